@@ -1,0 +1,46 @@
+package core
+
+// ActorKind says what somebody is.
+type ActorKind string
+
+// The kinds of actors. They are stored beside what the actor did.
+const (
+	ByToken    ActorKind = "token"    // an integrator, by an API token
+	ByStaff    ActorKind = "staff"    // a person of a tenant, in the panel or at the till
+	ByAdmin    ActorKind = "admin"    // a super-admin
+	ByCustomer ActorKind = "customer" // a customer, on their own pages
+	BySystem   ActorKind = "system"   // a job or a command
+)
+
+// Role is what a person may do (decisions §9).
+type Role string
+
+// The roles. A super-admin belongs to no tenant, everybody else to one.
+const (
+	SuperAdmin Role = "super_admin"
+	Owner      Role = "owner"
+	Manager    Role = "manager"
+	Cashier    Role = "cashier"
+)
+
+// Actor is who acts, for which business, and from where. Every use case takes
+// one: the tenant in it is the only tenant the use case can see.
+type Actor struct {
+	Kind   ActorKind
+	ID     string // of the token, the person or the customer; kept as text beside what they did
+	Name   string
+	Tenant Tenant // zero for the platform
+
+	StaffID int64 // the person acting, or the owner of the token; 0 for none
+	Role    Role  // of that person
+
+	Address   string // of the client, for the audit log
+	RequestID string
+
+	Once *Once // set where the caller asked to be answered once
+}
+
+// System is the actor of jobs and commands.
+func System(t Tenant, name string) Actor {
+	return Actor{Kind: BySystem, Name: name, Tenant: t}
+}

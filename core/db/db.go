@@ -1,0 +1,209 @@
+// Package db is the way to PostgreSQL: a pool, transactions that see one tenant,
+// and the few calls that statements are made with.
+//
+// A round trip is the unit of cost here, so a transaction sends as little as it can:
+// its beginning travels with its first statement, statements whose answer nobody
+// waits for (Queue) travel with the next one or with the commit. A use case that
+// looks up, writes and commits makes three round trips, whatever it queues.
+package db
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"example.com/loyalty/core"
+)
+
+// Role is what every statement of the service runs as: it owns nothing and cannot
+// pass by a policy.
+const Role = "loyalty_app"
+
+// Options of a pool. The zero value serves.
+type Options struct {
+	MaxConns         int32         // 0: 20
+	StatementTimeout time.Duration // 0: 10 seconds; a statement that hangs is cut
+	Pooler           bool          // the URL leads to a transaction pooler: no statements are prepared
+}
+
+// DB is a pool of connections with the database's clock.
+type DB struct {
+	pool  *pgxpool.Pool
+	size  int32 // most connections
+	clock *clock
+	shift time.Duration
+}
+
+// Open connects and reads the database's clock. The pool lives until Close; ctx bounds the opening.
+func Open(ctx context.Context, url string, o Options) (*DB, error) {
+	config, err := poolConfig(url, o)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	c := &clock{}
+	if err := c.measure(ctx, pool); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("connect to the database: %w", err)
+	}
+	return &DB{pool: pool, size: config.MaxConns, clock: c}, nil
+}
+
+func poolConfig(url string, o Options) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	config.MaxConns = o.MaxConns
+	if config.MaxConns == 0 {
+		config.MaxConns = 20
+	}
+	timeout := o.StatementTimeout
+	if timeout == 0 {
+		timeout = 10 * time.Second
+	}
+	conn := config.ConnConfig
+	if conn.ConnectTimeout == 0 {
+		conn.ConnectTimeout = 5 * time.Second
+	}
+	for name, value := range map[string]string{
+		"application_name":                    "loyalty",
+		"timezone":                            "UTC",
+		"statement_timeout":                   fmt.Sprint(timeout.Milliseconds()),
+		"lock_timeout":                        fmt.Sprint((timeout / 2).Milliseconds()),
+		"idle_in_transaction_session_timeout": fmt.Sprint((2 * timeout).Milliseconds()),
+	} {
+		if _, set := conn.RuntimeParams[name]; !set {
+			conn.RuntimeParams[name] = value
+		}
+	}
+	if o.Pooler {
+		conn.DefaultQueryExecMode = pgx.QueryExecModeExec
+		conn.StatementCacheCapacity = 0
+	}
+	// A client that goes away cancels its statement. By default pgx drops the
+	// connection then; asking the server to cancel keeps it.
+	conn.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 2 * time.Second}
+	}
+	config.AfterConnect = func(_ context.Context, c *pgx.Conn) error {
+		// Instants leave as UTC wherever the machine stands.
+		c.TypeMap().RegisterType(&pgtype.Type{
+			Name: "timestamptz", OID: pgtype.TimestamptzOID,
+			Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
+		})
+		return nil
+	}
+	return config, nil
+}
+
+// Close ends the pool after the running transactions.
+func (d *DB) Close() { d.pool.Close() }
+
+// Pool is the pool itself, for the job queue.
+func (d *DB) Pool() *pgxpool.Pool { return d.pool }
+
+// At returns the same database with its clock set to that instant, and running on
+// from it: for tests, the demo and the sandbox, which need records with a past.
+func (d *DB) At(instant time.Time) *DB {
+	shifted := *d
+	shifted.shift = instant.Sub(d.clock.now())
+	return &shifted
+}
+
+// Now is the database's time, to the millisecond, in UTC.
+func (d *DB) Now() time.Time { return d.clock.now().Add(d.shift).Truncate(time.Millisecond) }
+
+// KeepTime measures the database's clock every minute until ctx ends.
+func (d *DB) KeepTime(ctx context.Context) {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			// A failed measurement keeps the last one: the machine's clock runs on from it.
+			_ = d.clock.measure(ctx, d.pool)
+		}
+	}
+}
+
+// InTenant runs fn in one transaction that sees the actor's tenant and no other,
+// and returns what fn returns. An error rolls everything back. Where the actor asks
+// to be answered once, the answer is stored in the same transaction.
+//
+// fn may run again when the database asks for it (a deadlock, a serialization
+// failure): it has no effects but those in the transaction.
+func InTenant[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (T, error) {
+	if by.Tenant.ID == 0 {
+		var none T
+		return none, fmt.Errorf("db: %s %q acts for no tenant", by.Kind, by.Name)
+	}
+	return transact(ctx, d, by, fn)
+}
+
+// Platform runs fn in one transaction with no tenant set: it sees the global tables
+// and no row of any tenant table. For authentication, super-admins and jobs.
+func Platform[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (T, error) {
+	by.Tenant = core.Tenant{}
+	return transact(ctx, d, by, fn)
+}
+
+// AsOwner runs fn in a read-only snapshot as the owner, past every policy: for
+// verify, which must see all tenants at one instant. Never for serving.
+func AsOwner(ctx context.Context, d *DB, fn func(tx pgx.Tx) error) error {
+	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	return translate(ctx, pgx.BeginTxFunc(ctx, d.pool, options, func(tx pgx.Tx) error {
+		// It may take long on a large database, and nobody waits behind it.
+		if _, err := tx.Exec(ctx, "set local statement_timeout = 0"); err != nil {
+			return err
+		}
+		return fn(tx)
+	}))
+}
+
+const attempts = 5
+
+func transact[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (T, error) {
+	for attempt := 1; ; attempt++ {
+		result, err := try(ctx, d, by, fn)
+		if err == nil || attempt == attempts || !again(err) {
+			return result, translate(ctx, err)
+		}
+	}
+}
+
+func try[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (result T, err error) {
+	tx := &Tx{Now: d.Now(), Tenant: by.Tenant.ID, db: d}
+	defer func() {
+		if err != nil {
+			var none T
+			result = none
+		}
+		tx.release(ctx)
+	}()
+	if by.Once != nil {
+		if err := tx.replay(ctx, by); err != nil {
+			return result, err
+		}
+	}
+	if result, err = fn(tx); err != nil {
+		return result, err
+	}
+	if by.Once != nil {
+		if err := tx.remember(by, result); err != nil {
+			return result, err
+		}
+	}
+	return result, tx.commit(ctx)
+}

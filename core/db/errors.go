@@ -1,0 +1,77 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"example.com/loyalty/core"
+)
+
+// Codes of PostgreSQL's errors that mean something to us.
+const (
+	uniqueViolation      = "23505"
+	numericOutOfRange    = "22003"
+	serializationFailure = "40001"
+	deadlockDetected     = "40P01"
+	lockNotAvailable     = "55P03" // lock_timeout
+	queryCanceled        = "57014" // statement_timeout, or the caller went away
+)
+
+func code(err error) string {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code
+	}
+	return ""
+}
+
+// Violates reports whether err is the refusal of that unique constraint or index.
+func Violates(err error, constraint string) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == uniqueViolation && pg.ConstraintName == constraint
+}
+
+// Overflows reports whether err says that a number left its 64 bits.
+func Overflows(err error) bool { return code(err) == numericOutOfRange }
+
+// again reports whether the transaction may succeed when it is run once more.
+func again(err error) bool {
+	c := code(err)
+	return c == serializationFailure || c == deadlockDetected
+}
+
+// translate turns the database being out of reach, or too busy to answer in time,
+// into core.Unavailable. Everything else passes.
+func translate(ctx context.Context, err error) error {
+	var refusal *core.Error
+	if err == nil || errors.As(err, &refusal) || errors.Is(ctx.Err(), context.Canceled) {
+		return err
+	}
+	if outOfReach(err) {
+		return core.Unavailable(err)
+	}
+	return err
+}
+
+func outOfReach(err error) bool {
+	if c := code(err); c != "" {
+		switch c {
+		case lockNotAvailable, queryCanceled, serializationFailure, deadlockDetected:
+			return true
+		}
+		// 08: connection; 53: out of memory, disk or connections; 57P: shutting down, starting up; 25P03: idle too long.
+		return strings.HasPrefix(c, "08") || strings.HasPrefix(c, "53") || strings.HasPrefix(c, "57P") || c == "25P03"
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) ||
+		errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "conn closed")
+}

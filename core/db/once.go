@@ -1,0 +1,101 @@
+package db
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/loyalty/core"
+)
+
+// Requests that are answered once (decisions §5). The lock lasts as long as the
+// transaction, so two of the same request never run at once; the answer is stored
+// by the transaction that has the effect, so neither exists without the other.
+
+const lockKeySQL = `
+	select pg_try_advisory_xact_lock(hashtextextended(@caller || ' ' || @key, 7)) as mine`
+
+// A statement of its own, after the lock: its snapshot sees what the last holder committed.
+const findAnswerSQL = `
+	select fingerprint, status, body
+	from loyalty.idempotency
+	where caller = @caller
+		and key = @key
+		and created_at > @now::timestamptz - interval '24 hours'`
+
+// An answer older than a day gives way; a younger one was stored since we looked,
+// and must not be lost.
+const storeAnswerSQL = `
+	insert into loyalty.idempotency as i (tenant_id, caller, key, fingerprint, status, body, created_at)
+	values (nullif(@tenant::bigint, 0), @caller, @key, @fingerprint, @status, @body, @now)
+	on conflict (caller, key) do update
+	set tenant_id = excluded.tenant_id,
+		fingerprint = excluded.fingerprint,
+		status = excluded.status,
+		body = excluded.body,
+		created_at = excluded.created_at
+	where i.created_at <= @now::timestamptz - interval '24 hours'`
+
+const forgetAnswersSQL = `
+	delete from loyalty.idempotency
+	where created_at <= @now::timestamptz - interval '24 hours'`
+
+type answer struct {
+	Fingerprint []byte
+	Status      int
+	Body        []byte
+}
+
+func caller(by core.Actor) string { return fmt.Sprintf("%s %s", by.Kind, by.ID) }
+
+// replay takes the key and looks for the answer, in one round trip.
+func (tx *Tx) replay(ctx context.Context, by core.Actor) error {
+	once := by.Once
+	lock, err := bind(lockKeySQL, Args{"caller": caller(by), "key": once.Key}, tx.Tenant)
+	if err != nil {
+		return err
+	}
+	find, err := bind(findAnswerSQL, Args{"caller": caller(by), "key": once.Key, "now": tx.Now}, tx.Tenant)
+	if err != nil {
+		return err
+	}
+	var mine bool
+	var stored []answer
+	err = tx.send(ctx, []call{lock, find},
+		func(rows pgx.Rows) (err error) { mine, err = value[bool](rows); return err },
+		func(rows pgx.Rows) (err error) { stored, err = all[answer](rows); return err })
+	switch {
+	case err != nil:
+		return err
+	case !mine:
+		return core.ErrKeyRunning
+	case len(stored) == 0:
+		return nil
+	case string(stored[0].Fingerprint) != string(once.Fingerprint[:]):
+		return core.ErrKeyReused
+	}
+	once.Answer = core.Answer{Status: stored[0].Status, Body: stored[0].Body, Replayed: true}
+	return core.ErrReplayed
+}
+
+// remember renders the answer and queues it, to be stored with the commit.
+func (tx *Tx) remember(by core.Actor, result any) error {
+	once := by.Once
+	rendered, err := once.Render(result)
+	if err != nil {
+		return err
+	}
+	once.Answer = rendered
+	return Queue(tx, storeAnswerSQL, Args{
+		"tenant": int64(tx.Tenant), "caller": caller(by), "key": once.Key, "fingerprint": once.Fingerprint[:],
+		"status": rendered.Status, "body": rendered.Body, "now": tx.Now,
+	})
+}
+
+// ForgetAnswers deletes the answers that are older than a day.
+func ForgetAnswers(ctx context.Context, d *DB) (int64, error) {
+	return Platform(ctx, d, core.System(core.Tenant{}, "forget answers"), func(tx *Tx) (int64, error) {
+		return Exec(ctx, tx, forgetAnswersSQL, Args{"now": tx.Now})
+	})
+}

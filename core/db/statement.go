@@ -1,0 +1,180 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"example.com/loyalty/core"
+)
+
+// Args are the named arguments of a statement (@name in its text). @tenant_id is
+// filled in by the transaction. A missing or a superfluous name is an error.
+type Args map[string]any
+
+// text is a statement with its names replaced by ordinals, the way the server takes it.
+type text struct {
+	sql   string
+	names []string // of $1, $2, …
+}
+
+// The statements are constants, or put together from few constants: each is read once.
+var texts sync.Map // by the statement as written
+
+func parse(sql string, args Args) (text, error) {
+	if known, ok := texts.Load(sql); ok {
+		return known.(text), nil
+	}
+	// Asked with every name as its own value, pgx tells the order of the names.
+	names := pgx.NamedArgs{"tenant_id": "tenant_id"}
+	for name := range args {
+		names[name] = name
+	}
+	ordinal, values, err := names.RewriteQuery(context.Background(), nil, sql, nil) //nolint:forbidigo // pgx does not use it
+	if err != nil {
+		return text{}, err
+	}
+	t := text{sql: ordinal}
+	for _, value := range values {
+		name, ok := value.(string)
+		if !ok {
+			return text{}, fmt.Errorf("db: an argument is missing; given %v for %s", args, sql)
+		}
+		t.names = append(t.names, name)
+	}
+	texts.Store(sql, t)
+	return t, nil
+}
+
+// bind makes a call of a statement for a tenant.
+func bind(sql string, args Args, tenant core.TenantID) (call, error) {
+	t, err := parse(sql, args)
+	if err != nil {
+		return call{}, err
+	}
+	values := make([]any, len(t.names))
+	used := 0
+	for i, name := range t.names {
+		value, given := args[name]
+		switch {
+		case given:
+			used++
+		case name == "tenant_id" && tenant != 0:
+			value = int64(tenant)
+		default:
+			return call{}, fmt.Errorf("db: argument %s is missing: %s", name, sql)
+		}
+		values[i] = value
+	}
+	if used != len(args) {
+		return call{}, fmt.Errorf("db: %d arguments given, %d used: %s", len(args), used, sql)
+	}
+	return call{t.sql, values}, nil
+}
+
+// One returns the only row of a statement, or core.ErrNotFound. One round trip.
+func One[T any](ctx context.Context, tx *Tx, sql string, args Args) (T, error) {
+	return ask(ctx, tx, sql, args, one[T])
+}
+
+// All returns the rows of a statement. One round trip.
+func All[T any](ctx context.Context, tx *Tx, sql string, args Args) ([]T, error) {
+	return ask(ctx, tx, sql, args, all[T])
+}
+
+// Value returns the only column of the only row, or core.ErrNotFound. One round trip.
+func Value[T any](ctx context.Context, tx *Tx, sql string, args Args) (T, error) {
+	return ask(ctx, tx, sql, args, value[T])
+}
+
+// Exec returns how many rows a statement touched. One round trip.
+func Exec(ctx context.Context, tx *Tx, sql string, args Args) (int64, error) {
+	return ask(ctx, tx, sql, args, touched)
+}
+
+// ReadOne is One outside any transaction: the tenant's settings and the statement
+// travel together as one implicit transaction. One round trip in all.
+func ReadOne[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args) (T, error) {
+	return read(ctx, d, by, sql, args, one[T])
+}
+
+// ReadAll is All outside any transaction, in one round trip like ReadOne.
+func ReadAll[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args) ([]T, error) {
+	return read(ctx, d, by, sql, args, all[T])
+}
+
+// PlatformOne is ReadOne with no tenant set.
+func PlatformOne[T any](ctx context.Context, d *DB, sql string, args Args) (T, error) {
+	return readAs(ctx, d, 0, sql, args, one[T])
+}
+
+// PlatformAll is ReadAll with no tenant set.
+func PlatformAll[T any](ctx context.Context, d *DB, sql string, args Args) ([]T, error) {
+	return readAs(ctx, d, 0, sql, args, all[T])
+}
+
+func one[T any](rows pgx.Rows) (T, error) {
+	return found(pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T]))
+}
+
+func all[T any](rows pgx.Rows) ([]T, error) {
+	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
+}
+
+func value[T any](rows pgx.Rows) (T, error) {
+	return found(pgx.CollectExactlyOneRow(rows, pgx.RowTo[T]))
+}
+
+func touched(rows pgx.Rows) (int64, error) {
+	rows.Close()
+	return rows.CommandTag().RowsAffected(), rows.Err()
+}
+
+func found[T any](v T, err error) (T, error) {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return v, core.ErrNotFound
+	}
+	return v, err
+}
+
+func ask[T any](ctx context.Context, tx *Tx, sql string, args Args, collect func(pgx.Rows) (T, error)) (result T, err error) {
+	c, err := bind(sql, args, tx.Tenant)
+	if err != nil {
+		return result, err
+	}
+	err = tx.send(ctx, []call{c}, func(rows pgx.Rows) (err error) {
+		result, err = collect(rows)
+		return err
+	})
+	return result, err
+}
+
+func read[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args, collect func(pgx.Rows) (T, error)) (result T, err error) {
+	if by.Tenant.ID == 0 {
+		return result, fmt.Errorf("db: %s %q acts for no tenant", by.Kind, by.Name)
+	}
+	return readAs(ctx, d, by.Tenant.ID, sql, args, collect)
+}
+
+func readAs[T any](ctx context.Context, d *DB, tenant core.TenantID, sql string, args Args, collect func(pgx.Rows) (T, error)) (result T, err error) {
+	c, err := bind(sql, args, tenant)
+	if err != nil {
+		return result, err
+	}
+	err = d.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
+		err = roundTrip(ctx, conn, []call{enter(tenant), c}, []func(pgx.Rows) error{func(rows pgx.Rows) (err error) {
+			result, err = collect(rows)
+			return err
+		}})
+		if died(conn, err) {
+			return false, err
+		}
+		conn.Release()
+		return true, err
+	})
+	return result, translate(ctx, err)
+}

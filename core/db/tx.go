@@ -1,0 +1,182 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"example.com/loyalty/core"
+)
+
+// Tx is a transaction that sees one tenant (or, on the platform, none). Statements
+// are made with One, All, Value, Exec and Queue.
+type Tx struct {
+	// Now is the one clock of the transaction: the database's, to the millisecond.
+	Now    time.Time
+	Tenant core.TenantID
+
+	db    *DB
+	conn  *pgxpool.Conn // nil until the first statement is sent
+	queue []call        // travels with the next statement, or with the commit
+}
+
+type call struct {
+	sql  string
+	args []any
+}
+
+const (
+	beginSQL = "begin"
+	// A plain select, so that it can be prepared and take the tenant as an argument.
+	enterSQL    = "select set_config('role', '" + Role + "', true), set_config('app.tenant_id', $1, true)"
+	commitSQL   = "commit"
+	rollbackSQL = "rollback"
+)
+
+func enter(tenant core.TenantID) call {
+	setting := "" // none
+	if tenant != 0 {
+		setting = strconv.FormatInt(int64(tenant), 10)
+	}
+	return call{enterSQL, []any{setting}}
+}
+
+// Queue adds a statement whose answer nobody waits for. It is sent with the next
+// statement or with the commit, in the same round trip; its error is theirs.
+func Queue(tx *Tx, sql string, args Args) error {
+	c, err := bind(sql, args, tx.Tenant)
+	if err != nil {
+		return err
+	}
+	tx.queue = append(tx.queue, c)
+	return nil
+}
+
+// send sends what is queued and then the given calls, in one round trip, and hands
+// the answers of the last ones to read, in order.
+func (tx *Tx) send(ctx context.Context, calls []call, read ...func(pgx.Rows) error) error {
+	batch := append(tx.queue, calls...)
+	tx.queue = nil
+	if tx.conn != nil {
+		return roundTrip(ctx, tx.conn, batch, read)
+	}
+	// The transaction begins here.
+	batch = append([]call{{sql: beginSQL}, enter(tx.Tenant)}, batch...)
+	// A commit on board may have happened before the connection died: never send it twice.
+	once := len(calls) == 1 && calls[0].sql == commitSQL
+	return tx.db.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
+		err = roundTrip(ctx, conn, batch, read)
+		if died(conn, err) && !once {
+			return false, err
+		}
+		tx.conn = conn
+		return true, err
+	})
+}
+
+// onLiveConn gives fn a connection. One that died while it lay idle is noticed only
+// when it is used: unless fn is done with it, it is dropped and fn gets another.
+func (d *DB) onLiveConn(ctx context.Context, fn func(*pgxpool.Conn) (done bool, err error)) error {
+	for attempt := int32(0); ; attempt++ {
+		conn, err := d.pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		done, err := fn(conn)
+		if done {
+			return err
+		}
+		conn.Release()
+		if ctx.Err() != nil || attempt == d.size {
+			return err
+		}
+	}
+}
+
+// died reports whether err came from a connection that is gone.
+func died(conn *pgxpool.Conn, err error) bool { return err != nil && conn.Conn().IsClosed() }
+
+// roundTrip sends calls as one message and hands the answers of the last ones to read.
+func roundTrip(ctx context.Context, conn *pgxpool.Conn, calls []call, read []func(pgx.Rows) error) (err error) {
+	var batch pgx.Batch
+	for _, c := range calls {
+		batch.Queue(c.sql, c.args...)
+	}
+	answers := conn.SendBatch(ctx, &batch)
+	defer func() {
+		if closing := answers.Close(); err == nil {
+			err = closing
+		}
+	}()
+	for range len(calls) - len(read) {
+		if _, err := answers.Exec(); err != nil {
+			return err
+		}
+	}
+	for _, fn := range read {
+		rows, err := answers.Query()
+		if err == nil {
+			err = fn(rows)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errRolledBack = errors.New("the database rolled back instead of committing")
+
+func (tx *Tx) commit(ctx context.Context) error {
+	if tx.conn == nil && len(tx.queue) == 0 {
+		return nil // nothing was asked of the database
+	}
+	return tx.send(ctx, []call{{sql: commitSQL}}, func(rows pgx.Rows) error {
+		rows.Close()
+		if rows.Err() == nil && rows.CommandTag().String() != "COMMIT" {
+			return errRolledBack
+		}
+		return rows.Err()
+	})
+}
+
+// release gives the connection back, rolled back unless it was committed.
+func (tx *Tx) release(ctx context.Context) {
+	if tx.conn == nil {
+		return
+	}
+	if tx.conn.Conn().PgConn().TxStatus() != 'I' && !tx.conn.Conn().IsClosed() {
+		// The caller may be gone; the connection is worth a moment all the same. Should
+		// this fail, the pool sees an open transaction and drops the connection.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_, _ = tx.conn.Exec(ctx, rollbackSQL)
+	}
+	tx.conn.Release()
+	tx.conn = nil
+}
+
+// Raw lets a library write in this transaction through pgx's own interface (the job
+// queue does). The library cannot end the transaction.
+func (tx *Tx) Raw(ctx context.Context) (pgx.Tx, error) {
+	if err := tx.send(ctx, nil); err != nil {
+		return nil, err
+	}
+	return rawTx{tx.conn.Conn()}, nil
+}
+
+type pgxConn = pgx.Conn
+
+type rawTx struct{ *pgxConn }
+
+var errNotYours = errors.New("db: only its use case ends a transaction")
+
+func (r rawTx) Begin(context.Context) (pgx.Tx, error) { return nil, errNotYours }
+func (r rawTx) Commit(context.Context) error          { return errNotYours }
+func (r rawTx) Rollback(context.Context) error        { return errNotYours }
+func (r rawTx) LargeObjects() pgx.LargeObjects        { return pgx.LargeObjects{} }
+func (r rawTx) Conn() *pgx.Conn                       { return r.pgxConn }

@@ -1,0 +1,27 @@
+package core
+
+import "errors"
+
+// Once lets a request be answered once (decisions §5): the transaction of the
+// use case stores the answer together with the effect, so that a crash cannot
+// part them, and a repeated request reads the stored answer instead of having
+// its effect again.
+type Once struct {
+	Key         string
+	Fingerprint [32]byte // of method, path and body: what the key stands for
+
+	// Render makes the answer from what the use case returned.
+	Render func(result any) (Answer, error)
+	// Answer is set by the transaction: the one just stored, or the first one.
+	Answer Answer
+}
+
+// Answer is what the caller is told.
+type Answer struct {
+	Status   int
+	Body     []byte
+	Replayed bool
+}
+
+// ErrReplayed stops a use case whose request was answered before; the answer is in Once.
+var ErrReplayed = errors.New("answered before")

@@ -1,0 +1,104 @@
+package core
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"time"
+)
+
+// Sizes of a page (decisions §2).
+const (
+	DefaultPageSize = 15
+	MaxPageSize     = 100
+)
+
+// Page asks for part of a list, newest first. Its cursor is a position in the
+// list, not a number of records to pass over, so page 5,000 costs what page 1 costs.
+type Page struct {
+	Size   int
+	Cursor *Cursor // nil: the first page
+}
+
+// Limit is how many records to fetch: one more than the page holds tells whether the list goes on.
+func (p Page) Limit() int { return p.Size + 1 }
+
+// Back reports whether the page lies before its cursor: then records are fetched oldest first.
+func (p Page) Back() bool { return p.Cursor != nil && p.Cursor.Back }
+
+// Cursor is a position in a list (the record it names is not part of the page)
+// and the direction to go from there.
+type Cursor struct {
+	At   time.Time // of the record, to the millisecond
+	ID   ID        // breaks ties
+	Back bool
+}
+
+// NumberCursor is the position of a record with an integer id.
+func NumberCursor(at time.Time, id int64) Cursor { return Cursor{At: at, ID: numberID(id)} }
+
+// Number is the integer id of the position.
+func (c Cursor) Number() int64 { return c.ID.number() }
+
+const cursorSize = 1 + 8 + 16
+
+// String writes the cursor as an opaque text.
+func (c Cursor) String() string {
+	b := make([]byte, 1, cursorSize)
+	if c.Back {
+		b[0] = 1
+	}
+	b = binary.BigEndian.AppendUint64(b, uint64(c.At.UnixMilli()))
+	return base64.RawURLEncoding.EncodeToString(append(b, c.ID[:]...))
+}
+
+var errCursor = errors.New("not a cursor")
+
+// Cursors that a client made up could name years PostgreSQL does not know.
+var earliest, latest = time.Unix(0, 0), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+
+// ParseCursor reads what String wrote.
+func ParseCursor(s string) (Cursor, error) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
+	if err != nil || len(b) != cursorSize || b[0] > 1 {
+		return Cursor{}, errCursor
+	}
+	c := Cursor{Back: b[0] == 1, At: time.UnixMilli(int64(binary.BigEndian.Uint64(b[1:]))).UTC(), ID: ID(b[9:])}
+	if c.At.Before(earliest) || c.At.After(latest) {
+		return Cursor{}, errCursor
+	}
+	return c, nil
+}
+
+// List is one page of records, newest first, and the way on from it.
+type List[T any] struct {
+	Items      []T
+	Prev, Next *Cursor // nil: nothing there
+}
+
+// NewList makes the page from the records fetched for it: up to p.Limit() of them,
+// oldest first when p goes back. position gives a record's place in the list.
+func NewList[T any](p Page, fetched []T, position func(T) Cursor) List[T] {
+	more := len(fetched) > p.Size
+	if more {
+		fetched = fetched[:p.Size]
+	}
+	if p.Back() {
+		slices.Reverse(fetched)
+	}
+	l := List[T]{Items: fetched}
+	if len(fetched) == 0 {
+		return l
+	}
+	if more || p.Back() {
+		next := position(fetched[len(fetched)-1])
+		l.Next = &next
+	}
+	if (p.Back() && more) || (p.Cursor != nil && !p.Back()) {
+		prev := position(fetched[0])
+		prev.Back = true
+		l.Prev = &prev
+	}
+	return l
+}

@@ -1,0 +1,30 @@
+// Package migrations holds the steps that build the database, in order. A step is
+// never edited once it has landed: what comes later is a new step.
+package migrations
+
+import (
+	"embed"
+	"io/fs"
+
+	"github.com/pressly/goose/v3"
+)
+
+// SQL holds the steps written in SQL.
+//
+//go:embed *.sql
+var SQL embed.FS
+
+// Go returns the steps written in Go.
+func Go() []*goose.Migration { return []*goose.Migration{jobs()} }
+
+// Newest is the version of the last step.
+func Newest() int64 {
+	var newest int64
+	files, _ := fs.Glob(SQL, "*.sql") // the pattern is right
+	for _, file := range files {
+		if version, err := goose.NumericComponent(file); err == nil {
+			newest = max(newest, version)
+		}
+	}
+	return newest
+}

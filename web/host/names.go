@@ -1,0 +1,145 @@
+// Package host knows TLS and host names: which names belong to the product,
+// which certificate answers for each of them, how plain HTTP at the TLS port
+// is refused, and who the client is when a proxy stands in front.
+//
+// Its surprising rule: plain and encrypted clients meet at one port and are
+// told apart by the first byte they send, so a mistyped "http://" gets an
+// answer that says so instead of a broken handshake.
+package host
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Names are the host names of the product: the base host for the platform,
+// and one label below it for each tenant.
+type Names struct {
+	host string     // lower case, no port, no brackets
+	port string     // empty when it is 443
+	addr netip.Addr // valid when host is an address
+}
+
+// Parse reads the base URL, which is nothing but https, a host and perhaps a
+// port: a path could not be kept apart from the product's own paths.
+func Parse(baseURL string) (Names, error) {
+	u, err := url.Parse(baseURL)
+	if err != nil {
+		return Names{}, fmt.Errorf("base URL: %w", err)
+	}
+	refuse := func(why string) (Names, error) {
+		return Names{}, fmt.Errorf("base URL %q %s", u.Redacted(), why)
+	}
+	switch {
+	case u.Scheme != "https":
+		return refuse("must begin with https://")
+	case u.User != nil:
+		return refuse("must not hold a user name or password")
+	case u.Path != "" && u.Path != "/":
+		return refuse("must not have a path")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return refuse("must not have a query or fragment")
+	}
+
+	n := Names{host: strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))}
+	if port := u.Port(); port != "" {
+		number, err := strconv.ParseUint(port, 10, 16)
+		if err != nil || number == 0 {
+			return refuse("must have a port between 1 and 65535")
+		}
+		if number != 443 {
+			n.port = strconv.FormatUint(number, 10)
+		}
+	}
+	if addr, err := netip.ParseAddr(n.host); err == nil {
+		if addr.Zone() != "" {
+			return refuse("must not name a network interface")
+		}
+		n.addr = addr.Unmap()
+		n.host = n.addr.String()
+		return n, nil
+	}
+	if !isDomain(n.host) {
+		return refuse("must name a host (letters, digits and hyphens; international names in their xn-- form)")
+	}
+	return n, nil
+}
+
+// Base is the base URL without a slash at its end: https://localhost:8443.
+func (n Names) Base() string { return "https://" + n.hostPort("") }
+
+// Tenant is the base URL of a tenant: https://demo.localhost:8443. Nothing
+// lies below an address, so there it is the base URL itself.
+func (n Names) Tenant(slug string) string { return "https://" + n.hostPort(slug) }
+
+// Slug says whose host a Host header or a server name is: empty and true for
+// the base host, a tenant's slug and true for one label below it, and false
+// for any other. The port is not compared, since forwarded ports and proxies
+// change it. Whether a tenant of that slug exists is for the caller to find.
+func (n Names) Slug(requestHost string) (slug string, known bool) {
+	name := strings.ToLower(strings.TrimSuffix(withoutPort(requestHost), "."))
+	if n.addr.IsValid() {
+		addr, err := netip.ParseAddr(name)
+		return "", err == nil && addr.Unmap() == n.addr
+	}
+	if name == n.host {
+		return "", true
+	}
+	slug, below := strings.CutSuffix(name, "."+n.host)
+	if !below || !isLabel(slug) {
+		return "", false
+	}
+	return slug, true
+}
+
+// hostPort is the Host header of a tenant's host, or of the base host for an
+// empty slug.
+func (n Names) hostPort(slug string) string {
+	name := n.name(slug)
+	switch {
+	case n.port != "":
+		return net.JoinHostPort(name, n.port)
+	case n.addr.Is6():
+		return "[" + name + "]"
+	}
+	return name
+}
+
+func (n Names) name(slug string) string {
+	if slug == "" || n.addr.IsValid() {
+		return n.host
+	}
+	return slug + "." + n.host
+}
+
+func withoutPort(hostPort string) string {
+	if name, _, err := net.SplitHostPort(hostPort); err == nil {
+		return name
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(hostPort, "["), "]")
+}
+
+func isDomain(name string) bool {
+	labels := strings.Split(name, ".")
+	for _, label := range labels {
+		if !isLabel(label) {
+			return false
+		}
+	}
+	// Browsers read a name that ends in a number, such as 127.1, as an address.
+	_, err := strconv.ParseUint(labels[len(labels)-1], 0, 64)
+	return err != nil && len(name) <= 253
+}
+
+func isLabel(s string) bool {
+	if s == "" || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-'
+	})
+}

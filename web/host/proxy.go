@@ -1,0 +1,137 @@
+package host
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// ParseProxies reads the comma-separated addresses and CIDR ranges of the
+// proxies whose word is taken for the client's address and scheme.
+func ParseProxies(s string) ([]netip.Prefix, error) {
+	if strings.TrimSpace(s) == "" {
+		return nil, nil
+	}
+	var proxies []netip.Prefix
+	for entry := range strings.SplitSeq(s, ",") {
+		prefix, err := parseProxy(strings.TrimSpace(entry))
+		if err != nil {
+			return nil, fmt.Errorf("trusted proxy %q is neither an address nor a CIDR range: %w", strings.TrimSpace(entry), err)
+		}
+		proxies = append(proxies, prefix)
+	}
+	return proxies, nil
+}
+
+func parseProxy(entry string) (netip.Prefix, error) {
+	if strings.Contains(entry, "/") {
+		prefix, err := netip.ParsePrefix(entry)
+		if prefix.Addr().Is4In6() && prefix.Bits() >= 96 {
+			// Compared addresses are unmapped, so the range must be.
+			prefix = netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-96)
+		}
+		return prefix.Masked(), err
+	}
+	addr, err := netip.ParseAddr(entry)
+	if err != nil {
+		return netip.Prefix{}, err
+	}
+	addr = addr.Unmap().WithZone("")
+	return netip.PrefixFrom(addr, addr.BitLen()), nil
+}
+
+// BehindProxy answers with the product what a trusted proxy received over
+// https, and everything else with plain. The probes of an orchestrator come
+// straight to the process: /healthz and /readyz are open to any peer.
+func BehindProxy(trusted []netip.Prefix, secure, plain http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		isProbe := r.URL.Path == "/healthz" || r.URL.Path == "/readyz"
+		if isProbe || fromTrusted(trusted, r) && forwardedOverTLS(r.Header) {
+			secure.ServeHTTP(w, r)
+		} else {
+			plain.ServeHTTP(w, r)
+		}
+	})
+}
+
+func fromTrusted(trusted []netip.Prefix, r *http.Request) bool {
+	peer, ok := parseAddress(r.RemoteAddr)
+	return ok && isTrusted(trusted, peer)
+}
+
+// forwardedOverTLS wants https of every hop that said anything: of two proxies
+// in a row, either may have been reached in the clear.
+func forwardedOverTLS(h http.Header) bool {
+	hops := forwarded(h, "X-Forwarded-Proto")
+	return len(hops) > 0 && !slices.ContainsFunc(hops, func(proto string) bool {
+		return !strings.EqualFold(proto, "https")
+	})
+}
+
+// ClientAddress returns a function that names the client of a request, for
+// limits, logs and the audit: Echo's IPExtractor. X-Forwarded-For is believed
+// only of a trusted peer, and only as far as trusted proxies wrote it: it is
+// read from the right, past trusted proxies, to the first address that is not
+// one. What stands left of that, or of an entry that is no address, is the
+// client's own invention.
+func ClientAddress(trusted []netip.Prefix) func(*http.Request) string {
+	return func(r *http.Request) string {
+		client, ok := parseAddress(r.RemoteAddr)
+		if !ok {
+			return r.RemoteAddr
+		}
+		for _, hop := range slices.Backward(forwarded(r.Header, "X-Forwarded-For")) {
+			if !isTrusted(trusted, client) {
+				break
+			}
+			addr, ok := parseAddress(hop)
+			if !ok {
+				break
+			}
+			client = addr
+		}
+		return client.String()
+	}
+}
+
+// LimitKey is what a client's address counts under: IPv6 providers give each
+// customer a /64, within which one client can change its address at will.
+func LimitKey(address string) string {
+	addr, ok := parseAddress(address)
+	if !ok {
+		return address
+	}
+	if addr.Is6() {
+		return netip.PrefixFrom(addr, 64).Masked().String()
+	}
+	return addr.String()
+}
+
+func isTrusted(trusted []netip.Prefix, addr netip.Addr) bool {
+	return slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// forwarded lists what each hop appended, be it to a header or as another one.
+func forwarded(h http.Header, name string) []string {
+	values := h.Values(name)
+	if len(values) == 0 {
+		return nil
+	}
+	hops := strings.Split(strings.Join(values, ","), ",")
+	for i, hop := range hops {
+		hops[i] = strings.TrimSpace(hop)
+	}
+	return hops
+}
+
+// parseAddress takes an address with or without a port (some proxies forward
+// both), and makes the two spellings of an IPv4 address one.
+func parseAddress(s string) (netip.Addr, bool) {
+	if withPort, err := netip.ParseAddrPort(s); err == nil {
+		return withPort.Addr().Unmap().WithZone(""), true
+	}
+	addr, err := netip.ParseAddr(s)
+	return addr.Unmap().WithZone(""), err == nil
+}

@@ -1,0 +1,203 @@
+package host
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// tlsRecord is the first byte of every TLS connection: the record type
+// "handshake". No HTTP method begins with it.
+const tlsRecord = 0x16
+
+// A client speaks first, in both protocols; one that is silent for this long
+// is not going to.
+const firstByteTimeout = 10 * time.Second
+
+// Server answers one port: TLS with the product, plain HTTP with a refusal.
+type Server struct {
+	secure, plain *http.Server
+	config        *tls.Config // kept here, since http.Server fills its own in
+	log           *slog.Logger
+}
+
+// NewServer returns a server that answers TLS connections with secure and
+// plain ones with plain. Without a TLS configuration, as behind a proxy, every
+// connection is plain and goes to secure (see BehindProxy).
+func NewServer(secure, plain http.Handler, config *tls.Config, log *slog.Logger) *Server {
+	s := &Server{secure: newHTTPServer(secure, log), plain: newHTTPServer(plain, log), config: config, log: log}
+	s.secure.TLSConfig = config
+	return s
+}
+
+func newHTTPServer(h http.Handler, logger *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:  h,
+		ErrorLog: log.New(serverLog{logger}, "", 0),
+		// Bounds the TLS handshake too.
+		ReadHeaderTimeout: 10 * time.Second,
+		// Long enough for an import over a shop's phone line, short enough that
+		// nobody holds a request open by a byte a second. What takes longer on
+		// purpose, such as an event stream, moves its own deadlines with
+		// http.ResponseController, rather than everybody's here.
+		ReadTimeout:  time.Minute,
+		WriteTimeout: time.Minute,
+		IdleTimeout:  2 * time.Minute,
+		// Two cookies and a token; the default of 1 MiB is a gift to attackers.
+		MaxHeaderBytes: 64 << 10,
+	}
+}
+
+// Serve answers the connections of l until Shutdown, and then returns an
+// error that is http.ErrServerClosed. It closes l.
+func (s *Server) Serve(l net.Listener) error {
+	if s.config == nil {
+		return s.secure.Serve(l)
+	}
+	secure, plain := newHandover(l), newHandover(l)
+	ended := make(chan error, 2)
+	go func() { ended <- errors.Join(s.secure.ServeTLS(secure, "", ""), secure.Close()) }()
+	go func() { ended <- errors.Join(s.plain.Serve(plain), plain.Close()) }()
+
+	//nolint:forbidigo // like http.Server's own, it ends with the listener and belongs to no caller
+	peeking, stopPeeking := context.WithCancel(context.Background())
+	s.accept(l, func(conn net.Conn) { peek(peeking, conn, secure, plain) })
+	stopPeeking()
+	return errors.Join(secure.Close(), plain.Close(), <-ended, <-ended)
+}
+
+// Shutdown takes no new connections, closes silent ones, and waits until the
+// requests in flight have been answered or ctx ends.
+func (s *Server) Shutdown(ctx context.Context) error {
+	plain := make(chan error, 1)
+	go func() { plain <- s.plain.Shutdown(ctx) }()
+	return errors.Join(s.secure.Shutdown(ctx), <-plain)
+}
+
+// OnShutdown registers what ends requests that would otherwise never end,
+// such as event streams. It is called when Shutdown begins.
+func (s *Server) OnShutdown(f func()) { s.secure.RegisterOnShutdown(f) }
+
+// accept gives each connection a goroutine, so that a silent client keeps
+// nobody waiting, until l is closed.
+func (s *Server) accept(l net.Listener, handle func(net.Conn)) {
+	const longest = time.Second
+	pause := 5 * time.Millisecond
+	for {
+		conn, err := l.Accept()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil:
+			// Out of file descriptors, most likely: it passes as clients leave.
+			s.log.Warn("cannot accept connections", "error", err, "retry_in", pause)
+			time.Sleep(pause)
+			pause = min(2*pause, longest)
+		default:
+			pause = 5 * time.Millisecond
+			go handle(conn)
+		}
+	}
+}
+
+// peek waits for the first byte and hands the connection to the server that
+// speaks its language. A connection that is silent until ctx ends is closed.
+func peek(ctx context.Context, conn net.Conn, secure, plain *handover) {
+	ctx, cancel := context.WithTimeout(ctx, firstByteTimeout)
+	defer cancel()
+	keep := context.AfterFunc(ctx, func() { _ = conn.Close() })
+
+	p := &peeked{Conn: conn, first: make([]byte, 1)}
+	if _, err := conn.Read(p.first); err != nil || !keep() {
+		return // and thereby end ctx, which closes what is not kept
+	}
+	if p.first[0] == tlsRecord {
+		secure.give(p)
+	} else {
+		plain.give(p)
+	}
+}
+
+// peeked is a connection whose first byte is read again.
+type peeked struct {
+	net.Conn
+	first []byte
+}
+
+func (c *peeked) Read(b []byte) (int, error) {
+	if len(c.first) > 0 {
+		n := copy(b, c.first)
+		c.first = c.first[n:]
+		return n, nil
+	}
+	return c.Conn.Read(b)
+}
+
+// handover is a listener for connections that another listener accepted.
+// Closing it closes that one too: thus http.Server, which closes its listener
+// whenever it stops, stops the whole port.
+type handover struct {
+	net.Listener
+	conns  chan net.Conn
+	closed chan struct{}
+	close  func()
+}
+
+func newHandover(from net.Listener) *handover {
+	closed := make(chan struct{})
+	return &handover{
+		Listener: from,
+		conns:    make(chan net.Conn),
+		closed:   closed,
+		close: sync.OnceFunc(func() {
+			close(closed)
+			_ = from.Close() // the other handover may have closed it already
+		}),
+	}
+}
+
+func (h *handover) give(conn net.Conn) {
+	select {
+	case h.conns <- conn:
+	case <-h.closed:
+		_ = conn.Close()
+	}
+}
+
+// Accept waits for the next connection that was given.
+func (h *handover) Accept() (net.Conn, error) {
+	select {
+	case conn := <-h.conns:
+		return conn, nil
+	case <-h.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close ends Accept, here and on the listener underneath.
+func (h *handover) Close() error {
+	h.close()
+	return nil
+}
+
+// serverLog takes the lines of http.Server. Failed handshakes are the noise of
+// the internet and of browsers that do not trust a local authority yet; the
+// rest, panics among it, deserves a look.
+type serverLog struct{ log *slog.Logger }
+
+func (w serverLog) Write(line []byte) (int, error) {
+	text := strings.TrimSpace(string(line))
+	if strings.HasPrefix(text, "http: TLS handshake error") {
+		w.log.Debug("TLS handshake failed", "error", text)
+	} else {
+		w.log.Warn("HTTP server", "error", text)
+	}
+	return len(line), nil
+}
