@@ -44,6 +44,13 @@ func (id ID) String() string { return ulid.ULID(id).String() }
 // MarshalText writes the 26 characters into JSON.
 func (id ID) MarshalText() ([]byte, error) { return ulid.ULID(id).MarshalText() }
 
+// UnmarshalText reads the 26 characters.
+func (id *ID) UnmarshalText(text []byte) error {
+	parsed, err := ParseID(string(text))
+	*id = parsed
+	return err
+}
+
 // IsZero reports whether id names nothing.
 func (id ID) IsZero() bool { return id == ID{} }
 

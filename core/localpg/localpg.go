@@ -40,10 +40,9 @@ type Config struct {
 // Cluster is a PostgreSQL cluster that runs until Stop, in this process's care
 // or in that of another one it joined.
 type Cluster struct {
+	machine   machine
 	root      string
 	sockets   string
-	bin       string
-	who       account
 	settings  map[string]string
 	throwaway bool
 	log       *slog.Logger
@@ -63,19 +62,15 @@ type Cluster struct {
 // making it first if need be. The context limits the start, not the life of
 // the server.
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
-	who, err := serverAccount()
+	m, err := survey()
 	if err != nil {
 		return nil, err
 	}
-	bins, err := installed(os.Getenv("PATH"), installDirs)
+	root, err := m.place(ctx, cfg.Dir)
 	if err != nil {
 		return nil, err
 	}
-	root, err := place(cfg.Dir, who, bins[0])
-	if err != nil {
-		return nil, err
-	}
-	c := &Cluster{root: root, bin: matching(bins, root), who: who, settings: settings(durable, cfg.Settings), log: cfg.Log}
+	c := &Cluster{machine: m, root: root, settings: settings(durable, cfg.Settings), log: cfg.Log}
 	if err := c.start(ctx); err != nil {
 		return nil, err
 	}
@@ -86,19 +81,15 @@ func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 // without a thought for crashes. Its owner may create databases, and Stop
 // removes it.
 func Throwaway(ctx context.Context) (*Cluster, error) {
-	who, err := serverAccount()
+	m, err := survey()
 	if err != nil {
 		return nil, err
 	}
-	bins, err := installed(os.Getenv("PATH"), installDirs)
+	root, err := m.tempDir()
 	if err != nil {
 		return nil, err
 	}
-	root, err := tempDir(who)
-	if err != nil {
-		return nil, err
-	}
-	c := &Cluster{root: root, bin: bins[0], who: who, settings: settings(fleeting, nil), throwaway: true}
+	c := &Cluster{machine: m, root: root, settings: settings(fleeting, nil), throwaway: true}
 	if err := c.start(ctx); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(root))
 	}
@@ -169,11 +160,11 @@ func (c *Cluster) start(ctx context.Context) error {
 	if c.log == nil {
 		c.log = slog.Default()
 	}
-	if err := c.who.claim(c.root); err != nil {
+	if err := c.machine.claim(c.root); err != nil {
 		return err
 	}
 	var err error
-	if c.sockets, err = socketDir(c.root, c.who); err != nil {
+	if c.sockets, err = c.machine.socketDir(c.root); err != nil {
 		return err
 	}
 	c.done, c.left = make(chan struct{}), make(chan struct{})
@@ -183,20 +174,19 @@ func (c *Cluster) start(ctx context.Context) error {
 	// signal that ended it has come.
 	life, kill := context.WithCancel(context.WithoutCancel(ctx))
 	c.kill = kill
-	bound := context.AfterFunc(ctx, kill)
+	inTime := context.AfterFunc(ctx, kill)
 	err = c.enter(life)
-	unbound := bound()
+	if !inTime() {
+		err = errors.Join(ctx.Err(), err)
+	}
 	if err != nil {
 		kill()
-		if !unbound {
-			return fmt.Errorf("start PostgreSQL in %s: %w", c.root, context.Cause(ctx))
+		if c.server != nil {
+			<-c.server.exited
 		}
 		return fmt.Errorf("start PostgreSQL in %s: %w", c.root, err)
 	}
 	go c.keep(life)
-	if !unbound {
-		return c.Stop(ctx)
-	}
 	return nil
 }
 
@@ -255,7 +245,7 @@ func (c *Cluster) keep(ctx context.Context) {
 	if c.Joined() && !c.inherit(ctx) {
 		return
 	}
-	defer c.lock.Close()
+	defer func() { _ = c.lock.Close() }()
 	minute := time.NewTicker(time.Minute)
 	defer minute.Stop()
 	pause := firstPause

@@ -2,6 +2,7 @@ package localpg
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -34,33 +35,60 @@ var installDirs = []string{
 	"/Applications/Postgres.app/Contents/Versions/*/bin",
 }
 
+// machine is what PostgreSQL needs of this machine: directories with its
+// programs, the preferred one first, and the user to run them as.
+type machine struct {
+	bins       []string
+	uid, gid   int
+	credential *syscall.Credential // nil: ourselves
+}
+
+func survey() (machine, error) {
+	bins := installed(os.Getenv("PATH"), installDirs)
+	if len(bins) == 0 {
+		return machine{}, ErrMissing
+	}
+	if os.Geteuid() != 0 {
+		return machine{bins: bins, uid: os.Geteuid(), gid: os.Getegid()}, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} { // PostgreSQL refuses to run as root
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, uidErr := strconv.ParseUint(u.Uid, 10, 32)
+		gid, gidErr := strconv.ParseUint(u.Gid, 10, 32)
+		return machine{bins, int(uid), int(gid), &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, errors.Join(uidErr, gidErr)
+	}
+	return machine{}, errors.New("PostgreSQL refuses to run as root, and there is no user postgres or nobody to run it as")
+}
+
 // installed lists the directories with PostgreSQL's programs: those of PATH,
 // then the usual ones, highest version first.
-func installed(path string, patterns []string) ([]string, error) {
+func installed(path string, patterns []string) []string {
 	var usual []string
 	for _, pattern := range patterns {
 		found, _ := filepath.Glob(pattern)
 		usual = append(usual, found...)
 	}
 	slices.SortStableFunc(usual, func(a, b string) int { return cmp.Compare(version(b), version(a)) })
-	bins := slices.DeleteFunc(append(filepath.SplitList(path), usual...), func(dir string) bool {
-		return !exists(filepath.Join(dir, "initdb")) || !exists(filepath.Join(dir, "postgres"))
+	return slices.DeleteFunc(append(filepath.SplitList(path), usual...), func(dir string) bool {
+		return !filepath.IsAbs(dir) || !exists(filepath.Join(dir, "initdb")) || !exists(filepath.Join(dir, "postgres"))
 	})
-	if len(bins) == 0 {
-		return nil, ErrMissing
-	}
-	return bins, nil
 }
 
-// matching prefers the version that made the cluster: a newer one, installed
-// beside it by an upgrade of the system, cannot read its files.
-func matching(bins []string, root string) string {
-	made, _ := os.ReadFile(filepath.Join(root, "data", "PG_VERSION"))
-	major, _ := strconv.Atoi(strings.TrimSpace(string(made)))
-	if i := slices.IndexFunc(bins, func(dir string) bool { return version(dir) == major }); i >= 0 && major > 0 {
-		return bins[i]
+// binFor prefers the version that made the data: a newer one, installed beside
+// it by an upgrade of the system, cannot read it.
+func (m machine) binFor(data string) string {
+	made, err := os.ReadFile(filepath.Join(data, "PG_VERSION"))
+	if err != nil {
+		return m.bins[0]
 	}
-	return bins[0]
+	major, _ := strconv.Atoi(strings.TrimSpace(string(made)))
+	if i := slices.IndexFunc(m.bins, func(dir string) bool { return version(dir) == major }); i >= 0 {
+		return m.bins[i]
+	}
+	return m.bins[0]
 }
 
 var versionInPath = regexp.MustCompile(`(\d+)(/bin)?$`)
@@ -74,38 +102,9 @@ func version(dir string) int {
 	return 0
 }
 
-// account is the user PostgreSQL runs as.
-type account struct {
-	uid, gid   int
-	credential *syscall.Credential // nil: whoever we are
-}
-
-// serverAccount is ourselves, except for root, which PostgreSQL refuses.
-func serverAccount() (account, error) {
-	if os.Geteuid() != 0 {
-		return account{uid: os.Geteuid(), gid: os.Getegid()}, nil
-	}
-	for _, name := range []string{"postgres", "nobody"} {
-		u, err := user.Lookup(name)
-		if err != nil {
-			continue
-		}
-		uid, err := strconv.ParseUint(u.Uid, 10, 32)
-		if err != nil {
-			return account{}, err
-		}
-		gid, err := strconv.ParseUint(u.Gid, 10, 32)
-		if err != nil {
-			return account{}, err
-		}
-		return account{int(uid), int(gid), &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
-	}
-	return account{}, errors.New("PostgreSQL refuses to run as root, and there is no user postgres or nobody to run it as")
-}
-
 // place chooses where the cluster of a data directory lies. Once made it is
 // never looked for elsewhere: changed permissions must not open an empty one.
-func place(dir string, who account, bin string) (string, error) {
+func (m machine) place(ctx context.Context, dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
@@ -118,7 +117,7 @@ func place(dir string, who account, bin string) (string, error) {
 	}
 	near := filepath.Join(dir, "postgres")
 	far := "/var/tmp/loyalty-" + digest(dir)
-	if !exists(near) && (exists(far) || !who.reaches(dir, bin)) {
+	if !exists(near) && (exists(far) || !m.reaches(ctx, dir)) {
 		return far, nil
 	}
 	return near, nil
@@ -126,16 +125,16 @@ func place(dir string, who account, bin string) (string, error) {
 
 // reaches asks the system itself, by a harmless program started there: modes
 // alone do not tell (access lists, security modules, mounts).
-func (a account) reaches(dir, bin string) bool {
-	cmd := exec.Command(filepath.Join(bin, "postgres"), "--version")
+func (m machine) reaches(ctx context.Context, dir string) bool {
+	cmd := exec.CommandContext(ctx, filepath.Join(m.bins[0], "postgres"), "--version")
 	cmd.Dir = dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: a.credential}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: m.credential}
 	return !errors.Is(cmd.Run(), fs.ErrPermission)
 }
 
 // claim makes a directory that is PostgreSQL's alone. In a public place
 // somebody else may have come first: theirs, or a link, is refused.
-func (a account) claim(dir string) error {
+func (m machine) claim(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
@@ -143,17 +142,17 @@ func (a account) claim(dir string) error {
 	if err != nil {
 		return err
 	}
-	if !info.IsDir() || info.Mode().Perm() != 0o700 || !a.owns(info) {
+	if !info.IsDir() || info.Mode().Perm() != 0o700 || !m.owns(info) {
 		return fmt.Errorf("%s must be a directory of mode 0700 that belongs to PostgreSQL's user (uid %d); found %s of uid %d",
-			dir, a.uid, info.Mode(), owner(info))
+			dir, m.uid, info.Mode(), owner(info))
 	}
-	return os.Lchown(dir, a.uid, a.gid)
+	return os.Lchown(dir, m.uid, m.gid)
 }
 
 // owns accepts our own files too: a crash may come between making a directory
 // and giving it away.
-func (a account) owns(info fs.FileInfo) bool {
-	return owner(info) == a.uid || owner(info) == os.Geteuid()
+func (m machine) owns(info fs.FileInfo) bool {
+	return owner(info) == m.uid || owner(info) == os.Geteuid()
 }
 
 func owner(info fs.FileInfo) int {
@@ -164,37 +163,42 @@ func owner(info fs.FileInfo) int {
 // at commas.
 var fitForSocket = regexp.MustCompile(`^[\w/.-]{1,80}$`)
 
-func socketDir(root string, who account) (string, error) {
+func (m machine) socketDir(root string) (string, error) {
 	if fitForSocket.MatchString(root) {
 		return root, nil
 	}
 	dir := "/tmp/loyalty-" + digest(root)
-	return dir, who.claim(dir)
+	return dir, m.claim(dir)
 }
 
 const tempPrefix = "loyalty-throwaway-"
 
-// tempDir makes a directory for a throwaway cluster. Containers often have a
-// /dev/shm of 64 MB, too small for a test run.
-func tempDir(who account) (string, error) {
-	const room = 1 << 30
-	base := os.TempDir()
-	var shm syscall.Statfs_t
-	if err := syscall.Statfs("/dev/shm", &shm); err == nil && shm.Bavail*uint64(shm.Bsize) > room {
-		base = "/dev/shm"
-	}
-	sweep(base, who)
+// tempDir makes a directory for a throwaway cluster.
+func (m machine) tempDir() (string, error) {
+	base := roomyTemp()
+	m.sweep(base)
 	return os.MkdirTemp(base, tempPrefix)
+}
+
+// roomyTemp is memory where there is enough of it; containers often have a
+// /dev/shm of 64 MB, too small for a test run.
+func roomyTemp() string {
+	const room, shm = 1 << 30, "/dev/shm"
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(shm, &fs); err == nil && fs.Bavail*uint64(fs.Bsize) > room {
+		return shm
+	}
+	return os.TempDir()
 }
 
 // sweep removes throwaway clusters whose process was killed before it could.
 // They take the lock before they write anything, so one that is neither locked
 // nor empty is abandoned.
-func sweep(base string, who account) {
+func (m machine) sweep(base string) {
 	dirs, _ := filepath.Glob(filepath.Join(base, tempPrefix+"*"))
 	for _, dir := range dirs {
 		info, err := os.Lstat(dir)
-		if err != nil || !info.IsDir() || !who.owns(info) {
+		if err != nil || !info.IsDir() || !m.owns(info) {
 			continue
 		}
 		lock, err := tryLock(dir)
@@ -204,7 +208,7 @@ func sweep(base string, who account) {
 		if names, _ := lock.Readdirnames(1); len(names) > 0 {
 			_ = os.RemoveAll(dir)
 		}
-		lock.Close()
+		_ = lock.Close()
 	}
 }
 

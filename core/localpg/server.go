@@ -124,7 +124,7 @@ func (c *Cluster) listening(ctx context.Context) bool {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", filepath.Join(c.sockets, ".s.PGSQL."+port))
 	if err == nil {
-		conn.Close()
+		_ = conn.Close()
 	}
 	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED)
 }
@@ -194,9 +194,13 @@ func (c *Cluster) launch(ctx context.Context) *server {
 	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGQUIT) }
 	ended := run(s.cmd)
 	go func() {
-		defer close(s.exited)
-		defer s.log.Close()
-		s.err = fmt.Errorf("postgres ended: %w\n%s", <-ended, lastLines(s.log, before))
+		err := <-ended
+		if err == nil {
+			err = errors.New("shut down by somebody else")
+		}
+		s.err = fmt.Errorf("postgres ended: %w\n%s", err, lastLines(s.log, before))
+		_ = s.log.Close()
+		close(s.exited)
 	}()
 	return s
 }
@@ -281,10 +285,11 @@ func lastLines(log *os.File, since int64) []byte {
 // command prepares a program of PostgreSQL's to run as its user. The
 // environment is ours: PGPORT and its like would lead it astray.
 func (c *Cluster) command(ctx context.Context, program string, args []string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, filepath.Join(c.bin, program), args...)
+	bin := c.machine.binFor(c.data())
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, program), args...)
 	cmd.Dir = c.root // the present one may be closed to that user
-	cmd.Env = []string{"PATH=" + c.bin + ":/usr/bin:/bin", "LC_ALL=C"}
-	cmd.SysProcAttr = processAttributes(c.who.credential)
+	cmd.Env = []string{"PATH=" + bin + ":/usr/bin:/bin", "LC_ALL=C"}
+	cmd.SysProcAttr = processAttributes(c.machine.credential)
 	return cmd
 }
 

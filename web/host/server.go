@@ -82,14 +82,14 @@ func (s *Server) Shutdown(ctx context.Context) error {
 }
 
 // OnShutdown registers what ends requests that would otherwise never end,
-// such as event streams. It is called when Shutdown begins.
-func (s *Server) OnShutdown(f func()) { s.secure.RegisterOnShutdown(f) }
+// such as event streams. It is called once, when Shutdown begins.
+func (s *Server) OnShutdown(f func()) { s.secure.RegisterOnShutdown(sync.OnceFunc(f)) }
 
 // accept gives each connection a goroutine, so that a silent client keeps
 // nobody waiting, until l is closed.
 func (s *Server) accept(l net.Listener, handle func(net.Conn)) {
-	const longest = time.Second
-	pause := 5 * time.Millisecond
+	const shortest, longest = 5 * time.Millisecond, time.Second
+	pause := shortest
 	for {
 		conn, err := l.Accept()
 		switch {
@@ -101,7 +101,7 @@ func (s *Server) accept(l net.Listener, handle func(net.Conn)) {
 			time.Sleep(pause)
 			pause = min(2*pause, longest)
 		default:
-			pause = 5 * time.Millisecond
+			pause = shortest
 			go handle(conn)
 		}
 	}

@@ -1,0 +1,79 @@
+// Package api answers /api/v1: bearer tokens, abilities, limits, JSON and problem
+// documents, one file for each resource. A handler is a translation: it reads the
+// input, calls one use case of core, and writes the answer.
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/limit"
+	"example.com/loyalty/core/token"
+	"example.com/loyalty/core/transaction"
+)
+
+// Prefix is where the API lives, on every host.
+const Prefix = "/api/v1"
+
+// Config is what the API is made of.
+type Config struct {
+	Tokens       *token.Service
+	Customers    *customer.Service
+	Transactions *transaction.Service
+
+	BaseURL string // of the references in problems, without a slash at its end
+	// Slug names the tenant whose host was called, or "" where that is nobody's in particular.
+	Slug func(host string) string
+	// Address is the client's, as far as proxies can be believed.
+	Address func(*http.Request) string
+	// AddressKey is what an address is limited by.
+	AddressKey func(address string) string
+
+	PerToken   *limit.Window // requests with a valid token
+	PerAddress *limit.Window // all others
+
+	TransactionCreateScope token.Ability
+	Timeout                time.Duration // of a request
+	Log                    *slog.Logger
+}
+
+// API is the handler of everything under /api/.
+type API struct {
+	Config
+	echo *echo.Echo
+}
+
+// New makes the API.
+func New(c Config) *API {
+	a := &API{Config: c, echo: echo.New()}
+	a.echo.HTTPErrorHandler = a.problem
+	a.echo.Use(a.bound, a.identify)
+	for _, r := range a.routes() {
+		a.echo.Add(r.method, Prefix+r.path, r.guarded())
+	}
+	return a
+}
+
+// ServeHTTP answers a request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.echo.ServeHTTP(w, r) }
+
+// bound gives a request its headers and its time.
+func (a *API) bound(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		// Answers hold personal data.
+		c.Response().Header().Set("Cache-Control", "no-store")
+		ctx, cancel := context.WithTimeout(c.Request().Context(), a.Timeout)
+		defer cancel()
+		c.SetRequest(c.Request().WithContext(ctx))
+		// Answered here, while the time still runs and whoever logs can see the status.
+		if err := next(c); err != nil {
+			c.Error(err)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,227 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+)
+
+const maxBody = 1 << 20
+
+// object is a JSON object that was sent. Fields of the wrong JSON type are noted in
+// unreadable, so that core can report them with everything else; unknown ones are
+// ignored.
+type object struct {
+	fields     map[string]json.RawMessage
+	unreadable core.Fields
+}
+
+// body reads the request's body: 413 too large, 415 not JSON, 400 not a JSON object.
+func body(c echo.Context) (object, error) {
+	r := c.Request()
+	if r.ContentLength > maxBody {
+		return object{}, errTooLarge
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, maxBody))
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return object{}, errTooLarge
+	}
+	if err != nil {
+		return object{}, errMalformed
+	}
+	// The idempotency key stands for these bytes.
+	c.Set(bodyKey, raw)
+	if len(raw) > 0 && !isJSON(r.Header.Get(echo.HeaderContentType)) {
+		return object{}, errMediaType
+	}
+	o := object{unreadable: core.Fields{}}
+	trimmed := bytes.TrimLeft(raw, " \t\r\n")
+	if !utf8.Valid(raw) || len(trimmed) == 0 || trimmed[0] != '{' || json.Unmarshal(raw, &o.fields) != nil {
+		return object{}, errMalformed
+	}
+	return o, nil
+}
+
+const bodyKey = "body"
+
+// isJSON accepts a body without a type as well: the endpoints know no other.
+func isJSON(contentType string) bool {
+	if contentType == "" {
+		return true
+	}
+	kind, params, err := mime.ParseMediaType(contentType)
+	charset := params["charset"]
+	return err == nil && kind == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
+}
+
+// raw is a field's JSON; absent and null are nil.
+func (o object) raw(field string) json.RawMessage {
+	if raw := o.fields[field]; string(raw) != "null" {
+		return raw
+	}
+	return nil
+}
+
+func (o object) text(field string) *string {
+	raw := o.raw(field)
+	if raw == nil {
+		return nil
+	}
+	var s string
+	if raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		o.unreadable.Add(field, core.MustBe(field, "a string"))
+		return nil
+	}
+	return &s
+}
+
+// optionalText tells a field that is absent from one that is null.
+func (o object) optionalText(field string) core.Optional[string] {
+	_, sent := o.fields[field]
+	return core.Optional[string]{Set: sent, Value: o.text(field)}
+}
+
+// integer reads a JSON integer of 64 bits: no string, no fraction, no exponent.
+func (o object) integer(field string) *int64 {
+	raw := o.raw(field)
+	if raw == nil {
+		return nil
+	}
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	if err != nil {
+		o.unreadable.Add(field, core.MustBe(field, "an integer"))
+		return nil
+	}
+	return &n
+}
+
+func (o object) texts(field string) *[]string {
+	raw := o.raw(field)
+	if raw == nil {
+		return nil
+	}
+	var items []json.RawMessage
+	if raw[0] != '[' || json.Unmarshal(raw, &items) != nil {
+		o.unreadable.Add(field, core.MustBe(field, "an array"))
+		return nil
+	}
+	list := make([]string, len(items))
+	for i, item := range items {
+		if item[0] != '"' || json.Unmarshal(item, &list[i]) != nil {
+			name := field + "." + strconv.Itoa(i)
+			o.unreadable.Add(name, core.MustBe(name, "a string"))
+		}
+	}
+	return &list
+}
+
+func (o object) instant(field string) *time.Time {
+	s := o.text(field)
+	if s == nil {
+		return nil
+	}
+	t, err := time.Parse(time.RFC3339, *s)
+	if err != nil {
+		o.unreadable.Add(field, core.MustBe(field, "a valid date"))
+		return nil
+	}
+	t = t.UTC().Truncate(time.Millisecond)
+	return &t
+}
+
+// query is the query of a list. What cannot be read is noted in the page.
+type query struct {
+	values     url.Values
+	unreadable core.Fields
+}
+
+// parameters reads the query; one that is no query, or no UTF-8, is malformed.
+func parameters(c echo.Context) (query, error) {
+	values, err := url.ParseQuery(c.Request().URL.RawQuery)
+	if err != nil {
+		return query{}, errMalformed
+	}
+	for name, given := range values {
+		if !utf8.ValidString(name + strings.Join(given, "")) {
+			return query{}, errMalformed
+		}
+	}
+	return query{values: values, unreadable: core.Fields{}}, nil
+}
+
+// text is a parameter's value; an empty one is absent.
+func (q query) text(name string) *string {
+	if s := q.values.Get(name); s != "" {
+		return &s
+	}
+	return nil
+}
+
+// date is a day in that time zone: its first instant.
+func (q query) date(name string, zone *time.Location) *time.Time {
+	s := q.text(name)
+	if s == nil {
+		return nil
+	}
+	t, err := time.ParseInLocation(time.DateOnly, *s, zone)
+	if err != nil {
+		q.unreadable.Add(name, core.MustBe(name, "a valid date"))
+		return nil
+	}
+	return &t
+}
+
+// page reads per_page and cursor (decisions §2).
+func (q query) page() core.Page {
+	p := core.Page{Size: core.DefaultPageSize, Unreadable: q.unreadable}
+	if s := q.text("per_page"); s != nil {
+		p.Size = q.perPage(*s)
+	}
+	if s := q.text("cursor"); s != nil {
+		cursor, err := core.ParseCursor(*s)
+		if err != nil {
+			q.unreadable.Add("cursor", core.Selected("cursor"))
+		}
+		p.Cursor = &cursor
+	}
+	return p
+}
+
+func (q query) perPage(s string) int {
+	const field = "per_page"
+	n, err := strconv.ParseInt(s, 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange) && s[0] != '-':
+		return core.MaxPageSize
+	case err != nil && !errors.Is(err, strconv.ErrRange), s[0] == '+':
+		q.unreadable.Add(field, core.MustBe(field, "an integer"))
+	case n < 1:
+		q.unreadable.Add(field, core.MustBe(field, "at least 1"))
+	}
+	return int(min(n, core.MaxPageSize))
+}
+
+// pathID reads a ULID in the path; what does not parse is core.ErrNotFound.
+func pathID(c echo.Context) (core.ID, error) { return core.ParseID(c.Param("ulid")) }
+
+// pathNumber reads an integer id in the path; what does not parse is core.ErrNotFound.
+func pathNumber(c echo.Context) (int64, error) {
+	n, err := strconv.ParseInt(c.Param("id"), 10, 64)
+	if err != nil {
+		return 0, core.ErrNotFound
+	}
+	return n, nil
+}

@@ -1,0 +1,146 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+)
+
+// problem is an RFC 7807 document (specification §7).
+type problem struct {
+	Type   string      `json:"type"`
+	Title  string      `json:"title"`
+	Status int         `json:"status"`
+	Detail string      `json:"detail"`
+	Code   string      `json:"code,omitempty"`   // of a business rule
+	Errors core.Fields `json:"errors,omitempty"` // of a failed validation
+}
+
+// Faults of the request that core never sees.
+var (
+	errMalformed       = errors.New("malformed request")
+	errTooLarge        = errors.New("body too large")
+	errMediaType       = errors.New("body is not JSON")
+	errTooManyRequests = errors.New("too many requests")
+)
+
+const rfc9110 = "https://www.rfc-editor.org/rfc/rfc9110#section-"
+
+// The problems whose words never change (specification §7, decisions §3).
+var (
+	badRequest       = problem{rfc9110 + "15.5.1", "Error", http.StatusBadRequest, "An error occurred.", "", nil}
+	unauthorized     = problem{rfc9110 + "15.5.2", "Unauthorized", http.StatusUnauthorized, "Authentication required.", "", nil}
+	forbidden        = problem{rfc9110 + "15.5.4", "Forbidden", http.StatusForbidden, "Invalid ability provided.", "", nil}
+	notFound         = problem{rfc9110 + "15.5.5", "Not Found", http.StatusNotFound, "The requested resource was not found.", "", nil}
+	methodNotAllowed = problem{rfc9110 + "15.5.6", "Method Not Allowed", http.StatusMethodNotAllowed, "The method is not allowed for this resource.", "", nil}
+	conflict         = problem{rfc9110 + "15.5.10", "Conflict", http.StatusConflict, core.ErrKeyRunning.Message, "", nil}
+	tooLarge         = problem{rfc9110 + "15.5.14", "Content Too Large", http.StatusRequestEntityTooLarge, "The request body is too large.", "", nil}
+	notJSON          = problem{rfc9110 + "15.5.16", "Unsupported Media Type", http.StatusUnsupportedMediaType, "The request body must be JSON.", "", nil}
+	tooManyRequests  = problem{"https://www.rfc-editor.org/rfc/rfc6585#section-4", "Too Many Requests", http.StatusTooManyRequests, "Too Many Attempts.", "", nil}
+	internalError    = problem{rfc9110 + "15.6.1", "Internal Server Error", http.StatusInternalServerError, "An error occurred.", "", nil}
+	unavailable      = problem{rfc9110 + "15.6.4", "Service Unavailable", http.StatusServiceUnavailable, "The service is temporarily unavailable.", "", nil}
+)
+
+// retryAfter is how long a client waits when the database is out of reach.
+const retryAfter = "2"
+
+// problem answers a request that failed: the one place that turns errors into
+// statuses, and that logs a fault.
+func (a *API) problem(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	p := a.document(err)
+	ctx, h := c.Request().Context(), c.Response().Header()
+	switch p.Status {
+	case http.StatusUnauthorized:
+		h.Set("WWW-Authenticate", "Bearer")
+	case http.StatusServiceUnavailable:
+		h.Set("Retry-After", retryAfter)
+		a.Log.WarnContext(ctx, "database not available", requestID(c), slog.Any("error", err))
+	case http.StatusInternalServerError:
+		if errors.Is(ctx.Err(), context.Canceled) {
+			a.Log.InfoContext(ctx, "client went away", requestID(c))
+			return // nobody reads an answer
+		}
+		a.Log.ErrorContext(ctx, "request failed", requestID(c), slog.Any("error", err))
+	}
+	if err := writeProblem(c.Response(), p); err != nil {
+		a.Log.InfoContext(ctx, "answer not delivered", requestID(c), slog.Any("error", err))
+	}
+}
+
+func requestID(c echo.Context) slog.Attr {
+	return slog.String("request", c.Response().Header().Get(echo.HeaderXRequestID))
+}
+
+func writeProblem(w http.ResponseWriter, p problem) error {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(p.Status)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(p)
+}
+
+func (a *API) document(err error) problem {
+	var refusal *core.Error
+	if errors.As(err, &refusal) {
+		return a.refused(refusal)
+	}
+	var fault *echo.HTTPError
+	switch {
+	case errors.Is(err, errMalformed):
+		return badRequest
+	case errors.Is(err, errTooLarge):
+		return tooLarge
+	case errors.Is(err, errMediaType):
+		return notJSON
+	case errors.Is(err, errTooManyRequests):
+		return tooManyRequests
+	case errors.Is(err, context.DeadlineExceeded):
+		return unavailable
+	case errors.As(err, &fault) && fault.Code == http.StatusNotFound:
+		return notFound
+	case errors.As(err, &fault) && fault.Code == http.StatusMethodNotAllowed:
+		return methodNotAllowed
+	}
+	return internalError
+}
+
+func (a *API) refused(e *core.Error) problem {
+	switch e.Kind {
+	case core.KindInvalid:
+		return problem{
+			Type: rfc9110 + "15.5.21", Title: "Validation Error", Status: http.StatusUnprocessableEntity,
+			Detail: e.Message, Errors: e.Fields,
+		}
+	case core.KindRule:
+		return problem{
+			Type: a.BaseURL + "/problems/" + e.Code, Title: "Unprocessable Entity", Status: http.StatusUnprocessableEntity,
+			Detail: e.Message, Code: e.Code,
+		}
+	case core.KindNotFound:
+		return notFound
+	case core.KindUnauthenticated:
+		return unauthorized
+	case core.KindForbidden:
+		return forbidden
+	case core.KindRunning:
+		return conflict
+	case core.KindUnavailable:
+		return unavailable
+	}
+	return internalError
+}
+
+// RefusePlainHTTP answers a request that came without TLS. It never redirects: that
+// would let a client go on sending its token in the clear (decisions §1).
+func RefusePlainHTTP(w http.ResponseWriter, _ *http.Request) {
+	_ = writeProblem(w, badRequest) // nobody to tell
+}

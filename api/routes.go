@@ -1,0 +1,63 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/token"
+)
+
+// route is an endpoint and who may call it, side by side: there is no endpoint
+// without a word on that.
+type route struct {
+	method string
+	path   string // below Prefix
+	access access
+	handle echo.HandlerFunc
+}
+
+// access says whether a known caller may pass.
+type access func(token.Caller) bool
+
+// with lets tokens of a tenant pass that have the ability. A platform token sees no tenant.
+func with(a token.Ability) access {
+	return func(c token.Caller) bool { return !c.IsPlatform() && c.May(a) }
+}
+
+// anybody lets every valid token pass.
+func anybody(token.Caller) bool { return true }
+
+func (a *API) routes() []route {
+	return []route{
+		{http.MethodGet, "/customers", with(token.CustomersRead), a.listCustomers},
+		{http.MethodPost, "/customers", with(token.CustomersWrite), a.upsertCustomer},
+		{http.MethodGet, "/customers/:ulid", with(token.CustomersRead), a.findCustomer},
+		{http.MethodPatch, "/customers/:ulid", with(token.CustomersWrite), a.editCustomer},
+		{http.MethodGet, "/customers/:ulid/transactions", with(token.CustomersRead), a.listCustomerTransactions},
+
+		{http.MethodPost, "/transactions", with(a.TransactionCreateScope), a.recordTransaction},
+		{http.MethodGet, "/transactions/:ulid", with(token.TransactionsWrite), a.findTransaction},
+		{http.MethodPost, "/transactions/:ulid/void", with(token.TransactionsWrite), a.voidTransaction},
+
+		{http.MethodGet, "/tokens", anybody, a.listTokens},
+		{http.MethodPost, "/tokens", anybody, a.createToken},
+		{http.MethodDelete, "/tokens/:id", anybody, a.revokeToken},
+	}
+}
+
+// guarded is the handler behind its access: first whether anybody known calls, then
+// whether they may (decisions §3, the order of checks).
+func (r route) guarded() echo.HandlerFunc {
+	return func(c echo.Context) error {
+		who, known := caller(c)
+		switch {
+		case !known:
+			return core.ErrUnauthenticated
+		case !r.access(who):
+			return core.ErrForbidden
+		}
+		return r.handle(c)
+	}
+}

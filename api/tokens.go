@@ -1,0 +1,77 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core/token"
+)
+
+type tokenResource struct {
+	ID         int64           `json:"id"`
+	Name       string          `json:"name"`
+	Abilities  []token.Ability `json:"abilities"`
+	LastUsedAt *stamp          `json:"last_used_at"`
+	ExpiresAt  *stamp          `json:"expires_at"`
+	CreatedAt  stamp           `json:"created_at"`
+}
+
+func newTokenResource(t token.Token) tokenResource {
+	return tokenResource{
+		ID: t.ID, Name: t.Name, Abilities: t.Abilities,
+		LastUsedAt: optionalStamp(t.LastUsedAt), ExpiresAt: optionalStamp(t.ExpiresAt), CreatedAt: stamp(t.CreatedAt),
+	}
+}
+
+// createdTokenResource has the secret: this answer is the only one that does.
+type createdTokenResource struct {
+	ID        int64           `json:"id"`
+	Name      string          `json:"name"`
+	Token     string          `json:"token"`
+	Abilities []token.Ability `json:"abilities"`
+	ExpiresAt *stamp          `json:"expires_at"`
+	CreatedAt stamp           `json:"created_at"`
+}
+
+func (a *API) listTokens(c echo.Context) error {
+	q, err := parameters(c)
+	if err != nil {
+		return err
+	}
+	p := q.page()
+	l, err := a.Tokens.List(c.Request().Context(), actor(c), p)
+	if err != nil {
+		return err
+	}
+	return list(c, p, l, newTokenResource)
+}
+
+// createToken takes no idempotency key: its secret is never returned again.
+func (a *API) createToken(c echo.Context) error {
+	in, err := body(c)
+	if err != nil {
+		return err
+	}
+	t, err := a.Tokens.Create(c.Request().Context(), actor(c), token.New{
+		Name: in.text("name"), Scopes: in.texts("scopes"), ExpiresAt: in.instant("expires_at"), Unreadable: in.unreadable,
+	})
+	if err != nil {
+		return err
+	}
+	return data(c, http.StatusCreated, createdTokenResource{
+		ID: t.ID, Name: t.Name, Token: t.Secret, Abilities: t.Abilities,
+		ExpiresAt: optionalStamp(t.ExpiresAt), CreatedAt: stamp(t.CreatedAt),
+	})
+}
+
+func (a *API) revokeToken(c echo.Context) error {
+	id, err := pathNumber(c)
+	if err != nil {
+		return err
+	}
+	if err := a.Tokens.Revoke(c.Request().Context(), actor(c), id); err != nil {
+		return err
+	}
+	return c.NoContent(http.StatusNoContent)
+}

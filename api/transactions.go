@@ -1,0 +1,75 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/transaction"
+)
+
+type transactionResource struct {
+	ULID              core.ID            `json:"ulid"`
+	RuleType          ledger.Unit        `json:"rule_type"`
+	SpendAmountCents  int64              `json:"spend_amount_cents"`
+	PointsAwarded     *int64             `json:"points_awarded"`
+	StampsAwarded     *int64             `json:"stamps_awarded"`
+	Status            transaction.Status `json:"status"`
+	VoidedAt          *stamp             `json:"voided_at"`
+	CustomerULID      core.ID            `json:"customer_ulid"`
+	TransactionTypeID int64              `json:"transaction_type_id"`
+	Source            transaction.Source `json:"source"`
+	LocationID        *int64             `json:"location_id"`
+	ExternalReference *string            `json:"external_reference"`
+	CreatedAt         stamp              `json:"created_at"`
+}
+
+func newTransactionResource(t transaction.Transaction) transactionResource {
+	return transactionResource{
+		ULID: t.ID, RuleType: t.RuleType, SpendAmountCents: t.SpendAmountCents,
+		PointsAwarded: t.PointsAwarded, StampsAwarded: t.StampsAwarded,
+		Status: t.Status, VoidedAt: optionalStamp(t.VoidedAt), CustomerULID: t.CustomerID,
+		TransactionTypeID: t.TransactionTypeID, Source: t.Source, LocationID: t.LocationID,
+		ExternalReference: t.ExternalReference, CreatedAt: stamp(t.CreatedAt),
+	}
+}
+
+func (a *API) recordTransaction(c echo.Context) error {
+	in, err := body(c)
+	if err != nil {
+		return err
+	}
+	n := transaction.New{
+		CustomerID: in.text("customer_ulid"), TransactionTypeID: in.integer("transaction_type_id"),
+		SpendAmountCents: in.integer("spend_amount_cents"), ExternalReference: in.text("external_reference"),
+		Source: transaction.API, Unreadable: in.unreadable,
+	}
+	return once(c, func(by core.Actor) (transaction.Transaction, error) {
+		return a.Transactions.Record(c.Request().Context(), by, n)
+	}, func(t transaction.Transaction) (int, any) { return http.StatusCreated, newTransactionResource(t) })
+}
+
+func (a *API) findTransaction(c echo.Context) error {
+	id, err := pathID(c)
+	if err != nil {
+		return err
+	}
+	found, err := a.Transactions.Find(c.Request().Context(), actor(c), id)
+	if err != nil {
+		return err
+	}
+	return data(c, http.StatusOK, newTransactionResource(found))
+}
+
+// voidTransaction reads no body.
+func (a *API) voidTransaction(c echo.Context) error {
+	id, err := pathID(c)
+	if err != nil {
+		return err
+	}
+	return once(c, func(by core.Actor) (transaction.Transaction, error) {
+		return a.Transactions.Void(c.Request().Context(), by, id)
+	}, func(t transaction.Transaction) (int, any) { return http.StatusOK, newTransactionResource(t) })
+}

@@ -1,0 +1,143 @@
+// Package customer keeps the customers of a tenant. A customer is found by phone
+// first, then by e-mail, each compared by a stored key; both keys are unique within
+// the tenant, so two tills that type the same number meet the same customer.
+package customer
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/ledger"
+)
+
+// Status of a customer. An inactive one earns and redeems nothing.
+type Status string
+
+// The two statuses.
+const (
+	Active   Status = "active"
+	Inactive Status = "inactive"
+)
+
+// Customer is a customer with the balances of the moment (specification §2).
+type Customer struct {
+	ID            core.ID
+	FirstName     string
+	LastName      string
+	Phone         string // as written
+	Email         *string
+	Status        Status
+	PointsBalance int64
+	StampsBalance int64
+	CreatedAt     time.Time // the first check-in
+	UpdatedAt     time.Time
+}
+
+// Upserted is a customer and whether the upsert made them.
+type Upserted struct {
+	Customer
+	Created bool
+}
+
+// Service finds, makes and changes customers.
+type Service struct{ db *db.DB }
+
+// NewService makes the service.
+func NewService(d *db.DB) *Service { return &Service{db: d} }
+
+// Upsert returns the customer with that phone, else with that e-mail, unchanged;
+// there being none, it makes one (specification §4). Of several at once with one
+// phone, one makes the customer and all return it. Three round trips when found,
+// four when made.
+func (s *Service) Upsert(ctx context.Context, by core.Actor, n New) (Upserted, error) {
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Upserted, error) {
+		in, err := n.validate(by.Tenant)
+		if err != nil {
+			return Upserted{}, err
+		}
+		for {
+			found, err := findByKeys(ctx, tx, in)
+			if err == nil {
+				return Upserted{Customer: found}, nil
+			}
+			if !errors.Is(err, core.ErrNotFound) {
+				return Upserted{}, err
+			}
+			made, err := insert(ctx, tx, by, in)
+			if err == nil {
+				return Upserted{Customer: made, Created: true}, nil
+			}
+			// Somebody made them since we looked, and has committed: look again.
+			if !errors.Is(err, core.ErrNotFound) {
+				return Upserted{}, err
+			}
+		}
+	})
+}
+
+func findByKeys(ctx context.Context, tx *db.Tx, in input) (Customer, error) {
+	return db.One[Customer](ctx, tx, findByKeysSQL, db.Args{"phone_key": in.phoneKey, "email_key": in.emailKey})
+}
+
+// insert makes a customer with an account, or returns core.ErrNotFound when the
+// phone or the e-mail is already somebody's.
+func insert(ctx context.Context, tx *db.Tx, by core.Actor, in input) (Customer, error) {
+	c, err := db.One[Customer](ctx, tx, insertSQL, db.Args{
+		"id": core.NewID(tx.Now), "first_name": in.firstName, "last_name": in.lastName,
+		"phone": in.phone, "phone_key": in.phoneKey, "email": in.email, "email_key": in.emailKey, "now": tx.Now,
+	})
+	if err != nil {
+		return Customer{}, err
+	}
+	if err := ledger.Open(tx, c.ID); err != nil {
+		return Customer{}, err
+	}
+	return c, audit.Write(tx, by, audit.Entry{Action: "customer.create", Subject: "customer", ID: c.ID.String(), New: c.facts()})
+}
+
+// Find returns a customer, or core.ErrNotFound. One round trip.
+func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Customer, error) {
+	return db.ReadOne[Customer](ctx, s.db, by, findSQL, db.Args{"id": id})
+}
+
+// Edit changes the fields that are set. A phone or e-mail of another customer is
+// refused on the field. Three round trips.
+func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (Customer, error) {
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Customer, error) {
+		// Held until the end: the log must name the values this edit replaced.
+		old, err := db.One[Customer](ctx, tx, lockSQL, db.Args{"id": id})
+		if err != nil {
+			return Customer{}, err
+		}
+		in, err := e.validate(old, by.Tenant)
+		if err != nil {
+			return Customer{}, err
+		}
+		edited, err := db.One[Customer](ctx, tx, updateSQL, db.Args{
+			"id": id, "first_name": in.firstName, "last_name": in.lastName, "phone": in.phone, "phone_key": in.phoneKey,
+			"email": in.email, "email_key": in.emailKey, "status": in.status, "now": tx.Now,
+		})
+		switch {
+		case db.Violates(err, "customer_phone"):
+			return Customer{}, core.Invalid(core.Fields{"phone": {core.Taken("phone")}})
+		case db.Violates(err, "customer_email"):
+			return Customer{}, core.Invalid(core.Fields{"email": {core.Taken("email")}})
+		case err != nil:
+			return Customer{}, err
+		}
+		return edited, audit.Write(tx, by, audit.Entry{
+			Action: "customer.edit", Subject: "customer", ID: id.String(), Old: old.facts(), New: edited.facts(),
+		})
+	})
+}
+
+// facts are what the log tells of a customer.
+func (c Customer) facts() map[string]any {
+	return map[string]any{
+		"first_name": c.FirstName, "last_name": c.LastName, "phone": c.Phone, "email": c.Email, "status": c.Status,
+	}
+}

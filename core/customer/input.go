@@ -1,0 +1,132 @@
+package customer
+
+import (
+	"net/mail"
+	"regexp"
+	"strings"
+
+	"github.com/nyaruka/phonenumbers"
+
+	"example.com/loyalty/core"
+)
+
+// The limits of a customer's fields (specification §8, decisions §2).
+const (
+	maxName  = 100
+	maxPhone = 30
+	maxEmail = 255
+)
+
+// New describes a customer to be.
+type New struct {
+	FirstName *string
+	LastName  *string
+	Phone     *string
+	Email     *string // may be missing
+
+	Unreadable core.Fields // what the front end could not read
+}
+
+// Edit describes a change of a customer: fields that are not set stay as they are.
+type Edit struct {
+	FirstName core.Optional[string]
+	LastName  core.Optional[string]
+	Phone     core.Optional[string]
+	Email     core.Optional[string] // null clears it
+	Status    core.Optional[string]
+
+	Unreadable core.Fields
+}
+
+// input is a New or an Edit that passed, with the keys to find it by.
+type input struct {
+	firstName, lastName string
+	phone, phoneKey     string
+	email, emailKey     *string
+	status              Status
+}
+
+func (n New) validate(t core.Tenant) (input, error) {
+	check := core.NewCheck(n.Unreadable)
+	in := input{
+		firstName: check.Text("first_name", n.FirstName, maxName),
+		lastName:  check.Text("last_name", n.LastName, maxName),
+	}
+	in.readPhone(check, n.Phone, t)
+	in.readEmail(check, n.Email)
+	return in, check.Err()
+}
+
+func (e Edit) validate(old Customer, t core.Tenant) (input, error) {
+	check := core.NewCheck(e.Unreadable)
+	in := input{firstName: old.FirstName, lastName: old.LastName, status: old.Status}
+	if e.FirstName.Set {
+		in.firstName = check.Text("first_name", e.FirstName.Value, maxName)
+	}
+	if e.LastName.Set {
+		in.lastName = check.Text("last_name", e.LastName.Value, maxName)
+	}
+	phone, email := &old.Phone, old.Email
+	if e.Phone.Set {
+		phone = e.Phone.Value
+	}
+	if e.Email.Set {
+		email = e.Email.Value
+	}
+	in.readPhone(check, phone, t)
+	in.readEmail(check, email)
+	if e.Status.Set {
+		if e.Status.Value == nil {
+			check.Required("status")
+		} else {
+			in.status = Status(*e.Status.Value)
+			core.OneOf(check, "status", in.status, Active, Inactive)
+		}
+	}
+	return in, check.Err()
+}
+
+func (in *input) readPhone(check *core.Check, phone *string, t core.Tenant) {
+	in.phone = check.Text("phone", phone, maxPhone)
+	if !check.OK("phone") {
+		return
+	}
+	key, ok := phoneKey(in.phone, t.Country)
+	if !ok {
+		check.Add("phone", core.MustBe("phone", "a valid phone number"))
+	}
+	in.phoneKey = key
+}
+
+func (in *input) readEmail(check *core.Check, email *string) {
+	in.email = check.OptionalText("email", email, maxEmail)
+	if in.email == nil {
+		return
+	}
+	if !isEmail(*in.email) {
+		check.Add("email", core.MustBe("email", "a valid email address"))
+	}
+	key := strings.ToLower(*in.email)
+	in.emailKey = &key
+}
+
+func isEmail(s string) bool {
+	a, err := mail.ParseAddress(s)
+	return err == nil && a.Address == s && !strings.ContainsAny(s, " \t\r\n")
+}
+
+var notDigits = regexp.MustCompile(`[^0-9]+`)
+
+// phoneKey is what a phone number is compared by: E.164 as dialled from the
+// country, or its digits where that fails; at least three of them.
+func phoneKey(phone, country string) (key string, ok bool) {
+	region := country
+	if region == "" {
+		region = phonenumbers.UNKNOWN_REGION
+	}
+	if number, err := phonenumbers.Parse(phone, region); err == nil && phonenumbers.IsPossibleNumber(number) {
+		return phonenumbers.Format(number, phonenumbers.E164), true
+	}
+	digits := notDigits.ReplaceAllString(phone, "")
+	return digits, len(digits) >= 3
+}

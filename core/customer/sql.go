@@ -1,0 +1,70 @@
+package customer
+
+const columns = `c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
+		a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at`
+
+const selectCustomer = `
+	select ` + columns + `
+	from loyalty.customer c
+	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id`
+
+const findSQL = selectCustomer + `
+	where c.tenant_id = @tenant_id
+		and c.id = @id`
+
+const lockSQL = findSQL + `
+	for no key update of c`
+
+// Phone first, then e-mail.
+const findByKeysSQL = selectCustomer + `
+	where c.tenant_id = @tenant_id
+		and c.id = coalesce(
+			(select id from loyalty.customer where tenant_id = @tenant_id and phone_key = @phone_key),
+			(select id from loyalty.customer where tenant_id = @tenant_id and email_key = @email_key))`
+
+// Either key may be somebody's already: then no row comes back.
+const insertSQL = `
+	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, created_at, updated_at)
+	values (@tenant_id, @id, @first_name, @last_name, @phone, @phone_key, @email, @email_key, @now, @now)
+	on conflict do nothing
+	returning id, first_name, last_name, phone, email, status,
+		0::bigint as points_balance, 0::bigint as stamps_balance, created_at, updated_at`
+
+const updateSQL = `
+	update loyalty.customer c
+	set first_name = @first_name,
+		last_name = @last_name,
+		phone = @phone,
+		phone_key = @phone_key,
+		email = @email,
+		email_key = @email_key,
+		status = @status,
+		updated_at = @now
+	from loyalty.account a
+	where c.tenant_id = @tenant_id
+		and c.id = @id
+		and a.tenant_id = c.tenant_id
+		and a.customer_id = c.id
+	returning ` + columns
+
+const listSQL = selectCustomer + `
+	where c.tenant_id = @tenant_id`
+
+const (
+	wherePhone  = ` and c.phone_key = @phone_key`
+	whereEmail  = ` and c.email_key = @email_key`
+	whereStatus = ` and c.status = @status`
+	whereFrom   = ` and c.created_at >= @from`
+	whereBefore = ` and c.created_at < @before`
+	whereOlder  = ` and (c.created_at, c.id) < (@at, @id)`
+	whereNewer  = ` and (c.created_at, c.id) > (@at, @id)`
+	newestFirst = ` order by c.created_at desc, c.id desc limit @limit`
+	oldestFirst = ` order by c.created_at, c.id limit @limit`
+)
+
+const searchSQL = selectCustomer + `
+	where c.tenant_id = @tenant_id
+		and c.id in (
+			select s.id
+			from loyalty.search_customer(@search, @phone_key, @email_key, @status, @from, @before, @at, @id, @back, @limit) s
+		)`

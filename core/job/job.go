@@ -1,0 +1,70 @@
+// Package job queues work in the transaction of its cause and runs it later
+// (River). A job may run more than once: what it does must bear that.
+package job
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/migrations"
+)
+
+// Queue takes jobs, and where it is started works them off.
+type Queue struct {
+	client  *river.Client[pgx.Tx]
+	workers *river.Workers
+	log     *slog.Logger
+}
+
+// New makes a queue on d. Where d's URL leads to a transaction pooler, d must be
+// opened on the direct URL: the queue listens for notifications.
+func New(d *db.DB, log *slog.Logger) (*Queue, error) {
+	workers := river.NewWorkers()
+	client, err := river.NewClient(riverpgxv5.New(d.Pool()), &river.Config{
+		Schema:  migrations.JobSchema,
+		Queues:  map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 4}},
+		Workers: workers,
+		Logger:  log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("job queue: %w", err)
+	}
+	return &Queue{client: client, workers: workers, log: log}, nil
+}
+
+// Handle names the worker of one kind of job.
+func Handle[T river.JobArgs](q *Queue, work func(ctx context.Context, args T) error) {
+	river.AddWorker(q.workers, river.WorkFunc(func(ctx context.Context, j *river.Job[T]) error {
+		return work(ctx, j.Args)
+	}))
+}
+
+// Every adds a job that runs at an interval, once in the whole installation.
+func Every(q *Queue, schedule river.PeriodicSchedule, args river.JobArgs) {
+	q.client.PeriodicJobs().Add(river.NewPeriodicJob(schedule,
+		func() (river.JobArgs, *river.InsertOpts) { return args, nil }, &river.PeriodicJobOpts{RunOnStart: true}))
+}
+
+// Add queues a job in the transaction: it runs after the commit, or never.
+func (q *Queue) Add(ctx context.Context, tx *db.Tx, args river.JobArgs) error {
+	raw, err := tx.Raw(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := q.client.InsertTx(ctx, raw, args, nil); err != nil {
+		return fmt.Errorf("queue %s: %w", args.Kind(), err)
+	}
+	return nil
+}
+
+// Start works jobs off until Stop.
+func (q *Queue) Start(ctx context.Context) error { return q.client.Start(ctx) }
+
+// Stop lets the running jobs finish.
+func (q *Queue) Stop(ctx context.Context) error { return q.client.Stop(ctx) }

@@ -1,0 +1,3 @@
+package localpg
+
+var RoomyTemp = roomyTemp

@@ -1,0 +1,13 @@
+package staff
+
+const insertSQL = `
+	insert into loyalty.staff (tenant_id, role, name, email, email_key, password_hash, created_at)
+	values (nullif(@tenant::bigint, 0), @role, @name, @email, @email_key, @password_hash, @now)
+	returning id, role, name, email`
+
+const deactivateSQL = `
+	update loyalty.staff
+	set status = 'inactive'
+	where tenant_id = @tenant_id
+		and id = @id
+		and status = 'active'`

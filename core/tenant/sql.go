@@ -1,0 +1,16 @@
+package tenant
+
+const insertSQL = `
+	insert into loyalty.tenant (name, slug, email, plan_id, billing_cycle, payment_method, timezone, currency, country, created_at)
+	values (@name, @slug, @email, @plan, @billing_cycle, @payment_method, @timezone, @currency, nullif(@country, ''), @now)
+	returning id`
+
+const bySlugSQL = `
+	select id, name, slug, timezone, currency, coalesce(country, '') as country
+	from loyalty.tenant
+	where slug = @slug`
+
+const setStatusSQL = `
+	update loyalty.tenant
+	set status = @status
+	where id = @id`

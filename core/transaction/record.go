@@ -1,0 +1,136 @@
+package transaction
+
+import (
+	"context"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/ledger"
+)
+
+// The limits of a sale's fields (decisions §2 and §6).
+const (
+	MaxSpendCents        = 1_000_000_000_000
+	maxExternalReference = 100
+)
+
+// New describes a sale to be recorded.
+type New struct {
+	CustomerID        *string // a ULID
+	TransactionTypeID *int64
+	SpendAmountCents  *int64
+	ExternalReference *string // a receipt number, unique in the tenant; may be missing
+	Source            Source
+
+	Unreadable core.Fields // what the front end could not read
+}
+
+// input is what a New says, before its references are looked up.
+type input struct {
+	customer  core.ID
+	typeID    int64
+	spend     int64
+	reference *string
+}
+
+func (n New) read(check *core.Check) input {
+	in := input{
+		typeID:    check.Integer("transaction_type_id", n.TransactionTypeID, minInt64, maxInt64),
+		spend:     check.Integer("spend_amount_cents", n.SpendAmountCents, 0, MaxSpendCents),
+		reference: check.OptionalText("external_reference", n.ExternalReference, maxExternalReference),
+	}
+	if id := check.Text("customer_ulid", n.CustomerID, 255); check.OK("customer_ulid") {
+		// What does not parse is looked up as the zero ID: nobody's.
+		in.customer, _ = core.ParseID(id)
+	}
+	return in
+}
+
+const (
+	maxInt64 = 1<<63 - 1
+	minInt64 = -1 << 63
+)
+
+// Record records a sale and awards what its type gives for the spend. The award is
+// kept with the sale: changing the type later changes no sale. Three round trips:
+// look up type and customer; write sale and award; commit. The customer's account
+// is locked by the award alone, at the end.
+func (s *Service) Record(ctx context.Context, by core.Actor, n New) (Transaction, error) {
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Transaction, error) {
+		check := core.NewCheck(n.Unreadable)
+		in := n.read(check)
+		kind, err := s.references(ctx, tx, check, in)
+		if err != nil {
+			return Transaction{}, err
+		}
+		if err := check.Err(); err != nil {
+			return Transaction{}, err
+		}
+		award, err := kind.Award(in.spend)
+		if err != nil {
+			return Transaction{}, err
+		}
+		t := Transaction{
+			ID: core.NewID(tx.Now), RuleType: kind.RuleType, SpendAmountCents: in.spend, Status: Completed,
+			CustomerID: in.customer, TransactionTypeID: kind.ID, Source: n.Source,
+			ExternalReference: in.reference, CreatedAt: tx.Now,
+		}
+		if kind.RuleType == ledger.Points {
+			t.PointsAwarded = &award
+		} else {
+			t.StampsAwarded = &award
+		}
+		if err := insert(ctx, tx, by, t); err != nil {
+			return Transaction{}, err
+		}
+		if award > 0 {
+			_, err = ledger.Post(ctx, tx, by, ledger.Entry{
+				Customer: t.CustomerID, Unit: t.RuleType, Amount: award, Kind: ledger.Earn, Cause: &t.ID,
+			})
+		}
+		return t, referenceTaken(err)
+	})
+}
+
+// references looks up what the sale refers to, in one round trip, and notes what
+// cannot be used. A foreign record looks like a missing one.
+func (s *Service) references(ctx context.Context, tx *db.Tx, check *core.Check, in input) (Type, error) {
+	found, err := db.One[references](ctx, tx, referencesSQL, db.Args{"type": in.typeID, "customer": in.customer})
+	if err != nil {
+		return Type{}, err
+	}
+	if check.OK("transaction_type_id") && (found.ID == nil || !found.Active) {
+		check.Add("transaction_type_id", core.Selected("transaction_type_id"))
+	}
+	if check.OK("customer_ulid") && (found.CustomerStatus == nil || *found.CustomerStatus != customer.Active) {
+		check.Add("customer_ulid", core.Selected("customer_ulid"))
+	}
+	if found.ID == nil {
+		return Type{}, nil
+	}
+	return Type{ID: *found.ID, RuleType: found.RuleType, Active: found.Active, Rule: found.Rule}, nil
+}
+
+// insert writes the sale together with the award or the commit, unless it carries a
+// reference that may be taken: then the answer is waited for.
+func insert(ctx context.Context, tx *db.Tx, by core.Actor, t Transaction) error {
+	args := db.Args{
+		"id": t.ID, "customer": t.CustomerID, "type": t.TransactionTypeID, "rule_type": t.RuleType,
+		"spend": t.SpendAmountCents, "points": t.PointsAwarded, "stamps": t.StampsAwarded,
+		"source": t.Source, "reference": t.ExternalReference,
+		"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
+	}
+	if t.ExternalReference == nil {
+		return db.Queue(tx, insertSQL, args)
+	}
+	_, err := db.Exec(ctx, tx, insertSQL, args)
+	return referenceTaken(err)
+}
+
+func referenceTaken(err error) error {
+	if db.Violates(err, "transaction_external_reference") {
+		return core.Invalid(core.Fields{"external_reference": {core.Taken("external_reference")}})
+	}
+	return err
+}

@@ -1,0 +1,106 @@
+// Package transaction keeps sales: what kinds there are and what each earns
+// (types), recording a sale and voiding it. The award moves in the same
+// transaction as the sale, through the ledger.
+package transaction
+
+import (
+	"context"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/ledger"
+)
+
+// Status of a sale.
+type Status string
+
+// A sale is completed when it is recorded, and may be voided once.
+const (
+	Completed Status = "completed"
+	Voided    Status = "voided"
+)
+
+// Source is where a sale was entered.
+type Source string
+
+// The sources.
+const (
+	API   Source = "api"
+	POS   Source = "pos"
+	Panel Source = "panel"
+)
+
+// Transaction is a sale (specification §2).
+type Transaction struct {
+	ID                core.ID
+	RuleType          ledger.Unit
+	SpendAmountCents  int64
+	PointsAwarded     *int64 // null where the type gives stamps
+	StampsAwarded     *int64 // null where the type gives points
+	Status            Status
+	VoidedAt          *time.Time
+	CustomerID        core.ID
+	TransactionTypeID int64
+	Source            Source
+	LocationID        *int64
+	ExternalReference *string
+	CreatedAt         time.Time
+}
+
+// award is what the sale earned, of its unit.
+func (t Transaction) award() int64 {
+	if t.RuleType == ledger.Stamps {
+		return *t.StampsAwarded
+	}
+	return *t.PointsAwarded
+}
+
+// Service records, voids and finds sales.
+type Service struct{ db *db.DB }
+
+// NewService makes the service.
+func NewService(d *db.DB) *Service { return &Service{db: d} }
+
+// Find returns a sale, or core.ErrNotFound. One round trip.
+func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Transaction, error) {
+	return db.ReadOne[Transaction](ctx, s.db, by, findSQL, db.Args{"id": id})
+}
+
+// ListByCustomer returns a page of a customer's sales, newest first, or
+// core.ErrNotFound when there is no such customer. One round trip, and a second
+// one for a customer without sales on the page.
+func (s *Service) ListByCustomer(ctx context.Context, by core.Actor, customer core.ID, p core.Page) (core.List[Transaction], error) {
+	if len(p.Unreadable) > 0 {
+		// A missing customer comes before a bad query.
+		if err := s.exists(ctx, by, customer); err != nil {
+			return core.List[Transaction]{}, err
+		}
+		return core.List[Transaction]{}, p.Err()
+	}
+	args := db.Args{"customer": customer, "limit": p.Limit()}
+	statement := listByCustomerSQL
+	if p.Cursor != nil {
+		statement = listByCustomerAfterSQL
+		if p.Back() {
+			statement = listByCustomerBeforeSQL
+		}
+		args["id"] = p.Cursor.ID
+	}
+	sales, err := db.ReadAll[Transaction](ctx, s.db, by, statement, args)
+	if err != nil {
+		return core.List[Transaction]{}, err
+	}
+	if len(sales) == 0 {
+		// An empty page of somebody, or nobody's?
+		err = s.exists(ctx, by, customer)
+	}
+	return core.NewList(p, sales, Transaction.position), err
+}
+
+func (s *Service) exists(ctx context.Context, by core.Actor, customer core.ID) error {
+	_, err := db.ReadOne[customerState](ctx, s.db, by, customerStateSQL, db.Args{"customer": customer})
+	return err
+}
+
+func (t Transaction) position() core.Cursor { return core.Cursor{At: t.CreatedAt, ID: t.ID} }
