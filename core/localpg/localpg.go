@@ -47,7 +47,7 @@ type Cluster struct {
 	throwaway bool
 	log       *slog.Logger
 
-	// Of the goroutine in keep, once it runs.
+	// Only the goroutine of keep touches these once it runs.
 	lock   *os.File
 	server *server
 
@@ -181,8 +181,9 @@ func (c *Cluster) start(ctx context.Context) error {
 	}
 	if err != nil {
 		kill()
-		if c.server != nil {
+		if c.server != nil { // it came up just as the caller gave up
 			<-c.server.exited
+			_ = c.lock.Close()
 		}
 		return fmt.Errorf("start PostgreSQL in %s: %w", c.root, err)
 	}

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -36,7 +35,6 @@ func TestMain(m *testing.M) {
 }
 
 func beAProcess(dir string) int {
-	signal.Ignore(syscall.SIGINT)
 	ctx := context.Background()
 	c, err := localpg.Start(ctx, localpg.Config{Dir: dir})
 	if err != nil {

@@ -1,0 +1,78 @@
+// Command testdb runs another command beside a throwaway PostgreSQL cluster,
+// so that all test packages of a run share one:
+//
+//	testdb -- go test ./...
+//
+// The command finds the cluster in LOYALTY_TEST_DATABASE_URL: a login that may
+// create roles and databases, but is no superuser. testdb exits with the
+// command's code.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+
+	"example.com/loyalty/core/localpg"
+)
+
+func main() {
+	args := os.Args[1:]
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		fmt.Fprintln(os.Stderr, "usage: testdb -- COMMAND [ARGUMENT…]")
+		os.Exit(2)
+	}
+	code, err := run(context.Background(), args)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "testdb:", err)
+		os.Exit(1)
+	}
+	os.Exit(code)
+}
+
+func run(ctx context.Context, args []string) (code int, err error) {
+	// Caught from the beginning: whatever comes, the cluster is removed.
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
+
+	cluster, err := localpg.Throwaway(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, cluster.Stop(ctx)) }()
+
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), "LOYALTY_TEST_DATABASE_URL="+cluster.URL())
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	go forward(signals, cmd.Process)
+
+	// A code other than 0 is not an error here but the answer.
+	var exit *exec.ExitError
+	if err := cmd.Wait(); err != nil && !errors.As(err, &exit) {
+		return 0, err
+	}
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal()), nil
+	}
+	return cmd.ProcessState.ExitCode(), nil
+}
+
+// forward passes on what was sent to us alone. Ctrl-C and Ctrl-\ the terminal
+// has sent to the command as well, and a second one often means "at once".
+func forward(signals <-chan os.Signal, to *os.Process) {
+	for s := range signals {
+		if s == syscall.SIGTERM || s == syscall.SIGHUP {
+			_ = to.Signal(s)
+		}
+	}
+}

@@ -1,0 +1,211 @@
+// Package dbtest gives tests a real database: one for each test binary, copied from
+// a migrated template, and a fresh tenant for each test, so that tests run in
+// parallel, clean nothing up, and all stand behind the wall the product sells.
+//
+// `make test` starts one throwaway cluster for all packages; a test binary run by
+// itself starts its own.
+package dbtest
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/localpg"
+	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/migrations"
+)
+
+// clusterVariable names the cluster of the test run; its login may create databases.
+const clusterVariable = "LOYALTY_TEST_DATABASE_URL"
+
+var shared struct {
+	sync.Mutex
+	cluster *localpg.Cluster // nil where the test run has one
+	url     string           // of the cluster's first database
+	main    *db.DB           // of this binary
+	drop    []func(context.Context)
+}
+
+// Main runs a package's tests and removes what DB made: TestMain calls it.
+func Main(m *testing.M) {
+	ctx := context.Background()
+	code := m.Run()
+	shared.Lock()
+	defer shared.Unlock()
+	for _, drop := range shared.drop {
+		drop(ctx)
+	}
+	if shared.cluster != nil {
+		_ = shared.cluster.Stop(ctx)
+	}
+	os.Exit(code)
+}
+
+// DB is the database of this test binary.
+func DB(t testing.TB) *db.DB {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.main == nil {
+		ctx := context.Background() // it outlives the test that happens to come first
+		url, drop, err := create(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := db.Open(ctx, url, db.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shared.main = d
+		shared.drop = append(shared.drop, func(context.Context) { d.Close() }, drop)
+	}
+	return shared.main
+}
+
+// OwnURL makes a database that no other test uses, for tests of global tables or
+// of damage, and returns its owner's login.
+func OwnURL(t testing.TB) string {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	url, drop, err := create(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { drop(context.Background()) })
+	return url
+}
+
+// OwnDB opens a database that no other test uses.
+func OwnDB(t testing.TB) *db.DB {
+	t.Helper()
+	d, err := db.Open(context.Background(), OwnURL(t), db.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	return d
+}
+
+// Tenant makes a tenant in Sweden that counts euros, and returns its owner as the actor.
+func Tenant(t testing.TB, d *db.DB) core.Actor {
+	t.Helper()
+	ctx := context.Background()
+	slug := "t-" + strings.ToLower(rand.Text()[:16])
+	maker := core.System(core.Tenant{}, "test")
+	by, err := db.Platform(ctx, d, maker, func(tx *db.Tx) (core.Actor, error) {
+		made, err := tenant.Create(ctx, tx, tenant.New{
+			Name: "Café " + slug, Slug: slug, Email: "owner@example.com", PlanID: 1,
+			BillingCycle: tenant.Monthly, PaymentMethod: tenant.Manual, TimeZone: "Europe/Stockholm", Country: "SE",
+		})
+		return core.System(made, "test"), err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Person(t, d, by, core.Owner)
+}
+
+// Person adds somebody to the actor's tenant and returns them as an actor.
+func Person(t testing.TB, d *db.DB, by core.Actor, role core.Role) core.Actor {
+	t.Helper()
+	ctx := context.Background()
+	p, err := db.InTenant(ctx, d, by, func(tx *db.Tx) (staff.Person, error) {
+		return staff.Add(ctx, tx, by, staff.New{
+			Role: role, Name: "A " + string(role), Email: strings.ToLower(rand.Text()) + "@example.com",
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return core.Actor{Kind: core.ByStaff, ID: fmt.Sprint(p.ID), Name: p.Name, Tenant: by.Tenant, StaffID: p.ID, Role: role}
+}
+
+// create copies the template into a new database.
+func create(ctx context.Context) (dbURL string, drop func(context.Context), err error) {
+	if err := findCluster(ctx); err != nil {
+		return "", nil, err
+	}
+	conn, err := pgx.Connect(ctx, shared.url)
+	if err != nil {
+		return "", nil, err
+	}
+	defer conn.Close(ctx)
+	template, err := template(ctx, conn)
+	if err != nil {
+		return "", nil, err
+	}
+	name := "test_" + strings.ToLower(rand.Text())
+	if _, err := conn.Exec(ctx, "create database "+name+" template "+template+" strategy file_copy"); err != nil {
+		return "", nil, err
+	}
+	return at(name), func(ctx context.Context) {
+		if conn, err := pgx.Connect(ctx, shared.url); err == nil {
+			defer conn.Close(ctx)
+			_, _ = conn.Exec(ctx, "drop database "+name+" with (force)")
+		}
+	}, nil
+}
+
+func findCluster(ctx context.Context) error {
+	if shared.url != "" {
+		return nil
+	}
+	if shared.url = os.Getenv(clusterVariable); shared.url != "" {
+		return nil
+	}
+	cluster, err := localpg.Throwaway(ctx)
+	if err != nil {
+		return err
+	}
+	shared.cluster, shared.url = cluster, cluster.URL()
+	return nil
+}
+
+// template makes the migrated database that all others are copied from, once in the
+// cluster. It gets its name when it is complete.
+func template(ctx context.Context, conn *pgx.Conn) (string, error) {
+	name := fmt.Sprintf("loyalty_template_%04d", migrations.Newest())
+	const oneAtATime = 4711
+	if _, err := conn.Exec(ctx, "select pg_advisory_lock($1)", oneAtATime); err != nil {
+		return "", err
+	}
+	defer conn.Exec(ctx, "select pg_advisory_unlock($1)", oneAtATime) //nolint:errcheck // the connection closes anyway
+	var ready bool
+	err := conn.QueryRow(ctx, "select exists (select from pg_database where datname = $1)", name).Scan(&ready)
+	if err != nil || ready {
+		return name, err
+	}
+	draft := name + "_draft"
+	for _, sql := range []string{"drop database if exists " + draft + " with (force)", "create database " + draft} {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return "", err
+		}
+	}
+	if _, err := db.Migrate(ctx, at(draft)); err != nil {
+		return "", err
+	}
+	_, err = conn.Exec(ctx, "alter database "+draft+" rename to "+name)
+	return name, err
+}
+
+// at is the URL of another database of the cluster.
+func at(database string) string {
+	u, err := url.Parse(shared.url)
+	if err != nil {
+		panic(err) // the cluster was reached by it
+	}
+	u.Path = "/" + database
+	return u.String()
+}

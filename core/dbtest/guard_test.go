@@ -1,0 +1,381 @@
+package dbtest_test
+
+import (
+	"context"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// The tables that belong to no single tenant, and what a transaction with a tenant
+// set sees of them. Every other table is a tenant table.
+var globalTables = map[string]string{
+	"plan":                 "all rows",
+	"tenant":               "its own row",
+	"staff":                "its own rows",
+	"token":                "its own rows",
+	"idempotency":          "its own rows",
+	"mail":                 "its own rows",
+	"platform_audit_entry": "nothing",
+}
+
+const root = "../.."
+
+func owner(t *testing.T) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dbtest.OwnURL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	return conn
+}
+
+func strs(t *testing.T, conn *pgx.Conn, sql string, args ...any) []string {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), sql, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func tables(t *testing.T, conn *pgx.Conn) (tenant []string) {
+	t.Helper()
+	for _, name := range strs(t, conn, "select relname from pg_class where relnamespace = 'loyalty'::regnamespace and relkind in ('r', 'p') order by 1") {
+		if globalTables[name] == "" {
+			tenant = append(tenant, name)
+		}
+	}
+	if len(tenant) < 6 {
+		t.Fatalf("only these tenant tables found: %v", tenant)
+	}
+	return tenant
+}
+
+// "Every tenant table has `tenant_id bigint` first in its primary key, in every
+// unique constraint and in every (composite) foreign key, and row-level security".
+func TestTenantTablesStandBehindTheWall(t *testing.T) {
+	t.Parallel()
+	conn := owner(t)
+	for _, table := range tables(t, conn) {
+		name := "loyalty." + table
+		if got := strs(t, conn, "select format_type(atttypid, atttypmod) from pg_attribute where attrelid = $1::regclass and attname = 'tenant_id' and attnotnull", name); !slices.Equal(got, []string{"bigint"}) {
+			t.Errorf("%s: tenant_id is %v, want bigint not null", table, got)
+		}
+		if got := strs(t, conn, "select relname from pg_class where oid = $1::regclass and relrowsecurity and not relforcerowsecurity", name); len(got) != 1 {
+			t.Errorf("%s: row-level security must be enabled, not forced", table)
+		}
+		const wall = "(tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::bigint)"
+		if got := strs(t, conn, "select coalesce(qual, '') from pg_policies where schemaname = 'loyalty' and tablename = $1", table); !slices.Equal(got, []string{wall}) {
+			t.Errorf("%s: policies %q, want the wall alone: select loyalty.wall('%s')", table, got, name)
+		}
+		for _, index := range strs(t, conn, `
+			select i.indexrelid::regclass::text from pg_index i
+			where i.indrelid = $1::regclass and (i.indisunique or i.indisprimary) and (
+				select attname from pg_attribute a where a.attrelid = i.indrelid and a.attnum = i.indkey[0]) <> 'tenant_id'`, name) {
+			t.Errorf("%s: tenant_id is not first in %s", table, index)
+		}
+		for _, key := range strs(t, conn, `
+			select c.conname from pg_constraint c
+			where c.conrelid = $1::regclass and c.contype = 'f'
+				and c.confrelid <> all (select ('loyalty.' || g)::regclass from unnest($2::text[]) g)
+				and (select attname from pg_attribute a where a.attrelid = c.conrelid and a.attnum = c.conkey[1]) <> 'tenant_id'`, name, names(globalTables)) {
+			t.Errorf("%s: foreign key %s lets a row point at another tenant's: begin it with tenant_id", table, key)
+		}
+		for _, column := range strs(t, conn, "select attname from pg_attribute where attrelid = $1::regclass and attidentity <> ''", name) {
+			t.Errorf("%s.%s is an identity column: use a sequence default", table, column)
+		}
+	}
+}
+
+func names(m map[string]string) (list []string) {
+	for name := range m {
+		list = append(list, name)
+	}
+	sort.Strings(list)
+	return list
+}
+
+// "No foreign key from a global table into them."
+func TestGlobalTablesPointAtNoTenantTable(t *testing.T) {
+	t.Parallel()
+	conn := owner(t)
+	for _, name := range names(globalTables) {
+		if got := strs(t, conn, "select relname from pg_class where oid = to_regclass($1)", "loyalty."+name); len(got) == 0 {
+			t.Errorf("the list of global tables names %s, which does not exist", name)
+		}
+	}
+	for _, key := range strs(t, conn, `
+		select conrelid::regclass || ' → ' || confrelid::regclass from pg_constraint
+		where contype = 'f' and connamespace = 'loyalty'::regnamespace
+			and conrelid = any (select ('loyalty.' || g)::regclass from unnest($1::text[]) g)
+			and confrelid <> all (select ('loyalty.' || g)::regclass from unnest($1::text[]) g)`, names(globalTables)) {
+		t.Errorf("foreign key %s", key)
+	}
+}
+
+// "Guards prove that the role owns nothing, cannot bypass policies, and that without
+// a tenant every tenant table counts 0."
+func TestTheServingRoleCannotPass(t *testing.T) {
+	t.Parallel()
+	conn := owner(t)
+	if got := strs(t, conn, `
+		select rolname from pg_roles
+		where rolname = 'loyalty_app' and not rolsuper and not rolbypassrls and not rolcanlogin and not rolcreaterole and not rolcreatedb`); len(got) != 1 {
+		t.Error("loyalty_app may log in, create or bypass")
+	}
+	if got := strs(t, conn, "select relname from pg_class where relowner = 'loyalty_app'::regrole union select proname from pg_proc where proowner = 'loyalty_app'::regrole"); len(got) != 0 {
+		t.Errorf("loyalty_app owns %v", got)
+	}
+	if got := strs(t, conn, "select current_user::text where (select rolsuper from pg_roles where rolname = current_user)"); len(got) != 0 {
+		t.Error("the tests run as a superuser: mistakes of policy stay hidden")
+	}
+	for _, table := range []string{"ledger_entry", "audit_entry", "platform_audit_entry"} {
+		for _, right := range []string{"update", "delete"} {
+			if got := strs(t, conn, "select $1::text where has_table_privilege('loyalty_app', 'loyalty.' || $2, $1)", right, table); len(got) != 0 {
+				t.Errorf("loyalty_app may %s %s", right, table)
+			}
+		}
+	}
+	if got := strs(t, conn, "select proname from pg_proc where pronamespace = 'loyalty'::regnamespace and prosecdef and not coalesce(proconfig::text like '%search_path=%', false)"); len(got) != 0 {
+		t.Errorf("security definer functions without a fixed search_path: %v", got)
+	}
+}
+
+func TestWithoutATenantEveryTenantTableIsEmpty(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	by := dbtest.Tenant(t, d)
+	seedEveryTable(t, d, by)
+	stranger := dbtest.Tenant(t, d)
+
+	conn, err := d.Pool().Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	count := func(tenant int64, table string) (n int) {
+		t.Helper()
+		setting := ""
+		if tenant != 0 {
+			setting = strconv.FormatInt(tenant, 10)
+		}
+		err := pgx.BeginFunc(t.Context(), conn.Conn(), func(tx pgx.Tx) error {
+			if _, err := tx.Exec(t.Context(), "select set_config('role', $1, true), set_config('app.tenant_id', $2, true)", db.Role, setting); err != nil {
+				return err
+			}
+			return tx.QueryRow(t.Context(), "select count(*) from loyalty."+table).Scan(&n)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for _, table := range tables(t, conn.Conn()) {
+		if got := count(int64(by.Tenant.ID), table); got == 0 {
+			t.Errorf("%s: its own tenant sees nothing: let seedEveryTable write one row", table)
+		}
+		if got := count(0, table); got != 0 {
+			t.Errorf("%s: %d rows are seen with no tenant set", table, got)
+		}
+		own := map[string]bool{"audit_entry": true}[table] // a new tenant's first person is in the log
+		if got := count(int64(stranger.Tenant.ID), table); got != 0 && !own {
+			t.Errorf("%s: another tenant sees %d rows", table, got)
+		}
+	}
+	if got := count(int64(by.Tenant.ID), "tenant"); got != 1 {
+		t.Errorf("a tenant sees %d tenants, want itself", got)
+	}
+	if got := count(int64(by.Tenant.ID), "staff"); got != 1 {
+		t.Errorf("a tenant sees %d people, want its owner", got)
+	}
+}
+
+// "A guard test has PostgreSQL prepare every one of them as the application role",
+// and each that touches a tenant table names its tenant.
+func TestEveryStatementPrepares(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	conn, err := d.Pool().Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	tenantTables := tables(t, conn.Conn())
+	if _, err := conn.Exec(t.Context(), "set role "+db.Role); err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Exec(context.Background(), "reset role") //nolint:errcheck // the database goes with the test
+
+	all := statements(t)
+	if len(all) < 30 {
+		t.Fatalf("only %d statements found", len(all))
+	}
+	for _, s := range all {
+		args := pgx.NamedArgs{}
+		text, _, err := args.RewriteQuery(t.Context(), nil, s.sql, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.pkg == "verify" {
+			continue // prepared as the owner below: it sees all tenants
+		}
+		if _, err := conn.Conn().Prepare(t.Context(), "", text); err != nil {
+			t.Errorf("%s.%s: %v", s.pkg, s.name, err)
+		}
+		for _, table := range tenantTables {
+			if regexp.MustCompile(`loyalty\.`+table+`\b`).MatchString(s.sql) && !strings.Contains(s.sql, "@tenant_id") {
+				t.Errorf("%s.%s touches %s and does not name @tenant_id", s.pkg, s.name, table)
+			}
+		}
+	}
+	if _, err := conn.Exec(t.Context(), "reset role"); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		if s.pkg != "verify" {
+			continue
+		}
+		if _, err := conn.Conn().Prepare(t.Context(), "", s.sql); err != nil {
+			t.Errorf("%s.%s: %v", s.pkg, s.name, err)
+		}
+	}
+}
+
+// "Each table is written by one package."
+func TestEachTableHasOneWriter(t *testing.T) {
+	t.Parallel()
+	write := regexp.MustCompile(`(?i)\b(?:insert into|update|delete from)\s+loyalty\.(\w+)`)
+	writers := map[string]string{}
+	for _, s := range statements(t) {
+		for _, m := range write.FindAllStringSubmatch(s.sql, -1) {
+			if known := writers[m[1]]; known != "" && known != s.pkg {
+				t.Errorf("%s is written by %s and by %s", m[1], known, s.pkg)
+			}
+			writers[m[1]] = s.pkg
+		}
+	}
+	if writers["account"] != "ledger" {
+		t.Errorf("account is written by %q, want ledger alone", writers["account"])
+	}
+}
+
+func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
+	t.Parallel()
+	for dir, files := range goFiles(t) {
+		documented := false
+		for _, file := range files {
+			documented = documented || file.Doc != nil && len(file.Doc.Text()) > 40
+		}
+		if !documented {
+			t.Errorf("%s has no package comment", dir)
+		}
+	}
+}
+
+type statement struct{ pkg, name, sql string }
+
+// statements are the constants whose names end in SQL, put together.
+func statements(t *testing.T) (all []statement) {
+	t.Helper()
+	for dir, files := range goFiles(t) {
+		if !strings.HasPrefix(dir, filepath.Join(root, "core")) {
+			continue
+		}
+		constants := map[string]ast.Expr{}
+		for _, file := range files {
+			for _, d := range file.Decls {
+				decl, ok := d.(*ast.GenDecl)
+				if !ok || decl.Tok != token.CONST {
+					continue
+				}
+				for _, spec := range decl.Specs {
+					v := spec.(*ast.ValueSpec)
+					for i, name := range v.Names {
+						if i < len(v.Values) {
+							constants[name.Name] = v.Values[i]
+						}
+					}
+				}
+			}
+		}
+		for name := range constants {
+			if strings.HasSuffix(name, "SQL") {
+				all = append(all, statement{filepath.Base(dir), name, text(t, constants, constants[name])})
+			}
+		}
+	}
+	return all
+}
+
+func text(t *testing.T, constants map[string]ast.Expr, e ast.Expr) string {
+	t.Helper()
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		s, err := strconv.Unquote(e.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	case *ast.BinaryExpr:
+		return text(t, constants, e.X) + text(t, constants, e.Y)
+	case *ast.Ident:
+		return text(t, constants, constants[e.Name])
+	}
+	t.Fatalf("a statement is put together from a %T", e)
+	return ""
+}
+
+// goFiles are the product's own files, by directory.
+func goFiles(t *testing.T) map[string][]*ast.File {
+	t.Helper()
+	byDir := map[string][]*ast.File{}
+	fset := token.NewFileSet()
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() && strings.HasPrefix(e.Name(), ".") && path != root {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "_templ.go") {
+			return nil
+		}
+		source, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(fset, path, source, parser.ParseComments)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		byDir[filepath.Dir(path)] = append(byDir[filepath.Dir(path)], file)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return byDir
+}
