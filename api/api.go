@@ -5,8 +5,10 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -62,9 +64,14 @@ func New(c Config) *API {
 // ServeHTTP answers a request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.echo.ServeHTTP(w, r) }
 
-// bound gives a request its headers and its time.
+// bound gives a request its headers and its time, and keeps a panic to itself.
 func (a *API) bound(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
+		defer func() {
+			if cause := recover(); cause != nil {
+				c.Error(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+			}
+		}()
 		// Answers hold personal data.
 		c.Response().Header().Set("Cache-Control", "no-store")
 		ctx, cancel := context.WithTimeout(c.Request().Context(), a.Timeout)

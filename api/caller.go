@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"log/slog"
 	"math"
 	"net/http"
 	"strconv"
@@ -42,6 +43,7 @@ func (a *API) identify(next echo.HandlerFunc) echo.HandlerFunc {
 		case err == nil:
 			who.Address, who.RequestID = address, c.Response().Header().Get(echo.HeaderXRequestID)
 			c.Set(callerKey, who)
+			core.Note(r.Context(), slog.String("token", who.ID), slog.Int64("tenant", int64(who.Tenant.ID)))
 			window, key = a.PerToken, who.ID
 		case !errors.Is(err, core.ErrUnauthenticated):
 			return err

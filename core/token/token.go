@@ -197,3 +197,6 @@ func list(ctx context.Context, d *db.DB, by core.Actor, statement string, args d
 }
 
 type owner struct{ Name, Email string }
+
+// Known reports whether there is such an ability.
+func Known(a Ability) bool { return slices.Contains(Abilities, a) }
