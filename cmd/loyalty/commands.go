@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/sandbox"
+	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/token"
+	checks "example.com/loyalty/core/verify"
+)
+
+// with runs a command on an open database.
+func with(ctx context.Context, fn func(a *app) error) error {
+	c, err := settings()
+	if err != nil {
+		return err
+	}
+	a, err := open(ctx, c, c.logger())
+	if err != nil {
+		return err
+	}
+	defer a.close(ctx)
+	return fn(a)
+}
+
+type migrate struct {
+	Up     migrateUp     `cmd:"" help:"Take the steps the database has not taken yet."`
+	Status migrateStatus `cmd:"" help:"List the steps and when they were taken."`
+}
+
+type migrateUp struct{}
+
+// Run migrates. The private database is migrated whenever it is opened, by any command.
+func (migrateUp) Run(ctx context.Context) error {
+	return onDatabase(ctx, func(url string) error {
+		steps, err := db.Migrate(ctx, url)
+		for _, s := range steps {
+			fmt.Println("done:", s.Name)
+		}
+		if err == nil && len(steps) == 0 {
+			fmt.Println("the database is up to date")
+		}
+		return err
+	})
+}
+
+type migrateStatus struct{}
+
+// Run lists the steps.
+func (migrateStatus) Run(ctx context.Context) error {
+	return onDatabase(ctx, func(url string) error {
+		steps, err := db.MigrationStatus(ctx, url)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+		for _, s := range steps {
+			when := "not yet"
+			if !s.Applied.IsZero() {
+				when = s.Applied.UTC().Format("2006-01-02 15:04 UTC")
+			}
+			fmt.Fprintf(table, "%s\t%s\n", s.Name, when)
+		}
+		return table.Flush()
+	})
+}
+
+func onDatabase(ctx context.Context, fn func(url string) error) error {
+	c, err := settings()
+	if err != nil {
+		return err
+	}
+	url, cluster, err := c.database(ctx, c.logger())
+	if err != nil {
+		return err
+	}
+	err = fn(c.directURL(url))
+	if cluster != nil {
+		err = stopped(ctx, cluster, err)
+	}
+	return err
+}
+
+type admin struct {
+	Create adminCreate `cmd:"" help:"Make a super-admin. The password is read from standard input, or made and printed."`
+}
+
+type adminCreate struct {
+	Email         string `required:"" help:"Their e-mail address."`
+	Name          string `required:"" help:"Their name."`
+	PasswordStdin bool   `help:"Read the password from standard input instead of making one."`
+}
+
+// Run makes a super-admin.
+func (cmd adminCreate) Run(ctx context.Context) error {
+	password := newPassword()
+	if cmd.PasswordStdin {
+		line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+		if err != nil && line == "" {
+			return fmt.Errorf("read the password: %w", err)
+		}
+		password = strings.TrimRight(line, "\r\n")
+	}
+	return with(ctx, func(a *app) error {
+		by := core.System(core.Tenant{}, "loyalty admin create")
+		_, err := staff.CreateAdmin(ctx, a.db, by, staff.New{Name: cmd.Name, Email: cmd.Email, Password: password})
+		if err != nil {
+			return err
+		}
+		fmt.Printf("made the super-admin %s <%s>\n", cmd.Name, cmd.Email)
+		if !cmd.PasswordStdin {
+			fmt.Println("password:", password)
+		}
+		return nil
+	})
+}
+
+type verify struct{}
+
+// Run checks the database.
+func (verify) Run(ctx context.Context) error {
+	return with(ctx, func(a *app) error {
+		results, err := checks.Run(ctx, a.db)
+		if err != nil {
+			return err
+		}
+		wrong := int64(0)
+		table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+		for _, r := range results {
+			verdict := "ok"
+			if r.Wrong > 0 {
+				verdict = fmt.Sprintf("%d WRONG: %s", r.Wrong, strings.Join(r.Examples, ", "))
+			}
+			fmt.Fprintf(table, "%s\t%d checked\t%s\n", r.Check, r.Counted, verdict)
+			wrong += r.Wrong
+		}
+		if err := table.Flush(); err != nil {
+			return err
+		}
+		if wrong > 0 {
+			fmt.Printf("%d differences\n", wrong)
+			return exit(1)
+		}
+		fmt.Println("everything agrees")
+		return nil
+	})
+}
+
+type sandboxCmd struct {
+	Out string `required:"" help:"The file to write."`
+}
+
+var errNoSandbox = errors.New("a sandbox makes businesses with known passwords: set LOYALTY_SANDBOX=1 to have it in the database of DATABASE_URL")
+
+// Run makes a sandbox and writes it down, readable for its owner alone.
+func (cmd sandboxCmd) Run(ctx context.Context) error {
+	return with(ctx, func(a *app) error {
+		if !a.Sandbox && !a.private() {
+			return errNoSandbox
+		}
+		file, err := sandbox.Maker{
+			DB: a.db, Tokens: a.tokens, Transactions: a.transactions,
+			BaseURL: a.names.Base(), TenantURL: a.names.Tenant, CAFile: a.authorityFile(),
+			PostScope: token.Ability(a.CreateScope),
+		}.Make(ctx)
+		if err != nil {
+			return err
+		}
+		text, err := json.MarshalIndent(file, "", "  ")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(cmd.Out, append(text, '\n'), 0o600); err != nil {
+			return err
+		}
+		fmt.Printf("wrote %s: %s and %s\n", cmd.Out, file.Tenants[0].Slug, file.Tenants[1].Slug)
+		return nil
+	})
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/caarlos0/env/v11"
+
+	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/token"
+	"example.com/loyalty/web/host"
+)
+
+// config is the settings: environment variables, and nothing else (README).
+type config struct {
+	DatabaseURL       string   `env:"DATABASE_URL"`
+	DatabaseDirectURL string   `env:"LOYALTY_DATABASE_DIRECT_URL"`
+	Addr              string   `env:"LOYALTY_ADDR" envDefault:":8443"`
+	BaseURL           string   `env:"LOYALTY_BASE_URL" envDefault:"https://localhost:8443"`
+	DataDir           string   `env:"LOYALTY_DATA_DIR" envDefault:"./data"`
+	Secret            []string `env:"LOYALTY_SECRET"` // the first writes, all read
+	TLS               string   `env:"LOYALTY_TLS" envDefault:"local"`
+	TLSCert           string   `env:"LOYALTY_TLS_CERT"`
+	TLSKey            string   `env:"LOYALTY_TLS_KEY"`
+	TrustedProxies    string   `env:"LOYALTY_TRUSTED_PROXIES"`
+	MetricsAddr       string   `env:"LOYALTY_METRICS_ADDR" envDefault:"127.0.0.1:9464"`
+	RateToken         int      `env:"LOYALTY_RATE_TOKEN" envDefault:"60"`
+	RateIP            int      `env:"LOYALTY_RATE_IP" envDefault:"10"`
+	RedisURL          string   `env:"LOYALTY_REDIS_URL"`
+	SMTPURL           string   `env:"LOYALTY_SMTP_URL"`
+	MailFrom          string   `env:"LOYALTY_MAIL_FROM"`
+	CreateScope       string   `env:"LOYALTY_TRANSACTION_CREATE_SCOPE" envDefault:"transactions:write"`
+	Sandbox           bool     `env:"LOYALTY_SANDBOX"`
+	Log               string   `env:"LOYALTY_LOG" envDefault:"text"`
+
+	// What validate made of them.
+	names   host.Names
+	proxies []netip.Prefix
+	sender  mail.Sender // nil: mails are kept in the database
+}
+
+// private reports whether the process keeps a PostgreSQL of its own.
+func (c *config) private() bool { return c.DatabaseURL == "" }
+
+// readConfig reads the environment and names every mistake in it at once.
+func readConfig(environment map[string]string) (*config, error) {
+	var c config
+	err := env.ParseWithOptions(&c, env.Options{Environment: environment})
+	var mistakes []error
+	var parsing env.AggregateError
+	if errors.As(err, &parsing) {
+		mistakes = parsing.Errors
+	} else if err != nil {
+		mistakes = []error{err}
+	}
+	mistakes = append(mistakes, unknown(environment)...)
+	mistakes = append(mistakes, c.validate()...)
+	if len(mistakes) > 0 {
+		text := "the settings are wrong:"
+		for _, m := range mistakes {
+			text += "\n  - " + m.Error()
+		}
+		return nil, errors.New(text)
+	}
+	return &c, nil
+}
+
+// unknown finds settings that nobody reads: most likely misspelled.
+func unknown(environment map[string]string) (mistakes []error) {
+	fields, err := env.GetFieldParams(&config{})
+	if err != nil {
+		return []error{err}
+	}
+	known := map[string]bool{"LOYALTY_TEST_DATABASE_URL": true}
+	for _, f := range fields {
+		known[f.Key] = true
+	}
+	for name := range environment {
+		if strings.HasPrefix(name, "LOYALTY_") && !known[name] {
+			mistakes = append(mistakes, fmt.Errorf("%s is no setting of this program", name))
+		}
+	}
+	return mistakes
+}
+
+func (c *config) validate() (mistakes []error) {
+	wrong := func(format string, args ...any) { mistakes = append(mistakes, fmt.Errorf(format, args...)) }
+	var err error
+	if c.names, err = host.Parse(c.BaseURL); err != nil {
+		wrong("LOYALTY_BASE_URL: %w", err)
+	}
+	for name, value := range map[string]string{"DATABASE_URL": c.DatabaseURL, "LOYALTY_DATABASE_DIRECT_URL": c.DatabaseDirectURL} {
+		if u, err := url.Parse(value); value != "" && (err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql")) {
+			wrong("%s must begin with postgres://", name) // its text may hold a password
+		}
+	}
+	if c.private() && c.DatabaseDirectURL != "" {
+		wrong("LOYALTY_DATABASE_DIRECT_URL is set without DATABASE_URL")
+	}
+	for _, s := range c.Secret {
+		if len(s) < 32 {
+			wrong("LOYALTY_SECRET: each secret must have at least 32 characters; make one with: openssl rand -hex 32")
+			break
+		}
+	}
+	if !c.private() && len(c.Secret) == 0 {
+		wrong("LOYALTY_SECRET is required with DATABASE_URL; make one with: openssl rand -hex 32")
+	}
+	switch c.TLS {
+	case "local":
+	case "files":
+		if c.TLSCert == "" || c.TLSKey == "" {
+			wrong("LOYALTY_TLS=files needs LOYALTY_TLS_CERT and LOYALTY_TLS_KEY")
+		}
+	case "proxy":
+		if c.TrustedProxies == "" {
+			wrong("LOYALTY_TLS=proxy needs LOYALTY_TRUSTED_PROXIES: the addresses of the proxies that may speak for clients")
+		}
+	default:
+		wrong("LOYALTY_TLS must be local, files or proxy, not %q", c.TLS)
+	}
+	if c.proxies, err = host.ParseProxies(c.TrustedProxies); err != nil {
+		wrong("LOYALTY_TRUSTED_PROXIES: %w", err)
+	}
+	for name, n := range map[string]int{"LOYALTY_RATE_TOKEN": c.RateToken, "LOYALTY_RATE_IP": c.RateIP} {
+		if n < 0 {
+			wrong("%s must be 0 (no limit) or more", name)
+		}
+	}
+	if c.RedisURL != "" {
+		wrong("LOYALTY_REDIS_URL: limits shared by several machines are not built yet; unset it")
+	}
+	if c.SMTPURL != "" {
+		smtp, err := mail.NewSMTP(c.SMTPURL, c.MailFrom)
+		if err != nil {
+			wrong("LOYALTY_SMTP_URL and LOYALTY_MAIL_FROM: %w", err)
+		}
+		c.sender = smtp
+	}
+	if !token.Known(token.Ability(c.CreateScope)) {
+		wrong("LOYALTY_TRANSACTION_CREATE_SCOPE must be one of %v, not %q", token.Abilities, c.CreateScope)
+	}
+	if c.Log != "text" && c.Log != "json" {
+		wrong("LOYALTY_LOG must be text or json, not %q", c.Log)
+	}
+	return mistakes
+}
+
+// ensureSecret makes the secret of a private installation on its first start.
+func (c *config) ensureSecret() error {
+	if len(c.Secret) > 0 {
+		return nil
+	}
+	file := filepath.Join(c.DataDir, "secret")
+	kept, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		random := make([]byte, 32)
+		rand.Read(random) //nolint:errcheck // never fails, says its documentation
+		kept = []byte(hex.EncodeToString(random))
+		err = os.WriteFile(file, kept, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("the installation's secret: %w", err)
+	}
+	c.Secret = []string{strings.TrimSpace(string(kept))}
+	return nil
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/demo"
+)
+
+// newPassword is 26 letters and digits of chance.
+func newPassword() string { return rand.Text() }
+
+type demoCmd struct{}
+
+// Run makes the demo business in whatever database is set.
+func (demoCmd) Run(ctx context.Context) error {
+	return with(ctx, func(a *app) error {
+		made, err := a.fillDemo(ctx)
+		if err != nil {
+			return err
+		}
+		if made.Existed {
+			fmt.Printf("the demo business is here already: %s\n", a.names.Tenant(made.Tenant.Slug))
+		}
+		secret, err := demo.Token(ctx, a.db, a.tokens, made.Tenant)
+		if err != nil {
+			return err
+		}
+		fmt.Println("API token, shown once:", secret)
+		return nil
+	})
+}
+
+func (a *app) fillDemo(ctx context.Context) (demo.Made, error) {
+	made, err := demo.Fill(ctx, a.db, progress("making the demo business"))
+	if err != nil {
+		return demo.Made{}, fmt.Errorf("demo business: %w", err)
+	}
+	return made, nil
+}
+
+// demoFacts are what the start-up screen tells of the demo.
+type demoFacts struct {
+	tenant   core.Tenant
+	token    string
+	customer customer.Customer // the latest one
+	typeID   int64             // of a sale that earns points
+}
+
+// ensureDemo makes the demo business of a private installation on its first start.
+// Its token is kept in the data directory, so that every start can print it.
+func (a *app) ensureDemo(ctx context.Context) (*demoFacts, error) {
+	if !a.private() {
+		return nil, nil //nolint:nilnil // no demo here
+	}
+	made, err := a.fillDemo(ctx)
+	if err != nil {
+		return nil, err
+	}
+	facts := &demoFacts{tenant: made.Tenant}
+	file := filepath.Join(a.DataDir, "demo-token")
+	kept, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if facts.token, err = demo.Token(ctx, a.db, a.tokens, made.Tenant); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(file, []byte(facts.token+"\n"), 0o600); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	default:
+		facts.token = strings.TrimSpace(string(kept))
+	}
+	by := core.System(made.Tenant, "start-up screen")
+	latest, err := a.customers.List(ctx, by, customer.Filter{}, core.Page{Size: 1})
+	if err != nil {
+		return nil, err
+	}
+	types, err := a.transactions.Types(ctx, by)
+	if err != nil || len(latest.Items) == 0 || len(types) == 0 {
+		return nil, errors.Join(errors.New("the demo business is incomplete"), err)
+	}
+	facts.customer, facts.typeID = latest.Items[0], types[0].ID
+	return facts, nil
+}
+
+// screen says, on one screen, where everything is and what to try first.
+func (a *app) screen(w io.Writer, d *demoFacts, took time.Duration) {
+	base := a.names.Base()
+	say := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
+	say("")
+	say("  Loyalty is running (ready in %s). Ctrl-C stops it.", took.Round(10*time.Millisecond))
+	say("")
+	say("  API         %s/api/v1", base)
+	say("  Problems    %s/problems", base)
+	say("  Health      %s/readyz", base)
+	if a.cluster != nil {
+		say("  Database    private PostgreSQL in %s", a.cluster.Dir())
+	}
+	ca := a.authorityFile()
+	if ca != "" {
+		say("  Trust       %s (made for this machine; give it to your client, or to your browser)", ca)
+	}
+	if d == nil {
+		say("")
+		return
+	}
+	curl := "curl"
+	if ca != "" {
+		curl += " --cacert '" + ca + "'"
+	}
+	curl += " -H 'Authorization: Bearer " + d.token + "'"
+	say("")
+	say("  Demo        %s, %s", d.tenant.Name, a.names.Tenant(d.tenant.Slug))
+	say("  Token       %s", d.token)
+	say("")
+	say("  A customer, found by phone or made:")
+	say("    %s -H 'Content-Type: application/json' %s/api/v1/customers \\", curl, base)
+	say(`      -d '{"first_name":"Elsa","last_name":"Berg","phone":"070-174 06 99"}'`)
+	say("  A sale of 12.50 to %s %s:", d.customer.FirstName, d.customer.LastName)
+	say("    %s -H 'Content-Type: application/json' %s/api/v1/transactions \\", curl, base)
+	say(`      -d '{"customer_ulid":"%s","transaction_type_id":%d,"spend_amount_cents":1250}'`, d.customer.ID, d.typeID)
+	say("  Their balance now:")
+	say("    %s %s/api/v1/customers/%s", curl, base, d.customer.ID)
+	say("")
+}

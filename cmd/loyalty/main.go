@@ -1,0 +1,87 @@
+// Command loyalty is the whole product in one binary: it serves, and it holds the
+// tools of whoever runs it. This package only wires: settings, packages, commands.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	_ "time/tzdata" // tenants' time zones, wherever this runs
+
+	"github.com/alecthomas/kong"
+	"github.com/caarlos0/env/v11"
+)
+
+// commands are what the binary can do.
+type commands struct {
+	Serve   serve      `cmd:"" help:"Serve the API and the pages. Without DATABASE_URL, with a private PostgreSQL and demo data."`
+	Migrate migrate    `cmd:"" help:"Bring the database up to date, or say what is missing."`
+	Demo    demoCmd    `cmd:"" help:"Make the demo business, with customers and sales."`
+	Sandbox sandboxCmd `cmd:"" help:"Make two businesses with a record in every state, and write them to a file."`
+	Admin   admin      `cmd:"" help:"Super-admins of the platform."`
+	Verify  verify     `cmd:"" help:"Recompute every balance and check what must be so; exit 1 on any difference."`
+	Psql    psql       `cmd:"" help:"Open psql as the role that serves, inside one business."`
+	Version version    `cmd:"" help:"Print the version."`
+}
+
+func main() {
+	var c commands
+	parsed := kong.Parse(&c, kong.Name("loyalty"),
+		kong.Description("Loyalty programmes for many businesses. Settings are environment variables: see the README."),
+		kong.UsageOnError())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// A second Ctrl-C ends the process at once.
+	context.AfterFunc(ctx, stop)
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	err := parsed.Run()
+	var quiet exit
+	if errors.As(err, &quiet) {
+		os.Exit(int(quiet))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "loyalty:", err)
+		os.Exit(1)
+	}
+}
+
+// exit ends the process with a code, everything having been said.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// settings reads the environment, for commands that need it.
+func settings() (*config, error) { return readConfig(env.ToMap(os.Environ())) }
+
+func (c *config) logger() *slog.Logger { return c.loggerFrom(slog.LevelInfo) }
+
+func (c *config) loggerFrom(level slog.Level) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
+	if c.Log == "json" {
+		return slog.New(slog.NewJSONHandler(os.Stderr, options))
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, options))
+}
+
+type version struct{}
+
+// Run prints the version.
+func (version) Run() error {
+	v := "(unknown)"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		v = info.Main.Version
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				v += " " + s.Value[:min(12, len(s.Value))]
+			}
+		}
+		v += " " + info.GoVersion
+	}
+	fmt.Println("loyalty", v)
+	return nil
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/tenant"
+)
+
+type psql struct {
+	Tenant string `required:"" help:"The business's slug."`
+}
+
+// Run opens psql as the role that serves, inside one tenant: it shows the data as
+// that business sees it, and nothing else.
+func (cmd psql) Run(ctx context.Context) error {
+	return with(ctx, func(a *app) error {
+		t, err := tenant.BySlug(ctx, a.db, cmd.Tenant)
+		if errors.Is(err, core.ErrNotFound) {
+			return fmt.Errorf("there is no business %q", cmd.Tenant)
+		}
+		if err != nil {
+			return err
+		}
+		//nolint:gosec // the URL is the installation's own
+		shell := exec.CommandContext(context.WithoutCancel(ctx), "psql", a.directURL(a.url))
+		shell.Env = append(os.Environ(),
+			fmt.Sprintf("PGOPTIONS=-c role=%s -c app.tenant_id=%d -c search_path=loyalty", db.Role, t.ID))
+		shell.Stdin, shell.Stdout, shell.Stderr = os.Stdin, os.Stdout, os.Stderr
+		return shell.Run()
+	})
+}

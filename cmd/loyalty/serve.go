@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"example.com/loyalty/api"
+	"example.com/loyalty/core/limit"
+	"example.com/loyalty/core/token"
+	"example.com/loyalty/web"
+	"example.com/loyalty/web/host"
+)
+
+// How long requests in flight get to finish after Ctrl-C, and how long one may take.
+const (
+	drainTime   = 20 * time.Second
+	requestTime = 15 * time.Second
+)
+
+type serve struct{}
+
+// Run serves until the process is told to stop.
+func (serve) Run(ctx context.Context) error {
+	began := time.Now()
+	c, err := settings()
+	if err != nil {
+		return err
+	}
+	log := c.logger()
+	// The port first: with a second server on it, nothing else is worth starting.
+	listener, err := net.Listen("tcp", c.Addr)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	a, err := open(ctx, c, log)
+	if err != nil {
+		return err
+	}
+	defer a.close(ctx)
+	go a.db.KeepTime(ctx)
+	demo, err := a.ensureDemo(ctx)
+	if err != nil {
+		return err
+	}
+	// Jobs outlive the signal: the running ones finish.
+	if err := a.jobs.Start(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	server, err := a.server()
+	if err != nil {
+		return err
+	}
+	if err := a.db.Ready(ctx); err != nil {
+		log.WarnContext(ctx, "serving, but not ready", slog.Any("error", err))
+	}
+	a.screen(os.Stdout, demo, time.Since(began))
+
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	log.InfoContext(ctx, "stopping: requests in flight finish")
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	err = errors.Join(server.Shutdown(drain), a.jobs.Stop(drain))
+	if serving := <-served; !errors.Is(serving, http.ErrServerClosed) {
+		err = errors.Join(err, serving)
+	}
+	log.InfoContext(ctx, "stopped")
+	return err
+}
+
+// server puts the front ends together behind TLS.
+func (a *app) server() (*host.Server, error) {
+	address := host.ClientAddress(a.proxies)
+	door := web.Config{
+		Names: a.names,
+		API: api.New(api.Config{
+			Tokens: a.tokens, Customers: a.customers, Transactions: a.transactions,
+			BaseURL: a.names.Base(),
+			Slug:    func(h string) string { slug, _ := a.names.Slug(h); return slug },
+			Address: address, AddressKey: host.LimitKey,
+			PerToken:               limit.NewWindow(a.RateToken, time.Minute, time.Now),
+			PerAddress:             limit.NewWindow(a.RateIP, time.Minute, time.Now),
+			TransactionCreateScope: token.Ability(a.CreateScope),
+			Timeout:                requestTime,
+			Log:                    a.log,
+		}),
+		Address: address,
+		Ready:   a.db.Ready,
+		Now:     time.Now,
+		Log:     a.log,
+	}
+	product := web.New(door)
+	plain := web.Plain(door, host.PlainHandler(a.names, http.HandlerFunc(api.RefusePlainHTTP)))
+	if a.TLS == "proxy" {
+		return host.NewServer(host.BehindProxy(a.proxies, product, plain), nil, nil, a.log), nil
+	}
+	config, err := a.tls()
+	if err != nil {
+		return nil, err
+	}
+	return host.NewServer(product, plain, config, a.log), nil
+}
+
+func (a *app) tls() (*tls.Config, error) {
+	if a.TLS == "files" {
+		return host.Files(a.TLSCert, a.TLSKey, time.Now, a.log)
+	}
+	return host.LocalAuthority(a.DataDir, a.names, time.Now, a.log)
+}
+
+// authorityFile is what clients trust in TLS mode local, "" in the others.
+func (c *config) authorityFile() string {
+	if c.TLS != "local" {
+		return ""
+	}
+	file := filepath.Join(c.DataDir, host.AuthorityFile)
+	if absolute, err := filepath.Abs(file); err == nil {
+		return absolute
+	}
+	return file
+}
+
+// progress shows on the terminal how far something long is.
+func progress(what string) func(done, total int) {
+	shown := -1
+	return func(done, total int) {
+		if percent := done * 100 / max(total, 1); percent != shown {
+			shown = percent
+			fmt.Fprintf(os.Stderr, "\r%s %3d%%", what, percent)
+			if percent == 100 {
+				fmt.Fprintln(os.Stderr)
+			}
+		}
+	}
+}

@@ -1,0 +1,322 @@
+package db_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// Branches are the plainest rows a tenant has.
+const (
+	openBranchSQL   = `insert into loyalty.location (tenant_id, name) values (@tenant_id, @name) returning id`
+	renameBranchSQL = `update loyalty.location set name = @name where tenant_id = @tenant_id and id = @id`
+	branchSQL       = `select id, name from loyalty.location where tenant_id = @tenant_id and id = @id`
+	branchesSQL     = `select id, name from loyalty.location where tenant_id = @tenant_id order by id`
+	everyBranchSQL  = `select id, name from loyalty.location order by id`
+	backendSQL      = `select pg_backend_pid()`
+)
+
+type branch struct {
+	ID   int64
+	Name string
+}
+
+// business is a tenant with branches.
+type business struct {
+	db *db.DB
+	by core.Actor
+}
+
+func newBusiness(t *testing.T) business { return businessOf(t, dbtest.DB(t)) }
+
+func businessOf(t *testing.T, d *db.DB) business {
+	t.Helper()
+	return business{d, dbtest.Tenant(t, d)}
+}
+
+// open opens a branch in a transaction of its own.
+func (b business) open(t *testing.T, name string) int64 {
+	t.Helper()
+	id, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (int64, error) {
+		return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": name})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func (b business) names(t *testing.T) (names []string) {
+	t.Helper()
+	branches, err := db.ReadAll[branch](t.Context(), b.db, b.by, branchesSQL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range branches {
+		names = append(names, one.Name)
+	}
+	return names
+}
+
+func (b business) wantNames(t *testing.T, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, b.names(t)); diff != "" {
+		t.Errorf("branches (-want +got):\n%s", diff)
+	}
+}
+
+// "Every exported use case opens exactly one [transaction], with db.InTenant": an
+// actor of no tenant is a fault of the program, not a refusal.
+func TestAnActorOfNoTenantIsAFault(t *testing.T) {
+	t.Parallel()
+	d := dbtest.DB(t)
+	nobody := core.Actor{Kind: core.BySystem, Name: "test"}
+
+	ran := false
+	_, err := db.InTenant(t.Context(), d, nobody, func(*db.Tx) (int, error) { ran = true; return 1, nil })
+	var refusal *core.Error
+	if err == nil || errors.As(err, &refusal) || ran {
+		t.Errorf("InTenant = %v, ran = %v, want a fault before anything ran", err, ran)
+	}
+	if _, err := db.ReadAll[branch](t.Context(), d, nobody, branchesSQL, nil); err == nil || errors.As(err, &refusal) {
+		t.Errorf("ReadAll = %v, want a fault", err)
+	}
+}
+
+// "A tenant is a wall in the database, not a habit": a statement that forgets its
+// tenant sees no other tenant's rows, and on the platform none at all.
+func TestAStatementThatForgetsItsTenantSeesNoOther(t *testing.T) {
+	t.Parallel()
+	mine, other := newBusiness(t), newBusiness(t)
+	mine.open(t, "Mine")
+	theirs := other.open(t, "Theirs")
+
+	seen, err := db.ReadAll[branch](t.Context(), mine.db, mine.by, everyBranchSQL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) != 1 || seen[0].Name != "Mine" {
+		t.Errorf("a statement without a tenant sees %v, want only Mine", seen)
+	}
+	if seen, err := db.PlatformAll[branch](t.Context(), mine.db, everyBranchSQL, nil); err != nil || len(seen) != 0 {
+		t.Errorf("the platform sees %v, %v, want nothing", seen, err)
+	}
+	touched, err := db.InTenant(t.Context(), mine.db, mine.by, func(tx *db.Tx) (int64, error) {
+		return db.Exec(t.Context(), tx, `update loyalty.location set name = 'Stolen' where id = @id`, db.Args{"id": theirs})
+	})
+	if err != nil || touched != 0 {
+		t.Errorf("an update of another tenant's row touched %d, %v, want 0", touched, err)
+	}
+	if _, err := db.ReadOne[branch](t.Context(), mine.db, mine.by, branchSQL, db.Args{"id": theirs}); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("another tenant's row = %v, want ErrNotFound", err)
+	}
+	// Nor may a row be written into another tenant.
+	_, err = db.InTenant(t.Context(), mine.db, mine.by, func(tx *db.Tx) (int64, error) {
+		return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Planted", "tenant_id": int64(other.by.Tenant.ID)})
+	})
+	if err == nil {
+		t.Error("a row was written into another tenant")
+	}
+	other.wantNames(t, "Theirs")
+}
+
+// The tenant of one transaction is not left behind on its connection for the next.
+func TestTheTenantEndsWithItsTransaction(t *testing.T) {
+	t.Parallel()
+	d, _ := dbtest.RoundTrips(t) // one connection
+	b := businessOf(t, d)
+	b.open(t, "Mine")
+	for _, end := range []error{nil, errors.New("changed my mind")} {
+		_, err := db.InTenant(t.Context(), d, b.by, func(tx *db.Tx) (int64, error) {
+			id, err := db.Value[int64](t.Context(), tx, backendSQL, nil)
+			return id, errors.Join(err, end)
+		})
+		if !errors.Is(err, end) {
+			t.Fatal(err)
+		}
+		var setting, role string
+		err = d.Pool().QueryRow(t.Context(), "select coalesce(current_setting('app.tenant_id', true), ''), current_user").Scan(&setting, &role)
+		if err != nil || setting != "" || role == db.Role {
+			t.Errorf("after a transaction the connection is %q in tenant %q, %v", role, setting, err)
+		}
+	}
+}
+
+// "An error rolls everything back", what was sent and what was only queued.
+func TestAnErrorRollsEverythingBack(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	changed := errors.New("changed my mind")
+	got, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (int64, error) {
+		id, err := db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Sent"})
+		if err != nil {
+			return 0, err
+		}
+		if err := db.Queue(tx, openBranchSQL, db.Args{"name": "Queued"}); err != nil {
+			return 0, err
+		}
+		return id, changed
+	})
+	if !errors.Is(err, changed) || got != 0 {
+		t.Errorf("InTenant = %d, %v, want the zero value and the error", got, err)
+	}
+	b.wantNames(t)
+}
+
+func TestAPanicRollsEverythingBack(t *testing.T) {
+	t.Parallel()
+	d, _ := dbtest.RoundTrips(t) // one connection: were it kept, the next call would wait for ever
+	b := businessOf(t, d)
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = db.InTenant(t.Context(), d, b.by, func(tx *db.Tx) (int64, error) {
+			if _, err := db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Sent"}); err != nil {
+				t.Error(err)
+			}
+			panic("a mistake")
+		})
+	}()
+	b.wantNames(t)
+}
+
+// "Statements whose answer nobody waits for travel with the next one or with the
+// commit": in the order in which they were queued; their error is the transaction's.
+func TestQueuedStatementsRunInOrderAndTheirErrorIsTheCommits(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	id := b.open(t, "First")
+	_, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (string, error) {
+		for _, name := range []string{"Second", "Third"} {
+			if err := db.Queue(tx, renameBranchSQL, db.Args{"id": id, "name": name}); err != nil {
+				return "", err
+			}
+		}
+		seen, err := db.One[branch](t.Context(), tx, branchSQL, db.Args{"id": id})
+		if err == nil && seen.Name != "Third" {
+			t.Errorf("the next statement sees %q, want Third", seen.Name)
+		}
+		return "", errors.Join(err, db.Queue(tx, renameBranchSQL, db.Args{"id": id, "name": "Fourth"}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.wantNames(t, "Fourth")
+
+	_, err = db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (string, error) {
+		if err := db.Queue(tx, renameBranchSQL, db.Args{"id": id, "name": "Fifth"}); err != nil {
+			return "", err
+		}
+		return "", db.Queue(tx, renameBranchSQL, db.Args{"id": id, "name": nil}) // not null
+	})
+	if err == nil {
+		t.Error("a queued statement that fails must fail the commit")
+	}
+	b.wantNames(t, "Fourth")
+}
+
+// A use case that swallows the error of a statement has not committed: PostgreSQL
+// answers such a commit with ROLLBACK, and that must not look like success.
+func TestASwallowedErrorIsNoCommit(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	_, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (string, error) {
+		_, _ = db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Lost"})
+		_, _ = db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": nil})
+		return "done", nil
+	})
+	if err == nil {
+		t.Error("a transaction that the database rolled back reported success")
+	}
+	b.wantNames(t)
+}
+
+// "Only its use case ends a transaction": a library that is handed one cannot.
+func TestALibraryCannotEndTheTransaction(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	changed := errors.New("changed my mind")
+	_, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (string, error) {
+		raw, err := tx.Raw(t.Context())
+		if err != nil {
+			return "", err
+		}
+		if _, err := raw.Exec(t.Context(), "insert into loyalty.location (tenant_id, name) values ($1, 'Library')", b.by.Tenant.ID); err != nil {
+			return "", err
+		}
+		if raw.Commit(t.Context()) == nil || raw.Rollback(t.Context()) == nil {
+			t.Error("a library ended the transaction")
+		}
+		return "", changed
+	})
+	if !errors.Is(err, changed) {
+		t.Error(err)
+	}
+	b.wantNames(t)
+}
+
+// "`tx.Now` is the one clock of a transaction and is the database's, at no round
+// trip", "stored as timestamptz(3), so that cursors and filters lose nothing".
+func TestNowIsTheDatabasesClock(t *testing.T) {
+	t.Parallel()
+	d := dbtest.DB(t)
+	server := func() (at time.Time) {
+		if err := d.Pool().QueryRow(t.Context(), "select clock_timestamp()").Scan(&at); err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	before, now, after := server(), d.Now(), server()
+	const slack = time.Second // a busy machine measures late
+	if now.Before(before.Add(-slack)) || now.After(after.Add(slack)) {
+		t.Errorf("Now = %s, the server says %s to %s", now, before, after)
+	}
+	if now.Location() != time.UTC || !now.Equal(now.Truncate(time.Millisecond)) {
+		t.Errorf("Now = %s, want whole milliseconds in UTC", now)
+	}
+}
+
+// "Tests add an offset": the clock of At starts at its instant and runs on, and the
+// database it came from keeps its own.
+func TestAtShiftsTheClockAndItRunsOn(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	then := time.Date(2020, 2, 29, 12, 0, 0, 0, time.UTC)
+	past := b.db.At(then)
+
+	first := past.Now()
+	if first.Before(then.Add(-time.Millisecond)) || first.After(then.Add(time.Minute)) {
+		t.Errorf("At(%s).Now() = %s", then, first)
+	}
+	for !past.Now().After(first) { // runs on
+	}
+	if b.db.Now().Year() == 2020 {
+		t.Error("At moved the clock of the database it came from")
+	}
+	seen, err := db.InTenant(t.Context(), past, b.by, func(tx *db.Tx) (time.Time, error) { return tx.Now, nil })
+	if err != nil || seen.Year() != 2020 {
+		t.Errorf("the transaction's clock is %s, %v, want 2020", seen, err)
+	}
+	if again := past.At(then.AddDate(1, 0, 0)).Now(); again.Year() != 2021 {
+		t.Errorf("At of a shifted clock = %s, want 2021", again)
+	}
+}
+
+// "Timestamps: RFC 3339, UTC": instants leave the database as such, wherever the machine stands.
+func TestInstantsAreReadInUTC(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	at, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (time.Time, error) {
+		return db.Value[time.Time](t.Context(), tx, `select created_at from loyalty.tenant where id = @id`, db.Args{"id": int64(b.by.Tenant.ID)})
+	})
+	if err != nil || at.Location() != time.UTC {
+		t.Errorf("created_at = %s in %s, %v, want UTC", at, at.Location(), err)
+	}
+}

@@ -1,0 +1,527 @@
+package db_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+)
+
+const sleepSQL = `select pg_sleep(60)::text`
+
+// backend is the process that serves a one-connection pool.
+func (b business) backend(t *testing.T) int32 {
+	t.Helper()
+	pid, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (int32, error) {
+		return db.Value[int32](t.Context(), tx, backendSQL, nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+// outage is a database of the test's own and a way to break its connections.
+type outage struct {
+	business
+	url   string
+	admin *pgx.Conn
+}
+
+func newOutage(t *testing.T, o db.Options) outage {
+	t.Helper()
+	address := dbtest.OwnURL(t)
+	d, err := db.Open(t.Context(), address, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	admin, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { admin.Close(context.Background()) })
+	return outage{businessOf(t, d), address, admin}
+}
+
+// terminate ends every backend but the admin's, and waits until they are gone.
+func (o outage) terminate(t *testing.T) (ended int) {
+	t.Helper()
+	err := o.admin.QueryRow(t.Context(), `
+		select count(pg_terminate_backend(pid, 10000))
+		from pg_stat_activity
+		where datname = current_database() and pid <> pg_backend_pid()`).Scan(&ended)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ended
+}
+
+// untilAsleep waits until some backend sleeps in a statement.
+func (o outage) untilAsleep(t *testing.T) { o.until(t, "wait_event = 'PgSleep'") }
+
+// untilWaiting waits until some backend waits for a lock.
+func (o outage) untilWaiting(t *testing.T) { o.until(t, "wait_event_type = 'Lock'") }
+
+func (o outage) until(t *testing.T, condition string) {
+	t.Helper()
+	for there := false; !there; {
+		err := o.admin.QueryRow(t.Context(), `
+			select exists (select from pg_stat_activity where datname = current_database() and state = 'active' and `+condition+`)`).Scan(&there)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// fill opens every connection the pool may have, and leaves all of them idle.
+func (o outage) fill(t *testing.T, connections int) {
+	t.Helper()
+	var all sync.WaitGroup
+	var there sync.WaitGroup
+	there.Add(connections)
+	for range connections {
+		all.Go(func() {
+			_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (int32, error) {
+				pid, err := db.Value[int32](t.Context(), tx, backendSQL, nil)
+				there.Done()
+				there.Wait()
+				return pid, err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// "A connection that died while it lay idle is noticed only when it is used": after
+// a restart of the database the next call of any sort succeeds by itself.
+func TestARestartedDatabaseIsNotNoticed(t *testing.T) {
+	t.Parallel()
+	const connections = 5
+	for name, call := range map[string]func(t *testing.T, o outage) error{
+		"transaction": func(t *testing.T, o outage) error {
+			t.Helper()
+			_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (int64, error) {
+				return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "After"})
+			})
+			return err
+		},
+		"queued before the first statement": func(t *testing.T, o outage) error {
+			t.Helper()
+			_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (int32, error) {
+				if err := db.Queue(tx, openBranchSQL, db.Args{"name": "After"}); err != nil {
+					return 0, err
+				}
+				return db.Value[int32](t.Context(), tx, backendSQL, nil)
+			})
+			return err
+		},
+		"answered once": func(t *testing.T, o outage) error {
+			t.Helper()
+			_, err := o.try(t.Context(), o.asking("After", "body"))
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := newOutage(t, db.Options{MaxConns: connections})
+			o.fill(t, connections)
+			if got := o.terminate(t); got != connections {
+				t.Fatalf("%d connections were open, want %d", got, connections)
+			}
+			if err := call(t, o); err != nil {
+				t.Errorf("the next call = %v", err)
+			}
+			o.wantNames(t, "After")
+
+			o.fill(t, connections)
+			o.terminate(t)
+			o.wantNames(t, "After") // a read
+		})
+	}
+}
+
+// A server killed in the middle of a transaction: Unavailable, nothing half done, and
+// the use case is not run again, since what it saw before may have been shown.
+func TestAServerKilledMidTransactionLeavesNothingHalfDone(t *testing.T) {
+	t.Parallel()
+	o := newOutage(t, db.Options{MaxConns: 2})
+	runs := 0
+	_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (int64, error) {
+		runs++
+		if _, err := db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Half"}); err != nil {
+			return 0, err
+		}
+		o.terminate(t)
+		return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Whole"})
+	})
+	if !core.IsKind(err, core.KindUnavailable) || runs != 1 {
+		t.Errorf("killed between statements = %v after %d runs, want Unavailable after 1", err, runs)
+	}
+
+	result := make(chan error)
+	go func() {
+		_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (string, error) {
+			if _, err := db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Half"}); err != nil {
+				return "", err
+			}
+			return db.Value[string](t.Context(), tx, sleepSQL, nil)
+		})
+		result <- err
+	}()
+	o.untilAsleep(t)
+	o.terminate(t)
+	if err := <-result; !core.IsKind(err, core.KindUnavailable) {
+		t.Errorf("killed within a statement = %v, want Unavailable", err)
+	}
+	o.wantNames(t)
+}
+
+// "A commit on board may have happened before the connection died: never send it
+// twice." Here the server commits and its answer is lost.
+func TestACommitIsNeverSentTwice(t *testing.T) {
+	t.Parallel()
+	o := newOutage(t, db.Options{})
+	cutURL, cut := cutAtCommit(t, o.url)
+	d, err := db.Open(t.Context(), cutURL, db.Options{MaxConns: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	behind := business{d, o.by}
+	behind.open(t, "Before")
+
+	for name, fn := range map[string]func(tx *db.Tx) (int64, error){
+		"Queued": func(tx *db.Tx) (int64, error) {
+			return 0, db.Queue(tx, openBranchSQL, db.Args{"name": "Queued"})
+		},
+		"Sent": func(tx *db.Tx) (int64, error) {
+			return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Sent"})
+		},
+	} {
+		cut.Store(true)
+		_, err := db.InTenant(t.Context(), d, o.by, fn)
+		if !core.IsKind(err, core.KindUnavailable) {
+			t.Errorf("%s: the answer to the commit was lost: %v, want Unavailable", name, err)
+		}
+		if cut.Load() {
+			t.Fatalf("%s: no commit was seen", name)
+		}
+	}
+	behind.open(t, "After")
+	counts := map[string]int{}
+	for _, name := range o.names(t) {
+		counts[name]++
+	}
+	for _, name := range []string{"Before", "Queued", "Sent", "After"} {
+		if counts[name] != 1 {
+			t.Errorf("%s happened %d times, want once", name, counts[name])
+		}
+	}
+}
+
+// cutAtCommit is a way to the database that, when armed, breaks off where the server
+// says that it has committed.
+func cutAtCommit(t *testing.T, address string) (cutURL string, armed *atomic.Bool) {
+	t.Helper()
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	network, target := pgconn.NetworkAddress(config.Host, config.Port)
+	dir, err := os.MkdirTemp("", "cut")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	listener, err := net.Listen("unix", filepath.Join(dir, ".s.PGSQL.5432"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	armed = &atomic.Bool{}
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial(network, target)
+			if err != nil {
+				_ = client.Close()
+				return
+			}
+			go func() {
+				_, _ = io.Copy(server, client)
+				_ = server.Close()
+			}()
+			go func() {
+				defer client.Close()
+				defer server.Close()
+				said := make([]byte, 1<<16)
+				for {
+					n, err := server.Read(said)
+					if bytes.Contains(said[:n], []byte("COMMIT\x00")) && armed.CompareAndSwap(true, false) {
+						return
+					}
+					if _, err := client.Write(said[:n]); err != nil {
+						return
+					}
+					if err != nil {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Host, u.RawQuery = "", url.Values{"host": {dir}, "port": {"5432"}}.Encode()
+	return u.String(), armed
+}
+
+// "Retry 40001 and 40P01": of two transactions that wait for each other, PostgreSQL
+// aborts one, and it is run again.
+func TestADeadlockIsRunAgain(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	left, right := b.open(t, "Left"), b.open(t, "Right")
+	var bothHold sync.WaitGroup
+	bothHold.Add(2)
+	var runs atomic.Int32
+	rename := func(order ...int64) error {
+		first := true
+		_, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (int64, error) {
+			runs.Add(1)
+			for i, id := range order {
+				if i == 1 && first {
+					first = false
+					bothHold.Done()
+					bothHold.Wait()
+				}
+				if _, err := db.Exec(t.Context(), tx, renameBranchSQL, db.Args{"id": id, "name": "Renamed"}); err != nil {
+					return 0, err
+				}
+			}
+			return 0, db.Queue(tx, openBranchSQL, db.Args{"name": "Done"})
+		})
+		return err
+	}
+	other := make(chan error)
+	go func() { other <- rename(right, left) }()
+	if err := errors.Join(rename(left, right), <-other); err != nil {
+		t.Errorf("two transactions in each other's way: %v", err)
+	}
+	if got := runs.Load(); got != 3 {
+		t.Errorf("%d runs, want 3: one of them was aborted", got)
+	}
+	b.wantNames(t, "Renamed", "Renamed", "Done", "Done")
+}
+
+// "A transaction is run again when the database asks for it", and not for ever.
+func TestRunningAgainEnds(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	runs := 0
+	_, err := db.InTenant(t.Context(), b.db, b.by, func(*db.Tx) (int64, error) {
+		runs++
+		return 0, &pgconn.PgError{Code: "40001"}
+	})
+	if !core.IsKind(err, core.KindUnavailable) || runs < 2 || runs > 10 {
+		t.Errorf("always a serialization failure = %v after %d runs, want Unavailable after a few", err, runs)
+	}
+	runs = 0
+	_, err = db.InTenant(t.Context(), b.db, b.by, func(*db.Tx) (int64, error) {
+		runs++
+		return 0, &pgconn.PgError{Code: "23505"}
+	})
+	if err == nil || core.IsKind(err, core.KindUnavailable) || runs != 1 {
+		t.Errorf("a unique violation = %v after %d runs, want itself after 1", err, runs)
+	}
+}
+
+// "StatementTimeout: a statement that hangs is cut"; the caller hears that the
+// service is unavailable, and the connection serves on.
+func TestAStatementThatHangsIsCut(t *testing.T) {
+	t.Parallel()
+	o := newOutage(t, db.Options{MaxConns: 1, StatementTimeout: 200 * time.Millisecond})
+	before := o.backend(t)
+	_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (string, error) {
+		if _, err := db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Lost"}); err != nil {
+			return "", err
+		}
+		return db.Value[string](t.Context(), tx, sleepSQL, nil)
+	})
+	if !core.IsKind(err, core.KindUnavailable) {
+		t.Errorf("InTenant = %v, want Unavailable", err)
+	}
+	type slept struct{ PgSleep string }
+	if _, err := db.ReadAll[slept](t.Context(), o.db, o.by, sleepSQL, nil); !core.IsKind(err, core.KindUnavailable) {
+		t.Errorf("ReadAll = %v, want Unavailable", err)
+	}
+	o.wantNames(t)
+	if after := o.backend(t); after != before {
+		t.Errorf("the connection was dropped: backend %d, then %d", before, after)
+	}
+}
+
+// Who waits too long behind another till is told so, too: half the time of a statement.
+func TestAWaitForALockIsCut(t *testing.T) {
+	t.Parallel()
+	o := newOutage(t, db.Options{StatementTimeout: 400 * time.Millisecond})
+	id := o.open(t, "Main street")
+	held, err := o.admin.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := held.Exec(t.Context(), "select 1 from loyalty.location where id = $1 for update", id); err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (int64, error) {
+		return db.Exec(t.Context(), tx, renameBranchSQL, db.Args{"id": id, "name": "Late"})
+	})
+	var refusal *core.Error
+	var cause *pgconn.PgError
+	if !errors.As(err, &refusal) || refusal.Kind != core.KindUnavailable || !errors.As(err, &cause) || cause.Code != "55P03" {
+		t.Errorf("behind a lock = %v, want Unavailable because of lock_timeout", err)
+	}
+	if err := held.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	o.wantNames(t, "Main street")
+}
+
+// "A client that goes away cancels its statement": nothing is written, and the
+// connection is kept, so that impatient clients do not make the pool reconnect.
+func TestAClientThatGoesAwayCancelsItsStatement(t *testing.T) {
+	t.Parallel()
+	o := newOutage(t, db.Options{MaxConns: 1})
+	before := o.backend(t)
+
+	for _, wait := range []string{"asleep", "waiting for a lock"} {
+		id := o.open(t, "Kept")
+		held, err := o.admin.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := held.Exec(t.Context(), "select 1 from loyalty.location where id = $1 for update", id); err != nil {
+			t.Fatal(err)
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		result := make(chan error)
+		go func() {
+			_, err := db.InTenant(ctx, o.db, o.by, func(tx *db.Tx) (string, error) {
+				if _, err := db.Value[int64](ctx, tx, openBranchSQL, db.Args{"name": "Lost"}); err != nil {
+					return "", err
+				}
+				if wait == "asleep" {
+					return db.Value[string](ctx, tx, sleepSQL, nil)
+				}
+				_, err := db.Exec(ctx, tx, renameBranchSQL, db.Args{"id": id, "name": "Late"})
+				return "", err
+			})
+			result <- err
+		}()
+		if wait == "asleep" {
+			o.untilAsleep(t)
+		} else {
+			o.untilWaiting(t)
+		}
+		leave()
+		if err := <-result; err == nil || core.IsKind(err, core.KindUnavailable) {
+			t.Errorf("%s: %v, want an error that is not the service's", wait, err)
+		}
+		if err := held.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if after := o.backend(t); after != before {
+			t.Errorf("%s: the connection was dropped: backend %d, then %d", wait, before, after)
+		}
+	}
+	o.wantNames(t, "Kept", "Kept")
+
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := db.InTenant(gone, o.db, o.by, func(tx *db.Tx) (int64, error) {
+		return 0, db.Queue(tx, openBranchSQL, db.Args{"name": "Lost"})
+	}); !errors.Is(err, context.Canceled) {
+		t.Errorf("gone before it began = %v, want context.Canceled", err)
+	}
+	o.wantNames(t, "Kept", "Kept")
+}
+
+// "503: The service is temporarily unavailable" is what a database that cannot be
+// reached looks like; a pool with no free connection in time looks the same.
+func TestADatabaseOutOfReachIsUnavailable(t *testing.T) {
+	t.Parallel()
+	o := newOutage(t, db.Options{MaxConns: 1})
+	busy := make(chan struct{})
+	finish := make(chan struct{})
+	var other sync.WaitGroup
+	other.Go(func() {
+		_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (int32, error) {
+			pid, err := db.Value[int32](t.Context(), tx, backendSQL, nil)
+			close(busy)
+			<-finish
+			return pid, err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	<-busy
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := db.ReadAll[branch](ctx, o.db, o.by, branchesSQL, nil); !core.IsKind(err, core.KindUnavailable) {
+		t.Errorf("no free connection = %v, want Unavailable", err)
+	}
+	close(finish)
+	other.Wait()
+
+	name := o.admin.Config().Database
+	o.terminate(t)
+	outside, err := pgx.Connect(t.Context(), elsewhere(t, o.url))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer outside.Close(context.Background())
+	if _, err := outside.Exec(t.Context(), "alter database "+name+" allow_connections false"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ReadAll[branch](t.Context(), o.db, o.by, branchesSQL, nil); !core.IsKind(err, core.KindUnavailable) {
+		t.Errorf("no connections are let in = %v, want Unavailable", err)
+	}
+	if err := o.db.Ready(t.Context()); err == nil {
+		t.Error("Ready with a database that lets nobody in")
+	}
+}
+
+func elsewhere(t *testing.T, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/postgres"
+	return u.String()
+}

@@ -1,0 +1,116 @@
+package db_test
+
+import (
+	"context"
+	"crypto/rand"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/migrations"
+)
+
+// emptyURL is a database that no migration has seen.
+func emptyURL(t *testing.T) string {
+	t.Helper()
+	address := dbtest.OwnURL(t)
+	conn, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(context.Background()) })
+	name := "empty_" + strings.ToLower(rand.Text())
+	if _, err := conn.Exec(t.Context(), "create database "+name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = conn.Exec(context.Background(), "drop database "+name+" with (force)") })
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	return u.String()
+}
+
+// "Several processes may call it at once: one works, the others wait for it."
+func TestMigrateByTwoAtOnce(t *testing.T) {
+	t.Parallel()
+	address := emptyURL(t)
+	var steps [2][]db.Step
+	var errs [2]error
+	var wg sync.WaitGroup
+	for i := range steps {
+		wg.Go(func() { steps[i], errs[i] = db.Migrate(t.Context(), address) })
+	}
+	wg.Wait()
+	taken := map[int64]int{}
+	for i := range steps {
+		if errs[i] != nil {
+			t.Errorf("Migrate = %v", errs[i])
+		}
+		for _, s := range steps[i] {
+			taken[s.Version]++
+		}
+	}
+	for v := int64(1); v <= migrations.Newest(); v++ {
+		if taken[v] != 1 {
+			t.Errorf("step %d was taken %d times, want once", v, taken[v])
+		}
+	}
+
+	again, err := db.Migrate(t.Context(), address)
+	if err != nil || len(again) != 0 {
+		t.Errorf("Migrate again = %v, %v, want nothing to do", again, err)
+	}
+	status, err := db.MigrationStatus(t.Context(), address)
+	if err != nil || int64(len(status)) != migrations.Newest() {
+		t.Errorf("MigrationStatus = %d steps, %v, want %d", len(status), err, migrations.Newest())
+	}
+	for _, s := range status {
+		if s.Applied.IsZero() || s.Name == "" {
+			t.Errorf("step %+v is not applied or has no name", s)
+		}
+	}
+}
+
+// "/readyz (database reachable, migrations current)", and what to do where they are not.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	address := emptyURL(t)
+	d, err := db.Open(t.Context(), address, db.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	if err := d.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "the database is empty: run `loyalty migrate up`") {
+		t.Errorf("empty: %v", err)
+	}
+	if _, err := db.Migrate(t.Context(), address); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Ready(t.Context()); err != nil {
+		t.Errorf("current: %v", err)
+	}
+	if _, err := d.Pool().Exec(t.Context(), "delete from goose_db_version where version_id = $1", migrations.Newest()); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "run `loyalty migrate up`") {
+		t.Errorf("old: %v", err)
+	}
+	// A newer build may have migrated already: the older one serves on.
+	if _, err := d.Pool().Exec(t.Context(), "insert into goose_db_version (version_id, is_applied) values ($1, true)", migrations.Newest()+1); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Ready(t.Context()); err != nil {
+		t.Errorf("newer: %v", err)
+	}
+	d.Close()
+	if err := d.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot be reached") {
+		t.Errorf("out of reach: %v", err)
+	}
+}

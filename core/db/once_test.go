@@ -1,0 +1,237 @@
+package db_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+)
+
+// asking is the actor with a request that wants to be answered once.
+func (b business) asking(key, body string) core.Actor {
+	by := b.by
+	by.Once = &core.Once{
+		Key: key, Fingerprint: sha256.Sum256([]byte(body)),
+		Render: func(result any) (core.Answer, error) {
+			return core.Answer{Status: 201, Body: fmt.Appendf(nil, `{"id": %d}`+"\n", result)}, nil
+		},
+	}
+	return by
+}
+
+// try opens a branch named after the request, once.
+func (b business) try(ctx context.Context, by core.Actor) (core.Answer, error) {
+	_, err := db.InTenant(ctx, b.db, by, func(tx *db.Tx) (int64, error) {
+		return db.Value[int64](ctx, tx, openBranchSQL, db.Args{"name": by.Once.Key})
+	})
+	if errors.Is(err, core.ErrReplayed) {
+		err = nil
+	}
+	return by.Once.Answer, err
+}
+
+func (b business) answer(t *testing.T, key, body string) core.Answer {
+	t.Helper()
+	got, err := b.try(t.Context(), b.asking(key, body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// "The same key, caller and fingerprint within 24 hours returns the first answer,
+// status and bytes."
+func TestTheSameRequestGetsTheFirstAnswer(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	first := b.answer(t, "order-1", "body")
+	if first.Replayed || first.Status != 201 || len(first.Body) == 0 {
+		t.Fatalf("first answer = %+v", first)
+	}
+	for range 3 {
+		again := b.answer(t, "order-1", "body")
+		if !again.Replayed || again.Status != first.Status || string(again.Body) != string(first.Body) {
+			t.Errorf("again = %+v %s, want %s replayed", again, again.Body, first.Body)
+		}
+	}
+	if other := b.answer(t, "order-2", "body"); other.Replayed || string(other.Body) == string(first.Body) {
+		t.Errorf("another key = %s, want an answer of its own", other.Body)
+	}
+	b.wantNames(t, "order-1", "order-2")
+}
+
+// "Another fingerprint is 422."
+func TestAKeyOfAnotherRequestIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	b.answer(t, "order-1", "body")
+	if _, err := b.try(t.Context(), b.asking("order-1", "another body")); !errors.Is(err, core.ErrKeyReused) {
+		t.Errorf("another request = %v, want ErrKeyReused", err)
+	}
+	if got := b.answer(t, "order-1", "body"); !got.Replayed {
+		t.Error("the refusal lost the first answer")
+	}
+	b.wantNames(t, "order-1")
+}
+
+// "Still running is 409": while one transaction holds the key, nobody else has it.
+func TestAKeyThatStillRunsIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	running, finish, finished := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		by := b.asking("order-1", "body")
+		_, err := db.InTenant(t.Context(), b.db, by, func(tx *db.Tx) (int64, error) {
+			close(running)
+			<-finish
+			return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "order-1"})
+		})
+		finished <- err
+	}()
+	<-running
+	for _, body := range []string{"body", "another body"} {
+		if _, err := b.try(t.Context(), b.asking("order-1", body)); !errors.Is(err, core.ErrKeyRunning) {
+			t.Errorf("while it runs = %v, want ErrKeyRunning", err)
+		}
+	}
+	b.answer(t, "order-2", "body") // another key is not held up
+	close(finish)
+	if err := <-finished; err != nil {
+		t.Fatal(err)
+	}
+	if got := b.answer(t, "order-1", "body"); !got.Replayed {
+		t.Error("after it ended its answer is not replayed")
+	}
+}
+
+// "Only 2xx are kept; a refusal frees the key."
+func TestARefusalFreesTheKey(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	rule := core.Refuse("no", "No.")
+	_, err := db.InTenant(t.Context(), b.db, b.asking("order-1", "body"), func(tx *db.Tx) (int64, error) {
+		_, err := db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "refused"})
+		return 0, errors.Join(err, rule)
+	})
+	if !errors.Is(err, rule) {
+		t.Fatal(err)
+	}
+	if got := b.answer(t, "order-1", "a corrected body"); got.Replayed {
+		t.Error("the refused request was kept")
+	}
+	b.wantNames(t, "order-1")
+}
+
+// "Just before commit renders and stores the answer, so that a crash can never part
+// them": no answer, no effect.
+func TestAnAnswerThatCannotBeRenderedUndoesTheEffect(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	broken := errors.New("broken template")
+	by := b.asking("order-1", "body")
+	by.Once.Render = func(any) (core.Answer, error) { return core.Answer{}, broken }
+	if _, err := b.try(t.Context(), by); !errors.Is(err, broken) {
+		t.Errorf("try = %v, want the renderer's error", err)
+	}
+	b.wantNames(t)
+	if got := b.answer(t, "order-1", "body"); got.Replayed {
+		t.Error("the key was kept")
+	}
+}
+
+// "Within 24 hours": then the key is free again.
+func TestAKeyIsFreeAfterADay(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	first := b.answer(t, "order-1", "body")
+	now := b.db.Now()
+
+	almost := business{b.db.At(now.Add(24*time.Hour - time.Minute)), b.by}
+	if got := almost.answer(t, "order-1", "body"); !got.Replayed {
+		t.Error("a minute before a day has passed: not replayed")
+	}
+	day := business{b.db.At(now.Add(24*time.Hour + time.Second)), b.by}
+	second := day.answer(t, "order-1", "another body")
+	if second.Replayed || string(second.Body) == string(first.Body) {
+		t.Errorf("after a day = %s, want an answer of its own", second.Body)
+	}
+	if got := day.answer(t, "order-1", "another body"); !got.Replayed || string(got.Body) != string(second.Body) {
+		t.Errorf("the second day's answer = %s, want %s replayed", got.Body, second.Body)
+	}
+	b.wantNames(t, "order-1", "order-1")
+}
+
+// "The same key, caller (token) …": two callers' keys are two keys.
+func TestTwoCallersKeysDoNotMeet(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	b.answer(t, "order-1", "body")
+	colleague := business{b.db, dbtest.Person(t, b.db, b.by, core.Cashier)}
+	if got := colleague.answer(t, "order-1", "body"); got.Replayed {
+		t.Error("a colleague was told another's answer")
+	}
+	stranger := newBusiness(t)
+	stranger.by.ID, stranger.by.Kind = "4711", core.ByToken
+	token := business{b.db, b.by}
+	token.by.ID, token.by.Kind = "4712", core.ByToken
+	if stranger.answer(t, "order-1", "body").Replayed || token.answer(t, "order-1", "body").Replayed {
+		t.Error("a stranger was told another's answer")
+	}
+	b.wantNames(t, "order-1", "order-1", "order-1")
+}
+
+// Of many at once with one key, one has the effect; the others are told its answer
+// or that it still runs.
+func TestManyAtOnceWithOneKeyHaveOneEffect(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	const crowd = 50
+	answers, errs := make([]core.Answer, crowd), make([]error, crowd)
+	var wg sync.WaitGroup
+	for i := range crowd {
+		wg.Go(func() { answers[i], errs[i] = b.try(t.Context(), b.asking("order-1", "body")) })
+	}
+	wg.Wait()
+	b.wantNames(t, "order-1")
+	first := slices.IndexFunc(answers, func(a core.Answer) bool { return a.Status != 0 && !a.Replayed })
+	if first < 0 {
+		t.Fatal("nobody was first")
+	}
+	for i := range crowd {
+		switch {
+		case errors.Is(errs[i], core.ErrKeyRunning), i == first:
+		case errs[i] != nil:
+			t.Errorf("one of the crowd: %v", errs[i])
+		case !answers[i].Replayed || string(answers[i].Body) != string(answers[first].Body):
+			t.Errorf("one of the crowd was told %s, the first %s", answers[i].Body, answers[first].Body)
+		}
+	}
+}
+
+// ForgetAnswers deletes what is older than a day, and nothing else.
+func TestForgetAnswers(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	b := businessOf(t, d)
+	old := business{d.At(d.Now().Add(-25 * time.Hour)), b.by}
+	old.answer(t, "yesterday", "body")
+	b.answer(t, "today", "body")
+
+	if forgotten, err := db.ForgetAnswers(t.Context(), d); err != nil || forgotten != 1 {
+		t.Errorf("ForgetAnswers = %d, %v, want 1", forgotten, err)
+	}
+	if got := b.answer(t, "today", "body"); !got.Replayed {
+		t.Error("today's answer was forgotten")
+	}
+	if forgotten, err := db.ForgetAnswers(t.Context(), d); err != nil || forgotten != 0 {
+		t.Errorf("ForgetAnswers again = %d, %v, want 0", forgotten, err)
+	}
+}

@@ -1,0 +1,40 @@
+package db
+
+import (
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// "One round trip": the pool must not greet a connection that lay idle, which would
+// be another. A dead one is noticed when it is used (onLiveConn).
+func TestAnIdleConnectionIsNotGreeted(t *testing.T) {
+	t.Parallel()
+	config, err := poolConfig("postgres://localhost/x", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if config.ShouldPing == nil || config.ShouldPing(t.Context(), pgxpool.ShouldPingParams{IdleDuration: time.Hour}) {
+		t.Error("the pool greets idle connections")
+	}
+}
+
+// What a URL says of a timeout is not overruled.
+func TestTheURLMayNameItsOwnTimeouts(t *testing.T) {
+	t.Parallel()
+	config, err := poolConfig("postgres://localhost/x?statement_timeout=7", Options{StatementTimeout: time.Second, Pooler: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"statement_timeout": "7", "lock_timeout": "500", "idle_in_transaction_session_timeout": "2000", "timezone": "UTC",
+	} {
+		if got := config.ConnConfig.RuntimeParams[name]; got != want {
+			t.Errorf("%s = %q, want %q", name, got, want)
+		}
+	}
+	if config.ConnConfig.StatementCacheCapacity != 0 {
+		t.Error("behind a pooler no statements are prepared")
+	}
+}

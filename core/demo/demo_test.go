@@ -1,0 +1,277 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/token"
+	"example.com/loyalty/core/verify"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+func TestFillMakesTheWholeStoryOnce(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	until := instants(t)["an afternoon"]
+	var last, total int
+	made, err := Fill(t.Context(), d.At(until), func(done, of int) {
+		if done != last+1 {
+			t.Errorf("progress went from %d to %d", last, done)
+		}
+		last, total = done, of
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last != total || total != made.Customers+made.Sales+made.Voided {
+		t.Errorf("progress ended at %d of %d; made %d, %d, %d", last, total, made.Customers, made.Sales, made.Voided)
+	}
+	wantClean(t, d)
+	wantStory(t, d, made)
+
+	before := everything(t, d)
+	again, err := Fill(t.Context(), d.At(until.AddDate(0, 0, 3)), nil)
+	if err != nil || !again.Existed || made.Existed || again.Tenant.ID != made.Tenant.ID || !reflect.DeepEqual(again.People, made.People) {
+		t.Errorf("the second fill = %+v, %v", again, err)
+	}
+	if after := everything(t, d); after != before {
+		t.Errorf("the second fill changed %s to %s", before, after)
+	}
+}
+
+func TestFillTakesUpWhatWasCutOff(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	until := instants(t)["the middle of a night"]
+	for i, after := range []int{1, 300, 2500, 5000} {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := Fill(ctx, d.At(until.AddDate(0, 0, i)), func(done, _ int) {
+			if done == after {
+				cancel()
+			}
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("fill cut off after %d steps = %v", after, err)
+		}
+	}
+	made, err := Fill(t.Context(), d.At(until.AddDate(0, 1, 0)), nil)
+	if err != nil || made.Existed {
+		t.Fatalf("the last fill = %+v, %v", made, err)
+	}
+	wantClean(t, d)
+	wantStory(t, d, made)
+	if again, err := Fill(t.Context(), d, nil); err != nil || !again.Existed {
+		t.Errorf("one more fill = %+v, %v", again, err)
+	}
+}
+
+// A crash may come between any two transactions: there the tenant stands alone.
+func TestFillTakesUpATenantWithoutPeople(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	begunAt := d.At(instants(t)["just opened"])
+	if _, _, err := begin(t.Context(), begunAt); err != nil {
+		t.Fatal(err)
+	}
+	made, err := Fill(t.Context(), d, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantStory(t, d, made)
+	for i, p := range made.People {
+		if p.Email != team[i].Email || p.Role != team[i].Role {
+			t.Errorf("person %d is %+v", i, p)
+		}
+	}
+}
+
+func TestFillLeavesARealBusinessAlone(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	by := system(core.Tenant{})
+	other, err := db.Platform(t.Context(), d, by, func(tx *db.Tx) (core.Tenant, error) {
+		return tenant.Create(t.Context(), tx, tenant.New{
+			Name: "Demo Records", Slug: Slug, Email: "owner@example.com", PlanID: 1,
+			BillingCycle: tenant.Monthly, PaymentMethod: tenant.Manual,
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := everything(t, d)
+	if _, err := Fill(t.Context(), d, nil); !errors.Is(err, ErrNotDemo) {
+		t.Errorf("fill = %v, want ErrNotDemo", err)
+	}
+	if _, err := Token(t.Context(), d, tokens(t, d), other); !errors.Is(err, ErrNotDemo) {
+		t.Errorf("token = %v, want ErrNotDemo", err)
+	}
+	if after := everything(t, d); after != before {
+		t.Errorf("it changed %s to %s", before, after)
+	}
+}
+
+func TestTokenIsTheOwnersAndMayEverything(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	t0, _, err := begin(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	people, err := hire(t.Context(), d, t0, tell(d.Now(), t0.TimeZone))
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := tokens(t, d)
+	secret, err := Token(t.Context(), d, service, t0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller, err := service.Authenticate(t.Context(), secret, Slug)
+	if err != nil || caller.StaffID != people[0].ID || !slices.Equal(caller.Abilities, token.Abilities) {
+		t.Errorf("the token stands for %+v, %v", caller, err)
+	}
+}
+
+func tokens(t *testing.T, d *db.DB) *token.Service {
+	t.Helper()
+	queue, err := job.New(d, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	render := func(context.Context, string, mail.Letter) (mail.Rendered, error) {
+		return mail.Rendered{Subject: "A token"}, nil
+	}
+	return token.NewService(d, mail.New(d, queue, render, nil, slog.New(slog.DiscardHandler)))
+}
+
+func wantClean(t *testing.T, d *db.DB) {
+	t.Helper()
+	results, err := verify.Run(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Wrong != 0 {
+			t.Errorf("%s Wrong: %d of %d, %v", r.Check, r.Wrong, r.Counted, r.Examples)
+		}
+	}
+}
+
+// wantStory compares what the database holds with what was to happen: nothing is
+// missing, nothing is twice, everything is at its instant.
+func wantStory(t *testing.T, d *db.DB, made Made) {
+	t.Helper()
+	_, state, err := find(t.Context(), d)
+	if err != nil || !state.Complete {
+		t.Fatalf("the demo's state is %+v, %v", state, err)
+	}
+	type event struct {
+		What string
+		At   time.Time
+	}
+	tf := map[bool]string{true: "t", false: "f"}
+	var want []event
+	for _, g := range tell(*state.Until, made.Tenant.TimeZone).guests {
+		for _, x := range g.sales {
+			want = append(want, event{fmt.Sprintf("%s %s %d %s %s", x.receipt, g.phone, x.cents, x.source, tf[!x.voided.IsZero()]), x.at})
+		}
+	}
+	slices.SortFunc(want, func(a, b event) int { return strings.Compare(a.What, b.What) })
+	got := list[event](t, d, `
+		select concat_ws(' ', external_reference, phone, spend_amount_cents, source, voided_at is not null) as what, t.created_at as at
+		from loyalty.transaction t
+		join loyalty.customer c on c.tenant_id = t.tenant_id and c.id = t.customer_id
+		order by external_reference`)
+	if len(got) != len(want) || len(got) != made.Sales {
+		t.Fatalf("%d sales are recorded, %d were told, %d were made", len(got), len(want), made.Sales)
+	}
+	for i := range got {
+		// A clock that was set runs on: a busy machine may be a little late.
+		if late := got[i].At.Sub(want[i].At); got[i].What != want[i].What || late < -time.Millisecond || late > 3*time.Second {
+			t.Fatalf("recorded %v, told %v", got[i], want[i])
+		}
+	}
+	for what, sql := range map[string]string{
+		"sales outside opening hours": `
+			select external_reference from loyalty.transaction
+			where (created_at at time zone 'Europe/Stockholm')::time not between '07:30' and '18:00'`,
+		"sales before their customer": `
+			select external_reference from loyalty.transaction t
+			join loyalty.customer c on c.tenant_id = t.tenant_id and c.id = t.customer_id
+			where t.created_at < c.created_at`,
+		"entries out of order": `
+			select id::text from (
+				select id, created_at < lag(created_at) over (partition by tenant_id, customer_id order by seq) as early
+				from loyalty.ledger_entry) e
+			where early`,
+		"sales in the future": `
+			select external_reference from loyalty.transaction
+			where greatest(created_at, voided_at) > (select (new ->> 'until')::timestamptz from loyalty.platform_audit_entry where action = 'demo.begin')`,
+		"sales of an ended type": `
+			select external_reference from loyalty.transaction t
+			join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id
+			where not k.active`,
+		"types twice": `select name from loyalty.transaction_type group by name having count(*) > 1`,
+	} {
+		if found := texts(t, d, sql); len(found) > 0 {
+			t.Errorf("%s: %v", what, found[:min(5, len(found))])
+		}
+	}
+	active := texts(t, d, "select active::text from loyalty.transaction_type order by id")
+	if strings.Join(active, " ") != "true true false" {
+		t.Errorf("the types are active: %v", active)
+	}
+}
+
+// everything is how much there is of what the demo makes, and the balances.
+func everything(t *testing.T, d *db.DB) string {
+	t.Helper()
+	return strings.Join(texts(t, d, `
+		select concat_ws(' ',
+			(select count(*) from loyalty.tenant), (select count(*) from loyalty.staff), (select count(*) from loyalty.token),
+			(select count(*) from loyalty.customer), (select count(*) from loyalty.transaction_type),
+			(select count(*) from loyalty.transaction), (select count(*) from loyalty.ledger_entry),
+			(select count(*) from loyalty.audit_entry), (select count(*) from loyalty.platform_audit_entry),
+			(select sum(points) from loyalty.account), (select sum(stamps) from loyalty.account),
+			(select max(updated_at) from loyalty.customer))`), "")
+}
+
+func texts(t *testing.T, d *db.DB, sql string) []string {
+	t.Helper()
+	type row struct{ Text string }
+	var all []string
+	for _, r := range list[row](t, d, "select text from ("+sql+") as asked (text)") {
+		all = append(all, r.Text)
+	}
+	return all
+}
+
+// list asks as the owner, past the wall.
+func list[T any](t *testing.T, d *db.DB, sql string) []T {
+	t.Helper()
+	rows, err := d.Pool().Query(t.Context(), sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByName[T])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

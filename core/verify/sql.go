@@ -1,0 +1,231 @@
+package verify
+
+// Without indexes every statement reads the tables themselves, by hash joins and
+// sorts that get some memory. With row_security off, a login that policies would
+// show a part (none that owns the tables) is an error instead of a clean bill.
+const readEverythingSQL = `
+	select set_config('row_security', 'off', true),
+		set_config('enable_indexscan', 'off', true),
+		set_config('enable_indexonlyscan', 'off', true),
+		set_config('enable_bitmapscan', 'off', true),
+		set_config('enable_nestloop', 'off', true),
+		set_config('enable_mergejoin', 'off', true),
+		set_config('work_mem', '128MB', true)`
+
+// Every check judges its records one by one, each with its tenant and id, and ends
+// with this.
+const tally = `
+	select count(*) as counted,
+		count(*) filter (where wrong) as wrong,
+		coalesce((array_agg(tenant_id) filter (where wrong))[1:5], '{}') as tenants,
+		coalesce((array_agg(id::text) filter (where wrong))[1:5], '{}') as ids
+	from judged`
+
+const accountSQL = `
+	with judged as (
+		select coalesce(c.tenant_id, a.tenant_id) as tenant_id,
+			coalesce(c.id, a.customer_id) as id,
+			c.id is null or a.customer_id is null as wrong
+		from loyalty.customer c
+		full join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+	)` + tally
+
+const balanceSQL = `
+	with told as (
+		select tenant_id, customer_id,
+			sum(case unit when 'points' then amount else 0 end) as points,
+			sum(case unit when 'stamps' then amount else 0 end) as stamps
+		from loyalty.ledger_entry
+		group by tenant_id, customer_id
+	), judged as (
+		select coalesce(a.tenant_id, t.tenant_id) as tenant_id,
+			coalesce(a.customer_id, t.customer_id) as id,
+			a.points is distinct from coalesce(t.points, 0) or a.stamps is distinct from coalesce(t.stamps, 0) as wrong
+		from loyalty.account a
+		full join told t on t.tenant_id = a.tenant_id and t.customer_id = a.customer_id
+	)` + tally
+
+const entriesSQL = `
+	with told as (
+		select tenant_id, customer_id, count(*) as entries
+		from loyalty.ledger_entry
+		group by tenant_id, customer_id
+	), judged as (
+		select coalesce(a.tenant_id, t.tenant_id) as tenant_id,
+			coalesce(a.customer_id, t.customer_id) as id,
+			a.entries is distinct from coalesce(t.entries, 0) as wrong
+		from loyalty.account a
+		full join told t on t.tenant_id = a.tenant_id and t.customer_id = a.customer_id
+	)` + tally
+
+const numberSQL = `
+	with judged as (
+		select tenant_id, id,
+			seq <> row_number() over (partition by tenant_id, customer_id order by seq) as wrong
+		from loyalty.ledger_entry
+	)` + tally
+
+// Compared with the entry before, not with the sum of all before: one bad entry is
+// one, and not everything after it.
+const chainSQL = `
+	with judged as (
+		select tenant_id, id,
+			balance_after::numeric - amount
+				<> lag(balance_after, 1, 0::bigint) over (partition by tenant_id, customer_id, unit order by seq) as wrong
+		from loyalty.ledger_entry
+	)` + tally
+
+const belowZeroSQL = `
+	with judged as (
+		select tenant_id, id, balance_after < 0 as wrong
+		from loyalty.ledger_entry
+		where amount < 0
+			and kind <> 'reversal'
+	)` + tally
+
+const signSQL = `
+	with judged as (
+		select tenant_id, id,
+			case
+				when kind in ('earn', 'redemption_refund', 'voucher') then amount <= 0
+				when kind in ('reversal', 'redemption') then amount >= 0
+				else amount = 0
+			end as wrong
+		from loyalty.ledger_entry
+	)` + tally
+
+const onceSQL = `
+	with judged as (
+		select tenant_id, id,
+			count(*) over (partition by tenant_id, cause, kind) > 1 as wrong
+		from loyalty.ledger_entry
+		where cause is not null
+	)` + tally
+
+const causeSQL = `
+	with judged as (
+		select e.tenant_id, e.id, t.id is null as wrong
+		from loyalty.ledger_entry e
+		left join loyalty.transaction t on t.tenant_id = e.tenant_id and t.id = e.cause and t.customer_id = e.customer_id
+		where e.kind in ('earn', 'reversal')
+	)` + tally
+
+// A sale that earned nothing has no entry.
+const awardSQL = `
+	with posted as (
+		select tenant_id, cause, unit, customer_id, count(*) as entries, sum(amount) as amount
+		from loyalty.ledger_entry
+		where kind = 'earn'
+		group by tenant_id, cause, unit, customer_id
+	), awarded as (
+		select tenant_id, id, customer_id, rule_type, coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0) as award
+		from loyalty.transaction
+	), judged as (
+		select coalesce(t.tenant_id, p.tenant_id) as tenant_id,
+			coalesce(t.id, p.cause) as id,
+			t.award is distinct from coalesce(p.amount, 0) or p.entries > 1 as wrong
+		from awarded t
+		full join posted p on p.tenant_id = t.tenant_id
+			and p.cause = t.id
+			and p.unit = t.rule_type
+			and p.customer_id = t.customer_id
+	)` + tally
+
+const reversalSQL = `
+	with posted as (
+		select tenant_id, cause, unit, customer_id, count(*) as entries, sum(amount) as amount
+		from loyalty.ledger_entry
+		where kind = 'reversal'
+		group by tenant_id, cause, unit, customer_id
+	), reversed as (
+		select tenant_id, id, customer_id, rule_type,
+			case status when 'voided' then coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0) else 0 end as award
+		from loyalty.transaction
+	), judged as (
+		select coalesce(t.tenant_id, p.tenant_id) as tenant_id,
+			coalesce(t.id, p.cause) as id,
+			-t.award is distinct from coalesce(p.amount, 0) or p.entries > 1 as wrong
+		from reversed t
+		full join posted p on p.tenant_id = t.tenant_id
+			and p.cause = t.id
+			and p.unit = t.rule_type
+			and p.customer_id = t.customer_id
+	)` + tally
+
+const orderSQL = `
+	with judged as (
+		select e.tenant_id, e.id, e.created_at < t.created_at as wrong
+		from loyalty.ledger_entry e
+		join loyalty.transaction t on t.tenant_id = e.tenant_id and t.id = e.cause
+		where e.kind in ('earn', 'reversal')
+	)` + tally
+
+const unitSQL = `
+	with judged as (
+		select tenant_id, id,
+			case rule_type
+				when 'points' then points_awarded is null or points_awarded < 0 or stamps_awarded is not null
+				when 'stamps' then stamps_awarded is null or stamps_awarded < 0 or points_awarded is not null
+				else true
+			end as wrong
+		from loyalty.transaction
+	)` + tally
+
+const voidedSQL = `
+	with judged as (
+		select tenant_id, id,
+			(status = 'voided') <> (voided_at is not null) or coalesce(voided_at < created_at, false) as wrong
+		from loyalty.transaction
+	)` + tally
+
+const saleSQL = `
+	with judged as (
+		select t.tenant_id, t.id,
+			c.id is null or k.id is null or (t.location_id is not null and l.id is null) as wrong
+		from loyalty.transaction t
+		left join loyalty.customer c on c.tenant_id = t.tenant_id and c.id = t.customer_id
+		left join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id
+		left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id
+	)` + tally
+
+// The lists of a customer's sales go by id: its first 48 bits are milliseconds.
+const idSQL = `
+	with judged as (
+		select tenant_id, id,
+			('x' || encode(substring(uuid_send(id) for 6), 'hex'))::bit(48)::bigint
+				<> (extract(epoch from created_at) * 1000)::bigint as wrong
+		from loyalty.transaction
+	)` + tally
+
+const referenceSQL = `
+	with judged as (
+		select tenant_id, id,
+			count(*) over (partition by tenant_id, external_reference) > 1 as wrong
+		from loyalty.transaction
+		where external_reference is not null
+	)` + tally
+
+const phoneSQL = `
+	with judged as (
+		select tenant_id, id,
+			count(*) over (partition by tenant_id, phone_key) > 1 as wrong
+		from loyalty.customer
+		where phone_key is not null
+	)` + tally
+
+const emailSQL = `
+	with judged as (
+		select tenant_id, id,
+			count(*) over (partition by tenant_id, email_key) > 1 as wrong
+		from loyalty.customer
+		where email_key is not null
+	)` + tally
+
+// Its keys are of one column, so no constraint holds the two together.
+const tokenSQL = `
+	with judged as (
+		select coalesce(t.tenant_id, 0) as tenant_id, t.id,
+			s.id is null or s.tenant_id is distinct from t.tenant_id as wrong
+		from loyalty.token t
+		left join loyalty.staff s on s.id = t.staff_id
+	)` + tally

@@ -1,0 +1,106 @@
+// Package verify recomputes what the database says of itself: every balance from
+// its entries, and every "once" from the rows it speaks of. It reads one snapshot
+// of all tenants, as the owner of the database, and trusts no index and no
+// constraint: those are part of what is verified.
+package verify
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+)
+
+// Result tells what one check found.
+type Result struct {
+	Check    string   // what must hold, as a sentence
+	Counted  int64    // how many records were looked at
+	Wrong    int64    // of how many it does not hold
+	Examples []string // up to five of those: their tenant and id
+}
+
+// The checks, in the order they are reported. A migration that adds a table with a
+// meaning of its own (redemptions, vouchers) adds its checks here.
+var checks = []struct{ claim, sql string }{
+	{"Every customer has an account, and every account a customer.", accountSQL},
+	{"Every balance is the sum of its entries.", balanceSQL},
+	{"Every account knows how many entries it has.", entriesSQL},
+	{"The entries of an account are numbered 1, 2, 3 … without a gap.", numberSQL},
+	{"Every entry leaves the balance before it plus its amount.", chainSQL},
+	{"Nothing but a reversal takes a balance below zero.", belowZeroSQL},
+	{"Every entry adds or takes away as its kind does.", signSQL},
+	{"No cause is posted twice in the same way.", onceSQL},
+	{"Every award and every reversal belongs to a sale of the same tenant and customer.", causeSQL},
+	{"Every sale's award was posted once: its unit, its amount, its customer.", awardSQL},
+	{"Every voided sale's award was taken back once, and no other sale's.", reversalSQL},
+	{"No award or reversal is older than its sale.", orderSQL},
+	{"Every sale's award is of its rule's unit and no other.", unitSQL},
+	{"Every voided sale, and no other, says when that was: after it was made.", voidedSQL},
+	{"Every sale belongs to a customer, a type and a location of its tenant.", saleSQL},
+	{"Every sale's id was made at the sale's instant.", idSQL},
+	{"No external reference names two sales of a tenant.", referenceSQL},
+	{"No phone number belongs to two customers of a tenant.", phoneSQL},
+	{"No e-mail address belongs to two customers of a tenant.", emailSQL},
+	{"Every API token belongs to the tenant of its person.", tokenSQL},
+}
+
+// found is the one row of each statement.
+type found struct {
+	Counted int64
+	Wrong   int64
+	Tenants []int64 // of the examples; 0 is the platform
+	IDs     []string
+}
+
+// Run checks everything, in one snapshot. What it finds wrong is in the results;
+// an error means that it could not look.
+func Run(ctx context.Context, d *db.DB) ([]Result, error) {
+	results := make([]Result, 0, len(checks))
+	err := db.AsOwner(ctx, d, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, readEverythingSQL); err != nil {
+			return err
+		}
+		for _, check := range checks {
+			rows, err := tx.Query(ctx, check.sql)
+			if err != nil {
+				return fmt.Errorf("verify %q: %w", check.claim, err)
+			}
+			f, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[found])
+			if err != nil {
+				return fmt.Errorf("verify %q: %w", check.claim, err)
+			}
+			results = append(results, Result{check.claim, f.Counted, f.Wrong, f.examples()})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return results, nil
+}
+
+func (f found) examples() []string {
+	var examples []string
+	for i, id := range f.IDs {
+		where := "platform"
+		if f.Tenants[i] != 0 {
+			where = fmt.Sprintf("tenant %d", f.Tenants[i])
+		}
+		examples = append(examples, where+": "+readable(id))
+	}
+	return examples
+}
+
+// readable is an id as people see it: 26 characters, or a number as it is.
+func readable(id string) string {
+	b, err := hex.DecodeString(strings.ReplaceAll(id, "-", ""))
+	if err != nil || len(b) != len(core.ID{}) {
+		return id
+	}
+	return core.ID(b).String()
+}

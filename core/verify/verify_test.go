@@ -1,0 +1,306 @@
+package verify_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/verify"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// shop is a tenant with some trade, in a database of its own.
+type shop struct {
+	*db.DB
+	by             core.Actor
+	points, stamps transaction.Type
+	anna, bilal    customer.Customer
+}
+
+func newShop(t *testing.T) *shop {
+	t.Helper()
+	d := dbtest.OwnDB(t)
+	s := &shop{DB: d, by: dbtest.Tenant(t, d)}
+	s.points = s.kind(t, "Purchase", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 100})
+	s.stamps = s.kind(t, "Coffee card", ledger.Stamps, transaction.Rule{StampsPerTransaction: 1})
+	s.anna = s.customer(t, "Anna", "070 174 06 05", "anna@example.com")
+	s.bilal = s.customer(t, "Bilal", "070 174 06 06", "bilal@example.com")
+	return s
+}
+
+// trading is a shop in which everything has happened that can: awards, nothing
+// awarded, voids, something spent, and a balance below zero by a void.
+func trading(t *testing.T) *shop {
+	t.Helper()
+	s := newShop(t)
+	first := s.sold(t, s.anna, s.points, 1250)
+	s.sold(t, s.anna, s.points, 800)
+	s.sold(t, s.anna, s.stamps, 320)
+	s.void(t, s.sold(t, s.anna, s.stamps, 320))
+	s.void(t, s.sold(t, s.bilal, s.points, 40))
+	s.sold(t, s.bilal, s.points, 40)
+	s.sold(t, s.bilal, s.points, 2000)
+	s.post(t, ledger.Entry{Customer: s.anna.ID, Unit: ledger.Points, Amount: -15, Kind: ledger.Redemption, Cause: new(core.NewID(s.Now()))})
+	s.void(t, first)
+	s.post(t, ledger.Entry{Customer: s.anna.ID, Unit: ledger.Points, Amount: 3, Kind: ledger.Adjustment, Reason: new("sorry")})
+	return s
+}
+
+func (s *shop) kind(t *testing.T, name string, unit ledger.Unit, rule transaction.Rule) transaction.Type {
+	t.Helper()
+	k, err := transaction.NewService(s.DB).AddType(t.Context(), s.by, transaction.NewType{Name: name, RuleType: unit, Rule: rule})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func (s *shop) customer(t *testing.T, name, phone, email string) customer.Customer {
+	t.Helper()
+	c, err := customer.NewService(s.DB).Upsert(t.Context(), s.by, customer.New{FirstName: &name, LastName: &name, Phone: &phone, Email: &email})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Customer
+}
+
+func (s *shop) sold(t *testing.T, to customer.Customer, k transaction.Type, cents int64) core.ID {
+	t.Helper()
+	id, reference := to.ID.String(), "R-"+core.NewID(s.Now()).String()
+	sale, err := transaction.NewService(s.DB).Record(t.Context(), s.by, transaction.New{
+		CustomerID: &id, TransactionTypeID: &k.ID, SpendAmountCents: &cents, ExternalReference: &reference, Source: transaction.POS,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sale.ID
+}
+
+func (s *shop) void(t *testing.T, sale core.ID) {
+	t.Helper()
+	later := s.At(s.Now().Add(time.Minute))
+	if _, err := transaction.NewService(later).Void(t.Context(), s.by, sale); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *shop) post(t *testing.T, e ledger.Entry) {
+	t.Helper()
+	_, err := db.InTenant(t.Context(), s.DB, s.by, func(tx *db.Tx) (ledger.Account, error) {
+		return ledger.Post(t.Context(), tx, s.by, e)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// damage does as the owner of the database what the product never does.
+func (s *shop) damage(t *testing.T, sql string) {
+	t.Helper()
+	if _, err := s.Pool().Exec(t.Context(), sql); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *shop) verified(t *testing.T) map[string]verify.Result {
+	t.Helper()
+	results, err := verify.Run(t.Context(), s.DB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byCheck := map[string]verify.Result{}
+	for _, r := range results {
+		byCheck[r.Check] = r
+	}
+	if len(byCheck) != len(results) {
+		t.Errorf("two checks have one name: %v", results)
+	}
+	return byCheck
+}
+
+func TestNothingIsWrongWithWhatTheProductDid(t *testing.T) {
+	t.Parallel()
+	s := trading(t)
+	s.damage(t, noConstraints)
+	s.damage(t, `insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, created_at)
+		select tenant_id, id, 'Till', '', '{}', created_at from loyalty.staff`)
+	for _, r := range s.verified(t) {
+		if r.Counted == 0 || r.Wrong != 0 || r.Examples != nil {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func TestAnEmptyDatabaseIsClean(t *testing.T) {
+	t.Parallel()
+	results, err := verify.Run(t.Context(), dbtest.OwnDB(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Counted != 0 || r.Wrong != 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+const noConstraints = `
+	alter table loyalty.ledger_entry drop constraint ledger_entry_account, drop constraint ledger_entry_seq,
+		drop constraint ledger_entry_amount_check;
+	drop index loyalty.ledger_entry_once, loyalty.transaction_external_reference;
+	alter table loyalty.account drop constraint account_customer;
+	alter table loyalty.customer drop constraint customer_phone, drop constraint customer_email;
+	alter table loyalty.transaction drop constraint transaction_award, drop constraint transaction_voided,
+		drop constraint transaction_customer, drop constraint transaction_type, drop constraint transaction_location,
+		drop constraint transaction_points_awarded_check;
+`
+
+func TestEachCheckSeesItsDamage(t *testing.T) {
+	t.Parallel()
+	s := trading(t)
+	claims := s.verified(t)
+
+	// Most damage would be refused by a constraint, which is dropped first: verify trusts none.
+	entry := func(kind string) string {
+		return fmt.Sprintf("(select id from loyalty.ledger_entry where kind = '%s' and unit = 'points' order by seq limit 1)", kind)
+	}
+	copyOf := func(kind, change string) string {
+		return `insert into loyalty.ledger_entry
+			select (jsonb_populate_record(e, jsonb_build_object('id', loyalty.new_ulid(created_at), ` + change + `))).*
+			from loyalty.ledger_entry e where id = ` + entry(kind)
+	}
+	const aSale = "(select id from loyalty.transaction where status = 'completed' and points_awarded > 0 order by id limit 1)"
+	damages := []struct{ check, name, sql string }{
+		{"Every customer has an account", "an account less", "delete from loyalty.account"},
+		{"Every customer has an account", "a customer less", "delete from loyalty.customer where first_name = 'Anna'"},
+		{"Every balance is the sum", "points more", "update loyalty.account set points = points + 1"},
+		{"Every balance is the sum", "stamps less", "update loyalty.account set stamps = stamps - 1"},
+		{"Every balance is the sum", "an entry less", "delete from loyalty.ledger_entry where id = " + entry("earn")},
+		{"Every balance is the sum", "entries without an account", "delete from loyalty.account"},
+		{"Every account knows", "one too many", "update loyalty.account set entries = entries + 1"},
+		{"Every account knows", "entries without an account", "delete from loyalty.account"},
+		{"The entries of an account", "a gap", "update loyalty.ledger_entry set seq = seq + 100 where id = " + entry("adjustment")},
+		{"The entries of an account", "one number twice", "update loyalty.ledger_entry set seq = 2 where seq = 3"},
+		{"The entries of an account", "from 0", "update loyalty.ledger_entry set seq = seq - 1"},
+		{"Every entry leaves", "another balance", "update loyalty.ledger_entry set balance_after = balance_after + 1 where id = " + entry("adjustment")},
+		{"Every entry leaves", "a first one off", "update loyalty.ledger_entry set balance_after = 7 where seq = 1"},
+		{"Every entry leaves", "another amount", "update loyalty.ledger_entry set amount = amount + 1 where id = " + entry("earn")},
+		{"Nothing but a reversal", "too much spent", "update loyalty.ledger_entry set balance_after = -1 where kind = 'redemption'"},
+		{"Every entry adds", "a negative award", "update loyalty.ledger_entry set amount = -amount where id = " + entry("earn")},
+		{"Every entry adds", "a positive reversal", "update loyalty.ledger_entry set amount = -amount where id = " + entry("reversal")},
+		{"Every entry adds", "an entry of nothing", "update loyalty.ledger_entry set amount = 0 where id = " + entry("adjustment")},
+		{"No cause is posted twice", "two deductions", copyOf("redemption", "'seq', 99")},
+		{"Every award and every reversal", "another customer", "update loyalty.ledger_entry set customer_id = (select id from loyalty.customer where first_name = 'Bilal') where id = " + entry("earn")},
+		{"Every award and every reversal", "no such sale", "update loyalty.ledger_entry set cause = id where id = " + entry("reversal")},
+		{"Every award and every reversal", "another tenant", "update loyalty.ledger_entry set tenant_id = tenant_id + 1 where id = " + entry("earn")},
+		{"Every sale's award was posted", "an award less", "delete from loyalty.ledger_entry where id = " + entry("earn")},
+		{"Every sale's award was posted", "an award twice", copyOf("earn", "'seq', 99")},
+		{"Every sale's award was posted", "two that cancel out", copyOf("earn", "'seq', 98") + "; " + copyOf("earn", "'seq', 99, 'amount', -12")},
+		{"Every sale's award was posted", "another unit", "update loyalty.ledger_entry set unit = 'stamps' where id = " + entry("earn")},
+		{"Every sale's award was posted", "another amount", "update loyalty.ledger_entry set amount = amount + 1 where id = " + entry("earn")},
+		{"Every sale's award was posted", "another award", "update loyalty.transaction set points_awarded = points_awarded + 1 where id = " + aSale},
+		{"Every voided sale's award", "a reversal less", "delete from loyalty.ledger_entry where id = " + entry("reversal")},
+		{"Every voided sale's award", "a reversal twice", copyOf("reversal", "'seq', 99")},
+		{"Every voided sale's award", "half of it", "update loyalty.ledger_entry set amount = amount / 2 where id = " + entry("reversal")},
+		{"Every voided sale's award", "a sale that stands", "update loyalty.transaction set status = 'completed'"},
+		{"Every voided sale's award", "a void without one", "update loyalty.transaction set status = 'voided' where id = " + aSale},
+		{"No award or reversal is older", "an old entry", "update loyalty.ledger_entry set created_at = created_at - interval '1 day' where id = " + entry("earn")},
+		{"Every sale's award is of its rule's", "both", "update loyalty.transaction set stamps_awarded = 1 where id = " + aSale},
+		{"Every sale's award is of its rule's", "neither", "update loyalty.transaction set points_awarded = null where id = " + aSale},
+		{"Every sale's award is of its rule's", "another rule", "update loyalty.transaction set rule_type = 'stamps' where id = " + aSale},
+		{"Every sale's award is of its rule's", "less than nothing", "update loyalty.transaction set points_awarded = -1 where id = " + aSale},
+		{"Every voided sale, and no other", "a void at no time", "update loyalty.transaction set voided_at = null"},
+		{"Every voided sale, and no other", "a time and no void", "update loyalty.transaction set voided_at = created_at where id = " + aSale},
+		{"Every voided sale, and no other", "before the sale", "update loyalty.transaction set voided_at = voided_at - interval '1 day'"},
+		{"Every sale belongs", "a customer less", "delete from loyalty.customer where first_name = 'Anna'"},
+		{"Every sale belongs", "a type less", "delete from loyalty.transaction_type where rule_type = 'stamps'"},
+		{"Every sale belongs", "no such location", "update loyalty.transaction set location_id = 1 where id = " + aSale},
+		{"Every sale's id", "another instant", "update loyalty.transaction set created_at = created_at + interval '1 ms' where id = " + aSale},
+		{"No external reference", "a receipt twice", "update loyalty.transaction set external_reference = 'R-1'"},
+		{"No phone number", "one phone", "update loyalty.customer set phone_key = '+46701740605'"},
+		{"No e-mail address", "one address", "update loyalty.customer set email_key = 'anna@example.com'"},
+		{"Every API token", "another tenant's", `
+			insert into loyalty.tenant (name, slug, email, plan_id, billing_cycle, payment_method, created_at)
+			values ('Other', 'other', 'other@example.com', 1, 'monthly', 'manual', now());
+			insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, created_at)
+			select (select id from loyalty.tenant where slug = 'other'), id, 'Till', '', '{}', now() from loyalty.staff`},
+		{"Every API token", "the platform's", `
+			insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, created_at)
+			select null, id, 'Till', '', '{}', now() from loyalty.staff`},
+	}
+
+	undamaged := map[string]bool{}
+	for claim := range claims {
+		undamaged[claim] = true
+	}
+	for _, d := range damages {
+		var claim string
+		for c := range claims {
+			if strings.HasPrefix(c, d.check) {
+				if claim != "" {
+					t.Fatalf("%q begins two checks", d.check)
+				}
+				claim = c
+			}
+		}
+		if claim == "" {
+			t.Fatalf("no check begins %q", d.check)
+		}
+		delete(undamaged, claim)
+		t.Run(d.check+"/"+d.name, func(t *testing.T) {
+			t.Parallel()
+			s := trading(t)
+			s.damage(t, noConstraints+d.sql)
+			r := s.verified(t)[claim]
+			if r.Wrong == 0 || r.Wrong > r.Counted {
+				t.Errorf("%q: %d wrong of %d", claim, r.Wrong, r.Counted)
+			}
+			if len(r.Examples) != int(min(r.Wrong, 5)) || !strings.Contains(r.Examples[0], ": ") {
+				t.Errorf("%d wrong, examples: %q", r.Wrong, r.Examples)
+			}
+		})
+	}
+	for claim := range undamaged {
+		t.Errorf("nothing tries %q", claim)
+	}
+}
+
+func TestExamplesNameTenantAndRecord(t *testing.T) {
+	t.Parallel()
+	s := trading(t)
+	s.damage(t, "update loyalty.account set points = points + 1 where customer_id = '"+fmt.Sprintf("%x", s.bilal.ID[:])+"'")
+	got := s.verified(t)["Every balance is the sum of its entries."]
+	want := fmt.Sprintf("tenant %d: %s", s.by.Tenant.ID, s.bilal.ID)
+	if got.Counted != 2 || got.Wrong != 1 || len(got.Examples) != 1 || got.Examples[0] != want {
+		t.Errorf("got %+v, want %s", got, want)
+	}
+}
+
+// A login that sees no rows must not report that nothing is wrong with them.
+func TestOnlyTheOwnerVerifies(t *testing.T) {
+	t.Parallel()
+	login, err := url.Parse(dbtest.OwnURL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := login.Query()
+	query.Set("options", "-c role="+db.Role)
+	login.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
+	d, err := db.Open(t.Context(), login.String(), db.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	if results, err := verify.Run(t.Context(), d); err == nil || !strings.Contains(err.Error(), "row-level security") {
+		t.Errorf("verify as %s = %v, %v", db.Role, results, err)
+	}
+}

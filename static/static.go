@@ -1,0 +1,165 @@
+// Package static serves the embedded css, scripts and images. A file's name in
+// a URL carries a hash of its content, so browsers may keep it for good: a
+// changed file has another name.
+//
+// Its surprising rule: only the hashed names exist. A page asks Path for the
+// name; a name typed by hand is 404, as is one from before an update.
+package static
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+)
+
+//go:embed css img
+var embedded embed.FS
+
+// Prefix is where Handler expects to be mounted.
+const Prefix = "/static/"
+
+// Once at start: the files never change while the process runs, and a mistake
+// among them should keep it from starting.
+var files = read(embedded)
+
+// Path is the URL path of a file: "css/docs.css" is
+// "/static/css/docs.3f2a9c1b.css". It panics for a file that does not exist:
+// names are constants, so that is a mistake in the code.
+func Path(name string) string {
+	p, ok := files.paths[name]
+	if !ok {
+		panic("static: no file " + strconv.Quote(name))
+	}
+	return p
+}
+
+// Handler serves the files at the paths that Path names.
+func Handler() http.Handler { return files }
+
+type set struct {
+	paths map[string]string // by name
+	files map[string]file   // by path
+}
+
+type file struct {
+	mediaType string
+	plain     []byte
+	gzip      []byte // nil where it would not be smaller
+}
+
+func read(from fs.FS) set {
+	s := set{paths: map[string]string{}, files: map[string]file{}}
+	err := fs.WalkDir(from, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(from, name)
+		if err != nil {
+			return err
+		}
+		p := Prefix + hashed(name, content)
+		s.paths[name] = p
+		s.files[p] = file{mediaType: mediaType(name), plain: content, gzip: compress(content)}
+		return nil
+	})
+	if err != nil {
+		panic("static: " + err.Error()) // embedded files cannot fail to be read
+	}
+	return s
+}
+
+// hashed keeps the extension at the end, for people and proxies that go by it.
+func hashed(name string, content []byte) string {
+	sum := sha256.Sum256(content)
+	extension := path.Ext(name)
+	return strings.TrimSuffix(name, extension) + "." + hex.EncodeToString(sum[:4]) + extension
+}
+
+// mediaType knows the few types we embed by heart, because mime asks the
+// machine's own tables first, and they differ between machines.
+func mediaType(name string) string {
+	switch extension := path.Ext(name); extension {
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	case ".woff2":
+		return "font/woff2"
+	default:
+		return mime.TypeByExtension(extension)
+	}
+}
+
+func compress(content []byte) []byte {
+	var b bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // fails only for a level that does not exist
+	_, _ = w.Write(content)                               // a buffer takes everything
+	_ = w.Close()
+	if b.Len() >= len(content) {
+		return nil
+	}
+	return b.Bytes()
+}
+
+func (s set) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	f, ok := s.files[r.URL.Path]
+	if !ok {
+		// While servers are being replaced, an old one may be asked for a new file.
+		// That answer must not be kept.
+		h.Set("Cache-Control", "no-store")
+		http.NotFound(w, r)
+		return
+	}
+	body := f.plain
+	if f.gzip != nil {
+		h.Set("Vary", "Accept-Encoding")
+		if acceptsGzip(r.Header.Values("Accept-Encoding")) {
+			h.Set("Content-Encoding", "gzip")
+			body = f.gzip
+		}
+	}
+	if f.mediaType != "" {
+		h.Set("Content-Type", f.mediaType)
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	_, _ = w.Write(body) // the client went away, and nobody else wants it
+}
+
+// acceptsGzip reads Accept-Encoding (RFC 9110, section 12.5.3). "gzip" beats
+// "*", and a weight of zero means no.
+func acceptsGzip(headers []string) bool {
+	accepted := false
+	for _, header := range headers {
+		for element := range strings.SplitSeq(header, ",") {
+			coding, weight, _ := strings.Cut(element, ";")
+			switch strings.ToLower(strings.TrimSpace(coding)) {
+			case "gzip", "x-gzip":
+				return !isZero(weight)
+			case "*":
+				accepted = !isZero(weight)
+			}
+		}
+	}
+	return accepted
+}
+
+func isZero(weight string) bool {
+	name, value, found := strings.Cut(strings.TrimSpace(weight), "=")
+	if !found || !strings.EqualFold(strings.TrimSpace(name), "q") {
+		return false
+	}
+	q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	return err == nil && q == 0
+}

@@ -1,0 +1,27 @@
+// Package mail is the HTML of mails. Its surprising rule: styles are written on the
+// elements, since many mail programs drop everything else; the style sheet in
+// the head only adds the dark colours, for those that keep it.
+package mail
+
+// Frame is what every mail has around its content.
+type Frame struct {
+	Subject string
+	Preview string // the line that an inbox shows beside the subject
+	Service string // host name of the service that sends
+	To      string // address of the recipient
+	Reason  string // why they get it
+}
+
+// TokenMade tells a token's owner that it was made.
+type TokenMade struct {
+	Frame
+	Greeting string
+	Intro    string
+	Facts    []Fact
+	Fine     string // what to do if all is well
+	Alarm    string // the heading of what to do if not
+	Steps    []string
+}
+
+// Fact is a line of a small list.
+type Fact struct{ Name, Value string }

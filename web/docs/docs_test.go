@@ -1,0 +1,261 @@
+package docs_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"html"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/static"
+	"example.com/loyalty/views/viewtest"
+	"example.com/loyalty/web/docs"
+)
+
+const base = "https://loyalty.example"
+
+// Every rule of decisions §3, and the ledger's own.
+var slugs = []string{
+	"already-voided", "insufficient-points", "insufficient-stamps", "out-of-stock", "already-fulfilled", "redemption-voided",
+	"voucher-redeemed", "voucher-expired", "coupon-inactive", "coupon-cap-reached", "idempotency-key-reused", "plan-limit-reached",
+	"balance-too-large",
+}
+
+// site is the base host as a browser sees it.
+type site struct{ e *echo.Echo }
+
+func open() site {
+	e := echo.New()
+	e.RouteNotFound("/*", docs.NotFound)
+	docs.New(base + "/").Mount(e)
+	return site{e}
+}
+
+func (s site) ask(method, path string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	s.e.ServeHTTP(w, httptest.NewRequest(method, path, nil))
+	return w
+}
+
+func (s site) get(t *testing.T, path string, status int) string {
+	t.Helper()
+	got := s.ask(http.MethodGet, path)
+	if got.Code != status || got.Header().Get("Content-Type") != "text/html; charset=UTF-8" {
+		t.Fatalf("%s = %d %s, want %d and HTML", path, got.Code, got.Header().Get("Content-Type"), status)
+	}
+	return got.Body.String()
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	s := open()
+	pages := map[string]string{"home": "/", "problems": "/problems", "notfound": "/nothing/here"}
+	for _, slug := range slugs {
+		pages["problem-"+slug] = "/problems/" + slug
+	}
+	for name, path := range pages {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status := http.StatusOK
+			if name == "notfound" {
+				status = http.StatusNotFound
+			}
+			page := s.get(t, path, status)
+			viewtest.WellFormed(t, page)
+			for _, forbidden := range []string{"style=", "<style", "<script", "javascript:", " on"} {
+				if inTags(page, forbidden) {
+					t.Errorf("the page has %q, which its security policy forbids", forbidden)
+				}
+			}
+			for _, part := range []string{`<html lang="en">`, `<a class="skip" href="#content">`, `<main id="content"`} {
+				if !strings.Contains(page, part) {
+					t.Errorf("the page lacks %s", part)
+				}
+			}
+			if n := strings.Count(page, "<h1"); n != 1 {
+				t.Errorf("the page has %d main headings", n)
+			}
+			viewtest.Golden(t, name+".html", unhashed(page))
+		})
+	}
+}
+
+// inTags ignores prose.
+func inTags(page, what string) bool {
+	for _, tag := range regexp.MustCompile(`<[^>]*>`).FindAllString(page, -1) {
+		if strings.Contains(regexp.MustCompile(`(content|alt)="[^"]*"`).ReplaceAllString(tag, ""), what) {
+			return true
+		}
+	}
+	return false
+}
+
+// unhashed keeps golden files from changing with every change of the style sheet.
+func unhashed(page string) string {
+	for _, name := range []string{"css/docs.css", "img/icon.svg"} {
+		page = strings.ReplaceAll(page, static.Path(name), static.Prefix+name)
+	}
+	return page
+}
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	s := open()
+	link := regexp.MustCompile(`(?:href|src)="(/[^"]*)"`)
+	seen := map[string]bool{"/healthz": true, "/readyz": true} // answered before the pages are reached
+	var follow func(path, page string)
+	follow = func(path, page string) {
+		for _, m := range link.FindAllStringSubmatch(page, -1) {
+			to := m[1]
+			if seen[to] {
+				continue
+			}
+			seen[to] = true
+			if strings.HasPrefix(to, static.Prefix) {
+				w := httptest.NewRecorder()
+				static.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, to, nil))
+				if w.Code != http.StatusOK {
+					t.Errorf("%s leads to %s, which is %d", path, to, w.Code)
+				}
+				continue
+			}
+			follow(to, s.get(t, to, http.StatusOK))
+		}
+	}
+	follow("/nothing", s.get(t, "/nothing", http.StatusNotFound))
+	for _, slug := range slugs {
+		if !seen["/problems/"+slug] {
+			t.Errorf("nothing leads to %s", slug)
+		}
+	}
+}
+
+// refusals finds every rule in the source of core, so that a new one cannot be
+// forgotten here.
+func refusals(t *testing.T) map[string]string {
+	t.Helper()
+	root := filepath.Join("..", "..", "core")
+	found := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, source, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || !isRefuse(call.Fun, filepath.Dir(path) == root) || len(call.Args) != 2 {
+				return true
+			}
+			slug, detail := literal(call.Args[0]), literal(call.Args[1])
+			if slug == "" || detail == "" {
+				t.Errorf("%s: a rule's slug and sentence are written out, so that they can be found", path)
+			}
+			found[slug] = detail
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func isRefuse(f ast.Expr, inCore bool) bool {
+	switch f := f.(type) {
+	case *ast.Ident:
+		return inCore && f.Name == "Refuse"
+	case *ast.SelectorExpr:
+		pkg, ok := f.X.(*ast.Ident)
+		return ok && pkg.Name == "core" && f.Sel.Name == "Refuse"
+	}
+	return false
+}
+
+func literal(e ast.Expr) string {
+	if l, ok := e.(*ast.BasicLit); ok && l.Kind == token.STRING {
+		if s, err := strconv.Unquote(l.Value); err == nil {
+			return s
+		}
+	}
+	return ""
+}
+
+func TestEveryRefusalHasItsPage(t *testing.T) {
+	t.Parallel()
+	s := open()
+	rules := refusals(t)
+	if rules["already-voided"] == "" || rules["idempotency-key-reused"] == "" {
+		t.Fatalf("rules of core = %v, which cannot be all", rules)
+	}
+	for slug, detail := range rules {
+		if got := s.ask(http.MethodGet, "/problems/"+slug); got.Code != http.StatusOK {
+			t.Errorf("the rule %s has no words in problems.go", slug)
+			continue
+		}
+		page := s.get(t, "/problems/"+slug, http.StatusOK)
+		if want := `<blockquote class="detail"><p>` + html.EscapeString(detail) + `</p></blockquote>`; !strings.Contains(page, want) {
+			t.Errorf("the page of %s does not say %q", slug, detail)
+		}
+	}
+}
+
+// The example is the document that the API answers with, field for field.
+func TestExampleIsAProblemDocument(t *testing.T) {
+	t.Parallel()
+	s := open()
+	example := regexp.MustCompile(`(?s)<pre aria-labelledby="example"><code>(.*?)</code></pre>`)
+	sentence := regexp.MustCompile(`<blockquote class="detail"><p>(.*?)</p></blockquote>`)
+	for _, slug := range slugs {
+		page := s.get(t, "/problems/"+slug, http.StatusOK)
+		var got struct {
+			Type, Title, Detail, Code string
+			Status                    int
+		}
+		if err := json.Unmarshal([]byte(html.UnescapeString(example.FindStringSubmatch(page)[1])), &got); err != nil {
+			t.Errorf("%s: %v", slug, err)
+		}
+		if got.Type != base+"/problems/"+slug || got.Title != "Unprocessable Entity" || got.Status != http.StatusUnprocessableEntity ||
+			got.Detail != html.UnescapeString(sentence.FindStringSubmatch(page)[1]) || got.Code != slug {
+			t.Errorf("%s: example = %+v", slug, got)
+		}
+	}
+}
+
+func TestUnknownProblemIsNotFound(t *testing.T) {
+	t.Parallel()
+	s := open()
+	for _, path := range []string{"/problems/", "/problems/no-such-rule", "/problems/%3Cb%3E", "/problems/already-voided/x"} {
+		if page := s.get(t, path, http.StatusNotFound); !strings.Contains(page, `<a class="button" href="/">`) {
+			t.Errorf("%s shows no way back", path)
+		}
+	}
+}
+
+func TestHeadIsAnswered(t *testing.T) {
+	t.Parallel()
+	s := open()
+	for _, path := range []string{"/", "/problems", "/problems/already-voided"} {
+		if got := s.ask(http.MethodHead, path); got.Code != http.StatusOK {
+			t.Errorf("HEAD %s = %d", path, got.Code)
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package docs
+
+// rule is the words about one rule of the business. Backticks mark code.
+type rule struct {
+	slug     string
+	title    string
+	detail   string   // exactly what core says
+	requests []string // that can be refused so
+	happened []string // paragraphs
+	retry    string
+	next     []string
+}
+
+type group struct {
+	title string
+	rules []rule
+}
+
+const (
+	recordTransaction = "POST /api/v1/transactions"
+	voidTransaction   = "POST /api/v1/transactions/{ulid}/void"
+	createRedemption  = "POST /api/v1/redemptions"
+	fulfilRedemption  = "POST /api/v1/redemptions/{ulid}/fulfil"
+	redeemVoucher     = "POST /api/v1/coupons/{ulid}/redeem"
+	upsertCustomer    = "POST /api/v1/customers"
+)
+
+// groups are all the rules, in the order of the list page.
+var groups = []group{
+	{"Transactions", []rule{
+		{
+			slug: "already-voided", title: "The transaction is already voided",
+			detail:   "This transaction has already been voided.",
+			requests: []string{voidTransaction},
+			happened: []string{
+				"Somebody voided this transaction before, and its points or stamps were taken back then. " +
+					"They have not been taken back a second time: this request changed nothing.",
+			},
+			retry: "No, the answer would be the same. If you sent the void again because its first answer got lost, treat this one as success.",
+			next: []string{
+				"Read `GET /api/v1/transactions/{ulid}` to see when it was voided: `voided_at`.",
+				"If the wrong transaction was meant, check the ULID and void the right one.",
+			},
+		},
+		{
+			slug: "balance-too-large", title: "The balance would be too large",
+			detail:   "The award would exceed the largest possible balance.",
+			requests: []string{recordTransaction, redeemVoucher},
+			happened: []string{
+				"A balance can grow to 9,223,372,036,854,775,807 and no further, and this award would have gone past it. " +
+					"Nothing was recorded and no balance changed.",
+				"No shop comes near that number by selling. Most likely an amount was sent in the wrong unit, " +
+					"or a transaction type or a coupon awards far more than was intended.",
+			},
+			retry: "Not unchanged. Send it again once the amount or the rule has been put right.",
+			next: []string{
+				"Check `spend_amount_cents`: it is in cents, so 12.50 is `1250`.",
+				"Check how much the transaction type or the coupon awards.",
+				"Look at the customer’s `points_balance` and `stamps_balance` in `GET /api/v1/customers/{ulid}`.",
+			},
+		},
+	}},
+	{"Rewards and redemptions", []rule{
+		{
+			slug: "insufficient-points", title: "Not enough points",
+			detail:   "Insufficient points balance.",
+			requests: []string{createRedemption},
+			happened: []string{
+				"The reward costs more points than the customer has. No points were taken and no redemption was made.",
+				"A balance can even be below zero: when a sale is voided after its points were spent, they are taken back all the same. " +
+					"Nothing can be redeemed until they have been earned again.",
+			},
+			retry: "Not until the customer has earned enough points.",
+			next: []string{
+				"Compare `points_balance` in `GET /api/v1/customers/{ulid}` with the reward’s `points_cost` in `GET /api/v1/rewards`.",
+				"Tell the customer how many points are missing, or offer a reward that costs less.",
+			},
+		},
+		{
+			slug: "insufficient-stamps", title: "Not enough stamps",
+			detail:   "Insufficient stamps balance.",
+			requests: []string{createRedemption},
+			happened: []string{
+				"The reward costs more stamps than the customer has. No stamps were taken and no redemption was made.",
+				"A balance can even be below zero: when a sale is voided after its stamps were spent, they are taken back all the same. " +
+					"Nothing can be redeemed until they have been earned again.",
+			},
+			retry: "Not until the customer has earned enough stamps.",
+			next: []string{
+				"Compare `stamps_balance` in `GET /api/v1/customers/{ulid}` with the reward’s `stamps_cost` in `GET /api/v1/rewards`.",
+				"Tell the customer how many stamps are missing, or offer a reward that costs less.",
+			},
+		},
+		{
+			slug: "out-of-stock", title: "The reward is out of stock",
+			detail:   "This reward is out of stock.",
+			requests: []string{createRedemption, redeemVoucher},
+			happened: []string{
+				"The last piece of this reward has been promised to somebody. Nothing was taken from the customer.",
+				"A voucher that is good for a reward is refused in the same way. It stays unused, and can be redeemed once there is stock.",
+			},
+			retry: "Not until the shop has raised the stock, or a redemption that was still pending has been voided.",
+			next: []string{
+				"Offer another reward from `GET /api/v1/rewards`.",
+				"If there is more on the shelf than the number says, have the shop correct the reward’s stock in its panel.",
+			},
+		},
+		{
+			slug: "already-fulfilled", title: "The redemption is already fulfilled",
+			detail:   "This redemption has already been fulfilled.",
+			requests: []string{fulfilRedemption},
+			happened: []string{
+				"The reward of this redemption was marked as handed over before. This request changed nothing.",
+			},
+			retry: "No, the answer would be the same.",
+			next: []string{
+				"Do not hand the reward over a second time, unless you know that the first time was yours: " +
+					"a request whose answer got lost may well have succeeded.",
+				"Read `GET /api/v1/redemptions/{ulid}` to see when it was fulfilled: `fulfilled_at`.",
+			},
+		},
+		{
+			slug: "redemption-voided", title: "The redemption was voided",
+			detail:   "This redemption has been voided.",
+			requests: []string{fulfilRedemption},
+			happened: []string{
+				"The shop called this redemption off before the reward was handed over. The customer got the points or stamps back, " +
+					"and the reward went back into stock.",
+			},
+			retry: "No. A voided redemption stays voided.",
+			next: []string{
+				"Do not hand the reward over: it is no longer paid for.",
+				"If the customer still wants it, make a new redemption with `POST /api/v1/redemptions`.",
+			},
+		},
+	}},
+	{"Coupons and vouchers", []rule{
+		{
+			slug: "voucher-redeemed", title: "The voucher is already redeemed",
+			detail:   "This voucher has already been redeemed.",
+			requests: []string{redeemVoucher},
+			happened: []string{
+				"A voucher is good for one time, and this one has been used. Its benefit was applied then, and has not been applied again.",
+			},
+			retry: "No, the answer would be the same.",
+			next: []string{
+				"Find it in `GET /api/v1/coupons/{ulid}/redemptions`, by the ULID of its coupon: `redeemed_at` says when it was used.",
+				"If that was your own request a moment ago, whose answer got lost, the customer has the benefit already.",
+			},
+		},
+		{
+			slug: "voucher-expired", title: "The voucher has expired",
+			detail:   "This voucher has expired.",
+			requests: []string{redeemVoucher},
+			happened: []string{
+				"The last moment of this voucher has passed. It was fixed when the voucher was sent and is not moved afterwards, " +
+					"even if the coupon itself is extended.",
+			},
+			retry: "No. An expired voucher stays expired.",
+			next: []string{
+				"Tell the customer that the offer has ended.",
+				"The shop can send the coupon again in its panel, to customers who have not yet had as many vouchers of it as it allows.",
+			},
+		},
+		{
+			slug: "coupon-inactive", title: "The coupon is not active",
+			detail:   "This coupon is no longer active.",
+			requests: []string{redeemVoucher},
+			happened: []string{
+				"The shop has switched this voucher’s coupon off, and with it all vouchers that were sent of it. The voucher itself was not changed.",
+			},
+			retry: "Not until the shop has switched the coupon on again.",
+			next: []string{
+				"Tell the customer that the offer is closed.",
+				"If it should not be, the shop can switch the coupon on in its panel. The voucher then works until it expires.",
+			},
+		},
+		{
+			slug: "coupon-cap-reached", title: "The coupon has been redeemed often enough",
+			detail:   "Maximum redemptions for this coupon have been reached.",
+			requests: []string{redeemVoucher},
+			happened: []string{
+				"The shop set how many times this coupon can be redeemed by all customers together, and that number has been reached. " +
+					"The voucher was not changed.",
+			},
+			retry: "Not until the shop has raised the number.",
+			next: []string{
+				"Tell the customer that the offer has run out.",
+				"If there should be more, the shop can raise the coupon’s number of redemptions in its panel. The voucher then works until it expires.",
+			},
+		},
+	}},
+	{"Any request", []rule{
+		{
+			slug: "idempotency-key-reused", title: "The idempotency key was used before",
+			detail:   "This idempotency key was used with a different request.",
+			requests: []string{"POST /api/v1/…, except /tokens"},
+			happened: []string{
+				"Your token used this `Idempotency-Key` within the last 24 hours, for a request with another path or another body. " +
+					"A key stands for one request, so this one was not carried out.",
+				"Bodies are compared byte for byte: the same fields in another order, or with other spaces, are another body.",
+			},
+			retry: "Not with this key. With a new key, the request is carried out like any other.",
+			next: []string{
+				"Make a new key, such as a random UUID, for each thing you want done.",
+				"Keep the key together with the body you sent, and use both unchanged when you send it again.",
+			},
+		},
+		{
+			slug: "plan-limit-reached", title: "The plan’s limit is reached",
+			detail:   "The limit of the plan has been reached.",
+			requests: []string{upsertCustomer},
+			happened: []string{
+				"The business’s plan includes a number of customers, of staff, and of coupon sends a month. " +
+					"This request would have gone past one of them. Sales are never refused for this reason, and customers who exist are still found.",
+			},
+			retry: "Not until there is room again: on a larger plan, or, for coupon sends, in the next month.",
+			next: []string{
+				"Ask the owner of the business to look at its plan.",
+				"Go on recording sales of the customers who exist.",
+			},
+		},
+	}},
+}

@@ -1,0 +1,137 @@
+package letter_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/token"
+	"example.com/loyalty/views/viewtest"
+	"example.com/loyalty/web/letter"
+)
+
+func tokenLetter() token.Letter {
+	return token.Letter{
+		Tenant: "Café Åro", Person: "Maja Sund", Token: "Web shop",
+		Abilities: []token.Ability{token.CustomersRead, token.CustomersWrite, token.TransactionsWrite, token.RewardsRead, token.CouponsRead, token.ReportsRead},
+		By:        "Till at the door", Address: "203.0.113.7",
+		At: time.Date(2026, 11, 3, 9, 5, 7, 0, time.FixedZone("CET", 3600)),
+	}
+}
+
+func render(t *testing.T, l mail.Letter) mail.Rendered {
+	t.Helper()
+	got, err := letter.Render("https://loyalty.example/")(t.Context(), "maja@aro.example", l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	viewtest.WellFormed(t, withoutStyle(got.HTML))
+	return got
+}
+
+// withoutStyle leaves out the style sheet, whose text is not HTML's.
+func withoutStyle(html string) string {
+	before, rest, _ := strings.Cut(html, "<style>")
+	_, after, _ := strings.Cut(rest, "</style>")
+	return before + after
+}
+
+func TestTokenLetter(t *testing.T) {
+	t.Parallel()
+	platform := tokenLetter()
+	platform.Tenant, platform.Abilities, platform.Address = "", nil, ""
+	manages := tokenLetter()
+	manages.Abilities = nil
+	for name, c := range map[string]struct {
+		letter  token.Letter
+		subject string
+	}{
+		"token":          {tokenLetter(), "New API token “Web shop” for Café Åro"},
+		"token-platform": {platform, "New platform API token “Web shop”"},
+		"token-manages":  {manages, "New API token “Web shop” for Café Åro"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := render(t, c.letter)
+			if got.Subject != c.subject {
+				t.Errorf("subject = %q, want %q", got.Subject, c.subject)
+			}
+			viewtest.Golden(t, name+".html", got.HTML)
+			viewtest.Golden(t, name+".txt", got.Text)
+		})
+	}
+}
+
+func TestBothFormsSayTheSame(t *testing.T) {
+	t.Parallel()
+	got := render(t, tokenLetter())
+	flat := strings.Join(strings.Fields(got.Text), " ")
+	for _, part := range []string{
+		"Maja Sund", "Web shop", "Café Åro", "customers:read, customers:write, transactions:write", "Till at the door", "203.0.113.7",
+		"3 November 2026, 08:05:07 UTC", "https://loyalty.example/api/v1/tokens/{id}", "Settings → API Tokens", "maja@aro.example",
+	} {
+		if !strings.Contains(got.HTML, part) || !strings.Contains(flat, part) {
+			t.Errorf("one of the forms does not say %q", part)
+		}
+	}
+}
+
+func TestNamesStayNames(t *testing.T) {
+	t.Parallel()
+	l := tokenLetter()
+	l.Token, l.Tenant, l.By, l.Person, l.Address = `<b>"x"`, `<i>&'y`, `</style><u>`, `<img src=a>`, `<script>`
+	got := render(t, l)
+	for _, tag := range []string{"<b>", "<i>", "<u>", "<img", "<script"} {
+		if strings.Contains(got.HTML, tag) {
+			t.Errorf("a name became %s", tag)
+		}
+	}
+	if want := "&lt;b&gt;&#34;x&#34;"; !strings.Contains(got.HTML, want) {
+		t.Errorf("the name is not shown as %s", want)
+	}
+	if !strings.Contains(got.Text, `<b>"x"`) || !strings.Contains(got.Subject, `<b>"x"`) {
+		t.Error("text and subject do not show the name as it is")
+	}
+}
+
+func TestNamesStayOnTheirLine(t *testing.T) {
+	t.Parallel()
+	const name = "x\r\nBcc: all@example.com\u2028\u0085\n\n  If this was not you:\x00\v\u202egnp"
+	l := tokenLetter()
+	l.Token, l.Tenant, l.By, l.Person, l.Address = name, name, name, name, name
+	got := render(t, l)
+	if strings.ContainsFunc(got.Subject, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u202e' }) {
+		t.Errorf("subject = %q", got.Subject)
+	}
+	if n := strings.Count(got.Text, "\nIf this was not you:\n"); n != 1 {
+		t.Errorf("the text has %d such lines:\n%s", n, got.Text)
+	}
+	if strings.ContainsAny(got.Text+got.HTML, "\r\x00\v\u202e") {
+		t.Error("control characters arrive in the mail")
+	}
+}
+
+func TestTextIsWrapped(t *testing.T) {
+	t.Parallel()
+	for line := range strings.Lines(render(t, tokenLetter()).Text) {
+		line = strings.TrimSuffix(line, "\n")
+		if utf8.RuneCountInString(line) > 72 {
+			t.Errorf("long line: %s", line)
+		}
+		if line != "-- " && strings.TrimRight(line, " ") != line {
+			t.Errorf("spaces at the end of %q", line)
+		}
+	}
+}
+
+func TestUnknownLetterIsAnError(t *testing.T) {
+	t.Parallel()
+	type stranger struct{}
+	_, err := letter.Render("https://loyalty.example")(t.Context(), "maja@aro.example", stranger{})
+	if err == nil || !strings.Contains(err.Error(), "letter_test.stranger") {
+		t.Errorf("error = %v", err)
+	}
+}

@@ -1,0 +1,77 @@
+package letter
+
+import (
+	"strings"
+
+	"example.com/loyalty/core/token"
+	views "example.com/loyalty/views/mail"
+)
+
+// tokenMade says how to end the token in words only: a mail about a break-in
+// should not teach people to follow links in such mails.
+func (p post) tokenMade(to string, l token.Letter) draft {
+	name, tenant, person := line(l.Token), line(l.Tenant), line(l.Person)
+	v := views.TokenMade{
+		Frame:    views.Frame{Service: p.service, To: to, Reason: "You get this mail because the token belongs to you."},
+		Greeting: greeting(person),
+		Fine:     "If you expected this, there is nothing to do.",
+		Alarm:    "If this was not you",
+		Facts:    []views.Fact{{Name: "Token", Value: name}},
+	}
+	abilities := "none: it can only list, make and revoke tokens"
+	panel, contact := "the panel of "+tenant, "the people who run "+p.service+" for you"
+	if tenant == "" {
+		v.Subject = "New platform API token “" + name + "”"
+		v.Intro = "A new API token for the platform was made. It acts for you, a super-admin, and it works until it is revoked or expires."
+		abilities = "everything on the platform"
+		panel, contact = "the platform panel", "the other super-admins"
+	} else {
+		v.Subject = "New API token “" + name + "” for " + tenant
+		v.Intro = "A new API token for " + tenant + " was made. It belongs to you, and it works until it is revoked or expires."
+	}
+	if len(l.Abilities) > 0 {
+		abilities = join(l.Abilities)
+	}
+	v.Facts = append(v.Facts, views.Fact{Name: "Abilities", Value: abilities})
+	for _, f := range []views.Fact{{Name: "Made by", Value: line(l.By)}, {Name: "From address", Value: line(l.Address)}} {
+		if f.Value != "" { // a command has no address
+			v.Facts = append(v.Facts, f)
+		}
+	}
+	v.Facts = append(v.Facts, views.Fact{Name: "Time", Value: l.At.UTC().Format("2 January 2006, 15:04:05") + " UTC"})
+	v.Preview = "Made by " + line(l.By) + ". If this was not you, revoke it."
+	if line(l.By) == "" {
+		v.Preview = "If this was not you, revoke it."
+	}
+	v.Steps = []string{
+		"Revoke the token at once: in " + panel + " under Settings → API Tokens, or by the API: GET " + p.base +
+			"/api/v1/tokens tells its id, and DELETE " + p.base + "/api/v1/tokens/{id} ends it.",
+		"Revoke your other tokens too. Whoever made this one holds one of them, or was signed in as you.",
+		"Change your password, and tell " + contact + ".",
+	}
+
+	var t text
+	t.paragraph(v.Greeting)
+	t.paragraph(v.Intro)
+	t.facts(v.Facts)
+	t.paragraph(v.Fine)
+	t.paragraph(v.Alarm + ":")
+	t.steps(v.Steps)
+	t.footer(v.Frame)
+	return draft{subject: v.Subject, text: t.String(), html: views.TokenMadeMail(v)}
+}
+
+func greeting(person string) string {
+	if person == "" {
+		return "Hello,"
+	}
+	return "Hello " + person + ","
+}
+
+func join(abilities []token.Ability) string {
+	words := make([]string, len(abilities))
+	for i, a := range abilities {
+		words[i] = string(a)
+	}
+	return strings.Join(words, ", ")
+}

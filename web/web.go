@@ -1,0 +1,165 @@
+// Package web is the front door of the process: it gives every request its id, its
+// log line and its headers, and sends it to the area that answers: the API by its
+// path, everything else by its host.
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/static"
+	"example.com/loyalty/web/docs"
+	"example.com/loyalty/web/host"
+)
+
+// Config is what the front door leads to.
+type Config struct {
+	Names   host.Names
+	API     http.Handler // everything under /api/
+	Address func(*http.Request) string
+	Ready   func(context.Context) error // nil when the database can be used
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// New makes the handler of the whole product.
+func New(c Config) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/healthz", healthz)
+	mux.HandleFunc("/readyz", c.readyz)
+	mux.Handle("/api/", c.API)
+	mux.Handle("/static/", static.Handler())
+	mux.Handle("/", pages(c))
+	return host.HSTS(c.traced(mux))
+}
+
+// Plain gives the refusals of plain HTTP an id and a log line as well.
+func Plain(c Config, refusals http.Handler) http.Handler { return c.traced(refusals) }
+
+// pages are what people read on the base host. The panels and the customers' pages
+// join them here, by host.
+func pages(c Config) http.Handler {
+	e := echo.New()
+	e.HTTPErrorHandler = func(err error, ctx echo.Context) { c.failed(err, ctx) }
+	e.Use(pageHeaders)
+	docs.New(c.Names.Base()).Mount(e)
+	return e
+}
+
+func pageHeaders(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		h := c.Response().Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "same-origin")
+		return next(c)
+	}
+}
+
+func (c Config) failed(err error, ctx echo.Context) {
+	if ctx.Response().Committed {
+		return
+	}
+	if fault, ok := err.(*echo.HTTPError); ok && fault.Code < http.StatusInternalServerError { //nolint:errorlint // Echo never wraps it
+		err = docs.NotFound(ctx)
+	}
+	if err != nil {
+		c.Log.ErrorContext(ctx.Request().Context(), "page failed", slog.Any("error", err))
+		_ = ctx.String(http.StatusInternalServerError, "Something went wrong on our side. Please try again in a moment.")
+	}
+}
+
+// traced gives a request its id, headers and log line. The line names no query and,
+// outside the API, no path: links hold secrets.
+func (c Config) traced(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := c.Now()
+		id := core.NewID(began).String()
+		w.Header().Set("X-Request-Id", id)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		ctx, trail := core.WithTrail(r.Context())
+		seen := &recorder{ResponseWriter: w, status: http.StatusOK}
+		defer func() {
+			path := r.URL.Path
+			if !strings.HasPrefix(path, "/api/") {
+				path = area(path)
+			}
+			c.Log.LogAttrs(ctx, slog.LevelInfo, "request", append([]slog.Attr{
+				slog.String("request", id),
+				slog.String("method", r.Method),
+				slog.String("host", r.Host),
+				slog.String("path", path),
+				slog.Int("status", seen.status),
+				slog.Int64("bytes", seen.bytes),
+				slog.Duration("took", c.Now().Sub(began)),
+				slog.String("address", c.Address(r)),
+			}, trail.Attrs...)...)
+		}()
+		next.ServeHTTP(seen, r.WithContext(ctx))
+	})
+}
+
+// area is the first part of a path.
+func area(path string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return "/" + first
+}
+
+// recorder remembers what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+func (r *recorder) WriteHeader(status int) {
+	r.status = status
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	n, err := r.ResponseWriter.Write(b)
+	r.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the writer itself.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// healthz says that the process is up.
+func healthz(w http.ResponseWriter, _ *http.Request) { status(w, http.StatusOK, "ok", "") }
+
+// readyz says whether the database can be reached and has every migration, and if
+// not, what is wrong.
+func (c Config) readyz(w http.ResponseWriter, r *http.Request) {
+	if err := c.Ready(r.Context()); err != nil {
+		c.Log.WarnContext(r.Context(), "not ready", slog.Any("error", err))
+		w.Header().Set("Retry-After", "2")
+		status(w, http.StatusServiceUnavailable, "unavailable", cause(err))
+		return
+	}
+	status(w, http.StatusOK, "ok", "")
+}
+
+// cause is the first part of an error: what comes after may name hosts and users.
+func cause(err error) string {
+	text, _, _ := strings.Cut(err.Error(), ": failed")
+	return text
+}
+
+func status(w http.ResponseWriter, code int, word, reason string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(struct {
+		Status string `json:"status"`
+		Reason string `json:"reason,omitempty"`
+	}{word, reason}) // a probe that hung up needs no answer
+}
