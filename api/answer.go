@@ -143,9 +143,9 @@ func list[T, R any](c echo.Context, p core.Page, l core.List[T], resource func(T
 	e := listEnvelope{Data: items, Meta: listMeta{Path: path, PerPage: p.Size}}
 	e.Meta.PrevCursor, e.Links.Prev = link(r.URL, path, l.Prev)
 	e.Meta.NextCursor, e.Links.Next = link(r.URL, path, l.Next)
-	for rel, target := range map[string]*string{"prev": e.Links.Prev, "next": e.Links.Next} {
+	for i, target := range []*string{e.Links.Prev, e.Links.Next} {
 		if target != nil {
-			c.Response().Header().Add("Link", "<"+*target+`>; rel="`+rel+`"`)
+			c.Response().Header().Add("Link", "<"+*target+`>; rel="`+[]string{"prev", "next"}[i]+`"`)
 		}
 	}
 	a, err := render(http.StatusOK, e)

@@ -54,7 +54,7 @@ type API struct {
 func New(c Config) *API {
 	a := &API{Config: c, echo: echo.New()}
 	a.echo.HTTPErrorHandler = a.problem
-	a.echo.Use(a.bound, a.identify)
+	a.echo.Use(a.bound, a.identify, otherMethod)
 	for _, r := range a.routes() {
 		a.echo.Add(r.method, Prefix+r.path, r.guarded())
 	}
@@ -67,15 +67,16 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.echo.ServeHT
 // bound gives a request its headers and its time, and keeps a panic to itself.
 func (a *API) bound(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
+		// Answers hold personal data.
+		c.Response().Header().Set("Cache-Control", "no-store")
+		ctx, cancel := context.WithTimeout(c.Request().Context(), a.Timeout)
+		defer cancel()
+		// Before the context ends: that would look like a client that went away.
 		defer func() {
 			if cause := recover(); cause != nil {
 				c.Error(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 			}
 		}()
-		// Answers hold personal data.
-		c.Response().Header().Set("Cache-Control", "no-store")
-		ctx, cancel := context.WithTimeout(c.Request().Context(), a.Timeout)
-		defer cancel()
 		c.SetRequest(c.Request().WithContext(ctx))
 		// Answered here, while the time still runs and whoever logs can see the status.
 		if err := next(c); err != nil {

@@ -100,11 +100,11 @@ func (a *API) editCustomer(c echo.Context) error {
 }
 
 func (a *API) listCustomerTransactions(c echo.Context) error {
-	id, err := pathID(c)
+	q, err := parameters(c)
 	if err != nil {
 		return err
 	}
-	q, err := parameters(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}

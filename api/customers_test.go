@@ -233,4 +233,3 @@ func (s *shop) customers3(t testing.TB) {
 		s.customer(n)
 	}
 }
-

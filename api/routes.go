@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -44,6 +45,19 @@ func (a *API) routes() []route {
 		{http.MethodGet, "/tokens", anybody, a.listTokens},
 		{http.MethodPost, "/tokens", anybody, a.createToken},
 		{http.MethodDelete, "/tokens/:id", anybody, a.revokeToken},
+	}
+}
+
+// otherMethod refuses a known path's other methods. Echo would answer OPTIONS by
+// itself, and names it among the allowed ones.
+func otherMethod(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		allowed, other := c.Get(echo.ContextKeyHeaderAllow).(string)
+		if !other {
+			return next(c)
+		}
+		c.Response().Header().Set(echo.HeaderAllow, strings.TrimPrefix(allowed, http.MethodOptions+", "))
+		return echo.ErrMethodNotAllowed
 	}
 }
 

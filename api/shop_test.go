@@ -26,6 +26,8 @@ type shop struct {
 	token string     // with every ability
 	other *shop      // a stranger, made when named
 	named map[string]string
+
+	singles map[string]string // tokens with one ability each, by it
 }
 
 func newShop(t testing.TB) *shop {

@@ -6,13 +6,12 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/transaction"
 )
 
 type transactionResource struct {
 	ULID              core.ID            `json:"ulid"`
-	RuleType          ledger.Unit        `json:"rule_type"`
+	RuleType          string             `json:"rule_type"`
 	SpendAmountCents  int64              `json:"spend_amount_cents"`
 	PointsAwarded     *int64             `json:"points_awarded"`
 	StampsAwarded     *int64             `json:"stamps_awarded"`
@@ -28,7 +27,7 @@ type transactionResource struct {
 
 func newTransactionResource(t transaction.Transaction) transactionResource {
 	return transactionResource{
-		ULID: t.ID, RuleType: t.RuleType, SpendAmountCents: t.SpendAmountCents,
+		ULID: t.ID, RuleType: string(t.RuleType), SpendAmountCents: t.SpendAmountCents,
 		PointsAwarded: t.PointsAwarded, StampsAwarded: t.StampsAwarded,
 		Status: t.Status, VoidedAt: optionalStamp(t.VoidedAt), CustomerULID: t.CustomerID,
 		TransactionTypeID: t.TransactionTypeID, Source: t.Source, LocationID: t.LocationID,
@@ -63,12 +62,10 @@ func (a *API) findTransaction(c echo.Context) error {
 	return data(c, http.StatusOK, newTransactionResource(found))
 }
 
-// voidTransaction reads no body.
+// voidTransaction reads no body. An id that does not parse is looked up as the zero
+// ID, nobody's: the idempotency key is asked first.
 func (a *API) voidTransaction(c echo.Context) error {
-	id, err := pathID(c)
-	if err != nil {
-		return err
-	}
+	id, _ := pathID(c)
 	return once(c, func(by core.Actor) (transaction.Transaction, error) {
 		return a.Transactions.Void(c.Request().Context(), by, id)
 	}, func(t transaction.Transaction) (int, any) { return http.StatusOK, newTransactionResource(t) })

@@ -2,8 +2,8 @@ package core
 
 import (
 	"errors"
+	"fmt"
 	"maps"
-	"strings"
 )
 
 // Kind says what sort of refusal an Error is. A front end picks the status.
@@ -36,8 +36,8 @@ func (e *Error) Error() string {
 	if e.Code != "" {
 		text = e.Code + ": " + text
 	}
-	for _, field := range e.Fields.Names() {
-		text += "; " + field + ": " + strings.Join(e.Fields[field], " ")
+	if len(e.Fields) > 0 {
+		text += fmt.Sprintf(" %v", e.Fields)
 	}
 	if e.Cause != nil {
 		text += ": " + e.Cause.Error()

@@ -50,6 +50,7 @@ func installJobs(ctx context.Context, conn *pgx.Conn) error {
 			if version = len(done); version == jobSchemaVersion {
 				return nil
 			}
+			//nolint:staticcheck // what is advised instead wants a pool; a transaction for each step is what it is about
 			_, err = migrator.MigrateTx(ctx, tx, rivermigrate.DirectionUp, &rivermigrate.MigrateOpts{MaxSteps: 1})
 			return err
 		})

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,8 @@ type Config struct {
 	API     http.Handler // everything under /api/
 	Address func(*http.Request) string
 	Ready   func(context.Context) error // nil when the database can be used
+	// Observe counts an answered request, by the first part of its path.
+	Observe func(area, method string, status int, took time.Duration)
 	Now     func() time.Time
 	Log     *slog.Logger
 }
@@ -87,10 +90,11 @@ func (c Config) traced(next http.Handler) http.Handler {
 		ctx, trail := core.WithTrail(r.Context())
 		seen := &recorder{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
-			path := r.URL.Path
-			if !strings.HasPrefix(path, "/api/") {
-				path = area(path)
+			took, path := c.Now().Sub(began), r.URL.Path
+			if area(path) != "api" {
+				path = "/" + area(path)
 			}
+			c.Observe(area(r.URL.Path), r.Method, seen.status, took)
 			c.Log.LogAttrs(ctx, slog.LevelInfo, "request", append([]slog.Attr{
 				slog.String("request", id),
 				slog.String("method", r.Method),
@@ -98,7 +102,7 @@ func (c Config) traced(next http.Handler) http.Handler {
 				slog.String("path", path),
 				slog.Int("status", seen.status),
 				slog.Int64("bytes", seen.bytes),
-				slog.Duration("took", c.Now().Sub(began)),
+				slog.Duration("took", took),
 				slog.String("address", c.Address(r)),
 			}, trail.Attrs...)...)
 		}()
@@ -106,10 +110,17 @@ func (c Config) traced(next http.Handler) http.Handler {
 	})
 }
 
+// areas are the first parts of paths that are named in logs and figures; a stranger
+// can make up any number of others.
+var areas = []string{"api", "static", "problems", "healthz", "readyz"}
+
 // area is the first part of a path.
 func area(path string) string {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	return "/" + first
+	if first == "" || slices.Contains(areas, first) {
+		return first
+	}
+	return "other"
 }
 
 // recorder remembers what was answered.

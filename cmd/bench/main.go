@@ -12,8 +12,11 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/localpg"
@@ -29,7 +32,9 @@ type options struct {
 	only        string
 }
 
-func main() {
+func main() { os.Exit(start()) }
+
+func start() (code int) {
 	var o options
 	flag.StringVar(&o.binary, "binary", "bin/loyalty", "the product, built")
 	flag.IntVar(&o.customers, "customers", 20_000, "how many customers the business has")
@@ -42,8 +47,9 @@ func main() {
 	defer stop()
 	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 func run(ctx context.Context, o options) (err error) {
@@ -53,7 +59,7 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	defer os.RemoveAll(dir)
 	// PostgreSQL's user must be able to pass through.
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the cluster inside is 0700
+	if err := os.Chmod(dir, 0o755); err != nil {
 		return err
 	}
 	// A durable cluster, with fsync: the figures are of sales that survive a power cut.
@@ -73,6 +79,10 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
+	copied, err := copyDatabase(ctx, cluster)
+	if err != nil {
+		return err
+	}
 	product, err := startProduct(ctx, o.binary, dir, cluster.URL())
 	if err != nil {
 		return err
@@ -89,7 +99,7 @@ func run(ctx context.Context, o options) (err error) {
 		load := closedLoop(ctx, product, shop, s, o)
 		memory := product.memory()
 		fmt.Fprint(os.Stderr, "pgbench … ")
-		rate, err := pgbench(ctx, cluster.URL(), dir, shop, s, o)
+		rate, err := pgbench(ctx, copied, dir, shop, s, o)
 		fmt.Fprintln(os.Stderr, "done")
 		if err != nil {
 			return err
@@ -115,6 +125,25 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	fmt.Printf("memory: the product's resident set, at most %d MB in the whole run\n", product.peakMemory()>>20)
 	return product.verify(ctx)
+}
+
+// copyDatabase gives pgbench a database of its own in the same cluster, with the
+// same data: what it writes is nothing that loyalty verify would let pass.
+func copyDatabase(ctx context.Context, cluster *localpg.Cluster) (url string, err error) {
+	conn, err := pgx.Connect(ctx, cluster.AdminURL("postgres"))
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close(ctx)
+	for _, sql := range []string{
+		"select pg_terminate_backend(pid) from pg_stat_activity where datname = 'loyalty'",
+		"create database pgbench template loyalty owner loyalty",
+	} {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			return "", err
+		}
+	}
+	return strings.Replace(cluster.URL(), "/loyalty?", "/pgbench?", 1), nil
 }
 
 // milliseconds prints a latency.

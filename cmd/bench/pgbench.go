@@ -93,7 +93,7 @@ func pgbench(ctx context.Context, databaseURL, dir string, s *shop, what scenari
 			return 0, err
 		}
 		file := filepath.Join(dir, fmt.Sprintf("%s-%d.sql", what.name, i))
-		if err := os.WriteFile(file, []byte(script(trips, s.customers)), 0o644); err != nil { //nolint:gosec // pgbench may run as another user
+		if err := os.WriteFile(file, []byte(script(trips, s.customers)), 0o644); err != nil {
 			return 0, err
 		}
 		args = append(args, "-f", file)
@@ -185,12 +185,12 @@ func (l literals) literal(arg any) string {
 
 func (l literals) id(v core.ID) string {
 	if v == id(1) {
-		return fmt.Sprintf(customerID, ":n")
+		return fmt.Sprintf(customerID, "(:n)::int")
 	}
 	k, known := l[v]
 	if !known {
 		k = len(l) + 1
 		l[v] = k
 	}
-	return fmt.Sprintf("(lpad(to_hex(:seq), 8, '0') || '-%04x-4000-' || lpad(to_hex(:client_id), 4, '0') || '-000000000000')::uuid", k)
+	return fmt.Sprintf("(lpad(to_hex((:seq)::int), 8, '0') || '-%04x-4000-' || lpad(to_hex((:client_id)::int), 4, '0') || '-000000000000')::uuid", k)
 }

@@ -30,7 +30,7 @@ type product struct {
 }
 
 func startProduct(ctx context.Context, binary, dir, databaseURL string) (*product, error) {
-	port, err := freePort()
+	port, err := freePort(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +64,8 @@ func startProduct(ctx context.Context, binary, dir, databaseURL string) (*produc
 	return nil, fmt.Errorf("the product did not start: %s", bytes.TrimSpace(said))
 }
 
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func freePort(ctx context.Context) (string, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}

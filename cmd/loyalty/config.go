@@ -64,11 +64,7 @@ func readConfig(environment map[string]string) (*config, error) {
 	mistakes = append(mistakes, unknown(environment)...)
 	mistakes = append(mistakes, c.validate()...)
 	if len(mistakes) > 0 {
-		text := "the settings are wrong:"
-		for _, m := range mistakes {
-			text += "\n  - " + m.Error()
-		}
-		return nil, errors.New(text)
+		return nil, fmt.Errorf("the settings are wrong:\n%w", errors.Join(mistakes...))
 	}
 	return &c, nil
 }
@@ -159,17 +155,26 @@ func (c *config) ensureSecret() error {
 	if len(c.Secret) > 0 {
 		return nil
 	}
-	file := filepath.Join(c.DataDir, "secret")
-	kept, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
+	secret, err := c.kept("secret", func() (string, error) {
 		random := make([]byte, 32)
-		rand.Read(random) //nolint:errcheck // never fails, says its documentation
-		kept = []byte(hex.EncodeToString(random))
-		err = os.WriteFile(file, kept, 0o600)
+		rand.Read(random) // never fails, says its documentation
+		return hex.EncodeToString(random), nil
+	})
+	c.Secret = []string{secret}
+	return err
+}
+
+// kept is a secret in the data directory, made when it is first asked for and
+// readable by its owner alone.
+func (c *config) kept(name string, create func() (string, error)) (string, error) {
+	file := filepath.Join(c.DataDir, name)
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		made, err := create()
+		if err != nil {
+			return "", err
+		}
+		return made, os.WriteFile(file, []byte(made+"\n"), 0o600)
 	}
-	if err != nil {
-		return fmt.Errorf("the installation's secret: %w", err)
-	}
-	c.Secret = []string{strings.TrimSpace(string(kept))}
-	return nil
+	return strings.TrimSpace(string(text)), err
 }

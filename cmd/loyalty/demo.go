@@ -6,10 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"example.com/loyalty/core"
@@ -25,7 +21,7 @@ type demoCmd struct{}
 // Run makes the demo business in whatever database is set.
 func (demoCmd) Run(ctx context.Context) error {
 	return with(ctx, func(a *app) error {
-		made, err := a.fillDemo(ctx)
+		made, err := a.fillDemo(ctx, "")
 		if err != nil {
 			return err
 		}
@@ -41,8 +37,8 @@ func (demoCmd) Run(ctx context.Context) error {
 	})
 }
 
-func (a *app) fillDemo(ctx context.Context) (demo.Made, error) {
-	made, err := demo.Fill(ctx, a.db, progress("making the demo business"))
+func (a *app) fillDemo(ctx context.Context, password string) (demo.Made, error) {
+	made, err := demo.Fill(ctx, a.db, password, progress("making the demo business"))
 	if err != nil {
 		return demo.Made{}, fmt.Errorf("demo business: %w", err)
 	}
@@ -58,30 +54,24 @@ type demoFacts struct {
 }
 
 // ensureDemo makes the demo business of a private installation on its first start.
-// Its token is kept in the data directory, so that every start can print it.
+// Its people's password and its token are kept in the data directory: nobody else
+// knows them, and every start can print them.
 func (a *app) ensureDemo(ctx context.Context) (*demoFacts, error) {
 	if !a.private() {
 		return nil, nil //nolint:nilnil // no demo here
 	}
-	made, err := a.fillDemo(ctx)
+	password, err := a.kept("demo-password", func() (string, error) { return newPassword(), nil })
+	if err != nil {
+		return nil, err
+	}
+	made, err := a.fillDemo(ctx, password)
 	if err != nil {
 		return nil, err
 	}
 	facts := &demoFacts{tenant: made.Tenant}
-	file := filepath.Join(a.DataDir, "demo-token")
-	kept, err := os.ReadFile(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if facts.token, err = demo.Token(ctx, a.db, a.tokens, made.Tenant); err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(file, []byte(facts.token+"\n"), 0o600); err != nil {
-			return nil, err
-		}
-	case err != nil:
+	facts.token, err = a.kept("demo-token", func() (string, error) { return demo.Token(ctx, a.db, a.tokens, made.Tenant) })
+	if err != nil {
 		return nil, err
-	default:
-		facts.token = strings.TrimSpace(string(kept))
 	}
 	by := core.System(made.Tenant, "start-up screen")
 	latest, err := a.customers.List(ctx, by, customer.Filter{}, core.Page{Size: 1})

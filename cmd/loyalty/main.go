@@ -29,7 +29,9 @@ type commands struct {
 	Version version    `cmd:"" help:"Print the version."`
 }
 
-func main() {
+func main() { os.Exit(run()) }
+
+func run() (code int) {
 	var c commands
 	parsed := kong.Parse(&c, kong.Name("loyalty"),
 		kong.Description("Loyalty programmes for many businesses. Settings are environment variables: see the README."),
@@ -41,13 +43,14 @@ func main() {
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	err := parsed.Run()
 	var quiet exit
-	if errors.As(err, &quiet) {
-		os.Exit(int(quiet))
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &quiet):
+		return int(quiet)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "loyalty:", err)
-		os.Exit(1)
-	}
+	fmt.Fprintln(os.Stderr, "loyalty:", err)
+	return 1
 }
 
 // exit ends the process with a code, everything having been said.
@@ -71,17 +74,8 @@ func (c *config) loggerFrom(level slog.Level) *slog.Logger {
 type version struct{}
 
 // Run prints the version.
-func (version) Run() error {
-	v := "(unknown)"
+func (version) Run() {
 	if info, ok := debug.ReadBuildInfo(); ok {
-		v = info.Main.Version
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				v += " " + s.Value[:min(12, len(s.Value))]
-			}
-		}
-		v += " " + info.GoVersion
+		fmt.Println("loyalty", info.Main.Version, info.GoVersion)
 	}
-	fmt.Println("loyalty", v)
-	return nil
 }

@@ -27,7 +27,6 @@ func (cmd psql) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		//nolint:gosec // the URL is the installation's own
 		shell := exec.CommandContext(context.WithoutCancel(ctx), "psql", a.directURL(a.url))
 		shell.Env = append(os.Environ(),
 			fmt.Sprintf("PGOPTIONS=-c role=%s -c app.tenant_id=%d -c search_path=loyalty", db.Role, t.ID))

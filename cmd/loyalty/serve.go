@@ -36,7 +36,7 @@ func (serve) Run(ctx context.Context) error {
 	}
 	log := c.logger()
 	// The port first: with a second server on it, nothing else is worth starting.
-	listener, err := net.Listen("tcp", c.Addr)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,9 @@ func (serve) Run(ctx context.Context) error {
 	if err := a.jobs.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	server, err := a.server()
+	figures := newMetrics(a.db)
+	figures.serve(ctx, c.MetricsAddr, log)
+	server, err := a.server(figures) //nolint:contextcheck // requests bring their own
 	if err != nil {
 		return err
 	}
@@ -65,7 +67,7 @@ func (serve) Run(ctx context.Context) error {
 	a.screen(os.Stdout, demo, time.Since(began))
 
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
+	go func() { served <- server.Serve(listener) }() //nolint:contextcheck // it ends with Shutdown, not with ctx: requests drain
 	select {
 	case err := <-served:
 		return err
@@ -83,7 +85,7 @@ func (serve) Run(ctx context.Context) error {
 }
 
 // server puts the front ends together behind TLS.
-func (a *app) server() (*host.Server, error) {
+func (a *app) server(figures *metrics) (*host.Server, error) {
 	address := host.ClientAddress(a.proxies)
 	door := web.Config{
 		Names: a.names,
@@ -100,6 +102,7 @@ func (a *app) server() (*host.Server, error) {
 		}),
 		Address: address,
 		Ready:   a.db.Ready,
+		Observe: figures.observe,
 		Now:     time.Now,
 		Log:     a.log,
 	}

@@ -10,6 +10,7 @@ package db
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -80,9 +81,9 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 	for name, value := range map[string]string{
 		"application_name":                    "loyalty",
 		"timezone":                            "UTC",
-		"statement_timeout":                   fmt.Sprint(timeout.Milliseconds()),
-		"lock_timeout":                        fmt.Sprint((timeout / 2).Milliseconds()),
-		"idle_in_transaction_session_timeout": fmt.Sprint((2 * timeout).Milliseconds()),
+		"statement_timeout":                   strconv.FormatInt(timeout.Milliseconds(), 10),
+		"lock_timeout":                        strconv.FormatInt((timeout / 2).Milliseconds(), 10),
+		"idle_in_transaction_session_timeout": strconv.FormatInt((2 * timeout).Milliseconds(), 10),
 	} {
 		if _, set := conn.RuntimeParams[name]; !set {
 			conn.RuntimeParams[name] = value
@@ -101,6 +102,9 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 			return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 2 * time.Second}
 		}
 	}
+	// By default a connection that lay idle for a second is greeted before it is used,
+	// which costs a round trip; one that died is noticed when it is used (onLiveConn).
+	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	config.AfterConnect = func(_ context.Context, c *pgx.Conn) error {
 		// Instants leave as UTC wherever the machine stands.
 		c.TypeMap().RegisterType(&pgtype.Type{

@@ -73,20 +73,42 @@ func (o outage) terminate(t *testing.T) (ended int) {
 }
 
 // untilAsleep waits until some backend sleeps in a statement.
-func (o outage) untilAsleep(t *testing.T) { o.until(t, "wait_event = 'PgSleep'") }
+func (o outage) untilAsleep(t *testing.T) { t.Helper(); o.until(t, "wait_event = 'PgSleep'") }
 
 // untilWaiting waits until some backend waits for a lock.
-func (o outage) untilWaiting(t *testing.T) { o.until(t, "wait_event_type = 'Lock'") }
+func (o outage) untilWaiting(t *testing.T) { t.Helper(); o.until(t, "wait_event_type = 'Lock'") }
 
 func (o outage) until(t *testing.T, condition string) {
 	t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
 	for there := false; !there; {
+		if time.Now().After(deadline) {
+			t.Fatalf("no backend came to %s", condition)
+		}
 		err := o.admin.QueryRow(t.Context(), `
 			select exists (select from pg_stat_activity where datname = current_database() and state = 'active' and `+condition+`)`).Scan(&there)
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// hold locks a branch until it is released. The admin's own connection would not do:
+// within one transaction it sees one snapshot of what the others are about.
+func (o outage) hold(t *testing.T, id int64) (release func()) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), o.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "select 1 from loyalty.location where id = $1 for update", id); err != nil {
+		t.Fatal(err)
+	}
+	return func() { conn.Close(context.Background()) }
 }
 
 // fill opens every connection the pool may have, and leaves all of them idle.
@@ -390,14 +412,8 @@ func TestAWaitForALockIsCut(t *testing.T) {
 	t.Parallel()
 	o := newOutage(t, db.Options{StatementTimeout: 400 * time.Millisecond})
 	id := o.open(t, "Main street")
-	held, err := o.admin.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := held.Exec(t.Context(), "select 1 from loyalty.location where id = $1 for update", id); err != nil {
-		t.Fatal(err)
-	}
-	_, err = db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (int64, error) {
+	release := o.hold(t, id)
+	_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (int64, error) {
 		return db.Exec(t.Context(), tx, renameBranchSQL, db.Args{"id": id, "name": "Late"})
 	})
 	var refusal *core.Error
@@ -405,9 +421,7 @@ func TestAWaitForALockIsCut(t *testing.T) {
 	if !errors.As(err, &refusal) || refusal.Kind != core.KindUnavailable || !errors.As(err, &cause) || cause.Code != "55P03" {
 		t.Errorf("behind a lock = %v, want Unavailable because of lock_timeout", err)
 	}
-	if err := held.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	release()
 	o.wantNames(t, "Main street")
 }
 
@@ -420,15 +434,9 @@ func TestAClientThatGoesAwayCancelsItsStatement(t *testing.T) {
 
 	for _, wait := range []string{"asleep", "waiting for a lock"} {
 		id := o.open(t, "Kept")
-		held, err := o.admin.Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := held.Exec(t.Context(), "select 1 from loyalty.location where id = $1 for update", id); err != nil {
-			t.Fatal(err)
-		}
+		release := o.hold(t, id)
 		ctx, leave := context.WithCancel(t.Context())
-		result := make(chan error)
+		result := make(chan error, 1)
 		go func() {
 			_, err := db.InTenant(ctx, o.db, o.by, func(tx *db.Tx) (string, error) {
 				if _, err := db.Value[int64](ctx, tx, openBranchSQL, db.Args{"name": "Lost"}); err != nil {
@@ -451,9 +459,7 @@ func TestAClientThatGoesAwayCancelsItsStatement(t *testing.T) {
 		if err := <-result; err == nil || core.IsKind(err, core.KindUnavailable) {
 			t.Errorf("%s: %v, want an error that is not the service's", wait, err)
 		}
-		if err := held.Rollback(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		release()
 		if after := o.backend(t); after != before {
 			t.Errorf("%s: the connection was dropped: backend %d, then %d", wait, before, after)
 		}

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -24,7 +25,7 @@ type Step struct {
 // Several processes may call it at once: one works, the others wait for it.
 func Migrate(ctx context.Context, url string) ([]Step, error) {
 	var steps []Step
-	err := withMigrations(ctx, url, func(p *goose.Provider) error {
+	err := withMigrations(url, func(p *goose.Provider) error {
 		// Without this look, a start with nothing to do would wait its turn for the lock.
 		pending, err := p.HasPending(ctx)
 		if err != nil || !pending {
@@ -42,7 +43,7 @@ func Migrate(ctx context.Context, url string) ([]Step, error) {
 // MigrationStatus returns every step, in order.
 func MigrationStatus(ctx context.Context, url string) ([]Step, error) {
 	var steps []Step
-	err := withMigrations(ctx, url, func(p *goose.Provider) error {
+	err := withMigrations(url, func(p *goose.Provider) error {
 		states, err := p.Status(ctx)
 		for _, s := range states {
 			steps = append(steps, Step{Version: s.Source.Version, Name: name(s.Source), Applied: s.AppliedAt})
@@ -59,7 +60,7 @@ func name(s *goose.Source) string {
 	return s.Path
 }
 
-func withMigrations(ctx context.Context, url string, fn func(*goose.Provider) error) error {
+func withMigrations(url string, fn func(*goose.Provider) error) error {
 	pool, err := sql.Open("pgx", url)
 	if err != nil {
 		return err
@@ -96,7 +97,7 @@ func (d *DB) Ready(ctx context.Context) error {
 	var have int64
 	if err := d.pool.QueryRow(ctx, versionSQL).Scan(&have); err != nil {
 		if code(err) == "42P01" { // no such table
-			return fmt.Errorf("the database is empty: run `loyalty migrate up`")
+			return errors.New("the database is empty: run `loyalty migrate up`")
 		}
 		return fmt.Errorf("the database cannot be reached: %w", err)
 	}

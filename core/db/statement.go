@@ -34,7 +34,7 @@ func parse(sql string, args Args) (text, error) {
 	for name := range args {
 		names[name] = name
 	}
-	ordinal, values, err := names.RewriteQuery(context.Background(), nil, sql, nil) //nolint:forbidigo // pgx does not use it
+	ordinal, values, err := names.RewriteQuery(context.Background(), nil, sql, nil) //nolint:forbidigo // this rewriter asks nobody anything
 	if err != nil {
 		return text{}, err
 	}

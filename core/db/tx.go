@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -59,7 +60,7 @@ func Queue(tx *Tx, sql string, args Args) error {
 // send sends what is queued and then the given calls, in one round trip, and hands
 // the answers of the last ones to read, in order.
 func (tx *Tx) send(ctx context.Context, calls []call, read ...func(pgx.Rows) error) error {
-	batch := append(tx.queue, calls...)
+	batch := slices.Concat(tx.queue, calls)
 	tx.queue = nil
 	if tx.conn != nil {
 		return roundTrip(ctx, tx.conn, batch, read)

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -41,8 +42,6 @@ var shared struct {
 func Main(m *testing.M) {
 	ctx := context.Background()
 	code := m.Run()
-	shared.Lock()
-	defer shared.Unlock()
 	for _, drop := range shared.drop {
 		drop(ctx)
 	}
@@ -129,7 +128,7 @@ func Person(t testing.TB, d *db.DB, by core.Actor, role core.Role) core.Actor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return core.Actor{Kind: core.ByStaff, ID: fmt.Sprint(p.ID), Name: p.Name, Tenant: by.Tenant, StaffID: p.ID, Role: role}
+	return core.Actor{Kind: core.ByStaff, ID: strconv.FormatInt(p.ID, 10), Name: p.Name, Tenant: by.Tenant, StaffID: p.ID, Role: role}
 }
 
 // create copies the template into a new database.

@@ -24,10 +24,6 @@ import (
 // Slug is the demo's label in front of the host.
 const Slug = "demo"
 
-// Password lets each of the demo's people sign in. Everybody knows it, so the demo
-// is not for an installation that strangers can reach.
-const Password = "kanelbulle och kaffe"
-
 // ErrNotDemo refuses to touch a business that has the demo's slug and is a real one.
 var ErrNotDemo = errors.New(`the slug "` + Slug + `" belongs to a tenant that is not the demo`)
 
@@ -46,10 +42,10 @@ type Made struct {
 // The people of the café, the owner first. The ordering app is an integration that
 // was switched off since: it left sales behind, and no token.
 var team = []staff.New{
-	{Role: core.Owner, Name: "Maja Sund", Email: "maja@cafearo.example", Password: Password},
-	{Role: core.Manager, Name: "Emre Aydın", Email: "emre@cafearo.example", Password: Password},
-	{Role: core.Cashier, Name: "Linnea Holm", Email: "linnea@cafearo.example", Password: Password},
-	{Role: core.Cashier, Name: "Yusuf Rahimi", Email: "yusuf@cafearo.example", Password: Password},
+	{Role: core.Owner, Name: "Maja Sund", Email: "maja@cafearo.example"},
+	{Role: core.Manager, Name: "Emre Aydın", Email: "emre@cafearo.example"},
+	{Role: core.Cashier, Name: "Linnea Holm", Email: "linnea@cafearo.example"},
+	{Role: core.Cashier, Name: "Yusuf Rahimi", Email: "yusuf@cafearo.example"},
 }
 
 const byOrderingApp = -1
@@ -80,8 +76,10 @@ var types = []struct {
 
 // Fill makes the demo tenant, or completes it, and tells progress how far it is. One
 // that is complete is returned unchanged. It is meant to run once at a time: of two
-// at once, one may be refused.
-func Fill(ctx context.Context, d *db.DB, progress func(done, total int)) (Made, error) {
+// at once either may be refused, and the next one completes what they left.
+//
+// Its people sign in with the password, or, where it is "", not until they have one.
+func Fill(ctx context.Context, d *db.DB, password string, progress func(done, total int)) (Made, error) {
 	t, state, err := find(ctx, d)
 	if errors.Is(err, core.ErrNotFound) {
 		t, state, err = begin(ctx, d)
@@ -93,7 +91,7 @@ func Fill(ctx context.Context, d *db.DB, progress func(done, total int)) (Made, 
 		people, err := peopleOf(ctx, d, t)
 		return Made{Tenant: t, People: people, Existed: true}, err
 	}
-	made, err := fill(ctx, d, t, tell(*state.Until, t.TimeZone), progress)
+	made, err := fill(ctx, d, t, tell(*state.Until, t.TimeZone), password, progress)
 	if err != nil {
 		return Made{}, err
 	}

@@ -30,7 +30,7 @@ func TestFillMakesTheWholeStoryOnce(t *testing.T) {
 	d := dbtest.OwnDB(t)
 	until := instants(t)["an afternoon"]
 	var last, total int
-	made, err := Fill(t.Context(), d.At(until), func(done, of int) {
+	made, err := Fill(t.Context(), d.At(until), "", func(done, of int) {
 		if done != last+1 {
 			t.Errorf("progress went from %d to %d", last, done)
 		}
@@ -46,7 +46,7 @@ func TestFillMakesTheWholeStoryOnce(t *testing.T) {
 	wantStory(t, d, made)
 
 	before := everything(t, d)
-	again, err := Fill(t.Context(), d.At(until.AddDate(0, 0, 3)), nil)
+	again, err := Fill(t.Context(), d.At(until.AddDate(0, 0, 3)), "", nil)
 	if err != nil || !again.Existed || made.Existed || again.Tenant.ID != made.Tenant.ID || !reflect.DeepEqual(again.People, made.People) {
 		t.Errorf("the second fill = %+v, %v", again, err)
 	}
@@ -61,7 +61,7 @@ func TestFillTakesUpWhatWasCutOff(t *testing.T) {
 	until := instants(t)["the middle of a night"]
 	for i, after := range []int{1, 300, 2500, 5000} {
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := Fill(ctx, d.At(until.AddDate(0, 0, i)), func(done, _ int) {
+		_, err := Fill(ctx, d.At(until.AddDate(0, 0, i)), "", func(done, _ int) {
 			if done == after {
 				cancel()
 			}
@@ -70,13 +70,13 @@ func TestFillTakesUpWhatWasCutOff(t *testing.T) {
 			t.Fatalf("fill cut off after %d steps = %v", after, err)
 		}
 	}
-	made, err := Fill(t.Context(), d.At(until.AddDate(0, 1, 0)), nil)
+	made, err := Fill(t.Context(), d.At(until.AddDate(0, 1, 0)), "", nil)
 	if err != nil || made.Existed {
 		t.Fatalf("the last fill = %+v, %v", made, err)
 	}
 	wantClean(t, d)
 	wantStory(t, d, made)
-	if again, err := Fill(t.Context(), d, nil); err != nil || !again.Existed {
+	if again, err := Fill(t.Context(), d, "", nil); err != nil || !again.Existed {
 		t.Errorf("one more fill = %+v, %v", again, err)
 	}
 }
@@ -89,7 +89,7 @@ func TestFillTakesUpATenantWithoutPeople(t *testing.T) {
 	if _, _, err := begin(t.Context(), begunAt); err != nil {
 		t.Fatal(err)
 	}
-	made, err := Fill(t.Context(), d, nil)
+	made, err := Fill(t.Context(), d, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestFillLeavesARealBusinessAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := everything(t, d)
-	if _, err := Fill(t.Context(), d, nil); !errors.Is(err, ErrNotDemo) {
+	if _, err := Fill(t.Context(), d, "", nil); !errors.Is(err, ErrNotDemo) {
 		t.Errorf("fill = %v, want ErrNotDemo", err)
 	}
 	if _, err := Token(t.Context(), d, tokens(t, d), other); !errors.Is(err, ErrNotDemo) {

@@ -41,8 +41,8 @@ type recorded struct {
 }
 
 // fill lets the story happen, except what has happened already.
-func fill(ctx context.Context, d *db.DB, t core.Tenant, s story, progress func(done, total int)) (Made, error) {
-	people, err := hire(ctx, d, t, s)
+func fill(ctx context.Context, d *db.DB, t core.Tenant, s story, password string, progress func(done, total int)) (Made, error) {
+	people, err := hire(ctx, d, t, s, password)
 	if err != nil {
 		return Made{}, fmt.Errorf("people of the demo: %w", err)
 	}
@@ -87,7 +87,7 @@ func actor(t core.Tenant, p staff.Person) core.Actor {
 }
 
 // hire makes the team, all in one transaction.
-func hire(ctx context.Context, d *db.DB, t core.Tenant, s story) ([]staff.Person, error) {
+func hire(ctx context.Context, d *db.DB, t core.Tenant, s story, password string) ([]staff.Person, error) {
 	people, err := peopleOf(ctx, d, t)
 	if err != nil || len(people) > 0 {
 		return people, err
@@ -96,6 +96,7 @@ func hire(ctx context.Context, d *db.DB, t core.Tenant, s story) ([]staff.Person
 	return db.InTenant(ctx, d.At(s.opened), by, func(tx *db.Tx) ([]staff.Person, error) {
 		people = nil
 		for _, n := range team {
+			n.Password = password
 			p, err := staff.Add(ctx, tx, by, n)
 			if err != nil {
 				return nil, err
@@ -147,8 +148,7 @@ func (f *filling) recorded(ctx context.Context) (map[string]recorded, error) {
 // welcome makes a guest a customer and lets them buy. A customer who is there already
 // is found by their phone.
 func (f *filling) welcome(ctx context.Context, g guest) error {
-	cashier := f.people[len(f.people)-1]
-	c, err := customer.NewService(f.db.At(g.joined)).Upsert(ctx, cashier, customer.New{
+	c, err := customer.NewService(f.db.At(g.joined)).Upsert(ctx, f.people[g.by], customer.New{
 		FirstName: &g.first, LastName: &g.last, Phone: &g.phone, Email: g.email,
 	})
 	if err != nil {

@@ -15,8 +15,16 @@ type origin struct {
 
 // The guests the café knows best come first, and come often.
 var regulars = [][2]string{
-	{"Anna", "Lindqvist"}, {"Bilal", "Haddad"}, {"Chiara", "Romano"}, {"David", "Okafor"}, {"Elif", "Yılmaz"},
-	{"Frode", "Nilsen"}, {"Grace", "Mbeki"}, {"Hugo", "Martín"}, {"Ines", "Duarte"}, {"Jonas", "Weber"},
+	{"Anna", "Lindqvist"},
+	{"Bilal", "Haddad"},
+	{"Chiara", "Romano"},
+	{"David", "Okafor"},
+	{"Elif", "Yılmaz"},
+	{"Frode", "Nilsen"},
+	{"Grace", "Mbeki"},
+	{"Hugo", "Martín"},
+	{"Ines", "Duarte"},
+	{"Jonas", "Weber"},
 }
 
 var origins = []origin{

@@ -35,6 +35,7 @@ type guest struct {
 	first, last, phone string
 	email              *string
 	joined             time.Time
+	by                 int       // of team: who made them a customer
 	left               time.Time // zero: still a customer
 	sales              []sale    // in order of time
 }
@@ -161,7 +162,7 @@ func tell(until time.Time, zone *time.Location) story {
 		case isNew && r.IntN(2) == 0:
 			h = habits[nowAndThen] // few fall in love at first sight
 		}
-		g := guest{}
+		g := guest{by: aCashier(r)}
 		g.first, g.last, g.phone, g.email = known.next()
 		firstDay := 0
 		if isNew {
@@ -249,6 +250,8 @@ func (g *guest) visit(r *rand.Rand, h habit, calendar []date, isNew bool) {
 	}
 }
 
+func aCashier(r *rand.Rand) int { return 2 + r.IntN(2) }
+
 func clock(day time.Time, minutes int) time.Time {
 	year, month, date := day.Date()
 	return time.Date(year, month, date, 0, minutes, 0, 0, day.Location())
@@ -266,7 +269,7 @@ func (g *guest) buy(r *rand.Rand, h habit, hasCard bool, at time.Time) {
 	case n > .96:
 		s.source, s.by = transaction.Panel, r.IntN(2) // entered afterwards, by the owner or the manager
 	default:
-		s.source, s.by = transaction.POS, 2+r.IntN(2)
+		s.source, s.by = transaction.POS, aCashier(r)
 	}
 	g.sales = append(g.sales, s)
 	if s.source != transaction.API && r.Float64() < .016 {
@@ -291,7 +294,7 @@ func (s *story) justNow(until time.Time) {
 	for i := range s.guests {
 		g := &s.guests[i]
 		if g.left.IsZero() && len(g.sales) > 0 && g.sales[len(g.sales)-1].at.Before(clock(at, opens)) {
-			g.sales = append(g.sales, sale{at: at, cents: coffees[0], source: transaction.POS, by: 2})
+			g.sales = append(g.sales, sale{at: at, cents: coffees[0], source: transaction.POS, by: g.by})
 			return
 		}
 	}

@@ -14,7 +14,7 @@ const postSQL = `
 			entries = entries + 1
 		where tenant_id = @tenant_id
 			and customer_id = @customer
-			and (@amount > 0
+			and (@amount::bigint > 0
 				or @kind::text = 'reversal'
 				or case @unit when 'points' then points else stamps end + @amount >= 0)
 		returning points, stamps, entries

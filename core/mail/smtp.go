@@ -2,6 +2,7 @@ package mail
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -22,7 +23,7 @@ type SMTP struct {
 func NewSMTP(server, from string) (*SMTP, error) {
 	u, err := url.Parse(server)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "smtp" && u.Scheme != "smtps") {
-		return nil, fmt.Errorf("a mail server is written smtp://user:password@host:port or smtps://…")
+		return nil, errors.New("a mail server is written smtp://user:password@host:port or smtps://…")
 	}
 	if err := gomail.NewMsg().From(from); err != nil {
 		return nil, fmt.Errorf("%q is not an address to send mails from", from)

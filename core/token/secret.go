@@ -25,7 +25,7 @@ func newSecret() secret {
 	random := make([]byte, 0, randomLength)
 	for len(random) < randomLength {
 		var chunk [64]byte
-		rand.Read(chunk[:]) //nolint:errcheck // never fails, says its documentation
+		rand.Read(chunk[:]) // never fails, says its documentation
 		for _, b := range chunk {
 			// 248 is the last multiple of 62 below 256: above it, some letters would be likelier.
 			if b < 248 && len(random) < randomLength {

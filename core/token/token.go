@@ -126,7 +126,7 @@ func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Created, er
 		}
 		err = s.mail.Queue(ctx, tx, owner.Email, Letter{
 			Tenant: by.Tenant.Name, Person: owner.Name, Token: t.Name, Abilities: t.Abilities,
-			By: by.Name, Address: by.Address, At: tx.Now,
+			By: described(by), Address: by.Address, At: tx.Now,
 		})
 		return Created{Token: t, Secret: secret.of(t.ID)}, err
 	})
@@ -194,6 +194,14 @@ func list(ctx context.Context, d *db.DB, by core.Actor, statement string, args d
 		return db.PlatformAll[Token](ctx, d, statement, args)
 	}
 	return db.ReadAll[Token](ctx, d, by, statement, args)
+}
+
+// described is the actor in the words of a mail.
+func described(by core.Actor) string {
+	if by.Kind == core.ByToken {
+		return "the API token “" + by.Name + "”"
+	}
+	return by.Name
 }
 
 type owner struct{ Name, Email string }

@@ -13,7 +13,8 @@ const readEverythingSQL = `
 		set_config('work_mem', '128MB', true)`
 
 // Every check judges its records one by one, each with its tenant and id, and ends
-// with this.
+// with this. Windows name what differs most first, texts by a hash, and the tenant
+// last: sorting a million rows takes half the time.
 const tally = `
 	select count(*) as counted,
 		count(*) filter (where wrong) as wrong,
@@ -61,7 +62,7 @@ const entriesSQL = `
 const numberSQL = `
 	with judged as (
 		select tenant_id, id,
-			seq <> row_number() over (partition by tenant_id, customer_id order by seq) as wrong
+			seq <> row_number() over (partition by customer_id, tenant_id order by seq) as wrong
 		from loyalty.ledger_entry
 	)` + tally
 
@@ -71,7 +72,7 @@ const chainSQL = `
 	with judged as (
 		select tenant_id, id,
 			balance_after::numeric - amount
-				<> lag(balance_after, 1, 0::bigint) over (partition by tenant_id, customer_id, unit order by seq) as wrong
+				<> lag(balance_after, 1, 0::bigint) over (partition by customer_id, tenant_id, unit order by seq) as wrong
 		from loyalty.ledger_entry
 	)` + tally
 
@@ -97,66 +98,57 @@ const signSQL = `
 const onceSQL = `
 	with judged as (
 		select tenant_id, id,
-			count(*) over (partition by tenant_id, cause, kind) > 1 as wrong
+			count(*) over (partition by cause, tenant_id, kind) > 1 as wrong
 		from loyalty.ledger_entry
 		where cause is not null
 	)` + tally
 
-const causeSQL = `
-	with judged as (
-		select e.tenant_id, e.id, t.id is null as wrong
-		from loyalty.ledger_entry e
-		left join loyalty.transaction t on t.tenant_id = e.tenant_id and t.id = e.cause and t.customer_id = e.customer_id
-		where e.kind in ('earn', 'reversal')
-	)` + tally
-
-// A sale that earned nothing has no entry.
+// A sale that earned nothing has no entry. What stands on one side only is wrong, so
+// this finds awards of no sale, of another tenant and of another customer, too.
 const awardSQL = `
-	with posted as (
-		select tenant_id, cause, unit, customer_id, count(*) as entries, sum(amount) as amount
-		from loyalty.ledger_entry
-		where kind = 'earn'
-		group by tenant_id, cause, unit, customer_id
-	), awarded as (
+	with awarded as (
 		select tenant_id, id, customer_id, rule_type, coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0) as award
 		from loyalty.transaction
+	), posted as (
+		select tenant_id, cause, customer_id, unit, amount
+		from loyalty.ledger_entry
+		where kind = 'earn'
 	), judged as (
-		select coalesce(t.tenant_id, p.tenant_id) as tenant_id,
-			coalesce(t.id, p.cause) as id,
-			t.award is distinct from coalesce(p.amount, 0) or p.entries > 1 as wrong
+		select coalesce(t.tenant_id, e.tenant_id) as tenant_id,
+			coalesce(t.id, e.cause) as id,
+			t.award is distinct from coalesce(e.amount, 0) as wrong
 		from awarded t
-		full join posted p on p.tenant_id = t.tenant_id
-			and p.cause = t.id
-			and p.unit = t.rule_type
-			and p.customer_id = t.customer_id
+		full join posted e on e.cause = t.id
+			and e.tenant_id = t.tenant_id
+			and e.customer_id = t.customer_id
+			and e.unit = t.rule_type
 	)` + tally
 
 const reversalSQL = `
-	with posted as (
-		select tenant_id, cause, unit, customer_id, count(*) as entries, sum(amount) as amount
-		from loyalty.ledger_entry
-		where kind = 'reversal'
-		group by tenant_id, cause, unit, customer_id
-	), reversed as (
+	with due as (
 		select tenant_id, id, customer_id, rule_type,
 			case status when 'voided' then coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0) else 0 end as award
 		from loyalty.transaction
+	), posted as (
+		select tenant_id, cause, customer_id, unit, amount
+		from loyalty.ledger_entry
+		where kind = 'reversal'
 	), judged as (
-		select coalesce(t.tenant_id, p.tenant_id) as tenant_id,
-			coalesce(t.id, p.cause) as id,
-			-t.award is distinct from coalesce(p.amount, 0) or p.entries > 1 as wrong
-		from reversed t
-		full join posted p on p.tenant_id = t.tenant_id
-			and p.cause = t.id
-			and p.unit = t.rule_type
-			and p.customer_id = t.customer_id
+		select coalesce(t.tenant_id, e.tenant_id) as tenant_id,
+			coalesce(t.id, e.cause) as id,
+			-t.award is distinct from coalesce(e.amount, 0) as wrong
+		from due t
+		full join posted e on e.cause = t.id
+			and e.tenant_id = t.tenant_id
+			and e.customer_id = t.customer_id
+			and e.unit = t.rule_type
 	)` + tally
 
 const orderSQL = `
 	with judged as (
 		select e.tenant_id, e.id, e.created_at < t.created_at as wrong
 		from loyalty.ledger_entry e
-		join loyalty.transaction t on t.tenant_id = e.tenant_id and t.id = e.cause
+		join loyalty.transaction t on t.id = e.cause and t.tenant_id = e.tenant_id
 		where e.kind in ('earn', 'reversal')
 	)` + tally
 
@@ -192,15 +184,15 @@ const saleSQL = `
 const idSQL = `
 	with judged as (
 		select tenant_id, id,
-			('x' || encode(substring(uuid_send(id) for 6), 'hex'))::bit(48)::bigint
-				<> (extract(epoch from created_at) * 1000)::bigint as wrong
+			substr(uuid_send(id)::text, 2, 13)::bit(48)::bigint
+				<> (date_part('epoch', created_at) * 1000)::bigint as wrong
 		from loyalty.transaction
 	)` + tally
 
 const referenceSQL = `
 	with judged as (
 		select tenant_id, id,
-			count(*) over (partition by tenant_id, external_reference) > 1 as wrong
+			count(*) over (partition by hashtext(external_reference), external_reference, tenant_id) > 1 as wrong
 		from loyalty.transaction
 		where external_reference is not null
 	)` + tally
@@ -208,7 +200,7 @@ const referenceSQL = `
 const phoneSQL = `
 	with judged as (
 		select tenant_id, id,
-			count(*) over (partition by tenant_id, phone_key) > 1 as wrong
+			count(*) over (partition by hashtext(phone_key), phone_key, tenant_id) > 1 as wrong
 		from loyalty.customer
 		where phone_key is not null
 	)` + tally
@@ -216,7 +208,7 @@ const phoneSQL = `
 const emailSQL = `
 	with judged as (
 		select tenant_id, id,
-			count(*) over (partition by tenant_id, email_key) > 1 as wrong
+			count(*) over (partition by hashtext(email_key), email_key, tenant_id) > 1 as wrong
 		from loyalty.customer
 		where email_key is not null
 	)` + tally

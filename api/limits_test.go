@@ -1,0 +1,159 @@
+package api_test
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"example.com/loyalty/api"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/limit"
+	"example.com/loyalty/core/token"
+)
+
+const (
+	sixty     = "60 requests a minute for a token, 10 a minute for an address without a valid token."
+	theMinute = "The minute starts at the caller's first request; the 61st (11th) within it is 429 with `Retry-After`, and waiting that long always succeeds; refused requests do not count."
+	headers   = "API answers carry `X-RateLimit-Limit`, `X-RateLimit-Remaining` and, on 429, `X-RateLimit-Reset` (Unix time)."
+)
+
+// hands are the hands of a clock that a test moves.
+type hands struct{ now atomic.Int64 }
+
+func (h *hands) time() time.Time         { return time.Unix(0, h.now.Load()) }
+func (h *hands) advance(d time.Duration) { h.now.Add(int64(d)) }
+
+// limited is a shop behind a door with the limits of the specification and a clock
+// of its own. Requests may say where they come from.
+func limited(t *testing.T, perToken, perAddress int) (*shop, *hands) {
+	t.Helper()
+	clock := &hands{}
+	clock.now.Store(time.Date(2026, 5, 1, 12, 0, 0, 300_000_000, time.UTC).UnixNano())
+	o := newDoor(t, dbtest.DB(t), func(c *api.Config) {
+		c.PerToken, c.PerAddress = limit.NewWindow(perToken, time.Minute, clock.time), limit.NewWindow(perAddress, time.Minute, clock.time)
+		c.Address = func(r *http.Request) string { return "192.0.2." + r.Header.Get("X-Test-Address") }
+		c.AddressKey = func(address string) string { return strings.TrimSuffix(address, "9") }
+	})
+	return shopAt(t, o), clock
+}
+
+// flood makes many requests at once and counts the answers.
+func (s *shop) flood(n int, token string, headers ...string) map[int]int {
+	s.t.Helper()
+	var lock sync.Mutex
+	var all sync.WaitGroup
+	counts := map[int]int{}
+	for range n {
+		all.Go(func() {
+			got, err := s.try(s.t.Context(), "GET", "/api/v1/tokens", token, strings.NewReader(""), headers...)
+			lock.Lock()
+			defer lock.Unlock()
+			counts[got.status]++
+			if err != nil {
+				s.t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	return counts
+}
+
+func TestLimitOfAToken(t *testing.T) {
+	t.Parallel()
+	proves(t, sixty, theMinute, headers, "| Authenticated requests | 60 per minute per user (token) |",
+		"| Exceeding either | 429 with `Retry-After` (seconds) |",
+		"| 429 | Too Many Requests | `Too Many Attempts.` | Rate limit exceeded; header `Retry-After` gives seconds. |",
+		"Retry on 429 after `Retry-After` seconds")
+	s, clock := limited(t, 60, 10)
+	if got := s.flood(150, s.token); got[200] != 60 || got[429] != 90 {
+		t.Errorf("of 150 at once: %v; want 60 to pass", got)
+	}
+	clock.advance(12_345 * time.Millisecond)
+	got := s.call("GET", "/api/v1/tokens", s.token, "")
+	got.is(t, 429, tooMany)
+	// 47.655 seconds are left: whoever waits 47 comes too early.
+	ends := time.Date(2026, 5, 1, 12, 1, 1, 0, time.UTC).Unix()
+	for name, want := range map[string]string{"Retry-After": "48", "X-Ratelimit-Limit": "60", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": strconv.FormatInt(ends, 10)} {
+		if got.header.Get(name) != want {
+			t.Errorf("%s: %q, want %q", name, got.header.Get(name), want)
+		}
+	}
+	clock.advance(47 * time.Second)
+	if got := s.call("GET", "/api/v1/tokens", s.token, ""); got.status != 429 || got.header.Get("Retry-After") != "1" {
+		t.Errorf("after 47 seconds: %d, Retry-After %q", got.status, got.header.Get("Retry-After"))
+	}
+	clock.advance(time.Second)
+	if got := s.call("GET", "/api/v1/tokens", s.token, ""); got.status != 200 || got.header.Get("X-Ratelimit-Remaining") != "59" ||
+		got.header.Get("X-Ratelimit-Reset") != "" || got.header.Get("Retry-After") != "" {
+		t.Errorf("after 48 seconds: %d, %v", got.status, got.header)
+	}
+	if got := s.flood(60, s.token); got[200] != 59 {
+		t.Errorf("in the new minute: %v; refused requests must not count", got)
+	}
+	// Another token of the same person has its own minute.
+	if got := s.call("GET", "/api/v1/tokens", s.makeToken().Secret, ""); got.status != 200 || got.header.Get("X-Ratelimit-Remaining") != "59" {
+		t.Errorf("another token: %d, %v", got.status, got.header)
+	}
+}
+
+func TestLimitOfAnAddress(t *testing.T) {
+	t.Parallel()
+	proves(t, sixty, theMinute, "| Unauthenticated requests | 10 per minute per IP address |",
+		"A valid token never touches the address's limit.", "→ who calls (valid token, else the address) → that caller's limit (429) →")
+	s, clock := limited(t, 60, 10)
+	revoked := s.makeToken(token.Abilities...)
+	s.must(nil, s.tokens.Revoke(t.Context(), s.by, revoked.ID))
+	for range 30 {
+		s.call("GET", "/api/v1/tokens", s.token, "", "X-Test-Address: 1")
+	}
+	if got := s.flood(8, "", "X-Test-Address: 1"); got[401] != 8 {
+		t.Errorf("the first eight: %v", got)
+	}
+	// What is not valid is nobody's, and so is a path that is not there.
+	s.call("GET", "/api/v1/nope", "", "", "X-Test-Address: 1").is(t, 404, notFound)
+	got := s.call("GET", "/api/v1/tokens", revoked.Secret, "", "X-Test-Address: 1")
+	got.is(t, 401, unauthorized)
+	if got.header.Get("X-Ratelimit-Limit") != "10" || got.header.Get("X-Ratelimit-Remaining") != "0" {
+		t.Errorf("headers %v", got.header)
+	}
+	if got := s.flood(30, "", "X-Test-Address: 1"); got[429] != 30 {
+		t.Errorf("more: %v", got)
+	}
+	s.call("GET", "/api/v1/tokens", "1|wrong", "", "X-Test-Address: 1").is(t, 429, tooMany)
+	if got := s.call("GET", "/api/v1/tokens", s.token, "", "X-Test-Address: 1"); got.status != 200 || got.header.Get("X-Ratelimit-Remaining") != "29" {
+		t.Errorf("a valid token from there: %d %v", got.status, got.header)
+	}
+	s.call("GET", "/api/v1/tokens", "", "", "X-Test-Address: 2").is(t, 401, unauthorized)
+	// Addresses of one provider's customer are one.
+	s.call("GET", "/api/v1/tokens", "", "", "X-Test-Address: 19").is(t, 429, tooMany)
+	clock.advance(time.Minute)
+	if got := s.flood(11, "", "X-Test-Address: 1"); got[401] != 10 || got[429] != 1 {
+		t.Errorf("a minute later: %v", got)
+	}
+}
+
+func TestNoLimits(t *testing.T) {
+	t.Parallel()
+	proves(t, "`LOYALTY_RATE_TOKEN` and `LOYALTY_RATE_IP` change them; 0 turns one off.")
+	s, _ := limited(t, 0, 3)
+	if got := s.flood(100, s.token); got[200] != 100 {
+		t.Errorf("of 100 with a token: %v", got)
+	}
+	if got := s.call("GET", "/api/v1/tokens", s.token, ""); len(got.header.Values("X-Ratelimit-Limit"))+len(got.header.Values("X-Ratelimit-Remaining")) != 0 {
+		t.Errorf("headers of no limit: %v", got.header)
+	}
+	if got := s.flood(10, ""); got[401] != 3 || got[429] != 7 {
+		t.Errorf("of 10 without: %v", got)
+	}
+	s, _ = limited(t, 2, 0)
+	if got := s.flood(100, ""); got[401] != 100 {
+		t.Errorf("of 100 without a token: %v", got)
+	}
+	if got := s.flood(10, s.token); got[200] != 2 || got[429] != 8 {
+		t.Errorf("of 10 with one: %v", got)
+	}
+}

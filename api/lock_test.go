@@ -1,0 +1,123 @@
+package api_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// lock holds rows of a tenant, so that requests wait.
+type lock struct {
+	s  *shop
+	tx pgx.Tx
+}
+
+// hold locks the tenant's rows of a table until release.
+func (s *shop) hold(table string) lock {
+	s.t.Helper()
+	tx, err := s.db.Pool().Begin(context.Background())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.must(tx.Exec(context.Background(), "select from loyalty."+table+" where tenant_id = $1 for update", s.by.Tenant.ID))
+	return lock{s, tx}
+}
+
+func (l lock) release() { _ = l.tx.Rollback(context.Background()) }
+
+// waitFor waits until that many requests wait for the lock.
+func (l lock) waitFor(t *testing.T, requests int) {
+	t.Helper()
+	const sql = "select count(*) from pg_stat_activity where $1 = any(pg_blocking_pids(pid))"
+	for range 500 {
+		var waiting int
+		if err := l.s.db.Pool().QueryRow(t.Context(), sql, l.tx.Conn().PgConn().PID()).Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+		if waiting == requests {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("never %d requests waiting", requests)
+}
+
+// later is an answer that is still to come.
+type later struct {
+	got  answer
+	err  error
+	done chan struct{}
+}
+
+func (s *shop) callLater(ctx context.Context, method, path, body string, headers ...string) *later {
+	s.t.Helper()
+	path, body = s.fill(path), s.fill(body)
+	l := &later{done: make(chan struct{})}
+	go func() {
+		l.got, l.err = s.try(ctx, method, path, s.token, strings.NewReader(body), headers...)
+		close(l.done)
+	}()
+	return l
+}
+
+func (l *later) answer(t *testing.T) answer {
+	t.Helper()
+	<-l.done
+	if l.err != nil {
+		t.Fatal(l.err)
+	}
+	return l.got
+}
+
+// A client that goes away while its request waits leaves nothing behind, not even
+// its idempotency key.
+func TestClientsThatGoAwayLeaveNothingHalfDone(t *testing.T) {
+	t.Parallel()
+	proves(t, "Only 2xx are kept; a refusal frees the key.")
+	s := newShop(t)
+	s.fill("{anna}{bo}{points}{sale}")
+	for _, request := range []struct {
+		table, method, path, body string
+		status                    int
+	}{
+		{"account", "POST", "/api/v1/transactions", `{"customer_ulid":"{anna}","transaction_type_id":{points},"spend_amount_cents":100,"external_reference":"R-1"}`, 201},
+		{"customer", "PATCH", "/api/v1/customers/{anna}", `{"first_name":"Ann"}`, 200},
+		{"account", "POST", "/api/v1/transactions/{sale}/void", "", 200},
+		{"tenant where id", "POST", "/api/v1/customers", `{"first_name":"A","last_name":"B","phone":"112"}`, 201},
+	} {
+		before := s.state()
+		held := s.holdFor(request.table)
+		ctx, leave := context.WithCancel(t.Context())
+		waiting := s.callLater(ctx, request.method, request.path, request.body, "Idempotency-Key: "+request.path)
+		held.waitFor(t, 1)
+		leave()
+		<-waiting.done
+		held.waitFor(t, 0)
+		held.release()
+		if after := s.state(); after != before {
+			t.Errorf("%s %s: was\n%s\nis\n%s", request.method, request.path, before, after)
+		}
+		got := s.call(request.method, request.path, s.token, request.body, "Idempotency-Key: "+request.path)
+		if got.status != request.status || got.header.Get("Idempotent-Replayed") != "" {
+			t.Errorf("%s %s once more: %d %s", request.method, request.path, got.status, got.body)
+		}
+	}
+	balance(0, 0, 3)(s, answer{}) // the sale's twelve came and went; one sale more
+}
+
+// holdFor is hold; a new customer waits for nothing but its tenant's row.
+func (s *shop) holdFor(table string) lock {
+	s.t.Helper()
+	if table != "tenant where id" {
+		return s.hold(table)
+	}
+	tx, err := s.db.Pool().Begin(context.Background())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.must(tx.Exec(context.Background(), "select from loyalty.tenant where id = $1 for update", s.by.Tenant.ID))
+	return lock{s, tx}
+}

@@ -1,0 +1,121 @@
+package api_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Two tenants hold the same data. Whatever one of them asks for by the other's ids,
+// on every route there is, is answered as if there were no such thing.
+func TestAStrangerGetsNothing(t *testing.T) {
+	t.Parallel()
+	proves(t, "A record of another tenant answers byte for byte like a missing one.", onTheField,
+		"Resource missing, or owned by another tenant (never 403 for that case).",
+		"A tenant token reaches only its own tenant's data.",
+		"A resource that belongs to another tenant is reported as nonexistent (404), never as forbidden.",
+		"Every tenant-scoped request is confined to the tenant that owns the token.")
+	s := newShop(t)
+	o := s.stranger()
+	const records = "{anna} {bo} {sale} {voided} {own_token} {spare_token} {points}"
+	theirs := strings.Fields(o.fill(records))
+	s.fill(records)
+	before := o.state()
+
+	missing := map[string][]string{":ulid": {s.fill("{nobody}")}, ":id": {"9223372036854775807"}}
+	foreign := map[string][]string{":ulid": theirs[:4], ":id": theirs[4:6]}
+	walked := 0
+	for _, r := range s.api.Router() {
+		for name, ids := range foreign {
+			if !strings.Contains(r.Path, name) {
+				continue
+			}
+			for _, body := range []string{`{"first_name":"Mine","phone":"112"}`, `{"status":"inactive"}`, `{}`} {
+				want := s.call(r.Method, strings.Replace(r.Path, name, missing[name][0], 1), s.token, body)
+				want.is(t, 404, notFound)
+				for _, id := range ids {
+					for _, spelled := range []string{id, strings.ToLower(id)} {
+						got := s.call(r.Method, strings.Replace(r.Path, name, spelled, 1), s.token, body)
+						same(t, r.Method+" "+r.Path, got, want)
+						walked++
+					}
+				}
+			}
+		}
+	}
+	if walked < 50 {
+		t.Errorf("walked %d steps only", walked)
+	}
+
+	// References in bodies.
+	for _, body := range []string{
+		`{"customer_ulid":"CUSTOMER","transaction_type_id":{points},"spend_amount_cents":100}`,
+		`{"customer_ulid":"{anna}","transaction_type_id":TYPE,"spend_amount_cents":100}`,
+		`{"customer_ulid":"CUSTOMER","transaction_type_id":TYPE,"spend_amount_cents":100}`,
+	} {
+		got := s.call("POST", "/api/v1/transactions", s.token, strings.NewReplacer("CUSTOMER", theirs[0], "TYPE", theirs[6]).Replace(body))
+		want := s.call("POST", "/api/v1/transactions", s.token, strings.NewReplacer("CUSTOMER", "{nobody}", "TYPE", "9223372036854775807").Replace(body))
+		if same(t, body, got, want); got.status != 422 {
+			t.Errorf("%s: %d %s", body, got.status, got.body)
+		}
+	}
+
+	// Lists, filtered by what both have.
+	for _, path := range []string{
+		"/customers", "/customers?phone=0701740605", "/customers?email=anna@example.com", "/customers?search=anna", "/customers?status=active",
+		"/customers/{anna}/transactions", "/tokens",
+	} {
+		got := s.call("GET", "/api/v1"+path, s.token, "")
+		if list := got.page(t); len(list.Data) == 0 || slices.ContainsFunc(theirs, func(id string) bool {
+			return strings.Contains(got.body, `"`+id+`"`) || strings.Contains(got.body, `"id":`+id+`,`)
+		}) {
+			t.Errorf("%s: %s", path, got.body)
+		}
+	}
+	// A cursor is a position, and no more.
+	if next := o.call("GET", "/api/v1/customers?per_page=1", o.token, "").page(t); next.Meta.NextCursor != nil {
+		got := s.call("GET", "/api/v1/customers?cursor="+*next.Meta.NextCursor, s.token, "")
+		if strings.Contains(got.body, theirs[0]) || strings.Contains(got.body, theirs[1]) {
+			t.Errorf("by the other's cursor: %s", got.body)
+		}
+	}
+	if after := o.state(); after != before {
+		t.Errorf("the other tenant was\n%s, is\n%s", before, after)
+	}
+}
+
+// state is all that a tenant has, but for when its tokens were used.
+func (s *shop) state() string {
+	s.t.Helper()
+	text := s.everything()
+	for _, table := range []string{"customer", "account", "transaction", "ledger_entry"} {
+		var rows string
+		err := s.db.Pool().QueryRow(s.t.Context(), "select coalesce(string_agg(r::text, ' ' order by r::text), '') from loyalty."+table+" r where tenant_id = $1", s.by.Tenant.ID).Scan(&rows)
+		s.must(rows, err)
+		text += rows
+	}
+	return text
+}
+
+// same compares answers whole, but for what differs between any two.
+func same(t *testing.T, what string, got, want answer) {
+	t.Helper()
+	if got.status != want.status || got.body != want.body {
+		t.Errorf("%s: %d %s, want %d %s", what, got.status, got.body, want.status, want.body)
+	}
+	differs := []string{"Date", "X-Request-Id", "X-Ratelimit-Remaining"}
+	for name := range merged(got.header, want.header) {
+		if !slices.Contains(differs, name) && !slices.Equal(got.header[name], want.header[name]) {
+			t.Errorf("%s: %s is %q, want %q", what, name, got.header[name], want.header[name])
+		}
+	}
+}
+
+func merged(a, b http.Header) http.Header {
+	m := a.Clone()
+	for name, values := range b {
+		m[name] = append(m[name], values...)
+	}
+	return m
+}

@@ -1,0 +1,182 @@
+package api_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// sale is a transaction as answers show it.
+func sale(ulid, rule, cents, points, stamps, state, kind, reference string) string {
+	return `{"ulid":"` + ulid + `","rule_type":"` + rule + `","spend_amount_cents":` + cents + `,"points_awarded":` + points + `,"stamps_awarded":` + stamps +
+		`,` + state + `,"customer_ulid":"{anna}","transaction_type_id":` + kind + `,"source":"api","location_id":null,"external_reference":` + reference +
+		`,"created_at":"<time>"}`
+}
+
+const (
+	completed = `"status":"completed","voided_at":null`
+	voided    = `"status":"voided","voided_at":"<time>"`
+
+	recorded     = "| POST | /api/v1/transactions | see note | `customer_ulid`, `transaction_type_id`, `spend_amount_cents` | `data`: transaction with status `completed`. |"
+	awarded      = "| (none) | Transaction recorded | Valid request | completed | Points or stamps awarded; customer balance rises by `points_awarded`. |"
+	onTheField   = "A body reference to a missing or foreign record is 422 on that field."
+	integers     = "Integers are JSON integers, not strings, not fractions."
+	spendRange   = "spend is 0 to 10^12."
+	reference    = "+ `external_reference` (optional, at most 100 characters, unique in the tenant: a second use is 422 on the field, so a receipt number makes retries safe)."
+	awardRule    = "points = `points_per_unit` × floor(spend ÷ `unit_cents`); stamps = `stamps_per_transaction`; both with `min_spend_cents` (below: recorded, earns 0, no ledger entry) and an optional cap per transaction."
+	overflows    = "Points and stamps are 64-bit; an award that would overflow is 422, never wrapped."
+	notTwice     = "| voided | POST /transactions/{ulid}/void | Already voided | voided (unchanged) | 422 with detail `This transaction has already been voided.`; no second reversal. |"
+	alreadyIs    = "| POST /transactions/{ulid}/void | Already voided | This transaction has already been voided. |"
+	voids        = "| completed | POST /transactions/{ulid}/void | Not yet voided | voided | `voided_at` is set; the award is reversed once. |"
+	voidEndpoint = "| POST | /api/v1/transactions/{ulid}/void | transactions:write | none | `data`: transaction with status `voided`. 422 if already voided. |"
+)
+
+// balance checks what Anna has afterwards.
+func balance(points, stamps int64, entries int) func(*shop, answer) {
+	return func(s *shop, _ answer) {
+		s.t.Helper()
+		var p, st int64
+		err := s.db.Pool().QueryRow(s.t.Context(), "select sum(points), sum(stamps) from loyalty.account where tenant_id = $1", s.by.Tenant.ID).Scan(&p, &st)
+		if err != nil || p != points || st != stamps || s.rows("ledger_entry") != entries {
+			s.t.Errorf("%d points, %d stamps in %d entries, %v; want %d, %d, %d", p, st, s.rows("ledger_entry"), err, points, stamps, entries)
+		}
+	}
+}
+
+func TestRecordTransaction(t *testing.T) {
+	nothing := balance(0, 0, 0)
+	post := func(says, with, body string, status int, want string, after func(*shop, answer)) scenario {
+		return scenario{
+			says: says, with: with, method: "POST", path: "/transactions", before: func(s *shop) { s.fill("{anna}") },
+			body: body, status: status, want: want, after: after,
+		}
+	}
+	const order = `"customer_ulid":"{anna}","transaction_type_id":{points}`
+	table := []scenario{
+		{
+			says: recorded, method: "POST", path: "/transactions", auth: "transactions:write",
+			body:   `{"customer_ulid":"{anna}","transaction_type_id":{points},"spend_amount_cents":1250}`,
+			status: 201, want: one(sale("<ulid>", "points", "1250", "12", "null", completed, "{points}", "null")), after: balance(12, 0, 1),
+		},
+		post(awarded, "stamps", `{"customer_ulid":"{anna}","transaction_type_id":{stamps},"spend_amount_cents":1}`, 201,
+			one(sale("<ulid>", "stamps", "1", "null", "1", completed, "{stamps}", "null")), balance(0, 1, 1)),
+		post(awarded, "points", `{`+order+`,"spend_amount_cents":100}`, 201, one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", "null")), balance(1, 0, 1)),
+		post("201 for: customer created by upsert, transaction,", "", `{`+order+`,"spend_amount_cents":100}`, 201, one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", "null")), nil),
+		post("ULIDs are read in either case, written in upper case.", "in a body", `{"customer_ulid":"{anna_lower}","transaction_type_id":{points},"spend_amount_cents":99}`, 201, one(sale("<ulid>", "points", "99", "0", "null", completed, "{points}", "null")), balance(0, 0, 0)),
+		post(awardRule, "below the minimum", `{"customer_ulid":"{anna}","transaction_type_id":{from_ten},"spend_amount_cents":999}`, 201, one(sale("<ulid>", "points", "999", "0", "null", completed, "{from_ten}", "null")), balance(0, 0, 0)),
+		post(awardRule, "at the minimum", `{"customer_ulid":"{anna}","transaction_type_id":{from_ten},"spend_amount_cents":1000}`, 201, one(sale("<ulid>", "points", "1000", "10", "null", completed, "{from_ten}", "null")), balance(10, 0, 1)),
+		post(awardRule, "capped", `{"customer_ulid":"{anna}","transaction_type_id":{capped},"spend_amount_cents":100000}`, 201, one(sale("<ulid>", "points", "100000", "5", "null", completed, "{capped}", "null")), balance(5, 0, 1)),
+		post(spendRange, "0", `{`+order+`,"spend_amount_cents":0}`, 201, one(sale("<ulid>", "points", "0", "0", "null", completed, "{points}", "null")), nothing),
+		post(spendRange, "-0", `{`+order+`,"spend_amount_cents":-0}`, 201, one(sale("<ulid>", "points", "0", "0", "null", completed, "{points}", "null")), nothing),
+		post(spendRange, "10^12", `{`+order+`,"spend_amount_cents":1000000000000}`, 201, one(sale("<ulid>", "points", "1000000000000", "10000000000", "null", completed, "{points}", "null")), balance(10000000000, 0, 1)),
+		post(spendRange, "a cent more", `{`+order+`,"spend_amount_cents":1000000000001}`, 422, invalid(`"spend_amount_cents":["The spend amount cents field must not be greater than 1000000000000."]`), nothing),
+		post(wording, "-1", `{`+order+`,"spend_amount_cents":-1}`, 422, invalid(`"spend_amount_cents":["The spend amount cents field must be at least 0."]`), nothing),
+		post(overflows, "", `{"customer_ulid":"{anna}","transaction_type_id":{lavish},"spend_amount_cents":1000000000000}`, 422, refused("balance-too-large", "The award would exceed the largest possible balance."), nothing),
+		{
+			says: overflows, with: "the balance", method: "POST", path: "/transactions",
+			before: func(s *shop) { s.sale("{anna}", "{lavish}", 9_000_000_000) },
+			body:   `{"customer_ulid":"{anna}","transaction_type_id":{lavish},"spend_amount_cents":1000000000}`,
+			status: 422, want: refused("balance-too-large", "The award would exceed the largest possible balance."), after: balance(9_000_000_000_000_000_000, 0, 1),
+		},
+		post("An inactive type or customer is 422 on the field.", "type", `{"customer_ulid":"{anna}","transaction_type_id":{closed_type},"spend_amount_cents":1}`, 422, invalid(`"transaction_type_id":["The selected transaction type id is invalid."]`), nothing),
+		post("An inactive type or customer is 422 on the field.", "customer", `{"customer_ulid":"{inactive}","transaction_type_id":{points},"spend_amount_cents":1}`, 422, invalid(`"customer_ulid":["The selected customer ulid is invalid."]`), nothing),
+		post(onTheField, "missing", `{"customer_ulid":"{nobody}","transaction_type_id":9223372036854775807,"spend_amount_cents":1}`, 422, invalid(`"customer_ulid":["The selected customer ulid is invalid."],"transaction_type_id":["The selected transaction type id is invalid."]`), nothing),
+		post(onTheField, "foreign", `{"customer_ulid":"{foreign_anna}","transaction_type_id":{foreign_points},"spend_amount_cents":1}`, 422, invalid(`"customer_ulid":["The selected customer ulid is invalid."],"transaction_type_id":["The selected transaction type id is invalid."]`), nothing),
+		post(wording, "a customer that does not parse", `{"customer_ulid":"x","transaction_type_id":{points},"spend_amount_cents":1}`, 422, invalid(`"customer_ulid":["The selected customer ulid is invalid."]`), nothing),
+		post("A request to record a transaction carries `customer_ulid` (string), `transaction_type_id` (integer) and `spend_amount_cents` (integer).", "", `{}`, 422,
+			invalid(`"customer_ulid":["The customer ulid field is required."],"spend_amount_cents":["The spend amount cents field is required."],"transaction_type_id":["The transaction type id field is required."]`), nothing),
+		post(wrongType, "of a sale", `{"customer_ulid":5,"transaction_type_id":"1","spend_amount_cents":"100","external_reference":1}`, 422,
+			invalid(`"customer_ulid":["The customer ulid field must be a string."],"external_reference":["The external reference field must be a string."],`+
+				`"spend_amount_cents":["The spend amount cents field must be an integer."],"transaction_type_id":["The transaction type id field must be an integer."]`), nothing),
+		post(reference, "given", `{`+order+`,"spend_amount_cents":100,"external_reference":"R-1"}`, 201, one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", `"R-1"`)), nil),
+		post(reference, "100 characters", `{`+order+`,"spend_amount_cents":100,"external_reference":"`+strings.Repeat("ö", 100)+`"}`, 201, one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", `"`+strings.Repeat("ö", 100)+`"`)), nil),
+		post(reference, "101 characters", `{`+order+`,"spend_amount_cents":100,"external_reference":"`+strings.Repeat("x", 101)+`"}`, 422, invalid(`"external_reference":["The external reference field must not be greater than 100 characters."]`), nothing),
+		post(reference, "null and blank are none", `{`+order+`,"spend_amount_cents":100,"external_reference":" "}`, 201, one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", "null")), nil),
+		post(nulText, "of a sale", `{"customer_ulid":"\u0000","transaction_type_id":{points},"spend_amount_cents":100,"external_reference":"R\u0000"}`, 422,
+			invalid(`"customer_ulid":["The customer ulid field must not contain NUL characters."],"external_reference":["The external reference field must not contain NUL characters."]`), nothing),
+		{
+			says: reference, with: "a second use", method: "POST", path: "/transactions",
+			before: func(s *shop) {
+				s.call("POST", "/api/v1/transactions", s.token, `{`+order+`,"spend_amount_cents":100,"external_reference":"R-1"}`)
+			},
+			body: `{` + order + `,"spend_amount_cents":100,"external_reference":"R-1"}`, status: 422,
+			want: invalid(`"external_reference":["The external reference has already been taken."]`), after: balance(1, 0, 1),
+		},
+		{
+			says: reference, with: "another tenant's is free", method: "POST", path: "/transactions",
+			before: func(s *shop) {
+				o := s.stranger()
+				o.call("POST", "/api/v1/transactions", o.token, `{`+order+`,"spend_amount_cents":100,"external_reference":"R-1"}`)
+			},
+			body: `{` + order + `,"spend_amount_cents":100,"external_reference":"R-1"}`, status: 201,
+			want: one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", `"R-1"`)),
+		},
+		{
+			says: "it is not idempotent (a retry creates a second transaction).", method: "POST", path: "/transactions",
+			before: func(s *shop) {
+				s.call("POST", "/api/v1/transactions", s.token, `{`+order+`,"spend_amount_cents":100}`)
+			},
+			body: `{` + order + `,"spend_amount_cents":100}`, status: 201,
+			want: one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", "null")), after: balance(2, 0, 2),
+		},
+	}
+	for _, number := range []string{"1.5", "1.0", "1e2", "1E+2", `"1"`, "9223372036854775808", "-9223372036854775809", "1e400", "true", "[]", "{}"} {
+		table = append(table, post(integers, number, `{"customer_ulid":"{anna}","transaction_type_id":`+number+`,"spend_amount_cents":`+number+`}`, 422,
+			invalid(`"spend_amount_cents":["The spend amount cents field must be an integer."],"transaction_type_id":["The transaction type id field must be an integer."]`), nothing))
+	}
+	runScenarios(t, table)
+}
+
+func TestFindAndVoidTransaction(t *testing.T) {
+	const finds = "| GET | /api/v1/transactions/{ulid} | transactions:write | - | `data`: transaction. |"
+	runScenarios(t, []scenario{
+		{says: finds, method: "GET", path: "/transactions/{sale}", auth: "transactions:write", status: 200, want: one(sale("{sale}", "points", "1250", "12", "null", completed, "{points}", "null"))},
+		{says: "| stamps_awarded | integer or null | Null for a points transaction. |", with: "stamps", method: "GET", path: "/transactions/{stamp_sale}", status: 200, want: one(sale("{stamp_sale}", "stamps", "300", "null", "1", completed, "{stamps}", "null"))},
+		{says: "| voided_at | string (timestamp) or null | Null unless voided. |", method: "GET", path: "/transactions/{voided}", status: 200, want: one(sale("{voided}", "points", "700", "7", "null", voided, "{points}", "null"))},
+		{says: "A path id that does not parse is 404.", with: "of a sale", method: "GET", path: "/transactions/x", status: 404, want: notFound},
+		{says: "A record of another tenant answers byte for byte like a missing one.", with: "a sale", method: "GET", path: "/transactions/{foreign_sale}", status: 404, want: notFound},
+		{says: voidEndpoint, method: "POST", path: "/transactions/{sale}/void", auth: "transactions:write", status: 200, want: one(sale("{sale}", "points", "1250", "12", "null", voided, "{points}", "null")), after: balance(0, 0, 2)},
+		{says: voids, with: "stamps", method: "POST", path: "/transactions/{stamp_sale}/void", status: 200, want: one(sale("{stamp_sale}", "stamps", "300", "null", "1", voided, "{stamps}", "null")), after: balance(0, 0, 2)},
+		{says: voidEndpoint, with: "already voided", method: "POST", path: "/transactions/{voided}/void", status: 422, want: refused("already-voided", "This transaction has already been voided."), after: balance(0, 0, 2)},
+		{says: notTwice, method: "POST", path: "/transactions/{voided}/void", status: 422, want: refused("already-voided", "This transaction has already been voided."), after: balance(0, 0, 2)},
+		{says: alreadyIs, method: "POST", path: "/transactions/{voided}/void", status: 422, want: refused("already-voided", "This transaction has already been voided."), after: balance(0, 0, 2)},
+		{says: "200 for: customer found, void, fulfil, redeem (their bodies are not read), PATCH.", with: "garbage", method: "POST", path: "/transactions/{sale}/void", body: "{[", headers: []string{"Content-Type: text/plain"}, status: 200, want: one(sale("{sale}", "points", "1250", "12", "null", voided, "{points}", "null"))},
+		{says: "A record of another tenant answers byte for byte like a missing one.", with: "a void", method: "POST", path: "/transactions/{foreign_sale}/void", status: 404, want: notFound},
+		{says: "A record of another tenant answers byte for byte like a missing one.", with: "a void of nothing", method: "POST", path: "/transactions/{nobody}/void", status: 404, want: notFound},
+		{says: "A path id that does not parse is 404.", with: "of a void", method: "POST", path: "/transactions/x/void", status: 404, want: notFound},
+		{
+			says:   "| GET | /api/v1/customers/{ulid}/transactions | customers:read | Query `per_page` (integer). | Transactions of the customer, most recent first as implied by the retry pattern. |",
+			before: func(s *shop) { s.fill("{sale}{stamp_sale}"); s.sale("{bo}", "{points}", 100) },
+			method: "GET", path: "/customers/{anna}/transactions", auth: "customers:read", status: 200,
+			want: only("/customers/{anna}/transactions", sale("{stamp_sale}", "stamps", "300", "null", "1", completed, "{stamps}", "null"), sale("{sale}", "points", "1250", "12", "null", completed, "{points}", "null")),
+		},
+		{says: "A record of another tenant answers byte for byte like a missing one.", with: "its sales", method: "GET", path: "/customers/{foreign_anna}/transactions", before: func(s *shop) { s.fill("{foreign_sale}") }, status: 404, want: notFound},
+		{says: "A record of another tenant answers byte for byte like a missing one.", with: "sales of nobody", method: "GET", path: "/customers/{nobody}/transactions", status: 404, want: notFound},
+	})
+}
+
+func TestTransactionFields(t *testing.T) {
+	t.Parallel()
+	proves(t, "Value `points` is used for points transactions.", "| spend_amount_cents | integer | Spend amount in cents. |",
+		"| points_awarded | integer or null | Points of this transaction only. |", "| status | string | `completed` or `voided`. |",
+		"| customer_ulid | string (ULID) | |", "| created_at | string (timestamp) | |", "| ulid | string (ULID) | |",
+		"The rule that turns spend into points is part of the transaction type and is not exposed.",
+		"**Transaction**: the specification's fields, + `transaction_type_id`, + `source` (`api`, `pos`, `panel`), + `location_id` (null),",
+		"Money is integer cents, in fields ending `_cents`;", "Money amounts are integers in cents (field suffix `_cents`).")
+	s := newShop(t)
+	s.call("GET", "/api/v1/transactions/{sale}", s.token, "").is(t, 200, s.fill(one(sale("{sale}", "points", "1250", "12", "null", completed, "{points}", "null"))))
+}
+
+// The award is reversed whole, even where it was spent or the customer has gone.
+func TestVoidMayTakeTheBalanceBelowZero(t *testing.T) {
+	t.Parallel()
+	proves(t, "Voiding reverses the whole award even if it was spent: the balance may go below zero,",
+		"Void and fulfil cannot apply twice.", "A 422 `already voided` on a void retry may be treated as success.")
+	s := newShop(t)
+	s.fill("{sale}")
+	s.change("account", "points = 5") // seven were spent
+	s.call("PATCH", "/api/v1/customers/{anna}", s.token, `{"status":"inactive"}`)
+	s.call("POST", "/api/v1/transactions/{sale}/void", s.token, "").is(t, 200, s.fill(one(sale("{sale}", "points", "1250", "12", "null", voided, "{points}", "null"))))
+	balance(-7, 0, 2)(s, answer{})
+	s.call("POST", "/api/v1/transactions/{sale}/void", s.token, "").is(t, 422, refused("already-voided", "This transaction has already been voided."))
+	balance(-7, 0, 2)(s, answer{})
+}
