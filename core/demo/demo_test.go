@@ -133,7 +133,7 @@ func TestTokenIsTheOwnersAndMayEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	people, err := hire(t.Context(), d, t0, tell(d.Now(), t0.TimeZone))
+	people, err := hire(t.Context(), d, t0, tell(d.Now(), t0.TimeZone), "")
 	if err != nil {
 		t.Fatal(err)
 	}
