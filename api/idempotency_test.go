@@ -45,12 +45,8 @@ func TestKeyedRequestsAreAnsweredOnce(t *testing.T) {
 		s.replays(t, first, "POST", "/api/v1/transactions", s.token, aSale, "Idempotency-Key: "+spelled)
 	}
 	balance(13, 0, 2)(s, answer{})
-	for _, other := range []string{aSale + " ", strings.Replace(aSale, "100", "1_0", 1), strings.Replace(aSale, "100", "200", 1), `{"a":1}`} {
-		if got := s.call("POST", "/api/v1/transactions", s.token, other, "Idempotency-Key: a sale"); !strings.Contains(other, "_") {
-			got.is(t, 422, reused)
-		} else {
-			got.is(t, 400, badRequest) // syntax comes first
-		}
+	for _, other := range []string{aSale + " ", strings.Replace(aSale, "100", "200", 1), `{"a":1}`} {
+		s.call("POST", "/api/v1/transactions", s.token, other, "Idempotency-Key: a sale").is(t, 422, reused)
 	}
 	s.call("POST", "/api/v1/customers", s.token, s.fill(aSale), "Idempotency-Key: a sale").is(t, 422, reused)
 

@@ -30,6 +30,7 @@ type options struct {
 	seconds     int
 	steady      int // recorded sales a second, in the run that measures latency
 	only        string
+	profile     string
 }
 
 func main() { os.Exit(start()) }
@@ -42,6 +43,7 @@ func start() (code int) {
 	flag.IntVar(&o.seconds, "seconds", 10, "how long each measurement lasts")
 	flag.IntVar(&o.steady, "steady", 500, "recorded sales a second in the steady run")
 	flag.StringVar(&o.only, "only", "", "one of record, read, upsert, steady; all of them if empty")
+	flag.StringVar(&o.profile, "profile", "", "a file for a CPU profile of the product while it records")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -96,6 +98,9 @@ func run(ctx context.Context, o options) (err error) {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "%s: the product … ", s.name)
+		if o.profile != "" && s.name == "record" {
+			go product.saveProfile(ctx, o.profile, o.seconds)
+		}
 		load := closedLoop(ctx, product, shop, s, o)
 		memory := product.memory()
 		fmt.Fprint(os.Stderr, "pgbench … ")

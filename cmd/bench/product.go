@@ -8,7 +8,9 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +26,7 @@ type product struct {
 	binary  string
 	env     []string
 	addr    string
+	figures string // where its metrics and profiles are
 	roots   *x509.CertPool
 	log     *os.File
 	network net.Dialer
@@ -34,10 +37,14 @@ func startProduct(ctx context.Context, binary, dir, databaseURL string) (*produc
 	if err != nil {
 		return nil, err
 	}
-	p := &product{binary: binary, addr: "127.0.0.1:" + port}
+	figures, err := freePort(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &product{binary: binary, addr: "127.0.0.1:" + port, figures: "127.0.0.1:" + figures}
 	p.env = append(os.Environ(),
 		"DATABASE_URL="+databaseURL, "LOYALTY_SECRET="+strings.Repeat("bench", 8), "LOYALTY_DATA_DIR="+filepath.Join(dir, "data"),
-		"LOYALTY_ADDR="+p.addr, "LOYALTY_BASE_URL=https://localhost:"+port, "LOYALTY_RATE_TOKEN=0", "LOYALTY_LOG=json")
+		"LOYALTY_ADDR="+p.addr, "LOYALTY_BASE_URL=https://localhost:"+port, "LOYALTY_RATE_TOKEN=0", "LOYALTY_LOG=json", "LOYALTY_METRICS_ADDR="+p.figures)
 	if p.log, err = os.Create(filepath.Join(dir, "serve.log")); err != nil {
 		return nil, err
 	}
@@ -87,6 +94,31 @@ func (p *product) stop() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	_ = p.cmd.Wait()
 	_ = p.log.Close()
+}
+
+// saveProfile writes where the product's time goes within the next seconds.
+func (p *product) saveProfile(ctx context.Context, file string, seconds int) {
+	err := func() error {
+		url := fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", p.figures, seconds)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+		if err != nil {
+			return err
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
+		}
+		defer answer.Body.Close()
+		out, err := os.Create(file)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(out, answer.Body)
+		return errors.Join(err, out.Close())
+	}()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "no profile:", err)
+	}
 }
 
 func (p *product) memory() int64     { return p.status("VmRSS:") }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"strconv"
 	"time"
 
@@ -59,17 +60,21 @@ func (m *metrics) observe(area, method string, status int, took time.Duration) {
 // serve answers /metrics until ctx ends. The product runs without it as well: an
 // address that is taken is a warning.
 func (m *metrics) serve(ctx context.Context, addr string, log *slog.Logger) {
-	if addr == "" {
+	if addr == "off" {
 		return
 	}
 	var lc net.ListenConfig
 	listener, err := lc.Listen(ctx, "tcp", addr)
 	if err != nil {
-		log.WarnContext(ctx, "no metrics: set LOYALTY_METRICS_ADDR to a free address, or to nothing", slog.Any("error", err))
+		log.WarnContext(ctx, "no metrics: set LOYALTY_METRICS_ADDR to a free address, or to off", slog.Any("error", err))
 		return
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	// Where the time goes, for whoever may reach this listener.
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	go func() {

@@ -1,0 +1,80 @@
+package api_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"example.com/loyalty/core/token"
+)
+
+// FuzzRequest sends whatever comes to mind: no panic, no status of the 500s, and
+// every answer is JSON. An empty auth is a valid token; {names} are records.
+func FuzzRequest(f *testing.F) {
+	s := newShop(f)
+	const customer = `{"first_name":"Anna","last_name":"Lindqvist","phone":"+46 70 174 06 05","email":"anna@example.com"}`
+	for _, seed := range [][4]string{
+		{"GET", "/customers?phone=070&email=a@b.se&search=%25&status=active&created_from=2026-01-01&created_to=2026-01-02&per_page=3&cursor=AAAA", "", ""},
+		{"POST", "/customers", "", customer},
+		{"POST", "/customers", "", `{"first_name":"\ud800","last_name":"\u0000","phone":"00","email":"<a@b>"}`},
+		{"PATCH", "/customers/{anna}", "", `{"first_name":null,"email":null,"status":"inactive","phone":"tel:112;ext=4"}`},
+		{"GET", "/customers/{anna}", "", ""},
+		{"GET", "/customers/{anna_lower}/transactions?per_page=99999999999999999999", "", ""},
+		{"POST", "/transactions", "", `{"customer_ulid":"{anna}","transaction_type_id":{points},"spend_amount_cents":1250,"external_reference":"R-1"}`},
+		{"POST", "/transactions", "", `{"customer_ulid":"{anna}","transaction_type_id":{lavish},"spend_amount_cents":1000000000000}`},
+		{"POST", "/transactions", "", `{"customer_ulid":[],"transaction_type_id":1e2,"spend_amount_cents":-0.0}`},
+		{"GET", "/transactions/{sale}", "", ""},
+		{"POST", "/transactions/{sale}/void", "", ""},
+		{"GET", "/tokens", "", ""},
+		{"POST", "/tokens", "", `{"name":"x","scopes":["customers:read",null,1],"expires_at":"9999-12-31T23:59:59.999999999-23:59"}`},
+		{"DELETE", "/tokens/{spare_token}", "", ""},
+		{"OPTIONS", "/customers", "", ""},
+		{"GET", "/customers", "1|ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn00000000", ""},
+		{"GET", "/customers", "|", ""},
+		{"BREW", "//../%2e%2e/\xff", "9223372036854775808|x", "\x00"},
+	} {
+		f.Add(seed[0], seed[1], seed[2], seed[3])
+	}
+	s.fill("{anna}{sale}{points}{lavish}{spare_token}{anna_lower}")
+	var pairs []string
+	for name, id := range s.named {
+		pairs = append(pairs, name, id)
+	}
+	known, handler := strings.NewReplacer(pairs...), s.handler()
+	f.Fuzz(func(t *testing.T, method, path, auth, body string) {
+		s.t = t
+		path, body = known.Replace(path), known.Replace(body)
+		if auth == "" {
+			auth = s.token
+		}
+		head := method + " /api/v1" + path + " HTTP/1.1\r\nHost: " + domain + "\r\nAuthorization: Bearer " + auth + "\r\n\r\n"
+		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(head)))
+		if err != nil {
+			return // the server refuses it before the API sees it
+		}
+		sent, err := http.NewRequestWithContext(t.Context(), r.Method, "https://"+domain, strings.NewReader(body))
+		if err != nil {
+			return
+		}
+		sent.URL, sent.Header, sent.Host, sent.RemoteAddr = r.URL, r.Header, r.Host, "192.0.2.1:1234"
+		sent.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, sent)
+
+		kind := w.Header().Get("Content-Type")
+		switch {
+		case w.Code >= 500:
+			t.Errorf("%d %s\n%s", w.Code, w.Body, s.log)
+		case w.Code == http.StatusNoContent:
+			// It may have been the token of this test.
+			if _, err := s.tokens.Authenticate(t.Context(), s.token, ""); err != nil {
+				s.token = s.makeToken(token.Abilities...).Secret
+			}
+		case !json.Valid(w.Body.Bytes()), w.Code >= 400 != (kind == "application/problem+json"), w.Code < 400 && kind != "application/json":
+			t.Errorf("%d %s %s", w.Code, kind, w.Body)
+		}
+	})
+}

@@ -1,0 +1,699 @@
+package transaction_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/transaction"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// shop is a tenant with one customer and a type that gives a point for each euro.
+type shop struct {
+	*transaction.Service
+	db        *db.DB
+	by        core.Actor
+	customers *customer.Service
+	customer  core.ID
+	kind      transaction.Type
+}
+
+func newShop(t *testing.T) shop { return shopOf(t, dbtest.DB(t)) }
+
+func shopOf(t *testing.T, d *db.DB) shop {
+	t.Helper()
+	s := shop{Service: transaction.NewService(d), db: d, by: dbtest.Tenant(t, d), customers: customer.NewService(d)}
+	s.customer = s.newCustomer(t, "070 174 06 05")
+	s.kind = s.newType(t, ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 100})
+	return s
+}
+
+func (s shop) newCustomer(t *testing.T, phone string) core.ID {
+	t.Helper()
+	c, err := s.customers.Upsert(t.Context(), s.by, customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: &phone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.ID
+}
+
+func (s shop) newType(t *testing.T, unit ledger.Unit, r transaction.Rule) transaction.Type {
+	t.Helper()
+	kind, err := s.AddType(t.Context(), s.by, transaction.NewType{Name: "A type", RuleType: unit, Rule: r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kind
+}
+
+// of describes a sale to the customer of the shop, of its type.
+func (s shop) of(spend int64) transaction.New {
+	return transaction.New{
+		CustomerID: new(s.customer.String()), TransactionTypeID: &s.kind.ID, SpendAmountCents: &spend, Source: transaction.API,
+	}
+}
+
+func (s shop) sale(t *testing.T, spend int64) transaction.Transaction {
+	t.Helper()
+	made, err := s.Record(t.Context(), s.by, s.of(spend))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func (s shop) void(t *testing.T, id core.ID) transaction.Transaction {
+	t.Helper()
+	voided, err := s.Void(t.Context(), s.by, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return voided
+}
+
+// spend takes points for something, as a redemption would.
+func (s shop) spend(t *testing.T, points int64) {
+	t.Helper()
+	_, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (ledger.Account, error) {
+		cause := core.NewID(tx.Now)
+		return ledger.Post(t.Context(), tx, s.by, ledger.Entry{
+			Customer: s.customer, Unit: ledger.Points, Amount: -points, Kind: ledger.Redemption, Cause: &cause,
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s shop) account(t *testing.T) customer.Customer {
+	t.Helper()
+	c, err := s.customers.Find(t.Context(), s.by, s.customer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (s shop) balance(t *testing.T) int64 { t.Helper(); return s.account(t).PointsBalance }
+
+func (s shop) entries(t *testing.T) (n, sum int64) {
+	t.Helper()
+	err := s.db.Pool().QueryRow(t.Context(), `
+		select count(*), coalesce(sum(amount), 0)::bigint
+		from loyalty.ledger_entry
+		where tenant_id = $1 and customer_id = $2 and unit = 'points'`, s.by.Tenant.ID, s.customer).Scan(&n, &sum)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n, sum
+}
+
+func (s shop) count(t *testing.T) (n int) {
+	t.Helper()
+	if err := s.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.transaction where tenant_id = $1", s.by.Tenant.ID).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// fieldsOf are the messages of a refusal of fields.
+func fieldsOf(t *testing.T, err error) core.Fields {
+	t.Helper()
+	var refusal *core.Error
+	if !errors.As(err, &refusal) || refusal.Kind != core.KindInvalid {
+		t.Fatalf("%v, want a refusal of fields", err)
+	}
+	return refusal.Fields
+}
+
+func (s shop) refused(t *testing.T, n transaction.New, want core.Fields) {
+	t.Helper()
+	before := s.count(t)
+	_, err := s.Record(t.Context(), s.by, n)
+	if diff := cmp.Diff(want, fieldsOf(t, err)); diff != "" {
+		t.Errorf("refused fields (-want +got):\n%s", diff)
+	}
+	if after := s.count(t); after != before {
+		t.Error("a refused sale was recorded")
+	}
+}
+
+// "Transaction recorded: completed. Points or stamps awarded; customer balance rises
+// by points_awarded."
+func TestRecord(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	n := s.of(1250)
+	n.ExternalReference = new("  R-1  ")
+	made, err := s.Record(t.Context(), s.by, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := transaction.Transaction{
+		ID: made.ID, RuleType: ledger.Points, SpendAmountCents: 1250, PointsAwarded: new(int64(12)), Status: transaction.Completed,
+		CustomerID: s.customer, TransactionTypeID: s.kind.ID, Source: transaction.API, ExternalReference: new("R-1"), CreatedAt: made.CreatedAt,
+	}
+	if diff := cmp.Diff(want, made); diff != "" {
+		t.Errorf("Record (-want +got):\n%s", diff)
+	}
+	found, err := s.Find(t.Context(), s.by, made.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(made, found); diff != "" {
+		t.Errorf("Find (-recorded +found):\n%s", diff)
+	}
+	if got := s.balance(t); got != 12 {
+		t.Errorf("balance = %d, want 12", got)
+	}
+}
+
+// "points = points_per_unit × floor(spend ÷ unit_cents); stamps =
+// stamps_per_transaction; both with min_spend_cents (below: … earns 0 …) and an
+// optional cap per transaction."
+func TestAward(t *testing.T) {
+	t.Parallel()
+	points := func(r transaction.Rule) transaction.Type {
+		return transaction.Type{RuleType: ledger.Points, Rule: r}
+	}
+	stamps := func(r transaction.Rule) transaction.Type {
+		r.UnitCents = 100
+		return transaction.Type{RuleType: ledger.Stamps, Rule: r}
+	}
+	most := new(int64(50))
+	for _, c := range []struct {
+		name  string
+		kind  transaction.Type
+		spend int64
+		want  int64
+		err   error
+	}{
+		{"nothing spent", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100}), 0, 0, nil},
+		{"less than a unit", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100}), 99, 0, nil},
+		{"one unit", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100}), 100, 1, nil},
+		{"parts of a unit do not count", points(transaction.Rule{PointsPerUnit: 3, UnitCents: 250}), 1249, 12, nil},
+		{"just below the least spend", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MinSpendCents: 500}), 499, 0, nil},
+		{"the least spend", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MinSpendCents: 500}), 500, 5, nil},
+		{"at the cap", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MaxAward: most}), 5000, 50, nil},
+		{"above the cap", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MaxAward: most}), 5100, 50, nil},
+		{"gives nothing", points(transaction.Rule{UnitCents: 100}), 5000, 0, nil},
+		{"largest spend", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 1}), transaction.MaxSpendCents, transaction.MaxSpendCents, nil},
+		{"almost too large", points(transaction.Rule{PointsPerUnit: math.MaxInt64, UnitCents: 100}), 100, math.MaxInt64, nil},
+		{"too large by one bit", points(transaction.Rule{PointsPerUnit: 1 << 62, UnitCents: 100}), 200, 0, ledger.ErrTooLarge},
+		{"too large by far", points(transaction.Rule{PointsPerUnit: math.MaxInt64, UnitCents: 1}), transaction.MaxSpendCents, 0, ledger.ErrTooLarge},
+		{"too large but capped", points(transaction.Rule{PointsPerUnit: math.MaxInt64, UnitCents: 1, MaxAward: most}), transaction.MaxSpendCents, 50, nil},
+		{"a stamp", stamps(transaction.Rule{StampsPerTransaction: 1}), 0, 1, nil},
+		{"stamps whatever is spent", stamps(transaction.Rule{StampsPerTransaction: 2}), 1_000_000, 2, nil},
+		{"no stamp below the least spend", stamps(transaction.Rule{StampsPerTransaction: 2, MinSpendCents: 500}), 499, 0, nil},
+		{"capped stamps", stamps(transaction.Rule{StampsPerTransaction: 70, MaxAward: most}), 500, 50, nil},
+	} {
+		got, err := c.kind.Award(c.spend)
+		if got != c.want || !errors.Is(err, c.err) {
+			t.Errorf("%s: %d, %v, want %d, %v", c.name, got, err, c.want, c.err)
+		}
+	}
+}
+
+// "Below [the least spend]: recorded, earns 0, no ledger entry"; the sale says 0, not null.
+func TestASaleThatEarnsNothingIsRecorded(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.kind = s.newType(t, ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MinSpendCents: 500})
+	for _, spend := range []int64{0, 499} {
+		made := s.sale(t, spend)
+		if made.PointsAwarded == nil || *made.PointsAwarded != 0 || made.StampsAwarded != nil {
+			t.Errorf("awarded %v points, %v stamps, want 0 and null", made.PointsAwarded, made.StampsAwarded)
+		}
+		voided := s.void(t, made.ID)
+		if voided.Status != transaction.Voided || voided.VoidedAt == nil {
+			t.Errorf("void of it = %+v", voided)
+		}
+	}
+	if n, _ := s.entries(t); n != 0 {
+		t.Errorf("%d ledger entries, want none", n)
+	}
+}
+
+// "stamps_awarded: null for a points transaction", and the other way round.
+func TestStamps(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.kind = s.newType(t, ledger.Stamps, transaction.Rule{StampsPerTransaction: 2})
+	made := s.sale(t, 400)
+	if made.RuleType != ledger.Stamps || made.PointsAwarded != nil || made.StampsAwarded == nil || *made.StampsAwarded != 2 {
+		t.Errorf("Record = %+v, want two stamps and no points", made)
+	}
+	if got := s.account(t); got.StampsBalance != 2 || got.PointsBalance != 0 {
+		t.Errorf("balances = %d points, %d stamps, want 0 and 2", got.PointsBalance, got.StampsBalance)
+	}
+	s.void(t, made.ID)
+	if got := s.account(t); got.StampsBalance != 0 {
+		t.Errorf("after the void %d stamps, want 0", got.StampsBalance)
+	}
+}
+
+// "The award is kept with the sale: changing the type later changes no sale."
+func TestAChangedTypeChangesNoSale(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	old := s.sale(t, 1000)
+	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.transaction_type set points_per_unit = 7 where tenant_id = $1 and id = $2", s.by.Tenant.ID, s.kind.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.sale(t, 1000); *got.PointsAwarded != 70 {
+		t.Errorf("the new rule awards %d, want 70", *got.PointsAwarded)
+	}
+	if got, err := s.Find(t.Context(), s.by, old.ID); err != nil || *got.PointsAwarded != 10 {
+		t.Errorf("the old sale says %d, %v, want 10", *got.PointsAwarded, err)
+	}
+	if voided := s.void(t, old.ID); *voided.PointsAwarded != 10 || s.balance(t) != 70 {
+		t.Errorf("voiding it leaves %d, want 70", s.balance(t))
+	}
+}
+
+// "An award that would overflow is 422, never wrapped", also where only the balance does.
+func TestAnAwardThatIsTooLargeIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.kind = s.newType(t, ledger.Points, transaction.Rule{PointsPerUnit: 1_000_000_000, UnitCents: 1})
+	if _, err := s.Record(t.Context(), s.by, s.of(transaction.MaxSpendCents)); !errors.Is(err, ledger.ErrTooLarge) {
+		t.Errorf("award too large = %v, want ErrTooLarge", err)
+	}
+	s.sale(t, 9_000_000_000)
+	if _, err := s.Record(t.Context(), s.by, s.of(9_000_000_000)); !errors.Is(err, ledger.ErrTooLarge) {
+		t.Errorf("balance too large = %v, want ErrTooLarge", err)
+	}
+	if n := s.count(t); n != 1 {
+		t.Errorf("%d sales, want 1", n)
+	}
+}
+
+// "An inactive type or customer is 422 on the field"; "a body reference to a missing
+// or foreign record is 422 on that field", the two byte for byte alike.
+func TestWhatASaleRefersTo(t *testing.T) {
+	t.Parallel()
+	s, stranger := newShop(t), newShop(t)
+	noCustomer := core.Fields{"customer_ulid": {"The selected customer ulid is invalid."}}
+	noType := core.Fields{"transaction_type_id": {"The selected transaction type id is invalid."}}
+
+	for _, id := range []string{core.NewID(s.db.Now()).String(), stranger.customer.String(), "nonsense", "00000000000000000000000000"} {
+		n := s.of(100)
+		n.CustomerID = &id
+		s.refused(t, n, noCustomer)
+	}
+	for _, id := range []int64{stranger.kind.ID, 0, -1, math.MaxInt64, math.MinInt64} {
+		n := s.of(100)
+		n.TransactionTypeID = &id
+		s.refused(t, n, noType)
+	}
+
+	closed, err := s.SetTypeActive(t.Context(), s.by, s.kind.ID, false)
+	if err != nil || closed.Active {
+		t.Fatal(closed, err)
+	}
+	s.refused(t, s.of(100), noType)
+	if _, err := s.SetTypeActive(t.Context(), s.by, s.kind.ID, true); err != nil {
+		t.Fatal(err)
+	}
+	sold := s.sale(t, 100)
+	if _, err := s.customers.Edit(t.Context(), s.by, s.customer, customer.Edit{Status: core.Set("inactive")}); err != nil {
+		t.Fatal(err)
+	}
+	s.refused(t, s.of(100), noCustomer)
+	// What was sold before can still be voided.
+	s.void(t, sold.ID)
+
+	if _, err := s.SetTypeActive(t.Context(), s.by, stranger.kind.ID, false); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("closing another tenant's type = %v, want ErrNotFound", err)
+	}
+	if types, err := s.Types(t.Context(), s.by); err != nil || len(types) != 1 || types[0].ID != s.kind.ID {
+		t.Errorf("Types = %v, %v, want its own", types, err)
+	}
+}
+
+// "Every failing field is reported at once", and "what could not be read is not
+// judged again".
+func TestEveryWrongFieldIsReportedAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.refused(t, transaction.New{Source: transaction.API}, core.Fields{
+		"customer_ulid":       {"The customer ulid field is required."},
+		"transaction_type_id": {"The transaction type id field is required."},
+		"spend_amount_cents":  {"The spend amount cents field is required."},
+	})
+	s.refused(t, transaction.New{
+		CustomerID: new("nobody"), TransactionTypeID: new(int64(0)), SpendAmountCents: new(int64(-1)),
+		ExternalReference: new(strings.Repeat("å", 101)), Source: transaction.API,
+	}, core.Fields{
+		"customer_ulid":       {"The selected customer ulid is invalid."},
+		"transaction_type_id": {"The selected transaction type id is invalid."},
+		"spend_amount_cents":  {"The spend amount cents field must be at least 0."},
+		"external_reference":  {"The external reference field must not be greater than 100 characters."},
+	})
+	n := s.of(transaction.MaxSpendCents + 1)
+	n.TransactionTypeID = nil
+	n.Unreadable = core.Fields{"transaction_type_id": {"The transaction type id field must be an integer."}}
+	s.refused(t, n, core.Fields{
+		"transaction_type_id": {"The transaction type id field must be an integer."},
+		"spend_amount_cents":  {"The spend amount cents field must not be greater than 1000000000000."},
+	})
+}
+
+// "external_reference (optional, at most 100 characters, unique in the tenant: a
+// second use is 422 on the field, so a receipt number makes retries safe)".
+func TestAReceiptNumberIsUsedOnce(t *testing.T) {
+	t.Parallel()
+	s, other := newShop(t), newShop(t)
+	taken := core.Fields{"external_reference": {"The external reference has already been taken."}}
+	receipt := func(s shop, text string) transaction.New {
+		n := s.of(1000)
+		n.ExternalReference = &text
+		return n
+	}
+	const retries = 50
+	var recorded atomic.Int32
+	var wg sync.WaitGroup
+	for range retries {
+		wg.Go(func() {
+			_, err := s.Record(t.Context(), s.by, receipt(s, "R-1"))
+			if err == nil {
+				recorded.Add(1)
+			} else if diff := cmp.Diff(taken, fieldsOf(t, err)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	wg.Wait()
+	if recorded.Load() != 1 || s.count(t) != 1 || s.balance(t) != 10 {
+		t.Errorf("%d recorded, %d sales, balance %d, want 1, 1, 10", recorded.Load(), s.count(t), s.balance(t))
+	}
+	s.refused(t, receipt(s, " R-1 "), taken)
+	for _, n := range []transaction.New{receipt(s, "R-2"), receipt(s, "r-1"), receipt(s, ""), receipt(s, " "), receipt(s, strings.Repeat("å", 100))} {
+		if _, err := s.Record(t.Context(), s.by, n); err != nil {
+			t.Errorf("%q: %v", *n.ExternalReference, err)
+		}
+	}
+	if _, err := other.Record(t.Context(), other.by, receipt(other, "R-1")); err != nil {
+		t.Errorf("another tenant's R-1: %v", err)
+	}
+}
+
+// "voided_at is set; the award is reversed once." "422 with detail `This transaction
+// has already been voided.`; no second reversal."
+func TestVoidTwiceReversesOnce(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.sale(t, 500)
+	sold := s.sale(t, 1000)
+	voided := s.void(t, sold.ID)
+	want := sold
+	want.Status, want.VoidedAt = transaction.Voided, voided.VoidedAt
+	if diff := cmp.Diff(want, voided); diff != "" || voided.VoidedAt == nil || voided.VoidedAt.Before(sold.CreatedAt) {
+		t.Errorf("Void (-want +got), voided at %v:\n%s", voided.VoidedAt, diff)
+	}
+	_, err := s.Void(t.Context(), s.by, sold.ID)
+	var refusal *core.Error
+	if !errors.Is(err, transaction.ErrAlreadyVoided) || !errors.As(err, &refusal) || refusal.Message != "This transaction has already been voided." {
+		t.Errorf("second void = %v, want ErrAlreadyVoided", err)
+	}
+	if found, _ := s.Find(t.Context(), s.by, sold.ID); found.VoidedAt == nil || !found.VoidedAt.Equal(*voided.VoidedAt) {
+		t.Error("the second void changed when it was voided")
+	}
+	if got := s.balance(t); got != 5 {
+		t.Errorf("balance = %d, want 5", got)
+	}
+	var log int
+	err = s.db.Pool().QueryRow(t.Context(), `
+		select count(*) from loyalty.audit_entry
+		where tenant_id = $1 and action = 'transaction.void' and subject_id = $2 and actor_id = $3`, s.by.Tenant.ID, sold.ID.String(), s.by.ID).Scan(&log)
+	if err != nil || log != 1 {
+		t.Errorf("%d entries in the log, %v, want 1", log, err)
+	}
+}
+
+// Of many tills that void one sale, one does.
+func TestManyVoidsAtOnceReverseOnce(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	sold := s.sale(t, 1000)
+	var voided atomic.Int32
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Go(func() {
+			switch _, err := s.Void(t.Context(), s.by, sold.ID); {
+			case err == nil:
+				voided.Add(1)
+			case !errors.Is(err, transaction.ErrAlreadyVoided):
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	n, sum := s.entries(t)
+	if voided.Load() != 1 || n != 2 || sum != 0 || s.balance(t) != 0 {
+		t.Errorf("%d voided, %d entries of %d, balance %d, want 1, 2, 0, 0", voided.Load(), n, sum, s.balance(t))
+	}
+}
+
+// "Voiding reverses the whole award even if it was spent: the balance may go below zero."
+func TestVoidTakesBackWhatWasSpent(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	sold := s.sale(t, 1000)
+	s.spend(t, 8)
+	s.void(t, sold.ID)
+	if got := s.balance(t); got != -8 {
+		t.Errorf("balance = %d, want -8", got)
+	}
+	s.sale(t, 1000)
+	if got := s.balance(t); got != 2 {
+		t.Errorf("after another sale the balance = %d, want 2", got)
+	}
+}
+
+// "A balance is the sum of its entries at every instant", whatever tills do at once.
+func TestManyTillsAtOneCustomer(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	var mu sync.Mutex
+	var sold []core.ID
+	var want int64
+	var wg sync.WaitGroup
+	for i := range 300 {
+		wg.Go(func() {
+			mu.Lock()
+			void := i%3 == 2 && len(sold) > 0
+			var id core.ID
+			if void {
+				id = sold[rand.IntN(len(sold))]
+			}
+			mu.Unlock()
+			if void {
+				voided, err := s.Void(t.Context(), s.by, id)
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					want -= *voided.PointsAwarded
+				} else if !errors.Is(err, transaction.ErrAlreadyVoided) {
+					t.Error(err)
+				}
+				return
+			}
+			made, err := s.Record(t.Context(), s.by, s.of(rand.Int64N(10_000)))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			sold = append(sold, made.ID)
+			want += *made.PointsAwarded
+		})
+	}
+	wg.Wait()
+	_, sum := s.entries(t)
+	if got := s.balance(t); got != want || sum != want {
+		t.Errorf("balance = %d, entries say %d, the tills say %d", got, sum, want)
+	}
+}
+
+// "GET /customers/{ulid}/transactions: most recent first", page by page in both directions.
+func TestListByCustomer(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	var want []core.ID
+	for i := range 7 {
+		want = append(want, s.sale(t, int64(i)*100).ID)
+	}
+	slices.Reverse(want)
+	quiet := s.newCustomer(t, "070 174 06 06")
+	ids := func(l core.List[transaction.Transaction]) (ids []core.ID) {
+		for _, one := range l.Items {
+			ids = append(ids, one.ID)
+		}
+		return ids
+	}
+	var forward, back []core.ID
+	page := core.Page{Size: 3}
+	var last core.List[transaction.Transaction]
+	for {
+		l, err := s.ListByCustomer(t.Context(), s.by, s.customer, page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forward, last = append(forward, ids(l)...), l
+		if l.Next == nil {
+			break
+		}
+		page.Cursor = l.Next
+	}
+	if diff := cmp.Diff(want, forward); diff != "" {
+		t.Errorf("forward (-want +got):\n%s", diff)
+	}
+	back = ids(last)
+	for last.Prev != nil {
+		l, err := s.ListByCustomer(t.Context(), s.by, s.customer, core.Page{Size: 3, Cursor: last.Prev})
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, last = append(ids(l), back...), l
+	}
+	if diff := cmp.Diff(want, back); diff != "" {
+		t.Errorf("back (-want +got):\n%s", diff)
+	}
+
+	if l, err := s.ListByCustomer(t.Context(), s.by, quiet, core.Page{Size: 3}); err != nil || len(l.Items) != 0 || l.Next != nil || l.Prev != nil {
+		t.Errorf("no sales = %+v, %v, want an empty page", l, err)
+	}
+	bad := core.Page{Size: 3, Unreadable: core.Fields{"per_page": {"The per page field must be an integer."}}}
+	if _, err := s.ListByCustomer(t.Context(), s.by, quiet, bad); !core.IsKind(err, core.KindInvalid) {
+		t.Errorf("a bad query = %v, want it refused", err)
+	}
+	for _, p := range []core.Page{bad, {Size: 3}} { // "record in path (404) → fields (422)"
+		if _, err := s.ListByCustomer(t.Context(), s.by, core.NewID(s.db.Now()), p); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("nobody's sales = %v, want ErrNotFound", err)
+		}
+	}
+}
+
+// "A resource that belongs to another tenant is reported as nonexistent (404)."
+func TestAnotherTenantsSalesDoNotExist(t *testing.T) {
+	t.Parallel()
+	s, stranger := newShop(t), newShop(t)
+	sold := s.sale(t, 1000)
+	for name, err := range map[string]error{
+		"find": second(stranger.Find(t.Context(), stranger.by, sold.ID)),
+		"void": second(stranger.Void(t.Context(), stranger.by, sold.ID)),
+		"list": second(stranger.ListByCustomer(t.Context(), stranger.by, s.customer, core.Page{Size: 3})),
+		"list with a bad query": second(stranger.ListByCustomer(t.Context(), stranger.by, s.customer,
+			core.Page{Size: 3, Unreadable: core.Fields{"cursor": {"no"}}})),
+	} {
+		if !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("%s = %v, want ErrNotFound", name, err)
+		}
+	}
+	if found, err := s.Find(t.Context(), s.by, sold.ID); err != nil || found.Status != transaction.Completed || s.balance(t) != 10 {
+		t.Errorf("the sale is %+v, %v", found, err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// What a type may say, each wrong field by itself.
+func TestATypesFields(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	right := transaction.NewType{Name: "Lunch", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1}}
+	for _, c := range []struct {
+		field string
+		wrong func(n *transaction.NewType)
+	}{
+		{"name", func(n *transaction.NewType) { n.Name = " " }},
+		{"name", func(n *transaction.NewType) { n.Name = strings.Repeat("å", 101) }},
+		{"rule_type", func(n *transaction.NewType) { n.RuleType = "miles" }},
+		{"points_per_unit", func(n *transaction.NewType) { n.PointsPerUnit = -1 }},
+		{"unit_cents", func(n *transaction.NewType) { n.UnitCents = -1 }},
+		{"stamps_per_transaction", func(n *transaction.NewType) { n.StampsPerTransaction = -1 }},
+		{"min_spend_cents", func(n *transaction.NewType) { n.MinSpendCents = -1 }},
+		{"max_award", func(n *transaction.NewType) { n.MaxAward = new(int64(0)) }},
+	} {
+		n := right
+		c.wrong(&n)
+		_, err := s.AddType(t.Context(), s.by, n)
+		if got := fieldsOf(t, err).Names(); !slices.Equal(got, []string{c.field}) {
+			t.Errorf("refused %v, want %s", got, c.field)
+		}
+	}
+	made, err := s.AddType(t.Context(), s.by, right)
+	if err != nil || !made.Active || made.UnitCents != 100 {
+		t.Errorf("AddType = %+v, %v, want it active, for each whole 1.00", made, err)
+	}
+}
+
+// The round trips that the doc comments promise.
+func TestRoundTrips(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	s := shopOf(t, d)
+	ctx := t.Context()
+	var sold core.ID
+	record := func(n transaction.New) func() error {
+		return func() error {
+			made, err := s.Record(ctx, s.by, n)
+			sold = made.ID
+			return err
+		}
+	}
+	receipts := 0
+	for _, c := range []struct {
+		name string
+		want int
+		do   func() error
+	}{
+		{"record", 3, record(s.of(1000))},
+		{"record nothing earned", 2, record(s.of(0))},
+		{"record with a receipt number", 4, func() error {
+			n := s.of(1000)
+			receipts++
+			n.ExternalReference = new(fmt.Sprint(receipts))
+			return record(n)()
+		}},
+		{"record and void", 6, func() error {
+			if err := record(s.of(1000))(); err != nil {
+				return err
+			}
+			return second(s.Void(ctx, s.by, sold))
+		}},
+		{"find", 1, func() error { return second(s.Find(ctx, s.by, sold)) }},
+		{"list", 1, func() error { return second(s.ListByCustomer(ctx, s.by, s.customer, core.Page{Size: 3})) }},
+		{"types", 1, func() error { return second(s.Types(ctx, s.by)) }},
+		{"add type", 2, func() error { return second(s.AddType(ctx, s.by, transaction.NewType{Name: "x", RuleType: ledger.Stamps})) }},
+	} {
+		var trips int
+		for range 2 { // the first run prepares the statements
+			before := count()
+			if err := c.do(); err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			trips = count() - before
+		}
+		if trips != c.want {
+			t.Errorf("%s: %d round trips, want %d", c.name, trips, c.want)
+		}
+	}
+}
