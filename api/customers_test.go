@@ -165,7 +165,7 @@ func TestCustomerFields(t *testing.T) {
 	t.Parallel()
 	proves(t, "| ulid | string (ULID) | Permanent identifier. |",
 		"| first_name | string | Sent on create. |", "| last_name | string | Sent on create. |",
-		"Customer identifiers are ULIDs (string).",
+		"Customer identifiers are ULIDs (string).", "Single record: `{\"data\": {…}}`.",
 		"**Customer**: the specification's fields, + `stamps_balance`, + `status` (`active`, `inactive`), + `updated_at`.",
 		"A balance is the sum of its entries at every instant.")
 	s := newShop(t)

@@ -18,6 +18,7 @@ const (
 	phoneTooLong = "| 422 | Validation Error | `The given data was invalid.` plus `errors` | Field validation failed (for example a bad e-mail, or a phone longer than 30 characters). |"
 	nulText      = "`\\u0000` in text is 422 on the field; invalid UTF-8 is 400."
 	keptPhones   = "Phone numbers are kept as written and compared by a stored key (E.164 by the tenant's country; digits only where that fails; at least three digits or 422); e-mail by a stored lower-case key."
+	created      = "201 for: customer created by upsert, transaction, redemption, token, tenant."
 	patches      = "PATCH: absent keeps, `email: null` clears, other nulls are 422."
 )
 
@@ -66,7 +67,7 @@ func TestUpsertCustomer(t *testing.T) {
 			status: 200, want: one(boIs), after: customers(2),
 		},
 		{
-			says: "201 for: customer created by upsert,", method: "POST", path: "/customers",
+			says: created, method: "POST", path: "/customers",
 			body: `{"first_name":"Åsa","last_name":"<&>","phone":"112"}`, status: 201, want: made("Åsa", "<&>", "112", "null"),
 		},
 		{says: "200 for: customer found,", method: "POST", path: "/customers", before: func(s *shop) { s.fill("{inactive}") }, body: `{"first_name":"A","last_name":"B","phone":"0701740699"}`, status: 200, want: one(inactiveIs)},

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// The documents that the API answers to. They are copies of docs/: what a test
-// proves is quoted from them, word for word.
+// The documents that the API answers to: what a test proves is quoted from them,
+// word for word.
 var documents = sync.OnceValue(func() map[string]string {
 	texts := map[string]string{}
 	for _, name := range []string{"specification", "decisions"} {
@@ -77,11 +77,17 @@ func TestQuotations(t *testing.T) {
 		t.Fatal(err)
 	}
 	for passage := range strings.SplitSeq(string(raw), "\n") {
-		if passage != "" && !strings.HasPrefix(passage, "#") {
+		if passage != "" && !strings.HasPrefix(passage, "//") {
 			quoted[passage] = true
 			if source(passage) == "" {
 				t.Errorf("elsewhere.txt: neither document says: %s", passage)
 			}
+		}
+	}
+	for name := range parts {
+		// They are kept beside the product, too.
+		if kept, err := os.ReadFile("../docs/" + name + ".md"); err == nil && plain(string(kept)) != documents()[name] {
+			t.Errorf("docs/%s.md and its copy in testdata differ", name)
 		}
 	}
 	for name, headings := range parts {
@@ -128,32 +134,48 @@ func unquoted(text string, quoted map[string]bool) (rest []string) {
 }
 
 // quotations reads them out of this package's tests: the arguments of proves and
-// the sentences of scenarios.
+// of post, and the sentences of scenarios.
 func quotations(t *testing.T) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob("*_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	quoted := map[string]bool{}
-	add := func(e ast.Expr) {
-		if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-			sentence, _ := strconv.Unquote(lit.Value)
-			quoted[sentence] = true
-		}
-	}
+	var sources []*ast.File
+	constants := map[string]ast.Expr{}
 	for _, file := range files {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
+		sources = append(sources, parsed)
 		ast.Inspect(parsed, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.ValueSpec); ok && len(spec.Names) == len(spec.Values) {
+				for i, name := range spec.Names {
+					constants[name.Name] = spec.Values[i]
+				}
+			}
+			return true
+		})
+	}
+	quoted := map[string]bool{}
+	add := func(e ast.Expr) {
+		if sentence := value(e, constants); sentence != "" {
+			quoted[sentence] = true
+		}
+	}
+	for _, file := range sources {
+		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CallExpr:
-				if called, ok := n.Fun.(*ast.Ident); ok && called.Name == "proves" {
+				switch called, _ := n.Fun.(*ast.Ident); {
+				case called == nil:
+				case called.Name == "proves":
 					for _, argument := range n.Args[1:] {
 						add(argument)
 					}
+				case called.Name == "post":
+					add(n.Args[0])
 				}
 			case *ast.KeyValueExpr:
 				if key, ok := n.Key.(*ast.Ident); ok && key.Name == "says" {
@@ -164,4 +186,20 @@ func quotations(t *testing.T) map[string]bool {
 		})
 	}
 	return quoted
+}
+
+// value is what a constant text is, or "".
+func value(e ast.Expr, constants map[string]ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		text, _ := strconv.Unquote(e.Value)
+		return text
+	case *ast.BinaryExpr:
+		return value(e.X, constants) + value(e.Y, constants)
+	case *ast.Ident:
+		if known, ok := constants[e.Name]; ok {
+			return value(known, constants)
+		}
+	}
+	return ""
 }

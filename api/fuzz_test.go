@@ -29,7 +29,7 @@ func FuzzRequest(f *testing.F) {
 		{"GET", "/transactions/{sale}", "", ""},
 		{"POST", "/transactions/{sale}/void", "", ""},
 		{"GET", "/tokens", "", ""},
-		{"POST", "/tokens", "", `{"name":"x","scopes":["customers:read",null,1],"expires_at":"9999-12-31T23:59:59.999999999-23:59"}`},
+		{"POST", "/tokens", "", `{"name":"x","scopes":["customers:read"],"expires_at":"9999-12-31T23:59:59.999999999-23:59"}`},
 		{"DELETE", "/tokens/{spare_token}", "", ""},
 		{"OPTIONS", "/customers", "", ""},
 		{"GET", "/customers", "1|ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn00000000", ""},

@@ -32,7 +32,7 @@ func (s *shop) replays(t *testing.T, first answer, method, path, token, body str
 
 func TestKeyedRequestsAreAnsweredOnce(t *testing.T) {
 	t.Parallel()
-	proves(t, keys, keyReused, "and just before commit renders and stores the answer, so that a crash can never part them.")
+	proves(t, keys, keyReused, "`idempotency-key-reused`", "and just before commit renders and stores the answer, so that a crash can never part them.")
 	s := newShop(t)
 	s.fill("{anna}{points}{sale}")
 	reused := refused("idempotency-key-reused", "This idempotency key was used with a different request.")
@@ -125,7 +125,7 @@ func TestARunningKeyIsAConflict(t *testing.T) {
 	s.fill("{anna}{points}")
 	other := s.makeToken(token.Abilities...).Secret
 	held := s.hold("account")
-	first := s.callLater(t.Context(), "POST", "/api/v1/transactions", aSale, "Idempotency-Key: k")
+	first := s.callLater(t.Context(), "POST", "/api/v1/transactions", s.fill(aSale), "Idempotency-Key: k")
 	held.waitFor(t, 1)
 	s.call("POST", "/api/v1/transactions", s.token, aSale, "Idempotency-Key: k").is(t, 409, conflict)
 	s.call("POST", "/api/v1/transactions/{nobody}/void", s.token, "", "Idempotency-Key: k").is(t, 409, conflict)

@@ -108,6 +108,10 @@ func (o object) integer(field string) *int64 {
 	return &n
 }
 
+// maxItems of a list: each may be answered with a message of its own, and nobody
+// means so many.
+const maxItems = 100
+
 func (o object) texts(field string) *[]string {
 	raw := o.raw(field)
 	if raw == nil {
@@ -116,6 +120,10 @@ func (o object) texts(field string) *[]string {
 	var items []json.RawMessage
 	if raw[0] != '[' || json.Unmarshal(raw, &items) != nil {
 		o.unreadable.Add(field, core.MustBe(field, "an array"))
+		return nil
+	}
+	if len(items) > maxItems {
+		o.unreadable.Add(field, "The "+field+" field must not have more than "+strconv.Itoa(maxItems)+" items.")
 		return nil
 	}
 	list := make([]string, len(items))
@@ -134,7 +142,8 @@ func (o object) instant(field string) *time.Time {
 		return nil
 	}
 	t, err := time.Parse(time.RFC3339, *s)
-	if err != nil {
+	// West of Greenwich the last day of 9999 ends in a year that RFC 3339 cannot write.
+	if err != nil || t.UTC().Year() > 9999 {
 		o.unreadable.Add(field, core.MustBe(field, "a valid date"))
 		return nil
 	}
@@ -204,10 +213,10 @@ func (q query) perPage(s string) int {
 	const field = "per_page"
 	n, err := strconv.ParseInt(s, 10, 64)
 	switch {
-	case errors.Is(err, strconv.ErrRange) && s[0] != '-':
-		return core.MaxPageSize
 	case err != nil && !errors.Is(err, strconv.ErrRange), s[0] == '+':
 		q.unreadable.Add(field, core.MustBe(field, "an integer"))
+	case err != nil && s[0] != '-':
+		return core.MaxPageSize
 	case n < 1:
 		q.unreadable.Add(field, core.MustBe(field, "at least 1"))
 	}

@@ -42,6 +42,7 @@ func TestOrderOfChecks(t *testing.T) {
 		{says: order, with: "413 before 400", method: "POST", path: "/tokens", body: large, status: 413, want: tooLarge},
 		{says: order, with: "415 before 400", method: "POST", path: "/transactions", headers: text, body: "{", status: 415, want: notJSON},
 		{says: order, with: "415 before 404", method: "PATCH", path: "/customers/{nobody}", headers: text, body: "{}", status: 415, want: notJSON},
+		{says: "It is checked after body syntax.", before: used, method: "POST", path: "/customers", headers: k, body: "{", status: 400, want: badRequest},
 		{says: order, with: "400 before the key", before: used, method: "POST", path: "/transactions", headers: k, body: "{", status: 400, want: badRequest},
 		{says: order, with: "400 before 404", method: "PATCH", path: "/customers/{nobody}", body: "[]", status: 400, want: badRequest},
 		{says: order, with: "400 before 404, of an id that does not parse", method: "PATCH", path: "/customers/x", body: "[]", status: 400, want: badRequest},

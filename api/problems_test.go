@@ -38,6 +38,7 @@ func TestProblems(t *testing.T) {
 		{says: "GET /customers/{ulid}/redemptions (404)", method: "GET", path: "/customers/{anna}/redemptions", status: 404, want: notFound},
 		{says: "| 405 | Method Not Allowed | `The method is not allowed for this resource.` |", method: "PUT", path: "/customers/{anna}", body: `{}`, status: 405, want: notAllowed, header: []string{"Allow: GET, PATCH"}},
 		{says: "| 413 | Content Too Large | `The request body is too large.` |", method: "POST", path: "/customers", body: good + spaces + " ", status: 413, want: tooLarge},
+		{says: otherType, with: "but there is none", method: "POST", path: "/customers", headers: []string{"Content-Type: text/plain"}, status: 400, want: badRequest},
 		{says: largeBody, with: "exactly so much passes", method: "POST", path: "/customers", body: good + spaces, status: 201, want: made("A", "B", "112", "null")},
 		{says: "| 415 | Unsupported Media Type | `The request body must be JSON.` |", method: "POST", path: "/customers", headers: []string{"Content-Type: text/plain"}, body: good, status: 415, want: notJSON},
 		{says: "| 422 | Validation Error | `The given data was invalid.` plus `errors` |", method: "POST", path: "/transactions", body: `{"customer_ulid":"{anna}","transaction_type_id":{points},"spend_amount_cents":"1"}`, status: 422, want: invalid(`"spend_amount_cents":["The spend amount cents field must be an integer."]`)},
@@ -56,7 +57,7 @@ func TestProblems(t *testing.T) {
 
 func TestProblemDocuments(t *testing.T) {
 	t.Parallel()
-	proves(t, sections, "Titles and details as in the specification;", "Every answer carries `X-Request-Id`.",
+	proves(t, sections, "Bodies are JSON (`Content-Type: application/json`). Errors follow the Errors part.", "Titles and details as in the specification;", "Every answer carries `X-Request-Id`.",
 		"All errors use the RFC 7807 problem-details shape with `Content-Type: application/problem+json`.",
 		"| type | string (URI) | A link to a reference for the HTTP status; business-rule errors may carry a service-specific error URI. |",
 		"| title | string | Short name of the error class. |", "| status | integer | Same as the HTTP status. |",
@@ -115,9 +116,8 @@ func TestFaults(t *testing.T) {
 		"| 500 | - | - | Unexpected server error. |")
 	s := newShop(t)
 	for name, change := range map[string]func(*api.Config){
-		"panic":        func(c *api.Config) { c.Customers = nil },
-		"early panic":  func(c *api.Config) { c.Slug = func(string) string { panic("secret cause") } },
-		"early panic ": func(c *api.Config) { c.Slug = nil },
+		"panic":       func(c *api.Config) { c.Customers = nil },
+		"early panic": func(c *api.Config) { c.Slug = func(string) string { panic("cause") } },
 	} {
 		o := newDoor(t, s.db, change)
 		got := o.call(t, "GET", "/api/v1/customers", s.token, "")

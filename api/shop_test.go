@@ -219,9 +219,9 @@ func (s *shop) rows(table string) (n int) {
 // everything counts the tenant's rows of every table: nothing written, nothing changed.
 func (s *shop) everything() string {
 	s.t.Helper()
-	text := ""
+	var text strings.Builder
 	for _, table := range []string{"customer", "account", "ledger_entry", "transaction", "token", "audit_entry", "mail", "idempotency"} {
-		text += fmt.Sprintf("%s %d, ", table, s.rows(table))
+		fmt.Fprintf(&text, "%s %d, ", table, s.rows(table))
 	}
-	return text
+	return text.String()
 }

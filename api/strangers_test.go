@@ -88,14 +88,15 @@ func TestAStrangerGetsNothing(t *testing.T) {
 // state is all that a tenant has, but for when its tokens were used.
 func (s *shop) state() string {
 	s.t.Helper()
-	text := s.everything()
+	var text strings.Builder
+	text.WriteString(s.everything())
 	for _, table := range []string{"customer", "account", "transaction", "ledger_entry"} {
 		var rows string
 		err := s.db.Pool().QueryRow(s.t.Context(), "select coalesce(string_agg(r::text, ' ' order by r::text), '') from loyalty."+table+" r where tenant_id = $1", s.by.Tenant.ID).Scan(&rows)
 		s.must(rows, err)
-		text += rows
+		text.WriteString(rows)
 	}
-	return text
+	return text.String()
 }
 
 // same compares answers whole, but for what differs between any two.

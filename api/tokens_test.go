@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -37,20 +38,24 @@ func TestCreateToken(t *testing.T) {
 		}}
 	}
 	runScenarios(t, []scenario{
+		post(created, "a token", `{"name":"Till","scopes":["customers:read"]}`, 201, tokenMade(`"Till"`, `["customers:read"]`, "null")),
 		post(makes, "", `{"name":"Till","scopes":["customers:read"]}`, 201, tokenMade(`"Till"`, `["customers:read"]`, "null")),
 		post(takes, "all six", `{"name":"Ü","scopes":`+everyone+`}`, 201, tokenMade(`"Ü"`, everyone, "null")),
 		post(takes, "none", `{"name":"x","scopes":[]}`, 201, tokenMade(`"x"`, `[]`, "null")),
 		post(takes, "one twice", `{"name":"x","scopes":["reports:read","reports:read"]}`, 201, tokenMade(`"x"`, `["reports:read"]`, "null")),
 		post(takes, "255 characters", `{"name":"`+strings.Repeat("ü", 255)+`","scopes":[]}`, 201, tokenMade(`"`+strings.Repeat("ü", 255)+`"`, `[]`, "null")),
 		post(takes, "256 characters", `{"name":"`+strings.Repeat("ü", 256)+`","scopes":[]}`, 422, invalid(`"name":["The name field must not be greater than 255 characters."]`)),
+		post(takes, "101 of them", `{"name":"x","scopes":["customers:read"`+strings.Repeat(`,"customers:read"`, 100)+`]}`, 422, invalid(`"scopes":["The scopes field must not have more than 100 items."]`)),
 		post(takes, "missing", `{}`, 422, invalid(`"name":["The name field is required."],"scopes":["The scopes field is required."]`)),
 		post(takes, "null", `{"name":null,"scopes":null,"expires_at":null}`, 422, invalid(`"name":["The name field is required."],"scopes":["The scopes field is required."]`)),
-		post("Treat the six scopes above as the complete set.", "tokens:write", `{"name":"x","scopes":["tokens:write","customers:read","*"]}`, 422, invalid(`"scopes.0":["The selected scopes.0 is invalid."],"scopes.2":["The selected scopes.2 is invalid."]`)),
+		post("A scope named `tokens:write` is mentioned once as allowing token creation through the API; it is absent from the scope list. Treat the six scopes above as the complete set.", "tokens:write", `{"name":"x","scopes":["tokens:write","customers:read","*"]}`, 422, invalid(`"scopes.0":["The selected scopes.0 is invalid."],"scopes.2":["The selected scopes.2 is invalid."]`)),
 		post(wrongType, "of a token", `{"name":5,"scopes":"customers:read","expires_at":1}`, 422, invalid(`"expires_at":["The expires at field must be a string."],"name":["The name field must be a string."],"scopes":["The scopes field must be an array."]`)),
 		post(wrongType, "of a scope", `{"name":"x","scopes":["customers:read",1,null,"no"]}`, 422, invalid(`"scopes.1":["The scopes.1 field must be a string."],"scopes.2":["The scopes.2 field must be a string."],"scopes.3":["The selected scopes.3 is invalid."]`)),
 		post(nulText, "of a token", `{"name":"a\u0000","scopes":["\u0000"]}`, 422, invalid(`"name":["The name field must not contain NUL characters."],"scopes.0":["The selected scopes.0 is invalid."]`)),
 		post(expiry, "given", `{"name":"x","scopes":[],"expires_at":"2999-12-31T23:59:59.5+01:00"}`, 201, tokenMade(`"x"`, `[]`, `"2999-12-31T22:59:59.500Z"`)),
 		post(expiry, "in the past", `{"name":"x","scopes":[],"expires_at":"2020-01-01T00:00:00Z"}`, 422, invalid(`"expires_at":["The expires at field must be a date after now."]`)),
+		post(expiry, "at the end of the year 9999", `{"name":"x","scopes":[],"expires_at":"9999-12-31T23:59:59.999Z"}`, 201, tokenMade(`"x"`, `[]`, `"9999-12-31T23:59:59.999Z"`)),
+		post(expiry, "after the year 9999", `{"name":"x","scopes":[],"expires_at":"9999-12-31T23:59:59-00:01"}`, 422, invalid(`"expires_at":["The expires at field must be a valid date."]`)),
 		post(expiry, "no instant", `{"name":"x","scopes":[],"expires_at":"2999-12-31"}`, 422, invalid(`"expires_at":["The expires at field must be a valid date."]`)),
 		{says: "A platform token makes platform tokens; their `scopes` must be empty.", method: "POST", path: "/tokens", auth: "platform", body: `{"name":"x","scopes":[]}`, status: 201, want: tokenMade(`"x"`, `[]`, "null")},
 		{says: "A platform token makes platform tokens; their `scopes` must be empty.", with: "they are not", method: "POST", path: "/tokens", auth: "platform", body: `{"name":"x","scopes":["customers:read"]}`, status: 422, want: invalid(`"scopes.0":["The selected scopes.0 is invalid."]`)},
@@ -88,7 +93,7 @@ func TestTokenLife(t *testing.T) {
 	t.Parallel()
 	proves(t, "`{id}|{40 characters of [A-Za-z0-9]}{8 hex digits: CRC-32B of those 40}`; stored: SHA-256 of what follows `|`; found by id,",
 		"| token | string | Secret. Returned only in the creation response, of the form `<integer>|<opaque string>`. Never returned again. |",
-		"The secret value is shown once only.", "Never logged.", "| id | integer | Used in the revoke path. |",
+		"or by POST /api/v1/tokens. The secret value is shown once only.", "Never logged.", "| id | integer | Used in the revoke path. |",
 		"| name | string | Descriptive name. |", "| abilities | array of string | The scopes of the token. |",
 		"The new token belongs to the same owner; the audit log names it and the owner is mailed, since any leaked token could make one with every scope.")
 	s := newShop(t)
@@ -105,7 +110,7 @@ func TestTokenLife(t *testing.T) {
 	}
 	secret := answered.Data.Token
 	id, rest, _ := strings.Cut(secret, "|")
-	if sum := fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(rest[:40]))); id != fmt.Sprint(answered.Data.ID) || rest[40:] != sum {
+	if sum := fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(rest[:40]))); id != strconv.FormatInt(answered.Data.ID, 10) || rest[40:] != sum {
 		t.Errorf("the secret's checksum is %s, want %s", rest[40:], sum)
 	}
 	var hash []byte

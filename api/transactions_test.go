@@ -50,7 +50,7 @@ func TestRecordTransaction(t *testing.T) {
 			body: body, status: status, want: want, after: after,
 		}
 	}
-	const order = `"customer_ulid":"{anna}","transaction_type_id":{points}`
+	const toAnna = `"customer_ulid":"{anna}","transaction_type_id":{points}`
 	table := []scenario{
 		{
 			says: recorded, method: "POST", path: "/transactions", auth: "transactions:write",
@@ -59,17 +59,17 @@ func TestRecordTransaction(t *testing.T) {
 		},
 		post(awarded, "stamps", `{"customer_ulid":"{anna}","transaction_type_id":{stamps},"spend_amount_cents":1}`, 201,
 			one(sale("<ulid>", "stamps", "1", "null", "1", completed, "{stamps}", "null")), balance(0, 1, 1)),
-		post(awarded, "points", `{`+order+`,"spend_amount_cents":100}`, 201, one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", "null")), balance(1, 0, 1)),
-		post("201 for: customer created by upsert, transaction,", "", `{`+order+`,"spend_amount_cents":100}`, 201, one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", "null")), nil),
+		post(awarded, "points", `{`+toAnna+`,"spend_amount_cents":100}`, 201, one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", "null")), balance(1, 0, 1)),
+		post(created, "a sale", `{`+toAnna+`,"spend_amount_cents":100}`, 201, one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", "null")), nil),
 		post("ULIDs are read in either case, written in upper case.", "in a body", `{"customer_ulid":"{anna_lower}","transaction_type_id":{points},"spend_amount_cents":99}`, 201, one(sale("<ulid>", "points", "99", "0", "null", completed, "{points}", "null")), balance(0, 0, 0)),
 		post(awardRule, "below the minimum", `{"customer_ulid":"{anna}","transaction_type_id":{from_ten},"spend_amount_cents":999}`, 201, one(sale("<ulid>", "points", "999", "0", "null", completed, "{from_ten}", "null")), balance(0, 0, 0)),
 		post(awardRule, "at the minimum", `{"customer_ulid":"{anna}","transaction_type_id":{from_ten},"spend_amount_cents":1000}`, 201, one(sale("<ulid>", "points", "1000", "10", "null", completed, "{from_ten}", "null")), balance(10, 0, 1)),
 		post(awardRule, "capped", `{"customer_ulid":"{anna}","transaction_type_id":{capped},"spend_amount_cents":100000}`, 201, one(sale("<ulid>", "points", "100000", "5", "null", completed, "{capped}", "null")), balance(5, 0, 1)),
-		post(spendRange, "0", `{`+order+`,"spend_amount_cents":0}`, 201, one(sale("<ulid>", "points", "0", "0", "null", completed, "{points}", "null")), nothing),
-		post(spendRange, "-0", `{`+order+`,"spend_amount_cents":-0}`, 201, one(sale("<ulid>", "points", "0", "0", "null", completed, "{points}", "null")), nothing),
-		post(spendRange, "10^12", `{`+order+`,"spend_amount_cents":1000000000000}`, 201, one(sale("<ulid>", "points", "1000000000000", "10000000000", "null", completed, "{points}", "null")), balance(10000000000, 0, 1)),
-		post(spendRange, "a cent more", `{`+order+`,"spend_amount_cents":1000000000001}`, 422, invalid(`"spend_amount_cents":["The spend amount cents field must not be greater than 1000000000000."]`), nothing),
-		post(wording, "-1", `{`+order+`,"spend_amount_cents":-1}`, 422, invalid(`"spend_amount_cents":["The spend amount cents field must be at least 0."]`), nothing),
+		post(spendRange, "0", `{`+toAnna+`,"spend_amount_cents":0}`, 201, one(sale("<ulid>", "points", "0", "0", "null", completed, "{points}", "null")), nothing),
+		post(spendRange, "-0", `{`+toAnna+`,"spend_amount_cents":-0}`, 201, one(sale("<ulid>", "points", "0", "0", "null", completed, "{points}", "null")), nothing),
+		post(spendRange, "10^12", `{`+toAnna+`,"spend_amount_cents":1000000000000}`, 201, one(sale("<ulid>", "points", "1000000000000", "10000000000", "null", completed, "{points}", "null")), balance(10000000000, 0, 1)),
+		post(spendRange, "a cent more", `{`+toAnna+`,"spend_amount_cents":1000000000001}`, 422, invalid(`"spend_amount_cents":["The spend amount cents field must not be greater than 1000000000000."]`), nothing),
+		post(wording, "-1", `{`+toAnna+`,"spend_amount_cents":-1}`, 422, invalid(`"spend_amount_cents":["The spend amount cents field must be at least 0."]`), nothing),
 		post(overflows, "", `{"customer_ulid":"{anna}","transaction_type_id":{lavish},"spend_amount_cents":1000000000000}`, 422, refused("balance-too-large", "The award would exceed the largest possible balance."), nothing),
 		{
 			says: overflows, with: "the balance", method: "POST", path: "/transactions",
@@ -87,35 +87,35 @@ func TestRecordTransaction(t *testing.T) {
 		post(wrongType, "of a sale", `{"customer_ulid":5,"transaction_type_id":"1","spend_amount_cents":"100","external_reference":1}`, 422,
 			invalid(`"customer_ulid":["The customer ulid field must be a string."],"external_reference":["The external reference field must be a string."],`+
 				`"spend_amount_cents":["The spend amount cents field must be an integer."],"transaction_type_id":["The transaction type id field must be an integer."]`), nothing),
-		post(reference, "given", `{`+order+`,"spend_amount_cents":100,"external_reference":"R-1"}`, 201, one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", `"R-1"`)), nil),
-		post(reference, "100 characters", `{`+order+`,"spend_amount_cents":100,"external_reference":"`+strings.Repeat("ö", 100)+`"}`, 201, one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", `"`+strings.Repeat("ö", 100)+`"`)), nil),
-		post(reference, "101 characters", `{`+order+`,"spend_amount_cents":100,"external_reference":"`+strings.Repeat("x", 101)+`"}`, 422, invalid(`"external_reference":["The external reference field must not be greater than 100 characters."]`), nothing),
-		post(reference, "null and blank are none", `{`+order+`,"spend_amount_cents":100,"external_reference":" "}`, 201, one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", "null")), nil),
+		post(reference, "given", `{`+toAnna+`,"spend_amount_cents":100,"external_reference":"R-1"}`, 201, one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", `"R-1"`)), nil),
+		post(reference, "100 characters", `{`+toAnna+`,"spend_amount_cents":100,"external_reference":"`+strings.Repeat("ö", 100)+`"}`, 201, one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", `"`+strings.Repeat("ö", 100)+`"`)), nil),
+		post(reference, "101 characters", `{`+toAnna+`,"spend_amount_cents":100,"external_reference":"`+strings.Repeat("x", 101)+`"}`, 422, invalid(`"external_reference":["The external reference field must not be greater than 100 characters."]`), nothing),
+		post(reference, "null and blank are none", `{`+toAnna+`,"spend_amount_cents":100,"external_reference":" "}`, 201, one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", "null")), nil),
 		post(nulText, "of a sale", `{"customer_ulid":"\u0000","transaction_type_id":{points},"spend_amount_cents":100,"external_reference":"R\u0000"}`, 422,
 			invalid(`"customer_ulid":["The customer ulid field must not contain NUL characters."],"external_reference":["The external reference field must not contain NUL characters."]`), nothing),
 		{
 			says: reference, with: "a second use", method: "POST", path: "/transactions",
 			before: func(s *shop) {
-				s.call("POST", "/api/v1/transactions", s.token, `{`+order+`,"spend_amount_cents":100,"external_reference":"R-1"}`)
+				s.call("POST", "/api/v1/transactions", s.token, `{`+toAnna+`,"spend_amount_cents":100,"external_reference":"R-1"}`)
 			},
-			body: `{` + order + `,"spend_amount_cents":100,"external_reference":"R-1"}`, status: 422,
+			body: `{` + toAnna + `,"spend_amount_cents":100,"external_reference":"R-1"}`, status: 422,
 			want: invalid(`"external_reference":["The external reference has already been taken."]`), after: balance(1, 0, 1),
 		},
 		{
 			says: reference, with: "another tenant's is free", method: "POST", path: "/transactions",
 			before: func(s *shop) {
 				o := s.stranger()
-				o.call("POST", "/api/v1/transactions", o.token, `{`+order+`,"spend_amount_cents":100,"external_reference":"R-1"}`)
+				o.call("POST", "/api/v1/transactions", o.token, `{`+toAnna+`,"spend_amount_cents":100,"external_reference":"R-1"}`)
 			},
-			body: `{` + order + `,"spend_amount_cents":100,"external_reference":"R-1"}`, status: 201,
+			body: `{` + toAnna + `,"spend_amount_cents":100,"external_reference":"R-1"}`, status: 201,
 			want: one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", `"R-1"`)),
 		},
 		{
-			says: "it is not idempotent (a retry creates a second transaction).", method: "POST", path: "/transactions",
+			says: "the usage guides describe it as recording a pre-authorised transaction directly, and it is not idempotent (a retry creates a second transaction).", method: "POST", path: "/transactions",
 			before: func(s *shop) {
-				s.call("POST", "/api/v1/transactions", s.token, `{`+order+`,"spend_amount_cents":100}`)
+				s.call("POST", "/api/v1/transactions", s.token, `{`+toAnna+`,"spend_amount_cents":100}`)
 			},
-			body: `{` + order + `,"spend_amount_cents":100}`, status: 201,
+			body: `{` + toAnna + `,"spend_amount_cents":100}`, status: 201,
 			want: one(sale("<ulid>", "points", "100", "1", "null", completed, "{points}", "null")), after: balance(2, 0, 2),
 		},
 	}
@@ -156,7 +156,8 @@ func TestFindAndVoidTransaction(t *testing.T) {
 
 func TestTransactionFields(t *testing.T) {
 	t.Parallel()
-	proves(t, "Value `points` is used for points transactions.", "| spend_amount_cents | integer | Spend amount in cents. |",
+	proves(t, "| rule_type | string | Value `points` is used for points transactions. Other values: not shown (a `stamps_awarded` field implies a stamps type). |",
+		"States: `completed`, `voided`.", "| spend_amount_cents | integer | Spend amount in cents. |",
 		"| points_awarded | integer or null | Points of this transaction only. |", "| status | string | `completed` or `voided`. |",
 		"| customer_ulid | string (ULID) | |", "| created_at | string (timestamp) | |", "| ulid | string (ULID) | |",
 		"The rule that turns spend into points is part of the transaction type and is not exposed.",
@@ -170,7 +171,7 @@ func TestTransactionFields(t *testing.T) {
 func TestVoidMayTakeTheBalanceBelowZero(t *testing.T) {
 	t.Parallel()
 	proves(t, "Voiding reverses the whole award even if it was spent: the balance may go below zero,",
-		"Void and fulfil cannot apply twice.", "A 422 `already voided` on a void retry may be treated as success.")
+		"Void and fulfil cannot apply twice.", "POST /transactions and POST /redemptions are not.", "A 422 `already voided` on a void retry may be treated as success.")
 	s := newShop(t)
 	s.fill("{sale}")
 	s.change("account", "points = 5") // seven were spent
@@ -179,4 +180,10 @@ func TestVoidMayTakeTheBalanceBelowZero(t *testing.T) {
 	balance(-7, 0, 2)(s, answer{})
 	s.call("POST", "/api/v1/transactions/{sale}/void", s.token, "").is(t, 422, refused("already-voided", "This transaction has already been voided."))
 	balance(-7, 0, 2)(s, answer{})
+	// Recording it again is another sale.
+	s.call("PATCH", "/api/v1/customers/{anna}", s.token, `{"status":"active"}`)
+	for range 2 {
+		s.call("POST", "/api/v1/transactions", s.token, aSale)
+	}
+	balance(-5, 0, 4)(s, answer{})
 }

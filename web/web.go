@@ -6,6 +6,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -37,10 +38,16 @@ func New(c Config) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", healthz)
 	mux.HandleFunc("/readyz", c.readyz)
-	mux.Handle("/api/", c.API)
 	mux.Handle("/static/", static.Handler())
 	mux.Handle("/", pages(c))
-	return host.HSTS(c.traced(mux))
+	return host.HSTS(c.traced(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Past the mux: what it does to a path like /api//v1 is a redirection in HTML.
+		if area(r.URL.Path) == "api" {
+			c.API.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})))
 }
 
 // Plain gives the refusals of plain HTTP an id and a log line as well.
@@ -159,10 +166,13 @@ func (c Config) readyz(w http.ResponseWriter, r *http.Request) {
 	status(w, http.StatusOK, "ok", "")
 }
 
-// cause is the first part of an error: what comes after may name hosts and users.
+// cause is what an error says by itself: the one that it wraps may name hosts, users
+// and files, and anybody may ask.
 func cause(err error) string {
-	text, _, _ := strings.Cut(err.Error(), ": failed")
-	return text
+	if wrapped := errors.Unwrap(err); wrapped != nil {
+		return strings.TrimSuffix(err.Error(), ": "+wrapped.Error())
+	}
+	return err.Error()
 }
 
 func status(w http.ResponseWriter, code int, word, reason string) {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"github.com/caarlos0/env/v11"
@@ -57,7 +58,9 @@ func readConfig(environment map[string]string) (*config, error) {
 	var mistakes []error
 	var parsing env.AggregateError
 	if errors.As(err, &parsing) {
-		mistakes = parsing.Errors
+		for _, mistake := range parsing.Errors {
+			mistakes = append(mistakes, named(mistake))
+		}
 	} else if err != nil {
 		mistakes = []error{err}
 	}
@@ -67,6 +70,18 @@ func readConfig(environment map[string]string) (*config, error) {
 		return nil, fmt.Errorf("the settings are wrong:\n%w", errors.Join(mistakes...))
 	}
 	return &c, nil
+}
+
+// named gives a value that could not be read the name of its variable: the library
+// only knows that of the field.
+func named(err error) error {
+	var parsing env.ParseError
+	if errors.As(err, &parsing) {
+		if field, ok := reflect.TypeFor[config]().FieldByName(parsing.Name); ok {
+			return fmt.Errorf("%s: %w", field.Tag.Get("env"), parsing.Err)
+		}
+	}
+	return err
 }
 
 // unknown finds settings that nobody reads: most likely misspelled.

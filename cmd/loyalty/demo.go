@@ -38,7 +38,7 @@ func (demoCmd) Run(ctx context.Context) error {
 }
 
 func (a *app) fillDemo(ctx context.Context, password string) (demo.Made, error) {
-	made, err := demo.Fill(ctx, a.db, password, progress("making the demo business"))
+	made, err := demo.Fill(ctx, a.db, password, a.progress("making the demo business"))
 	if err != nil {
 		return demo.Made{}, fmt.Errorf("demo business: %w", err)
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
+	"os/signal"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
@@ -27,9 +29,21 @@ func (cmd psql) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		shell := exec.CommandContext(context.WithoutCancel(ctx), "psql", a.directURL(a.url))
-		shell.Env = append(os.Environ(),
+		login, err := url.Parse(a.directURL(a.url))
+		if err != nil {
+			return err
+		}
+		environment := append(os.Environ(),
 			fmt.Sprintf("PGOPTIONS=-c role=%s -c app.tenant_id=%d -c search_path=loyalty", db.Role, t.ID))
+		if password, set := login.User.Password(); set {
+			// Everybody on the machine can read the arguments of a process.
+			login.User = url.User(login.User.Username())
+			environment = append(environment, "PGPASSWORD="+password)
+		}
+		// Ctrl-C is psql's: there it cancels a statement.
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+		shell := exec.CommandContext(context.WithoutCancel(ctx), "psql", login.String())
+		shell.Env = environment
 		shell.Stdin, shell.Stdout, shell.Stderr = os.Stdin, os.Stdout, os.Stderr
 		return shell.Run()
 	})

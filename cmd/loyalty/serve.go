@@ -137,8 +137,12 @@ func (c *config) authorityFile() string {
 	return file
 }
 
-// progress shows on the terminal how far something long is.
-func progress(what string) func(done, total int) {
+// progress shows on the terminal how far something long is. What reads a log in JSON
+// is no terminal.
+func (c *config) progress(what string) func(done, total int) {
+	if c.Log == "json" {
+		return nil
+	}
 	shown := -1
 	return func(done, total int) {
 		if percent := done * 100 / max(total, 1); percent != shown {

@@ -51,8 +51,8 @@ func NewService(d *db.DB) *Service { return &Service{db: d} }
 
 // Upsert returns the customer with that phone, else with that e-mail, unchanged;
 // there being none, it makes one (specification §4). Of several at once with one
-// phone, one makes the customer and all return it. Three round trips when found,
-// four when made.
+// phone, one makes the customer and all return it. Two round trips when found,
+// three when made.
 func (s *Service) Upsert(ctx context.Context, by core.Actor, n New) (Upserted, error) {
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Upserted, error) {
 		in, err := n.validate(by.Tenant)

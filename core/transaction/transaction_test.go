@@ -682,7 +682,9 @@ func TestRoundTrips(t *testing.T) {
 		{"find", 1, func() error { return second(s.Find(ctx, s.by, sold)) }},
 		{"list", 1, func() error { return second(s.ListByCustomer(ctx, s.by, s.customer, core.Page{Size: 3})) }},
 		{"types", 1, func() error { return second(s.Types(ctx, s.by)) }},
-		{"add type", 2, func() error { return second(s.AddType(ctx, s.by, transaction.NewType{Name: "x", RuleType: ledger.Stamps})) }},
+		{"add type", 2, func() error {
+			return second(s.AddType(ctx, s.by, transaction.NewType{Name: "x", RuleType: ledger.Stamps}))
+		}},
 	} {
 		var trips int
 		for range 2 { // the first run prepares the statements

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// "A wrong one stops the start, and every mistake is named at once."
+func TestWrongSettings(t *testing.T) {
+	t.Parallel()
+	const url = "postgres://loyalty@localhost/loyalty"
+	secret := strings.Repeat("s", 32)
+	for name, test := range map[string]struct {
+		set  map[string]string
+		want []string // each is a line of its own, and there is no other
+	}{
+		"nothing":      {},
+		"a server's":   {set: map[string]string{"DATABASE_URL": url, "LOYALTY_SECRET": secret}},
+		"two secrets":  {set: map[string]string{"LOYALTY_SECRET": secret + "," + secret}},
+		"another name": {set: map[string]string{"LOYALTYADDR": "x", "loyalty_addr": "x", "HOME": "/"}},
+		"the address of tests": {
+			set: map[string]string{"LOYALTY_TEST_DATABASE_URL": url},
+		},
+		"misspelled": {
+			set:  map[string]string{"LOYALTY_ADRESS": ":80", "LOYALTY_DATABASE_URL": url},
+			want: []string{"LOYALTY_ADRESS is no setting", "LOYALTY_DATABASE_URL is no setting"},
+		},
+		"a database of another kind": {
+			set:  map[string]string{"DATABASE_URL": "mysql://root:hush@localhost/x", "LOYALTY_SECRET": secret},
+			want: []string{"DATABASE_URL must begin with postgres://"},
+		},
+		"a database that is no URL": {
+			set:  map[string]string{"DATABASE_URL": "postgres://u:hush%zz@localhost/x", "LOYALTY_SECRET": secret},
+			want: []string{"DATABASE_URL must begin with postgres://"},
+		},
+		"a database without a secret": {
+			set:  map[string]string{"DATABASE_URL": url},
+			want: []string{"LOYALTY_SECRET is required with DATABASE_URL; make one with: openssl rand -hex 32"},
+		},
+		"short secrets": {
+			set:  map[string]string{"LOYALTY_SECRET": secret + ",hush,hush-hush"},
+			want: []string{"LOYALTY_SECRET: each secret must have at least 32 characters"},
+		},
+		"a direct URL by itself": {
+			set:  map[string]string{"LOYALTY_DATABASE_DIRECT_URL": url},
+			want: []string{"LOYALTY_DATABASE_DIRECT_URL is set without DATABASE_URL"},
+		},
+		"base URLs": {
+			set:  map[string]string{"LOYALTY_BASE_URL": "http://localhost"},
+			want: []string{"LOYALTY_BASE_URL: "},
+		},
+		"numbers": {
+			set:  map[string]string{"LOYALTY_RATE_TOKEN": "many", "LOYALTY_RATE_IP": "1.5"},
+			want: []string{`LOYALTY_RATE_TOKEN: strconv.ParseInt: parsing "many"`, `LOYALTY_RATE_IP: strconv.ParseInt: parsing "1.5"`},
+		},
+		"numbers below zero": {
+			set:  map[string]string{"LOYALTY_RATE_TOKEN": "-1", "LOYALTY_RATE_IP": "-60"},
+			want: []string{"LOYALTY_RATE_TOKEN must be 0 (no limit) or more", "LOYALTY_RATE_IP must be 0 (no limit) or more"},
+		},
+		"a switch": {
+			set:  map[string]string{"LOYALTY_SANDBOX": "please"},
+			want: []string{`LOYALTY_SANDBOX: strconv.ParseBool: parsing "please"`},
+		},
+		"a TLS mode": {
+			set:  map[string]string{"LOYALTY_TLS": "acme"},
+			want: []string{`LOYALTY_TLS must be local, files or proxy, not "acme"`},
+		},
+		"files of nothing": {
+			set:  map[string]string{"LOYALTY_TLS": "files", "LOYALTY_TLS_CERT": "cert.pem"},
+			want: []string{"LOYALTY_TLS=files needs LOYALTY_TLS_CERT and LOYALTY_TLS_KEY"},
+		},
+		"a proxy that nobody trusts": {
+			set:  map[string]string{"LOYALTY_TLS": "proxy"},
+			want: []string{"LOYALTY_TLS=proxy needs LOYALTY_TRUSTED_PROXIES"},
+		},
+		"a proxy without an address": {
+			set:  map[string]string{"LOYALTY_TLS": "proxy", "LOYALTY_TRUSTED_PROXIES": "10.0.0.0/8,gate"},
+			want: []string{`LOYALTY_TRUSTED_PROXIES: trusted proxy "gate" is neither an address nor a CIDR range`},
+		},
+		"what is not built": {
+			set:  map[string]string{"LOYALTY_REDIS_URL": "redis://:hush@localhost"},
+			want: []string{"LOYALTY_REDIS_URL: limits shared by several machines are not built yet; unset it"},
+		},
+		"a mail server": {
+			set:  map[string]string{"LOYALTY_SMTP_URL": "http://u:hush@localhost", "LOYALTY_MAIL_FROM": "a@example.com"},
+			want: []string{"LOYALTY_SMTP_URL and LOYALTY_MAIL_FROM: a mail server is written"},
+		},
+		"a mail server without a sender": {
+			set:  map[string]string{"LOYALTY_SMTP_URL": "smtp://u:hush@localhost"},
+			want: []string{`LOYALTY_SMTP_URL and LOYALTY_MAIL_FROM: "" is not an address`},
+		},
+		"a scope": {
+			set:  map[string]string{"LOYALTY_TRANSACTION_CREATE_SCOPE": "sales:write"},
+			want: []string{"LOYALTY_TRANSACTION_CREATE_SCOPE must be one of "},
+		},
+		"a log": {
+			set:  map[string]string{"LOYALTY_LOG": "xml"},
+			want: []string{`LOYALTY_LOG must be text or json, not "xml"`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := readConfig(test.set)
+			if err == nil {
+				if len(test.want) > 0 {
+					t.Errorf("%v is accepted, want %q", test.set, test.want)
+				}
+				return
+			}
+			head, rest, _ := strings.Cut(err.Error(), "\n")
+			lines := strings.Split(rest, "\n")
+			if head != "the settings are wrong:" || len(lines) != len(test.want) {
+				t.Errorf("%v: %q, want %q", test.set, err, test.want)
+			}
+			for _, want := range test.want {
+				if !strings.Contains("\n"+rest, "\n"+want) {
+					t.Errorf("%v: %q lacks %q", test.set, err, want)
+				}
+			}
+			if strings.Contains(err.Error(), "hush") {
+				t.Errorf("%q tells a secret", err)
+			}
+		})
+	}
+}
+
+// Exit 1, every mistake at once, nothing started, and no secret told: whatever the command.
+func TestWrongSettingsStartNothing(t *testing.T) {
+	t.Parallel()
+	const hidden = "tell-nobody"
+	for _, command := range [][]string{
+		{"serve"},
+		{"migrate", "up"},
+		{"demo"},
+		{"verify"},
+		{"sandbox", "--out", "tokens.json"},
+		{"admin", "create", "--email=a@example.com", "--name=A"},
+		{"psql", "--tenant=demo"},
+	} {
+		t.Run(command[0], func(t *testing.T) {
+			t.Parallel()
+			in := newInstallation(t,
+				"DATABASE_URL=postgres://loyalty:"+hidden+"%zz@localhost/x", "LOYALTY_SECRET="+hidden,
+				"LOYALTY_SMTP_URL=smtp://u:"+hidden+"@", "LOYALTY_REDIS_URL=redis://:"+hidden+"@localhost",
+				"LOYALTY_RATE_IP=-1", "LOYALTY_TLS=maybe", "LOYALTY_LOG=loud", "LOYALTY_PORT=80")
+			in.hidden = append(in.hidden, hidden)
+			p := in.run(command...)
+			p.says(t, "the settings are wrong:", "DATABASE_URL must begin", "LOYALTY_SECRET: each", "LOYALTY_SMTP_URL and", "LOYALTY_REDIS_URL: ",
+				"LOYALTY_RATE_IP must", "LOYALTY_TLS must", "LOYALTY_LOG must", "LOYALTY_PORT is no setting")
+			if p.out.String() != "" {
+				t.Errorf("it printed %q", p.out.String())
+			}
+			if exists(in.data) || exists(filepath.Join(in.top, "tokens.json")) {
+				t.Error("it made files")
+			}
+		})
+	}
+}
+
+// A database that is out of reach is said to be, and its password is not.
+func TestDatabaseOutOfReach(t *testing.T) {
+	t.Parallel()
+	for _, command := range [][]string{{"serve"}, {"migrate", "status"}, {"verify"}} {
+		t.Run(command[0], func(t *testing.T) {
+			t.Parallel()
+			in := newInstallationOn(t, "postgres://loyalty@127.0.0.1:1/loyalty")
+			in.run(command...).says(t, "127.0.0.1:1", "connection refused")
+			if exists(in.cluster()) {
+				t.Error("a private database was made")
+			}
+		})
+	}
+}

@@ -1,0 +1,385 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/sandbox"
+	"example.com/loyalty/core/token"
+)
+
+// emptyDatabase makes one without any migration.
+func emptyDatabase(t *testing.T) string {
+	t.Helper()
+	own := dbtest.OwnURL(t)
+	name := "empty_" + strings.ToLower(rand.Text())
+	connect(t, own).exec("create database " + name)
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		conn, err := pgx.Connect(ctx, own)
+		if err == nil {
+			defer conn.Close(ctx)
+			_, err = conn.Exec(ctx, "drop database "+name+" with (force)")
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	u, err := url.Parse(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	return u.String()
+}
+
+// "`/readyz` (database reachable, migrations current)"; "says whether the database can be
+// used and has every migration, and if not, what to do"; with DATABASE_URL nothing
+// private is started and no demo is made.
+func TestEmptyDatabase(t *testing.T) {
+	t.Parallel()
+	empty := emptyDatabase(t)
+	in := newInstallationOn(t, empty, "LOYALTY_SANDBOX=1")
+	s := in.serve()
+	if s.token != "" || s.out.has("curl") || s.out.has("Demo") || s.out.has("PostgreSQL") {
+		t.Errorf("there is more than the product:\n%s", s.out.String())
+	}
+	if exists(in.cluster()) || exists(filepath.Join(in.data, "secret")) {
+		t.Error("something private was made")
+	}
+	got := s.expect(t, http.StatusServiceUnavailable, "GET", "/readyz", "", "")
+	got.is(t, http.StatusServiceUnavailable, "application/json",
+		"{\"status\":\"unavailable\",\"reason\":\"the database is empty: run `loyalty migrate up`\"}\n")
+	if got.header.Get("Retry-After") == "" {
+		t.Error("/readyz does not say when to come again")
+	}
+	if !s.log.has("serving, but not ready") {
+		t.Error("the log does not say that the database is empty")
+	}
+	s.expect(t, http.StatusOK, "GET", "/healthz", "", "")
+	s.expect(t, http.StatusOK, "GET", "/problems", "", "")
+
+	steps := regexp.MustCompile(`(?m)^(\S+\.sql|\d+ \(in Go\)) +not yet$`)
+	before := in.succeed("migrate", "status")
+	pending := len(steps.FindAllString(before, -1))
+	if pending == 0 || pending != strings.Count(before, "\n") {
+		t.Errorf("migrate status of an empty database:\n%s", before)
+	}
+	if up := in.succeed("migrate", "up"); strings.Count(up, "done: ") != pending {
+		t.Errorf("migrate up, of %d steps:\n%s", pending, up)
+	}
+	if up := in.succeed("migrate", "up"); up != "the database is up to date\n" {
+		t.Errorf("migrate up, again:\n%s", up)
+	}
+	taken := regexp.MustCompile(`(?m)^\S.* +\d{4}-\d\d-\d\d \d\d:\d\d UTC$`)
+	if after := in.succeed("migrate", "status"); len(taken.FindAllString(after, -1)) != pending {
+		t.Errorf("migrate status of a migrated database:\n%s", after)
+	}
+	s.expect(t, http.StatusOK, "GET", "/readyz", "", "")
+
+	// And the jobs run, too: the owner of a new token is told.
+	shop := in.sandbox(t).Tenants[0]
+	s.expect(t, http.StatusCreated, "POST", "/api/v1/tokens", shop.Tokens["all"], `{"name":"After the migration","scopes":[]}`)
+	d := connect(t, empty)
+	await(t, "the mail is delivered", func() bool {
+		return ask[int](d, "select count(*) from loyalty.mail where status = 'kept' and text like '%After the migration%'") == 1
+	})
+	s.stop()
+}
+
+// sandbox makes a sandbox and reads its file.
+func (in *installation) sandbox(t *testing.T) sandbox.File {
+	t.Helper()
+	file := filepath.Join(in.top, "tokens.json")
+	in.succeed("sandbox", "--out", file)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decode[sandbox.File](t, string(text))
+}
+
+// "`demo`: makes the demo business in the database of `DATABASE_URL`"
+func TestDemoCommand(t *testing.T) {
+	t.Parallel()
+	in := newInstallationOn(t, dbtest.OwnURL(t))
+	secret := regexp.MustCompile(`(?m)^API token, shown once: (\d+\|\S{48})$`)
+	made := secret.FindStringSubmatch(in.succeed("demo"))
+	again := in.succeed("demo")
+	another := secret.FindStringSubmatch(again)
+	if !strings.Contains(again, "the demo business is here already: "+strings.Replace(in.base, "localhost", "demo.localhost", 1)) {
+		t.Errorf("demo, again:\n%s", again)
+	}
+	if made == nil || another == nil || made[1] == another[1] {
+		t.Fatalf("two runs print %v and %v", made, another)
+	}
+	in.hidden = append(in.hidden, made[1], another[1])
+	s := in.serve()
+	first := s.expect(t, http.StatusOK, "GET", "/api/v1/customers", made[1], "")
+	second := s.expect(t, http.StatusOK, "GET", "/api/v1/customers", another[1], "")
+	if len(decode[many[customerRecord]](t, first.body).Data) == 0 || first.body != second.body {
+		t.Errorf("the demo's tokens show %s and %s", first.body, second.body)
+	}
+	if s.out.has("Token") {
+		t.Error("serve knows of the demo")
+	}
+	s.stop()
+}
+
+// "`loyalty sandbox` is refused unless `LOYALTY_SANDBOX=1` or the database is the private
+// one." "It works against the database that `serve` uses, while `serve` runs."
+func TestSandboxCommand(t *testing.T) {
+	t.Parallel()
+	in := newInstallationOn(t, dbtest.OwnURL(t))
+	file := filepath.Join(in.top, "tokens.json")
+	in.run("sandbox", "--out", file).says(t, "set LOYALTY_SANDBOX=1")
+	if exists(file) {
+		t.Fatal("it was refused and wrote a file")
+	}
+	allowed := in.with("LOYALTY_SANDBOX=1", "LOYALTY_RATE_TOKEN=0", "LOYALTY_RATE_IP=0")
+	s := allowed.serve()
+	f := allowed.sandbox(t)
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v: %v, want mode 0600", err, info.Mode())
+	}
+	if f.BaseURL != in.base || f.CAFile != filepath.Join(in.data, "ca.pem") || f.TransactionsPostScope != token.TransactionsWrite || len(f.Tenants) != 2 {
+		t.Errorf("%+v", f)
+	}
+	for i, shop := range f.Tenants {
+		checkTokens(t, s, shop)
+		if want := strings.Replace(in.base, "localhost", shop.Slug+".localhost", 1); shop.PanelURL != want+"/admin" {
+			t.Errorf("the panel is %s", shop.PanelURL)
+		}
+		// "on a tenant host a token of another tenant is 401"
+		other := f.Tenants[1-i]
+		s.expect(t, http.StatusUnauthorized, "GET", strings.TrimSuffix(shop.PanelURL, "/admin")+"/api/v1/customers", other.Tokens["all"], "")
+	}
+	// "A platform token on a tenant endpoint: 403."
+	s.expect(t, http.StatusForbidden, "GET", "/api/v1/customers", f.Platform.Token, "")
+	s.expect(t, http.StatusOK, "GET", "/api/v1/tokens", f.Platform.Token, "")
+
+	// "run again it makes two more", and a file that others may read becomes private.
+	if err := os.Chmod(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	more := allowed.sandbox(t)
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v: written over a file, it has %v", err, info.Mode())
+	}
+	s.expect(t, http.StatusOK, "GET", "/api/v1/customers", more.Tenants[0].Tokens["all"], "")
+	s.expect(t, http.StatusOK, "GET", "/api/v1/customers", f.Tenants[0].Tokens["all"], "")
+	if more.Tenants[0].ID == f.Tenants[0].ID || more.Platform.Email == f.Platform.Email {
+		t.Error("the second sandbox is the first one")
+	}
+	s.stop()
+}
+
+// checkTokens finds that each token may do what its name says, and nothing else.
+func checkTokens(t *testing.T, s *server, shop sandbox.Tenant) {
+	t.Helper()
+	all := s.expect(t, http.StatusOK, "GET", "/api/v1/tokens?per_page=100", shop.Tokens["all"], "")
+	type record struct {
+		Name      string          `json:"name"`
+		Abilities []token.Ability `json:"abilities"`
+	}
+	listed := decode[many[record]](t, all.body).Data
+	if len(listed) != 2+len(token.Abilities) || len(shop.Tokens) != len(listed) {
+		t.Errorf("%d tokens are in the file, %d in the list", len(shop.Tokens), len(listed))
+	}
+	for name, secret := range shop.Tokens {
+		s.in.hidden = append(s.in.hidden, secret)
+		may := map[token.Ability]bool{}
+		for _, a := range token.Abilities {
+			may[a] = name == "all" || name == string(a)
+		}
+		if !slices.ContainsFunc(listed, func(r record) bool {
+			same := r.Name == name
+			for a, yes := range may {
+				same = same && slices.Contains(r.Abilities, a) == yes
+			}
+			return same
+		}) {
+			t.Errorf("no token in the list is %s", name)
+		}
+		for _, r := range []struct {
+			needs        token.Ability
+			method, path string
+			status       int // for who may
+		}{
+			{token.CustomersRead, "GET", "/api/v1/customers", http.StatusOK},
+			{token.CustomersWrite, "POST", "/api/v1/customers", http.StatusUnprocessableEntity},
+			{token.TransactionsWrite, "POST", "/api/v1/transactions", http.StatusUnprocessableEntity},
+		} {
+			want, body := http.StatusForbidden, ""
+			if may[r.needs] {
+				want = r.status
+			}
+			if r.method == "POST" {
+				body = "{}"
+			}
+			s.expect(t, want, r.method, r.path, secret, body)
+		}
+	}
+	s.expect(t, http.StatusUnauthorized, "GET", "/api/v1/tokens", shop.RevokedToken, "")
+
+	// A sale of each kind.
+	made := s.expect(t, http.StatusCreated, "POST", "/api/v1/customers", shop.Tokens["customers:write"],
+		`{"first_name":"Elsa","last_name":"Berg","phone":"0701740699"}`)
+	customer := decode[single[customerRecord]](t, made.body).Data.ULID
+	for kind, award := range map[int64]string{
+		shop.TransactionTypeID: `"points_awarded":12,"stamps_awarded":null`, shop.StampsTransactionTypeID: `"points_awarded":null,"stamps_awarded":1`,
+	} {
+		sold := s.expect(t, http.StatusCreated, "POST", "/api/v1/transactions", shop.Tokens["transactions:write"],
+			fmt.Sprintf(`{"customer_ulid":%q,"transaction_type_id":%d,"spend_amount_cents":1250}`, customer, kind))
+		if !strings.Contains(sold.body, award) {
+			t.Errorf("%s, want %s", sold.body, award)
+		}
+	}
+}
+
+// "`admin create`: makes a super-admin." "Passwords: … at least 12 characters, not among
+// common ones."
+func TestAdminCreate(t *testing.T) {
+	t.Parallel()
+	own := dbtest.OwnURL(t)
+	in := newInstallationOn(t, own)
+	create := func(stdin string, args ...string) *process {
+		p := in.start(stdin, append([]string{"admin", "create", "--name=Åsa Root"}, args...)...)
+		p.exit()
+		return p
+	}
+	admins := func() int {
+		return ask[int](connect(t, own), "select count(*) from loyalty.staff where role = 'super_admin' and tenant_id is null and password_hash like '$argon2id$%'")
+	}
+	made := create("", "--email=Asa@example.com")
+	password := regexp.MustCompile(`^made the super-admin Åsa Root <Asa@example.com>\npassword: (\S{20,})\n$`).FindStringSubmatch(made.out.String())
+	if made.exit() != 0 || password == nil || admins() != 1 {
+		t.Fatalf("exit %d: %s%s", made.exit(), made.out.String(), made.log.String())
+	}
+	in.hidden = append(in.hidden, password[1])
+	create("", "--email=asa@example.com").says(t, "The email has already been taken.")
+	for weak, reason := range map[string]string{
+		"short":                           "The password field must be at least 12 characters.",
+		"passwordpassword":                "The password is too easy to guess. Please choose a different one.",
+		"bo@example.com":                  "The password is too easy to guess. Please choose a different one.",
+		strings.Repeat("long ", 210) + ".": "The password field must not be greater than 1024 characters.",
+	} {
+		create(weak+"\n", "--email=bo@example.com", "--password-stdin").says(t, reason)
+	}
+	create("", "--email=bo@example.com", "--password-stdin").says(t, "read the password")
+	create("", "--email=bo").says(t, "The email field must be a valid email address.")
+	if admins() != 1 {
+		t.Errorf("%d super-admins, want 1", admins())
+	}
+	const chosen = "a password of my own"
+	in.hidden = append(in.hidden, chosen)
+	own2 := create(chosen+"\r\n", "--email=bo@example.com", "--password-stdin")
+	if own2.exit() != 0 || own2.out.has(chosen) || admins() != 2 {
+		t.Errorf("exit %d: %s%s", own2.exit(), own2.out.String(), own2.log.String())
+	}
+}
+
+// "`loyalty verify` recomputes everything and exits non-zero on any difference."
+// "`psql --tenant SLUG`: opens psql inside one business: what it sees and no more"
+func TestVerifyAndPsql(t *testing.T) {
+	t.Parallel()
+	own := dbtest.OwnURL(t)
+	in := newInstallationOn(t, own, "LOYALTY_SANDBOX=1")
+	f := in.sandbox(t)
+	s := in.serve()
+	shop := till{s, t, f.Tenants[0].Tokens["all"], "", fmt.Sprint(f.Tenants[0].TransactionTypeID)}
+	made := s.expect(t, http.StatusCreated, "POST", "/api/v1/customers", shop.token, `{"first_name":"Elsa","last_name":"Berg","phone":"0701740699"}`)
+	shop.customer = decode[single[customerRecord]](t, made.body).Data.ULID
+	for _, reference := range []string{"one", "two"} {
+		if got, err := shop.sell(reference); err != nil || got.status != http.StatusCreated {
+			t.Fatalf("%v %+v", err, got)
+		}
+	}
+	s.stop()
+
+	const claim = `Every balance is the sum of its entries.`
+	right := in.succeed("verify")
+	if !regexp.MustCompile(`(?m)^`+claim+` +1 checked +ok$`).MatchString(right) || !strings.HasSuffix(right, "\neverything agrees\n") {
+		t.Errorf("verify:\n%s", right)
+	}
+	d := connect(t, own)
+	d.exec("update loyalty.account set points = points + 1")
+	wrong := in.run("verify")
+	named := fmt.Sprintf(`(?m)^%s +1 checked +1 WRONG: tenant %d: %s$`, claim, f.Tenants[0].ID, shop.customer)
+	if wrong.exit() != 1 || !regexp.MustCompile(named).MatchString(wrong.out.String()) || !wrong.out.has("differences\n") {
+		t.Errorf("verify of a damaged balance: exit %d\n%s%s", wrong.exit(), wrong.out.String(), wrong.log.String())
+	}
+
+	in.run("psql", "--tenant=nobody").says(t, `there is no business "nobody"`)
+	if _, err := exec.LookPath("psql"); err != nil {
+		t.Log("psql is not installed: it is not tried")
+		return
+	}
+	for i, want := range []string{"1", "0"} {
+		p := in.start(`\pset tuples_only on
+\pset format unaligned
+select current_user, (select count(*) from customer), (select count(*) from ledger_entry) > 0;
+`, "psql", "--tenant="+f.Tenants[i].Slug)
+		sees := "loyalty_app|" + want + "|" + map[string]string{"1": "t", "0": "f"}[want]
+		if p.exit() != 0 || !p.out.has(sees) {
+			t.Errorf("psql: exit %d: %s%s, want %s", p.exit(), p.out.String(), p.log.String(), sees)
+		}
+	}
+}
+
+// "a statement that hangs is cut"; "503 Service Unavailable … with `Retry-After`"; "a
+// refusal frees the key".
+func TestHangingStatement(t *testing.T) {
+	t.Parallel()
+	own := dbtest.OwnURL(t)
+	in := newInstallationOn(t, own, "LOYALTY_SANDBOX=1")
+	f := in.sandbox(t)
+	s := in.serve()
+	shop := till{s, t, f.Tenants[0].Tokens["all"], "", fmt.Sprint(f.Tenants[0].TransactionTypeID)}
+	made := s.expect(t, http.StatusCreated, "POST", "/api/v1/customers", shop.token, `{"first_name":"Elsa","last_name":"Berg","phone":"0701740699"}`)
+	shop.customer = decode[single[customerRecord]](t, made.body).Data.ULID
+
+	release := hold(t, own)
+	sale := shop.begin("receipt")
+	awaitWaiter(t, own)
+	// Nobody else waits meanwhile.
+	s.expect(t, http.StatusOK, "GET", "/api/v1/customers/"+shop.customer, shop.token, "")
+	if got := <-sale; !got.isUnavailable() {
+		t.Errorf("a sale that cannot be recorded: %+v", got)
+	} else {
+		got.carries(t, aYear)
+	}
+	release()
+	got, err := shop.sell("receipt")
+	if err != nil || got.status != http.StatusCreated || got.header.Get("Idempotent-Replayed") != "" {
+		t.Errorf("the sale, once it can be: %v %+v", err, got)
+	}
+	if now := shop.points(); now != 12 {
+		t.Errorf("after a sale of 12.50 the balance is %d, want 12", now)
+	}
+	s.stop()
+}
+
+func TestVersion(t *testing.T) {
+	t.Parallel()
+	in := newInstallation(t)
+	if out := in.succeed("version"); !regexp.MustCompile(`^loyalty \S+ go1\.\S+.*\n$`).MatchString(out) {
+		t.Errorf("version: %q", out)
+	}
+	if exists(in.data) {
+		t.Error("it made a data directory")
+	}
+}

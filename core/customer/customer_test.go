@@ -1,0 +1,563 @@
+package customer_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// shop is a tenant in Sweden with customers.
+type shop struct {
+	*customer.Service
+	db *db.DB
+	by core.Actor
+}
+
+func newShop(t *testing.T) shop { return shopOf(t, dbtest.DB(t)) }
+
+func shopOf(t *testing.T, d *db.DB) shop {
+	t.Helper()
+	return shop{customer.NewService(d), d, dbtest.Tenant(t, d)}
+}
+
+// in is the same shop in another country: "" is none.
+func (s shop) in(country string) shop {
+	s.by.Tenant.Country = country
+	return s
+}
+
+func described(phone string, email *string) customer.New {
+	return customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: &phone, Email: email}
+}
+
+func (s shop) upsert(t *testing.T, phone string, email *string) customer.Upserted {
+	t.Helper()
+	got, err := s.Upsert(t.Context(), s.by, described(phone, email))
+	if err != nil {
+		t.Fatalf("%s: %v", phone, err)
+	}
+	return got
+}
+
+// made is a new customer.
+func (s shop) made(t *testing.T, phone string, email *string) customer.Customer {
+	t.Helper()
+	got := s.upsert(t, phone, email)
+	if !got.Created {
+		t.Fatalf("%s is somebody's already", phone)
+	}
+	return got.Customer
+}
+
+func (s shop) edit(t *testing.T, id core.ID, e customer.Edit) customer.Customer {
+	t.Helper()
+	got, err := s.Edit(t.Context(), s.by, id, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func (s shop) find(t *testing.T, id core.ID) customer.Customer {
+	t.Helper()
+	got, err := s.Find(t.Context(), s.by, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func (s shop) count(t *testing.T) (n int) {
+	t.Helper()
+	if err := s.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.customer where tenant_id = $1", s.by.Tenant.ID).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// logged is what the log tells of a customer, in order.
+type logged struct {
+	Action   string
+	Old, New map[string]any
+}
+
+func (s shop) log(t *testing.T, id core.ID) (entries []logged) {
+	t.Helper()
+	rows, err := s.db.Pool().Query(t.Context(), `
+		select action, old, new from loyalty.audit_entry
+		where tenant_id = $1 and subject_kind = 'customer' and subject_id = $2 and actor_id = $3
+		order by id`, s.by.Tenant.ID, id.String(), s.by.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var e logged
+		var before, after []byte
+		if err := rows.Scan(&e.Action, &before, &after); err != nil {
+			t.Fatal(err)
+		}
+		for text, into := range map[*[]byte]*map[string]any{&before: &e.Old, &after: &e.New} {
+			if *text != nil {
+				if err := json.Unmarshal(*text, into); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		entries = append(entries, e)
+	}
+	if rows.Err() != nil {
+		t.Fatal(rows.Err())
+	}
+	return entries
+}
+
+func fieldsOf(t *testing.T, err error) core.Fields {
+	t.Helper()
+	var refusal *core.Error
+	if !errors.As(err, &refusal) || refusal.Kind != core.KindInvalid {
+		t.Fatalf("%v, want a refusal of fields", err)
+	}
+	return refusal.Fields
+}
+
+func wantFields(t *testing.T, err error, want core.Fields) {
+	t.Helper()
+	if diff := cmp.Diff(want, fieldsOf(t, err)); diff != "" {
+		t.Errorf("refused fields (-want +got):\n%s", diff)
+	}
+}
+
+// "201 for: customer created by upsert", with what was sent, trimmed, and balances of 0.
+func TestUpsertMakesACustomer(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	got, err := s.Upsert(t.Context(), s.by, customer.New{
+		FirstName: new(" Åsa "), LastName: new("Öberg"), Phone: new(" 070-174 06 05 "), Email: new(" Asa@Example.com "),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := customer.Upserted{Created: true, Customer: customer.Customer{
+		ID: got.ID, FirstName: "Åsa", LastName: "Öberg", Phone: "070-174 06 05", Email: new("Asa@Example.com"),
+		Status: customer.Active, CreatedAt: got.CreatedAt, UpdatedAt: got.CreatedAt,
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Upsert (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(got.Customer, s.find(t, got.ID)); diff != "" {
+		t.Errorf("Find (-made +found):\n%s", diff)
+	}
+	facts := map[string]any{"first_name": "Åsa", "last_name": "Öberg", "phone": "070-174 06 05", "email": "Asa@Example.com", "status": "active"}
+	if diff := cmp.Diff([]logged{{"customer.create", nil, facts}}, s.log(t, got.ID)); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
+
+// "Upsert finds by phone first, then by e-mail, and changes nothing."
+func TestUpsertFindsByPhoneThenByEmail(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	byPhone := s.made(t, "070 174 06 05", new("anna@example.com"))
+	byEmail := s.made(t, "070 174 06 06", new("bo@example.com"))
+	plain := s.made(t, "070 174 06 07", nil)
+
+	for _, c := range []struct {
+		name  string
+		phone string
+		email *string
+		want  customer.Customer
+	}{
+		{"both of one", "070 174 06 05", new("anna@example.com"), byPhone},
+		{"phone alone", "070 174 06 05", nil, byPhone},
+		{"phone, and a new e-mail", "070 174 06 05", new("new@example.com"), byPhone},
+		{"phone of one, e-mail of another", "070 174 06 05", new("bo@example.com"), byPhone},
+		{"new phone, e-mail known", "070 999 99 99", new("bo@example.com"), byEmail},
+		{"e-mail in capitals", "070 999 99 99", new("BO@EXAMPLE.COM"), byEmail},
+		{"no e-mail on either side", "070 174 06 07", nil, plain},
+	} {
+		got, err := s.Upsert(t.Context(), s.by, customer.New{FirstName: new("Other"), LastName: new("Name"), Phone: &c.phone, Email: c.email})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(customer.Upserted{Customer: c.want}, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+		if diff := cmp.Diff(c.want, s.find(t, c.want.ID)); diff != "" {
+			t.Errorf("%s changed something:\n%s", c.name, diff)
+		}
+	}
+	if n := s.count(t); n != 3 {
+		t.Errorf("%d customers, want 3", n)
+	}
+	if got := s.log(t, byPhone.ID); len(got) != 1 {
+		t.Errorf("finding was logged: %v", got)
+	}
+	// Two without an e-mail are two.
+	s.made(t, "070 174 06 08", nil)
+}
+
+// "Phone numbers are kept as written and compared by a stored key (E.164 by the
+// tenant's country; digits only where that fails; …)".
+func TestOneNumberInManyFormats(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		country string
+		same    []string
+		others  []string
+	}{
+		{
+			"SE",
+			[]string{"+46 70 174 06 05", "070-174 06 05", "0046701740605", "0701740605", "+46701740605", "(070) 174 06 05", "070/1740605"},
+			[]string{"070-174 06 06", "+47 70 174 06 05", "+45 70 17 40 60", "4711", "123", "12-34"},
+		},
+		{
+			"DE",
+			[]string{"0170 1234567", "+49 170 1234567", "0049 170 1234567"},
+			[]string{"+46 170 1234567", "0170 1234568"},
+		},
+		{ // of no country: an international number is one, the rest are digits
+			"",
+			[]string{"+46 70 174 06 05", "+46701740605"},
+			[]string{"070-174 06 05", "0046701740605"},
+		},
+		{
+			"",
+			[]string{"070-174 06 05", "0701740605", "tel. 070 174 06 05"},
+			[]string{"701740605"},
+		},
+	} {
+		s := newShop(t).in(c.country)
+		first := s.made(t, c.same[0], nil)
+		for _, phone := range c.same {
+			if got := s.upsert(t, phone, nil); got.ID != first.ID || got.Phone != c.same[0] {
+				t.Errorf("in %q: %s is not %s", c.country, phone, c.same[0])
+			}
+		}
+		for _, phone := range c.others {
+			s.made(t, phone, nil)
+		}
+	}
+}
+
+// "At least three digits or 422", and the rest of what a new customer must say.
+func TestUpsertRefuses(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	const badPhone = "The phone field must be a valid phone number."
+	const badEmail = "The email field must be a valid email address."
+	for _, c := range []struct {
+		name string
+		n    customer.New
+		want core.Fields
+	}{
+		{"nothing", customer.New{}, core.Fields{
+			"first_name": {"The first name field is required."},
+			"last_name":  {"The last name field is required."},
+			"phone":      {"The phone field is required."},
+		}},
+		{"blank", customer.New{FirstName: new(" "), LastName: new(""), Phone: new("\t"), Email: new(" ")}, core.Fields{
+			"first_name": {"The first name field is required."},
+			"last_name":  {"The last name field is required."},
+			"phone":      {"The phone field is required."},
+		}},
+		{"too long", customer.New{
+			FirstName: new(strings.Repeat("å", 101)), LastName: new(strings.Repeat("ö", 101)),
+			Phone: new(strings.Repeat("1", 31)), Email: new(strings.Repeat("a", 250) + "@a.com"),
+		}, core.Fields{
+			"first_name": {"The first name field must not be greater than 100 characters."},
+			"last_name":  {"The last name field must not be greater than 100 characters."},
+			"phone":      {"The phone field must not be greater than 30 characters."},
+			"email":      {"The email field must not be greater than 255 characters."},
+		}},
+		{"NUL", customer.New{FirstName: new("a\x00b"), LastName: new("b"), Phone: new("0701740605")}, core.Fields{
+			"first_name": {"The first name field must not contain NUL characters."},
+		}},
+		{"unreadable", customer.New{LastName: new("b"), Phone: new("12"), Unreadable: core.Fields{
+			"first_name": {"The first name field must be a string."},
+			"phone":      {"The phone field must be a string."},
+		}}, core.Fields{
+			"first_name": {"The first name field must be a string."},
+			"phone":      {"The phone field must be a string."},
+		}},
+		{"two digits", described("1-2", nil), core.Fields{"phone": {badPhone}}},
+		{"no digits", described("anna", nil), core.Fields{"phone": {badPhone}}},
+		{"no address", described("0701740605", new("anna")), core.Fields{"email": {badEmail}}},
+		{"an address with a name", described("0701740605", new("Anna <anna@example.com>")), core.Fields{"email": {badEmail}}},
+		{"two addresses", described("0701740605", new("a@example.com,b@example.com")), core.Fields{"email": {badEmail}}},
+		{"a space in it", described("0701740605", new("an na@example.com")), core.Fields{"email": {badEmail}}},
+		{"a line break in it", described("0701740605", new("anna@example.com\r\nBcc: b@example.com")), core.Fields{"email": {badEmail}}},
+		{"no host", described("0701740605", new("anna@")), core.Fields{"email": {badEmail}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := s.Upsert(t.Context(), s.by, c.n)
+			wantFields(t, err, c.want)
+		})
+	}
+	if n := s.count(t); n != 0 {
+		t.Errorf("%d refused customers were made", n)
+	}
+	longest := customer.New{
+		FirstName: new(strings.Repeat("å", 100)), LastName: new(strings.Repeat("ö", 100)),
+		Phone: new(strings.Repeat("1", 30)), Email: new("åsa@exämple.com"),
+	}
+	if _, err := s.Upsert(t.Context(), s.by, longest); err != nil {
+		t.Errorf("as long as may be: %v", err)
+	}
+}
+
+// "Of several at once with one phone, one makes the customer and all return it."
+func TestManyUpsertsOfOneCustomer(t *testing.T) {
+	t.Parallel()
+	for name, phone := range map[string]func(i int) string{
+		"same phone":                     func(int) string { return "070 174 06 05" },
+		"same e-mail, different phones":  func(i int) string { return fmt.Sprintf("070 174 %04d", i) },
+		"crossing phones, same e-mail":   func(i int) string { return fmt.Sprintf("070 174 000%d", i%3) },
+		"formats of one phone, no clash": func(i int) string { return []string{"070 174 06 05", "+46701740605"}[i%2] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShop(t)
+			var made atomic.Int32
+			var mu sync.Mutex
+			ids := map[core.ID]bool{}
+			var wg sync.WaitGroup
+			for i := range 100 {
+				wg.Go(func() {
+					got, err := s.Upsert(t.Context(), s.by, described(phone(i), new("anna@example.com")))
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if got.Created {
+						made.Add(1)
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					ids[got.ID] = true
+				})
+			}
+			wg.Wait()
+			if made.Load() != 1 || len(ids) != 1 || s.count(t) != 1 {
+				t.Errorf("%d made, %d returned, %d there, want 1 of each", made.Load(), len(ids), s.count(t))
+			}
+		})
+	}
+}
+
+// "PATCH takes first_name, last_name, phone, email, status": absent keeps.
+func TestEditChangesWhatIsSet(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	old := s.made(t, "070 174 06 05", new("anna@example.com"))
+	later := shop{customer.NewService(s.db.At(old.CreatedAt.Add(time.Hour))), s.db, s.by}
+	for _, c := range []struct {
+		name string
+		e    customer.Edit
+		want func(c *customer.Customer)
+	}{
+		{"nothing", customer.Edit{}, func(*customer.Customer) {}},
+		{"first name", customer.Edit{FirstName: core.Set(" Åsa ")}, func(c *customer.Customer) { c.FirstName = "Åsa" }},
+		{"last name", customer.Edit{LastName: core.Set("Öberg")}, func(c *customer.Customer) { c.LastName = "Öberg" }},
+		{"phone", customer.Edit{Phone: core.Set("+46 70 999 99 99")}, func(c *customer.Customer) { c.Phone = "+46 70 999 99 99" }},
+		{"the same phone, written otherwise", customer.Edit{Phone: core.Set("0709999999")}, func(c *customer.Customer) { c.Phone = "0709999999" }},
+		{"e-mail", customer.Edit{Email: core.Set("Bo@Example.com")}, func(c *customer.Customer) { c.Email = new("Bo@Example.com") }},
+		{"its own e-mail again", customer.Edit{Email: core.Set("bo@example.com")}, func(c *customer.Customer) { c.Email = new("bo@example.com") }},
+		{"no e-mail", customer.Edit{Email: core.Optional[string]{Set: true}}, func(c *customer.Customer) { c.Email = nil }},
+		{"status", customer.Edit{Status: core.Set("inactive")}, func(c *customer.Customer) { c.Status = customer.Inactive }},
+		{"status back", customer.Edit{Status: core.Set("active")}, func(c *customer.Customer) { c.Status = customer.Active }},
+	} {
+		want := s.find(t, old.ID)
+		c.want(&want)
+		got := later.edit(t, old.ID, c.e)
+		want.UpdatedAt = got.UpdatedAt
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+		if diff := cmp.Diff(got, s.find(t, old.ID)); diff != "" {
+			t.Errorf("%s: found differs:\n%s", c.name, diff)
+		}
+		if !got.UpdatedAt.After(old.UpdatedAt) {
+			t.Errorf("%s: updated_at stayed at %s", c.name, got.UpdatedAt)
+		}
+	}
+	// The keys went along: the old phone and e-mails are free, the new phone is theirs.
+	if got := s.upsert(t, "+46709999999", nil); got.ID != old.ID {
+		t.Error("the new phone does not find them")
+	}
+	if got := s.upsert(t, "070 174 06 05", new("bo@example.com")); !got.Created {
+		t.Error("the old phone or e-mail still finds them")
+	}
+}
+
+// "`email: null` clears, other nulls are 422", and wrong values on their fields.
+func TestEditRefuses(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	c := s.made(t, "070 174 06 05", new("anna@example.com"))
+	s.made(t, "070 174 06 06", new("bo@example.com"))
+	null := core.Optional[string]{Set: true}
+	for _, e := range []struct {
+		name string
+		e    customer.Edit
+		want core.Fields
+	}{
+		{"nulls", customer.Edit{FirstName: null, LastName: null, Phone: null, Status: null}, core.Fields{
+			"first_name": {"The first name field is required."},
+			"last_name":  {"The last name field is required."},
+			"phone":      {"The phone field is required."},
+			"status":     {"The status field is required."},
+		}},
+		{"wrong", customer.Edit{FirstName: core.Set(""), Phone: core.Set("1"), Email: core.Set("anna"), Status: core.Set("erased")}, core.Fields{
+			"first_name": {"The first name field is required."},
+			"phone":      {"The phone field must be a valid phone number."},
+			"email":      {"The email field must be a valid email address."},
+			"status":     {"The selected status is invalid."},
+		}},
+		{"unreadable", customer.Edit{LastName: core.Set(""), Unreadable: core.Fields{"status": {"The status field must be a string."}}}, core.Fields{
+			"last_name": {"The last name field is required."},
+			"status":    {"The status field must be a string."},
+		}},
+		{"another's phone", customer.Edit{Phone: core.Set("+46 70 174 06 06")}, core.Fields{"phone": {"The phone has already been taken."}}},
+		{"another's e-mail", customer.Edit{Email: core.Set("BO@example.com")}, core.Fields{"email": {"The email has already been taken."}}},
+	} {
+		_, err := s.Edit(t.Context(), s.by, c.ID, e.e)
+		wantFields(t, err, e.want)
+	}
+	if diff := cmp.Diff(c, s.find(t, c.ID)); diff != "" {
+		t.Errorf("a refused edit changed something:\n%s", diff)
+	}
+	if got := s.log(t, c.ID); len(got) != 1 {
+		t.Errorf("a refused edit was logged: %v", got)
+	}
+	// Another tenant's phone and e-mail are free here.
+	other := newShop(t)
+	theirs := other.made(t, "070 174 06 07", nil)
+	other.edit(t, theirs.ID, customer.Edit{Phone: core.Set("070 174 06 06"), Email: core.Set("bo@example.com")})
+}
+
+// "The log must name the values this edit replaced": of two edits at once, each
+// starts from what the other left.
+func TestTwoEditsAtOnceAreBothInTheLog(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	c := s.made(t, "070 174 06 05", nil)
+	const edits = 20
+	var wg sync.WaitGroup
+	for i := range edits {
+		wg.Go(func() { s.edit(t, c.ID, customer.Edit{FirstName: core.Set(fmt.Sprint("Name ", i))}) })
+	}
+	wg.Wait()
+	from := map[any]any{}
+	for _, e := range s.log(t, c.ID) {
+		if e.Action == "customer.edit" {
+			from[e.Old["first_name"]] = e.New["first_name"]
+		}
+	}
+	name, steps := any("Anna"), 0
+	for from[name] != nil {
+		name, steps = from[name], steps+1
+	}
+	if steps != edits || name != s.find(t, c.ID).FirstName {
+		t.Errorf("the log leads through %d edits to %v, want all %d to %s: %v", steps, name, edits, s.find(t, c.ID).FirstName, from)
+	}
+}
+
+// Two customers that swap their phones at once: one of them is told that it is taken,
+// nobody is stuck.
+func TestTwoEditsInEachOthersWay(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	a, b := s.made(t, "070 174 06 05", nil), s.made(t, "070 174 06 06", nil)
+	var wg sync.WaitGroup
+	for c, phone := range map[core.ID]string{a.ID: b.Phone, b.ID: a.Phone} {
+		wg.Go(func() {
+			_, err := s.Edit(t.Context(), s.by, c, customer.Edit{Phone: core.Set(phone)})
+			wantFields(t, err, core.Fields{"phone": {"The phone has already been taken."}})
+		})
+	}
+	wg.Wait()
+}
+
+// "A record of another tenant answers byte for byte like a missing one."
+func TestAnotherTenantsCustomersDoNotExist(t *testing.T) {
+	t.Parallel()
+	s, stranger := newShop(t), newShop(t)
+	c := s.made(t, "070 174 06 05", new("anna@example.com"))
+	for name, id := range map[string]core.ID{"another's": c.ID, "nobody's": core.NewID(s.db.Now()), "zero": {}} {
+		if _, err := stranger.Find(t.Context(), stranger.by, id); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("find %s = %v, want ErrNotFound", name, err)
+		}
+		// The record comes before the fields: 404, not 422.
+		for _, e := range []customer.Edit{{FirstName: core.Set("Stolen")}, {FirstName: core.Set("")}} {
+			if _, err := stranger.Edit(t.Context(), stranger.by, id, e); !errors.Is(err, core.ErrNotFound) {
+				t.Errorf("edit %s = %v, want ErrNotFound", name, err)
+			}
+		}
+	}
+	if diff := cmp.Diff(c, s.find(t, c.ID)); diff != "" {
+		t.Error(diff)
+	}
+	if got := stranger.upsert(t, "070 174 06 05", new("anna@example.com")); !got.Created || got.ID == c.ID {
+		t.Error("an upsert found another tenant's customer")
+	}
+}
+
+// The round trips that the doc comments promise.
+func TestRoundTrips(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	s := shopOf(t, d)
+	made := 0
+	upsert := func(phone string) func() error {
+		return func() error {
+			_, err := s.Upsert(t.Context(), s.by, described(phone, nil))
+			return err
+		}
+	}
+	known := s.made(t, "070 174 06 05", nil)
+	for _, c := range []struct {
+		name string
+		want int
+		do   func() error
+	}{
+		{"upsert, made", 3, func() error { made++; return upsert(fmt.Sprintf("070 175 %04d", made))() }},
+		{"upsert, found", 2, upsert("070 174 06 05")},
+		{"find", 1, func() error { _, err := s.Find(t.Context(), s.by, known.ID); return err }},
+		{"edit", 3, func() error {
+			_, err := s.Edit(t.Context(), s.by, known.ID, customer.Edit{FirstName: core.Set("Åsa")})
+			return err
+		}},
+		{"list", 1, func() error { _, err := s.List(t.Context(), s.by, customer.Filter{}, core.Page{Size: 3}); return err }},
+		{"search", 1, func() error {
+			_, err := s.List(t.Context(), s.by, customer.Filter{Search: new("anna")}, core.Page{Size: 3})
+			return err
+		}},
+	} {
+		var trips int
+		for range 2 { // the first run prepares the statements
+			before := count()
+			if err := c.do(); err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			trips = count() - before
+		}
+		if trips != c.want {
+			t.Errorf("%s: %d round trips, want %d", c.name, trips, c.want)
+		}
+	}
+}
