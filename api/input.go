@@ -229,7 +229,8 @@ func pathID(c echo.Context) (core.ID, error) { return core.ParseID(c.Param("ulid
 // pathNumber reads an integer id in the path; what does not parse is core.ErrNotFound.
 func pathNumber(c echo.Context) (int64, error) {
 	n, err := strconv.ParseInt(c.Param("id"), 10, 64)
-	if err != nil {
+	// One token, one address: no sign, no leading zero.
+	if err != nil || strconv.FormatInt(n, 10) != c.Param("id") {
 		return 0, core.ErrNotFound
 	}
 	return n, nil

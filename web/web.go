@@ -95,7 +95,7 @@ func (c Config) traced(next http.Handler) http.Handler {
 		w.Header().Set("X-Request-Id", id)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		ctx, trail := core.WithTrail(r.Context())
-		seen := &recorder{ResponseWriter: w, status: http.StatusOK}
+		seen := &recorder{ResponseWriter: w, status: statusClientGone}
 		defer func() {
 			took, path := c.Now().Sub(began), r.URL.Path
 			if area(path) != "api" {
@@ -130,6 +130,9 @@ func area(path string) string {
 	return "other"
 }
 
+// statusClientGone stands in the log where nothing was answered: the client had left.
+const statusClientGone = 499
+
 // recorder remembers what was answered.
 type recorder struct {
 	http.ResponseWriter
@@ -143,6 +146,9 @@ func (r *recorder) WriteHeader(status int) {
 }
 
 func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == statusClientGone {
+		r.status = http.StatusOK
+	}
 	n, err := r.ResponseWriter.Write(b)
 	r.bytes += int64(n)
 	return n, err

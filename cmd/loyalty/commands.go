@@ -179,10 +179,26 @@ func (cmd sandboxCmd) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(cmd.Out, append(text, '\n'), 0o600); err != nil {
+		if err := writePrivately(cmd.Out, append(text, '\n')); err != nil {
 			return err
 		}
 		fmt.Printf("wrote %s: %s and %s\n", cmd.Out, file.Tenants[0].Slug, file.Tenants[1].Slug)
 		return nil
 	})
+}
+
+// writePrivately writes a file that its owner alone can read, whoever could read the
+// one that was there.
+func writePrivately(name string, text []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	if info, statErr := f.Stat(); statErr == nil && info.Mode().IsRegular() { // no terminal, no pipe
+		err = f.Chmod(0o600)
+	}
+	if err == nil {
+		_, err = f.Write(text)
+	}
+	return errors.Join(err, f.Close())
 }

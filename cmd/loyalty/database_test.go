@@ -272,9 +272,9 @@ func TestAdminCreate(t *testing.T) {
 	in.hidden = append(in.hidden, password[1])
 	create("", "--email=asa@example.com").says(t, "The email has already been taken.")
 	for weak, reason := range map[string]string{
-		"short":                           "The password field must be at least 12 characters.",
-		"passwordpassword":                "The password is too easy to guess. Please choose a different one.",
-		"bo@example.com":                  "The password is too easy to guess. Please choose a different one.",
+		"short":                            "The password field must be at least 12 characters.",
+		"passwordpassword":                 "The password is too easy to guess. Please choose a different one.",
+		"bo@example.com":                   "The password is too easy to guess. Please choose a different one.",
 		strings.Repeat("long ", 210) + ".": "The password field must not be greater than 1024 characters.",
 	} {
 		create(weak+"\n", "--email=bo@example.com", "--password-stdin").says(t, reason)

@@ -73,9 +73,12 @@ func (c *config) loggerFrom(level slog.Level) *slog.Logger {
 
 type version struct{}
 
-// Run prints the version.
-func (version) Run() {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		fmt.Println("loyalty", info.Main.Version, info.GoVersion)
+// Run prints the version. Kong only takes methods that may fail.
+func (version) Run() error {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return errors.New("this binary does not know its version")
 	}
+	_, err := fmt.Println("loyalty", info.Main.Version, info.GoVersion)
+	return err
 }

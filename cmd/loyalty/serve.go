@@ -51,10 +51,6 @@ func (serve) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Jobs outlive the signal: the running ones finish.
-	if err := a.jobs.Start(context.WithoutCancel(ctx)); err != nil {
-		return err
-	}
 	figures := newMetrics(a.db)
 	figures.serve(ctx, c.MetricsAddr, log)
 	server, err := a.server(figures) //nolint:contextcheck // requests bring their own
@@ -65,6 +61,11 @@ func (serve) Run(ctx context.Context) error {
 		log.WarnContext(ctx, "serving, but not ready", slog.Any("error", err))
 	}
 	a.screen(os.Stdout, demo, time.Since(began))
+	begun := make(chan struct{})
+	go func() {
+		defer close(begun)
+		a.beginJobs(ctx)
+	}()
 
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }() //nolint:contextcheck // it ends with Shutdown, not with ctx: requests drain
@@ -76,12 +77,34 @@ func (serve) Run(ctx context.Context) error {
 	log.InfoContext(ctx, "stopping: requests in flight finish")
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
+	<-begun
 	err = errors.Join(server.Shutdown(drain), a.jobs.Stop(drain))
 	if serving := <-served; !errors.Is(serving, http.ErrServerClosed) {
 		err = errors.Join(err, serving)
 	}
 	log.InfoContext(ctx, "stopped")
 	return err
+}
+
+// beginJobs works jobs off as soon as the database has the tables for them, so that a
+// server that waits for `loyalty migrate up` needs no second start. They outlive the
+// signal: the running ones finish.
+func (a *app) beginJobs(ctx context.Context) {
+	for {
+		err := a.db.Ready(ctx)
+		if err == nil {
+			err = a.jobs.Start(context.WithoutCancel(ctx))
+		}
+		if err == nil {
+			return
+		}
+		a.log.DebugContext(ctx, "jobs cannot begin yet", slog.Any("error", err))
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // server puts the front ends together behind TLS.

@@ -269,7 +269,7 @@ func cutAtCommit(t *testing.T, address string) (cutURL string, armed *atomic.Boo
 		t.Fatal(err)
 	}
 	network, target := pgconn.NetworkAddress(config.Host, config.Port)
-	dir, err := os.MkdirTemp("", "cut")
+	dir, err := os.MkdirTemp("", "cut") //nolint:usetesting // the path of a socket has room for a hundred bytes
 	if err != nil {
 		t.Fatal(err)
 	}

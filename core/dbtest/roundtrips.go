@@ -31,8 +31,7 @@ func RoundTrips(t testing.TB) (d *db.DB, count func() int) {
 	}
 	network, address := pgconn.NetworkAddress(config.Host, config.Port)
 
-	// Not t.TempDir(): the path of a socket has room for a hundred bytes.
-	dir, err := os.MkdirTemp("", "trips")
+	dir, err := os.MkdirTemp("", "trips") //nolint:usetesting // the path of a socket has room for a hundred bytes
 	if err != nil {
 		t.Fatal(err)
 	}

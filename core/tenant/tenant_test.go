@@ -110,10 +110,9 @@ func TestASlugIsTakenOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			switch _, err := create(t, described(wanted)); {
-			case err == nil:
+			if _, err := create(t, described(wanted)); err == nil {
 				made.Add(1)
-			default:
+			} else {
 				var refusal *core.Error
 				if !errors.As(err, &refusal) || !slices.Equal(refusal.Fields["slug"], []string{"The slug has already been taken."}) {
 					t.Error(err)
