@@ -67,19 +67,24 @@ func (s *spy) overhear(fn func() error) ([][]*pgx.QueuedQuery, error) {
 }
 
 // pgbench has the tool of PostgreSQL's own send what the product sends for the
-// scenario, in the same round trips, and returns transactions a second.
-func pgbench(ctx context.Context, databaseURL, dir string, s *shop, what scenario, o options) (float64, error) {
+// scenario, in the same round trips: as fast as it can, or at a steady rate.
+func pgbench(ctx context.Context, databaseURL, dir string, s *shop, what scenario, o options, rate int) (result, error) {
 	program, err := findPgbench()
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
 	u, err := url.Parse(databaseURL)
 	if err != nil {
-		return 0, err
+		return result{}, err
 	}
+	logs := filepath.Join(dir, fmt.Sprintf("pgbench-%s-%d", what.name, rate))
 	args := []string{
 		"-n", "-M", "prepared", "-c", strconv.Itoa(o.connections), "-j", "2", "-T", strconv.Itoa(o.seconds),
-		"-D", "seq=0", "-h", u.Query().Get("host"), "-p", u.Query().Get("port"), "-U", u.User.Username(),
+		"-D", fmt.Sprintf("seq=%d", rate*1_000_000), // ids that no other run has used
+		"-l", "--log-prefix", logs, "-h", u.Query().Get("host"), "-p", u.Query().Get("port"), "-U", u.User.Username(),
+	}
+	if rate > 0 {
+		args = append(args, "-R", strconv.Itoa(rate))
 	}
 	for i, act := range what.acts {
 		trips, err := s.seen.overhear(func() error {
@@ -90,11 +95,11 @@ func pgbench(ctx context.Context, databaseURL, dir string, s *shop, what scenari
 			return act(ctx, s)
 		})
 		if err != nil {
-			return 0, err
+			return result{}, err
 		}
 		file := filepath.Join(dir, fmt.Sprintf("%s-%d.sql", what.name, i))
 		if err := os.WriteFile(file, []byte(script(trips, s.customers)), 0o644); err != nil {
-			return 0, err
+			return result{}, err
 		}
 		args = append(args, "-f", file)
 	}
@@ -103,14 +108,34 @@ func pgbench(ctx context.Context, databaseURL, dir string, s *shop, what scenari
 	cmd := exec.CommandContext(ctx, program, append(args, strings.TrimPrefix(u.Path, "/"))...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
+	began := time.Now()
 	if err := cmd.Run(); err != nil {
-		return 0, fmt.Errorf("pgbench: %w\n%s", err, out.Bytes())
+		return result{}, fmt.Errorf("pgbench: %w\n%s", err, out.Bytes())
 	}
-	found := regexp.MustCompile(`(?m)^tps = ([0-9.]+)`).FindSubmatch(out.Bytes())
-	if found == nil {
-		return 0, fmt.Errorf("pgbench told no rate:\n%s", out.Bytes())
+	return readLogs(logs, time.Since(began))
+}
+
+// readLogs reads what pgbench notes of each transaction: its third field is the time
+// from when it was due, in microseconds.
+func readLogs(prefix string, took time.Duration) (result, error) {
+	r := result{took: took}
+	files, _ := filepath.Glob(prefix + ".*")
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return result{}, err
+		}
+		for line := range bytes.Lines(text) {
+			fields := bytes.Fields(line)
+			microseconds, err := strconv.Atoi(string(fields[2]))
+			if err != nil {
+				return result{}, fmt.Errorf("pgbench's log: %w", err)
+			}
+			r.latencies = append(r.latencies, time.Duration(microseconds)*time.Microsecond)
+		}
 	}
-	return strconv.ParseFloat(string(found[1]), 64)
+	slices.Sort(r.latencies)
+	return r, nil
 }
 
 func findPgbench() (string, error) {

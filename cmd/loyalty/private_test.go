@@ -24,7 +24,7 @@ import (
 // that made.
 func TestPrivateDatabase(t *testing.T) {
 	t.Parallel()
-	first := newInstallation(t)
+	first := newInstallation(t, "LOYALTY_LOG=json")
 	testFirstStart(t, first)
 	for name, test := range map[string]func(*testing.T, *installation){
 		"CtrlC":           testCtrlC,
@@ -87,6 +87,11 @@ func testFirstStart(t *testing.T, in *installation) {
 	}
 	customers := in.customers(t)
 	s.stop()
+	for line := range strings.Lines(s.log.String()) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("a line of the log is no JSON: %q", line)
+		}
+	}
 
 	again := in.serve()
 	if again.token != s.token {
@@ -434,7 +439,7 @@ func copyProgram(t *testing.T, to string) {
 	}
 }
 
-// "JSON mode": every line of the log can be read by a machine, from the first start on.
+// "the log has one line with that id", which a machine can read with LOYALTY_LOG=json.
 func testLogInJSON(t *testing.T, in *installation) {
 	t.Helper()
 	in = in.with("LOYALTY_LOG=json", "LOYALTY_RATE_TOKEN=0", "LOYALTY_RATE_IP=0")

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"example.com/loyalty/api"
@@ -29,6 +30,11 @@ type serve struct{}
 
 // Run serves until the process is told to stop.
 func (serve) Run(ctx context.Context) error {
+	if os.Getenv("GOGC") == "" {
+		// The live heap is about 10 MB. Collecting it less often costs 20 MB and gives a
+		// sixth more requests a second (docs/performance.md).
+		debug.SetGCPercent(400)
+	}
 	began := time.Now()
 	c, err := settings()
 	if err != nil {
@@ -91,14 +97,13 @@ func (serve) Run(ctx context.Context) error {
 // signal: the running ones finish.
 func (a *app) beginJobs(ctx context.Context) {
 	for {
-		err := a.db.Ready(ctx)
-		if err == nil {
-			err = a.jobs.Start(context.WithoutCancel(ctx))
+		if a.db.Ready(ctx) == nil {
+			err := a.jobs.Start(context.WithoutCancel(ctx))
+			if err == nil {
+				return
+			}
+			a.log.WarnContext(ctx, "jobs cannot begin yet", slog.Any("error", err))
 		}
-		if err == nil {
-			return
-		}
-		a.log.DebugContext(ctx, "jobs cannot begin yet", slog.Any("error", err))
 		select {
 		case <-ctx.Done():
 			return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,7 +37,11 @@ type floor struct {
 
 func newFloor(t *testing.T) floor {
 	t.Helper()
-	d := dbtest.OwnDB(t)
+	d, err := db.Open(t.Context(), dbtest.OwnURL(t), db.Options{Listens: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
 	q, err := job.New(d, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -114,11 +119,10 @@ func TestAJobThatFailsIsRunAgain(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
 	runs := make(chan string, 10)
-	fail := true
+	var failed atomic.Bool
 	job.Handle(f.Queue, func(_ context.Context, g greeting) error {
-		defer func() { fail = false }()
 		runs <- g.Name
-		if fail {
+		if failed.CompareAndSwap(false, true) {
 			return errors.New("not now")
 		}
 		return nil

@@ -47,7 +47,11 @@ var errWords = errors.New("no words for it")
 
 func newPost(t *testing.T, sender Sender) post {
 	t.Helper()
-	d := dbtest.OwnDB(t)
+	d, err := db.Open(t.Context(), dbtest.OwnURL(t), db.Options{Listens: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
 	log := slog.New(slog.DiscardHandler)
 	jobs, err := job.New(d, log)
 	if err != nil {
