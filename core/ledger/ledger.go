@@ -63,24 +63,41 @@ func Open(tx *db.Tx, customer core.ID) error {
 	return db.Queue(tx, openSQL, db.Args{"customer": customer})
 }
 
+// Queue writes an entry and moves the balance with the next statement or the commit:
+// for what no balance can refuse, an award or a reversal. An account that is missing
+// or a number that would leave its 64 bits refuses the whole transaction; Refusal
+// tells the latter.
+func Queue(tx *db.Tx, by core.Actor, e Entry) error { return db.Queue(tx, queueSQL, e.args(tx, by)) }
+
+// Refusal turns what PostgreSQL says of a number that is too large into ErrTooLarge,
+// and leaves every other error, and none, as it is.
+func Refusal(err error) error {
+	if db.Overflows(err) {
+		return ErrTooLarge
+	}
+	return err
+}
+
 // Post writes an entry and moves the balance, in one statement and one round trip.
 // Two tills that serve one customer at once wait for each other here, and only
 // here: the balance is checked and moved by the same guarded update. Only a
 // reversal may take a balance below zero.
 func Post(ctx context.Context, tx *db.Tx, by core.Actor, e Entry) (Account, error) {
-	account, err := db.One[Account](ctx, tx, postSQL, db.Args{
-		"id": core.NewID(tx.Now), "customer": e.Customer,
-		"unit": e.Unit, "amount": e.Amount, "kind": e.Kind, "cause": e.Cause, "reason": e.Reason,
-		"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
-	})
+	account, err := db.One[Account](ctx, tx, postSQL, e.args(tx, by))
 	switch {
-	case db.Overflows(err):
-		return Account{}, ErrTooLarge
 	case !errors.Is(err, core.ErrNotFound):
-		return account, err
+		return account, Refusal(err)
 	case e.Unit == Stamps:
 		return Account{}, ErrInsufficientStamps
 	default:
 		return Account{}, ErrInsufficientPoints
+	}
+}
+
+func (e Entry) args(tx *db.Tx, by core.Actor) db.Args {
+	return db.Args{
+		"id": core.NewID(tx.Now), "customer": e.Customer,
+		"unit": e.Unit, "amount": e.Amount, "kind": e.Kind, "cause": e.Cause, "reason": e.Reason,
+		"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
 	}
 }

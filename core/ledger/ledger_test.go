@@ -318,3 +318,38 @@ func TestAnotherTenantsAccountIsOutOfReach(t *testing.T) {
 		t.Errorf("balance = %d, want 10", got)
 	}
 }
+
+// An entry that nobody waits for is still all or nothing: what no account took, and
+// what a balance would refuse, refuses the whole transaction.
+func TestAQueuedEntryIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	cause := core.NewID(b.db.Now())
+	queue := func(e ledger.Entry) error {
+		_, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (struct{}, error) {
+			// Of the same transaction, and good by itself.
+			return struct{}{}, errors.Join(
+				ledger.Queue(tx, b.by, ledger.Entry{Customer: b.customer, Unit: ledger.Stamps, Amount: 1, Kind: ledger.Adjustment}),
+				ledger.Queue(tx, b.by, e))
+		})
+		return err
+	}
+	for name, e := range map[string]ledger.Entry{
+		"nobody's account":    {Customer: cause, Unit: ledger.Points, Amount: 5, Kind: ledger.Earn, Cause: &cause},
+		"more than there is":  {Customer: b.customer, Unit: ledger.Points, Amount: -5, Kind: ledger.Adjustment},
+		"a cause that is not": {Customer: b.customer, Unit: ledger.Points, Amount: 5, Kind: ledger.Earn},
+	} {
+		if err := queue(e); err == nil {
+			t.Errorf("%s: queued and committed", name)
+		}
+	}
+	if got := b.balance(t); got != (ledger.Account{}) || len(b.lines(t)) > 0 {
+		t.Errorf("after three refusals: %+v and %d entries, want nothing", got, len(b.lines(t)))
+	}
+	if err := queue(ledger.Entry{Customer: b.customer, Unit: ledger.Points, Amount: -5, Kind: ledger.Reversal, Cause: &cause}); err != nil {
+		t.Error(err)
+	}
+	if got, want := b.balance(t), (ledger.Account{Points: -5, Stamps: 1}); got != want {
+		t.Errorf("after a reversal: %+v, want %+v", got, want)
+	}
+}

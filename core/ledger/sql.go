@@ -4,9 +4,9 @@ const openSQL = `
 	insert into loyalty.account (tenant_id, customer_id)
 	values (@tenant_id, @customer)`
 
-// The update locks the account, checks the balance and numbers the entry; the
-// insert happens only if the update did.
-const postSQL = `
+const (
+	// The update locks the account, checks the balance and numbers the entry.
+	moveBalance = `
 	with moved as (
 		update loyalty.account
 		set points = points + case @unit::text when 'points' then @amount::bigint else 0 end,
@@ -17,13 +17,24 @@ const postSQL = `
 			and (@amount::bigint > 0
 				or @kind::text = 'reversal'
 				or case @unit when 'points' then points else stamps end + @amount >= 0)
-		returning points, stamps, entries
-	), entry as (
-		insert into loyalty.ledger_entry (tenant_id, id, customer_id, seq, unit, amount, balance_after,
-			kind, cause, reason, actor_kind, actor_id, actor_name, created_at)
-		select @tenant_id, @id, @customer, entries, @unit, @amount, case @unit when 'points' then points else stamps end,
-			@kind, @cause, @reason, @actor_kind, @actor_id, @actor_name, @now
+		returning points, stamps, entries, case @unit when 'points' then points else stamps end as balance
+	)`
+
+	insertEntry = `insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount,
+			kind, cause, reason, actor_kind, actor_id, actor_name, created_at, seq, balance_after)
+		select @tenant_id, @id, @customer, @unit, @amount,
+			@kind, @cause, @reason, @actor_kind, @actor_id, @actor_name, @now, `
+)
+
+// The entry is inserted only if the balance was moved.
+const postSQL = moveBalance + `, entry as (
+		` + insertEntry + `entries, balance
 		from moved
 	)
 	select points, stamps
 	from moved`
+
+// Nobody waits for an answer, so a balance that was not moved must refuse the whole
+// transaction: seq is null then, which no entry may have.
+const queueSQL = moveBalance + `
+		` + insertEntry + `(select entries from moved), (select balance from moved)`

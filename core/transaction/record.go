@@ -53,11 +53,11 @@ const (
 )
 
 // Record records a sale and awards what its type gives for the spend. The award is
-// kept with the sale: changing the type later changes no sale. Three round trips:
-// look up type and customer; write sale and award; commit. The customer's account
-// is locked by the award alone, at the end.
+// kept with the sale: changing the type later changes no sale. Two round trips: look
+// up type and customer; write sale and award, and commit. The customer's account is
+// locked by the award alone, at the end.
 func (s *Service) Record(ctx context.Context, by core.Actor, n New) (Transaction, error) {
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Transaction, error) {
+	t, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Transaction, error) {
 		check := core.NewCheck(n.Unreadable)
 		in := n.read(check)
 		kind, err := s.references(ctx, tx, check, in)
@@ -81,16 +81,20 @@ func (s *Service) Record(ctx context.Context, by core.Actor, n New) (Transaction
 		} else {
 			t.StampsAwarded = &award
 		}
-		if err := insert(ctx, tx, by, t); err != nil {
+		if err := insert(tx, by, t); err != nil {
 			return Transaction{}, err
 		}
 		if award > 0 {
-			_, err = ledger.Post(ctx, tx, by, ledger.Entry{
+			err = ledger.Queue(tx, by, ledger.Entry{
 				Customer: t.CustomerID, Unit: t.RuleType, Amount: award, Kind: ledger.Earn, Cause: &t.ID,
 			})
 		}
-		return t, referenceTaken(err)
+		return t, err
 	})
+	if db.Violates(err, "transaction_external_reference") {
+		err = core.Invalid(core.Fields{"external_reference": {core.Taken("external_reference")}})
+	}
+	return t, ledger.Refusal(err)
 }
 
 // references looks up what the sale refers to, in one round trip, and notes what
@@ -112,25 +116,12 @@ func (s *Service) references(ctx context.Context, tx *db.Tx, check *core.Check, 
 	return Type{ID: *found.ID, RuleType: found.RuleType, Active: found.Active, Rule: found.Rule}, nil
 }
 
-// insert writes the sale together with the award or the commit, unless it carries a
-// reference that may be taken: then the answer is waited for.
-func insert(ctx context.Context, tx *db.Tx, by core.Actor, t Transaction) error {
-	args := db.Args{
+// insert writes the sale together with the commit.
+func insert(tx *db.Tx, by core.Actor, t Transaction) error {
+	return db.Queue(tx, insertSQL, db.Args{
 		"id": t.ID, "customer": t.CustomerID, "type": t.TransactionTypeID, "rule_type": t.RuleType,
 		"spend": t.SpendAmountCents, "points": t.PointsAwarded, "stamps": t.StampsAwarded,
 		"source": t.Source, "reference": t.ExternalReference,
 		"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
-	}
-	if t.ExternalReference == nil {
-		return db.Queue(tx, insertSQL, args)
-	}
-	_, err := db.Exec(ctx, tx, insertSQL, args)
-	return referenceTaken(err)
-}
-
-func referenceTaken(err error) error {
-	if db.Violates(err, "transaction_external_reference") {
-		return core.Invalid(core.Fields{"external_reference": {core.Taken("external_reference")}})
-	}
-	return err
+	})
 }

@@ -665,15 +665,15 @@ func TestRoundTrips(t *testing.T) {
 		want int
 		do   func() error
 	}{
-		{"record", 3, record(s.of(1000))},
+		{"record", 2, record(s.of(1000))},
 		{"record nothing earned", 2, record(s.of(0))},
-		{"record with a receipt number", 4, func() error {
+		{"record with a receipt number", 2, func() error {
 			n := s.of(1000)
 			receipts++
 			n.ExternalReference = new(fmt.Sprint(receipts))
 			return record(n)()
 		}},
-		{"record and void", 6, func() error {
+		{"record and void", 4, func() error {
 			if err := record(s.of(1000))(); err != nil {
 				return err
 			}

@@ -15,7 +15,7 @@ var ErrAlreadyVoided = core.Refuse("already-voided", "This transaction has alrea
 
 // Void voids a sale and takes its whole award back, once, even where it was spent:
 // the balance may go below zero. Of several at once, one voids and the others are
-// refused. Three round trips.
+// refused. Two round trips.
 func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Transaction, error) {
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Transaction, error) {
 		t, err := db.One[Transaction](ctx, tx, voidSQL, db.Args{"id": id, "now": tx.Now})
@@ -35,9 +35,8 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Transact
 		if err != nil || t.award() == 0 {
 			return t, err
 		}
-		_, err = ledger.Post(ctx, tx, by, ledger.Entry{
+		return t, ledger.Queue(tx, by, ledger.Entry{
 			Customer: t.CustomerID, Unit: t.RuleType, Amount: -t.award(), Kind: ledger.Reversal, Cause: &t.ID,
 		})
-		return t, err
 	})
 }

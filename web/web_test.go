@@ -1,0 +1,224 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/web"
+	"example.com/loyalty/web/host"
+)
+
+// door is the front door with an API that says it was reached.
+type door struct {
+	web.Config
+	log     *bytes.Buffer
+	figures []string // what was observed
+}
+
+func newDoor(t *testing.T) *door {
+	t.Helper()
+	names, err := host.Parse("https://loyalty.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &door{log: &bytes.Buffer{}}
+	clock := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	d.Config = web.Config{
+		Names: names,
+		API: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			core.Note(r.Context(), slog.String("token", "17"), slog.Int64("tenant", 3))
+			w.WriteHeader(http.StatusTeapot)
+			_, _ = io.WriteString(w, "the API")
+		}),
+		Address: host.ClientAddress(nil),
+		Ready:   func(context.Context) error { return nil },
+		Observe: func(area, method string, status int, took time.Duration) {
+			d.figures = append(d.figures, fmt.Sprint(area, " ", method, " ", status, " ", took))
+		},
+		Now: func() time.Time { clock = clock.Add(time.Second); return clock },
+		Log: slog.New(slog.NewJSONHandler(d.log, nil)),
+	}
+	return d
+}
+
+func ask(h http.Handler, method, url string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(method, url, nil))
+	return w
+}
+
+// line is the one log line of the only request.
+func (d *door) line(t *testing.T) (line struct {
+	Msg, Request, Method, Host, Path, Address, Token string
+	Status, Bytes, Took, Tenant                      int
+},
+) {
+	t.Helper()
+	if err := json.Unmarshal(d.log.Bytes(), &line); err != nil {
+		t.Fatalf("%v: %s", err, d.log)
+	}
+	return line
+}
+
+// "the API by its path, everything else by its host"; "the line names no query and,
+// outside the API, no path: links hold secrets"; "a stranger can make up any number".
+func TestAreas(t *testing.T) {
+	t.Parallel()
+	const api, page, json, missing = "API", "text/html; charset=UTF-8", "application/json", "missing"
+	for _, r := range []struct {
+		method, url string
+		answers     string
+		status      int
+		path, area  string // in the log and in the figures
+	}{
+		{"GET", "/api/v1/customers?search=hush", api, 418, "/api/v1/customers", "api"},
+		{"POST", "https://demo.loyalty.example/api/v1/customers", api, 418, "/api/v1/customers", "api"},
+		{"GET", "/api", api, 418, "/api", "api"},
+		{"GET", "/api/", api, 418, "/api/", "api"},
+		{"GET", "/api/v1//customers", api, 418, "/api/v1//customers", "api"},
+		{"DELETE", "/api/v1/../hush", api, 418, "/api/v1/../hush", "api"},
+		{"GET", "/", page, 200, "/", ""},
+		{"GET", "/problems?hush", page, 200, "/problems", "problems"},
+		{"GET", "/problems/out-of-stock", page, 200, "/problems", "problems"},
+		{"GET", "/problems/hush", page, 404, "/problems", "problems"},
+		{"GET", "/card/hush", page, 404, "/other", "other"},
+		{"GET", "/hush", page, 404, "/other", "other"},
+		{"POST", "/problems", page, 404, "/problems", "problems"},
+		{"GET", "/healthz", json, 200, "/healthz", "healthz"},
+		{"GET", "/readyz?hush", json, 200, "/readyz", "readyz"},
+		{"GET", "/static/hush", missing, 404, "/static", "static"},
+	} {
+		t.Run(r.method+" "+r.url, func(t *testing.T) {
+			t.Parallel()
+			d := newDoor(t)
+			got := ask(web.New(d.Config), r.method, r.url)
+			kind := got.Header().Get("Content-Type")
+			if got.Body.String() == "the API" {
+				kind = api
+			}
+			if got.Code != r.status || (r.answers != missing && kind != r.answers) {
+				t.Errorf("%d %s: %s", got.Code, kind, got.Body)
+			}
+			if r.answers == page && !strings.HasPrefix(got.Header().Get("Content-Security-Policy"), "default-src 'none'; ") {
+				t.Errorf("a page with the policy %q", got.Header().Get("Content-Security-Policy"))
+			}
+			l := d.line(t)
+			if l.Msg != "request" || l.Path != r.path || l.Method != r.method || l.Status != r.status || l.Bytes != got.Body.Len() ||
+				l.Took != int(time.Second) || l.Address != "192.0.2.1" || l.Request != got.Header().Get("X-Request-Id") {
+				t.Errorf("logged %+v", l)
+			}
+			// Who called, as far as whoever answered knew.
+			if called := l.Token == "17" && l.Tenant == 3; called != (r.answers == api) {
+				t.Errorf("logged %+v", l)
+			}
+			if want := fmt.Sprint(r.area, " ", r.method, " ", r.status, " 1s"); len(d.figures) != 1 || d.figures[0] != want {
+				t.Errorf("observed %q, want %q", d.figures, want)
+			}
+			if !strings.Contains(r.path, "hush") && strings.Contains(d.log.String(), "hush") {
+				t.Errorf("the log tells a secret: %s", d.log)
+			}
+		})
+	}
+}
+
+// "Every answer carries `X-Request-Id`"; "every answer `X-Content-Type-Options: nosniff`";
+// "HSTS of a year".
+func TestEveryAnswerCarries(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t)
+	secure := web.New(d.Config)
+	plain := web.Plain(d.Config, host.PlainHandler(d.Names, http.NotFoundHandler()))
+	ulid := regexp.MustCompile(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
+	ids := map[string]bool{}
+	for _, path := range []string{"/", "/nowhere", "/problems", "/api/v1/x", "/healthz", "/readyz", "/static/x", "/a//b"} {
+		for hsts, door := range map[string]http.Handler{"max-age=31536000": secure, "": plain} {
+			got := ask(door, http.MethodGet, path)
+			h := got.Header()
+			if !ulid.MatchString(h.Get("X-Request-Id")) || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Strict-Transport-Security") != hsts {
+				t.Errorf("%s: %d %v, want HSTS %q", path, got.Code, h, hsts)
+			}
+			ids[h.Get("X-Request-Id")] = true
+		}
+	}
+	if len(ids) != 16 || strings.Count(d.log.String(), `"msg":"request"`) != 16 {
+		t.Errorf("16 requests had %d ids\n%s", len(ids), d.log)
+	}
+}
+
+// "`/healthz` (process is up), `/readyz` (database reachable, migrations current)".
+// Strangers learn what is wrong, and not where.
+func TestProbes(t *testing.T) {
+	t.Parallel()
+	where := errors.New("dial tcp 10.0.0.7:5432: user=loyalty: hush")
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{nil, `{"status":"ok"}`},
+		{
+			errors.New("the database is empty: run `loyalty migrate up`"),
+			"{\"status\":\"unavailable\",\"reason\":\"the database is empty: run `loyalty migrate up`\"}",
+		},
+		{
+			fmt.Errorf("the database cannot be reached: %w", where),
+			`{"status":"unavailable","reason":"the database cannot be reached"}`,
+		},
+		{
+			fmt.Errorf("the database cannot be reached: %w", fmt.Errorf("connect: %w", where)),
+			`{"status":"unavailable","reason":"the database cannot be reached"}`,
+		},
+	} {
+		d := newDoor(t)
+		d.Ready = func(context.Context) error { return test.err }
+		product := web.New(d.Config)
+		if up := ask(product, http.MethodGet, "/healthz"); up.Code != http.StatusOK || up.Body.String() != `{"status":"ok"}`+"\n" {
+			t.Errorf("/healthz: %d %s", up.Code, up.Body)
+		}
+		got := ask(product, http.MethodGet, "/readyz")
+		status, retry := http.StatusOK, ""
+		if test.err != nil {
+			status, retry = http.StatusServiceUnavailable, "2"
+			if !strings.Contains(d.log.String(), `"msg":"not ready","error":`) {
+				t.Errorf("the log does not say why: %s", d.log)
+			}
+		}
+		if got.Code != status || got.Body.String() != test.want+"\n" || got.Header().Get("Retry-After") != retry ||
+			got.Header().Get("Cache-Control") != "no-store" || got.Header().Get("Content-Type") != "application/json" {
+			t.Errorf("%v: %d %v %s", test.err, got.Code, got.Header(), got.Body)
+		}
+	}
+}
+
+// Event streams flush, and move their own deadlines: the door must not be in the way.
+func TestDoorLetsThrough(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t)
+	d.API = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		through := http.NewResponseController(w)
+		if err := errors.Join(through.SetWriteDeadline(time.Time{}), through.Flush()); err != nil {
+			t.Error(err)
+		}
+	})
+	server := httptest.NewServer(web.New(d.Config))
+	defer server.Close()
+	got, err := server.Client().Get(server.URL + "/api/v1/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = got.Body.Close()
+	if got.StatusCode != http.StatusOK {
+		t.Errorf("%d", got.StatusCode)
+	}
+}
