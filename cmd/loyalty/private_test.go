@@ -205,9 +205,11 @@ func testCtrlC(t *testing.T, in *installation) {
 	}
 	await(t, "PostgreSQL ends with the process", func() bool { return in.postgres() == nil })
 
-	// "kill -9": what was acknowledged is there, and nothing runs on.
+	// "kill -9": what was acknowledged is there, and nothing runs on. Of the abandoned
+	// sale nobody knows: its commit may have been under way.
 	s = in.serve()
-	shop.server, shop.token = s, s.token
+	shop.server = s
+	before = shop.points()
 	got, err := shop.sell("acknowledged")
 	if err != nil || got.status != http.StatusCreated {
 		t.Fatalf("%v %+v", err, got)
@@ -223,8 +225,8 @@ func testCtrlC(t *testing.T, in *installation) {
 	s = in.serve()
 	s.expect(t, http.StatusOK, "GET", "/api/v1/transactions/"+decode[single[saleRecord]](t, got.body).Data.ULID, s.token, "")
 	shop.server = s
-	if now := shop.points(); now != before+24 {
-		t.Errorf("after two sales of 12.50 the balance is %d, was %d", now, before)
+	if now := shop.points(); now != before+12 {
+		t.Errorf("after a sale of 12.50 the balance is %d, was %d", now, before)
 	}
 	s.stop()
 	if left := in.postgres(); left != nil {
