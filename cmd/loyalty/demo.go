@@ -118,7 +118,7 @@ func (a *app) screen(w io.Writer, d *demoFacts, took time.Duration) {
 	say("")
 	say("  A customer, found by phone or made:")
 	say("    %s -H 'Content-Type: application/json' %s/api/v1/customers \\", curl, base)
-	say(`      -d '{"first_name":"Elsa","last_name":"Berg","phone":"070-174 06 99"}'`)
+	say(`      -d '{"first_name":"Elsa","last_name":"Berg","phone":"08-465 004 12"}'`)
 	say("  A sale of 12.50 to %s %s:", d.customer.FirstName, d.customer.LastName)
 	say("    %s -H 'Content-Type: application/json' %s/api/v1/transactions \\", curl, base)
 	say(`      -d '{"customer_ulid":"%s","transaction_type_id":%d,"spend_amount_cents":1250}'`, d.customer.ID, d.typeID)
