@@ -89,6 +89,14 @@ func newInstallation(t *testing.T, settings ...string) *installation {
 		"LOYALTY_DATA_DIR=" + in.data, "LOYALTY_ADDR=" + in.addr, "LOYALTY_BASE_URL=" + in.base,
 		"LOYALTY_METRICS_ADDR=off",
 	}, settings...)
+	t.Cleanup(func() { // once its processes have ended
+		for _, pid := range in.postgres() {
+			t.Errorf("PostgreSQL's process %s is left behind", pid)
+			if number, err := strconv.Atoi(pid); err == nil {
+				_ = syscall.Kill(number, syscall.SIGKILL)
+			}
+		}
+	})
 	return in
 }
 
