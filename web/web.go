@@ -9,6 +9,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -97,6 +98,12 @@ func (c Config) traced(next http.Handler) http.Handler {
 		ctx, trail := core.WithTrail(r.Context())
 		seen := &recorder{ResponseWriter: w, status: statusClientGone}
 		defer func() {
+			if cause := recover(); cause != nil {
+				c.Log.ErrorContext(ctx, "panic", slog.String("request", id), slog.Any("cause", cause), slog.String("stack", string(debug.Stack())))
+				if seen.status == statusClientGone { // nothing was answered yet
+					http.Error(seen, "Something went wrong on our side. Please try again in a moment.", http.StatusInternalServerError)
+				}
+			}
 			took, path := c.Now().Sub(began), r.URL.Path
 			if area(path) != "api" {
 				path = "/" + area(path)
@@ -109,7 +116,7 @@ func (c Config) traced(next http.Handler) http.Handler {
 				slog.String("path", path),
 				slog.Int("status", seen.status),
 				slog.Int64("bytes", seen.bytes),
-				slog.Duration("took", took),
+				slog.Float64("ms", float64(took.Microseconds())/1000),
 				slog.String("address", c.Address(r)),
 			}, trail.Attrs...)...)
 		}()

@@ -62,7 +62,8 @@ func ask(h http.Handler, method, url string) *httptest.ResponseRecorder {
 // line is the one log line of the only request.
 func (d *door) line(t *testing.T) (line struct {
 	Msg, Request, Method, Host, Path, Address, Token string
-	Status, Bytes, Took, Tenant                      int
+	Status, Bytes, Tenant                            int
+	MS                                               float64
 },
 ) {
 	t.Helper()
@@ -116,7 +117,7 @@ func TestAreas(t *testing.T) {
 			}
 			l := d.line(t)
 			if l.Msg != "request" || l.Path != r.path || l.Method != r.method || l.Status != r.status || l.Bytes != got.Body.Len() ||
-				l.Took != int(time.Second) || l.Address != "192.0.2.1" || l.Request != got.Header().Get("X-Request-Id") {
+				l.MS != 1000 || l.Address != "192.0.2.1" || l.Request != got.Header().Get("X-Request-Id") {
 				t.Errorf("logged %+v", l)
 			}
 			// Who called, as far as whoever answered knew.
@@ -220,5 +221,22 @@ func TestDoorLetsThrough(t *testing.T) {
 	_ = got.Body.Close()
 	if got.StatusCode != http.StatusOK {
 		t.Errorf("%d", got.StatusCode)
+	}
+}
+
+// A handler that panics costs its own request alone: an answer, a line in the log that
+// says 500, and the cause in another.
+func TestAPanicIsAnswered(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t)
+	d.API = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("the till is on fire") })
+	got := ask(web.New(d.Config), http.MethodGet, "/api/v1/customers")
+	if got.Code != http.StatusInternalServerError || strings.Contains(got.Body.String(), "fire") {
+		t.Errorf("%d %s, want 500 and no cause", got.Code, got.Body)
+	}
+	for _, want := range []string{`"msg":"panic"`, "the till is on fire", `"status":500`, got.Header().Get("X-Request-Id")} {
+		if !strings.Contains(d.log.String(), want) {
+			t.Errorf("the log lacks %s: %s", want, d.log)
+		}
 	}
 }

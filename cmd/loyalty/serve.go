@@ -67,27 +67,26 @@ func (serve) Run(ctx context.Context) error {
 		log.WarnContext(ctx, "serving, but not ready", slog.Any("error", err))
 	}
 	a.screen(os.Stdout, demo, time.Since(began))
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	begun := make(chan struct{})
 	go func() {
 		defer close(begun)
 		a.beginJobs(ctx)
 	}()
 
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }() //nolint:contextcheck // it ends with Shutdown, not with ctx: requests drain
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }() //nolint:contextcheck // it ends with Shutdown, not with ctx: requests drain
 	select {
-	case err := <-served:
-		return err
+	case err = <-failed:
+		stop()
 	case <-ctx.Done():
+		log.InfoContext(ctx, "stopping: requests in flight finish")
 	}
-	log.InfoContext(ctx, "stopping: requests in flight finish")
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	<-begun
-	err = errors.Join(server.Shutdown(drain), a.jobs.Stop(drain))
-	if serving := <-served; !errors.Is(serving, http.ErrServerClosed) {
-		err = errors.Join(err, serving)
-	}
+	err = errors.Join(err, server.Shutdown(drain), a.jobs.Stop(drain))
 	log.InfoContext(ctx, "stopped")
 	return err
 }

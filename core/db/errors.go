@@ -21,6 +21,8 @@ const (
 	deadlockDetected     = "40P01"
 	lockNotAvailable     = "55P03" // lock_timeout
 	queryCanceled        = "57014" // statement_timeout, or the caller went away
+	undefinedTable       = "42P01" // a database that was not migrated
+	undefinedSchema      = "3F000"
 )
 
 func code(err error) string {
@@ -67,7 +69,7 @@ func outOfReach(err error) bool {
 	}
 	if c := code(err); c != "" {
 		switch c {
-		case lockNotAvailable, queryCanceled, serializationFailure, deadlockDetected:
+		case lockNotAvailable, queryCanceled, serializationFailure, deadlockDetected, undefinedTable, undefinedSchema:
 			return true
 		}
 		// 08: connection; 53: out of memory, disk or connections; 57P: shutting down, starting up; 25P03: idle too long.

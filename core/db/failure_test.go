@@ -354,8 +354,9 @@ func TestADeadlockIsRunAgain(t *testing.T) {
 	if err := errors.Join(rename(left, right), <-other); err != nil {
 		t.Errorf("two transactions in each other's way: %v", err)
 	}
-	if got := runs.Load(); got != 3 {
-		t.Errorf("%d runs, want 3: one of them was aborted", got)
+	// Once, as a rule: the one that is run again may meet the other a second time.
+	if got := runs.Load(); got < 3 {
+		t.Errorf("%d runs, want 3 at least: one of them was aborted", got)
 	}
 	b.wantNames(t, "Renamed", "Renamed", "Done", "Done")
 }

@@ -96,7 +96,7 @@ func (d *DB) Ready(ctx context.Context) error {
 	defer cancel()
 	var have int64
 	if err := d.pool.QueryRow(ctx, versionSQL).Scan(&have); err != nil {
-		if code(err) == "42P01" { // no such table
+		if code(err) == undefinedTable {
 			return errors.New("the database is empty: run `loyalty migrate up`")
 		}
 		return fmt.Errorf("the database cannot be reached: %w", err)

@@ -8,6 +8,7 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -29,7 +30,7 @@ type Names struct {
 func Parse(baseURL string) (Names, error) {
 	u, err := url.Parse(baseURL)
 	if err != nil {
-		return Names{}, fmt.Errorf("base URL: %w", err)
+		return Names{}, errors.New("the base URL cannot be read") // its text may hold a password
 	}
 	refuse := func(why string) (Names, error) {
 		return Names{}, fmt.Errorf("base URL %q %s", u.Redacted(), why)

@@ -39,7 +39,10 @@ func NewServer(secure, plain http.Handler, config *tls.Config, log *slog.Logger)
 
 func newHTTPServer(h http.Handler, logger *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler:  h,
+		Handler: h,
+		// OPTIONS * is answered by the handler like everything else, with its headers.
+		DisableGeneralOptionsHandler: true,
+
 		ErrorLog: log.New(serverLog{logger}, "", 0),
 		// Bounds the TLS handshake too.
 		ReadHeaderTimeout: 10 * time.Second,
