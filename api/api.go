@@ -15,6 +15,7 @@ import (
 
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/limit"
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
 )
@@ -27,6 +28,7 @@ type Config struct {
 	Tokens       *token.Service
 	Customers    *customer.Service
 	Transactions *transaction.Service
+	Rewards      *reward.Service
 
 	BaseURL string // of the references in problems, without a slash at its end
 	// Slug names the tenant whose host was called, or "" where that is nobody's in particular.

@@ -22,6 +22,7 @@ import (
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
 )
@@ -39,6 +40,7 @@ type door struct {
 	tokens    *token.Service
 	customers *customer.Service
 	sales     *transaction.Service
+	rewards   *reward.Service
 	log       *journal
 }
 
@@ -97,10 +99,10 @@ func openDoor(t testing.TB, d *db.DB, change func(*api.Config)) *door {
 	}
 	o := &door{
 		db: d, tokens: token.NewService(d, mail.New(d, jobs, render, nil, quiet)),
-		customers: customer.NewService(d), sales: transaction.NewService(d), log: &journal{},
+		customers: customer.NewService(d), sales: transaction.NewService(d), rewards: reward.NewService(d), log: &journal{},
 	}
 	c := api.Config{
-		Tokens: o.tokens, Customers: o.customers, Transactions: o.sales,
+		Tokens: o.tokens, Customers: o.customers, Transactions: o.sales, Rewards: o.rewards,
 		BaseURL:    "https://" + domain,
 		Slug:       slug,
 		Address:    func(r *http.Request) string { a, _, _ := net.SplitHostPort(r.RemoteAddr); return a },

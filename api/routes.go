@@ -42,6 +42,11 @@ func (a *API) routes() []route {
 		{http.MethodGet, "/transactions/:ulid", with(token.TransactionsWrite), a.findTransaction},
 		{http.MethodPost, "/transactions/:ulid/void", with(token.TransactionsWrite), a.voidTransaction},
 
+		{http.MethodGet, "/rewards", with(token.RewardsRead), a.listRewards},
+		{http.MethodPost, "/redemptions", with(token.RewardsRead), a.redeem},
+		{http.MethodGet, "/redemptions/:ulid", with(token.RewardsRead), a.findRedemption},
+		{http.MethodPost, "/redemptions/:ulid/fulfil", with(token.RewardsRead), a.fulfilRedemption},
+
 		{http.MethodGet, "/tokens", anybody, a.listTokens},
 		{http.MethodPost, "/tokens", anybody, a.createToken},
 		{http.MethodDelete, "/tokens/:id", anybody, a.revokeToken},

@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
@@ -128,6 +129,28 @@ func (s *shop) make(name string) string {
 		parsed, _ := core.ParseID(id)
 		s.must(s.sales.Void(context.Background(), s.by, parsed))
 		return id
+	case "{espresso}": // for 10 points, from a stock of 3
+		return s.offer(reward.New{Name: new("Espresso"), PointsCost: new(int64(10)), Stock: new(int64(3))})
+	case "{tenth_coffee}":
+		return s.offer(reward.New{Name: new("Tenth coffee"), Description: new("On us."), StampsCost: new(int64(9))})
+	case "{sold_out}":
+		return s.offer(reward.New{Name: new("Mug"), PointsCost: new(int64(10)), Stock: new(int64(0))})
+	case "{withdrawn}":
+		id := s.offer(reward.New{Name: new("Cake"), PointsCost: new(int64(10))})
+		parsed, _ := core.ParseID(id)
+		s.must(s.rewards.SetActive(context.Background(), s.by, parsed, false))
+		return id
+	case "{redemption}", "{fulfilled}", "{taken_back}":
+		s.fill("{sale}") // 12 points
+		made, err := s.rewards.Redeem(context.Background(), s.by, reward.Order{CustomerID: new(s.fill("{anna}")), RewardID: new(s.fill("{espresso}"))})
+		s.must(made, err)
+		switch name {
+		case "{fulfilled}":
+			s.must(s.rewards.Fulfil(context.Background(), s.by, made.ID))
+		case "{taken_back}":
+			s.must(s.rewards.Void(context.Background(), s.by, made.ID))
+		}
+		return made.ID.String()
 	case "{own_token}":
 		id, _, _ := strings.Cut(s.token, "|")
 		return id
@@ -144,7 +167,7 @@ func (s *shop) make(name string) string {
 		return domain
 	case "{slug}":
 		return s.by.Tenant.Slug
-	case "{foreign_anna}", "{foreign_sale}", "{foreign_points}", "{foreign_own_token}":
+	case "{foreign_anna}", "{foreign_sale}", "{foreign_espresso}", "{foreign_points}", "{foreign_own_token}":
 		return s.stranger().fill("{" + name[len("{foreign_"):])
 	}
 	s.t.Fatalf("no record is called %s", name)
@@ -184,6 +207,15 @@ func (s *shop) saleType(n transaction.NewType) string {
 	return strconv.FormatInt(made.ID, 10)
 }
 
+func (s *shop) offer(n reward.New) string {
+	s.t.Helper()
+	made, err := s.rewards.Add(context.Background(), s.by, n)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return made.ID.String()
+}
+
 func (s *shop) sale(customer, kind string, cents int64) string {
 	s.t.Helper()
 	customer, kind = s.fill(customer), s.fill(kind)
@@ -220,7 +252,7 @@ func (s *shop) rows(table string) (n int) {
 func (s *shop) everything() string {
 	s.t.Helper()
 	var text strings.Builder
-	for _, table := range []string{"customer", "account", "ledger_entry", "transaction", "token", "audit_entry", "mail", "idempotency"} {
+	for _, table := range []string{"customer", "account", "ledger_entry", "transaction", "reward", "redemption", "token", "audit_entry", "mail", "idempotency"} {
 		fmt.Fprintf(&text, "%s %d, ", table, s.rows(table))
 	}
 	return text.String()

@@ -18,13 +18,13 @@ func TestAStrangerGetsNothing(t *testing.T) {
 		"Every tenant-scoped request is confined to the tenant that owns the token.")
 	s := newShop(t)
 	o := s.stranger()
-	const records = "{anna} {bo} {sale} {voided} {own_token} {spare_token} {points}"
+	const records = "{anna} {bo} {sale} {voided} {own_token} {spare_token} {points} {redemption} {espresso}"
 	theirs := strings.Fields(o.fill(records))
 	s.fill(records)
 	before := o.state()
 
 	missing := map[string][]string{":ulid": {s.fill("{nobody}")}, ":id": {"9223372036854775807"}}
-	foreign := map[string][]string{":ulid": theirs[:4], ":id": theirs[4:6]}
+	foreign := map[string][]string{":ulid": append(slices.Clone(theirs[:4]), theirs[7]), ":id": theirs[4:6]}
 	walked := 0
 	for _, r := range s.api.Router() {
 		for name, ids := range foreign {
@@ -61,15 +61,25 @@ func TestAStrangerGetsNothing(t *testing.T) {
 		}
 	}
 
+	for _, body := range []string{
+		`{"customer_ulid":"CUSTOMER","reward_ulid":"{espresso}"}`, `{"customer_ulid":"{anna}","reward_ulid":"REWARD"}`,
+	} {
+		got := s.call("POST", "/api/v1/redemptions", s.token, strings.NewReplacer("CUSTOMER", theirs[0], "REWARD", theirs[8]).Replace(body))
+		want := s.call("POST", "/api/v1/redemptions", s.token, strings.NewReplacer("CUSTOMER", "{nobody}", "REWARD", "{nobody}").Replace(body))
+		if same(t, body, got, want); got.status != 422 {
+			t.Errorf("%s: %d %s", body, got.status, got.body)
+		}
+	}
+
 	// Lists, filtered by what both have.
 	for _, path := range []string{
 		"/customers", "/customers?phone=0701740605", "/customers?email=anna@example.com", "/customers?search=anna", "/customers?status=active",
-		"/customers/{anna}/transactions", "/tokens",
+		"/customers/{anna}/transactions", "/rewards", "/tokens",
 	} {
 		got := s.call("GET", "/api/v1"+path, s.token, "")
-		if list := got.page(t); len(list.Data) == 0 || slices.ContainsFunc(theirs, func(id string) bool {
-			return strings.Contains(got.body, `"`+id+`"`) || strings.Contains(got.body, `"id":`+id+`,`)
-		}) {
+		shown := func(id string) bool { return strings.Contains(got.body, `"`+id+`"`) }
+		listed := func(token string) bool { return strings.Contains(got.body, `"id":`+token+`,`) }
+		if list := got.page(t); len(list.Data) == 0 || slices.ContainsFunc(theirs, shown) || slices.ContainsFunc(theirs[4:6], listed) {
 			t.Errorf("%s: %s", path, got.body)
 		}
 	}
@@ -90,7 +100,7 @@ func (s *shop) state() string {
 	s.t.Helper()
 	var text strings.Builder
 	text.WriteString(s.everything())
-	for _, table := range []string{"customer", "account", "transaction", "ledger_entry"} {
+	for _, table := range []string{"customer", "account", "transaction", "ledger_entry", "reward", "redemption"} {
 		var rows string
 		err := s.db.Pool().QueryRow(s.t.Context(), "select coalesce(string_agg(r::text, ' ' order by r::text), '') from loyalty."+table+" r where tenant_id = $1", s.by.Tenant.ID).Scan(&rows)
 		s.must(rows, err)

@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/localpg"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/web/letter"
@@ -31,6 +32,7 @@ type app struct {
 	tokens       *token.Service
 	customers    *customer.Service
 	transactions *transaction.Service
+	rewards      *reward.Service
 }
 
 // database finds the database: the one that is named, or the private one, started
@@ -93,6 +95,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.tokens = token.NewService(a.db, mails)
 	a.customers = customer.NewService(a.db)
 	a.transactions = transaction.NewService(a.db)
+	a.rewards = reward.NewService(a.db)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 )
 
@@ -28,6 +29,16 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 	}
 	id, spend := c.ID.String(), int64(1250)
 	if _, err := sales.Record(ctx, by, transaction.New{CustomerID: &id, TransactionTypeID: &kind.ID, SpendAmountCents: &spend, Source: transaction.API}); err != nil {
+		t.Fatal(err)
+	}
+	rewards := reward.NewService(d)
+	name, cost, stock := "Free espresso", int64(5), int64(3)
+	offered, err := rewards.Add(ctx, by, reward.New{Name: &name, PointsCost: &cost, Stock: &stock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rewardID := offered.ID.String()
+	if _, err := rewards.Redeem(ctx, by, reward.Order{CustomerID: &id, RewardID: &rewardID}); err != nil {
 		t.Fatal(err)
 	}
 	// Locations are kept by the panel; until it is here, a plain row stands for one.

@@ -84,14 +84,18 @@ func Refusal(err error) error {
 // reversal may take a balance below zero.
 func Post(ctx context.Context, tx *db.Tx, by core.Actor, e Entry) (Account, error) {
 	account, err := db.One[Account](ctx, tx, postSQL, e.args(tx, by))
-	switch {
-	case !errors.Is(err, core.ErrNotFound):
-		return account, Refusal(err)
-	case e.Unit == Stamps:
-		return Account{}, ErrInsufficientStamps
-	default:
-		return Account{}, ErrInsufficientPoints
+	if errors.Is(err, core.ErrNotFound) {
+		return Account{}, Insufficient(e.Unit)
 	}
+	return account, Refusal(err)
+}
+
+// Insufficient is the refusal of a balance that is too small.
+func Insufficient(unit Unit) *core.Error {
+	if unit == Stamps {
+		return ErrInsufficientStamps
+	}
+	return ErrInsufficientPoints
 }
 
 func (e Entry) args(tx *db.Tx, by core.Actor) db.Args {

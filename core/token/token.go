@@ -151,14 +151,10 @@ func (s *Service) List(ctx context.Context, by core.Actor, p core.Page) (core.Li
 	if err := p.Err(); err != nil {
 		return core.List[Token]{}, err
 	}
-	args := db.Args{"staff": by.StaffID, "limit": p.Limit()}
-	statement := listSQL
+	statement, args := p.Statement(listSQL, listAfterSQL, listBeforeSQL)
+	args["staff"] = by.StaffID
 	if p.Cursor != nil {
-		statement = listAfterSQL
-		if p.Back() {
-			statement = listBeforeSQL
-		}
-		args["at"], args["id"] = p.Cursor.At, p.Cursor.Number()
+		args["id"] = p.Cursor.Number()
 	}
 	tokens, err := list(ctx, s.db, by, statement, args)
 	return core.NewList(p, tokens, func(t Token) core.Cursor { return core.NumberCursor(t.CreatedAt, t.ID) }), err

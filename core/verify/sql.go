@@ -144,6 +144,48 @@ const reversalSQL = `
 			and e.unit = t.rule_type
 	)` + tally
 
+// A redemption that cost nothing has no entry.
+const costSQL = `
+	with due as (
+		select tenant_id, id, customer_id,
+			case when stamps_spent > 0 then 'stamps' else 'points' end as unit, points_spent + stamps_spent as cost
+		from loyalty.redemption
+	), posted as (
+		select tenant_id, cause, customer_id, unit, amount
+		from loyalty.ledger_entry
+		where kind = 'redemption'
+	), judged as (
+		select coalesce(r.tenant_id, e.tenant_id) as tenant_id,
+			coalesce(r.id, e.cause) as id,
+			-r.cost is distinct from coalesce(e.amount, 0) as wrong
+		from due r
+		full join posted e on e.cause = r.id
+			and e.tenant_id = r.tenant_id
+			and e.customer_id = r.customer_id
+			and e.unit = r.unit
+	)` + tally
+
+const refundSQL = `
+	with due as (
+		select tenant_id, id, customer_id,
+			case when stamps_spent > 0 then 'stamps' else 'points' end as unit,
+			case status when 'voided' then points_spent + stamps_spent else 0 end as cost
+		from loyalty.redemption
+	), posted as (
+		select tenant_id, cause, customer_id, unit, amount
+		from loyalty.ledger_entry
+		where kind = 'redemption_refund'
+	), judged as (
+		select coalesce(r.tenant_id, e.tenant_id) as tenant_id,
+			coalesce(r.id, e.cause) as id,
+			r.cost is distinct from coalesce(e.amount, 0) as wrong
+		from due r
+		full join posted e on e.cause = r.id
+			and e.tenant_id = r.tenant_id
+			and e.customer_id = r.customer_id
+			and e.unit = r.unit
+	)` + tally
+
 const orderSQL = `
 	with judged as (
 		select e.tenant_id, e.id, e.created_at < t.created_at as wrong

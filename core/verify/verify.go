@@ -42,6 +42,8 @@ var checks = []struct{ claim, sql string }{
 	{"Every voided sale, and no other, says when that was: after it was made.", voidedSQL},
 	{"Every sale belongs to a customer, a type and a location of its tenant.", saleSQL},
 	{"Every sale's id was made at the sale's instant.", idSQL},
+	{"Every redemption's cost was taken from its customer once, and no other was.", costSQL},
+	{"Every voided redemption's cost was given back once, and no other's.", refundSQL},
 	{"No external reference names two sales of a tenant.", referenceSQL},
 	{"No phone number belongs to two customers of a tenant.", phoneSQL},
 	{"No e-mail address belongs to two customers of a tenant.", emailSQL},

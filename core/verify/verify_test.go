@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/verify"
 )
@@ -50,7 +51,8 @@ func trading(t *testing.T) *shop {
 	s.void(t, s.sold(t, s.bilal, s.points, 40))
 	s.sold(t, s.bilal, s.points, 40)
 	s.sold(t, s.bilal, s.points, 2000)
-	s.post(t, ledger.Entry{Customer: s.anna.ID, Unit: ledger.Points, Amount: -15, Kind: ledger.Redemption, Cause: new(core.NewID(s.Now()))})
+	s.redeemed(t, s.anna, 15)
+	s.takenBack(t, s.redeemed(t, s.anna, 5))
 	s.void(t, first)
 	s.post(t, ledger.Entry{Customer: s.anna.ID, Unit: ledger.Points, Amount: 3, Kind: ledger.Adjustment, Reason: new("sorry")})
 	return s
@@ -90,6 +92,27 @@ func (s *shop) void(t *testing.T, sale core.ID) {
 	t.Helper()
 	later := s.At(s.Now().Add(time.Minute))
 	if _, err := transaction.NewService(later).Void(t.Context(), s.by, sale); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *shop) redeemed(t *testing.T, by customer.Customer, points int64) core.ID {
+	t.Helper()
+	rewards := reward.NewService(s.DB)
+	offered, err := rewards.Add(t.Context(), s.by, reward.New{Name: new("Espresso"), PointsCost: &points, Stock: new(int64(3))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := rewards.Redeem(t.Context(), s.by, reward.Order{CustomerID: new(by.ID.String()), RewardID: new(offered.ID.String())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.ID
+}
+
+func (s *shop) takenBack(t *testing.T, redemption core.ID) {
+	t.Helper()
+	if _, err := reward.NewService(s.DB).Void(t.Context(), s.by, redemption); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -160,6 +183,8 @@ const noConstraints = `
 	drop index loyalty.ledger_entry_once, loyalty.transaction_external_reference;
 	alter table loyalty.account drop constraint account_customer;
 	alter table loyalty.customer drop constraint customer_phone, drop constraint customer_email;
+	alter table loyalty.redemption drop constraint redemption_customer, drop constraint redemption_reward,
+		drop constraint redemption_voided;
 	alter table loyalty.transaction drop constraint transaction_award, drop constraint transaction_voided,
 		drop constraint transaction_customer, drop constraint transaction_type, drop constraint transaction_location,
 		drop constraint transaction_points_awarded_check;
@@ -228,6 +253,15 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every sale belongs", "a type less", "delete from loyalty.transaction_type where rule_type = 'stamps'"},
 		{"Every sale belongs", "no such location", "update loyalty.transaction set location_id = 1 where id = " + aSale},
 		{"Every sale's id", "another instant", "update loyalty.transaction set created_at = created_at + interval '1 ms' where id = " + aSale},
+		{"Every redemption's cost", "a deduction less", "delete from loyalty.ledger_entry where id = " + entry("redemption")},
+		{"Every redemption's cost", "of no redemption", "update loyalty.ledger_entry set cause = id where id = " + entry("redemption")},
+		{"Every redemption's cost", "another customer", "update loyalty.ledger_entry set customer_id = (select id from loyalty.customer where first_name = 'Bilal') where id = " + entry("redemption")},
+		{"Every redemption's cost", "another price", "update loyalty.redemption set points_spent = points_spent + 1"},
+		{"Every redemption's cost", "another unit", "update loyalty.redemption set stamps_spent = points_spent, points_spent = 0"},
+		{"Every voided redemption's cost", "a refund less", "delete from loyalty.ledger_entry where id = " + entry("redemption_refund")},
+		{"Every voided redemption's cost", "half of it", "update loyalty.ledger_entry set amount = amount - 1 where id = " + entry("redemption_refund")},
+		{"Every voided redemption's cost", "a void without one", "update loyalty.redemption set status = 'voided' where status = 'pending'"},
+		{"Every voided redemption's cost", "one that stands", "update loyalty.redemption set status = 'pending'"},
 		{"No external reference", "a receipt twice", "update loyalty.transaction set external_reference = 'R-1'"},
 		{"No phone number", "one phone", "update loyalty.customer set phone_key = '+46701740605'"},
 		{"No e-mail address", "one address", "update loyalty.customer set email_key = 'anna@example.com'"},

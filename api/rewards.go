@@ -1,0 +1,93 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/reward"
+)
+
+type rewardResource struct {
+	ULID        core.ID `json:"ulid"`
+	Name        string  `json:"name"`
+	Description *string `json:"description"`
+	PointsCost  *int64  `json:"points_cost"`
+	StampsCost  *int64  `json:"stamps_cost"`
+	Stock       *int64  `json:"stock"` // null: unlimited
+	Active      bool    `json:"active"`
+	CreatedAt   stamp   `json:"created_at"`
+}
+
+func newRewardResource(r reward.Reward) rewardResource {
+	return rewardResource{
+		ULID: r.ID, Name: r.Name, Description: r.Description, PointsCost: r.PointsCost, StampsCost: r.StampsCost,
+		Stock: r.Stock, Active: r.Active, CreatedAt: stamp(r.CreatedAt),
+	}
+}
+
+func (a *API) listRewards(c echo.Context) error {
+	q, err := parameters(c)
+	if err != nil {
+		return err
+	}
+	p := q.page()
+	l, err := a.Rewards.ListActive(c.Request().Context(), actor(c), p)
+	if err != nil {
+		return err
+	}
+	return list(c, p, l, newRewardResource)
+}
+
+type redemptionResource struct {
+	ULID         core.ID       `json:"ulid"`
+	Status       reward.Status `json:"status"`
+	CustomerULID core.ID       `json:"customer_ulid"`
+	RewardULID   core.ID       `json:"reward_ulid"`
+	PointsSpent  int64         `json:"points_spent"`
+	StampsSpent  int64         `json:"stamps_spent"`
+	CreatedAt    stamp         `json:"created_at"`
+	FulfilledAt  *stamp        `json:"fulfilled_at"`
+	VoidedAt     *stamp        `json:"voided_at"`
+}
+
+func newRedemptionResource(r reward.Redemption) redemptionResource {
+	return redemptionResource{
+		ULID: r.ID, Status: r.Status, CustomerULID: r.CustomerID, RewardULID: r.RewardID,
+		PointsSpent: r.PointsSpent, StampsSpent: r.StampsSpent, CreatedAt: stamp(r.CreatedAt),
+		FulfilledAt: optionalStamp(r.FulfilledAt), VoidedAt: optionalStamp(r.VoidedAt),
+	}
+}
+
+func (a *API) redeem(c echo.Context) error {
+	in, err := body(c)
+	if err != nil {
+		return err
+	}
+	o := reward.Order{CustomerID: in.text("customer_ulid"), RewardID: in.text("reward_ulid"), Unreadable: in.unreadable}
+	return once(c, func(by core.Actor) (reward.Redemption, error) {
+		return a.Rewards.Redeem(c.Request().Context(), by, o)
+	}, func(r reward.Redemption) (int, any) { return http.StatusCreated, newRedemptionResource(r) })
+}
+
+func (a *API) findRedemption(c echo.Context) error {
+	id, err := pathID(c)
+	if err != nil {
+		return err
+	}
+	found, err := a.Rewards.FindRedemption(c.Request().Context(), actor(c), id)
+	if err != nil {
+		return err
+	}
+	return data(c, http.StatusOK, newRedemptionResource(found))
+}
+
+// fulfilRedemption reads no body. An id that does not parse is looked up as the zero
+// ID, nobody's: the idempotency key is asked first.
+func (a *API) fulfilRedemption(c echo.Context) error {
+	id, _ := pathID(c)
+	return once(c, func(by core.Actor) (reward.Redemption, error) {
+		return a.Rewards.Fulfil(c.Request().Context(), by, id)
+	}, func(r reward.Redemption) (int, any) { return http.StatusOK, newRedemptionResource(r) })
+}

@@ -1,0 +1,209 @@
+package reward
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/ledger"
+)
+
+// Status of a redemption.
+type Status string
+
+// A redemption is pending until it is handed over or taken back.
+const (
+	Pending   Status = "pending"
+	Fulfilled Status = "fulfilled"
+	Voided    Status = "voided"
+)
+
+// Redemption is one exchange for a reward.
+type Redemption struct {
+	ID          core.ID
+	Status      Status
+	CustomerID  core.ID
+	RewardID    core.ID
+	PointsSpent int64
+	StampsSpent int64
+	TookStock   bool
+	CreatedAt   time.Time
+	FulfilledAt *time.Time
+	VoidedAt    *time.Time
+}
+
+// Refusals of a redemption (specification §3).
+var (
+	ErrOutOfStock       = core.Refuse("out-of-stock", "This reward is out of stock.")
+	ErrAlreadyFulfilled = core.Refuse("already-fulfilled", "This redemption has already been fulfilled.")
+	ErrVoided           = core.Refuse("redemption-voided", "This redemption has been voided.")
+)
+
+// Order describes a redemption to be made.
+type Order struct {
+	CustomerID *string // a ULID
+	RewardID   *string // a ULID
+
+	Unreadable core.Fields // what the front end could not read
+}
+
+// Redeem exchanges a customer's points or stamps for a reward: takes a piece of
+// stock, then the cost, and leaves a pending redemption. A balance that is too
+// small is reported before an empty stock. Three round trips, and a fourth where
+// the stock has an end: the reward is locked then until the commit.
+func (s *Service) Redeem(ctx context.Context, by core.Actor, o Order) (Redemption, error) {
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Redemption, error) {
+		check := core.NewCheck(o.Unreadable)
+		buyer, reward := reference(check, "customer_ulid", o.CustomerID), reference(check, "reward_ulid", o.RewardID)
+		found, err := db.One[offer](ctx, tx, offerSQL, db.Args{"reward": reward, "customer": buyer})
+		if err != nil {
+			return Redemption{}, err
+		}
+		if check.OK("customer_ulid") && (found.CustomerStatus == nil || *found.CustomerStatus != customer.Active) {
+			check.Add("customer_ulid", core.Selected("customer_ulid"))
+		}
+		if check.OK("reward_ulid") && (found.RewardID == nil || !found.Active) {
+			check.Add("reward_ulid", core.Selected("reward_ulid"))
+		}
+		if err := check.Err(); err != nil {
+			return Redemption{}, err
+		}
+		unit, cost := found.price()
+		tookStock, err := takeStock(ctx, tx, reward, found.Stock)
+		if errors.Is(err, ErrOutOfStock) && found.has(unit) < cost {
+			return Redemption{}, ledger.Insufficient(unit)
+		}
+		if err != nil {
+			return Redemption{}, err
+		}
+		r := Redemption{CustomerID: buyer, RewardID: reward, TookStock: tookStock}
+		if unit == ledger.Stamps {
+			r.StampsSpent = cost
+		} else {
+			r.PointsSpent = cost
+		}
+		if r, err = insert(tx, by, r); err != nil {
+			return Redemption{}, err
+		}
+		_, err = ledger.Post(ctx, tx, by, ledger.Entry{
+			Customer: buyer, Unit: unit, Amount: -cost, Kind: ledger.Redemption, Cause: &r.ID,
+		})
+		return r, err
+	})
+}
+
+func reference(check *core.Check, field string, ulid *string) core.ID {
+	// What does not parse is looked up as the zero ID: nobody's.
+	id, _ := core.ParseID(check.Text(field, ulid, 255))
+	return id
+}
+
+func (o offer) price() (ledger.Unit, int64) {
+	return Reward{PointsCost: o.PointsCost, StampsCost: o.StampsCost}.price()
+}
+
+// has is the buyer's balance, as of the look-up.
+func (o offer) has(unit ledger.Unit) int64 {
+	if unit == ledger.Stamps {
+		return o.Stamps
+	}
+	return o.Points
+}
+
+// takeStock takes a piece, where pieces are counted: an unlimited reward is not
+// touched, so its buyers never wait for each other.
+func takeStock(ctx context.Context, tx *db.Tx, reward core.ID, stock *int64) (took bool, err error) {
+	if stock == nil {
+		return false, nil
+	}
+	taken, err := db.Exec(ctx, tx, takeStockSQL, db.Args{"reward": reward})
+	if err == nil && taken == 0 {
+		err = ErrOutOfStock
+	}
+	return true, err
+}
+
+// insert writes a redemption with the next statement.
+func insert(tx *db.Tx, by core.Actor, r Redemption) (Redemption, error) {
+	r.ID, r.Status, r.CreatedAt = core.NewID(tx.Now), Pending, tx.Now
+	return r, db.Queue(tx, insertRedemptionSQL, db.Args{
+		"id": r.ID, "customer": r.CustomerID, "reward": r.RewardID, "points": r.PointsSpent, "stamps": r.StampsSpent,
+		"took_stock": r.TookStock, "actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
+	})
+}
+
+// FindRedemption returns a redemption, or core.ErrNotFound. One round trip.
+func (s *Service) FindRedemption(ctx context.Context, by core.Actor, id core.ID) (Redemption, error) {
+	return db.ReadOne[Redemption](ctx, s.db, by, findRedemptionSQL, db.Args{"id": id})
+}
+
+// Fulfil hands the reward over, once. Two round trips.
+func (s *Service) Fulfil(ctx context.Context, by core.Actor, id core.ID) (Redemption, error) {
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Redemption, error) {
+		r, err := db.One[Redemption](ctx, tx, fulfilSQL, db.Args{"id": id, "now": tx.Now})
+		if err != nil {
+			return Redemption{}, notPending(ctx, tx, id, err)
+		}
+		return r, log(tx, by, id, "redemption.fulfil", Fulfilled)
+	})
+}
+
+// Void takes a pending redemption back: the cost and the piece of stock return,
+// once. One that was handed over cannot be voided.
+func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Redemption, error) {
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Redemption, error) {
+		r, err := db.One[Redemption](ctx, tx, voidSQL, db.Args{"id": id, "now": tx.Now})
+		if err != nil {
+			return Redemption{}, notPending(ctx, tx, id, err)
+		}
+		if r.TookStock {
+			// The reward before the customer, as everywhere.
+			if err := db.Queue(tx, returnStockSQL, db.Args{"reward": r.RewardID}); err != nil {
+				return Redemption{}, err
+			}
+		}
+		if err := refund(tx, by, r); err != nil {
+			return Redemption{}, err
+		}
+		return r, log(tx, by, id, "redemption.void", Voided)
+	})
+}
+
+func refund(tx *db.Tx, by core.Actor, r Redemption) error {
+	unit, amount := ledger.Points, r.PointsSpent
+	if r.StampsSpent > 0 {
+		unit, amount = ledger.Stamps, r.StampsSpent
+	}
+	if amount == 0 {
+		return nil
+	}
+	return ledger.Queue(tx, by, ledger.Entry{
+		Customer: r.CustomerID, Unit: unit, Amount: amount, Kind: ledger.RedemptionRefund, Cause: &r.ID,
+	})
+}
+
+// notPending says why a redemption could not be moved on.
+func notPending(ctx context.Context, tx *db.Tx, id core.ID, err error) error {
+	if !errors.Is(err, core.ErrNotFound) {
+		return err
+	}
+	r, err := db.One[Redemption](ctx, tx, findRedemptionSQL, db.Args{"id": id})
+	switch {
+	case err != nil:
+		return err
+	case r.Status == Voided:
+		return ErrVoided
+	}
+	return ErrAlreadyFulfilled
+}
+
+func log(tx *db.Tx, by core.Actor, id core.ID, action string, to Status) error {
+	return audit.Write(tx, by, audit.Entry{
+		Action: action, Subject: "redemption", ID: id.String(),
+		Old: map[string]any{"status": Pending}, New: map[string]any{"status": to},
+	})
+}
