@@ -15,6 +15,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/sandbox"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
@@ -62,7 +63,7 @@ func openShop(ctx context.Context, url string, customers int) (*shop, error) {
 	s.customer = customer.NewService(d)
 	s.transactions = transaction.NewService(d)
 	made, err := sandbox.Maker{
-		DB: d, Tokens: s.tokens, Transactions: s.transactions,
+		DB: d, Tokens: s.tokens, Customers: s.customer, Transactions: s.transactions, Rewards: reward.NewService(d),
 		TenantURL: func(slug string) string { return slug }, PostScope: token.TransactionsWrite,
 	}.Make(ctx)
 	if err != nil {

@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
@@ -39,6 +41,9 @@ type Tenant struct {
 	RevokedToken            string            `json:"revoked_token"`
 	TransactionTypeID       int64             `json:"transaction_type_id"`        // 1 point for each whole 1.00 spent
 	StampsTransactionTypeID int64             `json:"stamps_transaction_type_id"` // 1 stamp for each transaction
+	Rewards                 Rewards           `json:"rewards"`
+	VoidedRedemption        core.ID           `json:"voided_redemption"`
+	Race                    Race              `json:"race"`
 }
 
 // Password is how a person signs in.
@@ -66,7 +71,9 @@ type TenantCreate struct {
 type Maker struct {
 	DB           *db.DB
 	Tokens       *token.Service
+	Customers    *customer.Service
 	Transactions *transaction.Service
+	Rewards      *reward.Service
 
 	BaseURL   string
 	TenantURL func(slug string) string
@@ -115,7 +122,10 @@ func (m Maker) tenant(ctx context.Context, letter string) (Tenant, error) {
 	if err := m.tokens(ctx, &t, owner); err != nil {
 		return Tenant{}, err
 	}
-	return t, m.types(ctx, &t, owner)
+	if err := m.types(ctx, &t, owner); err != nil {
+		return Tenant{}, err
+	}
+	return t, m.rewards(ctx, &t, owner)
 }
 
 // staff makes one person of each role and returns the owner.

@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/sandbox"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
@@ -33,6 +35,7 @@ func newMaker(t *testing.T, d *db.DB) sandbox.Maker {
 	render := func(context.Context, string, mail.Letter) (mail.Rendered, error) { return mail.Rendered{}, nil }
 	return sandbox.Maker{
 		DB: d, Tokens: token.NewService(d, mail.New(d, jobs, render, nil, log)), Transactions: transaction.NewService(d),
+		Customers: customer.NewService(d), Rewards: reward.NewService(d),
 		BaseURL: "https://localhost:8443", CAFile: "data/ca.pem", PostScope: token.TransactionsWrite,
 		TenantURL: func(slug string) string { return "https://" + slug + ".localhost:8443" },
 	}
@@ -92,8 +95,10 @@ func TestTheFilesKeys(t *testing.T) {
 	}
 	for _, one := range tenants {
 		subset("tenant", one, "id", "name", "slug", "panel_url", "staff", "tokens", "revoked_token",
-			"transaction_type_id", "stamps_transaction_type_id")
+			"transaction_type_id", "stamps_transaction_type_id", "rewards", "voided_redemption", "race")
 		tenant, _ := one.(map[string]any)
+		subset("rewards", tenant["rewards"], "in_stock", "out_of_stock", "too_dear", "inactive", "last_one")
+		subset("race", tenant["race"], "rewards", "big")
 		people, _ := tenant["staff"].(map[string]any)
 		if diff := cmp.Diff([]string{"cashier", "manager", "owner"}, keys(t, people)); diff != "" {
 			t.Errorf("staff (-want +got):\n%s", diff)
@@ -196,5 +201,40 @@ func TestEachRunMakesItsOwn(t *testing.T) {
 	}
 	if len(slugs) != 4 || len(tokens) != 4 || len(admins) != 2 {
 		t.Errorf("%d tenants, %d tokens, %d admins in two runs, want 4, 4, 2", len(slugs), len(tokens), len(admins))
+	}
+}
+
+// "in_stock": 50 of 1000000, "out_of_stock": 10 of 0, "too_dear", "inactive", three of
+// "last_one"; a "voided_redemption" that gave its piece back.
+func TestTheFilesRewardsAreInTheirStates(t *testing.T) {
+	t.Parallel()
+	d := dbtest.DB(t)
+	m := newMaker(t, d)
+	one := run(t, m).Tenants[0]
+	caller, err := m.Tokens.Authenticate(t.Context(), one.Tokens["all"], "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := m.Rewards.ListActive(t.Context(), caller.Actor, core.Page{Size: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	offered := map[core.ID]sandbox.Reward{}
+	for _, r := range l.Items {
+		offered[r.ID] = sandbox.Reward{ULID: r.ID, Cost: *r.PointsCost, Stock: *r.Stock}
+	}
+	want := slices.Concat([]sandbox.Reward{one.Rewards.InStock, one.Rewards.OutOfStock, one.Rewards.TooDear},
+		one.Rewards.LastOne, one.Race.Rewards, one.Race.Big)
+	for _, r := range want {
+		if offered[r.ULID] != r {
+			t.Errorf("on offer %+v, in the file %+v", offered[r.ULID], r)
+		}
+	}
+	if len(offered) != len(want) || len(one.Rewards.LastOne) != 3 || len(one.Race.Rewards) != 12 || len(one.Race.Big) != 3 {
+		t.Errorf("%d on offer, %d in the file: %+v, %+v", len(offered), len(want), one.Rewards, one.Race)
+	}
+	_, err = m.Rewards.Fulfil(t.Context(), caller.Actor, one.VoidedRedemption)
+	if !errors.Is(err, reward.ErrVoided) {
+		t.Errorf("fulfilling the voided redemption: %v", err)
 	}
 }
