@@ -119,6 +119,13 @@ func (c *Check) Integer(field string, v *int64, lowest, highest int64) int64 {
 	return *v
 }
 
+// Reference reads a required ULID. One that does not parse is looked up as the zero
+// ID, nobody's: it must be refused like one that is missing.
+func (c *Check) Reference(field string, v *string) ID {
+	id, _ := ParseID(c.Text(field, v, 255))
+	return id
+}
+
 // OneOf notes a value that is not among the allowed ones.
 func OneOf[T ~string](c *Check, field string, v T, allowed ...T) {
 	if !slices.Contains(allowed, v) {

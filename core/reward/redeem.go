@@ -58,7 +58,7 @@ type Order struct {
 func (s *Service) Redeem(ctx context.Context, by core.Actor, o Order) (Redemption, error) {
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Redemption, error) {
 		check := core.NewCheck(o.Unreadable)
-		buyer, reward := reference(check, "customer_ulid", o.CustomerID), reference(check, "reward_ulid", o.RewardID)
+		buyer, reward := check.Reference("customer_ulid", o.CustomerID), check.Reference("reward_ulid", o.RewardID)
 		found, err := db.One[offer](ctx, tx, offerSQL, db.Args{"reward": reward, "customer": buyer})
 		if err != nil {
 			return Redemption{}, err
@@ -94,12 +94,6 @@ func (s *Service) Redeem(ctx context.Context, by core.Actor, o Order) (Redemptio
 		})
 		return r, err
 	})
-}
-
-func reference(check *core.Check, field string, ulid *string) core.ID {
-	// What does not parse is looked up as the zero ID: nobody's.
-	id, _ := core.ParseID(check.Text(field, ulid, 255))
-	return id
 }
 
 func (o offer) price() (ledger.Unit, int64) {

@@ -35,16 +35,12 @@ type input struct {
 }
 
 func (n New) read(check *core.Check) input {
-	in := input{
+	return input{
+		customer:  check.Reference("customer_ulid", n.CustomerID),
 		typeID:    check.Integer("transaction_type_id", n.TransactionTypeID, minInt64, maxInt64),
 		spend:     check.Integer("spend_amount_cents", n.SpendAmountCents, 0, MaxSpendCents),
 		reference: check.OptionalText("external_reference", n.ExternalReference, maxExternalReference),
 	}
-	if id := check.Text("customer_ulid", n.CustomerID, 255); check.OK("customer_ulid") {
-		// What does not parse is looked up as the zero ID: nobody's.
-		in.customer, _ = core.ParseID(id)
-	}
-	return in
 }
 
 const (

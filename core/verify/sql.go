@@ -103,88 +103,53 @@ const onceSQL = `
 		where cause is not null
 	)` + tally
 
-// A sale that earned nothing has no entry. What stands on one side only is wrong, so
-// this finds awards of no sale, of another tenant and of another customer, too.
-const awardSQL = `
-	with awarded as (
-		select tenant_id, id, customer_id, rule_type, coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0) as award
-		from loyalty.transaction
+// What is due is held against what was posted of one kind. Something that moved
+// nothing has no entry. What stands on one side only is wrong, so this finds entries
+// of no cause, of another tenant, of another customer and in another unit, too.
+const (
+	postedAs = `
 	), posted as (
 		select tenant_id, cause, customer_id, unit, amount
 		from loyalty.ledger_entry
-		where kind = 'earn'
+		where kind = `
+	compared = `
 	), judged as (
-		select coalesce(t.tenant_id, e.tenant_id) as tenant_id,
-			coalesce(t.id, e.cause) as id,
-			t.award is distinct from coalesce(e.amount, 0) as wrong
-		from awarded t
-		full join posted e on e.cause = t.id
-			and e.tenant_id = t.tenant_id
-			and e.customer_id = t.customer_id
-			and e.unit = t.rule_type
+		select coalesce(d.tenant_id, e.tenant_id) as tenant_id,
+			coalesce(d.id, e.cause) as id,
+			d.amount is distinct from coalesce(e.amount, 0) as wrong
+		from due d
+		full join posted e on e.cause = d.id
+			and e.tenant_id = d.tenant_id
+			and e.customer_id = d.customer_id
+			and e.unit = d.unit
 	)` + tally
+)
+
+const awardSQL = `
+	with due as (
+		select tenant_id, id, customer_id, rule_type as unit,
+			coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0) as amount
+		from loyalty.transaction` + postedAs + `'earn'` + compared
 
 const reversalSQL = `
 	with due as (
-		select tenant_id, id, customer_id, rule_type,
-			case status when 'voided' then coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0) else 0 end as award
-		from loyalty.transaction
-	), posted as (
-		select tenant_id, cause, customer_id, unit, amount
-		from loyalty.ledger_entry
-		where kind = 'reversal'
-	), judged as (
-		select coalesce(t.tenant_id, e.tenant_id) as tenant_id,
-			coalesce(t.id, e.cause) as id,
-			-t.award is distinct from coalesce(e.amount, 0) as wrong
-		from due t
-		full join posted e on e.cause = t.id
-			and e.tenant_id = t.tenant_id
-			and e.customer_id = t.customer_id
-			and e.unit = t.rule_type
-	)` + tally
+		select tenant_id, id, customer_id, rule_type as unit,
+			case status when 'voided' then -(coalesce(points_awarded, 0) + coalesce(stamps_awarded, 0)) else 0 end as amount
+		from loyalty.transaction` + postedAs + `'reversal'` + compared
 
-// A redemption that cost nothing has no entry.
 const costSQL = `
 	with due as (
 		select tenant_id, id, customer_id,
-			case when stamps_spent > 0 then 'stamps' else 'points' end as unit, points_spent + stamps_spent as cost
-		from loyalty.redemption
-	), posted as (
-		select tenant_id, cause, customer_id, unit, amount
-		from loyalty.ledger_entry
-		where kind = 'redemption'
-	), judged as (
-		select coalesce(r.tenant_id, e.tenant_id) as tenant_id,
-			coalesce(r.id, e.cause) as id,
-			-r.cost is distinct from coalesce(e.amount, 0) as wrong
-		from due r
-		full join posted e on e.cause = r.id
-			and e.tenant_id = r.tenant_id
-			and e.customer_id = r.customer_id
-			and e.unit = r.unit
-	)` + tally
+			case when stamps_spent > 0 then 'stamps' else 'points' end as unit,
+			-(points_spent + stamps_spent) as amount
+		from loyalty.redemption` + postedAs + `'redemption'` + compared
 
 const refundSQL = `
 	with due as (
 		select tenant_id, id, customer_id,
 			case when stamps_spent > 0 then 'stamps' else 'points' end as unit,
-			case status when 'voided' then points_spent + stamps_spent else 0 end as cost
-		from loyalty.redemption
-	), posted as (
-		select tenant_id, cause, customer_id, unit, amount
-		from loyalty.ledger_entry
-		where kind = 'redemption_refund'
-	), judged as (
-		select coalesce(r.tenant_id, e.tenant_id) as tenant_id,
-			coalesce(r.id, e.cause) as id,
-			r.cost is distinct from coalesce(e.amount, 0) as wrong
-		from due r
-		full join posted e on e.cause = r.id
-			and e.tenant_id = r.tenant_id
-			and e.customer_id = r.customer_id
-			and e.unit = r.unit
-	)` + tally
+			case status when 'voided' then points_spent + stamps_spent else 0 end as amount
+		from loyalty.redemption` + postedAs + `'redemption_refund'` + compared
 
 const orderSQL = `
 	with judged as (
