@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"example.com/loyalty/core"
@@ -89,7 +90,10 @@ func (a *app) ensureDemo(ctx context.Context) (*demoFacts, error) {
 // screen says, on one screen, where everything is and what to try first.
 func (a *app) screen(w io.Writer, d *demoFacts, took time.Duration) {
 	base := a.names.Base()
-	say := func(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
+	// Written at once, so that no line of the log comes in between.
+	var text strings.Builder
+	defer func() { fmt.Fprint(w, text.String()) }()
+	say := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
 	say("")
 	say("  Loyalty is running (ready in %s). Ctrl-C stops it.", took.Round(10*time.Millisecond))
 	say("")
