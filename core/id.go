@@ -28,6 +28,14 @@ func NewID(at time.Time) ID {
 	return ID(ulid.MustNew(ulid.Timestamp(at), ids.entropy))
 }
 
+// FirstID is the lowest ID that can be made at that instant: where IDs are made at
+// the instant a record is from, records since then have that ID or a higher one.
+func FirstID(at time.Time) (id ID) {
+	var u ulid.ULID
+	_ = u.SetTime(ulid.Timestamp(at)) // fails after the year 10889
+	return ID(u)
+}
+
 // ParseID reads the 26 characters of an ID, in either case. What does not parse
 // names no record: ErrNotFound.
 func ParseID(s string) (ID, error) {

@@ -16,6 +16,7 @@ import (
 // Codes of PostgreSQL's errors that mean something to us.
 const (
 	uniqueViolation      = "23505"
+	foreignKeyViolation  = "23503"
 	numericOutOfRange    = "22003"
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
@@ -37,6 +38,13 @@ func code(err error) string {
 func Violates(err error, constraint string) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.Code == uniqueViolation && pg.ConstraintName == constraint
+}
+
+// Refers reports whether err is the refusal of that foreign key: what it refers to
+// does not exist.
+func Refers(err error, constraint string) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == foreignKeyViolation && pg.ConstraintName == constraint
 }
 
 // Overflows reports whether err says that a number left its 64 bits.

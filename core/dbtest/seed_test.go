@@ -1,11 +1,14 @@
 package dbtest_test
 
 import (
+	"log/slog"
 	"testing"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
@@ -41,8 +44,30 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 	if _, err := rewards.Redeem(ctx, by, reward.Order{CustomerID: &id, RewardID: &rewardID}); err != nil {
 		t.Fatal(err)
 	}
+	seedVoucher(t, d, by)
 	// Locations are kept by the panel; until it is here, a plain row stands for one.
 	if _, err := d.Pool().Exec(ctx, "insert into loyalty.location (tenant_id, name) values ($1, 'Södermalm')", by.Tenant.ID); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func seedVoucher(t *testing.T, d *db.DB, by core.Actor) {
+	t.Helper()
+	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	coupons := coupon.NewService(d, jobs)
+	name, points, kind := "Welcome back", int64(5), string(coupon.Points)
+	made, err := coupons.Add(t.Context(), by, coupon.New{Name: &name, BenefitType: &kind, BenefitValue: &points})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, err := coupons.Send(t.Context(), by, made.ID, coupon.Send{Segment: coupon.All, FormKey: "seed"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sent, err = coupons.Evaluate(t.Context(), by, sent.ID); err != nil || sent.Sent == 0 {
+		t.Fatal(sent, err)
 	}
 }

@@ -121,6 +121,20 @@ func takeStock(ctx context.Context, tx *db.Tx, reward core.ID, stock *int64) (to
 	return true, err
 }
 
+// Grant makes a pending redemption at no cost in the caller's transaction, and takes
+// a piece of stock, or ErrOutOfStock: what a voucher promised. The reward is locked
+// where its pieces are counted. One round trip.
+func Grant(ctx context.Context, tx *db.Tx, by core.Actor, customer, reward core.ID) (Redemption, error) {
+	piece, err := db.One[piece](ctx, tx, grantPieceSQL, db.Args{"reward": reward})
+	if err != nil {
+		return Redemption{}, err
+	}
+	if piece.Counted && !piece.Taken {
+		return Redemption{}, ErrOutOfStock
+	}
+	return insert(tx, by, Redemption{CustomerID: customer, RewardID: reward, TookStock: piece.Taken})
+}
+
 // insert writes a redemption with the next statement.
 func insert(tx *db.Tx, by core.Actor, r Redemption) (Redemption, error) {
 	r.ID, r.Status, r.CreatedAt = core.NewID(tx.Now), Pending, tx.Now

@@ -73,6 +73,25 @@ const takeStockSQL = `
 		and id = @reward
 		and stock > 0`
 
+// piece says whether a reward's pieces are counted, and whether one was taken.
+type piece struct{ Counted, Taken bool }
+
+// An unlimited reward is not touched.
+const grantPieceSQL = `
+	with taken as (
+		update loyalty.reward
+		set stock = stock - 1
+		where tenant_id = @tenant_id
+			and id = @reward
+			and stock > 0
+		returning id
+	)
+	select r.stock is not null as counted, t.id is not null as taken
+	from loyalty.reward r
+	left join taken t on t.id = r.id
+	where r.tenant_id = @tenant_id
+		and r.id = @reward`
+
 const returnStockSQL = `
 	update loyalty.reward
 	set stock = stock + 1

@@ -5,10 +5,15 @@ const insertSQL = `
 	values (@name, @slug, @email, @plan, @billing_cycle, @payment_method, @timezone, @currency, nullif(@country, ''), @now)
 	returning id`
 
-const bySlugSQL = `
+const selectTenant = `
 	select id, name, slug, timezone, currency, coalesce(country, '') as country
-	from loyalty.tenant
+	from loyalty.tenant`
+
+const bySlugSQL = selectTenant + `
 	where slug = @slug`
+
+const byIDSQL = selectTenant + `
+	where id = @id`
 
 const setStatusSQL = `
 	update loyalty.tenant

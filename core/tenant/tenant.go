@@ -147,7 +147,15 @@ type row struct {
 
 // BySlug finds a tenant by the label in front of the host.
 func BySlug(ctx context.Context, d *db.DB, slug string) (core.Tenant, error) {
-	r, err := db.PlatformOne[row](ctx, d, bySlugSQL, db.Args{"slug": slug})
+	return read(db.PlatformOne[row](ctx, d, bySlugSQL, db.Args{"slug": slug}))
+}
+
+// ByID finds a tenant, for jobs.
+func ByID(ctx context.Context, d *db.DB, id core.TenantID) (core.Tenant, error) {
+	return read(db.PlatformOne[row](ctx, d, byIDSQL, db.Args{"id": int64(id)}))
+}
+
+func read(r row, err error) (core.Tenant, error) {
 	if err != nil {
 		return core.Tenant{}, err
 	}

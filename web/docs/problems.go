@@ -23,6 +23,7 @@ const (
 	fulfilRedemption  = "POST /api/v1/redemptions/{ulid}/fulfil"
 	redeemVoucher     = "POST /api/v1/coupons/{ulid}/redeem"
 	upsertCustomer    = "POST /api/v1/customers"
+	sendCoupon        = "Sending a coupon, in the panel"
 )
 
 // groups are all the rules, in the order of the list page.
@@ -173,6 +174,31 @@ var groups = []group{
 			next: []string{
 				"Tell the customer that the offer is closed.",
 				"If it should not be, the shop can switch the coupon on in its panel. The voucher then works until it expires.",
+			},
+		},
+		{
+			slug: "coupon-expired", title: "The coupon has expired",
+			detail:   "This coupon has expired.",
+			requests: []string{sendCoupon},
+			happened: []string{
+				"The coupon’s last day has passed, so its vouchers would be expired the moment they arrived. Nothing was sent.",
+			},
+			retry: "Not until the coupon has a later end.",
+			next: []string{
+				"Give the coupon a later `expires_at` in the panel, or make a new coupon, and send that.",
+				"Vouchers that were sent before keep the end they were sent with.",
+			},
+		},
+		{
+			slug: "coupon-not-started", title: "The coupon has not started yet",
+			detail:   "This coupon has not started yet.",
+			requests: []string{sendCoupon},
+			happened: []string{
+				"The coupon’s `starts_at` is still to come, and it cannot be sent before. Nothing was sent.",
+			},
+			retry: "Once the coupon has started.",
+			next: []string{
+				"Send it on or after that day, or move its start in the panel.",
 			},
 		},
 		{

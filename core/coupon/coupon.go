@@ -1,0 +1,190 @@
+// Package coupon keeps coupons, sends them to segments of customers as vouchers,
+// and redeems vouchers. A voucher past its expiry is expired the moment it is looked
+// at; the stored status only follows.
+package coupon
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
+)
+
+// BenefitType says what a voucher gives.
+type BenefitType string
+
+// The types. Points, stamps and rewards are given here; percent and amount are for
+// the cashier to apply.
+const (
+	Points  BenefitType = "points"
+	Stamps  BenefitType = "stamps"
+	Percent BenefitType = "percent"
+	Amount  BenefitType = "amount"
+	Reward  BenefitType = "reward"
+)
+
+// Benefit is what a voucher gives: so many points, stamps, percent or cents, or a reward.
+type Benefit struct {
+	BenefitType     BenefitType
+	BenefitValue    *int64   // nil for a reward
+	BenefitRewardID *core.ID // of a reward
+}
+
+// Coupon is a benefit that a tenant sends to customers.
+type Coupon struct {
+	ID          core.ID
+	Name        string
+	Description *string
+	Benefit
+	MaxPerCustomer   int64
+	MaxRedemptions   *int64 // nil: no cap
+	RedemptionsCount int64
+	StartsAt         *time.Time // only refuses sends before it
+	ExpiresAt        *time.Time
+	VoucherValidDays *int64
+	Active           bool
+	CreatedAt        time.Time
+}
+
+// New describes a coupon to be.
+type New struct {
+	Name             *string
+	Description      *string
+	BenefitType      *string
+	BenefitValue     *int64
+	BenefitRewardID  *string // a ULID
+	MaxPerCustomer   *int64  // nil: 1
+	MaxRedemptions   *int64
+	StartsAt         *time.Time
+	ExpiresAt        *time.Time
+	VoucherValidDays *int64
+
+	Unreadable core.Fields // what the front end could not read
+}
+
+const (
+	maxName        = 100
+	maxDescription = 1000
+	maxNumber      = 1_000_000_000_000
+)
+
+func (n New) validate() (Coupon, error) {
+	check := core.NewCheck(n.Unreadable)
+	c := Coupon{
+		Name:           check.Text("name", n.Name, maxName),
+		Description:    check.OptionalText("description", n.Description, maxDescription),
+		MaxPerCustomer: 1, MaxRedemptions: n.MaxRedemptions,
+		StartsAt: n.StartsAt, ExpiresAt: n.ExpiresAt, VoucherValidDays: n.VoucherValidDays,
+	}
+	if n.MaxPerCustomer != nil {
+		c.MaxPerCustomer = check.Integer("max_per_customer", n.MaxPerCustomer, 1, maxNumber)
+	}
+	if n.MaxRedemptions != nil {
+		check.Integer("max_redemptions", n.MaxRedemptions, 1, maxNumber)
+	}
+	if n.VoucherValidDays != nil {
+		check.Integer("voucher_valid_days", n.VoucherValidDays, 1, 36_500)
+	}
+	if n.StartsAt != nil && n.ExpiresAt != nil && !n.ExpiresAt.After(*n.StartsAt) {
+		check.Add("expires_at", core.MustBe("expires_at", "a date after starts at"))
+	}
+	c.Benefit = n.benefit(check)
+	return c, check.Err()
+}
+
+func (n New) benefit(check *core.Check) Benefit {
+	b := Benefit{BenefitType: BenefitType(check.Text("benefit_type", n.BenefitType, 20))}
+	if !check.OK("benefit_type") {
+		return b
+	}
+	switch b.BenefitType {
+	case Reward:
+		id := check.Reference("benefit_reward_ulid", n.BenefitRewardID)
+		b.BenefitRewardID = &id
+	case Percent:
+		check.Integer("benefit_value", n.BenefitValue, 1, 100)
+		b.BenefitValue = n.BenefitValue
+	case Points, Stamps, Amount:
+		check.Integer("benefit_value", n.BenefitValue, 1, maxNumber)
+		b.BenefitValue = n.BenefitValue
+	default:
+		check.Add("benefit_type", core.Selected("benefit_type"))
+	}
+	return b
+}
+
+// Service keeps coupons, sends them and redeems vouchers.
+type Service struct {
+	db   *db.DB
+	jobs *job.Queue
+}
+
+// NewService makes the service and registers its job.
+func NewService(d *db.DB, jobs *job.Queue) *Service {
+	s := &Service{db: d, jobs: jobs}
+	job.Handle(jobs, s.evaluate)
+	job.Handle(jobs, s.expire)
+	job.Every(jobs, river.PeriodicInterval(10*time.Minute), expiry{})
+	return s
+}
+
+// Add makes a coupon. Two round trips.
+func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Coupon, error) {
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Coupon, error) {
+		c, err := n.validate()
+		if err != nil {
+			return Coupon{}, err
+		}
+		c, err = db.One[Coupon](ctx, tx, insertSQL, db.Args{
+			"id": core.NewID(tx.Now), "name": c.Name, "description": c.Description,
+			"benefit_type": c.BenefitType, "benefit_value": c.BenefitValue, "benefit_reward": c.BenefitRewardID,
+			"max_per_customer": c.MaxPerCustomer, "max_redemptions": c.MaxRedemptions, "starts_at": c.StartsAt,
+			"expires_at": c.ExpiresAt, "voucher_valid_days": c.VoucherValidDays, "now": tx.Now,
+		})
+		if db.Refers(err, "coupon_reward") {
+			return Coupon{}, core.Invalid(core.Fields{"benefit_reward_ulid": {core.Selected("benefit_reward_ulid")}})
+		}
+		if err != nil {
+			return Coupon{}, err
+		}
+		return c, audit.Write(tx, by, audit.Entry{Action: "coupon.create", Subject: "coupon", ID: c.ID.String(), New: c.facts()})
+	})
+}
+
+// SetActive lets vouchers of a coupon be redeemed, or no longer.
+func (s *Service) SetActive(ctx context.Context, by core.Actor, id core.ID, active bool) (Coupon, error) {
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Coupon, error) {
+		c, err := db.One[Coupon](ctx, tx, setActiveSQL, db.Args{"id": id, "active": active})
+		if err != nil {
+			return Coupon{}, err
+		}
+		return c, audit.Write(tx, by, audit.Entry{
+			Action: "coupon.edit", Subject: "coupon", ID: id.String(),
+			Old: map[string]any{"active": !active}, New: map[string]any{"active": active},
+		})
+	})
+}
+
+// List returns a page of the coupons, newest first. One round trip.
+func (s *Service) List(ctx context.Context, by core.Actor, p core.Page) (core.List[Coupon], error) {
+	if err := p.Err(); err != nil {
+		return core.List[Coupon]{}, err
+	}
+	statement, args := p.Statement(listSQL, listAfterSQL, listBeforeSQL)
+	coupons, err := db.ReadAll[Coupon](ctx, s.db, by, statement, args)
+	return core.NewList(p, coupons, func(c Coupon) core.Cursor { return core.Cursor{At: c.CreatedAt, ID: c.ID} }), err
+}
+
+// facts are what the log tells of a coupon.
+func (c Coupon) facts() map[string]any {
+	return map[string]any{
+		"name": c.Name, "benefit_type": c.BenefitType, "benefit_value": c.BenefitValue, "benefit_reward_ulid": c.BenefitRewardID,
+		"max_per_customer": c.MaxPerCustomer, "max_redemptions": c.MaxRedemptions,
+		"starts_at": c.StartsAt, "expires_at": c.ExpiresAt, "voucher_valid_days": c.VoucherValidDays, "active": c.Active,
+	}
+}

@@ -1,0 +1,247 @@
+package coupon
+
+import (
+	"time"
+
+	"example.com/loyalty/core"
+)
+
+const columns = `id, name, description, benefit_type, benefit_value, benefit_reward_id, max_per_customer,
+		max_redemptions, redemptions_count, starts_at, expires_at, voucher_valid_days, active, created_at`
+
+const insertSQL = `
+	insert into loyalty.coupon (tenant_id, id, name, description, benefit_type, benefit_value, benefit_reward_id,
+		max_per_customer, max_redemptions, starts_at, expires_at, voucher_valid_days, created_at)
+	values (@tenant_id, @id, @name, @description, @benefit_type, @benefit_value, @benefit_reward,
+		@max_per_customer, @max_redemptions, @starts_at, @expires_at, @voucher_valid_days, @now)
+	returning ` + columns
+
+const setActiveSQL = `
+	update loyalty.coupon
+	set active = @active
+	where tenant_id = @tenant_id
+		and id = @id
+	returning ` + columns
+
+const findSQL = `
+	select ` + columns + `
+	from loyalty.coupon
+	where tenant_id = @tenant_id
+		and id = @id`
+
+const listSQL = `
+	select ` + columns + `
+	from loyalty.coupon
+	where tenant_id = @tenant_id
+	order by created_at desc, id desc
+	limit @limit`
+
+const listAfterSQL = `
+	select ` + columns + `
+	from loyalty.coupon
+	where tenant_id = @tenant_id
+		and (created_at, id) < (@at, @id)
+	order by created_at desc, id desc
+	limit @limit`
+
+const listBeforeSQL = `
+	select ` + columns + `
+	from loyalty.coupon
+	where tenant_id = @tenant_id
+		and (created_at, id) > (@at, @id)
+	order by created_at, id
+	limit @limit`
+
+const sendColumns = `id, coupon_id, segment, status, matched, sent, skipped_inactive, skipped_limit, created_at, evaluated_at`
+
+const insertSendSQL = `
+	insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, customer_ids, form_key,
+		actor_kind, actor_id, actor_name, created_at)
+	values (@tenant_id, @id, @coupon, @segment, @customers, @form_key, @actor_kind, @actor_id, @actor_name, @now)
+	on conflict (tenant_id, form_key) do nothing
+	returning ` + sendColumns
+
+const findSendSQL = `
+	select ` + sendColumns + `
+	from loyalty.coupon_send
+	where tenant_id = @tenant_id
+		and id = @send`
+
+const findSendByFormSQL = `
+	select ` + sendColumns + `
+	from loyalty.coupon_send
+	where tenant_id = @tenant_id
+		and form_key = @form_key`
+
+const unknownCustomersSQL = `
+	select given.id
+	from unnest(@ids::uuid[]) given (id)
+	left join loyalty.customer c on c.tenant_id = @tenant_id and c.id = given.id
+	where c.id is null`
+
+// Of the coupon, not of its row: tills go on redeeming meanwhile.
+const lockSendsSQL = `
+	select pg_advisory_xact_lock(hashtextextended('send ' || coupon_id::text, 8))
+	from loyalty.coupon_send
+	where tenant_id = @tenant_id
+		and id = @send`
+
+type evaluation struct {
+	CouponID         core.ID
+	Segment          Segment
+	Status           SendStatus
+	MaxPerCustomer   int64
+	ExpiresAt        *time.Time
+	VoucherValidDays *int64
+}
+
+const evaluationSQL = `
+	select s.coupon_id, s.segment, s.status, c.max_per_customer, c.expires_at, c.voucher_valid_days
+	from loyalty.coupon_send s
+	join loyalty.coupon c on c.tenant_id = s.tenant_id and c.id = s.coupon_id
+	where s.tenant_id = @tenant_id
+		and s.id = @send`
+
+type counts struct {
+	Matched, Sent, SkippedInactive, SkippedLimit int64
+}
+
+// A segment is evaluated and its vouchers are made by one statement: its members,
+// those of them who are active and hold fewer vouchers of the coupon than they may,
+// and how many were left out and why.
+const (
+	withMembers = `
+	with member as (
+		select c.id, c.status = 'active' as active
+		from loyalty.customer c
+		where c.tenant_id = @tenant_id
+			and `
+
+	makeVouchers = `
+	), holding as (
+		select customer_id, count(*) as vouchers
+		from loyalty.voucher
+		where tenant_id = @tenant_id
+			and coupon_id = @coupon
+		group by customer_id
+	), judged as (
+		select m.id, m.active, coalesce(h.vouchers, 0) >= @max_per_customer as full_hands
+		from member m
+		left join holding h on h.customer_id = m.id
+	), made as (
+		insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, expires_at, created_at)
+		select @tenant_id, loyalty.new_ulid(@now), @coupon, @send, id, @expires_at, @now
+		from judged
+		where active and not full_hands
+	)
+	select count(*) as matched,
+		count(*) filter (where active and not full_hands) as sent,
+		count(*) filter (where not active) as skipped_inactive,
+		count(*) filter (where active and full_hands) as skipped_limit
+	from judged`
+
+	sendToAllSQL = withMembers + `c.status = 'active'` + makeVouchers
+
+	sendToLongStandingSQL = withMembers + `c.created_at < @before` + makeVouchers
+
+	// Ids are made at created_at: the first bound finds them, the second is exact.
+	sendToRecentPurchaseSQL = withMembers + `exists (
+				select
+				from loyalty.transaction t
+				where t.tenant_id = @tenant_id
+					and t.customer_id = c.id
+					and t.id >= @since_id
+					and t.created_at >= @since
+					and t.status = 'completed'
+			)` + makeVouchers
+
+	sendToManualSQL = withMembers + `c.id = any (
+				select unnest(customer_ids)
+				from loyalty.coupon_send
+				where tenant_id = @tenant_id
+					and id = @send
+			)` + makeVouchers
+)
+
+var segments = map[Segment]string{
+	All: sendToAllSQL, LongStanding: sendToLongStandingSQL, RecentPurchase: sendToRecentPurchaseSQL, Manual: sendToManualSQL,
+}
+
+// A large segment takes longer than a till may wait, and two sends of one coupon take
+// it in turn.
+const takeTimeSQL = `
+	select set_config('statement_timeout', '10min', true), set_config('lock_timeout', '10min', true)`
+
+const evaluatedSQL = `
+	update loyalty.coupon_send
+	set status = 'mailing',
+		matched = @matched,
+		sent = @sent,
+		skipped_inactive = @inactive,
+		skipped_limit = @limit,
+		evaluated_at = @now
+	where tenant_id = @tenant_id
+		and id = @send
+	returning ` + sendColumns
+
+// A voucher past its expiry is expired, whatever is stored.
+const voucherColumns = `v.id, v.coupon_id, v.customer_id,
+		case when v.status = 'pending' and v.expires_at <= @now then 'expired' else v.status end as status,
+		c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.expires_at, v.redeemed_at, v.created_at`
+
+const standingSQL = `
+	select ` + voucherColumns + `,
+		c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
+	from loyalty.voucher v
+	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+	where v.tenant_id = @tenant_id
+		and v.id = @id`
+
+// The redemption is counted first: whoever waits for the coupon here sees, when it is
+// let go, what became of cap and voucher meanwhile, and touches no row if either is gone.
+const redeemSQL = `
+	with c as (
+		update loyalty.coupon
+		set redemptions_count = redemptions_count + 1
+		where tenant_id = @tenant_id
+			and id = @coupon
+			and active
+			and (max_redemptions is null or redemptions_count < max_redemptions)
+		returning benefit_type, benefit_value, benefit_reward_id
+	)
+	update loyalty.voucher v
+	set status = 'redeemed',
+		redeemed_at = @now,
+		redemption_id = @redemption
+	from c
+	where v.tenant_id = @tenant_id
+		and v.id = @id
+		and v.status = 'pending'
+		and (v.expires_at is null or v.expires_at > @now)
+	returning ` + voucherColumns
+
+const redeemedVouchers = `
+	select v.id, v.coupon_id, v.customer_id, v.status, c.benefit_type, c.benefit_value, c.benefit_reward_id,
+		v.redemption_id, v.expires_at, v.redeemed_at, v.created_at
+	from loyalty.voucher v
+	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+	where v.tenant_id = @tenant_id
+		and v.coupon_id = @coupon
+		and v.status = 'redeemed'`
+
+const listRedeemedSQL = redeemedVouchers + `
+	order by v.redeemed_at desc, v.id desc
+	limit @limit`
+
+const listRedeemedAfterSQL = redeemedVouchers + `
+		and (v.redeemed_at, v.id) < (@at, @id)
+	order by v.redeemed_at desc, v.id desc
+	limit @limit`
+
+const listRedeemedBeforeSQL = redeemedVouchers + `
+		and (v.redeemed_at, v.id) > (@at, @id)
+	order by v.redeemed_at, v.id
+	limit @limit`
+
+const expireSQL = `
+	select loyalty.expire_vouchers(@now, @up_to)`

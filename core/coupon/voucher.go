@@ -1,0 +1,181 @@
+package coupon
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
+)
+
+// VoucherStatus says what became of a voucher.
+type VoucherStatus string
+
+// The three statuses.
+const (
+	VoucherPending  VoucherStatus = "pending"
+	VoucherRedeemed VoucherStatus = "redeemed"
+	VoucherExpired  VoucherStatus = "expired"
+)
+
+// Voucher is one customer's copy of a coupon.
+type Voucher struct {
+	ID         core.ID
+	CouponID   core.ID
+	CustomerID core.ID
+	Status     VoucherStatus // as of the moment it was looked at
+	Benefit
+	RedemptionID *core.ID // of a voucher that was good for a reward
+	ExpiresAt    *time.Time
+	RedeemedAt   *time.Time
+	CreatedAt    time.Time
+}
+
+// Refusals of a voucher (specification §3).
+var (
+	ErrAlreadyRedeemed = core.Refuse("voucher-redeemed", "This voucher has already been redeemed.")
+	ErrVoucherExpired  = core.Refuse("voucher-expired", "This voucher has expired.")
+	ErrCapReached      = core.Refuse("coupon-cap-reached", "Maximum redemptions for this coupon have been reached.")
+)
+
+// standing is a voucher and what its coupon says about it.
+type standing struct {
+	Voucher
+	CouponActive bool
+	CapReached   bool
+}
+
+// refusal says why the voucher cannot be redeemed, in the order of decisions §6.
+func (s standing) refusal() error {
+	switch {
+	case s.Status == VoucherRedeemed:
+		return ErrAlreadyRedeemed
+	case s.Status == VoucherExpired:
+		return ErrVoucherExpired
+	case !s.CouponActive:
+		return ErrInactive
+	case s.CapReached:
+		return ErrCapReached
+	}
+	return nil
+}
+
+// Redeem redeems a voucher and gives its benefit, once: points and stamps through the
+// ledger, a reward as a pending redemption at no cost; percent and amount are for the
+// cashier. Voucher and cap are held by one conditional update; what it refuses is
+// looked at again to say why. Three round trips, and a fourth for a reward; the coupon
+// is locked for the last one, the commit.
+func (s *Service) Redeem(ctx context.Context, by core.Actor, id core.ID) (Voucher, error) {
+	v, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Voucher, error) {
+		found, err := look(ctx, tx, id)
+		if err != nil {
+			return Voucher{}, err
+		}
+		if err := found.refusal(); err != nil {
+			return Voucher{}, err
+		}
+		var redemption *core.ID
+		if found.BenefitType == Reward {
+			granted, err := reward.Grant(ctx, tx, by, found.CustomerID, *found.BenefitRewardID)
+			if err != nil {
+				return Voucher{}, err
+			}
+			redemption = &granted.ID
+		}
+		redeemed, err := db.One[Voucher](ctx, tx, redeemSQL, db.Args{
+			"id": id, "coupon": found.CouponID, "redemption": redemption, "now": tx.Now,
+		})
+		if errors.Is(err, core.ErrNotFound) {
+			return Voucher{}, lost(ctx, tx, id)
+		}
+		if err != nil {
+			return Voucher{}, err
+		}
+		if err := give(tx, by, redeemed); err != nil {
+			return Voucher{}, err
+		}
+		return redeemed, audit.Write(tx, by, audit.Entry{
+			Action: "voucher.redeem", Subject: "voucher", ID: id.String(),
+			Old: map[string]any{"status": VoucherPending}, New: map[string]any{"status": VoucherRedeemed},
+		})
+	})
+	return v, ledger.Refusal(err)
+}
+
+func look(ctx context.Context, tx *db.Tx, id core.ID) (standing, error) {
+	return db.One[standing](ctx, tx, standingSQL, db.Args{"id": id, "now": tx.Now})
+}
+
+var errUnexplained = errors.New("coupon: a voucher could not be redeemed and nothing says why")
+
+// lost says why somebody else was first.
+func lost(ctx context.Context, tx *db.Tx, id core.ID) error {
+	found, err := look(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	if err := found.refusal(); err != nil {
+		return err
+	}
+	return errUnexplained
+}
+
+// give posts points and stamps, with the commit.
+func give(tx *db.Tx, by core.Actor, v Voucher) error {
+	unit := ledger.Points
+	switch v.BenefitType {
+	case Points:
+	case Stamps:
+		unit = ledger.Stamps
+	case Percent, Amount, Reward:
+		return nil
+	}
+	return ledger.Queue(tx, by, ledger.Entry{
+		Customer: v.CustomerID, Unit: unit, Amount: *v.BenefitValue, Kind: ledger.VoucherAward, Cause: &v.ID,
+	})
+}
+
+// ListRedeemed returns a page of a coupon's redeemed vouchers, the last redeemed
+// first, or core.ErrNotFound. One round trip, and a second for an empty page.
+func (s *Service) ListRedeemed(ctx context.Context, by core.Actor, coupon core.ID, p core.Page) (core.List[Voucher], error) {
+	var vouchers []Voucher
+	var err error
+	if len(p.Unreadable) == 0 {
+		statement, args := p.Statement(listRedeemedSQL, listRedeemedAfterSQL, listRedeemedBeforeSQL)
+		args["coupon"] = coupon
+		if vouchers, err = db.ReadAll[Voucher](ctx, s.db, by, statement, args); err != nil {
+			return core.List[Voucher]{}, err
+		}
+	}
+	if len(vouchers) == 0 {
+		// Nothing of a coupon, or of nobody's? That comes before a bad query.
+		if _, err := db.ReadOne[Coupon](ctx, s.db, by, findSQL, db.Args{"id": coupon}); err != nil {
+			return core.List[Voucher]{}, err
+		}
+	}
+	return core.NewList(p, vouchers, func(v Voucher) core.Cursor { return core.Cursor{At: *v.RedeemedAt, ID: v.ID} }), p.Err()
+}
+
+// expiry is the job that makes the stored status of vouchers agree with the clock.
+type expiry struct{}
+
+// Kind names the job in the queue.
+func (expiry) Kind() string { return "voucher_expiry" }
+
+const expiryBatch = 5_000
+
+// expire marks what is due, some at a time, so that no till waits long for a voucher.
+func (s *Service) expire(ctx context.Context, _ expiry) error {
+	for {
+		n, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "voucher expiry"), func(tx *db.Tx) (int64, error) {
+			return db.Value[int64](ctx, tx, expireSQL, db.Args{"now": tx.Now, "up_to": expiryBatch})
+		})
+		if err != nil || n < expiryBatch {
+			return err
+		}
+	}
+}
