@@ -76,6 +76,7 @@ create table loyalty.voucher (
 );
 -- Who holds how many vouchers of a coupon, and what became of them.
 create index voucher_of_coupon on loyalty.voucher (tenant_id, coupon_id, customer_id) include (status, expires_at);
+create index voucher_of_send on loyalty.voucher (tenant_id, send_id, id);
 create index voucher_of_customer on loyalty.voucher (tenant_id, customer_id, id);
 -- The redemption history of a coupon, newest first.
 create index voucher_redeemed_of_coupon on loyalty.voucher (tenant_id, coupon_id, redeemed_at, id) where status = 'redeemed';

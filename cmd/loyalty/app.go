@@ -7,6 +7,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
@@ -33,6 +34,7 @@ type app struct {
 	customers    *customer.Service
 	transactions *transaction.Service
 	rewards      *reward.Service
+	coupons      *coupon.Service
 }
 
 // database finds the database: the one that is named, or the private one, started
@@ -96,6 +98,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.customers = customer.NewService(a.db)
 	a.transactions = transaction.NewService(a.db)
 	a.rewards = reward.NewService(a.db)
+	a.coupons = coupon.NewService(a.db, a.jobs)
 	return nil
 }
 

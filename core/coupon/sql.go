@@ -243,5 +243,26 @@ const listRedeemedBeforeSQL = redeemedVouchers + `
 	order by v.redeemed_at, v.id
 	limit @limit`
 
+const sentVouchers = `
+	select ` + voucherColumns + `
+	from loyalty.voucher v
+	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+	where v.tenant_id = @tenant_id
+		and v.send_id = @send`
+
+const listSentSQL = sentVouchers + `
+	order by v.id desc
+	limit @limit`
+
+const listSentAfterSQL = sentVouchers + `
+		and v.id < @id
+	order by v.id desc
+	limit @limit`
+
+const listSentBeforeSQL = sentVouchers + `
+		and v.id > @id
+	order by v.id
+	limit @limit`
+
 const expireSQL = `
 	select loyalty.expire_vouchers(@now, @up_to)`
