@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
@@ -43,7 +44,11 @@ type Tenant struct {
 	StampsTransactionTypeID int64             `json:"stamps_transaction_type_id"` // 1 stamp for each transaction
 	Rewards                 Rewards           `json:"rewards"`
 	VoidedRedemption        core.ID           `json:"voided_redemption"`
+	Coupon                  core.ID           `json:"coupon"` // the open one
+	Vouchers                Vouchers          `json:"vouchers"`
 	Race                    Race              `json:"race"`
+
+	holders int // of vouchers, so far
 }
 
 // Password is how a person signs in.
@@ -74,6 +79,7 @@ type Maker struct {
 	Customers    *customer.Service
 	Transactions *transaction.Service
 	Rewards      *reward.Service
+	Coupons      *coupon.Service
 
 	BaseURL   string
 	TenantURL func(slug string) string
@@ -125,7 +131,10 @@ func (m Maker) tenant(ctx context.Context, letter string) (Tenant, error) {
 	if err := m.types(ctx, &t, owner); err != nil {
 		return Tenant{}, err
 	}
-	return t, m.rewards(ctx, &t, owner)
+	if err := m.rewards(ctx, &t, owner); err != nil {
+		return Tenant{}, err
+	}
+	return t, m.coupons(ctx, &t, owner)
 }
 
 // staff makes one person of each role and returns the owner.
