@@ -16,6 +16,7 @@ import (
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/vault"
 	"example.com/loyalty/web/letter"
 )
 
@@ -30,6 +31,7 @@ type app struct {
 	direct *db.DB // the job queue's: it listens, past a transaction pooler if there is one
 	jobs   *job.Queue
 
+	keys         vault.Keys
 	tokens       *token.Service
 	customers    *customer.Service
 	transactions *transaction.Service
@@ -80,6 +82,9 @@ func (a *app) connect(ctx context.Context) (err error) {
 		if err := a.ensureSecret(); err != nil {
 			return err
 		}
+	}
+	if a.keys, err = vault.New(a.Secret); err != nil {
+		return err
 	}
 	if a.db, err = db.Open(ctx, a.url, db.Options{Pooler: a.DatabaseDirectURL != ""}); err != nil {
 		return err

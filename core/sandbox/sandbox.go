@@ -19,6 +19,7 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/vault"
 )
 
 // File is what a client's tests need to know.
@@ -61,6 +62,7 @@ type Password struct {
 type Platform struct {
 	PanelURL string `json:"panel_url"`
 	Password
+	TOTPSecret   string       `json:"totp_secret"`
 	Token        string       `json:"token"`
 	TenantCreate TenantCreate `json:"tenant_create"`
 }
@@ -80,6 +82,7 @@ type Maker struct {
 	Transactions *transaction.Service
 	Rewards      *reward.Service
 	Coupons      *coupon.Service
+	Keys         vault.Keys
 
 	BaseURL   string
 	TenantURL func(slug string) string
@@ -200,9 +203,16 @@ func (m Maker) platform(ctx context.Context) (Platform, error) {
 	p := Platform{
 		PanelURL:     m.BaseURL + "/platform",
 		Password:     Password{Email: "admin-" + strings.ToLower(rand.Text()[:8]) + "@sandbox.example", Password: rand.Text()},
+		TOTPSecret:   staff.NewTOTPSecret(),
 		TenantCreate: TenantCreate{PlanID: 1, BillingCycle: tenant.Monthly, PaymentMethod: tenant.Manual},
 	}
 	person, err := staff.CreateAdmin(ctx, m.DB, maker, staff.New{Name: "Sandbox admin", Email: p.Email, Password: p.Password.Password})
+	if err != nil {
+		return Platform{}, err
+	}
+	_, err = db.Platform(ctx, m.DB, maker, func(tx *db.Tx) (int, error) {
+		return 0, staff.EnrolTOTP(ctx, tx, maker, m.Keys, person.ID, p.TOTPSecret)
+	})
 	if err != nil {
 		return Platform{}, err
 	}

@@ -22,6 +22,7 @@ import (
 	"example.com/loyalty/core/sandbox"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/vault"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -33,11 +34,15 @@ func newMaker(t *testing.T, d *db.DB) sandbox.Maker {
 	if err != nil {
 		t.Fatal(err)
 	}
+	keys, err := vault.New([]string{"a secret of thirty-two characters"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	render := func(context.Context, string, mail.Letter) (mail.Rendered, error) { return mail.Rendered{}, nil }
 	return sandbox.Maker{
 		DB: d, Tokens: token.NewService(d, mail.New(d, jobs, render, nil, log)), Transactions: transaction.NewService(d),
 		Customers: customer.NewService(d), Rewards: reward.NewService(d),
-		Coupons: coupon.NewService(d, jobs),
+		Coupons: coupon.NewService(d, jobs), Keys: keys,
 		BaseURL: "https://localhost:8443", CAFile: "data/ca.pem", PostScope: token.TransactionsWrite,
 		TenantURL: func(slug string) string { return "https://" + slug + ".localhost:8443" },
 	}
@@ -116,7 +121,7 @@ func TestTheFilesKeys(t *testing.T) {
 		}
 	}
 	platform, _ := file["platform"].(map[string]any)
-	subset("platform", platform, "panel_url", "email", "password", "token", "tenant_create")
+	subset("platform", platform, "panel_url", "email", "password", "totp_secret", "token", "tenant_create")
 	subset("tenant_create", platform["tenant_create"], "plan_id", "billing_cycle", "payment_method")
 }
 
