@@ -303,7 +303,7 @@ func (s shop) log(t *testing.T, subject core.ID) []string {
 		select concat_ws(' ', action, coalesce(old::text, '-'), coalesce(new::text, '-'), 'by', actor_name)
 		from loyalty.audit_entry
 		where tenant_id = $1 and subject_id = $2
-		order by id`, s.by.Tenant.ID, subject.String())
+		order by created_at, id`, s.by.Tenant.ID, subject.String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -456,8 +456,9 @@ func TestList(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	var newestFirst []core.ID
-	for range 5 {
-		newestFirst = slices.Insert(newestFirst, 0, s.coupon(t, fivePoints()).ID)
+	for hour := range time.Duration(5) {
+		then := s.at(t, s.db.Now().Add((hour-5)*time.Hour))
+		newestFirst = slices.Insert(newestFirst, 0, then.coupon(t, fivePoints()).ID)
 	}
 	page := core.Page{Size: 2}
 	var forward, back []core.ID
