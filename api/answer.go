@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,6 +43,8 @@ func write(c echo.Context, a core.Answer) error {
 	if a.Replayed {
 		c.Response().Header().Set("Idempotent-Replayed", "true")
 	}
+	// Known, so never sent in chunks.
+	c.Response().Header().Set(echo.HeaderContentLength, strconv.Itoa(len(a.Body)))
 	return c.Blob(a.Status, "application/json", a.Body)
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"example.com/loyalty/api"
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
@@ -41,6 +42,7 @@ type door struct {
 	customers *customer.Service
 	sales     *transaction.Service
 	rewards   *reward.Service
+	coupons   *coupon.Service
 	log       *journal
 }
 
@@ -99,10 +101,11 @@ func openDoor(t testing.TB, d *db.DB, change func(*api.Config)) *door {
 	}
 	o := &door{
 		db: d, tokens: token.NewService(d, mail.New(d, jobs, render, nil, quiet)),
-		customers: customer.NewService(d), sales: transaction.NewService(d), rewards: reward.NewService(d), log: &journal{},
+		customers: customer.NewService(d), sales: transaction.NewService(d), rewards: reward.NewService(d),
+		coupons: coupon.NewService(d, jobs), log: &journal{},
 	}
 	c := api.Config{
-		Tokens: o.tokens, Customers: o.customers, Transactions: o.sales, Rewards: o.rewards,
+		Tokens: o.tokens, Customers: o.customers, Transactions: o.sales, Rewards: o.rewards, Coupons: o.coupons,
 		BaseURL:    "https://" + domain,
 		Slug:       slug,
 		Address:    func(r *http.Request) string { a, _, _ := net.SplitHostPort(r.RemoteAddr); return a },
