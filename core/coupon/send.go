@@ -239,11 +239,5 @@ func (e evaluation) voucherExpiry(zone *time.Location) *time.Time {
 // localDay is the first instant of the local day so many days from that instant's.
 func localDay(instant time.Time, zone *time.Location, days int) time.Time {
 	y, m, d := instant.In(zone).Date()
-	day := time.Date(y, m, d+days, 0, 0, 0, 0, zone)
-	if day.Hour() > 12 {
-		// The clocks skip this midnight (in Chile, say), and Go answers with the hour
-		// before it; the day begins when they are moved.
-		_, day = day.ZoneBounds()
-	}
-	return day
+	return core.StartOfDay(y, m, d+days, zone)
 }
