@@ -169,13 +169,12 @@ func (s shop) send(t *testing.T, c coupon.Coupon) []core.ID {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := db.ReadAll[struct{ ID core.ID }](t.Context(), s.db, s.by,
-		"select id from loyalty.voucher where tenant_id = @tenant_id and send_id = @send order by id", db.Args{"send": sent.ID})
-	if err != nil || len(made) == 0 {
-		t.Fatal(len(made), err)
+	l, err := coupons.ListSent(t.Context(), s.by, sent.ID, core.Page{Size: 100})
+	if err != nil || len(l.Items) == 0 {
+		t.Fatal(l.Items, err)
 	}
-	vouchers := make([]core.ID, len(made))
-	for i, v := range made {
+	vouchers := make([]core.ID, len(l.Items))
+	for i, v := range l.Items {
 		vouchers[i] = v.ID
 	}
 	return vouchers
