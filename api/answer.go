@@ -57,6 +57,15 @@ func data(c echo.Context, status int, v any) error {
 	return write(c, a)
 }
 
+// whole answers a list that has no pages.
+func whole[T, R any](c echo.Context, found []T, resource func(T) R) error {
+	items := make([]R, len(found))
+	for i, item := range found {
+		items[i] = resource(item)
+	}
+	return data(c, http.StatusOK, items)
+}
+
 // once runs a use case that makes something, and answers it. Where the request
 // carries an idempotency key, the answer is kept with the effect, and a repeated
 // request gets the kept one.

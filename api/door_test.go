@@ -23,6 +23,7 @@ import (
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
@@ -105,7 +106,7 @@ func openDoor(t testing.TB, d *db.DB, change func(*api.Config)) *door {
 		coupons: coupon.NewService(d, jobs), log: &journal{},
 	}
 	c := api.Config{
-		Tokens: o.tokens, Customers: o.customers, Transactions: o.sales, Rewards: o.rewards, Coupons: o.coupons,
+		Tokens: o.tokens, Customers: o.customers, Transactions: o.sales, Rewards: o.rewards, Coupons: o.coupons, Reports: report.NewService(d),
 		BaseURL:    "https://" + domain,
 		Slug:       slug,
 		Address:    func(r *http.Request) string { a, _, _ := net.SplitHostPort(r.RemoteAddr); return a },

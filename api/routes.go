@@ -51,6 +51,10 @@ func (a *API) routes() []route {
 		{http.MethodPost, "/coupons/:ulid/redeem", with(token.CouponsRead), a.redeemVoucher},
 		{http.MethodGet, "/coupons/:ulid/redemptions", with(token.CouponsRead), a.listCouponRedemptions},
 
+		{http.MethodGet, "/reports/summary", with(token.ReportsRead), a.summary},
+		{http.MethodGet, "/reports/customers/top", with(token.ReportsRead), a.topCustomers},
+		{http.MethodGet, "/reports/coupons", with(token.ReportsRead), a.couponReport},
+
 		{http.MethodGet, "/tokens", anybody, a.listTokens},
 		{http.MethodPost, "/tokens", anybody, a.createToken},
 		{http.MethodDelete, "/tokens/:id", anybody, a.revokeToken},

@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/localpg"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
@@ -37,6 +38,7 @@ type app struct {
 	transactions *transaction.Service
 	rewards      *reward.Service
 	coupons      *coupon.Service
+	reports      *report.Service
 }
 
 // database finds the database: the one that is named, or the private one, started
@@ -104,6 +106,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.transactions = transaction.NewService(a.db)
 	a.rewards = reward.NewService(a.db)
 	a.coupons = coupon.NewService(a.db, a.jobs)
+	a.reports = report.NewService(a.db)
 	return nil
 }
 
