@@ -271,13 +271,20 @@ const saleSQL = `
 		left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id
 	)` + tally
 
-// The lists of a customer's sales go by id: its first 48 bits are milliseconds.
+// A customer's sales are listed and reports are counted by id: its first 48 bits are
+// milliseconds.
 const idSQL = `
 	with judged as (
 		select tenant_id, id,
 			substr(uuid_send(id)::text, 2, 13)::bit(48)::bigint
 				<> (date_part('epoch', created_at) * 1000)::bigint as wrong
-		from loyalty.transaction
+		from (
+			select tenant_id, id, created_at
+			from loyalty.transaction
+			union all
+			select tenant_id, id, created_at
+			from loyalty.redemption
+		) made
 	)` + tally
 
 const referenceSQL = `

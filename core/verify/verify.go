@@ -41,7 +41,7 @@ var checks = []struct{ claim, sql string }{
 	{"Every sale's award is of its rule's unit and no other.", unitSQL},
 	{"Every voided sale, and no other, says when that was: after it was made.", voidedSQL},
 	{"Every sale belongs to a customer, a type and a location of its tenant.", saleSQL},
-	{"Every sale's id was made at the sale's instant.", idSQL},
+	{"Every id of a sale and of a redemption was made at its instant.", idSQL},
 	{"Every redemption's cost was taken from its customer once, and no other was.", costSQL},
 	{"Every voided redemption's cost was given back once, and no other's.", refundSQL},
 	{"Every redeemed voucher's points and stamps were given to its customer once, and no others were.", benefitSQL},
