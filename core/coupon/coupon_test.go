@@ -566,6 +566,17 @@ func TestAnotherTenantsCouponsDoNotExist(t *testing.T) {
 	}
 }
 
+// redeeming redeems a voucher of the coupon, twice.
+func (s shop) redeeming(t *testing.T, c coupon.Coupon, who core.ID) func() error {
+	t.Helper()
+	vouchers := []core.ID{s.voucher(t, c, who), s.voucher(t, c, who)}
+	return func() error {
+		voucher := vouchers[0]
+		vouchers = vouchers[1:]
+		return second(s.Redeem(t.Context(), s.by, voucher))
+	}
+}
+
 // The round trips that the doc comments promise.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
@@ -578,14 +589,6 @@ func TestRoundTrips(t *testing.T) {
 	plain := s.coupon(t, many)
 	many.BenefitType, many.BenefitRewardID = new("reward"), new(espresso.String())
 	coffee := s.coupon(t, many)
-	redeem := func(c coupon.Coupon) func() error {
-		vouchers := []core.ID{s.voucher(t, c, anna), s.voucher(t, c, anna)}
-		return func() error {
-			voucher := vouchers[0]
-			vouchers = vouchers[1:]
-			return second(s.Redeem(ctx, s.by, voucher))
-		}
-	}
 	for _, c := range []struct {
 		name string
 		want int
@@ -597,8 +600,8 @@ func TestRoundTrips(t *testing.T) {
 		{"redemptions of none", 2, func() error { return second(s.ListRedeemed(ctx, s.by, plain.ID, core.Page{Size: 3})) }},
 		{"send", 5, func() error { return second(s.Send(ctx, s.by, plain.ID, toAll())) }},
 		{"send to some", 6, func() error { return second(s.Send(ctx, s.by, plain.ID, to(coupon.Manual, anna))) }},
-		{"redeem", 3, redeem(plain)},
-		{"redeem a reward", 4, redeem(coffee)},
+		{"redeem", 3, s.redeeming(t, plain, anna)},
+		{"redeem a reward", 4, s.redeeming(t, coffee, anna)},
 		{"redemptions", 1, func() error { return second(s.ListRedeemed(ctx, s.by, plain.ID, core.Page{Size: 3})) }},
 	} {
 		var trips int
