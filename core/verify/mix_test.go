@@ -24,11 +24,10 @@ import (
 // market is a shop in which everything happens at once.
 type market struct {
 	*shop
-	people *customer.Service
-	till   *transaction.Service
-	shelf  *reward.Service
+	sales   *transaction.Service
+	rewards *reward.Service
 
-	customers, sales, rewards, redemptions, campaigns, vouchers deck
+	known struct{ customers, sales, rewards, redemptions, coupons, vouchers deck }
 }
 
 // deck is what is known so far of one noun; whoever draws gets any of it.
@@ -82,37 +81,38 @@ const (
 func newMarket(t *testing.T) *market {
 	t.Helper()
 	s := newShop(t)
-	m := &market{shop: s, people: customer.NewService(s.DB), till: transaction.NewService(s.DB), shelf: reward.NewService(s.DB)}
+	m := &market{shop: s, sales: transaction.NewService(s.DB), rewards: reward.NewService(s.DB)}
 	ctx := t.Context()
+	customers := customer.NewService(m.DB)
 	for n := range 30 {
-		c, err := m.people.Upsert(ctx, m.by, customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: new(fmt.Sprintf("070 1%06d", n))})
+		c, err := customers.Upsert(ctx, m.by, customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: new(fmt.Sprintf("070 1%06d", n))})
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.customers.add(c.ID)
+		m.known.customers.add(c.ID)
 	}
 	for _, n := range []reward.New{
 		{Name: new("Cake"), PointsCost: new(int64(40)), Stock: new(int64(cakes))},
 		{Name: new("Espresso"), PointsCost: new(int64(15))},
 		{Name: new("Tenth coffee"), StampsCost: new(int64(3))},
 	} {
-		r, err := m.shelf.Add(ctx, m.by, n)
+		r, err := m.rewards.Add(ctx, m.by, n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.rewards.add(r.ID)
+		m.known.rewards.add(r.ID)
 	}
 	for _, n := range []coupon.New{
 		{BenefitType: new("points"), BenefitValue: new(int64(5))},
 		{BenefitType: new("stamps"), BenefitValue: new(int64(1)), MaxRedemptions: new(int64(stampVouchers))},
-		{BenefitType: new("reward"), BenefitRewardID: new(m.rewards.ids[0].String())},
+		{BenefitType: new("reward"), BenefitRewardID: new(m.known.rewards.ids[0].String())},
 	} {
 		n.Name, n.MaxPerCustomer = new("Welcome back"), new(int64(15))
 		c, err := m.coupons.Add(ctx, m.by, n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.campaigns.add(c.ID)
+		m.known.coupons.add(c.ID)
 	}
 	return m
 }
@@ -122,51 +122,51 @@ func (m *market) sell(ctx context.Context) error {
 	if rand.IntN(3) == 0 {
 		kind = m.stamps.ID
 	}
-	made, err := m.till.Record(ctx, m.by, transaction.New{
-		CustomerID: new(m.customers.draw().String()), TransactionTypeID: &kind, SpendAmountCents: new(rand.Int64N(3000)), Source: transaction.POS,
+	made, err := m.sales.Record(ctx, m.by, transaction.New{
+		CustomerID: new(m.known.customers.draw().String()), TransactionTypeID: &kind, SpendAmountCents: new(rand.Int64N(3000)), Source: transaction.POS,
 	})
 	if err == nil {
-		m.sales.add(made.ID)
+		m.known.sales.add(made.ID)
 	}
 	return err
 }
 
 func (m *market) void(ctx context.Context) error {
-	_, err := m.till.Void(ctx, m.by, m.sales.draw())
+	_, err := m.sales.Void(ctx, m.by, m.known.sales.draw())
 	return err
 }
 
 func (m *market) redeem(ctx context.Context) error {
-	made, err := m.shelf.Redeem(ctx, m.by, reward.Order{
-		CustomerID: new(m.customers.draw().String()), RewardID: new(m.rewards.draw().String()),
+	made, err := m.rewards.Redeem(ctx, m.by, reward.Order{
+		CustomerID: new(m.known.customers.draw().String()), RewardID: new(m.known.rewards.draw().String()),
 	})
 	if err == nil {
-		m.redemptions.add(made.ID)
+		m.known.redemptions.add(made.ID)
 	}
 	return err
 }
 
 func (m *market) fulfil(ctx context.Context) error {
-	_, err := m.shelf.Fulfil(ctx, m.by, m.redemptions.draw())
+	_, err := m.rewards.Fulfil(ctx, m.by, m.known.redemptions.draw())
 	return err
 }
 
 func (m *market) takeBack(ctx context.Context) error {
-	_, err := m.shelf.Void(ctx, m.by, m.redemptions.draw())
+	_, err := m.rewards.Void(ctx, m.by, m.known.redemptions.draw())
 	return err
 }
 
 func (m *market) redeemVoucher(ctx context.Context) error {
-	used, err := m.coupons.Redeem(ctx, m.by, m.vouchers.draw())
+	used, err := m.coupons.Redeem(ctx, m.by, m.known.vouchers.draw())
 	if err == nil && used.RedemptionID != nil {
-		m.redemptions.add(*used.RedemptionID)
+		m.known.redemptions.add(*used.RedemptionID)
 	}
 	return err
 }
 
 func (m *market) send(ctx context.Context) error {
-	sent, err := m.coupons.Send(ctx, m.by, m.campaigns.draw(), coupon.Send{
-		Segment: coupon.Manual, Customers: []string{m.customers.draw().String(), m.customers.draw().String(), m.customers.draw().String()},
+	sent, err := m.coupons.Send(ctx, m.by, m.known.coupons.draw(), coupon.Send{
+		Segment: coupon.Manual, Customers: []string{m.known.customers.draw().String(), m.known.customers.draw().String(), m.known.customers.draw().String()},
 		FormKey: core.NewID(m.Now()).String(),
 	})
 	if err != nil {
@@ -180,7 +180,7 @@ func (m *market) send(ctx context.Context) error {
 		return err
 	}
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[core.ID])
-	m.vouchers.add(ids...)
+	m.known.vouchers.add(ids...)
 	return err
 }
 
@@ -193,7 +193,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	if err := m.send(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for len(m.redemptions.ids) == 0 {
+	for len(m.known.redemptions.ids) == 0 {
 		if err := m.sell(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -44,13 +44,14 @@ func TestModel(t *testing.T) {
 
 // play is a tenant and the model of it.
 type play struct {
-	model
-	by     core.Actor
-	db     *db.DB // of today
-	people *customer.Service
-	till   *transaction.Service
-	shop   *reward.Service
-	post   *coupon.Service
+	model model
+	by    core.Actor
+	db    *db.DB // of today
+
+	customers *customer.Service
+	sales     *transaction.Service
+	rewards   *reward.Service
+	coupons   *coupon.Service
 
 	theirs strangers
 	done   *counter
@@ -91,7 +92,7 @@ func strangersOf(t *testing.T, s *shop) strangers {
 func newPlay(t *testing.T, d *db.DB, theirs strangers, done *counter) *play {
 	t.Helper()
 	p := &play{by: dbtest.Tenant(t, d), db: d, theirs: theirs, done: done}
-	p.zone, p.types = p.by.Tenant.TimeZone, map[int64]*transaction.Type{}
+	p.model.zone, p.model.types = p.by.Tenant.TimeZone, map[int64]*transaction.Type{}
 	return p
 }
 
@@ -102,7 +103,8 @@ func (p *play) at(t *rapid.T, instant time.Time) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.db, p.people, p.till, p.shop, p.post = d, customer.NewService(d), transaction.NewService(d), reward.NewService(d), coupon.NewService(d, jobs)
+	p.db, p.customers, p.sales = d, customer.NewService(d), transaction.NewService(d)
+	p.rewards, p.coupons = reward.NewService(d), coupon.NewService(d, jobs)
 }
 
 // pass lets days go by.
@@ -119,16 +121,16 @@ func (p *play) open(t *rapid.T) {
 		{Name: "Lunch", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MinSpendCents: 500, MaxAward: new(int64(20))}},
 		{Name: "Coffee", RuleType: ledger.Stamps, Rule: transaction.Rule{StampsPerTransaction: 2, UnitCents: 100, MinSpendCents: 100}},
 	} {
-		made, err := p.till.AddType(t.Context(), p.by, n)
+		made, err := p.sales.AddType(t.Context(), p.by, n)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.types[made.ID] = &made
+		p.model.types[made.ID] = &made
 	}
 	for _, phone := range phones[:3] {
 		p.join(t, customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: &phone})
 	}
-	for _, who := range p.customers.ids {
+	for _, who := range p.model.customers.ids {
 		p.credit(t, who, ledger.Points, 200)
 		p.credit(t, who, ledger.Stamps, 10)
 	}
@@ -239,13 +241,13 @@ func (p *play) upsert(t *rapid.T) {
 
 func (p *play) join(t *rapid.T, n customer.New) {
 	t.Helper()
-	got, err := p.people.Upsert(t.Context(), p.by, n)
+	got, err := p.customers.Upsert(t.Context(), p.by, n)
 	want, refusal := p.model.upsert(n, got.ID, got.CreatedAt)
 	agree(t, p, "upsert a customer", got, err, want, refusal)
 }
 
 func (p *play) edit(t *rapid.T) {
-	id := pick(t, "customer", p.customers, p.theirs.Customer)
+	id := pick(t, "customer", p.model.customers, p.theirs.Customer)
 	var e customer.Edit
 	switch one(t, "field", "status", "phone", "email", "both") {
 	case "status":
@@ -257,13 +259,13 @@ func (p *play) edit(t *rapid.T) {
 	case "both":
 		e.Phone, e.Email = core.Set(mostly(t, "phone", phones, "x", " ")), core.Set(one(t, "email", emails[:4]...))
 	}
-	got, err := p.people.Edit(t.Context(), p.by, id, e)
+	got, err := p.customers.Edit(t.Context(), p.by, id, e)
 	want, refusal := p.model.edit(id, e, got.UpdatedAt)
 	agree(t, p, "edit a customer", got, err, want, refusal)
 }
 
 func (p *play) adjust(t *rapid.T) {
-	who, unit := one(t, "customer", p.customers.ids...), one(t, "unit", ledger.Points, ledger.Stamps)
+	who, unit := one(t, "customer", p.model.customers.ids...), one(t, "unit", ledger.Points, ledger.Stamps)
 	p.credit(t, who, unit, mostly(t, "amount", []int64{300, -25, -1, 10}, math.MaxInt64-60, -1<<62))
 }
 
@@ -276,34 +278,34 @@ func (p *play) credit(t *rapid.T, who core.ID, unit ledger.Unit, amount int64) {
 }
 
 func (p *play) record(t *rapid.T) {
-	who := pick(t, "customer", p.customers, p.theirs.Customer)
-	kinds := slices.Sorted(maps.Keys(p.types))
+	who := pick(t, "customer", p.model.customers, p.theirs.Customer)
+	kinds := slices.Sorted(maps.Keys(p.model.types))
 	n := transaction.New{
 		CustomerID: new(who.String()), TransactionTypeID: new(mostly(t, "type", kinds, p.theirs.Kind, 0)),
 		SpendAmountCents:  new(mostly(t, "spend", []int64{12_345, 499, 500, 100, 99, 0}, -1)),
 		ExternalReference: optional(mostly(t, "receipt", []string{""}, "R-1", "R-2")), Source: transaction.API,
 	}
-	got, err := p.till.Record(t.Context(), p.by, n)
+	got, err := p.sales.Record(t.Context(), p.by, n)
 	want, refusal := p.model.record(n, who, got.ID, got.CreatedAt)
 	agree(t, p, "record a sale", got, err, want, refusal)
 }
 
 func (p *play) void(t *rapid.T) {
-	id := pick(t, "sale", p.sales, p.theirs.Sale)
-	got, err := p.till.Void(t.Context(), p.by, id)
+	id := pick(t, "sale", p.model.sales, p.theirs.Sale)
+	got, err := p.sales.Void(t.Context(), p.by, id)
 	want, refusal := p.model.void(id, got.VoidedAt)
 	agree(t, p, "void a sale", got, err, want, refusal)
 }
 
 func (p *play) switchType(t *rapid.T) {
-	id, active := mostly(t, "type", slices.Sorted(maps.Keys(p.types)), p.theirs.Kind), one(t, "active", true, false, true)
-	got, err := p.till.SetTypeActive(t.Context(), p.by, id, active)
-	if p.types[id] == nil {
+	id, active := mostly(t, "type", slices.Sorted(maps.Keys(p.model.types)), p.theirs.Kind), one(t, "active", true, false, true)
+	got, err := p.sales.SetTypeActive(t.Context(), p.by, id, active)
+	if p.model.types[id] == nil {
 		agree(t, p, "switch a type", got, err, got, core.ErrNotFound)
 		return
 	}
-	p.types[id].Active = active
-	agree(t, p, "switch a type", got, err, *p.types[id], nil)
+	p.model.types[id].Active = active
+	agree(t, p, "switch a type", got, err, *p.model.types[id], nil)
 }
 
 func (p *play) addReward(t *rapid.T) {
@@ -314,42 +316,42 @@ func (p *play) addReward(t *rapid.T) {
 	if stock := one[int64](t, "stock", 5, 1, 0, 2, -1); stock >= 0 {
 		n.Stock = &stock
 	}
-	got, err := p.shop.Add(t.Context(), p.by, n)
+	got, err := p.rewards.Add(t.Context(), p.by, n)
 	want := reward.Reward{
 		ID: got.ID, Name: *n.Name, PointsCost: n.PointsCost, StampsCost: n.StampsCost, Stock: n.Stock, Active: true, CreatedAt: got.CreatedAt,
 	}
-	p.rewards.put(got.ID, want)
+	p.model.rewards.put(got.ID, want)
 	agree(t, p, "add a reward", got, err, want, nil)
 }
 
 func (p *play) switchReward(t *rapid.T) {
-	id, active := pick(t, "reward", p.rewards, p.theirs.Reward), one(t, "active", true, false, true)
-	got, err := p.shop.SetActive(t.Context(), p.by, id, active)
-	if p.rewards.byID[id] == nil {
+	id, active := pick(t, "reward", p.model.rewards, p.theirs.Reward), one(t, "active", true, false, true)
+	got, err := p.rewards.SetActive(t.Context(), p.by, id, active)
+	if p.model.rewards.byID[id] == nil {
 		agree(t, p, "switch a reward", got, err, got, core.ErrNotFound)
 		return
 	}
-	p.rewards.byID[id].Active = active
-	agree(t, p, "switch a reward", got, err, *p.rewards.byID[id], nil)
+	p.model.rewards.byID[id].Active = active
+	agree(t, p, "switch a reward", got, err, *p.model.rewards.byID[id], nil)
 }
 
 func (p *play) redeem(t *rapid.T) {
-	who, what := pick(t, "customer", p.customers, p.theirs.Customer), pick(t, "reward", p.rewards, p.theirs.Reward)
-	got, err := p.shop.Redeem(t.Context(), p.by, reward.Order{CustomerID: new(who.String()), RewardID: new(what.String())})
+	who, what := pick(t, "customer", p.model.customers, p.theirs.Customer), pick(t, "reward", p.model.rewards, p.theirs.Reward)
+	got, err := p.rewards.Redeem(t.Context(), p.by, reward.Order{CustomerID: new(who.String()), RewardID: new(what.String())})
 	want, refusal := p.model.redeem(who, what, got.ID, got.CreatedAt)
 	agree(t, p, "redeem a reward", got, err, want, refusal)
 }
 
 func (p *play) fulfil(t *rapid.T) {
-	id := pick(t, "redemption", p.redemptions, p.theirs.Redemption)
-	got, err := p.shop.Fulfil(t.Context(), p.by, id)
+	id := pick(t, "redemption", p.model.redemptions, p.theirs.Redemption)
+	got, err := p.rewards.Fulfil(t.Context(), p.by, id)
 	want, refusal := p.model.fulfil(id, got.FulfilledAt)
 	agree(t, p, "fulfil a redemption", got, err, want, refusal)
 }
 
 func (p *play) takeBack(t *rapid.T) {
-	id := pick(t, "redemption", p.redemptions, p.theirs.Redemption)
-	got, err := p.shop.Void(t.Context(), p.by, id)
+	id := pick(t, "redemption", p.model.redemptions, p.theirs.Redemption)
+	got, err := p.rewards.Void(t.Context(), p.by, id)
 	want, refusal := p.model.takeBack(id, got.VoidedAt)
 	agree(t, p, "void a redemption", got, err, want, refusal)
 }
@@ -362,7 +364,7 @@ func (p *play) addCoupon(t *rapid.T) {
 	}
 	var what *core.ID
 	if kind == coupon.Reward {
-		what = new(pick(t, "reward", p.rewards, p.theirs.Reward))
+		what = new(pick(t, "reward", p.model.rewards, p.theirs.Reward))
 		n.BenefitValue, n.BenefitRewardID = nil, new(what.String())
 	}
 	if most := one[int64](t, "cap", 0, 1, 2, 0); most > 0 {
@@ -378,38 +380,38 @@ func (p *play) addCoupon(t *rapid.T) {
 	if days := one[int64](t, "valid days", 30, 1, 0); days > 0 {
 		n.VoucherValidDays = &days
 	}
-	got, err := p.post.Add(t.Context(), p.by, n)
+	got, err := p.coupons.Add(t.Context(), p.by, n)
 	want, refusal := p.model.addCoupon(n, what, got.ID, got.CreatedAt)
 	agree(t, p, "add a coupon", got, err, want, refusal)
 }
 
 func (p *play) switchCoupon(t *rapid.T) {
-	id, active := pick(t, "coupon", p.coupons, p.theirs.Coupon), one(t, "active", true, false, true)
-	got, err := p.post.SetActive(t.Context(), p.by, id, active)
-	if p.coupons.byID[id] == nil {
+	id, active := pick(t, "coupon", p.model.coupons, p.theirs.Coupon), one(t, "active", true, false, true)
+	got, err := p.coupons.SetActive(t.Context(), p.by, id, active)
+	if p.model.coupons.byID[id] == nil {
 		agree(t, p, "switch a coupon", got, err, got, core.ErrNotFound)
 		return
 	}
-	p.coupons.byID[id].Active = active
-	agree(t, p, "switch a coupon", got, err, *p.coupons.byID[id], nil)
+	p.model.coupons.byID[id].Active = active
+	agree(t, p, "switch a coupon", got, err, *p.model.coupons.byID[id], nil)
 }
 
 func (p *play) send(t *rapid.T) {
-	id := pick(t, "coupon", p.coupons, p.theirs.Coupon)
+	id := pick(t, "coupon", p.model.coupons, p.theirs.Coupon)
 	s := coupon.Send{
 		Segment: one(t, "segment", coupon.All, coupon.Manual, coupon.RecentPurchase, coupon.LongStanding),
-		FormKey: fmt.Sprint("form ", one(t, "form", len(p.sends.ids), 0)),
+		FormKey: fmt.Sprint("form ", one(t, "form", len(p.model.sends.ids), 0)),
 	}
 	var members []core.ID
 	if s.Segment == coupon.Manual {
 		for range rapid.IntRange(0, 4).Draw(t, "members") {
-			members = append(members, pick(t, "member", p.customers, p.theirs.Customer))
+			members = append(members, pick(t, "member", p.model.customers, p.theirs.Customer))
 			s.Customers = append(s.Customers, members[len(members)-1].String())
 		}
 	}
 	at := p.db.Now()
-	got, err := p.post.Send(t.Context(), p.by, id, s)
-	if err == nil && p.sends.byID[got.ID] == nil {
+	got, err := p.coupons.Send(t.Context(), p.by, id, s)
+	if err == nil && p.model.sends.byID[got.ID] == nil {
 		at = got.CreatedAt
 	}
 	want, refusal := p.model.send(id, s, members, got.ID, at)
@@ -417,8 +419,8 @@ func (p *play) send(t *rapid.T) {
 }
 
 func (p *play) evaluate(t *rapid.T) {
-	id := pick(t, "send", p.sends, p.theirs.Send)
-	got, err := p.post.Evaluate(t.Context(), p.by, id)
+	id := pick(t, "send", p.model.sends, p.theirs.Send)
+	got, err := p.coupons.Evaluate(t.Context(), p.by, id)
 	want, recipients, refusal := p.model.evaluate(id, got.EvaluatedAt)
 	agree(t, p, "evaluate a send", got, err, want, refusal)
 	if len(recipients) > 0 {
@@ -444,14 +446,14 @@ func (p *play) receive(t *rapid.T, send core.ID, recipients []core.ID) {
 		t.Fatalf("made %d vouchers, %v, the model %d", len(got), err, len(recipients))
 	}
 	for i, who := range unique(recipients) {
-		agree(t, p, "receive a voucher", got[i], nil, p.issue(send, who, got[i].ID, got[i].CreatedAt), nil)
+		agree(t, p, "receive a voucher", got[i], nil, p.model.issue(send, who, got[i].ID, got[i].CreatedAt), nil)
 	}
 }
 
 func (p *play) redeemVoucher(t *rapid.T) {
-	id := pick(t, "voucher", p.vouchers, p.theirs.Voucher)
+	id := pick(t, "voucher", p.model.vouchers, p.theirs.Voucher)
 	now := p.db.Now()
-	got, err := p.post.Redeem(t.Context(), p.by, id)
+	got, err := p.coupons.Redeem(t.Context(), p.by, id)
 	if got.RedeemedAt != nil {
 		now = *got.RedeemedAt
 	}
@@ -485,9 +487,9 @@ func all[T any](*T) bool { return true }
 
 func (p *play) compareBalances(t *rapid.T) {
 	got := listed(t, 100, func(page core.Page) (core.List[customer.Customer], error) {
-		return p.people.List(t.Context(), p.by, customer.Filter{}, page)
+		return p.customers.List(t.Context(), p.by, customer.Filter{}, page)
 	})
-	want := p.customers.newestFirst(func(c *customer.Customer) time.Time { return c.CreatedAt }, all)
+	want := p.model.customers.newestFirst(func(c *customer.Customer) time.Time { return c.CreatedAt }, all)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("customers (-model +core):\n%s", diff)
 	}
@@ -496,29 +498,29 @@ func (p *play) compareBalances(t *rapid.T) {
 // compare holds all that core lists and finds against the model.
 func (p *play) compare(t *rapid.T) {
 	ctx := t.Context()
-	for who := range p.customers.each {
+	for who := range p.model.customers.each {
 		got := listed(t, 3, func(page core.Page) (core.List[transaction.Transaction], error) {
-			return p.till.ListByCustomer(ctx, p.by, who, page)
+			return p.sales.ListByCustomer(ctx, p.by, who, page)
 		})
-		want := p.sales.newestFirst(func(t *transaction.Transaction) time.Time { return t.CreatedAt },
+		want := p.model.sales.newestFirst(func(t *transaction.Transaction) time.Time { return t.CreatedAt },
 			func(t *transaction.Transaction) bool { return t.CustomerID == who })
 		agree(t, p, "list sales", got, nil, want, nil)
 	}
-	for id, want := range p.redemptions.each {
-		got, err := p.shop.FindRedemption(ctx, p.by, id)
+	for id, want := range p.model.redemptions.each {
+		got, err := p.rewards.FindRedemption(ctx, p.by, id)
 		agree(t, p, "find a redemption", got, err, *want, nil)
 	}
 	agree(t, p, "list rewards",
-		listed(t, 2, func(page core.Page) (core.List[reward.Reward], error) { return p.shop.ListActive(ctx, p.by, page) }), nil,
-		p.rewards.newestFirst(func(r *reward.Reward) time.Time { return r.CreatedAt }, func(r *reward.Reward) bool { return r.Active }), nil)
+		listed(t, 2, func(page core.Page) (core.List[reward.Reward], error) { return p.rewards.ListActive(ctx, p.by, page) }), nil,
+		p.model.rewards.newestFirst(func(r *reward.Reward) time.Time { return r.CreatedAt }, func(r *reward.Reward) bool { return r.Active }), nil)
 	agree(t, p, "list coupons",
-		listed(t, 2, func(page core.Page) (core.List[coupon.Coupon], error) { return p.post.List(ctx, p.by, page) }), nil,
-		p.coupons.newestFirst(func(c *coupon.Coupon) time.Time { return c.CreatedAt }, all), nil)
-	for id := range p.coupons.each {
+		listed(t, 2, func(page core.Page) (core.List[coupon.Coupon], error) { return p.coupons.List(ctx, p.by, page) }), nil,
+		p.model.coupons.newestFirst(func(c *coupon.Coupon) time.Time { return c.CreatedAt }, all), nil)
+	for id := range p.model.coupons.each {
 		got := listed(t, 1, func(page core.Page) (core.List[coupon.Voucher], error) {
-			return p.post.ListRedeemed(ctx, p.by, id, page)
+			return p.coupons.ListRedeemed(ctx, p.by, id, page)
 		})
-		want := p.vouchers.newestFirst(func(v *coupon.Voucher) time.Time {
+		want := p.model.vouchers.newestFirst(func(v *coupon.Voucher) time.Time {
 			if v.RedeemedAt == nil {
 				return time.Time{}
 			}
