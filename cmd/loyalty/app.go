@@ -89,7 +89,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	if a.jobs, err = job.New(a.direct, a.loggerFrom(slog.LevelWarn)); err != nil {
 		return err
 	}
-	mails := mail.New(a.db, a.jobs, letter.Render(a.names.Base()), a.sender, a.log)
+	mails := mail.New(a.db, a.jobs, letter.Render(a.names), a.sender, a.log)
 	job.Handle(a.jobs, a.forgetAnswers)
 	job.Every(a.jobs, river.PeriodicInterval(time.Hour), forgetAnswers{})
 	a.tokens = token.NewService(a.db, mails)

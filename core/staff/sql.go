@@ -11,3 +11,7 @@ const deactivateSQL = `
 	where tenant_id = @tenant_id
 		and id = @id
 		and status = 'active'`
+
+const inviteSQL = `
+	insert into loyalty.invitation (tenant_id, id, staff_id, hash, expires_at, created_at)
+	values (@tenant_id, @id, @staff, @hash, @expires_at, @now)`
