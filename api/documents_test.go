@@ -127,8 +127,8 @@ func unquoted(text string, quoted map[string]bool) (rest []string) {
 	return rest
 }
 
-// quotations reads them out of this package's tests: the arguments of proves and
-// of post, and the sentences of scenarios.
+// quotations reads them out of this package's tests: the arguments of proves, the
+// first one of post and patch, and the sentences of scenarios.
 func quotations(t *testing.T) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob("*_test.go")
@@ -168,7 +168,7 @@ func quotations(t *testing.T) map[string]bool {
 					for _, argument := range n.Args[1:] {
 						add(argument)
 					}
-				case called.Name == "post":
+				case called.Name == "post", called.Name == "patch":
 					add(n.Args[0])
 				}
 			case *ast.KeyValueExpr:

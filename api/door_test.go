@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 
 	"example.com/loyalty/api"
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
@@ -23,6 +25,7 @@ import (
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
 )
@@ -41,6 +44,7 @@ type door struct {
 	customers *customer.Service
 	sales     *transaction.Service
 	rewards   *reward.Service
+	tenants   *tenant.Service
 	log       *journal
 }
 
@@ -94,15 +98,16 @@ func openDoor(t testing.TB, d *db.DB, change func(*api.Config)) *door {
 		t.Fatal(err)
 	}
 	render := func(_ context.Context, _ string, l mail.Letter) (mail.Rendered, error) {
-		letter := l.(token.Letter)
-		return mail.Rendered{Subject: "Token " + letter.Token, Text: letter.Tenant, HTML: letter.Person}, nil
+		return mail.Rendered{Subject: fmt.Sprintf("%T", l), Text: fmt.Sprintf("%+v", l)}, nil
 	}
+	mails := mail.New(d, jobs, render, nil, quiet)
 	o := &door{
-		db: d, tokens: token.NewService(d, mail.New(d, jobs, render, nil, quiet)),
+		db: d, tokens: token.NewService(d, mails), tenants: tenant.NewService(d, mails),
 		customers: customer.NewService(d), sales: transaction.NewService(d), rewards: reward.NewService(d), log: &journal{},
 	}
 	c := api.Config{
-		Tokens: o.tokens, Customers: o.customers, Transactions: o.sales, Rewards: o.rewards,
+		Tokens: o.tokens, Customers: o.customers, Transactions: o.sales, Rewards: o.rewards, Tenants: o.tenants,
+		Invoices:   billing.NewService(d),
 		BaseURL:    "https://" + domain,
 		Slug:       slug,
 		Address:    func(r *http.Request) string { a, _, _ := net.SplitHostPort(r.RemoteAddr); return a },

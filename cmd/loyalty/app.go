@@ -7,12 +7,14 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/localpg"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/web/letter"
@@ -33,6 +35,8 @@ type app struct {
 	customers    *customer.Service
 	transactions *transaction.Service
 	rewards      *reward.Service
+	tenants      *tenant.Service
+	invoices     *billing.Service
 }
 
 // database finds the database: the one that is named, or the private one, started
@@ -96,6 +100,8 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.customers = customer.NewService(a.db)
 	a.transactions = transaction.NewService(a.db)
 	a.rewards = reward.NewService(a.db)
+	a.tenants = tenant.NewService(a.db, mails)
+	a.invoices = billing.NewService(a.db)
 	return nil
 }
 
