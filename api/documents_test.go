@@ -56,7 +56,7 @@ func source(sentence string) string {
 // The parts of the documents that are about these endpoints.
 var parts = map[string][]string{
 	"specification": {"## 2.", "## 3.", "## 4.", "## 5.", "## 7.", "## 8."},
-	"decisions":     {"## 2.", "## 3.", "## 4.", "## 5.", "## 6."},
+	"decisions":     {"## 2.", "## 3.", "## 4.", "## 5.", "## 6.", "## 10."},
 }
 
 // Every quotation occurs in the documents, and every sentence of their parts is

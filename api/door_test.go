@@ -21,6 +21,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/mail"
@@ -38,14 +39,15 @@ const domain = "loyalty.example"
 // door is the API behind TLS, as the process serves it.
 type door struct {
 	*httptest.Server
-	db        *db.DB
-	api       *api.API
-	tokens    *token.Service
-	customers *customer.Service
-	sales     *transaction.Service
-	rewards   *reward.Service
-	tenants   *tenant.Service
-	log       *journal
+	db           *db.DB
+	api          *api.API
+	tokens       *token.Service
+	customers    *customer.Service
+	sales        *transaction.Service
+	rewards      *reward.Service
+	tenants      *tenant.Service
+	deprecations *deprecation.Service
+	log          *journal
 }
 
 // journal is a log that tests read.
@@ -102,12 +104,12 @@ func openDoor(t testing.TB, d *db.DB, change func(*api.Config)) *door {
 	}
 	mails := mail.New(d, jobs, render, nil, quiet)
 	o := &door{
-		db: d, tokens: token.NewService(d, mails), tenants: tenant.NewService(d, mails),
+		db: d, tokens: token.NewService(d, mails), tenants: tenant.NewService(d, mails), deprecations: deprecation.NewService(d, jobs, mails, quiet),
 		customers: customer.NewService(d), sales: transaction.NewService(d), rewards: reward.NewService(d), log: &journal{},
 	}
 	c := api.Config{
 		Tokens: o.tokens, Customers: o.customers, Transactions: o.sales, Rewards: o.rewards, Tenants: o.tenants,
-		Invoices:   billing.NewService(d),
+		Invoices: billing.NewService(d), Deprecations: o.deprecations,
 		BaseURL:    "https://" + domain,
 		Slug:       slug,
 		Address:    func(r *http.Request) string { a, _, _ := net.SplitHostPort(r.RemoteAddr); return a },

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -70,7 +71,10 @@ func (a *API) editTenant(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	edited, err := a.Tenants.Edit(c.Request().Context(), actor(c), core.TenantID(id), tenant.Edit{
+	// A new country reads every phone number anew, and a hundred thousand of them take
+	// longer than a request is given: what was begun is seen through.
+	ctx := context.WithoutCancel(c.Request().Context())
+	edited, err := a.Tenants.Edit(ctx, actor(c), core.TenantID(id), tenant.Edit{
 		Name: in.optionalText("name"), Email: in.optionalText("email"), PlanID: in.optionalInteger("plan_id"),
 		BillingCycle: in.optionalText("billing_cycle"), PaymentMethod: in.optionalText("payment_method"),
 		Status: in.optionalText("status"), TimeZone: in.optionalText("timezone"), Currency: in.optionalText("currency"),

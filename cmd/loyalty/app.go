@@ -10,6 +10,7 @@ import (
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/localpg"
 	"example.com/loyalty/core/mail"
@@ -37,6 +38,7 @@ type app struct {
 	rewards      *reward.Service
 	tenants      *tenant.Service
 	invoices     *billing.Service
+	deprecations *deprecation.Service
 }
 
 // database finds the database: the one that is named, or the private one, started
@@ -102,6 +104,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.rewards = reward.NewService(a.db)
 	a.tenants = tenant.NewService(a.db, mails)
 	a.invoices = billing.NewService(a.db)
+	a.deprecations = deprecation.NewService(a.db, a.jobs, mails, a.log)
 	return nil
 }
 

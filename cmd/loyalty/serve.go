@@ -117,11 +117,11 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	door := web.Config{
 		Names: a.names,
 		API: api.New(api.Config{
-			Tokens: a.tokens, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Tenants: a.tenants,
-			Invoices: a.invoices,
-			BaseURL:  a.names.Base(),
-			Slug:     func(h string) string { slug, _ := a.names.Slug(h); return slug },
-			Address:  address, AddressKey: host.LimitKey,
+			Tokens: a.tokens, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards,
+			Tenants: a.tenants, Invoices: a.invoices, Deprecations: a.deprecations,
+			BaseURL: a.names.Base(),
+			Slug:    func(h string) string { slug, _ := a.names.Slug(h); return slug },
+			Address: address, AddressKey: host.LimitKey,
 			PerToken:               limit.NewWindow(a.RateToken, time.Minute, time.Now),
 			PerAddress:             limit.NewWindow(a.RateIP, time.Minute, time.Now),
 			TransactionCreateScope: token.Ability(a.CreateScope),

@@ -35,6 +35,8 @@ var globalTables = map[string]string{
 	"idempotency":          "its own rows",
 	"mail":                 "its own rows",
 	"invoice":              "its own rows",
+	"deprecation":          "all rows",
+	"deprecation_notice":   "its own rows",
 	"platform_audit_entry": "nothing",
 }
 

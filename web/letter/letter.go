@@ -13,6 +13,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/token"
@@ -55,6 +56,8 @@ func (p post) draft(to string, letter mail.Letter) (draft, error) {
 		return p.tokenMade(to, l), nil
 	case staff.InvitationLetter:
 		return p.invited(to, l), nil
+	case deprecation.Letter:
+		return p.deprecated(to, l), nil
 	default:
 		return draft{}, fmt.Errorf("no mail is written for a %T", letter)
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/token"
@@ -105,6 +106,19 @@ func TestInvitationLetter(t *testing.T) {
 			t.Errorf("%s: %s", role, got.Text)
 		}
 	}
+}
+
+func TestDeprecationLetter(t *testing.T) {
+	t.Parallel()
+	got := render(t, deprecation.Letter{
+		Tenant: "Café Åro", Method: "GET", Path: "/api/v1/customers/{ulid}", Sunset: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC),
+		Link: "https://loyalty.example/docs/changelog",
+	})
+	if got.Subject != "The API request GET /api/v1/customers/{ulid} ends on 1 March 2027" {
+		t.Errorf("subject = %q", got.Subject)
+	}
+	viewtest.Golden(t, "deprecation.html", got.HTML)
+	viewtest.Golden(t, "deprecation.txt", got.Text)
 }
 
 func TestBothFormsSayTheSame(t *testing.T) {
