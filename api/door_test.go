@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log"
 	"log/slog"
@@ -16,15 +17,18 @@ import (
 
 	"example.com/loyalty/api"
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
 )
@@ -37,14 +41,16 @@ const domain = "loyalty.example"
 // door is the API behind TLS, as the process serves it.
 type door struct {
 	*httptest.Server
-	db        *db.DB
-	api       *api.API
-	tokens    *token.Service
-	customers *customer.Service
-	sales     *transaction.Service
-	rewards   *reward.Service
-	coupons   *coupon.Service
-	log       *journal
+	db           *db.DB
+	api          *api.API
+	tokens       *token.Service
+	customers    *customer.Service
+	sales        *transaction.Service
+	rewards      *reward.Service
+	coupons      *coupon.Service
+	tenants      *tenant.Service
+	deprecations *deprecation.Service
+	log          *journal
 }
 
 // journal is a log that tests read.
@@ -97,16 +103,17 @@ func openDoor(t testing.TB, d *db.DB, change func(*api.Config)) *door {
 		t.Fatal(err)
 	}
 	render := func(_ context.Context, _ string, l mail.Letter) (mail.Rendered, error) {
-		letter := l.(token.Letter)
-		return mail.Rendered{Subject: "Token " + letter.Token, Text: letter.Tenant, HTML: letter.Person}, nil
+		return mail.Rendered{Subject: fmt.Sprintf("%T", l), Text: fmt.Sprintf("%+v", l)}, nil
 	}
+	mails := mail.New(d, jobs, render, nil, quiet)
 	o := &door{
-		db: d, tokens: token.NewService(d, mail.New(d, jobs, render, nil, quiet)),
+		db: d, tokens: token.NewService(d, mails), tenants: tenant.NewService(d, mails), deprecations: deprecation.NewService(d, jobs, mails, quiet),
 		customers: customer.NewService(d), sales: transaction.NewService(d), rewards: reward.NewService(d),
 		coupons: coupon.NewService(d, jobs), log: &journal{},
 	}
 	c := api.Config{
 		Tokens: o.tokens, Customers: o.customers, Transactions: o.sales, Rewards: o.rewards, Coupons: o.coupons, Reports: report.NewService(d),
+		Tenants: o.tenants, Invoices: billing.NewService(d), Deprecations: o.deprecations,
 		BaseURL:    "https://" + domain,
 		Slug:       slug,
 		Address:    func(r *http.Request) string { a, _, _ := net.SplitHostPort(r.RemoteAddr); return a },

@@ -210,6 +210,14 @@ func (s *shop) make(name string) string {
 		return domain
 	case "{slug}":
 		return s.by.Tenant.Slug
+	case "{tenant}":
+		return fmt.Sprint(s.by.Tenant.ID)
+	case "{new_slug}":
+		return "new-" + s.by.Tenant.Slug
+	case "{spare_plan}":
+		return s.plan(false)
+	case "{retired_plan}":
+		return s.plan(true)
 	case "{foreign_anna}", "{foreign_sale}", "{foreign_espresso}", "{foreign_coupon}", "{foreign_points}", "{foreign_own_token}":
 		return s.stranger().fill("{" + name[len("{foreign_"):])
 	}

@@ -20,6 +20,7 @@ type Tx struct {
 	Now    time.Time
 	Tenant core.TenantID
 
+	home  core.TenantID // where it began; 0 is the platform
 	db    *DB
 	conn  *pgxpool.Conn // nil until the first statement is sent
 	queue []call        // travels with the next statement, or with the commit
@@ -46,6 +47,20 @@ func enter(tenant core.TenantID) call {
 	return call{enterSQL, []any{setting}}
 }
 
+var errOtherTenant = errors.New("db: the transaction of a tenant enters no other")
+
+// Enter makes a transaction of the platform see one tenant from here on, as that
+// tenant's own would: what makes a tenant also makes the people in it. What was
+// queued before stays the platform's. No round trip: it travels with what follows.
+func (tx *Tx) Enter(tenant core.TenantID) error {
+	if tx.home != 0 {
+		return errOtherTenant
+	}
+	tx.queue = append(tx.queue, enter(tenant))
+	tx.Tenant = tenant
+	return nil
+}
+
 // Queue adds a statement whose answer nobody waits for. It is sent with the next
 // statement or with the commit, in the same round trip; its error is theirs.
 func Queue(tx *Tx, sql string, args Args) error {
@@ -66,7 +81,7 @@ func (tx *Tx) send(ctx context.Context, calls []call, read ...func(pgx.Rows) err
 		return roundTrip(ctx, tx.conn, batch, read)
 	}
 	// The transaction begins here.
-	batch = append([]call{{sql: beginSQL}, enter(tx.Tenant)}, batch...)
+	batch = append([]call{{sql: beginSQL}, enter(tx.home)}, batch...)
 	// A commit on board may have happened before the connection died: never send it twice.
 	once := len(calls) == 1 && calls[0].sql == commitSQL
 	return tx.db.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {

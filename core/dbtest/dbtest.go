@@ -104,9 +104,9 @@ func Tenant(t testing.TB, d *db.DB) core.Actor {
 	slug := "t-" + strings.ToLower(rand.Text()[:16])
 	maker := core.System(core.Tenant{}, "test")
 	by, err := db.Platform(ctx, d, maker, func(tx *db.Tx) (core.Actor, error) {
-		made, err := tenant.Create(ctx, tx, tenant.New{
-			Name: "Café " + slug, Slug: slug, Email: "owner@example.com", PlanID: 1,
-			BillingCycle: tenant.Monthly, PaymentMethod: tenant.Manual, TimeZone: "Europe/Stockholm", Country: "SE",
+		made, err := tenant.Add(ctx, tx, maker, tenant.New{
+			Name: new("Café " + slug), Slug: &slug, Email: new("owner@example.com"), PlanID: new(int64(1)),
+			BillingCycle: new("monthly"), PaymentMethod: new("manual"), TimeZone: new("Europe/Stockholm"), Country: new("SE"),
 		})
 		return core.System(made, "test"), err
 	})

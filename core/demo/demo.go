@@ -158,10 +158,10 @@ func begin(ctx context.Context, d *db.DB) (core.Tenant, state, error) {
 	by := system(core.Tenant{})
 	past := d.At(tell(until, zone).opened)
 	t, err := db.Platform(ctx, past, by, func(tx *db.Tx) (core.Tenant, error) {
-		t, err := tenant.Create(ctx, tx, tenant.New{
-			Name: "Café Åro", Slug: Slug, Email: team[0].Email, PlanID: 1,
-			BillingCycle: tenant.Monthly, PaymentMethod: tenant.Manual,
-			TimeZone: timeZone, Currency: "EUR", Country: "SE",
+		t, err := tenant.Add(ctx, tx, by, tenant.New{
+			Name: new("Café Åro"), Slug: new(Slug), Email: &team[0].Email, PlanID: new(int64(1)),
+			BillingCycle: new("monthly"), PaymentMethod: new("manual"),
+			TimeZone: new(timeZone), Currency: new("EUR"), Country: new("SE"),
 		})
 		if err != nil {
 			return t, err

@@ -106,9 +106,9 @@ func TestFillLeavesARealBusinessAlone(t *testing.T) {
 	d := dbtest.OwnDB(t)
 	by := system(core.Tenant{})
 	other, err := db.Platform(t.Context(), d, by, func(tx *db.Tx) (core.Tenant, error) {
-		return tenant.Create(t.Context(), tx, tenant.New{
-			Name: "Demo Records", Slug: Slug, Email: "owner@example.com", PlanID: 1,
-			BillingCycle: tenant.Monthly, PaymentMethod: tenant.Manual,
+		return tenant.Add(t.Context(), tx, by, tenant.New{
+			Name: new("Demo Records"), Slug: new(Slug), Email: new("owner@example.com"), PlanID: new(int64(1)),
+			BillingCycle: new("monthly"), PaymentMethod: new("manual"),
 		})
 	})
 	if err != nil {
