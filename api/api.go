@@ -49,12 +49,13 @@ type Config struct {
 // API is the handler of everything under /api/.
 type API struct {
 	Config
-	echo *echo.Echo
+	echo        *echo.Echo
+	description description
 }
 
 // New makes the API.
 func New(c Config) *API {
-	a := &API{Config: c, echo: echo.New()}
+	a := &API{Config: c, echo: echo.New(), description: describe(c.BaseURL)}
 	a.echo.HTTPErrorHandler = a.problem
 	a.echo.Use(a.bound, a.identify, otherMethod)
 	for _, r := range a.routes() {
@@ -64,7 +65,13 @@ func New(c Config) *API {
 }
 
 // ServeHTTP answers a request.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.echo.ServeHTTP(w, r) }
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == Prefix+"/openapi.json" {
+		a.description.ServeHTTP(w, r)
+		return
+	}
+	a.echo.ServeHTTP(w, r)
+}
 
 // bound gives a request its headers and its time, and keeps a panic to itself.
 func (a *API) bound(next echo.HandlerFunc) echo.HandlerFunc {

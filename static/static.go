@@ -124,7 +124,7 @@ func (s set) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := f.plain
 	if f.gzip != nil {
 		h.Set("Vary", "Accept-Encoding")
-		if acceptsGzip(r.Header.Values("Accept-Encoding")) {
+		if Accepts(r.Header, "gzip") {
 			h.Set("Content-Encoding", "gzip")
 			body = f.gzip
 		}
@@ -137,15 +137,15 @@ func (s set) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body) // the client went away, and nobody else wants it
 }
 
-// acceptsGzip reads Accept-Encoding (RFC 9110, section 12.5.3). "gzip" beats
-// "*", and a weight of zero means no.
-func acceptsGzip(headers []string) bool {
+// Accepts reads Accept-Encoding (RFC 9110, section 12.5.3): whether an answer may be
+// compressed so. A coding's own name beats "*", and a weight of zero means no.
+func Accepts(h http.Header, coding string) bool {
 	accepted := false
-	for _, header := range headers {
+	for _, header := range h.Values("Accept-Encoding") {
 		for element := range strings.SplitSeq(header, ",") {
-			coding, weight, _ := strings.Cut(element, ";")
-			switch strings.ToLower(strings.TrimSpace(coding)) {
-			case "gzip", "x-gzip":
+			name, weight, _ := strings.Cut(element, ";")
+			switch strings.TrimPrefix(strings.ToLower(strings.TrimSpace(name)), "x-") {
+			case coding:
 				return !isZero(weight)
 			case "*":
 				accepted = !isZero(weight)
