@@ -1035,7 +1035,7 @@ type ListCouponsParams struct {
 
 // RedeemVoucherParams defines parameters for RedeemVoucher.
 type RedeemVoucherParams struct {
-	// IdempotencyKey Your name for this request, 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
+	// IdempotencyKey Your name for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1050,13 +1050,13 @@ type ListCouponRedemptionsParams struct {
 
 // ListCustomersParams defines parameters for ListCustomers.
 type ListCustomersParams struct {
-	// Phone Exactly this number, however it is written.
+	// Phone Exactly this number, however it is written: `070-174 06 05` and `+46701740605` are one.
 	Phone *string `form:"phone,omitempty" json:"phone,omitempty"`
 
 	// Email Exactly this address, in upper or lower case.
 	Email *string `form:"email,omitempty" json:"email,omitempty"`
 
-	// Search Any part of name, phone or e-mail.
+	// Search Any part of name, phone or e-mail, such as `lindq`.
 	Search *string `form:"search,omitempty" json:"search,omitempty"`
 
 	// Status Only these.
@@ -1080,7 +1080,7 @@ type ListCustomersParamsStatus string
 
 // UpsertCustomerParams defines parameters for UpsertCustomer.
 type UpsertCustomerParams struct {
-	// IdempotencyKey Your name for this request, 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
+	// IdempotencyKey Your name for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1128,25 +1128,25 @@ type ListTenantsParamsStatus string
 
 // CreateTenantParams defines parameters for CreateTenant.
 type CreateTenantParams struct {
-	// IdempotencyKey Your name for this request, 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
+	// IdempotencyKey Your name for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // RedeemRewardParams defines parameters for RedeemReward.
 type RedeemRewardParams struct {
-	// IdempotencyKey Your name for this request, 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
+	// IdempotencyKey Your name for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // FulfilRedemptionParams defines parameters for FulfilRedemption.
 type FulfilRedemptionParams struct {
-	// IdempotencyKey Your name for this request, 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
+	// IdempotencyKey Your name for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ReportTopCustomersParams defines parameters for ReportTopCustomers.
 type ReportTopCustomersParams struct {
-	// From The first day, in the business’s time zone. Without it: 29 days before the last one.
+	// From The first day, such as `2026-09-01`, in the business’s time zone. Without it: 29 days before the last one.
 	From *From `form:"from,omitempty" json:"from,omitempty"`
 
 	// To The last day, which is part of the range. Without it: today.
@@ -1164,7 +1164,7 @@ type ReportTopCustomersParamsBy string
 
 // ReportSummaryParams defines parameters for ReportSummary.
 type ReportSummaryParams struct {
-	// From The first day, in the business’s time zone. Without it: 29 days before the last one.
+	// From The first day, such as `2026-09-01`, in the business’s time zone. Without it: 29 days before the last one.
 	From *From `form:"from,omitempty" json:"from,omitempty"`
 
 	// To The last day, which is part of the range. Without it: today.
@@ -1191,13 +1191,13 @@ type ListTokensParams struct {
 
 // RecordTransactionParams defines parameters for RecordTransaction.
 type RecordTransactionParams struct {
-	// IdempotencyKey Your name for this request, 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
+	// IdempotencyKey Your name for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // VoidTransactionParams defines parameters for VoidTransaction.
 type VoidTransactionParams struct {
-	// IdempotencyKey Your name for this request, 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
+	// IdempotencyKey Your name for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
