@@ -39,6 +39,11 @@ check: generate ## what must be so before the tests: generated files, format, li
 	$(TOOL) golangci-lint fmt --diff
 	$(TOOL) golangci-lint run
 	.ci/openapi/lint
+	.ci/vendor --check
+
+.PHONY: vendor
+vendor: ## fetch the browser files of others again, at the versions listed in static/vendor
+	.ci/vendor
 
 .PHONY: format
 format: ## format the code
