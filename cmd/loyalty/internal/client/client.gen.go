@@ -363,7 +363,7 @@ type CustomerEditStatus string
 
 // Invoice What a tenant owes for one period.
 //
-// Examples: {"amount_cents":49900,"currency":"SEK","due_at":"2026-10-31T04:00:00.000Z","id":41,"issued_at":"2026-10-01T04:00:00.000Z","lines":[{"amount_cents":49900,"description":"Plan Standard, September 2026","quantity":1,"unit_cents":49900}],"number":"2026-00041","paid_at":null,"period_end":"2026-09-30","period_start":"2026-09-01","status":"issued","tax_cents":12475,"tenant_id":3,"total_cents":62375}
+// Examples: {"amount_cents":49900,"currency":"SEK","due_at":"2026-10-31T04:00:00.000Z","id":57,"issued_at":"2026-10-01T04:00:00.000Z","lines":[{"amount_cents":49900,"description":"Plan Standard, September 2026","quantity":1,"unit_cents":49900}],"number":41,"paid_at":null,"period_end":"2026-09-30","period_start":"2026-09-01","status":"issued","tax_cents":12475,"tenant_id":3,"total_cents":62375}
 type Invoice struct {
 	// AmountCents The lines together.
 	AmountCents int64 `json:"amount_cents"`
@@ -383,8 +383,8 @@ type Invoice struct {
 	// Lines What it is made up of.
 	Lines []InvoiceLine `json:"lines"`
 
-	// Number Given when it is issued; a draft has none.
-	Number *string `json:"number"`
+	// Number Given when it is issued, one after the other; a draft has none.
+	Number *int64 `json:"number"`
 
 	// PaidAt Null until it is paid.
 	PaidAt *time.Time `json:"paid_at"`
