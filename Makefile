@@ -16,7 +16,12 @@ run: build ## everything from a bare clone to a running demo
 .PHONY: test
 test: ## everything from a bare clone to all tests
 	@.ci/need gcc postgresql
-	go run ./cmd/testdb -- go test -race ./...
+	RAPID_STEPS=80 go run ./cmd/testdb -- go test -race ./...
+
+.PHONY: model
+model: ## play at random against the model of core, for an hour or so
+	@.ci/need postgresql
+	RAPID_CHECKS=5000 RAPID_STEPS=200 go run ./cmd/testdb -- go test -v -timeout 5h -run '^TestModel$$' ./core/verify
 
 .PHONY: build
 build: ## bin/loyalty

@@ -31,6 +31,7 @@ func TestWhoMayCallWhat(t *testing.T) {
 		"| customers:read | GET /customers, GET /customers/{ulid}, GET /customers/{ulid}/transactions |",
 		"| customers:write | POST /customers, PATCH /customers/{ulid} |",
 		"| transactions:write | GET /transactions/{ulid}, POST /transactions/{ulid}/void |",
+		"| reports:read | GET /reports/summary, GET /reports/customers/top, GET /reports/coupons |",
 		"Token endpoints (list, create, revoke) need only authentication, no scope.",
 		"The creation endpoint is described as needing either a web session or any valid token of any scope; the two statements differ, so a builder accepts any authenticated caller.",
 		"A platform token on a tenant endpoint: 403.",

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,6 +43,8 @@ func write(c echo.Context, a core.Answer) error {
 	if a.Replayed {
 		c.Response().Header().Set("Idempotent-Replayed", "true")
 	}
+	// Known, so never sent in chunks.
+	c.Response().Header().Set(echo.HeaderContentLength, strconv.Itoa(len(a.Body)))
 	return c.Blob(a.Status, "application/json", a.Body)
 }
 
@@ -52,6 +55,15 @@ func data(c echo.Context, status int, v any) error {
 		return err
 	}
 	return write(c, a)
+}
+
+// whole answers a list that has no pages.
+func whole[T, R any](c echo.Context, found []T, resource func(T) R) error {
+	items := make([]R, len(found))
+	for i, item := range found {
+		items[i] = resource(item)
+	}
+	return data(c, http.StatusOK, items)
 }
 
 // once runs a use case that makes something, and answers it. Where the request

@@ -13,8 +13,10 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/limit"
+	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
@@ -29,6 +31,8 @@ type Config struct {
 	Customers    *customer.Service
 	Transactions *transaction.Service
 	Rewards      *reward.Service
+	Coupons      *coupon.Service
+	Reports      *report.Service
 
 	BaseURL string // of the references in problems, without a slash at its end
 	// Slug names the tenant whose host was called, or "" where that is nobody's in particular.

@@ -16,12 +16,14 @@ import (
 
 	"example.com/loyalty/api"
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
@@ -41,6 +43,7 @@ type door struct {
 	customers *customer.Service
 	sales     *transaction.Service
 	rewards   *reward.Service
+	coupons   *coupon.Service
 	log       *journal
 }
 
@@ -99,10 +102,11 @@ func openDoor(t testing.TB, d *db.DB, change func(*api.Config)) *door {
 	}
 	o := &door{
 		db: d, tokens: token.NewService(d, mail.New(d, jobs, render, nil, quiet)),
-		customers: customer.NewService(d), sales: transaction.NewService(d), rewards: reward.NewService(d), log: &journal{},
+		customers: customer.NewService(d), sales: transaction.NewService(d), rewards: reward.NewService(d),
+		coupons: coupon.NewService(d, jobs), log: &journal{},
 	}
 	c := api.Config{
-		Tokens: o.tokens, Customers: o.customers, Transactions: o.sales, Rewards: o.rewards,
+		Tokens: o.tokens, Customers: o.customers, Transactions: o.sales, Rewards: o.rewards, Coupons: o.coupons, Reports: report.NewService(d),
 		BaseURL:    "https://" + domain,
 		Slug:       slug,
 		Address:    func(r *http.Request) string { a, _, _ := net.SplitHostPort(r.RemoteAddr); return a },

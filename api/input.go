@@ -193,6 +193,20 @@ func (q query) date(name string, zone *time.Location) *time.Time {
 	return &t
 }
 
+// integer is an integer of 64 bits, in digits.
+func (q query) integer(name string) *int64 {
+	s := q.text(name)
+	if s == nil {
+		return nil
+	}
+	n, err := strconv.ParseInt(*s, 10, 64)
+	if err != nil || (*s)[0] == '+' {
+		q.unreadable.Add(name, core.MustBe(name, "an integer"))
+		return nil
+	}
+	return &n
+}
+
 // page reads per_page and cursor (decisions §2).
 func (q query) page() core.Page {
 	p := core.Page{Size: core.DefaultPageSize, Unreadable: q.unreadable}

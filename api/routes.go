@@ -47,6 +47,14 @@ func (a *API) routes() []route {
 		{http.MethodGet, "/redemptions/:ulid", with(token.RewardsRead), a.findRedemption},
 		{http.MethodPost, "/redemptions/:ulid/fulfil", with(token.RewardsRead), a.fulfilRedemption},
 
+		{http.MethodGet, "/coupons", with(token.CouponsRead), a.listCoupons},
+		{http.MethodPost, "/coupons/:ulid/redeem", with(token.CouponsRead), a.redeemVoucher},
+		{http.MethodGet, "/coupons/:ulid/redemptions", with(token.CouponsRead), a.listCouponRedemptions},
+
+		{http.MethodGet, "/reports/summary", with(token.ReportsRead), a.summary},
+		{http.MethodGet, "/reports/customers/top", with(token.ReportsRead), a.topCustomers},
+		{http.MethodGet, "/reports/coupons", with(token.ReportsRead), a.couponReport},
+
 		{http.MethodGet, "/tokens", anybody, a.listTokens},
 		{http.MethodPost, "/tokens", anybody, a.createToken},
 		{http.MethodDelete, "/tokens/:id", anybody, a.revokeToken},

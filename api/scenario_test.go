@@ -93,6 +93,7 @@ func (s *shop) auth(wanted string) string {
 var kinds = strings.NewReplacer(
 	"<ulid>", `[0-7][0-9A-HJKMNP-TV-Z]{25}`,
 	"<time>", `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`,
+	"<date>", `\d{4}-\d\d-\d\d`,
 	"<id>", `[1-9]\d*`,
 	"<cursor>", `[A-Za-z0-9_-]{34}`,
 	"<secret>", `[1-9]\d*\|[A-Za-z0-9]{40}[0-9a-f]{8}`,

@@ -3,14 +3,18 @@ package api_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
@@ -88,6 +92,10 @@ func (s *shop) fill(text string) string {
 	return blank.ReplaceAllStringFunc(text, func(name string) string {
 		if s.named[name] == "" {
 			s.named[name] = s.make(name)
+			// Each record is of a millisecond of its own, so that "newest first" is one order.
+			for made := s.db.Now(); !s.db.Now().After(made); {
+				time.Sleep(100 * time.Microsecond)
+			}
 		}
 		return s.named[name]
 	})
@@ -151,6 +159,41 @@ func (s *shop) make(name string) string {
 			s.must(s.rewards.Void(context.Background(), s.by, made.ID))
 		}
 		return made.ID.String()
+	case "{coupon}": // for 5 points
+		return s.coupon(coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: new(int64(5))})
+	case "{stamp_coupon}":
+		return s.coupon(coupon.New{Name: new("Two stamps"), BenefitType: new("stamps"), BenefitValue: new(int64(2))})
+	case "{tenth_off}":
+		return s.coupon(coupon.New{
+			Name: new("A tenth off"), Description: new("Of anything."), BenefitType: new("percent"), BenefitValue: new(int64(10)),
+			MaxPerCustomer: new(int64(2)), StartsAt: new(s.db.Now().Add(-time.Hour)), ExpiresAt: new(s.db.Now().Add(time.Hour)), VoucherValidDays: new(int64(30)),
+		})
+	case "{euro_off}":
+		return s.coupon(coupon.New{Name: new("One off"), BenefitType: new("amount"), BenefitValue: new(int64(100))})
+	case "{free_espresso}":
+		return s.coupon(coupon.New{Name: new("Espresso on us"), BenefitType: new("reward"), BenefitRewardID: new(s.fill("{espresso}"))})
+	case "{free_mug}":
+		return s.coupon(coupon.New{Name: new("Mug on us"), BenefitType: new("reward"), BenefitRewardID: new(s.fill("{sold_out}"))})
+	case "{first_come}":
+		return s.coupon(coupon.New{Name: new("First come"), BenefitType: new("points"), BenefitValue: new(int64(5)), MaxRedemptions: new(int64(1))})
+	case "{voucher}":
+		return s.voucher("{coupon}", "{anna}")
+	case "{redeemed}":
+		return s.redeemed(s.voucher("{coupon}", "{anna}"))
+	case "{spent}":
+		return s.redeemed(s.voucher("{stamp_coupon}", "{anna}"))
+	case "{expired}":
+		return s.yesterday().voucher("{ended}", "{anna}")
+	case "{ended}":
+		return s.coupon(coupon.New{Name: new("Yesterday"), BenefitType: new("points"), BenefitValue: new(int64(5)), ExpiresAt: new(s.db.Now().Add(-time.Hour))})
+	case "{switched_off}":
+		id := s.voucher("{coupon}", "{anna}")
+		parsed, _ := core.ParseID(s.fill("{coupon}"))
+		s.must(s.coupons.SetActive(context.Background(), s.by, parsed, false))
+		return id
+	case "{too_late}":
+		s.redeemed(s.voucher("{first_come}", "{bo}"))
+		return s.voucher("{first_come}", "{anna}")
 	case "{own_token}":
 		id, _, _ := strings.Cut(s.token, "|")
 		return id
@@ -167,7 +210,7 @@ func (s *shop) make(name string) string {
 		return domain
 	case "{slug}":
 		return s.by.Tenant.Slug
-	case "{foreign_anna}", "{foreign_sale}", "{foreign_espresso}", "{foreign_points}", "{foreign_own_token}":
+	case "{foreign_anna}", "{foreign_sale}", "{foreign_espresso}", "{foreign_coupon}", "{foreign_points}", "{foreign_own_token}":
 		return s.stranger().fill("{" + name[len("{foreign_"):])
 	}
 	s.t.Fatalf("no record is called %s", name)
@@ -179,6 +222,14 @@ func (s *shop) stranger() *shop {
 		s.other = shopAt(s.t, s.door)
 	}
 	return s.other
+}
+
+// id is the id of a record.
+func (s *shop) id(name string) core.ID {
+	s.t.Helper()
+	id, err := core.ParseID(s.fill(name))
+	s.must(id, err)
+	return id
 }
 
 // must fails the test when a use case refused.
@@ -214,6 +265,57 @@ func (s *shop) offer(n reward.New) string {
 		s.t.Fatal(err)
 	}
 	return made.ID.String()
+}
+
+func (s *shop) coupon(n coupon.New) string {
+	s.t.Helper()
+	made, err := s.coupons.Add(context.Background(), s.by, n)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return made.ID.String()
+}
+
+// yesterday is the shop as it was a day ago: it sends coupons that have ended since.
+func (s *shop) yesterday() *shop {
+	s.t.Helper()
+	d := s.db.At(s.db.Now().Add(-24 * time.Hour))
+	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.fill("{anna} {ended}")
+	past, door := *s, *s.door
+	past.door = &door
+	past.coupons = coupon.NewService(d, jobs)
+	return &past
+}
+
+// voucher sends a coupon to one customer.
+func (s *shop) voucher(of, customer string) string {
+	s.t.Helper()
+	id, _ := core.ParseID(s.fill(of))
+	sent, err := s.coupons.Send(context.Background(), s.by, id, coupon.Send{
+		Segment: coupon.Manual, Customers: []string{s.fill(customer)}, FormKey: core.NewID(s.db.Now()).String(),
+	})
+	if err == nil {
+		sent, err = s.coupons.Evaluate(context.Background(), s.by, sent.ID)
+	}
+	if err != nil || sent.Sent != 1 {
+		s.t.Fatal(sent, err)
+	}
+	l, err := s.coupons.ListSent(context.Background(), s.by, sent.ID, core.Page{Size: 1})
+	if err != nil || len(l.Items) != 1 {
+		s.t.Fatal(l.Items, err)
+	}
+	return l.Items[0].ID.String()
+}
+
+func (s *shop) redeemed(voucher string) string {
+	s.t.Helper()
+	id, _ := core.ParseID(voucher)
+	s.must(s.coupons.Redeem(context.Background(), s.by, id))
+	return voucher
 }
 
 func (s *shop) sale(customer, kind string, cents int64) string {
@@ -252,7 +354,7 @@ func (s *shop) rows(table string) (n int) {
 func (s *shop) everything() string {
 	s.t.Helper()
 	var text strings.Builder
-	for _, table := range []string{"customer", "account", "ledger_entry", "transaction", "reward", "redemption", "token", "audit_entry", "mail", "idempotency"} {
+	for _, table := range []string{"customer", "account", "ledger_entry", "transaction", "reward", "redemption", "coupon", "coupon_send", "voucher", "token", "audit_entry", "mail", "idempotency"} {
 		fmt.Fprintf(&text, "%s %d, ", table, s.rows(table))
 	}
 	return text.String()

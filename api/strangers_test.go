@@ -18,13 +18,13 @@ func TestAStrangerGetsNothing(t *testing.T) {
 		"Every tenant-scoped request is confined to the tenant that owns the token.")
 	s := newShop(t)
 	o := s.stranger()
-	const records = "{anna} {bo} {sale} {voided} {own_token} {spare_token} {points} {redemption} {espresso}"
+	const records = "{anna} {bo} {sale} {voided} {own_token} {spare_token} {points} {redemption} {espresso} {coupon} {voucher} {spent}"
 	theirs := strings.Fields(o.fill(records))
 	s.fill(records)
 	before := o.state()
 
 	missing := map[string][]string{":ulid": {s.fill("{nobody}")}, ":id": {"9223372036854775807"}}
-	foreign := map[string][]string{":ulid": append(slices.Clone(theirs[:4]), theirs[7]), ":id": theirs[4:6]}
+	foreign := map[string][]string{":ulid": slices.Concat(theirs[:4], theirs[7:8], theirs[9:]), ":id": theirs[4:6]}
 	walked := 0
 	for _, r := range s.api.Router() {
 		for name, ids := range foreign {
@@ -74,7 +74,7 @@ func TestAStrangerGetsNothing(t *testing.T) {
 	// Lists, filtered by what both have.
 	for _, path := range []string{
 		"/customers", "/customers?phone=0701740605", "/customers?email=anna@example.com", "/customers?search=anna", "/customers?status=active",
-		"/customers/{anna}/transactions", "/rewards", "/tokens",
+		"/customers/{anna}/transactions", "/rewards", "/coupons", "/coupons/{stamp_coupon}/redemptions", "/tokens", "/reports/customers/top", "/reports/coupons",
 	} {
 		got := s.call("GET", "/api/v1"+path, s.token, "")
 		shown := func(id string) bool { return strings.Contains(got.body, `"`+id+`"`) }
@@ -100,7 +100,7 @@ func (s *shop) state() string {
 	s.t.Helper()
 	var text strings.Builder
 	text.WriteString(s.everything())
-	for _, table := range []string{"customer", "account", "transaction", "ledger_entry", "reward", "redemption"} {
+	for _, table := range []string{"customer", "account", "transaction", "ledger_entry", "reward", "redemption", "coupon", "coupon_send", "voucher"} {
 		var rows string
 		err := s.db.Pool().QueryRow(s.t.Context(), "select coalesce(string_agg(r::text, ' ' order by r::text), '') from loyalty."+table+" r where tenant_id = $1", s.by.Tenant.ID).Scan(&rows)
 		s.must(rows, err)

@@ -72,13 +72,17 @@ create table loyalty.voucher (
 	constraint voucher_send foreign key (tenant_id, send_id) references loyalty.coupon_send,
 	constraint voucher_customer foreign key (tenant_id, customer_id) references loyalty.customer,
 	constraint voucher_redemption foreign key (tenant_id, redemption_id) references loyalty.redemption,
-	constraint voucher_redeemed check ((status = 'redeemed') = (redeemed_at is not null))
+	constraint voucher_redeemed check ((status = 'redeemed') = (redeemed_at is not null)
+		and (redemption_id is null or status = 'redeemed'))
 );
 -- Who holds how many vouchers of a coupon, and what became of them.
 create index voucher_of_coupon on loyalty.voucher (tenant_id, coupon_id, customer_id) include (status, expires_at);
+create index voucher_of_send on loyalty.voucher (tenant_id, send_id, id);
 create index voucher_of_customer on loyalty.voucher (tenant_id, customer_id, id);
 -- The redemption history of a coupon, newest first.
 create index voucher_redeemed_of_coupon on loyalty.voucher (tenant_id, coupon_id, redeemed_at, id) where status = 'redeemed';
+-- A redemption comes of one voucher.
+create unique index voucher_redemption_once on loyalty.voucher (tenant_id, redemption_id) where redemption_id is not null;
 -- What the job that expires vouchers looks for, of all tenants.
 create index voucher_due on loyalty.voucher (expires_at) where status = 'pending';
 select loyalty.wall('loyalty.voucher');

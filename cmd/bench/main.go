@@ -38,11 +38,11 @@ func main() { os.Exit(start()) }
 func start() (code int) {
 	var o options
 	flag.StringVar(&o.binary, "binary", "bin/loyalty", "the product, built")
-	flag.IntVar(&o.customers, "customers", 20_000, "how many customers the business has")
+	flag.IntVar(&o.customers, "customers", 100_000, "how many customers the business has; page 5,000 wants 75,000")
 	flag.IntVar(&o.connections, "connections", 32, "connections, of the product and of pgbench")
 	flag.IntVar(&o.seconds, "seconds", 10, "how long each measurement lasts")
 	flag.IntVar(&o.steady, "steady", 500, "recorded sales a second in the steady run")
-	flag.StringVar(&o.only, "only", "", "one of record, read, upsert, steady; all of them if empty")
+	flag.StringVar(&o.only, "only", "", "one of steady, record, read, upsert, redeem, voucher, page 1, page 5000; all of them if empty")
 	flag.StringVar(&o.profile, "profile", "", "a file for a CPU profile of the product while it records")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

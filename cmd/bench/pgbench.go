@@ -98,7 +98,7 @@ func pgbench(ctx context.Context, databaseURL, dir string, s *shop, what scenari
 			return result{}, err
 		}
 		file := filepath.Join(dir, fmt.Sprintf("%s-%d.sql", what.name, i))
-		if err := os.WriteFile(file, []byte(script(trips, s.customers)), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(s.script(trips)), 0o644); err != nil {
 			return result{}, err
 		}
 		args = append(args, "-f", file)
@@ -150,10 +150,10 @@ func findPgbench() (string, error) {
 }
 
 // script writes round trips as pgbench takes them.
-func script(trips [][]*pgx.QueuedQuery, customers int) string {
-	values := literals{}
+func (s *shop) script(trips [][]*pgx.QueuedQuery) string {
+	values := literals{s.reward: 0, s.coupon: 0, s.deep.ID: 0}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\\set n random(1, %d)\n\\set seq :seq + 1\n", customers)
+	fmt.Fprintf(&b, "\\set n random(1, %d)\n\\set seq :seq + 1\n", s.customers)
 	for _, trip := range trips {
 		b.WriteString("\\startpipeline\n")
 		for _, q := range trip {
@@ -167,7 +167,8 @@ func script(trips [][]*pgx.QueuedQuery, customers int) string {
 func oneLine(sql string) string { return strings.Join(strings.Fields(sql), " ") }
 
 // literals writes arguments as SQL. Records that the product makes get ids and
-// phones of their own in each transaction, in growing order as the product's are.
+// phones of their own in each transaction, in growing order as the product's are;
+// those that are known as number 0 are always the same.
 type literals map[core.ID]int
 
 var placeholder = regexp.MustCompile(`\$\d+`)
@@ -212,10 +213,16 @@ func (l literals) id(v core.ID) string {
 	if v == id(1) {
 		return fmt.Sprintf(customerID, "(:n)::int")
 	}
+	if v == voucher(1) {
+		return fmt.Sprintf(voucherID, fmt.Sprintf("(2 + :client_id * %d + :seq)::int", vouchersPerClient))
+	}
 	k, known := l[v]
 	if !known {
 		k = len(l) + 1
 		l[v] = k
+	}
+	if k == 0 {
+		return "'" + uuid(v) + "'::uuid"
 	}
 	return fmt.Sprintf("(lpad(to_hex((:seq)::int), 8, '0') || '-%04x-4000-' || lpad(to_hex((:client_id)::int), 4, '0') || '-000000000000')::uuid", k)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
@@ -19,6 +20,7 @@ import (
 	"example.com/loyalty/core/sandbox"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/vault"
 )
 
 // shop is a business with many customers, and the services on it in this process.
@@ -28,24 +30,46 @@ type shop struct {
 	customers int
 	made      atomic.Int64 // customers that upserts made
 
+	used   atomic.Int64 // vouchers that were redeemed
+	reward core.ID      // without an end to its stock
+	coupon core.ID      // without a cap
+	deep   core.Cursor  // where page 5,000 of the customers begins
+
 	seen         *spy
 	by           core.Actor
 	tokens       *token.Service
 	customer     *customer.Service
 	transactions *transaction.Service
+	rewards      *reward.Service
+	coupons      *coupon.Service
 }
 
-// Customers have ids that pgbench can put together from a number.
-const customerID = "('00000000-0000-4000-8000-' || lpad(to_hex(%s), 12, '0'))::uuid"
+// Customers and vouchers have ids that pgbench can put together from a number.
+const (
+	customerID = "('00000000-0000-4000-8000-' || lpad(to_hex(%s), 12, '0'))::uuid"
+	voucherID  = "('00000000-0000-4000-9000-' || lpad(to_hex(%s), 12, '0'))::uuid"
+)
 
-func id(n int) core.ID {
+func id(n int) core.ID { return numbered(0x80, n) }
+
+// voucher is the id of a voucher. The first is there to be overheard, the product's
+// loads take the next ones, pgbench has a database of its own.
+func voucher(n int) core.ID { return numbered(0x90, n) }
+
+func numbered(kind byte, n int) core.ID {
 	var id core.ID
-	id[6], id[8] = 0x40, 0x80
+	id[6], id[8] = 0x40, kind
 	for i := range 6 {
 		id[15-i] = byte(n >> (8 * i))
 	}
 	return id
 }
+
+const (
+	vouchers          = 100_000
+	vouchersPerClient = 3_000 // of pgbench's
+	deepPage          = 5_000
+)
 
 func openShop(ctx context.Context, url string, customers int) (*shop, error) {
 	s := &shop{customers: customers, seen: &spy{}}
@@ -62,8 +86,14 @@ func openShop(ctx context.Context, url string, customers int) (*shop, error) {
 	s.tokens = token.NewService(d, mail.New(d, jobs, letters, nil, log))
 	s.customer = customer.NewService(d)
 	s.transactions = transaction.NewService(d)
+	s.rewards = reward.NewService(d)
+	s.coupons = coupon.NewService(d, jobs)
+	keys, err := vault.New([]string{"bench"})
+	if err != nil {
+		return nil, err
+	}
 	made, err := sandbox.Maker{
-		DB: d, Tokens: s.tokens, Customers: s.customer, Transactions: s.transactions, Rewards: reward.NewService(d),
+		DB: d, Tokens: s.tokens, Customers: s.customer, Transactions: s.transactions, Rewards: s.rewards, Coupons: s.coupons, Keys: keys,
 		TenantURL: func(slug string) string { return slug }, PostScope: token.TransactionsWrite,
 	}.Make(ctx)
 	if err != nil {
@@ -71,12 +101,27 @@ func openShop(ctx context.Context, url string, customers int) (*shop, error) {
 	}
 	tenant := made.Tenants[0]
 	s.token, s.typeID = tenant.Tokens["all"], tenant.TransactionTypeID
-	if err := s.fill(ctx, url, tenant.ID); err != nil {
+	who, err := s.tokens.Authenticate(ctx, s.token, "")
+	if err != nil {
 		return nil, err
 	}
-	who, err := s.tokens.Authenticate(ctx, s.token, "")
 	s.by = who.Actor
-	return s, err
+	if err := s.offer(ctx); err != nil {
+		return nil, err
+	}
+	return s, s.fill(ctx, url, tenant.ID)
+}
+
+// offer makes what is redeemed.
+func (s *shop) offer(ctx context.Context) error {
+	name, cost, kind := "Espresso", int64(1), string(coupon.Points)
+	offered, err := s.rewards.Add(ctx, s.by, reward.New{Name: &name, PointsCost: &cost})
+	if err != nil {
+		return err
+	}
+	sent, err := s.coupons.Add(ctx, s.by, coupon.New{Name: &name, BenefitType: &kind, BenefitValue: &cost, MaxPerCustomer: new(int64(vouchers))})
+	s.reward, s.coupon = offered.ID, sent.ID
+	return err
 }
 
 // fill makes the customers at once, as the owner: how they came is not measured.
@@ -89,16 +134,46 @@ func (s *shop) fill(ctx context.Context, url string, tenant core.TenantID) error
 	n := fmt.Sprintf(customerID, "n")
 	for _, sql := range []string{
 		fmt.Sprintf(`insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, created_at, updated_at)
-			select %d, %s, 'Anna', 'Lindqvist', '+4670' || lpad(n::text, 7, '0'), '+4670' || lpad(n::text, 7, '0'), now(), now()
+			select %d, %s, 'Anna', 'Lindqvist', '+4670' || lpad(n::text, 7, '0'), '+4670' || lpad(n::text, 7, '0'),
+				now() - n * interval '1 second', now()
 			from generate_series(1, %d) n`, tenant, n, s.customers),
-		fmt.Sprintf("insert into loyalty.account (tenant_id, customer_id) select %d, %s from generate_series(1, %d) n", tenant, n, s.customers),
+		// Points to redeem.
+		fmt.Sprintf(`insert into loyalty.account (tenant_id, customer_id, points, entries)
+			select %d, %s, 1000000, 1
+			from generate_series(1, %d) n`, tenant, n, s.customers),
+		fmt.Sprintf(`insert into loyalty.ledger_entry (tenant_id, id, customer_id, seq, unit, amount, balance_after, kind, reason,
+				actor_kind, actor_id, actor_name, created_at)
+			select %d, loyalty.new_ulid(now()), %s, 1, 'points', 1000000, 1000000, 'adjustment', 'to spend', 'system', '', 'bench', now()
+			from generate_series(1, %d) n`, tenant, n, s.customers),
+		fmt.Sprintf(`with send as (
+				insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, status, matched, sent,
+					actor_kind, actor_id, actor_name, created_at)
+				values (%[1]d, loyalty.new_ulid(now()), '%[2]s', 'all', 'bench', 'done', %[3]d, %[3]d, 'system', '', 'bench', now())
+				returning id
+			)
+			insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, created_at)
+			select %[1]d, %[4]s, '%[2]s', send.id, %[5]s, now()
+			from send, generate_series(1, %[3]d) n`,
+			tenant, uuid(s.coupon), vouchers, fmt.Sprintf(voucherID, "n"), fmt.Sprintf(customerID, fmt.Sprintf("1 + (n - 1) %% %d", s.customers))),
 		"vacuum analyze",
 	} {
 		if _, err := conn.Exec(ctx, sql); err != nil {
 			return err
 		}
 	}
-	return nil
+	s.used.Store(1)
+	return conn.QueryRow(ctx, `
+		select created_at, id
+		from loyalty.customer
+		where tenant_id = $1
+		order by created_at desc, id desc
+		offset $2
+		limit 1`, tenant, (deepPage-1)*core.DefaultPageSize-1).Scan(&s.deep.At, &s.deep.ID)
+}
+
+// uuid is an id as SQL writes it.
+func uuid(id core.ID) string {
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
 func (s *shop) http(method, path, body string) []byte {
@@ -145,6 +220,54 @@ var scenarios = []scenario{
 		},
 		acts: []func(context.Context, *shop) error{find, enrol},
 	},
+	{
+		name: "redeem", want: []int{201},
+		request: func(s *shop, rng *rand.Rand) []byte {
+			return s.http("POST", "/redemptions", fmt.Sprintf(`{"customer_ulid":"%s","reward_ulid":"%s"}`, s.somebody(rng), s.reward))
+		},
+		acts: []func(context.Context, *shop) error{redeem},
+	},
+	{
+		// All of one coupon: its row is counted up by each.
+		name: "voucher", want: []int{200},
+		request: func(s *shop, _ *rand.Rand) []byte {
+			return s.http("POST", "/coupons/"+voucher(int(s.used.Add(1))).String()+"/redeem", "")
+		},
+		acts: []func(context.Context, *shop) error{redeemVoucher},
+	},
+	{
+		name: "page 1", want: []int{200},
+		request: func(s *shop, _ *rand.Rand) []byte { return s.http("GET", "/customers", "") },
+		acts:    []func(context.Context, *shop) error{firstPage},
+	},
+	{
+		name: "page 5000", want: []int{200},
+		request: func(s *shop, _ *rand.Rand) []byte { return s.http("GET", "/customers?cursor="+s.deep.String(), "") },
+		acts:    []func(context.Context, *shop) error{farPage},
+	},
+}
+
+func redeem(ctx context.Context, s *shop) error {
+	who, what := id(1).String(), s.reward.String()
+	_, err := s.rewards.Redeem(ctx, s.by, reward.Order{CustomerID: &who, RewardID: &what})
+	return err
+}
+
+func redeemVoucher(ctx context.Context, s *shop) error {
+	_, err := s.coupons.Redeem(ctx, s.by, voucher(1))
+	return err
+}
+
+func firstPage(ctx context.Context, s *shop) error { return s.page(ctx, nil) }
+
+func farPage(ctx context.Context, s *shop) error { return s.page(ctx, &s.deep) }
+
+func (s *shop) page(ctx context.Context, at *core.Cursor) error {
+	l, err := s.customer.List(ctx, s.by, customer.Filter{}, core.Page{Size: core.DefaultPageSize, Cursor: at})
+	if err == nil && len(l.Items) != core.DefaultPageSize {
+		err = fmt.Errorf("a page of %d customers", len(l.Items))
+	}
+	return err
 }
 
 func record(ctx context.Context, s *shop) error {

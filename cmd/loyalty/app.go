@@ -7,14 +7,17 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/localpg"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/vault"
 	"example.com/loyalty/web/letter"
 )
 
@@ -29,10 +32,13 @@ type app struct {
 	direct *db.DB // the job queue's: it listens, past a transaction pooler if there is one
 	jobs   *job.Queue
 
+	keys         vault.Keys
 	tokens       *token.Service
 	customers    *customer.Service
 	transactions *transaction.Service
 	rewards      *reward.Service
+	coupons      *coupon.Service
+	reports      *report.Service
 }
 
 // database finds the database: the one that is named, or the private one, started
@@ -79,6 +85,9 @@ func (a *app) connect(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	if a.keys, err = vault.New(a.Secret); err != nil {
+		return err
+	}
 	if a.db, err = db.Open(ctx, a.url, db.Options{Pooler: a.DatabaseDirectURL != ""}); err != nil {
 		return err
 	}
@@ -96,6 +105,8 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.customers = customer.NewService(a.db)
 	a.transactions = transaction.NewService(a.db)
 	a.rewards = reward.NewService(a.db)
+	a.coupons = coupon.NewService(a.db, a.jobs)
+	a.reports = report.NewService(a.db)
 	return nil
 }
 

@@ -5,6 +5,7 @@ package coupon
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -73,8 +74,8 @@ const (
 	maxNumber      = 1_000_000_000_000
 )
 
-func (n New) validate() (Coupon, error) {
-	check := core.NewCheck(n.Unreadable)
+// read returns the coupon that n describes, and notes what is wrong with it.
+func (n New) read(check *core.Check) Coupon {
 	c := Coupon{
 		Name:           check.Text("name", n.Name, maxName),
 		Description:    check.OptionalText("description", n.Description, maxDescription),
@@ -94,7 +95,7 @@ func (n New) validate() (Coupon, error) {
 		check.Add("expires_at", core.MustBe("expires_at", "a date after starts at"))
 	}
 	c.Benefit = n.benefit(check)
-	return c, check.Err()
+	return c
 }
 
 func (n New) benefit(check *core.Check) Benefit {
@@ -127,28 +128,34 @@ type Service struct {
 // NewService makes the service and registers its job.
 func NewService(d *db.DB, jobs *job.Queue) *Service {
 	s := &Service{db: d, jobs: jobs}
-	job.Handle(jobs, s.evaluate)
+	job.HandleWithin(jobs, evaluationLimit, s.evaluate)
 	job.Handle(jobs, s.expire)
 	job.Every(jobs, river.PeriodicInterval(10*time.Minute), expiry{})
 	return s
 }
 
-// Add makes a coupon. Two round trips.
+// Add makes a coupon. Two round trips, and a third for a benefit that is a reward.
 func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Coupon, error) {
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Coupon, error) {
-		c, err := n.validate()
-		if err != nil {
+		check := core.NewCheck(n.Unreadable)
+		c := n.read(check)
+		if c.BenefitRewardID != nil && check.OK("benefit_reward_ulid") {
+			_, err := db.Value[bool](ctx, tx, rewardSQL, db.Args{"reward": *c.BenefitRewardID})
+			if errors.Is(err, core.ErrNotFound) {
+				check.Add("benefit_reward_ulid", core.Selected("benefit_reward_ulid"))
+			} else if err != nil {
+				return Coupon{}, err
+			}
+		}
+		if err := check.Err(); err != nil {
 			return Coupon{}, err
 		}
-		c, err = db.One[Coupon](ctx, tx, insertSQL, db.Args{
+		c, err := db.One[Coupon](ctx, tx, insertSQL, db.Args{
 			"id": core.NewID(tx.Now), "name": c.Name, "description": c.Description,
 			"benefit_type": c.BenefitType, "benefit_value": c.BenefitValue, "benefit_reward": c.BenefitRewardID,
 			"max_per_customer": c.MaxPerCustomer, "max_redemptions": c.MaxRedemptions, "starts_at": c.StartsAt,
 			"expires_at": c.ExpiresAt, "voucher_valid_days": c.VoucherValidDays, "now": tx.Now,
 		})
-		if db.Refers(err, "coupon_reward") {
-			return Coupon{}, core.Invalid(core.Fields{"benefit_reward_ulid": {core.Selected("benefit_reward_ulid")}})
-		}
 		if err != nil {
 			return Coupon{}, err
 		}

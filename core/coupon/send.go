@@ -1,8 +1,10 @@
 package coupon
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"example.com/loyalty/core"
@@ -75,7 +77,8 @@ type Evaluation struct {
 func (Evaluation) Kind() string { return "coupon_evaluation" }
 
 // Send confirms a send: stores it and queues its job, which evaluates the segment
-// once. Confirmed twice with one form key, it is one send.
+// once. Confirmed twice with one form key, it is one send. Five round trips, and one
+// more for a manual segment.
 func (s *Service) Send(ctx context.Context, by core.Actor, coupon core.ID, send Send) (Sending, error) {
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Sending, error) {
 		c, err := db.One[Coupon](ctx, tx, findSQL, db.Args{"id": coupon})
@@ -123,8 +126,8 @@ func (c Coupon) sendable(now time.Time) error {
 	return nil
 }
 
-// validate returns the members of a manual segment, nil for the others. One that is
-// nobody's refuses the whole send and is named.
+// validate returns the members of a manual segment, each once, nil for the others. One
+// that is nobody's refuses the whole send and is named.
 func (s Send) validate(ctx context.Context, tx *db.Tx) ([]core.ID, error) {
 	check := core.NewCheck(nil)
 	core.OneOf(check, "segment", s.Segment, All, LongStanding, RecentPurchase, Manual)
@@ -132,26 +135,29 @@ func (s Send) validate(ctx context.Context, tx *db.Tx) ([]core.ID, error) {
 	if s.Segment != Manual {
 		return nil, check.Err()
 	}
+	if len(s.Customers) == 0 {
+		check.Required("customers")
+	}
+	nobody := func(ulid string) { check.Add("customers", "There is no customer "+ulid+".") }
 	members := make([]core.ID, 0, len(s.Customers))
 	for _, ulid := range s.Customers {
 		id, err := core.ParseID(ulid)
 		if err != nil {
-			check.Add("customers", "There is no customer "+ulid+".")
+			nobody(ulid)
 			continue
 		}
 		members = append(members, id)
 	}
-	if len(s.Customers) == 0 {
-		check.Required("customers")
-	}
-	if err := check.Err(); err != nil {
+	slices.SortFunc(members, func(a, b core.ID) int { return bytes.Compare(a[:], b[:]) })
+	members = slices.Compact(members)
+	unknown, err := db.All[struct{ ID core.ID }](ctx, tx, unknownCustomersSQL, db.Args{"ids": members})
+	if err != nil {
 		return nil, err
 	}
-	unknown, err := db.All[struct{ ID core.ID }](ctx, tx, unknownCustomersSQL, db.Args{"ids": members})
 	for _, u := range unknown {
-		check.Add("customers", "There is no customer "+u.ID.String()+".")
+		nobody(u.ID.String())
 	}
-	return members, errors.Join(err, check.Err())
+	return members, check.Err()
 }
 
 func (s *Service) evaluate(ctx context.Context, e Evaluation) error {
@@ -163,10 +169,15 @@ func (s *Service) evaluate(ctx context.Context, e Evaluation) error {
 	return err
 }
 
+// evaluationLimit lets one wait for the send before it and then take its own time
+// (takeTimeSQL), and a little more.
+const evaluationLimit = 25 * time.Minute
+
 // Evaluate evaluates a send's segment, once, and makes its vouchers, in one
 // transaction under an advisory lock on the coupon: two sends of one coupon wait for
 // each other, so that nobody gets more vouchers than max_per_customer, and never for
-// a till. A send that was evaluated is returned as it is.
+// a till. However late it runs, the segment is that of the moment the send was
+// confirmed. A send that was evaluated is returned as it is.
 func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Sending, error) {
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Sending, error) {
 		if err := db.Queue(tx, takeTimeSQL, nil); err != nil {
@@ -175,7 +186,6 @@ func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Se
 		if err := db.Queue(tx, lockSendsSQL, db.Args{"send": send}); err != nil {
 			return Sending{}, err
 		}
-		// A statement of its own, after the lock: it sees what the last holder committed.
 		state, err := db.One[evaluation](ctx, tx, evaluationSQL, db.Args{"send": send})
 		if err != nil {
 			return Sending{}, err
@@ -198,25 +208,27 @@ func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Se
 func (e evaluation) args(send core.ID, now time.Time, zone *time.Location) db.Args {
 	args := db.Args{
 		"send": send, "coupon": e.CouponID, "max_per_customer": e.MaxPerCustomer,
-		"expires_at": e.voucherExpiry(now, zone), "now": now,
+		"expires_at": e.voucherExpiry(zone), "now": now,
 	}
 	switch e.Segment {
+	case All:
+		args["at"] = e.CreatedAt
 	case LongStanding:
-		args["before"] = localDay(now, zone, -longStandingDays)
+		args["before"] = localDay(e.CreatedAt, zone, -longStandingDays)
 	case RecentPurchase:
-		args["since"] = now.Add(-recentPurchasePeriod)
-		args["since_id"] = core.FirstID(now.Add(-recentPurchasePeriod))
-	case All, Manual:
+		since := e.CreatedAt.Add(-recentPurchasePeriod)
+		args["since"], args["since_id"], args["at"] = since, core.FirstID(since), e.CreatedAt
+	case Manual:
 	}
 	return args
 }
 
 // voucherExpiry is the earlier of the coupon's own and the end of the local day so
-// many days later; nil where there is neither.
-func (e evaluation) voucherExpiry(now time.Time, zone *time.Location) *time.Time {
+// many days after the send; nil where there is neither.
+func (e evaluation) voucherExpiry(zone *time.Location) *time.Time {
 	expiry := e.ExpiresAt
 	if e.VoucherValidDays != nil {
-		end := localDay(now, zone, int(*e.VoucherValidDays)+1)
+		end := localDay(e.CreatedAt, zone, int(*e.VoucherValidDays)+1)
 		if expiry == nil || end.Before(*expiry) {
 			expiry = &end
 		}
@@ -224,8 +236,8 @@ func (e evaluation) voucherExpiry(now time.Time, zone *time.Location) *time.Time
 	return expiry
 }
 
-// localDay is the first instant of the local day so many days from now's.
-func localDay(now time.Time, zone *time.Location, days int) time.Time {
-	y, m, d := now.In(zone).Date()
-	return time.Date(y, m, d+days, 0, 0, 0, 0, zone)
+// localDay is the first instant of the local day so many days from that instant's.
+func localDay(instant time.Time, zone *time.Location, days int) time.Time {
+	y, m, d := instant.In(zone).Date()
+	return core.StartOfDay(y, m, d+days, zone)
 }

@@ -16,6 +16,12 @@ const insertSQL = `
 		@max_per_customer, @max_redemptions, @starts_at, @expires_at, @voucher_valid_days, @now)
 	returning ` + columns
 
+const rewardSQL = `
+	select true
+	from loyalty.reward
+	where tenant_id = @tenant_id
+		and id = @reward`
+
 const setActiveSQL = `
 	update loyalty.coupon
 	set active = @active
@@ -77,7 +83,8 @@ const unknownCustomersSQL = `
 	select given.id
 	from unnest(@ids::uuid[]) given (id)
 	left join loyalty.customer c on c.tenant_id = @tenant_id and c.id = given.id
-	where c.id is null`
+	where c.id is null
+	order by given.id`
 
 // Of the coupon, not of its row: tills go on redeeming meanwhile.
 const lockSendsSQL = `
@@ -90,13 +97,15 @@ type evaluation struct {
 	CouponID         core.ID
 	Segment          Segment
 	Status           SendStatus
+	CreatedAt        time.Time
 	MaxPerCustomer   int64
 	ExpiresAt        *time.Time
 	VoucherValidDays *int64
 }
 
+// A statement of its own, after the lock: it sees what the last holder committed.
 const evaluationSQL = `
-	select s.coupon_id, s.segment, s.status, c.max_per_customer, c.expires_at, c.voucher_valid_days
+	select s.coupon_id, s.segment, s.status, s.created_at, c.max_per_customer, c.expires_at, c.voucher_valid_days
 	from loyalty.coupon_send s
 	join loyalty.coupon c on c.tenant_id = s.tenant_id and c.id = s.coupon_id
 	where s.tenant_id = @tenant_id
@@ -140,7 +149,8 @@ const (
 		count(*) filter (where active and full_hands) as skipped_limit
 	from judged`
 
-	sendToAllSQL = withMembers + `c.status = 'active'` + makeVouchers
+	sendToAllSQL = withMembers + `c.status = 'active'
+			and c.created_at <= @at` + makeVouchers
 
 	sendToLongStandingSQL = withMembers + `c.created_at < @before` + makeVouchers
 
@@ -151,7 +161,7 @@ const (
 				where t.tenant_id = @tenant_id
 					and t.customer_id = c.id
 					and t.id >= @since_id
-					and t.created_at >= @since
+					and t.created_at between @since and @at
 					and t.status = 'completed'
 			)` + makeVouchers
 
@@ -241,6 +251,27 @@ const listRedeemedAfterSQL = redeemedVouchers + `
 const listRedeemedBeforeSQL = redeemedVouchers + `
 		and (v.redeemed_at, v.id) > (@at, @id)
 	order by v.redeemed_at, v.id
+	limit @limit`
+
+const sentVouchers = `
+	select ` + voucherColumns + `
+	from loyalty.voucher v
+	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+	where v.tenant_id = @tenant_id
+		and v.send_id = @send`
+
+const listSentSQL = sentVouchers + `
+	order by v.id desc
+	limit @limit`
+
+const listSentAfterSQL = sentVouchers + `
+		and v.id < @id
+	order by v.id desc
+	limit @limit`
+
+const listSentBeforeSQL = sentVouchers + `
+		and v.id > @id
+	order by v.id
 	limit @limit`
 
 const expireSQL = `

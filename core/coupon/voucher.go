@@ -160,6 +160,19 @@ func (s *Service) ListRedeemed(ctx context.Context, by core.Actor, coupon core.I
 	return core.NewList(p, vouchers, func(v Voucher) core.Cursor { return core.Cursor{At: *v.RedeemedAt, ID: v.ID} }), p.Err()
 }
 
+// ListSent returns a page of a send's vouchers, in the order of their ids backwards.
+// One round trip.
+func (s *Service) ListSent(ctx context.Context, by core.Actor, send core.ID, p core.Page) (core.List[Voucher], error) {
+	if err := p.Err(); err != nil {
+		return core.List[Voucher]{}, err
+	}
+	statement, args := p.Statement(listSentSQL, listSentAfterSQL, listSentBeforeSQL)
+	delete(args, "at") // ids are enough: a send's vouchers are of one instant
+	args["send"], args["now"] = send, s.db.Now()
+	vouchers, err := db.ReadAll[Voucher](ctx, s.db, by, statement, args)
+	return core.NewList(p, vouchers, func(v Voucher) core.Cursor { return core.Cursor{At: v.CreatedAt, ID: v.ID} }), err
+}
+
 // expiry is the job that makes the stored status of vouchers agree with the clock.
 type expiry struct{}
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
@@ -38,12 +39,28 @@ func New(d *db.DB, log *slog.Logger) (*Queue, error) {
 	return &Queue{client: client, workers: workers, log: log}, nil
 }
 
-// Handle names the worker of one kind of job.
+// Handle names the worker of one kind of job, which gets a minute each time.
 func Handle[T river.JobArgs](q *Queue, work func(ctx context.Context, args T) error) {
-	river.AddWorker(q.workers, river.WorkFunc(func(ctx context.Context, j *river.Job[T]) error {
-		return work(ctx, j.Args)
-	}))
+	HandleWithin(q, time.Minute, work)
 }
+
+// HandleWithin is Handle for work that may take so long.
+func HandleWithin[T river.JobArgs](q *Queue, limit time.Duration, work func(ctx context.Context, args T) error) {
+	river.AddWorker(q.workers, worker[T]{limit: limit, work: work})
+}
+
+// worker is what River calls.
+type worker[T river.JobArgs] struct {
+	river.WorkerDefaults[T]
+	limit time.Duration
+	work  func(ctx context.Context, args T) error
+}
+
+// Work does one job.
+func (w worker[T]) Work(ctx context.Context, j *river.Job[T]) error { return w.work(ctx, j.Args) }
+
+// Timeout is when the job's context ends.
+func (w worker[T]) Timeout(*river.Job[T]) time.Duration { return w.limit }
 
 // Every adds a job that runs at an interval, once in the whole installation.
 func Every(q *Queue, schedule river.PeriodicSchedule, args river.JobArgs) {

@@ -136,6 +136,34 @@ func TestAJobThatFailsIsRunAgain(t *testing.T) {
 	receive(t, runs)
 }
 
+// "A minute each time", or as long as the work may take.
+func TestAJobGetsItsTime(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t)
+	left := make(chan time.Duration, 10)
+	until := func(ctx context.Context) error {
+		end, _ := ctx.Deadline()
+		left <- time.Until(end).Round(time.Minute)
+		return nil
+	}
+	job.HandleWithin(f.Queue, 7*time.Minute, func(ctx context.Context, _ greeting) error { return until(ctx) })
+	job.Handle(f.Queue, func(ctx context.Context, _ tidying) error { return until(ctx) })
+	if err := f.greet(t.Context(), "Anna", nil); err != nil {
+		t.Fatal(err)
+	}
+	f.start(t)
+	defer f.stop(t)
+	if got := receive(t, left); got != 7*time.Minute {
+		t.Errorf("%s, want 7m", got)
+	}
+	if _, err := db.InTenant(t.Context(), f.db, f.by, func(tx *db.Tx) (int, error) { return 0, f.Add(t.Context(), tx, tidying{}) }); err != nil {
+		t.Fatal(err)
+	}
+	if got := receive(t, left); got != time.Minute {
+		t.Errorf("%s, want 1m", got)
+	}
+}
+
 // "Stop lets the running jobs finish."
 func TestStopLetsARunningJobFinish(t *testing.T) {
 	t.Parallel()

@@ -27,8 +27,10 @@ type Rewards struct {
 
 // Race is what many may want at once.
 type Race struct {
-	Rewards []Reward `json:"rewards"`
-	Big     []Reward `json:"big"`
+	Rewards  []Reward  `json:"rewards"`
+	Big      []Reward  `json:"big"`
+	Vouchers []Voucher `json:"vouchers"` // pending ones of the open coupon
+	Capped   []Capped  `json:"capped"`
 }
 
 func (m Maker) rewards(ctx context.Context, t *Tenant, owner core.Actor) error {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
@@ -18,6 +19,7 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/vault"
 )
 
 // File is what a client's tests need to know.
@@ -43,7 +45,11 @@ type Tenant struct {
 	StampsTransactionTypeID int64             `json:"stamps_transaction_type_id"` // 1 stamp for each transaction
 	Rewards                 Rewards           `json:"rewards"`
 	VoidedRedemption        core.ID           `json:"voided_redemption"`
+	Coupon                  core.ID           `json:"coupon"` // the open one
+	Vouchers                Vouchers          `json:"vouchers"`
 	Race                    Race              `json:"race"`
+
+	holders int // of vouchers, so far
 }
 
 // Password is how a person signs in.
@@ -56,6 +62,7 @@ type Password struct {
 type Platform struct {
 	PanelURL string `json:"panel_url"`
 	Password
+	TOTPSecret   string       `json:"totp_secret"`
 	Token        string       `json:"token"`
 	TenantCreate TenantCreate `json:"tenant_create"`
 }
@@ -74,6 +81,8 @@ type Maker struct {
 	Customers    *customer.Service
 	Transactions *transaction.Service
 	Rewards      *reward.Service
+	Coupons      *coupon.Service
+	Keys         vault.Keys
 
 	BaseURL   string
 	TenantURL func(slug string) string
@@ -125,7 +134,10 @@ func (m Maker) tenant(ctx context.Context, letter string) (Tenant, error) {
 	if err := m.types(ctx, &t, owner); err != nil {
 		return Tenant{}, err
 	}
-	return t, m.rewards(ctx, &t, owner)
+	if err := m.rewards(ctx, &t, owner); err != nil {
+		return Tenant{}, err
+	}
+	return t, m.coupons(ctx, &t, owner)
 }
 
 // staff makes one person of each role and returns the owner.
@@ -191,9 +203,16 @@ func (m Maker) platform(ctx context.Context) (Platform, error) {
 	p := Platform{
 		PanelURL:     m.BaseURL + "/platform",
 		Password:     Password{Email: "admin-" + strings.ToLower(rand.Text()[:8]) + "@sandbox.example", Password: rand.Text()},
+		TOTPSecret:   staff.NewTOTPSecret(),
 		TenantCreate: TenantCreate{PlanID: 1, BillingCycle: tenant.Monthly, PaymentMethod: tenant.Manual},
 	}
 	person, err := staff.CreateAdmin(ctx, m.DB, maker, staff.New{Name: "Sandbox admin", Email: p.Email, Password: p.Password.Password})
+	if err != nil {
+		return Platform{}, err
+	}
+	_, err = db.Platform(ctx, m.DB, maker, func(tx *db.Tx) (int, error) {
+		return 0, staff.EnrolTOTP(ctx, tx, maker, m.Keys, person.ID, p.TOTPSecret)
+	})
 	if err != nil {
 		return Platform{}, err
 	}

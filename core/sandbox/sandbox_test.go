@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
@@ -21,6 +22,7 @@ import (
 	"example.com/loyalty/core/sandbox"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/vault"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -32,10 +34,15 @@ func newMaker(t *testing.T, d *db.DB) sandbox.Maker {
 	if err != nil {
 		t.Fatal(err)
 	}
+	keys, err := vault.New([]string{"a secret of thirty-two characters"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	render := func(context.Context, string, mail.Letter) (mail.Rendered, error) { return mail.Rendered{}, nil }
 	return sandbox.Maker{
 		DB: d, Tokens: token.NewService(d, mail.New(d, jobs, render, nil, log)), Transactions: transaction.NewService(d),
 		Customers: customer.NewService(d), Rewards: reward.NewService(d),
+		Coupons: coupon.NewService(d, jobs), Keys: keys,
 		BaseURL: "https://localhost:8443", CAFile: "data/ca.pem", PostScope: token.TransactionsWrite,
 		TenantURL: func(slug string) string { return "https://" + slug + ".localhost:8443" },
 	}
@@ -95,10 +102,11 @@ func TestTheFilesKeys(t *testing.T) {
 	}
 	for _, one := range tenants {
 		subset("tenant", one, "id", "name", "slug", "panel_url", "staff", "tokens", "revoked_token",
-			"transaction_type_id", "stamps_transaction_type_id", "rewards", "voided_redemption", "race")
+			"transaction_type_id", "stamps_transaction_type_id", "rewards", "voided_redemption", "coupon", "vouchers", "race")
 		tenant, _ := one.(map[string]any)
 		subset("rewards", tenant["rewards"], "in_stock", "out_of_stock", "too_dear", "inactive", "last_one")
-		subset("race", tenant["race"], "rewards", "big")
+		subset("vouchers", tenant["vouchers"], "pending", "redeemed", "expired", "inactive_coupon", "cap_reached")
+		subset("race", tenant["race"], "rewards", "big", "vouchers", "capped")
 		people, _ := tenant["staff"].(map[string]any)
 		if diff := cmp.Diff([]string{"cashier", "manager", "owner"}, keys(t, people)); diff != "" {
 			t.Errorf("staff (-want +got):\n%s", diff)
@@ -113,7 +121,7 @@ func TestTheFilesKeys(t *testing.T) {
 		}
 	}
 	platform, _ := file["platform"].(map[string]any)
-	subset("platform", platform, "panel_url", "email", "password", "token", "tenant_create")
+	subset("platform", platform, "panel_url", "email", "password", "totp_secret", "token", "tenant_create")
 	subset("tenant_create", platform["tenant_create"], "plan_id", "billing_cycle", "payment_method")
 }
 
@@ -236,5 +244,67 @@ func TestTheFilesRewardsAreInTheirStates(t *testing.T) {
 	_, err = m.Rewards.Fulfil(t.Context(), caller.Actor, one.VoidedRedemption)
 	if !errors.Is(err, reward.ErrVoided) {
 		t.Errorf("fulfilling the voided redemption: %v", err)
+	}
+}
+
+// "eight of these, of the open coupon above", one "redeemed", "expired", of an
+// "inactive_coupon" and "cap_reached"; "Vouchers belong to customers of their own; the
+// benefit of the coupons is points (5)."
+func TestTheFilesVouchersAreInTheirStates(t *testing.T) {
+	t.Parallel()
+	d := dbtest.DB(t)
+	m := newMaker(t, d)
+	one := run(t, m).Tenants[0]
+	caller, err := m.Tokens.Authenticate(t.Context(), one.Tokens["all"], "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	redeem := func(id core.ID) error {
+		v, err := m.Coupons.Redeem(t.Context(), caller.Actor, id)
+		if err == nil && (v.BenefitType != coupon.Points || *v.BenefitValue != 5) {
+			t.Errorf("a benefit of %s %d", v.BenefitType, *v.BenefitValue)
+		}
+		return err
+	}
+	for name, c := range map[string]struct {
+		voucher sandbox.Voucher
+		want    error
+	}{
+		"redeemed":        {one.Vouchers.Redeemed, coupon.ErrAlreadyRedeemed},
+		"expired":         {one.Vouchers.Expired, coupon.ErrVoucherExpired},
+		"inactive_coupon": {one.Vouchers.InactiveCoupon, coupon.ErrInactive},
+		"cap_reached":     {one.Vouchers.CapReached, coupon.ErrCapReached},
+	} {
+		if err := redeem(c.voucher.ULID); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	open := slices.Concat(one.Vouchers.Pending, one.Race.Vouchers)
+	if len(one.Vouchers.Pending) != 8 || len(one.Race.Vouchers) != 12 || len(one.Race.Capped) != 4 {
+		t.Fatalf("%d pending, %d in the race, %d capped coupons", len(one.Vouchers.Pending), len(one.Race.Vouchers), len(one.Race.Capped))
+	}
+	holders := map[core.ID]bool{}
+	for _, v := range open {
+		holders[v.Customer] = true
+		if err := redeem(v.ULID); err != nil || v.Coupon != one.Coupon {
+			t.Errorf("a pending voucher %+v: %v", v, err)
+		}
+	}
+	if len(holders) != len(open) {
+		t.Errorf("%d customers hold %d vouchers", len(holders), len(open))
+	}
+	for _, c := range one.Race.Capped {
+		if len(c.Vouchers) != 24 || c.Cap != 5 {
+			t.Fatalf("a capped coupon of %d vouchers and cap %d", len(c.Vouchers), c.Cap)
+		}
+		for i, id := range c.Vouchers {
+			want := error(nil)
+			if i >= 5 {
+				want = coupon.ErrCapReached
+			}
+			if err := redeem(id); !errors.Is(err, want) {
+				t.Errorf("voucher %d of a capped coupon: %v, want %v", i, err, want)
+			}
+		}
 	}
 }

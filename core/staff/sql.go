@@ -11,3 +11,11 @@ const deactivateSQL = `
 	where tenant_id = @tenant_id
 		and id = @id
 		and status = 'active'`
+
+// A new secret has taken no code yet.
+const enrolTOTPSQL = `
+	update loyalty.staff
+	set totp_secret = @secret,
+		totp_step = 0
+	where id = @id
+		and tenant_id is not distinct from nullif(@tenant::bigint, 0)`

@@ -151,6 +151,90 @@ const refundSQL = `
 			case status when 'voided' then points_spent + stamps_spent else 0 end as amount
 		from loyalty.redemption` + postedAs + `'redemption_refund'` + compared
 
+const benefitSQL = `
+	with due as (
+		select v.tenant_id, v.id, v.customer_id,
+			case c.benefit_type when 'stamps' then 'stamps' else 'points' end as unit,
+			case when v.status = 'redeemed' and c.benefit_type in ('points', 'stamps') then c.benefit_value else 0 end as amount
+		from loyalty.voucher v
+		left join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id` + postedAs + `'voucher'` + compared
+
+// Rewards cost something, so what cost nothing is a voucher's.
+const freeSQL = `
+	with promised as (
+		select v.tenant_id, v.id, v.customer_id, v.status, v.redemption_id, c.benefit_reward_id
+		from loyalty.voucher v
+		left join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+		where v.redemption_id is not null
+			or (v.status = 'redeemed' and c.benefit_type = 'reward')
+	), free as (
+		select tenant_id, id, customer_id, reward_id
+		from loyalty.redemption
+		where points_spent + stamps_spent = 0
+	), judged as (
+		select coalesce(p.tenant_id, f.tenant_id) as tenant_id,
+			coalesce(p.id, f.id) as id,
+			p.id is null or f.id is null or p.status <> 'redeemed'
+				or f.customer_id <> p.customer_id
+				or f.reward_id is distinct from p.benefit_reward_id
+				or count(*) over (partition by p.redemption_id, p.tenant_id) > 1 as wrong
+		from promised p
+		full join free f on f.id = p.redemption_id and f.tenant_id = p.tenant_id
+	)` + tally
+
+const redeemedSQL = `
+	with judged as (
+		select tenant_id, id,
+			(status = 'redeemed') <> (redeemed_at is not null)
+				or coalesce(redeemed_at < created_at or redeemed_at >= expires_at, false) as wrong
+		from loyalty.voucher
+	)` + tally
+
+const capSQL = `
+	with told as (
+		select tenant_id, coupon_id, count(*) filter (where status = 'redeemed') as redeemed
+		from loyalty.voucher
+		group by tenant_id, coupon_id
+	), judged as (
+		select c.tenant_id, c.id,
+			c.redemptions_count <> coalesce(t.redeemed, 0) or coalesce(t.redeemed > c.max_redemptions, false) as wrong
+		from loyalty.coupon c
+		left join told t on t.coupon_id = c.id and t.tenant_id = c.tenant_id
+	)` + tally
+
+const holdingSQL = `
+	with held as (
+		select tenant_id, coupon_id, customer_id, count(*) as vouchers
+		from loyalty.voucher
+		group by tenant_id, coupon_id, customer_id
+	), judged as (
+		select h.tenant_id, h.customer_id as id, h.vouchers > c.max_per_customer as wrong
+		from held h
+		join loyalty.coupon c on c.tenant_id = h.tenant_id and c.id = h.coupon_id
+	)` + tally
+
+const sendSQL = `
+	with told as (
+		select tenant_id, send_id, count(*) as vouchers
+		from loyalty.voucher
+		group by tenant_id, send_id
+	), judged as (
+		select s.tenant_id, s.id,
+			s.sent <> coalesce(t.vouchers, 0) or s.matched <> s.sent + s.skipped_inactive + s.skipped_limit as wrong
+		from loyalty.coupon_send s
+		left join told t on t.send_id = s.id and t.tenant_id = s.tenant_id
+	)` + tally
+
+const voucherSQL = `
+	with judged as (
+		select v.tenant_id, v.id,
+			p.id is null or c.id is null or s.id is null as wrong
+		from loyalty.voucher v
+		left join loyalty.customer p on p.tenant_id = v.tenant_id and p.id = v.customer_id
+		left join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+		left join loyalty.coupon_send s on s.tenant_id = v.tenant_id and s.id = v.send_id and s.coupon_id = v.coupon_id
+	)` + tally
+
 const orderSQL = `
 	with judged as (
 		select e.tenant_id, e.id, e.created_at < t.created_at as wrong
@@ -187,13 +271,20 @@ const saleSQL = `
 		left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id
 	)` + tally
 
-// The lists of a customer's sales go by id: its first 48 bits are milliseconds.
+// A customer's sales are listed and reports are counted by id: its first 48 bits are
+// milliseconds.
 const idSQL = `
 	with judged as (
 		select tenant_id, id,
 			substr(uuid_send(id)::text, 2, 13)::bit(48)::bigint
 				<> (date_part('epoch', created_at) * 1000)::bigint as wrong
-		from loyalty.transaction
+		from (
+			select tenant_id, id, created_at
+			from loyalty.transaction
+			union all
+			select tenant_id, id, created_at
+			from loyalty.redemption
+		) made
 	)` + tally
 
 const referenceSQL = `

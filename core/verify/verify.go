@@ -25,7 +25,7 @@ type Result struct {
 }
 
 // The checks, in the order they are reported. A migration that adds a table with a
-// meaning of its own (redemptions, vouchers) adds its checks here.
+// meaning of its own adds its checks here.
 var checks = []struct{ claim, sql string }{
 	{"Every customer has an account, and every account a customer.", accountSQL},
 	{"Every balance is the sum of its entries.", balanceSQL},
@@ -41,9 +41,16 @@ var checks = []struct{ claim, sql string }{
 	{"Every sale's award is of its rule's unit and no other.", unitSQL},
 	{"Every voided sale, and no other, says when that was: after it was made.", voidedSQL},
 	{"Every sale belongs to a customer, a type and a location of its tenant.", saleSQL},
-	{"Every sale's id was made at the sale's instant.", idSQL},
+	{"Every id of a sale and of a redemption was made at its instant.", idSQL},
 	{"Every redemption's cost was taken from its customer once, and no other was.", costSQL},
 	{"Every voided redemption's cost was given back once, and no other's.", refundSQL},
+	{"Every redeemed voucher's points and stamps were given to its customer once, and no others were.", benefitSQL},
+	{"Every redeemed voucher for a reward has its redemption, its customer's and at no cost, and no other redemption costs nothing.", freeSQL},
+	{"Every redeemed voucher, and no other, says when that was: after it was made and before it expired.", redeemedSQL},
+	{"Every coupon knows how many of its vouchers were redeemed, and they are no more than may be.", capSQL},
+	{"Nobody holds more vouchers of a coupon than they may.", holdingSQL},
+	{"Every send made as many vouchers as it counts, of the members it counts.", sendSQL},
+	{"Every voucher belongs to a customer, a coupon and a send of that coupon, of its tenant.", voucherSQL},
 	{"No external reference names two sales of a tenant.", referenceSQL},
 	{"No phone number belongs to two customers of a tenant.", phoneSQL},
 	{"No e-mail address belongs to two customers of a tenant.", emailSQL},

@@ -3,15 +3,18 @@ package verify_test
 import (
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
@@ -24,6 +27,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 type shop struct {
 	*db.DB
 	by             core.Actor
+	coupons        *coupon.Service
 	points, stamps transaction.Type
 	anna, bilal    customer.Customer
 }
@@ -31,7 +35,11 @@ type shop struct {
 func newShop(t *testing.T) *shop {
 	t.Helper()
 	d := dbtest.OwnDB(t)
-	s := &shop{DB: d, by: dbtest.Tenant(t, d)}
+	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &shop{DB: d, by: dbtest.Tenant(t, d), coupons: coupon.NewService(d, jobs)}
 	s.points = s.kind(t, "Purchase", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 100})
 	s.stamps = s.kind(t, "Coffee card", ledger.Stamps, transaction.Rule{StampsPerTransaction: 1})
 	s.anna = s.customer(t, "Anna", "070 174 06 05", "anna@example.com")
@@ -40,7 +48,7 @@ func newShop(t *testing.T) *shop {
 }
 
 // trading is a shop in which everything has happened that can: awards, nothing
-// awarded, voids, something spent, and a balance below zero by a void.
+// awarded, voids, something spent, a balance below zero by a void, and vouchers.
 func trading(t *testing.T) *shop {
 	t.Helper()
 	s := newShop(t)
@@ -54,6 +62,16 @@ func trading(t *testing.T) *shop {
 	s.redeemed(t, s.anna, 15)
 	s.takenBack(t, s.redeemed(t, s.anna, 5))
 	s.void(t, first)
+	points := s.coupon(t, coupon.Points, new(int64(5)), nil)
+	s.voucherUsed(t, points, s.anna)
+	s.voucherUsed(t, points, s.bilal)
+	s.voucher(t, points, s.anna)
+	s.voucherUsed(t, s.coupon(t, coupon.Stamps, new(int64(2)), nil), s.anna)
+	s.voucherUsed(t, s.coupon(t, coupon.Percent, new(int64(10)), nil), s.anna)
+	coffee := s.coupon(t, coupon.Reward, nil, new(s.reward(t, 30).String()))
+	s.voucherUsed(t, coffee, s.anna)
+	s.voucherUsed(t, coffee, s.bilal)
+	s.voucher(t, coffee, s.anna)
 	s.post(t, ledger.Entry{Customer: s.anna.ID, Unit: ledger.Points, Amount: 3, Kind: ledger.Adjustment, Reason: new("sorry")})
 	return s
 }
@@ -96,18 +114,61 @@ func (s *shop) void(t *testing.T, sale core.ID) {
 	}
 }
 
-func (s *shop) redeemed(t *testing.T, by customer.Customer, points int64) core.ID {
+func (s *shop) reward(t *testing.T, points int64) core.ID {
 	t.Helper()
-	rewards := reward.NewService(s.DB)
-	offered, err := rewards.Add(t.Context(), s.by, reward.New{Name: new("Espresso"), PointsCost: &points, Stock: new(int64(3))})
+	offered, err := reward.NewService(s.DB).Add(t.Context(), s.by, reward.New{Name: new("Espresso"), PointsCost: &points, Stock: new(int64(3))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := rewards.Redeem(t.Context(), s.by, reward.Order{CustomerID: new(by.ID.String()), RewardID: new(offered.ID.String())})
+	return offered.ID
+}
+
+func (s *shop) redeemed(t *testing.T, by customer.Customer, points int64) core.ID {
+	t.Helper()
+	r, err := reward.NewService(s.DB).Redeem(t.Context(), s.by, reward.Order{
+		CustomerID: new(by.ID.String()), RewardID: new(s.reward(t, points).String()),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r.ID
+}
+
+// coupon makes one for everybody to have and use twice.
+func (s *shop) coupon(t *testing.T, gives coupon.BenefitType, value *int64, reward *string) core.ID {
+	t.Helper()
+	c, err := s.coupons.Add(t.Context(), s.by, coupon.New{
+		Name: new("Welcome back"), BenefitType: new(string(gives)), BenefitValue: value, BenefitRewardID: reward,
+		MaxPerCustomer: new(int64(2)), MaxRedemptions: new(int64(2)), VoucherValidDays: new(int64(30)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.ID
+}
+
+func (s *shop) voucher(t *testing.T, of core.ID, to customer.Customer) (id core.ID) {
+	t.Helper()
+	sent, err := s.coupons.Send(t.Context(), s.by, of, coupon.Send{
+		Segment: coupon.Manual, Customers: []string{to.ID.String()}, FormKey: core.NewID(s.Now()).String(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sent, err = s.coupons.Evaluate(t.Context(), s.by, sent.ID); err != nil || sent.Sent != 1 {
+		t.Fatal(sent, err)
+	}
+	if err := s.Pool().QueryRow(t.Context(), "select id from loyalty.voucher where send_id = $1", sent.ID).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func (s *shop) voucherUsed(t *testing.T, of core.ID, by customer.Customer) {
+	t.Helper()
+	if _, err := s.coupons.Redeem(t.Context(), s.by, s.voucher(t, of, by)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (s *shop) takenBack(t *testing.T, redemption core.ID) {
@@ -188,6 +249,11 @@ const noConstraints = `
 	alter table loyalty.transaction drop constraint transaction_award, drop constraint transaction_voided,
 		drop constraint transaction_customer, drop constraint transaction_type, drop constraint transaction_location,
 		drop constraint transaction_points_awarded_check;
+	alter table loyalty.coupon drop constraint coupon_cap;
+	alter table loyalty.coupon_send drop constraint coupon_send_counts, drop constraint coupon_send_coupon;
+	alter table loyalty.voucher drop constraint voucher_customer, drop constraint voucher_coupon, drop constraint voucher_send,
+		drop constraint voucher_redemption, drop constraint voucher_redeemed;
+	drop index loyalty.voucher_redemption_once;
 `
 
 func TestEachCheckSeesItsDamage(t *testing.T) {
@@ -204,7 +270,16 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 			select (jsonb_populate_record(e, jsonb_build_object('id', loyalty.new_ulid(created_at), ` + change + `))).*
 			from loyalty.ledger_entry e where id = ` + entry(kind)
 	}
-	const aSale = "(select id from loyalty.transaction where status = 'completed' and points_awarded > 0 order by id limit 1)"
+	used := func(benefit string) string {
+		return fmt.Sprintf(`(select v.id from loyalty.voucher v join loyalty.coupon c on c.id = v.coupon_id
+			where v.status = 'redeemed' and c.benefit_type = '%s' order by v.id limit 1)`, benefit)
+	}
+	const (
+		anna   = "(select id from loyalty.customer where first_name = 'Anna')"
+		bilal  = "(select id from loyalty.customer where first_name = 'Bilal')"
+		unused = "(select id from loyalty.voucher where status = 'pending' order by id limit 1)"
+		aSale  = "(select id from loyalty.transaction where status = 'completed' and points_awarded > 0 order by id limit 1)"
+	)
 	damages := []struct{ check, name, sql string }{
 		{"Every customer has an account", "an account less", "delete from loyalty.account"},
 		{"Every customer has an account", "a customer less", "delete from loyalty.customer where first_name = 'Anna'"},
@@ -226,10 +301,11 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every entry adds", "an entry of nothing", "update loyalty.ledger_entry set amount = 0 where id = " + entry("adjustment")},
 		{"No cause is posted twice", "two deductions", copyOf("redemption", "'seq', 99")},
 		{"No cause is posted twice", "an award twice", copyOf("earn", "'seq', 99")},
+		{"No cause is posted twice", "a voucher twice", copyOf("voucher", "'seq', 99")},
 		{"No cause is posted twice", "a reversal twice", copyOf("reversal", "'seq', 99")},
 		{"Every sale's award was posted", "an award less", "delete from loyalty.ledger_entry where id = " + entry("earn")},
 		{"Every sale's award was posted", "of no sale", "update loyalty.ledger_entry set cause = id where id = " + entry("earn")},
-		{"Every sale's award was posted", "another customer", "update loyalty.ledger_entry set customer_id = (select id from loyalty.customer where first_name = 'Bilal') where id = " + entry("earn")},
+		{"Every sale's award was posted", "another customer", "update loyalty.ledger_entry set customer_id = " + bilal + " where id = " + entry("earn")},
 		{"Every sale's award was posted", "another tenant", "update loyalty.ledger_entry set tenant_id = tenant_id + 1 where id = " + entry("earn")},
 		{"Every sale's award was posted", "two that cancel out", copyOf("earn", "'seq', 98") + "; " + copyOf("earn", "'seq', 99, 'amount', -12")},
 		{"Every sale's award was posted", "another unit", "update loyalty.ledger_entry set unit = 'stamps' where id = " + entry("earn")},
@@ -237,7 +313,7 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every sale's award was posted", "another award", "update loyalty.transaction set points_awarded = points_awarded + 1 where id = " + aSale},
 		{"Every voided sale's award", "a reversal less", "delete from loyalty.ledger_entry where id = " + entry("reversal")},
 		{"Every voided sale's award", "of no sale", "update loyalty.ledger_entry set cause = id where id = " + entry("reversal")},
-		{"Every voided sale's award", "another customer", "update loyalty.ledger_entry set customer_id = (select id from loyalty.customer where first_name = 'Bilal') where id = " + entry("reversal")},
+		{"Every voided sale's award", "another customer", "update loyalty.ledger_entry set customer_id = " + bilal + " where id = " + entry("reversal")},
 		{"Every voided sale's award", "half of it", "update loyalty.ledger_entry set amount = amount / 2 where id = " + entry("reversal")},
 		{"Every voided sale's award", "a sale that stands", "update loyalty.transaction set status = 'completed'"},
 		{"Every voided sale's award", "a void without one", "update loyalty.transaction set status = 'voided' where id = " + aSale},
@@ -252,16 +328,56 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every sale belongs", "a customer less", "delete from loyalty.customer where first_name = 'Anna'"},
 		{"Every sale belongs", "a type less", "delete from loyalty.transaction_type where rule_type = 'stamps'"},
 		{"Every sale belongs", "no such location", "update loyalty.transaction set location_id = 1 where id = " + aSale},
-		{"Every sale's id", "another instant", "update loyalty.transaction set created_at = created_at + interval '1 ms' where id = " + aSale},
+		{"Every id of a sale", "another instant", "update loyalty.transaction set created_at = created_at + interval '1 ms' where id = " + aSale},
+		{"Every id of a sale", "a redemption's", "update loyalty.redemption set created_at = created_at + interval '1 ms'"},
 		{"Every redemption's cost", "a deduction less", "delete from loyalty.ledger_entry where id = " + entry("redemption")},
 		{"Every redemption's cost", "of no redemption", "update loyalty.ledger_entry set cause = id where id = " + entry("redemption")},
-		{"Every redemption's cost", "another customer", "update loyalty.ledger_entry set customer_id = (select id from loyalty.customer where first_name = 'Bilal') where id = " + entry("redemption")},
+		{"Every redemption's cost", "another customer", "update loyalty.ledger_entry set customer_id = " + bilal + " where id = " + entry("redemption")},
 		{"Every redemption's cost", "another price", "update loyalty.redemption set points_spent = points_spent + 1"},
 		{"Every redemption's cost", "another unit", "update loyalty.redemption set stamps_spent = points_spent, points_spent = 0"},
 		{"Every voided redemption's cost", "a refund less", "delete from loyalty.ledger_entry where id = " + entry("redemption_refund")},
 		{"Every voided redemption's cost", "half of it", "update loyalty.ledger_entry set amount = amount - 1 where id = " + entry("redemption_refund")},
 		{"Every voided redemption's cost", "a void without one", "update loyalty.redemption set status = 'voided' where status = 'pending'"},
 		{"Every voided redemption's cost", "one that stands", "update loyalty.redemption set status = 'pending'"},
+		{"Every redeemed voucher's points", "a benefit less", "delete from loyalty.ledger_entry where id = " + entry("voucher")},
+		{"Every redeemed voucher's points", "of no voucher", "update loyalty.ledger_entry set cause = id where id = " + entry("voucher")},
+		{"Every redeemed voucher's points", "another customer", "update loyalty.ledger_entry set customer_id = case customer_id when " + anna + " then " + bilal + " else " + anna + " end where id = " + entry("voucher")},
+		{"Every redeemed voucher's points", "another tenant", "update loyalty.ledger_entry set tenant_id = tenant_id + 1 where id = " + entry("voucher")},
+		{"Every redeemed voucher's points", "another unit", "update loyalty.ledger_entry set unit = 'stamps' where id = " + entry("voucher")},
+		{"Every redeemed voucher's points", "another amount", "update loyalty.coupon set benefit_value = benefit_value + 1 where benefit_type = 'stamps'"},
+		{"Every redeemed voucher's points", "of one that is pending", "update loyalty.voucher set status = 'pending' where id = " + used("points")},
+		{"Every redeemed voucher's points", "of no coupon", "delete from loyalty.coupon where benefit_type = 'points'"},
+		{"Every redeemed voucher's points", "for the cashier to apply", "update loyalty.coupon set benefit_type = 'percent' where benefit_type = 'stamps'"},
+		{"Every redeemed voucher for a reward", "a redemption less", "delete from loyalty.redemption where points_spent = 0"},
+		{"Every redeemed voucher for a reward", "none named", "update loyalty.voucher set redemption_id = null where id = " + used("reward")},
+		{"Every redeemed voucher for a reward", "one for two", `
+			update loyalty.voucher v set redemption_id = u.redemption_id, customer_id = u.customer_id
+			from loyalty.voucher u where u.id = ` + used("reward") + ` and v.redemption_id is not null;
+			delete from loyalty.redemption where points_spent = 0 and id not in (select redemption_id from loyalty.voucher where redemption_id is not null)`},
+		{"Every redeemed voucher for a reward", "of one that is pending", "update loyalty.voucher set status = 'pending' where id = " + used("reward")},
+		{"Every redeemed voucher for a reward", "of one for points", "update loyalty.voucher set redemption_id = (select redemption_id from loyalty.voucher where id = " + used("reward") + ") where id = " + used("points")},
+		{"Every redeemed voucher for a reward", "another customer", "update loyalty.redemption set customer_id = " + anna + " where points_spent = 0"},
+		{"Every redeemed voucher for a reward", "another reward", "update loyalty.redemption set reward_id = (select reward_id from loyalty.redemption where points_spent > 0 limit 1) where points_spent = 0"},
+		{"Every redeemed voucher for a reward", "another tenant", "update loyalty.redemption set tenant_id = tenant_id + 1 where points_spent = 0"},
+		{"Every redeemed voucher for a reward", "not for nothing", "update loyalty.redemption set stamps_spent = 1 where points_spent = 0"},
+		{"Every redeemed voucher for a reward", "for nothing, without a voucher", "update loyalty.redemption set points_spent = 0"},
+		{"Every redeemed voucher, and no other", "at no time", "update loyalty.voucher set redeemed_at = null where id = " + used("points")},
+		{"Every redeemed voucher, and no other", "a time and not redeemed", "update loyalty.voucher set redeemed_at = now() where id = " + unused},
+		{"Every redeemed voucher, and no other", "before it was made", "update loyalty.voucher set redeemed_at = redeemed_at - interval '1 day' where id = " + used("points")},
+		{"Every redeemed voucher, and no other", "when it had expired", "update loyalty.voucher set expires_at = redeemed_at where id = " + used("points")},
+		{"Every coupon knows", "one too many", "update loyalty.coupon set redemptions_count = redemptions_count + 1"},
+		{"Every coupon knows", "a voucher less", "delete from loyalty.voucher where id = " + used("percent")},
+		{"Every coupon knows", "more than may be", "update loyalty.coupon set max_redemptions = 1"},
+		{"Nobody holds more", "less is allowed", "update loyalty.coupon set max_per_customer = 1"},
+		{"Nobody holds more", "all are Anna's", "update loyalty.voucher set customer_id = " + anna},
+		{"Every send made", "a voucher less", "delete from loyalty.voucher where id = " + unused},
+		{"Every send made", "vouchers of no send that counts", "update loyalty.coupon_send set sent = 0, matched = 0"},
+		{"Every send made", "a member of no kind", "update loyalty.coupon_send set matched = matched + 1"},
+		{"Every voucher belongs", "a customer less", "delete from loyalty.customer where first_name = 'Anna'"},
+		{"Every voucher belongs", "a coupon less", "delete from loyalty.coupon where benefit_type = 'percent'"},
+		{"Every voucher belongs", "a send less", "delete from loyalty.coupon_send where id = (select send_id from loyalty.voucher limit 1)"},
+		{"Every voucher belongs", "a send of another coupon", "update loyalty.voucher set send_id = (select send_id from loyalty.voucher where id = " + used("percent") + ") where id = " + unused},
+		{"Every voucher belongs", "another tenant", "update loyalty.voucher set tenant_id = tenant_id + 1 where id = " + unused},
 		{"No external reference", "a receipt twice", "update loyalty.transaction set external_reference = 'R-1'"},
 		{"No phone number", "one phone", "update loyalty.customer set phone_key = '+46701740605'"},
 		{"No e-mail address", "one address", "update loyalty.customer set email_key = 'anna@example.com'"},
@@ -299,7 +415,7 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 			s.damage(t, noConstraints+d.sql)
 			r := s.verified(t)[claim]
 			if r.Wrong == 0 || r.Wrong > r.Counted {
-				t.Errorf("%q: %d wrong of %d", claim, r.Wrong, r.Counted)
+				t.Fatalf("%q: %d wrong of %d", claim, r.Wrong, r.Counted)
 			}
 			if len(r.Examples) != int(min(r.Wrong, 5)) || !strings.Contains(r.Examples[0], ": ") {
 				t.Errorf("%d wrong, examples: %q", r.Wrong, r.Examples)

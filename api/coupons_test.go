@@ -1,0 +1,173 @@
+package api_test
+
+import (
+	"strings"
+	"testing"
+)
+
+const (
+	listsCoupons  = "| GET | /api/v1/coupons | coupons:read | - | List of coupons. |"
+	redeemsIt     = "| POST | /api/v1/coupons/{ulid}/redeem | coupons:read | none; the path ULID is the voucher | Redeemed voucher. |"
+	history       = "| GET | /api/v1/coupons/{ulid}/redemptions | coupons:read | - | Redemption history of the coupon. |"
+	couponFields  = "- **Coupon**: `ulid, name, description, benefit {type: points|stamps|percent|amount|reward, and one of points, stamps, percent, amount_cents, reward_ulid}, max_per_customer, max_redemptions (null = no cap), redemptions_count, starts_at, expires_at, voucher_valid_days, active, created_at`."
+	voucherFields = "- **Voucher**: `ulid, coupon_ulid, customer_ulid, status (pending|redeemed|expired), benefit, redemption_ulid, expires_at, redeemed_at, created_at`."
+	appliedOnce   = "| pending | POST /coupons/{ulid}/redeem | Voucher valid, coupon active, cap not reached | redeemed | The reward is applied once. |"
+	usedUp        = "| redeemed | POST /coupons/{ulid}/redeem | - | redeemed (unchanged) | 422 `This voucher has already been redeemed.` |"
+	tooOld        = "| expired | POST /coupons/{ulid}/redeem | - | expired (unchanged) | 422 `This voucher has expired.` |"
+	couponOff     = "| any | POST /coupons/{ulid}/redeem | Coupon inactive | unchanged | 422 `This coupon is no longer active.` |"
+	capReached    = "| any | POST /coupons/{ulid}/redeem | Global cap reached | unchanged | 422 `Maximum redemptions for this coupon have been reached.` |"
+	whichFirst    = "Checks on redeem, where the table's rows overlap, in order: exists (404), redeemed, expired, coupon inactive, cap."
+	oneBenefit    = "The benefit is applied in the same transaction: points and stamps through the ledger; `reward` makes a pending redemption at no cost and takes stock (none: 422, nothing changes); percent and amount are for the cashier to apply."
+	newestFirst   = "`GET /coupons/{ulid}/redemptions`: its redeemed vouchers, newest `redeemed_at` first."
+)
+
+// couponOf is a coupon without limits as answers show it.
+func couponOf(ulid, name, benefit string, redeemed string) string {
+	return `{"ulid":"` + ulid + `","name":"` + name + `","description":null,"benefit":` + benefit + `,"max_per_customer":1,"max_redemptions":null,` +
+		`"redemptions_count":` + redeemed + `,"starts_at":null,"expires_at":null,"voucher_valid_days":null,"active":true,"created_at":"<time>"}`
+}
+
+// voucher is a redeemed voucher of Anna's as answers show it.
+func voucher(ulid, coupon, benefit, redemption string) string {
+	return `{"ulid":"` + ulid + `","coupon_ulid":"` + coupon + `","customer_ulid":"{anna}","status":"redeemed","benefit":` + benefit +
+		`,"redemption_ulid":` + redemption + `,"expires_at":null,"redeemed_at":"<time>","created_at":"<time>"}`
+}
+
+const fivePoints = `{"type":"points","points":5}`
+
+// redeem has Anna's voucher of a coupon made, and asks for it.
+func redeem(of string) func(*shop) {
+	return func(s *shop) { s.named["{hers}"] = s.voucher(of, "{anna}") }
+}
+
+func TestCoupons(t *testing.T) {
+	const single = `"links":{"first":null,"last":null,"prev":null,"next":null},"meta":{"path":"https://{host}/api/v1/`
+	const page = `","per_page":15,"next_cursor":null,"prev_cursor":null}}`
+	runScenarios(t, []scenario{
+		{
+			says: listsCoupons, method: "GET", path: "/coupons", auth: "coupons:read", status: 200,
+			before: func(s *shop) { s.fill("{coupon} {stamp_coupon} {euro_off} {free_espresso}") },
+			want: `{"data":[` + couponOf("{free_espresso}", "Espresso on us", `{"type":"reward","reward_ulid":"{espresso}"}`, "0") +
+				`,` + couponOf("{euro_off}", "One off", `{"type":"amount","amount_cents":100}`, "0") +
+				`,` + couponOf("{stamp_coupon}", "Two stamps", `{"type":"stamps","stamps":2}`, "0") +
+				`,` + couponOf("{coupon}", "Welcome back", fivePoints, "0") + `],` + single + `coupons` + page,
+		},
+		{
+			says: couponFields, method: "GET", path: "/coupons", before: func(s *shop) { s.fill("{tenth_off}") }, status: 200,
+			want: `{"data":[{"ulid":"{tenth_off}","name":"A tenth off","description":"Of anything.","benefit":{"type":"percent","percent":10},` +
+				`"max_per_customer":2,"max_redemptions":null,"redemptions_count":0,"starts_at":"<time>","expires_at":"<time>","voucher_valid_days":30,` +
+				`"active":true,"created_at":"<time>"}],` + single + `coupons` + page,
+		},
+		{
+			says: redeemsIt, method: "POST", path: "/coupons/{voucher}/redeem", auth: "coupons:read", status: 200,
+			want: one(voucher("{voucher}", "{coupon}", fivePoints, "null")), after: balance(5, 0, 1),
+		},
+		{
+			says: "200 for: customer found, void, fulfil, redeem (their bodies are not read), PATCH.", with: "redeem", method: "POST",
+			path: "/coupons/{voucher}/redeem", body: "{", headers: []string{"Content-Type: text/plain"}, status: 200,
+			want: one(voucher("{voucher}", "{coupon}", fivePoints, "null")),
+		},
+		{
+			says: appliedOnce, method: "POST", path: "/coupons/{voucher}/redeem", status: 200,
+			want: one(voucher("{voucher}", "{coupon}", fivePoints, "null")),
+			after: func(s *shop, _ answer) {
+				s.call("POST", "/api/v1/coupons/{voucher}/redeem", s.token, "").is(s.t, 422, refused("voucher-redeemed", "This voucher has already been redeemed."))
+				balance(5, 0, 1)(s, answer{})
+			},
+		},
+		{
+			says: "Redeeming a voucher applies the reward once per voucher.", method: "POST", path: "/coupons/{hers}/redeem", before: redeem("{stamp_coupon}"),
+			status: 200, want: one(voucher("{hers}", "{stamp_coupon}", `{"type":"stamps","stamps":2}`, "null")), after: balance(0, 2, 1),
+		},
+		{
+			says: usedUp, method: "POST", path: "/coupons/{redeemed}/redeem", status: 422,
+			want: refused("voucher-redeemed", "This voucher has already been redeemed."), after: balance(5, 0, 1),
+		},
+		{
+			says: tooOld, method: "POST", path: "/coupons/{expired}/redeem", status: 422,
+			want: refused("voucher-expired", "This voucher has expired."), after: balance(0, 0, 0),
+		},
+		{
+			says: couponOff, method: "POST", path: "/coupons/{switched_off}/redeem", status: 422,
+			want: refused("coupon-inactive", "This coupon is no longer active."), after: balance(0, 0, 0),
+		},
+		{
+			says: capReached, method: "POST", path: "/coupons/{too_late}/redeem", status: 422,
+			want: refused("coupon-cap-reached", "Maximum redemptions for this coupon have been reached."), after: balance(5, 0, 1), // Bo's,
+		},
+		{
+			says: whichFirst, with: "redeemed before inactive", method: "POST", path: "/coupons/{redeemed}/redeem", before: off("{redeemed}", "{coupon}"),
+			status: 422, want: refused("voucher-redeemed", "This voucher has already been redeemed."),
+		},
+		{
+			says: whichFirst, with: "expired before inactive", method: "POST", path: "/coupons/{expired}/redeem", before: off("{expired}", "{ended}"),
+			status: 422, want: refused("voucher-expired", "This voucher has expired."),
+		},
+		{
+			says: whichFirst, with: "inactive before the cap", method: "POST", path: "/coupons/{too_late}/redeem", before: off("{too_late}", "{first_come}"),
+			status: 422, want: refused("coupon-inactive", "This coupon is no longer active."),
+		},
+		{
+			says: whichFirst, with: "nobody's", method: "POST", path: "/coupons/{nobody}/redeem", status: 404, want: notFound,
+		},
+		{
+			says: whichFirst, with: "the coupon's own ULID is no voucher", method: "POST", path: "/coupons/{coupon}/redeem", status: 404, want: notFound,
+		},
+		{
+			says: oneBenefit, with: "a reward", method: "POST", path: "/coupons/{hers}/redeem", before: redeem("{free_espresso}"), status: 200,
+			want: one(voucher("{hers}", "{free_espresso}", `{"type":"reward","reward_ulid":"{espresso}"}`, `"<ulid>"`)),
+			after: func(s *shop, got answer) {
+				_, rest, _ := strings.Cut(got.body, `"redemption_ulid":"`)
+				made, _, _ := strings.Cut(rest, `"`)
+				s.call("GET", "/api/v1/redemptions/"+made, s.token, "").is(s.t, 200, s.fill(one(redemption(made, "pending", "{espresso}", "0", "0", "null", "null"))))
+				balance(0, 0, 0)(s, got)
+			},
+		},
+		{
+			says: oneBenefit, with: "no stock", method: "POST", path: "/coupons/{hers}/redeem", before: redeem("{free_mug}"), status: 422,
+			want: refused("out-of-stock", "This reward is out of stock."),
+			after: func(s *shop, _ answer) {
+				s.call("GET", "/api/v1/coupons/{free_mug}/redemptions", s.token, "").is(s.t, 200, s.fill(`{"data":[],`+single+`coupons/{free_mug}/redemptions`+page))
+			},
+		},
+		{
+			says: oneBenefit, with: "percent", method: "POST", path: "/coupons/{hers}/redeem", before: redeem("{tenth_off}"), status: 200,
+			want: `{"data":{"ulid":"{hers}","coupon_ulid":"{tenth_off}","customer_ulid":"{anna}","status":"redeemed","benefit":{"type":"percent","percent":10},` +
+				`"redemption_ulid":null,"expires_at":"<time>","redeemed_at":"<time>","created_at":"<time>"}}`, after: balance(0, 0, 0),
+		},
+		{
+			says: oneBenefit, with: "amount", method: "POST", path: "/coupons/{hers}/redeem", before: redeem("{euro_off}"), status: 200,
+			want: one(voucher("{hers}", "{euro_off}", `{"type":"amount","amount_cents":100}`, "null")), after: balance(0, 0, 0),
+		},
+		{
+			says: history, method: "GET", path: "/coupons/{coupon}/redemptions", auth: "coupons:read", before: func(s *shop) { s.fill("{redeemed}") }, status: 200,
+			want: `{"data":[` + voucher("{redeemed}", "{coupon}", fivePoints, "null") + `],` + single + `coupons/{coupon}/redemptions` + page,
+		},
+		{
+			says: voucherFields, method: "GET", path: "/coupons/{coupon}/redemptions", before: func(s *shop) { s.fill("{redeemed}") }, status: 200,
+			want: `{"data":[` + voucher("{redeemed}", "{coupon}", fivePoints, "null") + `],<anything>}`,
+		},
+		{
+			says: newestFirst, method: "GET", path: "/coupons/{coupon}/redemptions", status: 200,
+			before: func(s *shop) {
+				s.named["{second}"] = s.voucher("{coupon}", "{bo}") // sent first, redeemed last
+				s.fill("{redeemed}")
+				s.redeemed(s.named["{second}"])
+			},
+			want: `{"data":[{"ulid":"{second}",<anything>},` + voucher("{redeemed}", "{coupon}", fivePoints, "null") + `],<anything>}`,
+		},
+		{says: history, with: "of nobody's coupon", method: "GET", path: "/coupons/{nobody}/redemptions?per_page=0", status: 404, want: notFound},
+		{
+			says: history, with: "a bad query", method: "GET", path: "/coupons/{coupon}/redemptions?per_page=0", status: 422,
+			want: invalid(`"per_page":["The per page field must be at least 1."]`),
+		},
+	})
+}
+
+// off switches the coupon of a voucher off.
+func off(voucher, coupon string) func(*shop) {
+	return func(s *shop) {
+		s.fill(voucher)
+		s.must(s.coupons.SetActive(s.t.Context(), s.by, s.id(coupon), false))
+	}
+}

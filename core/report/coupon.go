@@ -1,0 +1,48 @@
+package report
+
+import (
+	"context"
+	"math"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+)
+
+// Coupon is a coupon and what became of its vouchers.
+type Coupon struct {
+	ID       core.ID
+	Name     string
+	Sent     int64 // all of its vouchers
+	Pending  int64
+	Redeemed int64
+	Expired  int64
+}
+
+// RedemptionRate is the redeemed part of what was sent, from 0 to 1, to four places.
+func (c Coupon) RedemptionRate() float64 {
+	if c.Sent == 0 {
+		return 0
+	}
+	return math.Round(float64(c.Redeemed)/float64(c.Sent)*10_000) / 10_000
+}
+
+// Coupons returns every coupon, newest first. One round trip.
+func (s *Service) Coupons(ctx context.Context, by core.Actor) ([]Coupon, error) {
+	return db.ReadAll[Coupon](ctx, s.db, by, couponsSQL, db.Args{"now": s.db.Now()})
+}
+
+// A voucher past its expiry is expired, whatever is stored.
+const couponsSQL = `
+	select c.id, c.name, coalesce(v.sent, 0) as sent, coalesce(v.pending, 0) as pending,
+		coalesce(v.redeemed, 0) as redeemed, coalesce(v.sent - v.pending - v.redeemed, 0) as expired
+	from loyalty.coupon c
+	left join (
+		select coupon_id, count(*) as sent,
+			count(*) filter (where status = 'pending' and (expires_at is null or expires_at > @now)) as pending,
+			count(*) filter (where status = 'redeemed') as redeemed
+		from loyalty.voucher
+		where tenant_id = @tenant_id
+		group by coupon_id
+	) v on v.coupon_id = c.id
+	where c.tenant_id = @tenant_id
+	order by c.created_at desc, c.id desc`

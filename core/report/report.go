@@ -1,0 +1,95 @@
+// Package report counts what happened in a tenant. It only reads, and keeps no
+// totals: every figure is counted from the records when it is asked for, so none can
+// be stale, and a changed time zone is right at once.
+//
+// A sale and a redemption are found by id, and dated by it: ids are made at created_at.
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+)
+
+// Service answers the reports.
+type Service struct{ db *db.DB }
+
+// NewService makes the service.
+func NewService(d *db.DB) *Service { return &Service{db: d} }
+
+// Range picks days of the tenant's time zone, both included. A day is written as its
+// midnight in UTC. Nil: the last 30 days, or as many as end with To, or those from
+// From until today.
+type Range struct {
+	From *time.Time
+	To   *time.Time
+
+	Unreadable core.Fields // what the front end could not read
+}
+
+const (
+	defaultDays = 30
+	maxDays     = 3653 // ten years
+)
+
+// days are the days from the first to the last.
+type days struct {
+	from, to time.Time // midnights in UTC
+	zone     *time.Location
+}
+
+func (r Range) days(check *core.Check, now time.Time, zone *time.Location) days {
+	y, m, d := now.In(zone).Date()
+	today := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	picked := days{from: today, to: today, zone: zone}
+	switch {
+	case r.To != nil:
+		picked.to = *r.To
+	case r.From != nil && r.From.After(today):
+		picked.to = *r.From
+	}
+	if r.From != nil {
+		picked.from = *r.From
+	} else {
+		picked.from = picked.to.AddDate(0, 0, 1-defaultDays)
+	}
+	switch {
+	case picked.to.Before(picked.from):
+		check.Add("to", core.MustBe("to", "a date after or equal to from"))
+	case picked.to.After(picked.from.AddDate(0, 0, maxDays-1)):
+		check.Add("to", core.MustBe("to", fmt.Sprintf("a date at most %d days after from", maxDays-1)))
+	}
+	return picked
+}
+
+// dates are the days one by one.
+func (d days) dates() (dates []time.Time) {
+	for day := d.from; !day.After(d.to); day = day.AddDate(0, 0, 1) {
+		dates = append(dates, day)
+	}
+	return dates
+}
+
+// start is the first instant of a day.
+func (d days) start(date time.Time) time.Time {
+	year, month, day := date.Date()
+	return core.StartOfDay(year, month, day, d.zone)
+}
+
+// end is the first instant after the last day.
+func (d days) end() time.Time { return d.start(d.to.AddDate(0, 0, 1)) }
+
+// bounds are where each day begins, and where the last one ends: as instants and as
+// the first ids made then.
+func (d days) bounds() (instants []time.Time, ids []core.ID) {
+	for _, date := range d.dates() {
+		instants = append(instants, d.start(date))
+	}
+	instants = append(instants, d.end())
+	for _, at := range instants {
+		ids = append(ids, core.FirstID(at))
+	}
+	return instants, ids
+}

@@ -1,0 +1,84 @@
+package vault_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"example.com/loyalty/core/vault"
+)
+
+func keys(t *testing.T, secrets ...string) vault.Keys {
+	t.Helper()
+	k, err := vault.New(secrets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+const (
+	oldSecret = "an-old-secret-of-at-least-32-characters"
+	newSecret = "a-new-secret-of-at-least-32-characters!"
+)
+
+// "LOYALTY_SECRET (comma-separated, the first writes, all read"
+func TestTheFirstSecretWritesAllRead(t *testing.T) {
+	t.Parallel()
+	before, after, without := keys(t, oldSecret), keys(t, newSecret, oldSecret), keys(t, newSecret)
+	sealed, err := before.Seal("totp", "7", "JBSWY3DPEHPK3PXP")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(sealed, []byte("JBSWY3DP")) {
+		t.Error("the text stands in what was sealed")
+	}
+	for name, k := range map[string]vault.Keys{"the secret itself": before, "a second secret": after} {
+		if text, err := k.Open("totp", "7", sealed); err != nil || text != "JBSWY3DPEHPK3PXP" {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+	resealed, err := after.Seal("totp", "7", "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := without.Open("totp", "7", resealed); err != nil || text != "x" {
+		t.Errorf("the first secret does not write: %q, %v", text, err)
+	}
+	if _, err := without.Open("totp", "7", sealed); !errors.Is(err, vault.ErrSealed) {
+		t.Errorf("a secret that was dropped still reads: %v", err)
+	}
+}
+
+// What was sealed for one purpose and owner opens for no other, nor when it was changed.
+func TestWhatDoesNotOpen(t *testing.T) {
+	t.Parallel()
+	k := keys(t, newSecret)
+	sealed, err := k.Seal("totp", "7", "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Clone(sealed)
+	damaged[len(damaged)-1] ^= 1
+	for name, c := range map[string]struct {
+		purpose, owner string
+		sealed         []byte
+	}{
+		"another purpose": {"recovery", "7", sealed},
+		"another owner":   {"totp", "8", sealed},
+		"damaged":         {"totp", "7", damaged},
+		"cut off":         {"totp", "7", sealed[:5]},
+		"nothing":         {"totp", "7", nil},
+	} {
+		if _, err := k.Open(c.purpose, c.owner, c.sealed); !errors.Is(err, vault.ErrSealed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	again, err := k.Seal("totp", "7", "secret")
+	if err != nil || bytes.Equal(again, sealed) {
+		t.Errorf("sealed twice it looks the same, %v", err)
+	}
+	if _, err := vault.New(nil); err == nil {
+		t.Error("a vault without a secret")
+	}
+}
