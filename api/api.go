@@ -53,18 +53,20 @@ type Config struct {
 // API is the handler of everything under /api/.
 type API struct {
 	Config
-	echo        *echo.Echo
+	echo *echo.Echo
+
 	description description
 }
 
 // New makes the API.
 func New(c Config) *API {
-	a := &API{Config: c, echo: echo.New(), description: describe(c.BaseURL)}
+	a := &API{Config: c, echo: echo.New()}
 	a.echo.HTTPErrorHandler = a.problem
 	a.echo.Use(a.bound, a.identify, otherMethod)
 	for _, r := range a.routes() {
 		a.echo.Add(r.method, Prefix+r.path, r.guarded())
 	}
+	a.description = describe(c.BaseURL)
 	return a
 }
 
