@@ -30,6 +30,7 @@ build: ## bin/loyalty
 .PHONY: generate
 generate: ## write the generated files anew
 	go tool templ generate
+	$(TOOL) oapi-codegen -config cmd/loyalty/internal/client/config.yaml api/openapi.json
 
 .PHONY: dev
 dev: ## serve, and build again whenever a page is edited
@@ -37,12 +38,17 @@ dev: ## serve, and build again whenever a page is edited
 	go tool templ generate --watch --cmd "go run ./cmd/loyalty serve"
 
 .PHONY: check
-check: ## what must be so before the tests: generated files, format, lint, modules
-	go tool templ generate
-	@git diff --exit-code -- '*_templ.go' || { echo 'Generated files are stale: commit what make generate writes.'; exit 1; }
+check: generate ## what must be so before the tests: generated files, format, lint, modules
+	@git diff --exit-code -- '*_templ.go' '*.gen.go' || { echo 'Generated files are stale: commit what make generate writes.'; exit 1; }
 	go mod tidy -diff
 	$(TOOL) golangci-lint fmt --diff
 	$(TOOL) golangci-lint run
+	.ci/openapi/lint
+	.ci/vendor --check
+
+.PHONY: vendor
+vendor: ## fetch the browser files of others again, at the versions listed in static/vendor
+	.ci/vendor
 
 .PHONY: format
 format: ## format the code

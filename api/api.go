@@ -59,8 +59,9 @@ type Config struct {
 // API is the handler of everything under /api/.
 type API struct {
 	Config
-	echo  *echo.Echo
-	paths map[string]string // of the routes: the router's, and as documented
+	echo        *echo.Echo
+	paths       map[string]string // of the routes: the router's, and as documented
+	description description
 }
 
 // New makes the API.
@@ -72,11 +73,18 @@ func New(c Config) *API {
 		a.echo.Add(r.method, Prefix+r.path, r.guarded())
 		a.paths[Prefix+r.path] = documented(Prefix + r.path)
 	}
+	a.description = describe(c.BaseURL)
 	return a
 }
 
 // ServeHTTP answers a request.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.echo.ServeHTTP(w, r) }
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == Prefix+"/openapi.json" {
+		a.description.ServeHTTP(w, r)
+		return
+	}
+	a.echo.ServeHTTP(w, r)
+}
 
 // bound gives a request its headers and its time, and keeps a panic to itself.
 func (a *API) bound(next echo.HandlerFunc) echo.HandlerFunc {

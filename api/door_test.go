@@ -162,12 +162,16 @@ type answer struct {
 func (o *door) call(t testing.TB, method, path, token, body string, headers ...string) answer {
 	t.Helper()
 	got, err := o.try(t.Context(), method, path, token, strings.NewReader(body), headers...)
-	if err != nil {
+	switch {
+	case got.status == 0:
 		t.Fatal(err)
+	case err != nil:
+		t.Error(err)
 	}
 	return got
 }
 
+// try makes a request, and holds it and its answer to openapi.json.
 func (o *door) try(ctx context.Context, method, path, token string, body io.Reader, headers ...string) (answer, error) {
 	if s, ok := body.(*strings.Reader); ok && s.Len() == 0 {
 		body = nil
@@ -195,11 +199,33 @@ func (o *door) try(ctx context.Context, method, path, token string, body io.Read
 			r.Header.Set(name, value)
 		}
 	}
-	response, err := o.Client().Do(r)
+	sent := record(r)
+	got, err := send(o.Client(), r)
+	if err != nil {
+		return answer{}, err
+	}
+	return got, described().check(r, sent(), got)
+}
+
+func send(c *http.Client, r *http.Request) (answer, error) {
+	response, err := c.Do(r)
 	if err != nil {
 		return answer{}, err
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	return answer{response.StatusCode, response.Header, string(text)}, err
+}
+
+// record keeps what a request sends.
+func record(r *http.Request) (sent func() string) {
+	var kept journal
+	switch {
+	case r.GetBody != nil: // a text in memory
+		body, _ := r.GetBody() // which cannot fail
+		_, _ = io.Copy(&kept, body)
+	case r.Body != nil:
+		r.Body = io.NopCloser(io.TeeReader(r.Body, &kept))
+	}
+	return kept.String
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // FuzzRequest sends whatever comes to mind: no panic, no status of the 500s, and
-// every answer is JSON. An empty auth is a valid token; {names} are records.
+// every answer is JSON, and as openapi.json says. An empty auth is a valid token; {names} are records.
 func FuzzRequest(f *testing.F) {
 	s := newShop(f)
 	const customer = `{"first_name":"Anna","last_name":"Lindqvist","phone":"+46 70 174 06 05","email":"anna@example.com"}`
@@ -64,6 +64,9 @@ func FuzzRequest(f *testing.F) {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, sent)
 
+		if err := described().answers(t.Context(), described().input(sent), answer{w.Code, w.Header(), w.Body.String()}); err != nil {
+			t.Errorf("%s %s: %d: %v\n%s", sent.Method, sent.URL, w.Code, err, w.Body)
+		}
 		kind := w.Header().Get("Content-Type")
 		switch {
 		case w.Code >= 500:
