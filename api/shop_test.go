@@ -210,6 +210,8 @@ func (s *shop) make(name string) string {
 		return domain
 	case "{slug}":
 		return s.by.Tenant.Slug
+	case "{platform_token}":
+		return platformToken(s.t, s.door)
 	case "{tenant}":
 		return fmt.Sprint(s.by.Tenant.ID)
 	case "{new_slug}":

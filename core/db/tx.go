@@ -50,8 +50,9 @@ func enter(tenant core.TenantID) call {
 var errOtherTenant = errors.New("db: the transaction of a tenant enters no other")
 
 // Enter makes a transaction of the platform see one tenant from here on, as that
-// tenant's own would: what makes a tenant also makes the people in it. What was
-// queued before stays the platform's. No round trip: it travels with what follows.
+// tenant's own would, or with 0 none again: what makes a tenant also makes the people
+// in it. What was queued before stays the platform's. No round trip: it travels with
+// what follows.
 func (tx *Tx) Enter(tenant core.TenantID) error {
 	if tx.home != 0 {
 		return errOtherTenant
