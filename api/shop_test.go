@@ -92,10 +92,7 @@ func (s *shop) fill(text string) string {
 	return blank.ReplaceAllStringFunc(text, func(name string) string {
 		if s.named[name] == "" {
 			s.named[name] = s.make(name)
-			// Each record is of a millisecond of its own, so that "newest first" is one order.
-			for made := s.db.Now(); !s.db.Now().After(made); {
-				time.Sleep(100 * time.Microsecond)
-			}
+			dbtest.Tick(s.db)
 		}
 		return s.named[name]
 	})

@@ -170,7 +170,7 @@ func (s *Service) evaluate(ctx context.Context, e Evaluation) error {
 }
 
 // evaluationLimit lets one wait for the send before it and then take its own time
-// (takeTimeSQL), and a little more.
+// (db.TakeTime), and a little more.
 const evaluationLimit = 25 * time.Minute
 
 // Evaluate evaluates a send's segment, once, and makes its vouchers, in one
@@ -180,7 +180,7 @@ const evaluationLimit = 25 * time.Minute
 // confirmed. A send that was evaluated is returned as it is.
 func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Sending, error) {
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Sending, error) {
-		if err := db.Queue(tx, takeTimeSQL, nil); err != nil {
+		if err := db.TakeTime(tx); err != nil {
 			return Sending{}, err
 		}
 		if err := db.Queue(tx, lockSendsSQL, db.Args{"send": send}); err != nil {

@@ -25,7 +25,7 @@ const (
 // Numbers that would be the same from then on refuse it, and are named. The caller
 // holds the tenant's row against everybody who writes a key (holdCountrySQL).
 func Rekey(ctx context.Context, tx *db.Tx, country string) error {
-	if err := db.Queue(tx, takeTimeSQL, nil); err != nil {
+	if err := db.TakeTime(tx); err != nil {
 		return err
 	}
 	phones, err := db.All[keyed](ctx, tx, phonesSQL, nil)

@@ -107,7 +107,3 @@ const setKeysSQL = `
 	from unnest(@ids::uuid[], @keys::text[]) given (id, phone_key)
 	where c.tenant_id = @tenant_id
 		and c.id = given.id`
-
-// The numbers of a large business take longer than a till may wait.
-const takeTimeSQL = `
-	select set_config('statement_timeout', '10min', true), set_config('lock_timeout', '10min', true)`

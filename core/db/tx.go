@@ -73,6 +73,14 @@ func Queue(tx *Tx, sql string, args Args) error {
 	return nil
 }
 
+const takeTimeSQL = `
+	select set_config('statement_timeout', '10min', true), set_config('lock_timeout', '10min', true)`
+
+// TakeTime lets the rest of the transaction take ten minutes for each statement and
+// each lock, where otherwise it takes no longer than a till may wait: for work on all
+// records of a large business.
+func TakeTime(tx *Tx) error { return Queue(tx, takeTimeSQL, nil) }
+
 // send sends what is queued and then the given calls, in one round trip, and hands
 // the answers of the last ones to read, in order.
 func (tx *Tx) send(ctx context.Context, calls []call, read ...func(pgx.Rows) error) error {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -207,4 +208,12 @@ func at(database string) string {
 	}
 	u.Path = "/" + database
 	return u.String()
+}
+
+// Tick waits for the clock's next millisecond: a list that begins with the newest
+// record has one order for what was made before it and what is made after.
+func Tick(d *db.DB) {
+	for now := d.Now(); !d.Now().After(now); {
+		time.Sleep(100 * time.Microsecond)
+	}
 }
