@@ -30,7 +30,7 @@ build: ## bin/loyalty
 .PHONY: generate
 generate: ## write the generated files anew
 	go tool templ generate
-	$(TOOL) oapi-codegen -config cmd/loyalty/internal/client/config.yaml api/openapi.json
+	$(TOOL) oapi-codegen -config cmd/loyalty/internal/apiclient/config.yaml api/openapi.json
 
 .PHONY: dev
 dev: ## serve, and build again whenever a page is edited
