@@ -77,8 +77,9 @@ type Evaluation struct {
 func (Evaluation) Kind() string { return "coupon_evaluation" }
 
 // Send confirms a send: stores it and queues its job, which evaluates the segment
-// once. Confirmed twice with one form key, it is one send. Five round trips, and one
-// more for a manual segment.
+// once. Confirmed twice with one form key, it is one send. Five round trips, one
+// more for a manual segment, and one that wakes the workers unless they were woken a
+// tenth of a second ago.
 func (s *Service) Send(ctx context.Context, by core.Actor, coupon core.ID, send Send) (Sending, error) {
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Sending, error) {
 		c, err := db.One[Coupon](ctx, tx, findSQL, db.Args{"id": coupon})
