@@ -49,7 +49,7 @@ func testFirstStart(t *testing.T, in *installation) {
 	s := in.serve()
 	screen := s.out.String()
 	for _, fact := range []string{
-		in.base + "/api/v1", in.base + "/docs", in.base + "/docs", in.base + "/readyz", in.cluster(), filepath.Join(in.data, "ca.pem"),
+		in.base + "/api/v1", in.base + "/docs", in.base + "/readyz", in.cluster(), filepath.Join(in.data, "ca.pem"),
 		"Café Åro", strings.Replace(in.base, "localhost", "demo.localhost", 1),
 	} {
 		if !strings.Contains(screen, fact) {
