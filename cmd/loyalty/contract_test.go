@@ -16,11 +16,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"example.com/loyalty/cmd/loyalty/internal/apiclient"
-	"example.com/loyalty/core"
-	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/sandbox"
-	"example.com/loyalty/core/tenant"
 )
 
 // testContract is the API as its documents promise it to integrators: a client that was
@@ -272,7 +268,6 @@ func pasteDocument(t *testing.T, s *server, file string) {
 	if !hasCurl(t) {
 		return
 	}
-	offerBun(t, s.in)
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -295,31 +290,5 @@ func pasteDocument(t *testing.T, s *server, file string) {
 	const activeSQL = "select count(*) from loyalty.customer c join loyalty.tenant t on t.id = c.tenant_id where t.slug = 'demo' and c.status = 'active'"
 	if active := ask[int](connect(t, s.in.url()), activeSQL); read != active {
 		t.Errorf("%d customers on all pages, want %d", read, active)
-	}
-}
-
-// offerBun has the demo offer the reward that the document redeems, where it does not.
-func offerBun(t *testing.T, in *installation) {
-	t.Helper()
-	d, err := db.Open(t.Context(), in.url(), db.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	demo, err := tenant.BySlug(t.Context(), d, "demo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	by, rewards := core.System(demo, "test"), reward.NewService(d)
-	offered, err := rewards.ListActive(t.Context(), by, core.Page{Size: core.MaxPageSize})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const bun = "Cinnamon bun"
-	if slices.ContainsFunc(offered.Items, func(r reward.Reward) bool { return r.Name == bun }) {
-		return
-	}
-	if _, err := rewards.Add(t.Context(), by, reward.New{Name: new(bun), PointsCost: new(int64(75))}); err != nil {
-		t.Fatal(err)
 	}
 }
