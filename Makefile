@@ -16,7 +16,12 @@ run: build ## everything from a bare clone to a running demo
 .PHONY: test
 test: ## everything from a bare clone to all tests
 	@.ci/need gcc postgresql
-	go run ./cmd/testdb -- go test -race ./...
+	RAPID_STEPS=80 go run ./cmd/testdb -- go test -race ./...
+
+.PHONY: model
+model: ## play at random against the model of core, for an hour or so
+	@.ci/need postgresql
+	RAPID_CHECKS=5000 RAPID_STEPS=200 go run ./cmd/testdb -- go test -v -timeout 5h -run '^TestModel$$' ./core/verify
 
 .PHONY: build
 build: ## bin/loyalty
@@ -25,6 +30,7 @@ build: ## bin/loyalty
 .PHONY: generate
 generate: ## write the generated files anew
 	go tool templ generate
+	$(TOOL) oapi-codegen -config cmd/loyalty/internal/apiclient/config.yaml api/openapi.json
 
 .PHONY: dev
 dev: ## serve, and build again whenever a page is edited
@@ -32,12 +38,17 @@ dev: ## serve, and build again whenever a page is edited
 	go tool templ generate --watch --cmd "go run ./cmd/loyalty serve"
 
 .PHONY: check
-check: ## what must be so before the tests: generated files, format, lint, modules
-	go tool templ generate
-	@git diff --exit-code -- '*_templ.go' || { echo 'Generated files are stale: commit what make generate writes.'; exit 1; }
+check: generate ## what must be so before the tests: generated files, format, lint, modules
+	@git diff --exit-code -- '*_templ.go' '*.gen.go' || { echo 'Generated files are stale: commit what make generate writes.'; exit 1; }
 	go mod tidy -diff
 	$(TOOL) golangci-lint fmt --diff
 	$(TOOL) golangci-lint run
+	.ci/openapi/lint
+	.ci/vendor --check
+
+.PHONY: vendor
+vendor: ## fetch the browser files of others again, at the versions listed in static/vendor
+	.ci/vendor
 
 .PHONY: format
 format: ## format the code

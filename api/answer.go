@@ -26,6 +26,12 @@ func (s stamp) MarshalText() ([]byte, error) {
 
 func optionalStamp(t *time.Time) *stamp { return (*stamp)(t) }
 
+// day is a date as answers write it.
+type day time.Time
+
+// MarshalText writes the date.
+func (d day) MarshalText() ([]byte, error) { return time.Time(d).AppendFormat(nil, time.DateOnly), nil }
+
 // envelope wraps a single record.
 type envelope struct {
 	Data any `json:"data"`

@@ -13,11 +13,14 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
 )
@@ -33,6 +36,9 @@ type Config struct {
 	Rewards      *reward.Service
 	Coupons      *coupon.Service
 	Reports      *report.Service
+	Tenants      *tenant.Service
+	Invoices     *billing.Service
+	Deprecations *deprecation.Service
 
 	BaseURL string // of the references in problems, without a slash at its end
 	// Slug names the tenant whose host was called, or "" where that is nobody's in particular.
@@ -53,22 +59,32 @@ type Config struct {
 // API is the handler of everything under /api/.
 type API struct {
 	Config
-	echo *echo.Echo
+	echo        *echo.Echo
+	paths       map[string]string // of the routes: the router's, and as documented
+	description description
 }
 
 // New makes the API.
 func New(c Config) *API {
-	a := &API{Config: c, echo: echo.New()}
+	a := &API{Config: c, echo: echo.New(), paths: map[string]string{}}
 	a.echo.HTTPErrorHandler = a.problem
-	a.echo.Use(a.bound, a.identify, otherMethod)
+	a.echo.Use(a.bound, a.announce, a.identify, otherMethod)
 	for _, r := range a.routes() {
 		a.echo.Add(r.method, Prefix+r.path, r.guarded())
+		a.paths[Prefix+r.path] = documented(Prefix + r.path)
 	}
+	a.description = describe(c.BaseURL)
 	return a
 }
 
 // ServeHTTP answers a request.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.echo.ServeHTTP(w, r) }
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == Prefix+"/openapi.json" {
+		a.description.ServeHTTP(w, r)
+		return
+	}
+	a.echo.ServeHTTP(w, r)
+}
 
 // bound gives a request its headers and its time, and keeps a panic to itself.
 func (a *API) bound(next echo.HandlerFunc) echo.HandlerFunc {

@@ -56,7 +56,7 @@ func source(sentence string) string {
 // The parts of the documents that are about these endpoints.
 var parts = map[string][]string{
 	"specification": {"## 2.", "## 3.", "## 4.", "## 5.", "## 7.", "## 8."},
-	"decisions":     {"## 2.", "## 3.", "## 4.", "## 5.", "## 6."},
+	"decisions":     {"## 2.", "## 3.", "## 4.", "## 5.", "## 6.", "## 10."},
 }
 
 // Every quotation occurs in the documents, and every sentence of their parts is
@@ -127,8 +127,8 @@ func unquoted(text string, quoted map[string]bool) (rest []string) {
 	return rest
 }
 
-// quotations reads them out of this package's tests: the arguments of proves and
-// of post, and the sentences of scenarios.
+// quotations reads them out of this package's tests: the arguments of proves, the
+// first one of post and patch, and the sentences of scenarios.
 func quotations(t *testing.T) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob("*_test.go")
@@ -168,7 +168,7 @@ func quotations(t *testing.T) map[string]bool {
 					for _, argument := range n.Args[1:] {
 						add(argument)
 					}
-				case called.Name == "post":
+				case called.Name == "post", called.Name == "patch":
 					add(n.Args[0])
 				}
 			case *ast.KeyValueExpr:

@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log"
 	"log/slog"
@@ -16,15 +17,18 @@ import (
 
 	"example.com/loyalty/api"
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
 )
@@ -37,14 +41,16 @@ const domain = "loyalty.example"
 // door is the API behind TLS, as the process serves it.
 type door struct {
 	*httptest.Server
-	db        *db.DB
-	api       *api.API
-	tokens    *token.Service
-	customers *customer.Service
-	sales     *transaction.Service
-	rewards   *reward.Service
-	coupons   *coupon.Service
-	log       *journal
+	db           *db.DB
+	api          *api.API
+	tokens       *token.Service
+	customers    *customer.Service
+	sales        *transaction.Service
+	rewards      *reward.Service
+	coupons      *coupon.Service
+	tenants      *tenant.Service
+	deprecations *deprecation.Service
+	log          *journal
 }
 
 // journal is a log that tests read.
@@ -97,16 +103,17 @@ func openDoor(t testing.TB, d *db.DB, change func(*api.Config)) *door {
 		t.Fatal(err)
 	}
 	render := func(_ context.Context, _ string, l mail.Letter) (mail.Rendered, error) {
-		letter := l.(token.Letter)
-		return mail.Rendered{Subject: "Token " + letter.Token, Text: letter.Tenant, HTML: letter.Person}, nil
+		return mail.Rendered{Subject: fmt.Sprintf("%T", l), Text: fmt.Sprintf("%+v", l)}, nil
 	}
+	mails := mail.New(d, jobs, render, nil, quiet)
 	o := &door{
-		db: d, tokens: token.NewService(d, mail.New(d, jobs, render, nil, quiet)),
+		db: d, tokens: token.NewService(d, mails), tenants: tenant.NewService(d, mails), deprecations: deprecation.NewService(d, jobs, mails, quiet),
 		customers: customer.NewService(d), sales: transaction.NewService(d), rewards: reward.NewService(d),
 		coupons: coupon.NewService(d, jobs), log: &journal{},
 	}
 	c := api.Config{
 		Tokens: o.tokens, Customers: o.customers, Transactions: o.sales, Rewards: o.rewards, Coupons: o.coupons, Reports: report.NewService(d),
+		Tenants: o.tenants, Invoices: billing.NewService(d), Deprecations: o.deprecations,
 		BaseURL:    "https://" + domain,
 		Slug:       slug,
 		Address:    func(r *http.Request) string { a, _, _ := net.SplitHostPort(r.RemoteAddr); return a },
@@ -155,12 +162,16 @@ type answer struct {
 func (o *door) call(t testing.TB, method, path, token, body string, headers ...string) answer {
 	t.Helper()
 	got, err := o.try(t.Context(), method, path, token, strings.NewReader(body), headers...)
-	if err != nil {
+	switch {
+	case got.status == 0:
 		t.Fatal(err)
+	case err != nil:
+		t.Error(err)
 	}
 	return got
 }
 
+// try makes a request, and holds it and its answer to openapi.json.
 func (o *door) try(ctx context.Context, method, path, token string, body io.Reader, headers ...string) (answer, error) {
 	if s, ok := body.(*strings.Reader); ok && s.Len() == 0 {
 		body = nil
@@ -188,11 +199,33 @@ func (o *door) try(ctx context.Context, method, path, token string, body io.Read
 			r.Header.Set(name, value)
 		}
 	}
-	response, err := o.Client().Do(r)
+	sent := record(r)
+	got, err := send(o.Client(), r)
+	if err != nil {
+		return answer{}, err
+	}
+	return got, described().check(r, sent(), got)
+}
+
+func send(c *http.Client, r *http.Request) (answer, error) {
+	response, err := c.Do(r)
 	if err != nil {
 		return answer{}, err
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	return answer{response.StatusCode, response.Header, string(text)}, err
+}
+
+// record keeps what a request sends.
+func record(r *http.Request) (sent func() string) {
+	var kept journal
+	switch {
+	case r.GetBody != nil: // a text in memory
+		body, _ := r.GetBody() // which cannot fail
+		_, _ = io.Copy(&kept, body)
+	case r.Body != nil:
+		r.Body = io.NopCloser(io.TeeReader(r.Body, &kept))
+	}
+	return kept.String
 }

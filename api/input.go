@@ -108,6 +108,12 @@ func (o object) integer(field string) *int64 {
 	return &n
 }
 
+// optionalInteger tells a field that is absent from one that is null.
+func (o object) optionalInteger(field string) core.Optional[int64] {
+	_, sent := o.fields[field]
+	return core.Optional[int64]{Set: sent, Value: o.integer(field)}
+}
+
 // maxItems of a list: each may be answered with a message of its own, and nobody
 // means so many.
 const maxItems = 100
@@ -179,6 +185,20 @@ func (q query) text(name string) *string {
 	return nil
 }
 
+// integer is an integer of 64 bits.
+func (q query) integer(name string) *int64 {
+	s := q.text(name)
+	if s == nil {
+		return nil
+	}
+	n, err := strconv.ParseInt(*s, 10, 64)
+	if err != nil || (*s)[0] == '+' {
+		q.unreadable.Add(name, core.MustBe(name, "an integer"))
+		return nil
+	}
+	return &n
+}
+
 // date is a day in that time zone: its first instant.
 func (q query) date(name string, zone *time.Location) *time.Time {
 	s := q.text(name)
@@ -191,20 +211,6 @@ func (q query) date(name string, zone *time.Location) *time.Time {
 		return nil
 	}
 	return &t
-}
-
-// integer is an integer of 64 bits, in digits.
-func (q query) integer(name string) *int64 {
-	s := q.text(name)
-	if s == nil {
-		return nil
-	}
-	n, err := strconv.ParseInt(*s, 10, 64)
-	if err != nil || (*s)[0] == '+' {
-		q.unreadable.Add(name, core.MustBe(name, "an integer"))
-		return nil
-	}
-	return &n
 }
 
 // page reads per_page and cursor (decisions §2).

@@ -53,6 +53,9 @@ func TestOrderOfChecks(t *testing.T) {
 		{says: order, with: "the key before a rule", before: used, method: "POST", path: "/transactions/{voided}/void", headers: k, status: 422, want: reused},
 		{says: order, with: "404 before fields", method: "PATCH", path: "/customers/{nobody}", body: `{"first_name":1,"phone":"x"}`, status: 404, want: notFound},
 		{says: order, with: "404 before fields, of an id that does not parse", method: "PATCH", path: "/customers/x", body: `{"first_name":1}`, status: 404, want: notFound},
+		{says: order, with: "403 before 400, on the platform", method: "POST", path: "/platform/tenants", body: "{", status: 403, want: forbidden},
+		{says: order, with: "415 before 404, on the platform", method: "PATCH", path: "/platform/tenants/x", auth: "platform", headers: text, body: "{}", status: 415, want: notJSON},
+		{says: order, with: "400 before 404, on the platform", method: "PATCH", path: "/platform/tenants/x", auth: "platform", body: "[]", status: 400, want: badRequest},
 		{says: order, with: "404 before the query's fields", method: "GET", path: "/customers/{nobody}/transactions?per_page=0", status: 404, want: notFound},
 		{says: order, with: "fields before rules", method: "POST", path: "/transactions", body: `{"customer_ulid":"{nobody}","transaction_type_id":{lavish},"spend_amount_cents":1000000000000}`, status: 422, want: fieldsOf},
 	})
@@ -75,7 +78,8 @@ func TestLimitComesBeforeTheRoute(t *testing.T) {
 	s.call("GET", "/api/v1/customers", "1|x", "").is(t, 429, tooMany)
 }
 
-// The table of routes, the router's own and the specification's are one.
+// The table of routes, the router's own and the specification's are one: the ability
+// that a tenant's token needs, "" for any, or "platform" for a super-admin's.
 var abilities = map[string]string{
 	"GET /api/v1/customers":                    "customers:read",
 	"GET /api/v1/customers/:ulid":              "customers:read",
@@ -98,6 +102,10 @@ var abilities = map[string]string{
 	"GET /api/v1/tokens":                       "",
 	"POST /api/v1/tokens":                      "",
 	"DELETE /api/v1/tokens/:id":                "",
+	"GET /api/v1/platform/tenants":             "platform",
+	"POST /api/v1/platform/tenants":            "platform",
+	"PATCH /api/v1/platform/tenants/:id":       "platform",
+	"GET /api/v1/platform/invoices":            "platform",
 }
 
 // A route that is added to the router past the table, without a word on who may

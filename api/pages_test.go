@@ -101,8 +101,10 @@ var walks = map[string]func(s *shop, i int){
 	"/customers?search=n&status=active": func(s *shop, i int) {
 		s.customer(customer.New{FirstName: new("N"), LastName: new(strconv.Itoa(i)), Phone: new("07017" + strconv.Itoa(10000+i))})
 	},
-	"/tokens":                        func(s *shop, _ int) { s.makeToken() },
-	"/customers/{anna}/transactions": func(s *shop, i int) { s.sale("{anna}", "{points}", int64(i)) },
+	"/tokens":                         func(s *shop, _ int) { s.makeToken() },
+	"/customers/{anna}/transactions":  func(s *shop, i int) { s.sale("{anna}", "{points}", int64(i)) },
+	"/platform/tenants":               func(s *shop, i int) { s.addTenant(i) },
+	"/platform/invoices?status=draft": func(s *shop, _ int) { s.bill() },
 }
 
 // Pages read forward and then back are the same, while records are added meanwhile
@@ -113,14 +115,23 @@ func TestPagesForwardAndBack(t *testing.T) {
 	for path, add := range walks {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
-			s := newShop(t)
-			s.t = t
 			const count, size = 23, 5
+			const inOneInstant = "created_at = '2026-05-01T10:00:00Z'"
+			const half = "mod(extract(milliseconds from created_at)::bigint, 2) = 0"
+			s := newShop(t)
+			if strings.HasPrefix(path, "/platform") {
+				platform, admin := newPlatform(t)
+				s, platform.token = platform, admin
+			}
+			s.t = t
 			for i := range count {
 				add(s, i)
 			}
-			for _, table := range []string{"customer", "token"} {
-				s.change(table, "created_at = '2026-05-01T10:00:00Z'", "mod(extract(milliseconds from created_at)::bigint, 2) = 0")
+			for _, table := range []string{"customer", "token", "invoice"} {
+				s.change(table, inOneInstant, half)
+			}
+			if path == "/platform/tenants" {
+				s.must(s.db.Pool().Exec(t.Context(), "update loyalty.tenant set "+inOneInstant+" where "+half))
 			}
 			first := "/api/v1" + s.fill(path)
 			join := "?"

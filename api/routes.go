@@ -27,6 +27,9 @@ func with(a token.Ability) access {
 	return func(c token.Caller) bool { return !c.IsPlatform() && c.May(a) }
 }
 
+// superAdmin lets platform tokens pass.
+func superAdmin(c token.Caller) bool { return c.IsPlatform() }
+
 // anybody lets every valid token pass.
 func anybody(token.Caller) bool { return true }
 
@@ -58,6 +61,11 @@ func (a *API) routes() []route {
 		{http.MethodGet, "/tokens", anybody, a.listTokens},
 		{http.MethodPost, "/tokens", anybody, a.createToken},
 		{http.MethodDelete, "/tokens/:id", anybody, a.revokeToken},
+
+		{http.MethodGet, "/platform/tenants", superAdmin, a.listTenants},
+		{http.MethodPost, "/platform/tenants", superAdmin, a.createTenant},
+		{http.MethodPatch, "/platform/tenants/:id", superAdmin, a.editTenant},
+		{http.MethodGet, "/platform/invoices", superAdmin, a.listInvoices},
 	}
 }
 

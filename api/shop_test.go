@@ -92,10 +92,7 @@ func (s *shop) fill(text string) string {
 	return blank.ReplaceAllStringFunc(text, func(name string) string {
 		if s.named[name] == "" {
 			s.named[name] = s.make(name)
-			// Each record is of a millisecond of its own, so that "newest first" is one order.
-			for made := s.db.Now(); !s.db.Now().After(made); {
-				time.Sleep(100 * time.Microsecond)
-			}
+			dbtest.Tick(s.db)
 		}
 		return s.named[name]
 	})
@@ -210,6 +207,16 @@ func (s *shop) make(name string) string {
 		return domain
 	case "{slug}":
 		return s.by.Tenant.Slug
+	case "{platform_token}":
+		return platformToken(s.t, s.door)
+	case "{tenant}":
+		return fmt.Sprint(s.by.Tenant.ID)
+	case "{new_slug}":
+		return "new-" + s.by.Tenant.Slug
+	case "{spare_plan}":
+		return s.plan(false)
+	case "{retired_plan}":
+		return s.plan(true)
 	case "{foreign_anna}", "{foreign_sale}", "{foreign_espresso}", "{foreign_coupon}", "{foreign_points}", "{foreign_own_token}":
 		return s.stranger().fill("{" + name[len("{foreign_"):])
 	}

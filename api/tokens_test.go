@@ -59,6 +59,7 @@ func TestCreateToken(t *testing.T) {
 		post(expiry, "no instant", `{"name":"x","scopes":[],"expires_at":"2999-12-31"}`, 422, invalid(`"expires_at":["The expires at field must be a valid date."]`)),
 		{says: "A platform token makes platform tokens; their `scopes` must be empty.", method: "POST", path: "/tokens", auth: "platform", body: `{"name":"x","scopes":[]}`, status: 201, want: tokenMade(`"x"`, `[]`, "null")},
 		{says: "A platform token makes platform tokens; their `scopes` must be empty.", with: "they are not", method: "POST", path: "/tokens", auth: "platform", body: `{"name":"x","scopes":["customers:read"]}`, status: 422, want: invalid(`"scopes.0":["The selected scopes.0 is invalid."]`)},
+		{says: "A platform token must carry no tenant scope", method: "POST", path: "/tokens", auth: "platform", body: `{"name":"x","scopes":["reports:read","rewards:read"]}`, status: 422, want: invalid(`"scopes.0":["The selected scopes.0 is invalid."],"scopes.1":["The selected scopes.1 is invalid."]`)},
 		{says: "It is open to a token of any scope,", method: "POST", path: "/tokens", auth: "coupons:read", body: `{"name":"x","scopes":` + everyone + `}`, status: 201, want: tokenMade(`"x"`, everyone, "null")},
 	})
 }

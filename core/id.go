@@ -14,8 +14,8 @@ import (
 // millisecond they were made in.
 type ID ulid.ULID
 
-// The database gives the instant, so only the randomness is ours. Monotonic: IDs
-// of one millisecond keep the order in which they were made.
+// The database gives the instant, so only the randomness is ours. Monotonic: of IDs
+// made one right after another for one millisecond the later is the higher.
 var ids = struct {
 	sync.Mutex
 	entropy *ulid.MonotonicEntropy

@@ -3,7 +3,8 @@
 // changed file has another name.
 //
 // Its surprising rule: only the hashed names exist. A page asks Path for the
-// name; a name typed by hand is 404, as is one from before an update.
+// name; a name typed by hand is 404, as is one from before an update. What is large
+// lies here compressed (.br and .gz beside each other) and goes by its bare name.
 package static
 
 import (
@@ -12,6 +13,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"io"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -20,7 +22,7 @@ import (
 	"strings"
 )
 
-//go:embed css img
+//go:embed css img js vendor/*/*
 var embedded embed.FS
 
 // Prefix is where Handler expects to be mounted.
@@ -46,17 +48,18 @@ func Handler() http.Handler { return files }
 
 type set struct {
 	paths map[string]string // by name
-	files map[string]file   // by path
+	files map[string]*file  // by path
 }
 
 type file struct {
 	mediaType string
-	plain     []byte
+	plain     []byte // nil where only compressed ones are embedded: a large file
 	gzip      []byte // nil where it would not be smaller
+	brotli    []byte // nil but for a large file
 }
 
 func read(from fs.FS) set {
-	s := set{paths: map[string]string{}, files: map[string]file{}}
+	named := map[string]*file{}
 	err := fs.WalkDir(from, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -65,13 +68,36 @@ func read(from fs.FS) set {
 		if err != nil {
 			return err
 		}
-		p := Prefix + hashed(name, content)
-		s.paths[name] = p
-		s.files[p] = file{mediaType: mediaType(name), plain: content, gzip: compress(content)}
+		coding := path.Ext(name)
+		if coding == ".br" || coding == ".gz" {
+			name = strings.TrimSuffix(name, coding)
+		}
+		f := named[name]
+		if f == nil {
+			f = &file{mediaType: mediaType(name)}
+			named[name] = f
+		}
+		switch coding {
+		case ".br":
+			f.brotli = content
+		case ".gz":
+			f.gzip = content
+		default:
+			f.plain, f.gzip = content, compress(content)
+		}
 		return nil
 	})
 	if err != nil {
 		panic("static: " + err.Error()) // embedded files cannot fail to be read
+	}
+	s := set{paths: map[string]string{}, files: map[string]*file{}}
+	for name, f := range named {
+		content := f.plain
+		if content == nil {
+			content = f.gzip
+		}
+		p := Prefix + hashed(name, content)
+		s.paths[name], s.files[p] = p, f
 	}
 	return s
 }
@@ -95,6 +121,8 @@ func mediaType(name string) string {
 		return "image/svg+xml"
 	case ".woff2":
 		return "font/woff2"
+	case "": // a licence
+		return "text/plain; charset=utf-8"
 	default:
 		return mime.TypeByExtension(extension)
 	}
@@ -121,31 +149,48 @@ func (s set) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	if f.mediaType != "" {
+		h.Set("Content-Type", f.mediaType)
+	}
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	body := f.plain
 	if f.gzip != nil {
 		h.Set("Vary", "Accept-Encoding")
-		if acceptsGzip(r.Header.Values("Accept-Encoding")) {
+		switch {
+		case f.brotli != nil && Accepts(r.Header, "br"):
+			h.Set("Content-Encoding", "br")
+			body = f.brotli
+		case Accepts(r.Header, "gzip"):
 			h.Set("Content-Encoding", "gzip")
 			body = f.gzip
 		}
 	}
-	if f.mediaType != "" {
-		h.Set("Content-Type", f.mediaType)
+	if body == nil {
+		unpack(w, f.gzip)
+		return
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
-	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	_, _ = w.Write(body) // the client went away, and nobody else wants it
 }
 
-// acceptsGzip reads Accept-Encoding (RFC 9110, section 12.5.3). "gzip" beats
-// "*", and a weight of zero means no.
-func acceptsGzip(headers []string) bool {
+// unpack serves a large file to the few that take nothing compressed.
+func unpack(w io.Writer, packed []byte) {
+	content, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		panic("static: " + err.Error()) // a test has read it
+	}
+	_, _ = io.Copy(w, content) // the client went away
+}
+
+// Accepts reads Accept-Encoding (RFC 9110, section 12.5.3): whether an answer may be
+// compressed so. A coding's own name beats "*", and a weight of zero means no.
+func Accepts(h http.Header, coding string) bool {
 	accepted := false
-	for _, header := range headers {
+	for _, header := range h.Values("Accept-Encoding") {
 		for element := range strings.SplitSeq(header, ",") {
-			coding, weight, _ := strings.Cut(element, ";")
-			switch strings.ToLower(strings.TrimSpace(coding)) {
-			case "gzip", "x-gzip":
+			name, weight, _ := strings.Cut(element, ";")
+			switch strings.TrimPrefix(strings.ToLower(strings.TrimSpace(name)), "x-") {
+			case coding:
 				return !isZero(weight)
 			case "*":
 				accepted = !isZero(weight)

@@ -3,14 +3,20 @@ package static
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path"
 	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/andybalholm/brotli"
 )
 
 func get(h http.Handler, path, accept string) *httptest.ResponseRecorder {
@@ -51,6 +57,12 @@ func TestEveryFileIsServedForGood(t *testing.T) {
 		if err != nil {
 			return err
 		}
+		switch path.Ext(name) {
+		case ".br":
+			return nil // TestVendoredFiles
+		case ".gz":
+			name, content = strings.TrimSuffix(name, ".gz"), unzipped(t, content)
+		}
 		got := get(Handler(), Path(name), "")
 		if got.Code != http.StatusOK || !bytes.Equal(got.Body.Bytes(), content) {
 			t.Errorf("%s = %d and %d bytes, want 200 and its %d", name, got.Code, got.Body.Len(), len(content))
@@ -66,6 +78,24 @@ func TestEveryFileIsServedForGood(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func unzipped(t *testing.T, packed []byte) []byte {
+	t.Helper()
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return readAll(t, r)
+}
+
+func readAll(t *testing.T, r io.Reader) []byte {
+	t.Helper()
+	content, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
 }
 
 func TestCompressedWhereAccepted(t *testing.T) {
@@ -93,17 +123,56 @@ func TestCompressedWhereAccepted(t *testing.T) {
 			t.Errorf("Accept-Encoding %q is answered %v", accept, got.Header())
 			continue
 		}
-		body := io.Reader(got.Body)
+		text := got.Body.Bytes()
 		if encoding == "gzip" {
-			if got.Body.Len() >= len(want)/2 {
-				t.Errorf("compressed: %d bytes of %d", got.Body.Len(), len(want))
+			if len(text) >= len(want)/2 {
+				t.Errorf("compressed: %d bytes of %d", len(text), len(want))
 			}
-			if body, err = gzip.NewReader(body); err != nil {
-				t.Fatal(err)
+			text = unzipped(t, text)
+		}
+		if !bytes.Equal(text, want) {
+			t.Errorf("Accept-Encoding %q: another content", accept)
+		}
+	}
+}
+
+// What vendor/README.md lists is here and nothing else, and whichever way a browser
+// takes it, it is the file of the package.
+func TestVendoredFiles(t *testing.T) {
+	t.Parallel()
+	list, err := os.ReadFile("vendor/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]string{} // sums by name
+	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)` .* `([0-9a-f]{64})` \\|$").FindAllStringSubmatch(string(list), -1) {
+		listed["vendor/"+row[1]] = row[2]
+	}
+	for name := range files.paths {
+		if strings.HasPrefix(name, "vendor/") && path.Base(name) != "LICENSE" && listed[name] == "" {
+			t.Errorf("%s is not listed", name)
+		}
+	}
+	if len(listed) == 0 {
+		t.Error("nothing is listed")
+	}
+	for name, want := range listed {
+		for _, accept := range []string{"", "gzip", "gzip, deflate, br"} {
+			got := get(Handler(), Path(name), accept)
+			content := got.Body.Bytes()
+			coding := accept[strings.LastIndex(accept, " ")+1:]
+			switch coding {
+			case "gzip":
+				content = unzipped(t, content)
+			case "br":
+				content = readAll(t, brotli.NewReader(got.Body))
+			}
+			if sum := fmt.Sprintf("%x", sha256.Sum256(content)); sum != want || got.Header().Get("Content-Encoding") != coding || got.Header().Get("Vary") == "" {
+				t.Errorf("%s, Accept-Encoding %q: %v, sum %s, listed as %s", name, accept, got.Header(), sum, want)
 			}
 		}
-		if text, err := io.ReadAll(body); err != nil || !bytes.Equal(text, want) {
-			t.Errorf("Accept-Encoding %q: %v, or another content", accept, err)
+		if _, err := fs.Stat(embedded, path.Dir(name)+"/LICENSE"); err != nil {
+			t.Errorf("%s comes without its licence: %v", name, err)
 		}
 	}
 }

@@ -126,7 +126,7 @@ func (c Config) traced(next http.Handler) http.Handler {
 
 // areas are the first parts of paths that are named in logs and figures; a stranger
 // can make up any number of others.
-var areas = []string{"api", "static", "problems", "healthz", "readyz"}
+var areas = []string{"api", "docs", "static", "problems", "healthz", "readyz"}
 
 // area is the first part of a path.
 func area(path string) string {

@@ -91,6 +91,8 @@ func TestAreas(t *testing.T) {
 		{"GET", "/api/v1//customers", api, 418, "/api/v1//customers", "api"},
 		{"DELETE", "/api/v1/../hush", api, 418, "/api/v1/../hush", "api"},
 		{"GET", "/", page, 200, "/", ""},
+		{"GET", "/docs?hush", page, 200, "/docs", "docs"},
+		{"GET", "/docs/retries", page, 200, "/docs", "docs"},
 		{"GET", "/problems?hush", page, 200, "/problems", "problems"},
 		{"GET", "/problems/out-of-stock", page, 200, "/problems", "problems"},
 		{"GET", "/problems/hush", page, 404, "/problems", "problems"},
@@ -131,6 +133,20 @@ func TestAreas(t *testing.T) {
 				t.Errorf("the log tells a secret: %s", d.log)
 			}
 		})
+	}
+}
+
+// The reference alone has scripts, of its own host; what everybody is kept from, it is too.
+func TestPolicies(t *testing.T) {
+	t.Parallel()
+	product := web.New(newDoor(t).Config)
+	for path, scripts := range map[string]bool{"/": false, "/docs": true, "/docs/retries": false, "/problems": false} {
+		h := ask(product, http.MethodGet, path).Header()
+		policies := h.Values("Content-Security-Policy")
+		if len(policies) != 1 || strings.Contains(policies[0], "script-src") != scripts || !strings.Contains(policies[0], "frame-ancestors 'none'") ||
+			h.Get("X-Frame-Options") != "DENY" || h.Get("Referrer-Policy") != "same-origin" {
+			t.Errorf("%s: %v", path, h)
+		}
 	}
 }
 

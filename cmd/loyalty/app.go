@@ -7,14 +7,17 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/localpg"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/vault"
@@ -39,6 +42,9 @@ type app struct {
 	rewards      *reward.Service
 	coupons      *coupon.Service
 	reports      *report.Service
+	tenants      *tenant.Service
+	invoices     *billing.Service
+	deprecations *deprecation.Service
 }
 
 // database finds the database: the one that is named, or the private one, started
@@ -98,7 +104,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	if a.jobs, err = job.New(a.direct, a.loggerFrom(slog.LevelWarn)); err != nil {
 		return err
 	}
-	mails := mail.New(a.db, a.jobs, letter.Render(a.names.Base()), a.sender, a.log)
+	mails := mail.New(a.db, a.jobs, letter.Render(a.names), a.sender, a.log)
 	job.Handle(a.jobs, a.forgetAnswers)
 	job.Every(a.jobs, river.PeriodicInterval(time.Hour), forgetAnswers{})
 	a.tokens = token.NewService(a.db, mails)
@@ -107,6 +113,9 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.rewards = reward.NewService(a.db)
 	a.coupons = coupon.NewService(a.db, a.jobs)
 	a.reports = report.NewService(a.db)
+	a.tenants = tenant.NewService(a.db, mails)
+	a.invoices = billing.NewService(a.db)
+	a.deprecations = deprecation.NewService(a.db, a.jobs, mails, a.log)
 	return nil
 }
 

@@ -143,7 +143,8 @@ func TestDemoCommand(t *testing.T) {
 // one." "It works against the database that `serve` uses, while `serve` runs."
 func TestSandboxCommand(t *testing.T) {
 	t.Parallel()
-	in := newInstallationOn(t, dbtest.OwnURL(t))
+	own := dbtest.OwnURL(t)
+	in := newInstallationOn(t, own)
 	file := filepath.Join(in.top, "tokens.json")
 	in.run("sandbox", "--out", file).says(t, "set LOYALTY_SANDBOX=1")
 	if exists(file) {
@@ -170,6 +171,16 @@ func TestSandboxCommand(t *testing.T) {
 	// "A platform token on a tenant endpoint: 403."
 	s.expect(t, http.StatusForbidden, "GET", "/api/v1/customers", f.Platform.Token, "")
 	s.expect(t, http.StatusOK, "GET", "/api/v1/tokens", f.Platform.Token, "")
+	// "Creating one makes its owner and queues the invitation", which leads to its own host.
+	create := f.Platform.TenantCreate
+	s.expect(t, http.StatusCreated, "POST", "/api/v1/platform/tenants", f.Platform.Token, fmt.Sprintf(
+		`{"name":"New","slug":"new-shop","email":"new@example.com","plan_id":%d,"billing_cycle":%q,"payment_method":%q}`,
+		create.PlanID, create.BillingCycle, create.PaymentMethod))
+	invitation := strings.Replace(in.base, "localhost", "new-shop.localhost", 1) + "/admin/invitation/"
+	d := connect(t, own)
+	await(t, "the invitation is delivered", func() bool {
+		return ask[int](d, "select count(*) from loyalty.mail where status = 'kept' and recipient = 'new@example.com' and text like '%"+invitation+"%'") == 1
+	})
 
 	// "run again it makes two more", and a file that others may read becomes private.
 	if err := os.Chmod(file, 0o644); err != nil {

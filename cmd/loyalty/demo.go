@@ -98,7 +98,7 @@ func (a *app) screen(w io.Writer, d *demoFacts, took time.Duration) {
 	say("  Loyalty is running (ready in %s). Ctrl-C stops it.", took.Round(10*time.Millisecond))
 	say("")
 	say("  API         %s/api/v1", base)
-	say("  Problems    %s/problems", base)
+	say("  Reference   %s/docs", base)
 	say("  Health      %s/readyz", base)
 	if a.cluster != nil {
 		say("  Database    private PostgreSQL in %s", a.cluster.Dir())

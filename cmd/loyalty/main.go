@@ -21,7 +21,7 @@ import (
 type commands struct {
 	Serve   serve      `cmd:"" help:"Serve the API and the pages. Without DATABASE_URL, with a private PostgreSQL and demo data."`
 	Migrate migrate    `cmd:"" help:"Bring the database up to date, or say what is missing."`
-	Demo    demoCmd    `cmd:"" help:"Make the demo business, with customers and sales."`
+	Demo    demoCmd    `cmd:"" help:"Make the demo business, with customers, sales, rewards and coupons."`
 	Sandbox sandboxCmd `cmd:"" help:"Make two businesses with a record in every state, and write them to a file."`
 	Admin   admin      `cmd:"" help:"Super-admins of the platform."`
 	Verify  verify     `cmd:"" help:"Recompute every balance and check what must be so; exit 1 on any difference."`

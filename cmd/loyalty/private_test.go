@@ -32,6 +32,7 @@ func TestPrivateDatabase(t *testing.T) {
 		"OtherProcesses":  testOtherProcesses,
 		"LocalTLS":        testLocalTLS,
 		"LogOfTheRequest": testLogInJSON,
+		"Contract":        testContract,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -48,7 +49,7 @@ func testFirstStart(t *testing.T, in *installation) {
 	s := in.serve()
 	screen := s.out.String()
 	for _, fact := range []string{
-		in.base + "/api/v1", in.base + "/problems", in.base + "/readyz", in.cluster(), filepath.Join(in.data, "ca.pem"),
+		in.base + "/api/v1", in.base + "/docs", in.base + "/readyz", in.cluster(), filepath.Join(in.data, "ca.pem"),
 		"Café Åro", strings.Replace(in.base, "localhost", "demo.localhost", 1),
 	} {
 		if !strings.Contains(screen, fact) {

@@ -77,8 +77,9 @@ type Evaluation struct {
 func (Evaluation) Kind() string { return "coupon_evaluation" }
 
 // Send confirms a send: stores it and queues its job, which evaluates the segment
-// once. Confirmed twice with one form key, it is one send. Five round trips, and one
-// more for a manual segment.
+// once. Confirmed twice with one form key, it is one send. Five round trips, one
+// more for a manual segment, and one that wakes the workers unless they were woken a
+// tenth of a second ago.
 func (s *Service) Send(ctx context.Context, by core.Actor, coupon core.ID, send Send) (Sending, error) {
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Sending, error) {
 		c, err := db.One[Coupon](ctx, tx, findSQL, db.Args{"id": coupon})
@@ -170,7 +171,7 @@ func (s *Service) evaluate(ctx context.Context, e Evaluation) error {
 }
 
 // evaluationLimit lets one wait for the send before it and then take its own time
-// (takeTimeSQL), and a little more.
+// (db.TakeTime), and a little more.
 const evaluationLimit = 25 * time.Minute
 
 // Evaluate evaluates a send's segment, once, and makes its vouchers, in one
@@ -180,7 +181,7 @@ const evaluationLimit = 25 * time.Minute
 // confirmed. A send that was evaluated is returned as it is.
 func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Sending, error) {
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Sending, error) {
-		if err := db.Queue(tx, takeTimeSQL, nil); err != nil {
+		if err := db.TakeTime(tx); err != nil {
 			return Sending{}, err
 		}
 		if err := db.Queue(tx, lockSendsSQL, db.Args{"send": send}); err != nil {

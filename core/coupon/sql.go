@@ -177,11 +177,6 @@ var segments = map[Segment]string{
 	All: sendToAllSQL, LongStanding: sendToLongStandingSQL, RecentPurchase: sendToRecentPurchaseSQL, Manual: sendToManualSQL,
 }
 
-// A large segment takes longer than a till may wait, and two sends of one coupon take
-// it in turn.
-const takeTimeSQL = `
-	select set_config('statement_timeout', '10min', true), set_config('lock_timeout', '10min', true)`
-
 const evaluatedSQL = `
 	update loyalty.coupon_send
 	set status = 'mailing',

@@ -55,11 +55,11 @@ func NewService(d *db.DB) *Service { return &Service{db: d} }
 // three when made.
 func (s *Service) Upsert(ctx context.Context, by core.Actor, n New) (Upserted, error) {
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Upserted, error) {
-		in, err := n.validate(by.Tenant)
+		in, err := n.validate(by.Tenant.Country)
 		if err != nil {
 			return Upserted{}, err
 		}
-		for {
+		for range 3 {
 			found, err := findByKeys(ctx, tx, in)
 			if err == nil {
 				return Upserted{Customer: found}, nil
@@ -76,19 +76,25 @@ func (s *Service) Upsert(ctx context.Context, by core.Actor, n New) (Upserted, e
 				return Upserted{}, err
 			}
 		}
+		return Upserted{}, core.Unavailable(errMoved)
 	})
 }
+
+// errMoved is of a request that was let in before its tenant's country changed: the
+// next one reads the phone number as of the new country.
+var errMoved = errors.New("the tenant's country changed meanwhile")
 
 func findByKeys(ctx context.Context, tx *db.Tx, in input) (Customer, error) {
 	return db.One[Customer](ctx, tx, findByKeysSQL, db.Args{"phone_key": in.phoneKey, "email_key": in.emailKey})
 }
 
 // insert makes a customer with an account, or returns core.ErrNotFound when the
-// phone or the e-mail is already somebody's.
+// phone or the e-mail is already somebody's, or the tenant has moved.
 func insert(ctx context.Context, tx *db.Tx, by core.Actor, in input) (Customer, error) {
 	c, err := db.One[Customer](ctx, tx, insertSQL, db.Args{
 		"id": core.NewID(tx.Now), "first_name": in.firstName, "last_name": in.lastName,
-		"phone": in.phone, "phone_key": in.phoneKey, "email": in.email, "email_key": in.emailKey, "now": tx.Now,
+		"phone": in.phone, "phone_key": in.phoneKey, "email": in.email, "email_key": in.emailKey,
+		"country": by.Tenant.Country, "now": tx.Now,
 	})
 	if err != nil {
 		return Customer{}, err
@@ -108,12 +114,15 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Customer
 // refused on the field. Three round trips.
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (Customer, error) {
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Customer, error) {
+		if err := db.Queue(tx, holdCountrySQL, nil); err != nil {
+			return Customer{}, err
+		}
 		// Held until the end: the log must name the values this edit replaced.
-		old, err := db.One[Customer](ctx, tx, lockSQL, db.Args{"id": id})
+		old, err := db.One[held](ctx, tx, lockSQL, db.Args{"id": id})
 		if err != nil {
 			return Customer{}, err
 		}
-		in, err := e.validate(old, by.Tenant)
+		in, err := e.validate(old.Customer, old.Country)
 		if err != nil {
 			return Customer{}, err
 		}
@@ -133,6 +142,12 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 			Action: "customer.edit", Subject: "customer", ID: id.String(), Old: old.facts(), New: edited.facts(),
 		})
 	})
+}
+
+// held is a customer who is being edited, and the country their phone is read as of.
+type held struct {
+	Customer
+	Country string
 }
 
 // facts are what the log tells of a customer.

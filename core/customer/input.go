@@ -46,18 +46,18 @@ type input struct {
 	status              Status
 }
 
-func (n New) validate(t core.Tenant) (input, error) {
+func (n New) validate(country string) (input, error) {
 	check := core.NewCheck(n.Unreadable)
 	in := input{
 		firstName: check.Text("first_name", n.FirstName, maxName),
 		lastName:  check.Text("last_name", n.LastName, maxName),
 	}
-	in.readPhone(check, n.Phone, t)
+	in.readPhone(check, n.Phone, country)
 	in.readEmail(check, n.Email)
 	return in, check.Err()
 }
 
-func (e Edit) validate(old Customer, t core.Tenant) (input, error) {
+func (e Edit) validate(old Customer, country string) (input, error) {
 	check := core.NewCheck(e.Unreadable)
 	in := input{firstName: old.FirstName, lastName: old.LastName, status: old.Status}
 	if e.FirstName.Set {
@@ -73,7 +73,7 @@ func (e Edit) validate(old Customer, t core.Tenant) (input, error) {
 	if e.Email.Set {
 		email = e.Email.Value
 	}
-	in.readPhone(check, phone, t)
+	in.readPhone(check, phone, country)
 	in.readEmail(check, email)
 	if e.Status.Set {
 		if e.Status.Value == nil {
@@ -86,12 +86,12 @@ func (e Edit) validate(old Customer, t core.Tenant) (input, error) {
 	return in, check.Err()
 }
 
-func (in *input) readPhone(check *core.Check, phone *string, t core.Tenant) {
+func (in *input) readPhone(check *core.Check, phone *string, country string) {
 	in.phone = check.Text("phone", phone, maxPhone)
 	if !check.OK("phone") {
 		return
 	}
-	key, ok := phoneKey(in.phone, t.Country)
+	key, ok := phoneKey(in.phone, country)
 	if !ok {
 		check.Add("phone", core.MustBe("phone", "a valid phone number"))
 	}

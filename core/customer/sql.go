@@ -12,7 +12,22 @@ const findSQL = selectCustomer + `
 	where c.tenant_id = @tenant_id
 		and c.id = @id`
 
-const lockSQL = findSQL + `
+// Whoever writes a phone number's key holds the country it is read as of, before the
+// customer: a change of the country, which keys all numbers anew, waits for them, and
+// they for it.
+const holdCountrySQL = `
+	select country
+	from loyalty.tenant
+	where id = @tenant_id
+	for share`
+
+const lockSQL = `
+	select ` + columns + `,
+		(select coalesce(country, '') from loyalty.tenant where id = @tenant_id) as country
+	from loyalty.customer c
+	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+	where c.tenant_id = @tenant_id
+		and c.id = @id
 	for no key update of c`
 
 // Phone first, then e-mail.
@@ -22,10 +37,15 @@ const findByKeysSQL = selectCustomer + `
 			(select id from loyalty.customer where tenant_id = @tenant_id and phone_key = @phone_key),
 			(select id from loyalty.customer where tenant_id = @tenant_id and email_key = @email_key))`
 
-// Either key may be somebody's already: then no row comes back.
+// Either key may be somebody's already, or the country another than the phone was
+// read as of: then no row comes back.
 const insertSQL = `
 	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, created_at, updated_at)
-	values (@tenant_id, @id, @first_name, @last_name, @phone, @phone_key, @email, @email_key, @now, @now)
+	select @tenant_id, @id, @first_name, @last_name, @phone, @phone_key, @email, @email_key, @now, @now
+	from loyalty.tenant
+	where id = @tenant_id
+		and coalesce(country, '') = @country
+	for share
 	on conflict do nothing
 	returning id, first_name, last_name, phone, email, status,
 		0::bigint as points_balance, 0::bigint as stamps_balance, created_at, updated_at`
@@ -68,3 +88,22 @@ const searchSQL = selectCustomer + `
 			select s.id
 			from loyalty.search_customer(@search, @phone_key, @email_key, @status, @from, @before, @at, @id, @back, @limit) s
 		)`
+
+const phonesSQL = `
+	select id, phone, phone_key
+	from loyalty.customer
+	where tenant_id = @tenant_id
+		and phone_key is not null`
+
+const vacateKeysSQL = `
+	update loyalty.customer
+	set phone_key = null
+	where tenant_id = @tenant_id
+		and id = any(@ids::uuid[])`
+
+const setKeysSQL = `
+	update loyalty.customer c
+	set phone_key = given.phone_key
+	from unnest(@ids::uuid[], @keys::text[]) given (id, phone_key)
+	where c.tenant_id = @tenant_id
+		and c.id = given.id`

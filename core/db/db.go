@@ -194,7 +194,7 @@ func transact[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) 
 }
 
 func try[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (result T, err error) {
-	tx := &Tx{Now: d.Now(), Tenant: by.Tenant.ID, db: d}
+	tx := &Tx{Now: d.Now(), Tenant: by.Tenant.ID, home: by.Tenant.ID, db: d}
 	defer func() {
 		if err != nil {
 			var none T

@@ -128,6 +128,52 @@ func TestAStatementThatForgetsItsTenantSeesNoOther(t *testing.T) {
 	other.wantNames(t, "Theirs")
 }
 
+// A transaction of the platform sees the tenant it enters, and no other; what was
+// queued before is the platform's.
+func TestEnteringATenant(t *testing.T) {
+	t.Parallel()
+	b, other := newBusiness(t), newBusiness(t)
+	other.open(t, "Theirs")
+	platform := core.System(core.Tenant{}, "test")
+	const auditSQL = `insert into loyalty.platform_audit_entry (id, action, subject_kind, subject_id,
+			actor_kind, actor_id, actor_name, address, request_id, created_at)
+		values (@id, 'enter', 'tenant', @tenant, '', '', '', '', '', @now)`
+	_, err := db.Platform(t.Context(), b.db, platform, func(tx *db.Tx) (int64, error) {
+		if err := db.Queue(tx, auditSQL, db.Args{"id": core.NewID(tx.Now), "tenant": b.by.Tenant.Slug, "now": tx.Now}); err != nil {
+			return 0, err
+		}
+		if err := tx.Enter(b.by.Tenant.ID); err != nil {
+			return 0, err
+		}
+		id, err := db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Mine"})
+		if err != nil {
+			return 0, err
+		}
+		seen, err := db.All[branch](t.Context(), tx, everyBranchSQL, nil)
+		if err == nil && (len(seen) != 1 || seen[0].ID != id) {
+			t.Errorf("inside are %v, want only Mine", seen)
+		}
+		if err := errors.Join(err, tx.Enter(0)); err != nil {
+			return 0, err
+		}
+		seen, err = db.All[branch](t.Context(), tx, everyBranchSQL, nil)
+		if len(seen) != 0 {
+			t.Errorf("outside again are %v, want nothing", seen)
+		}
+		return id, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.wantNames(t, "Mine")
+	other.wantNames(t, "Theirs")
+
+	_, err = db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (int, error) { return 0, tx.Enter(other.by.Tenant.ID) })
+	if err == nil {
+		t.Error("a tenant's own transaction entered another tenant")
+	}
+}
+
 // The tenant of one transaction is not left behind on its connection for the next.
 func TestTheTenantEndsWithItsTransaction(t *testing.T) {
 	t.Parallel()

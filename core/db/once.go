@@ -87,6 +87,12 @@ func (tx *Tx) remember(by core.Actor, result any) error {
 		return err
 	}
 	once.Answer = rendered
+	// The answer is the caller's, whatever tenant the transaction entered since.
+	if tx.Tenant != tx.home {
+		if err := tx.Enter(tx.home); err != nil {
+			return err
+		}
+	}
 	return Queue(tx, storeAnswerSQL, Args{
 		"tenant": int64(tx.Tenant), "caller": caller(by), "key": once.Key, "fingerprint": once.Fingerprint[:],
 		"status": rendered.Status, "body": rendered.Body, "now": tx.Now,

@@ -147,6 +147,35 @@ func TestAnAnswerThatCannotBeRenderedUndoesTheEffect(t *testing.T) {
 	}
 }
 
+// The answer of a transaction that entered a tenant is kept as the platform's.
+func TestAnAnswerStaysThePlatforms(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	by := b.asking("order-1", "body")
+	tenant := by.Tenant.ID
+	by.Tenant = core.Tenant{}
+	for _, replayed := range []bool{false, true} {
+		_, err := db.Platform(t.Context(), b.db, by, func(tx *db.Tx) (int64, error) {
+			if err := tx.Enter(tenant); err != nil {
+				return 0, err
+			}
+			return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "order-1"})
+		})
+		if replayed != errors.Is(err, core.ErrReplayed) || (!replayed && err != nil) || by.Once.Answer.Replayed != replayed {
+			t.Errorf("replayed %v: %v, %+v", replayed, err, by.Once.Answer)
+		}
+	}
+	b.wantNames(t, "order-1")
+	var own, platform int
+	err := b.db.Pool().QueryRow(t.Context(), `
+		select count(tenant_id), count(*) - count(tenant_id)
+		from loyalty.idempotency
+		where caller = $1`, "staff "+by.ID).Scan(&own, &platform)
+	if err != nil || own != 0 || platform != 1 {
+		t.Errorf("%d answers are the tenant's, %d the platform's, %v", own, platform, err)
+	}
+}
+
 // "Within 24 hours": then the key is free again.
 func TestAKeyIsFreeAfterADay(t *testing.T) {
 	t.Parallel()

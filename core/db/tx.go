@@ -20,6 +20,7 @@ type Tx struct {
 	Now    time.Time
 	Tenant core.TenantID
 
+	home  core.TenantID // where it began; 0 is the platform
 	db    *DB
 	conn  *pgxpool.Conn // nil until the first statement is sent
 	queue []call        // travels with the next statement, or with the commit
@@ -46,6 +47,21 @@ func enter(tenant core.TenantID) call {
 	return call{enterSQL, []any{setting}}
 }
 
+var errOtherTenant = errors.New("db: the transaction of a tenant enters no other")
+
+// Enter makes a transaction of the platform see one tenant from here on, as that
+// tenant's own would, or with 0 none again: what makes a tenant also makes the people
+// in it. What was queued before stays the platform's. No round trip: it travels with
+// what follows.
+func (tx *Tx) Enter(tenant core.TenantID) error {
+	if tx.home != 0 {
+		return errOtherTenant
+	}
+	tx.queue = append(tx.queue, enter(tenant))
+	tx.Tenant = tenant
+	return nil
+}
+
 // Queue adds a statement whose answer nobody waits for. It is sent with the next
 // statement or with the commit, in the same round trip; its error is theirs.
 func Queue(tx *Tx, sql string, args Args) error {
@@ -57,6 +73,14 @@ func Queue(tx *Tx, sql string, args Args) error {
 	return nil
 }
 
+const takeTimeSQL = `
+	select set_config('statement_timeout', '10min', true), set_config('lock_timeout', '10min', true)`
+
+// TakeTime lets the rest of the transaction take ten minutes for each statement and
+// each lock, where otherwise it takes no longer than a till may wait: for work on all
+// records of a large business.
+func TakeTime(tx *Tx) error { return Queue(tx, takeTimeSQL, nil) }
+
 // send sends what is queued and then the given calls, in one round trip, and hands
 // the answers of the last ones to read, in order.
 func (tx *Tx) send(ctx context.Context, calls []call, read ...func(pgx.Rows) error) error {
@@ -66,7 +90,7 @@ func (tx *Tx) send(ctx context.Context, calls []call, read ...func(pgx.Rows) err
 		return roundTrip(ctx, tx.conn, batch, read)
 	}
 	// The transaction begins here.
-	batch = append([]call{{sql: beginSQL}, enter(tx.Tenant)}, batch...)
+	batch = append([]call{{sql: beginSQL}, enter(tx.home)}, batch...)
 	// A commit on board may have happened before the connection died: never send it twice.
 	once := len(calls) == 1 && calls[0].sql == commitSQL
 	return tx.db.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {

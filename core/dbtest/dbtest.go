@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -104,9 +105,9 @@ func Tenant(t testing.TB, d *db.DB) core.Actor {
 	slug := "t-" + strings.ToLower(rand.Text()[:16])
 	maker := core.System(core.Tenant{}, "test")
 	by, err := db.Platform(ctx, d, maker, func(tx *db.Tx) (core.Actor, error) {
-		made, err := tenant.Create(ctx, tx, tenant.New{
-			Name: "Café " + slug, Slug: slug, Email: "owner@example.com", PlanID: 1,
-			BillingCycle: tenant.Monthly, PaymentMethod: tenant.Manual, TimeZone: "Europe/Stockholm", Country: "SE",
+		made, err := tenant.Add(ctx, tx, maker, tenant.New{
+			Name: new("Café " + slug), Slug: &slug, Email: new("owner@example.com"), PlanID: new(int64(1)),
+			BillingCycle: new("monthly"), PaymentMethod: new("manual"), TimeZone: new("Europe/Stockholm"), Country: new("SE"),
 		})
 		return core.System(made, "test"), err
 	})
@@ -207,4 +208,12 @@ func at(database string) string {
 	}
 	u.Path = "/" + database
 	return u.String()
+}
+
+// Tick waits for the clock's next millisecond: a list that begins with the newest
+// record has one order for what was made before it and what is made after.
+func Tick(d *db.DB) {
+	for now := d.Now(); !d.Now().After(now); {
+		time.Sleep(100 * time.Microsecond)
+	}
 }

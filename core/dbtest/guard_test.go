@@ -34,6 +34,9 @@ var globalTables = map[string]string{
 	"token":                "its own rows",
 	"idempotency":          "its own rows",
 	"mail":                 "its own rows",
+	"invoice":              "its own rows",
+	"deprecation":          "all rows",
+	"deprecation_notice":   "its own rows",
 	"platform_audit_entry": "nothing",
 }
 

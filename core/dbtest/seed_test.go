@@ -1,6 +1,7 @@
 package dbtest_test
 
 import (
+	"context"
 	"log/slog"
 	"testing"
 
@@ -10,7 +11,9 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/transaction"
 )
 
@@ -45,19 +48,38 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 		t.Fatal(err)
 	}
 	seedVoucher(t, d, by)
+	seedInvitation(t, d, by)
 	// Locations are kept by the panel; until it is here, a plain row stands for one.
 	if _, err := d.Pool().Exec(ctx, "insert into loyalty.location (tenant_id, name) values ($1, 'Södermalm')", by.Tenant.ID); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func seedVoucher(t *testing.T, d *db.DB, by core.Actor) {
+func queue(t *testing.T, d *db.DB) *job.Queue {
 	t.Helper()
 	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	coupons := coupon.NewService(d, jobs)
+	return jobs
+}
+
+// seedInvitation invites the actor.
+func seedInvitation(t *testing.T, d *db.DB, by core.Actor) {
+	t.Helper()
+	render := func(context.Context, string, mail.Letter) (mail.Rendered, error) { return mail.Rendered{}, nil }
+	mails := mail.New(d, queue(t, d), render, nil, slog.New(slog.DiscardHandler))
+	_, err := db.InTenant(t.Context(), d, by, func(tx *db.Tx) (int, error) {
+		return 0, staff.Invite(t.Context(), tx, by, mails, by.Tenant, staff.Person{ID: by.StaffID, Role: by.Role, Name: by.Name})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func seedVoucher(t *testing.T, d *db.DB, by core.Actor) {
+	t.Helper()
+	coupons := coupon.NewService(d, queue(t, d))
 	name, points, kind := "Welcome back", int64(5), string(coupon.Points)
 	made, err := coupons.Add(t.Context(), by, coupon.New{Name: &name, BenefitType: &kind, BenefitValue: &points})
 	if err != nil {

@@ -1,8 +1,9 @@
 // Package demo makes the demo tenant: a café in Stockholm with two years of
-// customers and ninety days of sales, made through the same use cases as everything
-// else, with the clock set back. What happens is a pure function of the instant the
-// demo was begun at, and that instant is kept with it: so a Fill that was cut off is
-// taken up by the next one, at whatever time that runs, where the last one stopped.
+// customers and ninety days of sales, rewards and coupons, made through the same use
+// cases as everything else, with the clock set back. What happens is a pure function
+// of the instant the demo was begun at, and that instant is kept with it: so a Fill
+// that was cut off is taken up by the next one, at whatever time that runs, where the
+// last one stopped.
 package demo
 
 import (
@@ -33,10 +34,23 @@ type Made struct {
 	People []staff.Person // the owner first
 
 	// Existed says that it was complete before; then nothing was changed and nothing is counted.
-	Existed   bool
-	Customers int
-	Sales     int
-	Voided    int // of the sales
+	Existed bool
+	Counts
+}
+
+// Counts says how much happened.
+type Counts struct {
+	Customers   int
+	Sales       int
+	Voided      int // of the sales
+	Redemptions int // that were paid for
+	Sends       int
+	Vouchers    int // that were redeemed
+}
+
+// steps are what progress counts.
+func (c Counts) steps() int {
+	return c.Customers + c.Sales + c.Voided + c.Redemptions + c.Sends + c.Vouchers
 }
 
 // The people of the café, the owner first. The ordering app is an integration that
@@ -158,10 +172,10 @@ func begin(ctx context.Context, d *db.DB) (core.Tenant, state, error) {
 	by := system(core.Tenant{})
 	past := d.At(tell(until, zone).opened)
 	t, err := db.Platform(ctx, past, by, func(tx *db.Tx) (core.Tenant, error) {
-		t, err := tenant.Create(ctx, tx, tenant.New{
-			Name: "Café Åro", Slug: Slug, Email: team[0].Email, PlanID: 1,
-			BillingCycle: tenant.Monthly, PaymentMethod: tenant.Manual,
-			TimeZone: timeZone, Currency: "EUR", Country: "SE",
+		t, err := tenant.Add(ctx, tx, by, tenant.New{
+			Name: new("Café Åro"), Slug: new(Slug), Email: &team[0].Email, PlanID: new(int64(1)),
+			BillingCycle: new("monthly"), PaymentMethod: new("manual"),
+			TimeZone: new(timeZone), Currency: new("EUR"), Country: new("SE"),
 		})
 		if err != nil {
 			return t, err
@@ -179,7 +193,10 @@ func finish(ctx context.Context, d *db.DB, made Made) error {
 	_, err := db.Platform(ctx, d, by, func(tx *db.Tx) (struct{}, error) {
 		return struct{}{}, audit.Write(tx, by, audit.Entry{
 			Action: complete, Subject: "tenant", ID: subject(made.Tenant),
-			New: map[string]any{"customers": made.Customers, "sales": made.Sales, "voided": made.Voided},
+			New: map[string]any{
+				"customers": made.Customers, "sales": made.Sales, "voided": made.Voided,
+				"redemptions": made.Redemptions, "sends": made.Sends, "vouchers": made.Vouchers,
+			},
 		})
 	})
 	return err

@@ -11,7 +11,8 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// What happens in the demo, until an instant: who comes, when, and what they buy.
+// What happens in the demo, until an instant: who comes, when, and what they buy (and
+// in spend.go, what they get for it).
 // Nothing here asks the database or the clock, and chance is seeded by the day, so
 // that the same instant always tells the same story.
 
@@ -26,9 +27,12 @@ const (
 
 // story is everything there is to do.
 type story struct {
-	opened time.Time // the day the café joined
-	guests []guest
-	steps  int // customers, sales and voids
+	opened  time.Time // the day the café joined
+	until   time.Time
+	guests  []guest
+	coupons []plan
+	sends   []send // in order of time
+	Counts
 }
 
 type guest struct {
@@ -48,15 +52,10 @@ type sale struct {
 	by      int       // of team, or byOrderingApp
 	receipt string    // in order of time over all guests
 	voided  time.Time // zero: it stands
-}
 
-func (g guest) voided() (n int) {
-	for _, s := range g.sales {
-		if !s.voided.IsZero() {
-			n++
-		}
-	}
-	return n
+	// What comes next at that visit: never at one that is rung up again.
+	voucher    *voucher
+	redemption *redemption
 }
 
 // habit is how somebody uses the café. Those who come on some days come back on
@@ -152,7 +151,7 @@ func tell(until time.Time, zone *time.Location) story {
 	r := rand.New(rand.NewPCG(uint64(year*10_000+int(month)*100+day), 1))
 	calendar := days(r, year, month, day, zone)
 
-	s := story{opened: time.Date(year, month, day-daysOpen-3, 9, 0, 0, 0, zone)}
+	s := story{until: today, opened: time.Date(year, month, day-daysOpen-3, 9, 0, 0, 0, zone)}
 	known := newCrowd(r)
 	for i := range guests {
 		h, isNew := pick(r), i >= guests-newcomers
@@ -181,7 +180,7 @@ func tell(until time.Time, zone *time.Location) story {
 		}
 		s.guests = append(s.guests, g)
 	}
-	s.end(until)
+	s.end(r)
 	return s
 }
 
@@ -286,8 +285,8 @@ func (g *guest) buy(r *rand.Rand, h habit, hasCard bool, at time.Time) {
 
 // justNow has somebody who was not in today drop by a few minutes ago: whoever opens
 // the demo during the day finds the café at work.
-func (s *story) justNow(until time.Time) {
-	at := until.In(s.opened.Location()).Add(-3 * time.Minute)
+func (s *story) justNow() {
+	at := s.until.Add(-3 * time.Minute)
 	if at.Before(clock(at, opens)) || at.After(clock(at, lastOrders)) {
 		return
 	}
@@ -301,32 +300,30 @@ func (s *story) justNow(until time.Time) {
 }
 
 // end takes away what has not happened yet, and numbers the receipts.
-func (s *story) end(until time.Time) {
-	s.guests = slices.DeleteFunc(s.guests, func(g guest) bool { return !g.joined.Before(until) })
+func (s *story) end(r *rand.Rand) {
+	s.guests = slices.DeleteFunc(s.guests, func(g guest) bool { return !g.joined.Before(s.until) })
 	for i := range s.guests {
 		g := &s.guests[i]
-		g.sales = slices.DeleteFunc(g.sales, func(x sale) bool { return !x.at.Before(until) })
+		g.sales = slices.DeleteFunc(g.sales, func(x sale) bool { return !x.at.Before(s.until) })
 	}
-	s.justNow(until)
-	var all []*sale
-	for i := range s.guests {
-		g := &s.guests[i]
-		for j := range g.sales {
-			if x := &g.sales[j]; !x.voided.Before(until) {
-				x.voided = time.Time{}
-			}
-			all = append(all, &g.sales[j])
-		}
-	}
-	slices.SortStableFunc(all, func(a, b *sale) int { return a.at.Compare(b.at) })
-	for i, x := range all {
-		x.receipt = fmt.Sprintf("R-%06d", i+1)
-		s.steps++
-		if !x.voided.IsZero() {
-			s.steps++
-		}
-	}
-	s.steps += len(s.guests)
+	s.justNow()
 	// The first to come is the first in the book.
 	slices.SortStableFunc(s.guests, func(a, b guest) int { return cmp.Compare(a.joined.UnixNano(), b.joined.UnixNano()) })
+	var visits []visit
+	for i, g := range s.guests {
+		for j := range g.sales {
+			x := &g.sales[j]
+			if !x.voided.Before(s.until) {
+				x.voided = time.Time{}
+			}
+			visits = append(visits, visit{i, x})
+		}
+	}
+	slices.SortStableFunc(visits, func(a, b visit) int { return a.sale.at.Compare(b.sale.at) })
+	for i, v := range visits {
+		v.sale.receipt = fmt.Sprintf("R-%06d", i+1)
+	}
+	s.planCoupons()
+	s.spend(r, visits)
+	s.count(visits)
 }

@@ -68,7 +68,7 @@ func TestTheStoryIsACafes(t *testing.T) {
 					switch {
 					case x.at.Location().String() != timeZone, minutes < opens, minutes >= 18*60:
 						t.Errorf("sold at %v: the café is closed", x.at)
-					case x.cents < 320 || x.cents > largestBill:
+					case x.cents < 320 && x.voucher == nil || x.cents > largestBill:
 						t.Errorf("a sale of %d cents", x.cents)
 					case !x.at.After(previous) || !x.at.Before(until):
 						t.Errorf("sold at %v, after %v, in a story until %v", x.at, previous, until)
@@ -101,7 +101,6 @@ func TestTheStoryIsACafes(t *testing.T) {
 				"sales by API":         {sources[transaction.API], 400, 1500},
 				"sales in the panel":   {sources[transaction.Panel], 100, 500},
 				"sales at the till":    {sources[transaction.POS], 3500, 6000},
-				"steps":                {s.steps, len(s.guests) + sales + voided, len(s.guests) + sales + voided},
 			} {
 				if c.n < c.least || c.n > c.most {
 					t.Errorf("%d %s, want %d to %d", c.n, what, c.least, c.most)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -31,13 +32,36 @@ func New(d *db.DB, log *slog.Logger) (*Queue, error) {
 		Schema:  migrations.JobSchema,
 		Queues:  map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 4}},
 		Workers: workers,
-		Logger:  log,
+		Logger:  slog.New(ended{log.Handler()}),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("job queue: %w", err)
 	}
 	return &Queue{client: client, workers: workers, log: log}, nil
 }
+
+// ended leaves out what the queue says of a context that ended: it was told to stop,
+// which is no fault.
+type ended struct{ slog.Handler }
+
+// Handle passes a record on, unless it tells of that.
+func (h ended) Handle(ctx context.Context, r slog.Record) error {
+	told := false
+	r.Attrs(func(a slog.Attr) bool {
+		told = strings.Contains(a.Value.String(), context.Canceled.Error())
+		return !told
+	})
+	if told {
+		return nil
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+// WithAttrs keeps leaving it out.
+func (h ended) WithAttrs(attrs []slog.Attr) slog.Handler { return ended{h.Handler.WithAttrs(attrs)} }
+
+// WithGroup keeps leaving it out.
+func (h ended) WithGroup(name string) slog.Handler { return ended{h.Handler.WithGroup(name)} }
 
 // Handle names the worker of one kind of job, which gets a minute each time.
 func Handle[T river.JobArgs](q *Queue, work func(ctx context.Context, args T) error) {

@@ -1,9 +1,11 @@
 package job_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -203,4 +205,33 @@ func TestEveryRunsAtTheStart(t *testing.T) {
 	f.start(t)
 	defer f.stop(t)
 	receive(t, tidied)
+}
+
+// A queue that stops while it is still starting says nothing of what it broke off.
+func TestAStopIsNoFault(t *testing.T) {
+	t.Parallel()
+	var said bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&said, nil))
+	d, err := db.Open(t.Context(), dbtest.OwnURL(t), db.Options{Listens: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	for range 5 {
+		q, err := job.New(d, log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		job.Handle(q, func(context.Context, tidying) error { return nil })
+		job.Every(q, river.PeriodicInterval(time.Hour), tidying{})
+		if err := q.Start(context.WithoutCancel(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		if err := q.Stop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.Contains(said.String(), context.Canceled.Error()) {
+		t.Errorf("the log says %s", said.String())
+	}
 }

@@ -1,4 +1,4 @@
-package mail
+package mail_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/mail"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -22,10 +23,10 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 type catcher struct {
 	sync.Mutex
 	fail   int
-	caught []Mail
+	caught []mail.Mail
 }
 
-func (c *catcher) Send(_ context.Context, m Mail) error {
+func (c *catcher) Send(_ context.Context, m mail.Mail) error {
 	c.Lock()
 	defer c.Unlock()
 	if c.fail > 0 {
@@ -38,14 +39,15 @@ func (c *catcher) Send(_ context.Context, m Mail) error {
 
 // post is a database of the test's own and a service that mails from it.
 type post struct {
-	*Service
+	*mail.Service
+	db   *db.DB
 	jobs *job.Queue
 	by   core.Actor
 }
 
 var errWords = errors.New("no words for it")
 
-func newPost(t *testing.T, sender Sender) post {
+func newPost(t *testing.T, sender mail.Sender) post {
 	t.Helper()
 	d, err := db.Open(t.Context(), dbtest.OwnURL(t), db.Options{Listens: true})
 	if err != nil {
@@ -57,18 +59,18 @@ func newPost(t *testing.T, sender Sender) post {
 	if err != nil {
 		t.Fatal(err)
 	}
-	render := func(_ context.Context, to string, l Letter) (Rendered, error) {
+	render := func(_ context.Context, to string, l mail.Letter) (mail.Rendered, error) {
 		text, ok := l.(string)
 		if !ok {
-			return Rendered{}, errWords
+			return mail.Rendered{}, errWords
 		}
-		return Rendered{Subject: text, Text: "Dear " + to, HTML: "<p>" + text + "</p>"}, nil
+		return mail.Rendered{Subject: text, Text: "Dear " + to, HTML: "<p>" + text + "</p>"}, nil
 	}
-	return post{New(d, jobs, render, sender, log), jobs, dbtest.Tenant(t, d)}
+	return post{mail.New(d, jobs, render, sender, log), d, jobs, dbtest.Tenant(t, d)}
 }
 
 // write writes a letter in a transaction that ends so.
-func (p post) write(ctx context.Context, letter Letter, end error) error {
+func (p post) write(ctx context.Context, letter mail.Letter, end error) error {
 	_, err := db.InTenant(ctx, p.db, p.by, func(tx *db.Tx) (int, error) {
 		if err := p.Queue(ctx, tx, "anna@example.com", letter); err != nil {
 			return 0, err
@@ -150,16 +152,16 @@ func TestDeliveryIsIdempotent(t *testing.T) {
 	}
 	ids, _ := p.mails(t)
 	for range 3 {
-		if err := p.deliver(t.Context(), Delivery{Mail: ids[0]}); err != nil {
+		if err := p.Deliver(t.Context(), mail.Delivery{Mail: ids[0]}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := []Mail{{ID: ids[0], Recipient: "anna@example.com", Subject: "Hello", Text: "Dear anna@example.com", HTML: "<p>Hello</p>"}}
+	want := []mail.Mail{{ID: ids[0], Recipient: "anna@example.com", Subject: "Hello", Text: "Dear anna@example.com", HTML: "<p>Hello</p>"}}
 	if diff := cmp.Diff(want, sender.caught); diff != "" {
 		t.Errorf("sent (-want +got):\n%s", diff)
 	}
 	p.wantStatus(t, "sent, done")
-	if err := p.deliver(t.Context(), Delivery{Mail: core.NewID(time.Now())}); err != nil {
+	if err := p.Deliver(t.Context(), mail.Delivery{Mail: core.NewID(time.Now())}); err != nil {
 		t.Errorf("a mail that is not there = %v, want it passed over", err)
 	}
 }
@@ -172,7 +174,7 @@ func TestWithoutASenderMailsAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	ids, _ := p.mails(t)
-	if err := p.deliver(t.Context(), Delivery{Mail: ids[0]}); err != nil {
+	if err := p.Deliver(t.Context(), mail.Delivery{Mail: ids[0]}); err != nil {
 		t.Fatal(err)
 	}
 	p.wantStatus(t, "kept, done")
@@ -235,7 +237,7 @@ func TestNewSMTP(t *testing.T) {
 		{"smtp://mail.example.com", "nobody", false},
 		{"smtp://mail.example.com", "", false},
 	} {
-		if s, err := NewSMTP(c.server, c.from); (err == nil) != c.ok || (s == nil) == c.ok {
+		if s, err := mail.NewSMTP(c.server, c.from); (err == nil) != c.ok || (s == nil) == c.ok {
 			t.Errorf("NewSMTP(%q, %q) = %v, want ok: %v", c.server, c.from, err, c.ok)
 		}
 	}

@@ -163,7 +163,7 @@ func (s *Service) Fulfil(ctx context.Context, by core.Actor, id core.ID) (Redemp
 // Void takes a pending redemption back: the cost and the piece of stock return,
 // once. One that was handed over cannot be voided.
 func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Redemption, error) {
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Redemption, error) {
+	r, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Redemption, error) {
 		r, err := db.One[Redemption](ctx, tx, voidSQL, db.Args{"id": id, "now": tx.Now})
 		if err != nil {
 			return Redemption{}, notPending(ctx, tx, id, err)
@@ -179,6 +179,7 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Redempti
 		}
 		return r, log(tx, by, id, "redemption.void", Voided)
 	})
+	return r, ledger.Refusal(err)
 }
 
 func refund(tx *db.Tx, by core.Actor, r Redemption) error {

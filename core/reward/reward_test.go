@@ -2,6 +2,7 @@ package reward_test
 
 import (
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -241,6 +242,22 @@ func TestFulfilAndVoid(t *testing.T) {
 		func() error { _, err := stranger.Void(t.Context(), stranger.by, handed.ID); return err },
 	} {
 		refused(t, try(), core.ErrNotFound)
+	}
+}
+
+// A balance that grew too large since leaves no room for a refund: refused, never
+// wrapped, and the redemption stands.
+func TestARefundThatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna, offered := s.buyer(t, "070 174 06 05", 100, 0), s.espresso(t, 30, new(int64(5)))
+	taken := s.redeem(t, anna, offered)
+	s.adjust(t, anna, ledger.Points, math.MaxInt64-70)
+	_, err := s.Void(t.Context(), s.by, taken.ID)
+	refused(t, err, ledger.ErrTooLarge)
+	s.want(t, anna, offered, math.MaxInt64, 0, new(int64(4)))
+	if r, err := s.FindRedemption(t.Context(), s.by, taken.ID); err != nil || r.Status != reward.Pending {
+		t.Errorf("it is %+v, %v, want it pending", r, err)
 	}
 }
 

@@ -115,9 +115,9 @@ func (m Maker) tenant(ctx context.Context, letter string) (Tenant, error) {
 	}
 	t.PanelURL = m.TenantURL(t.Slug) + "/admin"
 	made, err := db.Platform(ctx, m.DB, maker, func(tx *db.Tx) (core.Tenant, error) {
-		return tenant.Create(ctx, tx, tenant.New{
-			Name: t.Name, Slug: t.Slug, Email: "owner@" + t.Slug + ".example", PlanID: 1,
-			BillingCycle: tenant.Monthly, PaymentMethod: tenant.Manual,
+		return tenant.Add(ctx, tx, maker, tenant.New{
+			Name: &t.Name, Slug: &t.Slug, Email: new("owner@" + t.Slug + ".example"), PlanID: new(int64(1)),
+			BillingCycle: new("monthly"), PaymentMethod: new("manual"),
 		})
 	})
 	if err != nil {

@@ -19,3 +19,7 @@ const enrolTOTPSQL = `
 		totp_step = 0
 	where id = @id
 		and tenant_id is not distinct from nullif(@tenant::bigint, 0)`
+
+const inviteSQL = `
+	insert into loyalty.invitation (tenant_id, id, staff_id, hash, expires_at, created_at)
+	values (@tenant_id, @id, @staff, @hash, @expires_at, @now)`

@@ -3,9 +3,13 @@ package staff_test
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/alexedwards/argon2id"
 	"github.com/google/go-cmp/cmp"
@@ -13,6 +17,8 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/staff"
 )
 
@@ -183,5 +189,58 @@ func TestPeopleAreLogged(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, log); diff != "" || rows.Err() != nil {
 		t.Errorf("log, %v (-want +got):\n%s", rows.Err(), diff)
+	}
+}
+
+// mails are sent as their letter, written out.
+func mails(t *testing.T, d *db.DB) *mail.Service {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	jobs, err := job.New(d, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	render := func(_ context.Context, _ string, l mail.Letter) (mail.Rendered, error) {
+		return mail.Rendered{Subject: "Choose a password", Text: fmt.Sprintf("secret=%s", l.(staff.InvitationLetter).Secret), HTML: "<p></p>"}, nil
+	}
+	return mail.New(d, jobs, render, nil, log)
+}
+
+// "Invitations and password resets are random, stored as hashes, single use, 60 minutes
+// (invitations 7 days)": the secret is in the mail and nowhere else.
+func TestAnInvitationIsMailed(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	m := mails(t, s.db)
+	p, err := s.add(t.Context(), cashier("bo@example.com", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (int, error) {
+		return 0, staff.Invite(t.Context(), tx, s.by, m, s.by.Tenant, p)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var recipient, text, entry string
+	var invited int64
+	var hash []byte
+	var created, expires time.Time
+	err = s.db.Pool().QueryRow(t.Context(), `
+		select m.recipient, m.text, i.staff_id, i.hash, i.created_at, i.expires_at, a::text
+		from loyalty.invitation i
+		join loyalty.mail m on m.tenant_id = i.tenant_id
+		join loyalty.audit_entry a on a.tenant_id = i.tenant_id and a.action = 'staff.invite'
+		where i.tenant_id = $1 and i.taken_at is null`, s.by.Tenant.ID).
+		Scan(&recipient, &text, &invited, &hash, &created, &expires, &entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, secret, _ := strings.Cut(text, "secret=")
+	if want := sha256.Sum256([]byte(secret)); string(hash) != string(want[:]) || len(secret) != 26 {
+		t.Errorf("the hash of %s is %x, want %x", secret, hash, want)
+	}
+	if recipient != "bo@example.com" || invited != p.ID || expires.Sub(created) != 7*24*time.Hour || strings.Contains(entry, secret) {
+		t.Errorf("invited %d by a mail to %s, from %s until %s, log %s", invited, recipient, created, expires, entry)
 	}
 }

@@ -1,12 +1,19 @@
 package tenant
 
+const columns = `id, name, slug, email, plan_id, billing_cycle, payment_method, status, timezone, currency, country, created_at`
+
+// A plan that nobody new may be on, or a slug that is taken: then no row comes back.
 const insertSQL = `
 	insert into loyalty.tenant (name, slug, email, plan_id, billing_cycle, payment_method, timezone, currency, country, created_at)
-	values (@name, @slug, @email, @plan, @billing_cycle, @payment_method, @timezone, @currency, nullif(@country, ''), @now)
-	returning id`
+	select @name, @slug, @email, p.id, @billing_cycle, @payment_method, @timezone, @currency, @country, @now
+	from loyalty.plan p
+	where p.id = @plan
+		and not p.retired
+	on conflict (slug) do nothing
+	returning ` + columns
 
 const selectTenant = `
-	select id, name, slug, timezone, currency, coalesce(country, '') as country
+	select ` + columns + `
 	from loyalty.tenant`
 
 const bySlugSQL = selectTenant + `
@@ -15,7 +22,48 @@ const bySlugSQL = selectTenant + `
 const byIDSQL = selectTenant + `
 	where id = @id`
 
-const setStatusSQL = `
+const lockSQL = byIDSQL + `
+	for no key update`
+
+// A tenant may stay on a plan that was retired.
+const updateSQL = `
 	update loyalty.tenant
-	set status = @status
-	where id = @id`
+	set name = @name,
+		email = @email,
+		plan_id = @plan,
+		billing_cycle = @billing_cycle,
+		payment_method = @payment_method,
+		status = @status,
+		timezone = @timezone,
+		currency = @currency,
+		country = @country
+	where id = @id
+		and (plan_id = @plan or exists (select from loyalty.plan where id = @plan and not retired))
+	returning ` + columns
+
+type standing struct {
+	PlanOpen  bool // for this tenant
+	SlugTaken bool // by another one
+}
+
+const standingSQL = `
+	select exists (select from loyalty.plan where id = @plan and not retired)
+			or exists (select from loyalty.tenant where id = @id and plan_id = @plan) as plan_open,
+		exists (select from loyalty.tenant where slug = @slug and id <> @id) as slug_taken`
+
+const whereStatus = `
+	where (@status::text is null or status = @status)`
+
+const listSQL = selectTenant + whereStatus + `
+	order by created_at desc, id desc
+	limit @limit`
+
+const listAfterSQL = selectTenant + whereStatus + `
+		and (created_at, id) < (@at, @id)
+	order by created_at desc, id desc
+	limit @limit`
+
+const listBeforeSQL = selectTenant + whereStatus + `
+		and (created_at, id) > (@at, @id)
+	order by created_at, id
+	limit @limit`

@@ -5,15 +5,16 @@ package tenant
 import (
 	"context"
 	"errors"
-	"net/mail"
-	"regexp"
-	"slices"
-	"strings"
+	"strconv"
 	"sync"
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/staff"
 )
 
 // BillingCycle is how often a tenant is billed.
@@ -40,56 +41,20 @@ const (
 	Suspended Status = "suspended"
 )
 
-// New describes a tenant to be.
-type New struct {
+// Tenant is a business as the platform keeps it. What serves it is a core.Tenant.
+type Tenant struct {
+	ID            core.TenantID
 	Name          string
 	Slug          string
 	Email         string // the owner's
 	PlanID        int64
 	BillingCycle  BillingCycle
 	PaymentMethod PaymentMethod
-	TimeZone      string // IANA; "" is UTC
-	Currency      string // ISO 4217; "" is EUR
-	Country       string // ISO 3166-1 alpha-2; "" is none
-}
-
-// reserved slugs would collide with host names of the platform itself, now or later.
-var reserved = []string{
-	"admin", "api", "app", "assets", "auth", "billing", "blog", "cdn", "docs", "help", "login", "mail", "platform",
-	"static", "status", "support", "test", "www",
-}
-
-var slugPattern = regexp.MustCompile(`^[a-z0-9](-?[a-z0-9])+$`)
-
-func (n *New) validate() error {
-	check := core.NewCheck(nil)
-	n.Name = check.Text("name", &n.Name, 255)
-	n.Slug = check.Text("slug", &n.Slug, 40)
-	if check.OK("slug") && (len(n.Slug) < 3 || !slugPattern.MatchString(n.Slug) || slices.Contains(reserved, n.Slug)) {
-		check.Add("slug", core.Selected("slug"))
-	}
-	n.Email = check.Text("email", &n.Email, 255)
-	if a, err := mail.ParseAddress(n.Email); check.OK("email") && (err != nil || a.Address != n.Email) {
-		check.Add("email", core.MustBe("email", "a valid email address"))
-	}
-	core.OneOf(check, "billing_cycle", n.BillingCycle, Monthly, Yearly)
-	core.OneOf(check, "payment_method", n.PaymentMethod, Manual, BankTransfer, Card, Stripe, PayPal)
-	if n.TimeZone == "" {
-		n.TimeZone = "UTC"
-	}
-	if _, err := Zone(n.TimeZone); err != nil {
-		check.Add("timezone", core.Selected("timezone"))
-	}
-	if n.Currency == "" {
-		n.Currency = "EUR"
-	}
-	if len(n.Currency) != 3 || strings.ToUpper(n.Currency) != n.Currency {
-		check.Add("currency", core.Selected("currency"))
-	}
-	if n.Country != "" && (len(n.Country) != 2 || strings.ToUpper(n.Country) != n.Country) {
-		check.Add("country", core.Selected("country"))
-	}
-	return check.Err()
+	Status        Status
+	TimeZone      string  // IANA
+	Currency      string  // ISO 4217
+	Country       *string // ISO 3166-1 alpha-2
+	CreatedAt     time.Time
 }
 
 // zones that were loaded: reading one takes files, and every request wants one.
@@ -111,63 +76,216 @@ func Zone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// Create makes a tenant in the caller's transaction, which has no tenant set.
-func Create(ctx context.Context, tx *db.Tx, n New) (core.Tenant, error) {
-	if err := n.validate(); err != nil {
-		return core.Tenant{}, err
-	}
-	id, err := db.Value[int64](ctx, tx, insertSQL, db.Args{
-		"name": n.Name, "slug": n.Slug, "email": n.Email, "plan": n.PlanID,
-		"billing_cycle": n.BillingCycle, "payment_method": n.PaymentMethod,
-		"timezone": n.TimeZone, "currency": n.Currency, "country": n.Country, "now": tx.Now,
-	})
-	if db.Violates(err, "tenant_slug_key") {
-		return core.Tenant{}, core.Invalid(core.Fields{"slug": {core.Taken("slug")}})
-	}
-	if err != nil {
-		return core.Tenant{}, err
-	}
-	zone, err := Zone(n.TimeZone)
-	if err != nil {
-		return core.Tenant{}, err
-	}
-	return core.Tenant{
-		ID: core.TenantID(id), Name: n.Name, Slug: n.Slug, TimeZone: zone, Currency: n.Currency, Country: n.Country,
-	}, nil
+// Service makes, lists and changes tenants.
+type Service struct {
+	db   *db.DB
+	mail *mail.Service
 }
 
-type row struct {
-	ID       core.TenantID
-	Name     string
-	Slug     string
-	Timezone string
-	Currency string
-	Country  string
+// NewService makes the service.
+func NewService(d *db.DB, m *mail.Service) *Service { return &Service{db: d, mail: m} }
+
+// Create makes a tenant and its owner, who is invited by mail to choose a password,
+// all of it or nothing.
+func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Tenant, error) {
+	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Tenant, error) {
+		t, err := insert(ctx, tx, by, n)
+		if err != nil {
+			return Tenant{}, err
+		}
+		served, err := t.served()
+		if err != nil {
+			return Tenant{}, err
+		}
+		if err := tx.Enter(t.ID); err != nil {
+			return Tenant{}, err
+		}
+		owner, err := staff.Add(ctx, tx, by, staff.New{Role: core.Owner, Name: ownerName(t.Name), Email: t.Email})
+		if err != nil {
+			return Tenant{}, err
+		}
+		return t, staff.Invite(ctx, tx, by, s.mail, served, owner)
+	})
 }
+
+// ownerName stands for the owner until they say who they are.
+func ownerName(tenant string) string {
+	name := []rune("Owner of " + tenant)
+	return string(name[:min(len(name), maxName)])
+}
+
+// Add makes a tenant without anybody in it, in the caller's transaction, which has no
+// tenant set.
+func Add(ctx context.Context, tx *db.Tx, by core.Actor, n New) (core.Tenant, error) {
+	t, err := insert(ctx, tx, by, n)
+	if err != nil {
+		return core.Tenant{}, err
+	}
+	return t.served()
+}
+
+func insert(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Tenant, error) {
+	in, check := n.read()
+	if check.Err() != nil {
+		return Tenant{}, refusal(ctx, tx, check, in)
+	}
+	t, err := db.One[Tenant](ctx, tx, insertSQL, db.Args{
+		"name": in.Name, "slug": in.Slug, "email": in.Email, "plan": in.PlanID,
+		"billing_cycle": in.BillingCycle, "payment_method": in.PaymentMethod,
+		"timezone": in.TimeZone, "currency": in.Currency, "country": in.Country, "now": tx.Now,
+	})
+	if errors.Is(err, core.ErrNotFound) {
+		return Tenant{}, refusal(ctx, tx, check, in)
+	}
+	if err != nil {
+		return Tenant{}, err
+	}
+	return t, audit.Write(tx, by, audit.Entry{Action: "tenant.create", Subject: "tenant", ID: t.subject(), New: t.facts()})
+}
+
+var errUnexplained = errors.New("tenant: nothing was written and nothing says why")
+
+// refusal says all that is wrong at once: what the fields say by themselves, and what
+// a statement that wrote nothing took offence at.
+func refusal(ctx context.Context, tx *db.Tx, check *core.Check, in Tenant) error {
+	found, err := db.One[standing](ctx, tx, standingSQL, db.Args{"id": in.ID, "plan": in.PlanID, "slug": in.Slug})
+	if err != nil {
+		return err
+	}
+	if !found.PlanOpen && check.OK("plan_id") {
+		check.Add("plan_id", core.Selected("plan_id"))
+	}
+	if found.SlugTaken && check.OK("slug") {
+		check.Add("slug", core.Taken("slug"))
+	}
+	if err := check.Err(); err != nil {
+		return err
+	}
+	return errUnexplained
+}
+
+// Edit changes the fields that are set. Another country reads all phone numbers anew,
+// and is refused where two of them would become one.
+func (s *Service) Edit(ctx context.Context, by core.Actor, id core.TenantID, e Edit) (Tenant, error) {
+	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Tenant, error) {
+		// Held until the end: the log must name the values this edit replaced, and nobody
+		// may read a phone number as of the old country meanwhile.
+		old, err := db.One[Tenant](ctx, tx, lockSQL, db.Args{"id": id})
+		if err != nil {
+			return Tenant{}, err
+		}
+		edited, err := update(ctx, tx, old, e)
+		if err != nil {
+			return Tenant{}, err
+		}
+		if was, is := changes(old, edited); len(is) > 0 {
+			err := audit.Write(tx, by, audit.Entry{Action: "tenant.edit", Subject: "tenant", ID: edited.subject(), Old: was, New: is})
+			if err != nil {
+				return Tenant{}, err
+			}
+		}
+		if edited.country() == old.country() {
+			return edited, nil
+		}
+		if err := tx.Enter(id); err != nil {
+			return Tenant{}, err
+		}
+		return edited, customer.Rekey(ctx, tx, edited.country())
+	})
+}
+
+func update(ctx context.Context, tx *db.Tx, old Tenant, e Edit) (Tenant, error) {
+	in, check := e.read(old)
+	if check.Err() != nil {
+		return Tenant{}, refusal(ctx, tx, check, in)
+	}
+	edited, err := db.One[Tenant](ctx, tx, updateSQL, db.Args{
+		"id": in.ID, "name": in.Name, "email": in.Email, "plan": in.PlanID, "billing_cycle": in.BillingCycle,
+		"payment_method": in.PaymentMethod, "status": in.Status, "timezone": in.TimeZone, "currency": in.Currency, "country": in.Country,
+	})
+	if errors.Is(err, core.ErrNotFound) {
+		return Tenant{}, refusal(ctx, tx, check, in)
+	}
+	return edited, err
+}
+
+// Filter picks tenants. A field that is nil picks all.
+type Filter struct {
+	Status *string
+}
+
+// List returns a page of the tenants that pass the filter, newest first. One round trip.
+func (s *Service) List(ctx context.Context, f Filter, p core.Page) (core.List[Tenant], error) {
+	check := core.NewCheck(p.Unreadable)
+	if f.Status != nil {
+		core.OneOf(check, "status", Status(*f.Status), Active, Suspended)
+	}
+	if err := check.Err(); err != nil {
+		return core.List[Tenant]{}, err
+	}
+	statement, args := p.Statement(listSQL, listAfterSQL, listBeforeSQL)
+	args["status"] = f.Status
+	if p.Cursor != nil {
+		args["id"] = p.Cursor.Number()
+	}
+	tenants, err := db.PlatformAll[Tenant](ctx, s.db, statement, args)
+	return core.NewList(p, tenants, Tenant.position), err
+}
+
+func (t Tenant) position() core.Cursor { return core.NumberCursor(t.CreatedAt, int64(t.ID)) }
 
 // BySlug finds a tenant by the label in front of the host.
 func BySlug(ctx context.Context, d *db.DB, slug string) (core.Tenant, error) {
-	return read(db.PlatformOne[row](ctx, d, bySlugSQL, db.Args{"slug": slug}))
+	return found(db.PlatformOne[Tenant](ctx, d, bySlugSQL, db.Args{"slug": slug}))
 }
 
 // ByID finds a tenant, for jobs.
 func ByID(ctx context.Context, d *db.DB, id core.TenantID) (core.Tenant, error) {
-	return read(db.PlatformOne[row](ctx, d, byIDSQL, db.Args{"id": int64(id)}))
+	return found(db.PlatformOne[Tenant](ctx, d, byIDSQL, db.Args{"id": int64(id)}))
 }
 
-func read(r row, err error) (core.Tenant, error) {
+func found(t Tenant, err error) (core.Tenant, error) {
 	if err != nil {
 		return core.Tenant{}, err
 	}
-	zone, err := Zone(r.Timezone)
-	return core.Tenant{ID: r.ID, Name: r.Name, Slug: r.Slug, TimeZone: zone, Currency: r.Currency, Country: r.Country}, err
+	return t.served()
 }
 
-// SetStatus suspends a tenant or lets it in again, in the caller's transaction.
-func SetStatus(ctx context.Context, tx *db.Tx, id core.TenantID, to Status) error {
-	touched, err := db.Exec(ctx, tx, setStatusSQL, db.Args{"id": int64(id), "status": to})
-	if err == nil && touched == 0 {
-		return core.ErrNotFound
+// served is what the rest of the product needs to know of a tenant while serving it.
+func (t Tenant) served() (core.Tenant, error) {
+	zone, err := Zone(t.TimeZone)
+	return core.Tenant{ID: t.ID, Name: t.Name, Slug: t.Slug, TimeZone: zone, Currency: t.Currency, Country: t.country()}, err
+}
+
+func (t Tenant) country() string {
+	if t.Country == nil {
+		return ""
 	}
-	return err
+	return *t.Country
+}
+
+func (t Tenant) subject() string { return strconv.FormatInt(int64(t.ID), 10) }
+
+// facts are what the log tells of a tenant.
+func (t Tenant) facts() map[string]any {
+	var country any // null where there is none
+	if t.Country != nil {
+		country = *t.Country
+	}
+	return map[string]any{
+		"name": t.Name, "slug": t.Slug, "email": t.Email, "plan_id": t.PlanID, "billing_cycle": t.BillingCycle,
+		"payment_method": t.PaymentMethod, "status": t.Status, "timezone": t.TimeZone, "currency": t.Currency, "country": country,
+	}
+}
+
+// changes are the facts that differ: what they were and what they are.
+func changes(old, edited Tenant) (was, is map[string]any) {
+	was, is = map[string]any{}, map[string]any{}
+	before := old.facts()
+	for fact, value := range edited.facts() {
+		if value != before[fact] {
+			was[fact], is[fact] = before[fact], value
+		}
+	}
+	return was, is
 }

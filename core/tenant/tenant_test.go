@@ -1,8 +1,12 @@
 package tenant_test
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
+	"log/slog"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -12,27 +16,115 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-var maker = core.System(core.Tenant{}, "test")
+// office is the platform's, with a super-admin in it.
+type office struct {
+	*tenant.Service
+	db *db.DB
+	by core.Actor
+}
+
+func newOffice(t *testing.T) office { return officeOf(t, dbtest.DB(t)) }
+
+func officeOf(t *testing.T, d *db.DB) office {
+	t.Helper()
+	render := func(_ context.Context, _ string, l mail.Letter) (mail.Rendered, error) {
+		if strings.Contains(l.(staff.InvitationLetter).Tenant, "unspeakable") {
+			return mail.Rendered{}, errWords
+		}
+		return mail.Rendered{Subject: "Choose a password", Text: fmt.Sprintf("%+v", l), HTML: "<p></p>"}, nil
+	}
+	log := slog.New(slog.DiscardHandler)
+	jobs, err := job.New(d, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := core.Actor{Kind: core.ByAdmin, ID: slug(), Name: "Root", Role: core.SuperAdmin, Address: "192.0.2.7", RequestID: "request-1"}
+	return office{tenant.NewService(d, mail.New(d, jobs, render, nil, log)), d, admin}
+}
+
+var errWords = errors.New("no words for it")
 
 func slug() string { return "t-" + strings.ToLower(rand.Text()[:16]) }
 
 func described(slug string) tenant.New {
 	return tenant.New{
-		Name: "Café", Slug: slug, Email: "owner@example.com", PlanID: 1,
-		BillingCycle: tenant.Monthly, PaymentMethod: tenant.Manual,
+		Name: new("Café"), Slug: &slug, Email: new("owner@example.com"), PlanID: new(int64(1)),
+		BillingCycle: new("monthly"), PaymentMethod: new("manual"),
 	}
 }
 
-func create(t *testing.T, n tenant.New) (core.Tenant, error) {
+func (o office) create(t *testing.T, n tenant.New) tenant.Tenant {
 	t.Helper()
-	return db.Platform(t.Context(), dbtest.DB(t), maker, func(tx *db.Tx) (core.Tenant, error) { return tenant.Create(t.Context(), tx, n) })
+	made, err := o.Create(t.Context(), o.by, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func (o office) edit(t *testing.T, id core.TenantID, e tenant.Edit) tenant.Tenant {
+	t.Helper()
+	edited, err := o.Edit(t.Context(), o.by, id, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return edited
+}
+
+// plan makes a plan, which a panel will do.
+func (o office) plan(t *testing.T, retired bool) (id int64) {
+	t.Helper()
+	err := o.db.Pool().QueryRow(t.Context(), `
+		insert into loyalty.plan (name, monthly_cents, yearly_cents, currency, retired)
+		values ($1, 100, 1000, 'EUR', $2)
+		returning id`, slug(), retired).Scan(&id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// log is what the platform's log says of a tenant.
+func (o office) log(t *testing.T, id core.TenantID) (lines []string) {
+	t.Helper()
+	rows, err := o.db.Pool().Query(t.Context(), `
+		select concat_ws(' ', action, actor_name, address, request_id, coalesce(old::text, '-'), coalesce(new::text, '-'))
+		from loyalty.platform_audit_entry
+		where subject_kind = 'tenant' and subject_id = $1
+		order by id`, fmt.Sprint(id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, line)
+	}
+	if rows.Err() != nil {
+		t.Fatal(rows.Err())
+	}
+	return lines
+}
+
+func (o office) count(t *testing.T, table string, id core.TenantID) (n int) {
+	t.Helper()
+	if err := o.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty."+table+" where tenant_id = $1", id).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func wantFields(t *testing.T, err error, want core.Fields) {
@@ -49,41 +141,102 @@ func wantFields(t *testing.T, err error, want core.Fields) {
 // "Create also accepts the last three (UTC, EUR, null)": they are the defaults.
 func TestCreate(t *testing.T) {
 	t.Parallel()
-	n := described(slug())
-	plain, err := create(t, n)
-	if err != nil {
-		t.Fatal(err)
+	o := newOffice(t)
+	plain := o.create(t, described(slug()))
+	want := tenant.Tenant{
+		ID: plain.ID, Name: "Café", Slug: plain.Slug, Email: "owner@example.com", PlanID: 1, BillingCycle: tenant.Monthly,
+		PaymentMethod: tenant.Manual, Status: tenant.Active, TimeZone: "UTC", Currency: "EUR", CreatedAt: plain.CreatedAt,
 	}
-	if plain.TimeZone.String() != "UTC" || plain.Currency != "EUR" || plain.Country != "" {
-		t.Errorf("defaults = %s, %s, %q", plain.TimeZone, plain.Currency, plain.Country)
+	if diff := cmp.Diff(want, plain); diff != "" {
+		t.Errorf("defaults (-want +got):\n%s", diff)
+	}
+	n := described(slug())
+	n.TimeZone, n.Currency, n.Country = new("America/New_York"), new("USD"), new("US")
+	made := o.create(t, n)
+	if made.TimeZone != "America/New_York" || made.Currency != "USD" || *made.Country != "US" {
+		t.Errorf("made = %+v", made)
 	}
 	n = described(slug())
-	n.TimeZone, n.Currency, n.Country = "America/New_York", "USD", "US"
-	made, err := create(t, n)
+	n.TimeZone, n.Currency, n.Country = new(""), new(" "), new("")
+	if made := o.create(t, n); made.TimeZone != "UTC" || made.Currency != "EUR" || made.Country != nil {
+		t.Errorf("of nothing but spaces: %+v", made)
+	}
+	served, err := tenant.BySlug(t.Context(), o.db, made.Slug)
+	if err != nil || served.ID != made.ID || served.TimeZone.String() != "America/New_York" || served.Currency != "USD" || served.Country != "US" {
+		t.Errorf("BySlug = %+v, %v", served, err)
+	}
+	byID, err := tenant.ByID(t.Context(), o.db, made.ID)
+	if err != nil || byID != served {
+		t.Errorf("ByID = %+v, %v, want %+v", byID, err, served)
+	}
+	if _, err := tenant.BySlug(t.Context(), o.db, slug()); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("nobody's slug = %v, want ErrNotFound", err)
+	}
+}
+
+// "Creating one makes its owner and queues the invitation."
+func TestCreateInvitesTheOwner(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	n := described(slug())
+	n.Name = new(strings.Repeat("å", 100))
+	made := o.create(t, n)
+	var role, status, name, email, recipient, text string
+	var password *string
+	err := o.db.Pool().QueryRow(t.Context(), `
+		select s.role, s.status, s.name, s.email, s.password_hash, m.recipient, m.text
+		from loyalty.staff s
+		join loyalty.invitation i on i.tenant_id = s.tenant_id and i.staff_id = s.id
+		join loyalty.mail m on m.tenant_id = s.tenant_id
+		where s.tenant_id = $1`, made.ID).Scan(&role, &status, &name, &email, &password, &recipient, &text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []core.Tenant{plain, made} {
-		got, err := tenant.BySlug(t.Context(), dbtest.DB(t), want.Slug)
-		if err != nil || got.TimeZone.String() != want.TimeZone.String() {
-			t.Fatal(got, err)
-		}
-		got.TimeZone = want.TimeZone
-		if got != want {
-			t.Errorf("BySlug = %+v, want %+v", got, want)
-		}
+	if role != "owner" || status != "active" || password != nil || email != "owner@example.com" || recipient != email {
+		t.Errorf("the owner is %s, %s, %s; invited is %s", role, status, email, recipient)
 	}
-	if _, err := tenant.BySlug(t.Context(), dbtest.DB(t), slug()); !errors.Is(err, core.ErrNotFound) {
-		t.Errorf("nobody's slug = %v, want ErrNotFound", err)
+	if want := "Owner of " + strings.Repeat("å", 91); name != want || !strings.Contains(text, made.Slug) {
+		t.Errorf("the owner is called %q, want %q; the mail says %s", name, want, text)
 	}
+	want := `tenant.create Root 192.0.2.7 request-1 - {"name": "` + made.Name + `", "slug": "` + made.Slug + `", "email": "owner@example.com", "status": "active", ` +
+		`"country": null, "plan_id": 1, "currency": "EUR", "timezone": "UTC", "billing_cycle": "monthly", "payment_method": "manual"}`
+	if diff := cmp.Diff([]string{want}, o.log(t, made.ID)); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+	var own string
+	err = o.db.Pool().QueryRow(t.Context(), `
+		select string_agg(action || ' by ' || actor_name, ', ' order by id)
+		from loyalty.audit_entry
+		where tenant_id = $1`, made.ID).Scan(&own)
+	if err != nil || own != "staff.create by Root, staff.invite by Root" {
+		t.Errorf("the tenant's own log: %s, %v", own, err)
+	}
+}
+
+// "Creating a tenant" is one transaction: where the invitation cannot be written,
+// there is no tenant.
+func TestCreateIsAllOrNothing(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	n := described(slug())
+	n.Name = new("The unspeakable")
+	if _, err := o.Create(t.Context(), o.by, n); !errors.Is(err, errWords) {
+		t.Fatalf("Create = %v, want the renderer's error", err)
+	}
+	if _, err := tenant.BySlug(t.Context(), o.db, *n.Slug); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("the tenant = %v, want ErrNotFound", err)
+	}
+	n.Name = new("Café")
+	o.create(t, n)
 }
 
 // "Slug: 3–40 of a–z, 0–9, inner hyphens; not reserved; unique".
 func TestSlugs(t *testing.T) {
 	t.Parallel()
+	o := newOffice(t)
 	end := strings.ToLower(rand.Text()[:10])
 	for _, good := range []string{"a" + end[:2], "1-" + end, end + "-a-b-c", strings.Repeat("x", 30) + end, "0" + end} {
-		if _, err := create(t, described(good)); err != nil {
+		if _, err := o.Create(t.Context(), o.by, described(good)); err != nil {
 			t.Errorf("%q: %v", good, err)
 		}
 	}
@@ -91,26 +244,27 @@ func TestSlugs(t *testing.T) {
 		"ab", "a", "-" + end, end + "-", "a--" + end, "A" + end, "å" + end, "a_" + end, "a." + end, "a b" + end,
 		"admin", "api", "www", "platform", "docs", "test", "mail",
 	} {
-		_, err := create(t, described(bad))
+		_, err := o.Create(t.Context(), o.by, described(bad))
 		if t.Run(bad, func(t *testing.T) { wantFields(t, err, core.Fields{"slug": {"The selected slug is invalid."}}) }); err == nil {
 			t.Errorf("%q was accepted", bad)
 		}
 	}
-	_, err := create(t, described(strings.Repeat("x", 41)))
+	_, err := o.Create(t.Context(), o.by, described(strings.Repeat("x", 41)))
 	wantFields(t, err, core.Fields{"slug": {"The slug field must not be greater than 40 characters."}})
-	_, err = create(t, described(""))
+	_, err = o.Create(t.Context(), o.by, described(""))
 	wantFields(t, err, core.Fields{"slug": {"The slug field is required."}})
 }
 
 // Of many that want one slug at once, one gets it; the others hear so on the field.
 func TestASlugIsTakenOnce(t *testing.T) {
 	t.Parallel()
+	o := newOffice(t)
 	wanted := slug()
 	var made atomic.Int32
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if _, err := create(t, described(wanted)); err == nil {
+			if _, err := o.Create(t.Context(), o.by, described(wanted)); err == nil {
 				made.Add(1)
 			} else {
 				var refusal *core.Error
@@ -126,31 +280,333 @@ func TestASlugIsTakenOnce(t *testing.T) {
 	}
 }
 
-// Every wrong field is reported at once.
+// Of one request that is sent many times at once, one makes a tenant and a mail.
+func TestAKeyMakesOneTenant(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	wanted := slug()
+	var made, replayed, running atomic.Int32
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			by := o.by
+			by.Once = &core.Once{Key: "key", Render: func(any) (core.Answer, error) { return core.Answer{Status: 201, Body: []byte("{}")}, nil }}
+			switch _, err := o.Create(t.Context(), by, described(wanted)); {
+			case err == nil:
+				made.Add(1)
+			case errors.Is(err, core.ErrReplayed):
+				replayed.Add(1)
+			case errors.Is(err, core.ErrKeyRunning):
+				running.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	served, err := tenant.BySlug(t.Context(), o.db, wanted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made.Load() != 1 || made.Load()+replayed.Load()+running.Load() != 20 || o.count(t, "mail", served.ID) != 1 {
+		t.Errorf("%d made, %d replayed, %d running; %d mails", made.Load(), replayed.Load(), running.Load(), o.count(t, "mail", served.ID))
+	}
+}
+
+// Every wrong field is reported at once, those that only the database knows of too.
 func TestCreateRefuses(t *testing.T) {
 	t.Parallel()
-	_, err := create(t, tenant.New{
-		Name: " ", Slug: "?", Email: "nobody", PlanID: 1, BillingCycle: "weekly", PaymentMethod: "gold",
-		TimeZone: "Mars/Olympus", Currency: "euro", Country: "Sweden",
+	o := newOffice(t)
+	taken := o.create(t, described(slug())).Slug
+	retired := o.plan(t, true)
+	invalid := func(field string) []string { return []string{"The selected " + field + " is invalid."} }
+	for _, c := range []struct {
+		name string
+		n    tenant.New
+		want core.Fields
+	}{
+		{"nothing", tenant.New{}, core.Fields{
+			"name": {"The name field is required."}, "slug": {"The slug field is required."}, "email": {"The email field is required."},
+			"plan_id": {"The plan id field is required."}, "billing_cycle": {"The billing cycle field is required."},
+			"payment_method": {"The payment method field is required."},
+		}},
+		{"everything", tenant.New{
+			Name: new(strings.Repeat("å", 101)), Slug: &taken, Email: new("nobody"), PlanID: new(int64(1 << 62)), BillingCycle: new("weekly"),
+			PaymentMethod: new("gold"), TimeZone: new("Mars/Olympus"), Currency: new("euro"), Country: new("Sweden"),
+		}, core.Fields{
+			"name": {"The name field must not be greater than 100 characters."}, "slug": {"The slug has already been taken."},
+			"email": {"The email field must be a valid email address."}, "plan_id": invalid("plan id"), "billing_cycle": invalid("billing cycle"),
+			"payment_method": invalid("payment method"), "timezone": invalid("timezone"), "currency": invalid("currency"), "country": invalid("country"),
+		}},
+		{"what only the database knows", tenant.New{
+			Name: new("Café"), Slug: &taken, Email: new("owner@example.com"), PlanID: &retired, BillingCycle: new("yearly"), PaymentMethod: new("card"),
+		}, core.Fields{"slug": {"The slug has already been taken."}, "plan_id": invalid("plan id")}},
+		{"unreadable", tenant.New{
+			Name: new("Café"), Slug: new(slug()), Email: new("owner@example.com"), BillingCycle: new("yearly"), PaymentMethod: new("card"),
+			Unreadable: core.Fields{"plan_id": {"The plan id field must be an integer."}, "currency": {"The currency field must be a string."}},
+		}, core.Fields{"plan_id": {"The plan id field must be an integer."}, "currency": {"The currency field must be a string."}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := o.Create(t.Context(), o.by, c.n)
+			wantFields(t, err, c.want)
+		})
+	}
+}
+
+// Currencies are those in use, countries those with phone numbers, in upper case.
+func TestCodes(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	made := o.create(t, described(slug()))
+	for code, good := range map[string]bool{
+		"EUR": true, "SEK": true, "USD": true, "JPY": true, "ZWG": true, "VES": true,
+		"eur": false, "EURO": false, "ABC": false, "DEM": false, "XXX": false, "XTS": false, "XAU": false, "978": false,
+	} {
+		edited, err := o.Edit(t.Context(), o.by, made.ID, tenant.Edit{Currency: core.Set(code)})
+		if good != (err == nil) || (good && edited.Currency != code) {
+			t.Errorf("currency %q: %v", code, err)
+		}
+	}
+	for code, good := range map[string]bool{
+		"SE": true, "US": true, "GB": true, "NP": true,
+		"se": false, "UK": false, "EU": false, "ZZ": false, "SWE": false, "SU": false, "AN": false, "001": false, "S": false,
+	} {
+		edited, err := o.Edit(t.Context(), o.by, made.ID, tenant.Edit{Country: core.Set(code)})
+		if good != (err == nil) || (good && *edited.Country != code) {
+			t.Errorf("country %q: %v", code, err)
+		}
+	}
+}
+
+// "PATCH takes all but slug": what is not sent stays, and the log tells what changed.
+func TestEdit(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	made, plan := o.create(t, described(slug())), o.plan(t, false)
+	created := o.log(t, made.ID)
+
+	if same := o.edit(t, made.ID, tenant.Edit{Name: core.Set("Café")}); cmp.Diff(made, same) != "" {
+		t.Errorf("changed nothing: %+v, was %+v", same, made)
+	}
+	suspended := o.edit(t, made.ID, tenant.Edit{Status: core.Set("suspended")})
+	if suspended.Status != tenant.Suspended || suspended.Name != made.Name {
+		t.Errorf("suspended = %+v", suspended)
+	}
+	edited := o.edit(t, made.ID, tenant.Edit{
+		Name: core.Set(" Bar "), Email: core.Set("new@example.com"), PlanID: core.Set(plan), BillingCycle: core.Set("yearly"),
+		PaymentMethod: core.Set("paypal"), Status: core.Set("active"), TimeZone: core.Set("Asia/Kathmandu"), Currency: core.Set("NPR"), Country: core.Set("NP"),
+	})
+	want := tenant.Tenant{
+		ID: made.ID, Name: "Bar", Slug: made.Slug, Email: "new@example.com", PlanID: plan, BillingCycle: tenant.Yearly, PaymentMethod: tenant.PayPal,
+		Status: tenant.Active, TimeZone: "Asia/Kathmandu", Currency: "NPR", Country: new("NP"), CreatedAt: made.CreatedAt,
+	}
+	if diff := cmp.Diff(want, edited); diff != "" {
+		t.Errorf("edited (-want +got):\n%s", diff)
+	}
+	if cleared := o.edit(t, made.ID, tenant.Edit{Country: core.Optional[string]{Set: true}}); cleared.Country != nil {
+		t.Errorf("country = %s, want none", *cleared.Country)
+	}
+	log := []string{
+		`tenant.edit Root 192.0.2.7 request-1 {"status": "active"} {"status": "suspended"}`,
+		fmt.Sprintf(`tenant.edit Root 192.0.2.7 request-1 {"name": "Café", "email": "owner@example.com", "status": "suspended", "country": null, "plan_id": 1, `+
+			`"currency": "EUR", "timezone": "UTC", "billing_cycle": "monthly", "payment_method": "manual"} `+
+			`{"name": "Bar", "email": "new@example.com", "status": "active", "country": "NP", "plan_id": %d, `+
+			`"currency": "NPR", "timezone": "Asia/Kathmandu", "billing_cycle": "yearly", "payment_method": "paypal"}`, plan),
+		`tenant.edit Root 192.0.2.7 request-1 {"country": "NP"} {"country": null}`,
+	}
+	if diff := cmp.Diff(append(created, log...), o.log(t, made.ID)); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+	if _, err := o.Edit(t.Context(), o.by, 1<<62, tenant.Edit{Name: core.Set(" ")}); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("nobody's = %v, want ErrNotFound", err)
+	}
+}
+
+// "`email: null` clears, other nulls are 422": of a tenant only the country can be cleared.
+func TestEditRefuses(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	made := o.create(t, described(slug()))
+	null := core.Optional[string]{Set: true}
+	required := func(field string) []string { return []string{"The " + field + " field is required."} }
+	_, err := o.Edit(t.Context(), o.by, made.ID, tenant.Edit{
+		Name: null, Email: null, PlanID: core.Optional[int64]{Set: true}, BillingCycle: null, PaymentMethod: null, Status: null, TimeZone: null, Currency: null,
 	})
 	wantFields(t, err, core.Fields{
-		"name":           {"The name field is required."},
-		"slug":           {"The selected slug is invalid."},
-		"email":          {"The email field must be a valid email address."},
-		"billing_cycle":  {"The selected billing cycle is invalid."},
-		"payment_method": {"The selected payment method is invalid."},
-		"timezone":       {"The selected timezone is invalid."},
-		"currency":       {"The selected currency is invalid."},
-		"country":        {"The selected country is invalid."},
+		"name": required("name"), "email": required("email"), "plan_id": required("plan id"), "billing_cycle": required("billing cycle"),
+		"payment_method": required("payment method"), "status": required("status"), "timezone": required("timezone"), "currency": required("currency"),
 	})
-	n := described(slug())
-	n.TimeZone, n.Currency, n.Country = "Local", "eur", "se"
-	_, err = create(t, n)
-	wantFields(t, err, core.Fields{
-		"timezone": {"The selected timezone is invalid."},
-		"currency": {"The selected currency is invalid."},
-		"country":  {"The selected country is invalid."},
-	})
+	retired := o.plan(t, true)
+	_, err = o.Edit(t.Context(), o.by, made.ID, tenant.Edit{PlanID: core.Set(retired), Status: core.Set("gone")})
+	wantFields(t, err, core.Fields{"plan_id": {"The selected plan id is invalid."}, "status": {"The selected status is invalid."}})
+	_, err = o.Edit(t.Context(), o.by, made.ID, tenant.Edit{PlanID: core.Set(retired)})
+	wantFields(t, err, core.Fields{"plan_id": {"The selected plan id is invalid."}})
+	_, err = o.Edit(t.Context(), o.by, made.ID, tenant.Edit{Unreadable: core.Fields{"name": {"The name field must be a string."}}})
+	wantFields(t, err, core.Fields{"name": {"The name field must be a string."}})
+
+	// Who is on a plan that is retired may stay on it.
+	plan := o.plan(t, false)
+	o.edit(t, made.ID, tenant.Edit{PlanID: core.Set(plan)})
+	if _, err := o.db.Pool().Exec(t.Context(), "update loyalty.plan set retired = true where id = $1", plan); err != nil {
+		t.Fatal(err)
+	}
+	if edited := o.edit(t, made.ID, tenant.Edit{PlanID: core.Set(plan), Name: core.Set("Bar")}); edited.Name != "Bar" || edited.PlanID != plan {
+		t.Errorf("edited = %+v", edited)
+	}
+}
+
+// welcome makes customers of a tenant by their phone numbers.
+func (o office) welcome(t *testing.T, id core.TenantID, phones ...string) {
+	t.Helper()
+	served, err := tenant.ByID(t.Context(), o.db, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, phone := range phones {
+		n := customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: &phone}
+		if _, err := customer.NewService(o.db).Upsert(t.Context(), core.System(served, "test"), n); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (o office) keys(t *testing.T, id core.TenantID) (keys string) {
+	t.Helper()
+	err := o.db.Pool().QueryRow(t.Context(), "select string_agg(phone_key, ' ' order by phone_key) from loyalty.customer where tenant_id = $1", id).Scan(&keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return keys
+}
+
+// "Changing the tenant's country re-keys all phones; collisions are listed and refuse it."
+func TestANewCountryReadsPhonesAnew(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	made := o.create(t, described(slug()))
+	o.welcome(t, made.ID, "070-174 06 05", "08-465 004 12")
+	o.edit(t, made.ID, tenant.Edit{Country: core.Set("SE")})
+	if got := o.keys(t, made.ID); got != "+46701740605 +46846500412" {
+		t.Errorf("in Sweden the keys are %s", got)
+	}
+	o.edit(t, made.ID, tenant.Edit{Country: core.Optional[string]{Set: true}})
+	if got := o.keys(t, made.ID); got != "0701740605 0846500412" {
+		t.Errorf("in no country the keys are %s", got)
+	}
+	o.welcome(t, made.ID, "+46 70 174 06 05")
+	before := o.log(t, made.ID)
+	_, err := o.Edit(t.Context(), o.by, made.ID, tenant.Edit{Name: core.Set("Bar"), Country: core.Set("SE")})
+	wantFields(t, err, core.Fields{"country": {"The country cannot be changed: 070-174 06 05 and +46 70 174 06 05 would be the same number."}})
+	if after := o.log(t, made.ID); !slices.Equal(before, after) {
+		t.Errorf("the refusal is in the log: %q", after)
+	}
+}
+
+// However many try, collisions let nobody through, and nothing of the tenant changes.
+func TestCollisionsRefuseEverybody(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	made := o.create(t, described(slug()))
+	o.welcome(t, made.ID, "070-174 06 05", "08-465 004 12", "+46 70 174 06 05")
+	keys, log := o.keys(t, made.ID), o.log(t, made.ID)
+	var wg sync.WaitGroup
+	for i := range 10 {
+		wg.Go(func() {
+			_, err := o.Edit(t.Context(), o.by, made.ID, tenant.Edit{Name: core.Set(fmt.Sprint("Bar ", i)), Country: core.Set("SE")})
+			if !core.IsKind(err, core.KindInvalid) {
+				t.Errorf("Edit = %v, want it refused", err)
+			}
+		})
+	}
+	wg.Wait()
+	if now := o.edit(t, made.ID, tenant.Edit{}); cmp.Diff(made, now) != "" || o.keys(t, made.ID) != keys || !slices.Equal(o.log(t, made.ID), log) {
+		t.Errorf("now %+v with keys %s and log %q", now, o.keys(t, made.ID), o.log(t, made.ID))
+	}
+}
+
+// Two edits at once: both are in the log, each with what it replaced.
+func TestEditsWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	made := o.create(t, described(slug()))
+	var wg sync.WaitGroup
+	for i := range 10 {
+		wg.Go(func() {
+			if _, err := o.Edit(t.Context(), o.by, made.ID, tenant.Edit{Name: core.Set(fmt.Sprint("Bar ", i))}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	replaced := regexp.MustCompile(`\{"name": "(.*)"\} \{"name": "(.*)"\}$`)
+	by := map[string]string{}
+	for _, line := range o.log(t, made.ID)[1:] {
+		names := replaced.FindStringSubmatch(line)
+		by[names[1]] = names[2]
+	}
+	name, steps := "Café", 0
+	for ; by[name] != ""; steps++ {
+		name = by[name]
+	}
+	if last := o.edit(t, made.ID, tenant.Edit{}); steps != 10 || last.Name != name {
+		t.Errorf("the log leads to %s in %d steps, the name is %s: %v", name, steps, last.Name, by)
+	}
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	o := officeOf(t, dbtest.OwnDB(t))
+	var all []core.TenantID
+	for i := range 5 {
+		made := o.create(t, described(slug()))
+		all = append([]core.TenantID{made.ID}, all...)
+		if i%2 == 0 {
+			o.edit(t, made.ID, tenant.Edit{Status: core.Set("suspended")})
+		}
+	}
+	// In one instant, the id breaks ties.
+	if _, err := o.db.Pool().Exec(t.Context(), "update loyalty.tenant set created_at = '2026-05-01' where id = any($1)", all[1:4]); err != nil {
+		t.Fatal(err)
+	}
+	all = []core.TenantID{all[0], all[4], all[1], all[2], all[3]}
+	for status, want := range map[string][]core.TenantID{"": all, "suspended": {all[0], all[1], all[3]}, "active": {all[2], all[4]}} {
+		var f tenant.Filter
+		if status != "" {
+			f.Status = &status
+		}
+		var forward, back []core.TenantID
+		p := core.Page{Size: 2}
+		last := o.list(t, f, p)
+		for forward = ids(last); last.Next != nil; forward = append(forward, ids(last)...) {
+			p.Cursor = last.Next
+			last = o.list(t, f, p)
+		}
+		for back = ids(last); last.Prev != nil; back = append(ids(last), back...) {
+			p.Cursor = last.Prev
+			last = o.list(t, f, p)
+		}
+		if !slices.Equal(forward, want) || !slices.Equal(back, want) {
+			t.Errorf("%q: forward %v, back %v, want %v", status, forward, back, want)
+		}
+	}
+	_, err := o.List(t.Context(), tenant.Filter{Status: new("gone")}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"The selected cursor is invalid."}}})
+	wantFields(t, err, core.Fields{"status": {"The selected status is invalid."}, "cursor": {"The selected cursor is invalid."}})
+}
+
+func ids(l core.List[tenant.Tenant]) (ids []core.TenantID) {
+	for _, n := range l.Items {
+		ids = append(ids, n.ID)
+	}
+	return ids
+}
+
+func (o office) list(t *testing.T, f tenant.Filter, p core.Page) core.List[tenant.Tenant] {
+	t.Helper()
+	l, err := o.List(t.Context(), f, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
 }
 
 // "Local would be this machine's: refused"; a zone is one wherever it is asked for.
@@ -169,30 +625,5 @@ func TestZones(t *testing.T) {
 				t.Errorf("Zone(%s) = %s", name, zone)
 			}
 		}
-	}
-}
-
-// A status is set on a tenant that exists.
-func TestSetStatus(t *testing.T) {
-	t.Parallel()
-	made, err := create(t, described(slug()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := func(id core.TenantID) error {
-		_, err := db.Platform(t.Context(), dbtest.DB(t), maker, func(tx *db.Tx) (int, error) {
-			return 0, tenant.SetStatus(t.Context(), tx, id, tenant.Suspended)
-		})
-		return err
-	}
-	if err := set(made.ID); err != nil {
-		t.Fatal(err)
-	}
-	var status string
-	if err := dbtest.DB(t).Pool().QueryRow(t.Context(), "select status from loyalty.tenant where id = $1", made.ID).Scan(&status); err != nil || status != "suspended" {
-		t.Errorf("status = %s, %v", status, err)
-	}
-	if err := set(1 << 62); !errors.Is(err, core.ErrNotFound) {
-		t.Errorf("nobody's status = %v, want ErrNotFound", err)
 	}
 }

@@ -165,9 +165,8 @@ func TestWhoIsRefused(t *testing.T) {
 
 	setStatus := func(to tenant.Status) {
 		t.Helper()
-		_, err := db.Platform(t.Context(), o.db, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) {
-			return 0, tenant.SetStatus(t.Context(), tx, o.by.Tenant.ID, to)
-		})
+		platform := core.System(core.Tenant{}, "test")
+		_, err := tenant.NewService(o.db, nil).Edit(t.Context(), platform, o.by.Tenant.ID, tenant.Edit{Status: core.Set(string(to))})
 		if err != nil {
 			t.Fatal(err)
 		}

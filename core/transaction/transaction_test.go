@@ -539,6 +539,7 @@ func TestListByCustomer(t *testing.T) {
 	var want []core.ID
 	for i := range 7 {
 		want = append(want, s.sale(t, int64(i)*100).ID)
+		dbtest.Tick(s.db)
 	}
 	slices.Reverse(want)
 	quiet := s.newCustomer(t, "070 174 06 06")

@@ -319,3 +319,35 @@ const tokenSQL = `
 		from loyalty.token t
 		left join loyalty.staff s on s.id = t.staff_id
 	)` + tally
+
+const invitationSQL = `
+	with judged as (
+		select i.tenant_id, i.id, s.id is null or s.tenant_id is distinct from i.tenant_id as wrong
+		from loyalty.invitation i
+		left join loyalty.staff s on s.id = i.staff_id
+	)` + tally
+
+const ownerSQL = `
+	with owned as (
+		select distinct tenant_id
+		from loyalty.staff
+		where role = 'owner'
+	), judged as (
+		select n.id as tenant_id, n.id, o.tenant_id is null as wrong
+		from loyalty.tenant n
+		left join owned o on o.tenant_id = n.id
+	)` + tally
+
+// A line without an amount makes the sum null, which no amount is.
+const invoiceSQL = `
+	with summed as (
+		select i.tenant_id, i.id, i.amount_cents, i.tax_cents, i.total_cents,
+			case when bool_and(l.line ? 'amount_cents') then sum((l.line ->> 'amount_cents')::numeric) end as lines
+		from loyalty.invoice i
+		left join lateral jsonb_array_elements(i.lines) l (line) on true
+		group by i.tenant_id, i.id
+	), judged as (
+		select tenant_id, id,
+			amount_cents is distinct from lines or total_cents is distinct from lines + tax_cents as wrong
+		from summed
+	)` + tally

@@ -55,6 +55,9 @@ var checks = []struct{ claim, sql string }{
 	{"No phone number belongs to two customers of a tenant.", phoneSQL},
 	{"No e-mail address belongs to two customers of a tenant.", emailSQL},
 	{"Every API token belongs to the tenant of its person.", tokenSQL},
+	{"Every invitation is for a person of its tenant.", invitationSQL},
+	{"Every tenant has an owner.", ownerSQL},
+	{"Every invoice's total is the sum of its lines plus tax.", invoiceSQL},
 }
 
 // found is the one row of each statement.

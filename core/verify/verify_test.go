@@ -73,8 +73,19 @@ func trading(t *testing.T) *shop {
 	s.voucherUsed(t, coffee, s.bilal)
 	s.voucher(t, coffee, s.anna)
 	s.post(t, ledger.Entry{Customer: s.anna.ID, Unit: ledger.Points, Amount: 3, Kind: ledger.Adjustment, Reason: new("sorry")})
+	s.damage(t, papers)
 	return s
 }
+
+// An invitation and an invoice, which panel and billing run will write.
+const papers = `
+	insert into loyalty.invitation (tenant_id, id, staff_id, hash, expires_at, created_at)
+	select tenant_id, loyalty.new_ulid(now()), id, '', now(), now()
+	from loyalty.staff;
+	insert into loyalty.invoice (tenant_id, currency, lines, amount_cents, tax_cents, total_cents, period_start, period_end, created_at)
+	select id, 'EUR', '[{"amount_cents": 4900}, {"amount_cents": 100}]', 5000, 1250, 6250, '2026-05-01', '2026-05-31', now()
+	from loyalty.tenant;
+`
 
 func (s *shop) kind(t *testing.T, name string, unit ledger.Unit, rule transaction.Rule) transaction.Type {
 	t.Helper()
@@ -254,6 +265,12 @@ const noConstraints = `
 	alter table loyalty.voucher drop constraint voucher_customer, drop constraint voucher_coupon, drop constraint voucher_send,
 		drop constraint voucher_redemption, drop constraint voucher_redeemed;
 	drop index loyalty.voucher_redemption_once;
+	alter table loyalty.invoice drop constraint invoice_total;
+`
+
+const anotherTenant = `
+	insert into loyalty.tenant (name, slug, email, plan_id, billing_cycle, payment_method, created_at)
+	values ('Other', 'other', 'other@example.com', 1, 'monthly', 'manual', now());
 `
 
 func TestEachCheckSeesItsDamage(t *testing.T) {
@@ -381,14 +398,21 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"No external reference", "a receipt twice", "update loyalty.transaction set external_reference = 'R-1'"},
 		{"No phone number", "one phone", "update loyalty.customer set phone_key = '+46701740605'"},
 		{"No e-mail address", "one address", "update loyalty.customer set email_key = 'anna@example.com'"},
-		{"Every API token", "another tenant's", `
-			insert into loyalty.tenant (name, slug, email, plan_id, billing_cycle, payment_method, created_at)
-			values ('Other', 'other', 'other@example.com', 1, 'monthly', 'manual', now());
+		{"Every API token", "another tenant's", anotherTenant + `
 			insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, created_at)
 			select (select id from loyalty.tenant where slug = 'other'), id, 'Till', '', '{}', now() from loyalty.staff`},
 		{"Every API token", "the platform's", `
 			insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, created_at)
 			select null, id, 'Till', '', '{}', now() from loyalty.staff`},
+		{"Every invitation", "another tenant's", anotherTenant + "update loyalty.invitation set tenant_id = (select id from loyalty.tenant where slug = 'other')"},
+		{"Every tenant", "nobody in it", anotherTenant},
+		{"Every tenant", "a manager alone", "update loyalty.staff set role = 'manager'"},
+		{"Every invoice", "another total", "update loyalty.invoice set total_cents = total_cents + 1"},
+		{"Every invoice", "no tax", "update loyalty.invoice set tax_cents = 0"},
+		{"Every invoice", "another amount", "update loyalty.invoice set amount_cents = 4900, tax_cents = 1350"},
+		{"Every invoice", "a line less", "update loyalty.invoice set lines = lines - 0"},
+		{"Every invoice", "no lines", "update loyalty.invoice set lines = '[]'"},
+		{"Every invoice", "a line of nothing", "update loyalty.invoice set lines = lines || '{}'"},
 	}
 
 	undamaged := map[string]bool{}

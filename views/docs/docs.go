@@ -6,7 +6,7 @@ package docs
 type Frame struct {
 	Title       string // of the tab
 	Description string // for search engines; "" keeps them away
-	Stylesheet  string
+	Stylesheets []string
 	Icon        string
 	Section     Section
 }
@@ -18,6 +18,10 @@ type Section int
 const (
 	NoSection Section = iota
 	HomeSection
+	ReferenceSection
+	RetriesSection
+	VersioningSection
+	ChangelogSection
 	ProblemsSection
 )
 
@@ -27,6 +31,48 @@ type Home struct {
 	API     string // base URL of the API
 	Example string // a first request
 }
+
+// Reference is the page that a script fills with the API's description.
+type Reference struct {
+	Frame
+	Description string // its address
+	Scalar      string // the script that knows how
+	Script      string // ours, which asks it to
+	Licence     string // of theirs
+}
+
+// Retries is the guide to sending a request again.
+type Retries struct {
+	Frame
+	Keyed, Referenced, Found string // requests
+	Loop, Pseudocode         string
+}
+
+// Versioning is the policy.
+type Versioning struct {
+	Frame
+	Headers string // of a deprecated endpoint's answer
+	Watch   string // a request that shows them
+}
+
+// Changelog is what v1 has, and what it may get.
+type Changelog struct {
+	Frame
+	Launch []EndpointGroup
+	Added  []Addition
+}
+
+// EndpointGroup is a part of the API.
+type EndpointGroup struct {
+	Title     string
+	Endpoints []Endpoint
+}
+
+// Endpoint is a line of the changelog.
+type Endpoint struct{ Method, Path, Scope string }
+
+// Addition is something that the launch list did not have.
+type Addition struct{ What, Why Text }
 
 // ProblemList names every business rule.
 type ProblemList struct {

@@ -23,5 +23,16 @@ type TokenMade struct {
 	Steps    []string
 }
 
+// Notice tells somebody what there is for them to do, and where.
+type Notice struct {
+	Frame
+	Greeting string
+	Intro    string
+	Facts    []Fact
+	Action   string // what to do
+	Address  string // where
+	Fine     string
+}
+
 // Fact is a line of a small list.
 type Fact struct{ Name, Value string }

@@ -1,8 +1,8 @@
-// Package docs serves the base host's pages for people who read the API's
-// references: the start page, and a page for each rule of the business, which is
-// where the "type" of such a problem document leads.
+// Package docs serves the base host's pages for people who write clients of the API:
+// the start page, the reference, the guides beside it, and a page for each rule of the
+// business, which is where the "type" of such a problem document leads.
 //
-// The words are in problems.go. A rule without words there fails a test.
+// The words about rules are in problems.go. A rule without words there fails a test.
 package docs
 
 import (
@@ -21,15 +21,19 @@ import (
 // Pages are the pages of one installation. They never change while it runs, so
 // they are put together once.
 type Pages struct {
-	home     views.Home
-	list     views.ProblemList
-	problems map[string]views.Problem // by slug
+	guides
+	home      views.Home
+	reference views.Reference
+	list      views.ProblemList
+	problems  map[string]views.Problem // by slug
 }
 
 // New makes the pages for an installation's base URL.
 func New(baseURL string) *Pages {
 	baseURL = strings.TrimSuffix(baseURL, "/")
 	p := &Pages{
+		guides:    newGuides(baseURL),
+		reference: newReference(),
 		home: views.Home{
 			Frame: frame("Loyalty", "Points and stamps for shops: the address of the API, and its references.", views.HomeSection),
 			API:   baseURL + "/api/v1",
@@ -55,9 +59,13 @@ func New(baseURL string) *Pages {
 // Mount registers the pages on the base host.
 func (p *Pages) Mount(e *echo.Echo) {
 	for path, handler := range map[string]echo.HandlerFunc{
-		"/":               p.showHome,
-		"/problems":       p.showProblems,
-		"/problems/:slug": p.showProblem,
+		"/":                p.showHome,
+		"/docs":            p.showReference,
+		"/docs/retries":    p.showRetries,
+		"/docs/versioning": p.showVersioning,
+		"/docs/changelog":  p.showChangelog,
+		"/problems":        p.showProblems,
+		"/problems/:slug":  p.showProblem,
 	} {
 		// Echo answers HEAD with 405 unless told; link checkers ask that way.
 		e.Match([]string{http.MethodGet, http.MethodHead}, path, handler)
@@ -100,7 +108,7 @@ func render(c echo.Context, status int, page templ.Component) error {
 func frame(title, description string, section views.Section) views.Frame {
 	return views.Frame{
 		Title: title, Description: description, Section: section,
-		Stylesheet: static.Path("css/docs.css"), Icon: static.Path("img/icon.svg"),
+		Stylesheets: []string{static.Path("css/frame.css"), static.Path("css/docs.css")}, Icon: static.Path("img/icon.svg"),
 	}
 }
 

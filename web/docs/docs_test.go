@@ -60,7 +60,10 @@ func (s site) get(t *testing.T, path string, status int) string {
 func TestPages(t *testing.T) {
 	t.Parallel()
 	s := open()
-	pages := map[string]string{"home": "/", "problems": "/problems", "notfound": "/nothing/here"}
+	pages := map[string]string{
+		"home": "/", "problems": "/problems", "notfound": "/nothing/here",
+		"reference": "/docs", "retries": "/docs/retries", "versioning": "/docs/versioning", "changelog": "/docs/changelog",
+	}
 	for _, slug := range slugs {
 		pages["problem-"+slug] = "/problems/" + slug
 	}
@@ -74,11 +77,11 @@ func TestPages(t *testing.T) {
 			page := s.get(t, path, status)
 			viewtest.WellFormed(t, page)
 			for _, forbidden := range []string{"style=", "<style", "<script", "javascript:", " on"} {
-				if inTags(page, forbidden) {
+				if inTags(page, forbidden) && (name != "reference" || forbidden != "<script") {
 					t.Errorf("the page has %q, which its security policy forbids", forbidden)
 				}
 			}
-			for _, part := range []string{`<html lang="en">`, `<a class="skip" href="#content">`, `<main id="content"`} {
+			for _, part := range []string{`<html lang="en">`, `<a class="skip" href="#content">`, `<main id="content"`, `<nav aria-label="Main">`} {
 				if !strings.Contains(page, part) {
 					t.Errorf("the page lacks %s", part)
 				}
@@ -103,7 +106,9 @@ func inTags(page, what string) bool {
 
 // unhashed keeps golden files from changing with every change of the style sheet.
 func unhashed(page string) string {
-	for _, name := range []string{"css/docs.css", "img/icon.svg"} {
+	for _, name := range []string{
+		"css/frame.css", "css/docs.css", "css/reference.css", "js/reference.js", "img/icon.svg", "vendor/scalar/standalone.js", "vendor/scalar/LICENSE",
+	} {
 		page = strings.ReplaceAll(page, static.Path(name), static.Prefix+name)
 	}
 	return page
@@ -113,9 +118,15 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	s := open()
 	link := regexp.MustCompile(`(?:href|src)="(/[^"]*)"`)
-	seen := map[string]bool{"/healthz": true, "/readyz": true} // answered before the pages are reached
+	within := regexp.MustCompile(`href="#([^"]*)"`)
+	seen := map[string]bool{"/healthz": true, "/readyz": true, "/api/v1/openapi.json": true} // answered before the pages are reached
 	var follow func(path, page string)
 	follow = func(path, page string) {
+		for _, m := range within.FindAllStringSubmatch(page, -1) {
+			if !strings.Contains(page, ` id="`+m[1]+`"`) {
+				t.Errorf("%s leads to its own #%s, which is nowhere", path, m[1])
+			}
+		}
 		for _, m := range link.FindAllStringSubmatch(page, -1) {
 			to := m[1]
 			if seen[to] {
@@ -253,9 +264,82 @@ func TestUnknownProblemIsNotFound(t *testing.T) {
 func TestHeadIsAnswered(t *testing.T) {
 	t.Parallel()
 	s := open()
-	for _, path := range []string{"/", "/problems", "/problems/already-voided"} {
+	for _, path := range []string{"/", "/docs", "/docs/retries", "/problems", "/problems/already-voided"} {
 		if got := s.ask(http.MethodHead, path); got.Code != http.StatusOK {
 			t.Errorf("HEAD %s = %d", path, got.Code)
+		}
+	}
+}
+
+// "Nothing is loaded from another host at run time"; "relax CSP on that one route only".
+func TestTheReferenceStaysOnItsHost(t *testing.T) {
+	t.Parallel()
+	s := open()
+	got := s.ask(http.MethodGet, "/docs")
+	policy := got.Header().Get("Content-Security-Policy")
+	for directive := range strings.SplitSeq(policy, "; ") {
+		name, sources, _ := strings.Cut(directive, " ")
+		for source := range strings.FieldsSeq(sources) {
+			inline := source == "'unsafe-inline'" && name == "style-src"
+			if source != "'self'" && source != "'none'" && source != "data:" && !inline {
+				t.Errorf("%s may come from %s", name, source)
+			}
+		}
+	}
+	if !strings.HasPrefix(policy, "default-src 'none'; script-src 'self'; connect-src 'self'; ") {
+		t.Errorf("the policy is %s", policy)
+	}
+	for _, loaded := range regexp.MustCompile(`(?:src|href|data-[a-z]+)="([^"]*)"`).FindAllStringSubmatch(got.Body.String(), -1) {
+		if !strings.HasPrefix(loaded[1], "/") && !strings.HasPrefix(loaded[1], "#") {
+			t.Errorf("%s is loaded", loaded[1])
+		}
+	}
+	for _, path := range []string{"/", "/docs/retries", "/problems"} {
+		if other := s.ask(http.MethodGet, path).Header().Get("Content-Security-Policy"); other != "" {
+			t.Errorf("%s has a policy of its own: %s", path, other)
+		}
+	}
+	script, err := os.ReadFile(filepath.Join("..", "..", "static", "js", "reference.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, off := range []string{
+		"withDefaultFonts: false", "telemetry: false", "agent: { disabled: true }", "mcp: { disabled: true }", "hideClientButton: true",
+		"showDeveloperTools: 'never'", "persistAuth: false",
+	} {
+		if !strings.Contains(string(script), off) {
+			t.Errorf("the script does not say %s", off)
+		}
+	}
+	if strings.Contains(string(script), "http") || strings.Contains(string(script), "proxy") {
+		t.Error("the script names another host")
+	}
+}
+
+// What the guides promise is what the specification says (§7, §9).
+func TestGuidesSayWhatTheSpecificationSays(t *testing.T) {
+	t.Parallel()
+	s := open()
+	for path, facts := range map[string][]string{
+		"/docs/versioning": {
+			"/api/v1/", "/api/v2/", "at least 6 months", "at least 90 days", "Deprecation: true", "Sunset: ", "rel=\"deprecation\"",
+			"owner address of every business with an active token", "new optional request fields", "new response fields", "new endpoints", "higher rate limits",
+			"removing an endpoint", "required request field", "documented response field", "authentication", "of errors",
+		},
+		"/docs/changelog": {
+			"May 2026", "customers:read", "customers:write", "transactions:write", "rewards:read", "coupons:read", "reports:read",
+			"Planned, not committed", "/api/v1/customers/{ulid}/redemptions", "Webhooks", "read-only token", "POST /api/v1/transactions",
+		},
+		"/docs/retries": {
+			"400, 401, 403, 404, 405, 413, 415, 422", "Retry-After", "1, 2, 4 and 8 seconds", "10 to 20 percent", "After those 4 attempts",
+			"already-voided</code> is success", "Idempotency-Key", "external_reference", "look before you send it again",
+		},
+	} {
+		page := html.UnescapeString(s.get(t, path, http.StatusOK))
+		for _, fact := range facts {
+			if !strings.Contains(page, fact) {
+				t.Errorf("%s does not say: %s", path, fact)
+			}
 		}
 	}
 }

@@ -8,28 +8,28 @@ package letter
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strings"
 	"unicode"
 
 	"github.com/a-h/templ"
 
+	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/token"
+	"example.com/loyalty/web/host"
 )
 
-// Render renders the letters of an installation by its base URL.
-func Render(baseURL string) mail.Renderer {
-	p := post{base: strings.TrimSuffix(baseURL, "/")}
-	p.service = p.base
-	if u, err := url.Parse(p.base); err == nil && u.Host != "" {
-		p.service = u.Host
-	}
-	return p.render
+// Render renders the letters of an installation by its host names.
+func Render(names host.Names) mail.Renderer {
+	return post{names: names, service: strings.TrimPrefix(names.Base(), "https://")}.render
 }
 
 // post is the installation that writes.
-type post struct{ base, service string }
+type post struct {
+	names   host.Names
+	service string // its host, as mails name it
+}
 
 // draft is a letter in words.
 type draft struct {
@@ -54,6 +54,10 @@ func (p post) draft(to string, letter mail.Letter) (draft, error) {
 	switch l := letter.(type) {
 	case token.Letter:
 		return p.tokenMade(to, l), nil
+	case staff.InvitationLetter:
+		return p.invited(to, l), nil
+	case deprecation.Letter:
+		return p.deprecated(to, l), nil
 	default:
 		return draft{}, fmt.Errorf("no mail is written for a %T", letter)
 	}

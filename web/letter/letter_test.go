@@ -7,9 +7,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/views/viewtest"
+	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/letter"
 )
 
@@ -22,9 +26,18 @@ func tokenLetter() token.Letter {
 	}
 }
 
+func renderer(t *testing.T) mail.Renderer {
+	t.Helper()
+	names, err := host.Parse("https://loyalty.example/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return letter.Render(names)
+}
+
 func render(t *testing.T, l mail.Letter) mail.Rendered {
 	t.Helper()
-	got, err := letter.Render("https://loyalty.example/")(t.Context(), "maja@aro.example", l)
+	got, err := renderer(t)(t.Context(), "maja@aro.example", l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,6 +76,49 @@ func TestTokenLetter(t *testing.T) {
 			viewtest.Golden(t, name+".txt", got.Text)
 		})
 	}
+}
+
+func invitation() staff.InvitationLetter {
+	return staff.InvitationLetter{
+		Tenant: "Café Åro", Slug: "cafe-aro", Person: "Owner of Café Åro", Role: core.Owner, Secret: "LQJ7WZ6M3KXN5T2VBYD4R5S6AE",
+		ExpiresAt: time.Date(2026, 11, 10, 9, 5, 7, 0, time.FixedZone("CET", 3600)),
+	}
+}
+
+// The link leads to the host of the business.
+func TestInvitationLetter(t *testing.T) {
+	t.Parallel()
+	got := render(t, invitation())
+	if got.Subject != "Choose a password for Café Åro" {
+		t.Errorf("subject = %q", got.Subject)
+	}
+	const link = "https://cafe-aro.loyalty.example/admin/invitation/LQJ7WZ6M3KXN5T2VBYD4R5S6AE"
+	if !strings.Contains(got.HTML, `href="`+link+`"`) || !strings.Contains(got.Text, "\n"+link+"\n") {
+		t.Error("one of the forms does not lead to " + link)
+	}
+	viewtest.Golden(t, "invitation.html", got.HTML)
+	viewtest.Golden(t, "invitation.txt", got.Text)
+
+	for role, want := range map[core.Role]string{core.Manager: "as a manager of Café Åro", core.Cashier: "as a cashier of Café Åro"} {
+		l := invitation()
+		l.Role = role
+		if got := render(t, l); !strings.Contains(got.Text, want) {
+			t.Errorf("%s: %s", role, got.Text)
+		}
+	}
+}
+
+func TestDeprecationLetter(t *testing.T) {
+	t.Parallel()
+	got := render(t, deprecation.Letter{
+		Tenant: "Café Åro", Method: "GET", Path: "/api/v1/customers/{ulid}", Sunset: time.Date(2027, 3, 1, 0, 0, 0, 0, time.UTC),
+		Link: "https://loyalty.example/docs/changelog",
+	})
+	if got.Subject != "The API request GET /api/v1/customers/{ulid} ends on 1 March 2027" {
+		t.Errorf("subject = %q", got.Subject)
+	}
+	viewtest.Golden(t, "deprecation.html", got.HTML)
+	viewtest.Golden(t, "deprecation.txt", got.Text)
 }
 
 func TestBothFormsSayTheSame(t *testing.T) {
@@ -130,7 +186,7 @@ func TestTextIsWrapped(t *testing.T) {
 func TestUnknownLetterIsAnError(t *testing.T) {
 	t.Parallel()
 	type stranger struct{}
-	_, err := letter.Render("https://loyalty.example")(t.Context(), "maja@aro.example", stranger{})
+	_, err := renderer(t)(t.Context(), "maja@aro.example", stranger{})
 	if err == nil || !strings.Contains(err.Error(), "letter_test.stranger") {
 		t.Errorf("error = %v", err)
 	}

@@ -44,8 +44,8 @@ func (p post) tokenMade(to string, l token.Letter) draft {
 		v.Preview = "If this was not you, revoke it."
 	}
 	v.Steps = []string{
-		"Revoke the token at once: in " + panel + " under Settings → API Tokens, or by the API: GET " + p.base +
-			"/api/v1/tokens tells its id, and DELETE " + p.base + "/api/v1/tokens/{id} ends it.",
+		"Revoke the token at once: in " + panel + " under Settings → API Tokens, or by the API: GET " + p.names.Base() +
+			"/api/v1/tokens tells its id, and DELETE " + p.names.Base() + "/api/v1/tokens/{id} ends it.",
 		"Revoke your other tokens too. Whoever made this one holds one of them, or was signed in as you.",
 		"Change your password, and tell " + contact + ".",
 	}

@@ -1,0 +1,62 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/static"
+)
+
+// The description of the API is written by hand, and every test of this package
+// holds requests and answers to it.
+//
+//go:embed openapi.json
+var openapi []byte
+
+// describedBase is the base URL in openapi.json. Each installation puts its own in
+// its place: in servers, in examples and in links.
+const describedBase = "https://localhost:8443"
+
+// description is openapi.json as an installation serves it: to anybody, on every
+// host, at no cost to anybody's limit. It is a document and not data.
+type description struct {
+	plain, gzip []byte
+	tag         string // changes with the content
+}
+
+func describe(baseURL string) description {
+	d := description{plain: bytes.ReplaceAll(openapi, []byte(describedBase), []byte(baseURL))}
+	var b bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // fails only for a level that does not exist
+	_, _ = w.Write(d.plain)                               // a buffer takes everything
+	_ = w.Close()
+	sum := sha256.Sum256(d.plain)
+	d.gzip, d.tag = b.Bytes(), hex.EncodeToString(sum[:8])
+	return d
+}
+
+func (d description) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		h.Set(echo.HeaderAllow, "GET, HEAD")
+		_ = writeProblem(w, methodNotAllowed) // nobody else wants it
+		return
+	}
+	body, tag := d.plain, d.tag
+	if static.Accepts(r.Header, "gzip") {
+		body, tag = d.gzip, d.tag+"-gzip"
+		h.Set(echo.HeaderContentEncoding, "gzip")
+	}
+	h.Set(echo.HeaderContentType, echo.MIMEApplicationJSON)
+	h.Set(echo.HeaderVary, echo.HeaderAcceptEncoding)
+	h.Set(echo.HeaderCacheControl, "public, max-age=300")
+	h.Set("ETag", `"`+tag+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
+}

@@ -1,0 +1,305 @@
+package api_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/api"
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/limit"
+	"example.com/loyalty/core/token"
+)
+
+// operation is an operation of the document.
+type operation struct {
+	*openapi3.Operation
+	method, path string
+}
+
+func (o operation) name() string { return o.method + " " + o.path }
+
+func operations() (all []operation) {
+	for path, item := range described().Paths.Map() {
+		for method, op := range item.Operations() {
+			all = append(all, operation{op, method, path})
+		}
+	}
+	return all
+}
+
+// "`{base_url}/api/v1/openapi.json`; no token needed": on every host, and at nobody's cost.
+func TestTheDescriptionIsServed(t *testing.T) {
+	t.Parallel()
+	o := newDoor(t, dbtest.DB(t), func(c *api.Config) {
+		c.PerToken, c.PerAddress = limit.NewWindow(1, time.Minute, time.Now), limit.NewWindow(1, time.Minute, time.Now)
+	})
+	ask := func(method string, headers ...string) answer {
+		t.Helper()
+		r, err := http.NewRequest(method, o.URL+"/api/v1/openapi.json", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = domain
+		for _, h := range headers {
+			name, value, _ := strings.Cut(h, ": ")
+			if r.Header.Set(name, value); name == "Host" {
+				r.Host = value
+			}
+		}
+		got, err := send(o.Client(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	var served struct{ Servers []struct{ URL string } }
+	plain := ask("GET", "Accept-Encoding: identity")
+	if err := json.Unmarshal([]byte(plain.body), &served); err != nil || len(served.Servers) != 1 || served.Servers[0].URL != "https://"+domain {
+		t.Errorf("%v: servers %v, want this installation alone", err, served.Servers)
+	}
+	if strings.Contains(plain.body, "localhost") {
+		t.Error("an address is another installation's")
+	}
+	tag := plain.header.Get("ETag")
+	for name, want := range map[string]string{
+		"Content-Type": "application/json", "Cache-Control": "public, max-age=300", "Vary": "Accept-Encoding", "Content-Encoding": "", "X-Ratelimit-Limit": "",
+	} {
+		if got := plain.header.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if plain.status != 200 || plain.header.Get("X-Request-Id") == "" || tag == "" {
+		t.Errorf("%d %v", plain.status, plain.header)
+	}
+	if got := ask("GET", "Host: nobody."+domain, "Authorization: Bearer 1|wrong"); got.status != 200 || got.body != plain.body {
+		t.Errorf("on another host, with a bad token: %d", got.status)
+	}
+	if got := ask("HEAD"); got.status != 200 || got.body != "" {
+		t.Errorf("HEAD: %d %s", got.status, got.body)
+	}
+	if got := ask("GET", "Accept-Encoding: identity", "If-None-Match: "+tag); got.status != 304 || got.body != "" {
+		t.Errorf("what is known: %d", got.status)
+	}
+	short := ask("GET", "Accept-Encoding: gzip", "If-None-Match: "+tag)
+	if short.status != 200 || short.header.Get("Content-Encoding") != "gzip" || short.header.Get("ETag") == tag || len(short.body) > len(plain.body)/5 {
+		t.Errorf("compressed: %d %v, %d bytes of %d", short.status, short.header, len(short.body), len(plain.body))
+	}
+	for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS"} {
+		if got := ask(method); got.status != 405 || got.body != notAllowed+"\n" || got.header.Get("Allow") != "GET, HEAD" {
+			t.Errorf("%s: %d %v %s", method, got.status, got.header, got.body)
+		}
+	}
+	// Nobody's minute has begun.
+	if got := o.call(t, "GET", "/api/v1/tokens", "", ""); got.status != 401 {
+		t.Errorf("a first request: %d", got.status)
+	}
+}
+
+// The document is a good one, and every example in it is what its schema says.
+func TestTheDescriptionIsSound(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi3.NewLoader().LoadFromFile("openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := doc.Validate(t.Context(), openapi3.EnableExamplesValidation(), openapi3.EnableSchemaFormatValidation()); err != nil {
+		t.Error(err)
+	}
+	for name, schema := range doc.Components.Schemas {
+		for _, example := range schema.Value.Examples {
+			if err := doc.ValidateSchemaJSON(schema.Value, example, openapi3.EnableJSONSchema2020()); err != nil {
+				t.Errorf("an example of %s: %v", name, err)
+			}
+		}
+	}
+}
+
+// The document and the router know the same operations, for the same callers.
+func TestTheDescriptionHasEveryRoute(t *testing.T) {
+	t.Parallel()
+	routes := map[string]api.Endpoint{}
+	for _, e := range sharedDoor(t).api.Endpoints() {
+		routes[e.Method+" "+regexp.MustCompile(`:(\w+)`).ReplaceAllString(e.Path, "{$1}")] = e
+	}
+	for _, op := range operations() {
+		route, found := routes[op.name()]
+		delete(routes, op.name())
+		if !found {
+			t.Errorf("%s is described, and no route", op.name())
+			continue
+		}
+		op.allowsThoseOf(t, route)
+	}
+	for route := range routes {
+		t.Errorf("%s is not described", route)
+	}
+}
+
+// allowsThoseOf compares who may call an operation with who may call its route.
+func (o operation) allowsThoseOf(t *testing.T, route api.Endpoint) {
+	t.Helper()
+	callers := []token.Caller{{}, {Actor: core.Actor{Role: core.SuperAdmin}}}
+	for _, a := range token.Abilities {
+		callers = append(callers, token.Caller{Abilities: []token.Ability{a}})
+	}
+	for _, c := range callers {
+		want := o.scope() == "" || !c.IsPlatform() && c.May(token.Ability(o.scope()))
+		if o.isPlatform() {
+			want = c.IsPlatform()
+		}
+		if route.Allows(c) != want {
+			t.Errorf("%s: a caller with %v (platform %v) may: %v; the document says %v", o.name(), c.Abilities, c.IsPlatform(), !want, want)
+		}
+	}
+}
+
+// scope is the role that the operation asks for, or "".
+func (o operation) scope() string {
+	if roles := (*o.Security)[0]["token"]; len(roles) > 0 {
+		return roles[0]
+	}
+	return ""
+}
+
+func (o operation) isPlatform() bool { return strings.HasPrefix(o.path, "/api/v1/platform/") }
+
+// keyed reports whether the operation takes an idempotency key: "on every POST but /tokens".
+func (o operation) keyed() bool { return o.method == http.MethodPost && o.path != "/api/v1/tokens" }
+
+// Every operation says who may call it, in words as well, and describes each refusal
+// that it can meet, and no other.
+func TestOperationsDescribeTheirRefusals(t *testing.T) {
+	t.Parallel()
+	for _, op := range operations() {
+		want := []string{"401", "429", "500", "503"}
+		words := "Any valid token may call it."
+		switch {
+		case op.isPlatform():
+			words = "Only a platform token, which a super-admin makes, may call it."
+		case op.scope() != "":
+			words = "Needs the scope `" + op.scope() + "`"
+		}
+		if !strings.Contains(op.Description, words) {
+			t.Errorf("%s does not say: %s", op.name(), words)
+		}
+		if op.isPlatform() || op.scope() != "" {
+			want = append(want, "403")
+		}
+		if strings.Contains(op.path, "{") {
+			want = append(want, "404")
+		}
+		if op.RequestBody != nil {
+			want = append(want, "400", "413", "415", "422")
+		}
+		if op.keyed() {
+			want = append(want, "400", "409", "422")
+		}
+		for _, p := range op.Parameters {
+			if p.Value.In == openapi3.ParameterInQuery {
+				want = append(want, "400", "422")
+			}
+		}
+		slices.Sort(want)
+		var have []string
+		for status := range op.Responses.Map() {
+			if status >= "400" {
+				have = append(have, status)
+			}
+		}
+		slices.Sort(have)
+		if diff := cmp.Diff(slices.Compact(want), have); diff != "" {
+			t.Errorf("%s: refusals (-want +described):\n%s", op.name(), diff)
+		}
+		takesKey := op.Parameters.GetByInAndName(openapi3.ParameterInHeader, "Idempotency-Key") != nil
+		if takesKey != op.keyed() {
+			t.Errorf("%s takes a key: %v", op.name(), takesKey)
+		}
+	}
+}
+
+// Rules that no request to the API can break: they are about sending a coupon.
+var ofThePanel = []string{"coupon-expired", "coupon-not-started"}
+
+// Rules that are described and that core lacks so far.
+var noRuleYet = []string{"plan-limit-reached"}
+
+// Every rule of core that the API can refuse by is described, in core's own sentence,
+// and some operation is refused by it.
+func TestTheDescriptionHasEveryRule(t *testing.T) {
+	t.Parallel()
+	rules := rulesOfCore(t)
+	for _, code := range noRuleYet {
+		if rules[code] != "" {
+			t.Errorf("%s is a rule of core now: take it off the list", code)
+		}
+	}
+	examples := described().Components.Examples
+	for code, detail := range rules {
+		example := examples[code]
+		if example == nil {
+			if !slices.Contains(ofThePanel, code) {
+				t.Errorf("%s is not described", code)
+			}
+			continue
+		}
+		want := map[string]any{
+			"type": "https://localhost:8443/problems/" + code, "title": "Unprocessable Entity", "status": 422.0, "detail": detail, "code": code,
+		}
+		if diff := cmp.Diff(want, example.Value.Value); diff != "" {
+			t.Errorf("%s (-core +described):\n%s", code, diff)
+		}
+	}
+	used := map[string]bool{}
+	for _, op := range operations() {
+		response := op.Responses.Status(http.StatusUnprocessableEntity)
+		if response == nil {
+			continue
+		}
+		for code := range response.Value.Content["application/problem+json"].Examples {
+			used[code] = true
+			named := strings.Contains(op.Description, "`"+code+"`")
+			if code != "invalid" && (!named || examples[code] == nil) {
+				t.Errorf("%s: %s is named %v, and is an example %v", op.name(), code, named, examples[code] != nil)
+			}
+		}
+	}
+	for code := range examples {
+		if rules[code] == "" && !slices.Contains(noRuleYet, code) || !used[code] {
+			t.Errorf("%s: a rule of core %v, of an operation %v", code, rules[code] != "", used[code])
+		}
+	}
+}
+
+var refusal = regexp.MustCompile(`\bRefuse\("([a-z-]+)", "([^"]+)"\)`)
+
+// rulesOfCore are the sentences of the rules that core declares.
+func rulesOfCore(t *testing.T) map[string]string {
+	t.Helper()
+	rules := map[string]string{}
+	err := filepath.WalkDir("../core", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, found := range refusal.FindAllStringSubmatch(string(source), -1) {
+			rules[found[1]] = found[2]
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
+}

@@ -1,0 +1,87 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/tenant"
+)
+
+type tenantResource struct {
+	ID            core.TenantID        `json:"id"`
+	Name          string               `json:"name"`
+	Slug          string               `json:"slug"`
+	Email         string               `json:"email"`
+	PlanID        int64                `json:"plan_id"`
+	BillingCycle  tenant.BillingCycle  `json:"billing_cycle"`
+	PaymentMethod tenant.PaymentMethod `json:"payment_method"`
+	Status        tenant.Status        `json:"status"`
+	TimeZone      string               `json:"timezone"`
+	Currency      string               `json:"currency"`
+	Country       *string              `json:"country"`
+	CreatedAt     stamp                `json:"created_at"`
+}
+
+func newTenantResource(t tenant.Tenant) tenantResource {
+	return tenantResource{
+		ID: t.ID, Name: t.Name, Slug: t.Slug, Email: t.Email, PlanID: t.PlanID, BillingCycle: t.BillingCycle,
+		PaymentMethod: t.PaymentMethod, Status: t.Status, TimeZone: t.TimeZone, Currency: t.Currency, Country: t.Country,
+		CreatedAt: stamp(t.CreatedAt),
+	}
+}
+
+func (a *API) listTenants(c echo.Context) error {
+	q, err := parameters(c)
+	if err != nil {
+		return err
+	}
+	f := tenant.Filter{Status: q.text("status")}
+	p := q.page()
+	l, err := a.Tenants.List(c.Request().Context(), f, p)
+	if err != nil {
+		return err
+	}
+	return list(c, p, l, newTenantResource)
+}
+
+func (a *API) createTenant(c echo.Context) error {
+	in, err := body(c)
+	if err != nil {
+		return err
+	}
+	n := tenant.New{
+		Name: in.text("name"), Slug: in.text("slug"), Email: in.text("email"), PlanID: in.integer("plan_id"),
+		BillingCycle: in.text("billing_cycle"), PaymentMethod: in.text("payment_method"),
+		TimeZone: in.text("timezone"), Currency: in.text("currency"), Country: in.text("country"), Unreadable: in.unreadable,
+	}
+	return once(c, func(by core.Actor) (tenant.Tenant, error) {
+		return a.Tenants.Create(c.Request().Context(), by, n)
+	}, func(t tenant.Tenant) (int, any) { return http.StatusCreated, newTenantResource(t) })
+}
+
+func (a *API) editTenant(c echo.Context) error {
+	in, err := body(c)
+	if err != nil {
+		return err
+	}
+	id, err := pathNumber(c)
+	if err != nil {
+		return err
+	}
+	// A new country reads every phone number anew, and a hundred thousand of them take
+	// longer than a request is given: what was begun is seen through.
+	ctx := context.WithoutCancel(c.Request().Context())
+	edited, err := a.Tenants.Edit(ctx, actor(c), core.TenantID(id), tenant.Edit{
+		Name: in.optionalText("name"), Email: in.optionalText("email"), PlanID: in.optionalInteger("plan_id"),
+		BillingCycle: in.optionalText("billing_cycle"), PaymentMethod: in.optionalText("payment_method"),
+		Status: in.optionalText("status"), TimeZone: in.optionalText("timezone"), Currency: in.optionalText("currency"),
+		Country: in.optionalText("country"), Unreadable: in.unreadable,
+	})
+	if err != nil {
+		return err
+	}
+	return data(c, http.StatusOK, newTenantResource(edited))
+}

@@ -1,0 +1,198 @@
+package billing_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/billing"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// books are those of a platform of the test's own.
+type books struct {
+	*billing.Service
+	db *db.DB
+}
+
+func newBooks(t *testing.T) books {
+	t.Helper()
+	d := dbtest.OwnDB(t)
+	return books{billing.NewService(d), d}
+}
+
+// drafted writes a draft, which billing runs will do.
+func (b books) drafted(t *testing.T, tenant core.TenantID) (id int64) {
+	t.Helper()
+	err := b.db.Pool().QueryRow(t.Context(), `
+		insert into loyalty.invoice (tenant_id, currency, lines, amount_cents, tax_cents, total_cents, period_start, period_end, created_at)
+		values ($1, 'SEK', '[{"description": "Plan", "quantity": 2, "unit_cents": 2450, "amount_cents": 4900}]', 4900, 1225, 6125,
+			'2026-05-01', '2026-05-31', $2)
+		returning id`, tenant, b.db.Now()).Scan(&id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// change writes into an invoice, and returns the constraint that refused.
+func (b books) change(t *testing.T, id int64, set string) string {
+	t.Helper()
+	_, err := b.db.Pool().Exec(t.Context(), "update loyalty.invoice set "+set+" where id = $1", id)
+	var pg *pgconn.PgError
+	if err != nil && !errors.As(err, &pg) {
+		t.Fatal(err)
+	}
+	if pg == nil {
+		return ""
+	}
+	return pg.ConstraintName
+}
+
+func (b books) list(t *testing.T, f billing.Filter, p core.Page) core.List[billing.Invoice] {
+	t.Helper()
+	l, err := b.List(t.Context(), f, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func ids(l core.List[billing.Invoice]) (ids []int64) {
+	for _, i := range l.Items {
+		ids = append(ids, i.ID)
+	}
+	return ids
+}
+
+func TestAnInvoiceAsItIs(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	tenant := dbtest.Tenant(t, b.db).Tenant.ID
+	id := b.drafted(t, tenant)
+	b.change(t, id, "created_at = '2026-06-01'")
+	want := billing.Invoice{
+		ID: id, TenantID: tenant, Status: billing.Draft, Currency: "SEK",
+		Lines:       []billing.Line{{Description: "Plan", Quantity: 2, UnitCents: 2450, AmountCents: 4900}},
+		AmountCents: 4900, TaxCents: 1225, TotalCents: 6125,
+		PeriodStart: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), PeriodEnd: time.Date(2026, 5, 31, 0, 0, 0, 0, time.UTC),
+		CreatedAt: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC),
+	}
+	if diff := cmp.Diff([]billing.Invoice{want}, b.list(t, billing.Filter{}, core.Page{Size: 15}).Items); diff != "" {
+		t.Errorf("a draft (-want +got):\n%s", diff)
+	}
+	b.change(t, id, "status = 'paid', number = 7, issued_at = '2026-06-02', due_at = '2026-07-02', paid_at = '2026-06-03'")
+	day := func(month time.Month, day int) *time.Time {
+		return new(time.Date(2026, month, day, 0, 0, 0, 0, time.UTC))
+	}
+	want.Status, want.Number, want.IssuedAt, want.DueAt, want.PaidAt = billing.Paid, new(int64(7)), day(6, 2), day(7, 2), day(6, 3)
+	if diff := cmp.Diff([]billing.Invoice{want}, b.list(t, billing.Filter{}, core.Page{Size: 15}).Items); diff != "" {
+		t.Errorf("paid (-want +got):\n%s", diff)
+	}
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	mine, other := dbtest.Tenant(t, b.db).Tenant.ID, dbtest.Tenant(t, b.db).Tenant.ID
+	var all []int64
+	for i := range 5 {
+		id := b.drafted(t, []core.TenantID{mine, other}[i%2])
+		if i > 2 {
+			b.change(t, id, "status = 'void'")
+		}
+		all = append([]int64{id}, all...)
+	}
+	// In one instant, the id breaks ties.
+	if _, err := b.db.Pool().Exec(t.Context(), "update loyalty.invoice set created_at = '2026-05-01'"); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		filter billing.Filter
+		want   []int64
+	}{
+		"all":            {billing.Filter{}, all},
+		"of a tenant":    {billing.Filter{TenantID: new(int64(mine))}, []int64{all[0], all[2], all[4]}},
+		"of a status":    {billing.Filter{Status: new("void")}, all[:2]},
+		"of both":        {billing.Filter{TenantID: new(int64(other)), Status: new("draft")}, all[3:4]},
+		"of no tenant":   {billing.Filter{TenantID: new(int64(1 << 62))}, nil},
+		"of none so far": {billing.Filter{Status: new("overdue")}, nil},
+	} {
+		p := core.Page{Size: 2}
+		last := b.list(t, c.filter, p)
+		forward := ids(last)
+		for ; last.Next != nil; forward = append(forward, ids(last)...) {
+			p.Cursor = last.Next
+			last = b.list(t, c.filter, p)
+		}
+		back := ids(last)
+		for ; last.Prev != nil; back = append(ids(last), back...) {
+			p.Cursor = last.Prev
+			last = b.list(t, c.filter, p)
+		}
+		if !slices.Equal(forward, c.want) || !slices.Equal(back, c.want) {
+			t.Errorf("%s: forward %v, back %v, want %v", name, forward, back, c.want)
+		}
+	}
+	_, err := b.List(t.Context(), billing.Filter{Status: new("open")}, core.Page{Unreadable: core.Fields{"tenant_id": {"The tenant id field must be an integer."}}})
+	var refusal *core.Error
+	want := core.Fields{"status": {"The selected status is invalid."}, "tenant_id": {"The tenant id field must be an integer."}}
+	if !errors.As(err, &refusal) || cmp.Diff(want, refusal.Fields) != "" {
+		t.Errorf("List = %v, want %v refused", err, want)
+	}
+}
+
+// What an invoice says of itself agrees, or it is not written.
+func TestInvoicesAgree(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	id := b.drafted(t, dbtest.Tenant(t, b.db).Tenant.ID)
+	const issued = "status = 'issued', number = 1, issued_at = now(), due_at = now()"
+	for _, c := range []struct{ set, refusedBy string }{
+		{"total_cents = 6124", "invoice_total"},
+		{"tax_cents = 0", "invoice_total"},
+		{"amount_cents = 0, tax_cents = 0, total_cents = 0", "invoice_total_cents_check"}, // a zero total makes none
+		{"tax_cents = -1, total_cents = 4899", "invoice_tax_cents_check"},
+		{"period_end = '2026-04-30'", "invoice_period"},
+		{strings.Replace(issued, "issued", "open", 1), "invoice_status_check"},
+		{"lines = '{}'", "invoice_lines_check"},
+		{"number = 1", "invoice_issued"},
+		{"status = 'issued'", "invoice_issued"},
+		{"status = 'overdue', issued_at = now(), due_at = now()", "invoice_issued"},
+		{"status = 'paid', number = 1, issued_at = now(), due_at = now()", "invoice_paid"},
+		{issued + ", paid_at = now()", "invoice_paid"},
+		{"status = 'void'", ""},
+		{issued, ""},
+		{"status = 'void'", ""},
+	} {
+		if got := b.change(t, id, c.set); got != c.refusedBy {
+			t.Errorf("%s: refused by %q, want %q", c.set, got, c.refusedBy)
+		}
+	}
+	other := b.drafted(t, dbtest.Tenant(t, b.db).Tenant.ID)
+	if got := b.change(t, other, issued); got != "invoice_number_key" {
+		t.Errorf("a number twice: refused by %q", got)
+	}
+}
+
+// "Those with a tenant column show a tenant its own rows."
+func TestATenantSeesItsOwnInvoices(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	mine, other := dbtest.Tenant(t, b.db), dbtest.Tenant(t, b.db)
+	b.drafted(t, other.Tenant.ID)
+	own := b.drafted(t, mine.Tenant.ID)
+	seen, err := db.ReadAll[struct{ ID int64 }](t.Context(), b.db, mine, "select id from loyalty.invoice", nil)
+	if err != nil || len(seen) != 1 || seen[0].ID != own {
+		t.Errorf("sees %v, %v, want %d", seen, err, own)
+	}
+}

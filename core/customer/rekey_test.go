@@ -1,0 +1,184 @@
+package customer_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+)
+
+// move changes the country like the platform does: it holds the tenant, then reads all
+// numbers anew. Who is let in afterwards knows the new country.
+func (s *shop) move(t *testing.T, country string) error {
+	t.Helper()
+	const holdSQL = "update loyalty.tenant set country = nullif(@country, '') where id = @id"
+	_, err := db.Platform(t.Context(), s.db, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) {
+		if _, err := db.Exec(t.Context(), tx, holdSQL, db.Args{"country": country, "id": int64(s.by.Tenant.ID)}); err != nil {
+			return 0, err
+		}
+		if err := tx.Enter(s.by.Tenant.ID); err != nil {
+			return 0, err
+		}
+		return 0, customer.Rekey(t.Context(), tx, country)
+	})
+	if err == nil {
+		s.by.Tenant.Country = country
+	}
+	return err
+}
+
+// keys are the stored keys by phone number.
+func (s shop) keys(t *testing.T) map[string]string {
+	t.Helper()
+	rows, err := s.db.Pool().Query(t.Context(), "select phone, coalesce(phone_key, '-') from loyalty.customer where tenant_id = $1", s.by.Tenant.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := map[string]string{}
+	for rows.Next() {
+		var phone, key string
+		if err := rows.Scan(&phone, &key); err != nil {
+			t.Fatal(err)
+		}
+		keys[phone] = key
+	}
+	if rows.Err() != nil {
+		t.Fatal(rows.Err())
+	}
+	return keys
+}
+
+// "Changing the tenant's country re-keys all phones", and nothing else.
+func TestRekey(t *testing.T) {
+	t.Parallel()
+	s, other := newShop(t), newShop(t)
+	for _, phone := range []string{"070-174 06 05", "+46 70 174 06 06", "4711"} {
+		s.made(t, phone, nil)
+		other.made(t, phone, nil)
+	}
+	digits := s.made(t, "45 32 12 34 56", nil)
+	erased := s.made(t, "0701740699", nil)
+	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.customer set phone = '', phone_key = null where tenant_id = $1 and id = $2", s.by.Tenant.ID, erased.ID); err != nil {
+		t.Fatal(err)
+	}
+	before := other.keys(t)
+	for _, c := range []struct {
+		country string
+		want    map[string]string
+	}{
+		{"", map[string]string{"070-174 06 05": "0701740605", "+46 70 174 06 06": "+46701740606", "4711": "4711", "45 32 12 34 56": "4532123456", "": "-"}},
+		{"NO", map[string]string{"070-174 06 05": "0701740605", "+46 70 174 06 06": "+46701740606", "4711": "4711", "45 32 12 34 56": "4532123456", "": "-"}},
+		{"DE", map[string]string{"070-174 06 05": "+49701740605", "+46 70 174 06 06": "+46701740606", "4711": "+494711", "45 32 12 34 56": "+494532123456", "": "-"}},
+		{"SE", map[string]string{"070-174 06 05": "+46701740605", "+46 70 174 06 06": "+46701740606", "4711": "4711", "45 32 12 34 56": "+464532123456", "": "-"}},
+	} {
+		if err := s.move(t, c.country); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, s.keys(t)); diff != "" {
+			t.Errorf("in %q (-want +got):\n%s", c.country, diff)
+		}
+	}
+	if found := s.upsert(t, "+46 70 174 06 05", nil); found.Created {
+		t.Error("a number is not found as of the new country")
+	}
+	if got := s.find(t, digits.ID); !got.UpdatedAt.Equal(digits.UpdatedAt) || got.Phone != digits.Phone {
+		t.Errorf("what the customer sees was changed: %+v", got)
+	}
+	if diff := cmp.Diff(before, other.keys(t)); diff != "" {
+		t.Errorf("another tenant's keys (-want +got):\n%s", diff)
+	}
+}
+
+// A number may get the key that another gives up: abroad, the first is the second's
+// number of before.
+func TestKeysAreHandedOn(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	for _, phone := range []string{"011 46 70 174 06 05", "070-174 06 05"} {
+		s.made(t, phone, nil)
+	}
+	if got := s.keys(t)["070-174 06 05"]; got != "+46701740605" {
+		t.Fatalf("in Sweden the key is %s", got)
+	}
+	if err := s.move(t, "US"); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"011 46 70 174 06 05": "+46701740605", "070-174 06 05": "+10701740605"}
+	if diff := cmp.Diff(want, s.keys(t)); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+}
+
+// "Collisions are listed and refuse it."
+func TestRekeyRefusesCollisions(t *testing.T) {
+	t.Parallel()
+	s := newShop(t).in(t, "")
+	want := []string{
+		"The country cannot be changed: 070-174 06 05 and +46 70 174 06 05 would be the same number.",
+		"The country cannot be changed: 070-174 06 06 and +46 70 174 06 06 would be the same number.",
+	}
+	for _, phone := range []string{"070-174 06 05", "+46 70 174 06 05", "070-174 06 06", "+46 70 174 06 06", "070-174 06 07"} {
+		s.made(t, phone, nil)
+	}
+	before := s.keys(t)
+	wantFields(t, s.move(t, "SE"), core.Fields{"country": want})
+	if diff := cmp.Diff(before, s.keys(t)); diff != "" {
+		t.Errorf("keys after the refusal (-want +got):\n%s", diff)
+	}
+}
+
+// While the country changes, customers are made and edited. Whoever was let in before
+// is told to come again, and no key of the old country is left.
+func TestRekeyMeetsTills(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	edited := s.made(t, "070-174 06 05", nil)
+	var tills sync.WaitGroup
+	for n := range 3 {
+		tills.Go(func() {
+			for i := range 40 {
+				phone := fmt.Sprintf("070-1%d 00 %02d", n, i)
+				if _, err := s.Upsert(t.Context(), s.by, described(phone, nil)); err != nil && !core.IsKind(err, core.KindUnavailable) {
+					t.Error(err)
+				}
+				if _, err := s.Edit(t.Context(), s.by, edited.ID, customer.Edit{Phone: core.Set(phone + "99")}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	closed := make(chan struct{})
+	go func() { tills.Wait(); close(closed) }()
+	moving := s
+	for open := true; open; {
+		for _, country := range []string{"SE", "DE"} {
+			if err := moving.move(t, country); err != nil {
+				t.Error(err)
+			}
+		}
+		select {
+		case <-closed:
+			open = false
+		default:
+		}
+	}
+	_, err := s.Upsert(t.Context(), s.by, described("070-199 99 99", nil))
+	if !core.IsKind(err, core.KindUnavailable) {
+		t.Errorf("as of the old country = %v, want it unavailable", err)
+	}
+	after := moving.keys(t)
+	var left []string
+	for phone, key := range after {
+		if key[:3] != "+49" {
+			left = append(left, phone+" "+key)
+		}
+	}
+	if len(left) != 0 || len(after) < 2 {
+		t.Errorf("%d numbers, not as of the new country: %v", len(after), left)
+	}
+}

@@ -1,0 +1,133 @@
+// Package deprecation keeps which requests of the API are to end, and tells the
+// tenants whose programs may use them. It is asked about every request, so it answers
+// from memory: what is new is known everywhere within a minute.
+package deprecation
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/mail"
+)
+
+// NoticePeriod is how long a request goes on working at least (specification §9).
+const NoticePeriod = 90 * 24 * time.Hour
+
+// Deprecation is a request that is to end.
+type Deprecation struct {
+	ID        int64
+	Method    string
+	Path      string    // as documented: /api/v1/customers/{ulid}
+	Sunset    time.Time // the first instant of a day: it works until then
+	Link      string    // what to do instead
+	CreatedAt time.Time
+}
+
+// New describes a deprecation to be.
+type New struct {
+	Method *string
+	Path   *string
+	Sunset *time.Time // a day
+	Link   *string
+
+	Unreadable core.Fields // what the front end could not read
+}
+
+var pathPattern = regexp.MustCompile(`^/api/v1(/[a-z0-9_-]+|/\{[a-z]+\})+$`)
+
+func (n New) validate(now time.Time) (Deprecation, error) {
+	check := core.NewCheck(n.Unreadable)
+	d := Deprecation{
+		Method: check.Text("method", n.Method, 20),
+		Path:   check.Text("path", n.Path, 255),
+		Link:   check.Text("link", n.Link, 2000),
+	}
+	if check.OK("method") {
+		core.OneOf(check, "method", d.Method, "GET", "POST", "PUT", "PATCH", "DELETE")
+	}
+	if check.OK("path") && !pathPattern.MatchString(d.Path) {
+		check.Add("path", core.Selected("path"))
+	}
+	if check.OK("link") && !isLink(d.Link) {
+		check.Add("link", core.MustBe("link", "a valid URL"))
+	}
+	if n.Sunset == nil {
+		check.Required("sunset")
+		return d, check.Err()
+	}
+	if d.Sunset = n.Sunset.UTC().Truncate(24 * time.Hour); d.Sunset.Before(now.Add(NoticePeriod)) {
+		check.Add("sunset", core.MustBe("sunset", "a date at least 90 days ahead"))
+	}
+	return d, check.Err()
+}
+
+// isLink accepts an address that can stand in a header as it is.
+func isLink(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Scheme == "https" && u.Host != "" &&
+		!strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`<>"`, r) })
+}
+
+// Service keeps deprecations and tells of them.
+type Service struct {
+	db   *db.DB
+	jobs *job.Queue
+	mail *mail.Service
+	log  *slog.Logger
+
+	known   atomic.Pointer[knowledge]
+	reading sync.Mutex
+}
+
+// NewService makes the service and registers its job.
+func NewService(d *db.DB, jobs *job.Queue, m *mail.Service, log *slog.Logger) *Service {
+	s := &Service{db: d, jobs: jobs, mail: m, log: log}
+	job.Handle(jobs, s.notify)
+	return s
+}
+
+// Add deprecates a request: from now on its answers say so, and the owner of every
+// tenant with a token that works is mailed once. For super-admins.
+func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Deprecation, error) {
+	if by.Role != core.SuperAdmin {
+		return Deprecation{}, core.ErrForbidden
+	}
+	d, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (Deprecation, error) {
+		d, err := n.validate(tx.Now)
+		if err != nil {
+			return Deprecation{}, err
+		}
+		d, err = db.One[Deprecation](ctx, tx, insertSQL, db.Args{
+			"method": d.Method, "path": d.Path, "sunset": d.Sunset, "link": d.Link, "now": tx.Now,
+		})
+		if db.Violates(err, "deprecation_request") {
+			return Deprecation{}, core.Invalid(core.Fields{"path": {core.Taken("path")}})
+		}
+		if err != nil {
+			return Deprecation{}, err
+		}
+		err = audit.Write(tx, by, audit.Entry{
+			Action: "deprecation.create", Subject: "deprecation", ID: strconv.FormatInt(d.ID, 10),
+			New: map[string]any{"method": d.Method, "path": d.Path, "sunset": d.Sunset.Format(time.DateOnly), "link": d.Link},
+		})
+		if err != nil {
+			return Deprecation{}, err
+		}
+		return d, s.jobs.Add(ctx, tx, Notice{Deprecation: d.ID})
+	})
+	if err == nil {
+		s.forget()
+	}
+	return d, err
+}

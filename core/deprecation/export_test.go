@@ -1,0 +1,21 @@
+package deprecation
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// Age makes what is known older.
+func (s *Service) Age(t testing.TB, by time.Duration) {
+	t.Helper()
+	known := *s.known.Load()
+	known.at = known.at.Add(-by)
+	s.known.Store(&known)
+}
+
+// Notify runs the job that tells the tenants.
+func (s *Service) Notify(ctx context.Context, n Notice) error { return s.notify(ctx, n) }
+
+// NoticeBatch is how many are told in one transaction.
+const NoticeBatch = noticeBatch

@@ -1,0 +1,56 @@
+package deprecation
+
+import (
+	"context"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+)
+
+// Letter tells the owner of a tenant that a request is to end.
+type Letter struct {
+	Tenant string // name of the business
+	Method string
+	Path   string
+	Sunset time.Time
+	Link   string
+}
+
+// Notice is the job that tells the tenants of a deprecation.
+type Notice struct {
+	Deprecation int64 `json:"deprecation"`
+}
+
+// Kind names the job in the queue.
+func (Notice) Kind() string { return "deprecation_notice" }
+
+const noticeBatch = 50
+
+// notify mails the tenants that have a token that works, some in each transaction: a
+// mail is written with the note that its tenant was told, so that none gets two.
+func (s *Service) notify(ctx context.Context, n Notice) error {
+	by := core.System(core.Tenant{}, "deprecation notice")
+	for {
+		told, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
+			d, err := db.One[Deprecation](ctx, tx, findSQL, db.Args{"id": n.Deprecation})
+			if err != nil {
+				return 0, err
+			}
+			tenants, err := db.All[recipient](ctx, tx, tellSQL, db.Args{"id": d.ID, "now": tx.Now, "up_to": noticeBatch})
+			if err != nil {
+				return 0, err
+			}
+			for _, t := range tenants {
+				letter := Letter{Tenant: t.Name, Method: d.Method, Path: d.Path, Sunset: d.Sunset, Link: d.Link}
+				if err := s.mail.Queue(ctx, tx, t.Email, letter); err != nil {
+					return 0, err
+				}
+			}
+			return len(tenants), nil
+		})
+		if err != nil || told == 0 {
+			return err
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package verify_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/transaction"
+)
+
+// market is a shop in which everything happens at once.
+type market struct {
+	*shop
+	sales   *transaction.Service
+	rewards *reward.Service
+
+	known struct{ customers, sales, rewards, redemptions, coupons, vouchers deck }
+}
+
+// deck is what is known so far of one noun; whoever draws gets any of it.
+type deck struct {
+	sync.Mutex
+	ids []core.ID
+}
+
+func (d *deck) add(ids ...core.ID) {
+	d.Lock()
+	defer d.Unlock()
+	d.ids = append(d.ids, ids...)
+}
+
+func (d *deck) draw() core.ID {
+	d.Lock()
+	defer d.Unlock()
+	return d.ids[rand.IntN(len(d.ids))]
+}
+
+// counter counts how things went.
+type counter struct {
+	sync.Mutex
+	outcomes map[string]int
+}
+
+func (c *counter) count(what string, err error) {
+	c.Lock()
+	defer c.Unlock()
+	if c.outcomes == nil {
+		c.outcomes = map[string]int{}
+	}
+	if err != nil {
+		what += ": " + err.Error()
+	}
+	c.outcomes[what]++
+}
+
+func (c *counter) log(t *testing.T) {
+	t.Helper()
+	for _, outcome := range slices.Sorted(maps.Keys(c.outcomes)) {
+		t.Logf("%6d %s", c.outcomes[outcome], outcome)
+	}
+}
+
+const (
+	cakes         = 100 // there are no more of them
+	stampVouchers = 150 // as many may be redeemed
+)
+
+func newMarket(t *testing.T) *market {
+	t.Helper()
+	s := newShop(t)
+	m := &market{shop: s, sales: transaction.NewService(s.DB), rewards: reward.NewService(s.DB)}
+	ctx := t.Context()
+	customers := customer.NewService(m.DB)
+	for n := range 30 {
+		c, err := customers.Upsert(ctx, m.by, customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: new(fmt.Sprintf("070 1%06d", n))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.known.customers.add(c.ID)
+	}
+	for _, n := range []reward.New{
+		{Name: new("Cake"), PointsCost: new(int64(40)), Stock: new(int64(cakes))},
+		{Name: new("Espresso"), PointsCost: new(int64(15))},
+		{Name: new("Tenth coffee"), StampsCost: new(int64(3))},
+	} {
+		r, err := m.rewards.Add(ctx, m.by, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.known.rewards.add(r.ID)
+	}
+	for _, n := range []coupon.New{
+		{BenefitType: new("points"), BenefitValue: new(int64(5))},
+		{BenefitType: new("stamps"), BenefitValue: new(int64(1)), MaxRedemptions: new(int64(stampVouchers))},
+		{BenefitType: new("reward"), BenefitRewardID: new(m.known.rewards.ids[0].String())},
+	} {
+		n.Name, n.MaxPerCustomer = new("Welcome back"), new(int64(15))
+		c, err := m.coupons.Add(ctx, m.by, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.known.coupons.add(c.ID)
+	}
+	return m
+}
+
+func (m *market) sell(ctx context.Context) error {
+	kind := m.points.ID
+	if rand.IntN(3) == 0 {
+		kind = m.stamps.ID
+	}
+	made, err := m.sales.Record(ctx, m.by, transaction.New{
+		CustomerID: new(m.known.customers.draw().String()), TransactionTypeID: &kind, SpendAmountCents: new(rand.Int64N(3000)), Source: transaction.POS,
+	})
+	if err == nil {
+		m.known.sales.add(made.ID)
+	}
+	return err
+}
+
+func (m *market) void(ctx context.Context) error {
+	_, err := m.sales.Void(ctx, m.by, m.known.sales.draw())
+	return err
+}
+
+func (m *market) redeem(ctx context.Context) error {
+	made, err := m.rewards.Redeem(ctx, m.by, reward.Order{
+		CustomerID: new(m.known.customers.draw().String()), RewardID: new(m.known.rewards.draw().String()),
+	})
+	if err == nil {
+		m.known.redemptions.add(made.ID)
+	}
+	return err
+}
+
+func (m *market) fulfil(ctx context.Context) error {
+	_, err := m.rewards.Fulfil(ctx, m.by, m.known.redemptions.draw())
+	return err
+}
+
+func (m *market) takeBack(ctx context.Context) error {
+	_, err := m.rewards.Void(ctx, m.by, m.known.redemptions.draw())
+	return err
+}
+
+func (m *market) redeemVoucher(ctx context.Context) error {
+	used, err := m.coupons.Redeem(ctx, m.by, m.known.vouchers.draw())
+	if err == nil && used.RedemptionID != nil {
+		m.known.redemptions.add(*used.RedemptionID)
+	}
+	return err
+}
+
+func (m *market) send(ctx context.Context) error {
+	sent, err := m.coupons.Send(ctx, m.by, m.known.coupons.draw(), coupon.Send{
+		Segment: coupon.Manual, Customers: []string{m.known.customers.draw().String(), m.known.customers.draw().String(), m.known.customers.draw().String()},
+		FormKey: core.NewID(m.Now()).String(),
+	})
+	if err != nil {
+		return err
+	}
+	if sent, err = m.coupons.Evaluate(ctx, m.by, sent.ID); err != nil {
+		return err
+	}
+	rows, err := m.Pool().Query(ctx, "select id from loyalty.voucher where send_id = $1", sent.ID)
+	if err != nil {
+		return err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[core.ID])
+	m.known.vouchers.add(ids...)
+	return err
+}
+
+// 200 tills do whatever there is to do, at random, to one tenant, for ten seconds. No
+// balance falls below zero but by a void, nothing is refused but by a rule, every cake
+// is somewhere, and verify finds nothing wrong.
+func TestEverythingAtOnce(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	if err := m.send(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for len(m.known.redemptions.ids) == 0 {
+		if err := m.sell(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_ = m.redeem(t.Context()) // too dear, at first
+	}
+	type act struct {
+		name  string
+		do    func(ctx context.Context) error
+		rules []error // that may refuse it
+	}
+	var acts []act
+	for _, a := range []struct {
+		act
+		weight int
+	}{
+		{act{"sell", m.sell, nil}, 8},
+		{act{"void a sale", m.void, []error{transaction.ErrAlreadyVoided}}, 3},
+		{act{"redeem", m.redeem, []error{ledger.ErrInsufficientPoints, ledger.ErrInsufficientStamps, reward.ErrOutOfStock}}, 6},
+		{act{"fulfil", m.fulfil, []error{reward.ErrAlreadyFulfilled, reward.ErrVoided}}, 2},
+		{act{"void a redemption", m.takeBack, []error{reward.ErrAlreadyFulfilled, reward.ErrVoided}}, 3},
+		{act{"redeem a voucher", m.redeemVoucher, []error{coupon.ErrAlreadyRedeemed, coupon.ErrCapReached, reward.ErrOutOfStock}}, 6},
+		{act{"send", m.send, nil}, 2},
+	} {
+		acts = append(acts, slices.Repeat([]act{a.act}, a.weight)...)
+	}
+	done := counter{}
+	end := time.Now().Add(10 * time.Second)
+	var tills sync.WaitGroup
+	for range 200 {
+		tills.Go(func() {
+			for time.Now().Before(end) {
+				a := acts[rand.IntN(len(acts))]
+				err := a.do(t.Context())
+				if err != nil && !slices.ContainsFunc(a.rules, func(rule error) bool { return errors.Is(err, rule) }) {
+					t.Errorf("%s: %v", a.name, err)
+				}
+				done.count(a.name, err)
+			}
+		})
+	}
+	tills.Wait()
+	done.log(t)
+
+	var left, out, deadlocks int64
+	err := m.Pool().QueryRow(t.Context(), `
+		select stock, (select count(*) from loyalty.redemption where took_stock and status <> 'voided'),
+			(select deadlocks from pg_stat_database where datname = current_database())
+		from loyalty.reward
+		where stock is not null`).Scan(&left, &out, &deadlocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left+out != cakes {
+		t.Errorf("%d cakes are left and %d are out, want %d in all", left, out, cakes)
+	}
+	if deadlocks > 0 {
+		t.Errorf("%d deadlocks: locks are not taken in one order", deadlocks)
+	}
+	for _, r := range m.verified(t) {
+		if r.Wrong > 0 {
+			t.Errorf("%s: %d wrong: %v", r.Check, r.Wrong, r.Examples)
+		}
+	}
+}

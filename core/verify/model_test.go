@@ -1,0 +1,556 @@
+package verify_test
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/transaction"
+)
+
+// model is what the whole of core should do, in memory and without any SQL: one rule a
+// method, which returns what core must answer. Ids and instants are core's own.
+type model struct {
+	zone        *time.Location
+	customers   shelf[customer.Customer]
+	types       map[int64]*transaction.Type
+	sales       shelf[transaction.Transaction]
+	rewards     shelf[reward.Reward]
+	redemptions shelf[reward.Redemption]
+	coupons     shelf[coupon.Coupon]
+	sends       shelf[send]
+	vouchers    shelf[coupon.Voucher]
+}
+
+type send struct {
+	coupon.Sending
+	coupon.Send
+}
+
+// shelf keeps records of one noun in the order they were made.
+type shelf[T any] struct {
+	ids  []core.ID
+	byID map[core.ID]*T
+}
+
+func (s *shelf[T]) put(id core.ID, record T) {
+	if s.byID == nil {
+		s.byID = map[core.ID]*T{}
+	}
+	s.ids = append(s.ids, id)
+	s.byID[id] = &record
+}
+
+func (s *shelf[T]) each(yield func(core.ID, *T) bool) {
+	for _, id := range s.ids {
+		if !yield(id, s.byID[id]) {
+			return
+		}
+	}
+}
+
+// newestFirst is what a list shows of those that are wanted.
+func (s *shelf[T]) newestFirst(at func(*T) time.Time, wanted func(*T) bool) (records []T) {
+	ids := slices.Clone(s.ids)
+	slices.SortFunc(ids, func(a, b core.ID) int {
+		return cmp.Or(at(s.byID[b]).Compare(at(s.byID[a])), strings.Compare(b.String(), a.String()))
+	})
+	for _, id := range ids {
+		if wanted(s.byID[id]) {
+			records = append(records, *s.byID[id])
+		}
+	}
+	return records
+}
+
+func required(f core.Fields, field string) {
+	f.Add(field, "The "+strings.ReplaceAll(field, "_", " ")+" field is required.")
+}
+
+func refusal(f core.Fields) error {
+	if len(f) == 0 {
+		return nil
+	}
+	return core.Invalid(f)
+}
+
+func blank(s *string) bool { return s == nil || strings.TrimSpace(*s) == "" }
+
+// phoneKey compares Swedish numbers, however they are written.
+func phoneKey(phone string) string {
+	digits := strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, phone)
+	if rest, abroad := strings.CutPrefix(digits, "46"); abroad {
+		return "0" + rest
+	}
+	return digits
+}
+
+func checkPhone(f core.Fields, phone *string) {
+	if blank(phone) {
+		required(f, "phone")
+	} else if phoneKey(*phone) == "" {
+		f.Add("phone", "The phone field must be a valid phone number.")
+	}
+}
+
+func checkEmail(f core.Fields, email *string) {
+	if !blank(email) && !strings.Contains(*email, "@") {
+		f.Add("email", "The email field must be a valid email address.")
+	}
+}
+
+func samePhone(c *customer.Customer, phone string) bool { return phoneKey(c.Phone) == phoneKey(phone) }
+
+func sameEmail(c *customer.Customer, email *string) bool {
+	return c.Email != nil && email != nil && strings.EqualFold(*c.Email, *email)
+}
+
+// "Upsert finds by phone first, then by e-mail, and changes nothing."
+func (m *model) upsert(n customer.New, id core.ID, at time.Time) (customer.Upserted, error) {
+	f := core.Fields{}
+	if blank(n.FirstName) {
+		required(f, "first_name")
+	}
+	checkPhone(f, n.Phone)
+	checkEmail(f, n.Email)
+	if err := refusal(f); err != nil {
+		return customer.Upserted{}, err
+	}
+	for _, c := range m.customers.each {
+		if samePhone(c, *n.Phone) {
+			return customer.Upserted{Customer: *c}, nil
+		}
+	}
+	for _, c := range m.customers.each {
+		if sameEmail(c, n.Email) {
+			return customer.Upserted{Customer: *c}, nil
+		}
+	}
+	made := customer.Customer{
+		ID: id, FirstName: *n.FirstName, LastName: *n.LastName, Phone: *n.Phone, Email: n.Email, Status: customer.Active,
+		CreatedAt: at, UpdatedAt: at,
+	}
+	m.customers.put(id, made)
+	return customer.Upserted{Customer: made, Created: true}, nil
+}
+
+// "PATCH: absent keeps, email: null clears, other nulls are 422."
+func (m *model) edit(id core.ID, e customer.Edit, at time.Time) (customer.Customer, error) {
+	c := m.customers.byID[id]
+	if c == nil {
+		return customer.Customer{}, core.ErrNotFound
+	}
+	f, edited := core.Fields{}, *c
+	if e.Phone.Set {
+		if checkPhone(f, e.Phone.Value); len(f) == 0 {
+			edited.Phone = *e.Phone.Value
+		}
+	}
+	if e.Email.Set {
+		checkEmail(f, e.Email.Value)
+		edited.Email = e.Email.Value
+	}
+	if e.Status.Set {
+		switch edited.Status = customer.Status(*e.Status.Value); edited.Status {
+		case customer.Active, customer.Inactive:
+		default:
+			f.Add("status", "The selected status is invalid.")
+		}
+	}
+	if err := refusal(f); err != nil {
+		return customer.Customer{}, err
+	}
+	for other, o := range m.customers.each {
+		if other != id && samePhone(o, edited.Phone) {
+			return customer.Customer{}, core.Invalid(core.Fields{"phone": {"The phone has already been taken."}})
+		}
+	}
+	for other, o := range m.customers.each {
+		if other != id && sameEmail(o, edited.Email) {
+			return customer.Customer{}, core.Invalid(core.Fields{"email": {"The email has already been taken."}})
+		}
+	}
+	edited.UpdatedAt = at
+	*c = edited
+	return edited, nil
+}
+
+// post changes a balance. "Nothing else [but a void] may take it below zero"; what would
+// overflow is refused, never wrapped.
+func (m *model) post(who core.ID, unit ledger.Unit, amount int64, void bool) error {
+	c := m.customers.byID[who]
+	balance, too := &c.PointsBalance, ledger.ErrInsufficientPoints
+	if unit == ledger.Stamps {
+		balance, too = &c.StampsBalance, ledger.ErrInsufficientStamps
+	}
+	switch {
+	case amount > 0 && *balance > math.MaxInt64-amount:
+		return ledger.ErrTooLarge
+	case amount < 0 && *balance+amount < 0 && !void:
+		return too
+	}
+	*balance += amount
+	return nil
+}
+
+func (m *model) active(who core.ID) bool {
+	c := m.customers.byID[who]
+	return c != nil && c.Status == customer.Active
+}
+
+// "points = points_per_unit × floor(spend ÷ unit_cents); stamps =
+// stamps_per_transaction; both with min_spend_cents … and an optional cap."
+func award(k *transaction.Type, spend int64) int64 {
+	earned := k.StampsPerTransaction
+	if k.RuleType == ledger.Points {
+		earned = k.PointsPerUnit * (spend / k.UnitCents)
+	}
+	if spend < k.MinSpendCents {
+		earned = 0
+	}
+	if k.MaxAward != nil && earned > *k.MaxAward {
+		earned = *k.MaxAward
+	}
+	return earned
+}
+
+func (m *model) record(n transaction.New, who core.ID, id core.ID, at time.Time) (transaction.Transaction, error) {
+	f := core.Fields{}
+	if !m.active(who) {
+		f.Add("customer_ulid", "The selected customer ulid is invalid.")
+	}
+	k := m.types[*n.TransactionTypeID]
+	if k == nil || !k.Active {
+		f.Add("transaction_type_id", "The selected transaction type id is invalid.")
+	}
+	if *n.SpendAmountCents < 0 {
+		f.Add("spend_amount_cents", "The spend amount cents field must be at least 0.")
+	}
+	if err := refusal(f); err != nil {
+		return transaction.Transaction{}, err
+	}
+	for _, t := range m.sales.each {
+		if n.ExternalReference != nil && t.ExternalReference != nil && *t.ExternalReference == *n.ExternalReference {
+			return transaction.Transaction{}, core.Invalid(core.Fields{"external_reference": {"The external reference has already been taken."}})
+		}
+	}
+	earned := award(k, *n.SpendAmountCents)
+	if err := m.post(who, k.RuleType, earned, false); err != nil {
+		return transaction.Transaction{}, err
+	}
+	made := transaction.Transaction{
+		ID: id, RuleType: k.RuleType, SpendAmountCents: *n.SpendAmountCents, Status: transaction.Completed, CustomerID: who,
+		TransactionTypeID: k.ID, Source: n.Source, ExternalReference: n.ExternalReference, CreatedAt: at,
+	}
+	if k.RuleType == ledger.Points {
+		made.PointsAwarded = &earned
+	} else {
+		made.StampsAwarded = &earned
+	}
+	m.sales.put(id, made)
+	return made, nil
+}
+
+// "Voiding reverses the whole award even if it was spent."
+func (m *model) void(id core.ID, at *time.Time) (transaction.Transaction, error) {
+	t := m.sales.byID[id]
+	if t == nil {
+		return transaction.Transaction{}, core.ErrNotFound
+	}
+	if t.Status == transaction.Voided {
+		return transaction.Transaction{}, transaction.ErrAlreadyVoided
+	}
+	earned := t.PointsAwarded
+	if earned == nil {
+		earned = t.StampsAwarded
+	}
+	t.Status, t.VoidedAt = transaction.Voided, at
+	return *t, m.post(t.CustomerID, t.RuleType, -*earned, true)
+}
+
+// "An insufficient balance is reported before an empty stock."
+func (m *model) redeem(who, what core.ID, id core.ID, at time.Time) (reward.Redemption, error) {
+	f := core.Fields{}
+	if !m.active(who) {
+		f.Add("customer_ulid", "The selected customer ulid is invalid.")
+	}
+	r := m.rewards.byID[what]
+	if r == nil || !r.Active {
+		f.Add("reward_ulid", "The selected reward ulid is invalid.")
+	}
+	if err := refusal(f); err != nil {
+		return reward.Redemption{}, err
+	}
+	made := reward.Redemption{ID: id, Status: reward.Pending, CustomerID: who, RewardID: what, TookStock: r.Stock != nil, CreatedAt: at}
+	unit, cost := ledger.Points, r.PointsCost
+	if cost == nil {
+		unit, cost = ledger.Stamps, r.StampsCost
+		made.StampsSpent = *cost
+	} else {
+		made.PointsSpent = *cost
+	}
+	before := *m.customers.byID[who]
+	if err := m.post(who, unit, -*cost, false); err != nil {
+		return reward.Redemption{}, err
+	}
+	if !take(r) {
+		*m.customers.byID[who] = before
+		return reward.Redemption{}, reward.ErrOutOfStock
+	}
+	m.redemptions.put(id, made)
+	return made, nil
+}
+
+// take takes a piece of a reward, if there is one.
+func take(r *reward.Reward) bool {
+	if r.Stock == nil {
+		return true
+	}
+	if *r.Stock == 0 {
+		return false
+	}
+	r.Stock = new(*r.Stock - 1)
+	return true
+}
+
+func (m *model) pending(id core.ID) (*reward.Redemption, error) {
+	r := m.redemptions.byID[id]
+	switch {
+	case r == nil:
+		return nil, core.ErrNotFound
+	case r.Status == reward.Fulfilled:
+		return nil, reward.ErrAlreadyFulfilled
+	case r.Status == reward.Voided:
+		return nil, reward.ErrVoided
+	}
+	return r, nil
+}
+
+func (m *model) fulfil(id core.ID, at *time.Time) (reward.Redemption, error) {
+	r, err := m.pending(id)
+	if err != nil {
+		return reward.Redemption{}, err
+	}
+	r.Status, r.FulfilledAt = reward.Fulfilled, at
+	return *r, nil
+}
+
+// "Voiding a pending one …: points and stock return once."
+func (m *model) takeBack(id core.ID, at *time.Time) (reward.Redemption, error) {
+	r, err := m.pending(id)
+	if err != nil {
+		return reward.Redemption{}, err
+	}
+	unit, cost := ledger.Points, r.PointsSpent
+	if r.StampsSpent > 0 {
+		unit, cost = ledger.Stamps, r.StampsSpent
+	}
+	if err := m.post(r.CustomerID, unit, cost, false); err != nil {
+		return reward.Redemption{}, err
+	}
+	if r.TookStock {
+		what := m.rewards.byID[r.RewardID]
+		what.Stock = new(*what.Stock + 1)
+	}
+	r.Status, r.VoidedAt = reward.Voided, at
+	return *r, nil
+}
+
+func (m *model) addCoupon(n coupon.New, what *core.ID, id core.ID, at time.Time) (coupon.Coupon, error) {
+	if what != nil && m.rewards.byID[*what] == nil {
+		return coupon.Coupon{}, core.Invalid(core.Fields{"benefit_reward_ulid": {"The selected benefit reward ulid is invalid."}})
+	}
+	made := coupon.Coupon{
+		ID: id, Name: *n.Name, MaxPerCustomer: *n.MaxPerCustomer, MaxRedemptions: n.MaxRedemptions, Active: true, CreatedAt: at,
+		Benefit:  coupon.Benefit{BenefitType: coupon.BenefitType(*n.BenefitType), BenefitValue: n.BenefitValue, BenefitRewardID: what},
+		StartsAt: n.StartsAt, ExpiresAt: n.ExpiresAt, VoucherValidDays: n.VoucherValidDays,
+	}
+	m.coupons.put(id, made)
+	return made, nil
+}
+
+// "An inactive, expired or not yet started coupon cannot be sent"; "a unique form key
+// makes a double click one send".
+func (m *model) send(of core.ID, s coupon.Send, members []core.ID, id core.ID, at time.Time) (coupon.Sending, error) {
+	c := m.coupons.byID[of]
+	if c == nil {
+		return coupon.Sending{}, core.ErrNotFound
+	}
+	f := core.Fields{}
+	if s.Segment == coupon.Manual {
+		if len(members) == 0 {
+			required(f, "customers")
+		}
+		for _, who := range unique(members) {
+			if m.customers.byID[who] == nil {
+				f.Add("customers", "There is no customer "+who.String()+".")
+			}
+		}
+	}
+	if err := refusal(f); err != nil {
+		return coupon.Sending{}, err
+	}
+	switch {
+	case !c.Active:
+		return coupon.Sending{}, coupon.ErrInactive
+	case c.ExpiresAt != nil && !c.ExpiresAt.After(at):
+		return coupon.Sending{}, coupon.ErrExpired
+	case c.StartsAt != nil && c.StartsAt.After(at):
+		return coupon.Sending{}, coupon.ErrNotStarted
+	}
+	for _, earlier := range m.sends.each {
+		if earlier.FormKey == s.FormKey {
+			return earlier.Sending, nil
+		}
+	}
+	made := coupon.Sending{ID: id, CouponID: of, Segment: s.Segment, Status: coupon.Waiting, CreatedAt: at}
+	m.sends.put(id, send{made, s})
+	return made, nil
+}
+
+func unique(ids []core.ID) []core.ID {
+	ids = slices.Clone(ids)
+	slices.SortFunc(ids, func(a, b core.ID) int { return strings.Compare(a.String(), b.String()) })
+	return slices.Compact(ids)
+}
+
+// members are the specification's, one segment a line.
+func (m *model) members(s *send) (members []core.ID) {
+	for id, c := range m.customers.each {
+		in := false
+		switch s.Sending.Segment {
+		case coupon.All:
+			in = c.Status == customer.Active && !c.CreatedAt.After(s.CreatedAt)
+		case coupon.LongStanding:
+			in = m.day(s.CreatedAt)-m.day(c.CreatedAt) > 90
+		case coupon.RecentPurchase:
+			in = m.bought(id, s.CreatedAt.Add(-30*24*time.Hour), s.CreatedAt)
+		case coupon.Manual:
+			in = slices.Contains(s.Customers, id.String())
+		}
+		if in {
+			members = append(members, id)
+		}
+	}
+	return members
+}
+
+// day counts local days.
+func (m *model) day(at time.Time) int64 {
+	y, month, d := at.In(m.zone).Date()
+	return time.Date(y, month, d, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60)
+}
+
+func (m *model) bought(who core.ID, from, to time.Time) bool {
+	for _, t := range m.sales.each {
+		if t.CustomerID == who && t.Status == transaction.Completed && !t.CreatedAt.Before(from) && !t.CreatedAt.After(to) {
+			return true
+		}
+	}
+	return false
+}
+
+// "A member who is inactive, or already holds max_per_customer vouchers of this coupon
+// (in any state), is matched and then skipped, with the reason counted." It returns who
+// gets a voucher as well.
+func (m *model) evaluate(id core.ID, at *time.Time) (sent coupon.Sending, recipients []core.ID, err error) {
+	s := m.sends.byID[id]
+	if s == nil {
+		return coupon.Sending{}, nil, core.ErrNotFound
+	}
+	if s.Status != coupon.Waiting {
+		return s.Sending, nil, nil
+	}
+	s.Status, s.EvaluatedAt = coupon.Mailing, at
+	for _, who := range m.members(s) {
+		s.Matched++
+		switch {
+		case !m.active(who):
+			s.SkippedInactive++
+		case m.holds(who, s.CouponID) >= m.coupons.byID[s.CouponID].MaxPerCustomer:
+			s.SkippedLimit++
+		default:
+			s.Sent++
+			recipients = append(recipients, who)
+		}
+	}
+	return s.Sending, recipients, nil
+}
+
+func (m *model) holds(who, of core.ID) (n int64) {
+	for _, v := range m.vouchers.each {
+		if v.CustomerID == who && v.CouponID == of {
+			n++
+		}
+	}
+	return n
+}
+
+// issue notes a voucher that a send made. "expires_at …: the earlier of the coupon's and
+// the end of the local day voucher_valid_days later."
+func (m *model) issue(s core.ID, who core.ID, id core.ID, at time.Time) coupon.Voucher {
+	sent := m.sends.byID[s]
+	c := m.coupons.byID[sent.CouponID]
+	made := coupon.Voucher{
+		ID: id, CouponID: c.ID, CustomerID: who, Status: coupon.VoucherPending, Benefit: c.Benefit, ExpiresAt: c.ExpiresAt, CreatedAt: at,
+	}
+	if c.VoucherValidDays != nil {
+		y, month, d := sent.CreatedAt.In(m.zone).Date()
+		end := time.Date(y, month, d+int(*c.VoucherValidDays)+1, 0, 0, 0, 0, m.zone)
+		if c.ExpiresAt == nil || end.Before(*c.ExpiresAt) {
+			made.ExpiresAt = &end
+		}
+	}
+	m.vouchers.put(id, made)
+	return made
+}
+
+// "Checks on redeem …, in order: exists (404), redeemed, expired, coupon inactive, cap."
+func (m *model) redeemVoucher(id core.ID, redemption *core.ID, now time.Time) (coupon.Voucher, error) {
+	v := m.vouchers.byID[id]
+	if v == nil {
+		return coupon.Voucher{}, core.ErrNotFound
+	}
+	c := m.coupons.byID[v.CouponID]
+	switch {
+	case v.Status == coupon.VoucherRedeemed:
+		return coupon.Voucher{}, coupon.ErrAlreadyRedeemed
+	case v.ExpiresAt != nil && !v.ExpiresAt.After(now):
+		return coupon.Voucher{}, coupon.ErrVoucherExpired
+	case !c.Active:
+		return coupon.Voucher{}, coupon.ErrInactive
+	case c.MaxRedemptions != nil && c.RedemptionsCount == *c.MaxRedemptions:
+		return coupon.Voucher{}, coupon.ErrCapReached
+	}
+	switch v.BenefitType {
+	case coupon.Points, coupon.Stamps:
+		if err := m.post(v.CustomerID, ledger.Unit(v.BenefitType), *v.BenefitValue, false); err != nil {
+			return coupon.Voucher{}, err
+		}
+	case coupon.Reward:
+		what := m.rewards.byID[*v.BenefitRewardID]
+		if !take(what) {
+			return coupon.Voucher{}, reward.ErrOutOfStock
+		}
+		m.redemptions.put(*redemption, reward.Redemption{
+			ID: *redemption, Status: reward.Pending, CustomerID: v.CustomerID, RewardID: what.ID, TookStock: what.Stock != nil, CreatedAt: now,
+		})
+		v.RedemptionID = redemption
+	case coupon.Percent, coupon.Amount:
+	}
+	c.RedemptionsCount++
+	v.Status, v.RedeemedAt = coupon.VoucherRedeemed, &now
+	return *v, nil
+}

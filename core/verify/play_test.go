@@ -1,0 +1,540 @@
+package verify_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"pgregory.net/rapid"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/verify"
+)
+
+// Whatever is done with the whole of core, and in whatever order, it answers as its
+// model does, and verify finds nothing wrong. `make model` plays for longer.
+func TestModel(t *testing.T) {
+	t.Parallel()
+	next := trading(t)
+	theirs := strangersOf(t, next)
+	var done counter
+	rapid.Check(t, func(rt *rapid.T) {
+		p := newPlay(t, next.DB, theirs, &done)
+		p.open(rt)
+		rt.Repeat(p.moves())
+		p.compare(rt)
+	})
+	done.log(t)
+}
+
+// play is a tenant and the model of it.
+type play struct {
+	model model
+	by    core.Actor
+	db    *db.DB // of today
+
+	customers *customer.Service
+	sales     *transaction.Service
+	rewards   *reward.Service
+	coupons   *coupon.Service
+
+	theirs strangers
+	done   *counter
+}
+
+// strangers are records of another tenant, which do not exist here.
+type strangers struct {
+	Customer, Sale, Reward, Redemption, Coupon, Send, Voucher core.ID
+	Kind                                                      int64
+}
+
+// nobody is the id of nothing.
+var nobody = core.ID{0: 1}
+
+func strangersOf(t *testing.T, s *shop) strangers {
+	t.Helper()
+	rows, err := s.Pool().Query(t.Context(), `
+		select c.id as customer, t.id as sale, k.id as kind, w.id as reward, r.id as redemption, o.id as coupon, s.id as send, v.id as voucher
+		from loyalty.customer c
+		join loyalty.transaction t using (tenant_id)
+		join loyalty.transaction_type k using (tenant_id)
+		join loyalty.reward w using (tenant_id)
+		join loyalty.redemption r using (tenant_id)
+		join loyalty.coupon o using (tenant_id)
+		join loyalty.coupon_send s using (tenant_id)
+		join loyalty.voucher v using (tenant_id)
+		limit 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[strangers])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return theirs
+}
+
+func newPlay(t *testing.T, d *db.DB, theirs strangers, done *counter) *play {
+	t.Helper()
+	p := &play{by: dbtest.Tenant(t, d), db: d, theirs: theirs, done: done}
+	p.model.zone, p.model.types = p.by.Tenant.TimeZone, map[int64]*transaction.Type{}
+	return p
+}
+
+// at sets the clock.
+func (p *play) at(t *rapid.T, instant time.Time) {
+	d := p.db.At(instant)
+	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.db, p.customers, p.sales = d, customer.NewService(d), transaction.NewService(d)
+	p.rewards, p.coupons = reward.NewService(d), coupon.NewService(d, jobs)
+}
+
+// pass lets days go by.
+func (p *play) pass(t *rapid.T) {
+	days := one(t, "days", 1, 29, 91, 7)
+	p.at(t, p.db.Now().Add(time.Duration(days)*24*time.Hour))
+}
+
+// open sets up what a shop has on its first day.
+func (p *play) open(t *rapid.T) {
+	p.at(t, time.Date(2026, time.February, 1, 11, 0, 0, 0, time.UTC))
+	for _, n := range []transaction.NewType{
+		{Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 3, UnitCents: 250}},
+		{Name: "Lunch", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MinSpendCents: 500, MaxAward: new(int64(20))}},
+		{Name: "Coffee", RuleType: ledger.Stamps, Rule: transaction.Rule{StampsPerTransaction: 2, UnitCents: 100, MinSpendCents: 100}},
+	} {
+		made, err := p.sales.AddType(t.Context(), p.by, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.model.types[made.ID] = &made
+	}
+	for _, phone := range phones[:3] {
+		p.join(t, customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: &phone})
+	}
+	for _, who := range p.model.customers.ids {
+		p.credit(t, who, ledger.Points, 200)
+		p.credit(t, who, ledger.Stamps, 10)
+	}
+	for _, move := range []func(*rapid.T){p.addReward, p.redeem, p.record, p.addCoupon, p.send, p.evaluate} {
+		move(t)
+	}
+}
+
+// moves are what can be done, some of it more often than other.
+func (p *play) moves() map[string]func(*rapid.T) {
+	var moves []func(*rapid.T)
+	for _, m := range []struct {
+		weight int
+		move   func(*rapid.T)
+	}{
+		{4, p.upsert},
+		{3, p.edit},
+		{4, p.adjust},
+		{7, p.record},
+		{4, p.void},
+		{1, p.switchType},
+		{1, p.addReward},
+		{1, p.switchReward},
+		{7, p.redeem},
+		{3, p.fulfil},
+		{4, p.takeBack},
+		{2, p.addCoupon},
+		{1, p.switchCoupon},
+		{5, p.send},
+		{5, p.evaluate},
+		{10, p.redeemVoucher},
+		{1, p.pass},
+		{1, p.expire},
+	} {
+		moves = append(moves, slices.Repeat([]func(*rapid.T){m.move}, m.weight)...)
+	}
+	return map[string]func(*rapid.T){
+		"move": func(t *rapid.T) { moves[dice.Draw(t, "move")%len(moves)](t) },
+		"":     p.compareBalances,
+	}
+}
+
+func one[T any](t *rapid.T, label string, of ...T) T { return rapid.SampledFrom(of).Draw(t, label) }
+
+// dice has 64 sides, all alike: rapid by itself prefers small numbers.
+var dice = rapid.Custom(func(t *rapid.T) (n int) {
+	for range 6 {
+		n *= 2
+		if rapid.Bool().Draw(t, "") {
+			n++
+		}
+	}
+	return n
+})
+
+// mostly is one that is right, and now and then one that is wrong.
+func mostly[T any](t *rapid.T, label string, right []T, wrong ...T) T {
+	if len(right) == 0 || len(wrong) > 0 && dice.Draw(t, label+"?") >= 60 {
+		right = wrong
+	}
+	return one(t, label, right...)
+}
+
+// pick picks a record, or one that does not exist here.
+func pick[T any](t *rapid.T, label string, ours shelf[T], theirs core.ID) core.ID {
+	return mostly(t, label, ours.ids, theirs, nobody)
+}
+
+// agree holds an answer of core against the model's.
+func agree[T any](t *rapid.T, p *play, move string, got T, err error, want T, refusal error) {
+	t.Helper()
+	var invalid, refused *core.Error
+	if errors.As(refusal, &invalid) && invalid.Kind == core.KindInvalid {
+		if !errors.As(err, &refused) || !cmp.Equal(refused.Fields, invalid.Fields) {
+			t.Fatalf("%s: core says %v, the model %v", move, err, refusal)
+		}
+	} else if !errors.Is(err, refusal) {
+		t.Fatalf("%s: core says %v, the model %v", move, err, refusal)
+	}
+	p.done.count(move, refusal)
+	if err != nil {
+		return
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("%s (-model +core):\n%s", move, diff)
+	}
+}
+
+var (
+	phones = []string{"070 000 00 01", "0700000002", "070-000 00 03", "+46 70 000 00 01", "070 000 00 04", "070 000 00 05"}
+	emails = []string{"anna@example.com", "Anna@Example.com", "bilal@example.com", "carla@example.com", ""}
+)
+
+// optional is nil for "".
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func (p *play) upsert(t *rapid.T) {
+	p.join(t, customer.New{
+		FirstName: new(mostly(t, "first name", []string{"Anna", "Bilal"}, " ")), LastName: new("Lindqvist"),
+		Phone: new(mostly(t, "phone", phones, "x", " ")), Email: optional(mostly(t, "email", emails, "nobody")),
+	})
+}
+
+func (p *play) join(t *rapid.T, n customer.New) {
+	t.Helper()
+	got, err := p.customers.Upsert(t.Context(), p.by, n)
+	want, refusal := p.model.upsert(n, got.ID, got.CreatedAt)
+	agree(t, p, "upsert a customer", got, err, want, refusal)
+}
+
+func (p *play) edit(t *rapid.T) {
+	id := pick(t, "customer", p.model.customers, p.theirs.Customer)
+	var e customer.Edit
+	switch one(t, "field", "status", "phone", "email", "both") {
+	case "status":
+		e.Status = core.Set(mostly(t, "status", []string{"active", "inactive"}, "gone"))
+	case "phone":
+		e.Phone = core.Set(mostly(t, "phone", phones, "x", " "))
+	case "email":
+		e.Email = core.Optional[string]{Set: true, Value: optional(mostly(t, "email", emails, "nobody"))}
+	case "both":
+		e.Phone, e.Email = core.Set(mostly(t, "phone", phones, "x", " ")), core.Set(one(t, "email", emails[:4]...))
+	}
+	got, err := p.customers.Edit(t.Context(), p.by, id, e)
+	want, refusal := p.model.edit(id, e, got.UpdatedAt)
+	agree(t, p, "edit a customer", got, err, want, refusal)
+}
+
+func (p *play) adjust(t *rapid.T) {
+	who, unit := one(t, "customer", p.model.customers.ids...), one(t, "unit", ledger.Points, ledger.Stamps)
+	p.credit(t, who, unit, mostly(t, "amount", []int64{300, -25, -1, 10}, math.MaxInt64-60, -1<<62))
+}
+
+func (p *play) credit(t *rapid.T, who core.ID, unit ledger.Unit, amount int64) {
+	t.Helper()
+	_, err := db.InTenant(t.Context(), p.db, p.by, func(tx *db.Tx) (ledger.Account, error) {
+		return ledger.Post(t.Context(), tx, p.by, ledger.Entry{Customer: who, Unit: unit, Amount: amount, Kind: ledger.Adjustment})
+	})
+	agree(t, p, "adjust a balance", 0, err, 0, p.model.post(who, unit, amount, false))
+}
+
+func (p *play) record(t *rapid.T) {
+	who := pick(t, "customer", p.model.customers, p.theirs.Customer)
+	kinds := slices.Sorted(maps.Keys(p.model.types))
+	n := transaction.New{
+		CustomerID: new(who.String()), TransactionTypeID: new(mostly(t, "type", kinds, p.theirs.Kind, 0)),
+		SpendAmountCents:  new(mostly(t, "spend", []int64{12_345, 499, 500, 100, 99, 0}, -1)),
+		ExternalReference: optional(mostly(t, "receipt", []string{""}, "R-1", "R-2")), Source: transaction.API,
+	}
+	got, err := p.sales.Record(t.Context(), p.by, n)
+	want, refusal := p.model.record(n, who, got.ID, got.CreatedAt)
+	agree(t, p, "record a sale", got, err, want, refusal)
+}
+
+func (p *play) void(t *rapid.T) {
+	id := pick(t, "sale", p.model.sales, p.theirs.Sale)
+	got, err := p.sales.Void(t.Context(), p.by, id)
+	want, refusal := p.model.void(id, got.VoidedAt)
+	agree(t, p, "void a sale", got, err, want, refusal)
+}
+
+func (p *play) switchType(t *rapid.T) {
+	id, active := mostly(t, "type", slices.Sorted(maps.Keys(p.model.types)), p.theirs.Kind), one(t, "active", true, false, true)
+	got, err := p.sales.SetTypeActive(t.Context(), p.by, id, active)
+	if p.model.types[id] == nil {
+		agree(t, p, "switch a type", got, err, got, core.ErrNotFound)
+		return
+	}
+	p.model.types[id].Active = active
+	agree(t, p, "switch a type", got, err, *p.model.types[id], nil)
+}
+
+func (p *play) addReward(t *rapid.T) {
+	n := reward.New{Name: new("Espresso"), PointsCost: new(one[int64](t, "points", 5, 148, 30))}
+	if one(t, "unit", ledger.Points, ledger.Stamps) == ledger.Stamps {
+		n.PointsCost, n.StampsCost = nil, new(one[int64](t, "stamps", 1, 4))
+	}
+	if stock := one[int64](t, "stock", 5, 1, 0, 2, -1); stock >= 0 {
+		n.Stock = &stock
+	}
+	got, err := p.rewards.Add(t.Context(), p.by, n)
+	want := reward.Reward{
+		ID: got.ID, Name: *n.Name, PointsCost: n.PointsCost, StampsCost: n.StampsCost, Stock: n.Stock, Active: true, CreatedAt: got.CreatedAt,
+	}
+	p.model.rewards.put(got.ID, want)
+	agree(t, p, "add a reward", got, err, want, nil)
+}
+
+func (p *play) switchReward(t *rapid.T) {
+	id, active := pick(t, "reward", p.model.rewards, p.theirs.Reward), one(t, "active", true, false, true)
+	got, err := p.rewards.SetActive(t.Context(), p.by, id, active)
+	if p.model.rewards.byID[id] == nil {
+		agree(t, p, "switch a reward", got, err, got, core.ErrNotFound)
+		return
+	}
+	p.model.rewards.byID[id].Active = active
+	agree(t, p, "switch a reward", got, err, *p.model.rewards.byID[id], nil)
+}
+
+func (p *play) redeem(t *rapid.T) {
+	who, what := pick(t, "customer", p.model.customers, p.theirs.Customer), pick(t, "reward", p.model.rewards, p.theirs.Reward)
+	got, err := p.rewards.Redeem(t.Context(), p.by, reward.Order{CustomerID: new(who.String()), RewardID: new(what.String())})
+	want, refusal := p.model.redeem(who, what, got.ID, got.CreatedAt)
+	agree(t, p, "redeem a reward", got, err, want, refusal)
+}
+
+func (p *play) fulfil(t *rapid.T) {
+	id := pick(t, "redemption", p.model.redemptions, p.theirs.Redemption)
+	got, err := p.rewards.Fulfil(t.Context(), p.by, id)
+	want, refusal := p.model.fulfil(id, got.FulfilledAt)
+	agree(t, p, "fulfil a redemption", got, err, want, refusal)
+}
+
+func (p *play) takeBack(t *rapid.T) {
+	id := pick(t, "redemption", p.model.redemptions, p.theirs.Redemption)
+	got, err := p.rewards.Void(t.Context(), p.by, id)
+	want, refusal := p.model.takeBack(id, got.VoidedAt)
+	agree(t, p, "void a redemption", got, err, want, refusal)
+}
+
+func (p *play) addCoupon(t *rapid.T) {
+	kind := one(t, "benefit", coupon.Points, coupon.Reward, coupon.Stamps, coupon.Percent, coupon.Amount)
+	n := coupon.New{
+		Name: new("Welcome back"), BenefitType: new(string(kind)), BenefitValue: new(one[int64](t, "value", 7, 40)),
+		MaxPerCustomer: new(one[int64](t, "per customer", 1, 2)),
+	}
+	var what *core.ID
+	if kind == coupon.Reward {
+		what = new(pick(t, "reward", p.model.rewards, p.theirs.Reward))
+		n.BenefitValue, n.BenefitRewardID = nil, new(what.String())
+	}
+	if most := one[int64](t, "cap", 0, 1, 2, 0); most > 0 {
+		n.MaxRedemptions = &most
+	}
+	hours := func(label string, of ...time.Duration) *time.Time {
+		if hours := one(t, label, of...); hours > 0 {
+			return new(p.db.Now().Add(hours * time.Hour))
+		}
+		return nil
+	}
+	n.StartsAt, n.ExpiresAt = hours("starts", 0, 100, 0), hours("expires", 0, 200, 1000, 0)
+	if days := one[int64](t, "valid days", 30, 1, 0); days > 0 {
+		n.VoucherValidDays = &days
+	}
+	got, err := p.coupons.Add(t.Context(), p.by, n)
+	want, refusal := p.model.addCoupon(n, what, got.ID, got.CreatedAt)
+	agree(t, p, "add a coupon", got, err, want, refusal)
+}
+
+func (p *play) switchCoupon(t *rapid.T) {
+	id, active := pick(t, "coupon", p.model.coupons, p.theirs.Coupon), one(t, "active", true, false, true)
+	got, err := p.coupons.SetActive(t.Context(), p.by, id, active)
+	if p.model.coupons.byID[id] == nil {
+		agree(t, p, "switch a coupon", got, err, got, core.ErrNotFound)
+		return
+	}
+	p.model.coupons.byID[id].Active = active
+	agree(t, p, "switch a coupon", got, err, *p.model.coupons.byID[id], nil)
+}
+
+func (p *play) send(t *rapid.T) {
+	id := pick(t, "coupon", p.model.coupons, p.theirs.Coupon)
+	s := coupon.Send{
+		Segment: one(t, "segment", coupon.All, coupon.Manual, coupon.RecentPurchase, coupon.LongStanding),
+		FormKey: fmt.Sprint("form ", one(t, "form", len(p.model.sends.ids), 0)),
+	}
+	var members []core.ID
+	if s.Segment == coupon.Manual {
+		for range rapid.IntRange(0, 4).Draw(t, "members") {
+			members = append(members, pick(t, "member", p.model.customers, p.theirs.Customer))
+			s.Customers = append(s.Customers, members[len(members)-1].String())
+		}
+	}
+	at := p.db.Now()
+	got, err := p.coupons.Send(t.Context(), p.by, id, s)
+	if err == nil && p.model.sends.byID[got.ID] == nil {
+		at = got.CreatedAt
+	}
+	want, refusal := p.model.send(id, s, members, got.ID, at)
+	agree(t, p, "send a coupon", got, err, want, refusal)
+}
+
+func (p *play) evaluate(t *rapid.T) {
+	id := pick(t, "send", p.model.sends, p.theirs.Send)
+	got, err := p.coupons.Evaluate(t.Context(), p.by, id)
+	want, recipients, refusal := p.model.evaluate(id, got.EvaluatedAt)
+	agree(t, p, "evaluate a send", got, err, want, refusal)
+	if len(recipients) > 0 {
+		p.receive(t, id, recipients)
+	}
+}
+
+// receive holds the vouchers that a send made against the model's.
+func (p *play) receive(t *rapid.T, send core.ID, recipients []core.ID) {
+	t.Helper()
+	rows, err := p.db.Pool().Query(t.Context(), `
+		select v.id, v.coupon_id, v.customer_id, v.status, c.benefit_type, c.benefit_value, c.benefit_reward_id,
+			v.redemption_id, v.expires_at, v.redeemed_at, v.created_at
+		from loyalty.voucher v
+		join loyalty.coupon c using (tenant_id)
+		where tenant_id = $1 and send_id = $2 and c.id = v.coupon_id
+		order by v.customer_id`, p.by.Tenant.ID, send)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := pgx.CollectRows(rows, pgx.RowToStructByName[coupon.Voucher])
+	if err != nil || len(got) != len(recipients) {
+		t.Fatalf("made %d vouchers, %v, the model %d", len(got), err, len(recipients))
+	}
+	for i, who := range unique(recipients) {
+		agree(t, p, "receive a voucher", got[i], nil, p.model.issue(send, who, got[i].ID, got[i].CreatedAt), nil)
+	}
+}
+
+func (p *play) redeemVoucher(t *rapid.T) {
+	id := pick(t, "voucher", p.model.vouchers, p.theirs.Voucher)
+	now := p.db.Now()
+	got, err := p.coupons.Redeem(t.Context(), p.by, id)
+	if got.RedeemedAt != nil {
+		now = *got.RedeemedAt
+	}
+	want, refusal := p.model.redeemVoucher(id, got.RedemptionID, now)
+	agree(t, p, "redeem a voucher", got, err, want, refusal)
+}
+
+// expire runs the job that makes stored statuses agree with the clock: nobody notices.
+func (p *play) expire(t *rapid.T) {
+	if _, err := p.db.Pool().Exec(t.Context(), "select loyalty.expire_vouchers($1, 10000)", p.db.Now()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// listed is a whole list, page by page.
+func listed[T any](t *rapid.T, size int, list func(core.Page) (core.List[T], error)) (items []T) {
+	t.Helper()
+	for page := (core.Page{Size: size}); ; {
+		l, err := list(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, l.Items...)
+		if page.Cursor = l.Next; page.Cursor == nil {
+			return items
+		}
+	}
+}
+
+func all[T any](*T) bool { return true }
+
+func (p *play) compareBalances(t *rapid.T) {
+	got := listed(t, 100, func(page core.Page) (core.List[customer.Customer], error) {
+		return p.customers.List(t.Context(), p.by, customer.Filter{}, page)
+	})
+	want := p.model.customers.newestFirst(func(c *customer.Customer) time.Time { return c.CreatedAt }, all)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("customers (-model +core):\n%s", diff)
+	}
+}
+
+// compare holds all that core lists and finds against the model.
+func (p *play) compare(t *rapid.T) {
+	ctx := t.Context()
+	for who := range p.model.customers.each {
+		got := listed(t, 3, func(page core.Page) (core.List[transaction.Transaction], error) {
+			return p.sales.ListByCustomer(ctx, p.by, who, page)
+		})
+		want := p.model.sales.newestFirst(func(t *transaction.Transaction) time.Time { return t.CreatedAt },
+			func(t *transaction.Transaction) bool { return t.CustomerID == who })
+		agree(t, p, "list sales", got, nil, want, nil)
+	}
+	for id, want := range p.model.redemptions.each {
+		got, err := p.rewards.FindRedemption(ctx, p.by, id)
+		agree(t, p, "find a redemption", got, err, *want, nil)
+	}
+	agree(t, p, "list rewards",
+		listed(t, 2, func(page core.Page) (core.List[reward.Reward], error) { return p.rewards.ListActive(ctx, p.by, page) }), nil,
+		p.model.rewards.newestFirst(func(r *reward.Reward) time.Time { return r.CreatedAt }, func(r *reward.Reward) bool { return r.Active }), nil)
+	agree(t, p, "list coupons",
+		listed(t, 2, func(page core.Page) (core.List[coupon.Coupon], error) { return p.coupons.List(ctx, p.by, page) }), nil,
+		p.model.coupons.newestFirst(func(c *coupon.Coupon) time.Time { return c.CreatedAt }, all), nil)
+	for id := range p.model.coupons.each {
+		got := listed(t, 1, func(page core.Page) (core.List[coupon.Voucher], error) {
+			return p.coupons.ListRedeemed(ctx, p.by, id, page)
+		})
+		want := p.model.vouchers.newestFirst(func(v *coupon.Voucher) time.Time {
+			if v.RedeemedAt == nil {
+				return time.Time{}
+			}
+			return *v.RedeemedAt
+		}, func(v *coupon.Voucher) bool { return v.CouponID == id && v.Status == coupon.VoucherRedeemed })
+		agree(t, p, "list redeemed vouchers", got, nil, want, nil)
+	}
+	results, err := verify.Run(ctx, p.db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Wrong > 0 {
+			t.Errorf("%s: %d wrong: %v", r.Check, r.Wrong, r.Examples)
+		}
+	}
+}

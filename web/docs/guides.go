@@ -1,0 +1,58 @@
+package docs
+
+import (
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	views "example.com/loyalty/views/docs"
+)
+
+// guides are the pages beside the reference: the same for everybody, so they are put
+// together once.
+type guides struct {
+	retries    views.Retries
+	versioning views.Versioning
+	changelog  views.Changelog
+}
+
+func newGuides(baseURL string) guides {
+	api := baseURL + "/api/v1"
+	return guides{
+		retries: views.Retries{
+			Frame:      frame("Retries · Loyalty", "How to send a request to the API again without doing anything twice.", views.RetriesSection),
+			Keyed:      keyed(api),
+			Referenced: referenced(api),
+			Found:      found(api),
+			Loop:       loop(api),
+			Pseudocode: pseudocode,
+		},
+		versioning: views.Versioning{
+			Frame: frame("Versioning · Loyalty", "What clients of the API may rely on, and how they hear of a change.", views.VersioningSection),
+			Headers: `Deprecation: true
+Sunset: Wed, 31 Mar 2027 23:00:00 GMT
+Link: <` + baseURL + `/docs/changelog>; rel="deprecation"`,
+			Watch: `curl --silent --output /dev/null --dump-header - \
+  --header "Authorization: Bearer $TOKEN" \
+  ` + api + `/customers |
+  grep -iE '^(deprecation|sunset|link):'`,
+		},
+		changelog: views.Changelog{
+			Frame:  frame("Changelog · Loyalty", "What the API has, and since when.", views.ChangelogSection),
+			Launch: launch,
+			Added:  added(),
+		},
+	}
+}
+
+func (g guides) showRetries(c echo.Context) error {
+	return render(c, http.StatusOK, views.RetriesPage(g.retries))
+}
+
+func (g guides) showVersioning(c echo.Context) error {
+	return render(c, http.StatusOK, views.VersioningPage(g.versioning))
+}
+
+func (g guides) showChangelog(c echo.Context) error {
+	return render(c, http.StatusOK, views.ChangelogPage(g.changelog))
+}

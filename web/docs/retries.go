@@ -1,0 +1,67 @@
+package docs
+
+// The requests of the guide to retries. They can be pasted: TOKEN holds a token, CUSTOMER
+// a customer's ULID. A test runs them. No line is wider than the page.
+
+func keyed(api string) string {
+	return `curl ` + api + `/transactions \
+  --header "Authorization: Bearer $TOKEN" \
+  --header "Content-Type: application/json" \
+  --header "Idempotency-Key: till-3-receipt-4711" \
+  --data '{"customer_ulid": "'$CUSTOMER'", "transaction_type_id": 1,
+           "spend_amount_cents": 1250}'`
+}
+
+func referenced(api string) string {
+	return `curl ` + api + `/transactions \
+  --header "Authorization: Bearer $TOKEN" \
+  --header "Content-Type: application/json" \
+  --data '{"customer_ulid": "'$CUSTOMER'", "transaction_type_id": 1,
+           "spend_amount_cents": 1250,
+           "external_reference": "receipt-4712"}'`
+}
+
+func found(api string) string {
+	return `curl --header "Authorization: Bearer $TOKEN" \
+  "` + api + `/customers/$CUSTOMER/transactions?per_page=1"`
+}
+
+func loop(api string) string {
+	return `# post PATH BODY KEY: prints the answer, and fails where there is none.
+post() {
+  for wait in 1 2 4 8 end; do
+    status=$(curl --silent --max-time 10 \
+      --output answer.json --dump-header headers.txt \
+      --write-out '%{http_code}' \
+      --header "Authorization: Bearer $TOKEN" \
+      --header "Content-Type: application/json" \
+      --header "Idempotency-Key: $3" \
+      --data "$2" "` + api + `$1") || status=none
+    case $status in
+      2*) cat answer.json; return 0 ;;
+      none | 409 | 429 | 5*) ;;
+      *) cat answer.json >&2; return 1 ;;
+    esac
+    if [ $wait = end ]; then break; fi
+    asked=$(sed -n 's/^[Rr]etry-[Aa]fter: *\([0-9]*\).*/\1/p' headers.txt)
+    if [ "${asked:-0}" -gt $wait ]; then wait=$asked; fi
+    ms=$((wait * (1100 + RANDOM % 101))) # 10 to 20 percent on top
+    sleep $((ms / 1000)).$(printf %03d $((ms % 1000)))
+  done
+  echo "given up: $status" >&2
+  return 1
+}
+
+post /transactions '{"customer_ulid": "'$CUSTOMER'",
+  "transaction_type_id": 1, "spend_amount_cents": 1250}' \
+  till-3-receipt-4713`
+}
+
+const pseudocode = `key = a new random name, stored with the body
+for wait in 1, 2, 4, 8, end:
+    answer = send body and key, and wait at most 10 seconds
+    if answer is 2xx: done
+    if this is a retry of a void, and answer's code is already-voided: done
+    if answer is 4xx, but neither 409 nor 429: stop, and show its detail
+    if wait is end: give up, and tell somebody
+    sleep the longer of wait and Retry-After, and 10 to 20 percent on top`
