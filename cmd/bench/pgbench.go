@@ -193,6 +193,12 @@ func (l literals) literal(arg any) string {
 	}
 	v := reflect.ValueOf(arg)
 	switch v.Kind() {
+	case reflect.Slice:
+		items := make([]string, v.Len())
+		for i := range items {
+			items[i] = l.literal(v.Index(i).Interface())
+		}
+		return "array[" + strings.Join(items, ", ") + "]"
 	case reflect.Pointer:
 		if v.IsNil() {
 			return "null"
@@ -221,7 +227,7 @@ func (l literals) id(v core.ID) string {
 		k = len(l) + 1
 		l[v] = k
 	}
-	if k == 0 {
+	if k == 0 || bound(v) {
 		return "'" + uuid(v) + "'::uuid"
 	}
 	return fmt.Sprintf("(lpad(to_hex((:seq)::int), 8, '0') || '-%04x-4000-' || lpad(to_hex((:client_id)::int), 4, '0') || '-000000000000')::uuid", k)

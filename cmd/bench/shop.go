@@ -16,6 +16,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/sandbox"
 	"example.com/loyalty/core/token"
@@ -42,6 +43,7 @@ type shop struct {
 	transactions *transaction.Service
 	rewards      *reward.Service
 	coupons      *coupon.Service
+	reports      *report.Service
 }
 
 // Customers and vouchers have ids that pgbench can put together from a number.
@@ -88,6 +90,7 @@ func openShop(ctx context.Context, url string, customers int) (*shop, error) {
 	s.transactions = transaction.NewService(d)
 	s.rewards = reward.NewService(d)
 	s.coupons = coupon.NewService(d, jobs)
+	s.reports = report.NewService(d)
 	keys, err := vault.New([]string{"bench"})
 	if err != nil {
 		return nil, err
