@@ -23,6 +23,11 @@ model: ## play at random against the model of core, for an hour or so
 	@.ci/need postgresql
 	RAPID_CHECKS=5000 RAPID_STEPS=200 go run ./cmd/testdb -- go test -v -timeout 5h -run '^TestModel$$' ./core/verify
 
+.PHONY: sentences
+sentences: ## the specification as a test, sentence by sentence; prints how many it covers
+	@.ci/need postgresql
+	go run ./cmd/testdb -- go test -v -run '^TestSpecification$$' ./cmd/loyalty
+
 .PHONY: build
 build: ## bin/loyalty
 	@CGO_ENABLED=0 go build -trimpath -o bin/loyalty ./cmd/loyalty

@@ -6,67 +6,36 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
+
+	"example.com/loyalty/docs"
 )
-
-// The documents that the API answers to: what a test proves is quoted from them,
-// word for word.
-var documents = sync.OnceValue(func() map[string]string {
-	texts := map[string]string{}
-	for _, name := range []string{"specification", "decisions"} {
-		raw, err := os.ReadFile("../docs/" + name + ".md")
-		if err != nil {
-			panic(err)
-		}
-		texts[name] = plain(string(raw))
-	}
-	return texts
-})
-
-var spaces = regexp.MustCompile(`\s+`)
-
-// plain makes texts comparable that differ in their line breaks.
-func plain(s string) string { return strings.TrimSpace(spaces.ReplaceAllString(s, " ")) }
 
 // proves says which sentences of the documents a test stands for, and fails where
 // the documents do not say so.
 func proves(t testing.TB, sentences ...string) {
 	t.Helper()
 	for _, sentence := range sentences {
-		if source(sentence) == "" {
+		if docs.Source(sentence) == "" {
 			t.Errorf("neither document says: %s", sentence)
 		}
 	}
 }
 
-// source is the document that holds a sentence.
-func source(sentence string) string {
-	for name, text := range documents() {
-		if strings.Contains(text, plain(sentence)) {
-			return name
-		}
-	}
-	return ""
-}
+// The parts of the decisions that are about these endpoints. That no sentence of the
+// specification is left out is for cmd/loyalty's TestSpecification to say.
+var parts = []string{"## 2.", "## 3.", "## 4.", "## 5.", "## 6.", "## 10."}
 
-// The parts of the documents that are about these endpoints.
-var parts = map[string][]string{
-	"specification": {"## 2.", "## 3.", "## 4.", "## 5.", "## 7.", "## 8."},
-	"decisions":     {"## 2.", "## 3.", "## 4.", "## 5.", "## 6.", "## 10."},
-}
-
-// Every quotation occurs in the documents, and every sentence of their parts is
-// quoted, or named in testdata/elsewhere.txt as being about something else.
+// Every quotation occurs in the documents, and every sentence of those parts is quoted,
+// or named in testdata/elsewhere.txt as being about something else.
 func TestQuotations(t *testing.T) {
 	t.Parallel()
 	quoted := quotations(t)
 	counts := map[string]int{}
 	for sentence := range quoted {
-		name := source(sentence)
+		name := docs.Source(sentence)
 		if name == "" {
 			t.Errorf("neither document says: %s", sentence)
 		}
@@ -79,52 +48,17 @@ func TestQuotations(t *testing.T) {
 	for passage := range strings.SplitSeq(string(raw), "\n") {
 		if passage != "" && !strings.HasPrefix(passage, "//") {
 			quoted[passage] = true
-			if source(passage) == "" {
+			if docs.Source(passage) == "" {
 				t.Errorf("elsewhere.txt: neither document says: %s", passage)
 			}
 		}
 	}
-	for name, headings := range parts {
-		for _, heading := range headings {
-			for _, rest := range unquoted(section(name, heading), quoted) {
-				t.Errorf("%s %s no test quotes: %s", name, heading, rest)
-			}
+	for _, part := range parts {
+		for _, rest := range docs.Unquoted(docs.Sentences("decisions", part), quoted) {
+			t.Errorf("decisions %s no test quotes: %s", part, rest)
 		}
 	}
 	t.Logf("sentences proved: %d of the specification, %d of the decisions", counts["specification"], counts["decisions"])
-}
-
-// section is the text from a heading to the next of its kind.
-func section(document, heading string) string {
-	_, text, _ := strings.Cut(documents()[document], heading)
-	text, _, _ = strings.Cut(text, " ## ")
-	return text
-}
-
-var words = regexp.MustCompile(`\pL\pL`)
-
-// unquoted is what is left of a text without the quotations in it, where there are words left.
-func unquoted(text string, quoted map[string]bool) (rest []string) {
-	bare := []byte(text)
-	for sentence := range quoted {
-		sentence = plain(sentence)
-		for at := 0; ; {
-			found := strings.Index(text[at:], sentence)
-			if found < 0 {
-				break
-			}
-			for i := range len(sentence) {
-				bare[at+found+i] = 0
-			}
-			at += found + len(sentence)
-		}
-	}
-	for left := range strings.SplitSeq(string(bare), "\x00") {
-		if words.MatchString(left) {
-			rest = append(rest, plain(left))
-		}
-	}
-	return rest
 }
 
 // quotations reads them out of this package's tests: the arguments of proves, the

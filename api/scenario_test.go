@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"example.com/loyalty/core/token"
+	"example.com/loyalty/docs"
 )
 
 // scenario is one request to a fresh tenant, and the whole answer.
@@ -30,7 +31,7 @@ type scenario struct {
 
 func (sc scenario) run(t *testing.T) {
 	t.Helper()
-	t.Run(plain(sc.says+" "+sc.with), func(t *testing.T) {
+	t.Run(docs.Plain(sc.says+" "+sc.with), func(t *testing.T) {
 		t.Parallel()
 		proves(t, sc.says)
 		s := newShop(t)

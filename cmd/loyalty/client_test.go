@@ -125,7 +125,7 @@ func call(c *http.Client, method, url, token, body string, headers ...string) (a
 	}
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
-		r.Header.Add(name, value)
+		r.Header.Set(name, value)
 	}
 	got, err := c.Do(r)
 	if err != nil {

@@ -240,7 +240,7 @@ func TestBehindProxy(t *testing.T) {
 		if r.client != "" {
 			headers = append(headers, "X-Forwarded-For: "+r.client)
 		}
-		got, err := call(clientFrom(t, r.from, in.addr), "GET", "http://loyalty.example"+r.path, "", "", headers...)
+		got, err := call(clientFrom(t, r.from, in.addr, nil), "GET", "http://loyalty.example"+r.path, "", "", headers...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,10 +271,10 @@ func TestBehindProxy(t *testing.T) {
 }
 
 // clientFrom speaks from one of this machine's addresses.
-func clientFrom(t *testing.T, from, addr string) *http.Client {
+func clientFrom(t *testing.T, from, addr string, config *tls.Config) *http.Client {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
-	c := client(t, addr, nil)
+	c := client(t, addr, config)
 	c.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return dialer.DialContext(ctx, network, addr)
 	}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"html"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"example.com/loyalty/docs"
+)
+
+const (
+	launchOmits     = "The launch endpoint list of the changelog omits it and lists it as a planned addition,"
+	scopeTableOmits = "and the scope table does not name a scope for it."
+	onlyPossible    = "Webhook delivery is listed only as an uncommitted future possibility."
+	backOff         = "Recommended back-off is 1, 2, 4 and 8 seconds with 10 to 20 percent jitter, giving up after 4 attempts."
+	versionOverlap  = "| Version overlap | at least 6 months |"
+	inParallel      = "A breaking change goes into a new path version (`/api/v2/`) that runs in parallel with the old one for at least 6 months before the old one is retired."
+	breaking        = "Breaking changes: removing an endpoint; removing or renaming a required request field; removing or renaming a documented response field; changing a response field's type; " +
+		"changing an endpoint's authentication requirements; reducing or altering the rate limit in a way that affects current use; changing the `type`, `status` or `detail` structure of errors."
+	nonBreaking = "Non-breaking, allowed in v1 without notice: new optional request fields, new response fields, new endpoints, new business-rule `detail` values, higher rate limits, " +
+		"performance work without visible behaviour change."
+	ignoreUnknown = "Clients must ignore unknown response fields."
+)
+
+var (
+	endOfBlock = regexp.MustCompile(`</(?:dt|dd|h\d|li|p|td|th)>`)
+	tag        = regexp.MustCompile(`<[^>]*>`)
+)
+
+// page is what a page for everybody says.
+func (v *visit) page(path string) string {
+	v.t.Helper()
+	got := v.ask("GET", "{base}"+path, "nobody", "")
+	if got.status != http.StatusOK || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
+		v.t.Fatalf("%s: %d %s", path, got.status, got.header.Get("Content-Type"))
+	}
+	text := tag.ReplaceAllString(endOfBlock.ReplaceAllString(got.body, " "), "")
+	return docs.Plain(html.UnescapeString(text))
+}
+
+// tells is a story of a page that says all of this.
+func tells(path string, all ...string) func(*visit) {
+	return func(v *visit) {
+		v.t.Helper()
+		page := v.page(path)
+		for _, each := range all {
+			if !strings.Contains(page, each) {
+				v.t.Errorf("%s does not say: %s", path, each)
+			}
+		}
+	}
+}
+
+// changelog is the list of v1's launch on that page, and what comes after it.
+func (v *visit) changelog() (launch, rest string) {
+	v.t.Helper()
+	launch, rest, found := strings.Cut(v.page("/docs/changelog"), "Added to v1")
+	if !found {
+		v.t.Error("the changelog has nothing but the launch")
+	}
+	return launch, rest
+}
+
+var docsSentences = []sentence{
+	{says: launchOmits, with: "which it is, and not planned any more", story: func(v *visit) {
+		launch, rest := v.changelog()
+		if strings.Contains(launch, "POST /api/v1/transactions ") || !strings.Contains(rest, "POST /api/v1/transactions") {
+			v.t.Errorf("launch %s, later %s", launch, rest)
+		}
+	}},
+	{says: scopeTableOmits, story: func(v *visit) {
+		for _, row := range docs.Sentences("specification", "## 5.") {
+			if slices.Contains(strings.Split(strings.Trim(row, "| "), ", "), "POST /transactions") {
+				v.t.Errorf("it does: %s", row)
+			}
+		}
+		got := v.ask("GET", "/openapi.json", "nobody", "")
+		for _, e := range endpoints {
+			if !strings.Contains(got.body, `"/api/v1`+e.path+`"`) {
+				v.t.Errorf("the description lacks %s", e)
+			}
+		}
+	}},
+	{says: launched, with: "in the changelog", story: func(v *visit) {
+		launch, _ := v.changelog()
+		for _, e := range endpoints {
+			if e.scope != toRecord && !strings.Contains(launch, e.method+" /api/v1"+e.path+" ") {
+				v.t.Errorf("the launch lacks %s", e)
+			}
+		}
+		if !strings.Contains(launch, "May 2026") {
+			v.t.Errorf("the launch was not in 2026-05: %s", launch)
+		}
+	}},
+	{says: launchScopes, with: "in the changelog", story: tells("/docs/changelog", "six scopes: customers:read, customers:write, transactions:write, rewards:read, coupons:read and reports:read")},
+	{says: onlyPossible, story: tells("/docs/changelog", "Planned, not committed", "Webhooks. Until then clients poll.")},
+	{says: planned, with: "in the changelog", story: tells("/docs/changelog", "Planned, not committed", "GET /api/v1/customers/{ulid}/redemptions", "Webhooks", "A read-only token for a customer’s own portal")},
+
+	{says: noRetry, with: "in the guide", story: tells("/docs/retries", "400, 401, 403, 404, 405, 413, 415, 422 No.")},
+	{says: retryLater, with: "in the guide", story: tells("/docs/retries", "429 Yes, after Retry-After seconds.", "500 Yes, after a delay.", "503 Yes, after a delay")},
+	{says: backOff, story: tells("/docs/retries", "1, 2, 4 and 8 seconds", "10 to 20 percent", "After those 4 attempts, give up")},
+	{says: checkFirst, with: "in the guide", story: tells("/docs/retries", "When a sale got no answer, look before you send it again")},
+	{says: voidedIsSuccess, with: "in the guide", story: tells("/docs/retries", "already-voided is success")},
+
+	{says: versionPrefix, with: "in the policy", story: func(v *visit) { tells("/docs/versioning", "the current one is v1", v.in.base+"/api/v1")(v) }},
+	{says: inParallel, story: tells("/docs/versioning", "Such a change goes into a new path, /api/v2/, which runs beside v1 for at least 6 months before v1 is retired.")},
+	{says: versionOverlap, story: tells("/docs/versioning", "Two versions side by side at least 6 months")},
+	{says: breaking, story: tells("/docs/versioning", "removing an endpoint", "removing or renaming a required request field", "removing or renaming a documented response field, or changing its type",
+		"changing what authentication an endpoint asks for", "lowering a rate limit, or changing it in a way that affects current use", "changing the structure of type, status or detail of errors")},
+	{says: nonBreaking, story: tells("/docs/versioning", "new optional request fields", "new response fields", "new endpoints", "of business rules", "higher rate limits", "anything quicker that looks the same from outside")},
+	{says: ignoreUnknown, story: tells("/docs/versioning", "Ignore response fields that it does not know.")},
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+)
+
+const (
+	tokenLimit   = "| Authenticated requests | 60 per minute per user (token) |"
+	addressLimit = "| Unauthenticated requests | 10 per minute per IP address |"
+	eitherLimit  = "| Exceeding either | 429 with `Retry-After` (seconds) |"
+	tooManyRow   = "| 429 | Too Many Requests | `Too Many Attempts.` | Rate limit exceeded; header `Retry-After` gives seconds. |"
+)
+
+// exhausted is what came of more requests than the limits allow.
+type exhausted struct {
+	passed  map[int]int // answers, by status
+	refused answer      // the last of them
+	at      time.Time   // when that was
+}
+
+// limits are those of the specification: of a token, and of an address.
+type limits struct{ token, address exhausted }
+
+// exhaust makes a request more than the limits allow, and remembers the answers.
+func (s *scene) exhaust(t *testing.T) {
+	t.Helper()
+	ask := func(n int, token string) exhausted {
+		e := exhausted{passed: map[int]int{}}
+		for range n + 1 {
+			got, err := s.call("GET", "/api/v1/tokens", token, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.passed[got.status]++
+			e.refused, e.at = got, time.Now()
+		}
+		return e
+	}
+	s.limits = limits{ask(60, s.file.Tenants[0].Tokens["all"]), ask(10, "")}
+}
+
+// says checks that n requests were let in, and the next one was not.
+func (e exhausted) says(v *visit, n, status int) {
+	v.t.Helper()
+	if e.passed[status] != n || e.passed[http.StatusTooManyRequests] != 1 {
+		v.t.Errorf("of %d requests: %v, want %d answered %d", n+1, e.passed, n, status)
+	}
+	v.is(e.refused, http.StatusTooManyRequests, tooMany)
+}
+
+// wait is how long the one who was refused shall wait.
+func (e exhausted) wait(t *testing.T) time.Duration {
+	t.Helper()
+	seconds, err := strconv.Atoi(e.refused.header.Get("Retry-After"))
+	if err != nil || seconds < 1 || seconds > 60 {
+		t.Errorf("Retry-After: %q", e.refused.header.Get("Retry-After"))
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// waited waits so long, and checks that the next request is let in.
+func (e exhausted) waited(v *visit, token string, status int) {
+	v.t.Helper()
+	time.Sleep(time.Until(e.at.Add(e.wait(v.t))))
+	v.limited.expect(v.t, status, "GET", "/api/v1/tokens", token, "")
+}
+
+var limitSentences = []sentence{
+	{says: tokenLimit, story: func(v *visit) { v.limited.limits.token.says(v, 60, 200) }},
+	{says: tokenLimit, with: "another token of the same person", story: func(v *visit) {
+		limited := v.limited.visit(v.t)
+		limited.is(limited.ask("GET", "/customers?per_page=1", "customers:read", ""), 200, "<anything>")
+	}},
+	{says: addressLimit, story: func(v *visit) { v.limited.limits.address.says(v, 10, 401) }},
+	{says: addressLimit, with: "another address", story: func(v *visit) {
+		if runtime.GOOS != "linux" {
+			v.t.Skip("this machine has one loopback address")
+		}
+		in := v.limited.in
+		c := clientFrom(v.t, "127.0.0.2", in.addr, trusting(v.t, filepath.Join(in.data, "ca.pem")))
+		got, err := call(c, "GET", in.base+"/api/v1/tokens", "", "")
+		if err != nil {
+			v.t.Fatal(err)
+		}
+		v.is(got, 401, unauthorized)
+	}},
+	{says: eitherLimit, with: "a token's", story: func(v *visit) { v.limited.limits.token.wait(v.t) }},
+	{says: eitherLimit, with: "an address's", story: func(v *visit) { v.limited.limits.address.wait(v.t) }},
+	{says: tooManyRow, with: "a token's", story: func(v *visit) { v.is(v.limited.limits.token.refused, 429, tooMany) }},
+	{says: tooManyRow, with: "an address's", story: func(v *visit) { v.is(v.limited.limits.address.refused, 429, tooMany) }},
+	{says: pageLimit, with: "headers", story: func(v *visit) {
+		limited := v.limited.visit(v.t)
+		got := limited.ask("GET", "/tokens", "reports:read", "")
+		left, err := strconv.Atoi(got.header.Get("X-RateLimit-Remaining"))
+		if got.header.Get("X-RateLimit-Limit") != "60" || err != nil || left < 0 || left > 59 {
+			v.t.Errorf("%v", got.header)
+		}
+		refused := v.limited.limits.token.refused.header
+		if reset, err := strconv.ParseInt(refused.Get("X-RateLimit-Reset"), 10, 64); err != nil || time.Unix(reset, 0).Before(v.limited.limits.token.at) {
+			v.t.Errorf("%v", refused)
+		}
+	}},
+	{says: retryLater, with: "429", late: true, story: func(v *visit) {
+		v.limited.limits.token.waited(v, v.limited.file.Tenants[0].Tokens["all"], http.StatusOK)
+		v.limited.limits.address.waited(v, "", http.StatusUnauthorized)
+	}},
+}
