@@ -35,13 +35,12 @@ func (a *API) listCustomers(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := actor(c)
 	f := customer.Filter{
 		Phone: q.text("phone"), Email: q.text("email"), Search: q.text("search"), Status: q.text("status"),
-		CreatedFrom: q.date("created_from", by.Tenant.TimeZone), CreatedTo: q.date("created_to", by.Tenant.TimeZone),
+		CreatedFrom: q.date("created_from"), CreatedTo: q.date("created_to"),
 	}
 	p := q.page()
-	l, err := a.Customers.List(c.Request().Context(), by, f, p)
+	l, err := a.Customers.List(c.Request().Context(), actor(c), f, p)
 	if err != nil {
 		return err
 	}

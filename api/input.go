@@ -199,13 +199,13 @@ func (q query) integer(name string) *int64 {
 	return &n
 }
 
-// date is a day in that time zone: its first instant.
-func (q query) date(name string, zone *time.Location) *time.Time {
+// date is a day, written as its midnight in UTC.
+func (q query) date(name string) *time.Time {
 	s := q.text(name)
 	if s == nil {
 		return nil
 	}
-	t, err := time.ParseInLocation(time.DateOnly, *s, zone)
+	t, err := time.Parse(time.DateOnly, *s)
 	if err != nil {
 		q.unreadable.Add(name, core.MustBe(name, "a valid date"))
 		return nil

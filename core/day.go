@@ -20,6 +20,12 @@ func StartOfDay(year int, month time.Month, day int, zone *time.Location) time.T
 	return start
 }
 
+// StartOfDate is StartOfDay of a day that is written as its midnight in UTC.
+func StartOfDate(date time.Time, zone *time.Location) time.Time {
+	year, month, day := date.Date()
+	return StartOfDay(year, month, day, zone)
+}
+
 // asRead is the instant at which a clock that goes like that one shows the given time.
 func asRead(shown, clock time.Time) time.Time {
 	_, offset := clock.Zone()

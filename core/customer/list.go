@@ -15,8 +15,8 @@ type Filter struct {
 	Email       *string    // likewise
 	Search      *string    // any part of name, phone or e-mail
 	Status      *string    // active or inactive
-	CreatedFrom *time.Time // a day in the tenant's time zone, included
-	CreatedTo   *time.Time // a day, included
+	CreatedFrom *time.Time // a day of the tenant's time zone, included; written as its midnight in UTC
+	CreatedTo   *time.Time // likewise
 }
 
 // List returns a page of the customers that pass the filter, newest first. One
@@ -54,10 +54,10 @@ func (f Filter) args(t core.Tenant, p core.Page) (db.Args, error) {
 		args["status"] = *f.Status
 	}
 	if f.CreatedFrom != nil {
-		args["from"] = *f.CreatedFrom
+		args["from"] = core.StartOfDate(*f.CreatedFrom, t.TimeZone)
 	}
 	if f.CreatedTo != nil {
-		args["before"] = f.CreatedTo.AddDate(0, 0, 1) // the whole day
+		args["before"] = core.StartOfDate(f.CreatedTo.AddDate(0, 0, 1), t.TimeZone) // the whole day
 		if f.CreatedFrom != nil && f.CreatedTo.Before(*f.CreatedFrom) {
 			check.Add("created_to", core.MustBe("created_to", "a date after or equal to created from"))
 		}

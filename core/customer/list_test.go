@@ -54,7 +54,7 @@ func TestFilters(t *testing.T) {
 	noon := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 	day := func(n int) time.Time { return noon.AddDate(0, 0, n) }
 	local := func(month time.Month, d int) *time.Time {
-		return new(time.Date(2026, month, d, 0, 0, 0, 0, s.by.Tenant.TimeZone))
+		return new(time.Date(2026, month, d, 0, 0, 0, 0, time.UTC))
 	}
 	s.born(t, "Åsa", "Öberg", "070 174 06 01", new("asa@example.com"), day(0))
 	s.born(t, "ANDERS", "Ångström", "+46 70 174 06 02", new("Anders_50%@Example.com"), day(1))
@@ -145,19 +145,26 @@ func TestFiltersRefuse(t *testing.T) {
 // day has 23 or 25 hours.
 func TestDaysAreTheTenantsOwn(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
-	zone := s.by.Tenant.TimeZone // Stockholm: one hour ahead of UTC in winter, two in summer
+	const stockholm = "Europe/Stockholm" // one hour ahead of UTC in winter, two in summer
 	for i, c := range []struct {
 		name        string
+		zone        string
 		year        int
 		month       time.Month
 		day         int
 		first, next string // the day's first instant, and the next one's
 	}{
-		{"into summer, 23 hours", 2026, 3, 29, "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"},
-		{"into winter, 25 hours", 2026, 10, 25, "2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"},
-		{"an ordinary day", 2026, 6, 10, "2026-06-09T22:00:00Z", "2026-06-10T22:00:00Z"},
+		{"into summer, 23 hours", stockholm, 2026, 3, 29, "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"},
+		{"into winter, 25 hours", stockholm, 2026, 10, 25, "2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"},
+		{"an ordinary day", stockholm, 2026, 6, 10, "2026-06-09T22:00:00Z", "2026-06-10T22:00:00Z"},
+		{"a day without midnight", "America/Santiago", 2026, 9, 6, "2026-09-06T04:00:00Z", "2026-09-07T03:00:00Z"},
 	} {
+		s := newShop(t)
+		zone, err := time.LoadLocation(c.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.by.Tenant.TimeZone = zone
 		first, err := time.Parse(time.RFC3339, c.first)
 		if err != nil {
 			t.Fatal(err)
@@ -172,7 +179,7 @@ func TestDaysAreTheTenantsOwn(t *testing.T) {
 		}{{"before", first.Add(-time.Millisecond)}, {"first", first}, {"last", next.Add(-time.Millisecond)}, {"after", next}} {
 			s.born(t, at.name, "Day", fmt.Sprintf("070 17%d 00 0%d", i, j), nil, at.at)
 		}
-		day := time.Date(c.year, c.month, c.day, 0, 0, 0, 0, zone)
+		day := time.Date(c.year, c.month, c.day, 0, 0, 0, 0, time.UTC)
 		for _, f := range []customer.Filter{
 			{CreatedFrom: &day, CreatedTo: &day},
 			{CreatedFrom: &day, CreatedTo: &day, Search: new("day")},

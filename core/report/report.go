@@ -73,10 +73,7 @@ func (d days) dates() (dates []time.Time) {
 }
 
 // start is the first instant of a day.
-func (d days) start(date time.Time) time.Time {
-	year, month, day := date.Date()
-	return core.StartOfDay(year, month, day, d.zone)
-}
+func (d days) start(date time.Time) time.Time { return core.StartOfDate(date, d.zone) }
 
 // end is the first instant after the last day.
 func (d days) end() time.Time { return d.start(d.to.AddDate(0, 0, 1)) }
