@@ -80,7 +80,7 @@ func pgbench(ctx context.Context, databaseURL, dir string, s *shop, what scenari
 	logs := filepath.Join(dir, fmt.Sprintf("pgbench-%s-%d", what.name, rate))
 	args := []string{
 		"-n", "-M", "prepared", "-c", strconv.Itoa(o.connections), "-j", "2", "-T", strconv.Itoa(o.seconds),
-		"-D", fmt.Sprintf("seq=%d", rate*1_000_000), // ids that no other run has used
+		"-D", "seq=0", "-D", fmt.Sprintf("first=%d", firstID(what, rate)),
 		"-l", "--log-prefix", logs, "-h", u.Query().Get("host"), "-p", u.Query().Get("port"), "-U", u.User.Username(),
 	}
 	if rate > 0 {
@@ -113,6 +113,14 @@ func pgbench(ctx context.Context, databaseURL, dir string, s *shop, what scenari
 		return result{}, fmt.Errorf("pgbench: %w\n%s", err, out.Bytes())
 	}
 	return readLogs(logs, time.Since(began))
+}
+
+// firstID is where the ids of a run begin: past those of the runs before it.
+func firstID(what scenario, rate int) int {
+	if rate > 0 {
+		return 0 // the steady run is the first
+	}
+	return (1 + slices.IndexFunc(scenarios, func(s scenario) bool { return s.name == what.name })) * 20_000_000
 }
 
 // readLogs reads what pgbench notes of each transaction: its third field is the time
@@ -230,5 +238,5 @@ func (l literals) id(v core.ID) string {
 	if k == 0 || bound(v) {
 		return "'" + uuid(v) + "'::uuid"
 	}
-	return fmt.Sprintf("(lpad(to_hex((:seq)::int), 8, '0') || '-%04x-4000-' || lpad(to_hex((:client_id)::int), 4, '0') || '-000000000000')::uuid", k)
+	return fmt.Sprintf("(lpad(to_hex((:first)::int + (:seq)::int), 8, '0') || '-%04x-4000-' || lpad(to_hex((:client_id)::int), 4, '0') || '-000000000000')::uuid", k)
 }

@@ -91,6 +91,9 @@ func findByKeys(ctx context.Context, tx *db.Tx, in input) (Customer, error) {
 // insert makes a customer with an account, or returns core.ErrNotFound when the
 // phone or the e-mail is already somebody's, or the tenant has moved.
 func insert(ctx context.Context, tx *db.Tx, by core.Actor, in input) (Customer, error) {
+	if err := db.Queue(tx, holdCountrySQL, nil); err != nil {
+		return Customer{}, err
+	}
 	c, err := db.One[Customer](ctx, tx, insertSQL, db.Args{
 		"id": core.NewID(tx.Now), "first_name": in.firstName, "last_name": in.lastName,
 		"phone": in.phone, "phone_key": in.phoneKey, "email": in.email, "email_key": in.emailKey,

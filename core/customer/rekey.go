@@ -22,10 +22,13 @@ const (
 )
 
 // Rekey reads every phone number of the transaction's tenant as of another country.
-// Numbers that would be the same from then on refuse it, and are named. The caller
-// holds the tenant's row against everybody who writes a key (holdCountrySQL).
+// Numbers that would be the same from then on refuse it, and are named. It
+// waits for everybody who is writing a key as of the old one.
 func Rekey(ctx context.Context, tx *db.Tx, country string) error {
 	if err := db.TakeTime(tx); err != nil {
+		return err
+	}
+	if err := db.Queue(tx, moveCountrySQL, nil); err != nil {
 		return err
 	}
 	phones, err := db.All[keyed](ctx, tx, phonesSQL, nil)

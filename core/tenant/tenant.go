@@ -168,8 +168,7 @@ func refusal(ctx context.Context, tx *db.Tx, check *core.Check, in Tenant) error
 // and is refused where two of them would become one.
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.TenantID, e Edit) (Tenant, error) {
 	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Tenant, error) {
-		// Held until the end: the log must name the values this edit replaced, and nobody
-		// may read a phone number as of the old country meanwhile.
+		// Held until the end: the log must name the values this edit replaced.
 		old, err := db.One[Tenant](ctx, tx, lockSQL, db.Args{"id": id})
 		if err != nil {
 			return Tenant{}, err
