@@ -81,6 +81,7 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 	for name, value := range map[string]string{
 		"application_name":                    "loyalty",
 		"timezone":                            "UTC",
+		"jit":                                 "off", // compiling costs a report more than it saves
 		"statement_timeout":                   strconv.FormatInt(timeout.Milliseconds(), 10),
 		"lock_timeout":                        strconv.FormatInt((timeout / 2).Milliseconds(), 10),
 		"idle_in_transaction_session_timeout": strconv.FormatInt((2 * timeout).Milliseconds(), 10),
