@@ -12,17 +12,6 @@ const (
 	BySystem   ActorKind = "system"   // a job or a command
 )
 
-// Role is what a person may do (decisions §9).
-type Role string
-
-// The roles. A super-admin belongs to no tenant, everybody else to one.
-const (
-	SuperAdmin Role = "super_admin"
-	Owner      Role = "owner"
-	Manager    Role = "manager"
-	Cashier    Role = "cashier"
-)
-
 // Actor is who acts, for which business, and from where. Every use case takes
 // one: the tenant in it is the only tenant the use case can see.
 type Actor struct {
