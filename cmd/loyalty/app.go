@@ -17,6 +17,7 @@ import (
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
@@ -36,6 +37,7 @@ type app struct {
 	jobs   *job.Queue
 
 	keys         vault.Keys
+	sessions     *session.Service
 	tokens       *token.Service
 	customers    *customer.Service
 	transactions *transaction.Service
@@ -107,6 +109,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	mails := mail.New(a.db, a.jobs, letter.Render(a.names), a.sender, a.log)
 	job.Handle(a.jobs, a.forgetAnswers)
 	job.Every(a.jobs, river.PeriodicInterval(time.Hour), forgetAnswers{})
+	a.sessions = session.NewService(a.db, a.jobs)
 	a.tokens = token.NewService(a.db, mails)
 	a.customers = customer.NewService(a.db)
 	a.transactions = transaction.NewService(a.db)

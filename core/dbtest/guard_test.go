@@ -32,6 +32,7 @@ var globalTables = map[string]string{
 	"tenant":               "its own row",
 	"staff":                "its own rows",
 	"token":                "its own rows",
+	"session":              "its own rows",
 	"idempotency":          "its own rows",
 	"mail":                 "its own rows",
 	"invoice":              "its own rows",
