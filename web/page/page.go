@@ -28,6 +28,8 @@ import (
 // Config is what the kit of an area needs.
 type Config struct {
 	Sessions *session.Store
+	// Tenant finds the business of a host.
+	Tenant func(ctx context.Context, slug string) (core.Tenant, error)
 	// Slug says whose host was called.
 	Slug    func(host string) string
 	Address func(*http.Request) string
@@ -88,6 +90,18 @@ func Visit(c echo.Context) *session.Visit {
 		return &session.Visit{} // the session could not be read: nobody is signed in
 	}
 	return visit
+}
+
+// Tenant is the business of the host that was called, also for strangers, or
+// core.ErrNotFound. One round trip, and none where the session told already.
+func (k *Kit) Tenant(c echo.Context) (core.Tenant, error) {
+	visit := Visit(c)
+	if visit.Tenant.ID != 0 {
+		return visit.Tenant, nil
+	}
+	t, err := k.Config.Tenant(c.Request().Context(), visit.Slug)
+	visit.Tenant = t
+	return t, err
 }
 
 // Person is who is signed in, or nil.
