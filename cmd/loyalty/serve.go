@@ -130,7 +130,8 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 			}),
 			admin.Services{
 				Staff: a.staff, Sessions: a.sessions, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers,
-				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
+				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons,
+				Locations: a.locations, Reports: a.reports,
 			},
 		),
 		API: api.New(api.Config{
