@@ -117,7 +117,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	door := web.Config{
 		Names: a.names,
 		API: api.New(api.Config{
-			Tokens: a.tokens, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
+			Tokens: a.tokens, Sessions: a.sessions, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
 			Tenants: a.tenants, Invoices: a.invoices, Deprecations: a.deprecations,
 			BaseURL: a.names.Base(),
 			Slug:    func(h string) string { slug, _ := a.names.Slug(h); return slug },
