@@ -135,7 +135,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 			},
 		),
 		API: api.New(api.Config{
-			Tokens: a.tokens, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
+			Tokens: a.tokens, Sessions: a.sessions, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
 			Tenants: a.tenants, Invoices: a.invoices, Deprecations: a.deprecations,
 			BaseURL: a.names.Base(),
 			Slug:    slug,
