@@ -14,8 +14,10 @@ import (
 	"time"
 
 	"example.com/loyalty/api"
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/session"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/web"
 	"example.com/loyalty/web/admin"
@@ -121,8 +123,15 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	door := web.Config{
 		Names: a.names,
 		Tenants: admin.New(
-			page.New(page.Config{Sessions: session.NewStore(a.db), Slug: slug, Address: address, Now: a.db.Now, Log: a.log}),
-			admin.Services{Customers: a.customers},
+			page.New(page.Config{
+				Sessions: session.NewStore(a.db),
+				Tenant:   func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, a.db, slug) },
+				Slug:     slug, Address: address, Now: a.db.Now, Log: a.log,
+			}),
+			admin.Services{
+				Sessions: a.sessions, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers,
+				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
+			},
 		),
 		API: api.New(api.Config{
 			Tokens: a.tokens, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,

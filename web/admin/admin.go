@@ -11,7 +11,14 @@ import (
 	"github.com/labstack/echo/v4/middleware"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/report"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/session"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/token"
+	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/web/page"
@@ -19,7 +26,14 @@ import (
 
 // Services are the use cases that the panel calls.
 type Services struct {
-	Customers *customer.Service
+	Sessions     *session.Service
+	Tokens       *token.Service
+	Tenants      *tenant.Service
+	Customers    *customer.Service
+	Transactions *transaction.Service
+	Rewards      *reward.Service
+	Coupons      *coupon.Service
+	Reports      *report.Service
 }
 
 // Admin is the panel.
@@ -90,11 +104,11 @@ func (a *Admin) guarded(r route) echo.HandlerFunc {
 
 // toSignIn leads to the sign-in page and, for a page, back here afterwards.
 func (a *Admin) toSignIn(c echo.Context) error {
-	path := "/admin/sign-in"
+	to := ""
 	if r := c.Request(); r.Method == http.MethodGet && !page.IsFragment(c) {
-		path += "?to=" + escaped(r.URL.RequestURI())
+		to = r.URL.RequestURI()
 	}
-	return a.Redirect(c, path)
+	return a.Redirect(c, page.WithQuery("/admin/sign-in", "to", to))
 }
 
 // failed answers an error with a page that says so in words, and leads back.

@@ -14,6 +14,14 @@ import (
 
 const customersPath = "/admin/customers"
 
+func (a *Admin) customerRoutes() []route {
+	return []route{
+		{method: get, path: customersPath, least: core.Cashier, handle: a.listCustomers},
+		{method: get, path: customersPath + "/new", least: core.Cashier, handle: a.newCustomer},
+		{method: post, path: customersPath + "/new", least: core.Cashier, handle: a.addCustomer},
+	}
+}
+
 func (a *Admin) listCustomers(c echo.Context) error {
 	by, q := page.Actor(c), page.Query(c.QueryParams())
 	filter := customer.Filter{Search: q.Filled("search"), Status: q.Filled("status")}

@@ -43,6 +43,13 @@ var navigation = []struct {
 	}},
 }
 
+func (a *Admin) frameRoutes() []route {
+	return []route{
+		{method: get, path: "/admin/look.css", handle: a.look},
+		{method: post, path: "/admin/theme", handle: a.switchTheme},
+	}
+}
+
 // frame is what the page of a signed-in person has around its content. section is the
 // path of the navigation's entry that it belongs to.
 func (a *Admin) frame(c echo.Context, title, section string, crumbs ...ui.Crumb) views.Frame {
@@ -106,8 +113,6 @@ func inside(to string) string {
 	}
 	return to
 }
-
-func escaped(s string) string { return url.QueryEscape(s) }
 
 // look is the business's own colour. Pages ask for it by one address, and browsers keep
 // it for a while.

@@ -38,6 +38,8 @@ func (k *Kit) Explain(c echo.Context, err error) Failure {
 	var fault *echo.HTTPError
 	refusal := refusalOf(err)
 	switch {
+	case refusal != nil && refusal.Kind == core.KindNotFound && !errors.Is(err, core.ErrNotFound):
+		return Failure{http.StatusNotFound, "Not found", refusal.Message, ""}
 	case refusal != nil && refusal.Kind == core.KindNotFound, errors.As(err, &fault) && fault.Code == http.StatusNotFound:
 		return Failure{http.StatusNotFound, "Not found", "There is nothing at this address. It may have been removed, or the link is not complete.", ""}
 	case errors.As(err, &fault) && fault.Code == http.StatusMethodNotAllowed:

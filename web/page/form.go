@@ -157,7 +157,7 @@ func (f *Form) Problem() ui.Problem {
 }
 
 // Refused reports whether err is one to show on the form, which then knows it: fields
-// that are wrong, or a rule that refused. Any other error is the caller's to return.
+// that are wrong, or a sentence of core. Any other error is the caller's to return.
 func (f *Form) Refused(err error) bool {
 	refusal := refusalOf(err)
 	switch {
@@ -169,7 +169,7 @@ func (f *Form) Refused(err error) bool {
 			f.errors[name] = slices.Clone(messages)
 		}
 		return true
-	case refusal.Kind == core.KindRule:
+	case refusal.Kind == core.KindRule, refusal.Kind == core.KindUnauthenticated:
 		f.problem.Sentence = refusal.Message
 		return true
 	}

@@ -52,3 +52,6 @@ func With(u *url.URL, name, value string) string {
 	}
 	return u.Path + "?" + q.Encode()
 }
+
+// WithQuery is a path with a value in its query, or without one where the value is "".
+func WithQuery(path, name, value string) string { return With(&url.URL{Path: path}, name, value) }

@@ -28,6 +28,8 @@ import (
 // Config is what the kit of an area needs.
 type Config struct {
 	Sessions *session.Store
+	// Tenant finds the business of a host.
+	Tenant func(ctx context.Context, slug string) (core.Tenant, error)
 	// Slug says whose host was called.
 	Slug    func(host string) string
 	Address func(*http.Request) string
@@ -81,6 +83,10 @@ func (k *Kit) Session(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// loaded reports whether the session was read. It is not where the request was refused
+// before, nor where reading failed: error pages are shown all the same.
+func loaded(c echo.Context) bool { return c.Get(visitKey) != nil }
+
 // Visit is the request's session and host.
 func Visit(c echo.Context) *session.Visit {
 	visit, _ := c.Get(visitKey).(*session.Visit)
@@ -88,6 +94,18 @@ func Visit(c echo.Context) *session.Visit {
 		return &session.Visit{} // the session could not be read: nobody is signed in
 	}
 	return visit
+}
+
+// Tenant is the business of the host that was called, also for strangers, or
+// core.ErrNotFound. One round trip, and none where the session told already.
+func (k *Kit) Tenant(c echo.Context) (core.Tenant, error) {
+	visit := Visit(c)
+	if visit.Tenant.ID != 0 {
+		return visit.Tenant, nil
+	}
+	t, err := k.Config.Tenant(c.Request().Context(), visit.Slug)
+	visit.Tenant = t
+	return t, err
 }
 
 // Person is who is signed in, or nil.
@@ -136,7 +154,7 @@ func (k *Kit) Flash(c echo.Context, kind ui.FlashKind, message string) {
 
 // Flashes takes what is to be said. A fragment leaves it to the next page.
 func (k *Kit) Flashes(c echo.Context) []ui.Flash {
-	if IsFragment(c) {
+	if IsFragment(c) || !loaded(c) {
 		return nil
 	}
 	flashes, _ := k.sessions.Pop(c.Request().Context(), flashKey).([]ui.Flash)
@@ -145,6 +163,9 @@ func (k *Kit) Flashes(c echo.Context) []ui.Flash {
 
 // settle writes the session where it changed, and its cookie.
 func (k *Kit) settle(c echo.Context) error {
+	if !loaded(c) {
+		return nil
+	}
 	ctx, w := c.Request().Context(), c.Response()
 	switch k.sessions.Status(ctx) {
 	case scs.Modified:
