@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -38,9 +39,14 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s: %s\n\t%s: %s\n\t%s", v.Rule, v.Help, v.Element, v.HTML, strings.ReplaceAll(v.Why, "\n", "\n\t"))
 }
 
-// Axe looks for violations of WCAG 2.0, 2.1 and 2.2, A and AA, and of best practice.
-func (p *Page) Axe() (violations []Violation) {
+// Axe looks for violations of WCAG 2.0, 2.1 and 2.2, A and AA, and of best practice. The
+// parts that these selectors name are left out.
+func (p *Page) Axe(without ...string) (violations []Violation) {
 	p.t.Helper()
+	list, err := json.Marshal(append([]string{}, without...))
+	if err != nil {
+		p.t.Fatal(err)
+	}
 	p.rest()
 	p.await("axe has looked at the page", func() (string, error) {
 		world, err := p.world()
@@ -56,14 +62,14 @@ func (p *Page) Axe() (violations []Violation) {
 				return "", err
 			}
 		}
-		return "", p.evaluate(world, audit, &violations)
+		return "", p.evaluate(world, audit+string(list)+")", &violations)
 	})
 	return violations
 }
 
-const audit = `(async () => {
+const audit = `(async (exclude) => {
 	const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-	const found = await axe.run(document, { runOnly: { type: "tag", values: tags }, resultTypes: ["violations"] });
+	const found = await axe.run({ include: ["html"], exclude }, { runOnly: { type: "tag", values: tags }, resultTypes: ["violations"] });
 	return found.violations.flatMap((v) => v.nodes.map((n) => ({
 		Rule: v.id, Help: v.help, Element: n.target.flat().join(" "), HTML: n.html.slice(0, 200), Why: n.failureSummary })));
-})()`
+})(`

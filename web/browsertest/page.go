@@ -59,17 +59,26 @@ func open(t *testing.T, from context.Context, base string, options ...chromedp.C
 		t.Fatalf("open a tab: %v", err)
 	}
 	main := cdp.FrameID(chromedp.FromContext(ctx).Target.TargetID) // a tab and its page go by one id
-	p := &Page{tab: &tab{ctx: ctx, watch: newWatch(main)}, t: t, base: base}
-	if err := chromedp.Listen(ctx, p.watch.see); err != nil {
+	first := &Page{tab: &tab{ctx: ctx, watch: newWatch(main)}, base: base}
+	if err := chromedp.Listen(ctx, first.watch.see); err != nil {
 		t.Fatalf("open a tab: %v", err)
 	}
+	p := first.For(t)
+	p.Emulate(1440, 900, false)
+	return p
+}
+
+// For is the same tab in the hands of another test: opening one takes longer than most
+// pages do, so those that share nothing may take turns. It closes with the first test.
+func (p *Page) For(t *testing.T) *Page {
+	other := *p
+	other.t = t
 	t.Cleanup(func() {
-		for _, fault := range p.ConsoleErrors() {
+		for _, fault := range other.ConsoleErrors() {
 			t.Errorf("in the browser: %s", fault)
 		}
 	})
-	p.Emulate(1440, 900, false)
-	return p
+	return &other
 }
 
 // Emulate gives the page a window of that size, on a device that is light or dark.
