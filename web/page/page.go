@@ -235,9 +235,11 @@ func Private(next echo.HandlerFunc) echo.HandlerFunc {
 func Timely(limit time.Duration) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
-			ctx, cancel := context.WithTimeout(c.Request().Context(), limit)
+			r := c.Request()
+			ctx, cancel := context.WithTimeout(r.Context(), limit)
 			defer cancel()
-			c.SetRequest(c.Request().WithContext(ctx))
+			defer c.SetRequest(r) // an error page comes after that time
+			c.SetRequest(r.WithContext(ctx))
 			return next(c)
 		}
 	}
