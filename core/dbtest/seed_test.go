@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
@@ -50,8 +51,8 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 	}
 	seedVoucher(t, d, by)
 	seedLinks(t, d, by)
-	// Locations are kept by the panel; until it is here, a plain row stands for one.
-	if _, err := d.Pool().Exec(ctx, "insert into loyalty.location (tenant_id, name) values ($1, 'Södermalm')", by.Tenant.ID); err != nil {
+	branch := "Södermalm"
+	if _, err := location.NewService(d).Add(ctx, by, location.New{Name: &branch}); err != nil {
 		t.Fatal(err)
 	}
 }

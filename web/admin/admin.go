@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/session"
@@ -36,6 +37,7 @@ type Services struct {
 	Transactions *transaction.Service
 	Rewards      *reward.Service
 	Coupons      *coupon.Service
+	Locations    *location.Service
 	Reports      *report.Service
 }
 

@@ -17,5 +17,7 @@ func (a *Admin) routes() []route {
 		a.frameRoutes(),
 		a.doorRoutes(),
 		a.customerRoutes(),
+		a.transactionRoutes(),
+		a.typeRoutes(),
 	)
 }
