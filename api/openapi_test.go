@@ -243,8 +243,11 @@ func TestOperationsDescribeTheirRefusals(t *testing.T) {
 	}
 }
 
-// Rules that no request to the API can break: they are about sending a coupon, and people.
-var ofThePanel = []string{"coupon-expired", "coupon-not-started", "last-owner", "already-joined", "second-factor-on"}
+// Rules that no request to the API can break: they are about sending a coupon, people, the
+// sales of a cashier, and counting a stock.
+var ofThePanel = []string{
+	"coupon-expired", "coupon-not-started", "last-owner", "already-joined", "second-factor-on", "void-not-allowed", "stock-changed",
+}
 
 // Rules that are described and that core lacks so far.
 var noRuleYet = []string{"plan-limit-reached"}
