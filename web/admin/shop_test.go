@@ -15,6 +15,7 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 	"github.com/alexedwards/scs/v2"
+	"golang.org/x/net/html"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
@@ -143,10 +144,17 @@ type answer struct {
 	*goquery.Document
 }
 
-// words is the text of what a selector finds, its spaces made one.
+// words is the text of what a selector finds, with one space between words, also where
+// only an element's end is between them.
 func (a answer) words(selector string) string {
 	var words []string
-	a.Find(selector).Each(func(_ int, found *goquery.Selection) { words = append(words, strings.Fields(found.Text())...) })
+	for _, found := range a.Find(selector).Nodes {
+		for n := range found.Descendants() {
+			if n.Type == html.TextNode {
+				words = append(words, strings.Fields(n.Data)...)
+			}
+		}
+	}
 	return strings.Join(words, " ")
 }
 

@@ -125,6 +125,9 @@ func newTypeOf(form *page.Form, currency string) transaction.NewType {
 	n := transaction.NewType{Name: form.Value("name"), RuleType: transaction.RuleType(form.Value("rule_type"))}
 	n.PointsPerUnit = value(form.Integer("points_per_unit"))
 	n.UnitCents = value(form.Amount("unit_cents", currency))
+	if n.UnitCents == 0 {
+		n.UnitCents = -1 // typed or left empty: core would take 0 for its default
+	}
 	n.StampsPerTransaction = value(form.Integer("stamps_per_transaction"))
 	n.MinSpendCents = value(form.Amount("min_spend_cents", currency))
 	n.MaxAward = form.Integer("max_award")
