@@ -174,7 +174,7 @@ func TestACodeWorksOnce(t *testing.T) {
 	}
 	wantBadCode(t, s.verify(t, proof, step(-1)))
 	in, err := s.VerifyCode(t.Context(), s.visitor, proof, step(0))
-	if err != nil || in.ID != s.by.StaffID || in.NeedsCode || in.Proof.StaffID != proof.StaffID || !in.Proof.At.Equal(proof.At) {
+	if err != nil || in.ID != s.by.StaffID || in.NeedsCode || in.StaffID != proof.StaffID || !in.At.Equal(proof.At) {
 		t.Fatalf("the present code: %+v, %v", in, err)
 	}
 	wantBadCode(t, s.verify(t, proof, step(0)))

@@ -48,11 +48,12 @@ func matches(ctx context.Context, password string, hash *string) (bool, error) {
 		return false, err
 	}
 	defer end()
-	if hash == nil {
-		_, err := argon2id.ComparePasswordAndHash(password, noHash)
-		return false, err
+	compared := noHash
+	if hash != nil {
+		compared = *hash
 	}
-	return argon2id.ComparePasswordAndHash(password, *hash)
+	right, err := argon2id.ComparePasswordAndHash(password, compared)
+	return right && hash != nil, err
 }
 
 func begin(ctx context.Context) error {
