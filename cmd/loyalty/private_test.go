@@ -50,7 +50,8 @@ func testFirstStart(t *testing.T, in *installation) {
 	screen := s.out.String()
 	for _, fact := range []string{
 		in.base + "/api/v1", in.base + "/docs", in.base + "/readyz", in.cluster(), filepath.Join(in.data, "ca.pem"),
-		"Café Åro", strings.Replace(in.base, "localhost", "demo.localhost", 1),
+		"Café Åro", strings.Replace(in.base, "localhost", "demo.localhost", 1) + "/admin",
+		"maja@cafearo.example (owner), emre@cafearo.example (manager), linnea@cafearo.example (cashier)", "Password    " + demoPassword(t, in),
 	} {
 		if !strings.Contains(screen, fact) {
 			t.Errorf("the screen lacks %q", fact)
@@ -109,6 +110,15 @@ func testFirstStart(t *testing.T, in *installation) {
 		t.Errorf("the second start has %d customers, the first had %d", now, customers)
 	}
 	again.stop()
+}
+
+func demoPassword(t *testing.T, in *installation) string {
+	t.Helper()
+	password, err := os.ReadFile(filepath.Join(in.data, "demo-password"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(password))
 }
 
 func (in *installation) customers(t *testing.T) int {
