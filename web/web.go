@@ -20,12 +20,14 @@ import (
 	"example.com/loyalty/static"
 	"example.com/loyalty/web/docs"
 	"example.com/loyalty/web/host"
+	"example.com/loyalty/web/mailbox"
 )
 
 // Config is what the front door leads to.
 type Config struct {
 	Names   host.Names
-	API     http.Handler // everything under /api/
+	API     http.Handler   // everything under /api/
+	Mailbox *mailbox.Pages // nil: mails are sent, or are not for this machine to read
 	Address func(*http.Request) string
 	Ready   func(context.Context) error // nil when the database can be used
 	// Observe counts an answered request, by the first part of its path.
@@ -61,6 +63,9 @@ func pages(c Config) http.Handler {
 	e.HTTPErrorHandler = func(err error, ctx echo.Context) { c.failed(err, ctx) }
 	e.Use(pageHeaders)
 	docs.New(c.Names.Base()).Mount(e)
+	if c.Mailbox != nil {
+		c.Mailbox.Mount(e)
+	}
 	return e
 }
 
@@ -126,7 +131,7 @@ func (c Config) traced(next http.Handler) http.Handler {
 
 // areas are the first parts of paths that are named in logs and figures; a stranger
 // can make up any number of others.
-var areas = []string{"api", "docs", "static", "problems", "healthz", "readyz"}
+var areas = []string{"api", "docs", "mail", "static", "problems", "healthz", "readyz"}
 
 // area is the first part of a path.
 func area(path string) string {

@@ -73,6 +73,9 @@ func TestEmptyDatabase(t *testing.T) {
 	}
 	s.expect(t, http.StatusOK, "GET", "/healthz", "", "")
 	s.expect(t, http.StatusOK, "GET", "/problems", "", "")
+	if s.out.has("/mail") {
+		t.Error("the screen leads to mails that are other people's")
+	}
 
 	steps := regexp.MustCompile(`(?m)^(\S+\.sql|\d+ \(in Go\)) +not yet$`)
 	before := in.succeed("migrate", "status")
@@ -99,6 +102,7 @@ func TestEmptyDatabase(t *testing.T) {
 	await(t, "the mail is delivered", func() bool {
 		return ask[int](d, "select count(*) from loyalty.mail where status = 'kept' and text like '%After the migration%'") == 1
 	})
+	s.expect(t, http.StatusNotFound, "GET", "/mail", "", "") // with DATABASE_URL it is other people's
 	s.stop()
 }
 

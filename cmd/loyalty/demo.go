@@ -135,6 +135,9 @@ func (a *app) screen(w io.Writer, d *demoFacts, took time.Duration) {
 	say("  API         %s/api/v1", base)
 	say("  Reference   %s/docs", base)
 	say("  Health      %s/readyz", base)
+	if a.keepsMails() {
+		say("  Mail        %s/mail (no mail server is set: mails are kept, and read there)", base)
+	}
 	if a.cluster != nil {
 		say("  Database    private PostgreSQL in %s", a.cluster.Dir())
 	}

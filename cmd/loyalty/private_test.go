@@ -50,7 +50,7 @@ func testFirstStart(t *testing.T, in *installation) {
 	screen := s.out.String()
 	for _, fact := range []string{
 		in.base + "/api/v1", in.base + "/docs", in.base + "/readyz", in.cluster(), filepath.Join(in.data, "ca.pem"),
-		"Café Åro", strings.Replace(in.base, "localhost", "demo.localhost", 1) + "/admin",
+		in.base + "/mail", "Café Åro", strings.Replace(in.base, "localhost", "demo.localhost", 1) + "/admin",
 		"maja@cafearo.example (owner), emre@cafearo.example (manager), linnea@cafearo.example (cashier)", "Password    " + demoPassword(t, in),
 	} {
 		if !strings.Contains(screen, fact) {
@@ -64,6 +64,12 @@ func testFirstStart(t *testing.T, in *installation) {
 		t.Fatalf("the screen has no token:\n%s", screen)
 	}
 	s.expect(t, http.StatusOK, "GET", "/readyz", "", "").is(t, http.StatusOK, "application/json", `{"status":"ok"}`+"\n")
+
+	// "readable on a development mail page (linked from the start-up screen)": the owner
+	// was told of the demo's token.
+	await(t, "the mail is on its page", func() bool {
+		return strings.Contains(s.expect(t, http.StatusOK, "GET", "/mail", "", "").body, "maja@cafearo.example")
+	})
 
 	pasted := paste(t, screen, in)
 	if pasted == nil { // without curl

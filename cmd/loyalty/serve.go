@@ -18,6 +18,7 @@ import (
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/web"
 	"example.com/loyalty/web/host"
+	"example.com/loyalty/web/mailbox"
 )
 
 // How long requests in flight get to finish after Ctrl-C, and how long one may take.
@@ -133,6 +134,9 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		Observe: figures.observe,
 		Now:     time.Now,
 		Log:     a.log,
+	}
+	if a.keepsMails() {
+		door.Mailbox = mailbox.New(a.mails, a.names, address, time.Local)
 	}
 	product := web.New(door)
 	plain := web.Plain(door, host.PlainHandler(a.names, http.HandlerFunc(api.RefusePlainHTTP)))
