@@ -14,13 +14,17 @@ import (
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/localpg"
+	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/session"
+	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/vault"
+	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/letter"
 )
 
@@ -36,12 +40,15 @@ type app struct {
 	jobs   *job.Queue
 
 	keys         vault.Keys
+	sessions     *session.Service
+	staff        *staff.Service
 	mails        *mail.Service
 	tokens       *token.Service
 	customers    *customer.Service
 	transactions *transaction.Service
 	rewards      *reward.Service
 	coupons      *coupon.Service
+	locations    *location.Service
 	reports      *report.Service
 	tenants      *tenant.Service
 	invoices     *billing.Service
@@ -108,11 +115,14 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.mails = mail.New(a.db, a.jobs, letter.Render(a.names), a.sender, a.log)
 	job.Handle(a.jobs, a.forgetAnswers)
 	job.Every(a.jobs, river.PeriodicInterval(time.Hour), forgetAnswers{})
+	a.sessions = session.NewService(a.db, a.jobs)
+	a.staff = staff.NewService(a.db, a.jobs, a.mails, a.keys, host.LimitKey)
 	a.tokens = token.NewService(a.db, a.mails)
 	a.customers = customer.NewService(a.db)
 	a.transactions = transaction.NewService(a.db)
 	a.rewards = reward.NewService(a.db)
 	a.coupons = coupon.NewService(a.db, a.jobs)
+	a.locations = location.NewService(a.db)
 	a.reports = report.NewService(a.db)
 	a.tenants = tenant.NewService(a.db, a.mails)
 	a.invoices = billing.NewService(a.db)

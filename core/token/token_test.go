@@ -154,10 +154,10 @@ func TestWhoIsRefused(t *testing.T) {
 	}
 	o.refused(t, good.Secret, "")
 
-	cashier := dbtest.Person(t, o.db, o.by, core.Cashier)
-	hers, owners := o.as(cashier).create(t, "Hers"), o.create(t, "Owner's")
+	colleague := dbtest.Person(t, o.db, o.by, core.Owner)
+	hers, owners := o.as(colleague).create(t, "Hers"), o.create(t, "Owner's")
 	o.works(t, hers.Secret)
-	if err := staff.Deactivate(t.Context(), o.db, o.by, cashier.StaffID); err != nil {
+	if _, err := o.db.Pool().Exec(t.Context(), "update loyalty.staff set status = 'inactive' where id = $1", colleague.StaffID); err != nil {
 		t.Fatal(err)
 	}
 	o.refused(t, hers.Secret, "")
@@ -444,6 +444,25 @@ func TestOnlyOnesOwnTokens(t *testing.T) {
 	}
 	if l, err := o.List(t.Context(), o.by, core.Page{Size: 15}); err != nil || len(l.Items) != 1 {
 		t.Errorf("List = %+v, %v, want the other one", l.Items, err)
+	}
+}
+
+// "`manager` (everything except staff, tokens, …)"; what a token may do is said by its
+// abilities, whoever it belongs to.
+func TestTokensAreTheOwners(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	for _, role := range []core.Role{core.Manager, core.Cashier} {
+		by := dbtest.Person(t, o.db, o.by, role)
+		_, listed := o.List(t.Context(), by, core.Page{Size: 15})
+		_, made := o.Create(t.Context(), by, token.New{Name: new("Till"), Scopes: &[]string{}})
+		for name, err := range map[string]error{"list": listed, "create": made, "revoke": o.Revoke(t.Context(), by, 1)} {
+			if !errors.Is(err, core.ErrRole) {
+				t.Errorf("%s by a %s: %v, want ErrRole", name, role, err)
+			}
+		}
+		by.Kind = core.ByToken
+		o.as(by).create(t, "Made by a token")
 	}
 }
 
