@@ -24,6 +24,7 @@ var nouns = []noun{
 	{"coupon", core.Manager, []string{"create", "edit", "send"}},
 	{"voucher", core.Manager, []string{"redeem"}},
 	{"staff", core.Owner, []string{"create", "invite", "enrol_totp", "deactivate"}},
+	{"session", core.Owner, []string{"end", "end_others"}},
 	{"token", core.Owner, []string{"create", "revoke"}},
 	{"tenant", core.Owner, []string{"edit"}},
 }
