@@ -4,6 +4,7 @@
 package admin
 
 import (
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/session"
+	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
@@ -26,6 +28,7 @@ import (
 
 // Services are the use cases that the panel calls.
 type Services struct {
+	Staff        *staff.Service
 	Sessions     *session.Service
 	Tokens       *token.Service
 	Tenants      *tenant.Service
@@ -108,7 +111,7 @@ func (a *Admin) toSignIn(c echo.Context) error {
 	if r := c.Request(); r.Method == http.MethodGet && !page.IsFragment(c) {
 		to = r.URL.RequestURI()
 	}
-	return a.Redirect(c, page.WithQuery("/admin/sign-in", "to", to))
+	return a.Redirect(c, page.WithQuery(signInPath, "to", to))
 }
 
 // failed answers an error with a page that says so in words, and leads back.
@@ -125,6 +128,7 @@ func (a *Admin) failed(err error, c echo.Context) {
 		err = a.Render(c, f.Status, views.DoorNotice(a.door(c, f.Title, page.Visit(c).Tenant.Name), n), nil)
 	}
 	if err != nil {
+		a.Log.ErrorContext(c.Request().Context(), "error page failed", slog.Any("error", err))
 		_ = c.String(http.StatusInternalServerError, "Something went wrong on our side. Please try again in a moment.")
 	}
 }

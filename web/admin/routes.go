@@ -15,6 +15,7 @@ const (
 func (a *Admin) routes() []route {
 	return slices.Concat(
 		a.frameRoutes(),
+		a.doorRoutes(),
 		a.customerRoutes(),
 	)
 }
