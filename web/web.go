@@ -115,7 +115,9 @@ func (c Config) traced(next http.Handler) http.Handler {
 		ctx, trail := core.WithTrail(r.Context())
 		seen := &recorder{ResponseWriter: w, status: statusClientGone}
 		defer func() {
-			if cause := recover(); cause != nil {
+			cause := recover()
+			brokenOff := cause == any(http.ErrAbortHandler) // the handler has said why
+			if cause != nil && !brokenOff {
 				c.Log.ErrorContext(ctx, "panic", slog.String("request", id), slog.Any("cause", cause), slog.String("stack", string(debug.Stack())))
 				if seen.status == statusClientGone { // nothing was answered yet
 					http.Error(seen, "Something went wrong on our side. Please try again in a moment.", http.StatusInternalServerError)
@@ -136,6 +138,9 @@ func (c Config) traced(next http.Handler) http.Handler {
 				slog.Float64("ms", float64(took.Microseconds())/1000),
 				slog.String("address", c.Address(r)),
 			}, trail.Attrs...)...)
+			if brokenOff {
+				panic(cause) // an answer that ended here would pass for a whole one
+			}
 		}()
 		next.ServeHTTP(seen, r.WithContext(ctx))
 	})

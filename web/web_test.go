@@ -241,6 +241,31 @@ func TestDoorLetsThrough(t *testing.T) {
 	}
 }
 
+// "An answer that ended here would pass for a whole one": one that is broken off on
+// purpose has its line in the log, and its client notices.
+func TestAnAnswerThatIsBrokenOff(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t)
+	d.API = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, strings.Repeat("half ", 10_000))
+		panic(http.ErrAbortHandler)
+	})
+	server := httptest.NewServer(web.New(d.Config))
+	defer server.Close()
+	got, err := http.Get(server.URL + "/api/v1/customers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Body.Close()
+	if body, err := io.ReadAll(got.Body); err == nil {
+		t.Errorf("%d bytes look whole", len(body))
+	}
+	server.Close() // waits for the handler
+	if line := d.line(t); line.Msg != "request" || line.Status != http.StatusOK {
+		t.Errorf("log: %s", d.log)
+	}
+}
+
 // A handler that panics costs its own request alone: an answer, a line in the log that
 // says 500, and the cause in another.
 func TestAPanicIsAnswered(t *testing.T) {

@@ -12,7 +12,6 @@
     const theme = page.dataset.bsTheme === "dark" ? "light" : "dark";
     page.dataset.bsTheme = theme;
     document.cookie = `theme=${theme}; path=/; max-age=31536000; secure; samesite=lax`;
-    document.dispatchEvent(new Event("themechange"));
   });
 
   // A second click is not a second sale: a form that was sent is not sent again. Coming

@@ -132,11 +132,13 @@ type Chart struct {
 	ID      string
 	Title   string
 	Summary string // one sentence that says what is to be seen
-	Unit    string
 	Label   string // of the first column: "Day"
 	Series  []string
 	Rows    []ChartRow
 	Bars    bool // instead of lines
+
+	Unit     string // stands in front of the axis's numbers: a currency
+	Decimals int    // how many digits of a number stand behind the point: of cents 2
 }
 
 // ChartRow is a point of each series.
@@ -156,9 +158,41 @@ type ChartValue struct {
 type Figure struct {
 	Label, Value, Icon string
 	Change             string // "+6.4%"; "" where there is nothing to compare with
-	Up, Good           bool
+	Trend              Trend
 	Against            string // "vs previous 30 days"
 }
+
+// Trend is the direction of a change.
+type Trend string
+
+// The directions.
+const (
+	Up    Trend = "up"
+	Down  Trend = "down"
+	Level Trend = "level"
+)
+
+// Bar shows parts of a whole as lengths: a share of a row's number in the greatest one, or
+// what became of something. It only repeats the numbers beside it.
+type Bar struct{ Parts []BarPart }
+
+// BarPart is a part of a bar, in percent of its length.
+type BarPart struct {
+	Start, Length float64
+	Tone          BarTone
+}
+
+// BarTone is the colour of a part.
+type BarTone string
+
+// The tones.
+const (
+	First  BarTone = "1"
+	Second BarTone = "2"
+	Rest   BarTone = "rest"
+)
+
+func percent(p float64) string { return strconv.FormatFloat(p, 'f', 2, 64) + "%" }
 
 // Initials stand for a face: of the first and the last name.
 func Initials(name string) string {
