@@ -178,6 +178,10 @@ func TestWhichDays(t *testing.T) {
 		if want := int(got.To.Sub(got.From)/(24*time.Hour)) + 1; len(got.Days) != want {
 			t.Errorf("%q to %q has %d days, want %d", c.from, c.to, len(got.Days), want)
 		}
+		written, err := report.NewService(s.db).Days(s.by, r)
+		if err != nil || !written.From.Equal(got.From) || !written.To.Equal(got.To) {
+			t.Errorf("%q to %q is written out as %v to %v, %v", c.from, c.to, written.From, written.To, err)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/labstack/echo/v4/middleware"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/report"
@@ -37,6 +38,7 @@ type Services struct {
 	Rewards      *reward.Service
 	Coupons      *coupon.Service
 	Reports      *report.Service
+	Audit        *audit.Service
 }
 
 // Admin is the panel.

@@ -17,5 +17,8 @@ func (a *Admin) routes() []route {
 		a.frameRoutes(),
 		a.doorRoutes(),
 		a.customerRoutes(),
+		a.dashboardRoutes(),
+		a.reportRoutes(),
+		a.auditRoutes(),
 	)
 }
