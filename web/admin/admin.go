@@ -12,6 +12,7 @@ import (
 	"github.com/labstack/echo/v4/middleware"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/location"
@@ -39,6 +40,7 @@ type Services struct {
 	Coupons      *coupon.Service
 	Locations    *location.Service
 	Reports      *report.Service
+	Audit        *audit.Service
 }
 
 // Admin is the panel.

@@ -19,5 +19,8 @@ func (a *Admin) routes() []route {
 		a.customerRoutes(),
 		a.transactionRoutes(),
 		a.typeRoutes(),
+		a.dashboardRoutes(),
+		a.reportRoutes(),
+		a.auditRoutes(),
 	)
 }
