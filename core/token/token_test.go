@@ -154,10 +154,10 @@ func TestWhoIsRefused(t *testing.T) {
 	}
 	o.refused(t, good.Secret, "")
 
-	cashier := dbtest.Person(t, o.db, o.by, core.Cashier)
-	hers, owners := o.as(cashier).create(t, "Hers"), o.create(t, "Owner's")
+	colleague := dbtest.Person(t, o.db, o.by, core.Owner)
+	hers, owners := o.as(colleague).create(t, "Hers"), o.create(t, "Owner's")
 	o.works(t, hers.Secret)
-	if err := staff.Deactivate(t.Context(), o.db, o.by, cashier.StaffID); err != nil {
+	if err := staff.Deactivate(t.Context(), o.db, o.by, colleague.StaffID); err != nil {
 		t.Fatal(err)
 	}
 	o.refused(t, hers.Secret, "")
@@ -415,6 +415,9 @@ func TestOnlyOnesOwnTokens(t *testing.T) {
 		if l, err := other.List(t.Context(), other.by, core.Page{Size: 15}); err != nil || len(l.Items) != 0 {
 			t.Errorf("%s lists %v, %v", name, l.Items, err)
 		}
+		if found, err := other.Find(t.Context(), other.by, mine.ID); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("%s finds %v, %v, want ErrNotFound", name, found, err)
+		}
 		if err := other.Revoke(t.Context(), other.by, mine.ID); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("%s revokes = %v, want ErrNotFound", name, err)
 		}
@@ -435,15 +438,38 @@ func TestOnlyOnesOwnTokens(t *testing.T) {
 	if len(l.Items) != 2 || l.Items[0].ID != made.ID || l.Items[1].ID != mine.ID || l.Items[1].LastUsedAt == nil {
 		t.Errorf("List = %+v, want the newest first, with their last use", l.Items)
 	}
+	if found, err := o.Find(t.Context(), o.by, mine.ID); err != nil || found.Name != "Mine" {
+		t.Errorf("Find = %+v, %v", found, err)
+	}
 	if err := o.Revoke(t.Context(), caller.Actor, mine.ID); err != nil {
 		t.Fatal(err)
 	}
 	o.refused(t, mine.Secret, "")
+	if _, err := o.Find(t.Context(), o.by, mine.ID); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("Find after its end = %v, want ErrNotFound", err)
+	}
 	if err := o.Revoke(t.Context(), o.by, mine.ID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("revoked twice = %v, want ErrNotFound", err)
 	}
 	if l, err := o.List(t.Context(), o.by, core.Page{Size: 15}); err != nil || len(l.Items) != 1 {
 		t.Errorf("List = %+v, %v, want the other one", l.Items, err)
+	}
+}
+
+// A manager does "everything except staff, tokens, business settings, billing".
+func TestOnlyOwnersHaveTokens(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	for _, role := range []core.Role{core.Manager, core.Cashier} {
+		p := o.as(dbtest.Person(t, o.db, o.by, role))
+		_, create := p.Create(t.Context(), p.by, token.New{Name: new("Till"), Scopes: &[]string{}})
+		_, list := p.List(t.Context(), p.by, core.Page{Size: 15})
+		_, find := p.Find(t.Context(), p.by, 1)
+		for what, err := range map[string]error{"create": create, "list": list, "find": find, "revoke": p.Revoke(t.Context(), p.by, 1)} {
+			if !errors.Is(err, core.ErrRole) {
+				t.Errorf("a %s may %s: %v, want ErrRole", role, what, err)
+			}
+		}
 	}
 }
 
