@@ -18,10 +18,12 @@ import (
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/session"
+	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/vault"
+	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/letter"
 )
 
@@ -38,6 +40,7 @@ type app struct {
 
 	keys         vault.Keys
 	sessions     *session.Service
+	staff        *staff.Service
 	tokens       *token.Service
 	customers    *customer.Service
 	transactions *transaction.Service
@@ -110,6 +113,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	job.Handle(a.jobs, a.forgetAnswers)
 	job.Every(a.jobs, river.PeriodicInterval(time.Hour), forgetAnswers{})
 	a.sessions = session.NewService(a.db, a.jobs)
+	a.staff = staff.NewService(a.db, a.jobs, mails, a.keys, host.LimitKey)
 	a.tokens = token.NewService(a.db, mails)
 	a.customers = customer.NewService(a.db)
 	a.transactions = transaction.NewService(a.db)

@@ -33,6 +33,8 @@ var globalTables = map[string]string{
 	"staff":                "its own rows",
 	"token":                "its own rows",
 	"session":              "its own rows",
+	"recovery_code":        "its own rows",
+	"attempt":              "nothing",
 	"idempotency":          "its own rows",
 	"mail":                 "its own rows",
 	"invoice":              "its own rows",

@@ -24,6 +24,9 @@ const (
 	redeemVoucher     = "POST /api/v1/coupons/{ulid}/redeem"
 	upsertCustomer    = "POST /api/v1/customers"
 	sendCoupon        = "Sending a coupon, in the panel"
+	changeStaff       = "Changing the role of a person or deactivating them, in the panel"
+	inviteAgain       = "Inviting a person again, in the panel"
+	setUpFactor       = "Setting up a second factor, in the panel"
 )
 
 // groups are all the rules, in the order of the list page.
@@ -213,6 +216,47 @@ var groups = []group{
 			next: []string{
 				"Tell the customer that the offer has run out.",
 				"If there should be more, the shop can raise the coupon’s number of redemptions in its panel. The voucher then works until it expires.",
+			},
+		},
+	}},
+	{"People and signing in", []rule{
+		{
+			slug: "last-owner", title: "This is the last owner",
+			detail:   "A business needs an owner who can sign in, and this is the only one. Make somebody else an owner first.",
+			requests: []string{changeStaff},
+			happened: []string{
+				"Without this person, nobody could invite people, make API tokens or change the settings of the business. Nothing was changed.",
+				"An owner who was invited and has not chosen a password yet does not count: they might never come.",
+			},
+			retry: "Once there is another owner who has chosen a password.",
+			next: []string{
+				"Give somebody else the role of an owner, or invite another one and wait until they have joined.",
+			},
+		},
+		{
+			slug: "already-joined", title: "The person has joined already",
+			detail:   "This person has chosen a password already. Whoever forgot theirs gets a new one at the sign-in page.",
+			requests: []string{inviteAgain},
+			happened: []string{
+				"An invitation lets somebody choose their first password, and this person has one. No mail was sent.",
+			},
+			retry: "No, the answer would be the same.",
+			next: []string{
+				"Tell them to follow “Forgot password” at the sign-in page. A link to choose another one is then mailed to them.",
+			},
+		},
+		{
+			slug: "second-factor-on", title: "The second factor is on already",
+			detail:   "The second factor is on already. Turn it off first to set it up anew.",
+			requests: []string{setUpFactor},
+			happened: []string{
+				"A person has one second factor, and turning it off asks for a password or a code. Setting up another one beside it would pass by that. " +
+					"Nothing was changed.",
+			},
+			retry: "Once it is off.",
+			next: []string{
+				"Turn it off under your own security settings, and set it up anew.",
+				"If your phone is lost, sign in with a recovery code, or ask an owner of the business to turn your second factor off.",
 			},
 		},
 	}},
