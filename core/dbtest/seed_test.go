@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/vault"
 )
@@ -50,6 +51,9 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 	}
 	seedVoucher(t, d, by)
 	seedLinks(t, d, by)
+	if _, err := tenant.NewService(d, nil).EditSettings(ctx, by, tenant.SettingsEdit{Colour: core.Set("#5746d6")}); err != nil {
+		t.Fatal(err)
+	}
 	// Locations are kept by the panel; until it is here, a plain row stands for one.
 	if _, err := d.Pool().Exec(ctx, "insert into loyalty.location (tenant_id, name) values ($1, 'Södermalm')", by.Tenant.ID); err != nil {
 		t.Fatal(err)
