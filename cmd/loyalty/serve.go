@@ -129,8 +129,9 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 				Slug:     slug, Address: address, Now: a.db.Now, Log: a.log,
 			}),
 			admin.Services{
-				Sessions: a.sessions, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers,
+				Staff: a.staff, Sessions: a.sessions, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers,
 				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
+				API: admin.API{Base: a.names.Base(), Authority: a.authorityFile()},
 			},
 		),
 		API: api.New(api.Config{

@@ -16,6 +16,7 @@ import (
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/session"
+	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
@@ -26,6 +27,7 @@ import (
 
 // Services are the use cases that the panel calls.
 type Services struct {
+	Staff        *staff.Service
 	Sessions     *session.Service
 	Tokens       *token.Service
 	Tenants      *tenant.Service
@@ -34,6 +36,8 @@ type Services struct {
 	Rewards      *reward.Service
 	Coupons      *coupon.Service
 	Reports      *report.Service
+
+	API API
 }
 
 // Admin is the panel.
@@ -134,7 +138,7 @@ var assets = views.Assets{
 	Icon:         static.Path("img/icon.svg"),
 	Font:         static.Path("vendor/inter/inter-latin.woff2"),
 	Stylesheets:  []string{static.Path("vendor/tabler/tabler.css"), static.Path("css/panel.css")},
-	Look:         "/admin/look.css",
+	Look:         lookPath,
 	Theme:        static.Path("js/theme.js"),
 	Scripts:      []string{static.Path("vendor/htmx/htmx.js"), static.Path("js/panel.js")},
 	ChartStyle:   static.Path("vendor/uplot/uplot.css"),

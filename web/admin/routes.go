@@ -16,5 +16,10 @@ func (a *Admin) routes() []route {
 	return slices.Concat(
 		a.frameRoutes(),
 		a.customerRoutes(),
+		a.settingsRoutes(),
+		a.businessRoutes(),
+		a.staffRoutes(),
+		a.tokenRoutes(),
+		a.securityRoutes(),
 	)
 }

@@ -169,7 +169,7 @@ func (f *Form) Refused(err error) bool {
 			f.errors[name] = slices.Clone(messages)
 		}
 		return true
-	case refusal.Kind == core.KindRule, refusal.Kind == core.KindUnauthenticated:
+	case refusal.Kind == core.KindRule, refusal.Kind == core.KindThrottled, refusal.Kind == core.KindUnauthenticated:
 		f.problem.Sentence = refusal.Message
 		return true
 	}
