@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/localpg"
+	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
@@ -46,6 +47,7 @@ type app struct {
 	transactions *transaction.Service
 	rewards      *reward.Service
 	coupons      *coupon.Service
+	locations    *location.Service
 	reports      *report.Service
 	tenants      *tenant.Service
 	invoices     *billing.Service
@@ -119,6 +121,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.transactions = transaction.NewService(a.db)
 	a.rewards = reward.NewService(a.db)
 	a.coupons = coupon.NewService(a.db, a.jobs)
+	a.locations = location.NewService(a.db)
 	a.reports = report.NewService(a.db)
 	a.tenants = tenant.NewService(a.db, mails)
 	a.invoices = billing.NewService(a.db)

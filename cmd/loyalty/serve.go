@@ -130,12 +130,13 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 			}),
 			admin.Services{
 				Staff: a.staff, Sessions: a.sessions, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers,
-				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
+				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons,
+				Locations: a.locations, Reports: a.reports,
 				API: admin.API{Base: a.names.Base(), Authority: a.authorityFile()},
 			},
 		),
 		API: api.New(api.Config{
-			Tokens: a.tokens, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
+			Tokens: a.tokens, Sessions: a.sessions, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
 			Tenants: a.tenants, Invoices: a.invoices, Deprecations: a.deprecations,
 			BaseURL: a.names.Base(),
 			Slug:    slug,

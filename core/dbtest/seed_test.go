@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
@@ -54,8 +55,8 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 	if _, err := tenant.NewService(d, nil).EditSettings(ctx, by, tenant.SettingsEdit{Colour: core.Set("#5746d6")}); err != nil {
 		t.Fatal(err)
 	}
-	// Locations are kept by the panel; until it is here, a plain row stands for one.
-	if _, err := d.Pool().Exec(ctx, "insert into loyalty.location (tenant_id, name) values ($1, 'Södermalm')", by.Tenant.ID); err != nil {
+	branch := "Södermalm"
+	if _, err := location.NewService(d).Add(ctx, by, location.New{Name: &branch}); err != nil {
 		t.Fatal(err)
 	}
 }

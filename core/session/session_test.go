@@ -29,6 +29,7 @@ type panel struct {
 	store *session.Store
 	scs   *scs.SessionManager
 	by    core.Actor // its owner
+	coded bool       // whoever signs in gives a code
 }
 
 func newPanel(t *testing.T) panel {
@@ -90,7 +91,7 @@ func (p panel) signIn(t *testing.T, v *session.Visit, ctx context.Context, perso
 	if err := p.scs.RenewToken(ctx); err != nil {
 		t.Fatal(err)
 	}
-	v.SignIn(session.Proof{StaffID: person.StaffID, At: p.db.Now()})
+	v.SignIn(session.Proof{StaffID: person.StaffID, At: p.db.Now(), Code: p.coded})
 	return p.answer(t, ctx)
 }
 
@@ -123,6 +124,7 @@ func TestASessionIsKnownToEveryProcess(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
 	p.exec(t, "update loyalty.staff set totp_secret = 'sealed', email = 'maja@aro.example' where id = $1", p.by.StaffID)
+	p.coded = true
 	v := p.visit()
 	ctx := p.open(t, v, "")
 	p.scs.Put(ctx, "flash", "Welcome")
@@ -304,8 +306,8 @@ func TestASignInNeedsARenewedToken(t *testing.T) {
 	}
 }
 
-// Who was shut out, is of another tenant, or proved who they are by a password that has
-// changed since, is not signed in.
+// Who was shut out, is of another tenant, proved who they are by a password that has
+// changed since, or owes a code, is not signed in.
 func TestOnlyWhoIsStillLetInIsSignedIn(t *testing.T) {
 	t.Parallel()
 	p, other := newPanel(t), newPanel(t)
@@ -322,6 +324,14 @@ func TestOnlyWhoIsStillLetInIsSignedIn(t *testing.T) {
 	}
 	if later := p.later(t, time.Second); later.who(t, later.signedIn(t, p.by)) == nil {
 		t.Error("not signed in by the new password")
+	}
+	later := p.later(t, time.Second)
+	p.exec(t, "update loyalty.staff set totp_secret = 'sealed' where id = $1", p.by.StaffID)
+	for _, given := range []bool{false, true} {
+		later.coded = given
+		if known := later.who(t, later.signedIn(t, p.by)) != nil; known != given {
+			t.Errorf("a second factor, and a code given: %v; signed in: %v", given, known)
+		}
 	}
 }
 

@@ -135,7 +135,7 @@ func (s *Service) ChangePassword(ctx context.Context, by core.Actor, current, pa
 			return session.Proof{}, err
 		}
 		err := setPassword(ctx, tx, by, who.PasswordHash, *hash, audit.Entry{Action: "staff.change_password"})
-		return session.Proof{StaffID: who.ID, At: tx.Now}, err
+		return session.Proof{StaffID: who.ID, At: tx.Now, Code: true}, err
 	})
 }
 

@@ -456,20 +456,23 @@ func TestOnlyOnesOwnTokens(t *testing.T) {
 	}
 }
 
-// A manager does "everything except staff, tokens, business settings, billing".
-func TestOnlyOwnersHaveTokens(t *testing.T) {
+// "`manager` (everything except staff, tokens, …)"; what a token may do is said by its
+// abilities, whoever it belongs to.
+func TestTokensAreTheOwners(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	for _, role := range []core.Role{core.Manager, core.Cashier} {
-		p := o.as(dbtest.Person(t, o.db, o.by, role))
-		_, create := p.Create(t.Context(), p.by, token.New{Name: new("Till"), Scopes: &[]string{}})
-		_, list := p.List(t.Context(), p.by, core.Page{Size: 15})
-		_, find := p.Find(t.Context(), p.by, 1)
-		for what, err := range map[string]error{"create": create, "list": list, "find": find, "revoke": p.Revoke(t.Context(), p.by, 1)} {
+		by := dbtest.Person(t, o.db, o.by, role)
+		_, listed := o.List(t.Context(), by, core.Page{Size: 15})
+		_, made := o.Create(t.Context(), by, token.New{Name: new("Till"), Scopes: &[]string{}})
+		_, found := o.Find(t.Context(), by, 1)
+		for name, err := range map[string]error{"list": listed, "find": found, "create": made, "revoke": o.Revoke(t.Context(), by, 1)} {
 			if !errors.Is(err, core.ErrRole) {
-				t.Errorf("a %s may %s: %v, want ErrRole", role, what, err)
+				t.Errorf("%s by a %s: %v, want ErrRole", name, role, err)
 			}
 		}
+		by.Kind = core.ByToken
+		o.as(by).create(t, "Made by a token")
 	}
 }
 

@@ -4,6 +4,7 @@
 package admin
 
 import (
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/session"
@@ -35,6 +37,7 @@ type Services struct {
 	Transactions *transaction.Service
 	Rewards      *reward.Service
 	Coupons      *coupon.Service
+	Locations    *location.Service
 	Reports      *report.Service
 
 	API API
@@ -112,7 +115,7 @@ func (a *Admin) toSignIn(c echo.Context) error {
 	if r := c.Request(); r.Method == http.MethodGet && !page.IsFragment(c) {
 		to = r.URL.RequestURI()
 	}
-	return a.Redirect(c, page.WithQuery("/admin/sign-in", "to", to))
+	return a.Redirect(c, page.WithQuery(signInPath, "to", to))
 }
 
 // failed answers an error with a page that says so in words, and leads back.
@@ -129,6 +132,7 @@ func (a *Admin) failed(err error, c echo.Context) {
 		err = a.Render(c, f.Status, views.DoorNotice(a.door(c, f.Title, page.Visit(c).Tenant.Name), n), nil)
 	}
 	if err != nil {
+		a.Log.ErrorContext(c.Request().Context(), "error page failed", slog.Any("error", err))
 		_ = c.String(http.StatusInternalServerError, "Something went wrong on our side. Please try again in a moment.")
 	}
 }

@@ -15,7 +15,10 @@ const (
 func (a *Admin) routes() []route {
 	return slices.Concat(
 		a.frameRoutes(),
+		a.doorRoutes(),
 		a.customerRoutes(),
+		a.transactionRoutes(),
+		a.typeRoutes(),
 		a.settingsRoutes(),
 		a.businessRoutes(),
 		a.staffRoutes(),

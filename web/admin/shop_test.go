@@ -17,11 +17,21 @@ import (
 	"github.com/alexedwards/scs/v2"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/report"
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/token"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/vault"
 	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/page"
@@ -46,17 +56,37 @@ func newShop(t *testing.T) *shop {
 func newShopOn(t *testing.T, d *db.DB) *shop {
 	t.Helper()
 	s := &shop{db: d, by: dbtest.Tenant(t, d)}
-	s.Services = admin.Services{Customers: customer.NewService(d)}
+	log := slog.New(slog.DiscardHandler)
+	jobs, err := job.New(d, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := vault.New([]string{"a secret of thirty-two characters"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	render := func(_ context.Context, _ string, l mail.Letter) (mail.Rendered, error) {
+		return mail.Rendered{Subject: "A letter", Text: fmt.Sprintf("%+v", l), HTML: "<p></p>"}, nil
+	}
+	mails := mail.New(d, jobs, render, nil, log)
+	s.Services = admin.Services{
+		Staff:     staff.NewService(d, jobs, mails, keys, func(address string) string { return address }),
+		Sessions:  session.NewService(d, jobs),
+		Customers: customer.NewService(d), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
+		Coupons: coupon.NewService(d, jobs), Locations: location.NewService(d), Reports: report.NewService(d),
+		Tenants: tenant.NewService(d, mails), Tokens: token.NewService(d, mails),
+	}
 	names, err := host.Parse("https://loyalty.example")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.panel = admin.New(page.New(page.Config{
 		Sessions: session.NewStore(d),
+		Tenant:   func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, d, slug) },
 		Slug:     func(h string) string { slug, _ := names.Slug(h); return slug },
 		Address:  host.ClientAddress(nil),
 		Now:      d.Now,
-		Log:      slog.New(slog.DiscardHandler),
+		Log:      log,
 	}), s.Services)
 	return s
 }
@@ -72,7 +102,10 @@ type browser struct {
 	person core.Actor
 }
 
-func (s *shop) stranger(t testing.TB) *browser { return &browser{t: t, shop: s} }
+func (s *shop) stranger(t testing.TB) *browser {
+	t.Helper()
+	return &browser{t: t, shop: s}
+}
 
 var people atomic.Int64
 

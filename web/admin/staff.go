@@ -77,10 +77,10 @@ func roleChoices() []ui.Option {
 }
 
 func (a *Admin) newInvitation(c echo.Context) error {
-	return a.invitationForm(c, http.StatusOK, page.Blank(map[string]string{"role": string(core.Cashier)}))
+	return a.inviteForm(c, http.StatusOK, page.Blank(map[string]string{"role": string(core.Cashier)}))
 }
 
-func (a *Admin) invitationForm(c echo.Context, status int, form *page.Form) error {
+func (a *Admin) inviteForm(c echo.Context, status int, form *page.Form) error {
 	v := views.Invitation{
 		Settings: a.settings(c, "Invite somebody", staffPath, ui.Crumb{Label: "People", Path: staffPath}),
 		Key:      core.NewID(a.Now()).String(),
@@ -105,7 +105,7 @@ func (a *Admin) invite(c echo.Context) error {
 	case wasSent(err):
 		return a.Redirect(c, staffPath) // they are on the list
 	case form.Refused(err):
-		return a.invitationForm(c, http.StatusUnprocessableEntity, form)
+		return a.inviteForm(c, http.StatusUnprocessableEntity, form)
 	case err != nil:
 		return err
 	}

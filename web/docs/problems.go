@@ -27,6 +27,8 @@ const (
 	changeStaff       = "Changing the role of a person or deactivating them, in the panel"
 	inviteAgain       = "Inviting a person again, in the panel"
 	setUpFactor       = "Setting up a second factor, in the panel"
+	voidSale          = "Voiding a sale, in the panel"
+	setStock          = "Correcting the stock of a reward, in the panel"
 )
 
 // groups are all the rules, in the order of the list page.
@@ -44,6 +46,21 @@ var groups = []group{
 			next: []string{
 				"Read `GET /api/v1/transactions/{ulid}` to see when it was voided: `voided_at`.",
 				"If the wrong transaction was meant, check the ULID and void the right one.",
+			},
+		},
+		{
+			slug: "void-not-allowed", title: "This sale is not yours to void",
+			detail:   "At the till only your own last sale can be voided, within 10 minutes. A manager can void this one.",
+			requests: []string{voidSale},
+			happened: []string{
+				"A cashier can take back the sale they have just rung up: the last one they recorded themselves, for ten minutes. " +
+					"This sale is older, somebody else’s, or they have recorded another one since. Nothing was voided.",
+				"A later sale counts even if it was voided itself: the one before it does not become the last again.",
+			},
+			retry: "No. Once this has been said of a sale, it stays so.",
+			next: []string{
+				"Ask a manager or an owner: they can void any sale, at any time.",
+				"Then ring the sale up again as it should have been.",
 			},
 		},
 		{
@@ -107,6 +124,20 @@ var groups = []group{
 			next: []string{
 				"Offer another reward from `GET /api/v1/rewards`.",
 				"If there is more on the shelf than the number says, have the shop correct the reward’s stock in its panel.",
+			},
+		},
+		{
+			slug: "stock-changed", title: "The stock has changed meanwhile",
+			detail:   "The stock has changed since you looked. Nothing was changed: look again, then correct it.",
+			requests: []string{setStock},
+			happened: []string{
+				"Somebody counted the pieces on the shelf and typed the number in, but since the page was opened a till has handed one out, " +
+					"or a colleague has corrected the stock as well. The number would have brought back a piece that is gone.",
+			},
+			retry: "Not with the same number. Look at the stock as it is now, and count again where that is needed.",
+			next: []string{
+				"Open the reward again: it shows the stock of this moment.",
+				"To put new pieces on the shelf, add so many instead of setting the number: that works whatever the tills do meanwhile.",
 			},
 		},
 		{

@@ -82,6 +82,10 @@ func (k *Kit) Session(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// loaded reports whether the session was read. It is not where the request was refused
+// before, nor where reading failed: error pages are shown all the same.
+func loaded(c echo.Context) bool { return c.Get(visitKey) != nil }
+
 // Visit is the request's session and host.
 func Visit(c echo.Context) *session.Visit {
 	visit, _ := c.Get(visitKey).(*session.Visit)
@@ -149,7 +153,7 @@ func (k *Kit) Flash(c echo.Context, kind ui.FlashKind, message string) {
 
 // Flashes takes what is to be said. A fragment leaves it to the next page.
 func (k *Kit) Flashes(c echo.Context) []ui.Flash {
-	if IsFragment(c) {
+	if IsFragment(c) || !loaded(c) {
 		return nil
 	}
 	flashes, _ := k.sessions.Pop(c.Request().Context(), flashKey).([]ui.Flash)
@@ -158,6 +162,9 @@ func (k *Kit) Flashes(c echo.Context) []ui.Flash {
 
 // settle writes the session where it changed, and its cookie.
 func (k *Kit) settle(c echo.Context) error {
+	if !loaded(c) {
+		return nil
+	}
 	ctx, w := c.Request().Context(), c.Response()
 	switch k.sessions.Status(ctx) {
 	case scs.Modified:
@@ -227,9 +234,11 @@ func Private(next echo.HandlerFunc) echo.HandlerFunc {
 func Timely(limit time.Duration) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
-			ctx, cancel := context.WithTimeout(c.Request().Context(), limit)
+			r := c.Request()
+			ctx, cancel := context.WithTimeout(r.Context(), limit)
 			defer cancel()
-			c.SetRequest(c.Request().WithContext(ctx))
+			defer c.SetRequest(r) // an error page comes after that time
+			c.SetRequest(r.WithContext(ctx))
 			return next(c)
 		}
 	}
