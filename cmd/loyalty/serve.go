@@ -22,6 +22,7 @@ import (
 	"example.com/loyalty/web"
 	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/host"
+	"example.com/loyalty/web/mailbox"
 	"example.com/loyalty/web/page"
 )
 
@@ -152,6 +153,9 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		Observe: figures.observe,
 		Now:     time.Now,
 		Log:     a.log,
+	}
+	if a.keepsMails() {
+		door.Mailbox = mailbox.New(a.mails, a.names, address, time.Local)
 	}
 	product := web.New(door)
 	plain := web.Plain(door, host.PlainHandler(a.names, http.HandlerFunc(api.RefusePlainHTTP)))

@@ -52,11 +52,11 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 	}
 	seedVoucher(t, d, by)
 	seedLinks(t, d, by)
-	if _, err := tenant.NewService(d, nil).EditSettings(ctx, by, tenant.SettingsEdit{Colour: core.Set("#5746d6")}); err != nil {
-		t.Fatal(err)
-	}
 	branch := "Södermalm"
 	if _, err := location.NewService(d).Add(ctx, by, location.New{Name: &branch}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tenant.NewService(d, nil).EditSettings(ctx, by, tenant.SettingsEdit{Colour: core.Set("#5746d6")}); err != nil {
 		t.Fatal(err)
 	}
 }
