@@ -22,5 +22,10 @@ func (a *Admin) routes() []route {
 		a.dashboardRoutes(),
 		a.reportRoutes(),
 		a.auditRoutes(),
+		a.settingsRoutes(),
+		a.businessRoutes(),
+		a.staffRoutes(),
+		a.tokenRoutes(),
+		a.securityRoutes(),
 	)
 }
