@@ -166,14 +166,14 @@ func (api API) example(t token.Created) (curl, does string) {
 	}
 	lines := []string{"curl"}
 	if api.Authority != "" {
-		lines[0] += " --cacert " + quoted(api.Authority)
+		lines[0] += " --cacert " + shellQuoted(api.Authority)
 	}
-	lines = append(lines, "  -H "+quoted("Authorization: Bearer "+t.Secret), "  "+api.Base+"/api/v1"+path)
+	lines = append(lines, "  -H "+shellQuoted("Authorization: Bearer "+t.Secret), "  "+api.Base+"/api/v1"+path)
 	return strings.Join(lines, " \\\n"), does
 }
 
 // quoted is a word of a shell.
-func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+func shellQuoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 func (a *Admin) askRevoke(c echo.Context) error {
 	t, err := a.tokenOf(c)
