@@ -229,8 +229,8 @@ func TestOperationsDescribeTheirRefusals(t *testing.T) {
 	}
 }
 
-// Rules that no request to the API can break: they are about sending a coupon.
-var ofThePanel = []string{"coupon-expired", "coupon-not-started"}
+// Rules that no request to the API can break: they are about sending a coupon, and people.
+var ofThePanel = []string{"coupon-expired", "coupon-not-started", "last-owner", "already-joined", "second-factor-on"}
 
 // Rules that are described and that core lacks so far.
 var noRuleYet = []string{"plan-limit-reached"}

@@ -133,6 +133,8 @@ func (a *API) refused(e *core.Error) problem {
 		return forbidden
 	case core.KindRunning:
 		return conflict
+	case core.KindThrottled:
+		return tooManyRequests
 	case core.KindUnavailable:
 		return unavailable
 	}

@@ -1,8 +1,8 @@
 // Package core holds the words that every other package shares: who acts
 // (Actor), for which business (Tenant), what was refused and why (Error,
 // Fields), how a record is named (ID), how a list is paged (Page) and how a
-// request is answered once (Once). It does no I/O and imports no other package
-// of this module.
+// request is answered once (Once). It imports no other package of this module and
+// does no I/O, but for reading time zones.
 package core
 
 import "time"

@@ -17,6 +17,7 @@ const (
 	KindUnauthenticated                 // nobody known is calling
 	KindForbidden                       // known, but not allowed
 	KindRunning                         // the same request is being answered right now
+	KindThrottled                       // too often; Message says when to try again
 	KindUnavailable                     // the database cannot be used at the moment
 )
 

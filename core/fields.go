@@ -140,5 +140,13 @@ type Optional[T any] struct {
 	Value *T // nil is null
 }
 
+// Or is the field's value where it is set, else what is stored.
+func (o Optional[T]) Or(stored *T) *T {
+	if o.Set {
+		return o.Value
+	}
+	return stored
+}
+
 // Set returns a field that changes something to v.
 func Set[T any](v T) Optional[T] { return Optional[T]{Set: true, Value: &v} }

@@ -166,3 +166,21 @@ func TestTrail(t *testing.T) {
 		t.Errorf("trail = %s", got)
 	}
 }
+
+// "PATCH: absent keeps, `email: null` clears."
+func TestOptionalFieldsKeepWhatIsStored(t *testing.T) {
+	t.Parallel()
+	stored := new("stored")
+	for name, c := range map[string]struct {
+		field core.Optional[string]
+		want  *string
+	}{
+		"absent": {core.Optional[string]{}, stored},
+		"null":   {core.Optional[string]{Set: true}, nil},
+		"set":    {core.Set("new"), new("new")},
+	} {
+		if diff := cmp.Diff(c.want, c.field.Or(stored)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}

@@ -10,6 +10,11 @@ type Once struct {
 	Key         string
 	Fingerprint [32]byte // of method, path and body: what the key stands for
 
+	// Wait lets a repeated request wait for the one that runs and then have its answer,
+	// where otherwise ErrKeyRunning refuses it. For forms: of two clicks a browser shows
+	// the answer to the second.
+	Wait bool
+
 	// Render makes the answer from what the use case returned.
 	Render func(result any) (Answer, error)
 	// Answer is set by the transaction: the one just stored, or the first one.

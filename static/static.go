@@ -4,7 +4,8 @@
 //
 // Its surprising rule: only the hashed names exist. A page asks Path for the
 // name; a name typed by hand is 404, as is one from before an update. What is large
-// lies here compressed (.br and .gz beside each other) and goes by its bare name.
+// lies here compressed (.br and .gz beside each other) and goes by its bare name. In
+// our stylesheets url("../vendor/…") is relative to the file and becomes such a name.
 package static
 
 import (
@@ -18,6 +19,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -91,15 +93,44 @@ func read(from fs.FS) set {
 		panic("static: " + err.Error()) // embedded files cannot fail to be read
 	}
 	s := set{paths: map[string]string{}, files: map[string]*file{}}
+	stylesheets := map[string]*file{}
 	for name, f := range named {
-		content := f.plain
-		if content == nil {
-			content = f.gzip
+		if path.Ext(name) == ".css" && f.plain != nil {
+			stylesheets[name] = f
+			continue
 		}
-		p := Prefix + hashed(name, content)
-		s.paths[name], s.files[p] = p, f
+		s.add(name, f)
+	}
+	// Last: they name other files.
+	for name, f := range stylesheets {
+		f.plain = s.linked(name, f.plain)
+		f.gzip = compress(f.plain)
+		s.add(name, f)
 	}
 	return s
+}
+
+func (s set) add(name string, f *file) {
+	content := f.plain
+	if content == nil {
+		content = f.gzip
+	}
+	p := Prefix + hashed(name, content)
+	s.paths[name], s.files[p] = p, f
+}
+
+var relative = regexp.MustCompile(`url\("(\.\.?/[^"]+)"\)`)
+
+// linked is a stylesheet whose relative addresses are the hashed ones.
+func (s set) linked(name string, content []byte) []byte {
+	return relative.ReplaceAllFunc(content, func(match []byte) []byte {
+		target := path.Join(path.Dir(name), string(relative.FindSubmatch(match)[1]))
+		p, ok := s.paths[target]
+		if !ok {
+			panic("static: " + name + " names " + target + ", which does not exist")
+		}
+		return []byte(`url("` + p + `")`)
+	})
 }
 
 // hashed keeps the extension at the end, for people and proxies that go by it.

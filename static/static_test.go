@@ -47,6 +47,30 @@ func TestNameChangesWithContent(t *testing.T) {
 	}
 }
 
+// A stylesheet that names a font is another one when the font changes: a browser that
+// kept the old stylesheet for good would ask for a font that is gone.
+func TestStylesheetsNameHashedFiles(t *testing.T) {
+	t.Parallel()
+	style := []byte(`@font-face{src:url("../vendor/f/f.woff2")}a{background:url("data:,x")}`)
+	shop := func(font string) set {
+		return read(fstest.MapFS{"css/a.css": {Data: style}, "vendor/f/f.woff2": {Data: []byte(font)}})
+	}
+	before, after := shop("one"), shop("two")
+	got := get(before, before.paths["css/a.css"], "").Body.String()
+	if want := `@font-face{src:url("` + before.paths["vendor/f/f.woff2"] + `")}a{background:url("data:,x")}`; got != want {
+		t.Errorf("stylesheet = %s, want %s", got, want)
+	}
+	if before.paths["css/a.css"] == after.paths["css/a.css"] {
+		t.Error("another font, and the stylesheet has its old name")
+	}
+	defer func() {
+		if got, _ := recover().(string); !strings.Contains(got, "css/b.css names css/c.png") {
+			t.Errorf("panic = %q", got)
+		}
+	}()
+	read(fstest.MapFS{"css/b.css": {Data: []byte(`a{background:url("./c.png")}`)}})
+}
+
 func TestEveryFileIsServedForGood(t *testing.T) {
 	t.Parallel()
 	err := fs.WalkDir(embedded, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -64,6 +88,9 @@ func TestEveryFileIsServedForGood(t *testing.T) {
 			name, content = strings.TrimSuffix(name, ".gz"), unzipped(t, content)
 		}
 		got := get(Handler(), Path(name), "")
+		if strings.HasSuffix(name, ".css") {
+			content = files.linked(name, content)
+		}
 		if got.Code != http.StatusOK || !bytes.Equal(got.Body.Bytes(), content) {
 			t.Errorf("%s = %d and %d bytes, want 200 and its %d", name, got.Code, got.Body.Len(), len(content))
 		}

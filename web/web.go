@@ -26,6 +26,7 @@ import (
 type Config struct {
 	Names   host.Names
 	API     http.Handler // everything under /api/
+	Tenants http.Handler // every other page of the hosts of tenants
 	Address func(*http.Request) string
 	Ready   func(context.Context) error // nil when the database can be used
 	// Observe counts an answered request, by the first part of its path.
@@ -40,7 +41,7 @@ func New(c Config) http.Handler {
 	mux.HandleFunc("/healthz", healthz)
 	mux.HandleFunc("/readyz", c.readyz)
 	mux.Handle("/static/", static.Handler())
-	mux.Handle("/", pages(c))
+	mux.Handle("/", c.byHost(pages(c)))
 	return host.HSTS(c.traced(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Past the mux: what it does to a path like /api//v1 is a redirection in HTML.
 		if area(r.URL.Path) == "api" {
@@ -54,8 +55,19 @@ func New(c Config) http.Handler {
 // Plain gives the refusals of plain HTTP an id and a log line as well.
 func Plain(c Config, refusals http.Handler) http.Handler { return c.traced(refusals) }
 
-// pages are what people read on the base host. The panels and the customers' pages
-// join them here, by host.
+// byHost parts the pages of tenants from those of the base host, which is also what a
+// host that nobody knows gets.
+func (c Config) byHost(base http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if slug, known := c.Names.Slug(r.Host); known && slug != "" {
+			c.Tenants.ServeHTTP(w, r)
+			return
+		}
+		base.ServeHTTP(w, r)
+	})
+}
+
+// pages are what people read on the base host.
 func pages(c Config) http.Handler {
 	e := echo.New()
 	e.HTTPErrorHandler = func(err error, ctx echo.Context) { c.failed(err, ctx) }
@@ -126,7 +138,7 @@ func (c Config) traced(next http.Handler) http.Handler {
 
 // areas are the first parts of paths that are named in logs and figures; a stranger
 // can make up any number of others.
-var areas = []string{"api", "docs", "static", "problems", "healthz", "readyz"}
+var areas = []string{"admin", "api", "docs", "static", "problems", "healthz", "readyz"}
 
 // area is the first part of a path.
 func area(path string) string {

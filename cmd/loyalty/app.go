@@ -17,10 +17,13 @@ import (
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/session"
+	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/vault"
+	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/letter"
 )
 
@@ -36,6 +39,8 @@ type app struct {
 	jobs   *job.Queue
 
 	keys         vault.Keys
+	sessions     *session.Service
+	staff        *staff.Service
 	tokens       *token.Service
 	customers    *customer.Service
 	transactions *transaction.Service
@@ -107,6 +112,8 @@ func (a *app) connect(ctx context.Context) (err error) {
 	mails := mail.New(a.db, a.jobs, letter.Render(a.names), a.sender, a.log)
 	job.Handle(a.jobs, a.forgetAnswers)
 	job.Every(a.jobs, river.PeriodicInterval(time.Hour), forgetAnswers{})
+	a.sessions = session.NewService(a.db, a.jobs)
+	a.staff = staff.NewService(a.db, a.jobs, mails, a.keys, host.LimitKey)
 	a.tokens = token.NewService(a.db, mails)
 	a.customers = customer.NewService(a.db)
 	a.transactions = transaction.NewService(a.db)

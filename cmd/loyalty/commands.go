@@ -90,7 +90,7 @@ func onDatabase(ctx context.Context, fn func(url string) error) error {
 	return err
 }
 
-type admin struct {
+type adminCmd struct {
 	Create adminCreate `cmd:"" help:"Make a super-admin. The password is read from standard input, or made and printed."`
 }
 

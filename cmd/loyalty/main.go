@@ -23,7 +23,7 @@ type commands struct {
 	Migrate migrate    `cmd:"" help:"Bring the database up to date, or say what is missing."`
 	Demo    demoCmd    `cmd:"" help:"Make the demo business, with customers, sales, rewards and coupons."`
 	Sandbox sandboxCmd `cmd:"" help:"Make two businesses with a record in every state, and write them to a file."`
-	Admin   admin      `cmd:"" help:"Super-admins of the platform."`
+	Admin   adminCmd   `cmd:"" help:"Super-admins of the platform."`
 	Verify  verify     `cmd:"" help:"Recompute every balance and check what must be so; exit 1 on any difference."`
 	Psql    psql       `cmd:"" help:"Open psql as the role that serves, inside one business."`
 	Version version    `cmd:"" help:"Print the version."`

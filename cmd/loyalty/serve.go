@@ -14,10 +14,15 @@ import (
 	"time"
 
 	"example.com/loyalty/api"
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/limit"
+	"example.com/loyalty/core/session"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/web"
+	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/host"
+	"example.com/loyalty/web/page"
 )
 
 // How long requests in flight get to finish after Ctrl-C, and how long one may take.
@@ -114,13 +119,25 @@ func (a *app) beginJobs(ctx context.Context) {
 // server puts the front ends together behind TLS.
 func (a *app) server(figures *metrics) (*host.Server, error) {
 	address := host.ClientAddress(a.proxies)
+	slug := func(h string) string { slug, _ := a.names.Slug(h); return slug }
 	door := web.Config{
 		Names: a.names,
+		Tenants: admin.New(
+			page.New(page.Config{
+				Sessions: session.NewStore(a.db),
+				Tenant:   func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, a.db, slug) },
+				Slug:     slug, Address: address, Now: a.db.Now, Log: a.log,
+			}),
+			admin.Services{
+				Staff: a.staff, Sessions: a.sessions, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers,
+				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
+			},
+		),
 		API: api.New(api.Config{
 			Tokens: a.tokens, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
 			Tenants: a.tenants, Invoices: a.invoices, Deprecations: a.deprecations,
 			BaseURL: a.names.Base(),
-			Slug:    func(h string) string { slug, _ := a.names.Slug(h); return slug },
+			Slug:    slug,
 			Address: address, AddressKey: host.LimitKey,
 			PerToken:               limit.NewWindow(a.RateToken, time.Minute, time.Now),
 			PerAddress:             limit.NewWindow(a.RateIP, time.Minute, time.Now),

@@ -1,6 +1,7 @@
 // Package audit keeps who did what to what. It writes only inside the caller's
 // transaction, so that nothing happens without its entry and no entry tells of
-// something that did not happen. Entries are never changed.
+// something that did not happen. Entries are never changed. A sale has none: the
+// ledger tells of it.
 package audit
 
 import (

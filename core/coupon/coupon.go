@@ -136,26 +136,21 @@ func NewService(d *db.DB, jobs *job.Queue) *Service {
 
 // Add makes a coupon. Two round trips, and a third for a benefit that is a reward.
 func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Coupon, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return Coupon{}, err
+	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Coupon, error) {
 		check := core.NewCheck(n.Unreadable)
 		c := n.read(check)
-		if c.BenefitRewardID != nil && check.OK("benefit_reward_ulid") {
-			_, err := db.Value[bool](ctx, tx, rewardSQL, db.Args{"reward": *c.BenefitRewardID})
-			if errors.Is(err, core.ErrNotFound) {
-				check.Add("benefit_reward_ulid", core.Selected("benefit_reward_ulid"))
-			} else if err != nil {
-				return Coupon{}, err
-			}
+		if err := findReward(ctx, tx, check, c.Benefit); err != nil {
+			return Coupon{}, err
 		}
 		if err := check.Err(); err != nil {
 			return Coupon{}, err
 		}
-		c, err := db.One[Coupon](ctx, tx, insertSQL, db.Args{
-			"id": core.NewID(tx.Now), "name": c.Name, "description": c.Description,
-			"benefit_type": c.BenefitType, "benefit_value": c.BenefitValue, "benefit_reward": c.BenefitRewardID,
-			"max_per_customer": c.MaxPerCustomer, "max_redemptions": c.MaxRedemptions, "starts_at": c.StartsAt,
-			"expires_at": c.ExpiresAt, "voucher_valid_days": c.VoucherValidDays, "now": tx.Now,
-		})
+		args := c.args()
+		args["id"], args["now"] = core.NewID(tx.Now), tx.Now
+		c, err := db.One[Coupon](ctx, tx, insertSQL, args)
 		if err != nil {
 			return Coupon{}, err
 		}
@@ -163,10 +158,32 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Coupon, error)
 	})
 }
 
-// SetActive lets vouchers of a coupon be redeemed, or no longer.
+// findReward notes where the reward that a benefit promises is nobody's. One round
+// trip, or none where it promises no reward.
+func findReward(ctx context.Context, tx *db.Tx, check *core.Check, b Benefit) error {
+	if b.BenefitRewardID == nil || !check.OK("benefit_reward_ulid") {
+		return nil
+	}
+	_, err := db.Value[bool](ctx, tx, rewardSQL, db.Args{"reward": *b.BenefitRewardID})
+	if errors.Is(err, core.ErrNotFound) {
+		check.Add("benefit_reward_ulid", core.Selected("benefit_reward_ulid"))
+		return nil
+	}
+	return err
+}
+
+// SetActive lets vouchers of a coupon be redeemed, or no longer. Two round trips, and a
+// third where it is so already.
 func (s *Service) SetActive(ctx context.Context, by core.Actor, id core.ID, active bool) (Coupon, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return Coupon{}, err
+	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Coupon, error) {
 		c, err := db.One[Coupon](ctx, tx, setActiveSQL, db.Args{"id": id, "active": active})
+		if errors.Is(err, core.ErrNotFound) {
+			// Nothing changed: it is so already, or nobody's.
+			return db.One[Coupon](ctx, tx, findSQL, db.Args{"id": id})
+		}
 		if err != nil {
 			return Coupon{}, err
 		}
@@ -187,10 +204,19 @@ func (s *Service) List(ctx context.Context, by core.Actor, p core.Page) (core.Li
 	return core.NewList(p, coupons, func(c Coupon) core.Cursor { return core.Cursor{At: c.CreatedAt, ID: c.ID} }), err
 }
 
+func (c Coupon) args() db.Args {
+	return db.Args{
+		"name": c.Name, "description": c.Description,
+		"benefit_type": c.BenefitType, "benefit_value": c.BenefitValue, "benefit_reward": c.BenefitRewardID,
+		"max_per_customer": c.MaxPerCustomer, "max_redemptions": c.MaxRedemptions, "starts_at": c.StartsAt,
+		"expires_at": c.ExpiresAt, "voucher_valid_days": c.VoucherValidDays,
+	}
+}
+
 // facts are what the log tells of a coupon.
 func (c Coupon) facts() map[string]any {
 	return map[string]any{
-		"name": c.Name, "benefit_type": c.BenefitType, "benefit_value": c.BenefitValue, "benefit_reward_ulid": c.BenefitRewardID,
+		"name": c.Name, "description": c.Description, "benefit_type": c.BenefitType, "benefit_value": c.BenefitValue, "benefit_reward_ulid": c.BenefitRewardID,
 		"max_per_customer": c.MaxPerCustomer, "max_redemptions": c.MaxRedemptions,
 		"starts_at": c.StartsAt, "expires_at": c.ExpiresAt, "voucher_valid_days": c.VoucherValidDays, "active": c.Active,
 	}

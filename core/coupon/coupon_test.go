@@ -517,17 +517,29 @@ func TestTheLogTellsOfCoupons(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.coupon(t, fivePoints())
+	dbtest.Tick(s.db)
 	voucher := s.voucher(t, c, s.customer(t))
 	send := s.stored(t, c)[0].SendID
 	s.redeem(t, voucher)
-	if _, err := s.SetActive(t.Context(), s.by, c.ID, false); err != nil {
+	dbtest.Tick(s.db) // the log has one order
+	for range 2 {
+		if _, err := s.SetActive(t.Context(), s.by, c.ID, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dbtest.Tick(s.db)
+	if _, err := s.Edit(t.Context(), s.by, c.ID, coupon.Edit{Description: core.Set("For you."), Active: core.Set(true)}); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
-		`coupon.create - {"name": "Welcome back", "active": true, "starts_at": null, "expires_at": null, "benefit_type": "points", ` +
+		`coupon.create - {"name": "Welcome back", "active": true, "starts_at": null, "expires_at": null, "description": null, "benefit_type": "points", ` +
 			`"benefit_value": 5, "max_redemptions": null, "max_per_customer": 1, "voucher_valid_days": null, "benefit_reward_ulid": null} by A owner`,
 		`coupon.send - {"send": "` + send.String() + `", "segment": "manual", "customers": 1} by A owner`,
 		`coupon.edit {"active": true} {"active": false} by A owner`,
+		`coupon.edit {"name": "Welcome back", "active": false, "starts_at": null, "expires_at": null, "description": null, "benefit_type": "points", ` +
+			`"benefit_value": 5, "max_redemptions": null, "max_per_customer": 1, "voucher_valid_days": null, "benefit_reward_ulid": null} ` +
+			`{"name": "Welcome back", "active": true, "starts_at": null, "expires_at": null, "description": "For you.", "benefit_type": "points", ` +
+			`"benefit_value": 5, "max_redemptions": null, "max_per_customer": 1, "voucher_valid_days": null, "benefit_reward_ulid": null} by A owner`,
 	}
 	if diff := cmp.Diff(want, s.log(t, c.ID)); diff != "" {
 		t.Errorf("of the coupon (-want +got):\n%s", diff)
@@ -546,6 +558,10 @@ func TestAnotherTenantsCouponsDoNotExist(t *testing.T) {
 	waiting := s.confirmed(t, c, toAll())
 	for name, err := range map[string]error{
 		"set active":    second(stranger.SetActive(t.Context(), stranger.by, c.ID, false)),
+		"leave active":  second(stranger.SetActive(t.Context(), stranger.by, c.ID, true)),
+		"find":          second(stranger.Find(t.Context(), stranger.by, c.ID)),
+		"edit":          second(stranger.Edit(t.Context(), stranger.by, c.ID, coupon.Edit{Name: core.Set("Mine")})),
+		"a bad edit":    second(stranger.Edit(t.Context(), stranger.by, c.ID, coupon.Edit{Name: core.Set("")})),
 		"send":          second(stranger.Send(t.Context(), stranger.by, c.ID, toAll())),
 		"a bad send":    second(stranger.Send(t.Context(), stranger.by, c.ID, coupon.Send{})),
 		"evaluate":      second(stranger.Evaluate(t.Context(), stranger.by, waiting.ID)),
@@ -560,6 +576,9 @@ func TestAnotherTenantsCouponsDoNotExist(t *testing.T) {
 	}
 	if l, err := stranger.List(t.Context(), stranger.by, core.Page{Size: 3}); err != nil || len(l.Items) != 0 {
 		t.Errorf("a stranger's list: %+v, %v", l.Items, err)
+	}
+	if l, err := stranger.ListCounted(t.Context(), stranger.by, coupon.Filter{}, core.Page{Size: 3}); err != nil || len(l.Items) != 0 {
+		t.Errorf("a stranger's list with counts: %+v, %v", l.Items, err)
 	}
 	if again := s.evaluated(t, waiting.ID); again.Status != coupon.Mailing || !s.find(t, c.ID).Active {
 		t.Errorf("the send is %+v", again)
@@ -586,7 +605,8 @@ func TestRoundTrips(t *testing.T) {
 	anna, espresso := s.customer(t), s.espresso(t, nil)
 	many := fivePoints()
 	many.MaxPerCustomer = new(int64(10))
-	plain := s.coupon(t, many)
+	plain, unsent := s.coupon(t, many), s.coupon(t, many)
+	bilal, rewards := s.customer(t), []core.ID{espresso, s.espresso(t, nil)}
 	many.BenefitType, many.BenefitRewardID = new("reward"), new(espresso.String())
 	coffee := s.coupon(t, many)
 	for _, c := range []struct {
@@ -598,11 +618,24 @@ func TestRoundTrips(t *testing.T) {
 		{name: "add", want: 2, do: func() error { return second(s.Add(ctx, s.by, fivePoints())) }},
 		{name: "add a reward", want: 3, do: func() error { return second(s.Add(ctx, s.by, many)) }},
 		{name: "list", want: 1, do: func() error { return second(s.List(ctx, s.by, core.Page{Size: 3})) }},
+		{name: "list with counts", want: 1, do: func() error { return second(s.ListCounted(ctx, s.by, coupon.Filter{}, core.Page{Size: 3})) }},
+		{name: "find", want: 1, do: func() error { return second(s.Find(ctx, s.by, plain.ID)) }},
+		{name: "edit", want: 3, do: func() error { return second(s.Edit(ctx, s.by, plain.ID, coupon.Edit{Name: core.Set("x")})) }},
+		{name: "edit a benefit", want: 3, do: func() error {
+			return second(s.Edit(ctx, s.by, unsent.ID, coupon.Edit{BenefitType: core.Set("points"), BenefitValue: core.Set(s.db.Now().UnixMilli() % 1000)}))
+		}},
+		{name: "edit to another reward", want: 4, do: func() error {
+			slices.Reverse(rewards)
+			return second(s.Edit(ctx, s.by, unsent.ID, coupon.Edit{BenefitType: core.Set("reward"), BenefitRewardID: core.Set(rewards[0].String())}))
+		}},
+		{name: "switch on what is on", want: 3, do: func() error { return second(s.SetActive(ctx, s.by, plain.ID, true)) }},
+		{name: "no vouchers", want: 2, do: func() error { return second(s.ListByCustomer(ctx, s.by, bilal, core.Page{Size: 3})) }},
 		{name: "redemptions of none", want: 2, do: func() error { return second(s.ListRedeemed(ctx, s.by, plain.ID, core.Page{Size: 3})) }},
 		{name: "send", want: 5, do: func() error { return second(s.Send(ctx, s.by, plain.ID, toAll())) }, wakes: true},
 		{name: "send to some", want: 6, do: func() error { return second(s.Send(ctx, s.by, plain.ID, to(coupon.Manual, anna))) }, wakes: true},
 		{name: "redeem", want: 3, do: s.redeeming(t, plain, anna)},
 		{name: "redeem a reward", want: 4, do: s.redeeming(t, coffee, anna)},
+		{name: "vouchers", want: 1, do: func() error { return second(s.ListByCustomer(ctx, s.by, anna, core.Page{Size: 3})) }},
 		{name: "redemptions", want: 1, do: func() error { return second(s.ListRedeemed(ctx, s.by, plain.ID, core.Page{Size: 3})) }},
 	} {
 		var trips int

@@ -81,6 +81,9 @@ func (Evaluation) Kind() string { return "coupon_evaluation" }
 // more for a manual segment, and one that wakes the workers unless they were woken a
 // tenth of a second ago.
 func (s *Service) Send(ctx context.Context, by core.Actor, coupon core.ID, send Send) (Sending, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return Sending{}, err
+	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Sending, error) {
 		c, err := db.One[Coupon](ctx, tx, findSQL, db.Args{"id": coupon})
 		if err != nil {
@@ -180,6 +183,9 @@ const evaluationLimit = 25 * time.Minute
 // a till. However late it runs, the segment is that of the moment the send was
 // confirmed. A send that was evaluated is returned as it is.
 func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Sending, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return Sending{}, err
+	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Sending, error) {
 		if err := db.TakeTime(tx); err != nil {
 			return Sending{}, err
@@ -200,7 +206,8 @@ func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Se
 		}
 		return db.One[Sending](ctx, tx, evaluatedSQL, db.Args{
 			"send": send, "matched": counts.Matched, "sent": counts.Sent,
-			"inactive": counts.SkippedInactive, "limit": counts.SkippedLimit, "now": tx.Now,
+			"inactive": counts.SkippedInactive, "limit": counts.SkippedLimit,
+			"expires_at": state.voucherExpiry(by.Tenant.TimeZone), "now": tx.Now,
 		})
 	})
 }

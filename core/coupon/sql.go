@@ -22,12 +22,68 @@ const rewardSQL = `
 	where tenant_id = @tenant_id
 		and id = @reward`
 
+// One that is so already is not touched.
 const setActiveSQL = `
 	update loyalty.coupon
 	set active = @active
 	where tenant_id = @tenant_id
 		and id = @id
+		and active <> @active
 	returning ` + columns
+
+// Tills wait for an edit, so that it knows how often the coupon was redeemed; a send
+// that is being made does not.
+const lockSQL = `
+	select ` + columns + `,
+		exists (
+			select
+			from loyalty.coupon_send
+			where tenant_id = @tenant_id
+				and coupon_id = @id
+		) as sent
+	from loyalty.coupon
+	where tenant_id = @tenant_id
+		and id = @id
+	for no key update`
+
+// The row of a send refers to the coupon: this waits until one that is being stored is
+// committed, and keeps the next one out.
+const keepSendsOutSQL = `
+	select
+	from loyalty.coupon
+	where tenant_id = @tenant_id
+		and id = @id
+	for update`
+
+const (
+	update = `
+	update loyalty.coupon
+	set name = @name,
+		description = @description,
+		benefit_type = @benefit_type,
+		benefit_value = @benefit_value,
+		benefit_reward_id = @benefit_reward,
+		max_per_customer = @max_per_customer,
+		max_redemptions = @max_redemptions,
+		starts_at = @starts_at,
+		expires_at = @expires_at,
+		voucher_valid_days = @voucher_valid_days,
+		active = @active
+	where tenant_id = @tenant_id
+		and id = @id`
+
+	updateSQL = update + `
+	returning ` + columns
+
+	updateUnsentSQL = update + `
+		and not exists (
+			select
+			from loyalty.coupon_send
+			where tenant_id = @tenant_id
+				and coupon_id = @id
+		)
+	returning ` + columns
+)
 
 const findSQL = `
 	select ` + columns + `
@@ -57,6 +113,69 @@ const listBeforeSQL = `
 		and (created_at, id) > (@at, @id)
 	order by created_at, id
 	limit @limit`
+
+// What became of a coupon's vouchers is told by its sends, which are few, and not
+// counted from the vouchers, which may be millions.
+const (
+	countedColumns = `c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,
+		c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at,
+		c.state, r.name as reward_name, s.sent, s.pending, s.redeemed, s.expired`
+
+	withCounts = `
+	left join loyalty.reward r on r.tenant_id = @tenant_id and r.id = c.benefit_reward_id
+	cross join lateral (
+		select coalesce(sum(sent), 0)::bigint as sent,
+			coalesce(sum(sent - redeemed) filter (where expires_at is null or expires_at > @now), 0)::bigint as pending,
+			coalesce(sum(redeemed), 0)::bigint as redeemed,
+			coalesce(sum(sent - redeemed) filter (where expires_at <= @now), 0)::bigint as expired
+		from loyalty.coupon_send
+		where tenant_id = @tenant_id
+			and coupon_id = c.id
+	) s`
+
+	withState = `
+	select ` + countedColumns + `
+	from (
+		select ` + columns + `, state
+		from (
+			select ` + columns + `,
+				case
+					when expires_at <= @now then 'expired'
+					when not active then 'inactive'
+					when starts_at > @now then 'upcoming'
+					else 'active'
+				end as state
+			from loyalty.coupon
+			where tenant_id = @tenant_id
+		) c`
+
+	inState = withState + `
+		where (@state::text is null or state = @state)`
+
+	listCountedSQL = inState + `
+		order by created_at desc, id desc
+		limit @limit
+	) c` + withCounts + `
+	order by c.created_at desc, c.id desc`
+
+	listCountedAfterSQL = inState + `
+			and (created_at, id) < (@at, @id)
+		order by created_at desc, id desc
+		limit @limit
+	) c` + withCounts + `
+	order by c.created_at desc, c.id desc`
+
+	listCountedBeforeSQL = inState + `
+			and (created_at, id) > (@at, @id)
+		order by created_at, id
+		limit @limit
+	) c` + withCounts + `
+	order by c.created_at, c.id`
+
+	findCountedSQL = withState + `
+		where id = @id
+	) c` + withCounts
+)
 
 const sendColumns = `id, coupon_id, segment, status, matched, sent, skipped_inactive, skipped_limit, created_at, evaluated_at`
 
@@ -184,6 +303,7 @@ const evaluatedSQL = `
 		sent = @sent,
 		skipped_inactive = @inactive,
 		skipped_limit = @limit,
+		expires_at = @expires_at,
 		evaluated_at = @now
 	where tenant_id = @tenant_id
 		and id = @send
@@ -204,6 +324,7 @@ const standingSQL = `
 
 // The redemption is counted first: whoever waits for the coupon here sees, when it is
 // let go, what became of cap and voucher meanwhile, and touches no row if either is gone.
+// The send is counted up last: whoever is here holds the coupon.
 const redeemSQL = `
 	with c as (
 		update loyalty.coupon
@@ -213,17 +334,27 @@ const redeemSQL = `
 			and active
 			and (max_redemptions is null or redemptions_count < max_redemptions)
 		returning benefit_type, benefit_value, benefit_reward_id
+	), redeemed as (
+		update loyalty.voucher v
+		set status = 'redeemed',
+			redeemed_at = @now,
+			redemption_id = @redemption
+		from c
+		where v.tenant_id = @tenant_id
+			and v.id = @id
+			and v.status = 'pending'
+			and (v.expires_at is null or v.expires_at > @now)
+		returning v.send_id, ` + voucherColumns + `
+	), counted as (
+		update loyalty.coupon_send s
+		set redeemed = s.redeemed + 1
+		from redeemed
+		where s.tenant_id = @tenant_id
+			and s.id = redeemed.send_id
 	)
-	update loyalty.voucher v
-	set status = 'redeemed',
-		redeemed_at = @now,
-		redemption_id = @redemption
-	from c
-	where v.tenant_id = @tenant_id
-		and v.id = @id
-		and v.status = 'pending'
-		and (v.expires_at is null or v.expires_at > @now)
-	returning ` + voucherColumns
+	select id, coupon_id, customer_id, status, benefit_type, benefit_value, benefit_reward_id,
+		redemption_id, expires_at, redeemed_at, created_at
+	from redeemed`
 
 const redeemedVouchers = `
 	select v.id, v.coupon_id, v.customer_id, v.status, c.benefit_type, c.benefit_value, c.benefit_reward_id,
@@ -246,6 +377,38 @@ const listRedeemedAfterSQL = redeemedVouchers + `
 const listRedeemedBeforeSQL = redeemedVouchers + `
 		and (v.redeemed_at, v.id) > (@at, @id)
 	order by v.redeemed_at, v.id
+	limit @limit`
+
+type holder struct{ ID core.ID }
+
+const customerSQL = `
+	select id
+	from loyalty.customer
+	where tenant_id = @tenant_id
+		and id = @customer`
+
+const heldVouchers = `
+	select ` + voucherColumns + `, c.name as coupon_name, r.name as reward_name,
+		v.status = 'pending' and coalesce(v.expires_at > @now, true) and c.active
+			and coalesce(c.redemptions_count < c.max_redemptions, true) as redeemable
+	from loyalty.voucher v
+	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+	left join loyalty.reward r on r.tenant_id = c.tenant_id and r.id = c.benefit_reward_id
+	where v.tenant_id = @tenant_id
+		and v.customer_id = @customer`
+
+const listHeldSQL = heldVouchers + `
+	order by v.id desc
+	limit @limit`
+
+const listHeldAfterSQL = heldVouchers + `
+		and v.id < @id
+	order by v.id desc
+	limit @limit`
+
+const listHeldBeforeSQL = heldVouchers + `
+		and v.id > @id
+	order by v.id
 	limit @limit`
 
 const sentVouchers = `

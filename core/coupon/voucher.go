@@ -70,6 +70,9 @@ func (s standing) refusal() error {
 // looked at again to say why. Three round trips, and a fourth for a reward; the coupon
 // is locked for the last one, the commit.
 func (s *Service) Redeem(ctx context.Context, by core.Actor, id core.ID) (Voucher, error) {
+	if err := by.Require(core.Cashier); err != nil {
+		return Voucher{}, err
+	}
 	v, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Voucher, error) {
 		found, err := look(ctx, tx, id)
 		if err != nil {
@@ -86,12 +89,7 @@ func (s *Service) Redeem(ctx context.Context, by core.Actor, id core.ID) (Vouche
 			}
 			redemption = &granted.ID
 		}
-		redeemed, err := db.One[Voucher](ctx, tx, redeemSQL, db.Args{
-			"id": id, "coupon": found.CouponID, "redemption": redemption, "now": tx.Now,
-		})
-		if errors.Is(err, core.ErrNotFound) {
-			return Voucher{}, lost(ctx, tx, id)
-		}
+		redeemed, err := found.redeem(ctx, tx, redemption)
 		if err != nil {
 			return Voucher{}, err
 		}
@@ -112,16 +110,25 @@ func look(ctx context.Context, tx *db.Tx, id core.ID) (standing, error) {
 
 var errUnexplained = errors.New("coupon: a voucher could not be redeemed and nothing says why")
 
-// lost says why somebody else was first.
-func lost(ctx context.Context, tx *db.Tx, id core.ID) error {
-	found, err := look(ctx, tx, id)
-	if err != nil {
-		return err
+// redeem takes the voucher and counts it, or says why somebody else was first.
+func (s standing) redeem(ctx context.Context, tx *db.Tx, redemption *core.ID) (Voucher, error) {
+	for range 3 {
+		v, err := db.One[Voucher](ctx, tx, redeemSQL, db.Args{
+			"id": s.ID, "coupon": s.CouponID, "redemption": redemption, "now": tx.Now,
+		})
+		if !errors.Is(err, core.ErrNotFound) {
+			return v, err
+		}
+		now, err := look(ctx, tx, s.ID)
+		if err != nil {
+			return Voucher{}, err
+		}
+		if err := now.refusal(); err != nil {
+			return Voucher{}, err
+		}
+		// What was in the way is gone: the cap was raised since, or the coupon switched on.
 	}
-	if err := found.refusal(); err != nil {
-		return err
-	}
-	return errUnexplained
+	return Voucher{}, errUnexplained
 }
 
 // give posts points and stamps, with the commit.
@@ -158,6 +165,37 @@ func (s *Service) ListRedeemed(ctx context.Context, by core.Actor, coupon core.I
 		}
 	}
 	return core.NewList(p, vouchers, func(v Voucher) core.Cursor { return core.Cursor{At: *v.RedeemedAt, ID: v.ID} }), p.Err()
+}
+
+// NamedVoucher is a voucher with the names of what it refers to.
+type NamedVoucher struct {
+	Voucher
+	CouponName string
+	RewardName *string // of one that is good for a reward
+	Redeemable bool    // neither the voucher nor its coupon would refuse it
+}
+
+// ListByCustomer returns a page of a customer's vouchers, the last sent first, or
+// core.ErrNotFound when there is no such customer. One round trip, and a second for an
+// empty page.
+func (s *Service) ListByCustomer(ctx context.Context, by core.Actor, customer core.ID, p core.Page) (core.List[NamedVoucher], error) {
+	var vouchers []NamedVoucher
+	var err error
+	if len(p.Unreadable) == 0 {
+		statement, args := p.Statement(listHeldSQL, listHeldAfterSQL, listHeldBeforeSQL)
+		delete(args, "at") // ids are made at created_at
+		args["customer"], args["now"] = customer, s.db.Now()
+		if vouchers, err = db.ReadAll[NamedVoucher](ctx, s.db, by, statement, args); err != nil {
+			return core.List[NamedVoucher]{}, err
+		}
+	}
+	if len(vouchers) == 0 {
+		// Nothing of somebody, or of nobody? That comes before a bad query.
+		if _, err := db.ReadOne[holder](ctx, s.db, by, customerSQL, db.Args{"customer": customer}); err != nil {
+			return core.List[NamedVoucher]{}, err
+		}
+	}
+	return core.NewList(p, vouchers, func(v NamedVoucher) core.Cursor { return core.Cursor{At: v.CreatedAt, ID: v.ID} }), p.Err()
 }
 
 // ListSent returns a page of a send's vouchers, in the order of their ids backwards.

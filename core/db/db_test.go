@@ -14,13 +14,13 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// Branches are the plainest rows a tenant has.
+// Branches are the plainest rows a tenant has. Types of sales play them: several may have one name.
 const (
-	openBranchSQL   = `insert into loyalty.location (tenant_id, name) values (@tenant_id, @name) returning id`
-	renameBranchSQL = `update loyalty.location set name = @name where tenant_id = @tenant_id and id = @id`
-	branchSQL       = `select id, name from loyalty.location where tenant_id = @tenant_id and id = @id`
-	branchesSQL     = `select id, name from loyalty.location where tenant_id = @tenant_id order by id`
-	everyBranchSQL  = `select id, name from loyalty.location order by id`
+	openBranchSQL   = `insert into loyalty.transaction_type (tenant_id, name, rule_type, created_at) values (@tenant_id, @name, 'points', now()) returning id`
+	renameBranchSQL = `update loyalty.transaction_type set name = @name where tenant_id = @tenant_id and id = @id`
+	branchSQL       = `select id, name from loyalty.transaction_type where tenant_id = @tenant_id and id = @id`
+	branchesSQL     = `select id, name from loyalty.transaction_type where tenant_id = @tenant_id order by id`
+	everyBranchSQL  = `select id, name from loyalty.transaction_type order by id`
 	backendSQL      = `select pg_backend_pid()`
 )
 
@@ -110,7 +110,7 @@ func TestAStatementThatForgetsItsTenantSeesNoOther(t *testing.T) {
 		t.Errorf("the platform sees %v, %v, want nothing", seen, err)
 	}
 	touched, err := db.InTenant(t.Context(), mine.db, mine.by, func(tx *db.Tx) (int64, error) {
-		return db.Exec(t.Context(), tx, `update loyalty.location set name = 'Stolen' where id = @id`, db.Args{"id": theirs})
+		return db.Exec(t.Context(), tx, `update loyalty.transaction_type set name = 'Stolen' where id = @id`, db.Args{"id": theirs})
 	})
 	if err != nil || touched != 0 {
 		t.Errorf("an update of another tenant's row touched %d, %v, want 0", touched, err)
@@ -294,7 +294,7 @@ func TestALibraryCannotEndTheTransaction(t *testing.T) {
 		if err != nil {
 			return "", err
 		}
-		if _, err := raw.Exec(t.Context(), "insert into loyalty.location (tenant_id, name) values ($1, 'Library')", b.by.Tenant.ID); err != nil {
+		if _, err := raw.Exec(t.Context(), "insert into loyalty.transaction_type (tenant_id, name, rule_type, created_at) values ($1, 'Library', 'points', now())", b.by.Tenant.ID); err != nil {
 			return "", err
 		}
 		if raw.Commit(t.Context()) == nil || raw.Rollback(t.Context()) == nil {

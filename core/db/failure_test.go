@@ -105,7 +105,7 @@ func (o outage) hold(t *testing.T, id int64) (release func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tx.Exec(t.Context(), "select 1 from loyalty.location where id = $1 for update", id); err != nil {
+	if _, err := tx.Exec(t.Context(), "select 1 from loyalty.transaction_type where id = $1 for update", id); err != nil {
 		t.Fatal(err)
 	}
 	return func() { conn.Close(context.Background()) }

@@ -16,6 +16,10 @@ import (
 const lockKeySQL = `
 	select pg_try_advisory_xact_lock(hashtextextended(@caller || ' ' || @key, 7)) as mine`
 
+const awaitKeySQL = `
+	select true as mine
+	from pg_advisory_xact_lock(hashtextextended(@caller || ' ' || @key, 7))`
+
 // A statement of its own, after the lock: its snapshot sees what the last holder committed.
 const findAnswerSQL = `
 	select fingerprint, status, body
@@ -52,7 +56,11 @@ func caller(by core.Actor) string { return fmt.Sprintf("%s %s", by.Kind, by.ID) 
 // replay takes the key and looks for the answer, in one round trip.
 func (tx *Tx) replay(ctx context.Context, by core.Actor) error {
 	once := by.Once
-	lock, err := bind(lockKeySQL, Args{"caller": caller(by), "key": once.Key}, tx.Tenant)
+	take := lockKeySQL
+	if once.Wait {
+		take = awaitKeySQL
+	}
+	lock, err := bind(take, Args{"caller": caller(by), "key": once.Key}, tx.Tenant)
 	if err != nil {
 		return err
 	}

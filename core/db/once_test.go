@@ -245,6 +245,82 @@ func TestManyAtOnceWithOneKeyHaveOneEffect(t *testing.T) {
 	}
 }
 
+// A form that waits: of many clicks one has the effect, and every browser shows its answer.
+func TestWhoeverWaitsIsToldTheFirstAnswer(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	waiting := func(body string) core.Actor {
+		by := b.asking("form-1", body)
+		by.Once.Wait = true
+		return by
+	}
+	const clicks = 15 // fewer than there are connections: each holds one while it waits
+	answers := make([]core.Answer, clicks)
+	var wg sync.WaitGroup
+	for i := range clicks {
+		wg.Go(func() {
+			var err error
+			if answers[i], err = b.try(t.Context(), waiting("body")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	b.wantNames(t, "form-1")
+	var first int
+	for _, a := range answers {
+		if !a.Replayed {
+			first++
+		}
+		if string(a.Body) != string(answers[0].Body) || a.Status != 201 {
+			t.Errorf("one was told %d %s, another %s", a.Status, a.Body, answers[0].Body)
+		}
+	}
+	if first != 1 {
+		t.Errorf("%d had the effect, want 1", first)
+	}
+	if _, err := b.try(t.Context(), waiting("another body")); !errors.Is(err, core.ErrKeyReused) {
+		t.Errorf("the form with another text = %v, want ErrKeyReused", err)
+	}
+}
+
+// A request that waited for one that was refused is carried out.
+func TestWhoeverWaitsForARefusalGoesOn(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	rule := core.Refuse("no", "No.")
+	running, finish := make(chan struct{}), make(chan struct{})
+	finished, waited := make(chan error), make(chan error)
+	go func() {
+		_, err := db.InTenant(t.Context(), b.db, b.asking("form-1", "body"), func(*db.Tx) (int64, error) {
+			close(running)
+			<-finish
+			return 0, rule
+		})
+		finished <- err
+	}()
+	<-running
+	go func() {
+		by := b.asking("form-1", "body")
+		by.Once.Wait = true
+		_, err := b.try(t.Context(), by)
+		waited <- err
+	}()
+	select {
+	case err := <-waited:
+		t.Fatalf("it did not wait: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(finish)
+	if err := <-finished; !errors.Is(err, rule) {
+		t.Error(err)
+	}
+	if err := <-waited; err != nil {
+		t.Errorf("who waited = %v", err)
+	}
+	b.wantNames(t, "form-1")
+}
+
 // ForgetAnswers deletes what is older than a day, and nothing else.
 func TestForgetAnswers(t *testing.T) {
 	t.Parallel()

@@ -11,10 +11,12 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/vault"
 )
 
 // seedEveryTable writes at least one row into every tenant table of the actor's tenant.
@@ -48,9 +50,9 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 		t.Fatal(err)
 	}
 	seedVoucher(t, d, by)
-	seedInvitation(t, d, by)
-	// Locations are kept by the panel; until it is here, a plain row stands for one.
-	if _, err := d.Pool().Exec(ctx, "insert into loyalty.location (tenant_id, name) values ($1, 'Södermalm')", by.Tenant.ID); err != nil {
+	seedLinks(t, d, by)
+	branch := "Södermalm"
+	if _, err := location.NewService(d).Add(ctx, by, location.New{Name: &branch}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -64,15 +66,24 @@ func queue(t *testing.T, d *db.DB) *job.Queue {
 	return jobs
 }
 
-// seedInvitation invites the actor.
-func seedInvitation(t *testing.T, d *db.DB, by core.Actor) {
+// seedLinks invites the actor, and mails them a link for a forgotten password.
+func seedLinks(t *testing.T, d *db.DB, by core.Actor) {
 	t.Helper()
 	render := func(context.Context, string, mail.Letter) (mail.Rendered, error) { return mail.Rendered{}, nil }
-	mails := mail.New(d, queue(t, d), render, nil, slog.New(slog.DiscardHandler))
+	jobs := queue(t, d)
+	mails := mail.New(d, jobs, render, nil, slog.New(slog.DiscardHandler))
 	_, err := db.InTenant(t.Context(), d, by, func(tx *db.Tx) (int, error) {
 		return 0, staff.Invite(t.Context(), tx, by, mails, by.Tenant, staff.Person{ID: by.StaffID, Role: by.Role, Name: by.Name})
 	})
 	if err != nil {
+		t.Fatal(err)
+	}
+	known := "update loyalty.staff set email_key = 'maja@example.com', password_hash = 'known once' where id = $1"
+	if _, err := d.Pool().Exec(t.Context(), known, by.StaffID); err != nil {
+		t.Fatal(err)
+	}
+	people := staff.NewService(d, jobs, mails, vault.Keys{}, func(address string) string { return address })
+	if err := people.Remind(t.Context(), staff.Forgotten{Tenant: by.Tenant.ID, Email: "maja@example.com"}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -164,7 +164,7 @@ const timeZone = "Europe/Stockholm"
 
 // begin makes the tenant and, in the same transaction, writes down what it is.
 func begin(ctx context.Context, d *db.DB) (core.Tenant, state, error) {
-	zone, err := tenant.Zone(timeZone)
+	zone, err := core.Zone(timeZone)
 	if err != nil {
 		return core.Tenant{}, state{}, err
 	}

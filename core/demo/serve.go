@@ -119,7 +119,8 @@ func (f *filling) sell(ctx context.Context, by core.Actor, id core.ID, x sale) e
 		return nil
 	}
 	if r.Status == transaction.Completed {
-		if _, err := transaction.NewService(f.db.At(x.voided)).Void(ctx, by, r.ID); err != nil {
+		// The cashier may have served somebody else since, so it is for the manager to void.
+		if _, err := transaction.NewService(f.db.At(x.voided)).Void(ctx, f.people[1], r.ID); err != nil {
 			return err
 		}
 	}
@@ -178,7 +179,7 @@ func (f *filling) settle(ctx context.Context, by core.Actor, id core.ID, status 
 	case !x.fulfilled.IsZero():
 		_, err = reward.NewService(f.db.At(x.fulfilled)).Fulfil(ctx, by, id)
 	case !x.voided.IsZero():
-		_, err = reward.NewService(f.db.At(x.voided)).Void(ctx, by, id)
+		_, err = reward.NewService(f.db.At(x.voided)).Void(ctx, f.people[1], id)
 	}
 	return err
 }

@@ -28,6 +28,9 @@ func (c Coupon) RedemptionRate() float64 {
 
 // Coupons returns every coupon, newest first. One round trip.
 func (s *Service) Coupons(ctx context.Context, by core.Actor) ([]Coupon, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return nil, err
+	}
 	return db.ReadAll[Coupon](ctx, s.db, by, couponsSQL, db.Args{"now": s.db.Now()})
 }
 

@@ -1,12 +1,15 @@
-// Package report counts what happened in a tenant. It only reads, and keeps no
+// Package report counts what happened in a tenant. It only reads, and stores no
 // totals: every figure is counted from the records when it is asked for, so none can
 // be stale, and a changed time zone is right at once.
 //
 // A sale and a redemption are found by id, and dated by it: ids are made at created_at.
+//
+// Reports and the dashboard are for managers and owners; a cashier is refused.
 package report
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"example.com/loyalty/core"
@@ -14,10 +17,18 @@ import (
 )
 
 // Service answers the reports.
-type Service struct{ db *db.DB }
+type Service struct {
+	db           *db.DB
+	manyAccounts int64
+
+	mu       sync.Mutex
+	openings map[core.TenantID]openingBalances // of large tenants
+}
 
 // NewService makes the service.
-func NewService(d *db.DB) *Service { return &Service{db: d} }
+func NewService(d *db.DB) *Service {
+	return &Service{db: d, manyAccounts: manyAccounts, openings: map[core.TenantID]openingBalances{}}
+}
 
 // Range picks days of the tenant's time zone, both included. A day is written as its
 // midnight in UTC. Nil: the last 30 days, or as many as end with To, or those from

@@ -370,9 +370,11 @@ func TestEachReportIsOneRoundTrip(t *testing.T) {
 	s := shopOf(t, d, "Europe/Stockholm")
 	reports := report.NewService(d)
 	for name, ask := range map[string]func() error{
-		"summary": func() error { _, err := reports.Summary(t.Context(), s.by, report.Range{}); return err },
-		"top":     func() error { _, err := reports.Top(t.Context(), s.by, report.Ranking{}); return err },
-		"coupons": func() error { _, err := reports.Coupons(t.Context(), s.by); return err },
+		"summary":  func() error { _, err := reports.Summary(t.Context(), s.by, report.Range{}); return err },
+		"top":      func() error { _, err := reports.Top(t.Context(), s.by, report.Ranking{}); return err },
+		"coupons":  func() error { _, err := reports.Coupons(t.Context(), s.by); return err },
+		"overview": func() error { _, err := reports.Overview(t.Context(), s.by, report.Range{}); return err },
+		"recent":   func() error { _, err := reports.Recent(t.Context(), s.by, 10, ""); return err },
 	} {
 		if err := ask(); err != nil {
 			t.Fatal(err)

@@ -158,6 +158,18 @@ func (s shop) coupon(t *testing.T, name string, expires *time.Time) coupon.Coupo
 	return made
 }
 
+// gift makes a coupon that gives a reward.
+func (s shop) gift(t *testing.T, name string, reward core.ID) coupon.Coupon {
+	t.Helper()
+	made, err := s.coupons(t).Add(t.Context(), s.by, coupon.New{
+		Name: &name, BenefitType: new(string(coupon.Reward)), BenefitRewardID: new(reward.String()), MaxPerCustomer: new(int64(1)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
 // send gives a coupon to every customer, and returns their vouchers.
 func (s shop) send(t *testing.T, c coupon.Coupon) []core.ID {
 	t.Helper()

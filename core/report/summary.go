@@ -39,6 +39,9 @@ type Figures struct {
 
 // Summary returns the summary of a range. One round trip.
 func (s *Service) Summary(ctx context.Context, by core.Actor, r Range) (Summary, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return Summary{}, err
+	}
 	check := core.NewCheck(r.Unreadable)
 	picked := r.days(check, s.db.Now(), by.Tenant.TimeZone)
 	if err := check.Err(); err != nil {

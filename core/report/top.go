@@ -50,6 +50,9 @@ type Customer struct {
 // Top returns the customers who come first in a ranking, of those with a completed
 // sale in its range; the lower ULID comes first among equals. One round trip.
 func (s *Service) Top(ctx context.Context, by core.Actor, r Ranking) ([]Customer, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return nil, err
+	}
 	check := core.NewCheck(r.Unreadable)
 	picked := r.days(check, s.db.Now(), by.Tenant.TimeZone)
 	measure, limit := Spend, int64(defaultLimit)

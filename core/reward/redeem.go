@@ -56,6 +56,9 @@ type Order struct {
 // small is reported before an empty stock. Three round trips, and a fourth where
 // the stock has an end: the reward is locked then until the commit.
 func (s *Service) Redeem(ctx context.Context, by core.Actor, o Order) (Redemption, error) {
+	if err := by.Require(core.Cashier); err != nil {
+		return Redemption{}, err
+	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Redemption, error) {
 		check := core.NewCheck(o.Unreadable)
 		buyer, reward := check.Reference("customer_ulid", o.CustomerID), check.Reference("reward_ulid", o.RewardID)
@@ -151,6 +154,9 @@ func (s *Service) FindRedemption(ctx context.Context, by core.Actor, id core.ID)
 
 // Fulfil hands the reward over, once. Two round trips.
 func (s *Service) Fulfil(ctx context.Context, by core.Actor, id core.ID) (Redemption, error) {
+	if err := by.Require(core.Cashier); err != nil {
+		return Redemption{}, err
+	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Redemption, error) {
 		r, err := db.One[Redemption](ctx, tx, fulfilSQL, db.Args{"id": id, "now": tx.Now})
 		if err != nil {
@@ -163,6 +169,9 @@ func (s *Service) Fulfil(ctx context.Context, by core.Actor, id core.ID) (Redemp
 // Void takes a pending redemption back: the cost and the piece of stock return,
 // once. One that was handed over cannot be voided.
 func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Redemption, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return Redemption{}, err
+	}
 	r, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Redemption, error) {
 		r, err := db.One[Redemption](ctx, tx, voidSQL, db.Args{"id": id, "now": tx.Now})
 		if err != nil {

@@ -6,6 +6,7 @@ package reward
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"example.com/loyalty/core"
@@ -53,6 +54,12 @@ const (
 
 func (n New) validate() (Reward, error) {
 	check := core.NewCheck(n.Unreadable)
+	r := n.read(check)
+	return r, check.Err()
+}
+
+// read returns the reward that n describes, and notes what is wrong with it.
+func (n New) read(check *core.Check) Reward {
 	r := Reward{
 		Name:        check.Text("name", n.Name, maxName),
 		Description: check.OptionalText("description", n.Description, maxDescription),
@@ -69,7 +76,7 @@ func (n New) validate() (Reward, error) {
 	if n.Stock != nil {
 		check.Integer("stock", n.Stock, 0, maxCost)
 	}
-	return r, check.Err()
+	return r
 }
 
 // Service keeps rewards and redeems them.
@@ -80,6 +87,9 @@ func NewService(d *db.DB) *Service { return &Service{db: d} }
 
 // Add makes a reward. Two round trips.
 func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Reward, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return Reward{}, err
+	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Reward, error) {
 		r, err := n.validate()
 		if err != nil {
@@ -96,17 +106,22 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Reward, error)
 	})
 }
 
-// SetActive offers a reward, or no longer.
+// SetActive offers a reward, or no longer. Two round trips, and a third where it is so
+// already.
 func (s *Service) SetActive(ctx context.Context, by core.Actor, id core.ID, active bool) (Reward, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return Reward{}, err
+	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Reward, error) {
 		r, err := db.One[Reward](ctx, tx, setActiveSQL, db.Args{"id": id, "active": active})
+		if errors.Is(err, core.ErrNotFound) {
+			// Nothing changed: it is so already, or nobody's.
+			return db.One[Reward](ctx, tx, findSQL, db.Args{"id": id})
+		}
 		if err != nil {
 			return Reward{}, err
 		}
-		return r, audit.Write(tx, by, audit.Entry{
-			Action: "reward.edit", Subject: "reward", ID: id.String(),
-			Old: map[string]any{"active": !active}, New: map[string]any{"active": active},
-		})
+		return r, logEdit(tx, by, id, map[string]any{"active": !active}, map[string]any{"active": active})
 	})
 }
 
@@ -120,9 +135,45 @@ func (s *Service) ListActive(ctx context.Context, by core.Actor, p core.Page) (c
 	return core.NewList(p, rewards, func(r Reward) core.Cursor { return core.Cursor{At: r.CreatedAt, ID: r.ID} }), err
 }
 
+// Counted is a reward and how often it was exchanged for.
+type Counted struct {
+	Reward
+	Pending  int64 // redemptions that wait to be handed over
+	Redeemed int64 // redemptions that were not voided, the pending ones among them
+}
+
+// Filter picks rewards. Fields that are nil pick all.
+type Filter struct {
+	Status *string // active or inactive
+}
+
+// List returns a page of the rewards that pass the filter, newest first. One round
+// trip; the redemptions of those on the page are counted.
+func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Counted], error) {
+	check := core.NewCheck(p.Unreadable)
+	var active *bool
+	if f.Status != nil {
+		core.OneOf(check, "status", *f.Status, "active", "inactive")
+		active = new(*f.Status == "active")
+	}
+	if err := check.Err(); err != nil {
+		return core.List[Counted]{}, err
+	}
+	statement, args := p.Statement(listCountedSQL, listCountedAfterSQL, listCountedBeforeSQL)
+	args["active"] = active
+	rewards, err := db.ReadAll[Counted](ctx, s.db, by, statement, args)
+	return core.NewList(p, rewards, func(r Counted) core.Cursor { return core.Cursor{At: r.CreatedAt, ID: r.ID} }), err
+}
+
+// Find returns a reward, or core.ErrNotFound. One round trip.
+func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Counted, error) {
+	return db.ReadOne[Counted](ctx, s.db, by, findCountedSQL, db.Args{"id": id})
+}
+
 // facts are what the log tells of a reward.
 func (r Reward) facts() map[string]any {
 	return map[string]any{
-		"name": r.Name, "points_cost": r.PointsCost, "stamps_cost": r.StampsCost, "stock": r.Stock, "active": r.Active,
+		"name": r.Name, "description": r.Description, "points_cost": r.PointsCost, "stamps_cost": r.StampsCost,
+		"stock": r.Stock, "active": r.Active,
 	}
 }

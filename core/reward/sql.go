@@ -1,8 +1,11 @@
 package reward
 
 import (
+	"time"
+
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/ledger"
 )
 
 const columns = `id, name, description, points_cost, stamps_cost, stock, active, created_at`
@@ -12,12 +15,101 @@ const insertSQL = `
 	values (@tenant_id, @id, @name, @description, @points_cost, @stamps_cost, @stock, @now)
 	returning ` + columns
 
+const findSQL = `
+	select ` + columns + `
+	from loyalty.reward
+	where tenant_id = @tenant_id
+		and id = @id`
+
+const lockSQL = findSQL + `
+	for no key update`
+
+// The stock is no part of it: tills go on taking pieces.
+const updateSQL = `
+	update loyalty.reward
+	set name = @name,
+		description = @description,
+		points_cost = @points_cost,
+		stamps_cost = @stamps_cost,
+		active = @active
+	where tenant_id = @tenant_id
+		and id = @id
+	returning ` + columns
+
+// One that is so already is not touched.
 const setActiveSQL = `
 	update loyalty.reward
 	set active = @active
 	where tenant_id = @tenant_id
 		and id = @id
+		and active <> @active
 	returning ` + columns
+
+// What is added comes on top of what tills left meanwhile.
+const changeStockSQL = `
+	update loyalty.reward
+	set stock = stock + @change
+	where tenant_id = @tenant_id
+		and id = @id
+		and stock + @change between 0 and @most
+	returning ` + columns
+
+// Only the stock that was seen is replaced.
+const setStockSQL = `
+	update loyalty.reward
+	set stock = @stock
+	where tenant_id = @tenant_id
+		and id = @id
+		and stock is not distinct from @seen
+	returning ` + columns
+
+// Redemptions are counted for the rewards of a page alone, from the index.
+const (
+	countedColumns = `r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.active, r.created_at, n.pending, n.redeemed`
+
+	withCounts = `
+	cross join lateral (
+		select count(*) filter (where status = 'pending') as pending,
+			count(*) filter (where status <> 'voided') as redeemed
+		from loyalty.redemption
+		where tenant_id = @tenant_id
+			and reward_id = r.id
+	) n`
+
+	pageOfRewards = `
+	select ` + countedColumns + `
+	from (
+		select ` + columns + `
+		from loyalty.reward
+		where tenant_id = @tenant_id
+			and (@active::boolean is null or active = @active)`
+
+	listCountedSQL = pageOfRewards + `
+		order by created_at desc, id desc
+		limit @limit
+	) r` + withCounts + `
+	order by r.created_at desc, r.id desc`
+
+	listCountedAfterSQL = pageOfRewards + `
+			and (created_at, id) < (@at, @id)
+		order by created_at desc, id desc
+		limit @limit
+	) r` + withCounts + `
+	order by r.created_at desc, r.id desc`
+
+	listCountedBeforeSQL = pageOfRewards + `
+			and (created_at, id) > (@at, @id)
+		order by created_at, id
+		limit @limit
+	) r` + withCounts + `
+	order by r.created_at, r.id`
+
+	findCountedSQL = `
+	select ` + countedColumns + `
+	from loyalty.reward r` + withCounts + `
+	where r.tenant_id = @tenant_id
+		and r.id = @id`
+)
 
 const listSQL = `
 	select ` + columns + `
@@ -130,3 +222,65 @@ const voidSQL = `
 		and id = @id
 		and status = 'pending'
 	returning ` + redemptionColumns
+
+// A page is found by an index in the order of the list, and only its redemptions are named.
+const (
+	namedColumns = `d.id, d.status, d.customer_id, d.reward_id, d.points_spent, d.stamps_spent, d.took_stock,
+		d.created_at, d.fulfilled_at, d.voided_at,
+		c.first_name || ' ' || c.last_name as customer_name, r.name as reward_name, k.name as coupon_name,
+		d.actor_kind, d.actor_name`
+
+	withNames = `
+	from loyalty.redemption d
+	join loyalty.customer c on c.tenant_id = d.tenant_id and c.id = d.customer_id
+	join loyalty.reward r on r.tenant_id = d.tenant_id and r.id = d.reward_id
+	left join loyalty.voucher v on v.tenant_id = d.tenant_id and v.redemption_id = d.id
+	left join loyalty.coupon k on k.tenant_id = v.tenant_id and k.id = v.coupon_id`
+
+	listRedemptionsSQL = `
+	select ` + namedColumns + withNames + `
+	where d.tenant_id = @tenant_id`
+
+	whereStatus   = ` and d.status = @status`
+	whereCustomer = ` and d.customer_id = @customer`
+	whereReward   = ` and d.reward_id = @reward`
+	whereOlder    = ` and d.id < @id`
+	whereNewer    = ` and d.id > @id`
+	newestFirst   = ` order by d.id desc limit @limit`
+	oldestFirst   = ` order by d.id limit @limit`
+
+	pendingRedemptions = listRedemptionsSQL + `
+		and d.status = 'pending'`
+
+	listPendingSQL       = pendingRedemptions + oldestFirst
+	listPendingAfterSQL  = pendingRedemptions + whereNewer + oldestFirst
+	listPendingBeforeSQL = pendingRedemptions + whereOlder + newestFirst
+)
+
+// record is a redemption with one of its ledger entries, if it has any.
+type record struct {
+	NamedRedemption
+	EndedByKind  *core.ActorKind
+	EndedByName  *string
+	EntryKind    *ledger.Kind
+	EntryUnit    *ledger.Unit
+	EntryAmount  *int64
+	BalanceAfter *int64
+	EntryAt      *time.Time
+}
+
+// Who fulfilled or voided a redemption is in the log, and nowhere else.
+const redemptionDetailSQL = `
+	select ` + namedColumns + `,
+		l.actor_kind as ended_by_kind, l.actor_name as ended_by_name,
+		e.kind as entry_kind, e.unit as entry_unit, e.amount as entry_amount, e.balance_after, e.created_at as entry_at` + withNames + `
+	left join loyalty.audit_entry l on l.tenant_id = d.tenant_id
+		and l.subject_kind = 'redemption'
+		and l.subject_id = @subject_id
+		and l.action in ('redemption.fulfil', 'redemption.void')
+	left join loyalty.ledger_entry e on e.tenant_id = d.tenant_id
+		and e.cause = d.id
+		and e.kind in ('redemption', 'redemption_refund')
+	where d.tenant_id = @tenant_id
+		and d.id = @id
+	order by e.seq`

@@ -5,12 +5,16 @@ package staff
 
 import (
 	"context"
-	"net/mail"
-	"strings"
+	"time"
+
+	"github.com/riverqueue/river"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/vault"
 )
 
 // Person is somebody who signs in.
@@ -19,6 +23,27 @@ type Person struct {
 	Role  core.Role
 	Name  string
 	Email string
+}
+
+const maxName = 100
+
+// Service signs people in, and keeps who they are.
+type Service struct {
+	db         *db.DB
+	jobs       *job.Queue
+	mail       *mail.Service
+	keys       vault.Keys
+	addressKey func(address string) string
+}
+
+// NewService makes the service and registers its jobs. addressKey is what an address is
+// counted under.
+func NewService(d *db.DB, jobs *job.Queue, m *mail.Service, keys vault.Keys, addressKey func(address string) string) *Service {
+	s := &Service{db: d, jobs: jobs, mail: m, keys: keys, addressKey: addressKey}
+	job.Handle(jobs, s.Remind)
+	job.Handle(jobs, s.forgetAttempts)
+	job.Every(jobs, river.PeriodicInterval(time.Hour), forgetAttempts{})
+	return s
 }
 
 // New describes a person to be. Their tenant is the transaction's.
@@ -31,9 +56,9 @@ type New struct {
 
 func (n *New) validate(tx *db.Tx) error {
 	check := core.NewCheck(nil)
-	n.Name = check.Text("name", &n.Name, 100)
+	n.Name = check.Text("name", &n.Name, maxName)
 	n.Email = check.Text("email", &n.Email, 255)
-	if a, err := mail.ParseAddress(n.Email); check.OK("email") && (err != nil || a.Address != n.Email) {
+	if check.OK("email") && emailKey(n.Email) == "" {
 		check.Add("email", core.MustBe("email", "a valid email address"))
 	}
 	if tx.Tenant == 0 {
@@ -60,7 +85,7 @@ func Add(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Person, error) {
 	}
 	p, err := db.One[Person](ctx, tx, insertSQL, db.Args{
 		"tenant": int64(tx.Tenant), "role": n.Role, "name": n.Name, "email": n.Email,
-		"email_key": strings.ToLower(n.Email), "password_hash": hash, "now": tx.Now,
+		"email_key": emailKey(n.Email), "password_hash": hash, "now": tx.Now,
 	})
 	if db.Violates(err, "staff_email") {
 		return Person{}, core.Invalid(core.Fields{"email": {core.Taken("email")}})
@@ -78,22 +103,4 @@ func Add(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Person, error) {
 func CreateAdmin(ctx context.Context, d *db.DB, by core.Actor, n New) (Person, error) {
 	n.Role = core.SuperAdmin
 	return db.Platform(ctx, d, by, func(tx *db.Tx) (Person, error) { return Add(ctx, tx, by, n) })
-}
-
-// Deactivate shuts a person of the tenant out: their sign-ins and tokens stop at once.
-func Deactivate(ctx context.Context, d *db.DB, by core.Actor, person int64) error {
-	_, err := db.InTenant(ctx, d, by, func(tx *db.Tx) (int64, error) {
-		touched, err := db.Exec(ctx, tx, deactivateSQL, db.Args{"id": person})
-		if err != nil {
-			return 0, err
-		}
-		if touched == 0 {
-			return 0, core.ErrNotFound
-		}
-		return touched, audit.Write(tx, by, audit.Entry{
-			Action: "staff.deactivate", Subject: "staff", ID: id(person),
-			Old: map[string]any{"status": "active"}, New: map[string]any{"status": "inactive"},
-		})
-	})
-	return err
 }

@@ -140,7 +140,7 @@ func oneOf[T ~string](check *core.Check, field string, v *string, allowed ...T) 
 
 func timeZone(check *core.Check, v *string) string {
 	name := check.Text("timezone", v, maxText)
-	if _, err := Zone(name); err != nil && check.OK("timezone") {
+	if _, err := core.Zone(name); err != nil && check.OK("timezone") {
 		check.Add("timezone", core.Selected("timezone"))
 	}
 	return name

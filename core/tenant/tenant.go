@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"sync"
 	"time"
 
 	"example.com/loyalty/core"
@@ -55,25 +54,6 @@ type Tenant struct {
 	Currency      string  // ISO 4217
 	Country       *string // ISO 3166-1 alpha-2
 	CreatedAt     time.Time
-}
-
-// zones that were loaded: reading one takes files, and every request wants one.
-var zones sync.Map
-
-// Zone loads a time zone by its IANA name. "Local" would be this machine's: refused.
-func Zone(name string) (*time.Location, error) {
-	if known, ok := zones.Load(name); ok {
-		return known.(*time.Location), nil
-	}
-	if name == "Local" {
-		return nil, errors.New("unknown time zone Local")
-	}
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return nil, err
-	}
-	zones.Store(name, zone)
-	return zone, nil
 }
 
 // Service makes, lists and changes tenants.
@@ -252,7 +232,7 @@ func found(t Tenant, err error) (core.Tenant, error) {
 
 // served is what the rest of the product needs to know of a tenant while serving it.
 func (t Tenant) served() (core.Tenant, error) {
-	zone, err := Zone(t.TimeZone)
+	zone, err := core.Zone(t.TimeZone)
 	return core.Tenant{ID: t.ID, Name: t.Name, Slug: t.Slug, TimeZone: zone, Currency: t.Currency, Country: t.country()}, err
 }
 

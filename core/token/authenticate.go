@@ -9,7 +9,6 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/tenant"
 )
 
 // Caller is who calls with a token, and what they may do.
@@ -72,7 +71,7 @@ func (s *Service) Authenticate(ctx context.Context, token, slug string) (Caller,
 			return Caller{}, err
 		}
 	}
-	zone, err := tenant.Zone(c.Timezone)
+	zone, err := core.Zone(c.Timezone)
 	if err != nil {
 		return Caller{}, err
 	}

@@ -21,6 +21,7 @@ type New struct {
 	TransactionTypeID *int64
 	SpendAmountCents  *int64
 	ExternalReference *string // a receipt number, unique in the tenant; may be missing
+	LocationID        *int64  // where it was made; may be missing
 	Source            Source
 
 	Unreadable core.Fields // what the front end could not read
@@ -32,6 +33,7 @@ type input struct {
 	typeID    int64
 	spend     int64
 	reference *string
+	location  *int64
 }
 
 func (n New) read(check *core.Check) input {
@@ -40,6 +42,7 @@ func (n New) read(check *core.Check) input {
 		typeID:    check.Integer("transaction_type_id", n.TransactionTypeID, minInt64, maxInt64),
 		spend:     check.Integer("spend_amount_cents", n.SpendAmountCents, 0, MaxSpendCents),
 		reference: check.OptionalText("external_reference", n.ExternalReference, maxExternalReference),
+		location:  n.LocationID,
 	}
 }
 
@@ -50,9 +53,12 @@ const (
 
 // Record records a sale and awards what its type gives for the spend. The award is
 // kept with the sale: changing the type later changes no sale. Two round trips: look
-// up type and customer; write sale and award, and commit. The customer's account is
-// locked by the award alone, at the end.
+// up type, customer and location; write sale and award, and commit. The customer's
+// account is locked by the award alone, at the end.
 func (s *Service) Record(ctx context.Context, by core.Actor, n New) (Transaction, error) {
+	if err := by.Require(core.Cashier); err != nil {
+		return Transaction{}, err
+	}
 	t, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Transaction, error) {
 		check := core.NewCheck(n.Unreadable)
 		in := n.read(check)
@@ -69,7 +75,7 @@ func (s *Service) Record(ctx context.Context, by core.Actor, n New) (Transaction
 		}
 		t := Transaction{
 			ID: core.NewID(tx.Now), RuleType: kind.RuleType, SpendAmountCents: in.spend, Status: Completed,
-			CustomerID: in.customer, TransactionTypeID: kind.ID, Source: n.Source,
+			CustomerID: in.customer, TransactionTypeID: kind.ID, Source: n.Source, LocationID: in.location,
 			ExternalReference: in.reference, CreatedAt: tx.Now,
 		}
 		if kind.RuleType == ledger.Points {
@@ -96,7 +102,7 @@ func (s *Service) Record(ctx context.Context, by core.Actor, n New) (Transaction
 // references looks up what the sale refers to, in one round trip, and notes what
 // cannot be used. A foreign record looks like a missing one.
 func (s *Service) references(ctx context.Context, tx *db.Tx, check *core.Check, in input) (Type, error) {
-	found, err := db.One[references](ctx, tx, referencesSQL, db.Args{"type": in.typeID, "customer": in.customer})
+	found, err := db.One[references](ctx, tx, referencesSQL, db.Args{"type": in.typeID, "customer": in.customer, "location": in.location})
 	if err != nil {
 		return Type{}, err
 	}
@@ -105,6 +111,9 @@ func (s *Service) references(ctx context.Context, tx *db.Tx, check *core.Check, 
 	}
 	if check.OK("customer_ulid") && (found.CustomerStatus == nil || *found.CustomerStatus != customer.Active) {
 		check.Add("customer_ulid", core.Selected("customer_ulid"))
+	}
+	if in.location != nil && check.OK("location_id") && !found.LocationActive {
+		check.Add("location_id", core.Selected("location_id"))
 	}
 	if found.ID == nil {
 		return Type{}, nil
@@ -117,7 +126,7 @@ func insert(tx *db.Tx, by core.Actor, t Transaction) error {
 	return db.Queue(tx, insertSQL, db.Args{
 		"id": t.ID, "customer": t.CustomerID, "type": t.TransactionTypeID, "rule_type": t.RuleType,
 		"spend": t.SpendAmountCents, "points": t.PointsAwarded, "stamps": t.StampsAwarded,
-		"source": t.Source, "reference": t.ExternalReference,
+		"source": t.Source, "location": t.LocationID, "reference": t.ExternalReference,
 		"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
 	})
 }

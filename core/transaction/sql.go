@@ -1,6 +1,9 @@
 package transaction
 
 import (
+	"time"
+
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/ledger"
 )
@@ -41,6 +44,67 @@ const listByCustomerBeforeSQL = `
 	order by id
 	limit @limit`
 
+// A page is found by an index in the order of the list, and only its sales are named.
+const (
+	namedColumns = `t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,
+		t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, t.created_at,
+		c.first_name || ' ' || c.last_name as customer_name, k.name as type_name, l.name as location_name,
+		t.actor_kind, t.actor_name,
+		t.status = 'completed' and (@voids_any::boolean or coalesce(t.id = ` + lastSale + `, false)) as voidable`
+
+	withNames = `
+	from loyalty.transaction t
+	join loyalty.customer c on c.tenant_id = t.tenant_id and c.id = t.customer_id
+	join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id
+	left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id`
+
+	listSQL = `
+	select ` + namedColumns + withNames + `
+	where t.tenant_id = @tenant_id`
+
+	// Spelt out, so that the index of the voided ones is used.
+	whereCompleted = ` and t.status = 'completed'`
+	whereVoided    = ` and t.status = 'voided'`
+	whereType      = ` and t.transaction_type_id = @type`
+	whereSource    = ` and t.source = @source`
+	whereCustomer  = ` and t.customer_id = @customer`
+	whereLocation  = ` and t.location_id = @location`
+	whereReference = ` and t.external_reference = @reference`
+	whereFrom      = ` and t.id >= @first_id`
+	whereUntil     = ` and t.id < @end_id`
+	whereOlder     = ` and t.id < @id`
+	whereNewer     = ` and t.id > @id`
+	newestFirst    = ` order by t.id desc limit @limit`
+	oldestFirst    = ` order by t.id limit @limit`
+)
+
+// record is a sale with one of its ledger entries, if it has any.
+type record struct {
+	Named
+	VoidedByKind *core.ActorKind
+	VoidedByName *string
+	EntryKind    *ledger.Kind
+	EntryAmount  *int64
+	BalanceAfter *int64
+	EntryAt      *time.Time
+}
+
+// Who voided a sale is in the log, and nowhere else.
+const detailSQL = `
+	select ` + namedColumns + `,
+		v.actor_kind as voided_by_kind, v.actor_name as voided_by_name,
+		e.kind as entry_kind, e.amount as entry_amount, e.balance_after, e.created_at as entry_at` + withNames + `
+	left join loyalty.audit_entry v on v.tenant_id = t.tenant_id
+		and v.subject_kind = 'transaction'
+		and v.subject_id = @subject_id
+		and v.action = 'transaction.void'
+	left join loyalty.ledger_entry e on e.tenant_id = t.tenant_id
+		and e.cause = t.id
+		and e.kind in ('earn', 'reversal')
+	where t.tenant_id = @tenant_id
+		and t.id = @id
+	order by e.seq`
+
 type customerState struct{ Status customer.Status }
 
 const customerStateSQL = `
@@ -49,12 +113,14 @@ const customerStateSQL = `
 	where tenant_id = @tenant_id
 		and id = @customer`
 
-// references is a type and a customer's status; either may be missing.
+// references is a type, a customer's status and whether a location is open; each may
+// be missing.
 type references struct {
 	ID             *int64
-	RuleType       ledger.Unit
+	RuleType       RuleType
 	Active         bool
 	CustomerStatus *customer.Status
+	LocationActive bool
 	Rule
 }
 
@@ -62,25 +128,48 @@ const referencesSQL = `
 	select t.id, coalesce(t.rule_type, '') as rule_type, coalesce(t.active, false) as active,
 		coalesce(t.points_per_unit, 0) as points_per_unit, coalesce(t.unit_cents, 1) as unit_cents,
 		coalesce(t.stamps_per_transaction, 0) as stamps_per_transaction,
-		coalesce(t.min_spend_cents, 0) as min_spend_cents, t.max_award, c.status as customer_status
+		coalesce(t.min_spend_cents, 0) as min_spend_cents, t.max_award, c.status as customer_status,
+		coalesce(l.active, false) as location_active
 	from (values (1)) as always
 	left join loyalty.transaction_type t on t.tenant_id = @tenant_id and t.id = @type
-	left join loyalty.customer c on c.tenant_id = @tenant_id and c.id = @customer`
+	left join loyalty.customer c on c.tenant_id = @tenant_id and c.id = @customer
+	left join loyalty.location l on l.tenant_id = @tenant_id and l.id = @location`
 
 const insertSQL = `
 	insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents,
-		points_awarded, stamps_awarded, source, external_reference, actor_kind, actor_id, actor_name, created_at)
+		points_awarded, stamps_awarded, source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
 	values (@tenant_id, @id, @customer, @type, @rule_type, @spend,
-		@points, @stamps, @source, @reference, @actor_kind, @actor_id, @actor_name, @now)`
+		@points, @stamps, @source, @location, @reference, @actor_kind, @actor_id, @actor_name, @now)`
 
-const voidSQL = `
+const (
+	voidCompleted = `
 	update loyalty.transaction
 	set status = 'voided',
 		voided_at = @now
 	where tenant_id = @tenant_id
 		and id = @id
-		and status = 'completed'
+		and status = 'completed'`
+
+	voidSQL = voidCompleted + `
 	returning ` + columns
+
+	voidLastSQL = voidCompleted + `
+		and id = ` + lastSale + `
+	returning ` + columns
+
+	// What a cashier recorded last, if that was not too long ago. Few sales are so
+	// young, so they are looked through, and no index is kept for it.
+	lastSale = `(
+			select id
+			from loyalty.transaction
+			where tenant_id = @tenant_id
+				and id >= @since_id
+				and actor_kind = 'staff'
+				and actor_id = @actor_id
+			order by id desc
+			limit 1
+		)`
+)
 
 const typeColumns = `id, name, rule_type, active, points_per_unit, unit_cents, stamps_per_transaction, min_spend_cents, max_award`
 
@@ -97,9 +186,46 @@ const typesSQL = `
 	where tenant_id = @tenant_id
 	order by id`
 
+const findTypeSQL = `
+	select ` + typeColumns + `
+	from loyalty.transaction_type
+	where tenant_id = @tenant_id
+		and id = @id`
+
+const lockTypeSQL = `
+	select ` + typeColumns + `,
+		(
+			select id
+			from loyalty.transaction
+			where tenant_id = @tenant_id
+				and transaction_type_id = @id
+			order by id
+			limit 1
+		) is not null as used
+	from loyalty.transaction_type
+	where tenant_id = @tenant_id
+		and id = @id
+	for no key update`
+
+const updateTypeSQL = `
+	update loyalty.transaction_type
+	set name = @name,
+		rule_type = @rule_type,
+		active = @active,
+		points_per_unit = @points_per_unit,
+		unit_cents = @unit_cents,
+		stamps_per_transaction = @stamps_per_transaction,
+		min_spend_cents = @min_spend_cents,
+		max_award = @max_award
+	where tenant_id = @tenant_id
+		and id = @id
+	returning ` + typeColumns
+
+// One that is so already is not touched.
 const setTypeActiveSQL = `
 	update loyalty.transaction_type
 	set active = @active
 	where tenant_id = @tenant_id
 		and id = @id
+		and active <> @active
 	returning ` + typeColumns

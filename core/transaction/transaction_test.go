@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -18,6 +19,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/transaction"
 )
 
@@ -66,6 +68,35 @@ func (s shop) of(spend int64) transaction.New {
 	return transaction.New{
 		CustomerID: new(s.customer.String()), TransactionTypeID: &s.kind.ID, SpendAmountCents: &spend, Source: transaction.API,
 	}
+}
+
+// at describes a sale at a location.
+func (s shop) at(location int64) transaction.New {
+	n := s.of(1000)
+	n.LocationID = &location
+	return n
+}
+
+func (s shop) open(t *testing.T, name string) location.Location {
+	t.Helper()
+	l, err := location.NewService(s.db).Add(t.Context(), s.by, location.New{Name: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// person is somebody else of the staff.
+func (s shop) person(t *testing.T, role core.Role) core.Actor {
+	t.Helper()
+	return dbtest.Person(t, s.db, s.by, role)
+}
+
+// later is the same shop after some time.
+func (s shop) later(wait time.Duration) shop {
+	s.db = s.db.At(s.db.Now().Add(wait))
+	s.Service, s.customers = transaction.NewService(s.db), customer.NewService(s.db)
+	return s
 }
 
 func (s shop) sale(t *testing.T, spend int64) transaction.Transaction {
@@ -272,7 +303,7 @@ func TestAChangedTypeChangesNoSale(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	old := s.sale(t, 1000)
-	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.transaction_type set points_per_unit = 7 where tenant_id = $1 and id = $2", s.by.Tenant.ID, s.kind.ID); err != nil {
+	if _, err := s.EditType(t.Context(), s.by, s.kind.ID, transaction.EditType{PointsPerUnit: core.Set(int64(7))}); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.sale(t, 1000); *got.PointsAwarded != 70 {
@@ -661,6 +692,7 @@ func TestRoundTrips(t *testing.T) {
 		}
 	}
 	receipts := 0
+	cashier := s.person(t, core.Cashier)
 	for _, c := range []struct {
 		name string
 		want int
@@ -668,6 +700,7 @@ func TestRoundTrips(t *testing.T) {
 	}{
 		{"record", 2, record(s.of(1000))},
 		{"record nothing earned", 2, record(s.of(0))},
+		{"record at a location", 2, record(s.at(s.open(t, "Söder").ID))},
 		{"record with a receipt number", 2, func() error {
 			n := s.of(1000)
 			receipts++
@@ -683,6 +716,23 @@ func TestRoundTrips(t *testing.T) {
 		{"find", 1, func() error { return second(s.Find(ctx, s.by, sold)) }},
 		{"list", 1, func() error { return second(s.ListByCustomer(ctx, s.by, s.customer, core.Page{Size: 3})) }},
 		{"types", 1, func() error { return second(s.Types(ctx, s.by)) }},
+		{"find type", 1, func() error { return second(s.FindType(ctx, s.by, s.kind.ID)) }},
+		{"edit type", 3, func() error {
+			return second(s.EditType(ctx, s.by, s.kind.ID, transaction.EditType{Name: core.Set("Purchase")}))
+		}},
+		{"open an open type", 3, func() error { return second(s.SetTypeActive(ctx, s.by, s.kind.ID, true)) }},
+		{"list filtered", 1, func() error {
+			_, err := s.List(ctx, s.by, transaction.Filter{Status: new("completed"), TypeID: &s.kind.ID}, core.Page{Size: 3})
+			return err
+		}},
+		{"detail", 1, func() error { return second(s.Detail(ctx, s.by, sold)) }},
+		{"a cashier's void", 4, func() error {
+			made, err := s.Record(ctx, cashier, s.of(1000))
+			if err != nil {
+				return err
+			}
+			return second(s.Void(ctx, cashier, made.ID))
+		}},
 		{"add type", 2, func() error {
 			return second(s.AddType(ctx, s.by, transaction.NewType{Name: "x", RuleType: ledger.Stamps}))
 		}},

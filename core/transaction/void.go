@@ -3,6 +3,7 @@ package transaction
 import (
 	"context"
 	"errors"
+	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
@@ -10,23 +11,35 @@ import (
 	"example.com/loyalty/core/ledger"
 )
 
-// ErrAlreadyVoided refuses the second void of a sale (specification §3).
-var ErrAlreadyVoided = core.Refuse("already-voided", "This transaction has already been voided.")
+var (
+	// ErrAlreadyVoided refuses the second void of a sale (specification §3).
+	ErrAlreadyVoided = core.Refuse("already-voided", "This transaction has already been voided.")
+	// ErrVoidNotAllowed refuses a cashier a sale that is not theirs to void (decisions
+	// §9). It is a rule and no lack of a role: the same person may void the next one, and
+	// this one might have been voided a minute ago.
+	ErrVoidNotAllowed = core.Refuse("void-not-allowed",
+		"At the till only your own last sale can be voided, within 10 minutes. A manager can void this one.")
+)
+
+const cashierVoids = 10 * time.Minute
 
 // Void voids a sale and takes its whole award back, once, even where it was spent:
 // the balance may go below zero. Of several at once, one voids and the others are
-// refused. Two round trips.
+// refused. A cashier voids what they themselves recorded last, within ten minutes; a
+// later sale of theirs counts even if it was voided. Two round trips.
 func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Transaction, error) {
+	if err := by.Require(core.Cashier); err != nil {
+		return Transaction{}, err
+	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Transaction, error) {
-		t, err := db.One[Transaction](ctx, tx, voidSQL, db.Args{"id": id, "now": tx.Now})
-		if errors.Is(err, core.ErrNotFound) {
-			if _, err := db.One[Transaction](ctx, tx, findSQL, db.Args{"id": id}); err != nil {
-				return Transaction{}, err
-			}
-			return Transaction{}, ErrAlreadyVoided
+		statement, args := voidSQL, db.Args{"id": id, "now": tx.Now}
+		if !voidsAny(by) {
+			statement = voidLastSQL
+			recently(by, tx.Now, args)
 		}
+		t, err := db.One[Transaction](ctx, tx, statement, args)
 		if err != nil {
-			return Transaction{}, err
+			return Transaction{}, notVoided(ctx, tx, id, err)
 		}
 		err = audit.Write(tx, by, audit.Entry{
 			Action: "transaction.void", Subject: "transaction", ID: id.String(),
@@ -39,4 +52,33 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Transact
 			Customer: t.CustomerID, Unit: t.RuleType, Amount: -t.award(), Kind: ledger.Reversal, Cause: &t.ID,
 		})
 	})
+}
+
+// notVoided says why a sale could not be voided.
+func notVoided(ctx context.Context, tx *db.Tx, id core.ID, err error) error {
+	if !errors.Is(err, core.ErrNotFound) {
+		return err
+	}
+	t, err := db.One[Transaction](ctx, tx, findSQL, db.Args{"id": id})
+	switch {
+	case err != nil:
+		return err
+	case t.Status == Voided:
+		return ErrAlreadyVoided
+	}
+	return ErrVoidNotAllowed
+}
+
+// voidsAny reports whether somebody may void every sale.
+func voidsAny(by core.Actor) bool { return by.Require(core.Manager) == nil }
+
+// voids adds what a statement needs that tells which sales somebody may void.
+func voids(by core.Actor, now time.Time, args db.Args) {
+	args["voids_any"] = voidsAny(by)
+	recently(by, now, args)
+}
+
+// recently adds what lastSale asks for.
+func recently(by core.Actor, now time.Time, args db.Args) {
+	args["actor_id"], args["since_id"] = by.ID, core.FirstID(now.Add(-cashierVoids))
 }

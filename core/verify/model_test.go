@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -263,6 +264,26 @@ func (m *model) record(n transaction.New, who core.ID, id core.ID, at time.Time)
 	return made, nil
 }
 
+// A rule is for the sales to come; its unit stays once there is one.
+func (m *model) editType(id int64, e transaction.EditType) (transaction.Type, error) {
+	k := m.types[id]
+	if k == nil {
+		return transaction.Type{}, core.ErrNotFound
+	}
+	for _, t := range m.sales.each {
+		if t.TransactionTypeID == id && e.RuleType.Set && *e.RuleType.Value != string(k.RuleType) {
+			return transaction.Type{}, core.Invalid(core.Fields{
+				"rule_type": {"The rule type cannot change once there are sales of the type. Make a new type instead."},
+			})
+		}
+	}
+	if e.RuleType.Set {
+		k.RuleType = ledger.Unit(*e.RuleType.Value)
+	}
+	k.PointsPerUnit, k.MaxAward = *e.PointsPerUnit.Value, e.MaxAward.Value
+	return *k, nil
+}
+
 // "Voiding reverses the whole award even if it was spent."
 func (m *model) void(id core.ID, at *time.Time) (transaction.Transaction, error) {
 	t := m.sales.byID[id]
@@ -325,6 +346,36 @@ func take(r *reward.Reward) bool {
 	return true
 }
 
+// changeStock adds pieces, or takes some that are there.
+func (m *model) changeStock(id core.ID, change int64) (reward.Reward, error) {
+	r := m.rewards.byID[id]
+	switch {
+	case r == nil:
+		return reward.Reward{}, core.ErrNotFound
+	case r.Stock == nil:
+		return reward.Reward{}, core.Invalid(core.Fields{"change": {"The pieces of this reward are not counted: it is unlimited."}})
+	case *r.Stock+change < 0:
+		return reward.Reward{}, core.Invalid(core.Fields{
+			"change": {fmt.Sprintf("The change field must be between %d and %d.", -*r.Stock, 1_000_000_000_000-*r.Stock)},
+		})
+	}
+	r.Stock = new(*r.Stock + change)
+	return *r, nil
+}
+
+// setStock replaces what was seen.
+func (m *model) setStock(id core.ID, seen, stock *int64) (reward.Reward, error) {
+	r := m.rewards.byID[id]
+	switch {
+	case r == nil:
+		return reward.Reward{}, core.ErrNotFound
+	case (seen == nil) != (r.Stock == nil), seen != nil && *seen != *r.Stock:
+		return reward.Reward{}, reward.ErrStockChanged
+	}
+	r.Stock = stock
+	return *r, nil
+}
+
 func (m *model) pending(id core.ID) (*reward.Redemption, error) {
 	r := m.redemptions.byID[id]
 	switch {
@@ -360,8 +411,7 @@ func (m *model) takeBack(id core.ID, at *time.Time) (reward.Redemption, error) {
 	if err := m.post(r.CustomerID, unit, cost, false); err != nil {
 		return reward.Redemption{}, err
 	}
-	if r.TookStock {
-		what := m.rewards.byID[r.RewardID]
+	if what := m.rewards.byID[r.RewardID]; r.TookStock && what.Stock != nil {
 		what.Stock = new(*what.Stock + 1)
 	}
 	r.Status, r.VoidedAt = reward.Voided, at
@@ -379,6 +429,47 @@ func (m *model) addCoupon(n coupon.New, what *core.ID, id core.ID, at time.Time)
 	}
 	m.coupons.put(id, made)
 	return made, nil
+}
+
+// What was sent stays: the benefit, and how many vouchers somebody may hold.
+func (m *model) editCoupon(id core.ID, e coupon.Edit) (coupon.Coupon, error) {
+	c := m.coupons.byID[id]
+	if c == nil {
+		return coupon.Coupon{}, core.ErrNotFound
+	}
+	edited, f, sent := *c, core.Fields{}, false
+	for _, s := range m.sends.each {
+		sent = sent || s.CouponID == id
+	}
+	if e.BenefitType.Set {
+		edited.Benefit = coupon.Benefit{BenefitType: coupon.BenefitType(*e.BenefitType.Value), BenefitValue: e.BenefitValue.Value}
+		if sent && (c.BenefitType != edited.BenefitType || *c.BenefitValue != *edited.BenefitValue) {
+			f.Add("benefit_type", "The benefit cannot change once the coupon was sent. Make a new coupon instead.")
+		}
+	}
+	if e.MaxPerCustomer.Set {
+		edited.MaxPerCustomer = *e.MaxPerCustomer.Value
+		if sent && edited.MaxPerCustomer < c.MaxPerCustomer {
+			f.Add("max_per_customer", fmt.Sprintf("The max per customer field must be at least %d: the coupon was sent with it.", c.MaxPerCustomer))
+		}
+	}
+	if e.MaxRedemptions.Set {
+		edited.MaxRedemptions = e.MaxRedemptions.Value
+		if edited.MaxRedemptions != nil && *edited.MaxRedemptions < c.RedemptionsCount {
+			f.Add("max_redemptions", fmt.Sprintf("The max redemptions field must be at least %d: so often the coupon was redeemed.", c.RedemptionsCount))
+		}
+	}
+	if e.ExpiresAt.Set {
+		edited.ExpiresAt = e.ExpiresAt.Value
+		if edited.ExpiresAt != nil && edited.StartsAt != nil && !edited.ExpiresAt.After(*edited.StartsAt) {
+			f.Add("expires_at", "The expires at field must be a date after starts at.")
+		}
+	}
+	if err := refusal(f); err != nil {
+		return coupon.Coupon{}, err
+	}
+	*c = edited
+	return edited, nil
 }
 
 // "An inactive, expired or not yet started coupon cannot be sent"; "a unique form key
@@ -553,4 +644,45 @@ func (m *model) redeemVoucher(id core.ID, redemption *core.ID, now time.Time) (c
 	c.RedemptionsCount++
 	v.Status, v.RedeemedAt = coupon.VoucherRedeemed, &now
 	return *v, nil
+}
+
+// status is a voucher's at that instant: "past it, a voucher is expired the moment it is
+// looked at, in every list, report and answer".
+func status(v *coupon.Voucher, now time.Time) coupon.VoucherStatus {
+	if v.Status == coupon.VoucherPending && v.ExpiresAt != nil && !v.ExpiresAt.After(now) {
+		return coupon.VoucherExpired
+	}
+	return v.Status
+}
+
+// counted is what became of a coupon's vouchers.
+func (m *model) counted(id core.ID, now time.Time) (sent, pending, redeemed, expired int64) {
+	for _, v := range m.vouchers.each {
+		if v.CouponID != id {
+			continue
+		}
+		sent++
+		switch status(v, now) {
+		case coupon.VoucherPending:
+			pending++
+		case coupon.VoucherRedeemed:
+			redeemed++
+		case coupon.VoucherExpired:
+			expired++
+		}
+	}
+	return sent, pending, redeemed, expired
+}
+
+// redeemed is how often a reward was exchanged for, and how many wait.
+func (m *model) redeemed(id core.ID) (pending, redeemed int64) {
+	for _, r := range m.redemptions.each {
+		if r.RewardID == id && r.Status != reward.Voided {
+			redeemed++
+			if r.Status == reward.Pending {
+				pending++
+			}
+		}
+	}
+	return pending, redeemed
 }

@@ -152,13 +152,16 @@ func (p *play) moves() map[string]func(*rapid.T) {
 		{7, p.record},
 		{4, p.void},
 		{1, p.switchType},
+		{1, p.editType},
 		{1, p.addReward},
 		{1, p.switchReward},
+		{2, p.correctStock},
 		{7, p.redeem},
 		{3, p.fulfil},
 		{4, p.takeBack},
 		{2, p.addCoupon},
 		{1, p.switchCoupon},
+		{2, p.editCoupon},
 		{5, p.send},
 		{5, p.evaluate},
 		{10, p.redeemVoucher},
@@ -308,6 +311,44 @@ func (p *play) switchType(t *rapid.T) {
 	agree(t, p, "switch a type", got, err, *p.model.types[id], nil)
 }
 
+func (p *play) editType(t *rapid.T) {
+	id := mostly(t, "type", slices.Sorted(maps.Keys(p.model.types)), p.theirs.Kind)
+	e := transaction.EditType{PointsPerUnit: core.Set(one[int64](t, "points", 1, 3, 0)), MaxAward: core.Optional[int64]{Set: true}}
+	if most := one[int64](t, "most", 0, 20); most > 0 {
+		e.MaxAward.Value = &most
+	}
+	if unit := one(t, "unit", "", "stamps", "points"); unit != "" {
+		e.RuleType = core.Set(unit)
+	}
+	got, err := p.sales.EditType(t.Context(), p.by, id, e)
+	want, refusal := p.model.editType(id, e)
+	agree(t, p, "edit a type", got, err, want, refusal)
+}
+
+func (p *play) correctStock(t *rapid.T) {
+	id := pick(t, "reward", p.model.rewards, p.theirs.Reward)
+	if one(t, "how", "change", "count") == "change" {
+		change := one[int64](t, "change", 2, -1, -4)
+		got, err := p.rewards.ChangeStock(t.Context(), p.by, id, reward.StockChange{Change: &change})
+		want, refusal := p.model.changeStock(id, change)
+		agree(t, p, "change a stock", got, err, want, refusal)
+		return
+	}
+	stock := func(label string, of ...int64) *int64 {
+		if n := one(t, label, of...); n >= 0 {
+			return &n
+		}
+		return nil
+	}
+	c := reward.StockCount{Stock: stock("stock", 3, 0, -1), Seen: stock("seen", 1, -1)}
+	if r := p.model.rewards.byID[id]; r != nil && one(t, "look", true, true, false) {
+		c.Seen = r.Stock
+	}
+	got, err := p.rewards.SetStock(t.Context(), p.by, id, c)
+	want, refusal := p.model.setStock(id, c.Seen, c.Stock)
+	agree(t, p, "set a stock", got, err, want, refusal)
+}
+
 func (p *play) addReward(t *rapid.T) {
 	n := reward.New{Name: new("Espresso"), PointsCost: new(one[int64](t, "points", 5, 148, 30))}
 	if one(t, "unit", ledger.Points, ledger.Stamps) == ledger.Stamps {
@@ -394,6 +435,32 @@ func (p *play) switchCoupon(t *rapid.T) {
 	}
 	p.model.coupons.byID[id].Active = active
 	agree(t, p, "switch a coupon", got, err, *p.model.coupons.byID[id], nil)
+}
+
+func (p *play) editCoupon(t *rapid.T) {
+	id := pick(t, "coupon", p.model.coupons, p.theirs.Coupon)
+	var e coupon.Edit
+	switch c := p.model.coupons.byID[id]; one(t, "field", "per customer", "cap", "end", "benefit") {
+	case "per customer":
+		e.MaxPerCustomer = core.Set(one[int64](t, "per customer", 2, 1, 3))
+	case "cap":
+		e.MaxRedemptions.Set = true
+		if most := one[int64](t, "cap", 2, 0, 1); most > 0 {
+			e.MaxRedemptions.Value = &most
+		}
+	case "end":
+		e.ExpiresAt.Set = true
+		if hours := one[time.Duration](t, "expires", 300, 0, 50); hours > 0 {
+			e.ExpiresAt.Value = new(p.db.Now().Add(hours * time.Hour))
+		}
+	case "benefit":
+		if c != nil && c.BenefitType != coupon.Reward {
+			e.BenefitType, e.BenefitValue = core.Set(one(t, "benefit", "points", "stamps", "percent")), core.Set(one[int64](t, "value", 7, 40))
+		}
+	}
+	got, err := p.coupons.Edit(t.Context(), p.by, id, e)
+	want, refusal := p.model.editCoupon(id, e)
+	agree(t, p, "edit a coupon", got, err, want, refusal)
 }
 
 func (p *play) send(t *rapid.T) {
@@ -528,6 +595,7 @@ func (p *play) compare(t *rapid.T) {
 		}, func(v *coupon.Voucher) bool { return v.CouponID == id && v.Status == coupon.VoucherRedeemed })
 		agree(t, p, "list redeemed vouchers", got, nil, want, nil)
 	}
+	p.compareCounts(t)
 	results, err := verify.Run(ctx, p.db)
 	if err != nil {
 		t.Fatal(err)
@@ -536,5 +604,46 @@ func (p *play) compare(t *rapid.T) {
 		if r.Wrong > 0 {
 			t.Errorf("%s: %d wrong: %v", r.Check, r.Wrong, r.Examples)
 		}
+	}
+}
+
+// compareCounts holds what the panel lists and counts against the model.
+func (p *play) compareCounts(t *rapid.T) {
+	ctx, now := t.Context(), p.db.Now()
+	for _, c := range listed(t, 2, func(page core.Page) (core.List[coupon.Counted], error) {
+		return p.coupons.ListCounted(ctx, p.by, coupon.Filter{}, page)
+	}) {
+		sent, pending, redeemed, expired := p.model.counted(c.ID, now)
+		agree(t, p, "count vouchers", []int64{c.Sent, c.Pending, c.Redeemed, c.Expired}, nil, []int64{sent, pending, redeemed, expired}, nil)
+	}
+	for _, r := range listed(t, 2, func(page core.Page) (core.List[reward.Counted], error) {
+		return p.rewards.List(ctx, p.by, reward.Filter{}, page)
+	}) {
+		pending, redeemed := p.model.redeemed(r.ID)
+		agree(t, p, "count redemptions", r, nil, reward.Counted{Reward: *p.model.rewards.byID[r.ID], Pending: pending, Redeemed: redeemed}, nil)
+	}
+	var queue []reward.Redemption
+	for _, r := range listed(t, 2, func(page core.Page) (core.List[reward.NamedRedemption], error) {
+		return p.rewards.ListPending(ctx, p.by, page)
+	}) {
+		queue = append(queue, r.Redemption)
+	}
+	waiting := p.model.redemptions.newestFirst(func(r *reward.Redemption) time.Time { return r.CreatedAt },
+		func(r *reward.Redemption) bool { return r.Status == reward.Pending })
+	slices.Reverse(waiting)
+	agree(t, p, "list the queue", queue, nil, waiting, nil)
+	for who := range p.model.customers.each {
+		var got []coupon.Voucher
+		for _, v := range listed(t, 2, func(page core.Page) (core.List[coupon.NamedVoucher], error) {
+			return p.coupons.ListByCustomer(ctx, p.by, who, page)
+		}) {
+			got = append(got, v.Voucher)
+		}
+		want := p.model.vouchers.newestFirst(func(v *coupon.Voucher) time.Time { return v.CreatedAt },
+			func(v *coupon.Voucher) bool { return v.CustomerID == who })
+		for i := range want {
+			want[i].Status = status(&want[i], now)
+		}
+		agree(t, p, "list vouchers", got, nil, want, nil)
 	}
 }

@@ -225,6 +225,16 @@ const sendSQL = `
 		left join told t on t.send_id = s.id and t.tenant_id = s.tenant_id
 	)` + tally
 
+const sendVouchersSQL = `
+	with judged as (
+		select s.tenant_id, s.id,
+			s.redeemed <> count(v.id) filter (where v.status = 'redeemed')
+				or coalesce(bool_or(v.expires_at is distinct from s.expires_at) filter (where v.id is not null), false) as wrong
+		from loyalty.coupon_send s
+		left join loyalty.voucher v on v.send_id = s.id and v.tenant_id = s.tenant_id
+		group by s.tenant_id, s.id, s.redeemed
+	)` + tally
+
 const voucherSQL = `
 	with judged as (
 		select v.tenant_id, v.id,

@@ -50,6 +50,7 @@ var checks = []struct{ claim, sql string }{
 	{"Every coupon knows how many of its vouchers were redeemed, and they are no more than may be.", capSQL},
 	{"Nobody holds more vouchers of a coupon than they may.", holdingSQL},
 	{"Every send made as many vouchers as it counts, of the members it counts.", sendSQL},
+	{"Every send knows how many of its vouchers were redeemed, and when all of them expire.", sendVouchersSQL},
 	{"Every voucher belongs to a customer, a coupon and a send of that coupon, of its tenant.", voucherSQL},
 	{"No external reference names two sales of a tenant.", referenceSQL},
 	{"No phone number belongs to two customers of a tenant.", phoneSQL},

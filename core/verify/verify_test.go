@@ -261,7 +261,7 @@ const noConstraints = `
 		drop constraint transaction_customer, drop constraint transaction_type, drop constraint transaction_location,
 		drop constraint transaction_points_awarded_check;
 	alter table loyalty.coupon drop constraint coupon_cap;
-	alter table loyalty.coupon_send drop constraint coupon_send_counts, drop constraint coupon_send_coupon;
+	alter table loyalty.coupon_send drop constraint coupon_send_counts, drop constraint coupon_send_coupon, drop constraint coupon_send_redeemed;
 	alter table loyalty.voucher drop constraint voucher_customer, drop constraint voucher_coupon, drop constraint voucher_send,
 		drop constraint voucher_redemption, drop constraint voucher_redeemed;
 	drop index loyalty.voucher_redemption_once;
@@ -390,6 +390,10 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every send made", "a voucher less", "delete from loyalty.voucher where id = " + unused},
 		{"Every send made", "vouchers of no send that counts", "update loyalty.coupon_send set sent = 0, matched = 0"},
 		{"Every send made", "a member of no kind", "update loyalty.coupon_send set matched = matched + 1"},
+		{"Every send knows", "one too many", "update loyalty.coupon_send set redeemed = redeemed + 1"},
+		{"Every send knows", "one that was redeemed without it", "update loyalty.voucher set status = 'redeemed', redeemed_at = created_at where id = " + unused},
+		{"Every send knows", "another end", "update loyalty.coupon_send set expires_at = now()"},
+		{"Every send knows", "a voucher without end", "update loyalty.voucher set expires_at = now() where id = " + unused},
 		{"Every voucher belongs", "a customer less", "delete from loyalty.customer where first_name = 'Anna'"},
 		{"Every voucher belongs", "a coupon less", "delete from loyalty.coupon where benefit_type = 'percent'"},
 		{"Every voucher belongs", "a send less", "delete from loyalty.coupon_send where id = (select send_id from loyalty.voucher limit 1)"},

@@ -24,6 +24,11 @@ const (
 	redeemVoucher     = "POST /api/v1/coupons/{ulid}/redeem"
 	upsertCustomer    = "POST /api/v1/customers"
 	sendCoupon        = "Sending a coupon, in the panel"
+	changeStaff       = "Changing the role of a person or deactivating them, in the panel"
+	inviteAgain       = "Inviting a person again, in the panel"
+	setUpFactor       = "Setting up a second factor, in the panel"
+	voidSale          = "Voiding a sale, in the panel"
+	setStock          = "Correcting the stock of a reward, in the panel"
 )
 
 // groups are all the rules, in the order of the list page.
@@ -41,6 +46,21 @@ var groups = []group{
 			next: []string{
 				"Read `GET /api/v1/transactions/{ulid}` to see when it was voided: `voided_at`.",
 				"If the wrong transaction was meant, check the ULID and void the right one.",
+			},
+		},
+		{
+			slug: "void-not-allowed", title: "This sale is not yours to void",
+			detail:   "At the till only your own last sale can be voided, within 10 minutes. A manager can void this one.",
+			requests: []string{voidSale},
+			happened: []string{
+				"A cashier can take back the sale they have just rung up: the last one they recorded themselves, for ten minutes. " +
+					"This sale is older, somebody else’s, or they have recorded another one since. Nothing was voided.",
+				"A later sale counts even if it was voided itself: the one before it does not become the last again.",
+			},
+			retry: "No. Once this has been said of a sale, it stays so.",
+			next: []string{
+				"Ask a manager or an owner: they can void any sale, at any time.",
+				"Then ring the sale up again as it should have been.",
 			},
 		},
 		{
@@ -104,6 +124,20 @@ var groups = []group{
 			next: []string{
 				"Offer another reward from `GET /api/v1/rewards`.",
 				"If there is more on the shelf than the number says, have the shop correct the reward’s stock in its panel.",
+			},
+		},
+		{
+			slug: "stock-changed", title: "The stock has changed meanwhile",
+			detail:   "The stock has changed since you looked. Nothing was changed: look again, then correct it.",
+			requests: []string{setStock},
+			happened: []string{
+				"Somebody counted the pieces on the shelf and typed the number in, but since the page was opened a till has handed one out, " +
+					"or a colleague has corrected the stock as well. The number would have brought back a piece that is gone.",
+			},
+			retry: "Not with the same number. Look at the stock as it is now, and count again where that is needed.",
+			next: []string{
+				"Open the reward again: it shows the stock of this moment.",
+				"To put new pieces on the shelf, add so many instead of setting the number: that works whatever the tills do meanwhile.",
 			},
 		},
 		{
@@ -213,6 +247,47 @@ var groups = []group{
 			next: []string{
 				"Tell the customer that the offer has run out.",
 				"If there should be more, the shop can raise the coupon’s number of redemptions in its panel. The voucher then works until it expires.",
+			},
+		},
+	}},
+	{"People and signing in", []rule{
+		{
+			slug: "last-owner", title: "This is the last owner",
+			detail:   "A business needs an owner who can sign in, and this is the only one. Make somebody else an owner first.",
+			requests: []string{changeStaff},
+			happened: []string{
+				"Without this person, nobody could invite people, make API tokens or change the settings of the business. Nothing was changed.",
+				"An owner who was invited and has not chosen a password yet does not count: they might never come.",
+			},
+			retry: "Once there is another owner who has chosen a password.",
+			next: []string{
+				"Give somebody else the role of an owner, or invite another one and wait until they have joined.",
+			},
+		},
+		{
+			slug: "already-joined", title: "The person has joined already",
+			detail:   "This person has chosen a password already. Whoever forgot theirs gets a new one at the sign-in page.",
+			requests: []string{inviteAgain},
+			happened: []string{
+				"An invitation lets somebody choose their first password, and this person has one. No mail was sent.",
+			},
+			retry: "No, the answer would be the same.",
+			next: []string{
+				"Tell them to follow “Forgot password” at the sign-in page. A link to choose another one is then mailed to them.",
+			},
+		},
+		{
+			slug: "second-factor-on", title: "The second factor is on already",
+			detail:   "The second factor is on already. Turn it off first to set it up anew.",
+			requests: []string{setUpFactor},
+			happened: []string{
+				"A person has one second factor, and turning it off asks for a password or a code. Setting up another one beside it would pass by that. " +
+					"Nothing was changed.",
+			},
+			retry: "Once it is off.",
+			next: []string{
+				"Turn it off under your own security settings, and set it up anew.",
+				"If your phone is lost, sign in with a recovery code, or ask an owner of the business to turn your second factor off.",
 			},
 		},
 	}},

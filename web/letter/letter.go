@@ -56,6 +56,8 @@ func (p post) draft(to string, letter mail.Letter) (draft, error) {
 		return p.tokenMade(to, l), nil
 	case staff.InvitationLetter:
 		return p.invited(to, l), nil
+	case staff.ResetLetter:
+		return p.forgotten(to, l), nil
 	case deprecation.Letter:
 		return p.deprecated(to, l), nil
 	default:

@@ -108,6 +108,30 @@ func TestInvitationLetter(t *testing.T) {
 	}
 }
 
+// The link leads to the host of the business, and the mail says who asked for it.
+func TestResetLetter(t *testing.T) {
+	t.Parallel()
+	l := staff.ResetLetter{
+		Tenant: "Café Åro", Slug: "cafe-aro", Person: "Maja Sund", Secret: "LQJ7WZ6M3KXN5T2VBYD4R5S6AE", Address: "203.0.113.7",
+		ExpiresAt: time.Date(2026, 11, 3, 10, 5, 7, 0, time.FixedZone("CET", 3600)),
+	}
+	got := render(t, l)
+	if got.Subject != "Choose another password for Café Åro" {
+		t.Errorf("subject = %q", got.Subject)
+	}
+	const link = "https://cafe-aro.loyalty.example/admin/reset/LQJ7WZ6M3KXN5T2VBYD4R5S6AE"
+	if !strings.Contains(got.HTML, `href="`+link+`"`) || !strings.Contains(got.Text, "\n"+link+"\n") {
+		t.Error("one of the forms does not lead to " + link)
+	}
+	viewtest.Golden(t, "reset.html", got.HTML)
+	viewtest.Golden(t, "reset.txt", got.Text)
+
+	l.Address = ""
+	if got := render(t, l); strings.Contains(got.Text, "Asked from") {
+		t.Errorf("asked from nowhere: %s", got.Text)
+	}
+}
+
 func TestDeprecationLetter(t *testing.T) {
 	t.Parallel()
 	got := render(t, deprecation.Letter{

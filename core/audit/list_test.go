@@ -1,0 +1,341 @@
+package audit_test
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"math/rand/v2"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+)
+
+// business is a tenant with a log.
+type business struct {
+	db *db.DB
+	by core.Actor
+}
+
+func newBusiness(t *testing.T) business {
+	t.Helper()
+	d := dbtest.DB(t)
+	return business{d, dbtest.Tenant(t, d)}
+}
+
+// did writes that somebody did something, at some instant.
+func (b business) did(t *testing.T, at time.Time, by core.Actor, e audit.Entry) {
+	t.Helper()
+	e.Subject, _, _ = strings.Cut(e.Action, ".")
+	if err := write(t, b.db.At(at), by, e, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (b business) list(t *testing.T, by core.Actor, f audit.Filter, p core.Page) core.List[audit.Line] {
+	t.Helper()
+	l, err := audit.List(t.Context(), b.db, by, f, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func (b business) all(t *testing.T, f audit.Filter) []audit.Line {
+	t.Helper()
+	return b.list(t, b.by, f, core.Page{Size: 100}).Items
+}
+
+func ids(lines []audit.Line) (ids []core.ID) {
+	for _, l := range lines {
+		ids = append(ids, l.ID)
+	}
+	return ids
+}
+
+// "Who did what to what, old and new values."
+func TestALineTellsEverything(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	by := b.by
+	by.Address, by.RequestID = "192.0.2.7", "request-1"
+	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	b.did(t, at, by, audit.Entry{
+		Action: "reward.edit", ID: "7",
+		Old: map[string]any{"name": "Espresso", "points_cost": 10, "stock": nil, "active": true, "description": "Small, strong", "same": "same"},
+		New: map[string]any{"name": "Doppio \"due\" <3", "points_cost": 20, "stock": 5, "active": false, "same": "same", "image": nil, "sizes": []int{1, 2}},
+	})
+	got := b.all(t, audit.Filter{Subject: new("reward")})
+	if len(got) != 1 {
+		t.Fatalf("%d lines, want 1", len(got))
+	}
+	want := audit.Line{
+		ID: got[0].ID, At: got[0].At, Action: "reward.edit", Subject: "reward", SubjectID: "7",
+		Changes: []audit.Change{
+			{"active", new("true"), new("false")},
+			{"description", new("Small, strong"), nil},
+			{"name", new("Espresso"), new("Doppio \"due\" <3")},
+			{"points_cost", new("10"), new("20")},
+			{"sizes", nil, new("[1, 2]")},
+			{"stock", nil, new("5")},
+		},
+		Actor: "staff:" + by.ID, ActorName: "A owner", Address: "192.0.2.7", RequestID: "request-1",
+	}
+	if diff := cmp.Diff(want, got[0]); diff != "" {
+		t.Errorf("line (-want +got):\n%s", diff)
+	}
+	if got[0].At.Truncate(time.Minute) != at {
+		t.Errorf("at %s, want %s", got[0].At, at)
+	}
+	b.did(t, at, by, audit.Entry{Action: "token.revoke", ID: "7"})
+	if got := b.all(t, audit.Filter{Subject: new("token")}); len(got) != 1 || got[0].Changes != nil {
+		t.Errorf("without values = %+v", got)
+	}
+}
+
+// Each filter, alone and with others, picks what a plain look at every line picks, in
+// pages forward and back.
+func TestFilters(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	people := []core.Actor{b.by, dbtest.Person(t, b.db, b.by, core.Manager), core.System(b.by.Tenant, "mail")}
+	actions := []string{"customer.edit", "customer.create", "reward.edit", "token.create", "staff.invite"}
+	// Around the two midnights of a day in Stockholm, UTC+2.
+	first := time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC)
+	for range 80 {
+		at := first.Add(time.Duration(rng.Int64N(int64(60 * time.Hour))))
+		b.did(t, at, people[rng.IntN(3)], audit.Entry{Action: actions[rng.IntN(5)], ID: strconv.Itoa(rng.IntN(3))})
+	}
+	all := b.all(t, audit.Filter{})
+	if len(all) < 80 || !slices.IsSortedFunc(all, func(a, b audit.Line) int { return slices.Compare(b.ID[:], a.ID[:]) }) {
+		t.Fatalf("%d lines, want more, and the newest first", len(all))
+	}
+	day := func(date string) *time.Time {
+		d, err := time.Parse(time.DateOnly, date)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &d
+	}
+	date := func(l audit.Line) string { return l.At.In(b.by.Tenant.TimeZone).Format(time.DateOnly) }
+	type condition struct {
+		name  string
+		set   func(*audit.Filter)
+		picks func(audit.Line) bool
+	}
+	anything := condition{"", func(*audit.Filter) {}, func(audit.Line) bool { return true }}
+	whats := []condition{
+		anything,
+		{"action", func(f *audit.Filter) { f.Action = new("customer.edit") }, func(l audit.Line) bool { return l.Action == "customer.edit" }},
+		{"subject", func(f *audit.Filter) { f.Subject = new("customer") }, func(l audit.Line) bool { return l.Subject == "customer" }},
+		{"record", func(f *audit.Filter) { f.Subject, f.SubjectID = new("customer"), new("1") }, func(l audit.Line) bool { return l.Subject == "customer" && l.SubjectID == "1" }},
+		{
+			"record and action", func(f *audit.Filter) {
+				f.Subject, f.SubjectID, f.Action = new("customer"), new("1"), new("customer.edit")
+			},
+			func(l audit.Line) bool { return l.Action == "customer.edit" && l.SubjectID == "1" },
+		},
+		{"another's action", func(f *audit.Filter) { f.Subject, f.Action = new("reward"), new("customer.edit") }, func(audit.Line) bool { return false }},
+	}
+	whos := []condition{
+		anything,
+		{"person", func(f *audit.Filter) { f.Actor = new("staff:" + b.by.ID) }, func(l audit.Line) bool { return l.Actor == "staff:"+b.by.ID }},
+		{"system", func(f *audit.Filter) { f.Actor = new("system:") }, func(l audit.Line) bool { return l.Actor == "system:" }},
+	}
+	whens := []condition{
+		anything,
+		{"from", func(f *audit.Filter) { f.From = day("2026-06-01") }, func(l audit.Line) bool { return date(l) >= "2026-06-01" }},
+		{"to", func(f *audit.Filter) { f.To = day("2026-06-01") }, func(l audit.Line) bool { return date(l) <= "2026-06-01" }},
+		{"on", func(f *audit.Filter) { f.From, f.To = day("2026-06-01"), day("2026-06-01") }, func(l audit.Line) bool { return date(l) == "2026-06-01" }},
+	}
+	for _, what := range whats {
+		for _, who := range whos {
+			for _, when := range whens {
+				var f audit.Filter
+				var want []core.ID
+				for _, c := range []condition{what, who, when} {
+					c.set(&f)
+				}
+				for _, l := range all {
+					if what.picks(l) && who.picks(l) && when.picks(l) {
+						want = append(want, l.ID)
+					}
+				}
+				forward, back := b.walk(t, f)
+				if !slices.Equal(forward, want) || !slices.Equal(back, want) {
+					t.Errorf("%s, %s, %s: %d lines forward, %d back, want %d", what.name, who.name, when.name, len(forward), len(back), len(want))
+				}
+			}
+		}
+	}
+}
+
+// walk reads a list page by page to its end, and back to its beginning.
+func (b business) walk(t *testing.T, f audit.Filter) (forward, back []core.ID) {
+	t.Helper()
+	p := core.Page{Size: 7}
+	last := b.list(t, b.by, f, p)
+	for forward = ids(last.Items); last.Next != nil; forward = append(forward, ids(last.Items)...) {
+		p.Cursor = last.Next
+		last = b.list(t, b.by, f, p)
+	}
+	for back = ids(last.Items); last.Prev != nil; back = append(ids(last.Items), back...) {
+		p.Cursor = last.Prev
+		last = b.list(t, b.by, f, p)
+	}
+	return forward, back
+}
+
+// "manager (everything except staff, tokens, business settings, billing)": nor do they
+// read of these. A cashier reads nothing, a stranger nothing of another's.
+func TestWhoReadsWhat(t *testing.T) {
+	t.Parallel()
+	b, stranger := newBusiness(t), newBusiness(t)
+	manager, cashier := dbtest.Person(t, b.db, b.by, core.Manager), dbtest.Person(t, b.db, b.by, core.Cashier)
+	for _, action := range audit.Actions(b.by) {
+		b.did(t, b.db.Now(), b.by, audit.Entry{Action: action, ID: "7"})
+	}
+	seen := func(by core.Actor, f audit.Filter) (actions []string) {
+		t.Helper()
+		for _, l := range b.list(t, by, f, core.Page{Size: 100}).Items {
+			if l.SubjectID == "7" && !slices.Contains(actions, l.Action) {
+				actions = append(actions, l.Action)
+			}
+		}
+		slices.Sort(actions)
+		return actions
+	}
+	for _, f := range []audit.Filter{{}, {Actor: new("staff:" + b.by.ID)}} {
+		if got, want := seen(b.by, f), slices.Sorted(slices.Values(audit.Actions(b.by))); !slices.Equal(got, want) {
+			t.Errorf("an owner reads of %v, want %v", got, want)
+		}
+		got, want := seen(manager, f), slices.Sorted(slices.Values(audit.Actions(manager)))
+		if !slices.Equal(got, want) || len(want) == 0 {
+			t.Errorf("a manager reads of %v, want %v", got, want)
+		}
+		for _, action := range got {
+			if noun, _, _ := strings.Cut(action, "."); slices.Contains([]string{"staff", "token", "tenant"}, noun) {
+				t.Errorf("a manager reads of %s", action)
+			}
+		}
+		if got := seen(stranger.by, f); len(got) != 0 {
+			t.Errorf("a stranger reads of %v", got)
+		}
+	}
+	for _, f := range []audit.Filter{
+		{Subject: new("staff")}, {Subject: new("token"), SubjectID: new("7")}, {Action: new("tenant.edit")}, {Action: new("token.create"), Actor: new("staff:1")},
+	} {
+		if _, err := audit.List(t.Context(), b.db, manager, f, core.Page{Size: 15}); !errors.Is(err, core.ErrRole) {
+			t.Errorf("a manager asks for the owner's: %v, want ErrRole", err)
+		}
+	}
+	if _, err := audit.List(t.Context(), b.db, cashier, audit.Filter{}, core.Page{Size: 15}); !errors.Is(err, core.ErrRole) || audit.Actions(cashier) != nil {
+		t.Errorf("a cashier = %v, want ErrRole", err)
+	}
+}
+
+// "Unknown filter values are 422", every one of them at once.
+func TestWhatTheLogRefuses(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	june, may := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		f    audit.Filter
+		want core.Fields
+	}{
+		{audit.Filter{Action: new("customer.eat"), Subject: new("customs"), Actor: new("12"), From: &june, To: &may}, core.Fields{
+			"action": {"The selected action is invalid."}, "subject": {"The selected subject is invalid."},
+			"actor": {"The selected actor is invalid."}, "to": {"The to field must be a date after or equal to from."},
+			"cursor": {"The selected cursor is invalid."},
+		}},
+		{audit.Filter{SubjectID: new("7"), Actor: new("ghost:12")}, core.Fields{
+			"subject": {"The subject field is required."}, "actor": {"The selected actor is invalid."}, "cursor": {"The selected cursor is invalid."},
+		}},
+		{audit.Filter{Subject: new("customer"), SubjectID: new("\x00"), Actor: new("staff:\x00")}, core.Fields{
+			"subject_id": {"The subject id field must not contain NUL characters."}, "actor": {"The actor field must not contain NUL characters."},
+			"cursor": {"The selected cursor is invalid."},
+		}},
+	} {
+		_, err := audit.List(t.Context(), b.db, b.by, c.f, core.Page{Size: 15, Unreadable: core.Fields{"cursor": {"The selected cursor is invalid."}}})
+		var refusal *core.Error
+		if !errors.As(err, &refusal) {
+			t.Fatalf("%v, want a refusal of fields", err)
+		}
+		if diff := cmp.Diff(c.want, refusal.Fields); diff != "" {
+			t.Errorf("refused (-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestAPageIsOneRoundTrip(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	b := business{d, dbtest.Tenant(t, d)}
+	for _, f := range []audit.Filter{{}, {Action: new("customer.edit")}, {Actor: new("staff:1")}, {Subject: new("customer"), SubjectID: new("1")}} {
+		b.all(t, f)
+		before := count()
+		b.all(t, f)
+		if got := count() - before; got != 1 {
+			t.Errorf("%+v makes %d round trips, want 1", f, got)
+		}
+	}
+}
+
+// What the platform does is in its own log.
+var ofThePlatform = []string{"tenant.create", "deprecation.create", "demo.begin", "demo.complete"}
+
+// "A test holds the list to the code": whatever core writes into the log is in it.
+func TestEveryActionIsKnown(t *testing.T) {
+	t.Parallel()
+	known := audit.Actions(core.System(core.Tenant{}, "test"))
+	looksLikeOne := regexp.MustCompile(`^"[a-z_]+\.[a-z_]+"$`)
+	found := 0
+	err := filepath.WalkDir("..", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"example.com/loyalty/core/audit"` }) {
+			return nil
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			l, ok := n.(*ast.BasicLit)
+			if !ok || !looksLikeOne.MatchString(l.Value) {
+				return true
+			}
+			found++
+			if action := strings.Trim(l.Value, `"`); !slices.Contains(known, action) && !slices.Contains(ofThePlatform, action) {
+				t.Errorf("%s writes %s, which core/audit/known.go does not have: who may read of it?", path, action)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found < 20 {
+		t.Errorf("only %d actions are found in the code", found)
+	}
+	if once := slices.Compact(slices.Sorted(slices.Values(known))); len(once) != len(known) {
+		t.Errorf("an action is listed twice: %v", known)
+	}
+}

@@ -1,0 +1,138 @@
+package coupon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+)
+
+// Edit describes a change of a coupon: fields that are not set stay as they are. Dates
+// are those of sends to come: a voucher keeps the end it was sent with.
+type Edit struct {
+	Name             core.Optional[string]
+	Description      core.Optional[string] // null clears it
+	BenefitType      core.Optional[string] // the benefit: only as long as the coupon was not sent
+	BenefitValue     core.Optional[int64]
+	BenefitRewardID  core.Optional[string]    // a ULID
+	MaxPerCustomer   core.Optional[int64]     // not fewer, once the coupon was sent
+	MaxRedemptions   core.Optional[int64]     // null: no cap
+	StartsAt         core.Optional[time.Time] // null: at once
+	ExpiresAt        core.Optional[time.Time] // null: never
+	VoucherValidDays core.Optional[int64]     // null: as long as the coupon
+	Active           core.Optional[bool]
+
+	Unreadable core.Fields // what the front end could not read
+}
+
+// read returns the coupon as it is to be, and notes what is wrong with it.
+func (e Edit) read(check *core.Check, old Coupon) Coupon {
+	var rewardID *string
+	if old.BenefitRewardID != nil {
+		rewardID = new(old.BenefitRewardID.String())
+	}
+	most := e.MaxPerCustomer.Or(&old.MaxPerCustomer)
+	if most == nil {
+		check.Required("max_per_customer")
+	}
+	c := New{
+		Name: e.Name.Or(&old.Name), Description: e.Description.Or(old.Description),
+		BenefitType: e.BenefitType.Or(new(string(old.BenefitType))), BenefitValue: e.BenefitValue.Or(old.BenefitValue),
+		BenefitRewardID: e.BenefitRewardID.Or(rewardID), MaxPerCustomer: most, MaxRedemptions: e.MaxRedemptions.Or(old.MaxRedemptions),
+		StartsAt: e.StartsAt.Or(old.StartsAt), ExpiresAt: e.ExpiresAt.Or(old.ExpiresAt), VoucherValidDays: e.VoucherValidDays.Or(old.VoucherValidDays),
+	}.read(check)
+	if c.MaxRedemptions != nil && *c.MaxRedemptions < old.RedemptionsCount && check.OK("max_redemptions") {
+		check.Add("max_redemptions", core.MustBe("max_redemptions", fmt.Sprintf("at least %d: so often the coupon was redeemed", old.RedemptionsCount)))
+	}
+	if active := e.Active.Or(&old.Active); active != nil {
+		c.Active = *active
+	} else {
+		check.Required("active")
+	}
+	return c
+}
+
+// broken are the fields in which a changed coupon is less than what was sent of it.
+func broken(old, now Coupon) core.Fields {
+	fields := core.Fields{}
+	if !now.equals(old.Benefit) {
+		fields.Add("benefit_type", "The benefit cannot change once the coupon was sent. Make a new coupon instead.")
+	}
+	if now.MaxPerCustomer < old.MaxPerCustomer {
+		fields.Add("max_per_customer", core.MustBe("max_per_customer", fmt.Sprintf("at least %d: the coupon was sent with it", old.MaxPerCustomer)))
+	}
+	return fields
+}
+
+func (b Benefit) equals(other Benefit) bool {
+	return b.BenefitType == other.BenefitType && same(b.BenefitValue, other.BenefitValue) && same(b.BenefitRewardID, other.BenefitRewardID)
+}
+
+func same[T comparable](a, b *T) bool { return a == b || (a != nil && b != nil && *a == *b) }
+
+// held is a coupon that is being edited, and whether it was ever sent.
+type held struct {
+	Coupon
+	Sent bool
+}
+
+// Edit changes the fields that are set. What customers were sent stays: once there was a
+// send, the benefit cannot change, nor can a customer be allowed fewer vouchers. Three
+// round trips, and a fourth for another reward.
+func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (Coupon, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return Coupon{}, err
+	}
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Coupon, error) {
+		// Held until the end: the log must name the values this edit replaced.
+		old, err := db.One[held](ctx, tx, lockSQL, db.Args{"id": id})
+		if err != nil {
+			return Coupon{}, err
+		}
+		check := core.NewCheck(e.Unreadable)
+		c := e.read(check, old.Coupon)
+		less := broken(old.Coupon, c)
+		if old.Sent {
+			for field, messages := range less {
+				check.Add(field, messages[0])
+			}
+		}
+		if !c.equals(old.Benefit) {
+			if err := findReward(ctx, tx, check, c.Benefit); err != nil {
+				return Coupon{}, err
+			}
+		}
+		if err := check.Err(); err != nil {
+			return Coupon{}, err
+		}
+		edited, err := c.update(ctx, tx, id, less)
+		if err != nil {
+			return Coupon{}, err
+		}
+		return edited, audit.Write(tx, by, audit.Entry{
+			Action: "coupon.edit", Subject: "coupon", ID: id.String(), Old: old.facts(), New: edited.facts(),
+		})
+	})
+}
+
+// update writes a coupon that was edited. Where it became less, only one that was never
+// sent is written: somebody may be confirming its first send.
+func (c Coupon) update(ctx context.Context, tx *db.Tx, id core.ID, less core.Fields) (Coupon, error) {
+	args := c.args()
+	args["id"], args["active"] = id, c.Active
+	if len(less) == 0 {
+		return db.One[Coupon](ctx, tx, updateSQL, args)
+	}
+	if err := db.Queue(tx, keepSendsOutSQL, db.Args{"id": id}); err != nil {
+		return Coupon{}, err
+	}
+	edited, err := db.One[Coupon](ctx, tx, updateUnsentSQL, args)
+	if errors.Is(err, core.ErrNotFound) {
+		return Coupon{}, core.Invalid(less)
+	}
+	return edited, err
+}

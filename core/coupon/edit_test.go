@@ -1,0 +1,311 @@
+package coupon_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/dbtest"
+)
+
+func null[T any]() core.Optional[T] { return core.Optional[T]{Set: true} }
+
+// An edit changes the fields that are set, and no others; null clears what may be missing.
+func TestEdit(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	espresso := s.espresso(t, nil)
+	starts, ends := instant(t, "2026-03-01T00:00:00Z"), instant(t, "2026-03-31T22:00:00Z")
+	want := s.coupon(t, fivePoints())
+	for _, c := range []struct {
+		name string
+		edit coupon.Edit
+		then func(*coupon.Coupon)
+	}{
+		{"nothing", coupon.Edit{}, func(*coupon.Coupon) {}},
+		{"names", coupon.Edit{Name: core.Set(" Spring "), Description: core.Set("For all.")}, func(c *coupon.Coupon) {
+			c.Name, c.Description = "Spring", new("For all.")
+		}},
+		{"limits", coupon.Edit{MaxPerCustomer: core.Set(int64(3)), MaxRedemptions: core.Set(int64(100))}, func(c *coupon.Coupon) {
+			c.MaxPerCustomer, c.MaxRedemptions = 3, new(int64(100))
+		}},
+		{"dates", coupon.Edit{StartsAt: core.Set(starts), ExpiresAt: core.Set(ends), VoucherValidDays: core.Set(int64(14))}, func(c *coupon.Coupon) {
+			c.StartsAt, c.ExpiresAt, c.VoucherValidDays = &starts, &ends, new(int64(14))
+		}},
+		{"value", coupon.Edit{BenefitValue: core.Set(int64(7))}, func(c *coupon.Coupon) { c.BenefitValue = new(int64(7)) }},
+		{"benefit", coupon.Edit{BenefitType: core.Set("reward"), BenefitRewardID: core.Set(espresso.String())}, func(c *coupon.Coupon) {
+			c.Benefit = coupon.Benefit{BenefitType: coupon.Reward, BenefitRewardID: &espresso}
+		}},
+		{"another benefit", coupon.Edit{BenefitType: core.Set("percent"), BenefitValue: core.Set(int64(20))}, func(c *coupon.Coupon) {
+			c.Benefit = coupon.Benefit{BenefitType: coupon.Percent, BenefitValue: new(int64(20))}
+		}},
+		{"fewer for each", coupon.Edit{MaxPerCustomer: core.Set(int64(1))}, func(c *coupon.Coupon) { c.MaxPerCustomer = 1 }},
+		{"cleared", coupon.Edit{
+			Description: null[string](), MaxRedemptions: null[int64](), StartsAt: null[time.Time](), ExpiresAt: null[time.Time](), VoucherValidDays: null[int64](),
+		}, func(c *coupon.Coupon) {
+			c.Description, c.MaxRedemptions, c.StartsAt, c.ExpiresAt, c.VoucherValidDays = nil, nil, nil, nil, nil
+		}},
+		{"off", coupon.Edit{Active: core.Set(false)}, func(c *coupon.Coupon) { c.Active = false }},
+	} {
+		c.then(&want)
+		got, err := s.Edit(t.Context(), s.by, want.ID, c.edit)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", c.name, err, diff)
+		}
+		if diff := cmp.Diff(want, s.find(t, want.ID)); diff != "" {
+			t.Errorf("%s, found (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// "Every failing field is reported at once", and then nothing changes.
+func TestEditReportsEveryWrongFieldAtOnce(t *testing.T) {
+	t.Parallel()
+	s, stranger := newShop(t), newShop(t)
+	n := fivePoints()
+	day := instant(t, "2026-03-01T00:00:00Z")
+	n.StartsAt = &day
+	c := s.coupon(t, n)
+	_, err := s.Edit(t.Context(), s.by, c.ID, coupon.Edit{
+		Name: null[string](), Description: core.Set(strings.Repeat("å", 1001)), BenefitType: core.Set("reward"),
+		BenefitRewardID: core.Set(stranger.espresso(t, nil).String()), MaxPerCustomer: null[int64](), MaxRedemptions: core.Set(int64(0)),
+		ExpiresAt: core.Set(day), VoucherValidDays: core.Set(int64(0)), Active: null[bool](),
+	})
+	wantFields(t, err, core.Fields{
+		"name":                {"The name field is required."},
+		"description":         {"The description field must not be greater than 1000 characters."},
+		"benefit_reward_ulid": {"The selected benefit reward ulid is invalid."},
+		"max_per_customer":    {"The max per customer field is required."},
+		"max_redemptions":     {"The max redemptions field must be at least 1."},
+		"expires_at":          {"The expires at field must be a date after starts at."},
+		"voucher_valid_days":  {"The voucher valid days field must be at least 1."},
+		"active":              {"The active field is required."},
+	})
+	_, err = s.Edit(t.Context(), s.by, c.ID, coupon.Edit{BenefitType: core.Set("stamps"), BenefitValue: null[int64](), Unreadable: core.Fields{"name": {"No."}}})
+	wantFields(t, err, core.Fields{"name": {"No."}, "benefit_value": {"The benefit value field is required."}})
+	if diff := cmp.Diff(c, s.find(t, c.ID)); diff != "" {
+		t.Errorf("a refused edit left (-want +got):\n%s", diff)
+	}
+}
+
+var promised = core.Fields{
+	"benefit_type":     {"The benefit cannot change once the coupon was sent. Make a new coupon instead."},
+	"max_per_customer": {"The max per customer field must be at least 3: the coupon was sent with it."},
+}
+
+// "The benefit cannot change once sent"; nor may anybody be left with more vouchers
+// than they may hold. All else may change.
+func TestWhatWasSentStays(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer(t)
+	n := fivePoints()
+	n.MaxPerCustomer = new(int64(3))
+	c := s.coupon(t, n)
+	s.confirmed(t, c, toAll()) // and not yet evaluated
+	for name, e := range map[string]coupon.Edit{
+		"type":   {BenefitType: core.Set("stamps"), MaxPerCustomer: core.Set(int64(2))},
+		"value":  {BenefitValue: core.Set(int64(6)), MaxPerCustomer: core.Set(int64(2))},
+		"reward": {BenefitType: core.Set("reward"), BenefitRewardID: core.Set(s.espresso(t, nil).String()), MaxPerCustomer: core.Set(int64(1))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wantFields(t, second(s.Edit(t.Context(), s.by, c.ID, e)), promised)
+		})
+	}
+	edited, err := s.Edit(t.Context(), s.by, c.ID, coupon.Edit{
+		Name: core.Set("Spring"), BenefitType: core.Set("points"), BenefitValue: core.Set(int64(5)), MaxPerCustomer: core.Set(int64(4)),
+		MaxRedemptions: core.Set(int64(9)), ExpiresAt: core.Set(s.db.Now().AddDate(0, 0, 7)), VoucherValidDays: core.Set(int64(1)),
+	})
+	if err != nil || edited.Name != "Spring" || edited.MaxPerCustomer != 4 || !cmp.Equal(edited.Benefit, c.Benefit) {
+		t.Errorf("the rest = %+v, %v", edited, err)
+	}
+	s.redeem(t, s.voucher(t, c, anna))
+	if got := s.account(t, anna).Points; got != 5 {
+		t.Errorf("the voucher gave %d, want the 5 it was sent for", got)
+	}
+}
+
+// Dates are of sends to come: "`expires_at` is fixed at the send".
+func TestAVoucherKeepsTheEndItWasSentWith(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer(t)
+	n := fivePoints()
+	n.MaxPerCustomer, n.ExpiresAt = new(int64(2)), new(s.db.Now().AddDate(0, 0, 1))
+	c := s.coupon(t, n)
+	before := s.voucher(t, c, anna)
+	if _, err := s.Edit(t.Context(), s.by, c.ID, coupon.Edit{ExpiresAt: core.Set(s.db.Now().AddDate(0, 0, 9))}); err != nil {
+		t.Fatal(err)
+	}
+	after := s.voucher(t, c, anna)
+	later := s.at(t, s.db.Now().AddDate(0, 0, 2))
+	refused(t, second(later.Redeem(t.Context(), s.by, before)), coupon.ErrVoucherExpired)
+	later.redeem(t, after)
+}
+
+// The cap cannot be set below what was redeemed, also while tills redeem.
+func TestTheCapIsNotSetBelowWhatWasRedeemed(t *testing.T) {
+	t.Parallel()
+	s := shopOf(t, dbtest.OwnDB(t))
+	const guests = 30
+	s.customers(t, guests)
+	c := s.coupon(t, fivePoints())
+	s.sent(t, c, toAll())
+	vouchers := s.stored(t, c)
+	s.redeem(t, vouchers[0].ID)
+	s.redeem(t, vouchers[1].ID)
+	wantFields(t, second(s.Edit(t.Context(), s.by, c.ID, coupon.Edit{MaxRedemptions: core.Set(int64(1))})),
+		core.Fields{"max_redemptions": {"The max redemptions field must be at least 2: so often the coupon was redeemed."}})
+
+	var redeemed, edits atomic.Int64
+	redeemed.Add(2)
+	var all sync.WaitGroup
+	for i := range guests - 2 {
+		all.Go(func() {
+			switch err := second(s.Redeem(t.Context(), s.by, vouchers[i+2].ID)); {
+			case err == nil:
+				redeemed.Add(1)
+			case !errors.Is(err, coupon.ErrCapReached):
+				t.Error(err)
+			}
+		})
+		if i%4 == 0 {
+			all.Go(func() {
+				switch err := second(s.Edit(t.Context(), s.by, c.ID, coupon.Edit{MaxRedemptions: core.Set(int64(5 + i))})); {
+				case err == nil:
+					edits.Add(1)
+				case !core.IsKind(err, core.KindInvalid):
+					t.Error(err)
+				}
+			})
+		}
+	}
+	all.Wait()
+	got := s.find(t, c.ID)
+	if edits.Load() == 0 || got.RedemptionsCount != redeemed.Load() || got.RedemptionsCount > *got.MaxRedemptions {
+		t.Errorf("%d redeemed, %d counted of %v at most, %d edits", redeemed.Load(), got.RedemptionsCount, *got.MaxRedemptions, edits.Load())
+	}
+	s.sound(t)
+}
+
+// begin is a transaction of somebody else, who takes their time.
+func (s shop) begin(t *testing.T) pgx.Tx {
+	t.Helper()
+	tx, err := s.db.Pool().Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tx.Rollback(t.Context()) })
+	return tx
+}
+
+// A first send that is being confirmed counts: the benefit waits for it.
+func TestABenefitWaitsForTheSendThatIsBeingConfirmed(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	c := s.coupon(t, fivePoints())
+	confirming := s.begin(t)
+	if _, err := confirming.Exec(t.Context(), `
+		insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, actor_kind, actor_id, actor_name, created_at)
+		values ($1, $2, $3, 'all', 'form', 'staff', '1', 'Maja', now())`, s.by.Tenant.ID, core.NewID(s.db.Now()), c.ID); err != nil {
+		t.Fatal(err)
+	}
+	edited := make(chan error)
+	go func() {
+		edited <- second(s.Edit(t.Context(), s.by, c.ID, coupon.Edit{BenefitValue: core.Set(int64(6))}))
+	}()
+	select {
+	case err := <-edited:
+		t.Fatalf("it did not wait: %v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	if err := confirming.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantFields(t, <-edited, core.Fields{"benefit_type": promised["benefit_type"]})
+	if got := s.find(t, c.ID); *got.BenefitValue != 5 {
+		t.Errorf("it is worth %d, want 5", *got.BenefitValue)
+	}
+}
+
+// A send that takes minutes holds no edit up, and no edit a send.
+func TestAnEditDoesNotWaitForASendThatIsBeingMade(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer(t)
+	c := s.coupon(t, fivePoints())
+	send := s.confirmed(t, c, toAll())
+	making := s.begin(t)
+	if _, err := making.Exec(t.Context(), `
+		insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, created_at)
+		values ($1, $2, $3, $4, $5, now())`, s.by.Tenant.ID, core.NewID(s.db.Now()), c.ID, send.ID, anna); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Edit(t.Context(), s.by, c.ID, coupon.Edit{Name: core.Set("Spring"), MaxPerCustomer: core.Set(int64(2))}); err != nil {
+		t.Errorf("while a send is being made: %v", err)
+	}
+}
+
+// Edits and a first send at once: whoever is sent the coupon has what it says.
+func TestASendGivesWhatTheCouponSays(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer(t)
+	for range 15 {
+		c := s.coupon(t, fivePoints())
+		var all sync.WaitGroup
+		for i := range 4 {
+			all.Go(func() {
+				err := second(s.Edit(t.Context(), s.by, c.ID, coupon.Edit{BenefitValue: core.Set(int64(10 + i))}))
+				if err != nil && !core.IsKind(err, core.KindInvalid) {
+					t.Error(err)
+				}
+			})
+		}
+		all.Go(func() { s.confirmed(t, c, to(coupon.Manual, anna)) })
+		all.Wait()
+		said := *s.find(t, c.ID).BenefitValue
+		if err := second(s.Edit(t.Context(), s.by, c.ID, coupon.Edit{BenefitValue: core.Set(said + 1)})); !core.IsKind(err, core.KindInvalid) {
+			t.Errorf("after the send = %v, want it refused", err)
+		}
+	}
+}
+
+// "`cashier` (POS, look-up, redeem rewards and vouchers …)"; the rest is for managers.
+func TestRoles(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	many := fivePoints()
+	many.MaxPerCustomer = new(int64(10))
+	anna, c := s.customer(t), s.coupon(t, many)
+	for _, step := range []struct {
+		name  string
+		least core.Role
+		do    func(by core.Actor) error
+	}{
+		{"redeem", core.Cashier, func(by core.Actor) error { return second(s.Redeem(t.Context(), by, s.voucher(t, c, anna))) }},
+		{"add", core.Manager, func(by core.Actor) error { return second(s.Add(t.Context(), by, fivePoints())) }},
+		{"edit", core.Manager, func(by core.Actor) error { return second(s.Edit(t.Context(), by, c.ID, coupon.Edit{})) }},
+		{"switch", core.Manager, func(by core.Actor) error { return second(s.SetActive(t.Context(), by, c.ID, true)) }},
+		{"send", core.Manager, func(by core.Actor) error { return second(s.Send(t.Context(), by, c.ID, toAll())) }},
+		{"evaluate", core.Manager, func(by core.Actor) error { return second(s.Evaluate(t.Context(), by, s.confirmed(t, c, toAll()).ID)) }},
+	} {
+		nobody := s.by
+		nobody.Role = "guest"
+		for _, by := range []core.Actor{
+			nobody, dbtest.Person(t, s.db, s.by, core.Cashier), dbtest.Person(t, s.db, s.by, core.Manager), s.by, core.System(s.by.Tenant, "job"),
+		} {
+			if err := step.do(by); !errors.Is(err, by.Require(step.least)) {
+				t.Errorf("%s as %s %s: %v", step.name, by.Kind, by.Role, err)
+			}
+		}
+	}
+}

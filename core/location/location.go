@@ -1,0 +1,121 @@
+// Package location keeps the branches of a tenant. A sale may say at which one it was
+// made, so none is ever deleted: one that has closed is inactive, takes no new sale and
+// keeps its old ones.
+package location
+
+import (
+	"context"
+	"strconv"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+)
+
+// Location is a branch.
+type Location struct {
+	ID     int64
+	Name   string
+	Active bool
+}
+
+// New describes a location to be.
+type New struct {
+	Name *string
+
+	Unreadable core.Fields // what the front end could not read
+}
+
+// Edit describes a change of a location: fields that are not set stay as they are.
+type Edit struct {
+	Name   core.Optional[string]
+	Active core.Optional[bool]
+
+	Unreadable core.Fields
+}
+
+const maxName = 100
+
+func (n New) validate() (name string, err error) {
+	check := core.NewCheck(n.Unreadable)
+	name = check.Text("name", n.Name, maxName)
+	return name, check.Err()
+}
+
+func (e Edit) validate(old Location) (Location, error) {
+	check := core.NewCheck(e.Unreadable)
+	l := Location{ID: old.ID, Name: check.Text("name", e.Name.Or(&old.Name), maxName)}
+	if active := e.Active.Or(&old.Active); active != nil {
+		l.Active = *active
+	} else {
+		check.Required("active")
+	}
+	return l, check.Err()
+}
+
+// Service keeps locations.
+type Service struct{ db *db.DB }
+
+// NewService makes the service.
+func NewService(d *db.DB) *Service { return &Service{db: d} }
+
+// List returns the tenant's locations by name. One round trip.
+func (s *Service) List(ctx context.Context, by core.Actor) ([]Location, error) {
+	return db.ReadAll[Location](ctx, s.db, by, listSQL, nil)
+}
+
+// Add makes a location. The name of another one is refused on the field. Two round trips.
+func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Location, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return Location{}, err
+	}
+	l, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Location, error) {
+		name, err := n.validate()
+		if err != nil {
+			return Location{}, err
+		}
+		l, err := db.One[Location](ctx, tx, insertSQL, db.Args{"name": name})
+		if err != nil {
+			return Location{}, err
+		}
+		return l, audit.Write(tx, by, audit.Entry{Action: "location.create", Subject: "location", ID: l.number(), New: l.facts()})
+	})
+	return l, taken(err)
+}
+
+// Edit changes the fields that are set: a new name, closed, open again. Three round trips.
+func (s *Service) Edit(ctx context.Context, by core.Actor, id int64, e Edit) (Location, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return Location{}, err
+	}
+	l, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Location, error) {
+		// Held until the end: the log must name the values this edit replaced.
+		old, err := db.One[Location](ctx, tx, lockSQL, db.Args{"id": id})
+		if err != nil {
+			return Location{}, err
+		}
+		l, err := e.validate(old)
+		if err != nil {
+			return Location{}, err
+		}
+		if l, err = db.One[Location](ctx, tx, updateSQL, db.Args{"id": id, "name": l.Name, "active": l.Active}); err != nil {
+			return Location{}, err
+		}
+		return l, audit.Write(tx, by, audit.Entry{
+			Action: "location.edit", Subject: "location", ID: l.number(), Old: old.facts(), New: l.facts(),
+		})
+	})
+	return l, taken(err)
+}
+
+func taken(err error) error {
+	if db.Violates(err, "location_name") {
+		return core.Invalid(core.Fields{"name": {core.Taken("name")}})
+	}
+	return err
+}
+
+func (l Location) number() string { return strconv.FormatInt(l.ID, 10) }
+
+// facts are what the log tells of a location.
+func (l Location) facts() map[string]any { return map[string]any{"name": l.Name, "active": l.Active} }

@@ -1,0 +1,228 @@
+package location_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/location"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// chain is a tenant with branches.
+type chain struct {
+	*location.Service
+	db *db.DB
+	by core.Actor
+}
+
+func newChain(t *testing.T) chain { return chainOf(t, dbtest.DB(t)) }
+
+func chainOf(t *testing.T, d *db.DB) chain {
+	t.Helper()
+	return chain{location.NewService(d), d, dbtest.Tenant(t, d)}
+}
+
+func (c chain) open(t *testing.T, name string) location.Location {
+	t.Helper()
+	l, err := c.Add(t.Context(), c.by, location.New{Name: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func (c chain) wantList(t *testing.T, want ...location.Location) {
+	t.Helper()
+	got, err := c.List(t.Context(), c.by)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); err != nil || diff != "" {
+		t.Errorf("List: %v (-want +got):\n%s", err, diff)
+	}
+}
+
+func wantFields(t *testing.T, err error, want core.Fields) {
+	t.Helper()
+	var refusal *core.Error
+	if !errors.As(err, &refusal) || refusal.Kind != core.KindInvalid {
+		t.Fatalf("%v, want a refusal of fields", err)
+	}
+	if diff := cmp.Diff(want, refusal.Fields); diff != "" {
+		t.Errorf("refused fields (-want +got):\n%s", diff)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// "Location (branch): id, name, active. Managed in the panel."
+func TestLocations(t *testing.T) {
+	t.Parallel()
+	c := newChain(t)
+	c.wantList(t)
+	vasa, soder := c.open(t, " Vasastan "), c.open(t, "Södermalm")
+	if vasa.Name != "Vasastan" || !vasa.Active {
+		t.Errorf("made %+v", vasa)
+	}
+	c.wantList(t, soder, vasa)
+
+	for _, e := range []struct {
+		edit location.Edit
+		then location.Location
+	}{
+		{location.Edit{}, vasa},
+		{location.Edit{Active: core.Set(false)}, location.Location{ID: vasa.ID, Name: "Vasastan"}},
+		{location.Edit{Name: core.Set("Odenplan")}, location.Location{ID: vasa.ID, Name: "Odenplan"}},
+		{location.Edit{Name: core.Set("ODENPLAN"), Active: core.Set(true)}, location.Location{ID: vasa.ID, Name: "ODENPLAN", Active: true}},
+	} {
+		if got, err := c.Edit(t.Context(), c.by, vasa.ID, e.edit); err != nil || got != e.then {
+			t.Errorf("Edit = %+v, %v, want %+v", got, err, e.then)
+		}
+	}
+	c.wantList(t, location.Location{ID: vasa.ID, Name: "ODENPLAN", Active: true}, soder)
+}
+
+// Two branches of one name could not be told apart at the till, however it is written.
+func TestANameIsTakenOnce(t *testing.T) {
+	t.Parallel()
+	c, other := newChain(t), newChain(t)
+	taken := core.Fields{"name": {"The name has already been taken."}}
+	soder, vasa := c.open(t, "Söder"), c.open(t, "Vasastan")
+	wantFields(t, second(c.Add(t.Context(), c.by, location.New{Name: new("SÖDER")})), taken)
+	wantFields(t, second(c.Edit(t.Context(), c.by, vasa.ID, location.Edit{Name: core.Set("söder")})), taken)
+	other.open(t, "Söder")
+	c.wantList(t, soder, vasa)
+
+	var made atomic.Int32
+	var wg sync.WaitGroup
+	for range 30 {
+		wg.Go(func() {
+			if _, err := c.Add(t.Context(), c.by, location.New{Name: new("Kungsholmen")}); err == nil {
+				made.Add(1)
+			} else if !core.IsKind(err, core.KindInvalid) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if made.Load() != 1 {
+		t.Errorf("%d made of one name, want 1", made.Load())
+	}
+}
+
+func TestWrongFields(t *testing.T) {
+	t.Parallel()
+	c := newChain(t)
+	soder := c.open(t, "Söder")
+	required := core.Fields{"name": {"The name field is required."}}
+	wantFields(t, second(c.Add(t.Context(), c.by, location.New{})), required)
+	wantFields(t, second(c.Add(t.Context(), c.by, location.New{Name: new(" ")})), required)
+	wantFields(t, second(c.Add(t.Context(), c.by, location.New{Name: new(strings.Repeat("å", 101))})),
+		core.Fields{"name": {"The name field must not be greater than 100 characters."}})
+	wantFields(t, second(c.Add(t.Context(), c.by, location.New{Unreadable: core.Fields{"name": {"No."}}})), core.Fields{"name": {"No."}})
+	wantFields(t, second(c.Edit(t.Context(), c.by, soder.ID, location.Edit{
+		Name: core.Optional[string]{Set: true}, Active: core.Optional[bool]{Set: true},
+	})), core.Fields{"name": {"The name field is required."}, "active": {"The active field is required."}})
+	wantFields(t, second(c.Edit(t.Context(), c.by, soder.ID, location.Edit{Unreadable: core.Fields{"name": {"No."}}})), core.Fields{"name": {"No."}})
+	c.wantList(t, soder)
+}
+
+// "A manager: everything except staff, tokens, business settings, billing."
+func TestManagersKeepLocations(t *testing.T) {
+	t.Parallel()
+	c := newChain(t)
+	soder := c.open(t, "Söder")
+	for role, want := range map[core.Role]error{core.Cashier: core.ErrRole, core.Manager: nil, core.Owner: nil} {
+		by := dbtest.Person(t, c.db, c.by, role)
+		if err := second(c.Add(t.Context(), by, location.New{Name: new("Of the " + string(role))})); !errors.Is(err, want) {
+			t.Errorf("Add by a %s = %v, want %v", role, err, want)
+		}
+		if err := second(c.Edit(t.Context(), by, soder.ID, location.Edit{Active: core.Set(false)})); !errors.Is(err, want) {
+			t.Errorf("Edit by a %s = %v, want %v", role, err, want)
+		}
+		if _, err := c.List(t.Context(), by); err != nil {
+			t.Errorf("List by a %s = %v", role, err)
+		}
+	}
+}
+
+// "A resource that belongs to another tenant is reported as nonexistent."
+func TestAnotherTenantsLocationsDoNotExist(t *testing.T) {
+	t.Parallel()
+	c, stranger := newChain(t), newChain(t)
+	soder := c.open(t, "Söder")
+	for _, e := range []location.Edit{{Name: core.Set("Mine")}, {Active: core.Set(false)}, {Name: core.Set("")}} {
+		if err := second(stranger.Edit(t.Context(), stranger.by, soder.ID, e)); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("Edit = %v, want ErrNotFound", err)
+		}
+	}
+	stranger.wantList(t)
+	c.wantList(t, soder)
+}
+
+// "Nothing happens without its entry."
+func TestTheLogTellsOfLocations(t *testing.T) {
+	t.Parallel()
+	c := newChain(t)
+	soder := c.open(t, "Söder")
+	dbtest.Tick(c.db) // the log has one order
+	if _, err := c.Edit(t.Context(), c.by, soder.ID, location.Edit{Name: core.Set("Slussen"), Active: core.Set(false)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := second(c.Add(t.Context(), c.by, location.New{Name: new("slussen")})); err == nil {
+		t.Fatal("a name was taken twice")
+	}
+	var got string
+	err := c.db.Pool().QueryRow(t.Context(), `
+		select string_agg(concat_ws(' ', action, subject_id, coalesce(old::text, '-'), new::text), '; ' order by created_at, id)
+		from loyalty.audit_entry
+		where tenant_id = $1 and subject_kind = 'location'`, c.by.Tenant.ID).Scan(&got)
+	want := fmt.Sprintf(`location.create %[1]d - {"name": "Söder", "active": true}; `+
+		`location.edit %[1]d {"name": "Söder", "active": true} {"name": "Slussen", "active": false}`, soder.ID)
+	if err != nil || got != want {
+		t.Errorf("the log says %v\n%s, want\n%s", err, got, want)
+	}
+}
+
+// The round trips that the doc comments promise.
+func TestRoundTrips(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	c := chainOf(t, d)
+	soder := c.open(t, "Söder")
+	names := 0
+	for _, step := range []struct {
+		name string
+		want int
+		do   func() error
+	}{
+		{"list", 1, func() error { return second(c.List(t.Context(), c.by)) }},
+		{"add", 2, func() error {
+			names++
+			return second(c.Add(t.Context(), c.by, location.New{Name: new(fmt.Sprint(names))}))
+		}},
+		{"edit", 3, func() error {
+			return second(c.Edit(t.Context(), c.by, soder.ID, location.Edit{Name: core.Set("Slussen")}))
+		}},
+	} {
+		var trips int
+		for range 2 { // the first run prepares the statements
+			before := count()
+			if err := step.do(); err != nil {
+				t.Fatalf("%s: %v", step.name, err)
+			}
+			trips = count() - before
+		}
+		if trips != step.want {
+			t.Errorf("%s: %d round trips, want %d", step.name, trips, step.want)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+)
+
+// Overview is what the dashboard shows of a range of days.
+type Overview struct {
+	From time.Time // midnights in UTC, as in Range
+	To   time.Time
+
+	Current Activity
+	// Previous is of as many days right before; up to the same time of day, where today
+	// is among those of the range: half a day is not compared with a whole one.
+	Previous Activity
+
+	Days        []PointsOfDay
+	Outstanding Outstanding // now, whatever the range
+	Has         FirstSteps
+}
+
+// Activity is the figures of the dashboard, each counted as in a Summary.
+type Activity struct {
+	ActiveCustomers  int64
+	PointsAwarded    int64
+	RedemptionsCount int64
+	SpendTotalCents  int64
+}
+
+// PointsOfDay is what was awarded and redeemed on one day. There is one for each.
+type PointsOfDay struct {
+	Date     time.Time
+	Awarded  int64
+	Redeemed int64
+}
+
+// Outstanding is what the business owes its customers: what they have to spend. A
+// balance below zero is nobody else's gain and counts as nothing, and so do those of
+// erased customers, who can claim nothing any more.
+type Outstanding struct {
+	Points int64
+	Stamps int64
+}
+
+// FirstSteps tells what a new tenant has done already.
+type FirstSteps struct {
+	TransactionType bool
+	Customer        bool
+	Sale            bool
+	Reward          bool
+}
+
+// The dashboard compares with the days before, so it counts twice as many.
+const maxOverviewDays = 366
+
+// Overview returns what the dashboard shows, to managers and owners: a till says
+// nothing of turnover, and begins at the till. One round trip.
+func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overview, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return Overview{}, err
+	}
+	now := s.db.Now()
+	check := core.NewCheck(r.Unreadable)
+	picked := r.days(check, now, by.Tenant.TimeZone)
+	if picked.to.After(picked.from.AddDate(0, 0, maxOverviewDays-1)) && check.OK("to") {
+		check.Add("to", core.MustBe("to", fmt.Sprintf("a date at most %d days after from", maxOverviewDays-1)))
+	}
+	if err := check.Err(); err != nil {
+		return Overview{}, err
+	}
+	dates := picked.dates()
+	_, ids := picked.bounds()
+	before, until := picked.before(now)
+	beforeID, untilID := core.FirstID(before), core.FirstID(until)
+	opening, known := s.opening(by.Tenant.ID, now)
+	rows, err := db.ReadAll[overviewRow](ctx, s.db, by, overviewSQL, db.Args{
+		// The time before, then day by day.
+		"first_ids": append([]core.ID{beforeID}, ids[:len(dates)]...),
+		"next_ids":  append([]core.ID{untilID}, ids[1:]...),
+		"before_id": beforeID, "until_id": untilID, "first_id": ids[0], "next_id": ids[len(dates)],
+		"count": !known, "cut": opening.cut, "opening_points": opening.points, "opening_stamps": opening.stamps,
+	})
+	if err != nil {
+		return Overview{}, err
+	}
+	previous, current, perDay := rows[0], rows[1], rows[3:]
+	if !known {
+		s.remember(by.Tenant.ID, current.HeldBy, openingBalances{
+			cut: opening.cut, counted: now, points: current.OpeningPoints, stamps: current.OpeningStamps,
+		})
+	}
+	o := Overview{
+		From: picked.from, To: picked.to,
+		Current:     current.activity(current.ActiveCustomers),
+		Previous:    previous.activity(current.ActiveBefore),
+		Outstanding: Outstanding{Points: current.OutstandingPoints, Stamps: current.OutstandingStamps},
+		Has:         FirstSteps{current.HasType, current.HasCustomer, current.HasSale, current.HasReward},
+	}
+	for i, date := range dates {
+		o.Days = append(o.Days, PointsOfDay{Date: date, Awarded: perDay[i].PointsAwarded, Redeemed: perDay[i].PointsRedeemed})
+	}
+	return o, nil
+}
+
+// before is as much time as the days have had until now, right before them: when it
+// begins and when it ends.
+func (d days) before(now time.Time) (from, until time.Time) {
+	days := len(d.dates())
+	from, until = d.start(d.from.AddDate(0, 0, -days)), d.start(d.from)
+	if now.Before(until) || !now.Before(d.end()) {
+		return from, until
+	}
+	local := now.In(d.zone)
+	year, month, day := local.Date()
+	hour, minute, second := local.Clock()
+	sameTime := time.Date(year, month, day-days, hour, minute, second, local.Nanosecond(), d.zone)
+	if sameTime.Before(until) {
+		until = sameTime
+	}
+	return from, until
+}
+
+type overviewRow struct {
+	PointsAwarded    int64
+	SpendTotalCents  int64
+	RedemptionsCount int64
+	PointsRedeemed   int64
+
+	// The same in each row.
+	ActiveCustomers   int64
+	ActiveBefore      int64
+	OutstandingPoints int64
+	OutstandingStamps int64
+	OpeningPoints     int64
+	OpeningStamps     int64
+	HeldBy            int64
+	HasType           bool
+	HasCustomer       bool
+	HasSale           bool
+	HasReward         bool
+}
+
+func (r overviewRow) activity(customers int64) Activity {
+	return Activity{
+		ActiveCustomers: customers, PointsAwarded: r.PointsAwarded, RedemptionsCount: r.RedemptionsCount, SpendTotalCents: r.SpendTotalCents,
+	}
+}
+
+// The first two rows are the time before and the range, the third the time before
+// again, then comes each day. What is summed and cast as in the summary.
+//
+// Whether there is a first sale is asked for in order: a plain "exists" PostgreSQL may
+// answer for a new tenant by reading the sales of all the others.
+const overviewSQL = outstanding + `
+	select coalesce(sum(sold.points), 0)::bigint as points_awarded,
+		coalesce(sum(sold.spend), 0)::bigint as spend_total_cents,
+		sum(redeemed.redemptions)::bigint as redemptions_count,
+		coalesce(sum(redeemed.points), 0)::bigint as points_redeemed,
+		(
+			select count(distinct customer_id)
+			from loyalty.transaction
+			where tenant_id = @tenant_id
+				and id >= @first_id
+				and id < @next_id
+				and status = 'completed'
+		) as active_customers,
+		(
+			select count(distinct customer_id)
+			from loyalty.transaction
+			where tenant_id = @tenant_id
+				and id >= @before_id
+				and id < @until_id
+				and status = 'completed'
+		) as active_before,
+		(select points from owed) as outstanding_points,
+		(select stamps from owed) as outstanding_stamps,
+		(select points from opening) as opening_points,
+		(select stamps from opening) as opening_stamps,
+		(select accounts from held) as held_by,
+		(select id from loyalty.transaction_type where tenant_id = @tenant_id order by id limit 1) is not null as has_type,
+		(select id from loyalty.customer where tenant_id = @tenant_id order by id limit 1) is not null as has_customer,
+		(select id from loyalty.transaction where tenant_id = @tenant_id order by id limit 1) is not null as has_sale,
+		(select id from loyalty.reward where tenant_id = @tenant_id order by id limit 1) is not null as has_reward
+	from unnest(@first_ids::uuid[], @next_ids::uuid[]) with ordinality as span (first_id, next_id, number)
+	cross join lateral (select span.number > 1 as in_range) part
+	cross join lateral (
+		select sum(spend_amount_cents) as spend, sum(points_awarded) as points
+		from loyalty.transaction
+		where tenant_id = @tenant_id
+			and id >= span.first_id
+			and id < span.next_id
+			and status = 'completed'
+	) sold
+	cross join lateral (
+		select count(*) as redemptions, sum(points_spent) as points
+		from loyalty.redemption
+		where tenant_id = @tenant_id
+			and id >= span.first_id
+			and id < span.next_id
+			and status <> 'voided'
+	) redeemed
+	group by grouping sets ((part.in_range), (part.in_range, span.number))
+	order by grouping(span.number) desc, part.in_range, span.number`

@@ -1,0 +1,307 @@
+package report_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/report"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/transaction"
+)
+
+func (s shop) overview(t *testing.T, r report.Range) report.Overview {
+	t.Helper()
+	return s.seenBy(t, report.NewService(s.db), r)
+}
+
+func (s shop) seenBy(t *testing.T, reports *report.Service, r report.Range) report.Overview {
+	t.Helper()
+	got, err := reports.Overview(t.Context(), s.by, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// activity is what the dashboard takes of a summary.
+func activity(s report.Summary) report.Activity {
+	return report.Activity{
+		ActiveCustomers: s.ActiveCustomers, PointsAwarded: s.PointsAwarded, RedemptionsCount: s.RedemptionsCount, SpendTotalCents: s.SpendTotalCents,
+	}
+}
+
+// "The same numbers as the API, from the same functions": whatever happened, the
+// dashboard says of a range and of the one before it what their summaries say.
+func TestTheDashboardAgreesWithTheReports(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ zone, from, to string }{
+		{"UTC", "2026-02-26", "2026-03-03"},
+		{"Europe/Stockholm", "2026-03-27", "2026-03-31"}, // a day of 23 hours
+		{"America/New_York", "2025-10-31", "2025-11-04"}, // one of 25
+		{"Pacific/Tongatapu", "2025-12-30", "2026-01-02"},
+	} {
+		t.Run(c.zone, func(t *testing.T) {
+			t.Parallel()
+			seed := rand.Uint64()
+			t.Logf("seed %d", seed)
+			s, whole := newShop(t, c.zone), days(t, c.from, c.to)
+			trade(t, s, rand.New(rand.NewPCG(seed, 0)), *whole.From, whole.To.Add(24*time.Hour))
+			for from := *whole.From; !from.After(*whole.To); from = from.AddDate(0, 0, 1) {
+				for to := from; !to.After(*whole.To); to = to.AddDate(0, 0, 1) {
+					sum := s.summary(t, report.Range{From: &from, To: &to})
+					eve := from.AddDate(0, 0, -1)
+					first := from.AddDate(0, 0, -len(sum.Days))
+					want := report.Overview{
+						From: from, To: to, Current: activity(sum), Previous: activity(s.summary(t, report.Range{From: &first, To: &eve})),
+						Has: report.FirstSteps{TransactionType: true, Customer: true, Sale: true, Reward: true},
+					}
+					for _, d := range sum.Days {
+						want.Days = append(want.Days, report.PointsOfDay{Date: d.Date, Awarded: d.PointsAwarded, Redeemed: d.PointsRedeemed})
+					}
+					got := s.overview(t, report.Range{From: &from, To: &to})
+					got.Outstanding = report.Outstanding{}
+					same(t, "overview", got, want)
+				}
+			}
+		})
+	}
+}
+
+// "The change against the previous period", of equal length: half of today is compared
+// with half of the day that it is compared with.
+func TestARunningDayIsComparedUpToTheSameTime(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "Europe/Stockholm")
+	anna := s.on(t, "2026-10-01 12:00:00").customer(t)
+	for shown, cents := range map[string]int64{
+		"2026-10-24 11:59:00": 1, "2026-10-24 12:01:00": 20, // Saturday, in summer time
+		"2026-10-25 11:59:00": 300, "2026-10-25 12:01:00": 4_000, // Sunday, when the clocks go back
+		"2026-10-26 11:59:00": 50_000, "2026-10-26 12:01:00": 600_000,
+		"2026-10-27 11:59:00": 7_000_000,
+	} {
+		s.on(t, shown).sale(t, anna.ID, s.purchase, cents)
+	}
+	for _, c := range []struct {
+		now, from, to     string
+		current, previous int64
+	}{
+		{"2026-10-25 12:00:00", "2026-10-25", "2026-10-25", 4_300, 1}, // what comes later that day is in the range
+		{"2026-10-26 12:00:00", "2026-10-26", "2026-10-26", 650_000, 300},
+		{"2026-10-27 12:00:00", "2026-10-26", "2026-10-27", 7_650_000, 321},
+		{"2026-10-26 12:00:00", "2026-10-26", "2026-10-27", 7_650_000, 1}, // the first of two days
+		{"2026-10-27 12:00:00", "2026-10-26", "2026-10-26", 650_000, 4_300},
+		{"2026-10-27 00:00:00", "2026-10-26", "2026-10-26", 650_000, 4_300},
+		{"2026-10-25 12:00:00", "2026-10-26", "2026-10-26", 650_000, 4_300}, // a day to come
+	} {
+		got := s.on(t, c.now).overview(t, days(t, c.from, c.to))
+		if got.Current.SpendTotalCents != c.current || got.Previous.SpendTotalCents != c.previous {
+			t.Errorf("at %s, %s to %s: %d, before it %d; want %d and %d", c.now, c.from, c.to,
+				got.Current.SpendTotalCents, got.Previous.SpendTotalCents, c.current, c.previous)
+		}
+	}
+}
+
+// adjust moves a balance by hand.
+func (s shop) adjust(ctx context.Context, customer core.ID, unit ledger.Unit, amount int64) error {
+	_, err := db.InTenant(ctx, s.db, s.by, func(tx *db.Tx) (ledger.Account, error) {
+		return ledger.Post(ctx, tx, s.by, ledger.Entry{Customer: customer, Unit: unit, Amount: amount, Kind: ledger.Adjustment})
+	})
+	return err
+}
+
+func (s shop) give(t *testing.T, customer core.ID, unit ledger.Unit, amount int64) {
+	t.Helper()
+	if err := s.adjust(t.Context(), customer, unit, amount); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// "What the business owes": a balance below zero is nobody else's gain, and who was
+// erased can claim nothing.
+func TestOutstanding(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "UTC")
+	anna, bo, cleo := s.customer(t), s.customer(t), s.customer(t)
+	s.give(t, anna.ID, ledger.Points, 100)
+	s.give(t, anna.ID, ledger.Stamps, 3)
+	spent := s.sale(t, bo.ID, s.purchase, 40)
+	s.give(t, bo.ID, ledger.Points, -30)
+	s.give(t, bo.ID, ledger.Stamps, 4)
+	s.give(t, cleo.ID, ledger.Points, 7)
+	s.give(t, cleo.ID, ledger.Stamps, 5)
+	neighbour := newShop(t, "UTC")
+	neighbour.rich(t)
+
+	owes := func(when string, want report.Outstanding) {
+		t.Helper()
+		same(t, when, s.overview(t, report.Range{}).Outstanding, want)
+	}
+	owes("at first", report.Outstanding{Points: 117, Stamps: 12})
+	s.void(t, spent.ID) // leaves Bo with 30 points too few
+	owes("after the void", report.Outstanding{Points: 107, Stamps: 12})
+	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.customer set phone = '', phone_key = null where tenant_id = $1 and id = $2", s.by.Tenant.ID, cleo.ID); err != nil {
+		t.Fatal(err)
+	}
+	owes("without Cleo", report.Outstanding{Points: 100, Stamps: 7})
+}
+
+// "The sum is exact all the same": of a large tenant that is counted once an hour,
+// while tills post for one another's customers.
+func TestOutstandingIsExactBetweenCounts(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "UTC")
+	reports := report.NewService(s.db).CountFrom(1)
+	var customers []core.ID
+	for range 4 {
+		customers = append(customers, s.customer(t).ID)
+	}
+	held := func() (o report.Outstanding) {
+		t.Helper()
+		err := s.db.Pool().QueryRow(t.Context(), "select sum(greatest(points, 0)), sum(greatest(stamps, 0)) from loyalty.account where tenant_id = $1",
+			s.by.Tenant.ID).Scan(&o.Points, &o.Stamps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	s.give(t, customers[0], ledger.Points, 5)
+	// One of the tills is slow: its entry is older than the count and committed after it.
+	_, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (ledger.Account, error) {
+		a, err := ledger.Post(t.Context(), tx, s.by, ledger.Entry{Customer: customers[1], Unit: ledger.Points, Amount: 1_000, Kind: ledger.Adjustment})
+		same(t, "the count", s.seenBy(t, reports, report.Range{}).Outstanding, report.Outstanding{Points: 5})
+		return a, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "after the slow one", s.seenBy(t, reports, report.Range{}).Outstanding, report.Outstanding{Points: 1_005})
+
+	var tills sync.WaitGroup
+	for range 6 {
+		rng := rand.New(rand.NewPCG(rand.Uint64(), 0))
+		tills.Go(func() {
+			for range 25 {
+				unit, amount := ledger.Points, rng.Int64N(200)-90
+				if rng.IntN(3) == 0 {
+					unit = ledger.Stamps
+				}
+				err := s.adjust(t.Context(), customers[rng.IntN(len(customers))], unit, amount+max(0, 1-amount*amount)) // never 0
+				if err != nil && !errors.Is(err, ledger.ErrInsufficientPoints) && !errors.Is(err, ledger.ErrInsufficientStamps) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	tills.Wait()
+	sale := s.sale(t, customers[2], s.purchase, 500)
+	s.give(t, customers[2], ledger.Points, -400)
+	s.void(t, sale.ID)
+	same(t, "after the tills", s.seenBy(t, reports, report.Range{}).Outstanding, held())
+
+	// That it was not counted again: a balance that moved without the ledger is not seen,
+	// until the hour is over.
+	before := held()
+	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.account set points = points + 7 where tenant_id = $1 and customer_id = $2", s.by.Tenant.ID, customers[0]); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "within the hour", s.seenBy(t, reports, report.Range{}).Outstanding, before)
+	same(t, "in another process", s.overview(t, report.Range{}).Outstanding, held())
+}
+
+// What was counted is counted again after an hour.
+func TestOutstandingIsCountedAgain(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "UTC")
+	s.give(t, s.customer(t).ID, ledger.Points, 5)
+	reports := report.NewService(s.db).CountFrom(1)
+	s.seenBy(t, reports, report.Range{})
+	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.account set points = points + 7 where tenant_id = $1", s.by.Tenant.ID); err != nil {
+		t.Fatal(err)
+	}
+	counted := s.db.Now()
+	for _, c := range []struct {
+		after time.Duration
+		want  int64
+	}{{59 * time.Minute, 5}, {61 * time.Minute, 12}} {
+		reports.SetClock(s.db.At(counted.Add(c.after)))
+		if got := s.seenBy(t, reports, report.Range{}).Outstanding.Points; got != c.want {
+			t.Errorf("after %s: %d points, want %d", c.after, got, c.want)
+		}
+	}
+}
+
+// "A new tenant sees the three first steps instead of empty charts."
+func TestFirstSteps(t *testing.T) {
+	t.Parallel()
+	d := dbtest.DB(t)
+	s := shop{db: d, by: dbtest.Tenant(t, d)}
+	newShop(t, "UTC").rich(t) // a neighbour has done something
+	has := func(want report.FirstSteps) {
+		t.Helper()
+		same(t, "first steps", s.overview(t, report.Range{}).Has, want)
+	}
+	has(report.FirstSteps{})
+	s.purchase = s.kind(t, ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 1})
+	has(report.FirstSteps{TransactionType: true})
+	anna := s.customer(t)
+	has(report.FirstSteps{TransactionType: true, Customer: true})
+	s.sale(t, anna.ID, s.purchase, 100)
+	has(report.FirstSteps{TransactionType: true, Customer: true, Sale: true})
+	if _, err := reward.NewService(d).Add(t.Context(), s.by, reward.New{Name: new("Espresso"), PointsCost: new(int64(10))}); err != nil {
+		t.Fatal(err)
+	}
+	has(report.FirstSteps{TransactionType: true, Customer: true, Sale: true, Reward: true})
+}
+
+// A range that ends before it begins, or is longer than a year, is refused.
+func TestWhatTheDashboardRefuses(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "UTC")
+	for _, c := range []struct {
+		from, to string
+		want     core.Fields
+	}{
+		{"2026-03-10", "2026-03-09", core.Fields{"to": {"The to field must be a date after or equal to from."}}},
+		{"2024-01-01", "2025-01-01", core.Fields{"to": {"The to field must be a date at most 365 days after from."}}},
+		{"2004-01-01", "2025-01-01", core.Fields{"to": {"The to field must be a date at most 3652 days after from."}}},
+	} {
+		_, err := report.NewService(s.db).Overview(t.Context(), s.by, days(t, c.from, c.to))
+		same(t, c.from+" to "+c.to, fieldsOf(t, err), c.want)
+	}
+	if got := s.overview(t, days(t, "2024-01-01", "2024-12-31")); len(got.Days) != 366 {
+		t.Errorf("a leap year has %d days", len(got.Days))
+	}
+}
+
+// A cashier sees nothing of turnover; a manager does, and a token by its abilities.
+func TestReportsAreNotForTheTill(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "UTC")
+	reports := report.NewService(s.db)
+	asks := map[string]func(core.Actor) error{
+		"summary":  func(by core.Actor) error { _, err := reports.Summary(t.Context(), by, report.Range{}); return err },
+		"top":      func(by core.Actor) error { _, err := reports.Top(t.Context(), by, report.Ranking{}); return err },
+		"coupons":  func(by core.Actor) error { _, err := reports.Coupons(t.Context(), by); return err },
+		"overview": func(by core.Actor) error { _, err := reports.Overview(t.Context(), by, report.Range{}); return err },
+		"recent":   func(by core.Actor) error { _, err := reports.Recent(t.Context(), by, 10, ""); return err },
+	}
+	token := core.Actor{Kind: core.ByToken, Tenant: s.by.Tenant, Role: core.Cashier}
+	for name, ask := range asks {
+		if err := ask(dbtest.Person(t, s.db, s.by, core.Cashier)); !errors.Is(err, core.ErrRole) {
+			t.Errorf("%s, asked for by a cashier: %v, want ErrRole", name, err)
+		}
+		for _, by := range []core.Actor{dbtest.Person(t, s.db, s.by, core.Manager), s.by, token} {
+			if err := ask(by); err != nil {
+				t.Errorf("%s, asked for by %s %s: %v", name, by.Kind, by.Role, err)
+			}
+		}
+	}
+}

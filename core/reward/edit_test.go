@@ -1,0 +1,341 @@
+package reward_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/reward"
+)
+
+func second[T any](_ T, err error) error { return err }
+
+func wantFields(t *testing.T, err error, want core.Fields) {
+	t.Helper()
+	var refusal *core.Error
+	if !errors.As(err, &refusal) || refusal.Kind != core.KindInvalid {
+		t.Fatalf("%v, want a refusal of fields", err)
+	}
+	if diff := cmp.Diff(want, refusal.Fields); diff != "" {
+		t.Errorf("refused fields (-want +got):\n%s", diff)
+	}
+}
+
+func (s shop) found(t *testing.T, id core.ID) reward.Counted {
+	t.Helper()
+	r, err := s.Find(t.Context(), s.by, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// log is what the audit log tells of a record, in order.
+func (s shop) log(t *testing.T, subject core.ID) []string {
+	t.Helper()
+	rows, err := s.db.Pool().Query(t.Context(), `
+		select concat_ws(' ', action, coalesce(old::text, '-'), coalesce(new::text, '-'), 'by', actor_name)
+		from loyalty.audit_entry
+		where tenant_id = $1 and subject_id = $2
+		order by created_at, id`, s.by.Tenant.ID, subject.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+// An edit changes the fields that are set, and no others; what was redeemed before
+// keeps its cost, and the stock is left to the tills.
+func TestEdit(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.buyer(t, "070 174 06 05", 100, 100)
+	id := s.add(t, reward.New{Name: new("Espresso"), Description: new("Double."), PointsCost: new(int64(30)), Stock: new(int64(5))})
+	before := s.redeem(t, anna, id)
+	want := s.found(t, id).Reward
+	null := core.Optional[int64]{Set: true}
+	for _, c := range []struct {
+		name string
+		edit reward.Edit
+		then func(*reward.Reward)
+	}{
+		{"nothing", reward.Edit{}, func(*reward.Reward) {}},
+		{"name", reward.Edit{Name: core.Set(" Ristretto ")}, func(r *reward.Reward) { r.Name = "Ristretto" }},
+		{"description", reward.Edit{Description: core.Optional[string]{Set: true}}, func(r *reward.Reward) { r.Description = nil }},
+		{"cost", reward.Edit{PointsCost: core.Set(int64(40))}, func(r *reward.Reward) { r.PointsCost = new(int64(40)) }},
+		{"unit", reward.Edit{PointsCost: null, StampsCost: core.Set(int64(9))}, func(r *reward.Reward) { r.PointsCost, r.StampsCost = nil, new(int64(9)) }},
+		{"active", reward.Edit{Active: core.Set(false)}, func(r *reward.Reward) { r.Active = false }},
+		{"active again", reward.Edit{Active: core.Set(true), Name: core.Set("Espresso")}, func(r *reward.Reward) { r.Active, r.Name = true, "Espresso" }},
+	} {
+		c.then(&want)
+		got, err := s.Edit(t.Context(), s.by, id, c.edit)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", c.name, err, diff)
+		}
+		if diff := cmp.Diff(want, s.found(t, id).Reward); diff != "" {
+			t.Errorf("%s, found (-want +got):\n%s", c.name, diff)
+		}
+	}
+	if after := s.redeem(t, anna, id); after.StampsSpent != 9 || after.PointsSpent != 0 {
+		t.Errorf("redeemed for %+v, want the new cost", after)
+	}
+	if _, err := s.Void(t.Context(), s.by, before.ID); err != nil {
+		t.Fatal(err)
+	}
+	s.want(t, anna, id, 100, 91, new(int64(4)))
+
+	_, err := s.Edit(t.Context(), s.by, id, reward.Edit{
+		Name: core.Optional[string]{Set: true}, Description: core.Set(strings.Repeat("å", 1001)), PointsCost: core.Set(int64(1)), Active: core.Optional[bool]{Set: true},
+	})
+	wantFields(t, err, core.Fields{
+		"name":        {"The name field is required."},
+		"description": {"The description field must not be greater than 1000 characters."},
+		"stamps_cost": {"The stamps cost field is prohibited when points cost is present."},
+		"active":      {"The active field is required."},
+	})
+	_, err = s.Edit(t.Context(), s.by, id, reward.Edit{StampsCost: null, Unreadable: core.Fields{"name": {"No."}}})
+	wantFields(t, err, core.Fields{"name": {"No."}, "points_cost": {"The points cost field is required."}})
+}
+
+// "Add/remove N": whatever is there, so many more or fewer; never fewer than none.
+func TestChangeStock(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	id, unlimited := s.espresso(t, 30, new(int64(3))), s.espresso(t, 30, nil)
+	change := func(id core.ID, by int64) (reward.Reward, error) {
+		return s.ChangeStock(t.Context(), s.by, id, reward.StockChange{Change: &by})
+	}
+	for _, c := range []struct{ by, want int64 }{{4, 7}, {-2, 5}, {-5, 0}, {1, 1}} {
+		if got, err := change(id, c.by); err != nil || got.Stock == nil || *got.Stock != c.want || *s.found(t, id).Stock != c.want {
+			t.Errorf("%+d = %+v, %v, want %d", c.by, got, err, c.want)
+		}
+	}
+	for _, c := range []struct {
+		of   core.ID
+		by   int64
+		says string
+	}{
+		{id, -2, "The change field must be between -1 and 999999999999."},
+		{id, 1_000_000_000_000, "The change field must be between -1 and 999999999999."},
+		{id, 0, "The change field must be other than 0."},
+		{id, 1_000_000_000_001, "The change field must not be greater than 1000000000000."},
+		{unlimited, 1, "The pieces of this reward are not counted: it is unlimited."},
+	} {
+		wantFields(t, second(change(c.of, c.by)), core.Fields{"change": {c.says}})
+	}
+	wantFields(t, second(s.ChangeStock(t.Context(), s.by, id, reward.StockChange{})), core.Fields{"change": {"The change field is required."}})
+	wantFields(t, second(s.ChangeStock(t.Context(), s.by, id, reward.StockChange{Unreadable: core.Fields{"change": {"No."}}})), core.Fields{"change": {"No."}})
+	if got := s.found(t, id); *got.Stock != 1 {
+		t.Errorf("refusals left a stock of %d, want 1", *got.Stock)
+	}
+}
+
+// "Set to N only with the seen stock as a condition."
+func TestSetStock(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.buyer(t, "070 174 06 05", 100, 0)
+	id := s.espresso(t, 30, new(int64(3)))
+	set := func(seen, to *int64) error {
+		return second(s.SetStock(t.Context(), s.by, id, reward.StockCount{Seen: seen, Stock: to}))
+	}
+	n := func(n int64) *int64 { return &n }
+	s.redeem(t, anna, id)
+	refused(t, set(n(3), n(10)), reward.ErrStockChanged) // somebody bought one since
+	refused(t, set(nil, n(10)), reward.ErrStockChanged)
+	s.want(t, anna, id, 70, 0, n(2))
+	for _, c := range []struct{ seen, to *int64 }{{n(2), n(10)}, {n(10), nil}, {nil, nil}, {nil, n(0)}, {n(0), n(1)}} {
+		if err := set(c.seen, c.to); err != nil {
+			t.Errorf("from %v to %v: %v", show(c.seen), show(c.to), err)
+		}
+		s.want(t, anna, id, 70, 0, c.to)
+	}
+	refused(t, set(n(0), nil), reward.ErrStockChanged)
+	wantFields(t, set(n(1), n(-1)), core.Fields{"stock": {"The stock field must be at least 0."}})
+	wantFields(t, second(s.SetStock(t.Context(), s.by, id, reward.StockCount{Seen: n(1), Stock: n(2), Unreadable: core.Fields{"seen": {"No."}}})),
+		core.Fields{"seen": {"No."}})
+	s.want(t, anna, id, 70, 0, n(1))
+}
+
+// Managers correct a stock, by so many more and fewer and by counting anew, while a
+// hundred buyers come: what was bought stays bought, and no correction is lost.
+func TestStockCorrectionsAgainstBuyers(t *testing.T) {
+	t.Parallel()
+	s := shopOf(t, dbtest.OwnDB(t))
+	const start = 200
+	id := s.espresso(t, 1, new(int64(start)))
+	buyers := make([]core.ID, 10)
+	for i := range buyers {
+		buyers[i] = s.buyer(t, "070 174 06 0"+string(rune('0'+i)), 1000, 0)
+	}
+	var bought, corrected, counted atomic.Int64
+	var all sync.WaitGroup
+	for i := range 100 {
+		all.Go(func() {
+			switch err := second(s.Redeem(t.Context(), s.by, order(buyers[i%len(buyers)], id))); {
+			case err == nil:
+				bought.Add(1)
+			case !errors.Is(err, reward.ErrOutOfStock):
+				t.Error(err)
+			}
+		})
+		if i%5 == 0 {
+			all.Go(func() {
+				change := int64(7)
+				if i%2 == 1 {
+					change = -4
+				}
+				r, err := s.ChangeStock(t.Context(), s.by, id, reward.StockChange{Change: &change})
+				if err != nil || r.Stock == nil {
+					t.Error(r, err)
+					return
+				}
+				corrected.Add(change)
+			})
+			all.Go(func() {
+				// Whoever counts sets the stock to one more than it was seen to be.
+				seen, err := s.Find(t.Context(), s.by, id)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				switch err := second(s.SetStock(t.Context(), s.by, id, reward.StockCount{Seen: seen.Stock, Stock: new(*seen.Stock + 1)})); {
+				case err == nil:
+					counted.Add(1)
+				case !errors.Is(err, reward.ErrStockChanged):
+					t.Error(err)
+				}
+			})
+		}
+	}
+	all.Wait()
+	got := s.found(t, id)
+	if want := start + corrected.Load() + counted.Load() - bought.Load(); *got.Stock != want || got.Pending != bought.Load() {
+		t.Errorf("a stock of %d after %d bought, corrections of %d and %d counts, want %d; %d pending",
+			*got.Stock, bought.Load(), corrected.Load(), counted.Load(), want, got.Pending)
+	}
+	s.sound(t)
+}
+
+// "Nothing happens without its entry", and there is none where nothing changed.
+func TestTheLogTellsOfRewards(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	ctx, maja := t.Context(), dbtest.Person(t, s.db, s.by, core.Manager)
+	id := s.espresso(t, 30, new(int64(3)))
+	for _, do := range []func() error{
+		func() error { return second(s.ChangeStock(ctx, maja, id, reward.StockChange{Change: new(int64(-2))})) },
+		func() error { return second(s.SetStock(ctx, s.by, id, reward.StockCount{Seen: new(int64(1))})) },
+		func() error { return second(s.SetActive(ctx, s.by, id, true)) },
+		func() error { return second(s.SetActive(ctx, s.by, id, false)) },
+		func() error { return second(s.SetActive(ctx, s.by, id, false)) },
+		func() error {
+			return second(s.Edit(ctx, s.by, id, reward.Edit{Description: core.Set("Double."), PointsCost: core.Set(int64(40))}))
+		},
+	} {
+		dbtest.Tick(s.db) // the log has one order
+		if err := do(); err != nil {
+			t.Error(err)
+		}
+	}
+	refused(t, second(s.SetStock(ctx, s.by, id, reward.StockCount{Seen: new(int64(1))})), reward.ErrStockChanged)
+	want := []string{
+		`reward.create - {"name": "Free espresso", "stock": 3, "active": true, "description": null, "points_cost": 30, "stamps_cost": null} by A owner`,
+		`reward.edit {"stock": 3} {"stock": 1} by A manager`,
+		`reward.edit {"stock": 1} {"stock": null} by A owner`,
+		`reward.edit {"active": true} {"active": false} by A owner`,
+		`reward.edit {"name": "Free espresso", "stock": null, "active": false, "description": null, "points_cost": 30, "stamps_cost": null} ` +
+			`{"name": "Free espresso", "stock": null, "active": false, "description": "Double.", "points_cost": 40, "stamps_cost": null} by A owner`,
+	}
+	if diff := cmp.Diff(want, s.log(t, id)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// "`cashier` (POS, look-up, redeem rewards and vouchers, fulfil …)"; the rest is for managers.
+func TestRoles(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna, id := s.buyer(t, "070 174 06 05", 1000, 0), s.espresso(t, 1, new(int64(100)))
+	ctx := t.Context()
+	for _, c := range []struct {
+		name  string
+		least core.Role
+		do    func(by core.Actor) error
+	}{
+		{"redeem", core.Cashier, func(by core.Actor) error { return second(s.Redeem(ctx, by, order(anna, id))) }},
+		{"fulfil", core.Cashier, func(by core.Actor) error { return second(s.Fulfil(ctx, by, s.redeem(t, anna, id).ID)) }},
+		{"void", core.Manager, func(by core.Actor) error { return second(s.Void(ctx, by, s.redeem(t, anna, id).ID)) }},
+		{"add", core.Manager, func(by core.Actor) error {
+			return second(s.Add(ctx, by, reward.New{Name: new("Cake"), PointsCost: new(int64(1))}))
+		}},
+		{"edit", core.Manager, func(by core.Actor) error { return second(s.Edit(ctx, by, id, reward.Edit{})) }},
+		{"switch", core.Manager, func(by core.Actor) error { return second(s.SetActive(ctx, by, id, true)) }},
+		{"change stock", core.Manager, func(by core.Actor) error {
+			return second(s.ChangeStock(ctx, by, id, reward.StockChange{Change: new(int64(1))}))
+		}},
+		{"set stock", core.Manager, func(by core.Actor) error {
+			seen := s.found(t, id).Stock
+			return second(s.SetStock(ctx, by, id, reward.StockCount{Stock: seen, Seen: seen}))
+		}},
+	} {
+		nobody := s.by
+		nobody.Role = "guest"
+		for _, by := range []core.Actor{
+			nobody, dbtest.Person(t, s.db, s.by, core.Cashier), dbtest.Person(t, s.db, s.by, core.Manager), s.by, {Kind: core.ByToken, Tenant: s.by.Tenant},
+		} {
+			if err := c.do(by); !errors.Is(err, by.Require(c.least)) {
+				t.Errorf("%s as %s %s: %v", c.name, by.Kind, by.Role, err)
+			}
+		}
+	}
+}
+
+// "A resource that belongs to another tenant is reported as nonexistent."
+func TestAnotherTenantsRewardsDoNotExist(t *testing.T) {
+	t.Parallel()
+	s, stranger := newShop(t), newShop(t)
+	anna, id := s.buyer(t, "070 174 06 05", 100, 0), s.espresso(t, 30, new(int64(3)))
+	made := s.redeem(t, anna, id)
+	ctx := t.Context()
+	for name, err := range map[string]error{
+		"find":         second(stranger.Find(ctx, stranger.by, id)),
+		"edit":         second(stranger.Edit(ctx, stranger.by, id, reward.Edit{Name: core.Set("Mine")})),
+		"edit wrongly": second(stranger.Edit(ctx, stranger.by, id, reward.Edit{Name: core.Set("")})),
+		"switch off":   second(stranger.SetActive(ctx, stranger.by, id, false)),
+		"switch on":    second(stranger.SetActive(ctx, stranger.by, id, true)),
+		"change stock": second(stranger.ChangeStock(ctx, stranger.by, id, reward.StockChange{Change: new(int64(1))})),
+		"set stock":    second(stranger.SetStock(ctx, stranger.by, id, reward.StockCount{Seen: new(int64(2))})),
+		"redemption":   second(stranger.RedemptionDetail(ctx, stranger.by, made.ID)),
+	} {
+		if !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("%s = %v, want ErrNotFound", name, err)
+		}
+	}
+	rewards, err := stranger.List(ctx, stranger.by, reward.Filter{}, core.Page{Size: 5})
+	if err != nil || len(rewards.Items) != 0 {
+		t.Errorf("a stranger's rewards: %+v, %v", rewards.Items, err)
+	}
+	for name, f := range map[string]reward.RedemptionFilter{
+		"all": {}, "customer": {CustomerID: new(anna.String())}, "reward": {RewardID: new(id.String())}, "status": {Status: new("pending")},
+	} {
+		if l, err := stranger.ListRedemptions(ctx, stranger.by, f, core.Page{Size: 5}); err != nil || len(l.Items) != 0 {
+			t.Errorf("a stranger's redemptions by %s: %+v, %v", name, l.Items, err)
+		}
+	}
+	if l, err := stranger.ListPending(ctx, stranger.by, core.Page{Size: 5}); err != nil || len(l.Items) != 0 {
+		t.Errorf("a stranger's queue: %+v, %v", l.Items, err)
+	}
+	s.want(t, anna, id, 70, 0, new(int64(2)))
+}

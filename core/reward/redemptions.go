@@ -1,0 +1,134 @@
+package reward
+
+import (
+	"context"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/ledger"
+)
+
+// NamedRedemption is a redemption with the names of what it refers to.
+type NamedRedemption struct {
+	Redemption
+	CustomerName string
+	RewardName   string
+	CouponName   *string        // of a redemption that a voucher paid for
+	ActorKind    core.ActorKind // who made it
+	ActorName    string
+}
+
+func (n NamedRedemption) position() core.Cursor { return core.Cursor{At: n.CreatedAt, ID: n.ID} }
+
+// RedemptionFilter picks redemptions. Fields that are nil pick all.
+type RedemptionFilter struct {
+	Status     *string // pending, fulfilled or voided
+	CustomerID *string // a ULID
+	RewardID   *string // a ULID
+}
+
+// ListRedemptions returns a page of the redemptions that pass the filter, newest
+// first. One round trip, of the same cost at any depth.
+func (s *Service) ListRedemptions(ctx context.Context, by core.Actor, f RedemptionFilter, p core.Page) (core.List[NamedRedemption], error) {
+	args, err := f.args(p)
+	if err != nil {
+		return core.List[NamedRedemption]{}, err
+	}
+	redemptions, err := db.ReadAll[NamedRedemption](ctx, s.db, by, f.statement(args, p), args)
+	return core.NewList(p, redemptions, NamedRedemption.position), err
+}
+
+func (f RedemptionFilter) args(p core.Page) (db.Args, error) {
+	check := core.NewCheck(p.Unreadable)
+	args := db.Args{"limit": p.Limit()}
+	if p.Cursor != nil {
+		args["id"] = p.Cursor.ID
+	}
+	if f.Status != nil {
+		core.OneOf(check, "status", Status(*f.Status), Pending, Fulfilled, Voided)
+		args["status"] = *f.Status
+	}
+	for _, reference := range []struct {
+		arg, field string
+		given      *string
+	}{{"customer", "customer_ulid", f.CustomerID}, {"reward", "reward_ulid", f.RewardID}} {
+		if given := check.OptionalText(reference.field, reference.given, 255); given != nil {
+			id, err := core.ParseID(*given)
+			if err != nil {
+				check.Add(reference.field, core.Selected(reference.field))
+			}
+			args[reference.arg] = id
+		}
+	}
+	return args, check.Err()
+}
+
+// statement puts the list's SQL together from constants.
+func (f RedemptionFilter) statement(args db.Args, p core.Page) string {
+	sql := listRedemptionsSQL
+	for _, condition := range []struct{ arg, sql string }{
+		{"status", whereStatus}, {"customer", whereCustomer}, {"reward", whereReward},
+	} {
+		if _, given := args[condition.arg]; given {
+			sql += condition.sql
+		}
+	}
+	switch {
+	case p.Cursor == nil:
+		return sql + newestFirst
+	case p.Back():
+		return sql + whereNewer + oldestFirst
+	}
+	return sql + whereOlder + newestFirst
+}
+
+// ListPending returns a page of the redemptions that wait to be handed over: unlike
+// other lists the oldest first, for who came first is served first. One round trip, of
+// the same cost at any depth.
+func (s *Service) ListPending(ctx context.Context, by core.Actor, p core.Page) (core.List[NamedRedemption], error) {
+	if err := p.Err(); err != nil {
+		return core.List[NamedRedemption]{}, err
+	}
+	statement, args := p.Statement(listPendingSQL, listPendingAfterSQL, listPendingBeforeSQL)
+	delete(args, "at") // ids are made at created_at
+	redemptions, err := db.ReadAll[NamedRedemption](ctx, s.db, by, statement, args)
+	return core.NewList(p, redemptions, NamedRedemption.position), err
+}
+
+// RedemptionDetail is a redemption, how it ended, and what it did to its customer's
+// balance.
+type RedemptionDetail struct {
+	NamedRedemption
+	EndedByKind *core.ActorKind // who fulfilled or voided it; nil: it is pending
+	EndedByName *string
+	Entries     []Entry // none where a voucher paid for it
+}
+
+// Entry is what the ledger holds of a redemption.
+type Entry struct {
+	Kind         ledger.Kind // redemption or redemption_refund
+	Unit         ledger.Unit
+	Amount       int64
+	BalanceAfter int64
+	CreatedAt    time.Time
+}
+
+// RedemptionDetail returns all there is to know of a redemption, or
+// core.ErrNotFound. One round trip.
+func (s *Service) RedemptionDetail(ctx context.Context, by core.Actor, id core.ID) (RedemptionDetail, error) {
+	rows, err := db.ReadAll[record](ctx, s.db, by, redemptionDetailSQL, db.Args{"id": id, "subject_id": id.String()})
+	if err != nil {
+		return RedemptionDetail{}, err
+	}
+	if len(rows) == 0 {
+		return RedemptionDetail{}, core.ErrNotFound
+	}
+	d := RedemptionDetail{NamedRedemption: rows[0].NamedRedemption, EndedByKind: rows[0].EndedByKind, EndedByName: rows[0].EndedByName}
+	for _, r := range rows {
+		if r.EntryKind != nil {
+			d.Entries = append(d.Entries, Entry{*r.EntryKind, *r.EntryUnit, *r.EntryAmount, *r.BalanceAfter, *r.EntryAt})
+		}
+	}
+	return d, nil
+}

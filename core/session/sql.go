@@ -1,0 +1,130 @@
+package session
+
+import (
+	"time"
+
+	"example.com/loyalty/core"
+)
+
+// found is the tenant of a host, its session with that hash if one is live, and the
+// session's person if they are let in.
+type found struct {
+	TenantID     core.TenantID
+	TenantName   string
+	TenantSlug   string
+	Timezone     string
+	Currency     string
+	Country      string
+	Data         []byte
+	LastSeenAt   *time.Time // nil: no session
+	StaffID      *int64     // nil: nobody has signed in
+	PersonID     *int64     // nil: nobody, or somebody who was shut out
+	PersonName   string
+	Email        string
+	Role         core.Role
+	SecondFactor bool
+}
+
+const findSQL = `
+	select n.id as tenant_id, n.name as tenant_name, n.slug as tenant_slug,
+		n.timezone, n.currency, coalesce(n.country, '') as country,
+		s.data, s.last_seen_at, s.staff_id,
+		p.id as person_id, coalesce(p.name, '') as person_name, coalesce(p.email, '') as email,
+		coalesce(p.role, '') as role, p.totp_secret is not null as second_factor
+	from loyalty.tenant n
+	left join loyalty.session s on s.hash = @hash
+		and s.tenant_id = n.id
+		and s.ended_at is null
+		and s.expires_at > @now
+		and s.last_seen_at > @seen
+	left join loyalty.staff p on p.id = s.staff_id
+		and p.tenant_id = n.id
+		and p.status = 'active'
+	where n.slug = @slug
+		and n.status = 'active'`
+
+const seenSQL = `
+	update loyalty.session
+	set last_seen_at = @now,
+		address = @address,
+		user_agent = @user_agent
+	where hash = (
+		select hash
+		from loyalty.session
+		where hash = @hash
+			and last_seen_at <= @now::timestamptz - interval '1 minute'
+		for no key update skip locked
+	)`
+
+// How long a session lives is fixed by its first writing.
+const saveSQL = `
+	insert into loyalty.session as s (hash, tenant_id, data, created_at, last_seen_at, expires_at, address, user_agent)
+	select @hash, n.id, @data, @now, @now, @expires_at, @address, @user_agent
+	from loyalty.tenant n
+	where n.slug = @slug
+	on conflict (hash) do update
+	set data = excluded.data
+	where s.ended_at is null`
+
+// A password that is being set meanwhile is waited for: whoever sets it ends the
+// sessions that it can see, and this one is not among them yet.
+const signInSQL = `
+	insert into loyalty.session (hash, tenant_id, staff_id, data, created_at, last_seen_at, expires_at, address, user_agent)
+	select @hash, n.id, p.id, @data, @now, @now, @expires_at, @address, @user_agent
+	from loyalty.staff p
+	join loyalty.tenant n on n.id = p.tenant_id
+	where p.id = @staff
+		and n.slug = @slug
+		and p.status = 'active'
+		and (p.password_set_at is null or p.password_set_at <= @proved_at)
+	for share of p`
+
+const deleteSQL = `
+	update loyalty.session
+	set ended_at = @now
+	where hash = @hash
+		and ended_at is null`
+
+type row struct {
+	Hash       []byte
+	UserAgent  string
+	Address    string
+	CreatedAt  time.Time
+	LastSeenAt time.Time
+}
+
+const columns = `hash, user_agent, address, created_at, last_seen_at`
+
+const whereLive = `
+	where staff_id = @staff
+		and ended_at is null
+		and expires_at > @now
+		and last_seen_at > @seen`
+
+const listSQL = `
+	select ` + columns + `
+	from loyalty.session` + whereLive + `
+	order by last_seen_at desc, created_at desc, hash`
+
+const endSQL = `
+	update loyalty.session
+	set ended_at = @now` + whereLive + `
+		and encode(substr(hash, 1, 8), 'hex') = @id
+	returning ` + columns
+
+const endOthersSQL = `
+	update loyalty.session
+	set ended_at = @now` + whereLive + `
+		and encode(substr(hash, 1, 8), 'hex') <> @current`
+
+const endAllSQL = `
+	update loyalty.session
+	set ended_at = @now
+	where staff_id = @staff
+		and ended_at is null`
+
+const forgetSQL = `
+	delete from loyalty.session
+	where expires_at < @before
+		or last_seen_at < @seen
+		or ended_at < @before`

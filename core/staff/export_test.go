@@ -1,0 +1,26 @@
+package staff
+
+import "context"
+
+// ForgetAttempts does the hourly job.
+func (s *Service) ForgetAttempts(ctx context.Context) error {
+	return s.forgetAttempts(ctx, forgetAttempts{})
+}
+
+// NoHash is what a password is compared with where there is none.
+const NoHash = noHash
+
+// HashParams are those of every password.
+var HashParams = hashParams
+
+// HoldHashing lets nobody hash a password until it is released.
+func HoldHashing() (release func()) {
+	for range cap(hashing) {
+		hashing <- struct{}{}
+	}
+	return func() {
+		for range cap(hashing) {
+			<-hashing
+		}
+	}
+}

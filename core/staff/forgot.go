@@ -1,0 +1,179 @@
+package staff
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+)
+
+// ResetLifetime is how long the link to choose another password works (decisions §1).
+const ResetLifetime = 60 * time.Minute
+
+// ErrLink is a link that does not work: unknown, used, withdrawn or run out. The four
+// must look the same.
+var ErrLink = &core.Error{Kind: core.KindNotFound, Message: "This link does not work any more. Each link works once, and only for a while."}
+
+// ResetLetter lets a person who forgot their password choose another one. Its secret is
+// told in the mail alone: what is stored of it is a hash.
+type ResetLetter struct {
+	Tenant    string // name of the business
+	Slug      string // of its host
+	Person    string
+	Secret    string
+	Address   string // of whoever asked
+	ExpiresAt time.Time
+}
+
+// Forgotten is the job that mails the link: in a job, so that asking takes as long for
+// an address that nobody has.
+type Forgotten struct {
+	Tenant    core.TenantID `json:"tenant"`
+	Email     string        `json:"email"`
+	Address   string        `json:"address"`
+	RequestID string        `json:"request_id"`
+}
+
+// Kind names the job in the queue.
+func (Forgotten) Kind() string { return "password_forgotten" }
+
+// Forgot has a link mailed with which a person of the visitor's tenant chooses another
+// password, if there is such a person: what it returns does not tell.
+func (s *Service) Forgot(ctx context.Context, v Visitor, email string) error {
+	check := core.NewCheck(nil)
+	check.Text("email", &email, 255)
+	key := emailKey(email)
+	if key == "" && check.OK("email") {
+		check.Add("email", core.MustBe("email", "a valid email address"))
+	}
+	if err := check.Err(); err != nil {
+		return err
+	}
+	_, err := db.Platform(ctx, s.db, v.by("forgotten password"), func(tx *db.Tx) (int, error) {
+		err := admit(ctx, tx,
+			try("forgot", of(v.Tenant, key), 3, time.Hour),
+			try("forgot from", s.addressKey(v.Address), 20, time.Hour))
+		if err != nil {
+			return 0, err
+		}
+		return 0, s.jobs.Add(ctx, tx, Forgotten{Tenant: v.Tenant.ID, Email: key, Address: v.Address, RequestID: v.RequestID})
+	})
+	return err
+}
+
+// forgetful is a person, with what a mail to them names.
+type forgetful struct {
+	Person
+	Invited    bool // they have no password to forget
+	TenantName string
+	TenantSlug string
+}
+
+// Remind does the job that Forgot queued. Somebody who has not taken up their invitation
+// is invited again: a link that runs out must not leave them outside.
+func (s *Service) Remind(ctx context.Context, f Forgotten) error {
+	by := core.System(core.Tenant{ID: f.Tenant}, "forgotten password")
+	by.Address, by.RequestID = f.Address, f.RequestID
+	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
+		p, err := db.One[forgetful](ctx, tx, forgetfulSQL, db.Args{"email_key": f.Email})
+		if errors.Is(err, core.ErrNotFound) {
+			return 0, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		t := core.Tenant{ID: f.Tenant, Name: p.TenantName, Slug: p.TenantSlug}
+		if p.Invited {
+			return 0, Invite(ctx, tx, by, s.mail, t, p.Person)
+		}
+		secret, hash := newLink()
+		expires := tx.Now.Add(ResetLifetime)
+		err = db.Queue(tx, addResetSQL, db.Args{
+			"id": core.NewID(tx.Now), "staff": p.ID, "hash": hash, "expires_at": expires, "now": tx.Now,
+		})
+		if err != nil {
+			return 0, err
+		}
+		err = audit.Write(tx, by, audit.Entry{
+			Action: "staff.forgot_password", Subject: "staff", ID: id(p.ID), New: map[string]any{"email": p.Email, "expires_at": expires},
+		})
+		if err != nil {
+			return 0, err
+		}
+		return 0, s.mail.Queue(ctx, tx, p.Email, ResetLetter{
+			Tenant: t.Name, Slug: t.Slug, Person: p.Name, Secret: secret, Address: f.Address, ExpiresAt: expires,
+		})
+	})
+	return err
+}
+
+// newLink makes the secret of a link, and what is stored of it.
+func newLink() (secret string, hash []byte) {
+	secret = rand.Text() // 130 bits, in letters and digits
+	return secret, linkHash(secret)
+}
+
+func linkHash(secret string) []byte {
+	hash := sha256.Sum256([]byte(secret))
+	return hash[:]
+}
+
+// Link is whom a link in a mail is for.
+type Link struct {
+	Person
+	ExpiresAt time.Time
+}
+
+// FindReset tells whom the link of a reset is for, or ErrLink. One round trip.
+func (s *Service) FindReset(ctx context.Context, v Visitor, secret string) (Link, error) {
+	return s.link(ctx, v, findResetSQL, secret)
+}
+
+func (s *Service) link(ctx context.Context, v Visitor, statement, secret string) (Link, error) {
+	l, err := db.ReadOne[Link](ctx, s.db, v.by("link"), statement, db.Args{"hash": linkHash(secret), "now": s.db.Now()})
+	if errors.Is(err, core.ErrNotFound) {
+		return Link{}, ErrLink
+	}
+	return l, err
+}
+
+// Reset sets the password of the person whom a link was mailed to, and signs them out
+// everywhere. The second factor stays on: a mailbox is no phone.
+func (s *Service) Reset(ctx context.Context, v Visitor, secret, password string) error {
+	l, err := s.FindReset(ctx, v, secret)
+	if err != nil {
+		return err
+	}
+	if err := strong(password, l.Email); err != nil {
+		return err
+	}
+	hash, err := hashed(ctx, password)
+	if err != nil {
+		return err
+	}
+	by := v.as(l.Person)
+	_, err = db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
+		// They may have come here because too many passwords were wrong.
+		account, _ := s.signInAttempts(v, emailKey(l.Email))
+		if err := forgive(tx, account, nil); err != nil {
+			return 0, err
+		}
+		if err := tx.Enter(v.Tenant.ID); err != nil {
+			return 0, err
+		}
+		taken, err := db.Exec(ctx, tx, takeResetSQL, db.Args{"hash": linkHash(secret), "now": tx.Now})
+		if err != nil {
+			return 0, err
+		}
+		if taken == 0 {
+			return 0, ErrLink
+		}
+		return 0, setPassword(ctx, tx, by, nil, *hash, audit.Entry{Action: "staff.reset_password"})
+	})
+	return err
+}

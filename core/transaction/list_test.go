@@ -1,0 +1,299 @@
+package transaction_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/transaction"
+)
+
+// record records a sale by somebody and waits for the next millisecond, so that a list
+// has one order.
+func (s shop) record(t *testing.T, by core.Actor, n transaction.New) core.ID {
+	t.Helper()
+	made, err := s.Record(t.Context(), by, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Tick(s.db)
+	return made.ID
+}
+
+// listed are the ids of a whole list, page by page, after a walk to its end and back.
+func (s shop) listed(t *testing.T, f transaction.Filter) []core.ID {
+	t.Helper()
+	page := core.Page{Size: 2}
+	var forward, back []core.ID
+	for {
+		l, err := s.List(t.Context(), s.by, f, page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range l.Items {
+			forward = append(forward, one.ID)
+		}
+		if l.Next == nil {
+			page.Cursor = l.Prev
+			back = slices.Clone(forward[len(forward)-len(l.Items):])
+			break
+		}
+		page.Cursor = l.Next
+	}
+	for page.Cursor != nil {
+		l, err := s.List(t.Context(), s.by, f, page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []core.ID
+		for _, one := range l.Items {
+			ids = append(ids, one.ID)
+		}
+		back, page.Cursor = append(ids, back...), l.Prev
+	}
+	if diff := cmp.Diff(forward, back); diff != "" {
+		t.Errorf("the way back (-forward +back):\n%s", diff)
+	}
+	return forward
+}
+
+// "Transactions (list, filters, …)", newest first, each filter by itself and together.
+func TestListFilters(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	bo, coffee, branch := s.newCustomer(t, "070 174 06 06"), s.newType(t, ledger.Stamps, transaction.Rule{StampsPerTransaction: 1}), s.open(t, "Söder")
+
+	plain := s.record(t, s.by, s.of(100))
+	voided := s.record(t, s.by, s.of(200))
+	toBo := s.of(300)
+	toBo.CustomerID = new(bo.String())
+	bos := s.record(t, s.by, toBo)
+	ofCoffee := s.of(400)
+	ofCoffee.TransactionTypeID = &coffee.ID
+	coffees := s.record(t, s.by, ofCoffee)
+	atSoder := s.record(t, s.by, s.at(branch.ID))
+	byTill := s.of(500)
+	byTill.Source, byTill.ExternalReference = transaction.POS, new("R-7")
+	till := s.record(t, s.by, byTill)
+	byHand := s.of(600)
+	byHand.Source, byHand.LocationID, byHand.TransactionTypeID = transaction.Panel, &branch.ID, &coffee.ID
+	hand := s.record(t, s.by, byHand)
+	s.void(t, voided)
+
+	for _, c := range []struct {
+		name string
+		f    transaction.Filter
+		want []core.ID
+	}{
+		{"all", transaction.Filter{}, []core.ID{hand, till, atSoder, coffees, bos, voided, plain}},
+		{"voided", transaction.Filter{Status: new("voided")}, []core.ID{voided}},
+		{"completed", transaction.Filter{Status: new("completed")}, []core.ID{hand, till, atSoder, coffees, bos, plain}},
+		{"type", transaction.Filter{TypeID: &coffee.ID}, []core.ID{hand, coffees}},
+		{"source", transaction.Filter{Source: new("api")}, []core.ID{atSoder, coffees, bos, voided, plain}},
+		{"customer", transaction.Filter{CustomerID: new(strings.ToLower(bo.String()))}, []core.ID{bos}},
+		{"location", transaction.Filter{LocationID: &branch.ID}, []core.ID{hand, atSoder}},
+		{"receipt", transaction.Filter{ExternalReference: new(" R-7 ")}, []core.ID{till}},
+		{"part of a receipt", transaction.Filter{ExternalReference: new("R-")}, nil},
+		{"type and source", transaction.Filter{TypeID: &coffee.ID, Source: new("panel")}, []core.ID{hand}},
+		{"customer and status", transaction.Filter{CustomerID: new(s.customer.String()), Status: new("voided")}, []core.ID{voided}},
+		{"all at once", transaction.Filter{
+			Status: new("completed"), TypeID: &coffee.ID, Source: new("panel"), CustomerID: new(s.customer.String()), LocationID: &branch.ID,
+			From: new(s.db.Now().AddDate(0, 0, -2)), To: new(s.db.Now().AddDate(0, 0, 2)),
+		}, []core.ID{hand}},
+		{"nobody", transaction.Filter{CustomerID: new(core.NewID(s.db.Now()).String())}, nil},
+		{"another receipt", transaction.Filter{ExternalReference: new("R-7"), Source: new("api")}, nil},
+	} {
+		if diff := cmp.Diff(c.want, s.listed(t, c.f)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// "A range from/to means whole days, both included, in the tenant's time zone."
+func TestListOfDays(t *testing.T) {
+	t.Parallel()
+	s := newShop(t) // in Stockholm: a day begins at 23:00 of the one before, in UTC
+	var ids []core.ID
+	for _, at := range []string{"2026-02-28T22:59:59.999Z", "2026-02-28T23:00:00Z", "2026-03-02T22:59:59.999Z", "2026-03-02T23:00:00Z"} {
+		instant, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The clock runs on while a sale is recorded, so it is moved to the very instant.
+		if _, err := s.db.Pool().Exec(t.Context(), `
+			update loyalty.transaction set id = $1, created_at = $2 where tenant_id = $3 and id = $4`,
+			core.NewID(instant), instant, s.by.Tenant.ID, s.sale(t, 100).ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, one := range s.listed(t, transaction.Filter{}) {
+		ids = slices.Insert(ids, 0, one)
+	}
+	day := func(d int) *time.Time { return new(time.Date(2026, time.March, d, 0, 0, 0, 0, time.UTC)) }
+	for _, c := range []struct {
+		name     string
+		from, to *time.Time
+		want     []core.ID
+	}{
+		{"one day", day(1), day(1), ids[1:2]},
+		{"two days", day(1), day(2), []core.ID{ids[2], ids[1]}},
+		{"until", nil, day(1), []core.ID{ids[1], ids[0]}},
+		{"from", day(2), nil, []core.ID{ids[3], ids[2]}},
+		{"before all", nil, new(time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC)), nil},
+		{"from long ago", new(time.Date(1960, 1, 1, 0, 0, 0, 0, time.UTC)), day(0), ids[:1]},
+	} {
+		if diff := cmp.Diff(c.want, s.listed(t, transaction.Filter{From: c.from, To: c.to})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+}
+
+// "Unknown filter values are 422", all of them at once.
+func TestListRefusesWhatNoSaleCanBe(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	_, err := s.List(t.Context(), s.by, transaction.Filter{
+		Status: new("lost"), Source: new("fax"), CustomerID: new("nonsense"), ExternalReference: new(strings.Repeat("å", 101)),
+		From: new(s.db.Now()), To: new(s.db.Now().AddDate(0, 0, -1)),
+	}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"The selected cursor is invalid."}}})
+	want := core.Fields{
+		"status":             {"The selected status is invalid."},
+		"source":             {"The selected source is invalid."},
+		"customer_ulid":      {"The selected customer ulid is invalid."},
+		"external_reference": {"The external reference field must not be greater than 100 characters."},
+		"to":                 {"The to field must be a date after or equal to from."},
+		"cursor":             {"The selected cursor is invalid."},
+	}
+	if diff := cmp.Diff(want, fieldsOf(t, err)); diff != "" {
+		t.Errorf("refused fields (-want +got):\n%s", diff)
+	}
+}
+
+// "Each row carries the names a person wants to read."
+func TestListNamesWhatASaleRefersTo(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	branch, sara := s.open(t, "Söder"), s.person(t, core.Cashier)
+	sold := s.record(t, sara, s.at(branch.ID))
+	elsewhere := s.record(t, s.by, s.of(100))
+
+	found := func(id core.ID) transaction.Transaction {
+		t.Helper()
+		one, err := s.Find(t.Context(), s.by, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return one
+	}
+	l, err := s.List(t.Context(), s.by, transaction.Filter{}, core.Page{Size: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []transaction.Named{
+		{
+			Transaction: found(elsewhere), CustomerName: "Anna Lindqvist", TypeName: "A type",
+			ActorKind: core.ByStaff, ActorName: "A owner", Voidable: true,
+		},
+		{
+			Transaction: found(sold), CustomerName: "Anna Lindqvist", TypeName: "A type", LocationName: new("Söder"),
+			ActorKind: core.ByStaff, ActorName: "A cashier", Voidable: true,
+		},
+	}
+	if diff := cmp.Diff(want, l.Items); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+
+	// Names are those of today, also where the type, the branch and the customer are gone.
+	if _, err := s.EditType(t.Context(), s.by, s.kind.ID, transaction.EditType{Name: core.Set("Lunch"), Active: core.Set(false)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := location.NewService(s.db).Edit(t.Context(), s.by, branch.ID, location.Edit{Active: core.Set(false)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.customers.Edit(t.Context(), s.by, s.customer, customer.Edit{LastName: core.Set("Berg"), Status: core.Set("inactive")}); err != nil {
+		t.Fatal(err)
+	}
+	d, err := s.Detail(t.Context(), s.by, sold)
+	if err != nil || d.TypeName != "Lunch" || d.CustomerName != "Anna Berg" || d.LocationName == nil || *d.LocationName != "Söder" {
+		t.Errorf("Detail = %+v, %v", d, err)
+	}
+}
+
+// The detail says who recorded and who voided a sale, and what it did to the balance.
+func TestDetail(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	sara, maja := s.person(t, core.Cashier), s.person(t, core.Manager)
+	s.sale(t, 500)
+	sold := s.record(t, sara, s.of(1000))
+	d, err := s.Detail(t.Context(), s.by, sold)
+	if err != nil || d.ActorName != sara.Name || d.VoidedByKind != nil || d.VoidedByName != nil ||
+		len(d.Entries) != 1 || d.Entries[0].Kind != ledger.Earn || d.Entries[0].Amount != 10 || d.Entries[0].BalanceAfter != 15 {
+		t.Errorf("a sale that stands: %+v, %v", d, err)
+	}
+	s.sale(t, 700)
+	if _, err := s.Void(t.Context(), maja, sold); err != nil {
+		t.Fatal(err)
+	}
+	d, err = s.Detail(t.Context(), s.by, sold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := s.Find(t.Context(), s.by, sold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := transaction.Detail{
+		Named: transaction.Named{
+			Transaction: found, CustomerName: "Anna Lindqvist", TypeName: "A type", ActorKind: core.ByStaff, ActorName: sara.Name,
+		},
+		VoidedByKind: new(core.ByStaff), VoidedByName: &maja.Name,
+		Entries: []transaction.Entry{
+			{Kind: ledger.Earn, Amount: 10, BalanceAfter: 15, CreatedAt: found.CreatedAt},
+			{Kind: ledger.Reversal, Amount: -10, BalanceAfter: 12, CreatedAt: *found.VoidedAt},
+		},
+	}
+	if diff := cmp.Diff(want, d); diff != "" {
+		t.Errorf("a voided sale (-want +got):\n%s", diff)
+	}
+
+	// One that earned nothing has no entry, voided or not.
+	nothing := s.sale(t, 0)
+	s.void(t, nothing.ID)
+	if d, err := s.Detail(t.Context(), s.by, nothing.ID); err != nil || d.VoidedByName == nil || len(d.Entries) != 0 {
+		t.Errorf("a sale of nothing: %+v, %v", d, err)
+	}
+}
+
+// "A resource that belongs to another tenant is reported as nonexistent", in lists too.
+func TestAnotherTenantsSalesAreNotListed(t *testing.T) {
+	t.Parallel()
+	s, stranger := newShop(t), newShop(t)
+	branch := s.open(t, "Söder")
+	n := s.at(branch.ID)
+	n.ExternalReference = new("R-1")
+	sold := s.record(t, s.by, n)
+	for name, f := range map[string]transaction.Filter{
+		"all": {}, "customer": {CustomerID: new(s.customer.String())}, "type": {TypeID: &s.kind.ID}, "location": {LocationID: &branch.ID},
+		"receipt": {ExternalReference: new("R-1")},
+	} {
+		if got := stranger.listed(t, f); len(got) != 0 {
+			t.Errorf("by %s a stranger sees %v", name, got)
+		}
+		if got := s.listed(t, f); !slices.Equal(got, []core.ID{sold}) {
+			t.Errorf("by %s the shop sees %v", name, got)
+		}
+	}
+	if _, err := stranger.Detail(t.Context(), stranger.by, sold); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("Detail = %v, want ErrNotFound", err)
+	}
+}

@@ -1,0 +1,168 @@
+package transaction_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/transaction"
+)
+
+// An edit changes the fields that are set, and no others; null takes the cap away.
+func TestEditType(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	want := s.kind
+	for _, c := range []struct {
+		name string
+		edit transaction.EditType
+		then func(*transaction.Type)
+	}{
+		{"nothing", transaction.EditType{}, func(*transaction.Type) {}},
+		{"name", transaction.EditType{Name: core.Set(" Lunch ")}, func(k *transaction.Type) { k.Name = "Lunch" }},
+		{"rule", transaction.EditType{
+			PointsPerUnit: core.Set(int64(3)), UnitCents: core.Set(int64(250)), MinSpendCents: core.Set(int64(500)), MaxAward: core.Set(int64(20)),
+		}, func(k *transaction.Type) {
+			k.PointsPerUnit, k.UnitCents, k.MinSpendCents, k.MaxAward = 3, 250, 500, new(int64(20))
+		}},
+		{"unit", transaction.EditType{RuleType: core.Set("stamps"), StampsPerTransaction: core.Set(int64(2))}, func(k *transaction.Type) {
+			k.RuleType, k.StampsPerTransaction = ledger.Stamps, 2
+		}},
+		{"cap", transaction.EditType{MaxAward: core.Optional[int64]{Set: true}}, func(k *transaction.Type) { k.MaxAward = nil }},
+		{"active", transaction.EditType{Active: core.Set(false)}, func(k *transaction.Type) { k.Active = false }},
+	} {
+		c.then(&want)
+		got, err := s.EditType(t.Context(), s.by, s.kind.ID, c.edit)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", c.name, err, diff)
+		}
+		if found, err := s.FindType(t.Context(), s.by, s.kind.ID); err != nil || !cmp.Equal(found, want) {
+			t.Errorf("%s: found %+v, %v", c.name, found, err)
+		}
+	}
+}
+
+// "Every failing field is reported at once", and then nothing changes.
+func TestEditTypeReportsEveryWrongField(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	null := core.Optional[int64]{Set: true}
+	for _, c := range []struct {
+		edit transaction.EditType
+		want core.Fields
+	}{
+		{transaction.EditType{
+			Name: core.Optional[string]{Set: true}, RuleType: core.Set("miles"), Active: core.Optional[bool]{Set: true}, PointsPerUnit: null, UnitCents: core.Set(int64(0)),
+			StampsPerTransaction: core.Set(int64(-1)), MinSpendCents: null, MaxAward: core.Set(int64(0)),
+		}, core.Fields{
+			"name":                   {"The name field is required."},
+			"rule_type":              {"The selected rule type is invalid."},
+			"active":                 {"The active field is required."},
+			"points_per_unit":        {"The points per unit field is required."},
+			"unit_cents":             {"The unit cents field must be at least 1."},
+			"stamps_per_transaction": {"The stamps per transaction field must be at least 0."},
+			"min_spend_cents":        {"The min spend cents field is required."},
+			"max_award":              {"The max award field must be at least 1."},
+		}},
+		{transaction.EditType{
+			Name: core.Set(strings.Repeat("å", 101)), RuleType: core.Optional[string]{Set: true},
+			Unreadable: core.Fields{"unit_cents": {"The unit cents field must be an integer."}},
+		}, core.Fields{
+			"name":       {"The name field must not be greater than 100 characters."},
+			"rule_type":  {"The rule type field is required."},
+			"unit_cents": {"The unit cents field must be an integer."},
+		}},
+	} {
+		_, err := s.EditType(t.Context(), s.by, s.kind.ID, c.edit)
+		if diff := cmp.Diff(c.want, fieldsOf(t, err)); diff != "" {
+			t.Errorf("refused fields (-want +got):\n%s", diff)
+		}
+	}
+	if found, err := s.FindType(t.Context(), s.by, s.kind.ID); err != nil || !cmp.Equal(found, s.kind) {
+		t.Errorf("a refused edit left %+v, %v", found, err)
+	}
+}
+
+// A type's sales are all of one unit: once there is one, voided or not, it stays.
+func TestTheRuleTypeStaysOnceThereAreSales(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.void(t, s.sale(t, 100).ID)
+	_, err := s.EditType(t.Context(), s.by, s.kind.ID, transaction.EditType{RuleType: core.Set("stamps")})
+	want := core.Fields{"rule_type": {"The rule type cannot change once there are sales of the type. Make a new type instead."}}
+	if diff := cmp.Diff(want, fieldsOf(t, err)); diff != "" {
+		t.Errorf("refused fields (-want +got):\n%s", diff)
+	}
+	if _, err := s.EditType(t.Context(), s.by, s.kind.ID, transaction.EditType{RuleType: core.Set("points"), PointsPerUnit: core.Set(int64(2))}); err != nil {
+		t.Errorf("its rule = %v, want it changed", err)
+	}
+}
+
+// "A resource that belongs to another tenant is reported as nonexistent."
+func TestAnotherTenantsTypesDoNotExist(t *testing.T) {
+	t.Parallel()
+	s, stranger := newShop(t), newShop(t)
+	for name, err := range map[string]error{
+		"find":         second(stranger.FindType(t.Context(), stranger.by, s.kind.ID)),
+		"edit":         second(stranger.EditType(t.Context(), stranger.by, s.kind.ID, transaction.EditType{Name: core.Set("Mine")})),
+		"edit wrongly": second(stranger.EditType(t.Context(), stranger.by, s.kind.ID, transaction.EditType{Name: core.Set("")})),
+		"switch off":   second(stranger.SetTypeActive(t.Context(), stranger.by, s.kind.ID, false)),
+		"switch on":    second(stranger.SetTypeActive(t.Context(), stranger.by, s.kind.ID, true)),
+	} {
+		if !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("%s = %v, want ErrNotFound", name, err)
+		}
+	}
+	if found, err := s.FindType(t.Context(), s.by, s.kind.ID); err != nil || !cmp.Equal(found, s.kind) {
+		t.Errorf("the type is %+v, %v", found, err)
+	}
+}
+
+// "A live `what would 24.50 earn?` preview": of a rule that is still being written.
+func TestPreview(t *testing.T) {
+	t.Parallel()
+	points := transaction.NewType{RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 2, UnitCents: 100}}
+	for _, c := range []struct {
+		name  string
+		draft transaction.NewType
+		spend int64
+		award int64
+		unit  transaction.RuleType
+	}{
+		{"24.50", points, 2450, 48, ledger.Points},
+		{"for each whole 1.00 unless it says so", transaction.NewType{RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1}}, 2450, 24, ledger.Points},
+		{"a stamp", transaction.NewType{RuleType: ledger.Stamps, Rule: transaction.Rule{StampsPerTransaction: 1}}, 2450, 1, ledger.Stamps},
+		{"below the least spend", transaction.NewType{RuleType: ledger.Stamps, Rule: transaction.Rule{StampsPerTransaction: 1, MinSpendCents: 2451}}, 2450, 0, ledger.Stamps},
+		{"capped", transaction.NewType{RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 2, MaxAward: new(int64(30))}}, 2450, 30, ledger.Points},
+	} {
+		if award, unit, err := c.draft.Preview(&c.spend); err != nil || award != c.award || unit != c.unit {
+			t.Errorf("%s: %d %s, %v, want %d %s", c.name, award, unit, err, c.award, c.unit)
+		}
+	}
+
+	wrong := transaction.NewType{RuleType: "miles", Rule: transaction.Rule{PointsPerUnit: -1, MaxAward: new(int64(0))}}
+	wrong.Unreadable = core.Fields{"unit_cents": {"The unit cents field must be an integer."}}
+	_, _, err := wrong.Preview(nil)
+	want := core.Fields{
+		"rule_type":          {"The selected rule type is invalid."},
+		"points_per_unit":    {"The points per unit field must be at least 0."},
+		"unit_cents":         {"The unit cents field must be an integer."},
+		"max_award":          {"The max award field must be at least 1."},
+		"spend_amount_cents": {"The spend amount cents field is required."},
+	}
+	if diff := cmp.Diff(want, fieldsOf(t, err)); diff != "" {
+		t.Errorf("refused fields (-want +got):\n%s", diff)
+	}
+	points.PointsPerUnit, points.UnitCents = 1_000_000_000, 1
+	if _, _, err := points.Preview(new(int64(transaction.MaxSpendCents))); !errors.Is(err, ledger.ErrTooLarge) {
+		t.Errorf("too large = %v, want ErrTooLarge", err)
+	}
+	if _, _, err := points.Preview(new(int64(math.MaxInt64))); !core.IsKind(err, core.KindInvalid) {
+		t.Errorf("more than may be spent = %v", err)
+	}
+}

@@ -1,0 +1,115 @@
+// What plain forms and links cannot do: dialogs, menus that close, one submit for two
+// clicks, copying, light and dark without a reload. Every page works without it.
+(() => {
+  "use strict";
+  const page = document.documentElement;
+
+  // Light and dark.
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (!form.matches("[data-theme-form]")) return;
+    event.preventDefault();
+    const theme = page.dataset.bsTheme === "dark" ? "light" : "dark";
+    page.dataset.bsTheme = theme;
+    document.cookie = `theme=${theme}; path=/; max-age=31536000; secure; samesite=lax`;
+    document.dispatchEvent(new Event("themechange"));
+  });
+
+  // A second click is not a second sale: a form that was sent is not sent again. Coming
+  // back to the page opens it anew.
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || form.method !== "post") return;
+    if (form.dataset.sent) {
+      event.preventDefault();
+      return;
+    }
+    form.dataset.sent = "1";
+    setTimeout(() => form.querySelectorAll("button[type=submit]").forEach((b) => { b.disabled = true; }));
+  });
+  const reopen = (root) => root.querySelectorAll("form[data-sent]").forEach((form) => {
+    delete form.dataset.sent;
+    form.querySelectorAll("button[type=submit]").forEach((b) => { b.disabled = false; });
+  });
+  addEventListener("pageshow", () => reopen(document));
+  document.addEventListener("htmx:afterRequest", (event) => reopen(event.target.parentElement ?? document));
+
+  document.addEventListener("click", (event) => {
+    const target = event.target instanceof Element ? event.target : null;
+    if (!target) return;
+    document.querySelectorAll("details.menu[open]").forEach((menu) => {
+      if (!menu.contains(target)) menu.open = false;
+    });
+    if (target.closest("[data-dismiss]")) target.closest(".alert")?.remove();
+    if (target.closest("[data-close]") && dialog?.open) {
+      event.preventDefault();
+      dialog.close();
+    }
+    const copy = target.closest("[data-copy]");
+    if (copy) copyFrom(copy);
+    const all = target.closest("[data-check-all]");
+    if (all) {
+      document.querySelectorAll(`input[name="${all.dataset.checkAll}"]`).forEach((box) => { box.checked = all.checked; });
+    }
+  });
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      document.querySelectorAll("details.menu[open]").forEach((menu) => {
+        menu.open = false;
+        menu.querySelector("summary").focus();
+      });
+    }
+    const typing = event.target instanceof Element && event.target.closest("input, textarea, select, [contenteditable]");
+    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      (document.querySelector("[data-search]") ?? document.getElementById("find"))?.focus();
+    }
+  });
+
+  async function copyFrom(button) {
+    const source = document.getElementById(button.dataset.copy);
+    if (!source) return;
+    const label = button.querySelector("[data-copy-label]") ?? button;
+    const was = label.textContent;
+    try {
+      await navigator.clipboard.writeText(source.value ?? source.textContent);
+      label.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(source);
+      label.textContent = "Selected: press Ctrl+C";
+    }
+    setTimeout(() => { label.textContent = was; }, 2500);
+  }
+
+  // What htmx puts into the dialog is shown in it.
+  const dialog = document.getElementById("dialog");
+  document.addEventListener("htmx:afterSwap", (event) => {
+    if (event.target !== dialog) return;
+    if (!dialog.open) dialog.showModal();
+    focusIn(dialog);
+  });
+  dialog?.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+  dialog?.addEventListener("close", () => { dialog.replaceChildren(); });
+
+  const focusIn = (root) => (root.querySelector("[data-focus]") ?? root.querySelector("[autofocus]"))?.focus();
+  document.querySelector("[data-focus]")?.focus();
+
+  // What went wrong underway. What was typed is still there.
+  const trouble = (words) => {
+    const place = document.getElementById("trouble");
+    if (!place) return;
+    const box = document.createElement("div");
+    box.className = "alert alert-important alert-danger mb-0";
+    box.textContent = words;
+    place.replaceChildren(box);
+    setTimeout(() => box.remove(), 8000);
+  };
+  document.addEventListener("htmx:sendError", () => trouble("The server cannot be reached. What you typed is still here: try again in a moment."));
+  document.addEventListener("htmx:timeout", () => trouble("The server took too long. Try again in a moment."));
+  document.addEventListener("htmx:responseError", (event) => {
+    const status = event.detail.xhr.status;
+    trouble(status === 403 ? "Your role does not allow this." : status === 404 ? "This is no longer there. Load the page again." :
+      "Something went wrong on our side. Try again in a moment.");
+  });
+})();

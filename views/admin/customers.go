@@ -1,0 +1,43 @@
+package admin
+
+import "example.com/loyalty/views/ui"
+
+// CustomerList is a page of the customers that pass the filter.
+type CustomerList struct {
+	Frame
+	Search ui.Field
+	Status ui.Field
+	Sort   ui.Field
+	Rows   []CustomerRow
+	Pager  ui.Pager
+
+	Filtered bool // some are left out
+	CanEdit  bool
+	CSV      string // addresses of the same list as files
+	XLSX     string
+}
+
+// CustomerRow is a line of the list.
+type CustomerRow struct {
+	Path      string
+	Name      string
+	Email     string
+	Phone     string
+	Points    string
+	Stamps    string
+	LastVisit string
+	Status    *ui.Badge // nil: active, which needs no word
+}
+
+// CustomerForm makes a customer, or changes one.
+type CustomerForm struct {
+	Frame
+	Action  string
+	Button  string
+	Cancel  string
+	Problem ui.Problem
+	First   ui.Field
+	Last    ui.Field
+	Phone   ui.Field
+	Email   ui.Field
+}

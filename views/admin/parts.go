@@ -1,0 +1,26 @@
+package admin
+
+import (
+	"github.com/a-h/templ"
+
+	"example.com/loyalty/views/ui"
+)
+
+// Confirm asks before something is done that cannot be undone. It is a page, and the
+// content of the dialog.
+type Confirm struct {
+	Frame
+	Action  string
+	Words   []string // what will happen
+	Button  string
+	Danger  bool
+	Cancel  string
+	Hidden  []ui.Pair
+	Problem ui.Problem
+	Reason  *ui.Field // where one is needed
+}
+
+// Asks opens what it leads to in the dialog.
+func Asks(path string) templ.Attributes {
+	return templ.Attributes{"href": path, "hx-get": path, "hx-target": "#dialog"}
+}

@@ -1,0 +1,199 @@
+// Package ui is what pages are put together from: fields of forms, tables' ends,
+// messages, charts, icons. It knows no word of the business.
+package ui
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+)
+
+// Field is a field of a form, with what was typed and what is wrong with it.
+type Field struct {
+	Name         string
+	Label        string
+	Value        string
+	Errors       []string
+	Help         string
+	Type         string // of the input: "" is text
+	Mode         string // inputmode: "decimal", "numeric", "tel"
+	Autocomplete string
+	Placeholder  string
+	Before       string // stands in front of the value: a currency
+	After        string // stands behind it: a unit
+	MaxLength    int
+	Optional     bool
+	ReadOnly     bool
+	Autofocus    bool
+	Checked      bool // of a checkbox
+	Rows         int  // of a text area
+	Options      []Option
+	Attributes   templ.Attributes // more of the input: hx-get and the like
+}
+
+// Option is a choice of a select, of radio buttons or of checkboxes.
+type Option struct {
+	Value, Label, Help string
+	Selected           bool
+}
+
+// ID is the id of the field's input.
+func (f Field) ID() string { return "field-" + strings.ReplaceAll(f.Name, ".", "-") }
+
+// describedBy names the texts that belong to the input.
+func (f Field) describedBy() string {
+	var ids []string
+	if len(f.Errors) > 0 {
+		ids = append(ids, f.ID()+"-error")
+	}
+	if f.Help != "" {
+		ids = append(ids, f.ID()+"-help")
+	}
+	return strings.Join(ids, " ")
+}
+
+func (f Field) inputType() string {
+	if f.Type == "" {
+		return "text"
+	}
+	return f.Type
+}
+
+// Pair is a name and a value: what a form carries unseen, a fact on a page.
+type Pair struct{ Name, Value string }
+
+// Problem heads a form that was refused: where to look, field by field.
+type Problem struct {
+	Sentence string // of a rule; "" where fields are wrong
+	Fields   []FieldProblem
+}
+
+// FieldProblem is what is wrong with a field, and where it is.
+type FieldProblem struct{ ID, Message string }
+
+// None reports whether nothing was refused.
+func (p Problem) None() bool { return p.Sentence == "" && len(p.Fields) == 0 }
+
+// Flash tells, on the next page, what was done.
+type Flash struct {
+	Kind    FlashKind
+	Message string
+}
+
+// FlashKind is how a flash looks.
+type FlashKind string
+
+// The kinds.
+const (
+	Done    FlashKind = "success"
+	Warning FlashKind = "warning"
+	Refused FlashKind = "danger"
+)
+
+func (k FlashKind) icon() string {
+	if k == Done {
+		return "circle-check"
+	}
+	return "alert-triangle"
+}
+
+// Crumb is a step of the way to a page.
+type Crumb struct{ Label, Path string }
+
+// Pager leads to the pages before and after one of a list. A path that is "" leads nowhere.
+type Pager struct {
+	First, Prev, Next string
+	Shown             string // "15 customers"
+	Target            string // what htmx replaces: a selector; "" for plain links
+}
+
+// Badge is a word with a colour: a status.
+type Badge struct {
+	Label string
+	Tone  Tone
+}
+
+// Tone is the colour of a badge.
+type Tone string
+
+// The tones.
+const (
+	Good    Tone = "green"
+	Neutral Tone = "secondary"
+	Notice  Tone = "yellow"
+	Info    Tone = "azure"
+	Bad     Tone = "red"
+)
+
+// Chart is drawn from its table, which is also there to be read.
+type Chart struct {
+	ID      string
+	Title   string
+	Summary string // one sentence that says what is to be seen
+	Unit    string
+	Label   string // of the first column: "Day"
+	Series  []string
+	Rows    []ChartRow
+	Bars    bool // instead of lines
+}
+
+// ChartRow is a point of each series.
+type ChartRow struct {
+	At     int64  // Unix seconds, for the axis; 0 for categories
+	Label  string // "12 Oct"
+	Values []ChartValue
+}
+
+// ChartValue is a number, for the drawing, and as it is written.
+type ChartValue struct {
+	Number int64
+	Text   string
+}
+
+// Figure is a number that matters, beside what it was.
+type Figure struct {
+	Label, Value, Icon string
+	Change             string // "+6.4%"; "" where there is nothing to compare with
+	Up, Good           bool
+	Against            string // "vs previous 30 days"
+}
+
+// Initials stand for a face.
+func Initials(name string) string {
+	words := strings.Fields(name)
+	if len(words) == 0 {
+		return "?"
+	}
+	initials := firstLetter(words[0])
+	if len(words) > 1 {
+		initials += firstLetter(words[len(words)-1])
+	}
+	return strings.ToUpper(initials)
+}
+
+func firstLetter(word string) string {
+	for _, r := range word {
+		return string(r)
+	}
+	return ""
+}
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+func chartKind(c Chart) string {
+	if c.Bars {
+		return "bars"
+	}
+	return "lines"
+}
+
+// drawing panics for an icon that does not exist: names are constants, so that is a
+// mistake in the code.
+func drawing(name string) string {
+	d, ok := icons[name]
+	if !ok {
+		panic("ui: no icon " + strconv.Quote(name))
+	}
+	return d
+}

@@ -1,0 +1,146 @@
+// Package admin serves the panel of a business, at /admin on its own host: pages for
+// owners, managers and cashiers. One file a noun; a handler takes who acts, reads the
+// form, calls one use case of core and builds the page's view model.
+package admin
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/report"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/session"
+	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/token"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/static"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/web/page"
+)
+
+// Services are the use cases that the panel calls.
+type Services struct {
+	Staff        *staff.Service
+	Sessions     *session.Service
+	Tokens       *token.Service
+	Tenants      *tenant.Service
+	Customers    *customer.Service
+	Transactions *transaction.Service
+	Rewards      *reward.Service
+	Coupons      *coupon.Service
+	Reports      *report.Service
+}
+
+// Admin is the panel.
+type Admin struct {
+	*page.Kit
+	Services
+}
+
+// requestTime is how long a page may take. Downloads have no such end.
+const requestTime = 15 * time.Second
+
+// New makes the handler of the hosts of tenants.
+func New(kit *page.Kit, services Services) http.Handler {
+	a := &Admin{Kit: kit, Services: services}
+	e := echo.New()
+	e.HTTPErrorHandler = a.failed
+	e.Use(headers, page.Private, middleware.GzipWithConfig(middleware.GzipConfig{MinLength: 1024, Level: 5}),
+		page.SameOrigin(), a.Session)
+	e.GET("/", func(c echo.Context) error { return c.Redirect(http.StatusSeeOther, "/admin") })
+	for _, r := range a.routes() {
+		e.Add(r.method, r.path, a.guarded(r))
+	}
+	return e
+}
+
+// headers allow a page what it brings itself, and nothing of others.
+func headers(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		h := c.Response().Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "+
+			"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+		return next(c)
+	}
+}
+
+// route is a page or an action, and who may have it, side by side.
+type route struct {
+	method string
+	path   string
+	least  core.Role // "": also strangers
+	handle echo.HandlerFunc
+	slow   bool // a download, an upload: takes what it takes
+}
+
+// guarded is the handler behind its role.
+func (a *Admin) guarded(r route) echo.HandlerFunc {
+	handle := r.handle
+	if !r.slow {
+		handle = page.Timely(requestTime)(handle)
+	}
+	return func(c echo.Context) error {
+		if r.least == "" {
+			return handle(c)
+		}
+		person := page.Person(c)
+		if person == nil {
+			return a.toSignIn(c)
+		}
+		if err := person.Require(r.least); err != nil {
+			return err
+		}
+		return handle(c)
+	}
+}
+
+// toSignIn leads to the sign-in page and, for a page, back here afterwards.
+func (a *Admin) toSignIn(c echo.Context) error {
+	to := ""
+	if r := c.Request(); r.Method == http.MethodGet && !page.IsFragment(c) {
+		to = r.URL.RequestURI()
+	}
+	return a.Redirect(c, page.WithQuery(signInPath, "to", to))
+}
+
+// failed answers an error with a page that says so in words, and leads back.
+func (a *Admin) failed(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	f := a.Explain(c, err)
+	n := views.Notice{Icon: "alert-triangle", Words: f.Words, Request: f.Request, Back: "/admin", BackLabel: "To the start page"}
+	if page.Person(c) != nil {
+		frame := a.frame(c, f.Title, "")
+		err = a.Render(c, f.Status, views.NoticePage(frame, n), nil)
+	} else {
+		err = a.Render(c, f.Status, views.DoorNotice(a.door(c, f.Title, page.Visit(c).Tenant.Name), n), nil)
+	}
+	if err != nil {
+		a.Log.ErrorContext(c.Request().Context(), "error page failed", slog.Any("error", err))
+		_ = c.String(http.StatusInternalServerError, "Something went wrong on our side. Please try again in a moment.")
+	}
+}
+
+// assets are the same on every page.
+var assets = views.Assets{
+	Icon:         static.Path("img/icon.svg"),
+	Font:         static.Path("vendor/inter/inter-latin.woff2"),
+	Stylesheets:  []string{static.Path("vendor/tabler/tabler.css"), static.Path("css/panel.css")},
+	Look:         "/admin/look.css",
+	Theme:        static.Path("js/theme.js"),
+	Scripts:      []string{static.Path("vendor/htmx/htmx.js"), static.Path("js/panel.js")},
+	ChartStyle:   static.Path("vendor/uplot/uplot.css"),
+	ChartScripts: []string{static.Path("vendor/uplot/uplot.js"), static.Path("js/chart.js")},
+}

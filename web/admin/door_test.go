@@ -1,0 +1,195 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/staff"
+)
+
+const password = "correct horse battery"
+
+// hired is a person with that password, not signed in.
+func (s *shop) hired(t *testing.T, email string) staff.Person {
+	t.Helper()
+	p, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (staff.Person, error) {
+		return staff.Add(t.Context(), tx, s.by, staff.New{Role: core.Manager, Name: "Maja Sund", Email: email, Password: password})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// letter is the text of the latest mail to an address.
+func (s *shop) letter(t *testing.T, email string) (text string) {
+	t.Helper()
+	err := s.db.Pool().QueryRow(t.Context(),
+		"select text from loyalty.mail where tenant_id = $1 and recipient = $2 order by created_at desc, id desc limit 1", s.by.Tenant.ID, email).Scan(&text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+var secretOf = regexp.MustCompile(`Secret:(\S+)`)
+
+// Whoever opens a page without being signed in is led to the sign-in and then to the page.
+func TestSigningIn(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.hired(t, "maja@example.com")
+	maja := s.stranger(t)
+
+	led := maja.ask(http.MethodGet, "/admin/customers?status=active", nil)
+	to, err := url.Parse(led.Header().Get("Location"))
+	if err != nil || led.Code != http.StatusSeeOther || to.Path != "/admin/sign-in" || to.Query().Get("to") != "/admin/customers?status=active" {
+		t.Fatalf("led to %s, %d", to, led.Code)
+	}
+	page := maja.get(to.String())
+	if kept, _ := page.Find("input[name=to]").Attr("value"); kept != "/admin/customers?status=active" {
+		t.Errorf("the form keeps %q", kept)
+	}
+
+	refused := maja.post("/admin/sign-in", form("email", "maja@example.com", "password", "something else", "to", "/admin/customers"))
+	if refused.Code != http.StatusUnprocessableEntity || refused.words(".alert-danger") != "Nobody can sign in here with this e-mail address and password." {
+		t.Errorf("a wrong password: %d %q", refused.Code, refused.words(".alert"))
+	}
+	if typed, _ := refused.Find("#field-email").Attr("value"); typed != "maja@example.com" {
+		t.Errorf("the address is now %q", typed)
+	}
+	if typed, _ := refused.Find("#field-password").Attr("value"); typed != "" {
+		t.Error("the password is in the page")
+	}
+	unknown := maja.post("/admin/sign-in", form("email", "nobody@example.com", "password", "something else"))
+	if unknown.words(".alert-danger") != refused.words(".alert-danger") {
+		t.Error("it tells which part was wrong")
+	}
+
+	in := maja.post("/admin/sign-in", form("email", "maja@example.com", "password", password, "to", "/admin/customers?status=active"))
+	if in.Code != http.StatusSeeOther || in.Header().Get("Location") != "/admin/customers?status=active" {
+		t.Fatalf("signed in: %d to %q", in.Code, in.Header().Get("Location"))
+	}
+	if got := in.Header().Values("Set-Cookie"); len(got) != 1 || !strings.HasPrefix(got[0], "__Host-session=") ||
+		!strings.Contains(got[0], "; HttpOnly") || !strings.Contains(got[0], "; Secure") || !strings.Contains(got[0], "; SameSite=Lax") || strings.Contains(got[0], "Domain") {
+		t.Errorf("cookies %q", got)
+	}
+	if got := maja.get("/admin/customers").words(".topbar"); !strings.Contains(got, "Maja Sund Manager") {
+		t.Errorf("signed in as %q", got)
+	}
+
+	cookie := maja.cookie
+	if out := maja.post("/admin/sign-out", nil); out.Code != http.StatusSeeOther {
+		t.Errorf("signed out: %d", out.Code)
+	}
+	maja.cookie = cookie // kept by somebody who looked over the shoulder
+	if led := maja.ask(http.MethodGet, "/admin/customers", nil); led.Code != http.StatusSeeOther {
+		t.Errorf("after signing out the session still works: %d", led.Code)
+	}
+}
+
+// A link that comes from outside leads nowhere but into the panel.
+func TestSigningInLeadsToNoOtherSite(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.hired(t, "maja@example.com")
+	for _, to := range []string{"https://evil.example/admin", "//evil.example/admin", "/\\evil.example", "javascript:alert(1)", "/elsewhere", "/admin\\@evil.example", ""} {
+		in := s.stranger(t).post("/admin/sign-in", form("email", "maja@example.com", "password", password, "to", to))
+		if got := in.Header().Get("Location"); in.Code != http.StatusSeeOther || got != "/admin" {
+			t.Errorf("to %q: %d to %q, want /admin", to, in.Code, got)
+		}
+	}
+}
+
+// "Throttled by account and address without telling which part was wrong."
+func TestTooManySignIns(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.hired(t, "maja@example.com")
+	guesser := s.stranger(t)
+	for range 10 {
+		guesser.post("/admin/sign-in", form("email", "maja@example.com", "password", "something else"))
+	}
+	a := guesser.post("/admin/sign-in", form("email", "maja@example.com", "password", password))
+	if a.Code != http.StatusTooManyRequests || !strings.HasPrefix(a.words(".alert-danger"), "Too many attempts. Please try again in") {
+		t.Errorf("the eleventh: %d %q", a.Code, a.words(".alert"))
+	}
+}
+
+// "Invitation and password-reset links by e-mail (single use, 60 minutes)".
+func TestAForgottenPassword(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	p := s.hired(t, "maja@example.com")
+	elsewhere := s.stranger(t)
+	elsewhere.posted("/admin/sign-in", form("email", "maja@example.com", "password", password, "to", "/admin/customers"))
+
+	maja := s.stranger(t)
+	said := maja.posted("/admin/forgot", form("email", "maja@example.com")).words("#flashes")
+	if other := s.stranger(t).posted("/admin/forgot", form("email", "nobody@example.com")).words("#flashes"); said != other {
+		t.Errorf("it tells whether there is such a person: %q, %q", said, other)
+	}
+	err := s.Staff.Remind(t.Context(), staff.Forgotten{Tenant: s.by.Tenant.ID, Email: p.Email})
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := "/admin/reset/" + secretOf.FindStringSubmatch(s.letter(t, p.Email))[1]
+
+	if page := maja.get(link); !strings.Contains(page.words("main"), "maja@example.com") {
+		t.Errorf("page = %q", page.words("main"))
+	}
+	if weak := maja.post(link, form("password", "short")); weak.Code != http.StatusUnprocessableEntity ||
+		weak.words(".invalid-feedback") != "The new password field must be at least 12 characters." {
+		t.Errorf("a weak one: %d %q", weak.Code, weak.words(".invalid-feedback"))
+	}
+	maja.posted(link, form("password", "another long one"))
+	if again := maja.ask(http.MethodGet, link, nil); again.Code != http.StatusNotFound || !strings.Contains(again.words("main"), "This link does not work any more.") {
+		t.Errorf("used again: %d %q", again.Code, again.words("main"))
+	}
+	if led := elsewhere.ask(http.MethodGet, "/admin/customers", nil); led.Code != http.StatusSeeOther {
+		t.Errorf("signed in elsewhere all the same: %d", led.Code)
+	}
+	maja.posted("/admin/sign-in", form("email", "maja@example.com", "password", "another long one", "to", "/admin/customers"))
+}
+
+func TestTakingAnInvitation(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(t, core.Owner)
+	if _, err := s.Staff.Invite(t.Context(), owner.person, staff.New{Role: core.Cashier, Name: "Bo", Email: "bo@example.com"}); err != nil {
+		t.Fatal(err)
+	}
+	bo := s.stranger(t)
+	link := "/admin/invitation/" + secretOf.FindStringSubmatch(s.letter(t, "bo@example.com"))[1]
+	if page := bo.get(link); page.words("h1") != "Welcome to "+s.by.Tenant.Name || !strings.Contains(page.words("main"), "bo@example.com") {
+		t.Errorf("page = %q", page.words("main"))
+	}
+	if elsewhere := newShop(t).stranger(t).ask(http.MethodGet, link, nil); elsewhere.Code != http.StatusNotFound {
+		t.Errorf("on another business's host: %d", elsewhere.Code)
+	}
+	in := bo.post(link, form("name", "Bo Ek", "password", password))
+	if in.Code != http.StatusSeeOther || in.Header().Get("Location") != "/admin" {
+		t.Fatalf("taken: %d %q", in.Code, in.words(".alert"))
+	}
+	if got := bo.get("/admin/customers").words(".topbar"); !strings.Contains(got, "Bo Ek Cashier") {
+		t.Errorf("signed in as %q", got)
+	}
+	if again := s.stranger(t).ask(http.MethodGet, link, nil); again.Code != http.StatusNotFound {
+		t.Errorf("taken again: %d", again.Code)
+	}
+}
+
+// A host without a business shows a page that says so.
+func TestNobodysHost(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.by.Tenant.Slug = "nobody-at-all"
+	if a := s.stranger(t).ask(http.MethodGet, "/admin/sign-in", nil); a.Code != http.StatusNotFound || a.words("h1") != "Not found" {
+		t.Errorf("answered %d %q", a.Code, a.words("h1"))
+	}
+}

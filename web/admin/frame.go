@@ -1,0 +1,122 @@
+package admin
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+// roleNames are the roles in words.
+var roleNames = map[core.Role]string{core.Owner: "Owner", core.Manager: "Manager", core.Cashier: "Cashier"}
+
+// entry is a part of the panel, for those who may see it.
+type entry struct {
+	label, path, icon string
+	least             core.Role
+}
+
+var navigation = []struct {
+	title   string
+	entries []entry
+}{
+	{"", []entry{
+		{"Dashboard", "/admin", "layout-dashboard", core.Manager},
+		{"Customers", "/admin/customers", "users", core.Cashier},
+		{"Transactions", "/admin/transactions", "receipt", core.Cashier},
+		{"Redemptions", "/admin/redemptions", "list-check", core.Cashier},
+		{"Rewards", "/admin/rewards", "gift", core.Cashier},
+		{"Coupons", "/admin/coupons", "ticket", core.Cashier},
+		{"Reports", "/admin/reports", "chart-bar", core.Manager},
+	}},
+	{"Operations", []entry{
+		{"Transaction types", "/admin/types", "category", core.Manager},
+		{"Locations", "/admin/locations", "map-pin", core.Manager},
+		{"Audit log", "/admin/audit", "history", core.Manager},
+		{"Settings", "/admin/settings", "settings", core.Owner},
+	}},
+}
+
+func (a *Admin) frameRoutes() []route {
+	return []route{
+		{method: get, path: "/admin/look.css", handle: a.look},
+		{method: post, path: "/admin/theme", handle: a.switchTheme},
+	}
+}
+
+// frame is what the page of a signed-in person has around its content. section is the
+// path of the navigation's entry that it belongs to.
+func (a *Admin) frame(c echo.Context, title, section string, crumbs ...ui.Crumb) views.Frame {
+	who := page.Actor(c)
+	f := views.Frame{
+		Title: title, Crumbs: crumbs, Business: who.Tenant.Name,
+		Person: views.Person{Name: who.Name, Role: roleNames[who.Role]},
+		Theme:  theme(c), Assets: assets, Flashes: a.Flashes(c),
+	}
+	for _, group := range navigation {
+		g := views.NavGroup{Title: group.title}
+		for _, e := range group.entries {
+			if who.Role.Includes(e.least) {
+				g.Items = append(g.Items, views.NavItem{Label: e.label, Path: e.path, Icon: e.icon, Current: e.path == section})
+			}
+		}
+		if len(g.Items) > 0 {
+			f.Nav = append(f.Nav, g)
+		}
+	}
+	return f
+}
+
+// door is the frame of a page for strangers.
+func (a *Admin) door(c echo.Context, title, business string) views.Door {
+	return views.Door{Title: title, Business: business, Theme: theme(c), Assets: assets, Flashes: a.Flashes(c)}
+}
+
+// theme is what was chosen, or "" for the device's.
+func theme(c echo.Context) string {
+	if cookie, err := c.Cookie("theme"); err == nil && (cookie.Value == "dark" || cookie.Value == "light") {
+		return cookie.Value
+	}
+	return ""
+}
+
+// switchTheme turns light and dark around, for those without scripts.
+func (a *Admin) switchTheme(c echo.Context) error {
+	next := "dark"
+	if theme(c) == "dark" {
+		next = "light"
+	}
+	c.SetCookie(&http.Cookie{Name: "theme", Value: next, Path: "/", MaxAge: 365 * 24 * 3600, Secure: true, SameSite: http.SameSiteLaxMode})
+	return a.Redirect(c, back(c, "/admin"))
+}
+
+// back is the page of ours that a request came from.
+func back(c echo.Context, otherwise string) string {
+	from, err := url.Parse(c.Request().Referer())
+	if err != nil || from.Host != c.Request().Host || !strings.HasPrefix(from.Path, "/admin") {
+		return otherwise
+	}
+	return from.RequestURI()
+}
+
+// inside is a path of the panel, for links that come from outside: never another site.
+func inside(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(u.Path, "/admin") || strings.HasPrefix(to, "//") || strings.Contains(to, "\\") {
+		return "/admin"
+	}
+	return to
+}
+
+// look is the business's own colour. Pages ask for it by one address, and browsers keep
+// it for a while.
+func (a *Admin) look(c echo.Context) error {
+	c.Response().Header().Set(echo.HeaderCacheControl, "private, max-age=300")
+	return c.Blob(http.StatusOK, "text/css; charset=utf-8", nil)
+}

@@ -1,0 +1,21 @@
+package admin
+
+import (
+	"net/http"
+	"slices"
+)
+
+const (
+	get  = http.MethodGet
+	post = http.MethodPost
+)
+
+// routes are the panel's, each with the least role that has it. Those of a noun stand
+// in its file.
+func (a *Admin) routes() []route {
+	return slices.Concat(
+		a.frameRoutes(),
+		a.doorRoutes(),
+		a.customerRoutes(),
+	)
+}

@@ -1,0 +1,122 @@
+package admin_test
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/web/admin"
+)
+
+var parameter = regexp.MustCompile(`:[a-z]+`)
+
+// somewhere is the route's path, with ids that nobody has.
+func somewhere(r admin.Route) string {
+	return parameter.ReplaceAllStringFunc(r.Path, func(name string) string {
+		if name == ":id" {
+			return "999999999"
+		}
+		return "01JZZZZZZZZZZZZZZZZZZZZZZZ"
+	})
+}
+
+// try asks for a route as that browser would.
+func (b *browser) try(r admin.Route, header ...string) answer {
+	b.t.Helper()
+	if r.Method == http.MethodPost {
+		return b.post(somewhere(r), nil, header...)
+	}
+	return b.ask(r.Method, somewhere(r), nil, header...)
+}
+
+// "A test walks every panel route as stranger, as each role and as another tenant's
+// owner": whoever may not have it is led to the sign-in or refused before anything is done.
+func TestEveryRouteIsGuarded(t *testing.T) {
+	t.Parallel()
+	s, other := newShop(t), newShop(t)
+	roles := map[core.Role]*browser{}
+	for _, role := range []core.Role{core.Cashier, core.Manager, core.Owner} {
+		roles[role] = s.signedIn(t, role)
+	}
+	// The cookie of another business's owner, taken to this host.
+	foreign := s.stranger(t)
+	foreign.cookie = other.signedIn(t, core.Owner).cookie
+
+	for _, r := range admin.Routes() {
+		if r.Least == "" {
+			continue
+		}
+		for who, b := range map[string]*browser{"a stranger": s.stranger(t), "another business's owner": foreign} {
+			a := b.try(r)
+			if to := a.Header().Get("Location"); a.Code != http.StatusSeeOther || !strings.HasPrefix(to, "/admin/sign-in") {
+				t.Errorf("%s %s as %s = %d to %q, want the sign-in", r.Method, r.Path, who, a.Code, to)
+			}
+		}
+		for role, b := range roles {
+			if r.Path == "/admin/sign-out" {
+				continue
+			}
+			a := b.try(r)
+			allowed := role.Includes(r.Least)
+			if (a.Code == http.StatusForbidden) == allowed || a.Code >= http.StatusInternalServerError ||
+				strings.HasPrefix(a.Header().Get("Location"), "/admin/sign-in") {
+				t.Errorf("%s %s as %s = %d, allowed: %t", r.Method, r.Path, role, a.Code, allowed)
+			}
+			if a.Code >= http.StatusBadRequest && a.Find("main .empty-action a, form").Length() == 0 {
+				t.Errorf("%s %s as %s: the page of %d leads nowhere", r.Method, r.Path, role, a.Code)
+			}
+		}
+	}
+}
+
+// "CrossOriginProtection": nothing is changed by a form on somebody else's site, nor on a
+// neighbouring tenant's host.
+func TestOtherSitesChangeNothing(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(t, core.Owner)
+	for _, r := range admin.Routes() {
+		if r.Method != http.MethodPost {
+			continue
+		}
+		for _, site := range []string{"cross-site", "same-site"} {
+			if a := owner.try(r, "Sec-Fetch-Site", site); a.Code != http.StatusForbidden {
+				t.Errorf("POST %s, %s = %d, want 403", r.Path, site, a.Code)
+			}
+		}
+		if a := owner.try(r, "Sec-Fetch-Site", "", "Origin", "https://evil.example"); a.Code != http.StatusForbidden {
+			t.Errorf("POST %s from another origin = %d, want 403", r.Path, a.Code)
+		}
+	}
+	owner.get("/admin/customers") // still signed in
+}
+
+// "Strict Content-Security-Policy without unsafe-inline or unsafe-eval, no sniffing,
+// frame denial, referrer policy", "Vary and no caching of private pages", on every page.
+func TestEveryPageIsPrivateAndStrict(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(t, core.Owner)
+	for _, r := range admin.Routes() {
+		if r.Method != http.MethodGet || r.Path == "/admin/look.css" || strings.HasPrefix(r.Path, "/admin/logo") {
+			continue
+		}
+		a := owner.try(r)
+		h := a.Header()
+		policy := h.Get("Content-Security-Policy")
+		if !strings.HasPrefix(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") || !strings.Contains(policy, "frame-ancestors 'none'") {
+			t.Errorf("%s: Content-Security-Policy %q", r.Path, policy)
+		}
+		if h.Get("Cache-Control") != "no-store" || !strings.Contains(strings.Join(h.Values("Vary"), ", "), "Cookie") {
+			t.Errorf("%s: Cache-Control %q, Vary %q", r.Path, h.Values("Cache-Control"), h.Values("Vary"))
+		}
+		if h.Get("X-Frame-Options") != "DENY" || h.Get("Referrer-Policy") != "same-origin" {
+			t.Errorf("%s: %v", r.Path, h)
+		}
+		if a.Find("[style], style, script:not([src]), [onclick], [hx-on]").Length() > 0 {
+			t.Errorf("%s brings styles or scripts of its own, which its policy stops", r.Path)
+		}
+	}
+}

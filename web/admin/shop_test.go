@@ -1,0 +1,200 @@
+package admin_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/PuerkitoBio/goquery"
+	"github.com/alexedwards/scs/v2"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/session"
+	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/vault"
+	"example.com/loyalty/web/admin"
+	"example.com/loyalty/web/host"
+	"example.com/loyalty/web/page"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// shop is a business with its panel.
+type shop struct {
+	db *db.DB
+	by core.Actor // the owner
+	admin.Services
+	panel http.Handler
+}
+
+func newShop(t *testing.T) *shop {
+	t.Helper()
+	d := dbtest.DB(t)
+	return newShopOn(t, d)
+}
+
+func newShopOn(t *testing.T, d *db.DB) *shop {
+	t.Helper()
+	s := &shop{db: d, by: dbtest.Tenant(t, d)}
+	log := slog.New(slog.DiscardHandler)
+	jobs, err := job.New(d, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := vault.New([]string{"a secret of thirty-two characters"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	render := func(_ context.Context, _ string, l mail.Letter) (mail.Rendered, error) {
+		return mail.Rendered{Subject: "A letter", Text: fmt.Sprintf("%+v", l), HTML: "<p></p>"}, nil
+	}
+	mails := mail.New(d, jobs, render, nil, log)
+	s.Services = admin.Services{
+		Staff:     staff.NewService(d, jobs, mails, keys, func(address string) string { return address }),
+		Customers: customer.NewService(d),
+	}
+	names, err := host.Parse("https://loyalty.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.panel = admin.New(page.New(page.Config{
+		Sessions: session.NewStore(d),
+		Tenant:   func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, d, slug) },
+		Slug:     func(h string) string { slug, _ := names.Slug(h); return slug },
+		Address:  host.ClientAddress(nil),
+		Now:      d.Now,
+		Log:      log,
+	}), s.Services)
+	return s
+}
+
+// origin is where the panel of the shop is.
+func (s *shop) origin() string { return "https://" + s.by.Tenant.Slug + ".loyalty.example" }
+
+// browser is somebody in front of the panel: a stranger, or a person who is signed in.
+type browser struct {
+	t      testing.TB
+	shop   *shop
+	cookie *http.Cookie
+	person core.Actor
+}
+
+func (s *shop) stranger(t testing.TB) *browser {
+	t.Helper()
+	return &browser{t: t, shop: s}
+}
+
+var people atomic.Int64
+
+// signedIn is a new person of the shop with that role, signed in.
+func (s *shop) signedIn(t testing.TB, role core.Role) *browser {
+	t.Helper()
+	p, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (staff.Person, error) {
+		return staff.Add(t.Context(), tx, s.by, staff.New{
+			Role: role, Name: "Bo Ek", Email: fmt.Sprintf("%s-%d@example.com", role, people.Add(1)),
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &browser{t: t, shop: s, person: core.Actor{
+		Kind: core.ByStaff, ID: strconv.FormatInt(p.ID, 10), Name: p.Name, StaffID: p.ID, Role: role, Tenant: s.by.Tenant,
+	}}
+	b.cookie = &http.Cookie{Name: session.Cookie, Value: core.NewID(s.db.Now()).String()}
+	visit := &session.Visit{Slug: s.by.Tenant.Slug, Address: "192.0.2.1", UserAgent: "test"}
+	visit.SignIn(session.Proof{StaffID: p.ID, At: s.db.Now()})
+	ends := s.db.Now().Add(session.Lifetime)
+	data, err := scs.GobCodec{}.Encode(ends, map[string]any{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := session.NewStore(s.db).CommitCtx(session.With(context.WithoutCancel(t.Context()), visit), b.cookie.Value, data, ends); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// answer is what the panel answered, read as a page.
+type answer struct {
+	*httptest.ResponseRecorder
+	*goquery.Document
+}
+
+// words is the text of what a selector finds, its spaces made one.
+func (a answer) words(selector string) string {
+	var words []string
+	a.Find(selector).Each(func(_ int, found *goquery.Selection) { words = append(words, strings.Fields(found.Text())...) })
+	return strings.Join(words, " ")
+}
+
+func (b *browser) ask(method, path string, body io.Reader, header ...string) answer {
+	b.t.Helper()
+	r := httptest.NewRequestWithContext(b.t.Context(), method, b.shop.origin()+path, body)
+	if b.cookie != nil {
+		r.AddCookie(b.cookie)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	b.shop.panel.ServeHTTP(w, r)
+	for _, c := range w.Result().Cookies() {
+		if c.Name == session.Cookie {
+			b.cookie = c
+		}
+	}
+	doc, err := goquery.NewDocumentFromReader(strings.NewReader(w.Body.String()))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return answer{w, doc}
+}
+
+// get opens a page that is there.
+func (b *browser) get(path string, header ...string) answer {
+	b.t.Helper()
+	a := b.ask(http.MethodGet, path, nil, header...)
+	if a.Code != http.StatusOK {
+		b.t.Fatalf("GET %s = %d %s", path, a.Code, a.words("body"))
+	}
+	return a
+}
+
+// post sends a form.
+func (b *browser) post(path string, form url.Values, header ...string) answer {
+	b.t.Helper()
+	header = append([]string{"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin"}, header...)
+	return b.ask(http.MethodPost, path, strings.NewReader(form.Encode()), header...)
+}
+
+// posted sends a form that is taken, and follows where it leads.
+func (b *browser) posted(path string, form url.Values) answer {
+	b.t.Helper()
+	a := b.post(path, form)
+	if a.Code != http.StatusSeeOther {
+		b.t.Fatalf("POST %s = %d %s", path, a.Code, a.words(".alert, .invalid-feedback"))
+	}
+	return b.get(a.Header().Get("Location"))
+}
+
+func form(pairs ...string) url.Values {
+	v := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		v.Add(pairs[i], pairs[i+1])
+	}
+	return v
+}

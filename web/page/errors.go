@@ -1,0 +1,72 @@
+package page
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+)
+
+// Failure is an error in words for the person in front of it.
+type Failure struct {
+	Status       int
+	Title, Words string
+	Request      string // the id to quote where something broke; else ""
+}
+
+func refusalOf(err error) *core.Error {
+	var refusal *core.Error
+	if errors.As(err, &refusal) {
+		return refusal
+	}
+	return nil
+}
+
+// Sentence is what a rule says that refused, or false for any other error.
+func Sentence(err error) (string, bool) {
+	if refusal := refusalOf(err); refusal != nil && refusal.Kind == core.KindRule {
+		return refusal.Message, true
+	}
+	return "", false
+}
+
+// Explain turns an error into words. An unknown one is logged with its cause, once, here.
+func (k *Kit) Explain(c echo.Context, err error) Failure {
+	var fault *echo.HTTPError
+	refusal := refusalOf(err)
+	switch {
+	case refusal != nil && refusal.Kind == core.KindNotFound && !errors.Is(err, core.ErrNotFound):
+		return Failure{http.StatusNotFound, "Not found", refusal.Message, ""}
+	case refusal != nil && refusal.Kind == core.KindNotFound, errors.As(err, &fault) && fault.Code == http.StatusNotFound:
+		return Failure{http.StatusNotFound, "Not found", "There is nothing at this address. It may have been removed, or the link is not complete.", ""}
+	case errors.As(err, &fault) && fault.Code == http.StatusMethodNotAllowed:
+		return Failure{http.StatusMethodNotAllowed, "Not possible here", "This address shows nothing by itself. Go back and use the page's own buttons.", ""}
+	case errors.As(err, &fault) && fault.Code < http.StatusInternalServerError:
+		words, _ := fault.Message.(string)
+		return Failure{fault.Code, http.StatusText(fault.Code), words, ""}
+	case refusal != nil && refusal.Kind == core.KindForbidden:
+		return Failure{http.StatusForbidden, "Not for your role", refusal.Message, ""}
+	case refusal != nil && refusal.Kind == core.KindRule:
+		return Failure{http.StatusUnprocessableEntity, "This was refused", refusal.Message, ""}
+	case refusal != nil && refusal.Kind == core.KindInvalid:
+		return Failure{http.StatusUnprocessableEntity, "This cannot be read", first(refusal.Fields), ""}
+	case refusal != nil && refusal.Kind == core.KindUnavailable:
+		k.Log.WarnContext(c.Request().Context(), "page unavailable", slog.Any("error", err))
+		return Failure{http.StatusServiceUnavailable, "Not available right now", "The service cannot be reached for a moment. Nothing was lost: try again shortly.", ""}
+	}
+	k.Log.ErrorContext(c.Request().Context(), "page failed", slog.Any("error", err))
+	return Failure{
+		http.StatusInternalServerError, "Something went wrong", "Something went wrong on our side. Try again in a moment; if it stays, tell us the number below.",
+		c.Response().Header().Get(echo.HeaderXRequestID),
+	}
+}
+
+func first(f core.Fields) string {
+	for _, name := range f.Names() {
+		return f[name][0]
+	}
+	return ""
+}

@@ -1,0 +1,177 @@
+package page
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/views/ui"
+)
+
+// Form is a form: what was typed, or what it begins with, and what is wrong with it.
+// Its fields have the names of core, so what core says of a field finds its place.
+type Form struct {
+	Values     url.Values
+	Unreadable core.Fields // what is no number, no amount, no day: for core to report with the rest
+
+	problem ui.Problem
+	errors  core.Fields
+}
+
+// Blank is a form that begins with these values.
+func Blank(values map[string]string) *Form {
+	f := &Form{Values: url.Values{}}
+	for name, value := range values {
+		f.Values.Set(name, value)
+	}
+	return f
+}
+
+// Query reads filters from an address.
+func Query(q url.Values) *Form { return &Form{Values: q} }
+
+// Value is what stands in a field.
+func (f *Form) Value(name string) string { return f.Values.Get(name) }
+
+// Text is a field's text.
+func (f *Form) Text(name string) *string {
+	if !f.Values.Has(name) {
+		return nil
+	}
+	text := strings.ToValidUTF8(f.Values.Get(name), "\uFFFD")
+	return &text
+}
+
+// Filled is a field's text, or nil where nothing was typed: for filters.
+func (f *Form) Filled(name string) *string {
+	if strings.TrimSpace(f.Value(name)) == "" {
+		return nil
+	}
+	return f.Text(name)
+}
+
+// Integer is a field's whole number, or nil where nothing was typed.
+func (f *Form) Integer(name string) *int64 {
+	text := strings.NewReplacer(" ", "", nbsp, "", ",", "").Replace(f.Value(name))
+	if text == "" {
+		return nil
+	}
+	n, err := strconv.ParseInt(strings.Replace(text, "−", "-", 1), 10, 64)
+	if err != nil {
+		f.unreadable(name, core.MustBe(name, "a whole number"))
+		return nil
+	}
+	return &n
+}
+
+// Amount is a field's amount of a currency, in its smallest unit, or nil where nothing
+// was typed.
+func (f *Form) Amount(name, currency string) *int64 {
+	if strings.TrimSpace(f.Value(name)) == "" {
+		return nil
+	}
+	cents, ok := ParseAmount(f.Value(name), currency)
+	if !ok {
+		f.unreadable(name, core.MustBe(name, "an amount such as "+Amount(2450, currency)))
+		return nil
+	}
+	return &cents
+}
+
+// Date is a field's day, as its midnight in UTC, or nil where nothing was typed.
+func (f *Form) Date(name string) *time.Time {
+	text := strings.TrimSpace(f.Value(name))
+	if text == "" {
+		return nil
+	}
+	day, err := time.Parse(time.DateOnly, text)
+	if err != nil || day.Year() < 1 {
+		f.unreadable(name, core.MustBe(name, "a date such as 2026-11-21"))
+		return nil
+	}
+	return &day
+}
+
+// Checked reports whether a checkbox was.
+func (f *Form) Checked(name string) bool { return f.Values.Has(name) }
+
+func (f *Form) unreadable(name, message string) {
+	if f.Unreadable == nil {
+		f.Unreadable = core.Fields{}
+	}
+	f.Unreadable[name] = []string{message}
+}
+
+// Field is a field of the form, to be drawn: label it, and add what it needs. What core
+// says of it says so by that label. Fields are made in the order of the page, before Problem.
+func (f *Form) Field(name, label string) ui.Field {
+	field := ui.Field{Name: name, Label: label, Value: f.Value(name), Checked: f.Checked(name)}
+	for _, message := range f.errors[name] {
+		field.Errors = append(field.Errors, relabelled(message, name, label))
+	}
+	if len(field.Errors) > 0 {
+		f.problem.Fields = append(f.problem.Fields, ui.FieldProblem{ID: field.ID(), Message: field.Errors[0]})
+		delete(f.errors, name)
+	}
+	return field
+}
+
+// relabelled says "amount" where core says "spend amount cents".
+func relabelled(message, name, label string) string {
+	return strings.Replace(message, strings.ReplaceAll(name, "_", " "), lowered(label), 1)
+}
+
+// lowered begins a label in lower case, unless it begins with an abbreviation.
+func lowered(label string) string {
+	first, size := utf8.DecodeRuneInString(label)
+	second, _ := utf8.DecodeRuneInString(label[size:])
+	if unicode.IsUpper(second) {
+		return label
+	}
+	return string(unicode.ToLower(first)) + label[size:]
+}
+
+// Options are choices of which the field's value is the selected one.
+func (f *Form) Options(name string, choices ...ui.Option) []ui.Option {
+	for i := range choices {
+		choices[i].Selected = slices.Contains(f.Values[name], choices[i].Value)
+	}
+	return choices
+}
+
+// Problem heads the form: what is wrong with the fields that were made, and with
+// those that the page does not show.
+func (f *Form) Problem() ui.Problem {
+	p := f.problem
+	for _, name := range f.errors.Names() {
+		for _, message := range f.errors[name] {
+			p.Fields = append(p.Fields, ui.FieldProblem{Message: message})
+		}
+	}
+	return p
+}
+
+// Refused reports whether err is one to show on the form, which then knows it: fields
+// that are wrong, or a sentence of core. Any other error is the caller's to return.
+func (f *Form) Refused(err error) bool {
+	refusal := refusalOf(err)
+	switch {
+	case refusal == nil:
+		return false
+	case refusal.Kind == core.KindInvalid:
+		f.errors = core.Fields{}
+		for name, messages := range refusal.Fields {
+			f.errors[name] = slices.Clone(messages)
+		}
+		return true
+	case refusal.Kind == core.KindRule, refusal.Kind == core.KindThrottled, refusal.Kind == core.KindUnauthenticated:
+		f.problem.Sentence = refusal.Message
+		return true
+	}
+	return false
+}

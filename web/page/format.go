@@ -1,0 +1,189 @@
+package page
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/text/currency"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// nbsp keeps a number and its unit on one line.
+const nbsp = "\u00a0"
+
+// Number writes a whole number: 1,234,567.
+func Number(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, digits = "−", digits[1:]
+	}
+	return sign + grouped(digits)
+}
+
+// Signed writes a change: +12, −3.
+func Signed(n int64) string {
+	if n > 0 {
+		return "+" + Number(n)
+	}
+	return Number(n)
+}
+
+func grouped(digits string) string {
+	var b strings.Builder
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	return b.String()
+}
+
+// Count writes a number of things: 1 customer, 12 customers.
+func Count(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Number(n) + " " + many
+}
+
+// Percent writes a share or a change in percent, with one decimal: 12.5%.
+func Percent(of, whole int64) string {
+	if whole == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(100*float64(of)/float64(whole), 'f', 1, 64) + "%"
+}
+
+// tender is how a currency is written.
+type tender struct {
+	symbol string
+	scale  int // digits behind the point
+}
+
+var tenders sync.Map // by code
+
+func tenderOf(code string) tender {
+	if known, ok := tenders.Load(code); ok {
+		return known.(tender)
+	}
+	t := tender{symbol: code, scale: 2}
+	if unit, err := currency.ParseISO(code); err == nil {
+		t.symbol = message.NewPrinter(language.English).Sprint(currency.Symbol(unit))
+		t.scale, _ = currency.Standard.Rounding(unit)
+	}
+	tenders.Store(code, t)
+	return t
+}
+
+// Symbol is what stands in front of amounts of a currency.
+func Symbol(code string) string { return tenderOf(code).symbol }
+
+// Money writes an amount of a currency's smallest unit: € 1,234.50.
+func Money(cents int64, code string) string {
+	t := tenderOf(code)
+	sign := ""
+	if cents < 0 {
+		sign, cents = "−", -cents
+	}
+	return sign + t.symbol + nbsp + t.decimal(cents, true)
+}
+
+// Amount writes an amount as it is typed into a field: 1234.50.
+func Amount(cents int64, code string) string { return tenderOf(code).decimal(cents, false) }
+
+func (t tender) decimal(cents int64, group bool) string {
+	digits := strconv.FormatInt(cents, 10)
+	if len(digits) <= t.scale {
+		digits = strings.Repeat("0", t.scale-len(digits)+1) + digits
+	}
+	whole, rest := digits[:len(digits)-t.scale], digits[len(digits)-t.scale:]
+	if group {
+		whole = grouped(whole)
+	}
+	if rest == "" {
+		return whole
+	}
+	return whole + "." + rest
+}
+
+// maxAmount is more than anything costs, and safe to multiply.
+const maxAmount = 1 << 52
+
+// ParseAmount reads an amount as people type it: 24.50, 24,5, 1 234.50, 1.234,50, €24.
+// It is false for anything that could be read in two ways or has a fraction of the
+// smallest unit.
+func ParseAmount(text, code string) (cents int64, ok bool) {
+	t := tenderOf(code)
+	text = strings.TrimSpace(text)
+	for _, mark := range []string{t.symbol, code} {
+		text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSuffix(text, mark), mark))
+	}
+	text = strings.NewReplacer(" ", "", nbsp, "", "\u202f", "", "'", "", "’", "").Replace(text)
+	whole, fraction := split(text, t.scale)
+	if whole == "" || len(fraction) > t.scale || len(whole) > 16 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(whole+fraction+strings.Repeat("0", t.scale-len(fraction)), 10, 63)
+	if err != nil || n > maxAmount {
+		return 0, false
+	}
+	return int64(n), true
+}
+
+// split parts an amount at its decimal mark: the last point or comma, unless exactly
+// three digits follow and it could as well group thousands.
+func split(text string, scale int) (whole, fraction string) {
+	at := strings.LastIndexAny(text, ".,")
+	if at < 0 {
+		return text, ""
+	}
+	whole, fraction = text[:at], text[at+1:]
+	mark := text[at : at+1]
+	if len(fraction) == 3 && scale != 3 || strings.Contains(whole, mark) {
+		whole, fraction = text, ""
+	}
+	return ungrouped(whole), fraction
+}
+
+// ungrouped takes the marks between thousands out, or returns "" where they do not
+// stand there.
+func ungrouped(whole string) string {
+	mark := strings.IndexAny(whole, ".,")
+	if mark < 0 {
+		return whole
+	}
+	parts := strings.Split(whole, whole[mark:mark+1])
+	for i, part := range parts {
+		if (i > 0 && len(part) != 3) || len(part) == 0 || len(part) > 3 {
+			return ""
+		}
+	}
+	return strings.Join(parts, "")
+}
+
+// Time writes an instant in a time zone: 21 Nov 2026, 14:05.
+func Time(t time.Time, zone *time.Location) string { return t.In(zone).Format("2 Jan 2006, 15:04") }
+
+// Date writes the day of an instant in a time zone: 21 Nov 2026.
+func Date(t time.Time, zone *time.Location) string { return t.In(zone).Format("2 Jan 2006") }
+
+// Ago writes how long ago something was, for the last week, and its day before that.
+func Ago(t, now time.Time, zone *time.Location) string {
+	switch past := now.Sub(t); {
+	case past < time.Minute:
+		return "just now"
+	case past < time.Hour:
+		return strconv.Itoa(int(past/time.Minute)) + " min ago"
+	case past < 24*time.Hour:
+		return strconv.Itoa(int(past/time.Hour)) + " h ago"
+	case past < 7*24*time.Hour:
+		days := int(past / (24 * time.Hour))
+		return Count(int64(days), "day", "days") + " ago"
+	}
+	return Date(t, zone)
+}
