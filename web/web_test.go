@@ -96,6 +96,7 @@ func TestAreas(t *testing.T) {
 		{"GET", "/problems?hush", page, 200, "/problems", "problems"},
 		{"GET", "/problems/out-of-stock", page, 200, "/problems", "problems"},
 		{"GET", "/problems/hush", page, 404, "/problems", "problems"},
+		{"GET", "/mail/hush", page, 404, "/mail", "mail"},
 		{"GET", "/card/hush", page, 404, "/other", "other"},
 		{"GET", "/hush", page, 404, "/other", "other"},
 		{"POST", "/problems", page, 404, "/problems", "problems"},
@@ -237,6 +238,31 @@ func TestDoorLetsThrough(t *testing.T) {
 	_ = got.Body.Close()
 	if got.StatusCode != http.StatusOK {
 		t.Errorf("%d", got.StatusCode)
+	}
+}
+
+// "An answer that ended here would pass for a whole one": one that is broken off on
+// purpose has its line in the log, and its client notices.
+func TestAnAnswerThatIsBrokenOff(t *testing.T) {
+	t.Parallel()
+	d := newDoor(t)
+	d.API = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, strings.Repeat("half ", 10_000))
+		panic(http.ErrAbortHandler)
+	})
+	server := httptest.NewServer(web.New(d.Config))
+	defer server.Close()
+	got, err := http.Get(server.URL + "/api/v1/customers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Body.Close()
+	if body, err := io.ReadAll(got.Body); err == nil {
+		t.Errorf("%d bytes look whole", len(body))
+	}
+	server.Close() // waits for the handler
+	if line := d.line(t); line.Msg != "request" || line.Status != http.StatusOK {
+		t.Errorf("log: %s", d.log)
 	}
 }
 

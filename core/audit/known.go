@@ -23,7 +23,13 @@ var nouns = []noun{
 	{"redemption", core.Manager, []string{"fulfil", "void"}},
 	{"coupon", core.Manager, []string{"create", "edit", "send"}},
 	{"voucher", core.Manager, []string{"redeem"}},
-	{"staff", core.Owner, []string{"create", "invite", "enrol_totp", "deactivate"}},
+	{"location", core.Manager, []string{"create", "edit"}},
+	{"staff", core.Owner, []string{
+		"create", "invite", "join", "rename", "set_role", "deactivate", "activate",
+		"sign_in", "sign_in_refused", "forgot_password", "reset_password", "change_password",
+		"enrol_totp", "renew_recovery_codes", "drop_totp",
+	}},
+	{"session", core.Owner, []string{"end", "end_others"}},
 	{"token", core.Owner, []string{"create", "revoke"}},
 	{"tenant", core.Owner, []string{"edit"}},
 }

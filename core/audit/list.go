@@ -10,6 +10,12 @@ import (
 	"example.com/loyalty/core/db"
 )
 
+// Service reads the logs of tenants.
+type Service struct{ db *db.DB }
+
+// NewService makes the service.
+func NewService(d *db.DB) *Service { return &Service{db: d} }
+
 // Line is an entry as it is read.
 type Line struct {
 	ID        core.ID
@@ -17,6 +23,7 @@ type Line struct {
 	Action    string
 	Subject   string // the noun
 	SubjectID string
+	Record    *Record // the subject, as it is called now; nil: nothing by that id has a name
 	Changes   []Change
 	Actor     string // as in Filter
 	ActorName string // as it was then
@@ -35,9 +42,10 @@ type Filter struct {
 }
 
 // List returns a page of the tenant's log, newest first. A manager reads of everything
-// but people, tokens and the business's settings, which are the owner's to keep. One
-// round trip, at the same cost whatever is picked and however long the log is.
-func List(ctx context.Context, d *db.DB, by core.Actor, f Filter, p core.Page) (core.List[Line], error) {
+// but people, tokens and the business's settings, which are the owner's to keep. Two
+// round trips, at the same cost whatever is picked and however long the log is: the
+// entries, and what their subjects are called.
+func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Line], error) {
 	if err := by.Require(core.Manager); err != nil {
 		return core.List[Line]{}, err
 	}
@@ -45,7 +53,7 @@ func List(ctx context.Context, d *db.DB, by core.Actor, f Filter, p core.Page) (
 	if err != nil {
 		return core.List[Line]{}, err
 	}
-	rows, err := db.ReadAll[row](ctx, d, by, statement, args)
+	rows, err := db.ReadAll[row](ctx, s.db, by, statement, args)
 	if err != nil {
 		return core.List[Line]{}, err
 	}
@@ -54,6 +62,9 @@ func List(ctx context.Context, d *db.DB, by core.Actor, f Filter, p core.Page) (
 		if lines[i], err = r.line(); err != nil {
 			return core.List[Line]{}, err
 		}
+	}
+	if err := s.name(ctx, by, lines); err != nil {
+		return core.List[Line]{}, err
 	}
 	return core.NewList(p, lines, func(l Line) core.Cursor { return core.Cursor{At: l.At, ID: l.ID} }), nil
 }

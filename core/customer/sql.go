@@ -290,7 +290,8 @@ const phonesSQL = `
 	select id, phone, phone_key
 	from loyalty.customer
 	where tenant_id = @tenant_id
-		and phone_key is not null`
+		and phone_key is not null
+	order by id`
 
 const vacateKeysSQL = `
 	update loyalty.customer

@@ -2,16 +2,19 @@
 (() => {
   "use strict";
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const font = "12px 'Inter Var', system-ui, sans-serif";
+  const height = 260;
   const drawn = new Map();
 
   function read(figure) {
+    const scale = 10 ** (figure.dataset.decimals ?? 0);
     const rows = [...figure.querySelectorAll("tbody tr")];
     const names = [...figure.querySelectorAll("thead th")].slice(1).map((th) => th.textContent);
     const labels = rows.map((row) => row.querySelector("th").textContent);
     const texts = names.map((_, i) => rows.map((row) => row.querySelectorAll("td")[i].textContent));
     const x = rows.map((row, i) => Number(row.dataset.at) || i);
-    const series = names.map((_, i) => rows.map((row) => Number(row.querySelectorAll("td")[i].dataset.value)));
-    return { names, labels, texts, x, series, dates: rows.some((row) => Number(row.dataset.at) > 0) };
+    const series = names.map((_, i) => rows.map((row) => Number(row.querySelectorAll("td")[i].dataset.value) / scale));
+    return { names, labels, texts, x, series, unit: figure.dataset.unit ?? "" };
   }
 
   function draw(figure) {
@@ -21,36 +24,46 @@
     figure.dataset.drawn = "1";
     drawn.get(figure)?.destroy();
     const bars = figure.dataset.chart === "bars";
+    // Days that have less room than a few points each are drawn as they are, without curves.
+    const dense = data.x.length > place.clientWidth / 4;
     const axis = {
       stroke: style("--tblr-secondary"),
       grid: { stroke: style("--grid"), width: 1 },
       ticks: { show: false },
-      font: "12px 'Inter Var', system-ui, sans-serif",
+      font,
     };
     const lines = data.names.map((name, i) => ({
       label: name,
       stroke: style(`--line-${i + 1}`),
-      width: 2,
+      width: dense ? 1.5 : 2,
       dash: i === 1 ? [6, 4] : undefined,
       fill: bars ? style(`--line-${i + 1}`) : i === 0 ? style("--fill-1") : undefined,
-      paths: bars ? uPlot.paths.bars({ size: [0.6, 48] }) : uPlot.paths.spline(),
-      points: { show: !bars && data.x.length <= 45, size: 5 },
-      value: (_, v, s, n) => (n == null ? "–" : data.texts[i][n]),
+      paths: bars ? uPlot.paths.bars({ size: [0.6, 48] }) : dense ? uPlot.paths.linear() : uPlot.paths.spline(),
+      points: { show: !bars && data.x.length <= 45, size: 5, fill: style("--tblr-bg-surface") },
     }));
-    const label = (_, splits) => splits.map((at) => {
-      const n = data.x.indexOf(at);
-      return n < 0 ? "" : data.labels[n];
-    });
-    const every = Math.max(1, Math.ceil(data.x.length / Math.max(2, Math.floor(place.clientWidth / 80))));
+    const brief = (n) => data.unit + (data.unit && "\u00a0") + n.toLocaleString("en", { notation: n >= 1e5 ? "compact" : "standard" });
     drawn.set(figure, new uPlot({
       width: place.clientWidth,
-      height: 260,
+      height,
       legend: { show: false },
-      cursor: { y: false, drag: { x: false, y: false } },
+      cursor: { y: false, drag: { x: false, y: false }, points: { size: 8 } },
       scales: { x: { time: false, range: bars ? (_, a, b) => [a - 0.6 * step(data.x), b + 0.6 * step(data.x)] : undefined }, y: { range: (_, __, max) => [0, Math.max(max * 1.08, 4)] } },
       axes: [
-        { ...axis, grid: { show: false }, splits: () => data.x.filter((_, i) => i % every === 0), values: label },
-        { ...axis, size: 64, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 1e7, 1e8, 1e9], values: (_, v) => v.map((n) => n.toLocaleString("en")) },
+        {
+          ...axis,
+          grid: { show: false },
+          splits: (u) => {
+            const every = Math.ceil((data.x.length * (widest(u, data.labels) + 20)) / (u.over.clientWidth || place.clientWidth));
+            return data.x.filter((_, i) => i % every === 0);
+          },
+          values: (_, splits) => splits.map((at) => data.labels[data.x.indexOf(at)]),
+        },
+        {
+          ...axis,
+          size: (u, values) => widest(u, values ?? []) + 14,
+          incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12],
+          values: (_, splits) => splits.map(brief),
+        },
       ],
       series: [{}, ...lines],
       plugins: [tooltip(data)],
@@ -58,6 +71,14 @@
   }
 
   const step = (x) => (x.length > 1 ? x[1] - x[0] : 1);
+
+  function widest(u, texts) {
+    u.ctx.save();
+    u.ctx.font = font;
+    const width = Math.max(0, ...texts.map((text) => u.ctx.measureText(text).width));
+    u.ctx.restore();
+    return Math.ceil(width);
+  }
 
   function tooltip(data) {
     let box;
@@ -76,24 +97,46 @@
           const lines = [data.labels[n], ...data.names.map((name, i) => `${name}: ${data.texts[i][n]}`)];
           box.replaceChildren(...lines.map((text, i) => {
             const line = document.createElement(i === 0 ? "strong" : "div");
-            line.textContent = text;
+            if (i > 0) {
+              const mark = document.createElement("span");
+              mark.className = `chart-mark chart-mark-${i}`;
+              line.append(mark);
+            }
+            line.append(text);
             return line;
           }));
           box.hidden = false;
-          const left = u.valToPos(u.data[0][n], "x");
-          box.style.left = `${Math.min(Math.max(left + 12, 0), Math.max(u.over.clientWidth - box.offsetWidth, 0))}px`;
+          // Beside the line, on the side that has room.
+          const at = u.valToPos(u.data[0][n], "x");
+          const right = at + 12 + box.offsetWidth <= u.over.clientWidth;
+          box.style.left = `${Math.max(right ? at + 12 : at - 12 - box.offsetWidth, 0)}px`;
           box.style.top = "4px";
         },
       },
     };
   }
 
-  const all = () => document.querySelectorAll("figure[data-chart]").forEach(draw);
-  let later;
-  const redraw = () => { clearTimeout(later); later = setTimeout(all, 100); };
-  addEventListener("resize", redraw);
-  document.addEventListener("themechange", all);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-  document.addEventListener("htmx:afterSwap", redraw);
-  all();
+  const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => {
+    const plot = drawn.get(target);
+    const width = target.querySelector(".chart-canvas").clientWidth;
+    if (plot && width > 0 && width !== plot.width) plot.setSize({ width, height });
+  }));
+  // Those that are new, and not the others: nothing flickers when another part of the page changes.
+  const find = () => {
+    drawn.forEach((plot, figure) => {
+      if (figure.isConnected) return;
+      plot.destroy();
+      sizes.unobserve(figure);
+      drawn.delete(figure);
+    });
+    document.querySelectorAll("figure[data-chart]").forEach((figure) => {
+      if (drawn.has(figure)) return;
+      draw(figure);
+      sizes.observe(figure);
+    });
+  };
+  const recolour = () => drawn.forEach((_, figure) => draw(figure));
+  new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-bs-theme"] });
+  document.addEventListener("htmx:afterSettle", find);
+  find();
 })();

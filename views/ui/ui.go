@@ -5,6 +5,7 @@ package ui
 import (
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/a-h/templ"
 )
@@ -29,6 +30,7 @@ type Field struct {
 	Checked      bool // of a checkbox
 	Rows         int  // of a text area
 	Options      []Option
+	Groups       []Group          // of a select, after its options
 	Attributes   templ.Attributes // more of the input: hx-get and the like
 }
 
@@ -36,6 +38,12 @@ type Field struct {
 type Option struct {
 	Value, Label, Help string
 	Selected           bool
+}
+
+// Group is choices of a select that stand together.
+type Group struct {
+	Label   string
+	Options []Option
 }
 
 // ID is the id of the field's input.
@@ -131,11 +139,13 @@ type Chart struct {
 	ID      string
 	Title   string
 	Summary string // one sentence that says what is to be seen
-	Unit    string
 	Label   string // of the first column: "Day"
 	Series  []string
 	Rows    []ChartRow
 	Bars    bool // instead of lines
+
+	Unit     string // stands in front of the axis's numbers: a currency
+	Decimals int    // how many digits of a number stand behind the point: of cents 2
 }
 
 // ChartRow is a point of each series.
@@ -155,25 +165,57 @@ type ChartValue struct {
 type Figure struct {
 	Label, Value, Icon string
 	Change             string // "+6.4%"; "" where there is nothing to compare with
-	Up, Good           bool
+	Trend              Trend
 	Against            string // "vs previous 30 days"
 }
 
-// Initials stand for a face.
+// Trend is the direction of a change.
+type Trend string
+
+// The directions.
+const (
+	Up    Trend = "up"
+	Down  Trend = "down"
+	Level Trend = "level"
+)
+
+// Bar shows parts of a whole as lengths: a share of a row's number in the greatest one, or
+// what became of something. It only repeats the numbers beside it.
+type Bar struct{ Parts []BarPart }
+
+// BarPart is a part of a bar, in percent of its length.
+type BarPart struct {
+	Start, Length float64
+	Tone          BarTone
+}
+
+// BarTone is the colour of a part.
+type BarTone string
+
+// The tones.
+const (
+	First  BarTone = "1"
+	Second BarTone = "2"
+	Rest   BarTone = "rest"
+)
+
+func percent(p float64) string { return strconv.FormatFloat(p, 'f', 2, 64) + "%" }
+
+// Initials stand for a face: of the first and the last name.
 func Initials(name string) string {
-	words := strings.Fields(name)
-	if len(words) == 0 {
+	names := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '-' && r != '’' && r != '\'' })
+	if len(names) == 0 {
 		return "?"
 	}
-	initials := firstLetter(words[0])
-	if len(words) > 1 {
-		initials += firstLetter(words[len(words)-1])
+	initials := firstLetter(names[0])
+	if len(names) > 1 {
+		initials += firstLetter(names[len(names)-1])
 	}
 	return strings.ToUpper(initials)
 }
 
-func firstLetter(word string) string {
-	for _, r := range word {
+func firstLetter(name string) string {
+	for _, r := range name {
 		return string(r)
 	}
 	return ""
