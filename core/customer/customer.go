@@ -35,6 +35,7 @@ type Customer struct {
 	StampsBalance int64
 	CreatedAt     time.Time // the first check-in
 	UpdatedAt     time.Time
+	Erased        bool // nothing is left of who they were
 }
 
 // Upserted is a customer and whether the upsert made them.
@@ -49,11 +50,17 @@ type Service struct{ db *db.DB }
 // NewService makes the service.
 func NewService(d *db.DB) *Service { return &Service{db: d} }
 
+// ErrErased refuses what would change a customer of whom nothing is left.
+var ErrErased = core.Refuse("customer-erased", "This customer was erased and cannot be changed.")
+
 // Upsert returns the customer with that phone, else with that e-mail, unchanged;
 // there being none, it makes one (specification §4). Of several at once with one
 // phone, one makes the customer and all return it. Two round trips when found,
 // three when made.
 func (s *Service) Upsert(ctx context.Context, by core.Actor, n New) (Upserted, error) {
+	if err := by.Require(core.Cashier); err != nil {
+		return Upserted{}, err
+	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Upserted, error) {
 		in, err := n.validate(by.Tenant.Country)
 		if err != nil {
@@ -114,8 +121,11 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Customer
 }
 
 // Edit changes the fields that are set. A phone or e-mail of another customer is
-// refused on the field. Three round trips.
+// refused on the field, an erased customer altogether. Three round trips.
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (Customer, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return Customer{}, err
+	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Customer, error) {
 		if err := db.Queue(tx, holdCountrySQL, nil); err != nil {
 			return Customer{}, err
@@ -124,6 +134,9 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		old, err := db.One[held](ctx, tx, lockSQL, db.Args{"id": id})
 		if err != nil {
 			return Customer{}, err
+		}
+		if old.Erased {
+			return Customer{}, ErrErased
 		}
 		in, err := e.validate(old.Customer, old.Country)
 		if err != nil {

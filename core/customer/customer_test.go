@@ -45,6 +45,13 @@ func (s shop) in(t *testing.T, country string) shop {
 	return s
 }
 
+// as is the same shop in the hands of somebody else.
+func (s shop) as(t *testing.T, role core.Role) shop {
+	t.Helper()
+	s.by = dbtest.Person(t, s.db, s.by, role)
+	return s
+}
+
 func described(phone string, email *string) customer.New {
 	return customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: &phone, Email: email}
 }

@@ -3,6 +3,7 @@ package customer
 import (
 	"net/mail"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/nyaruka/phonenumbers"
@@ -15,6 +16,8 @@ const (
 	maxName  = 100
 	maxPhone = 30
 	maxEmail = 255
+
+	minDigits = 3 // of a phone number
 )
 
 // New describes a customer to be.
@@ -128,5 +131,14 @@ func phoneKey(phone, country string) (key string, ok bool) {
 		return phonenumbers.Format(number, phonenumbers.E164), true
 	}
 	digits := notDigits.ReplaceAllString(phone, "")
-	return digits, len(digits) >= 3
+	return digits, len(digits) >= minDigits
+}
+
+// phoneLike is what may be part of a phone number.
+var phoneLike = regexp.MustCompile(`^[0-9+()/. \x{a0}-]+$`)
+
+// dialling is the code that a country is called by from abroad, and the digits in front
+// of a number within it; "" where there are none, or no country.
+func dialling(country string) (code, trunk string) {
+	return strconv.Itoa(phonenumbers.GetCountryCodeForRegion(country)), phonenumbers.GetNddPrefixForRegion(country, true)
 }

@@ -19,69 +19,141 @@ type Filter struct {
 	CreatedTo   *time.Time // likewise
 }
 
+// Sort is the order of a list.
+type Sort string
+
+// The orders. By name is by last name, then first name. Not by points: a balance changes
+// with every sale, and an index of it would have to as well.
+const (
+	Newest Sort = "newest"
+	ByName Sort = "name"
+)
+
+// Row is a customer in the panel's list.
+type Row struct {
+	Customer
+	LastVisit *time.Time // nil: none yet
+}
+
+// Count is how many customers pass a filter.
+type Count struct {
+	N    int64
+	More bool // there are more than these
+}
+
+// maxCount is as far as customers are counted: for a page it is enough, and a million
+// would cost more than the page.
+const maxCount = 1_000
+
 // List returns a page of the customers that pass the filter, newest first. One
 // round trip, of the same cost at any depth.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Customer], error) {
-	args, err := f.args(by.Tenant, p)
+	q, err := f.query(core.NewCheck(p.Unreadable), by.Tenant)
 	if err != nil {
 		return core.List[Customer]{}, err
 	}
-	statement := f.statement(args, p)
-	customers, err := db.ReadAll[Customer](ctx, s.db, by, statement, args)
+	customers, err := db.ReadAll[Customer](ctx, s.db, by, q.page(listSQL, searchSQL, Newest, p), q.args)
 	return core.NewList(p, customers, Customer.position), err
+}
+
+// Browse is List for the panel: it tells when a customer was last here, and has its
+// choice of orders. What is searched for comes newest first, whatever the order: names in
+// order may lie anywhere among a million that match. One round trip.
+func (s *Service) Browse(ctx context.Context, by core.Actor, f Filter, sort Sort, p core.Page) (core.List[Row], error) {
+	check := core.NewCheck(p.Unreadable)
+	core.OneOf(check, "sort", sort, Newest, ByName)
+	q, err := f.query(check, by.Tenant)
+	if err != nil {
+		return core.List[Row]{}, err
+	}
+	rows, err := db.ReadAll[Row](ctx, s.db, by, q.page(browseSQL, browseSearchSQL, sort, p), q.args)
+	return core.NewList(p, rows, func(r Row) core.Cursor { return r.position() }), err
+}
+
+// Count returns how many customers pass the filter: exactly, up to a thousand. One round
+// trip.
+func (s *Service) Count(ctx context.Context, by core.Actor, f Filter) (Count, error) {
+	q, err := f.query(core.NewCheck(nil), by.Tenant)
+	if err != nil {
+		return Count{}, err
+	}
+	q.args["limit"] = maxCount + 1
+	counted, err := db.ReadOne[struct{ Count int64 }](ctx, s.db, by, q.count(), q.args)
+	return Count{N: min(counted.Count, maxCount), More: counted.Count > maxCount}, err
 }
 
 func (c Customer) position() core.Cursor { return core.Cursor{At: c.CreatedAt, ID: c.ID} }
 
-func (f Filter) args(t core.Tenant, p core.Page) (db.Args, error) {
-	check := core.NewCheck(p.Unreadable)
-	args := db.Args{}
+// query is a filter that was read: what its statement asks for.
+type query struct {
+	args      db.Args
+	searching bool
+}
+
+func (f Filter) query(check *core.Check, t core.Tenant) (query, error) {
+	q := query{args: db.Args{}}
 	if phone := check.OptionalText("phone", f.Phone, maxPhone); phone != nil {
 		key, ok := phoneKey(*phone, t.Country)
 		if !ok {
 			check.Add("phone", core.MustBe("phone", "a valid phone number"))
 		}
-		args["phone_key"] = key
+		q.args["phone_key"] = key
 	}
 	if email := check.OptionalText("email", f.Email, maxEmail); email != nil {
-		args["email_key"] = strings.ToLower(*email)
+		q.args["email_key"] = strings.ToLower(*email)
 	}
 	if search := check.OptionalText("search", f.Search, maxEmail); search != nil {
-		args["search"] = *search
+		q.args["needles"], q.args["dialled"] = needles(*search, t.Country)
+		q.searching = true
 	}
 	if f.Status != nil {
 		core.OneOf(check, "status", Status(*f.Status), Active, Inactive)
-		args["status"] = *f.Status
+		q.args["status"] = *f.Status
 	}
 	if f.CreatedFrom != nil {
-		args["from"] = core.StartOfDate(*f.CreatedFrom, t.TimeZone)
+		q.args["from"] = core.StartOfDate(*f.CreatedFrom, t.TimeZone)
 	}
 	if f.CreatedTo != nil {
-		args["before"] = core.StartOfDate(f.CreatedTo.AddDate(0, 0, 1), t.TimeZone) // the whole day
+		q.args["before"] = core.StartOfDate(f.CreatedTo.AddDate(0, 0, 1), t.TimeZone) // the whole day
 		if f.CreatedFrom != nil && f.CreatedTo.Before(*f.CreatedFrom) {
 			check.Add("created_to", core.MustBe("created_to", "a date after or equal to created from"))
 		}
 	}
-	return args, check.Err()
+	return q, check.Err()
 }
 
-// statement puts the list's SQL together from constants, and completes the
-// arguments. A search goes by way of the one function that may use its index.
-func (f Filter) statement(args db.Args, p core.Page) string {
-	args["limit"] = p.Limit()
+// page puts a list's SQL together from constants, and completes the arguments. A search
+// goes by way of the one function that may use its index.
+func (q query) page(list, search string, sort Sort, p core.Page) string {
+	q.args["limit"] = p.Limit()
 	if p.Cursor != nil {
-		args["at"], args["id"] = p.Cursor.At, p.Cursor.ID
+		q.args["at"], q.args["id"] = p.Cursor.At, p.Cursor.ID
 	}
-	if _, searching := args["search"]; searching {
-		for _, name := range []string{"phone_key", "email_key", "status", "from", "before", "at", "id"} {
-			if _, given := args[name]; !given {
-				args[name] = nil
-			}
-		}
-		args["back"] = p.Back()
-		return searchSQL + order(p)
+	if q.searching {
+		q.complete("phone_key", "email_key", "status", "from", "before", "at", "id")
+		q.args["back"] = p.Back()
+		return search + order(Newest, p)
 	}
-	sql := listSQL
+	sql := list + q.conditions()
+	if p.Cursor == nil {
+		return sql + order(sort, p)
+	}
+	if sort == ByName {
+		delete(q.args, "at")
+	}
+	return sql + place(sort, p) + order(sort, p)
+}
+
+// count is the SQL that counts them.
+func (q query) count() string {
+	if q.searching {
+		q.complete("phone_key", "email_key", "status", "from", "before")
+		return countFoundSQL
+	}
+	return countSome + q.conditions() + upTo
+}
+
+func (q query) conditions() (sql string) {
 	for _, condition := range []struct{ arg, sql string }{
 		{"phone_key", wherePhone},
 		{"email_key", whereEmail},
@@ -89,22 +161,66 @@ func (f Filter) statement(args db.Args, p core.Page) string {
 		{"from", whereFrom},
 		{"before", whereBefore},
 	} {
-		if _, given := args[condition.arg]; given {
+		if _, given := q.args[condition.arg]; given {
 			sql += condition.sql
 		}
 	}
-	switch {
-	case p.Back():
-		sql += whereNewer
-	case p.Cursor != nil:
-		sql += whereOlder
-	}
-	return sql + order(p)
+	return sql
 }
 
-func order(p core.Page) string {
-	if p.Back() {
+// complete gives the arguments that are not set as null.
+func (q query) complete(names ...string) {
+	for _, name := range names {
+		if _, given := q.args[name]; !given {
+			q.args[name] = nil
+		}
+	}
+}
+
+func place(sort Sort, p core.Page) string {
+	switch {
+	case sort == ByName && p.Back():
+		return whereNameBefore
+	case sort == ByName:
+		return whereNameAfter
+	case p.Back():
+		return whereNewer
+	}
+	return whereOlder
+}
+
+func order(sort Sort, p core.Page) string {
+	switch {
+	case sort == ByName && p.Back():
+		return byNameBackwards
+	case sort == ByName:
+		return byName
+	case p.Back():
 		return oldestFirst
 	}
 	return newestFirst
+}
+
+// needles are what a search looks for, any of them: what was typed and, where that may
+// be of a phone number, its digits; and how a number begins that begins like this, as it
+// is dialled from abroad. So "070-112" finds +46 70 112 00 00.
+func needles(search, country string) (needles []string, dialled *string) {
+	needles = []string{search}
+	digits := notDigits.ReplaceAllString(search, "")
+	if !phoneLike.MatchString(search) || len(digits) < minDigits {
+		return needles, nil
+	}
+	if strings.HasPrefix(search, "+") {
+		return needles, new("+" + digits)
+	}
+	if digits != search {
+		needles = append(needles, digits)
+	}
+	if rest, abroad := strings.CutPrefix(digits, "00"); abroad {
+		return needles, new("+" + rest)
+	}
+	if code, trunk := dialling(country); trunk != "" && strings.HasPrefix(digits, trunk) {
+		return needles, new("+" + code + strings.TrimPrefix(digits, trunk))
+	}
+	return needles, nil
 }

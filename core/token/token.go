@@ -110,6 +110,9 @@ func (n New) validate(tx *db.Tx) (input, error) {
 // Create makes a token for the actor's person, writes so in the log and mails the
 // person. A super-admin's token is a platform token.
 func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Created, error) {
+	if err := by.Require(core.Owner); err != nil {
+		return Created{}, err
+	}
 	return in(ctx, s.db, by, func(tx *db.Tx) (Created, error) {
 		in, err := n.validate(tx)
 		if err != nil {
@@ -148,6 +151,9 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, in input, s secret) (
 
 // List returns a page of the tokens of the actor's person. One round trip.
 func (s *Service) List(ctx context.Context, by core.Actor, p core.Page) (core.List[Token], error) {
+	if err := by.Require(core.Owner); err != nil {
+		return core.List[Token]{}, err
+	}
 	if err := p.Err(); err != nil {
 		return core.List[Token]{}, err
 	}
@@ -163,6 +169,9 @@ func (s *Service) List(ctx context.Context, by core.Actor, p core.Page) (core.Li
 // Revoke ends a token of the actor's person: it stops working with the commit. A
 // token may revoke itself. Somebody else's is core.ErrNotFound.
 func (s *Service) Revoke(ctx context.Context, by core.Actor, id int64) error {
+	if err := by.Require(core.Owner); err != nil {
+		return err
+	}
 	_, err := in(ctx, s.db, by, func(tx *db.Tx) (Token, error) {
 		t, err := db.One[Token](ctx, tx, revokeSQL, db.Args{"staff": by.StaffID, "id": id, "now": tx.Now})
 		if err != nil {

@@ -447,6 +447,25 @@ func TestOnlyOnesOwnTokens(t *testing.T) {
 	}
 }
 
+// "`manager` (everything except staff, tokens, …)"; what a token may do is said by its
+// abilities, whoever it belongs to.
+func TestTokensAreTheOwners(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	for _, role := range []core.Role{core.Manager, core.Cashier} {
+		by := dbtest.Person(t, o.db, o.by, role)
+		_, listed := o.List(t.Context(), by, core.Page{Size: 15})
+		_, made := o.Create(t.Context(), by, token.New{Name: new("Till"), Scopes: &[]string{}})
+		for name, err := range map[string]error{"list": listed, "create": made, "revoke": o.Revoke(t.Context(), by, 1)} {
+			if !errors.Is(err, core.ErrRole) {
+				t.Errorf("%s by a %s: %v, want ErrRole", name, role, err)
+			}
+		}
+		by.Kind = core.ByToken
+		o.as(by).create(t, "Made by a token")
+	}
+}
+
 // "The ULID (or integer id) breaks ties", in both directions.
 func TestWalkingTheList(t *testing.T) {
 	t.Parallel()

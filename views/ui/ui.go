@@ -5,6 +5,7 @@ package ui
 import (
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/a-h/templ"
 )
@@ -193,21 +194,23 @@ const (
 
 func percent(p float64) string { return strconv.FormatFloat(p, 'f', 2, 64) + "%" }
 
-// Initials stand for a face.
+// Initials stand for a face: of the first and the last name.
 func Initials(name string) string {
-	words := strings.Fields(name)
-	if len(words) == 0 {
+	names := strings.FieldsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '-' && r != '’' && r != '\''
+	})
+	if len(names) == 0 {
 		return "?"
 	}
-	initials := firstLetter(words[0])
-	if len(words) > 1 {
-		initials += firstLetter(words[len(words)-1])
+	initials := firstLetter(names[0])
+	if len(names) > 1 {
+		initials += firstLetter(names[len(names)-1])
 	}
 	return strings.ToUpper(initials)
 }
 
-func firstLetter(word string) string {
-	for _, r := range word {
+func firstLetter(name string) string {
+	for _, r := range name {
 		return string(r)
 	}
 	return ""

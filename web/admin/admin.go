@@ -15,6 +15,7 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/session"
@@ -37,6 +38,7 @@ type Services struct {
 	Transactions *transaction.Service
 	Rewards      *reward.Service
 	Coupons      *coupon.Service
+	Locations    *location.Service
 	Reports      *report.Service
 	Audit        *audit.Service
 }

@@ -20,5 +20,7 @@ func (a *Admin) routes() []route {
 		a.dashboardRoutes(),
 		a.reportRoutes(),
 		a.auditRoutes(),
+		a.transactionRoutes(),
+		a.typeRoutes(),
 	)
 }

@@ -1,0 +1,340 @@
+package customer_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/transaction"
+)
+
+// till records and voids sales of the shop.
+type till struct {
+	*transaction.Service
+	shop
+	kind int64
+}
+
+func (s shop) till(t *testing.T) till {
+	t.Helper()
+	sales := transaction.NewService(s.db)
+	kind, err := sales.AddType(t.Context(), s.by, transaction.NewType{
+		Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return till{sales, s, kind.ID}
+}
+
+// sold records a sale.
+func (s till) sold(t *testing.T, id core.ID, cents int64) transaction.Transaction {
+	t.Helper()
+	sale, err := s.Record(t.Context(), s.by, transaction.New{
+		CustomerID: new(id.String()), TransactionTypeID: &s.kind, SpendAmountCents: &cents, Source: transaction.POS,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sale
+}
+
+func (s till) void(t *testing.T, id core.ID) {
+	t.Helper()
+	if _, err := s.Void(t.Context(), s.by, id); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// browse walks the whole list, page by page, and back to its beginning.
+func (s shop) browse(t *testing.T, f customer.Filter, sort customer.Sort, size int) (rows []customer.Row) {
+	t.Helper()
+	var last core.List[customer.Row]
+	page := core.Page{Size: size}
+	for {
+		l, err := s.Browse(t.Context(), s.by, f, sort, page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, l.Items...)
+		if last = l; l.Next == nil {
+			break
+		}
+		page.Cursor = l.Next
+	}
+	back := append([]customer.Row(nil), last.Items...)
+	for last.Prev != nil {
+		l, err := s.Browse(t.Context(), s.by, f, sort, core.Page{Size: size, Cursor: last.Prev})
+		if err != nil {
+			t.Fatal(err)
+		}
+		back = append(slices.Clip(l.Items), back...)
+		last = l
+	}
+	if diff := cmp.Diff(rows, back); diff != "" {
+		t.Errorf("%s by %d: the way back differs (-forward +back):\n%s", sort, size, diff)
+	}
+	return rows
+}
+
+func lastNames(rows []customer.Row) (names []string) {
+	for _, r := range rows {
+		names = append(names, r.LastName+", "+r.FirstName)
+	}
+	return names
+}
+
+// "Sort … cursor paging": by last name, then first name, as people look for names; of
+// one name everybody comes once, whichever way one walks.
+func TestBrowseByName(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	at := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
+	want := []string{
+		"Åberg, Bo", "Andersson, Anna", "Andersson, Anna", "Andersson, Åsa", "Andersson, Bo", "de Boer, Cees", "De Boer, Dirk",
+		"Öberg, Anna", "Zander, Anna",
+	}
+	for i, name := range want {
+		last, first, _ := strings.Cut(name, ", ")
+		// Not in the order of the names.
+		s.born(t, first, last, fmt.Sprintf("070 174 06 %02d", i), nil, at.Add(time.Duration(i*5%9)*time.Hour))
+	}
+	gone := s.born(t, "Gone", "Abel", "070 174 07 00", nil, at)
+	s.edit(t, gone.ID, customer.Edit{Status: core.Set("inactive")})
+	for size := 1; size <= len(want)+1; size++ {
+		got := lastNames(s.browse(t, customer.Filter{Status: new("active")}, customer.ByName, size))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("by %d (-want +got):\n%s", size, diff)
+		}
+	}
+	newest := s.browse(t, customer.Filter{}, customer.Newest, 3)
+	for i := range newest[1:] {
+		if newest[i].CreatedAt.Before(newest[i+1].CreatedAt) {
+			t.Errorf("newest first has %s before %s", newest[i].CreatedAt, newest[i+1].CreatedAt)
+		}
+	}
+	// A search has an order of its own.
+	found := lastNames(s.browse(t, customer.Filter{Search: new("anders")}, customer.ByName, 2))
+	if diff := cmp.Diff(lastNames(s.browse(t, customer.Filter{Search: new("anders")}, customer.Newest, 3)), found); diff != "" || len(found) != 4 {
+		t.Errorf("a search by name (-newest first +got):\n%s", diff)
+	}
+}
+
+// "The selected sort is invalid." stands beside what else is wrong with a query.
+func TestBrowseRefuses(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	_, err := s.Browse(t.Context(), s.by, customer.Filter{Status: new("erased")}, "points", core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"The selected cursor is invalid."}}})
+	wantFields(t, err, core.Fields{
+		"sort": {"The selected sort is invalid."}, "status": {"The selected status is invalid."}, "cursor": {"The selected cursor is invalid."},
+	})
+	_, err = s.Count(t.Context(), s.by, customer.Filter{Status: new("erased")})
+	wantFields(t, err, core.Fields{"status": {"The selected status is invalid."}})
+}
+
+// "A visit is a completed transaction": the newest one's time, and none where there is none.
+func TestBrowseTellsTheLastVisit(t *testing.T) {
+	t.Parallel()
+	s := newShop(t).till(t)
+	never, once, often := s.made(t, "070 174 06 05", nil), s.made(t, "070 174 06 06", nil), s.made(t, "070 174 06 07", nil)
+	first := s.sold(t, once.ID, 100)
+	s.void(t, s.sold(t, never.ID, 100).ID)
+	s.sold(t, often.ID, 100)
+	second := s.sold(t, often.ID, 100)
+	s.void(t, s.sold(t, often.ID, 100).ID)
+	want := map[core.ID]*time.Time{never.ID: nil, once.ID: &first.CreatedAt, often.ID: &second.CreatedAt}
+	for name, f := range map[string]customer.Filter{"list": {}, "search": {Search: new("anna")}} {
+		got := map[core.ID]*time.Time{}
+		for _, r := range s.browse(t, f, customer.Newest, 2) {
+			got[r.ID] = r.LastVisit
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// "Exact up to a bound": so many, or more than that, with every filter alone and together.
+func TestCount(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	at := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
+	for i := range 5 {
+		s.born(t, "Anna", "Lindqvist", fmt.Sprintf("070 174 06 %02d", i), new(fmt.Sprintf("anna%d@example.com", i)), at.AddDate(0, 0, i))
+	}
+	s.edit(t, s.upsert(t, "070 174 06 00", nil).ID, customer.Edit{Status: core.Set("inactive")})
+	day := func(n int) *time.Time { return new(time.Date(2026, 3, 10+n, 0, 0, 0, 0, time.UTC)) }
+	for _, c := range []struct {
+		name string
+		f    customer.Filter
+		want int64
+	}{
+		{"all", customer.Filter{}, 5},
+		{"active", customer.Filter{Status: new("active")}, 4},
+		{"phone", customer.Filter{Phone: new("+46701740603")}, 1},
+		{"e-mail", customer.Filter{Email: new("ANNA3@example.com")}, 1},
+		{"days", customer.Filter{CreatedFrom: day(1), CreatedTo: day(2)}, 2},
+		{"search", customer.Filter{Search: new("lindq")}, 5},
+		{"search of two letters", customer.Filter{Search: new("qv")}, 5},
+		{"search and all else", customer.Filter{Search: new("lindq"), Status: new("active"), CreatedFrom: day(0), CreatedTo: day(2)}, 2},
+		{"nobody", customer.Filter{Search: new("zzz")}, 0},
+	} {
+		got, err := s.Count(t.Context(), s.by, c.f)
+		if want := (customer.Count{N: c.want}); err != nil || got != want {
+			t.Errorf("%s: %+v, %v, want %+v", c.name, got, err, want)
+		}
+	}
+	s.crowd(t, 1_000)
+	for name, c := range map[string]struct {
+		f    customer.Filter
+		want customer.Count
+	}{
+		"1,005":           {customer.Filter{}, customer.Count{N: 1_000, More: true}},
+		"1,004 active":    {customer.Filter{Status: new("active")}, customer.Count{N: 1_000, More: true}},
+		"1,000 exactly":   {customer.Filter{Search: new("crowd")}, customer.Count{N: 1_000}},
+		"1,005 by search": {customer.Filter{Search: new("070")}, customer.Count{N: 1_000, More: true}},
+	} {
+		if got, err := s.Count(t.Context(), s.by, c.f); err != nil || got != c.want {
+			t.Errorf("%s: %+v, %v, want %+v", name, got, err, c.want)
+		}
+	}
+}
+
+// crowd makes many customers at once: Nomen Crowd, one second after the other.
+func (s shop) crowd(t *testing.T, n int) {
+	t.Helper()
+	const some = 3_000
+	for from := 1; from <= n; from += some {
+		_, err := s.db.Pool().Exec(t.Context(), `
+		with made as (
+			insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, created_at, updated_at)
+			select $1, loyalty.new_ulid(now()), 'Nomen', 'Crowd', '0709' || lpad(n::text, 6, '0'), '+46709' || lpad(n::text, 6, '0'),
+				now() + n * interval '1 second', now()
+			from generate_series($2::int, $3) n
+			returning tenant_id, id
+		)
+		insert into loyalty.account (tenant_id, customer_id)
+		select tenant_id, id
+		from made`, s.by.Tenant.ID, from, min(n, from+some-1))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What few have is found behind thousands who have not: the search looks at the next
+// customers first, and then in an index, of needles of any length.
+func TestASearchReachesEverybody(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	first := s.made(t, "08-123 456 78", new("zoë%x@example.com"))
+	s.edit(t, first.ID, customer.Edit{FirstName: core.Set("Wolfgang"), LastName: core.Set("Ł Kvzq-李")})
+	s.crowd(t, 11_000) // page and reach of the search
+	for _, needle := range []string{
+		"z", "zq", "Ł", "李", "-李", "%", "%x", "ë", "wolf", "lfgang Ł kv", "08-123 4", "08 1234", "+46 8 123", "0046 8-12 34", "wolfgang",
+	} {
+		for name, f := range map[string]customer.Filter{
+			"search": {Search: &needle}, "active": {Search: &needle, Status: new("active")}, "e-mail": {Search: &needle, Email: new("zoë%x@example.com")},
+		} {
+			if got := s.names(t, f); !slices.Equal(got, []string{"Wolfgang"}) {
+				t.Errorf("%s %q finds %d: %.3q", name, needle, len(got), got)
+			}
+		}
+	}
+}
+
+// "Any part of name, phone or e-mail", and a number however it is written: typed and
+// stored with other spaces, within the country or from abroad.
+func TestASearchComparesDigits(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	at := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
+	s.born(t, "Anna", "Abroad", "+46 70 112 34 56", nil, at)
+	s.born(t, "Bo", "Home", "070-999 11 22", new("1985-04@example.com"), at.Add(time.Hour))
+	s.born(t, "Cees", "Dutch", "0031 6 1234 5678", nil, at.Add(2*time.Hour))
+	for needle, want := range map[string][]string{
+		"070-112":         {"Anna"},
+		"070112":          {"Anna"},
+		"0 70 11 23":      {"Anna"},
+		"(070) 112 34 56": {"Anna"},
+		"+4670112":        {"Anna"},
+		"+46 70-112":      {"Anna"},
+		"0046 70 112":     {"Anna"},
+		"70 112":          {"Anna"},
+		"112-34":          {"Anna"},
+		"112.34.56":       {"Anna"},
+		"070":             {"Bo", "Anna"},
+		"070 999 1122":    {"Bo"},
+		"+46 70 99":       {"Bo"},
+		"9911":            {"Bo"},
+		"1985-04":         {"Bo"},
+		"198504":          nil, // digits are compared with phone numbers
+		"+31 6":           {"Cees"},
+		"00316":           {"Cees"},
+		"61234":           {"Cees"},
+		"070-113":         nil,
+		"+":               {"Cees", "Bo", "Anna"}, // as every number is compared
+	} {
+		if diff := cmp.Diff(want, s.names(t, customer.Filter{Search: &needle})); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", needle, diff)
+		}
+	}
+	nowhere := newShop(t).in(t, "")
+	nowhere.born(t, "Dan", "Nowhere", "070-112 34 56", nil, at)
+	for _, needle := range []string{"070 112", "07011", "112 34"} {
+		if diff := cmp.Diff([]string{"Dan"}, nowhere.names(t, customer.Filter{Search: &needle})); diff != "" {
+			t.Errorf("of no country, %q (-want +got):\n%s", needle, diff)
+		}
+	}
+}
+
+// "A tenant is a wall", and "look-up" is for a cashier, too.
+func TestBrowseStaysBehindTheWall(t *testing.T) {
+	t.Parallel()
+	s, stranger := newShop(t), newShop(t)
+	s.made(t, "070 174 06 05", new("anna@example.com"))
+	for _, f := range []customer.Filter{{}, {Search: new("anna")}, {Search: new("qv")}, {Search: new("070-174")}, {Phone: new("070 174 06 05")}} {
+		for _, sort := range []customer.Sort{customer.Newest, customer.ByName} {
+			if got := stranger.browse(t, f, sort, 2); got != nil {
+				t.Errorf("a stranger finds %v", got)
+			}
+			if got := s.as(t, core.Cashier).browse(t, f, sort, 2); len(got) != 1 {
+				t.Errorf("a cashier finds %v", got)
+			}
+		}
+		if got, err := stranger.Count(t.Context(), stranger.by, f); err != nil || got.N != 0 {
+			t.Errorf("a stranger counts %d, %v", got.N, err)
+		}
+	}
+}
+
+// "Cashier: … adding a customer"; "manager: everything except …".
+func TestRolesOfCustomers(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	known := s.made(t, "070 174 06 05", nil)
+	cashier, manager := s.as(t, core.Cashier), s.as(t, core.Manager)
+	if _, err := cashier.Upsert(t.Context(), cashier.by, described("070 174 06 06", nil)); err != nil {
+		t.Errorf("a cashier adds a customer: %v", err)
+	}
+	edit := customer.Edit{Status: core.Set("inactive")}
+	if _, err := cashier.Edit(t.Context(), cashier.by, known.ID, edit); !errors.Is(err, core.ErrRole) {
+		t.Errorf("a cashier's edit = %v, want ErrRole", err)
+	}
+	if _, err := manager.Edit(t.Context(), manager.by, known.ID, edit); err != nil {
+		t.Errorf("a manager's edit: %v", err)
+	}
+	token := s.by
+	token.Kind, token.Role = core.ByToken, core.Cashier
+	if _, err := s.Edit(t.Context(), token, known.ID, edit); err != nil {
+		t.Errorf("a token's edit, which its abilities allow: %v", err)
+	}
+}
