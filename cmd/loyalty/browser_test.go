@@ -85,7 +85,9 @@ type view struct {
 }
 
 // panel is a page of the panel, as the owner sees it.
-func panel(name, path string) view { return view{name: name, host: demo.Slug, path: path, as: core.Owner} }
+func panel(name, path string) view {
+	return view{name: name, host: demo.Slug, path: path, as: core.Owner}
+}
 
 // views are the pages that people see.
 var views = []view{

@@ -134,6 +134,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 				Staff: a.staff, Sessions: a.sessions, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers,
 				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons,
 				Locations: a.locations, Reports: a.reports, Audit: audit.NewService(a.db),
+				API: admin.API{Base: a.names.Base(), Authority: a.authorityFile()},
 			},
 		),
 		API: api.New(api.Config{

@@ -41,6 +41,8 @@ type Services struct {
 	Locations    *location.Service
 	Reports      *report.Service
 	Audit        *audit.Service
+
+	API API
 }
 
 // Admin is the panel.
@@ -142,7 +144,7 @@ var assets = views.Assets{
 	Icon:         static.Path("img/icon.svg"),
 	Font:         static.Path("vendor/inter/inter-latin.woff2"),
 	Stylesheets:  []string{static.Path("vendor/tabler/tabler.css"), static.Path("css/panel.css")},
-	Look:         "/admin/look.css",
+	Look:         lookPath,
 	Theme:        static.Path("js/theme.js"),
 	Scripts:      []string{static.Path("vendor/htmx/htmx.js"), static.Path("js/panel.js")},
 	ChartStyle:   static.Path("vendor/uplot/uplot.css"),

@@ -444,7 +444,8 @@ func couponRow(k report.Coupon) views.CouponReportRow {
 		Sent: page.Number(k.Sent), Redeemed: page.Number(k.Redeemed), Pending: page.Number(k.Pending), Expired: page.Number(k.Expired),
 		Rate: rate,
 		Bar: ui.Bar{Parts: []ui.BarPart{
-			{Length: redeemed, Tone: ui.First}, {Start: redeemed, Length: pending, Tone: ui.Second},
+			{Length: redeemed, Tone: ui.First},
+			{Start: redeemed, Length: pending, Tone: ui.Second},
 			{Start: redeemed + pending, Length: percentOf(k.Expired, k.Sent), Tone: ui.Rest},
 		}},
 	}

@@ -1,0 +1,57 @@
+package ledger
+
+import (
+	"errors"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+)
+
+// Opening is the account of a new customer, and what is on it from the beginning: not
+// below zero.
+type Opening struct {
+	Customer core.ID
+	Points   int64
+	Stamps   int64
+}
+
+const openAllSQL = `
+	with opening as (
+		select customer_id, points, stamps
+		from unnest(@customers::uuid[], @points::bigint[], @stamps::bigint[]) given (customer_id, points, stamps)
+	), opened as (
+		insert into loyalty.account (tenant_id, customer_id, points, stamps, entries)
+		select @tenant_id, customer_id, points, stamps, (points <> 0)::int + (stamps <> 0)::int
+		from opening
+	)
+	insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount,
+		kind, reason, actor_kind, actor_id, actor_name, created_at, seq, balance_after)
+	select @tenant_id, loyalty.new_ulid(@now), o.customer_id, e.unit, e.amount,
+		'adjustment', @reason, @actor_kind, @actor_id, @actor_name, @now, e.seq, e.amount
+	from opening o
+	cross join lateral (values
+		('points', o.points, 1),
+		('stamps', o.stamps, 1 + (o.points <> 0)::int)
+	) e (unit, amount, seq)
+	where e.amount <> 0`
+
+var errOpensBelowZero = errors.New("ledger: an account would open below zero")
+
+// OpenAll gives many new customers their accounts, in one statement that travels with the
+// next one. What is on an account from the beginning is an adjustment with that reason,
+// its first entry. A customer who has an account refuses the whole transaction: nothing
+// is opened twice.
+func OpenAll(tx *db.Tx, by core.Actor, reason string, openings []Opening) error {
+	customers := make([]core.ID, len(openings))
+	points, stamps := make([]int64, len(openings)), make([]int64, len(openings))
+	for i, o := range openings {
+		if o.Points < 0 || o.Stamps < 0 {
+			return errOpensBelowZero
+		}
+		customers[i], points[i], stamps[i] = o.Customer, o.Points, o.Stamps
+	}
+	return db.Queue(tx, openAllSQL, db.Args{
+		"customers": customers, "points": points, "stamps": stamps, "reason": reason,
+		"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
+	})
+}

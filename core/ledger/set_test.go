@@ -1,0 +1,111 @@
+package ledger_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/ledger"
+)
+
+// unopened are customers who have no account yet.
+func unopened(t *testing.T, d *db.DB, by core.Actor, n int) (ids []core.ID) {
+	t.Helper()
+	for i := range n {
+		id := core.NewID(d.Now())
+		_, err := d.Pool().Exec(t.Context(), `
+			insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, created_at, updated_at)
+			values ($1, $2, 'Anna', 'Lindqvist', $3, $3, now(), now())`, by.Tenant.ID, id, fmt.Sprintf("+4670174%04d", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+func openAll(t *testing.T, d *db.DB, by core.Actor, openings ...ledger.Opening) error {
+	t.Helper()
+	_, err := db.InTenant(t.Context(), d, by, func(tx *db.Tx) (int, error) {
+		return 0, ledger.OpenAll(tx, by, "Import customers.csv", openings)
+	})
+	return err
+}
+
+// "A balance is the sum of its entries at every instant": also of accounts that do not
+// begin at nothing.
+func TestOpeningManyAccounts(t *testing.T) {
+	t.Parallel()
+	d := dbtest.DB(t)
+	by := dbtest.Tenant(t, d)
+	who := unopened(t, d, by, 4)
+	err := openAll(t, d, by, ledger.Opening{Customer: who[0]}, ledger.Opening{Customer: who[1], Points: 120},
+		ledger.Opening{Customer: who[2], Stamps: 7}, ledger.Opening{Customer: who[3], Points: math.MaxInt64, Stamps: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][]line{
+		{},
+		{{1, ledger.Points, 120, 120, ledger.Adjustment}},
+		{{1, ledger.Stamps, 7, 7, ledger.Adjustment}},
+		{{1, ledger.Points, math.MaxInt64, math.MaxInt64, ledger.Adjustment}, {2, ledger.Stamps, 1, 1, ledger.Adjustment}},
+	} {
+		b := book{d, by, who[i]}
+		if diff := cmp.Diff(want, b.lines(t)); diff != "" {
+			t.Errorf("customer %d (-want +got):\n%s", i, diff)
+		}
+		var sum ledger.Account
+		for _, l := range want {
+			if l.Unit == ledger.Points {
+				sum.Points += l.Amount
+			} else {
+				sum.Stamps += l.Amount
+			}
+		}
+		if got := b.balance(t); got != sum {
+			t.Errorf("customer %d has %+v, want %+v", i, got, sum)
+		}
+	}
+	// The numbering goes on from there.
+	b := book{d, by, who[2]}
+	if got := b.adjust(t, ledger.Points, 5); got != (ledger.Account{Points: 5, Stamps: 7}) || b.lines(t)[1].Seq != 2 {
+		t.Errorf("afterwards: %+v, %+v", got, b.lines(t))
+	}
+	var reason, actor string
+	err = d.Pool().QueryRow(t.Context(), "select reason, actor_name from loyalty.ledger_entry where tenant_id = $1 and customer_id = $2",
+		by.Tenant.ID, who[1]).Scan(&reason, &actor)
+	if err != nil || reason != "Import customers.csv" || actor != by.Name {
+		t.Errorf("reason %q by %q, %v", reason, actor, err)
+	}
+}
+
+// "Nothing is opened twice", nor below zero, nor for another tenant's customer: and where
+// one is refused, all are.
+func TestAnAccountIsOpenedOnce(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	stranger := newBook(t)
+	b.adjust(t, ledger.Points, 10)
+	who := unopened(t, b.db, b.by, 1)[0]
+	for name, second := range map[string]ledger.Opening{
+		"opened before": {Customer: b.customer, Points: 5},
+		"below zero":    {Customer: core.NewID(b.db.Now()), Stamps: -1},
+		"a stranger's":  {Customer: stranger.customer, Points: 5},
+	} {
+		if err := openAll(t, b.db, b.by, ledger.Opening{Customer: who, Points: 1}, second); err == nil {
+			t.Errorf("%s: opened", name)
+		}
+	}
+	var accounts int
+	if err := b.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.account where tenant_id = $1", b.by.Tenant.ID).Scan(&accounts); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.balance(t); got.Points != 10 || accounts != 1 {
+		t.Errorf("balance %+v, %d accounts, want what was there", got, accounts)
+	}
+}
