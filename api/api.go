@@ -20,6 +20,7 @@ import (
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
@@ -31,6 +32,7 @@ const Prefix = "/api/v1"
 // Config is what the API is made of.
 type Config struct {
 	Tokens       *token.Service
+	Sessions     *session.Service
 	Customers    *customer.Service
 	Transactions *transaction.Service
 	Rewards      *reward.Service
@@ -48,7 +50,7 @@ type Config struct {
 	// AddressKey is what an address is limited by.
 	AddressKey func(address string) string
 
-	PerToken   *limit.Window // requests with a valid token
+	PerToken   *limit.Window // requests with a valid token, or an owner's session
 	PerAddress *limit.Window // all others
 
 	TransactionCreateScope token.Ability

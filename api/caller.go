@@ -13,6 +13,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/limit"
+	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/token"
 )
 
@@ -31,20 +32,20 @@ func actor(c echo.Context) core.Actor {
 }
 
 // identify finds out who calls and counts the request against that caller's limit:
-// the token's where it is valid, else the address's. It runs before the route is
-// asked, so unknown paths count too.
+// the token's or the session's where it is valid, else the address's. It runs before the
+// route is asked, so unknown paths count too.
 func (a *API) identify(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
 		address := a.Address(r)
 		window, key := a.PerAddress, a.AddressKey(address)
-		who, err := a.Tokens.Authenticate(r.Context(), bearer(r), a.Slug(r.Host))
+		who, name, err := a.find(c)
 		switch {
 		case err == nil:
 			who.Address, who.RequestID = address, c.Response().Header().Get(echo.HeaderXRequestID)
 			c.Set(callerKey, who)
-			core.Note(r.Context(), slog.String("token", who.ID), slog.Int64("tenant", int64(who.Tenant.ID)))
-			window, key = a.PerToken, who.ID
+			core.Note(r.Context(), slog.String(string(who.Kind), who.ID), slog.Int64("tenant", int64(who.Tenant.ID)))
+			window, key = a.PerToken, name
 		case !errors.Is(err, core.ErrUnauthenticated):
 			return err
 		}
@@ -55,6 +56,45 @@ func (a *API) identify(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		return next(c)
 	}
+}
+
+// find finds out who calls, and by what name their requests are counted.
+func (a *API) find(c echo.Context) (who token.Caller, name string, err error) {
+	r := c.Request()
+	slug := a.Slug(r.Host)
+	if cookie := panelCookie(c); cookie != "" {
+		who.Actor, err = a.Sessions.Actor(r.Context(), cookie, slug)
+		return who, "session " + session.ID(cookie), err
+	}
+	who, err = a.Tokens.Authenticate(r.Context(), bearer(r), slug)
+	return who, who.ID, err
+}
+
+// panelCookie is the cookie of somebody who is signed in to the panel, or "" where a
+// session does not count: on other routes than those of tokens, beside an Authorization
+// header of whatever worth, and in requests that another site has the browser make.
+func panelCookie(c echo.Context) string {
+	r := c.Request()
+	if !strings.HasPrefix(c.Path(), Prefix+tokens) || len(r.Header.Values(echo.HeaderAuthorization)) > 0 || !sameOrigin(r) {
+		return ""
+	}
+	cookie, err := r.Cookie(session.Cookie)
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}
+
+var crossOrigin http.CrossOriginProtection
+
+// sameOrigin reports whether a request comes from a page of the host that it goes to.
+// Another site could not read the answer, but it has no business asking either.
+func sameOrigin(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "none", "same-origin":
+		return crossOrigin.Check(r) == nil
+	}
+	return false
 }
 
 // bearer is the token in the header, or "".

@@ -28,6 +28,7 @@ import (
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
@@ -112,7 +113,7 @@ func openDoor(t testing.TB, d *db.DB, change func(*api.Config)) *door {
 		coupons: coupon.NewService(d, jobs), log: &journal{},
 	}
 	c := api.Config{
-		Tokens: o.tokens, Customers: o.customers, Transactions: o.sales, Rewards: o.rewards, Coupons: o.coupons, Reports: report.NewService(d),
+		Tokens: o.tokens, Sessions: session.NewService(d, jobs), Customers: o.customers, Transactions: o.sales, Rewards: o.rewards, Coupons: o.coupons, Reports: report.NewService(d),
 		Tenants: o.tenants, Invoices: billing.NewService(d), Deprecations: o.deprecations,
 		BaseURL:    "https://" + domain,
 		Slug:       slug,

@@ -30,8 +30,11 @@ func with(a token.Ability) access {
 // superAdmin lets platform tokens pass.
 func superAdmin(c token.Caller) bool { return c.IsPlatform() }
 
-// anybody lets every valid token pass.
-func anybody(token.Caller) bool { return true }
+// anybody lets every valid token pass, and the session of an owner.
+func anybody(c token.Caller) bool { return c.Require(core.Owner) == nil }
+
+// tokens is where the tokens are, which a signed-in owner's session serves as well.
+const tokens = "/tokens"
 
 func (a *API) routes() []route {
 	return []route{
@@ -58,9 +61,9 @@ func (a *API) routes() []route {
 		{http.MethodGet, "/reports/customers/top", with(token.ReportsRead), a.topCustomers},
 		{http.MethodGet, "/reports/coupons", with(token.ReportsRead), a.couponReport},
 
-		{http.MethodGet, "/tokens", anybody, a.listTokens},
-		{http.MethodPost, "/tokens", anybody, a.createToken},
-		{http.MethodDelete, "/tokens/:id", anybody, a.revokeToken},
+		{http.MethodGet, tokens, anybody, a.listTokens},
+		{http.MethodPost, tokens, anybody, a.createToken},
+		{http.MethodDelete, tokens + "/:id", anybody, a.revokeToken},
 
 		{http.MethodGet, "/platform/tenants", superAdmin, a.listTenants},
 		{http.MethodPost, "/platform/tenants", superAdmin, a.createTenant},

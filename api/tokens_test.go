@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/token"
 )
@@ -173,7 +174,7 @@ func TestTokensOfAPersonAreTheirOwn(t *testing.T) {
 	t.Parallel()
 	proves(t, sameOnes, "The new token belongs to the same owner;")
 	s := newShop(t)
-	colleague := dbtest.Person(t, s.db, s.by, "manager")
+	colleague := dbtest.Person(t, s.db, s.by, core.Owner)
 	theirs := makeToken(t, s.door, colleague, token.ReportsRead)
 	s.call("POST", "/api/v1/tokens", theirs.Secret, `{"name":"Second","scopes":[]}`)
 	list := s.call("GET", "/api/v1/tokens", theirs.Secret, "").page(t)

@@ -20,13 +20,15 @@ import (
 	"example.com/loyalty/static"
 	"example.com/loyalty/web/docs"
 	"example.com/loyalty/web/host"
+	"example.com/loyalty/web/mailbox"
 )
 
 // Config is what the front door leads to.
 type Config struct {
 	Names   host.Names
-	API     http.Handler // everything under /api/
-	Tenants http.Handler // every other page of the hosts of tenants
+	Tenants http.Handler   // every other page of the hosts of tenants
+	API     http.Handler   // everything under /api/
+	Mailbox *mailbox.Pages // nil: mails are sent, or are not for this machine to read
 	Address func(*http.Request) string
 	Ready   func(context.Context) error // nil when the database can be used
 	// Observe counts an answered request, by the first part of its path.
@@ -73,6 +75,9 @@ func pages(c Config) http.Handler {
 	e.HTTPErrorHandler = func(err error, ctx echo.Context) { c.failed(err, ctx) }
 	e.Use(pageHeaders)
 	docs.New(c.Names.Base()).Mount(e)
+	if c.Mailbox != nil {
+		c.Mailbox.Mount(e)
+	}
 	return e
 }
 
@@ -143,7 +148,7 @@ func (c Config) traced(next http.Handler) http.Handler {
 
 // areas are the first parts of paths that are named in logs and figures; a stranger
 // can make up any number of others.
-var areas = []string{"admin", "api", "docs", "static", "problems", "healthz", "readyz"}
+var areas = []string{"admin", "api", "docs", "mail", "static", "problems", "healthz", "readyz"}
 
 // area is the first part of a path.
 func area(path string) string {

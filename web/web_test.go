@@ -96,6 +96,7 @@ func TestAreas(t *testing.T) {
 		{"GET", "/problems?hush", page, 200, "/problems", "problems"},
 		{"GET", "/problems/out-of-stock", page, 200, "/problems", "problems"},
 		{"GET", "/problems/hush", page, 404, "/problems", "problems"},
+		{"GET", "/mail/hush", page, 404, "/mail", "mail"},
 		{"GET", "/card/hush", page, 404, "/other", "other"},
 		{"GET", "/hush", page, 404, "/other", "other"},
 		{"POST", "/problems", page, 404, "/problems", "problems"},

@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/localpg"
+	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
@@ -41,11 +42,13 @@ type app struct {
 	keys         vault.Keys
 	sessions     *session.Service
 	staff        *staff.Service
+	mails        *mail.Service
 	tokens       *token.Service
 	customers    *customer.Service
 	transactions *transaction.Service
 	rewards      *reward.Service
 	coupons      *coupon.Service
+	locations    *location.Service
 	reports      *report.Service
 	tenants      *tenant.Service
 	invoices     *billing.Service
@@ -109,20 +112,21 @@ func (a *app) connect(ctx context.Context) (err error) {
 	if a.jobs, err = job.New(a.direct, a.loggerFrom(slog.LevelWarn)); err != nil {
 		return err
 	}
-	mails := mail.New(a.db, a.jobs, letter.Render(a.names), a.sender, a.log)
+	a.mails = mail.New(a.db, a.jobs, letter.Render(a.names), a.sender, a.log)
 	job.Handle(a.jobs, a.forgetAnswers)
 	job.Every(a.jobs, river.PeriodicInterval(time.Hour), forgetAnswers{})
 	a.sessions = session.NewService(a.db, a.jobs)
-	a.staff = staff.NewService(a.db, a.jobs, mails, a.keys, host.LimitKey)
-	a.tokens = token.NewService(a.db, mails)
+	a.staff = staff.NewService(a.db, a.jobs, a.mails, a.keys, host.LimitKey)
+	a.tokens = token.NewService(a.db, a.mails)
 	a.customers = customer.NewService(a.db)
 	a.transactions = transaction.NewService(a.db)
 	a.rewards = reward.NewService(a.db)
 	a.coupons = coupon.NewService(a.db, a.jobs)
+	a.locations = location.NewService(a.db)
 	a.reports = report.NewService(a.db)
-	a.tenants = tenant.NewService(a.db, mails)
+	a.tenants = tenant.NewService(a.db, a.mails)
 	a.invoices = billing.NewService(a.db)
-	a.deprecations = deprecation.NewService(a.db, a.jobs, mails, a.log)
+	a.deprecations = deprecation.NewService(a.db, a.jobs, a.mails, a.log)
 	return nil
 }
 

@@ -51,6 +51,9 @@ type config struct {
 // private reports whether the process keeps a PostgreSQL of its own.
 func (c *config) private() bool { return c.DatabaseURL == "" }
 
+// keepsMails reports whether mails are there to be read instead of being sent.
+func (c *config) keepsMails() bool { return c.private() && c.sender == nil }
+
 // readConfig reads the environment and names every mistake in it at once.
 func readConfig(environment map[string]string) (*config, error) {
 	var c config

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -170,5 +171,23 @@ func TestDatabaseOutOfReach(t *testing.T) {
 				t.Error("a private database was made")
 			}
 		})
+	}
+}
+
+// "Without SMTP settings every mail is kept and readable": where the database is private.
+func TestWhereMailsAreKept(t *testing.T) {
+	t.Parallel()
+	shared := map[string]string{"DATABASE_URL": "postgres://loyalty@localhost/loyalty", "LOYALTY_SECRET": strings.Repeat("s", 32)}
+	smtp := map[string]string{"LOYALTY_SMTP_URL": "smtp://localhost", "LOYALTY_MAIL_FROM": "a@example.com"}
+	both := maps.Clone(shared)
+	maps.Copy(both, smtp)
+	for _, c := range []struct {
+		set  map[string]string
+		want bool
+	}{{nil, true}, {shared, false}, {smtp, false}, {both, false}} {
+		settings, err := readConfig(c.set)
+		if err != nil || settings.keepsMails() != c.want {
+			t.Errorf("%v: %v, want mails kept: %v", c.set, err, c.want)
+		}
 	}
 }

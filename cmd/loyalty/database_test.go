@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alexedwards/argon2id"
 	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core/dbtest"
@@ -72,6 +73,9 @@ func TestEmptyDatabase(t *testing.T) {
 	}
 	s.expect(t, http.StatusOK, "GET", "/healthz", "", "")
 	s.expect(t, http.StatusOK, "GET", "/problems", "", "")
+	if s.out.has("/mail") {
+		t.Error("the screen leads to mails that are other people's")
+	}
 
 	steps := regexp.MustCompile(`(?m)^(\S+\.sql|\d+ \(in Go\)) +not yet$`)
 	before := in.succeed("migrate", "status")
@@ -98,6 +102,7 @@ func TestEmptyDatabase(t *testing.T) {
 	await(t, "the mail is delivered", func() bool {
 		return ask[int](d, "select count(*) from loyalty.mail where status = 'kept' and text like '%After the migration%'") == 1
 	})
+	s.expect(t, http.StatusNotFound, "GET", "/mail", "", "") // with DATABASE_URL it is other people's
 	s.stop()
 }
 
@@ -116,10 +121,13 @@ func (in *installation) sandbox(t *testing.T) sandbox.File {
 // "`demo`: makes the demo business in the database of `DATABASE_URL`"
 func TestDemoCommand(t *testing.T) {
 	t.Parallel()
-	in := newInstallationOn(t, dbtest.OwnURL(t))
+	own := dbtest.OwnURL(t)
+	in := newInstallationOn(t, own)
 	secret := regexp.MustCompile(`(?m)^API token, shown once: (\d+\|\S{48})$`)
-	made := secret.FindStringSubmatch(in.succeed("demo"))
+	first := in.succeed("demo")
+	made := secret.FindStringSubmatch(first)
 	again := in.succeed("demo")
+	in.hidden = append(in.hidden, checkSignIns(t, in, own, first, again))
 	another := secret.FindStringSubmatch(again)
 	if !strings.Contains(again, "the demo business is here already: "+strings.Replace(in.base, "localhost", "demo.localhost", 1)) {
 		t.Errorf("demo, again:\n%s", again)
@@ -129,15 +137,35 @@ func TestDemoCommand(t *testing.T) {
 	}
 	in.hidden = append(in.hidden, made[1], another[1])
 	s := in.serve()
-	first := s.expect(t, http.StatusOK, "GET", "/api/v1/customers", made[1], "")
-	second := s.expect(t, http.StatusOK, "GET", "/api/v1/customers", another[1], "")
-	if len(decode[many[customerRecord]](t, first.body).Data) == 0 || first.body != second.body {
-		t.Errorf("the demo's tokens show %s and %s", first.body, second.body)
+	one := s.expect(t, http.StatusOK, "GET", "/api/v1/customers", made[1], "")
+	other := s.expect(t, http.StatusOK, "GET", "/api/v1/customers", another[1], "")
+	if len(decode[many[customerRecord]](t, one.body).Data) == 0 || one.body != other.body {
+		t.Errorf("the demo's tokens show %s and %s", one.body, other.body)
 	}
 	if s.out.has("Token") {
 		t.Error("serve knows of the demo")
 	}
 	s.stop()
+}
+
+// The demo's people get a password, which is printed when it is made and never again.
+func checkSignIns(t *testing.T, in *installation, database, first, again string) (password string) {
+	t.Helper()
+	panel := strings.Replace(in.base, "localhost", "demo.localhost", 1) + "/admin"
+	signIn := regexp.MustCompile(`(?m)^sign in at (\S+)\nwith (.*)\nand the password, shown once: (\S{26})$`)
+	told := signIn.FindStringSubmatch(first)
+	if told == nil || told[1] != panel || !strings.Contains(told[2], "maja@cafearo.example (owner)") || !strings.Contains(told[2], "(cashier)") {
+		t.Fatalf("demo:\n%s", first)
+	}
+	if strings.Contains(again, "password") {
+		t.Errorf("demo, again:\n%s", again)
+	}
+	for _, hash := range strings.Fields(ask[string](connect(t, database), "select string_agg(password_hash, ' ') from loyalty.staff where tenant_id is not null")) {
+		if ok, err := argon2id.ComparePasswordAndHash(told[3], hash); err != nil || !ok {
+			t.Errorf("the printed password is not somebody's: %v", err)
+		}
+	}
+	return told[3]
 }
 
 // "`loyalty sandbox` is refused unless `LOYALTY_SANDBOX=1` or the database is the private

@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/demo"
+	"example.com/loyalty/core/staff"
 )
 
 // newPassword is 26 letters and digits of chance.
@@ -22,7 +23,11 @@ type demoCmd struct{}
 // Run makes the demo business in whatever database is set.
 func (demoCmd) Run(ctx context.Context) error {
 	return with(ctx, func(a *app) error {
-		made, err := a.fillDemo(ctx, "")
+		made, err := a.fillDemo(ctx, func(password string, people []staff.Person) {
+			fmt.Println("sign in at", a.names.Tenant(demo.Slug)+"/admin")
+			fmt.Println("with", signIns(people))
+			fmt.Println("and the password, shown once:", password)
+		})
 		if err != nil {
 			return err
 		}
@@ -38,17 +43,48 @@ func (demoCmd) Run(ctx context.Context) error {
 	})
 }
 
-func (a *app) fillDemo(ctx context.Context, password string) (demo.Made, error) {
-	made, err := demo.Fill(ctx, a.db, password, a.progress("making the demo business"))
+// fillDemo makes the demo business. Its people's password is kept in the data directory
+// of a private installation; elsewhere hired is all who hear it.
+func (a *app) fillDemo(ctx context.Context, hired func(password string, people []staff.Person)) (demo.Made, error) {
+	password, err := a.demoPassword()
+	if err != nil {
+		return demo.Made{}, err
+	}
+	made, err := demo.Fill(ctx, a.db, demo.Options{
+		Password: password, Progress: a.progress("making the demo business"),
+		Hired: func(people []staff.Person) { hired(password, people) },
+	})
 	if err != nil {
 		return demo.Made{}, fmt.Errorf("demo business: %w", err)
 	}
 	return made, nil
 }
 
+func (c *config) demoPassword() (string, error) {
+	if !c.private() {
+		return newPassword(), nil
+	}
+	return c.kept("demo-password", func() (string, error) { return newPassword(), nil })
+}
+
+// signIns are the addresses that people sign in with, one of each role.
+func signIns(people []staff.Person) string {
+	var addresses []string
+	seen := map[core.Role]bool{}
+	for _, p := range people {
+		if !seen[p.Role] {
+			addresses = append(addresses, fmt.Sprintf("%s (%s)", p.Email, p.Role))
+		}
+		seen[p.Role] = true
+	}
+	return strings.Join(addresses, ", ")
+}
+
 // demoFacts are what the start-up screen tells of the demo.
 type demoFacts struct {
 	tenant   core.Tenant
+	people   []staff.Person
+	password string // of each
 	token    string
 	customer customer.Customer // the latest one
 	typeID   int64             // of a sale that earns points
@@ -61,15 +97,14 @@ func (a *app) ensureDemo(ctx context.Context) (*demoFacts, error) {
 	if !a.private() {
 		return nil, nil //nolint:nilnil // no demo here
 	}
-	password, err := a.kept("demo-password", func() (string, error) { return newPassword(), nil })
+	made, err := a.fillDemo(ctx, func(string, []staff.Person) {}) // the screen tells
 	if err != nil {
 		return nil, err
 	}
-	made, err := a.fillDemo(ctx, password)
-	if err != nil {
+	facts := &demoFacts{tenant: made.Tenant, people: made.People}
+	if facts.password, err = a.demoPassword(); err != nil {
 		return nil, err
 	}
-	facts := &demoFacts{tenant: made.Tenant}
 	facts.token, err = a.kept("demo-token", func() (string, error) { return demo.Token(ctx, a.db, a.tokens, made.Tenant) })
 	if err != nil {
 		return nil, err
@@ -100,6 +135,9 @@ func (a *app) screen(w io.Writer, d *demoFacts, took time.Duration) {
 	say("  API         %s/api/v1", base)
 	say("  Reference   %s/docs", base)
 	say("  Health      %s/readyz", base)
+	if a.keepsMails() {
+		say("  Mail        %s/mail (no mail server is set: mails are kept, and read there)", base)
+	}
 	if a.cluster != nil {
 		say("  Database    private PostgreSQL in %s", a.cluster.Dir())
 	}
@@ -117,7 +155,9 @@ func (a *app) screen(w io.Writer, d *demoFacts, took time.Duration) {
 	}
 	curl += " -H 'Authorization: Bearer " + d.token + "'"
 	say("")
-	say("  Demo        %s, %s", d.tenant.Name, a.names.Tenant(d.tenant.Slug))
+	say("  Demo        %s, %s/admin", d.tenant.Name, a.names.Tenant(d.tenant.Slug))
+	say("  Sign in     %s", signIns(d.people))
+	say("  Password    %s (of each of them, as it was made)", d.password)
 	say("  Token       %s", d.token)
 	say("")
 	say("  A customer, found by phone or made:")

@@ -50,7 +50,8 @@ func testFirstStart(t *testing.T, in *installation) {
 	screen := s.out.String()
 	for _, fact := range []string{
 		in.base + "/api/v1", in.base + "/docs", in.base + "/readyz", in.cluster(), filepath.Join(in.data, "ca.pem"),
-		"Café Åro", strings.Replace(in.base, "localhost", "demo.localhost", 1),
+		in.base + "/mail", "Café Åro", strings.Replace(in.base, "localhost", "demo.localhost", 1) + "/admin",
+		"maja@cafearo.example (owner), emre@cafearo.example (manager), linnea@cafearo.example (cashier)", "Password    " + demoPassword(t, in),
 	} {
 		if !strings.Contains(screen, fact) {
 			t.Errorf("the screen lacks %q", fact)
@@ -63,6 +64,12 @@ func testFirstStart(t *testing.T, in *installation) {
 		t.Fatalf("the screen has no token:\n%s", screen)
 	}
 	s.expect(t, http.StatusOK, "GET", "/readyz", "", "").is(t, http.StatusOK, "application/json", `{"status":"ok"}`+"\n")
+
+	// "readable on a development mail page (linked from the start-up screen)": the owner
+	// was told of the demo's token.
+	await(t, "the mail is on its page", func() bool {
+		return strings.Contains(s.expect(t, http.StatusOK, "GET", "/mail", "", "").body, "maja@cafearo.example")
+	})
 
 	pasted := paste(t, screen, in)
 	if pasted == nil { // without curl
@@ -109,6 +116,15 @@ func testFirstStart(t *testing.T, in *installation) {
 		t.Errorf("the second start has %d customers, the first had %d", now, customers)
 	}
 	again.stop()
+}
+
+func demoPassword(t *testing.T, in *installation) string {
+	t.Helper()
+	password, err := os.ReadFile(filepath.Join(in.data, "demo-password"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(password))
 }
 
 func (in *installation) customers(t *testing.T) int {

@@ -15,6 +15,7 @@ import (
 
 	"example.com/loyalty/api"
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/tenant"
@@ -22,6 +23,7 @@ import (
 	"example.com/loyalty/web"
 	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/host"
+	"example.com/loyalty/web/mailbox"
 	"example.com/loyalty/web/page"
 )
 
@@ -130,11 +132,13 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 			}),
 			admin.Services{
 				Staff: a.staff, Sessions: a.sessions, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers,
-				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
+				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons,
+				Locations: a.locations, Reports: a.reports, Audit: audit.NewService(a.db),
+				API: admin.API{Base: a.names.Base(), Authority: a.authorityFile()},
 			},
 		),
 		API: api.New(api.Config{
-			Tokens: a.tokens, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
+			Tokens: a.tokens, Sessions: a.sessions, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
 			Tenants: a.tenants, Invoices: a.invoices, Deprecations: a.deprecations,
 			BaseURL: a.names.Base(),
 			Slug:    slug,
@@ -150,6 +154,9 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		Observe: figures.observe,
 		Now:     time.Now,
 		Log:     a.log,
+	}
+	if a.keepsMails() {
+		door.Mailbox = mailbox.New(a.mails, a.names, address, time.Local)
 	}
 	product := web.New(door)
 	plain := web.Plain(door, host.PlainHandler(a.names, http.HandlerFunc(api.RefusePlainHTTP)))

@@ -16,6 +16,7 @@ import (
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/vault"
 )
@@ -55,6 +56,9 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 	seedLinks(t, d, by)
 	branch := "Södermalm"
 	if _, err := location.NewService(d).Add(ctx, by, location.New{Name: &branch}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tenant.NewService(d, nil).EditSettings(ctx, by, tenant.SettingsEdit{Colour: core.Set("#5746d6")}); err != nil {
 		t.Fatal(err)
 	}
 }

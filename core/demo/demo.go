@@ -88,12 +88,17 @@ var types = []struct {
 	}},
 }
 
-// Fill makes the demo tenant, or completes it, and tells progress how far it is. One
-// that is complete is returned unchanged. It is meant to run once at a time: of two
-// at once either may be refused, and the next one completes what they left.
-//
-// Its people sign in with the password, or, where it is "", not until they have one.
-func Fill(ctx context.Context, d *db.DB, password string, progress func(done, total int)) (Made, error) {
+// Options of a Fill. The zero value makes people who cannot sign in.
+type Options struct {
+	Password string                // of each of the people
+	Hired    func([]staff.Person)  // told as soon as there are people with that password, the owner first
+	Progress func(done, total int) // told how far it is
+}
+
+// Fill makes the demo tenant, or completes it. One that is complete is returned
+// unchanged. It is meant to run once at a time: of two at once either may be refused,
+// and the next one completes what they left.
+func Fill(ctx context.Context, d *db.DB, o Options) (Made, error) {
 	t, state, err := find(ctx, d)
 	if errors.Is(err, core.ErrNotFound) {
 		t, state, err = begin(ctx, d)
@@ -105,7 +110,7 @@ func Fill(ctx context.Context, d *db.DB, password string, progress func(done, to
 		people, err := peopleOf(ctx, d, t)
 		return Made{Tenant: t, People: people, Existed: true}, err
 	}
-	made, err := fill(ctx, d, t, tell(*state.Until, t.TimeZone), password, progress)
+	made, err := fill(ctx, d, t, tell(*state.Until, t.TimeZone), o)
 	if err != nil {
 		return Made{}, err
 	}

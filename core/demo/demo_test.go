@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alexedwards/argon2id"
 	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core"
@@ -19,6 +20,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/verify"
@@ -31,12 +33,12 @@ func TestFillMakesTheWholeStoryOnce(t *testing.T) {
 	d := dbtest.OwnDB(t)
 	until := instants(t)["an afternoon"]
 	var last, total int
-	made, err := Fill(t.Context(), d.At(until), "", func(done, of int) {
+	made, err := Fill(t.Context(), d.At(until), Options{Progress: func(done, of int) {
 		if done != last+1 {
 			t.Errorf("progress went from %d to %d", last, done)
 		}
 		last, total = done, of
-	})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +49,7 @@ func TestFillMakesTheWholeStoryOnce(t *testing.T) {
 	wantStory(t, d, made)
 
 	before := everything(t, d)
-	again, err := Fill(t.Context(), d.At(until.AddDate(0, 0, 3)), "", nil)
+	again, err := Fill(t.Context(), d.At(until.AddDate(0, 0, 3)), Options{})
 	if err != nil || !again.Existed || made.Existed || again.Tenant.ID != made.Tenant.ID || !reflect.DeepEqual(again.People, made.People) {
 		t.Errorf("the second fill = %+v, %v", again, err)
 	}
@@ -65,22 +67,22 @@ func TestFillTakesUpWhatWasCutOff(t *testing.T) {
 	first, fifth := s.stepsBefore(s.sends[0].at), s.stepsBefore(s.sends[4].at)
 	for i, after := range []int{1, 300, first, first + 1, fifth + 1, 5000, s.steps() - 1} {
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := Fill(ctx, d.At(until.AddDate(0, 0, i)), "", func(done, _ int) {
+		_, err := Fill(ctx, d.At(until.AddDate(0, 0, i)), Options{Progress: func(done, _ int) {
 			if done == after {
 				cancel()
 			}
-		})
+		}})
 		if err == nil || ctx.Err() == nil {
 			t.Fatalf("fill cut off after %d steps = %v", after, err)
 		}
 	}
-	made, err := Fill(t.Context(), d.At(until.AddDate(0, 1, 0)), "", nil)
+	made, err := Fill(t.Context(), d.At(until.AddDate(0, 1, 0)), Options{})
 	if err != nil || made.Existed {
 		t.Fatalf("the last fill = %+v, %v", made, err)
 	}
 	wantClean(t, d)
 	wantStory(t, d, made)
-	if again, err := Fill(t.Context(), d, "", nil); err != nil || !again.Existed {
+	if again, err := Fill(t.Context(), d, Options{}); err != nil || !again.Existed {
 		t.Errorf("one more fill = %+v, %v", again, err)
 	}
 }
@@ -116,7 +118,7 @@ func TestFillTakesUpWhatIsHalfDone(t *testing.T) {
 	if _, err := f.confirm(t.Context(), x); err != nil {
 		t.Fatal(err)
 	}
-	made, err := Fill(t.Context(), d, "", nil)
+	made, err := Fill(t.Context(), d, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +151,7 @@ func TestFillBearsAServerThatRunsMeanwhile(t *testing.T) {
 	if _, err := d.Pool().Exec(t.Context(), "select loyalty.expire_vouchers(now() + interval '1 year', 1000)"); err != nil {
 		t.Fatal(err)
 	}
-	if made, err := Fill(t.Context(), d, "", nil); err != nil || made.Existed {
+	if made, err := Fill(t.Context(), d, Options{}); err != nil || made.Existed {
 		t.Fatalf("fill = %+v, %v", made, err)
 	}
 	wantClean(t, d)
@@ -167,7 +169,7 @@ func begunUntil(t *testing.T, d *db.DB, instant string) *filling {
 		t.Fatal(err)
 	}
 	s := tell(until, t0.TimeZone)
-	people, err := hire(t.Context(), d, t0, s, "")
+	people, err := hire(t.Context(), d, t0, s, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +188,7 @@ func TestFillTakesUpATenantWithoutPeople(t *testing.T) {
 	if _, _, err := begin(t.Context(), begunAt); err != nil {
 		t.Fatal(err)
 	}
-	made, err := Fill(t.Context(), d, "", nil)
+	made, err := Fill(t.Context(), d, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +214,7 @@ func TestFillLeavesARealBusinessAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := everything(t, d)
-	if _, err := Fill(t.Context(), d, "", nil); !errors.Is(err, ErrNotDemo) {
+	if _, err := Fill(t.Context(), d, Options{}); !errors.Is(err, ErrNotDemo) {
 		t.Errorf("fill = %v, want ErrNotDemo", err)
 	}
 	if _, err := Token(t.Context(), d, tokens(t, d), other); !errors.Is(err, ErrNotDemo) {
@@ -230,7 +232,7 @@ func TestTokenIsTheOwnersAndMayEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	people, err := hire(t.Context(), d, t0, tell(d.Now(), t0.TimeZone), "")
+	people, err := hire(t.Context(), d, t0, tell(d.Now(), t0.TimeZone), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,6 +244,35 @@ func TestTokenIsTheOwnersAndMayEverything(t *testing.T) {
 	caller, err := service.Authenticate(t.Context(), secret, Slug)
 	if err != nil || caller.StaffID != people[0].ID || !slices.Equal(caller.Abilities, token.Abilities) {
 		t.Errorf("the token stands for %+v, %v", caller, err)
+	}
+}
+
+// A password is told of once, when it is made: a Fill that takes up another's demo does
+// not know it.
+func TestPeopleAreHiredOnce(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	t0, _, err := begin(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told []staff.Person
+	first := Options{Password: "a long enough password", Hired: func(people []staff.Person) { told = append(told, people...) }}
+	people, err := hire(t.Context(), d, t0, tell(d.Now(), t0.TimeZone), first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(told, people) || len(told) != len(team) {
+		t.Errorf("told of %+v, hired are %+v", told, people)
+	}
+	second := Options{Password: "another password", Hired: func(people []staff.Person) { t.Errorf("told of %+v once more", people) }}
+	if again, err := hire(t.Context(), d, t0, tell(d.Now(), t0.TimeZone), second); err != nil || !reflect.DeepEqual(again, people) {
+		t.Errorf("the second time: %+v, %v", again, err)
+	}
+	for _, hash := range texts(t, d, "select coalesce(password_hash, '') from loyalty.staff") {
+		if ok, err := argon2id.ComparePasswordAndHash(first.Password, hash); err != nil || !ok {
+			t.Errorf("the password is another one: %v", err)
+		}
 	}
 }
 

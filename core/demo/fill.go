@@ -31,8 +31,8 @@ type filling struct {
 }
 
 // fill lets the story happen, except what has happened already.
-func fill(ctx context.Context, d *db.DB, t core.Tenant, s story, password string, progress func(done, total int)) (Made, error) {
-	people, err := hire(ctx, d, t, s, password)
+func fill(ctx context.Context, d *db.DB, t core.Tenant, s story, o Options) (Made, error) {
+	people, err := hire(ctx, d, t, s, o)
 	if err != nil {
 		return Made{}, fmt.Errorf("people of the demo: %w", err)
 	}
@@ -40,7 +40,7 @@ func fill(ctx context.Context, d *db.DB, t core.Tenant, s story, password string
 	if err != nil {
 		return Made{}, err
 	}
-	f.progress = progress
+	f.progress = o.Progress
 	if err := f.happen(ctx); err != nil {
 		return Made{}, err
 	}
@@ -91,17 +91,18 @@ func actor(t core.Tenant, p staff.Person) core.Actor {
 	}
 }
 
-// hire makes the team, all in one transaction.
-func hire(ctx context.Context, d *db.DB, t core.Tenant, s story, password string) ([]staff.Person, error) {
+// hire makes the team, all in one transaction, unless an earlier Fill did. Who asked is
+// told at once: a Fill that is cut off later has made the password all the same.
+func hire(ctx context.Context, d *db.DB, t core.Tenant, s story, o Options) ([]staff.Person, error) {
 	people, err := peopleOf(ctx, d, t)
 	if err != nil || len(people) > 0 {
 		return people, err
 	}
 	by := system(t)
-	return db.InTenant(ctx, d.At(s.opened), by, func(tx *db.Tx) ([]staff.Person, error) {
+	people, err = db.InTenant(ctx, d.At(s.opened), by, func(tx *db.Tx) ([]staff.Person, error) {
 		people = nil
 		for _, n := range team {
-			n.Password = password
+			n.Password = o.Password
 			p, err := staff.Add(ctx, tx, by, n)
 			if err != nil {
 				return nil, err
@@ -110,6 +111,10 @@ func hire(ctx context.Context, d *db.DB, t core.Tenant, s story, password string
 		}
 		return people, nil
 	})
+	if err == nil && o.Hired != nil {
+		o.Hired(people)
+	}
+	return people, err
 }
 
 func (f *filling) step() {

@@ -2,11 +2,18 @@
 // transaction of its cause, and a job delivers it later, so none is sent for
 // something that was rolled back. What a mail looks like is not known here: a
 // Renderer is handed in.
+//
+// A mail is delivered at least once: it goes out a second time only where the first
+// could not be noted, and then under the same Message-ID. Once it is out, or given up,
+// its words are not kept: they may hold secrets of which everywhere else there is but
+// a hash.
 package mail
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
@@ -22,10 +29,15 @@ type Rendered struct{ Subject, Text, HTML string }
 // Renderer turns a letter into words.
 type Renderer func(ctx context.Context, to string, letter Letter) (Rendered, error)
 
-// Sender hands a mail to the world. A mail that failed is tried again.
+// Sender hands a mail to the world. A mail that failed is tried again, for days, unless
+// the error is ErrRefused.
 type Sender interface {
 	Send(ctx context.Context, m Mail) error
 }
+
+// ErrRefused is a mail that the world will never take: to nobody, or of words that its
+// recipient's server does not let in.
+var ErrRefused = errors.New("the mail is refused for good")
 
 // Mail is a mail as it is kept.
 type Mail struct {
@@ -34,6 +46,7 @@ type Mail struct {
 	Subject   string
 	Text      string
 	HTML      string
+	CreatedAt time.Time
 }
 
 // Service writes and delivers mails.

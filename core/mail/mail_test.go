@@ -1,9 +1,13 @@
 package mail_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -43,6 +47,25 @@ type post struct {
 	db   *db.DB
 	jobs *job.Queue
 	by   core.Actor
+	log  *record
+}
+
+// record is what was logged.
+type record struct {
+	sync.Mutex
+	bytes.Buffer
+}
+
+func (r *record) Write(b []byte) (int, error) {
+	r.Lock()
+	defer r.Unlock()
+	return r.Buffer.Write(b)
+}
+
+func (r *record) has(text string) bool {
+	r.Lock()
+	defer r.Unlock()
+	return strings.Contains(r.String(), text)
 }
 
 var errWords = errors.New("no words for it")
@@ -54,11 +77,11 @@ func newPost(t *testing.T, sender mail.Sender) post {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.Close)
-	log := slog.New(slog.DiscardHandler)
-	jobs, err := job.New(d, log)
+	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
+	log := &record{}
 	render := func(_ context.Context, to string, l mail.Letter) (mail.Rendered, error) {
 		text, ok := l.(string)
 		if !ok {
@@ -66,13 +89,17 @@ func newPost(t *testing.T, sender mail.Sender) post {
 		}
 		return mail.Rendered{Subject: text, Text: "Dear " + to, HTML: "<p>" + text + "</p>"}, nil
 	}
-	return post{mail.New(d, jobs, render, sender, log), d, jobs, dbtest.Tenant(t, d)}
+	return post{mail.New(d, jobs, render, sender, slog.New(slog.NewTextHandler(log, nil))), d, jobs, dbtest.Tenant(t, d), log}
 }
 
 // write writes a letter in a transaction that ends so.
 func (p post) write(ctx context.Context, letter mail.Letter, end error) error {
+	return p.writeTo(ctx, "anna@example.com", letter, end)
+}
+
+func (p post) writeTo(ctx context.Context, to string, letter mail.Letter, end error) error {
 	_, err := db.InTenant(ctx, p.db, p.by, func(tx *db.Tx) (int, error) {
-		if err := p.Queue(ctx, tx, "anna@example.com", letter); err != nil {
+		if err := p.Queue(ctx, tx, to, letter); err != nil {
 			return 0, err
 		}
 		return 0, end
@@ -111,6 +138,33 @@ func (p post) jobsQueued(t *testing.T) (n int) {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// work starts the job queue.
+func (p post) work(t *testing.T) {
+	t.Helper()
+	if err := p.jobs.Start(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.jobs.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// awaitDone waits until no mail is queued.
+func (p post) awaitDone(t *testing.T) {
+	t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for open := -1; open != 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d mails are not delivered", open)
+		}
+		if err := p.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.mail where status = 'queued'").Scan(&open); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func (p post) wantStatus(t *testing.T, want ...string) {
@@ -156,7 +210,9 @@ func TestDeliveryIsIdempotent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []mail.Mail{{ID: ids[0], Recipient: "anna@example.com", Subject: "Hello", Text: "Dear anna@example.com", HTML: "<p>Hello</p>"}}
+	want := []mail.Mail{{
+		ID: ids[0], Recipient: "anna@example.com", Subject: "Hello", Text: "Dear anna@example.com", HTML: "<p>Hello</p>", CreatedAt: sender.caught[0].CreatedAt,
+	}}
 	if diff := cmp.Diff(want, sender.caught); diff != "" {
 		t.Errorf("sent (-want +got):\n%s", diff)
 	}
@@ -191,23 +247,8 @@ func TestTheQueueTriesAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := p.jobs.Start(context.WithoutCancel(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := p.jobs.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	deadline := time.Now().Add(30 * time.Second)
-	for open := 3; open > 0; {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d mails are not delivered", open)
-		}
-		if err := p.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.mail where status = 'queued'").Scan(&open); err != nil {
-			t.Fatal(err)
-		}
-	}
+	p.work(t)
+	p.awaitDone(t)
 	p.wantStatus(t, "sent, done", "sent, done", "sent, done")
 	sender.Lock()
 	defer sender.Unlock()
@@ -218,6 +259,173 @@ func TestTheQueueTriesAgain(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"One": 1, "Two": 1, "Three": 1}, seen); diff != "" {
 		t.Errorf("sent (-want +got):\n%s", diff)
 	}
+}
+
+// "Status failed …, the error kept": a mail that is refused for good is not tried again,
+// and one that nobody took for five days is given up.
+func TestAMailIsGivenUp(t *testing.T) {
+	t.Parallel()
+	refusing := &refuser{err: fmt.Errorf("%w: 550 no such mailbox", mail.ErrRefused)}
+	p := newPost(t, refusing)
+	if err := p.write(t.Context(), "Hello", nil); err != nil {
+		t.Fatal(err)
+	}
+	ids, _ := p.mails(t)
+	for range 2 {
+		if err := p.Deliver(t.Context(), mail.Delivery{Mail: ids[0]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.wantStatus(t, "failed, done")
+	if got := p.reason(t, ids[0]); got != "the mail is refused for good: 550 no such mailbox" || refusing.asked != 1 {
+		t.Errorf("after %d attempts the reason is %q", refusing.asked, got)
+	}
+
+	away := &refuser{err: errors.New("connection refused")}
+	p = newPost(t, away)
+	if err := p.write(t.Context(), "Hello", nil); err != nil {
+		t.Fatal(err)
+	}
+	ids, _ = p.mails(t)
+	written := p.db.Now()
+	for _, after := range []time.Duration{0, 4 * 24 * time.Hour, 6 * 24 * time.Hour, 7 * 24 * time.Hour} {
+		p.SetClock(p.db.At(written.Add(after)))
+		if err := p.Deliver(t.Context(), mail.Delivery{Mail: ids[0]}); (err == nil) != (after > 5*24*time.Hour) {
+			t.Errorf("after %s: %v", after, err)
+		}
+	}
+	p.wantStatus(t, "failed, done")
+	if got := p.reason(t, ids[0]); got != "connection refused" || away.asked != 3 {
+		t.Errorf("after %d attempts the reason is %q", away.asked, got)
+	}
+	if !p.log.has("mail not delivered yet") || !p.log.has("mail not delivered, and given up") || !p.log.has("connection refused") {
+		t.Errorf("the log does not say so: %s", p.log)
+	}
+}
+
+// refuser is a Sender that takes nothing.
+type refuser struct {
+	err   error
+	asked int
+}
+
+func (r *refuser) Send(context.Context, mail.Mail) error {
+	r.asked++
+	return r.err
+}
+
+func (p post) reason(t *testing.T, id core.ID) (reason string) {
+	t.Helper()
+	if err := p.db.Pool().QueryRow(t.Context(), "select error from loyalty.mail where id = $1", id).Scan(&reason); err != nil {
+		t.Fatal(err)
+	}
+	return reason
+}
+
+// "Once it is out, or given up, its words are not kept": what is kept without a server is.
+func TestWordsAreNotKept(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		sender mail.Sender
+		kept   bool
+	}{{&catcher{}, false}, {&refuser{err: mail.ErrRefused}, false}, {nil, true}} {
+		p := newPost(t, c.sender)
+		if err := p.write(t.Context(), "Hello", nil); err != nil {
+			t.Fatal(err)
+		}
+		ids, _ := p.mails(t)
+		words := func() (words string) {
+			if err := p.db.Pool().QueryRow(t.Context(), "select subject || '|' || text || '|' || html from loyalty.mail").Scan(&words); err != nil {
+				t.Fatal(err)
+			}
+			return words
+		}
+		before := words()
+		if err := p.Deliver(t.Context(), mail.Delivery{Mail: ids[0]}); err != nil {
+			t.Fatal(err)
+		}
+		want := "Hello||"
+		if c.kept {
+			want = before
+		}
+		if got := words(); got != want {
+			t.Errorf("%T: %q is kept, want %q", c.sender, got, want)
+		}
+	}
+}
+
+// "Without SMTP settings every mail is kept and readable": of all tenants, newest first.
+// With a server nothing is.
+func TestMailsAreRead(t *testing.T) {
+	t.Parallel()
+	p := newPost(t, nil)
+	p.work(t)
+	var want []string
+	for i := range 5 {
+		p.by = dbtest.Tenant(t, p.db)
+		letter := fmt.Sprint("Letter ", i)
+		if err := p.write(t.Context(), letter, nil); err != nil {
+			t.Fatal(err)
+		}
+		dbtest.Tick(p.db)
+		want = append([]string{letter}, want...)
+		if i == 2 {
+			p.awaitDone(t) // some are kept, others are still on their way there
+		}
+	}
+	subjects := func(l core.List[mail.Head]) (subjects []string) {
+		for _, h := range l.Items {
+			subjects = append(subjects, h.Subject)
+		}
+		return subjects
+	}
+	page := core.Page{Size: 2}
+	last := p.list(t, page)
+	forward := subjects(last)
+	for ; last.Next != nil; forward = append(forward, subjects(last)...) {
+		page.Cursor = last.Next
+		last = p.list(t, page)
+	}
+	back := subjects(last)
+	for ; last.Prev != nil; back = append(subjects(last), back...) {
+		page.Cursor = last.Prev
+		last = p.list(t, page)
+	}
+	if !slices.Equal(forward, want) || !slices.Equal(back, want) {
+		t.Errorf("forward %v, back %v, want %v", forward, back, want)
+	}
+	first := p.list(t, core.Page{Size: 1}).Items[0]
+	m, err := p.Find(t.Context(), first.ID)
+	if err != nil || m.Recipient != "anna@example.com" || m.Subject != "Letter 4" || m.Text != "Dear anna@example.com" || m.HTML != "<p>Letter 4</p>" || m.CreatedAt != first.CreatedAt {
+		t.Errorf("found %+v, %v", m, err)
+	}
+	if _, err := p.Find(t.Context(), core.NewID(time.Now())); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("a mail that is not there = %v, want ErrNotFound", err)
+	}
+	if _, err := p.List(t.Context(), core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"x"}}}); !core.IsKind(err, core.KindInvalid) {
+		t.Errorf("a bad cursor = %v, want it refused", err)
+	}
+
+	p = newPost(t, &refuser{err: errors.New("not today")})
+	if err := p.write(t.Context(), "Hello", nil); err != nil {
+		t.Fatal(err)
+	}
+	ids, _ := p.mails(t)
+	if l := p.list(t, core.Page{Size: 2}); len(l.Items) != 0 {
+		t.Errorf("with a server mails are read: %v", l.Items)
+	}
+	if _, err := p.Find(t.Context(), ids[0]); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("with a server a mail is read: %v", err)
+	}
+}
+
+func (p post) list(t *testing.T, page core.Page) core.List[mail.Head] {
+	t.Helper()
+	l, err := p.List(t.Context(), page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
 }
 
 // LOYALTY_SMTP_URL and LOYALTY_MAIL_FROM: what is wrong with them is said at the start.

@@ -61,12 +61,30 @@ func (s *SMTP) Send(ctx context.Context, m Mail) error {
 		return err
 	}
 	if err := msg.To(m.Recipient); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	msg.SetMessageIDWithValue(m.ID.String() + "@" + s.host)
 	msg.SetDate()
 	msg.Subject(m.Subject)
 	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
 	msg.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
-	return client.DialAndSendWithContext(ctx, msg)
+	err = client.DialAndSendWithContext(ctx, msg)
+	switch {
+	case msg.IsDelivered():
+		return nil // the server has it: what went wrong in parting is no reason to send it again
+	case refused(err):
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return err
+}
+
+// refused reports whether the server will not have this mail, now or later. A server
+// that does not let us in, or not with our sender, refuses every mail: that is for
+// whoever runs it to mend, and the mails wait.
+func refused(err error) bool {
+	var failed *gomail.SendError
+	if !errors.As(err, &failed) || failed.ErrorCode() < 500 {
+		return false
+	}
+	return failed.Reason == gomail.ErrSMTPRcptTo || failed.Reason == gomail.ErrSMTPData || failed.Reason == gomail.ErrSMTPDataClose
 }

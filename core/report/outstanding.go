@@ -14,7 +14,8 @@ import (
 //
 // It holds because nothing joins the ledger from before the cut any more: an entry's
 // id is made when its transaction begins, and none lasts as long as the cut lies
-// back. Only the demo and the sandbox write a past, and they are small.
+// back. (Should one, the next count has it.) Only the demo and the sandbox write a
+// past, and they are small.
 type openingBalances struct {
 	cut     core.ID // of the ledger: the entries with this id or a higher one are not in it
 	counted time.Time

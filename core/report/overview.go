@@ -58,8 +58,8 @@ type FirstSteps struct {
 // The dashboard compares with the days before, so it counts twice as many.
 const maxOverviewDays = 366
 
-// Overview returns what the dashboard shows, to managers and owners: a till says
-// nothing of turnover, and begins at the till. One round trip.
+// Overview returns what the dashboard shows, to managers and owners. A cashier begins
+// at the till, where nothing tells of turnover. One round trip.
 func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overview, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Overview{}, err

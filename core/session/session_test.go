@@ -6,7 +6,6 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -29,6 +28,7 @@ type panel struct {
 	store *session.Store
 	scs   *scs.SessionManager
 	by    core.Actor // its owner
+	coded bool       // whoever signs in gives a code
 }
 
 func newPanel(t *testing.T) panel {
@@ -90,7 +90,7 @@ func (p panel) signIn(t *testing.T, v *session.Visit, ctx context.Context, perso
 	if err := p.scs.RenewToken(ctx); err != nil {
 		t.Fatal(err)
 	}
-	v.SignIn(session.Proof{StaffID: person.StaffID, At: p.db.Now()})
+	v.SignIn(session.Proof{StaffID: person.StaffID, At: p.db.Now(), Code: p.coded})
 	return p.answer(t, ctx)
 }
 
@@ -123,6 +123,7 @@ func TestASessionIsKnownToEveryProcess(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
 	p.exec(t, "update loyalty.staff set totp_secret = 'sealed', email = 'maja@aro.example' where id = $1", p.by.StaffID)
+	p.coded = true
 	v := p.visit()
 	ctx := p.open(t, v, "")
 	p.scs.Put(ctx, "flash", "Welcome")
@@ -304,8 +305,8 @@ func TestASignInNeedsARenewedToken(t *testing.T) {
 	}
 }
 
-// Who was shut out, is of another tenant, or proved who they are by a password that has
-// changed since, is not signed in.
+// Who was shut out, is of another tenant, proved who they are by a password that has
+// changed since, or owes a code, is not signed in.
 func TestOnlyWhoIsStillLetInIsSignedIn(t *testing.T) {
 	t.Parallel()
 	p, other := newPanel(t), newPanel(t)
@@ -323,6 +324,14 @@ func TestOnlyWhoIsStillLetInIsSignedIn(t *testing.T) {
 	if later := p.later(t, time.Second); later.who(t, later.signedIn(t, p.by)) == nil {
 		t.Error("not signed in by the new password")
 	}
+	later := p.later(t, time.Second)
+	p.exec(t, "update loyalty.staff set totp_secret = 'sealed' where id = $1", p.by.StaffID)
+	for _, given := range []bool{false, true} {
+		later.coded = given
+		if known := later.who(t, later.signedIn(t, p.by)) != nil; known != given {
+			t.Errorf("a second factor, and a code given: %v; signed in: %v", given, known)
+		}
+	}
 }
 
 // A sign-in by the old password that meets the transaction of the new one waits for
@@ -332,28 +341,37 @@ func TestASignInWaitsForThePassword(t *testing.T) {
 	p := newPanel(t)
 	proved := p.db.Now()
 	var cookie string
-	var wait sync.WaitGroup
+	done := make(chan struct{})
 	_, err := db.InTenant(t.Context(), p.db, p.by, func(tx *db.Tx) (int, error) {
 		const setSQL = "update loyalty.staff set password_set_at = @now where id = @id"
 		if _, err := db.Exec(t.Context(), tx, setSQL, db.Args{"id": p.by.StaffID, "now": proved.Add(time.Second)}); err != nil {
 			return 0, err
 		}
-		wait.Go(func() {
+		if err := session.EndAll(tx, p.by.StaffID); err != nil {
+			return 0, err
+		}
+		if _, err := tx.Raw(t.Context()); err != nil { // what is queued is sent
+			return 0, err
+		}
+		go func() {
+			defer close(done)
 			v := p.visit()
-			ctx := p.open(t, v, "")
-			if err := p.scs.RenewToken(ctx); err != nil {
-				t.Error(err)
+			ctx, err := p.scs.Load(session.With(t.Context(), v), "")
+			if err == nil {
+				err = p.scs.RenewToken(ctx)
 			}
 			v.SignIn(session.Proof{StaffID: p.by.StaffID, At: proved})
-			var err error
-			if cookie, _, err = p.scs.Commit(ctx); err != nil {
+			if err == nil {
+				cookie, _, err = p.scs.Commit(ctx)
+			}
+			if err != nil {
 				t.Error(err)
 			}
-		})
-		p.awaitWaiting(t)
-		return 0, session.EndAll(tx, p.by.StaffID)
+		}()
+		p.awaitWaiting(t, done)
+		return 0, nil
 	})
-	wait.Wait()
+	<-done
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,10 +380,15 @@ func TestASignInWaitsForThePassword(t *testing.T) {
 	}
 }
 
-// awaitWaiting returns once a sign-in waits for a lock.
-func (p panel) awaitWaiting(t *testing.T) {
+// awaitWaiting returns once a sign-in waits for a lock, or is done without.
+func (p panel) awaitWaiting(t *testing.T, done <-chan struct{}) {
 	t.Helper()
 	for waiting := 0; waiting == 0; {
+		select {
+		case <-done:
+			return
+		default:
+		}
 		err := p.db.Pool().QueryRow(t.Context(), `
 			select count(*) from pg_stat_activity
 			where wait_event_type = 'Lock' and datname = current_database() and query like '%insert into loyalty.session%'`).Scan(&waiting)

@@ -77,6 +77,7 @@ const signInSQL = `
 		and n.slug = @slug
 		and p.status = 'active'
 		and (p.password_set_at is null or p.password_set_at <= @proved_at)
+		and (p.totp_secret is null or @code)
 	for share of p`
 
 const deleteSQL = `

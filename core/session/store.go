@@ -40,10 +40,11 @@ type Person struct {
 }
 
 // Proof says that a person has just proved who they are. A password that is set later
-// voids it.
+// voids it, and without a code it is none of somebody who has a second factor.
 type Proof struct {
 	StaffID int64
 	At      time.Time
+	Code    bool // a code was given, or is not needed: they were signed in by one
 }
 
 // SignIn makes the session that is written next the person's. Its token must be a
@@ -119,8 +120,9 @@ func (s *Store) seen(ctx context.Context, hash []byte, v *Visit) error {
 }
 
 // CommitCtx writes a session: a new one, or one that has not ended meanwhile. A new one
-// is the person's who signs in, unless they are shut out or their password was set
-// anew since they proved who they are: then nobody is signed in. One round trip.
+// is the person's who signs in, unless they are shut out, their password was set anew
+// since they proved who they are, or their code is missing: then nobody is signed in.
+// One round trip.
 func (s *Store) CommitCtx(ctx context.Context, token string, data []byte, expiry time.Time) error {
 	v, err := visit(ctx)
 	if err != nil {
@@ -137,7 +139,8 @@ func (s *Store) CommitCtx(ctx context.Context, token string, data []byte, expiry
 		if bytes.Equal(hash, v.hash) {
 			return errNotRenewed
 		}
-		statement, args["staff"], args["proved_at"] = signInSQL, v.proof.StaffID, v.proof.At
+		statement = signInSQL
+		args["staff"], args["proved_at"], args["code"] = v.proof.StaffID, v.proof.At, v.proof.Code
 	}
 	if err := s.write(ctx, statement, args); err != nil {
 		return err

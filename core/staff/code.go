@@ -105,6 +105,7 @@ func (s *Service) VerifyCode(ctx context.Context, v Visitor, p session.Proof, co
 	case with == "":
 		return SignedIn{}, s.refused(ctx, by, who.ID, map[string]any{"email": emailKey(who.Email), "reason": "wrong code"}, errCode("code"))
 	}
+	p.Code = true
 	return SignedIn{Person: who.person(), Proof: p}, nil
 }
 

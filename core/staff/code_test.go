@@ -174,7 +174,7 @@ func TestACodeWorksOnce(t *testing.T) {
 	}
 	wantBadCode(t, s.verify(t, proof, step(-1)))
 	in, err := s.VerifyCode(t.Context(), s.visitor, proof, step(0))
-	if err != nil || in.ID != s.by.StaffID || in.NeedsCode || in.Proof != proof {
+	if err != nil || in.ID != s.by.StaffID || in.NeedsCode || in.StaffID != proof.StaffID || !in.At.Equal(proof.At) {
 		t.Fatalf("the present code: %+v, %v", in, err)
 	}
 	wantBadCode(t, s.verify(t, proof, step(0)))
@@ -182,8 +182,8 @@ func TestACodeWorksOnce(t *testing.T) {
 		t.Errorf("the code after: %v", err)
 	}
 	wantBadCode(t, s.verify(t, proof, step(0)))
-	if !s.isSignedIn(t, s.cookie(t, in.Proof, "browser of "+s.by.ID)) {
-		t.Error("the proof signs nobody in")
+	if s.isSignedIn(t, s.cookie(t, proof, "browser of "+s.by.ID)) || !s.isSignedIn(t, s.cookie(t, in.Proof, "another of "+s.by.ID)) {
+		t.Error("the password alone signs in, or with the code it does not")
 	}
 	ok, refused := `staff.sign_in - {"with": "password and a code of their app"}`, `staff.sign_in_refused - {"email": "`+s.email(t, s.by)+`", "reason": "wrong code"}`
 	s.wantLog(t, "staff.sign_in%", refused, refused, refused, refused, refused, refused, ok, refused, ok, refused, ok, refused)
@@ -307,6 +307,24 @@ func TestACodeFollowsItsPassword(t *testing.T) {
 	s.exec(t, "update loyalty.staff set password_set_at = null where id = $1", s.by.StaffID)
 	if err := s.verify(t, proof, code(t, secret, now)); err != nil {
 		t.Errorf("in time: %v", err)
+	}
+}
+
+// A mailbox is no phone: another password does not turn the second factor off.
+func TestTheSecondFactorOutlivesAPassword(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	_, recovery := s.enrolled(t, s.by, s.db.Now())
+	s.forgot(t, s.email(t, s.by))
+	if err := s.Reset(t.Context(), s.visitor, s.link(t, s.by), known); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.verify(t, s.password(t, s.by), recovery[0]); err != nil {
+		t.Error(err)
+	}
+	proof, err := s.ChangePassword(t.Context(), s.by, known, another)
+	if err != nil || !s.isSignedIn(t, s.cookie(t, proof, "renewed "+s.by.ID)) {
+		t.Errorf("signed in, then signed out by their own change: %v", err)
 	}
 }
 

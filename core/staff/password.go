@@ -48,11 +48,12 @@ func matches(ctx context.Context, password string, hash *string) (bool, error) {
 		return false, err
 	}
 	defer end()
-	if hash == nil {
-		_, err := argon2id.ComparePasswordAndHash(password, noHash)
-		return false, err
+	compared := noHash
+	if hash != nil {
+		compared = *hash
 	}
-	return argon2id.ComparePasswordAndHash(password, *hash)
+	right, err := argon2id.ComparePasswordAndHash(password, compared)
+	return right && hash != nil, err
 }
 
 func begin(ctx context.Context) error {
@@ -135,7 +136,7 @@ func (s *Service) ChangePassword(ctx context.Context, by core.Actor, current, pa
 			return session.Proof{}, err
 		}
 		err := setPassword(ctx, tx, by, who.PasswordHash, *hash, audit.Entry{Action: "staff.change_password"})
-		return session.Proof{StaffID: who.ID, At: tx.Now}, err
+		return session.Proof{StaffID: who.ID, At: tx.Now, Code: true}, err
 	})
 }
 

@@ -42,7 +42,7 @@ type Credentials struct {
 }
 
 // SignedIn is a person who proved who they are: the proof signs a session in, unless a
-// code is needed first.
+// code is needed first, which VerifyCode adds to it.
 type SignedIn struct {
 	Person
 	session.Proof

@@ -67,3 +67,44 @@ const listBeforeSQL = selectTenant + whereStatus + `
 		and (created_at, id) > (@at, @id)
 	order by created_at, id
 	limit @limit`
+
+// A first sale is looked for in order: by a plain "exists" PostgreSQL may read the sales
+// of all others to find that a new tenant has none.
+const settingsSQL = `
+	select t.name, t.slug, t.timezone, t.currency, t.country, l.colour, encode(l.logo_hash, 'hex') as logo_hash,
+		(select id from loyalty.transaction where tenant_id = @tenant_id order by id limit 1) is not null as has_sales
+	from loyalty.tenant t
+	left join loyalty.tenant_look l on l.tenant_id = t.id
+	where t.id = @tenant_id`
+
+const lockSettingsSQL = settingsSQL + `
+	for no key update of t`
+
+const updateSettingsSQL = `
+	update loyalty.tenant
+	set name = @name,
+		timezone = @timezone,
+		currency = @currency,
+		country = @country
+	where id = @tenant_id`
+
+const writeLookSQL = `
+	insert into loyalty.tenant_look as l (tenant_id, colour, logo, logo_type, logo_hash, updated_at)
+	values (@tenant_id, @colour, @logo, @type, @hash, @now)
+	on conflict (tenant_id) do update
+	set colour = @colour,
+		logo = case when @keep then l.logo else @logo end,
+		logo_type = case when @keep then l.logo_type else @type end,
+		logo_hash = case when @keep then l.logo_hash else @hash end,
+		updated_at = @now`
+
+const lookSQL = `
+	select colour, encode(logo_hash, 'hex') as logo_hash
+	from loyalty.tenant_look
+	where tenant_id = @tenant_id`
+
+const logoSQL = `
+	select logo_type as type, logo as bytes
+	from loyalty.tenant_look
+	where tenant_id = @tenant_id
+		and logo_hash = @hash`

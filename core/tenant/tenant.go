@@ -157,7 +157,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.TenantID, e E
 		if err != nil {
 			return Tenant{}, err
 		}
-		if was, is := changes(old, edited); len(is) > 0 {
+		if was, is := different(old.facts(), edited.facts()); len(is) > 0 {
 			err := audit.Write(tx, by, audit.Entry{Action: "tenant.edit", Subject: "tenant", ID: edited.subject(), Old: was, New: is})
 			if err != nil {
 				return Tenant{}, err
@@ -236,32 +236,32 @@ func (t Tenant) served() (core.Tenant, error) {
 	return core.Tenant{ID: t.ID, Name: t.Name, Slug: t.Slug, TimeZone: zone, Currency: t.Currency, Country: t.country()}, err
 }
 
-func (t Tenant) country() string {
-	if t.Country == nil {
+func (t Tenant) country() string { return code(t.Country) }
+
+// code is a country's, or "".
+func code(country *string) string {
+	if country == nil {
 		return ""
 	}
-	return *t.Country
+	return *country
 }
 
-func (t Tenant) subject() string { return strconv.FormatInt(int64(t.ID), 10) }
+func (t Tenant) subject() string { return id(t.ID) }
+
+func id(t core.TenantID) string { return strconv.FormatInt(int64(t), 10) }
 
 // facts are what the log tells of a tenant.
 func (t Tenant) facts() map[string]any {
-	var country any // null where there is none
-	if t.Country != nil {
-		country = *t.Country
-	}
 	return map[string]any{
 		"name": t.Name, "slug": t.Slug, "email": t.Email, "plan_id": t.PlanID, "billing_cycle": t.BillingCycle,
-		"payment_method": t.PaymentMethod, "status": t.Status, "timezone": t.TimeZone, "currency": t.Currency, "country": country,
+		"payment_method": t.PaymentMethod, "status": t.Status, "timezone": t.TimeZone, "currency": t.Currency, "country": orNull(t.Country),
 	}
 }
 
-// changes are the facts that differ: what they were and what they are.
-func changes(old, edited Tenant) (was, is map[string]any) {
+// different are the facts that differ: what they were and what they are.
+func different(before, after map[string]any) (was, is map[string]any) {
 	was, is = map[string]any{}, map[string]any{}
-	before := old.facts()
-	for fact, value := range edited.facts() {
+	for fact, value := range after {
 		if value != before[fact] {
 			was[fact], is[fact] = before[fact], value
 		}

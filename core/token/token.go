@@ -55,7 +55,8 @@ type New struct {
 	Unreadable core.Fields // what the front end could not read
 }
 
-// Service makes, lists and revokes tokens, and tells who calls with one.
+// Service makes, lists and revokes tokens, and tells who calls with one. Of the people of
+// a tenant, owners alone have tokens.
 type Service struct {
 	db   *db.DB
 	mail *mail.Service
@@ -110,6 +111,9 @@ func (n New) validate(tx *db.Tx) (input, error) {
 // Create makes a token for the actor's person, writes so in the log and mails the
 // person. A super-admin's token is a platform token.
 func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Created, error) {
+	if err := by.Require(core.Owner); err != nil {
+		return Created{}, err
+	}
 	return in(ctx, s.db, by, func(tx *db.Tx) (Created, error) {
 		in, err := n.validate(tx)
 		if err != nil {
@@ -148,6 +152,9 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, in input, s secret) (
 
 // List returns a page of the tokens of the actor's person. One round trip.
 func (s *Service) List(ctx context.Context, by core.Actor, p core.Page) (core.List[Token], error) {
+	if err := by.Require(core.Owner); err != nil {
+		return core.List[Token]{}, err
+	}
 	if err := p.Err(); err != nil {
 		return core.List[Token]{}, err
 	}
@@ -160,9 +167,28 @@ func (s *Service) List(ctx context.Context, by core.Actor, p core.Page) (core.Li
 	return core.NewList(p, tokens, func(t Token) core.Cursor { return core.NumberCursor(t.CreatedAt, t.ID) }), err
 }
 
+// Find returns a token of the actor's person. Somebody else's, and one that was revoked,
+// is core.ErrNotFound. One round trip.
+func (s *Service) Find(ctx context.Context, by core.Actor, id int64) (Token, error) {
+	if err := by.Require(core.Owner); err != nil {
+		return Token{}, err
+	}
+	found, err := list(ctx, s.db, by, findSQL, db.Args{"staff": by.StaffID, "id": id})
+	if err == nil && len(found) == 0 {
+		err = core.ErrNotFound
+	}
+	if err != nil {
+		return Token{}, err
+	}
+	return found[0], nil
+}
+
 // Revoke ends a token of the actor's person: it stops working with the commit. A
 // token may revoke itself. Somebody else's is core.ErrNotFound.
 func (s *Service) Revoke(ctx context.Context, by core.Actor, id int64) error {
+	if err := by.Require(core.Owner); err != nil {
+		return err
+	}
 	_, err := in(ctx, s.db, by, func(tx *db.Tx) (Token, error) {
 		t, err := db.One[Token](ctx, tx, revokeSQL, db.Args{"staff": by.StaffID, "id": id, "now": tx.Now})
 		if err != nil {

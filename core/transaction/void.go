@@ -17,8 +17,7 @@ var (
 	// ErrVoidNotAllowed refuses a cashier a sale that is not theirs to void (decisions
 	// §9). It is a rule and no lack of a role: the same person may void the next one, and
 	// this one might have been voided a minute ago.
-	ErrVoidNotAllowed = core.Refuse("void-not-allowed",
-		"At the till only your own last sale can be voided, within 10 minutes. A manager can void this one.")
+	ErrVoidNotAllowed = core.Refuse("void-not-allowed", "At the till only your own last sale can be voided, within 10 minutes. A manager can void this one.")
 )
 
 const cashierVoids = 10 * time.Minute

@@ -46,6 +46,7 @@
     }
     const copy = target.closest("[data-copy]");
     if (copy) copyFrom(copy);
+    if (target.closest("[data-print]")) print();
     const all = target.closest("[data-check-all]");
     if (all) {
       document.querySelectorAll(`input[name="${all.dataset.checkAll}"]`).forEach((box) => { box.checked = all.checked; });
@@ -80,6 +81,27 @@
     }
     setTimeout(() => { label.textContent = was; }, 2500);
   }
+
+  // What is shown once is not in the page that a browser keeps to go back to.
+  addEventListener("pagehide", () => document.querySelectorAll("[data-once]").forEach((secret) => {
+    secret.textContent = "This was shown once.";
+  }));
+
+  // A colour is typed, or picked.
+  document.querySelectorAll("input[data-colour]").forEach((text) => {
+    const picker = document.createElement("input");
+    const group = document.createElement("div");
+    const show = () => { picker.value = /^#[0-9a-f]{6}$/i.test(text.value) ? text.value : text.dataset.colour; };
+    picker.type = "color";
+    picker.className = "form-control form-control-color";
+    picker.setAttribute("aria-label", "Pick a colour");
+    picker.addEventListener("input", () => { text.value = picker.value; });
+    text.addEventListener("input", show);
+    group.className = "picked";
+    text.replaceWith(group);
+    group.append(picker, text);
+    show();
+  });
 
   // What htmx puts into the dialog is shown in it.
   const dialog = document.getElementById("dialog");

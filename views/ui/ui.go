@@ -5,6 +5,7 @@ package ui
 import (
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/a-h/templ"
 )
@@ -29,6 +30,7 @@ type Field struct {
 	Checked      bool // of a checkbox
 	Rows         int  // of a text area
 	Options      []Option
+	Groups       []Group          // of a select, after its options
 	Attributes   templ.Attributes // more of the input: hx-get and the like
 }
 
@@ -36,6 +38,12 @@ type Field struct {
 type Option struct {
 	Value, Label, Help string
 	Selected           bool
+}
+
+// Group is choices of a select that stand together.
+type Group struct {
+	Label   string
+	Options []Option
 }
 
 // ID is the id of the field's input.
@@ -193,21 +201,23 @@ const (
 
 func percent(p float64) string { return strconv.FormatFloat(p, 'f', 2, 64) + "%" }
 
-// Initials stand for a face.
+// Initials stand for a face: of the first and the last name.
 func Initials(name string) string {
-	words := strings.Fields(name)
-	if len(words) == 0 {
+	names := strings.FieldsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '-' && r != '’' && r != '\''
+	})
+	if len(names) == 0 {
 		return "?"
 	}
-	initials := firstLetter(words[0])
-	if len(words) > 1 {
-		initials += firstLetter(words[len(words)-1])
+	initials := firstLetter(names[0])
+	if len(names) > 1 {
+		initials += firstLetter(names[len(names)-1])
 	}
 	return strings.ToUpper(initials)
 }
 
-func firstLetter(word string) string {
-	for _, r := range word {
+func firstLetter(name string) string {
+	for _, r := range name {
 		return string(r)
 	}
 	return ""

@@ -17,5 +17,15 @@ func (a *Admin) routes() []route {
 		a.frameRoutes(),
 		a.doorRoutes(),
 		a.customerRoutes(),
+		a.transactionRoutes(),
+		a.typeRoutes(),
+		a.dashboardRoutes(),
+		a.reportRoutes(),
+		a.auditRoutes(),
+		a.settingsRoutes(),
+		a.businessRoutes(),
+		a.staffRoutes(),
+		a.tokenRoutes(),
+		a.securityRoutes(),
 	)
 }

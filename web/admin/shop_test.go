@@ -15,16 +15,24 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 	"github.com/alexedwards/scs/v2"
+	"golang.org/x/net/html"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/report"
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/token"
+	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/vault"
 	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/host"
@@ -65,7 +73,10 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 	mails := mail.New(d, jobs, render, nil, log)
 	s.Services = admin.Services{
 		Staff:     staff.NewService(d, jobs, mails, keys, func(address string) string { return address }),
-		Customers: customer.NewService(d),
+		Sessions:  session.NewService(d, jobs),
+		Customers: customer.NewService(d), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
+		Coupons: coupon.NewService(d, jobs), Locations: location.NewService(d), Reports: report.NewService(d), Audit: audit.NewService(d),
+		Tenants: tenant.NewService(d, mails), Tokens: token.NewService(d, mails),
 	}
 	names, err := host.Parse("https://loyalty.example")
 	if err != nil {
@@ -134,10 +145,17 @@ type answer struct {
 	*goquery.Document
 }
 
-// words is the text of what a selector finds, its spaces made one.
+// words is the text of what a selector finds, with one space between words, also where
+// only an element's end is between them.
 func (a answer) words(selector string) string {
 	var words []string
-	a.Find(selector).Each(func(_ int, found *goquery.Selection) { words = append(words, strings.Fields(found.Text())...) })
+	for _, found := range a.Find(selector).Nodes {
+		for n := range found.Descendants() {
+			if n.Type == html.TextNode {
+				words = append(words, strings.Fields(n.Data)...)
+			}
+		}
+	}
 	return strings.Join(words, " ")
 }
 

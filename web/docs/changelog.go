@@ -59,6 +59,7 @@ func added() (list []views.Addition) {
 		{"More about a customer", "`stamps_balance`, `status` and `updated_at`. The list can be filtered by `phone`, `email`, `search`, `status`, `created_from` and `created_to`."},
 		{"More about a transaction", "`transaction_type_id`, `source` and `location_id`."},
 		{"`expires_at` of tokens", "A token may be made to end by itself."},
+		{"`/tokens` from the panel", "An owner who is signed in to the panel lists, makes and revokes tokens there by their session."},
 		{"`X-RateLimit-…` headers", "How much of the minute is left, before a 429 says so."},
 		{"`GET /api/v1/openapi.json`", "This API’s description, in OpenAPI 3.1; no token needed."},
 	} {

@@ -23,6 +23,8 @@ const (
 	fulfilRedemption  = "POST /api/v1/redemptions/{ulid}/fulfil"
 	redeemVoucher     = "POST /api/v1/coupons/{ulid}/redeem"
 	upsertCustomer    = "POST /api/v1/customers"
+	editCustomer      = "PATCH /api/v1/customers/{ulid}"
+	adjustBalance     = "Adjusting a balance, in the panel"
 	sendCoupon        = "Sending a coupon, in the panel"
 	changeStaff       = "Changing the role of a person or deactivating them, in the panel"
 	inviteAgain       = "Inviting a person again, in the panel"
@@ -34,6 +36,22 @@ const (
 
 // groups are all the rules, in the order of the list page.
 var groups = []group{
+	{"Customers", []rule{
+		{
+			slug: "customer-erased", title: "The customer was erased",
+			detail:   "This customer was erased and cannot be changed.",
+			requests: []string{editCustomer, adjustBalance},
+			happened: []string{
+				"Somebody asked to be forgotten, and the business erased them: their name, phone number and e-mail address are gone, for good. " +
+					"What is left are their sales and balances, which belong to nobody in particular any more. Nothing was changed.",
+			},
+			retry: "No. An erased customer stays erased.",
+			next: []string{
+				"If they come back, make them a customer again with `POST /api/v1/customers`: nobody has their phone number now, so they begin anew.",
+				"Delete what your own system still keeps about them.",
+			},
+		},
+	}},
 	{"Transactions", []rule{
 		{
 			slug: "already-voided", title: "The transaction is already voided",
@@ -67,7 +85,7 @@ var groups = []group{
 		{
 			slug: "balance-too-large", title: "The balance would be too large",
 			detail:   "The award would exceed the largest possible balance.",
-			requests: []string{recordTransaction, redeemVoucher},
+			requests: []string{recordTransaction, redeemVoucher, adjustBalance},
 			happened: []string{
 				"A balance can grow to 9,223,372,036,854,775,807 and no further, and this award would have gone past it. " +
 					"Nothing was recorded and no balance changed.",
@@ -86,11 +104,12 @@ var groups = []group{
 		{
 			slug: "insufficient-points", title: "Not enough points",
 			detail:   "Insufficient points balance.",
-			requests: []string{createRedemption},
+			requests: []string{createRedemption, adjustBalance},
 			happened: []string{
 				"The reward costs more points than the customer has. No points were taken and no redemption was made.",
 				"A balance can even be below zero: when a sale is voided after its points were spent, they are taken back all the same. " +
 					"Nothing can be redeemed until they have been earned again.",
+				"An adjustment by hand that would take away more than there is, is refused in the same way.",
 			},
 			retry: "Not until the customer has earned enough points.",
 			next: []string{
@@ -101,11 +120,12 @@ var groups = []group{
 		{
 			slug: "insufficient-stamps", title: "Not enough stamps",
 			detail:   "Insufficient stamps balance.",
-			requests: []string{createRedemption},
+			requests: []string{createRedemption, adjustBalance},
 			happened: []string{
 				"The reward costs more stamps than the customer has. No stamps were taken and no redemption was made.",
 				"A balance can even be below zero: when a sale is voided after its stamps were spent, they are taken back all the same. " +
 					"Nothing can be redeemed until they have been earned again.",
+				"An adjustment by hand that would take away more than there is, is refused in the same way.",
 			},
 			retry: "Not until the customer has earned enough stamps.",
 			next: []string{

@@ -24,6 +24,19 @@ func Position(q url.Values) core.Page {
 	return p
 }
 
+// Position is the part of a list that a form of filters asks for, with what could not be
+// read of them: it is made last.
+func (f *Form) Position() core.Page {
+	p := Position(f.Values)
+	for name, messages := range f.Unreadable {
+		if p.Unreadable == nil {
+			p.Unreadable = core.Fields{}
+		}
+		p.Unreadable[name] = messages
+	}
+	return p
+}
+
 // Pager leads to the neighbours of a page, with the same filters. shown says what is on
 // it, target is what htmx replaces.
 func Pager[T any](list core.List[T], u *url.URL, shown, target string) ui.Pager {

@@ -310,13 +310,13 @@ type Customer struct {
 	// Email Compared without regard to upper and lower case.
 	Email *string `json:"email"`
 
-	// FirstName At most 100 characters.
+	// FirstName At most 100 characters. `Erased`, like the last name, of somebody who asked to be forgotten.
 	FirstName string `json:"first_name"`
 
 	// LastName At most 100 characters.
 	LastName string `json:"last_name"`
 
-	// Phone As it was written, at most 30 characters. Numbers are compared by what they dial, so `070-174 06 05` and `+46701740605` are one.
+	// Phone As it was written, at most 30 characters; empty once the customer was erased. Numbers are compared by what they dial, so `070-174 06 05` and `+46701740605` are one.
 	Phone string `json:"phone"`
 
 	// PointsBalance The total of all ledger entries; 0 for a new customer. Below zero where a sale was voided after its points were spent.
@@ -1056,7 +1056,7 @@ type ListCustomersParams struct {
 	// Email Exactly this address, in upper or lower case.
 	Email *string `form:"email,omitempty" json:"email,omitempty"`
 
-	// Search Any part of name, phone or e-mail, such as `lindq`.
+	// Search Any part of name, phone or e-mail, such as `lindq`. Phone numbers are found however they are written: `070-112` finds `+46 70 112 00 00`.
 	Search *string `form:"search,omitempty" json:"search,omitempty"`
 
 	// Status Only these.
@@ -1389,6 +1389,10 @@ type ClientInterface interface {
 	//
 	// Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
 	//
+	// | `code` | `detail` |
+	// |---|---|
+	// | `customer-erased` | This customer was erased and cannot be changed. |
+	//
 	// Needs the scope `customers:write`.
 	//
 	// Takes any type of body and a specified content type.
@@ -1399,6 +1403,10 @@ type ClientInterface interface {
 	// EditCustomer Change a customer
 	//
 	// Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
+	//
+	// | `code` | `detail` |
+	// |---|---|
+	// | `customer-erased` | This customer was erased and cannot be changed. |
 	//
 	// Needs the scope `customers:write`.
 	//
@@ -1584,18 +1592,18 @@ type ClientInterface interface {
 
 	// ListTokens List your tokens
 	//
-	// Newest first, in pages. All tokens of the person whose token this is. Secrets are not told.
+	// Newest first, in pages. All tokens of the person who calls. Secrets are not told.
 	//
-	// Any valid token may call it.
+	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 	//
 	// Corresponds with GET /api/v1/tokens (the `ListTokens` operationId).
 	ListTokens(ctx context.Context, params *ListTokensParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateTokenWithBody Make a token
 	//
-	// The new token belongs to the same person, who is told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+	// The new token belongs to the person who calls, and they are told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
 	//
-	// Any valid token may call it.
+	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -1604,9 +1612,9 @@ type ClientInterface interface {
 
 	// CreateToken Make a token
 	//
-	// The new token belongs to the same person, who is told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+	// The new token belongs to the person who calls, and they are told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
 	//
-	// Any valid token may call it.
+	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -1617,7 +1625,7 @@ type ClientInterface interface {
 	//
 	// It stops working at once. A token may revoke itself; one of somebody else is not found.
 	//
-	// Any valid token may call it.
+	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 	//
 	// Corresponds with DELETE /api/v1/tokens/{id} (the `RevokeToken` operationId).
 	RevokeToken(ctx context.Context, id int64, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1847,6 +1855,10 @@ func (c *Client) FindCustomer(ctx context.Context, ulid string, reqEditors ...Re
 //
 // Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
 //
+// | `code` | `detail` |
+// |---|---|
+// | `customer-erased` | This customer was erased and cannot be changed. |
+//
 // Needs the scope `customers:write`.
 //
 // Takes any type of body and a specified content type.
@@ -1867,6 +1879,10 @@ func (c *Client) EditCustomerWithBody(ctx context.Context, ulid string, contentT
 // EditCustomer Change a customer
 //
 // Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
+//
+// | `code` | `detail` |
+// |---|---|
+// | `customer-erased` | This customer was erased and cannot be changed. |
 //
 // Needs the scope `customers:write`.
 //
@@ -2212,9 +2228,9 @@ func (c *Client) ListRewards(ctx context.Context, params *ListRewardsParams, req
 
 // ListTokens List your tokens
 //
-// Newest first, in pages. All tokens of the person whose token this is. Secrets are not told.
+// Newest first, in pages. All tokens of the person who calls. Secrets are not told.
 //
-// Any valid token may call it.
+// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 //
 // Corresponds with GET /api/v1/tokens (the `ListTokens` operationId).
 func (c *Client) ListTokens(ctx context.Context, params *ListTokensParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2231,9 +2247,9 @@ func (c *Client) ListTokens(ctx context.Context, params *ListTokensParams, reqEd
 
 // CreateTokenWithBody Make a token
 //
-// The new token belongs to the same person, who is told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+// The new token belongs to the person who calls, and they are told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
 //
-// Any valid token may call it.
+// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2252,9 +2268,9 @@ func (c *Client) CreateTokenWithBody(ctx context.Context, contentType string, bo
 
 // CreateToken Make a token
 //
-// The new token belongs to the same person, who is told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+// The new token belongs to the person who calls, and they are told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
 //
-// Any valid token may call it.
+// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2275,7 +2291,7 @@ func (c *Client) CreateToken(ctx context.Context, body CreateTokenJSONRequestBod
 //
 // It stops working at once. A token may revoke itself; one of somebody else is not found.
 //
-// Any valid token may call it.
+// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 //
 // Corresponds with DELETE /api/v1/tokens/{id} (the `RevokeToken` operationId).
 func (c *Client) RevokeToken(ctx context.Context, id int64, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4008,6 +4024,10 @@ type ClientWithResponsesInterface interface {
 	//
 	// Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
 	//
+	// | `code` | `detail` |
+	// |---|---|
+	// | `customer-erased` | This customer was erased and cannot be changed. |
+	//
 	// Needs the scope `customers:write`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -4018,6 +4038,10 @@ type ClientWithResponsesInterface interface {
 	// EditCustomerWithResponse Change a customer
 	//
 	// Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
+	//
+	// | `code` | `detail` |
+	// |---|---|
+	// | `customer-erased` | This customer was erased and cannot be changed. |
 	//
 	// Needs the scope `customers:write`.
 	//
@@ -4221,9 +4245,9 @@ type ClientWithResponsesInterface interface {
 
 	// ListTokensWithResponse List your tokens
 	//
-	// Newest first, in pages. All tokens of the person whose token this is. Secrets are not told.
+	// Newest first, in pages. All tokens of the person who calls. Secrets are not told.
 	//
-	// Any valid token may call it.
+	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -4232,9 +4256,9 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTokenWithBodyWithResponse Make a token
 	//
-	// The new token belongs to the same person, who is told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+	// The new token belongs to the person who calls, and they are told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
 	//
-	// Any valid token may call it.
+	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -4243,9 +4267,9 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTokenWithResponse Make a token
 	//
-	// The new token belongs to the same person, who is told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+	// The new token belongs to the person who calls, and they are told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
 	//
-	// Any valid token may call it.
+	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -4256,7 +4280,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// It stops working at once. A token may revoke itself; one of somebody else is not found.
 	//
-	// Any valid token may call it.
+	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -5200,6 +5224,8 @@ type ListTokensResponse struct {
 	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
 	// ApplicationproblemJSON422 the response for an HTTP 422 `application/problem+json` response
 	ApplicationproblemJSON422 *Problem
 	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
@@ -5240,6 +5266,8 @@ type CreateTokenResponse struct {
 	ApplicationproblemJSON400 *BadRequest
 	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
 	// ApplicationproblemJSON413 the response for an HTTP 413 `application/problem+json` response
 	ApplicationproblemJSON413 *TooLarge
 	// ApplicationproblemJSON415 the response for an HTTP 415 `application/problem+json` response
@@ -5275,6 +5303,8 @@ type RevokeTokenResponse struct {
 	HTTPResponse *http.Response
 	// ApplicationproblemJSON401 the response for an HTTP 401 `application/problem+json` response
 	ApplicationproblemJSON401 *Unauthorized
+	// ApplicationproblemJSON403 the response for an HTTP 403 `application/problem+json` response
+	ApplicationproblemJSON403 *Forbidden
 	// ApplicationproblemJSON404 the response for an HTTP 404 `application/problem+json` response
 	ApplicationproblemJSON404 *NotFound
 	// ApplicationproblemJSON429 the response for an HTTP 429 `application/problem+json` response
@@ -5580,6 +5610,10 @@ func (c *ClientWithResponses) FindCustomerWithResponse(ctx context.Context, ulid
 //
 // Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
 //
+// | `code` | `detail` |
+// |---|---|
+// | `customer-erased` | This customer was erased and cannot be changed. |
+//
 // Needs the scope `customers:write`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -5596,6 +5630,10 @@ func (c *ClientWithResponses) EditCustomerWithBodyWithResponse(ctx context.Conte
 // EditCustomerWithResponse Change a customer
 //
 // Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
+//
+// | `code` | `detail` |
+// |---|---|
+// | `customer-erased` | This customer was erased and cannot be changed. |
 //
 // Needs the scope `customers:write`.
 //
@@ -5895,9 +5933,9 @@ func (c *ClientWithResponses) ListRewardsWithResponse(ctx context.Context, param
 
 // ListTokensWithResponse List your tokens
 //
-// Newest first, in pages. All tokens of the person whose token this is. Secrets are not told.
+// Newest first, in pages. All tokens of the person who calls. Secrets are not told.
 //
-// Any valid token may call it.
+// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5912,9 +5950,9 @@ func (c *ClientWithResponses) ListTokensWithResponse(ctx context.Context, params
 
 // CreateTokenWithBodyWithResponse Make a token
 //
-// The new token belongs to the same person, who is told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+// The new token belongs to the person who calls, and they are told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
 //
-// Any valid token may call it.
+// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -5929,9 +5967,9 @@ func (c *ClientWithResponses) CreateTokenWithBodyWithResponse(ctx context.Contex
 
 // CreateTokenWithResponse Make a token
 //
-// The new token belongs to the same person, who is told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+// The new token belongs to the person who calls, and they are told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
 //
-// Any valid token may call it.
+// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -5948,7 +5986,7 @@ func (c *ClientWithResponses) CreateTokenWithResponse(ctx context.Context, body 
 //
 // It stops working at once. A token may revoke itself; one of somebody else is not found.
 //
-// Any valid token may call it.
+// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -7759,6 +7797,13 @@ func ParseListTokensResponse(rsp *http.Response) (*ListTokensResponse, error) {
 		}
 		response.ApplicationproblemJSON401 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
 		var dest Problem
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -7832,6 +7877,13 @@ func ParseCreateTokenResponse(rsp *http.Response) (*CreateTokenResponse, error) 
 		}
 		response.ApplicationproblemJSON401 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
 		var dest TooLarge
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -7902,6 +7954,13 @@ func ParseRevokeTokenResponse(rsp *http.Response) (*RevokeTokenResponse, error) 
 			return nil, err
 		}
 		response.ApplicationproblemJSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSON403 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
 		var dest NotFound

@@ -1,0 +1,361 @@
+package mail_test
+
+import (
+	"crypto/ed25519"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"math/big"
+	"net"
+	"net/mail"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-sasl"
+	"github.com/emersion/go-smtp"
+
+	ours "example.com/loyalty/core/mail"
+)
+
+// server is a mail server within the test.
+type server struct {
+	scheme  string
+	address string
+	tls     *tls.Config // of its clients; nil: it offers no encryption
+
+	sync.Mutex
+	password string           // "": it lets everybody in
+	refuse   map[string]error // by the stage: "mail", "rcpt", "data"
+	hangUp   bool             // once it has a mail
+	attempts int
+	taken    []taken
+}
+
+// taken is a mail that the server has.
+type taken struct {
+	from, to  string
+	encrypted bool
+	*mail.Message
+	body string
+}
+
+// How a server encrypts.
+type encryption int
+
+const (
+	never encryption = iota
+	whenAsked
+	always
+)
+
+func newServer(t *testing.T, encrypts encryption) *server {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{scheme: "smtp://", address: listener.Addr().String(), refuse: map[string]error{}}
+	daemon := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) { return &session{server: s, conn: c}, nil }))
+	daemon.Domain = "mail.example.com"
+	daemon.AllowInsecureAuth = true
+	if encrypts != never {
+		daemon.TLSConfig, s.tls = certificate(t)
+	}
+	if encrypts == always {
+		s.scheme, listener = "smtps://", tls.NewListener(listener, daemon.TLSConfig)
+	}
+	go func() { _ = daemon.Serve(listener) }()
+	t.Cleanup(func() { _ = daemon.Close() })
+	return s
+}
+
+// certificate is one for 127.0.0.1, and trust in it.
+func certificate(t *testing.T) (server, client *tls.Config) {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(nil, wanted, wanted, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusted := x509.NewCertPool()
+	trusted.AddCert(made)
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: private}}}, &tls.Config{RootCAs: trusted, ServerName: "127.0.0.1"}
+}
+
+// client is what the product makes of LOYALTY_SMTP_URL.
+func (s *server) client(t *testing.T, user string) *ours.SMTP {
+	t.Helper()
+	client, err := ours.NewSMTP(s.scheme+user+s.address, "Loyalty <loyalty@example.com>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.tls != nil {
+		client.Trusting(s.tls)
+	}
+	return client
+}
+
+// refuses lets the server answer so at that stage, from now on.
+func (s *server) refuses(stage string, err error) {
+	s.Lock()
+	defer s.Unlock()
+	s.refuse[stage] = err
+}
+
+func (s *server) has() []taken {
+	s.Lock()
+	defer s.Unlock()
+	return append([]taken(nil), s.taken...)
+}
+
+// session is what one client says.
+type session struct {
+	*server
+	conn      *smtp.Conn
+	letIn     bool
+	from, to  string
+	delivered bool
+}
+
+func (s *session) AuthMechanisms() []string { return []string{sasl.Plain} }
+
+func (s *session) Auth(string) (sasl.Server, error) {
+	return sasl.NewPlainServer(func(_, user, password string) error {
+		s.letIn = user == "loyalty" && password == s.password
+		if !s.letIn {
+			return smtp.ErrAuthFailed
+		}
+		return nil
+	}), nil
+}
+
+func (s *session) Mail(from string, _ *smtp.MailOptions) error {
+	s.Lock()
+	defer s.Unlock()
+	s.attempts++
+	s.from = from
+	if s.password != "" && !s.letIn {
+		return smtp.ErrAuthRequired
+	}
+	return s.refuse["mail"]
+}
+
+func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
+	s.Lock()
+	defer s.Unlock()
+	s.to = to
+	return s.refuse["rcpt"]
+}
+
+func (s *session) Data(r io.Reader) error {
+	m, err := mail.ReadMessage(r)
+	if err != nil {
+		return err
+	}
+	body, err := io.ReadAll(m.Body)
+	if err != nil {
+		return err
+	}
+	s.Lock()
+	defer s.Unlock()
+	if err := s.refuse["data"]; err != nil {
+		delete(s.refuse, "data") // the next time it will do
+		return err
+	}
+	_, encrypted := s.conn.TLSConnectionState()
+	s.taken = append(s.taken, taken{s.from, s.to, encrypted, m, string(body)})
+	s.delivered = true
+	return nil
+}
+
+// Reset is said by the server itself once it has answered for a mail.
+func (s *session) Reset() {
+	s.Lock()
+	defer s.Unlock()
+	if s.delivered && s.hangUp {
+		_ = s.conn.Conn().Close()
+	}
+}
+
+func (*session) Logout() error { return nil }
+
+func refusal(code int, text string) error { return &smtp.SMTPError{Code: code, Message: text} }
+
+// "With `LOYALTY_SMTP_URL` it is delivered by SMTP through the job queue": encrypted
+// where the server offers it, in both forms, under the mail's own Message-ID.
+func TestDeliveryBySMTP(t *testing.T) {
+	t.Parallel()
+	for _, encrypts := range []encryption{never, whenAsked, always} {
+		s := newServer(t, encrypts)
+		p := newPost(t, s.client(t, ""))
+		if err := p.write(t.Context(), "Välkommen", nil); err != nil {
+			t.Fatal(err)
+		}
+		p.work(t)
+		p.awaitDone(t)
+		p.wantStatus(t, "sent, done")
+		ids, _ := p.mails(t)
+		got := s.has()
+		if len(got) != 1 {
+			t.Fatalf("%d mails, want 1", len(got))
+		}
+		m := got[0]
+		if m.from != "loyalty@example.com" || m.to != "anna@example.com" || m.encrypted != (encrypts != never) {
+			t.Errorf("from %s to %s, encrypted: %v, want %v", m.from, m.to, m.encrypted, encrypts != never)
+		}
+		for header, want := range map[string]string{
+			"Message-Id": "<" + ids[0].String() + "@127.0.0.1>", "From": `"Loyalty" <loyalty@example.com>`, "To": "<anna@example.com>",
+			"Subject": "=?UTF-8?q?V=C3=A4lkommen?=", "User-Agent": "", "X-Mailer": "",
+		} {
+			if got := m.Header.Get(header); got != want {
+				t.Errorf("%s: %s, want %s", header, got, want)
+			}
+		}
+		if !strings.HasPrefix(m.Header.Get("Content-Type"), "multipart/alternative") || m.Header.Get("Date") == "" {
+			t.Errorf("headers %v", m.Header)
+		}
+		for _, part := range []string{"Content-Type: text/plain; charset=UTF-8", "Dear anna@example.com", "Content-Type: text/html; charset=UTF-8", "<p>V=C3=A4lkommen</p>"} {
+			if !strings.Contains(m.body, part) {
+				t.Errorf("the mail lacks %q:\n%s", part, m.body)
+			}
+		}
+	}
+}
+
+// "Retries for 4xx": a server that is busy gets the mail later, once, as the same mail.
+func TestABusyServerIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, never)
+	s.refuses("data", refusal(451, "Try again later"))
+	p := newPost(t, s.client(t, ""))
+	if err := p.write(t.Context(), "Hello", nil); err != nil {
+		t.Fatal(err)
+	}
+	p.work(t)
+	p.awaitDone(t)
+	p.wantStatus(t, "sent, done")
+	ids, _ := p.mails(t)
+	got := s.has()
+	if len(got) != 1 || s.attempts != 2 || got[0].Header.Get("Message-Id") != "<"+ids[0].String()+"@127.0.0.1>" {
+		t.Errorf("%d mails after %d attempts: %v", len(got), s.attempts, got)
+	}
+	if !p.log.has("451") {
+		t.Errorf("the log does not say why: %s", p.log)
+	}
+}
+
+// "Status `failed` for permanent SMTP errors", and of this mail: a server that will not
+// let us in refuses every mail, and they wait until that is mended.
+func TestWhichRefusalsAreForGood(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		stage   string
+		code    int
+		forGood bool
+	}{
+		{"rcpt", 550, true}, {"rcpt", 450, false}, {"data", 554, true}, {"data", 452, false}, {"mail", 553, false}, {"mail", 421, false},
+	} {
+		s := newServer(t, never)
+		s.refuses(c.stage, refusal(c.code, "Not this one"))
+		err := s.client(t, "").Send(t.Context(), letter())
+		if err == nil || errors.Is(err, ours.ErrRefused) != c.forGood || !strings.Contains(err.Error(), "Not this one") {
+			t.Errorf("%d to %s = %v, want it for good: %v", c.code, c.stage, err, c.forGood)
+		}
+	}
+	nobody := letter()
+	nobody.Recipient = "nobody"
+	s := newServer(t, never)
+	if err := s.client(t, "").Send(t.Context(), nobody); !errors.Is(err, ours.ErrRefused) {
+		t.Errorf("a mail to nobody = %v, want it refused for good", err)
+	}
+	client := s.client(t, "")
+	if err := client.Send(t.Context(), letter()); err != nil {
+		t.Errorf("a mail to Anna = %v", err)
+	}
+	unused, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = unused.Close()
+	s.address = unused.Addr().String()
+	if err := s.client(t, "").Send(t.Context(), letter()); err == nil || errors.Is(err, ours.ErrRefused) {
+		t.Errorf("no server = %v, want another attempt", err)
+	}
+}
+
+// A refusal for good ends the job: there is no second attempt, and the error is kept.
+func TestARefusedMailFails(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, never)
+	s.refuses("rcpt", refusal(550, "No such mailbox"))
+	p := newPost(t, s.client(t, ""))
+	if err := p.write(t.Context(), "Hello", nil); err != nil {
+		t.Fatal(err)
+	}
+	p.work(t)
+	p.awaitDone(t)
+	p.wantStatus(t, "failed, done")
+	ids, _ := p.mails(t)
+	if got := p.reason(t, ids[0]); !strings.Contains(got, "No such mailbox") || s.attempts != 1 {
+		t.Errorf("after %d attempts the reason is %q", s.attempts, got)
+	}
+	if !p.log.has("No such mailbox") {
+		t.Errorf("the log does not say why: %s", p.log)
+	}
+}
+
+// The password of LOYALTY_SMTP_URL goes to an encrypted server alone; a wrong one keeps
+// the mails until it is right.
+func TestPasswordOfTheServer(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, whenAsked)
+	s.password = "s3cret p@ss"
+	if err := s.client(t, "loyalty:s3cret%20p%40ss@").Send(t.Context(), letter()); err != nil {
+		t.Errorf("the right password = %v", err)
+	}
+	if err := s.client(t, "loyalty:wrong@").Send(t.Context(), letter()); err == nil || errors.Is(err, ours.ErrRefused) || strings.Contains(err.Error(), "wrong") {
+		t.Errorf("a wrong password = %v, want another attempt, and no word of it", err)
+	}
+	if err := s.client(t, "").Send(t.Context(), letter()); err == nil || errors.Is(err, ours.ErrRefused) {
+		t.Errorf("no password = %v, want another attempt", err)
+	}
+	bare := newServer(t, never)
+	bare.password = "s3cret p@ss"
+	if err := bare.client(t, "loyalty:s3cret%20p%40ss@").Send(t.Context(), letter()); err == nil {
+		t.Error("the password was said in the clear")
+	}
+	if got := s.has(); len(got) != 1 || len(bare.has()) != 0 {
+		t.Errorf("%d mails, want 1", len(got))
+	}
+}
+
+// "Must not send twice": a server that has the mail and then hangs up has it.
+func TestAMailThatIsTakenIsSent(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, never)
+	s.hangUp = true
+	if err := s.client(t, "").Send(t.Context(), letter()); err != nil {
+		t.Errorf("a mail that is taken = %v", err)
+	}
+	if got := s.has(); len(got) != 1 {
+		t.Errorf("%d mails, want 1", len(got))
+	}
+}
+
+func letter() ours.Mail {
+	return ours.Mail{Recipient: "anna@example.com", Subject: "Hello", Text: "Dear Anna", HTML: "<p>Dear Anna</p>"}
+}

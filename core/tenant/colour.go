@@ -1,0 +1,99 @@
+package tenant
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"example.com/loyalty/core"
+)
+
+var colourPattern = regexp.MustCompile(`^#[0-9a-f]{6}$`)
+
+// colour reads a colour; nil: none. Any will do: on each, either black or white can be
+// read, and PaletteOf makes of it what can be read as text.
+func colour(check *core.Check, v *string) *string {
+	text := check.OptionalText("colour", v, maxText)
+	if text == nil {
+		return nil
+	}
+	lower := strings.ToLower(*text)
+	if !colourPattern.MatchString(lower) {
+		check.Add("colour", core.MustBe("colour", "a colour such as #5746d6"))
+	}
+	return &lower
+}
+
+// Palette is what pages make of a business's colour so that everything can be read: each
+// pair has a contrast of 4.5 or more (WCAG 2, AA).
+type Palette struct {
+	Fill    string // the colour itself: of buttons
+	OnFill  string // text on it: black or white
+	OnLight string // text of that colour on a light page
+	OnDark  string // and on a dark one
+}
+
+const readable = 4.5
+
+// What a page is made of is no darker where it is light, and no lighter where it is dark.
+var lightSurface, darkSurface = rgb{0xeb, 0xe9, 0xf4}, rgb{0x26, 0x26, 0x2f}
+
+var black, white = rgb{}, rgb{0xff, 0xff, 0xff}
+
+// PaletteOf makes the palette of a colour as Look has it.
+func PaletteOf(colour string) (Palette, error) {
+	number, err := strconv.ParseUint(strings.TrimPrefix(colour, "#"), 16, 32)
+	if err != nil || !colourPattern.MatchString(colour) {
+		return Palette{}, fmt.Errorf("tenant: %q is no colour", colour)
+	}
+	c := rgb{uint8(number >> 16), uint8(number >> 8), uint8(number)}
+	on := black
+	if contrast(c, white) >= contrast(c, black) {
+		on = white
+	}
+	return Palette{
+		Fill: c.String(), OnFill: on.String(),
+		OnLight: towards(c, black, lightSurface).String(), OnDark: towards(c, white, darkSurface).String(),
+	}, nil
+}
+
+// towards moves a colour towards black or white, until it can be read on the surface.
+func towards(c, end, surface rgb) rgb {
+	moved := c
+	for percent := 1; contrast(moved, surface) < readable && percent <= 100; percent++ {
+		moved = rgb{between(c.r, end.r, percent), between(c.g, end.g, percent), between(c.b, end.b, percent)}
+	}
+	return moved
+}
+
+func between(from, to uint8, percent int) uint8 {
+	return uint8((int(from)*(100-percent) + int(to)*percent) / 100)
+}
+
+type rgb struct{ r, g, b uint8 }
+
+// String writes it as CSS does.
+func (c rgb) String() string { return fmt.Sprintf("#%02x%02x%02x", c.r, c.g, c.b) }
+
+// contrast is WCAG's, from 1 to 21.
+func contrast(a, b rgb) float64 {
+	light, dark := a.luminance(), b.luminance()
+	if light < dark {
+		light, dark = dark, light
+	}
+	return (light + .05) / (dark + .05)
+}
+
+func (c rgb) luminance() float64 {
+	return .2126*linear(c.r) + .7152*linear(c.g) + .0722*linear(c.b)
+}
+
+func linear(channel uint8) float64 {
+	v := float64(channel) / 255
+	if v <= .04045 {
+		return v / 12.92
+	}
+	return math.Pow((v+.055)/1.055, 2.4)
+}

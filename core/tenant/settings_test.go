@@ -1,0 +1,475 @@
+package tenant_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/transaction"
+)
+
+// shop is a tenant whose owner decides.
+type shop struct {
+	office
+	owner core.Actor
+}
+
+func newShop(t *testing.T) shop {
+	t.Helper()
+	o := newOffice(t)
+	return shop{o, dbtest.Tenant(t, o.db)}
+}
+
+func (s shop) settings(t *testing.T) tenant.Settings {
+	t.Helper()
+	got, err := s.Settings(t.Context(), s.owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func (s shop) change(t *testing.T, e tenant.SettingsEdit) tenant.Settings {
+	t.Helper()
+	edited, err := s.EditSettings(t.Context(), s.owner, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(s.settings(t), edited); diff != "" {
+		t.Errorf("what is kept and what was answered (-kept +answered):\n%s", diff)
+	}
+	return edited
+}
+
+// changes is what the tenant's own log says of its settings.
+func (s shop) changes(t *testing.T) (lines []string) {
+	t.Helper()
+	rows, err := s.db.Pool().Query(t.Context(), `
+		select concat_ws(' ', action, actor_name, subject_id, old::text, new::text)
+		from loyalty.audit_entry
+		where tenant_id = $1 and subject_kind = 'tenant'
+		order by id`, s.owner.Tenant.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, strings.Replace(line, fmt.Sprint(" ", s.owner.Tenant.ID, " "), " itself ", 1))
+	}
+	if rows.Err() != nil {
+		t.Fatal(rows.Err())
+	}
+	return lines
+}
+
+func encoded(t *testing.T, width, height int, encode func(*bytes.Buffer, image.Image) error) []byte {
+	t.Helper()
+	picture := image.NewGray(image.Rect(0, 0, width, height))
+	picture.Set(0, 0, color.Gray{Y: 7})
+	var b bytes.Buffer
+	if err := encode(&b, picture); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func asPNG(b *bytes.Buffer, m image.Image) error { return png.Encode(b, m) }
+
+func asJPEG(b *bytes.Buffer, m image.Image) error { return jpeg.Encode(b, m, nil) }
+
+func asGIF(b *bytes.Buffer, m image.Image) error { return gif.Encode(b, m, nil) }
+
+// A WebP picture of one pixel: nothing here can make one.
+func webp(t *testing.T) []byte {
+	t.Helper()
+	b, err := base64.StdEncoding.DecodeString("UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAgA0JaQAA3AA/vuUAAA=")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// "Settings: business (name, time zone, currency, country, logo, colour)", and what
+// changed is in the business's own log.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	before := s.settings(t)
+	want := tenant.Settings{Name: s.owner.Tenant.Name, Slug: s.owner.Tenant.Slug, TimeZone: "Europe/Stockholm", Currency: "EUR", Country: new("SE")}
+	if diff := cmp.Diff(want, before); diff != "" {
+		t.Errorf("at first (-want +got):\n%s", diff)
+	}
+	if same := s.change(t, tenant.SettingsEdit{Name: core.Set(before.Name)}); cmp.Diff(before, same) != "" || len(s.changes(t)) != 0 {
+		t.Errorf("changed nothing: %+v, %v", same, s.changes(t))
+	}
+	logo := encoded(t, 20, 10, asPNG)
+	edited := s.change(t, tenant.SettingsEdit{
+		Name: core.Set(" Bar "), TimeZone: core.Set("Asia/Kathmandu"), Currency: core.Set("NPR"), Country: core.Set("NP"),
+		Colour: core.Set("#5746D6"), Logo: core.Set(logo),
+	})
+	want = tenant.Settings{
+		Name: "Bar", Slug: before.Slug, TimeZone: "Asia/Kathmandu", Currency: "NPR", Country: new("NP"),
+		Look: tenant.Look{Colour: new("#5746d6"), LogoHash: edited.LogoHash},
+	}
+	if diff := cmp.Diff(want, edited); diff != "" || edited.LogoHash == nil {
+		t.Errorf("edited (-want +got):\n%s", diff)
+	}
+	recoloured := s.change(t, tenant.SettingsEdit{Colour: core.Set("#000000")}) // the logo stays
+	if *recoloured.LogoHash != *edited.LogoHash {
+		t.Errorf("the logo is %s, was %s", *recoloured.LogoHash, *edited.LogoHash)
+	}
+	plain := s.change(t, tenant.SettingsEdit{
+		Country: core.Optional[string]{Set: true}, Colour: core.Optional[string]{Set: true}, Logo: core.Optional[[]byte]{Set: true},
+	})
+	if plain.Country != nil || plain.Colour != nil || plain.LogoHash != nil {
+		t.Errorf("cleared = %+v", plain)
+	}
+	hash := *edited.LogoHash
+	log := []string{
+		`tenant.edit A owner itself {"logo": null, "name": "` + before.Name + `", "colour": null, "country": "SE", "currency": "EUR", "timezone": "Europe/Stockholm"} ` +
+			`{"logo": "` + hash + `", "name": "Bar", "colour": "#5746d6", "country": "NP", "currency": "NPR", "timezone": "Asia/Kathmandu"}`,
+		`tenant.edit A owner itself {"colour": "#5746d6"} {"colour": "#000000"}`,
+		`tenant.edit A owner itself {"logo": "` + hash + `", "colour": "#000000", "country": "NP"} {"logo": null, "colour": null, "country": null}`,
+	}
+	if diff := cmp.Diff(log, s.changes(t)); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+	served, err := tenant.ByID(t.Context(), s.db, s.owner.Tenant.ID)
+	if err != nil || served.Name != "Bar" || served.TimeZone.String() != "Asia/Kathmandu" || served.Currency != "NPR" || served.Country != "" {
+		t.Errorf("served as %+v, %v", served, err)
+	}
+}
+
+// Every wrong field is named at once, and nothing changes.
+func TestSettingsRefuse(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	before := s.settings(t)
+	null := core.Optional[string]{Set: true}
+	invalid := func(field string) []string { return []string{"The selected " + field + " is invalid."} }
+	const notAColour = "The colour field must be a colour such as #5746d6."
+	for _, c := range []struct {
+		e    tenant.SettingsEdit
+		want core.Fields
+	}{
+		{tenant.SettingsEdit{Name: null, TimeZone: null, Currency: null}, core.Fields{
+			"name": {"The name field is required."}, "timezone": {"The timezone field is required."}, "currency": {"The currency field is required."},
+		}},
+		{tenant.SettingsEdit{
+			Name: core.Set(strings.Repeat("å", 101)), TimeZone: core.Set("Mars/Olympus"), Currency: core.Set("euro"), Country: core.Set("Sweden"),
+			Colour: core.Set("blue"), Logo: core.Set([]byte("<svg/>")),
+		}, core.Fields{
+			"name": {"The name field must not be greater than 100 characters."}, "timezone": invalid("timezone"), "currency": invalid("currency"),
+			"country": invalid("country"), "colour": {notAColour}, "logo": {"The logo field must be a PNG, JPEG or WebP picture."},
+		}},
+		{tenant.SettingsEdit{Colour: core.Set("#fff")}, core.Fields{"colour": {notAColour}}},
+		{tenant.SettingsEdit{Colour: core.Set("#5746d6;")}, core.Fields{"colour": {notAColour}}},
+		{tenant.SettingsEdit{Colour: core.Set("5746d6")}, core.Fields{"colour": {notAColour}}},
+		{tenant.SettingsEdit{Unreadable: core.Fields{"logo": {"The file did not arrive."}}}, core.Fields{"logo": {"The file did not arrive."}}},
+	} {
+		_, err := s.EditSettings(t.Context(), s.owner, c.e)
+		wantFields(t, err, c.want)
+	}
+	if after := s.settings(t); cmp.Diff(before, after) != "" || len(s.changes(t)) != 0 {
+		t.Errorf("changed to %+v: %v", after, s.changes(t))
+	}
+}
+
+// "Uploads (logo, CSV) limited and checked": a logo is what its bytes are, small, and
+// found by its hash.
+func TestLogos(t *testing.T) {
+	t.Parallel()
+	s, stranger := newShop(t), newShop(t)
+	const other, large, wide = "The logo field must be a PNG, JPEG or WebP picture.", "The logo field must not be greater than 256 kilobytes.", "The logo field must not be greater than 2000 pixels a side."
+	full := append(encoded(t, 9, 9, asPNG), make([]byte, 256<<10)...)[:256<<10]
+	for _, c := range []struct {
+		name, kind string
+		file       []byte
+		want       string
+	}{
+		{"PNG", "image/png", encoded(t, 2000, 2000, asPNG), ""},
+		{"JPEG", "image/jpeg", encoded(t, 30, 40, asJPEG), ""},
+		{"WebP", "image/webp", webp(t), ""},
+		{"as large as may be", "image/png", full, ""},
+		{"a byte too large", "", append(full, 0), large},
+		{"a pixel too wide", "", encoded(t, 2001, 1, asPNG), wide},
+		{"a pixel too high", "", encoded(t, 1, 2001, asJPEG), wide},
+		{"GIF", "", encoded(t, 9, 9, asGIF), other},
+		{"SVG", "", []byte(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`), other},
+		{"HTML", "", []byte("<!doctype html>"), other},
+		{"half a head", "", encoded(t, 9, 9, asPNG)[:20], other},
+		{"nothing", "", []byte{}, other},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			edited, err := s.EditSettings(t.Context(), s.owner, tenant.SettingsEdit{Logo: core.Set(c.file)})
+			if c.want != "" {
+				wantFields(t, err, core.Fields{"logo": {c.want}})
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.Logo(t.Context(), s.owner, *edited.LogoHash)
+			if err != nil || got.Type != c.kind || !bytes.Equal(got.Bytes, c.file) {
+				t.Errorf("%s of %d bytes, %v", got.Type, len(got.Bytes), err)
+			}
+			look, err := s.Look(t.Context(), s.owner)
+			if err != nil || *look.LogoHash != *edited.LogoHash {
+				t.Errorf("look = %+v, %v", look, err)
+			}
+			if _, err := s.Logo(t.Context(), stranger.owner, *edited.LogoHash); !errors.Is(err, core.ErrNotFound) {
+				t.Errorf("for a stranger: %v, want ErrNotFound", err)
+			}
+		})
+	}
+	for _, hash := range []string{"", "xyz", strings.Repeat("0", 64), *s.change(t, tenant.SettingsEdit{Logo: core.Set(webp(t))}).LogoHash + "0"} {
+		if _, err := s.Logo(t.Context(), s.owner, hash); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("the logo %q: %v, want ErrNotFound", hash, err)
+		}
+	}
+	if look, err := s.Look(t.Context(), stranger.owner); err != nil || look != (tenant.Look{}) {
+		t.Errorf("of a business that chose nothing: %+v, %v", look, err)
+	}
+}
+
+// "manager (everything except staff, tokens, business settings, billing)"; how pages
+// look is nobody's secret.
+func TestSettingsAreTheOwners(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	for _, role := range []core.Role{core.Manager, core.Cashier} {
+		by := dbtest.Person(t, s.db, s.owner, role)
+		if _, err := s.Settings(t.Context(), by); !errors.Is(err, core.ErrRole) {
+			t.Errorf("a %s reads: %v, want ErrRole", role, err)
+		}
+		if _, err := s.EditSettings(t.Context(), by, tenant.SettingsEdit{Name: core.Set("Mine")}); !errors.Is(err, core.ErrRole) {
+			t.Errorf("a %s edits: %v, want ErrRole", role, err)
+		}
+		if _, err := s.Look(t.Context(), by); err != nil {
+			t.Errorf("a %s looks: %v", role, err)
+		}
+	}
+}
+
+// An owner edits their own business, whatever else the actor says, and no other.
+func TestAnOwnerReachesTheirOwnAlone(t *testing.T) {
+	t.Parallel()
+	s, stranger := newShop(t), newShop(t)
+	before := stranger.settings(t)
+	s.change(t, tenant.SettingsEdit{Name: core.Set("Mine"), Colour: core.Set("#112233")})
+	if after := stranger.settings(t); cmp.Diff(before, after) != "" {
+		t.Errorf("a stranger's settings are %+v, were %+v", after, before)
+	}
+	touched, err := db.InTenant(t.Context(), s.db, s.owner, func(tx *db.Tx) (int64, error) {
+		return db.Exec(t.Context(), tx, "update loyalty.tenant set name = 'Mine too' where id = @id", db.Args{"id": stranger.owner.Tenant.ID})
+	})
+	if err != nil || touched != 0 {
+		t.Errorf("a tenant's transaction touched %d rows of another: %v", touched, err)
+	}
+}
+
+// "A tenant with sales may not change currency": amounts are kept without theirs.
+func TestTheCurrencyOfSalesStays(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	neighbour := newShop(t)
+	neighbour.sell(t)
+	if edited := s.change(t, tenant.SettingsEdit{Currency: core.Set("SEK")}); edited.Currency != "SEK" || edited.HasSales {
+		t.Errorf("before the first sale: %+v", edited)
+	}
+	s.sell(t)
+	if !s.settings(t).HasSales {
+		t.Error("the first sale is not seen")
+	}
+	_, err := s.EditSettings(t.Context(), s.owner, tenant.SettingsEdit{Name: core.Set("Bar"), Currency: core.Set("EUR")})
+	wantFields(t, err, core.Fields{"currency": {"The currency cannot be changed: there are sales in SEK already."}})
+	if edited := s.change(t, tenant.SettingsEdit{Name: core.Set("Bar"), Currency: core.Set("SEK")}); edited.Name != "Bar" {
+		t.Errorf("the same currency is no change: %+v", edited)
+	}
+}
+
+func (s shop) sell(t *testing.T) {
+	t.Helper()
+	sales := transaction.NewService(s.db)
+	kind, err := sales.AddType(t.Context(), s.owner, transaction.NewType{Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.welcome(t, s.owner.Tenant.ID, "070-174 06 05")
+	var customer core.ID
+	if err := s.db.Pool().QueryRow(t.Context(), "select id from loyalty.customer where tenant_id = $1", s.owner.Tenant.ID).Scan(&customer); err != nil {
+		t.Fatal(err)
+	}
+	_, err = sales.Record(t.Context(), s.owner, transaction.New{
+		CustomerID: new(customer.String()), TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(100)), Source: transaction.POS,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// "Changing the tenant's country re-keys all phones; collisions are listed and refuse
+// it", for an owner, too, and nothing else is changed with it.
+func TestAnOwnersCountryReadsPhonesAnew(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.welcome(t, s.owner.Tenant.ID, "070-174 06 05", "08-465 004 12")
+	s.change(t, tenant.SettingsEdit{Country: core.Optional[string]{Set: true}})
+	if got := s.keys(t, s.owner.Tenant.ID); got != "0701740605 0846500412" {
+		t.Errorf("in no country the keys are %s", got)
+	}
+	s.welcome(t, s.owner.Tenant.ID, "+46 70 174 06 05")
+	before, log := s.settings(t), s.changes(t)
+	_, err := s.EditSettings(t.Context(), s.owner, tenant.SettingsEdit{Name: core.Set("Bar"), Country: core.Set("SE"), Colour: core.Set("#112233")})
+	wantFields(t, err, core.Fields{"country": {"The country cannot be changed: 070-174 06 05 and +46 70 174 06 05 would be the same number."}})
+	if after := s.settings(t); cmp.Diff(before, after) != "" || cmp.Diff(log, s.changes(t)) != "" {
+		t.Errorf("the refusal changed %+v to %+v", before, after)
+	}
+}
+
+// Two owners at once: both edits are in the log, each with what it replaced.
+func TestOwnersWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	first := s.settings(t).Name
+	var wg sync.WaitGroup
+	for i := range 10 {
+		wg.Go(func() {
+			e := tenant.SettingsEdit{Name: core.Set(fmt.Sprint("Bar ", i)), Colour: core.Set(fmt.Sprintf("#%06x", i))}
+			if _, err := s.EditSettings(t.Context(), s.owner, e); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	replaced := regexp.MustCompile(`"name": "([^"]*)".*"name": "([^"]*)"`)
+	by := map[string]string{}
+	for _, line := range s.changes(t) {
+		names := replaced.FindStringSubmatch(line)
+		by[names[1]] = names[2]
+	}
+	name, steps := first, 0
+	for ; by[name] != "" && steps < 20; steps++ {
+		name = by[name]
+	}
+	if last := s.settings(t).Name; steps != 10 || last != name {
+		t.Errorf("the log leads to %s in %d steps, the name is %s: %v", name, steps, last, by)
+	}
+}
+
+func TestSettingsInRoundTrips(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	s := shop{officeOf(t, d), dbtest.Tenant(t, d)}
+	colours := []string{"#000001", "#000002"}
+	logo := encoded(t, 9, 9, asPNG)
+	hash := *s.change(t, tenant.SettingsEdit{Logo: core.Set(logo)}).LogoHash
+	for name, c := range map[string]struct {
+		trips int
+		ask   func(ctx context.Context, i int) error
+	}{
+		"settings": {1, func(ctx context.Context, _ int) error { _, err := s.Settings(ctx, s.owner); return err }},
+		"look":     {1, func(ctx context.Context, _ int) error { _, err := s.Look(ctx, s.owner); return err }},
+		"logo":     {1, func(ctx context.Context, _ int) error { _, err := s.Logo(ctx, s.owner, hash); return err }},
+		"edit": {2, func(ctx context.Context, i int) error {
+			_, err := s.EditSettings(ctx, s.owner, tenant.SettingsEdit{Colour: core.Set(colours[i])})
+			return err
+		}},
+	} {
+		var before int
+		for i := range 2 { // the first time, statements are prepared
+			before = count()
+			if err := c.ask(t.Context(), i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := count() - before; got != c.trips {
+			t.Errorf("%s makes %d round trips, want %d", name, got, c.trips)
+		}
+	}
+}
+
+// "So that pages stay readable": whatever the colour, each pair of a palette has a
+// contrast of 4.5, as WCAG counts it.
+func TestEveryPaletteCanBeRead(t *testing.T) {
+	t.Parallel()
+	for colour, want := range map[string]tenant.Palette{
+		"#5746d6": {Fill: "#5746d6", OnFill: "#ffffff", OnLight: "#5746d6", OnDark: "#8c81e3"},
+		"#ffff00": {Fill: "#ffff00", OnFill: "#000000", OnLight: "#6d6d00", OnDark: "#ffff00"},
+		"#000000": {Fill: "#000000", OnFill: "#ffffff", OnLight: "#000000", OnDark: "#8e8e8e"},
+		"#ffffff": {Fill: "#ffffff", OnFill: "#000000", OnLight: "#686868", OnDark: "#ffffff"},
+	} {
+		got, err := tenant.PaletteOf(colour)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s (-want +got):\n%s%v", colour, diff, err)
+		}
+	}
+	for range 2_000 {
+		colour := fmt.Sprintf("#%06x", rand.IntN(1<<24))
+		p, err := tenant.PaletteOf(colour)
+		if err != nil || p.Fill != colour {
+			t.Fatalf("%s: %+v, %v", colour, p, err)
+		}
+		// The darkest that is behind text on a light page, and the lightest on a dark one.
+		for name, pair := range map[string][2]string{
+			"on the colour": {p.OnFill, p.Fill}, "on white": {p.OnLight, "#ffffff"}, "on a light chip": {p.OnLight, "#ebe9f4"},
+			"on black": {p.OnDark, "#000000"}, "on a dark chip": {p.OnDark, "#26262f"},
+		} {
+			if got := wcag(t, pair[0], pair[1]); got < 4.5 {
+				t.Errorf("%s %s: %s on %s has a contrast of %.2f", colour, name, pair[0], pair[1], got)
+			}
+		}
+	}
+	for _, bad := range []string{"", "blue", "#12345", "#gggggg", "#5746D6", "5746d6"} {
+		if p, err := tenant.PaletteOf(bad); err == nil {
+			t.Errorf("%q makes %+v", bad, p)
+		}
+	}
+}
+
+// wcag is the contrast of two colours, written down from the recommendation once more.
+func wcag(t *testing.T, a, b string) float64 {
+	t.Helper()
+	luminance := func(colour string) float64 {
+		var n [3]int
+		if _, err := fmt.Sscanf(colour, "#%02x%02x%02x", &n[0], &n[1], &n[2]); err != nil {
+			t.Fatal(err)
+		}
+		sum := 0.0
+		for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+			s := float64(n[i]) / 255
+			if s <= 0.04045 {
+				s /= 12.92
+			} else {
+				s = math.Pow((s+0.055)/1.055, 2.4)
+			}
+			sum += weight * s
+		}
+		return sum
+	}
+	la, lb := luminance(a), luminance(b)
+	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
+}

@@ -1,0 +1,386 @@
+package admin
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/transaction"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+const transactionsPath = "/admin/transactions"
+
+func (a *Admin) transactionRoutes() []route {
+	return []route{
+		{method: get, path: transactionsPath, least: core.Cashier, handle: a.listTransactions},
+		{method: get, path: transactionsPath + "/new", least: core.Cashier, handle: a.newTransaction},
+		{method: post, path: transactionsPath + "/new", least: core.Cashier, handle: a.recordTransaction},
+		{method: get, path: transactionsPath + "/earns", least: core.Cashier, handle: a.previewTransaction},
+		{method: get, path: transactionsPath + "/:ulid", least: core.Cashier, handle: a.showTransaction},
+		{method: get, path: transactionsPath + "/:ulid/void", least: core.Cashier, handle: a.askVoidTransaction},
+		{method: post, path: transactionsPath + "/:ulid/void", least: core.Cashier, handle: a.voidTransaction},
+	}
+}
+
+func transactionPath(id core.ID) string { return transactionsPath + "/" + id.String() }
+
+// id reads the ULID of a path. One that does not parse is nobody's.
+func id(c echo.Context) (core.ID, error) {
+	id, err := core.ParseID(c.Param("ulid"))
+	if err != nil {
+		return core.ID{}, core.ErrNotFound
+	}
+	return id, nil
+}
+
+// listTransactions makes four round trips for the page: the session, the sales, and the
+// types and locations to choose from; two for a fragment.
+func (a *Admin) listTransactions(c echo.Context) error {
+	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	filter := transaction.Filter{
+		Status: q.Filled("status"), TypeID: q.Integer("transaction_type_id"), Source: q.Filled("source"),
+		CustomerID: q.Filled("customer_ulid"), LocationID: q.Integer("location_id"),
+		From: q.Date("from"), To: q.Date("to"), ExternalReference: q.Filled("external_reference"),
+	}
+	list, err := a.Transactions.List(ctx, by, filter, q.Position())
+	status := http.StatusOK
+	if q.Refused(err) {
+		status = http.StatusUnprocessableEntity
+	} else if err != nil {
+		return err
+	}
+	v := views.TransactionList{
+		Frame:    a.frame(c, "Transactions", transactionsPath),
+		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "sale on this page", "sales on this page"), "#transactions"),
+		Filtered: filter != transaction.Filter{},
+	}
+	for _, sale := range list.Items {
+		v.Rows = append(v.Rows, a.transactionRow(by, sale))
+	}
+	if filter.CustomerID != nil {
+		v.Hidden = []ui.Pair{{Name: "customer_ulid", Value: *filter.CustomerID}}
+		v.Customer = "this customer"
+		if len(list.Items) > 0 {
+			v.Customer = list.Items[0].CustomerName
+		}
+	}
+	if !page.IsFragment(c) {
+		if err := a.transactionFilters(c, q, &v); err != nil {
+			return err
+		}
+	}
+	v.Problem = q.Problem()
+	return a.Render(c, status, views.TransactionListPage(v), views.TransactionTable(v))
+}
+
+func (a *Admin) transactionFilters(c echo.Context, q *page.Form, v *views.TransactionList) error {
+	ctx, by := c.Request().Context(), page.Actor(c)
+	types, err := a.Transactions.Types(ctx, by)
+	if err != nil {
+		return err
+	}
+	places, err := a.Locations.List(ctx, by)
+	if err != nil {
+		return err
+	}
+	v.Receipt = q.Field("external_reference", "Receipt number")
+	v.Receipt.Placeholder = "Receipt number"
+	v.Status = q.Field("status", "Status")
+	v.Status.Options = q.Options("status", ui.Option{Label: "Any status"}, ui.Option{Value: "completed", Label: "Completed"}, ui.Option{Value: "voided", Label: "Voided"})
+	v.Source = q.Field("source", "Source")
+	v.Source.Options = q.Options("source", ui.Option{Label: "Any source"}, ui.Option{Value: "pos", Label: "Till"}, ui.Option{Value: "panel", Label: "Panel"}, ui.Option{Value: "api", Label: "API"})
+	v.Type = q.Field("transaction_type_id", "Type")
+	v.Type.Options = q.Options("transaction_type_id", append([]ui.Option{{Label: "Any type"}}, typeOptions(types, false)...)...)
+	if len(places) > 0 {
+		place := q.Field("location_id", "Location")
+		place.Options = q.Options("location_id", append([]ui.Option{{Label: "Any location"}}, placeOptions(places, false)...)...)
+		v.Location = &place
+	}
+	v.From, v.To = q.Field("from", "From"), q.Field("to", "To")
+	return nil
+}
+
+func typeOptions(types []transaction.Type, open bool) (options []ui.Option) {
+	for _, t := range types {
+		if t.Active || !open {
+			options = append(options, ui.Option{Value: strconv.FormatInt(t.ID, 10), Label: t.Name})
+		}
+	}
+	return options
+}
+
+func placeOptions(places []location.Location, open bool) (options []ui.Option) {
+	for _, l := range places {
+		if l.Active || !open {
+			options = append(options, ui.Option{Value: strconv.FormatInt(l.ID, 10), Label: l.Name})
+		}
+	}
+	return options
+}
+
+// sources are where a sale was entered, in words.
+var sources = map[transaction.Source]string{transaction.API: "API", transaction.POS: "Till", transaction.Panel: "Panel"}
+
+func (a *Admin) transactionRow(by core.Actor, sale transaction.Named) views.TransactionRow {
+	row := views.TransactionRow{
+		Path: transactionPath(sale.ID), When: page.Time(sale.CreatedAt, by.Tenant.TimeZone),
+		Customer: sale.CustomerName, CustomerPath: customerPath(sale.CustomerID), Type: sale.TypeName,
+		Spend: page.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: earned(sale.Transaction),
+		Where: sources[sale.Source] + ", " + sale.ActorName, Voided: sale.Status == transaction.Voided,
+	}
+	if sale.Voidable {
+		row.VoidPath = row.Path + "/void"
+	}
+	return row
+}
+
+// earned is what a sale earned, in words.
+func earned(t transaction.Transaction) string {
+	if t.StampsAwarded != nil {
+		return amount(*t.StampsAwarded, "stamps")
+	}
+	return amount(*t.PointsAwarded, "points")
+}
+
+// amount writes so many points or stamps.
+func amount(n int64, unit transaction.RuleType) string {
+	if unit == "stamps" {
+		return page.Count(n, "stamp", "stamps")
+	}
+	return page.Count(n, "point", "points")
+}
+
+// showTransaction makes two round trips: the session, and the sale with all its names.
+func (a *Admin) showTransaction(c echo.Context) error {
+	d, err := a.transactionDetail(c)
+	if err != nil {
+		return err
+	}
+	by := page.Actor(c)
+	zone := by.Tenant.TimeZone
+	row := a.transactionRow(by, d.Named)
+	v := views.TransactionDetail{
+		Frame:    a.frame(c, "Sale of "+row.When, transactionsPath, ui.Crumb{Label: "Transactions", Path: transactionsPath}),
+		Customer: row.Customer, CustomerPath: row.CustomerPath, Spend: row.Spend, Award: row.Award, Voided: row.Voided, VoidPath: row.VoidPath,
+		Facts: []ui.Pair{
+			{Name: "Type", Value: d.TypeName},
+			{Name: "Recorded", Value: row.When},
+			{Name: "By", Value: row.Where},
+		},
+	}
+	fact := func(name string, value *string) {
+		if value != nil {
+			v.Facts = append(v.Facts, ui.Pair{Name: name, Value: *value})
+		}
+	}
+	fact("Location", d.LocationName)
+	fact("Receipt number", d.ExternalReference)
+	if d.VoidedAt != nil {
+		voided := page.Time(*d.VoidedAt, zone)
+		fact("Voided", &voided)
+		fact("Voided by", d.VoidedByName)
+	}
+	v.Facts = append(v.Facts, ui.Pair{Name: "ULID", Value: d.ID.String()})
+	for _, e := range d.Entries {
+		what := "Earned"
+		if e.Kind == "reversal" {
+			what = "Taken back"
+		}
+		v.Entries = append(v.Entries, views.TransactionEntry{
+			When: page.Time(e.CreatedAt, zone), What: what, Amount: page.Signed(e.Amount), Balance: page.Number(e.BalanceAfter),
+		})
+	}
+	return a.Render(c, http.StatusOK, views.TransactionDetailPage(v), nil)
+}
+
+func (a *Admin) transactionDetail(c echo.Context) (transaction.Detail, error) {
+	id, err := id(c)
+	if err != nil {
+		return transaction.Detail{}, err
+	}
+	return a.Transactions.Detail(c.Request().Context(), page.Actor(c), id)
+}
+
+func (a *Admin) askVoidTransaction(c echo.Context) error {
+	return a.confirmVoidTransaction(c, http.StatusOK, &page.Form{})
+}
+
+func (a *Admin) confirmVoidTransaction(c echo.Context, status int, form *page.Form) error {
+	d, err := a.transactionDetail(c)
+	if err != nil {
+		return err
+	}
+	row := a.transactionRow(page.Actor(c), d.Named)
+	return a.confirm(c, status, views.Confirm{
+		Frame: a.frame(c, "Void this sale?", transactionsPath,
+			ui.Crumb{Label: "Transactions", Path: transactionsPath}, ui.Crumb{Label: "Sale of " + row.When, Path: row.Path}),
+		Action: row.Path + "/void", Button: "Void the sale", Danger: true, Cancel: row.Path, Problem: form.Problem(),
+		Words: []string{
+			"The sale of " + row.Spend + " to " + row.Customer + " of " + row.When + " is marked as voided, and the " + row.Award + " it earned are taken back, also if they were spent already.",
+			"This cannot be undone.",
+		},
+	})
+}
+
+func (a *Admin) voidTransaction(c echo.Context) error {
+	id, err := id(c)
+	if err != nil {
+		return err
+	}
+	sale, err := a.Transactions.Void(c.Request().Context(), page.Actor(c), id)
+	form := &page.Form{}
+	if form.Refused(err) {
+		return a.confirmVoidTransaction(c, http.StatusUnprocessableEntity, form)
+	}
+	if err != nil {
+		return err
+	}
+	a.Flash(c, ui.Done, "The sale is voided, and the "+earned(sale)+" it earned are taken back.")
+	return a.Redirect(c, transactionPath(id))
+}
+
+// confirm shows a question as a page or, to htmx, as the content of the dialog.
+func (a *Admin) confirm(c echo.Context, status int, v views.Confirm) error {
+	return a.Render(c, status, views.ConfirmPage(v), views.ConfirmDialog(v))
+}
+
+// newTransaction finds whose sale it is, and then asks for the rest. Looking for
+// somebody makes two round trips, the form five: the session, the customer, types and
+// locations.
+func (a *Admin) newTransaction(c echo.Context) error {
+	q := page.Query(c.QueryParams())
+	if q.Filled("customer_ulid") != nil {
+		form := page.Blank(map[string]string{"customer_ulid": q.Value("customer_ulid"), page.FormKey: a.NewFormKey()})
+		return a.transactionForm(c, http.StatusOK, form)
+	}
+	v := views.TransactionForm{Frame: a.transactionFrame(c), Customer: q.Field("search", "Name, phone or e-mail")}
+	v.Customer.Placeholder = "Name, phone or e-mail"
+	if search := q.Filled("search"); search != nil {
+		active := string(customer.Active)
+		list, err := a.Customers.List(c.Request().Context(), page.Actor(c), customer.Filter{Search: search, Status: &active}, core.Page{Size: 8})
+		if err != nil {
+			return err
+		}
+		for _, found := range list.Items {
+			v.Found = append(v.Found, foundCustomer(found))
+		}
+	}
+	return a.Render(c, http.StatusOK, views.TransactionFormPage(v), views.FoundCustomers(v))
+}
+
+func (a *Admin) transactionFrame(c echo.Context) views.Frame {
+	return a.frame(c, "Record a sale", transactionsPath, ui.Crumb{Label: "Transactions", Path: transactionsPath})
+}
+
+func foundCustomer(found customer.Customer) views.Found {
+	f := views.Found{
+		ID: found.ID.String(), Name: found.FirstName + " " + found.LastName, Phone: found.Phone, Balance: amount(found.PointsBalance, "points"),
+		Path: page.WithQuery(transactionsPath+"/new", "customer_ulid", found.ID.String()),
+	}
+	if found.StampsBalance != 0 {
+		f.Balance += ", " + amount(found.StampsBalance, "stamps")
+	}
+	return f
+}
+
+// transactionForm shows the form of a sale to a customer who was chosen.
+func (a *Admin) transactionForm(c echo.Context, status int, form *page.Form) error {
+	ctx, by := c.Request().Context(), page.Actor(c)
+	id, err := core.ParseID(form.Value("customer_ulid"))
+	if err != nil {
+		return core.ErrNotFound
+	}
+	chosen, err := a.Customers.Find(ctx, by, id)
+	if err != nil {
+		return err
+	}
+	types, err := a.Transactions.Types(ctx, by)
+	if err != nil {
+		return err
+	}
+	places, err := a.Locations.List(ctx, by)
+	if err != nil {
+		return err
+	}
+	found := foundCustomer(chosen)
+	v := views.TransactionForm{
+		Frame: a.transactionFrame(c), FormKey: form.Value(page.FormKey), Chosen: &found,
+		NoTypes: len(typeOptions(types, true)) == 0, CanAdd: by.Role.Includes(core.Manager),
+		Spend:   form.Field("spend_amount_cents", "Amount"),
+		Type:    form.Field("transaction_type_id", "Type"),
+		Receipt: form.Field("external_reference", "Receipt number"),
+	}
+	v.Spend.Before, v.Spend.Mode, v.Spend.Autofocus, v.Spend.Autocomplete = page.Symbol(by.Tenant.Currency), "decimal", true, "off"
+	v.Type.Options = form.Options("transaction_type_id", typeOptions(types, true)...)
+	if open := placeOptions(places, true); len(open) > 0 {
+		place := form.Field("location_id", "Location")
+		place.Optional = true
+		place.Options = form.Options("location_id", append([]ui.Option{{Label: "Not said"}}, open...)...)
+		v.Location = &place
+	}
+	v.Receipt.Optional, v.Receipt.Help = true, "A number that is used once: the same sale cannot be recorded twice with it."
+	v.Problem = form.Problem()
+	return a.Render(c, status, views.TransactionFormPage(v), nil)
+}
+
+func (a *Admin) recordTransaction(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	by := page.Once(c, form, func(t transaction.Transaction) string { return customerPath(t.CustomerID) })
+	sale, err := a.Transactions.Record(c.Request().Context(), by, transaction.New{
+		CustomerID: form.Text("customer_ulid"), TransactionTypeID: form.Integer("transaction_type_id"),
+		SpendAmountCents: form.Amount("spend_amount_cents", by.Tenant.Currency), ExternalReference: form.Filled("external_reference"),
+		LocationID: form.Integer("location_id"), Source: transaction.Panel, Unreadable: form.Unreadable,
+	})
+	if path, again := page.Repeated(by, err); again {
+		return a.Redirect(c, path)
+	}
+	if form.Refused(err) {
+		return a.transactionForm(c, http.StatusUnprocessableEntity, form)
+	}
+	if err != nil {
+		return err
+	}
+	a.Flash(c, ui.Done, page.Money(sale.SpendAmountCents, by.Tenant.Currency)+" recorded: "+earned(sale)+" earned.")
+	return a.Redirect(c, customerPath(sale.CustomerID))
+}
+
+// previewTransaction says what a sale that is being typed will earn.
+func (a *Admin) previewTransaction(c echo.Context) error {
+	by, q := page.Actor(c), page.Query(c.QueryParams())
+	var v views.Earns
+	spend, kind := q.Amount("spend_amount_cents", by.Tenant.Currency), q.Integer("transaction_type_id")
+	if spend != nil && kind != nil {
+		t, err := a.Transactions.FindType(c.Request().Context(), by, *kind)
+		if err != nil {
+			return err
+		}
+		v = earns(t, *spend, by.Tenant.Currency)
+	}
+	return a.Render(c, http.StatusOK, views.EarnsLine(v), nil)
+}
+
+// earns says what a sale of a type would earn, and why nothing where it would not.
+func earns(t transaction.Type, spend int64, currency string) views.Earns {
+	award, err := t.Award(spend)
+	if sentence, refused := page.Sentence(err); refused {
+		return views.Earns{Note: sentence}
+	}
+	v := views.Earns{Text: amount(award, t.RuleType)}
+	if award == 0 && spend < t.MinSpendCents {
+		v.Note = "(from " + page.Money(t.MinSpendCents, currency) + " on)"
+	}
+	if t.MaxAward != nil && award == *t.MaxAward {
+		v.Note = "(the most that one sale earns)"
+	}
+	return v
+}

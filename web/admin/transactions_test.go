@@ -1,0 +1,271 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/transaction"
+)
+
+// till is a shop with a customer and a type that earns a point for every euro.
+type till struct {
+	*shop
+	elsa   customer.Customer
+	typeID string
+}
+
+func newTill(t *testing.T) *till {
+	t.Helper()
+	s := &till{shop: newShop(t)}
+	first, last, phone := "Elsa", "Berg <b>", "08-465 004 12"
+	made, err := s.Customers.Upsert(t.Context(), s.by, customer.New{FirstName: &first, LastName: &last, Phone: &phone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, err := s.Transactions.AddType(t.Context(), s.by, transaction.NewType{
+		Name: "Purchase", RuleType: "points", Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.elsa, s.typeID = made.Customer, strconv.FormatInt(kind.ID, 10)
+	return s
+}
+
+// sale is the form of a sale to Elsa.
+func (s *till) sale(b *browser, spend string) url.Values {
+	b.t.Helper()
+	shown := b.get("/admin/transactions/new?customer_ulid=" + s.elsa.ID.String())
+	key, _ := shown.Find("input[name=form_key]").Attr("value")
+	return form("form_key", key, "customer_ulid", s.elsa.ID.String(), "transaction_type_id", s.typeID, "spend_amount_cents", spend)
+}
+
+// sold records a sale as that person, and returns its path.
+func (s *till) sold(b *browser, spend string) string {
+	b.t.Helper()
+	if a := b.post("/admin/transactions/new", s.sale(b, spend)); a.Code != http.StatusSeeOther {
+		b.t.Fatalf("recording = %d %s", a.Code, a.words(".alert"))
+	}
+	path, _ := b.get("/admin/transactions").Find("tbody tr a").First().Attr("href")
+	return path
+}
+
+func (s *till) balance(t *testing.T) int64 {
+	t.Helper()
+	c, err := s.Customers.Find(t.Context(), s.by, s.elsa.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.PointsBalance
+}
+
+// "A newcomer records a first sale": find the customer, type the amount, done.
+func TestRecordingASale(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	cashier := s.signedIn(t, core.Cashier)
+	found := cashier.get("/admin/transactions/new?search=465+004", "Hx-Request", "true")
+	if got := found.words("a"); !strings.HasPrefix(got, "EB Elsa Berg <b> 08-465 004 12 0 points") || found.Find("b, html > body > header").Length() > 0 {
+		t.Errorf("found %q", got)
+	}
+	earns := cashier.get("/admin/transactions/earns?spend_amount_cents=24,50&transaction_type_id="+s.typeID, "Hx-Request", "true")
+	if got := earns.words("#earns"); got != "Earns 24 points" {
+		t.Errorf("the preview says %q", got)
+	}
+
+	refused := cashier.post("/admin/transactions/new", s.sale(cashier, "lots"))
+	if refused.Code != http.StatusUnprocessableEntity || refused.words(".invalid-feedback") != "The amount field must be an amount such as 24.50." {
+		t.Errorf("refused: %d %q", refused.Code, refused.words(".invalid-feedback"))
+	}
+	if typed, _ := refused.Find("#field-spend_amount_cents").Attr("value"); typed != "lots" {
+		t.Errorf("the amount is now %q", typed)
+	}
+
+	path := s.sold(cashier, "24,50")
+	list := cashier.get("/admin/transactions")
+	if got := list.words("#flashes"); got != "" {
+		t.Errorf("the flash came twice: %q", got)
+	}
+	if got := list.words("tbody tr"); !strings.Contains(got, "Elsa Berg <b>") || !strings.Contains(got, "24.50") || !strings.Contains(got, "24 points") || !strings.Contains(got, "Panel, Bo Ek") {
+		t.Errorf("list = %q", got)
+	}
+	if got := cashier.get(path).words("main"); !strings.Contains(got, "Earned 24 points") || !strings.Contains(got, "+24 24") {
+		t.Errorf("detail = %q", got)
+	}
+}
+
+// "One submit for two clicks": the same form, sent twenty times at once, is one sale.
+func TestADoubleClickIsOneSale(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	cashier := s.signedIn(t, core.Cashier)
+	sent := s.sale(cashier, "12.50")
+	var clicks sync.WaitGroup
+	for range 20 {
+		again := *cashier
+		clicks.Go(func() {
+			a := again.post("/admin/transactions/new", sent)
+			if a.Code != http.StatusSeeOther || a.Header().Get("Location") != "/admin/customers/"+s.elsa.ID.String() {
+				t.Errorf("a click is answered %d to %q", a.Code, a.Header().Get("Location"))
+			}
+		})
+	}
+	clicks.Wait()
+	if got := s.balance(t); got != 12 {
+		t.Errorf("balance = %d, want 12", got)
+	}
+}
+
+// "Void with confirmation": it says what will happen, happens once, and says so.
+func TestVoidingASale(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	manager := s.signedIn(t, core.Manager)
+	path := s.sold(manager, "24.50")
+
+	asked := manager.get(path+"/void", "Hx-Request", "true")
+	if got := asked.words("form p"); !strings.Contains(got, "the 24 points it earned are taken back") || asked.Find("#dialog-title").Length() != 1 {
+		t.Errorf("asked %q", got)
+	}
+	if whole := manager.get(path + "/void"); whole.words("h1") != "Void this sale?" {
+		t.Errorf("without scripts: %q", whole.words("h1"))
+	}
+	if got := s.balance(t); got != 24 {
+		t.Errorf("asking alone took points: %d", got)
+	}
+	done := manager.posted(path+"/void", nil)
+	if got := done.words("#flashes"); got != "The sale is voided, and the 24 points it earned are taken back." {
+		t.Errorf("flash = %q", got)
+	}
+	if got := done.words("main"); !strings.Contains(got, "Voided by Bo Ek") || !strings.Contains(got, "−24 0") {
+		t.Errorf("detail = %q", got)
+	}
+	again := manager.post(path+"/void", nil)
+	if again.Code != http.StatusUnprocessableEntity || again.words(".alert") != "This transaction has already been voided." {
+		t.Errorf("again: %d %q", again.Code, again.words(".alert"))
+	}
+	if got := s.balance(t); got != 0 {
+		t.Errorf("balance = %d, want 0", got)
+	}
+}
+
+// Decisions §9: a cashier may "void own last sale within 10 minutes", and is offered no other.
+func TestACashierVoidsTheirLastSale(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	cashier := s.signedIn(t, core.Cashier)
+	earlier := s.sold(cashier, "5")
+	dbtest.Tick(s.db)
+	last := s.sold(cashier, "7")
+	list := cashier.get("/admin/transactions")
+	offered, _ := list.Find("tbody a.btn").Attr("href")
+	if list.Find("tbody a.btn").Length() != 1 || offered != last+"/void" {
+		t.Errorf("offered to void %d, %s", list.Find("tbody a.btn").Length(), offered)
+	}
+	if a := cashier.post(earlier+"/void", nil); a.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(a.words(".alert"), "At the till only your own last sale") {
+		t.Errorf("the earlier one: %d %q", a.Code, a.words(".alert"))
+	}
+	cashier.posted(last+"/void", nil)
+	if got := s.balance(t); got != 5 {
+		t.Errorf("balance = %d, want 5", got)
+	}
+}
+
+// Filters narrow the list; what cannot be read is said, and what was typed stays.
+func TestFilteringSales(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	manager := s.signedIn(t, core.Manager)
+	voided := s.sold(manager, "5")
+	manager.posted(voided+"/void", nil)
+	s.sold(manager, "7")
+	for query, want := range map[string]int{
+		"": 2, "status=voided": 1, "status=completed": 1, "transaction_type_id=" + s.typeID: 2, "transaction_type_id=999999": 0,
+		"source=panel": 2, "source=api": 0, "from=2020-01-01&to=2020-12-31": 0, "customer_ulid=" + s.elsa.ID.String(): 2, "external_reference=nothing": 0,
+	} {
+		list := manager.get("/admin/transactions?"+query, "Hx-Request", "true")
+		if got := list.Find("tbody tr").Length(); got != want {
+			t.Errorf("%q shows %d sales, want %d", query, got, want)
+		}
+		if list.Find("header, aside").Length() > 0 {
+			t.Errorf("%q: htmx got the whole page", query)
+		}
+		if want == 0 && list.words(".empty-title") != "No sale found" {
+			t.Errorf("%q: %q", query, list.words(".empty"))
+		}
+	}
+	wrong := manager.ask(http.MethodGet, "/admin/transactions?from=yesterday", nil)
+	if wrong.Code != http.StatusUnprocessableEntity || !strings.Contains(wrong.words("[role=alert]"), "The from field must be a date such as 2026-11-21.") {
+		t.Errorf("a wrong day: %d %q", wrong.Code, wrong.words("[role=alert]"))
+	}
+}
+
+func TestASaleOfAnotherBusinessIsNotThere(t *testing.T) {
+	t.Parallel()
+	s, other := newTill(t), newShop(t)
+	path := s.sold(s.signedIn(t, core.Owner), "5")
+	stranger := other.signedIn(t, core.Owner)
+	for _, p := range []string{path, path + "/void", "/admin/transactions/new?customer_ulid=" + s.elsa.ID.String()} {
+		if a := stranger.ask(http.MethodGet, p, nil); a.Code != http.StatusNotFound {
+			t.Errorf("GET %s = %d, want 404", p, a.Code)
+		}
+	}
+	if a := stranger.post(path+"/void", nil); a.Code != http.StatusNotFound {
+		t.Errorf("voided by a stranger: %d", a.Code)
+	}
+	if got := s.balance(t); got != 5 {
+		t.Errorf("balance = %d, want 5", got)
+	}
+}
+
+// A live "what would 24.50 earn?" preview, of a rule that is still being typed.
+func TestTransactionTypes(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	manager := s.signedIn(t, core.Manager)
+	if got := manager.get("/admin/types").words(".empty-title"); got != "Nothing earns yet" {
+		t.Errorf("without types: %q", got)
+	}
+	draft := form("name", "", "rule_type", "points", "points_per_unit", "3", "unit_cents", "2.00", "stamps_per_transaction", "1", "example", "24.50")
+	if got := manager.post("/admin/types/earns", draft, "Hx-Request", "true").words("#earns"); got != "Earns 36 points" {
+		t.Errorf("the preview says %q", got)
+	}
+	if got := manager.post("/admin/types/try", draft).words("#earns"); got != "Earns 36 points" {
+		t.Errorf("without scripts it says %q", got)
+	}
+	refused := manager.post("/admin/types/new", draft)
+	if refused.Code != http.StatusUnprocessableEntity || refused.words(".invalid-feedback") != "The name field is required." {
+		t.Errorf("without a name: %d %q", refused.Code, refused.words(".invalid-feedback"))
+	}
+	draft.Set("name", "Catering <b>")
+	draft.Set("unit_cents", "0")
+	if zero := manager.post("/admin/types/new", draft); zero.Code != http.StatusUnprocessableEntity {
+		t.Errorf("points for every nothing: %d", zero.Code)
+	}
+	draft.Set("unit_cents", "2.00")
+	draft.Set("min_spend_cents", "10")
+	draft.Set("max_award", "50")
+	made := manager.posted("/admin/types/new", draft)
+	if got := made.words("tbody tr"); got != "Catering <b> 3 points for every € 2.00 From € 10.00, at most 50 points From € 10.00, at most 50 points Deactivate" {
+		t.Errorf("list = %q", got)
+	}
+	path, _ := made.Find("tbody a").Attr("href")
+	draft.Set("points_per_unit", "4")
+	draft.Set("active", "1")
+	if got := manager.posted(path, draft).words("tbody tr"); !strings.HasPrefix(got, "Catering <b> 4 points for every € 2.00") {
+		t.Errorf("edited: %q", got)
+	}
+	if got := manager.posted(path+"/active", form("active", "0")).words("tbody tr"); !strings.Contains(got, "Inactive") {
+		t.Errorf("deactivated: %q", got)
+	}
+	if a := newShop(t).signedIn(t, core.Owner).ask(http.MethodGet, path, nil); a.Code != http.StatusNotFound {
+		t.Errorf("another business's type: %d", a.Code)
+	}
+}

@@ -1,0 +1,275 @@
+package admin
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/transaction"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+const typesPath = "/admin/types"
+
+func (a *Admin) typeRoutes() []route {
+	return []route{
+		{method: get, path: typesPath, least: core.Manager, handle: a.listTypes},
+		{method: get, path: typesPath + "/new", least: core.Manager, handle: a.newType},
+		{method: post, path: typesPath + "/new", least: core.Manager, handle: a.addType},
+		{method: post, path: typesPath + "/earns", least: core.Manager, handle: a.previewType},
+		{method: post, path: typesPath + "/try", least: core.Manager, handle: a.tryType},
+		{method: get, path: typesPath + "/:id", least: core.Manager, handle: a.showType},
+		{method: post, path: typesPath + "/:id", least: core.Manager, handle: a.editType},
+		{method: post, path: typesPath + "/:id/active", least: core.Manager, handle: a.switchType},
+	}
+}
+
+// number reads the integer id of a path. One that is no number is nobody's.
+func number(c echo.Context) (int64, error) {
+	n, err := strconv.ParseInt(c.Param("id"), 10, 64)
+	if err != nil {
+		return 0, core.ErrNotFound
+	}
+	return n, nil
+}
+
+func typePath(id int64) string { return typesPath + "/" + strconv.FormatInt(id, 10) }
+
+func (a *Admin) listTypes(c echo.Context) error {
+	by := page.Actor(c)
+	types, err := a.Transactions.Types(c.Request().Context(), by)
+	if err != nil {
+		return err
+	}
+	v := views.TypeList{Frame: a.frame(c, "Transaction types", typesPath)}
+	for _, t := range types {
+		v.Rows = append(v.Rows, views.TypeRow{
+			Path: typePath(t.ID), Name: t.Name, Rule: ruleInWords(t, by.Tenant.Currency), Limits: limitsInWords(t, by.Tenant.Currency),
+			Active: t.Active, SwitchPath: typePath(t.ID) + "/active",
+		})
+	}
+	return a.Render(c, http.StatusOK, views.TypeListPage(v), nil)
+}
+
+// ruleInWords is "1 point for every € 1.00".
+func ruleInWords(t transaction.Type, currency string) string {
+	if t.RuleType == "stamps" {
+		return amount(t.StampsPerTransaction, t.RuleType)
+	}
+	return amount(t.PointsPerUnit, t.RuleType) + " for every " + page.Money(t.UnitCents, currency)
+}
+
+func limitsInWords(t transaction.Type, currency string) string {
+	words := ""
+	if t.MinSpendCents > 0 {
+		words = "From " + page.Money(t.MinSpendCents, currency)
+	}
+	if t.MaxAward != nil {
+		if words != "" {
+			words += ", a"
+		} else {
+			words = "A"
+		}
+		words += "t most " + amount(*t.MaxAward, t.RuleType)
+	}
+	return words
+}
+
+func (a *Admin) newType(c echo.Context) error {
+	currency := page.Actor(c).Tenant.Currency
+	return a.typeForm(c, http.StatusOK, nil, page.Blank(map[string]string{
+		"rule_type": "points", "points_per_unit": "1", "unit_cents": page.Amount(100, currency), "stamps_per_transaction": "1",
+	}))
+}
+
+// typeForm shows the form of a type to be, or of one that exists.
+func (a *Admin) typeForm(c echo.Context, status int, old *transaction.Type, form *page.Form) error {
+	currency := page.Actor(c).Tenant.Currency
+	v := views.TypeForm{Frame: a.frame(c, "New transaction type", typesPath, ui.Crumb{Label: "Transaction types", Path: typesPath}), Action: typesPath + "/new", Button: "Make the type"}
+	if old != nil {
+		v.Title, v.Action, v.Button = old.Name, typePath(old.ID), "Save"
+	}
+	v.Name = form.Field("name", "Name")
+	v.Name.Help = "What the till calls it: “Drinks”, “Lunch”, “Catering”."
+	v.Unit = form.Field("rule_type", "A sale earns")
+	v.Unit.Options = form.Options("rule_type",
+		ui.Option{Value: "points", Label: "Points", Help: "By what is spent"}, ui.Option{Value: "stamps", Label: "Stamps", Help: "By the visit, like a stamp card"})
+	v.Points, v.Per = form.Field("points_per_unit", "Points"), form.Field("unit_cents", "for every")
+	v.Stamps = form.Field("stamps_per_transaction", "Stamps for each sale")
+	v.Least, v.Most = form.Field("min_spend_cents", "Only from"), form.Field("max_award", "At most")
+	if old != nil {
+		active := form.Field("active", "The till and the API may use it")
+		v.Active = &active
+	}
+	v.Problem = form.Problem()
+	symbol := page.Symbol(currency)
+	v.Points.Mode, v.Stamps.Mode, v.Most.Mode = "numeric", "numeric", "numeric"
+	v.Per.Before, v.Per.Mode, v.Per.Help = symbol, "decimal", "Only whole multiples count: 2.50 earns as much as 2.00."
+	v.Least.Before, v.Least.Mode, v.Least.Optional, v.Least.Help = symbol, "decimal", true, "A smaller sale is recorded and earns nothing."
+	v.Most.After, v.Most.Optional, v.Most.Help = "per sale", true, "However much is spent."
+	v.Example = form.Field("example", "What would this earn?")
+	if v.Example.Value == "" {
+		v.Example.Value = page.Amount(2450, currency)
+	}
+	v.Example.Before, v.Example.Mode = symbol, "decimal"
+	v.Earns = a.earnsBy(c, form, v.Example.Value)
+	return a.Render(c, status, views.TypeFormPage(v), nil)
+}
+
+// newTypeOf is the type that a form describes.
+func newTypeOf(form *page.Form, currency string) transaction.NewType {
+	n := transaction.NewType{Name: form.Value("name"), RuleType: transaction.RuleType(form.Value("rule_type"))}
+	n.PointsPerUnit = value(form.Integer("points_per_unit"))
+	n.UnitCents = value(form.Amount("unit_cents", currency))
+	if n.UnitCents == 0 {
+		n.UnitCents = -1 // typed or left empty: core would take 0 for its default
+	}
+	n.StampsPerTransaction = value(form.Integer("stamps_per_transaction"))
+	n.MinSpendCents = value(form.Amount("min_spend_cents", currency))
+	n.MaxAward = form.Integer("max_award")
+	n.Unreadable = form.Unreadable
+	return n
+}
+
+func value(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+// earnsBy says what a sale of that much would earn by the rule on the form, as far as it
+// can be read.
+func (a *Admin) earnsBy(c echo.Context, form *page.Form, spend string) views.Earns {
+	currency := page.Actor(c).Tenant.Currency
+	cents, ok := page.ParseAmount(spend, currency)
+	if !ok {
+		return views.Earns{Note: "Type an amount such as " + page.Amount(2450, currency) + "."}
+	}
+	draft := page.Query(form.Values)
+	n := newTypeOf(draft, currency)
+	award, unit, err := n.Preview(&cents)
+	if err != nil {
+		return views.Earns{Note: "The rule is not complete yet."}
+	}
+	v := views.Earns{Text: amount(award, unit)}
+	if award == 0 && cents < n.MinSpendCents {
+		v.Note = "(from " + page.Money(n.MinSpendCents, currency) + " on)"
+	}
+	return v
+}
+
+func (a *Admin) previewType(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	return a.Render(c, http.StatusOK, views.EarnsLine(a.earnsBy(c, form, form.Value("example"))), nil)
+}
+
+// tryType shows the form again with what its rule earns: the preview without scripts.
+func (a *Admin) tryType(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	return a.typeForm(c, http.StatusOK, nil, form)
+}
+
+func (a *Admin) addType(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	by := page.Actor(c)
+	t, err := a.Transactions.AddType(c.Request().Context(), by, newTypeOf(form, by.Tenant.Currency))
+	if form.Refused(err) {
+		return a.typeForm(c, http.StatusUnprocessableEntity, nil, form)
+	}
+	if err != nil {
+		return err
+	}
+	a.Flash(c, ui.Done, "“"+t.Name+"” is ready: "+ruleInWords(t, by.Tenant.Currency)+".")
+	return a.Redirect(c, typesPath)
+}
+
+func (a *Admin) showType(c echo.Context) error {
+	t, err := a.typeOf(c)
+	if err != nil {
+		return err
+	}
+	currency := page.Actor(c).Tenant.Currency
+	values := map[string]string{
+		"name": t.Name, "rule_type": string(t.RuleType), "points_per_unit": strconv.FormatInt(t.PointsPerUnit, 10),
+		"unit_cents": page.Amount(t.UnitCents, currency), "stamps_per_transaction": strconv.FormatInt(t.StampsPerTransaction, 10),
+	}
+	if t.MinSpendCents > 0 {
+		values["min_spend_cents"] = page.Amount(t.MinSpendCents, currency)
+	}
+	if t.MaxAward != nil {
+		values["max_award"] = strconv.FormatInt(*t.MaxAward, 10)
+	}
+	if t.Active {
+		values["active"] = "1"
+	}
+	return a.typeForm(c, http.StatusOK, &t, page.Blank(values))
+}
+
+func (a *Admin) typeOf(c echo.Context) (transaction.Type, error) {
+	id, err := number(c)
+	if err != nil {
+		return transaction.Type{}, err
+	}
+	return a.Transactions.FindType(c.Request().Context(), page.Actor(c), id)
+}
+
+func (a *Admin) editType(c echo.Context) error {
+	old, err := a.typeOf(c)
+	if err != nil {
+		return err
+	}
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	by := page.Actor(c)
+	n := newTypeOf(form, by.Tenant.Currency)
+	t, err := a.Transactions.EditType(c.Request().Context(), by, old.ID, transaction.EditType{
+		Name: core.Set(n.Name), RuleType: core.Set(string(n.RuleType)), Active: core.Set(form.Checked("active")),
+		PointsPerUnit: core.Set(n.PointsPerUnit), UnitCents: core.Set(n.UnitCents), StampsPerTransaction: core.Set(n.StampsPerTransaction),
+		MinSpendCents: core.Set(n.MinSpendCents), MaxAward: core.Optional[int64]{Set: true, Value: n.MaxAward}, Unreadable: n.Unreadable,
+	})
+	if form.Refused(err) {
+		return a.typeForm(c, http.StatusUnprocessableEntity, &old, form)
+	}
+	if err != nil {
+		return err
+	}
+	a.Flash(c, ui.Done, "“"+t.Name+"” is saved. Sales that were recorded keep what they earned.")
+	return a.Redirect(c, typesPath)
+}
+
+func (a *Admin) switchType(c echo.Context) error {
+	id, err := number(c)
+	if err != nil {
+		return err
+	}
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	t, err := a.Transactions.SetTypeActive(c.Request().Context(), page.Actor(c), id, form.Value("active") == "1")
+	if err != nil {
+		return err
+	}
+	if t.Active {
+		a.Flash(c, ui.Done, "Sales can be of the type “"+t.Name+"” again.")
+	} else {
+		a.Flash(c, ui.Done, "No new sale can be of the type “"+t.Name+"”. Recorded ones stay as they are.")
+	}
+	return a.Redirect(c, typesPath)
+}

@@ -1,0 +1,180 @@
+// Package mailbox shows the mails of an installation without a mail server, so that
+// invitations can be tried where nothing is sent.
+//
+// Its surprising rule: for everybody but a browser on the machine itself, there is no
+// such page. These mails are other people's, and the links in them open accounts.
+package mailbox
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/mail"
+	"example.com/loyalty/static"
+	views "example.com/loyalty/views/mailbox"
+	"example.com/loyalty/web/host"
+)
+
+// Pages are the pages of one installation.
+type Pages struct {
+	mails   *mail.Service
+	names   host.Names
+	address func(*http.Request) string // of the client
+	zone    *time.Location             // of the machine, which is the reader's
+}
+
+// New makes the pages.
+func New(mails *mail.Service, names host.Names, address func(*http.Request) string, zone *time.Location) *Pages {
+	return &Pages{mails, names, address, zone}
+}
+
+// Mount registers the pages on the base host.
+func (p *Pages) Mount(e *echo.Echo) {
+	for path, handler := range map[string]echo.HandlerFunc{
+		"/mail":            p.list,
+		"/mail/:ulid":      p.show,
+		"/mail/:ulid/html": p.html,
+	} {
+		e.Match([]string{http.MethodGet, http.MethodHead}, path, handler, p.onlyHere)
+	}
+}
+
+// onlyHere lets a browser on this machine pass, that asks for the base host by its name:
+// a page of somebody else's whose name leads to this machine asks for another.
+func (p *Pages) onlyHere(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		slug, known := p.names.Slug(c.Request().Host)
+		client, err := netip.ParseAddr(p.address(c.Request()))
+		if err != nil || !client.IsLoopback() || !known || slug != "" {
+			return echo.ErrNotFound
+		}
+		c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
+		return next(c)
+	}
+}
+
+const pageSize = 25
+
+func (p *Pages) list(c echo.Context) error {
+	page := core.Page{Size: pageSize}
+	if text := c.QueryParam("cursor"); text != "" {
+		cursor, err := core.ParseCursor(text)
+		if err != nil {
+			return echo.ErrNotFound
+		}
+		page.Cursor = &cursor
+	}
+	mails, err := p.mails.List(c.Request().Context(), page)
+	if err != nil {
+		return err
+	}
+	v := views.List{Frame: frame("Mail"), Newer: link(mails.Prev), Older: link(mails.Next)}
+	for _, m := range mails.Items {
+		v.Mails = append(v.Mails, views.Row{
+			Link: "/mail/" + m.ID.String(), Subject: m.Subject, To: m.Recipient, Written: p.moment(m.CreatedAt),
+		})
+	}
+	return render(c, views.ListPage(v))
+}
+
+func link(to *core.Cursor) string {
+	if to == nil {
+		return ""
+	}
+	return "/mail?cursor=" + url.QueryEscape(to.String())
+}
+
+// showPolicy is that of every page, and lets this one have a frame.
+const showPolicy = "default-src 'none'; style-src 'self'; img-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+func (p *Pages) show(c echo.Context) error {
+	m, err := p.find(c)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set(echo.HeaderContentSecurityPolicy, showPolicy)
+	return render(c, views.MailPage(views.Mail{
+		Frame: frame(m.Subject), Subject: m.Subject, To: m.Recipient, Written: p.moment(m.CreatedAt),
+		HTML: "/mail/" + m.ID.String() + "/html", Text: spans(m.Text),
+	}))
+}
+
+// htmlPolicy lets the mail be drawn and do nothing: no script, no form, nothing loaded,
+// an origin of its own. Its links open in a tab, or somebody who is invited could not
+// follow them from here.
+const htmlPolicy = "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
+
+func (p *Pages) html(c echo.Context) error {
+	m, err := p.find(c)
+	if err != nil {
+		return err
+	}
+	h := c.Response().Header()
+	h.Set(echo.HeaderContentSecurityPolicy, htmlPolicy)
+	h.Set(echo.HeaderXFrameOptions, "SAMEORIGIN")
+	return c.HTML(http.StatusOK, strings.Replace(m.HTML, "<head>", `<head><base target="_blank">`, 1))
+}
+
+func (p *Pages) find(c echo.Context) (mail.Mail, error) {
+	id, err := core.ParseID(c.Param("ulid"))
+	if err != nil {
+		return mail.Mail{}, echo.ErrNotFound
+	}
+	m, err := p.mails.Find(c.Request().Context(), id)
+	if core.IsKind(err, core.KindNotFound) {
+		return mail.Mail{}, echo.ErrNotFound
+	}
+	return m, err
+}
+
+func (p *Pages) moment(at time.Time) views.Moment {
+	return views.Moment{Text: at.In(p.zone).Format("2 January 2006, 15:04:05"), Machine: at.Format(time.RFC3339)}
+}
+
+// address of a page, as far as no punctuation of the sentence around it belongs to it.
+var address = regexp.MustCompile(`https://[^\s<>"]*[^\s<>".,;:!?)]`)
+
+// spans splits a text at the addresses in it.
+func spans(text string) (spans []views.Span) {
+	at := 0
+	for _, found := range address.FindAllStringIndex(text, -1) {
+		if found[0] > at {
+			spans = append(spans, views.Span{Text: text[at:found[0]]})
+		}
+		link := text[found[0]:found[1]]
+		spans = append(spans, views.Span{Text: link, Link: link})
+		at = found[1]
+	}
+	if at < len(text) {
+		spans = append(spans, views.Span{Text: text[at:]})
+	}
+	return spans
+}
+
+func frame(title string) views.Frame {
+	return views.Frame{
+		Title:       title + " · Loyalty",
+		Stylesheets: []string{static.Path("css/frame.css"), static.Path("css/docs.css"), static.Path("css/mailbox.css")},
+		Icon:        static.Path("img/icon.svg"),
+	}
+}
+
+// render finishes the page before the first byte leaves, so that one that fails can
+// still be answered with an error.
+func render(c echo.Context, page templ.Component) error {
+	var b bytes.Buffer
+	if err := page.Render(c.Request().Context(), &b); err != nil {
+		return fmt.Errorf("render %s: %w", c.Path(), err)
+	}
+	return c.HTMLBlob(http.StatusOK, b.Bytes())
+}
