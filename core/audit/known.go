@@ -17,6 +17,7 @@ type noun struct {
 // to the code. A verb that the code gives up stays: old entries speak of it.
 var nouns = []noun{
 	{"customer", core.Manager, []string{"create", "edit", "adjust", "erase", "download", "export"}},
+	{"import", core.Manager, []string{"run", "cancel"}},
 	{"transaction", core.Manager, []string{"void"}},
 	{"transaction_type", core.Manager, []string{"create", "edit"}},
 	{"reward", core.Manager, []string{"create", "edit"}},
