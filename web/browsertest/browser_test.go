@@ -1,6 +1,7 @@
 package browsertest_test
 
 import (
+	"bytes"
 	"fmt"
 	"image/png"
 	"net/http"
@@ -69,8 +70,12 @@ var pages = map[string]string{
 		<p id="said"></p><script src="/dialog.js"></script>`,
 	"/dialog.js": `one.onclick = () => document.querySelector("dialog").showModal();
 		two.onclick = () => { said.textContent = "voided: " + document.querySelector("input").value; document.querySelector("dialog").close(); };`,
-	"/pale":        `<h1>Pale</h1><p id="pale">hard to read in the dark</p><img src="/dot.svg">`,
-	"/pale.css":    `@media (prefers-color-scheme: dark) { body { background: #000 } h1 { color: #fff } #pale { color: #333 } }`,
+	"/pale":     `<h1>Pale</h1><p id="pale">hard to read in the dark</p><img src="/dot.svg">`,
+	"/pale.css": `@media (prefers-color-scheme: dark) { body { background: #000 } h1 { color: #fff } #pale { color: #333 } }`,
+	"/theme":    `<h1>Theme</h1><p>some words</p><script src="/theme.js"></script>`,
+	"/theme.js": `const dark = matchMedia("(prefers-color-scheme: dark)");
+		dark.onchange = () => { document.documentElement.className = dark.matches ? "dark" : ""; };`,
+	"/theme.css":   `body { background: #fff; color: #000; transition: background-color .3s, color .3s } .dark body { background: #000; color: #fff }`,
 	"/dot.svg":     `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>`,
 	"/faults":      `<h1>Faults</h1><img alt="" src="/missing.png"><img alt="" src="https://elsewhere.example/a.png"><p style="color: red">red</p><script src="/faults.js"></script>`,
 	"/faults.js":   `console.error("a complaint of", 1, "script"); console.warn("no error"); missing.function();`,
@@ -208,6 +213,14 @@ func testViolations(t *testing.T, p *browsertest.Page) {
 	if got, want := rules(p.Axe()), []string{"color-contrast #pale", "image-alt img"}; !slices.Equal(got, want) {
 		t.Errorf("in the dark: %q, want %q", got, want)
 	}
+	// Neither colour of a page that goes from one to the other is looked at on its way.
+	p.Open("/theme")
+	for i := range 4 {
+		p.Emulate(390, 844, i%2 == 1)
+		if got := p.Axe(); len(got) != 0 {
+			t.Errorf("dark %t: %v", i%2 == 1, got)
+		}
+	}
 }
 
 func testFaults(t *testing.T, p *browsertest.Page) {
@@ -267,12 +280,11 @@ func testScreenshot(t *testing.T, p *browsertest.Page) {
 	p.Emulate(390, 844, false)
 	p.Open("/high")
 	p.Screenshot(file)
-	picture, err := os.Open(file)
+	picture, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer picture.Close()
-	size, err := png.DecodeConfig(picture)
+	size, err := png.DecodeConfig(bytes.NewReader(picture))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,8 @@ func (w *watch) see(event any) {
 		w.world = 0
 
 	case *network.EventRequestWillBeSent:
-		if e.Type != network.ResourceTypeEventSource { // which stays open
+		// A stream of events stays open; nobody waits for an icon, which is of the other type.
+		if e.Type != network.ResourceTypeEventSource && e.Type != network.ResourceTypeOther {
 			w.requests[e.RequestID] = request{e.Request.Method + " " + e.Request.URL, e.LoaderID}
 		}
 	case *network.EventResponseReceived:
