@@ -83,6 +83,7 @@ var pages = map[string]string{
 	"/scripted.js": `document.getElementById("says").textContent = "scripted";`,
 	"/high":        `<h1>High</h1><p id="high">tall</p>`,
 	"/high.css":    `#high { height: 3000px }`,
+	"/framed":      `<h1>Framed</h1><iframe title="A letter" sandbox src="/pale"></iframe>`,
 	"/wide":        `<h1>Wide</h1><div class="clip"><p class="wide">fine</p></div><p class="wide" id="wide">too wide</p>`,
 	"/wide.css":    `.clip { overflow-x: auto } .wide { width: 700px }`,
 }
@@ -129,7 +130,7 @@ func show(w http.ResponseWriter, path, content string) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https:; connect-src 'self'; form-action 'self'")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https:; connect-src 'self'; frame-src 'self'; form-action 'self'")
 	style := ""
 	if _, has := pages[path+".css"]; has {
 		style = `<link rel="stylesheet" href="` + path + `.css">`
@@ -212,6 +213,10 @@ func testViolations(t *testing.T, p *browsertest.Page) {
 	p.Emulate(390, 844, true)
 	if got, want := rules(p.Axe()), []string{"color-contrast #pale", "image-alt img"}; !slices.Equal(got, want) {
 		t.Errorf("in the dark: %q, want %q", got, want)
+	}
+	p.Open("/framed")
+	if got := p.Axe(); len(got) != 0 {
+		t.Errorf("what stands in a frame is a page of its own: %v", got)
 	}
 	// Neither colour of a page that goes from one to the other is looked at on its way.
 	p.Open("/theme")
