@@ -203,7 +203,9 @@ func percent(p float64) string { return strconv.FormatFloat(p, 'f', 2, 64) + "%"
 
 // Initials stand for a face: of the first and the last name.
 func Initials(name string) string {
-	names := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '-' && r != '’' && r != '\'' })
+	names := strings.FieldsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '-' && r != '’' && r != '\''
+	})
 	if len(names) == 0 {
 		return "?"
 	}

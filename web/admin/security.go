@@ -91,12 +91,24 @@ func (a *Admin) sessionRow(s session.Session, by core.Actor) views.SessionRow {
 // one that does is right: most call themselves by several.
 var (
 	browsers = [][2]string{
-		{"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser/", "Samsung Internet"}, {"Vivaldi/", "Vivaldi"},
-		{"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"}, {"CriOS/", "Chrome"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"},
+		{"Edg", "Edge"},
+		{"OPR/", "Opera"},
+		{"SamsungBrowser/", "Samsung Internet"},
+		{"Vivaldi/", "Vivaldi"},
+		{"Firefox/", "Firefox"},
+		{"FxiOS/", "Firefox"},
+		{"CriOS/", "Chrome"},
+		{"Chrome/", "Chrome"},
+		{"Safari/", "Safari"},
 	}
 	systems = [][2]string{
-		{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"CrOS", "ChromeOS"}, {"Windows", "Windows"},
-		{"Mac OS X", "Mac"}, {"Linux", "Linux"},
+		{"iPhone", "iPhone"},
+		{"iPad", "iPad"},
+		{"Android", "Android"},
+		{"CrOS", "ChromeOS"},
+		{"Windows", "Windows"},
+		{"Mac OS X", "Mac"},
+		{"Linux", "Linux"},
 	}
 )
 

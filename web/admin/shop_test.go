@@ -75,8 +75,8 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 		Staff:     staff.NewService(d, jobs, mails, keys, func(address string) string { return address }),
 		Sessions:  session.NewService(d, jobs),
 		Customers: customer.NewService(d), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
-		Coupons: coupon.NewService(d, jobs), Locations: location.NewService(d), Reports: report.NewService(d),
-		Tenants: tenant.NewService(d, mails), Tokens: token.NewService(d, mails), Audit: audit.NewService(d),
+		Coupons: coupon.NewService(d, jobs), Locations: location.NewService(d), Reports: report.NewService(d), Audit: audit.NewService(d),
+		Tenants: tenant.NewService(d, mails), Tokens: token.NewService(d, mails),
 		API: admin.API{Base: "https://loyalty.example", Authority: "/var/lib/loyalty's/ca.pem"},
 	}
 	names, err := host.Parse("https://loyalty.example")
