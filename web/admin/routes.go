@@ -19,5 +19,9 @@ func (a *Admin) routes() []route {
 		a.customerRoutes(),
 		a.transactionRoutes(),
 		a.typeRoutes(),
+		a.rewardRoutes(),
+		a.redemptionRoutes(),
+		a.couponRoutes(),
+		a.locationRoutes(),
 	)
 }
