@@ -77,7 +77,6 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 		Customers: customer.NewService(d), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
 		Coupons: coupon.NewService(d, jobs), Locations: location.NewService(d), Reports: report.NewService(d), Audit: audit.NewService(d),
 		Tenants: tenant.NewService(d, mails), Tokens: token.NewService(d, mails),
-		Audit: audit.NewService(d),
 	}
 	names, err := host.Parse("https://loyalty.example")
 	if err != nil {
