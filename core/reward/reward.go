@@ -165,6 +165,18 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 	return core.NewList(p, rewards, func(r Counted) core.Cursor { return core.Cursor{At: r.CreatedAt, ID: r.ID} }), err
 }
 
+// Name is a reward to choose.
+type Name struct {
+	ID     core.ID
+	Name   string
+	Active bool
+}
+
+// Names returns all rewards by name. A business has some dozens. One round trip.
+func (s *Service) Names(ctx context.Context, by core.Actor) ([]Name, error) {
+	return db.ReadAll[Name](ctx, s.db, by, namesSQL, nil)
+}
+
 // Find returns a reward, or core.ErrNotFound. One round trip.
 func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Counted, error) {
 	return db.ReadOne[Counted](ctx, s.db, by, findCountedSQL, db.Args{"id": id})

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"errors"
 	"net/url"
 	"slices"
 	"strconv"
@@ -163,6 +164,10 @@ func (f *Form) Refused(err error) bool {
 	switch {
 	case refusal == nil:
 		return false
+	case errors.Is(err, core.ErrKeyReused):
+		f.Values.Del(FormKey) // it would be refused again
+		f.problem.Sentence = "This form was sent before, with something else in it. Look through it and send it once more."
+		return true
 	case refusal.Kind == core.KindInvalid:
 		f.errors = core.Fields{}
 		for name, messages := range refusal.Fields {
