@@ -3,6 +3,7 @@ package page
 import (
 	"encoding/csv"
 	"fmt"
+	"io"
 	"log/slog"
 	"mime"
 	"net/http"
@@ -24,7 +25,7 @@ const stalled = 2 * time.Minute
 // What fails before the first rows are on their way is returned. After that the answer
 // is broken off, so that nobody keeps half a file for a whole one.
 func (k *Kit) CSV(c echo.Context, name string, header []string, write func(row func(cells ...any) error) error) error {
-	w := csv.NewWriter(&download{kit: k, c: c, name: name})
+	w := csv.NewWriter(&download{kit: k, c: c, name: name, kind: "text/csv; charset=utf-8; header=present", mark: "\uFEFF"}) // how Excel knows UTF-8
 	w.UseCRLF = true
 	err := w.Write(header)
 	if err == nil {
@@ -40,6 +41,11 @@ func (k *Kit) CSV(c echo.Context, name string, header []string, write func(row f
 		w.Flush()
 		err = w.Error()
 	}
+	return k.downloaded(c, err)
+}
+
+// downloaded ends a download. One that failed underway is broken off.
+func (k *Kit) downloaded(c echo.Context, err error) error {
 	if err == nil || !c.Response().Committed {
 		return err
 	}
@@ -77,25 +83,32 @@ type download struct {
 	kit  *Kit
 	c    echo.Context
 	name string
+	kind string // its content type
+	mark string // what it begins with
+}
+
+// goOn gives a download more time: the server's own deadlines are for pages.
+func (d *download) goOn() {
+	deadlines := http.NewResponseController(d.c.Response())
+	// The whole request was read, and a recorder in a test has no deadlines.
+	_ = deadlines.SetReadDeadline(time.Time{})
+	_ = deadlines.SetWriteDeadline(time.Now().Add(stalled)) //nolint:forbidigo // deadlines are of this machine's clock
 }
 
 func (d *download) Write(b []byte) (int, error) {
 	w := d.c.Response()
-	deadlines := http.NewResponseController(w)
 	if !w.Committed {
 		if err := d.kit.settle(d.c); err != nil {
 			return 0, err
 		}
-		// The whole request was read. Its deadline would end the download with it.
-		_ = deadlines.SetReadDeadline(time.Time{})
 		h := w.Header()
-		h.Set(echo.HeaderContentType, "text/csv; charset=utf-8; header=present")
+		h.Set(echo.HeaderContentType, d.kind)
 		h.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": d.name}))
 		w.WriteHeader(http.StatusOK)
-		if _, err := w.Write([]byte("\uFEFF")); err != nil { // how Excel knows UTF-8
+		if _, err := io.WriteString(w, d.mark); err != nil {
 			return 0, err
 		}
 	}
-	_ = deadlines.SetWriteDeadline(d.kit.Now().Add(stalled)) // a recorder in a test has none
+	d.goOn()
 	return w.Write(b)
 }
