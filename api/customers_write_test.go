@@ -138,6 +138,9 @@ func TestEditCustomer(t *testing.T) {
 	with := func(old, now string) string { return one(strings.Replace(annaIs, old, now, 1)) }
 	const edits = "| PATCH | /api/v1/customers/{ulid} | customers:write | Fields to update. | Customer. |"
 	const fields = "PATCH takes `first_name, last_name, phone, email, status`."
+	const erased = "Erased: names `Erased`, phone `\"\"`, e-mail null, inactive, keys null; the ledger stays."
+	const erasedIs = `{"ulid":"{erased}","first_name":"Erased","last_name":"Erased","phone":"","email":null,` +
+		`"status":"inactive","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>"}`
 	runScenarios(t, []scenario{
 		{says: edits, method: "PATCH", path: "/customers/{anna}", auth: "customers:write", body: `{"last_name":"Ek"}`, status: 200, want: with("Lindqvist", "Ek")},
 		{
@@ -154,6 +157,8 @@ func TestEditCustomer(t *testing.T) {
 		{says: fields, with: "unknown status", method: "PATCH", path: "/customers/{anna}", body: `{"status":"gone"}`, status: 422, want: invalid(`"status":["The selected status is invalid."]`)},
 		{says: wording, with: "a phone that is Bo's", method: "PATCH", path: "/customers/{anna}", before: annaAndBo, body: `{"phone":"08-123 456 78"}`, status: 422, want: invalid(`"phone":["The phone has already been taken."]`)},
 		{says: wording, with: "an e-mail that is Anna's", method: "PATCH", path: "/customers/{bo}", before: annaAndBo, body: `{"email":"ANNA@example.com"}`, status: 422, want: invalid(`"email":["The email has already been taken."]`)},
+		{says: erased, method: "GET", path: "/customers/{erased}", status: 200, want: one(erasedIs)},
+		{says: erased, with: "and stays so", method: "PATCH", path: "/customers/{erased}", body: `{"first_name":"Cleo","status":"active"}`, status: 422, want: refused("customer-erased", "This customer was erased and cannot be changed.")},
 		{says: keptPhones, with: "one's own phone, written otherwise", method: "PATCH", path: "/customers/{anna}", body: `{"phone":"+46701740605"}`, status: 200, want: with("070-174 06 05", "+46701740605")},
 		{says: "ULIDs are read in either case, written in upper case.", with: "in a patch", method: "PATCH", path: "/customers/{anna_lower}", body: `{}`, status: 200, want: one(annaIs)},
 		{says: "A record of another tenant answers byte for byte like a missing one.", with: "in a patch", method: "PATCH", path: "/customers/{foreign_anna}", body: `{"first_name":"Mine"}`, status: 404, want: notFound},

@@ -110,6 +110,11 @@ func (s *shop) make(name string) string {
 		parsed, _ := core.ParseID(id)
 		s.must(s.customers.Edit(context.Background(), s.by, parsed, customer.Edit{Status: core.Set("inactive")}))
 		return id
+	case "{erased}":
+		id := s.customer(cleo)
+		parsed, _ := core.ParseID(id)
+		s.must(s.customers.Erase(context.Background(), s.by, parsed))
+		return id
 	case "{points}":
 		return s.saleType(transaction.NewType{Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1}})
 	case "{stamps}":

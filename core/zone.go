@@ -1,7 +1,9 @@
 package core
 
 import (
+	_ "embed"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 )
@@ -24,3 +26,13 @@ func Zone(name string) (*time.Location, error) {
 	zones.Store(name, zone)
 	return zone, nil
 }
+
+// The time zones of all countries: the third column of zone.tab in the IANA time zone
+// database, which is in the public domain.
+//
+//go:embed zones.txt
+var zoneNames string
+
+// ZoneNames are the time zones to choose from, sorted. Zone knows more: older names of
+// the same ones.
+func ZoneNames() []string { return strings.Fields(zoneNames) }

@@ -29,9 +29,14 @@ create function loyalty.grams(searched text) returns text[]
 		|| string_to_array(regexp_replace(searched, '[a-z0-9 @.+-]+', '', 'g'), null);
 create index customer_gram on loyalty.customer using gin (tenant_id, loyalty.grams(search_key));
 
--- A number is found by its beginning, too, whatever the database's order of texts is.
-alter table loyalty.customer drop constraint customer_phone;
+-- A number is found by its beginning, too, whatever the database's order of texts is. The
+-- e-mail's constraint is made again to come after it: of two that are taken, the phone
+-- number is the one that is told.
+alter table loyalty.customer
+	drop constraint customer_phone,
+	drop constraint customer_email;
 create unique index customer_phone on loyalty.customer (tenant_id, phone_key text_pattern_ops);
+alter table loyalty.customer add constraint customer_email unique (tenant_id, email_key);
 
 -- One page of the customers whose name, phone or e-mail contains one of the needles, or
 -- whose phone number begins as dialled (null: none does), and that pass the other filters (null: any): their ids, newest first, or oldest first when
@@ -105,10 +110,10 @@ grant execute on function loyalty.search_customer to loyalty_app;
 create index mail_of_recipient on loyalty.mail (tenant_id, recipient);
 
 -- forget_customer takes what tells who a customer was out of records that are otherwise
--- never changed: the names, numbers and addresses in the log of that customer, and the
--- name and address of their own acts. What was done, when and by whom of the staff stays,
--- and so does every amount. It runs as the owner: the serving role may change no log and
--- no ledger.
+-- never changed: the names, numbers and addresses in the log of that customer, and their
+-- own name and address wherever they acted themselves. What was done, when and by whom of
+-- the staff stays, and so does every amount. It runs as the owner: the serving role may
+-- change no log and no ledger.
 -- +goose StatementBegin
 create function loyalty.forget_customer(customer uuid, customer_ulid text) returns void
 	language sql volatile security definer set search_path = ''
@@ -125,12 +130,16 @@ begin atomic
 			from jsonb_object_keys(new) fact
 			where fact in ('first_name', 'last_name', 'phone', 'email')
 				and new ->> fact is not null
-		),
-		actor_name = case when actor_kind = 'customer' and actor_id = customer_ulid then 'Erased' else actor_name end,
-		address = case when actor_kind = 'customer' and actor_id = customer_ulid then '' else address end
+		)
 	where tenant_id = nullif(current_setting('app.tenant_id', true), '')::bigint
 		and subject_kind = 'customer'
 		and subject_id = customer_ulid;
+	update loyalty.audit_entry
+	set actor_name = 'Erased',
+		address = ''
+	where tenant_id = nullif(current_setting('app.tenant_id', true), '')::bigint
+		and actor_kind = 'customer'
+		and actor_id = customer_ulid;
 	update loyalty.ledger_entry
 	set actor_name = 'Erased'
 	where tenant_id = nullif(current_setting('app.tenant_id', true), '')::bigint

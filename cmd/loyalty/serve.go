@@ -15,6 +15,7 @@ import (
 
 	"example.com/loyalty/api"
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/tenant"
@@ -132,7 +133,8 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 			admin.Services{
 				Staff: a.staff, Sessions: a.sessions, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers,
 				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons,
-				Locations: a.locations, Reports: a.reports,
+				Locations: a.locations, Reports: a.reports, Audit: audit.NewService(a.db),
+				API: admin.API{Base: a.names.Base(), Authority: a.authorityFile()},
 			},
 		),
 		API: api.New(api.Config{

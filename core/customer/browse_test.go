@@ -12,47 +12,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/ledger"
-	"example.com/loyalty/core/transaction"
 )
-
-// till records and voids sales of the shop.
-type till struct {
-	*transaction.Service
-	shop
-	kind int64
-}
-
-func (s shop) till(t *testing.T) till {
-	t.Helper()
-	sales := transaction.NewService(s.db)
-	kind, err := sales.AddType(t.Context(), s.by, transaction.NewType{
-		Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return till{sales, s, kind.ID}
-}
-
-// sold records a sale.
-func (s till) sold(t *testing.T, id core.ID, cents int64) transaction.Transaction {
-	t.Helper()
-	sale, err := s.Record(t.Context(), s.by, transaction.New{
-		CustomerID: new(id.String()), TransactionTypeID: &s.kind, SpendAmountCents: &cents, Source: transaction.POS,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sale
-}
-
-func (s till) void(t *testing.T, id core.ID) {
-	t.Helper()
-	if _, err := s.Void(t.Context(), s.by, id); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // browse walks the whole list, page by page, and back to its beginning.
 func (s shop) browse(t *testing.T, f customer.Filter, sort customer.Sort, size int) (rows []customer.Row) {

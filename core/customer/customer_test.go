@@ -107,12 +107,18 @@ type logged struct {
 	Old, New map[string]any
 }
 
-func (s shop) log(t *testing.T, id core.ID) (entries []logged) {
+func (s shop) log(t *testing.T, id core.ID) []logged {
+	t.Helper()
+	return s.logOf(t, id.String())
+}
+
+// logOf is log, "" for what was done with many.
+func (s shop) logOf(t *testing.T, id string) (entries []logged) {
 	t.Helper()
 	rows, err := s.db.Pool().Query(t.Context(), `
 		select action, old, new from loyalty.audit_entry
 		where tenant_id = $1 and subject_kind = 'customer' and subject_id = $2 and actor_id = $3
-		order by id`, s.by.Tenant.ID, id.String(), s.by.ID)
+		order by id`, s.by.Tenant.ID, id, s.by.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -542,6 +548,7 @@ func TestRoundTrips(t *testing.T) {
 		}
 	}
 	known := s.made(t, "070 174 06 05", nil)
+	erased, erasable := 0, []core.ID{s.made(t, "070 174 06 06", nil).ID, s.made(t, "070 174 06 07", new("anna@example.com")).ID}
 	for _, c := range []struct {
 		name string
 		want int
@@ -557,6 +564,22 @@ func TestRoundTrips(t *testing.T) {
 		{"list", 1, func() error { _, err := s.List(t.Context(), s.by, customer.Filter{}, core.Page{Size: 3}); return err }},
 		{"search", 1, func() error {
 			_, err := s.List(t.Context(), s.by, customer.Filter{Search: new("anna")}, core.Page{Size: 3})
+			return err
+		}},
+		{"browse", 1, func() error {
+			_, err := s.Browse(t.Context(), s.by, customer.Filter{}, customer.ByName, core.Page{Size: 3})
+			return err
+		}},
+		{"count", 1, func() error { _, err := s.Count(t.Context(), s.by, customer.Filter{}); return err }},
+		{"timeline, nothing yet", 2, func() error { _, err := s.Timeline(t.Context(), s.by, known.ID, core.Page{Size: 3}); return err }},
+		{"adjust", 3, func() error {
+			_, err := s.Adjust(t.Context(), s.by, known.ID, adjustment("points", 1, "Found in the drawer"))
+			return err
+		}},
+		{"timeline", 1, func() error { _, err := s.Timeline(t.Context(), s.by, known.ID, core.Page{Size: 3}); return err }},
+		{"erase", 4, func() error {
+			erased++
+			_, err := s.Erase(t.Context(), s.by, erasable[erased-1])
 			return err
 		}},
 	} {

@@ -149,6 +149,143 @@ const (
 	from loyalty.search_customer(@needles, @dialled, @phone_key, @email_key, @status, @from, @before, null, null, false, @limit)`
 )
 
+// An entry is explained by its cause: the sale's type and spend, the reward that was
+// redeemed, the coupon of the voucher.
+const selectEntry = `
+	select e.id, e.seq, e.kind, e.unit, e.amount, e.balance_after, e.cause, e.reason,
+		k.name as type_name, t.spend_amount_cents, l.name as location_name, w.name as reward_name, p.name as coupon_name,
+		e.actor_kind, e.actor_name, e.created_at
+	from loyalty.ledger_entry e
+	left join loyalty.transaction t on e.kind in ('earn', 'reversal') and t.tenant_id = e.tenant_id and t.id = e.cause
+	left join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id
+	left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id
+	left join loyalty.redemption r on e.kind in ('redemption', 'redemption_refund') and r.tenant_id = e.tenant_id and r.id = e.cause
+	left join loyalty.reward w on w.tenant_id = r.tenant_id and w.id = r.reward_id
+	left join loyalty.voucher v on e.kind = 'voucher' and v.tenant_id = e.tenant_id and v.id = e.cause
+	left join loyalty.coupon p on p.tenant_id = v.tenant_id and p.id = v.coupon_id
+	where e.tenant_id = @tenant_id
+		and e.customer_id = @customer`
+
+const timelineSQL = selectEntry + `
+	order by e.seq desc
+	limit @limit`
+
+const timelineAfterSQL = selectEntry + `
+		and e.seq < @seq
+	order by e.seq desc
+	limit @limit`
+
+const timelineBeforeSQL = selectEntry + `
+		and e.seq > @seq
+	order by e.seq
+	limit @limit`
+
+const eraseSQL = `
+	update loyalty.customer c
+	set first_name = 'Erased',
+		last_name = 'Erased',
+		phone = '',
+		phone_key = null,
+		email = null,
+		email_key = null,
+		status = 'inactive',
+		updated_at = @now
+	from loyalty.account a
+	where c.tenant_id = @tenant_id
+		and c.id = @id
+		and a.tenant_id = c.tenant_id
+		and a.customer_id = c.id
+	returning ` + columns
+
+const forgetSQL = `
+	select loyalty.forget_customer(@id, @ulid)`
+
+// The e-mail addresses a customer has and had, as they were written; not one that is
+// somebody else's by now. Their keys come of a query of their own: so the index is used.
+const addressesSQL = `
+	with known as materialized (
+		select address, lower(address) as key
+		from (
+			select email
+			from loyalty.customer
+			where tenant_id = @tenant_id
+				and id = @id
+			union
+			select fact ->> 'email'
+			from loyalty.audit_entry e, lateral (values (e.old), (e.new)) given (fact)
+			where e.tenant_id = @tenant_id
+				and e.subject_kind = 'customer'
+				and e.subject_id = @ulid
+		) had (address)
+		where address is not null
+	)
+	select k.address
+	from known k
+	left join loyalty.customer o on o.tenant_id = @tenant_id and o.email_key = k.key and o.id <> @id
+	where o.id is null
+	order by k.address`
+
+// What is held about a customer, part by part, each oldest first and some at a time.
+const (
+	heldEntriesSQL = selectEntry + `
+		and e.seq > @after
+	order by e.seq
+	limit @limit`
+
+	heldSalesSQL = `
+	select t.id, t.created_at, t.status, t.voided_at, k.name as type_name, l.name as location_name, t.spend_amount_cents,
+		t.points_awarded, t.stamps_awarded, t.source, t.external_reference, t.actor_kind
+	from loyalty.transaction t
+	join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id
+	left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id
+	where t.tenant_id = @tenant_id
+		and t.customer_id = @customer
+		and t.id > @after
+	order by t.id
+	limit @limit`
+
+	heldRedemptionsSQL = `
+	select r.id, r.created_at, r.status, r.fulfilled_at, r.voided_at, w.name as reward_name, r.points_spent, r.stamps_spent, r.actor_kind
+	from loyalty.redemption r
+	join loyalty.reward w on w.tenant_id = r.tenant_id and w.id = r.reward_id
+	where r.tenant_id = @tenant_id
+		and r.customer_id = @customer
+		and r.id > @after
+	order by r.id
+	limit @limit`
+
+	heldVouchersSQL = `
+	select v.id, v.created_at, p.name as coupon_name, p.description,
+		case when v.status = 'pending' and v.expires_at <= @now then 'expired' else v.status end as status,
+		v.expires_at, v.redeemed_at
+	from loyalty.voucher v
+	join loyalty.coupon p on p.tenant_id = v.tenant_id and p.id = v.coupon_id
+	where v.tenant_id = @tenant_id
+		and v.customer_id = @customer
+		and v.id > @after
+	order by v.id
+	limit @limit`
+
+	heldMailsSQL = `
+	select id, created_at, recipient, subject
+	from loyalty.mail
+	where tenant_id = @tenant_id
+		and recipient = any(@addresses::text[])
+		and id > @after
+	order by id
+	limit @limit`
+
+	heldLogSQL = `
+	select id, created_at, action, old, new, actor_kind
+	from loyalty.audit_entry
+	where tenant_id = @tenant_id
+		and subject_kind = 'customer'
+		and subject_id = @ulid
+		and id > @after
+	order by id
+	limit @limit`
+)
+
 const phonesSQL = `
 	select id, phone, phone_key
 	from loyalty.customer

@@ -34,18 +34,51 @@ func (s *Service) Coupons(ctx context.Context, by core.Actor) ([]Coupon, error) 
 	return db.ReadAll[Coupon](ctx, s.db, by, couponsSQL, db.Args{"now": s.db.Now()})
 }
 
-// A voucher past its expiry is expired, whatever is stored.
+// SentCoupons returns the coupons that were sent in a range of days, newest first, and
+// what has become of those vouchers by now. One round trip.
+func (s *Service) SentCoupons(ctx context.Context, by core.Actor, r Range) ([]Coupon, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return nil, err
+	}
+	now := s.db.Now()
+	check := core.NewCheck(r.Unreadable)
+	picked := r.days(check, now, by.Tenant.TimeZone)
+	if err := check.Err(); err != nil {
+		return nil, err
+	}
+	return db.ReadAll[Coupon](ctx, s.db, by, sentCouponsSQL, db.Args{
+		"first_id": core.FirstID(picked.start(picked.from)), "next_id": core.FirstID(picked.end()), "now": now,
+	})
+}
+
+const (
+	// A voucher past its expiry is expired, whatever is stored.
+	perCoupon = `
+	select coupon_id, count(*) as sent,
+		count(*) filter (where status = 'pending' and (expires_at is null or expires_at > @now)) as pending,
+		count(*) filter (where status = 'redeemed') as redeemed
+	from loyalty.voucher
+	where tenant_id = @tenant_id`
+
+	newestCouponFirst = `
+	order by c.created_at desc, c.id desc`
+)
+
 const couponsSQL = `
 	select c.id, c.name, coalesce(v.sent, 0) as sent, coalesce(v.pending, 0) as pending,
 		coalesce(v.redeemed, 0) as redeemed, coalesce(v.sent - v.pending - v.redeemed, 0) as expired
 	from loyalty.coupon c
-	left join (
-		select coupon_id, count(*) as sent,
-			count(*) filter (where status = 'pending' and (expires_at is null or expires_at > @now)) as pending,
-			count(*) filter (where status = 'redeemed') as redeemed
-		from loyalty.voucher
-		where tenant_id = @tenant_id
-		group by coupon_id
+	left join (` + perCoupon + `
+	group by coupon_id
 	) v on v.coupon_id = c.id
-	where c.tenant_id = @tenant_id
-	order by c.created_at desc, c.id desc`
+	where c.tenant_id = @tenant_id` + newestCouponFirst
+
+// Like a sale, a voucher is dated by its id.
+const sentCouponsSQL = `
+	select c.id, c.name, v.sent, v.pending, v.redeemed, v.sent - v.pending - v.redeemed as expired
+	from (` + perCoupon + `
+		and id >= @first_id
+		and id < @next_id
+	group by coupon_id
+	) v
+	join loyalty.coupon c on c.tenant_id = @tenant_id and c.id = v.coupon_id` + newestCouponFirst

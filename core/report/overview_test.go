@@ -290,6 +290,7 @@ func TestReportsAreNotForTheTill(t *testing.T) {
 		"summary":  func(by core.Actor) error { _, err := reports.Summary(t.Context(), by, report.Range{}); return err },
 		"top":      func(by core.Actor) error { _, err := reports.Top(t.Context(), by, report.Ranking{}); return err },
 		"coupons":  func(by core.Actor) error { _, err := reports.Coupons(t.Context(), by); return err },
+		"sent":     func(by core.Actor) error { _, err := reports.SentCoupons(t.Context(), by, report.Range{}); return err },
 		"overview": func(by core.Actor) error { _, err := reports.Overview(t.Context(), by, report.Range{}); return err },
 		"recent":   func(by core.Actor) error { _, err := reports.Recent(t.Context(), by, 10, ""); return err },
 	}

@@ -75,6 +75,17 @@ func (r Range) days(check *core.Check, now time.Time, zone *time.Location) days 
 	return picked
 }
 
+// Days is a range with its first and its last day written out, as every report reads it.
+// It asks nobody but the clock.
+func (s *Service) Days(by core.Actor, r Range) (Range, error) {
+	check := core.NewCheck(r.Unreadable)
+	picked := r.days(check, s.db.Now(), by.Tenant.TimeZone)
+	if err := check.Err(); err != nil {
+		return Range{}, err
+	}
+	return Range{From: &picked.from, To: &picked.to}, nil
+}
+
 // dates are the days one by one.
 func (d days) dates() (dates []time.Time) {
 	for day := d.from; !day.After(d.to); day = day.AddDate(0, 0, 1) {

@@ -178,6 +178,10 @@ func TestWhichDays(t *testing.T) {
 		if want := int(got.To.Sub(got.From)/(24*time.Hour)) + 1; len(got.Days) != want {
 			t.Errorf("%q to %q has %d days, want %d", c.from, c.to, len(got.Days), want)
 		}
+		written, err := report.NewService(s.db).Days(s.by, r)
+		if err != nil || !written.From.Equal(got.From) || !written.To.Equal(got.To) {
+			t.Errorf("%q to %q is written out as %v to %v, %v", c.from, c.to, written.From, written.To, err)
+		}
 	}
 }
 
@@ -337,6 +341,54 @@ func TestCoupons(t *testing.T) {
 	same(t, "half marked", s.at(later).couponReport(t), want)
 }
 
+// "The three reports with date ranges": of vouchers that were sent on those days, by the
+// clocks of the shop, whatever became of them later.
+func TestCouponsSentInARange(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "Europe/Stockholm")
+	first := s.on(t, "2026-05-31 23:59:59")
+	for range 2 {
+		first.customer(t)
+	}
+	spring := first.coupon(t, "Spring", nil)
+	first.send(t, spring)
+	june := s.on(t, "2026-06-01 00:00:00")
+	later := s.on(t, "2026-06-02 12:00:00").db.Now()
+	summer := june.coupon(t, "Summer", &later)
+	sent := june.send(t, summer)
+	june.send(t, spring)
+	june.coupon(t, "Unsent", nil)
+	s.on(t, "2026-06-02 11:00:00").redeem(t, sent[0])
+	seen := s.on(t, "2026-06-03 12:00:00")
+	for _, c := range []struct {
+		from, to string
+		want     []report.Coupon
+	}{
+		{"2026-05-31", "2026-05-31", []report.Coupon{{ID: spring.ID, Name: "Spring", Sent: 2, Pending: 2}}},
+		{"2026-06-01", "2026-06-01", []report.Coupon{
+			{ID: summer.ID, Name: "Summer", Sent: 2, Redeemed: 1, Expired: 1},
+			{ID: spring.ID, Name: "Spring", Sent: 2, Pending: 2},
+		}},
+		{"2026-05-31", "2026-06-01", []report.Coupon{
+			{ID: summer.ID, Name: "Summer", Sent: 2, Redeemed: 1, Expired: 1},
+			{ID: spring.ID, Name: "Spring", Sent: 4, Pending: 4},
+		}},
+		{"2026-06-02", "2026-06-03", []report.Coupon{}},
+	} {
+		got, err := report.NewService(seen.db).SentCoupons(t.Context(), s.by, days(t, c.from, c.to))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, c.from+" to "+c.to, got, c.want)
+	}
+	_, err := report.NewService(s.db).SentCoupons(t.Context(), s.by, days(t, "2026-06-02", "2026-06-01"))
+	same(t, "the wrong way round", fieldsOf(t, err), core.Fields{"to": {"The to field must be a date after or equal to from."}})
+	neighbour := newShop(t, "UTC")
+	if got, err := report.NewService(seen.db).SentCoupons(t.Context(), neighbour.by, days(t, "2026-05-01", "2026-06-30")); err != nil || len(got) != 0 {
+		t.Errorf("a neighbour sees %v, %v", got, err)
+	}
+}
+
 // "redemption_rate": the redeemed part of what was sent.
 func TestRedemptionRate(t *testing.T) {
 	t.Parallel()
@@ -373,6 +425,7 @@ func TestEachReportIsOneRoundTrip(t *testing.T) {
 		"summary":  func() error { _, err := reports.Summary(t.Context(), s.by, report.Range{}); return err },
 		"top":      func() error { _, err := reports.Top(t.Context(), s.by, report.Ranking{}); return err },
 		"coupons":  func() error { _, err := reports.Coupons(t.Context(), s.by); return err },
+		"sent":     func() error { _, err := reports.SentCoupons(t.Context(), s.by, report.Range{}); return err },
 		"overview": func() error { _, err := reports.Overview(t.Context(), s.by, report.Range{}); return err },
 		"recent":   func() error { _, err := reports.Recent(t.Context(), s.by, 10, ""); return err },
 	} {

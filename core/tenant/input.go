@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"maps"
 	"math"
 	"net/mail"
 	"regexp"
@@ -156,6 +157,9 @@ var currencies = func() map[string]bool {
 	return known
 }()
 
+// Currencies are the codes of those that a tenant may count in, sorted.
+func Currencies() []string { return slices.Sorted(maps.Keys(currencies)) }
+
 func currencyCode(check *core.Check, v *string) string {
 	code := check.Text("currency", v, maxText)
 	if check.OK("currency") && !currencies[code] {
@@ -166,6 +170,9 @@ func currencyCode(check *core.Check, v *string) string {
 
 // countries are those that have phone numbers, which is what a country is for here.
 var countries = phonenumbers.GetSupportedRegions()
+
+// Countries are the codes of those that a tenant may be in, sorted.
+func Countries() []string { return slices.Sorted(maps.Keys(countries)) }
 
 func country(check *core.Check, v *string) *string {
 	code := check.OptionalText("country", v, maxText)

@@ -60,6 +60,13 @@ const listBeforeSQL = `
 	order by created_at, id
 	limit @limit`
 
+const findSQL = `
+	select ` + columns + `
+	from loyalty.token
+	where staff_id = @staff
+		and id = @id
+		and revoked_at is null`
+
 const revokeSQL = `
 	update loyalty.token
 	set revoked_at = @now

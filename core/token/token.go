@@ -55,7 +55,8 @@ type New struct {
 	Unreadable core.Fields // what the front end could not read
 }
 
-// Service makes, lists and revokes tokens, and tells who calls with one.
+// Service makes, lists and revokes tokens, and tells who calls with one. Of the people of
+// a tenant, owners alone have tokens.
 type Service struct {
 	db   *db.DB
 	mail *mail.Service
@@ -164,6 +165,22 @@ func (s *Service) List(ctx context.Context, by core.Actor, p core.Page) (core.Li
 	}
 	tokens, err := list(ctx, s.db, by, statement, args)
 	return core.NewList(p, tokens, func(t Token) core.Cursor { return core.NumberCursor(t.CreatedAt, t.ID) }), err
+}
+
+// Find returns a token of the actor's person. Somebody else's, and one that was revoked,
+// is core.ErrNotFound. One round trip.
+func (s *Service) Find(ctx context.Context, by core.Actor, id int64) (Token, error) {
+	if err := by.Require(core.Owner); err != nil {
+		return Token{}, err
+	}
+	found, err := list(ctx, s.db, by, findSQL, db.Args{"staff": by.StaffID, "id": id})
+	if err == nil && len(found) == 0 {
+		err = core.ErrNotFound
+	}
+	if err != nil {
+		return Token{}, err
+	}
+	return found[0], nil
 }
 
 // Revoke ends a token of the actor's person: it stops working with the commit. A

@@ -415,6 +415,9 @@ func TestOnlyOnesOwnTokens(t *testing.T) {
 		if l, err := other.List(t.Context(), other.by, core.Page{Size: 15}); err != nil || len(l.Items) != 0 {
 			t.Errorf("%s lists %v, %v", name, l.Items, err)
 		}
+		if found, err := other.Find(t.Context(), other.by, mine.ID); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("%s finds %v, %v, want ErrNotFound", name, found, err)
+		}
 		if err := other.Revoke(t.Context(), other.by, mine.ID); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("%s revokes = %v, want ErrNotFound", name, err)
 		}
@@ -435,10 +438,16 @@ func TestOnlyOnesOwnTokens(t *testing.T) {
 	if len(l.Items) != 2 || l.Items[0].ID != made.ID || l.Items[1].ID != mine.ID || l.Items[1].LastUsedAt == nil {
 		t.Errorf("List = %+v, want the newest first, with their last use", l.Items)
 	}
+	if found, err := o.Find(t.Context(), o.by, mine.ID); err != nil || found.Name != "Mine" {
+		t.Errorf("Find = %+v, %v", found, err)
+	}
 	if err := o.Revoke(t.Context(), caller.Actor, mine.ID); err != nil {
 		t.Fatal(err)
 	}
 	o.refused(t, mine.Secret, "")
+	if _, err := o.Find(t.Context(), o.by, mine.ID); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("Find after its end = %v, want ErrNotFound", err)
+	}
 	if err := o.Revoke(t.Context(), o.by, mine.ID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("revoked twice = %v, want ErrNotFound", err)
 	}
@@ -456,7 +465,8 @@ func TestTokensAreTheOwners(t *testing.T) {
 		by := dbtest.Person(t, o.db, o.by, role)
 		_, listed := o.List(t.Context(), by, core.Page{Size: 15})
 		_, made := o.Create(t.Context(), by, token.New{Name: new("Till"), Scopes: &[]string{}})
-		for name, err := range map[string]error{"list": listed, "create": made, "revoke": o.Revoke(t.Context(), by, 1)} {
+		_, found := o.Find(t.Context(), by, 1)
+		for name, err := range map[string]error{"list": listed, "find": found, "create": made, "revoke": o.Revoke(t.Context(), by, 1)} {
 			if !errors.Is(err, core.ErrRole) {
 				t.Errorf("%s by a %s: %v, want ErrRole", name, role, err)
 			}

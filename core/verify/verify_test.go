@@ -254,7 +254,8 @@ const noConstraints = `
 		drop constraint ledger_entry_amount_check;
 	drop index loyalty.ledger_entry_once, loyalty.transaction_external_reference;
 	alter table loyalty.account drop constraint account_customer;
-	alter table loyalty.customer drop constraint customer_phone, drop constraint customer_email;
+	alter table loyalty.customer drop constraint customer_email;
+	drop index loyalty.customer_phone;
 	alter table loyalty.redemption drop constraint redemption_customer, drop constraint redemption_reward,
 		drop constraint redemption_voided;
 	alter table loyalty.transaction drop constraint transaction_award, drop constraint transaction_voided,

@@ -30,6 +30,7 @@ type Field struct {
 	Checked      bool // of a checkbox
 	Rows         int  // of a text area
 	Options      []Option
+	Groups       []Group          // of a select, after its options
 	Attributes   templ.Attributes // more of the input: hx-get and the like
 }
 
@@ -37,6 +38,12 @@ type Field struct {
 type Option struct {
 	Value, Label, Help string
 	Selected           bool
+}
+
+// Group is choices of a select that stand together.
+type Group struct {
+	Label   string
+	Options []Option
 }
 
 // ID is the id of the field's input.
@@ -196,7 +203,9 @@ func percent(p float64) string { return strconv.FormatFloat(p, 'f', 2, 64) + "%"
 
 // Initials stand for a face: of the first and the last name.
 func Initials(name string) string {
-	names := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '-' && r != '’' && r != '\'' })
+	names := strings.FieldsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '-' && r != '’' && r != '\''
+	})
 	if len(names) == 0 {
 		return "?"
 	}

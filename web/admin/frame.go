@@ -45,7 +45,6 @@ var navigation = []struct {
 
 func (a *Admin) frameRoutes() []route {
 	return []route{
-		{method: get, path: "/admin/look.css", handle: a.look},
 		{method: post, path: "/admin/theme", handle: a.switchTheme},
 	}
 }
@@ -59,6 +58,7 @@ func (a *Admin) frame(c echo.Context, title, section string, crumbs ...ui.Crumb)
 		Person: views.Person{Name: who.Name, Role: roleNames[who.Role]},
 		Theme:  theme(c), Assets: assets, Flashes: a.Flashes(c),
 	}
+	f.Assets.Look = page.WithQuery(lookPath, "v", a.Kept(c, lookKey))
 	for _, group := range navigation {
 		g := views.NavGroup{Title: group.title}
 		for _, e := range group.entries {
@@ -112,11 +112,4 @@ func inside(to string) string {
 		return "/admin"
 	}
 	return to
-}
-
-// look is the business's own colour. Pages ask for it by one address, and browsers keep
-// it for a while.
-func (a *Admin) look(c echo.Context) error {
-	c.Response().Header().Set(echo.HeaderCacheControl, "private, max-age=300")
-	return c.Blob(http.StatusOK, "text/css; charset=utf-8", nil)
 }

@@ -23,5 +23,13 @@ func (a *Admin) routes() []route {
 		a.redemptionRoutes(),
 		a.couponRoutes(),
 		a.locationRoutes(),
+		a.dashboardRoutes(),
+		a.reportRoutes(),
+		a.auditRoutes(),
+		a.settingsRoutes(),
+		a.businessRoutes(),
+		a.staffRoutes(),
+		a.tokenRoutes(),
+		a.securityRoutes(),
 	)
 }

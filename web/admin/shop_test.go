@@ -18,6 +18,7 @@ import (
 	"golang.org/x/net/html"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
@@ -74,7 +75,7 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 		Staff:     staff.NewService(d, jobs, mails, keys, func(address string) string { return address }),
 		Sessions:  session.NewService(d, jobs),
 		Customers: customer.NewService(d), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
-		Coupons: coupon.NewService(d, jobs), Locations: location.NewService(d), Reports: report.NewService(d),
+		Coupons: coupon.NewService(d, jobs), Locations: location.NewService(d), Reports: report.NewService(d), Audit: audit.NewService(d),
 		Tenants: tenant.NewService(d, mails), Tokens: token.NewService(d, mails),
 	}
 	names, err := host.Parse("https://loyalty.example")

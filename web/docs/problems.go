@@ -23,16 +23,35 @@ const (
 	fulfilRedemption  = "POST /api/v1/redemptions/{ulid}/fulfil"
 	redeemVoucher     = "POST /api/v1/coupons/{ulid}/redeem"
 	upsertCustomer    = "POST /api/v1/customers"
+	editCustomer      = "PATCH /api/v1/customers/{ulid}"
+	adjustBalance     = "Adjusting a balance, in the panel"
 	sendCoupon        = "Sending a coupon, in the panel"
 	changeStaff       = "Changing the role of a person or deactivating them, in the panel"
 	inviteAgain       = "Inviting a person again, in the panel"
 	setUpFactor       = "Setting up a second factor, in the panel"
 	voidSale          = "Voiding a sale, in the panel"
 	setStock          = "Correcting the stock of a reward, in the panel"
+	runImport         = "Importing customers from a file, in the panel"
 )
 
 // groups are all the rules, in the order of the list page.
 var groups = []group{
+	{"Customers", []rule{
+		{
+			slug: "customer-erased", title: "The customer was erased",
+			detail:   "This customer was erased and cannot be changed.",
+			requests: []string{editCustomer, adjustBalance},
+			happened: []string{
+				"Somebody asked to be forgotten, and the business erased them: their name, phone number and e-mail address are gone, for good. " +
+					"What is left are their sales and balances, which belong to nobody in particular any more. Nothing was changed.",
+			},
+			retry: "No. An erased customer stays erased.",
+			next: []string{
+				"If they come back, make them a customer again with `POST /api/v1/customers`: nobody has their phone number now, so they begin anew.",
+				"Delete what your own system still keeps about them.",
+			},
+		},
+	}},
 	{"Transactions", []rule{
 		{
 			slug: "already-voided", title: "The transaction is already voided",
@@ -66,7 +85,7 @@ var groups = []group{
 		{
 			slug: "balance-too-large", title: "The balance would be too large",
 			detail:   "The award would exceed the largest possible balance.",
-			requests: []string{recordTransaction, redeemVoucher},
+			requests: []string{recordTransaction, redeemVoucher, adjustBalance},
 			happened: []string{
 				"A balance can grow to 9,223,372,036,854,775,807 and no further, and this award would have gone past it. " +
 					"Nothing was recorded and no balance changed.",
@@ -85,11 +104,12 @@ var groups = []group{
 		{
 			slug: "insufficient-points", title: "Not enough points",
 			detail:   "Insufficient points balance.",
-			requests: []string{createRedemption},
+			requests: []string{createRedemption, adjustBalance},
 			happened: []string{
 				"The reward costs more points than the customer has. No points were taken and no redemption was made.",
 				"A balance can even be below zero: when a sale is voided after its points were spent, they are taken back all the same. " +
 					"Nothing can be redeemed until they have been earned again.",
+				"An adjustment by hand that would take away more than there is, is refused in the same way.",
 			},
 			retry: "Not until the customer has earned enough points.",
 			next: []string{
@@ -100,11 +120,12 @@ var groups = []group{
 		{
 			slug: "insufficient-stamps", title: "Not enough stamps",
 			detail:   "Insufficient stamps balance.",
-			requests: []string{createRedemption},
+			requests: []string{createRedemption, adjustBalance},
 			happened: []string{
 				"The reward costs more stamps than the customer has. No stamps were taken and no redemption was made.",
 				"A balance can even be below zero: when a sale is voided after its stamps were spent, they are taken back all the same. " +
 					"Nothing can be redeemed until they have been earned again.",
+				"An adjustment by hand that would take away more than there is, is refused in the same way.",
 			},
 			retry: "Not until the customer has earned enough stamps.",
 			next: []string{
@@ -247,6 +268,36 @@ var groups = []group{
 			next: []string{
 				"Tell the customer that the offer has run out.",
 				"If there should be more, the shop can raise the coupon’s number of redemptions in its panel. The voucher then works until it expires.",
+			},
+		},
+	}},
+	{"Imports", []rule{
+		{
+			slug: "import-running", title: "Another import is running",
+			detail:   "Another import is running. Wait until it is done, or stop it.",
+			requests: []string{runImport},
+			happened: []string{
+				"A business imports one file of customers at a time, so that the tills need not wait for several. " +
+					"Somebody has begun another one that is not done yet. Nothing of this file was imported.",
+			},
+			retry: "Once the other one is done, or was stopped.",
+			next: []string{
+				"Open the list of imports in the panel: it shows which one is running, and how far it is.",
+				"This file stays as it was checked. Import it afterwards: it finds the customers whom the other file made.",
+			},
+		},
+		{
+			slug: "import-step", title: "The import is at another step",
+			detail:   "This import is not at that step any more. Open it again to see how far it is.",
+			requests: []string{runImport},
+			happened: []string{
+				"A file is uploaded, checked, and then imported. Somebody, perhaps in another window, has taken this one a step further " +
+					"since the page was opened, or has stopped it. Nothing was changed.",
+			},
+			retry: "No, the answer would be the same.",
+			next: []string{
+				"Open the import again: its page shows how far it is and what can be done now.",
+				"An import that was stopped or is done cannot be begun again. Upload the file anew: customers who are there already are found, and stay as they are.",
 			},
 		},
 	}},

@@ -83,6 +83,9 @@ func tenderOf(code string) tender {
 // Symbol is what stands in front of amounts of a currency.
 func Symbol(code string) string { return tenderOf(code).symbol }
 
+// Decimals is how many digits of an amount of a currency stand behind the point.
+func Decimals(code string) int { return tenderOf(code).scale }
+
 // Money writes an amount of a currency's smallest unit: € 1,234.50.
 func Money(cents int64, code string) string {
 	t := tenderOf(code)

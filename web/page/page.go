@@ -11,7 +11,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/gob"
-	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -272,13 +271,8 @@ var (
 func Read(c echo.Context) (*Form, error) {
 	r := c.Request()
 	r.Body = http.MaxBytesReader(c.Response(), r.Body, maxForm)
-	err := r.ParseForm()
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, errTooLarge
-	case err != nil:
-		return nil, errBroken
+	if err := r.ParseForm(); err != nil {
+		return nil, unread(err)
 	}
 	return &Form{Values: r.PostForm}, nil
 }

@@ -310,13 +310,13 @@ type Customer struct {
 	// Email Compared without regard to upper and lower case.
 	Email *string `json:"email"`
 
-	// FirstName At most 100 characters.
+	// FirstName At most 100 characters. `Erased`, like the last name, of somebody who asked to be forgotten.
 	FirstName string `json:"first_name"`
 
 	// LastName At most 100 characters.
 	LastName string `json:"last_name"`
 
-	// Phone As it was written, at most 30 characters. Numbers are compared by what they dial, so `070-174 06 05` and `+46701740605` are one.
+	// Phone As it was written, at most 30 characters; empty once the customer was erased. Numbers are compared by what they dial, so `070-174 06 05` and `+46701740605` are one.
 	Phone string `json:"phone"`
 
 	// PointsBalance The total of all ledger entries; 0 for a new customer. Below zero where a sale was voided after its points were spent.
@@ -1056,7 +1056,7 @@ type ListCustomersParams struct {
 	// Email Exactly this address, in upper or lower case.
 	Email *string `form:"email,omitempty" json:"email,omitempty"`
 
-	// Search Any part of name, phone or e-mail, such as `lindq`.
+	// Search Any part of name, phone or e-mail, such as `lindq`. Phone numbers are found however they are written: `070-112` finds `+46 70 112 00 00`.
 	Search *string `form:"search,omitempty" json:"search,omitempty"`
 
 	// Status Only these.
@@ -1389,6 +1389,10 @@ type ClientInterface interface {
 	//
 	// Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
 	//
+	// | `code` | `detail` |
+	// |---|---|
+	// | `customer-erased` | This customer was erased and cannot be changed. |
+	//
 	// Needs the scope `customers:write`.
 	//
 	// Takes any type of body and a specified content type.
@@ -1399,6 +1403,10 @@ type ClientInterface interface {
 	// EditCustomer Change a customer
 	//
 	// Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
+	//
+	// | `code` | `detail` |
+	// |---|---|
+	// | `customer-erased` | This customer was erased and cannot be changed. |
 	//
 	// Needs the scope `customers:write`.
 	//
@@ -1847,6 +1855,10 @@ func (c *Client) FindCustomer(ctx context.Context, ulid string, reqEditors ...Re
 //
 // Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
 //
+// | `code` | `detail` |
+// |---|---|
+// | `customer-erased` | This customer was erased and cannot be changed. |
+//
 // Needs the scope `customers:write`.
 //
 // Takes any type of body and a specified content type.
@@ -1867,6 +1879,10 @@ func (c *Client) EditCustomerWithBody(ctx context.Context, ulid string, contentT
 // EditCustomer Change a customer
 //
 // Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
+//
+// | `code` | `detail` |
+// |---|---|
+// | `customer-erased` | This customer was erased and cannot be changed. |
 //
 // Needs the scope `customers:write`.
 //
@@ -4008,6 +4024,10 @@ type ClientWithResponsesInterface interface {
 	//
 	// Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
 	//
+	// | `code` | `detail` |
+	// |---|---|
+	// | `customer-erased` | This customer was erased and cannot be changed. |
+	//
 	// Needs the scope `customers:write`.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -4018,6 +4038,10 @@ type ClientWithResponsesInterface interface {
 	// EditCustomerWithResponse Change a customer
 	//
 	// Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
+	//
+	// | `code` | `detail` |
+	// |---|---|
+	// | `customer-erased` | This customer was erased and cannot be changed. |
 	//
 	// Needs the scope `customers:write`.
 	//
@@ -5586,6 +5610,10 @@ func (c *ClientWithResponses) FindCustomerWithResponse(ctx context.Context, ulid
 //
 // Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
 //
+// | `code` | `detail` |
+// |---|---|
+// | `customer-erased` | This customer was erased and cannot be changed. |
+//
 // Needs the scope `customers:write`.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
@@ -5602,6 +5630,10 @@ func (c *ClientWithResponses) EditCustomerWithBodyWithResponse(ctx context.Conte
 // EditCustomerWithResponse Change a customer
 //
 // Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
+//
+// | `code` | `detail` |
+// |---|---|
+// | `customer-erased` | This customer was erased and cannot be changed. |
 //
 // Needs the scope `customers:write`.
 //

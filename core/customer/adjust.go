@@ -1,0 +1,73 @@
+package customer
+
+import (
+	"context"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/ledger"
+)
+
+// The limits of an adjustment. So many points are no adjustment but a slip of the hand.
+const (
+	maxAdjustment = 1_000_000_000_000
+	maxReason     = 255
+)
+
+// Adjustment describes a change of a balance by hand.
+type Adjustment struct {
+	Unit   *string // points or stamps
+	Amount *int64  // signed, not 0
+	Reason *string
+
+	Unreadable core.Fields // what the front end could not read
+}
+
+// Adjust changes a balance by hand, for a reason that everybody reads, and returns the
+// balances after it. It takes nobody below zero, and nothing from or to an erased
+// customer. A form that must have its effect once says so in by.Once. Three round trips.
+func (s *Service) Adjust(ctx context.Context, by core.Actor, id core.ID, a Adjustment) (ledger.Account, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return ledger.Account{}, err
+	}
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (ledger.Account, error) {
+		c, err := db.One[Customer](ctx, tx, findSQL, db.Args{"id": id})
+		if err != nil {
+			return ledger.Account{}, err
+		}
+		entry, err := a.validate(id)
+		if err != nil {
+			return ledger.Account{}, err
+		}
+		if c.Erased {
+			return ledger.Account{}, ErrErased
+		}
+		account, err := ledger.Post(ctx, tx, by, entry)
+		if err != nil {
+			return ledger.Account{}, err
+		}
+		return account, audit.Write(tx, by, audit.Entry{
+			Action: "customer.adjust", Subject: "customer", ID: id.String(),
+			New: map[string]any{"unit": entry.Unit, "amount": entry.Amount, "reason": entry.Reason},
+		})
+	})
+}
+
+func (a Adjustment) validate(id core.ID) (ledger.Entry, error) {
+	check := core.NewCheck(a.Unreadable)
+	e := ledger.Entry{
+		Customer: id, Kind: ledger.Adjustment,
+		Unit:   ledger.Unit(check.Text("unit", a.Unit, maxReason)),
+		Amount: check.Integer("amount", a.Amount, -maxAdjustment, maxAdjustment),
+	}
+	if check.OK("unit") {
+		core.OneOf(check, "unit", e.Unit, ledger.Points, ledger.Stamps)
+	}
+	if check.OK("amount") && e.Amount == 0 {
+		check.Add("amount", "The amount field must not be 0.")
+	}
+	reason := check.Text("reason", a.Reason, maxReason)
+	e.Reason = &reason
+	return e, check.Err()
+}

@@ -1,0 +1,190 @@
+package customer_test
+
+import (
+	"crypto/sha256"
+	"errors"
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/ledger"
+)
+
+func adjustment(unit string, amount int64, reason string) customer.Adjustment {
+	return customer.Adjustment{Unit: &unit, Amount: &amount, Reason: &reason}
+}
+
+func (s shop) adjust(t *testing.T, id core.ID, unit string, amount int64) ledger.Account {
+	t.Helper()
+	account, err := s.Adjust(t.Context(), s.by, id, adjustment(unit, amount, "Found in the drawer"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return account
+}
+
+// "Manual adjustment with a required reason": of either unit, up and down, in the ledger
+// and in the log.
+func TestAdjust(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	c := s.made(t, "070 174 06 05", nil)
+	s.adjust(t, c.ID, "points", 100)
+	s.adjust(t, c.ID, "stamps", 4)
+	if got, want := s.adjust(t, c.ID, "points", -30), (ledger.Account{Points: 70, Stamps: 4}); got != want {
+		t.Errorf("Adjust = %+v, want %+v", got, want)
+	}
+	if got := s.find(t, c.ID); got.PointsBalance != 70 || got.StampsBalance != 4 {
+		t.Errorf("balances = %d, %d, want 70, 4", got.PointsBalance, got.StampsBalance)
+	}
+	got := s.timeline(t, c.ID, 5)
+	if len(got) != 3 || got[0].Kind != ledger.Adjustment || got[0].Amount != -30 || *got[0].Reason != "Found in the drawer" {
+		t.Errorf("entries = %+v", got)
+	}
+	want := logged{"customer.adjust", nil, map[string]any{"unit": "points", "amount": -30.0, "reason": "Found in the drawer"}}
+	if log := s.log(t, c.ID); len(log) != 4 || !cmp.Equal(log[3], want) {
+		t.Errorf("log = %+v, want %+v last", log, want)
+	}
+	// Somebody who does not come any more may be owed something still.
+	s.edit(t, c.ID, customer.Edit{Status: core.Set("inactive")})
+	s.adjust(t, c.ID, "points", 1)
+}
+
+// What an adjustment must say, all at once, and the customer before that.
+func TestAdjustRefuses(t *testing.T) {
+	t.Parallel()
+	s, stranger := newShop(t), newShop(t)
+	c := s.made(t, "070 174 06 05", nil)
+	for _, a := range []struct {
+		name string
+		a    customer.Adjustment
+		want core.Fields
+	}{
+		{"nothing", customer.Adjustment{}, core.Fields{
+			"unit": {"The unit field is required."}, "amount": {"The amount field is required."}, "reason": {"The reason field is required."},
+		}},
+		{"wrong", adjustment("euros", 0, strings.Repeat("x", 256)), core.Fields{
+			"unit": {"The selected unit is invalid."}, "amount": {"The amount field must not be 0."},
+			"reason": {"The reason field must not be greater than 255 characters."},
+		}},
+		{"too much", adjustment("points", 1_000_000_000_001, "x"), core.Fields{"amount": {"The amount field must not be greater than 1000000000000."}}},
+		{"too little", adjustment("points", math.MinInt64, "x"), core.Fields{"amount": {"The amount field must be at least -1000000000000."}}},
+		{"unreadable", customer.Adjustment{Unit: new("points"), Reason: new("x"), Unreadable: core.Fields{"amount": {"The amount field must be an integer."}}}, core.Fields{
+			"amount": {"The amount field must be an integer."},
+		}},
+	} {
+		t.Run(a.name, func(t *testing.T) {
+			_, err := s.Adjust(t.Context(), s.by, c.ID, a.a)
+			wantFields(t, err, a.want)
+			if _, err := stranger.Adjust(t.Context(), stranger.by, c.ID, a.a); !errors.Is(err, core.ErrNotFound) {
+				t.Errorf("a stranger's = %v, want ErrNotFound", err)
+			}
+		})
+	}
+	cashier := s.as(t, core.Cashier)
+	if _, err := cashier.Adjust(t.Context(), cashier.by, c.ID, adjustment("points", 1, "x")); !errors.Is(err, core.ErrRole) {
+		t.Errorf("a cashier's = %v, want ErrRole", err)
+	}
+	if got := s.timeline(t, c.ID, 5); got != nil || len(s.log(t, c.ID)) != 1 {
+		t.Errorf("refusals wrote %+v", got)
+	}
+}
+
+// "Nothing else may take it below zero"; "an award that would overflow is 422, never
+// wrapped".
+func TestAnAdjustmentHasItsLimits(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	c := s.made(t, "070 174 06 05", nil)
+	s.adjust(t, c.ID, "points", 10)
+	for unit, want := range map[string]error{"points": ledger.ErrInsufficientPoints, "stamps": ledger.ErrInsufficientStamps} {
+		if _, err := s.Adjust(t.Context(), s.by, c.ID, adjustment(unit, -11, "x")); !errors.Is(err, want) {
+			t.Errorf("%s below zero = %v, want %v", unit, err, want)
+		}
+	}
+	if got := s.adjust(t, c.ID, "points", -10); got != (ledger.Account{}) {
+		t.Errorf("down to nothing = %+v", got)
+	}
+	_, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (ledger.Account, error) {
+		return ledger.Post(t.Context(), tx, s.by, ledger.Entry{Customer: c.ID, Unit: ledger.Points, Amount: math.MaxInt64, Kind: ledger.Adjustment})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Adjust(t.Context(), s.by, c.ID, adjustment("points", 1, "x")); !errors.Is(err, ledger.ErrTooLarge) {
+		t.Errorf("one too many = %v, want ErrTooLarge", err)
+	}
+	if log := s.log(t, c.ID); len(log) != 3 {
+		t.Errorf("refusals were logged: %+v", log)
+	}
+}
+
+// Of many adjustments at once, as many succeed as the balance allows.
+func TestManyAdjustmentsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	c := s.made(t, "070 174 06 05", nil)
+	s.adjust(t, c.ID, "points", 35)
+	var taken atomic.Int32
+	var wg sync.WaitGroup
+	for range 24 {
+		wg.Go(func() {
+			_, err := s.Adjust(t.Context(), s.by, c.ID, adjustment("points", -10, "x"))
+			if err == nil {
+				taken.Add(1)
+			} else if !errors.Is(err, ledger.ErrInsufficientPoints) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if got := s.find(t, c.ID).PointsBalance; taken.Load() != 3 || got != 5 {
+		t.Errorf("%d succeeded, %d points left, want 3 and 5", taken.Load(), got)
+	}
+}
+
+// "A double click must post once": a form that is sent many times at once moves the
+// balance once, and everybody hears the same.
+func TestADoubleClickAdjustsOnce(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	c := s.made(t, "070 174 06 05", nil)
+	send := func(key string) (core.Answer, error) {
+		by := s.by
+		by.Once = &core.Once{
+			Key: key, Fingerprint: sha256.Sum256([]byte(key)), Wait: true,
+			Render: func(any) (core.Answer, error) { return core.Answer{Status: 303, Body: []byte("/" + key)}, nil },
+		}
+		_, err := s.Adjust(t.Context(), by, c.ID, adjustment("points", 10, "x"))
+		return by.Once.Answer, err
+	}
+	var posted atomic.Int32
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			answer, err := send("first")
+			if err == nil {
+				posted.Add(1)
+			} else if !errors.Is(err, core.ErrReplayed) {
+				t.Error(err)
+			}
+			if string(answer.Body) != "/first" {
+				t.Errorf("answered %q", answer.Body)
+			}
+		})
+	}
+	wg.Wait()
+	if _, err := send("second"); err != nil {
+		t.Error(err)
+	}
+	if got := s.find(t, c.ID).PointsBalance; posted.Load() != 1 || got != 20 {
+		t.Errorf("the first form had its effect %d times, the balance is %d, want once and 20", posted.Load(), got)
+	}
+}

@@ -1,0 +1,444 @@
+package customer_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/verify"
+)
+
+// mailed writes a mail to an address; its delivery is no matter here.
+func (s shop) mailed(t *testing.T, to, subject string) {
+	t.Helper()
+	_, err := s.db.Pool().Exec(t.Context(), `
+		insert into loyalty.mail (tenant_id, id, recipient, subject, text, html, created_at)
+		values ($1, loyalty.new_ulid(now()), $2, $3, 'Dear you', '', now())`, s.by.Tenant.ID, to, subject)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s shop) erase(t *testing.T, id core.ID) customer.Customer {
+	t.Helper()
+	c, err := s.Erase(t.Context(), s.by, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// everything is each row of the tenant's tables, as text.
+func (s shop) everything(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, table := range []string{"customer", "account", "ledger_entry", "transaction", "redemption", "voucher", "audit_entry", "mail"} {
+		rows, err := s.db.Pool().Query(t.Context(), "select x::text from loyalty."+table+" x where tenant_id = $1", s.by.Tenant.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			var row string
+			if err := rows.Scan(&row); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintln(&all, table, row)
+		}
+		if rows.Err() != nil {
+			t.Fatal(rows.Err())
+		}
+	}
+	return all.String()
+}
+
+// "Erased: names `Erased`, phone `\"\"`, e-mail null, inactive, keys null; the ledger
+// stays", and nowhere is anything left that tells who it was.
+func TestErase(t *testing.T) {
+	t.Parallel()
+	s := shopOf(t, dbtest.OwnDB(t)).till(t)
+	c := s.made(t, "070 174 06 05", new("Anna@Old.example"))
+	c = s.edit(t, c.ID, customer.Edit{FirstName: core.Set("Annika"), Email: core.Set("annika@new.example")})
+	c = s.edit(t, c.ID, customer.Edit{Phone: core.Set("070 999 88 77"), LastName: core.Set("Sjöberg")})
+	other := s.made(t, "070 111 22 33", new("bo@example.com"))
+	s.sold(t, c.ID, 5000)
+	s.redeemed(t, c.ID, 10)
+	s.voucherUsed(t, c.ID, 3)
+	s.adjust(t, c.ID, "points", 4)
+	own := s.by
+	own.Kind, own.ID, own.Name, own.Address = core.ByCustomer, c.ID.String(), "Annika Sjöberg", "192.0.2.44"
+	if _, err := s.Record(t.Context(), own, transaction.New{
+		CustomerID: new(c.ID.String()), TransactionTypeID: &s.kind, SpendAmountCents: new(int64(100)), Source: transaction.POS,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Edit(t.Context(), own, c.ID, customer.Edit{}); err != nil {
+		t.Fatal(err)
+	}
+	s.mailed(t, "Anna@Old.example", "Hello Anna")
+	s.mailed(t, "annika@new.example", "Hello Annika")
+	s.mailed(t, "bo@example.com", "Hello Bo")
+	c, before := s.find(t, c.ID), s.timeline(t, c.ID, 50)
+
+	erased := s.erase(t, c.ID)
+	want := customer.Customer{
+		ID: c.ID, FirstName: "Erased", LastName: "Erased", Status: customer.Inactive, Erased: true,
+		PointsBalance: c.PointsBalance, CreatedAt: c.CreatedAt, UpdatedAt: erased.UpdatedAt,
+	}
+	if diff := cmp.Diff(want, erased); diff != "" {
+		t.Errorf("Erase (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(erased, s.find(t, c.ID)); diff != "" {
+		t.Errorf("Find (-erased +found):\n%s", diff)
+	}
+	left := s.everything(t)
+	for _, gone := range []string{"Anna", "Annika", "annika", "Lindqvist", "Sjöberg", "sjöberg", "0701740605", "174 06 05", "999 88 77", "old.example", "Old.example", "new.example", "192.0.2.44"} {
+		for line := range strings.Lines(left) {
+			if strings.Contains(line, gone) && !strings.Contains(line, other.ID.String()) && !strings.Contains(line, "111 22 33") {
+				t.Errorf("%q is left in %s", gone, line)
+			}
+		}
+	}
+	if !strings.Contains(left, "Hello Bo") || !cmp.Equal(s.find(t, other.ID), other) {
+		t.Error("somebody else was touched")
+	}
+	after := s.timeline(t, c.ID, 50)
+	for i := range before {
+		if before[i].ActorKind == core.ByCustomer {
+			before[i].ActorName = "Erased"
+		}
+	}
+	if diff := cmp.Diff(before, after); diff != "" || len(after) != 5 {
+		t.Errorf("the ledger changed (-before +after):\n%s", diff)
+	}
+	s.logTells(t, c.ID)
+	results, err := verify.Run(t.Context(), s.db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Wrong > 0 {
+			t.Errorf("%s %d of %d are wrong: %v", r.Check, r.Wrong, r.Counted, r.Examples)
+		}
+	}
+}
+
+// logTells checks that the log still says what was done to somebody erased.
+func (s shop) logTells(t *testing.T, id core.ID) {
+	t.Helper()
+	log := s.log(t, id)
+	facts := func(status string) map[string]any {
+		return map[string]any{"first_name": "Erased", "last_name": "Erased", "phone": "Erased", "email": "Erased", "status": status}
+	}
+	want := []logged{
+		{"customer.create", nil, facts("active")},
+		{"customer.edit", facts("active"), facts("active")},
+		{"customer.edit", facts("active"), facts("active")},
+		{"customer.adjust", nil, map[string]any{"unit": "points", "amount": 4.0, "reason": "Found in the drawer"}},
+		{"customer.erase", map[string]any{"status": "active"}, map[string]any{"status": "inactive"}},
+	}
+	if diff := cmp.Diff(want, log); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
+
+// "An erased customer … cannot be edited or reactivated", gets and loses nothing, and is
+// erased once.
+func TestAnErasedCustomerStaysErased(t *testing.T) {
+	t.Parallel()
+	s := newShop(t).till(t)
+	c := s.made(t, "070 174 06 05", nil)
+	gone := s.erase(t, c.ID)
+	for name, e := range map[string]customer.Edit{
+		"nothing": {}, "name": {FirstName: core.Set("Anna")}, "status": {Status: core.Set("active")}, "wrong": {Phone: core.Set("1")},
+	} {
+		_, err := s.Edit(t.Context(), s.by, c.ID, e)
+		var refusal *core.Error
+		if !errors.Is(err, customer.ErrErased) || !errors.As(err, &refusal) || refusal.Message != "This customer was erased and cannot be changed." {
+			t.Errorf("edit of %s = %v, want ErrErased", name, err)
+		}
+	}
+	if _, err := s.Adjust(t.Context(), s.by, c.ID, adjustment("points", 1, "x")); !errors.Is(err, customer.ErrErased) {
+		t.Errorf("adjust = %v, want ErrErased", err)
+	}
+	_, err := s.Record(t.Context(), s.by, transaction.New{
+		CustomerID: new(c.ID.String()), TransactionTypeID: &s.kind, SpendAmountCents: new(int64(100)), Source: transaction.POS,
+	})
+	wantFields(t, err, core.Fields{"customer_ulid": {"The selected customer ulid is invalid."}})
+	if diff := cmp.Diff(gone, s.erase(t, c.ID)); diff != "" {
+		t.Errorf("erased again (-first +second):\n%s", diff)
+	}
+	if log := s.log(t, c.ID); len(log) != 2 {
+		t.Errorf("log = %+v, want it erased once", log)
+	}
+	// Who comes again is new, by the same phone.
+	if again := s.upsert(t, "070 174 06 05", nil); !again.Created {
+		t.Error("somebody erased was found by their phone")
+	}
+}
+
+// Many at once erase somebody once, whatever edits come between.
+func TestManyErasuresAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	c := s.made(t, "070 174 06 05", new("anna@example.com"))
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			if i%2 == 0 {
+				if _, err := s.Erase(t.Context(), s.by, c.ID); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			_, err := s.Edit(t.Context(), s.by, c.ID, customer.Edit{FirstName: core.Set("Annika")})
+			if err != nil && !errors.Is(err, customer.ErrErased) {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	erasures := 0
+	for _, e := range s.log(t, c.ID) {
+		if e.Action == "customer.erase" {
+			erasures++
+		}
+	}
+	if got := s.find(t, c.ID); erasures != 1 || !got.Erased || got.FirstName != "Erased" || strings.Contains(s.everything(t), "Annika") {
+		t.Errorf("erased %d times: %+v", erasures, got)
+	}
+}
+
+// "Who reads all numbers anew must not give one back to somebody erased meanwhile": they
+// wait for each other.
+func TestEraseWaitsForAnotherCountry(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	c := s.made(t, "070 174 06 05", nil)
+	_, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (int, error) {
+		if err := customer.Rekey(t.Context(), tx, "SE"); err != nil {
+			return 0, err
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := s.Erase(ctx, s.by, c.ID); !errors.Is(err, context.DeadlineExceeded) && !core.IsKind(err, core.KindUnavailable) {
+			t.Errorf("erased beside a change of the country: %v", err)
+		}
+		return 0, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.erase(t, c.ID)
+	if err := s.move(t, "DE"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"": "-"}, s.keys(t)); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+}
+
+// An address that is somebody else's by now is theirs: their mails stay, and are not
+// given to who had it before.
+func TestAnAddressThatWasHandedOn(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.made(t, "070 174 06 05", new("Family@Example.com"))
+	s.edit(t, anna.ID, customer.Edit{Email: core.Set("anna@example.com")})
+	s.made(t, "070 174 06 06", new("family@example.com"))
+	for _, to := range []string{"Family@Example.com", "anna@example.com"} {
+		s.mailed(t, to, "To "+to)
+	}
+	if got := s.data(t, anna.ID); len(got.Mails) != 1 || got.Mails[0]["subject"] != "To anna@example.com" {
+		t.Errorf("given %v", got.Mails)
+	}
+	s.erase(t, anna.ID)
+	if left := s.everything(t); !strings.Contains(left, "To Family") || strings.Contains(left, "To anna") {
+		t.Errorf("mails left: %s", left)
+	}
+}
+
+// mail.Forget deletes mails of the transaction's tenant alone.
+func TestForgetStaysBehindTheWall(t *testing.T) {
+	t.Parallel()
+	s, stranger := newShop(t), newShop(t)
+	s.mailed(t, "anna@example.com", "Ours")
+	stranger.mailed(t, "anna@example.com", "Theirs")
+	_, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (int, error) { return 0, mail.Forget(tx, []string{"anna@example.com"}) })
+	if err != nil || strings.Contains(s.everything(t), "Ours") || !strings.Contains(stranger.everything(t), "Theirs") {
+		t.Errorf("%v, ours: %s, theirs: %s", err, s.everything(t), stranger.everything(t))
+	}
+}
+
+// held is what WriteData writes.
+type held struct {
+	Customer                                                       map[string]any
+	LedgerEntries, Transactions, Redemptions, Vouchers, Mails, Log []map[string]any
+}
+
+func (s shop) data(t *testing.T, id core.ID) held {
+	t.Helper()
+	var text bytes.Buffer
+	if err := s.WriteData(t.Context(), s.by, id, &text); err != nil {
+		t.Fatal(err)
+	}
+	var read struct {
+		Customer      map[string]any   `json:"customer"`
+		LedgerEntries []map[string]any `json:"ledger_entries"`
+		Transactions  []map[string]any `json:"transactions"`
+		Redemptions   []map[string]any `json:"redemptions"`
+		Vouchers      []map[string]any `json:"vouchers"`
+		Mails         []map[string]any `json:"mails"`
+		Log           []map[string]any `json:"log"`
+	}
+	d := json.NewDecoder(&text)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&read); err != nil {
+		t.Fatal(err)
+	}
+	return held(read)
+}
+
+// "Download of all data of a customer": the record, every entry and what caused it, the
+// mails, and what was done with the record; of nobody else anything.
+func TestWriteData(t *testing.T) {
+	t.Parallel()
+	s := newShop(t).till(t)
+	c, other := s.made(t, "070 174 06 05", new("anna@example.com")), s.made(t, "070 111 22 33", new("bo@example.com"))
+	s.sold(t, c.ID, 5000)
+	s.sold(t, other.ID, 777)
+	s.redeemed(t, c.ID, 10)
+	s.voucherUsed(t, c.ID, 3)
+	s.adjust(t, c.ID, "points", 4)
+	s.mailed(t, "anna@example.com", "Hello Anna")
+	s.mailed(t, "bo@example.com", "Hello Bo")
+	c = s.find(t, c.ID)
+
+	got := s.data(t, c.ID)
+	want := map[string]any{
+		"ulid": c.ID.String(), "first_name": "Anna", "last_name": "Lindqvist", "phone": "070 174 06 05", "email": "anna@example.com",
+		"status": "active", "points_balance": 47.0, "stamps_balance": 0.0,
+		"created_at": got.Customer["created_at"], "updated_at": got.Customer["updated_at"],
+	}
+	if diff := cmp.Diff(want, got.Customer); diff != "" {
+		t.Errorf("customer (-want +got):\n%s", diff)
+	}
+	pick := func(of []map[string]any, keys ...string) (picked []string) {
+		for _, o := range of {
+			var line []string
+			for _, key := range keys {
+				line = append(line, fmt.Sprint(o[key]))
+			}
+			picked = append(picked, strings.Join(line, " "))
+		}
+		return picked
+	}
+	for _, p := range []struct {
+		name string
+		got  []string
+		want []string
+	}{
+		{"entries", pick(got.LedgerEntries, "kind", "unit", "amount", "balance_after", "by"), []string{
+			"earn points 50 50 staff", "redemption points -10 40 staff", "voucher points 3 43 staff", "adjustment points 4 47 staff",
+		}},
+		{"transactions", pick(got.Transactions, "transaction_type", "spend_amount_cents", "points_awarded", "status", "source"), []string{"Purchase 5000 50 completed pos"}},
+		{"redemptions", pick(got.Redemptions, "reward", "points_spent", "status"), []string{"Espresso 10 pending"}},
+		{"vouchers", pick(got.Vouchers, "coupon", "status"), []string{"Welcome back redeemed"}},
+		{"mails", pick(got.Mails, "recipient", "subject"), []string{"anna@example.com Hello Anna"}},
+		{"log", pick(got.Log, "action", "by"), []string{"customer.create staff", "customer.adjust staff", "customer.download staff"}},
+	} {
+		if diff := cmp.Diff(p.want, p.got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", p.name, diff)
+		}
+	}
+	if new := got.Log[0]["new"].(map[string]any); new["phone"] != "070 174 06 05" {
+		t.Errorf("the log says %v", got.Log[0])
+	}
+	if got := s.data(t, s.erase(t, c.ID).ID); got.Customer["first_name"] != "Erased" || len(got.LedgerEntries) != 4 || len(got.Mails) != 0 {
+		t.Errorf("of somebody erased: %+v", got)
+	}
+}
+
+// However many there are, every record is written once, in order.
+func TestWriteDataOfAFaithfulCustomer(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	c := s.made(t, "070 174 06 05", nil)
+	const entries = 2_500
+	_, err := s.db.Pool().Exec(t.Context(), `
+		with entry as (
+			insert into loyalty.ledger_entry (tenant_id, id, customer_id, seq, unit, amount, balance_after, kind, reason,
+				actor_kind, actor_id, actor_name, created_at)
+			select $1, loyalty.new_ulid(now()), $2, n, 'points', 1, n, 'adjustment', 'x', 'system', '', 'test', now()
+			from generate_series(1, $3::int) n
+		)
+		update loyalty.account
+		set points = $3, entries = $3
+		where tenant_id = $1 and customer_id = $2`, s.by.Tenant.ID, c.ID, entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := s.data(t, c.ID)
+	if len(got.LedgerEntries) != entries {
+		t.Fatalf("%d entries, want %d", len(got.LedgerEntries), entries)
+	}
+	for i, e := range got.LedgerEntries {
+		if e["balance_after"] != float64(i+1) {
+			t.Fatalf("entry %d is %v", i+1, e)
+		}
+	}
+}
+
+// broken is a connection whose other end has gone.
+type broken struct{}
+
+var errGone = errors.New("gone")
+
+func (broken) Write([]byte) (int, error) { return 0, errGone }
+
+// Who may, and who may not: nothing is written then, and nothing of a stranger's.
+func TestWriteDataAndEraseRefuse(t *testing.T) {
+	t.Parallel()
+	s, stranger := newShop(t), newShop(t)
+	c := s.made(t, "070 174 06 05", nil)
+	cashier := s.as(t, core.Cashier)
+	var out bytes.Buffer
+	for name, call := range map[string]struct {
+		by   core.Actor
+		id   core.ID
+		want error
+	}{
+		"a cashier": {cashier.by, c.ID, core.ErrRole}, "a stranger": {stranger.by, c.ID, core.ErrNotFound}, "nobody": {s.by, core.ID{}, core.ErrNotFound},
+	} {
+		if err := s.WriteData(t.Context(), call.by, call.id, &out); !errors.Is(err, call.want) || out.Len() > 0 {
+			t.Errorf("data for %s = %v and %q, want %v", name, err, &out, call.want)
+		}
+		if _, err := s.Erase(t.Context(), call.by, call.id); !errors.Is(err, call.want) {
+			t.Errorf("erase by %s = %v, want %v", name, err, call.want)
+		}
+	}
+	if err := s.WriteData(t.Context(), s.by, c.ID, broken{}); !errors.Is(err, errGone) {
+		t.Errorf("to nobody = %v", err)
+	}
+	manager := s.as(t, core.Manager)
+	if err := manager.WriteData(t.Context(), manager.by, c.ID, io.Discard); err != nil {
+		t.Errorf("a manager's: %v", err)
+	}
+	if _, err := manager.Erase(t.Context(), manager.by, c.ID); err != nil {
+		t.Errorf("a manager's: %v", err)
+	}
+}

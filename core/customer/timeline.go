@@ -1,0 +1,60 @@
+package customer
+
+import (
+	"context"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/ledger"
+)
+
+// Entry is a ledger entry of a customer, with what explains it: what, when, by whom, why.
+type Entry struct {
+	ID           core.ID
+	Seq          int64 // 1, 2, 3 …
+	Kind         ledger.Kind
+	Unit         ledger.Unit
+	Amount       int64 // signed
+	BalanceAfter int64
+	Cause        *core.ID // the sale, redemption or voucher
+	Reason       *string  // an adjustment's
+
+	TypeName         *string // of the sale that earned it, or was voided
+	SpendAmountCents *int64  // of that sale
+	LocationName     *string // of that sale, where it is known
+	RewardName       *string // of the redemption, also of a voided one
+	CouponName       *string // of the voucher
+
+	ActorKind core.ActorKind
+	ActorName string
+	CreatedAt time.Time
+}
+
+// Timeline returns a page of a customer's ledger entries, newest first, or
+// core.ErrNotFound when there is no such customer. One round trip, and a second one for
+// a page without entries.
+func (s *Service) Timeline(ctx context.Context, by core.Actor, id core.ID, p core.Page) (core.List[Entry], error) {
+	var entries []Entry
+	var err error
+	if len(p.Unreadable) == 0 {
+		statement, args := timelineSQL, db.Args{"customer": id, "limit": p.Limit()}
+		if p.Cursor != nil {
+			statement = timelineAfterSQL
+			if p.Back() {
+				statement = timelineBeforeSQL
+			}
+			args["seq"] = p.Cursor.Number()
+		}
+		if entries, err = db.ReadAll[Entry](ctx, s.db, by, statement, args); err != nil {
+			return core.List[Entry]{}, err
+		}
+	}
+	if len(entries) == 0 {
+		// Nothing of somebody, or nobody's? That comes before a bad query.
+		if _, err := s.Find(ctx, by, id); err != nil {
+			return core.List[Entry]{}, err
+		}
+	}
+	return core.NewList(p, entries, func(e Entry) core.Cursor { return core.NumberCursor(e.CreatedAt, e.Seq) }), p.Err()
+}

@@ -1,0 +1,21 @@
+package admin
+
+import "example.com/loyalty/views/ui"
+
+// Business is the settings of the business.
+type Business struct {
+	Settings
+	Address string // where its panel and pages are; never changes
+
+	Problem  ui.Problem
+	Name     ui.Field
+	Country  ui.Field
+	TimeZone ui.Field
+	Currency ui.Field
+
+	LookProblem ui.Problem
+	Colour      ui.Field
+	Logo        ui.Field
+	LogoPath    string   // of the picture; "" for none
+	Remove      ui.Field // where there is one
+}

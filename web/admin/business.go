@@ -1,0 +1,254 @@
+package admin
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/tenant"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+const businessPath = settingsPath + "/business"
+
+func (a *Admin) businessRoutes() []route {
+	return []route{
+		{method: get, path: businessPath, least: core.Owner, handle: a.showBusiness},
+		// Another country reads the phone numbers of all customers anew.
+		{method: post, path: businessPath, least: core.Owner, handle: a.editBusiness, slow: true},
+		{method: post, path: businessPath + "/look", least: core.Owner, handle: a.editLook, slow: true},
+		{method: get, path: lookPath, handle: a.look},
+		{method: get, path: "/admin/logo/:hash", handle: a.logo},
+	}
+}
+
+func (a *Admin) showBusiness(c echo.Context) error {
+	return a.businessPage(c, http.StatusOK, nil, nil)
+}
+
+// businessPage shows the settings, with a form that was refused, if one was.
+func (a *Admin) businessPage(c echo.Context, status int, form, look *page.Form) error {
+	by := page.Actor(c)
+	s, err := a.Tenants.Settings(c.Request().Context(), by)
+	if err != nil {
+		return err
+	}
+	if form == nil {
+		form = page.Blank(map[string]string{"name": s.Name, "country": text(s.Country), "timezone": s.TimeZone, "currency": s.Currency})
+	}
+	if look == nil {
+		look = page.Blank(map[string]string{"colour": text(s.Colour)})
+	}
+	v := views.Business{
+		Settings: a.settings(c, "Business", businessPath), Address: c.Request().Host,
+		Name:    form.Field("name", "Name"),
+		Country: form.Field("country", "Country"), TimeZone: form.Field("timezone", "Time zone"), Currency: form.Field("currency", "Currency"),
+		Colour: look.Field("colour", "Colour"), Logo: look.Field("logo", "Logo"),
+	}
+	v.Problem, v.LookProblem = form.Problem(), look.Problem()
+	v.Name.Help = "As your customers know it."
+	v.Country.Options = form.Options("country", slices.Clone(countries)...)
+	v.Country.Help = "How phone numbers without a country code are read."
+	v.TimeZone.Groups = zoneGroups(v.TimeZone.Value)
+	v.TimeZone.Help = "When a day begins and ends. It is " + a.Now().In(by.Tenant.TimeZone).Format("15:04") + " there now."
+	v.Currency.Options = form.Options("currency", slices.Clone(currencies)...)
+	v.Currency.Help = "What amounts are in. From your first sale on it stays."
+	if s.HasSales {
+		v.Currency.ReadOnly, v.Currency.Help = true, "There are sales in it, so it stays."
+	}
+	v.Colour.Optional, v.Colour.Placeholder, v.Colour.MaxLength = true, "#5746d6", 7
+	v.Colour.Help = "Of the square beside your name, here and on the sign-in page. What stands on it is black or white, whichever can be read."
+	v.Colour.Attributes = map[string]any{"data-colour": "#5746d6", "spellcheck": "false", "autocapitalize": "none"}
+	v.Logo.Type, v.Logo.Optional, v.Logo.Attributes = "file", true, map[string]any{"accept": "image/png,image/jpeg,image/webp"}
+	v.Logo.Help = "Fills that square instead. A square picture looks best: PNG, JPEG or WebP, up to 256 kB."
+	if s.LogoHash != nil {
+		v.LogoPath, v.Logo.Label = logoPath(*s.LogoHash), "Another logo"
+		v.Remove = look.Field("remove_logo", "Remove it")
+	}
+	return a.Render(c, status, views.BusinessPage(v), nil)
+}
+
+// text is a text, or "" where there is none.
+func text(v *string) string {
+	if v == nil {
+		return ""
+	}
+	return *v
+}
+
+// countries are all there are, by their names in English.
+var countries = func() []ui.Option {
+	var list []ui.Option
+	names := display.English.Regions()
+	for _, code := range tenant.Countries() {
+		list = append(list, ui.Option{Value: code, Label: names.Name(language.MustParseRegion(code))})
+	}
+	order := collate.New(language.English)
+	slices.SortFunc(list, func(a, b ui.Option) int { return order.CompareString(a.Label, b.Label) })
+	return append([]ui.Option{{Label: "None"}}, list...)
+}()
+
+// currencies are all there are, with the sign that amounts have.
+var currencies = func() []ui.Option {
+	var list []ui.Option
+	for _, code := range tenant.Currencies() {
+		o := ui.Option{Value: code, Label: code}
+		if sign := page.Symbol(code); sign != code {
+			o.Label += " (" + sign + ")"
+		}
+		list = append(list, o)
+	}
+	return list
+}()
+
+// zoneGroups are the time zones by their part of the world, and the selected one, which
+// may go by an older name.
+func zoneGroups(selected string) []ui.Group {
+	names := core.ZoneNames()
+	if !slices.Contains(names, selected) {
+		names = append(names, selected)
+	}
+	var groups []ui.Group
+	for _, name := range names {
+		part, place, found := strings.Cut(name, "/")
+		if !found {
+			part, place = "Other", name
+		}
+		at := slices.IndexFunc(groups, func(g ui.Group) bool { return g.Label == part })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, ui.Group{Label: part})
+		}
+		label := strings.NewReplacer("_", " ", "/", ", ").Replace(place)
+		groups[at].Options = append(groups[at].Options, ui.Option{Value: name, Label: label, Selected: name == selected})
+	}
+	return groups
+}
+
+// sentText is a field of an edit: one that is not in the form stays as it is, an empty
+// one is cleared.
+func sentText(form *page.Form, name string) core.Optional[string] {
+	return core.Optional[string]{Set: form.Values.Has(name), Value: form.Filled(name)}
+}
+
+func (a *Admin) editBusiness(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	_, err = a.Tenants.EditSettings(c.Request().Context(), page.Actor(c), tenant.SettingsEdit{
+		Name: sentText(form, "name"), Country: sentText(form, "country"),
+		TimeZone: sentText(form, "timezone"), Currency: sentText(form, "currency"),
+	})
+	if form.Refused(err) {
+		return a.businessPage(c, http.StatusUnprocessableEntity, form, nil)
+	}
+	if err != nil {
+		return err
+	}
+	a.Flash(c, ui.Done, "The business is saved.")
+	return a.Redirect(c, businessPath)
+}
+
+// maxLogo is more than core takes, so that core says so.
+const maxLogo = 1 << 20
+
+func (a *Admin) editLook(c echo.Context) error {
+	form, file, err := page.ReadWithFile(c, "logo", maxLogo)
+	if err != nil {
+		return err
+	}
+	edit := tenant.SettingsEdit{Colour: sentText(form, "colour")}
+	if file != nil {
+		edit.Logo = core.Set(file)
+	} else if form.Checked("remove_logo") {
+		edit.Logo.Set = true
+	}
+	_, err = a.Tenants.EditSettings(c.Request().Context(), page.Actor(c), edit)
+	if form.Refused(err) {
+		return a.businessPage(c, http.StatusUnprocessableEntity, nil, form)
+	}
+	if err != nil {
+		return err
+	}
+	// Another address than before: this browser sees the new look at once.
+	a.Keep(c, lookKey, strconv.FormatInt(a.Now().UnixMilli(), 36))
+	a.Flash(c, ui.Done, "The look is saved.")
+	return a.Redirect(c, businessPath)
+}
+
+const (
+	lookPath = "/admin/look.css"
+	lookKey  = "look" // what the session keeps of it
+)
+
+// look is the business's own colour and logo, for everybody. Browsers keep it for a while,
+// so that pages make no request more.
+func (a *Admin) look(c echo.Context) error {
+	t, err := a.Tenant(c)
+	if err != nil {
+		return err
+	}
+	look, err := a.Tenants.Look(c.Request().Context(), core.System(t, "pages"))
+	if err != nil {
+		return err
+	}
+	css, err := stylesheet(look)
+	if err != nil {
+		return err
+	}
+	kept(c, "private, max-age=300")
+	return c.Blob(http.StatusOK, "text/css; charset=utf-8", []byte(css))
+}
+
+// stylesheet says a look to browsers. A logo stands on white, as it was most likely made to.
+func stylesheet(l tenant.Look) (string, error) {
+	var css strings.Builder
+	if l.Colour != nil {
+		p, err := tenant.PaletteOf(*l.Colour)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&css, ":root { --brand: %s; --brand-ink: %s; }\n", p.Fill, p.OnFill)
+	}
+	if l.LogoHash != nil {
+		fmt.Fprintf(&css, ".brand-mark { background: #fff url(%s) center / contain no-repeat; }\n.brand-mark .icon { display: none; }\n", logoPath(*l.LogoHash))
+	}
+	return css.String(), nil
+}
+
+// kept lets browsers keep an answer, which is the same for everybody here.
+func kept(c echo.Context, control string) {
+	h := c.Response().Header()
+	h.Set(echo.HeaderCacheControl, control)
+	h.Set(echo.HeaderVary, echo.HeaderAcceptEncoding)
+}
+
+func logoPath(hash string) string { return "/admin/logo/" + hash }
+
+// logo is the picture itself: another one has another address.
+func (a *Admin) logo(c echo.Context) error {
+	t, err := a.Tenant(c)
+	if err != nil {
+		return err
+	}
+	picture, err := a.Tenants.Logo(c.Request().Context(), core.System(t, "pages"), c.Param("hash"))
+	if err != nil {
+		return err
+	}
+	kept(c, "private, max-age=31536000, immutable")
+	h := c.Response().Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'none'")
+	h.Set(echo.HeaderXContentTypeOptions, "nosniff")
+	return c.Blob(http.StatusOK, picture.Type, picture.Bytes)
+}
