@@ -6,7 +6,7 @@ TOOL := go tool -modfile=go.tool.mod
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: build ## everything from a bare clone to a running demo
@@ -15,8 +15,13 @@ run: build ## everything from a bare clone to a running demo
 
 .PHONY: test
 test: ## everything from a bare clone to all tests
-	@.ci/need gcc postgresql
+	@.ci/need gcc postgresql chromium
 	RAPID_STEPS=80 go run ./cmd/testdb -- go test -race ./...
+
+.PHONY: screenshots
+screenshots: ## pictures of every page in ./screenshots: at 1440 and 390 px, light and dark
+	@.ci/need postgresql chromium
+	go test -count=1 -run '^TestBrowser$$/^Pages$$' ./cmd/loyalty -screenshots '$(CURDIR)/screenshots'
 
 .PHONY: model
 model: ## play at random against the model of core, for an hour or so
@@ -52,7 +57,7 @@ check: generate ## what must be so before the tests: generated files, format, li
 	.ci/vendor --check
 
 .PHONY: vendor
-vendor: ## fetch the browser files of others again, at the versions listed in static/vendor
+vendor: ## fetch the browser files of others again, at the versions listed beside them
 	.ci/vendor
 
 .PHONY: format

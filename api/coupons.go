@@ -115,5 +115,5 @@ func (a *API) listCouponRedemptions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return list(c, p, l, newVoucherResource)
+	return list(c, p, l, func(v coupon.RedeemedVoucher) voucherResource { return newVoucherResource(v.Voucher) })
 }

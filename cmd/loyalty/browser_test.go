@@ -25,7 +25,9 @@ func TestBrowser(t *testing.T) {
 	b := browsertest.Start(t)
 	c := cafe{newInstallation(t, "LOYALTY_RATE_TOKEN=0", "LOYALTY_RATE_IP=0").serve(), b}
 	for name, test := range map[string]func(*testing.T, cafe){
-		"Pages": testPages,
+		"Pages":             testPages,
+		"Search":            testSearch,
+		"WithoutJavaScript": testWithoutJavaScript,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -53,40 +55,53 @@ var people = map[core.Role]string{
 	core.Owner: "maja@cafearo.example", core.Manager: "emre@cafearo.example", core.Cashier: "linnea@cafearo.example",
 }
 
-// page is a tab at the café's own host, of one of its people or with "" of a stranger.
-func (c cafe) page(t *testing.T, as core.Role) *browsertest.Page {
+// page is a tab of a stranger at the café's own host.
+func (c cafe) page(t *testing.T) *browsertest.Page {
 	t.Helper()
-	p := c.browser.NewPage(t, c.address(demo.Slug))
-	if as == "" {
-		return p
-	}
+	return c.browser.NewPage(t, c.address(demo.Slug))
+}
+
+// signIn signs one of the café's people in.
+func (c cafe) signIn(t *testing.T, p *browsertest.Page, role core.Role) {
+	t.Helper()
 	password, err := os.ReadFile(filepath.Join(c.in.data, "demo-password"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Open("/admin/sign-in?to=/admin/customers")
-	p.Fill("email", people[as])
+	p.Open("/admin/customers") // which leads to the sign-in, and there after it
+	p.Fill("email", people[role])
 	p.Fill("password", strings.TrimSpace(string(password)))
 	p.Click("Sign in")
 	if at := p.Path(); at != "/admin/customers" {
-		t.Fatalf("the sign-in of %s leads to %s", people[as], at)
+		t.Fatalf("the sign-in of %s leads to %s", people[role], at)
 	}
-	return p
 }
 
 // view is a page of the product.
 type view struct {
-	name    string // of its pictures
-	host    string // slug of a tenant; "": the platform's
-	path    string
+	name    string    // of its pictures
+	host    string    // slug of a tenant; "": the platform's
+	path    string    // {sale} and the like are records of the demo
 	as      core.Role // "": a stranger
 	status  int       // 0: 200
 	foreign string    // selector of what others draw on it, in ways of their own
+
+	then func(*browsertest.Page) // what leads on from the path to what is meant; nil: nothing
 }
 
 // panel is a page of the panel, as the owner sees it.
 func panel(name, path string) view {
 	return view{name: name, host: demo.Slug, path: path, as: core.Owner}
+}
+
+// after is the same page once something was done on it.
+func (v view) after(then func(*browsertest.Page)) view {
+	v.then = then
+	return v
+}
+
+func click(text string) func(*browsertest.Page) {
+	return func(p *browsertest.Page) { p.Within("main").Click(text) }
 }
 
 // views are the pages that people see.
@@ -100,15 +115,64 @@ var views = []view{
 	{name: "problems", path: "/problems"},
 	{name: "problem", path: "/problems/insufficient-points"},
 	{name: "missing", path: "/nowhere", status: http.StatusNotFound},
+	{name: "mails", path: "/mail"},
+	{name: "mail", path: "/mail/{mail}"},
 
 	{name: "sign-in", host: demo.Slug, path: "/admin/sign-in"},
+	{name: "sign-in-refused", host: demo.Slug, path: "/admin/sign-in", then: click("Sign in")},
 	{name: "forgot", host: demo.Slug, path: "/admin/forgot"},
+	{name: "reset-ended", host: demo.Slug, path: "/admin/reset/nonsense", status: http.StatusNotFound},
 	{name: "door-missing", host: demo.Slug, path: "/admin/nowhere", status: http.StatusNotFound},
+
+	panel("dashboard", "/admin"),
+	{name: "dashboard-cashier", host: demo.Slug, path: "/admin", as: core.Cashier},
+	{name: "forbidden", host: demo.Slug, path: "/admin/settings/staff", as: core.Cashier, status: http.StatusForbidden},
+	{name: "panel-missing", host: demo.Slug, path: "/admin/nowhere", as: core.Owner, status: http.StatusNotFound},
 
 	panel("customers", "/admin/customers"),
 	panel("customers-none", "/admin/customers?search=nobody-is-called-so"),
 	panel("customer-new", "/admin/customers/new"),
-	{name: "panel-missing", host: demo.Slug, path: "/admin/nowhere", as: core.Owner, status: http.StatusNotFound},
+	panel("customer-refused", "/admin/customers/new").after(click("Add customer")),
+
+	panel("transactions", "/admin/transactions"),
+	panel("transaction-new", "/admin/transactions/new"),
+	panel("transaction", "/admin/transactions/{sale}"),
+	panel("transaction-voided", "/admin/transactions/{voided}"),
+	panel("transaction-void", "/admin/transactions/{sale}/void"),
+	panel("transaction-void-dialog", "/admin/transactions/{sale}").after(click("Void")),
+	panel("types", "/admin/types"),
+	panel("type-new", "/admin/types/new"),
+	panel("type", "/admin/types/{type}"),
+
+	panel("reports", "/admin/reports"),
+	panel("report-customers", "/admin/reports/customers"),
+	panel("report-coupons", "/admin/reports/coupons"),
+	panel("audit", "/admin/audit"),
+
+	panel("business", "/admin/settings/business"),
+	panel("staff", "/admin/settings/staff"),
+	panel("staff-new", "/admin/settings/staff/new"),
+	panel("person", "/admin/settings/staff/{person}"),
+	panel("person-deactivate", "/admin/settings/staff/{person}/deactivate"),
+	panel("tokens", "/admin/settings/tokens"),
+	panel("token-new", "/admin/settings/tokens/new"),
+	panel("token-revoke", "/admin/settings/tokens/{token}/revoke"),
+	panel("security", "/admin/settings/security"),
+	panel("factor", "/admin/settings/security").after(click("Set up")),
+}
+
+// records puts the ids of the demo's records into paths.
+func (c cafe) records(t *testing.T) *strings.Replacer {
+	t.Helper()
+	d := connect(t, c.in.url())
+	return strings.NewReplacer(
+		"{mail}", ask[core.ID](d, "select id from loyalty.mail order by id limit 1").String(),
+		"{sale}", ask[core.ID](d, "select id from loyalty.transaction where status = 'completed' order by id desc limit 1").String(),
+		"{voided}", ask[core.ID](d, "select id from loyalty.transaction where status = 'voided' order by id desc limit 1").String(),
+		"{type}", ask[string](d, "select min(id)::text from loyalty.transaction_type"),
+		"{person}", ask[string](d, "select id::text from loyalty.staff where email = $1", people[core.Manager]),
+		"{token}", ask[string](d, "select min(id)::text from loyalty.token"),
+	)
 }
 
 // testPages looks at every page. Those that the same person sees take turns in their tabs.
@@ -118,13 +182,17 @@ func testPages(t *testing.T, c cafe) {
 		if tabs[v.as] != nil {
 			continue
 		}
-		first := c.page(t, v.as)
+		first := c.page(t)
+		if v.as != "" {
+			c.signIn(t, first, v.as)
+		}
 		tabs[v.as] = make(chan *browsertest.Page, runtime.GOMAXPROCS(0))
 		tabs[v.as] <- first
 		for len(tabs[v.as]) < cap(tabs[v.as]) {
 			tabs[v.as] <- first.NewTab(t)
 		}
 	}
+	records := c.records(t)
 	look := view.examine
 	if *screenshots != "" {
 		look = view.photograph
@@ -136,7 +204,7 @@ func testPages(t *testing.T, c cafe) {
 			t.Cleanup(func() { tabs[v.as] <- tab })
 			p := tab.For(t)
 			p.Expect(cmp.Or(v.status, http.StatusOK))
-			v.path = c.address(v.host) + v.path
+			v.path = c.address(v.host) + records.Replace(v.path)
 			look(v, t, p)
 		})
 	}
@@ -146,7 +214,7 @@ func testPages(t *testing.T, c cafe) {
 // 360 px"; no page has errors in the console either.
 func (v view) examine(t *testing.T, p *browsertest.Page) {
 	p.Emulate(360, 800, false)
-	p.Open(v.path)
+	v.open(p)
 	found := map[string][]string{} // where each violation is seen
 	for _, width := range []int{360, 390, 1440} {
 		p.Emulate(width, 900, false)
@@ -168,6 +236,13 @@ func (v view) examine(t *testing.T, p *browsertest.Page) {
 	}
 }
 
+func (v view) open(p *browsertest.Page) {
+	p.Open(v.path)
+	if v.then != nil {
+		v.then(p)
+	}
+}
+
 var themes = map[string]bool{"light": false, "dark": true}
 
 // "screenshots of every page at 1440 and 390 px"
@@ -175,8 +250,45 @@ func (v view) photograph(t *testing.T, p *browsertest.Page) {
 	for _, width := range []int{390, 1440} {
 		for theme, dark := range themes {
 			p.Emulate(width, 900, dark)
-			p.Open(v.path)
+			v.open(p)
 			p.Screenshot(filepath.Join(*screenshots, fmt.Sprintf("%s-%d-%s.png", v.name, width, theme)))
 		}
 	}
+}
+
+// "search as you type": the list changes under the words, and its address with it.
+func testSearch(t *testing.T, c cafe) {
+	p := c.page(t)
+	c.signIn(t, p, core.Cashier)
+	p.Fill("Search", "lindqv")
+	p.WaitFor("1 customer")
+	if got := p.Text("#customers tbody"); !strings.Contains(got, "Anna Lindqvist") {
+		t.Errorf("found %q", got)
+	}
+	at := p.Path()
+	if !strings.Contains(at, "search=lindqv") {
+		t.Errorf("the list is at %s", at)
+	}
+	p.Open(at)
+	p.WaitFor("1 customer")
+}
+
+// "sign-in and customers with JavaScript off"
+func testWithoutJavaScript(t *testing.T, c cafe) {
+	p := c.page(t)
+	p.WithoutJavaScript()
+	c.signIn(t, p, core.Cashier)
+	p.Fill("Search", "lindqv")
+	p.Click("Show")
+	p.WaitFor("1 customer")
+
+	p.Click("Add customer")
+	p.Fill("First name", "Ylva")
+	p.Fill("Phone", "not a number")
+	p.Within("main").Click("Add customer")
+	p.WaitFor("Please look at these")
+	p.Fill("Last name", "Ekdahl")
+	p.Fill("Phone", "+46 74 111 22 33")
+	p.Within("main").Click("Add customer")
+	p.WaitFor("Ylva Ekdahl is a customer now.")
 }

@@ -23,6 +23,7 @@ type Counted struct {
 	Coupon
 	State      State
 	RewardName *string // of a benefit that is a reward
+	Sends      int64   // how often it was sent
 	Sent       int64   // all of its vouchers
 	Pending    int64
 	Redeemed   int64

@@ -86,6 +86,61 @@ func TestWhatBecameOfVouchersIsCounted(t *testing.T) {
 	want(s.at(t, s.db.Now().AddDate(50, 0, 0)), endless.ID, 4, 4, 0, 0)
 }
 
+// "Coupons (… counts)": each send, the last one first, with who confirmed it and what
+// became of its vouchers.
+func TestListSends(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	n := fivePoints()
+	n.MaxPerCustomer, n.VoucherValidDays = new(int64(3)), new(int64(1))
+	c, quiet := s.coupon(t, n), s.coupon(t, fivePoints())
+	guests := s.customers(t, 3)
+	first := s.sent(t, c, toAll())
+	s.redeem(t, s.stored(t, c)[0].ID)
+	dbtest.Tick(s.db)
+	second := s.sent(t, c, to(coupon.Manual, guests[:2]...))
+	dbtest.Tick(s.db)
+	maja := dbtest.Person(t, s.db, s.by, core.Manager)
+	waiting := visit(t, s.db, maja).confirmed(t, c, toAll())
+	var got []coupon.LoggedSending
+	page := core.Page{Size: 2}
+	for {
+		l, err := s.ListSends(t.Context(), s.by, c.ID, page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, l.Items...)
+		if page.Cursor = l.Next; page.Cursor == nil {
+			back, err := s.ListSends(t.Context(), s.by, c.ID, core.Page{Size: 2, Cursor: l.Prev})
+			if diff := cmp.Diff(got[:2], back.Items); err != nil || diff != "" {
+				t.Errorf("the way back: %v (-want +got):\n%s", err, diff)
+			}
+			break
+		}
+	}
+	ends := got[len(got)-1].ExpiresAt
+	if ends == nil || !ends.After(s.db.Now()) {
+		t.Errorf("its vouchers end %v", ends)
+	}
+	want := []coupon.LoggedSending{
+		{Sending: waiting, ActorKind: core.ByStaff, ActorName: maja.Name},
+		{Sending: second, ExpiresAt: ends, ActorKind: core.ByStaff, ActorName: s.by.Name},
+		{Sending: first, Redeemed: 1, ExpiresAt: ends, ActorKind: core.ByStaff, ActorName: s.by.Name},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("ListSends (-want +got):\n%s", diff)
+	}
+	if got := s.counted(t, c.ID).Sends; got != 3 {
+		t.Errorf("%d sends are counted, want 3", got)
+	}
+	if l, err := s.ListSends(t.Context(), s.by, quiet.ID, page); err != nil || len(l.Items) != 0 {
+		t.Errorf("of a coupon that was never sent: %+v, %v", l.Items, err)
+	}
+	bad := core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"No."}}}
+	_, err := s.ListSends(t.Context(), s.by, c.ID, bad)
+	wantFields(t, err, core.Fields{"cursor": {"No."}})
+}
+
 // "Filter active, expired …": each coupon is in one state at a time.
 func TestStates(t *testing.T) {
 	t.Parallel()

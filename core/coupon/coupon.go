@@ -92,7 +92,7 @@ func (n New) read(check *core.Check) Coupon {
 		check.Integer("voucher_valid_days", n.VoucherValidDays, 1, 36_500)
 	}
 	if n.StartsAt != nil && n.ExpiresAt != nil && !n.ExpiresAt.After(*n.StartsAt) {
-		check.Add("expires_at", core.MustBe("expires_at", "a date after starts at"))
+		check.Add("expires_at", core.MustBe("expires_at", "after the start"))
 	}
 	c.Benefit = n.benefit(check)
 	return c

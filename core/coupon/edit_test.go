@@ -85,7 +85,7 @@ func TestEditReportsEveryWrongFieldAtOnce(t *testing.T) {
 		"benefit_reward_ulid": {"The selected benefit reward ulid is invalid."},
 		"max_per_customer":    {"The max per customer field is required."},
 		"max_redemptions":     {"The max redemptions field must be at least 1."},
-		"expires_at":          {"The expires at field must be a date after starts at."},
+		"expires_at":          {"The expires at field must be after the start."},
 		"voucher_valid_days":  {"The voucher valid days field must be at least 1."},
 		"active":              {"The active field is required."},
 	})

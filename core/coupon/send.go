@@ -117,6 +117,37 @@ func (s *Service) Send(ctx context.Context, by core.Actor, coupon core.ID, send 
 	})
 }
 
+// LoggedSending is a send, what became of its vouchers so far, and who confirmed it.
+type LoggedSending struct {
+	Sending
+	Redeemed  int64
+	ExpiresAt *time.Time // of its vouchers; nil: never
+	ActorKind core.ActorKind
+	ActorName string
+}
+
+// ListSends returns a page of a coupon's sends, the last one first, or core.ErrNotFound.
+// One round trip, and a second for an empty page.
+func (s *Service) ListSends(ctx context.Context, by core.Actor, coupon core.ID, p core.Page) (core.List[LoggedSending], error) {
+	var sends []LoggedSending
+	var err error
+	if len(p.Unreadable) == 0 {
+		statement, args := p.Statement(listSendsSQL, listSendsAfterSQL, listSendsBeforeSQL)
+		delete(args, "at") // ids are made at created_at
+		args["coupon"] = coupon
+		if sends, err = db.ReadAll[LoggedSending](ctx, s.db, by, statement, args); err != nil {
+			return core.List[LoggedSending]{}, err
+		}
+	}
+	if len(sends) == 0 {
+		// None of a coupon, or of nobody's? That comes before a bad query.
+		if _, err := db.ReadOne[Coupon](ctx, s.db, by, findSQL, db.Args{"id": coupon}); err != nil {
+			return core.List[LoggedSending]{}, err
+		}
+	}
+	return core.NewList(p, sends, func(s LoggedSending) core.Cursor { return core.Cursor{At: s.CreatedAt, ID: s.ID} }), p.Err()
+}
+
 // sendable refuses a coupon that cannot be sent at that instant.
 func (c Coupon) sendable(now time.Time) error {
 	switch {

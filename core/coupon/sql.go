@@ -119,12 +119,13 @@ const listBeforeSQL = `
 const (
 	countedColumns = `c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,
 		c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at,
-		c.state, r.name as reward_name, s.sent, s.pending, s.redeemed, s.expired`
+		c.state, r.name as reward_name, s.sends, s.sent, s.pending, s.redeemed, s.expired`
 
 	withCounts = `
 	left join loyalty.reward r on r.tenant_id = @tenant_id and r.id = c.benefit_reward_id
 	cross join lateral (
-		select coalesce(sum(sent), 0)::bigint as sent,
+		select count(*) as sends,
+			coalesce(sum(sent), 0)::bigint as sent,
 			coalesce(sum(sent - redeemed) filter (where expires_at is null or expires_at > @now), 0)::bigint as pending,
 			coalesce(sum(redeemed), 0)::bigint as redeemed,
 			coalesce(sum(sent - redeemed) filter (where expires_at <= @now), 0)::bigint as expired
@@ -197,6 +198,26 @@ const findSendByFormSQL = `
 	from loyalty.coupon_send
 	where tenant_id = @tenant_id
 		and form_key = @form_key`
+
+const sends = `
+	select ` + sendColumns + `, redeemed, expires_at, actor_kind, actor_name
+	from loyalty.coupon_send
+	where tenant_id = @tenant_id
+		and coupon_id = @coupon`
+
+const listSendsSQL = sends + `
+	order by id desc
+	limit @limit`
+
+const listSendsAfterSQL = sends + `
+		and id < @id
+	order by id desc
+	limit @limit`
+
+const listSendsBeforeSQL = sends + `
+		and id > @id
+	order by id
+	limit @limit`
 
 const unknownCustomersSQL = `
 	select given.id
@@ -358,9 +379,10 @@ const redeemSQL = `
 
 const redeemedVouchers = `
 	select v.id, v.coupon_id, v.customer_id, v.status, c.benefit_type, c.benefit_value, c.benefit_reward_id,
-		v.redemption_id, v.expires_at, v.redeemed_at, v.created_at
+		v.redemption_id, v.expires_at, v.redeemed_at, v.created_at, k.first_name || ' ' || k.last_name as customer_name
 	from loyalty.voucher v
 	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+	join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
 	where v.tenant_id = @tenant_id
 		and v.coupon_id = @coupon
 		and v.status = 'redeemed'`

@@ -146,25 +146,31 @@ func give(tx *db.Tx, by core.Actor, v Voucher) error {
 	})
 }
 
+// RedeemedVoucher is a voucher and the name of whose it was.
+type RedeemedVoucher struct {
+	Voucher
+	CustomerName string
+}
+
 // ListRedeemed returns a page of a coupon's redeemed vouchers, the last redeemed
 // first, or core.ErrNotFound. One round trip, and a second for an empty page.
-func (s *Service) ListRedeemed(ctx context.Context, by core.Actor, coupon core.ID, p core.Page) (core.List[Voucher], error) {
-	var vouchers []Voucher
+func (s *Service) ListRedeemed(ctx context.Context, by core.Actor, coupon core.ID, p core.Page) (core.List[RedeemedVoucher], error) {
+	var vouchers []RedeemedVoucher
 	var err error
 	if len(p.Unreadable) == 0 {
 		statement, args := p.Statement(listRedeemedSQL, listRedeemedAfterSQL, listRedeemedBeforeSQL)
 		args["coupon"] = coupon
-		if vouchers, err = db.ReadAll[Voucher](ctx, s.db, by, statement, args); err != nil {
-			return core.List[Voucher]{}, err
+		if vouchers, err = db.ReadAll[RedeemedVoucher](ctx, s.db, by, statement, args); err != nil {
+			return core.List[RedeemedVoucher]{}, err
 		}
 	}
 	if len(vouchers) == 0 {
 		// Nothing of a coupon, or of nobody's? That comes before a bad query.
 		if _, err := db.ReadOne[Coupon](ctx, s.db, by, findSQL, db.Args{"id": coupon}); err != nil {
-			return core.List[Voucher]{}, err
+			return core.List[RedeemedVoucher]{}, err
 		}
 	}
-	return core.NewList(p, vouchers, func(v Voucher) core.Cursor { return core.Cursor{At: *v.RedeemedAt, ID: v.ID} }), p.Err()
+	return core.NewList(p, vouchers, func(v RedeemedVoucher) core.Cursor { return core.Cursor{At: *v.RedeemedAt, ID: v.ID} }), p.Err()
 }
 
 // NamedVoucher is a voucher with the names of what it refers to.

@@ -264,9 +264,12 @@ func TestListRedeemed(t *testing.T) {
 	}
 }
 
-func ids(vouchers []coupon.Voucher) (ids []core.ID) {
+// ids are of vouchers that were all Anna Lindqvist's.
+func ids(vouchers []coupon.RedeemedVoucher) (ids []core.ID) {
 	for _, v := range vouchers {
-		ids = append(ids, v.ID)
+		if v.CustomerName == "Anna Lindqvist" {
+			ids = append(ids, v.ID)
+		}
 	}
 	return ids
 }

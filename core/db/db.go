@@ -188,7 +188,7 @@ const attempts = 5
 func transact[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (T, error) {
 	for attempt := 1; ; attempt++ {
 		result, err := try(ctx, d, by, fn)
-		if err == nil || attempt == attempts || !again(err) {
+		if err == nil || attempt == attempts || !again(ctx, err) {
 			return result, translate(ctx, err)
 		}
 	}

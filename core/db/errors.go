@@ -51,9 +51,17 @@ func Refers(err error, constraint string) bool {
 func Overflows(err error) bool { return code(err) == numericOutOfRange }
 
 // again reports whether the transaction may succeed when it is run once more.
-func again(err error) bool {
+func again(ctx context.Context, err error) bool {
 	c := code(err)
-	return c == serializationFailure || c == deadlockDetected
+	return c == serializationFailure || c == deadlockDetected || strayCancel(ctx, err)
+}
+
+// strayCancel reports whether a statement was cancelled that nobody wanted cancelled. A
+// caller who goes away cancels theirs; on a busy machine that reaches the connection
+// late, in the hands of the next one.
+func strayCancel(ctx context.Context, err error) bool {
+	var pg *pgconn.PgError
+	return ctx.Err() == nil && errors.As(err, &pg) && pg.Code == queryCanceled && strings.Contains(pg.Message, "user request")
 }
 
 // translate turns the database being out of reach, or too busy to answer in time,

@@ -22,6 +22,8 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
+const napSQL = `select pg_sleep(1)::text as pg_sleep`
+
 const sleepSQL = `select pg_sleep(60)::text`
 
 // backend is the process that serves a one-connection pool.
@@ -217,6 +219,54 @@ func TestAServerKilledMidTransactionLeavesNothingHalfDone(t *testing.T) {
 	o.wantNames(t)
 }
 
+// A caller who goes away cancels their statement; on a busy machine that may reach the
+// next one's. Nobody wanted theirs cancelled, so it is run again.
+func TestACancelMeantForSomebodyElse(t *testing.T) {
+	t.Parallel()
+	o := newOutage(t, db.Options{MaxConns: 1})
+	done, runs := make(chan error), 0
+	go func() {
+		_, err := db.InTenant(t.Context(), o.db, o.by, func(tx *db.Tx) (int64, error) {
+			if runs++; runs == 1 {
+				if _, err := db.Value[string](t.Context(), tx, sleepSQL, nil); err != nil {
+					return 0, err
+				}
+			}
+			return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "Once"})
+		})
+		done <- err
+	}()
+	o.cancelSleeper(t)
+	if err := <-done; err != nil || runs != 2 {
+		t.Errorf("a transaction: %v after %d runs, want none after 2", err, runs)
+	}
+	o.wantNames(t, "Once")
+
+	go func() {
+		_, err := db.ReadAll[slept](t.Context(), o.db, o.by, napSQL, nil)
+		done <- err
+	}()
+	o.cancelSleeper(t)
+	if err := <-done; err != nil {
+		t.Errorf("a read: %v", err)
+	}
+}
+
+type slept struct{ PgSleep string }
+
+// cancelSleeper cancels what a backend sleeps in, without its caller's knowledge.
+func (o outage) cancelSleeper(t *testing.T) {
+	t.Helper()
+	o.untilAsleep(t)
+	_, err := o.admin.Exec(t.Context(), `
+		select pg_cancel_backend(pid)
+		from pg_stat_activity
+		where datname = current_database() and wait_event = 'PgSleep'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // "A commit on board may have happened before the connection died: never send it
 // twice." Here the server commits and its answer is lost.
 func TestACommitIsNeverSentTwice(t *testing.T) {
@@ -398,7 +448,6 @@ func TestAStatementThatHangsIsCut(t *testing.T) {
 	if !core.IsKind(err, core.KindUnavailable) {
 		t.Errorf("InTenant = %v, want Unavailable", err)
 	}
-	type slept struct{ PgSleep string }
 	if _, err := db.ReadAll[slept](t.Context(), o.db, o.by, sleepSQL, nil); !core.IsKind(err, core.KindUnavailable) {
 		t.Errorf("ReadAll = %v, want Unavailable", err)
 	}

@@ -170,7 +170,7 @@ func readAs[T any](ctx context.Context, d *DB, tenant core.TenantID, sql string,
 			result, err = collect(rows)
 			return err
 		}})
-		if died(conn, err) {
+		if died(conn, err) || strayCancel(ctx, err) {
 			return false, err
 		}
 		conn.Release()

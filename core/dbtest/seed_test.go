@@ -3,6 +3,7 @@ package dbtest_test
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"example.com/loyalty/core"
@@ -51,6 +52,7 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 		t.Fatal(err)
 	}
 	seedVoucher(t, d, by)
+	seedImport(t, d, by)
 	seedLinks(t, d, by)
 	branch := "Södermalm"
 	if _, err := location.NewService(d).Add(ctx, by, location.New{Name: &branch}); err != nil {
@@ -58,6 +60,25 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 	}
 	if _, err := tenant.NewService(d, nil).EditSettings(ctx, by, tenant.SettingsEdit{Colour: core.Set("#5746d6")}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// seedImport checks a file in which something is wrong.
+func seedImport(t *testing.T, d *db.DB, by core.Actor) {
+	t.Helper()
+	imports := customer.NewImports(d, queue(t, d))
+	i, err := imports.Upload(t.Context(), by, customer.ImportFile{
+		Name: "customers.csv", FormKey: "seed", Content: strings.NewReader("name,phone\nAnna Lindqvist,1\n"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := []customer.ImportField{customer.FullNameField, customer.PhoneField}
+	if i, err = imports.Check(t.Context(), by, i.ID, customer.Mapping{Columns: columns, Heading: true}); err != nil {
+		t.Fatal(err)
+	}
+	if i, err = imports.Work(t.Context(), by, i.ID, i.Attempt); err != nil || i.Problems == 0 {
+		t.Fatal(i, err)
 	}
 }
 

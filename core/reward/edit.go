@@ -90,7 +90,7 @@ func (s *Service) ChangeStock(ctx context.Context, by core.Actor, id core.ID, c 
 		}
 		r, err := db.One[Reward](ctx, tx, changeStockSQL, db.Args{"id": id, "change": change, "most": int64(maxCost)})
 		if errors.Is(err, core.ErrNotFound) {
-			return Reward{}, notChanged(ctx, tx, id)
+			return Reward{}, notChanged(ctx, tx, id, change)
 		}
 		if err != nil {
 			return Reward{}, err
@@ -100,14 +100,20 @@ func (s *Service) ChangeStock(ctx context.Context, by core.Actor, id core.ID, c 
 }
 
 // notChanged says why a stock could not be changed by so many pieces.
-func notChanged(ctx context.Context, tx *db.Tx, id core.ID) error {
+func notChanged(ctx context.Context, tx *db.Tx, id core.ID, change int64) error {
 	r, err := db.One[Reward](ctx, tx, findSQL, db.Args{"id": id})
 	if err != nil {
 		return err
 	}
 	message := "The pieces of this reward are not counted: it is unlimited."
-	if r.Stock != nil {
-		message = core.MustBe("change", fmt.Sprintf("between %d and %d", -*r.Stock, maxCost-*r.Stock))
+	switch {
+	case r.Stock == nil:
+	case change > 0:
+		message = core.MustBe("change", fmt.Sprintf("at most %d", maxCost-*r.Stock))
+	case *r.Stock == 0:
+		message = "There are no pieces to take away."
+	default:
+		message = fmt.Sprintf("Only %d can be taken away: there are no more.", *r.Stock)
 	}
 	return core.Invalid(core.Fields{"change": {message}})
 }

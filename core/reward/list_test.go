@@ -121,6 +121,24 @@ func TestList(t *testing.T) {
 	wantFields(t, err, core.Fields{"status": {"The selected status is invalid."}, "cursor": {"No."}})
 }
 
+// All rewards to choose from, by name, also those that are no longer on offer.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	var want []reward.Name
+	for _, name := range []string{"Espresso", "Cake", "Mug"} {
+		want = append(want, reward.Name{ID: s.add(t, reward.New{Name: &name, PointsCost: new(int64(1))}), Name: name, Active: name != "Mug"})
+	}
+	if _, err := s.SetActive(t.Context(), s.by, want[2].ID, false); err != nil {
+		t.Fatal(err)
+	}
+	want[0], want[1] = want[1], want[0]
+	got, err := s.Names(t.Context(), s.by)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("Names: %v (-want +got):\n%s", err, diff)
+	}
+}
+
 // "Redemptions (queue of pending …)": who came first is served first.
 func TestThePendingQueue(t *testing.T) {
 	t.Parallel()
@@ -138,7 +156,7 @@ func TestThePendingQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := walk(t, named, func(p core.Page) (core.List[reward.NamedRedemption], error) {
-		return s.ListPending(t.Context(), s.by, p)
+		return s.ListRedemptions(t.Context(), s.by, reward.RedemptionFilter{Status: new("pending")}, p)
 	})
 	want := []core.ID{made[1], made[2], made[4], made[5], made[6]}
 	if diff := cmp.Diff(want, idsOf(got, named)); diff != "" {
@@ -149,12 +167,9 @@ func TestThePendingQueue(t *testing.T) {
 			t.Errorf("it names %+v", r)
 		}
 	}
-	if _, err := s.ListPending(t.Context(), s.by, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"No."}}}); !core.IsKind(err, core.KindInvalid) {
-		t.Errorf("a bad query = %v", err)
-	}
 }
 
-// "Or filter by status, customer, reward", newest first.
+// "Or filter by status, customer, reward", newest first but for the pending ones.
 func TestListRedemptions(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -177,7 +192,8 @@ func TestListRedemptions(t *testing.T) {
 		want []int
 	}{
 		{"all", reward.RedemptionFilter{}, []int{4, 3, 2, 1, 0}},
-		{"pending", reward.RedemptionFilter{Status: new("pending")}, []int{3, 2, 0}},
+		{"pending", reward.RedemptionFilter{Status: new("pending")}, []int{0, 2, 3}},
+		{"pending of somebody", reward.RedemptionFilter{Status: new("pending"), CustomerID: new(anna.String())}, []int{0, 2}},
 		{"fulfilled", reward.RedemptionFilter{Status: new("fulfilled")}, []int{1}},
 		{"voided", reward.RedemptionFilter{Status: new("voided")}, []int{4}},
 		{"customer", reward.RedemptionFilter{CustomerID: new(bo.String())}, []int{3, 1}},
@@ -321,7 +337,7 @@ func TestRoundTrips(t *testing.T) {
 			pending = pending[1:]
 			return second(s.Fulfil(ctx, s.by, id))
 		}},
-		{"queue", 1, func() error { return second(s.ListPending(ctx, s.by, core.Page{Size: 3})) }},
+		{"names", 1, func() error { return second(s.Names(ctx, s.by)) }},
 		{"redemptions", 1, func() error {
 			return second(s.ListRedemptions(ctx, s.by, reward.RedemptionFilter{CustomerID: new(anna.String())}, core.Page{Size: 3}))
 		}},

@@ -28,8 +28,9 @@ type RedemptionFilter struct {
 	RewardID   *string // a ULID
 }
 
-// ListRedemptions returns a page of the redemptions that pass the filter, newest
-// first. One round trip, of the same cost at any depth.
+// ListRedemptions returns a page of the redemptions that pass the filter, newest first;
+// of the pending ones, which wait to be handed over, the oldest first, for who came first
+// is served first. One round trip, of the same cost at any depth.
 func (s *Service) ListRedemptions(ctx context.Context, by core.Actor, f RedemptionFilter, p core.Page) (core.List[NamedRedemption], error) {
 	args, err := f.args(p)
 	if err != nil {
@@ -74,26 +75,17 @@ func (f RedemptionFilter) statement(args db.Args, p core.Page) string {
 			sql += condition.sql
 		}
 	}
+	queue := f.Status != nil && *f.Status == string(Pending)
+	upwards := p.Back() != queue
 	switch {
+	case p.Cursor == nil && queue:
+		return sql + oldestFirst
 	case p.Cursor == nil:
 		return sql + newestFirst
-	case p.Back():
+	case upwards:
 		return sql + whereNewer + oldestFirst
 	}
 	return sql + whereOlder + newestFirst
-}
-
-// ListPending returns a page of the redemptions that wait to be handed over: unlike
-// other lists the oldest first, for who came first is served first. One round trip, of
-// the same cost at any depth.
-func (s *Service) ListPending(ctx context.Context, by core.Actor, p core.Page) (core.List[NamedRedemption], error) {
-	if err := p.Err(); err != nil {
-		return core.List[NamedRedemption]{}, err
-	}
-	statement, args := p.Statement(listPendingSQL, listPendingAfterSQL, listPendingBeforeSQL)
-	delete(args, "at") // ids are made at created_at
-	redemptions, err := db.ReadAll[NamedRedemption](ctx, s.db, by, statement, args)
-	return core.NewList(p, redemptions, NamedRedemption.position), err
 }
 
 // RedemptionDetail is a redemption, how it ended, and what it did to its customer's

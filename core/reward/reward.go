@@ -27,8 +27,8 @@ type Reward struct {
 	CreatedAt   time.Time
 }
 
-// price is the cost and its unit.
-func (r Reward) price() (ledger.Unit, int64) {
+// Price is the cost and its unit.
+func (r Reward) Price() (ledger.Unit, int64) {
 	if r.StampsCost != nil {
 		return ledger.Stamps, *r.StampsCost
 	}
@@ -163,6 +163,18 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 	args["active"] = active
 	rewards, err := db.ReadAll[Counted](ctx, s.db, by, statement, args)
 	return core.NewList(p, rewards, func(r Counted) core.Cursor { return core.Cursor{At: r.CreatedAt, ID: r.ID} }), err
+}
+
+// Name is a reward to choose.
+type Name struct {
+	ID     core.ID
+	Name   string
+	Active bool
+}
+
+// Names returns all rewards by name. A business has some dozens. One round trip.
+func (s *Service) Names(ctx context.Context, by core.Actor) ([]Name, error) {
+	return db.ReadAll[Name](ctx, s.db, by, namesSQL, nil)
 }
 
 // Find returns a reward, or core.ErrNotFound. One round trip.

@@ -111,6 +111,12 @@ const (
 		and r.id = @id`
 )
 
+const namesSQL = `
+	select id, name, active
+	from loyalty.reward
+	where tenant_id = @tenant_id
+	order by name, id`
+
 const listSQL = `
 	select ` + columns + `
 	from loyalty.reward
@@ -248,13 +254,6 @@ const (
 	whereNewer    = ` and d.id > @id`
 	newestFirst   = ` order by d.id desc limit @limit`
 	oldestFirst   = ` order by d.id limit @limit`
-
-	pendingRedemptions = listRedemptionsSQL + `
-		and d.status = 'pending'`
-
-	listPendingSQL       = pendingRedemptions + oldestFirst
-	listPendingAfterSQL  = pendingRedemptions + whereNewer + oldestFirst
-	listPendingBeforeSQL = pendingRedemptions + whereOlder + newestFirst
 )
 
 // record is a redemption with one of its ledger entries, if it has any.

@@ -354,10 +354,10 @@ func (m *model) changeStock(id core.ID, change int64) (reward.Reward, error) {
 		return reward.Reward{}, core.ErrNotFound
 	case r.Stock == nil:
 		return reward.Reward{}, core.Invalid(core.Fields{"change": {"The pieces of this reward are not counted: it is unlimited."}})
+	case *r.Stock == 0 && change < 0:
+		return reward.Reward{}, core.Invalid(core.Fields{"change": {"There are no pieces to take away."}})
 	case *r.Stock+change < 0:
-		return reward.Reward{}, core.Invalid(core.Fields{
-			"change": {fmt.Sprintf("The change field must be between %d and %d.", -*r.Stock, 1_000_000_000_000-*r.Stock)},
-		})
+		return reward.Reward{}, core.Invalid(core.Fields{"change": {fmt.Sprintf("Only %d can be taken away: there are no more.", *r.Stock)}})
 	}
 	r.Stock = new(*r.Stock + change)
 	return *r, nil
@@ -462,7 +462,7 @@ func (m *model) editCoupon(id core.ID, e coupon.Edit) (coupon.Coupon, error) {
 	if e.ExpiresAt.Set {
 		edited.ExpiresAt = e.ExpiresAt.Value
 		if edited.ExpiresAt != nil && edited.StartsAt != nil && !edited.ExpiresAt.After(*edited.StartsAt) {
-			f.Add("expires_at", "The expires at field must be a date after starts at.")
+			f.Add("expires_at", "The expires at field must be after the start.")
 		}
 	}
 	if err := refusal(f); err != nil {

@@ -584,9 +584,12 @@ func (p *play) compare(t *rapid.T) {
 		listed(t, 2, func(page core.Page) (core.List[coupon.Coupon], error) { return p.coupons.List(ctx, p.by, page) }), nil,
 		p.model.coupons.newestFirst(func(c *coupon.Coupon) time.Time { return c.CreatedAt }, all), nil)
 	for id := range p.model.coupons.each {
-		got := listed(t, 1, func(page core.Page) (core.List[coupon.Voucher], error) {
+		var got []coupon.Voucher
+		for _, v := range listed(t, 1, func(page core.Page) (core.List[coupon.RedeemedVoucher], error) {
 			return p.coupons.ListRedeemed(ctx, p.by, id, page)
-		})
+		}) {
+			got = append(got, v.Voucher)
+		}
 		want := p.model.vouchers.newestFirst(func(v *coupon.Voucher) time.Time {
 			if v.RedeemedAt == nil {
 				return time.Time{}
@@ -624,7 +627,7 @@ func (p *play) compareCounts(t *rapid.T) {
 	}
 	var queue []reward.Redemption
 	for _, r := range listed(t, 2, func(page core.Page) (core.List[reward.NamedRedemption], error) {
-		return p.rewards.ListPending(ctx, p.by, page)
+		return p.rewards.ListRedemptions(ctx, p.by, reward.RedemptionFilter{Status: new("pending")}, page)
 	}) {
 		queue = append(queue, r.Redemption)
 	}

@@ -3,7 +3,6 @@
   "use strict";
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const font = "12px 'Inter Var', system-ui, sans-serif";
-  const height = 260;
   const drawn = new Map();
 
   function read(figure) {
@@ -43,14 +42,21 @@
     }));
     const brief = (n) => data.unit + (data.unit && "\u00a0") + n.toLocaleString("en", { notation: n >= 1e5 ? "compact" : "standard" });
     drawn.set(figure, new uPlot({
-      width: place.clientWidth,
-      height,
+      ...room(place),
+      padding: [8, 20, 0, 0],
       legend: { show: false },
-      cursor: { y: false, drag: { x: false, y: false }, points: { size: 8 } },
+      cursor: {
+        y: false,
+        drag: { x: false, y: false },
+        points: { size: 8, fill: (_, i) => style(`--line-${i}`) },
+        // From day to day, not between them.
+        move: (u, left, top) => [left < 0 ? left : Math.round(u.valToPos(data.x[u.posToIdx(left)], "x")), top],
+      },
       scales: { x: { time: false, range: bars ? (_, a, b) => [a - 0.6 * step(data.x), b + 0.6 * step(data.x)] : undefined }, y: { range: (_, __, max) => [0, Math.max(max * 1.08, 4)] } },
       axes: [
         {
           ...axis,
+          size: 32,
           grid: { show: false },
           splits: (u) => {
             const every = Math.ceil((data.x.length * (widest(u, data.labels) + 20)) / (u.over.clientWidth || place.clientWidth));
@@ -60,6 +66,7 @@
         },
         {
           ...axis,
+          space: (u) => Math.max(28, u.height / 9),
           size: (u, values) => widest(u, values ?? []) + 14,
           incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12],
           values: (_, splits) => splits.map(brief),
@@ -70,6 +77,7 @@
     }, [data.x, ...data.series], place));
   }
 
+  const room = (place) => ({ width: place.clientWidth, height: place.clientHeight });
   const step = (x) => (x.length > 1 ? x[1] - x[0] : 1);
 
   function widest(u, texts) {
@@ -117,22 +125,22 @@
   }
 
   const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => {
-    const plot = drawn.get(target);
-    const width = target.querySelector(".chart-canvas").clientWidth;
-    if (plot && width > 0 && width !== plot.width) plot.setSize({ width, height });
+    const plot = drawn.get(target.closest("figure"));
+    const { width, height } = room(target);
+    if (plot && width > 0 && (width !== plot.width || height !== plot.height)) plot.setSize({ width, height });
   }));
   // Those that are new, and not the others: nothing flickers when another part of the page changes.
   const find = () => {
     drawn.forEach((plot, figure) => {
       if (figure.isConnected) return;
       plot.destroy();
-      sizes.unobserve(figure);
+      sizes.unobserve(figure.querySelector(".chart-canvas"));
       drawn.delete(figure);
     });
     document.querySelectorAll("figure[data-chart]").forEach((figure) => {
       if (drawn.has(figure)) return;
       draw(figure);
-      sizes.observe(figure);
+      sizes.observe(figure.querySelector(".chart-canvas"));
     });
   };
   const recolour = () => drawn.forEach((_, figure) => draw(figure));

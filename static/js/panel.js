@@ -116,6 +116,17 @@
   const focusIn = (root) => (root.querySelector("[data-focus]") ?? root.querySelector("[autofocus]"))?.focus();
   document.querySelector("[data-focus]")?.focus();
 
+  // What looks again by itself does so only while somebody can see it, and at once when
+  // they come back. When it fails, what was there stays, and says that it is old.
+  const polled = (event) => event.target instanceof Element && event.target.matches("[data-poll]");
+  document.addEventListener("htmx:beforeRequest", (event) => { if (polled(event) && document.hidden) event.preventDefault(); });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) document.querySelectorAll("[data-poll]").forEach((part) => htmx.trigger(part, "wake"));
+  });
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (polled(event)) event.target.toggleAttribute("data-stale", !event.detail.successful);
+  });
+
   // What went wrong underway. What was typed is still there.
   const trouble = (words) => {
     const place = document.getElementById("trouble");
@@ -126,9 +137,10 @@
     place.replaceChildren(box);
     setTimeout(() => box.remove(), 8000);
   };
-  document.addEventListener("htmx:sendError", () => trouble("The server cannot be reached. What you typed is still here: try again in a moment."));
-  document.addEventListener("htmx:timeout", () => trouble("The server took too long. Try again in a moment."));
+  document.addEventListener("htmx:sendError", (event) => polled(event) || trouble("The server cannot be reached. What you typed is still here: try again in a moment."));
+  document.addEventListener("htmx:timeout", (event) => polled(event) || trouble("The server took too long. Try again in a moment."));
   document.addEventListener("htmx:responseError", (event) => {
+    if (polled(event)) return;
     const status = event.detail.xhr.status;
     trouble(status === 403 ? "Your role does not allow this." : status === 404 ? "This is no longer there. Load the page again." :
       "Something went wrong on our side. Try again in a moment.");

@@ -26,8 +26,10 @@ type AuditRow struct {
 	Address string
 	Request string
 	Changes []AuditChange
+	Made    bool // there was nothing before
 
-	ActorPath  string // everything the same person did
+	Actor      string
+	ActorPath  string // everything they did
 	RecordPath string // everything about the same record; "" where there is none
 }
 

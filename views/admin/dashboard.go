@@ -55,6 +55,8 @@ type TopCustomer struct {
 	Spend  string
 	Points string
 	Bar    ui.Bar
+
+	SalesAndPoints string // where a phone has no room for their columns
 }
 
 // FirstSteps is what a new business sees instead of empty charts.

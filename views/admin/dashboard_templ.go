@@ -715,7 +715,7 @@ func FirstStepsPage(v FirstSteps) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "</h2><p class=\"text-secondary mb-0\">Three steps, and your programme runs. Figures and charts come by themselves with the first sale.</p></div><ol class=\"list-group list-group-flush steps-list\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 58, "</h2><p class=\"text-secondary mb-0\">Three steps, and your programme runs. Figures and charts come by themselves with the first sale.</p></div><ol class=\"list-group list-group-flush first-steps\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

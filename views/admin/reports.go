@@ -27,7 +27,7 @@ type SummaryReport struct {
 // TopReport ranks the customers.
 type TopReport struct {
 	Report
-	By   string // what the bars show: "Spend"
+	By   string // what the bars show: "spend"
 	Rows []TopCustomer
 }
 
@@ -46,6 +46,6 @@ type CouponReportRow struct {
 	Redeemed string
 	Pending  string
 	Expired  string
-	Rate     string // "" where none was sent
+	Rate     string
 	Bar      ui.Bar
 }

@@ -267,7 +267,7 @@ func sessionsCard(rows []SessionRow) templ.Component {
 			templ_7745c5c3_Var9 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<section class=\"card\" id=\"sessions\" aria-labelledby=\"sessions-title\"><div class=\"card-header\"><h2 class=\"card-title\" id=\"sessions-title\">Where you are signed in</h2>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "<section class=\"card form-card\" id=\"sessions\" aria-labelledby=\"sessions-title\"><div class=\"card-header\"><h2 class=\"card-title\" id=\"sessions-title\">Where you are signed in</h2>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -644,7 +644,7 @@ func RecoveryCodesPage(v RecoveryCodes) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, " Each of them signs you in once when your phone is not at hand. They are shown this once: print them, or copy them to where you keep passwords, and not only to that phone.</p><pre class=\"recovery-codes\" id=\"recovery-codes\" tabindex=\"0\" aria-label=\"Recovery codes\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 50, " Each of these codes signs you in once, when your phone is not at hand. They are shown this once: print them, or copy them to where you keep passwords, and not only to that phone.</p><pre class=\"recovery-codes\" id=\"recovery-codes\" tabindex=\"0\" aria-label=\"Recovery codes\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

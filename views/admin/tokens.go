@@ -12,7 +12,7 @@ type TokenList struct {
 // TokenRow is a line of the list.
 type TokenRow struct {
 	Name     string
-	Scopes   []string // in words
+	Scopes   string // in words
 	Created  string
 	LastUsed string
 	Expires  string // "" for never

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -179,7 +180,8 @@ func auditRow(by core.Actor, l audit.Line) views.AuditRow {
 	zone := by.Tenant.TimeZone
 	row := views.AuditRow{
 		Icon: "history", Words: auditWords(by, l), When: page.Time(l.At, zone), At: l.At.UTC().Format(time.RFC3339),
-		Address: l.Address, Request: l.RequestID, ActorPath: auditPath + "?" + url.Values{"actor": {l.Actor}}.Encode(),
+		Address: l.Address, Request: l.RequestID, Made: true,
+		Actor: auditBlank(by, l, "who").Text, ActorPath: auditPath + "?" + url.Values{"actor": {l.Actor}}.Encode(),
 	}
 	if noun, known := auditNouns[l.Subject]; known {
 		row.Icon = noun.icon
@@ -193,6 +195,7 @@ func auditRow(by core.Actor, l audit.Line) views.AuditRow {
 		row.By = "by the platform"
 	}
 	for _, ch := range l.Changes {
+		row.Made = row.Made && ch.Old == nil
 		row.Changes = append(row.Changes, views.AuditChange{
 			Field: auditField(ch.Field), Old: auditValue(by, ch.Field, ch.Old), New: auditValue(by, ch.Field, ch.New),
 		})
@@ -275,6 +278,11 @@ func auditValue(by core.Actor, field string, value *string) string {
 	case strings.HasSuffix(field, "_at"):
 		if at, err := time.Parse(time.RFC3339, *value); err == nil {
 			return page.Time(at, by.Tenant.TimeZone)
+		}
+	case strings.HasPrefix(*value, "["):
+		var list []string
+		if json.Unmarshal([]byte(*value), &list) == nil {
+			return strings.Join(list, ", ")
 		}
 	}
 	return *value

@@ -62,15 +62,15 @@ func (a *Admin) businessPage(c echo.Context, status int, form, look *page.Form) 
 	v.TimeZone.Groups = zoneGroups(v.TimeZone.Value)
 	v.TimeZone.Help = "When a day begins and ends. It is " + a.Now().In(by.Tenant.TimeZone).Format("15:04") + " there now."
 	v.Currency.Options = form.Options("currency", slices.Clone(currencies)...)
-	v.Currency.Help = "What amounts are in. With your first sale it is fixed."
+	v.Currency.Help = "What amounts are in. From your first sale on it stays."
 	if s.HasSales {
 		v.Currency.ReadOnly, v.Currency.Help = true, "There are sales in it, so it stays."
 	}
 	v.Colour.Optional, v.Colour.Placeholder, v.Colour.MaxLength = true, "#5746d6", 7
-	v.Colour.Help = "Behind the sign beside your name, here and where you sign in. Black or white goes on it, whichever can be read."
+	v.Colour.Help = "Of the square beside your name, here and on the sign-in page. What stands on it is black or white, whichever can be read."
 	v.Colour.Attributes = map[string]any{"data-colour": "#5746d6", "spellcheck": "false", "autocapitalize": "none"}
 	v.Logo.Type, v.Logo.Optional, v.Logo.Attributes = "file", true, map[string]any{"accept": "image/png,image/jpeg,image/webp"}
-	v.Logo.Help = "Beside your name instead of the sign. A square picture looks best: PNG, JPEG or WebP, up to 256 kB."
+	v.Logo.Help = "Fills that square instead. A square picture looks best: PNG, JPEG or WebP, up to 256 kB."
 	if s.LogoHash != nil {
 		v.LogoPath, v.Logo.Label = logoPath(*s.LogoHash), "Another logo"
 		v.Remove = look.Field("remove_logo", "Remove it")

@@ -42,7 +42,8 @@ func (a *Admin) dashboard(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	days := chosen.days(a.localToday(by))
+	today := a.localToday(by)
+	days := chosen.days(today)
 	o, err := a.Reports.Overview(ctx, by, days)
 	if err != nil {
 		return err
@@ -60,7 +61,7 @@ func (a *Admin) dashboard(c echo.Context) error {
 	}
 	v := views.Dashboard{
 		Frame: a.frame(c, "Dashboard", dashboardPath), Period: chosen.label, Days: writtenDays(o.From, o.To),
-		Figures: overviewFigures(o, by.Tenant.Currency), Chart: pointsOf(o), Activity: a.activityView(by, feed),
+		Figures: overviewFigures(o, by.Tenant.Currency), Chart: pointsOf(o, today), Activity: a.activityView(by, feed),
 		Top:         topRows(top, report.Spend, by.Tenant.Currency),
 		TopPath:     reportOf(topReportPath, url.Values{}, report.Range{From: &o.From, To: &o.To}),
 		Outstanding: []views.Amount{owedAmount(o.Outstanding.Points, "point", "points")},
@@ -121,7 +122,7 @@ func changeOf(now, then int64) (string, ui.Trend) {
 	return "−" + page.Percent(then-now, then), ui.Down
 }
 
-func pointsOf(o report.Overview) ui.Chart {
+func pointsOf(o report.Overview, today time.Time) ui.Chart {
 	chart := pointsChart()
 	var awarded, redeemed int64
 	for _, d := range o.Days {
@@ -129,7 +130,7 @@ func pointsOf(o report.Overview) ui.Chart {
 		redeemed += d.Redeemed
 		chart.Rows = append(chart.Rows, dayRow(d.Date, o.From, o.To, chartNumber(d.Awarded), chartNumber(d.Redeemed)))
 	}
-	chart.Summary = pointsSummary(awarded, redeemed)
+	chart.Summary = running(pointsSummary(awarded, redeemed), o.To, today)
 	return chart
 }
 

@@ -15,3 +15,6 @@ func Routes() (list []Route) {
 	}
 	return list
 }
+
+// Browser is a browser in words.
+var Browser = browser

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -169,8 +170,8 @@ func (a *Admin) summaryReport(c echo.Context) error {
 	if v.Problem.None() {
 		v.CSV = reportOf(summaryCSVPath, c.QueryParams(), days)
 		v.Frame.Chart = true
-		currency := page.Actor(c).Tenant.Currency
-		v.Figures, v.Charts = summaryFigures(sum, currency), []ui.Chart{spendPerDay(sum, currency), pointsPerDay(sum)}
+		currency, today := page.Actor(c).Tenant.Currency, a.localToday(page.Actor(c))
+		v.Figures, v.Charts = summaryFigures(sum, currency), []ui.Chart{spendPerDay(sum, currency, today), pointsPerDay(sum, today)}
 	}
 	return a.Render(c, answered(v.Report), views.SummaryReportPage(v), nil)
 }
@@ -190,15 +191,26 @@ func summaryFigures(s report.Summary, currency string) []ui.Figure {
 		average = page.Money(s.SpendTotalCents/s.TransactionsCount, currency) + " a sale"
 	}
 	return []ui.Figure{
-		{Label: "Sales", Icon: "receipt", Value: page.Number(s.TransactionsCount), Against: page.Number(s.VoidedCount) + " more were voided"},
+		{Label: "Sales", Icon: "receipt", Value: page.Number(s.TransactionsCount), Against: more(s.VoidedCount, "voided")},
 		{Label: "Tracked spend", Icon: "cash-register", Value: page.Money(s.SpendTotalCents, currency), Against: average},
-		{Label: "Points issued", Icon: "coins", Value: page.Number(s.PointsAwarded), Against: page.Number(s.PointsReversed) + " more were taken back"},
+		{Label: "Points issued", Icon: "coins", Value: page.Number(s.PointsAwarded), Against: more(s.PointsReversed, "taken back")},
 		{Label: "Points redeemed", Icon: "gift", Value: page.Number(s.PointsRedeemed), Against: "in " + page.Count(s.RedemptionsCount, "redemption", "redemptions")},
 		{Label: "Active customers", Icon: "users", Value: page.Number(s.ActiveCustomers), Against: "bought at least once"},
 		{Label: "New customers", Icon: "user-plus", Value: page.Number(s.NewCustomers), Against: "joined on these days"},
 		{Label: "Stamps issued", Icon: "rubber-stamp", Value: page.Number(s.StampsAwarded), Against: "on stamp cards"},
 		{Label: "Vouchers redeemed", Icon: "ticket", Value: page.Number(s.VouchersRedeemed), Against: "of all coupons"},
 	}
+}
+
+// more says what a figure leaves out.
+func more(n int64, undone string) string {
+	switch n {
+	case 0:
+		return "none " + undone
+	case 1:
+		return "1 more was " + undone
+	}
+	return page.Number(n) + " more were " + undone
 }
 
 // chartNumber is a value of a chart.
@@ -221,19 +233,27 @@ func pointsSummary(issued, redeemed int64) string {
 	return page.Count(issued, "point was", "points were") + " issued and " + page.Number(redeemed) + " redeemed."
 }
 
-func pointsPerDay(s report.Summary) ui.Chart {
+// running says of days that end with today why the last one looks poor.
+func running(summary string, to, today time.Time) string {
+	if to.Equal(today) {
+		return summary + " Today is not over."
+	}
+	return summary
+}
+
+func pointsPerDay(s report.Summary, today time.Time) ui.Chart {
 	chart := pointsChart()
-	chart.Summary = pointsSummary(s.PointsAwarded, s.PointsRedeemed)
+	chart.Summary = running(pointsSummary(s.PointsAwarded, s.PointsRedeemed), s.To, today)
 	for _, d := range s.Days {
 		chart.Rows = append(chart.Rows, dayRow(d.Date, s.From, s.To, chartNumber(d.PointsAwarded), chartNumber(d.PointsRedeemed)))
 	}
 	return chart
 }
 
-func spendPerDay(s report.Summary, currency string) ui.Chart {
+func spendPerDay(s report.Summary, currency string, today time.Time) ui.Chart {
 	chart := ui.Chart{
 		ID: "spend", Title: "Tracked spend", Label: "Day", Series: []string{"Spend"}, Unit: page.Symbol(currency), Decimals: page.Decimals(currency),
-		Summary: page.Money(s.SpendTotalCents, currency) + " were spent in " + page.Count(s.TransactionsCount, "sale", "sales") + ".",
+		Summary: running(page.Money(s.SpendTotalCents, currency)+" were spent in "+page.Count(s.TransactionsCount, "sale", "sales")+".", s.To, today),
 	}
 	for _, d := range s.Days {
 		chart.Rows = append(chart.Rows, dayRow(d.Date, s.From, s.To, ui.ChartValue{Number: d.SpendTotalCents, Text: page.Money(d.SpendTotalCents, currency)}))
@@ -285,7 +305,7 @@ func (a *Admin) topReport(c echo.Context) error {
 	if v.Problem.None() {
 		v.CSV = reportOf(topReportPath+".csv", c.QueryParams(), days)
 		measure := measureOf(q)
-		v.By = measures[slices.IndexFunc(measures, func(o ui.Option) bool { return o.Value == string(measure) })].Label
+		v.By = strings.ToLower(measures[slices.IndexFunc(measures, func(o ui.Option) bool { return o.Value == string(measure) })].Label)
 		v.Rows = topRows(top, measure, page.Actor(c).Tenant.Currency)
 	}
 	return a.Render(c, answered(v.Report), views.TopReportPage(v), nil)
@@ -317,7 +337,8 @@ func topRows(top []report.Customer, by report.Measure, currency string) (rows []
 		row := views.TopCustomer{
 			Rank: strconv.Itoa(i + 1), Path: customerPath(c.ID), Name: wholeName(c.FirstName, c.LastName), Phone: c.Phone,
 			Sales: page.Number(c.TransactionsCount), Spend: page.Money(c.SpendTotalCents, currency), Points: page.Number(c.PointsAwarded),
-			Bar: ui.Bar{Parts: []ui.BarPart{{Length: percentOf(measured(c, by), measured(top[0], by)), Tone: ui.First}}},
+			SalesAndPoints: page.Count(c.TransactionsCount, "sale", "sales") + ", " + page.Count(c.PointsAwarded, "point", "points"),
+			Bar:            ui.Bar{Parts: []ui.BarPart{{Length: percentOf(measured(c, by), measured(top[0], by)), Tone: ui.First}}},
 		}
 		if c.Email != nil {
 			row.Email = *c.Email
@@ -414,11 +435,14 @@ func (a *Admin) coupons(c echo.Context, q *page.Form) (days report.Range, coupon
 }
 
 func couponRow(k report.Coupon) views.CouponReportRow {
-	redeemed, pending := percentOf(k.Redeemed, k.Sent), percentOf(k.Pending, k.Sent)
+	redeemed, pending, rate := percentOf(k.Redeemed, k.Sent), percentOf(k.Pending, k.Sent), "–"
+	if k.Sent > 0 {
+		rate = page.Percent(k.Redeemed, k.Sent)
+	}
 	return views.CouponReportRow{
 		Path: "/admin/coupons/" + k.ID.String(), Name: k.Name,
 		Sent: page.Number(k.Sent), Redeemed: page.Number(k.Redeemed), Pending: page.Number(k.Pending), Expired: page.Number(k.Expired),
-		Rate: page.Percent(k.Redeemed, k.Sent),
+		Rate: rate,
 		Bar: ui.Bar{Parts: []ui.BarPart{
 			{Length: redeemed, Tone: ui.First},
 			{Start: redeemed, Length: pending, Tone: ui.Second},

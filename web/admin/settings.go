@@ -1,10 +1,6 @@
 package admin
 
 import (
-	"crypto/sha256"
-	"errors"
-	"net/http"
-
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
@@ -46,24 +42,4 @@ func ownSections(c echo.Context, section string) (own []views.NavItem) {
 		}
 	}
 	return own
-}
-
-// onceAs is a person who sends a form that carries a key: sent again, whatever was
-// changed in it meanwhile, it makes nothing more. What was made is not remembered.
-func onceAs(by core.Actor, form *page.Form) core.Actor {
-	key, err := core.ParseID(form.Value("key"))
-	if err != nil {
-		return by // not from the page
-	}
-	by.Once = &core.Once{
-		Key:         "form " + key.String(),
-		Fingerprint: sha256.Sum256([]byte("form")),
-		Render:      func(any) (core.Answer, error) { return core.Answer{Status: http.StatusCreated, Body: []byte{}}, nil },
-	}
-	return by
-}
-
-// wasSent reports whether err says that the form has made what it makes, or just does.
-func wasSent(err error) bool {
-	return errors.Is(err, core.ErrReplayed) || errors.Is(err, core.ErrKeyRunning)
 }

@@ -77,6 +77,7 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 		Customers: customer.NewService(d), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
 		Coupons: coupon.NewService(d, jobs), Locations: location.NewService(d), Reports: report.NewService(d), Audit: audit.NewService(d),
 		Tenants: tenant.NewService(d, mails), Tokens: token.NewService(d, mails),
+		API: admin.API{Base: "https://loyalty.example", Authority: "/var/lib/loyalty's/ca.pem"},
 	}
 	names, err := host.Parse("https://loyalty.example")
 	if err != nil {

@@ -83,7 +83,7 @@ func (a *Admin) newInvitation(c echo.Context) error {
 func (a *Admin) inviteForm(c echo.Context, status int, form *page.Form) error {
 	v := views.Invitation{
 		Settings: a.settings(c, "Invite somebody", staffPath, ui.Crumb{Label: "People", Path: staffPath}),
-		Key:      core.NewID(a.Now()).String(),
+		Key:      a.NewFormKey(),
 		Email:    form.Field("email", "E-mail"), Name: form.Field("name", "Name"), Role: form.Field("role", "Role"),
 	}
 	v.Problem = form.Problem()
@@ -98,12 +98,14 @@ func (a *Admin) invite(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.Staff.Invite(c.Request().Context(), onceAs(page.Actor(c), form), staff.New{
+	by := page.Once(c, form, func(staff.Person) string { return staffPath })
+	_, err = a.Staff.Invite(c.Request().Context(), by, staff.New{
 		Email: form.Value("email"), Name: form.Value("name"), Role: core.Role(form.Value("role")),
 	})
+	to, again := page.Repeated(by, err)
 	switch {
-	case wasSent(err):
-		return a.Redirect(c, staffPath) // they are on the list
+	case again:
+		return a.Redirect(c, to)
 	case form.Refused(err):
 		return a.inviteForm(c, http.StatusUnprocessableEntity, form)
 	case err != nil:
@@ -115,9 +117,9 @@ func (a *Admin) invite(c echo.Context) error {
 
 // personOf is the person that the path names.
 func (a *Admin) personOf(c echo.Context) (staff.Member, error) {
-	id, err := strconv.ParseInt(c.Param("id"), 10, 64)
+	id, err := number(c)
 	if err != nil {
-		return staff.Member{}, core.ErrNotFound
+		return staff.Member{}, err
 	}
 	return a.Staff.Find(c.Request().Context(), page.Actor(c), id)
 }
@@ -236,7 +238,7 @@ func (a *Admin) measureForm(c echo.Context, status int, m measure, p staff.Membe
 		Button: m.button, Danger: m.danger, Cancel: personPath(p.ID), Problem: form.Problem(),
 	}
 	if p.ID == page.Actor(c).StaffID {
-		v.Words = append(v.Words, "This is you.")
+		v.Words = append([]string{"This is you."}, v.Words...)
 	}
 	return a.Render(c, status, views.ConfirmPage(v), views.ConfirmDialog(v))
 }

@@ -68,16 +68,13 @@ func tokenRow(t token.Token, now time.Time, zone *time.Location) views.TokenRow 
 	row := views.TokenRow{
 		Name: t.Name, Created: page.Date(t.CreatedAt, zone), LastUsed: "never", Revoke: tokenPath(t.ID) + "/revoke",
 	}
-	for _, s := range scopes {
-		if slices.Contains(t.Abilities, s.ability) {
-			row.Scopes = append(row.Scopes, s.label)
-		}
-	}
-	switch len(row.Scopes) {
+	switch len(t.Abilities) {
 	case 0:
-		row.Scopes = []string{"Manage tokens only"}
+		row.Scopes = "Manage tokens"
 	case len(scopes):
-		row.Scopes = []string{"Everything"}
+		row.Scopes = "Everything"
+	default:
+		row.Scopes = inWords(t.Abilities)
 	}
 	if t.LastUsedAt != nil {
 		row.LastUsed = page.Ago(*t.LastUsedAt, now, zone)
@@ -90,18 +87,27 @@ func tokenRow(t token.Token, now time.Time, zone *time.Location) views.TokenRow 
 	return row
 }
 
+func inWords(abilities []token.Ability) string {
+	var words []string
+	for _, s := range scopes {
+		if slices.Contains(abilities, s.ability) {
+			words = append(words, s.label)
+		}
+	}
+	return strings.Join(words, " · ")
+}
+
 func tokenPath(id int64) string { return tokensPath + "/" + strconv.FormatInt(id, 10) }
 
 func (a *Admin) newToken(c echo.Context) error {
 	return a.tokenForm(c, http.StatusOK, &page.Form{})
 }
 
-// tokenForm shows the form of a token to be. Its key is another one each time: what was
-// refused made nothing.
+// tokenForm shows the form of a token to be.
 func (a *Admin) tokenForm(c echo.Context, status int, form *page.Form) error {
 	v := views.TokenForm{
 		Settings: a.settings(c, "New token", tokensPath, ui.Crumb{Label: "API tokens", Path: tokensPath}),
-		Key:      core.NewID(a.Now()).String(),
+		Key:      a.NewFormKey(),
 		Name:     form.Field("name", "Name"), Scopes: form.Field("scopes", "What it may do"), LastDay: form.Field("expires_at", "Last day"),
 	}
 	v.Problem = form.Problem()
@@ -128,11 +134,14 @@ func (a *Admin) makeToken(c echo.Context) error {
 	if chosen := form.Values["scopes"]; chosen != nil {
 		n.Scopes = &chosen
 	}
-	made, err := a.Tokens.Create(c.Request().Context(), onceAs(by, form), n)
+	// The secret is no part of what is remembered.
+	by = page.Once(c, form, func(token.Created) string { return tokensPath })
+	made, err := a.Tokens.Create(c.Request().Context(), by, n)
+	to, again := page.Repeated(by, err)
 	switch {
-	case wasSent(err):
+	case again:
 		a.Flash(c, ui.Warning, "This form was sent already. It makes one token, and the secret is shown once: if you do not have it, revoke the token and make another.")
-		return a.Redirect(c, tokensPath)
+		return a.Redirect(c, to)
 	case form.Refused(err):
 		return a.tokenForm(c, http.StatusUnprocessableEntity, form)
 	case err != nil:
@@ -190,9 +199,9 @@ func (a *Admin) askRevoke(c echo.Context) error {
 
 // tokenOf is the token that the path names.
 func (a *Admin) tokenOf(c echo.Context) (token.Token, error) {
-	id, err := strconv.ParseInt(c.Param("id"), 10, 64)
+	id, err := number(c)
 	if err != nil {
-		return token.Token{}, core.ErrNotFound
+		return token.Token{}, err
 	}
 	return a.Tokens.Find(c.Request().Context(), page.Actor(c), id)
 }

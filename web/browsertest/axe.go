@@ -69,7 +69,7 @@ func (p *Page) Axe(without ...string) (violations []Violation) {
 
 const audit = `(async (exclude) => {
 	const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-	const found = await axe.run({ include: ["html"], exclude }, { runOnly: { type: "tag", values: tags }, resultTypes: ["violations"] });
+	const found = await axe.run({ include: ["html"], exclude }, { runOnly: { type: "tag", values: tags }, resultTypes: ["violations"], iframes: false });
 	return found.violations.flatMap((v) => v.nodes.map((n) => ({
 		Rule: v.id, Help: v.help, Element: n.target.flat().join(" "), HTML: n.html.slice(0, 200), Why: n.failureSummary })));
 })(`

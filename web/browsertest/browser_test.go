@@ -1,6 +1,7 @@
 package browsertest_test
 
 import (
+	"bytes"
 	"fmt"
 	"image/png"
 	"net/http"
@@ -69,8 +70,12 @@ var pages = map[string]string{
 		<p id="said"></p><script src="/dialog.js"></script>`,
 	"/dialog.js": `one.onclick = () => document.querySelector("dialog").showModal();
 		two.onclick = () => { said.textContent = "voided: " + document.querySelector("input").value; document.querySelector("dialog").close(); };`,
-	"/pale":        `<h1>Pale</h1><p id="pale">hard to read in the dark</p><img src="/dot.svg">`,
-	"/pale.css":    `@media (prefers-color-scheme: dark) { body { background: #000 } h1 { color: #fff } #pale { color: #333 } }`,
+	"/pale":     `<h1>Pale</h1><p id="pale">hard to read in the dark</p><img src="/dot.svg">`,
+	"/pale.css": `@media (prefers-color-scheme: dark) { body { background: #000 } h1 { color: #fff } #pale { color: #333 } }`,
+	"/theme":    `<h1>Theme</h1><p>some words</p><script src="/theme.js"></script>`,
+	"/theme.js": `const dark = matchMedia("(prefers-color-scheme: dark)");
+		dark.onchange = () => { document.documentElement.className = dark.matches ? "dark" : ""; };`,
+	"/theme.css":   `body { background: #fff; color: #000; transition: background-color .3s, color .3s } .dark body { background: #000; color: #fff }`,
 	"/dot.svg":     `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>`,
 	"/faults":      `<h1>Faults</h1><img alt="" src="/missing.png"><img alt="" src="https://elsewhere.example/a.png"><p style="color: red">red</p><script src="/faults.js"></script>`,
 	"/faults.js":   `console.error("a complaint of", 1, "script"); console.warn("no error"); missing.function();`,
@@ -78,6 +83,7 @@ var pages = map[string]string{
 	"/scripted.js": `document.getElementById("says").textContent = "scripted";`,
 	"/high":        `<h1>High</h1><p id="high">tall</p>`,
 	"/high.css":    `#high { height: 3000px }`,
+	"/framed":      `<h1>Framed</h1><iframe title="A letter" sandbox src="/pale"></iframe>`,
 	"/wide":        `<h1>Wide</h1><div class="clip"><p class="wide">fine</p></div><p class="wide" id="wide">too wide</p>`,
 	"/wide.css":    `.clip { overflow-x: auto } .wide { width: 700px }`,
 }
@@ -124,7 +130,7 @@ func show(w http.ResponseWriter, path, content string) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https:; connect-src 'self'; form-action 'self'")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https:; connect-src 'self'; frame-src 'self'; form-action 'self'")
 	style := ""
 	if _, has := pages[path+".css"]; has {
 		style = `<link rel="stylesheet" href="` + path + `.css">`
@@ -208,6 +214,18 @@ func testViolations(t *testing.T, p *browsertest.Page) {
 	if got, want := rules(p.Axe()), []string{"color-contrast #pale", "image-alt img"}; !slices.Equal(got, want) {
 		t.Errorf("in the dark: %q, want %q", got, want)
 	}
+	p.Open("/framed")
+	if got := p.Axe(); len(got) != 0 {
+		t.Errorf("what stands in a frame is a page of its own: %v", got)
+	}
+	// Neither colour of a page that goes from one to the other is looked at on its way.
+	p.Open("/theme")
+	for i := range 4 {
+		p.Emulate(390, 844, i%2 == 1)
+		if got := p.Axe(); len(got) != 0 {
+			t.Errorf("dark %t: %v", i%2 == 1, got)
+		}
+	}
 }
 
 func testFaults(t *testing.T, p *browsertest.Page) {
@@ -267,12 +285,11 @@ func testScreenshot(t *testing.T, p *browsertest.Page) {
 	p.Emulate(390, 844, false)
 	p.Open("/high")
 	p.Screenshot(file)
-	picture, err := os.Open(file)
+	picture, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer picture.Close()
-	size, err := png.DecodeConfig(picture)
+	size, err := png.DecodeConfig(bytes.NewReader(picture))
 	if err != nil {
 		t.Fatal(err)
 	}

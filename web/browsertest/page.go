@@ -22,7 +22,7 @@ import (
 )
 
 // patience is how long anything is waited for: only a fault takes so long.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // Page is a tab of the browser, in the hands of one test.
 type Page struct {
@@ -42,16 +42,16 @@ type tab struct {
 // Paths are of the address base.
 func (b *Browser) NewPage(t *testing.T, base string) *Page {
 	t.Helper()
-	return open(t, b.ctx, base, chromedp.WithNewBrowserContext())
+	return begin(t, openTab(t, b.ctx, chromedp.WithNewBrowserContext()), base)
 }
 
 // NewTab opens another tab of the same person, for another test.
 func (p *Page) NewTab(t *testing.T) *Page {
 	t.Helper()
-	return open(t, p.ctx, p.base)
+	return begin(t, openTab(t, p.ctx), p.base)
 }
 
-func open(t *testing.T, from context.Context, base string, options ...chromedp.ContextOption) *Page {
+func openTab(t *testing.T, from context.Context, options ...chromedp.ContextOption) *tab {
 	t.Helper()
 	ctx, end := chromedp.NewContext(from, options...)
 	t.Cleanup(end)
@@ -59,11 +59,16 @@ func open(t *testing.T, from context.Context, base string, options ...chromedp.C
 		t.Fatalf("open a tab: %v", err)
 	}
 	main := cdp.FrameID(chromedp.FromContext(ctx).Target.TargetID) // a tab and its page go by one id
-	first := &Page{tab: &tab{ctx: ctx, watch: newWatch(main)}, base: base}
-	if err := chromedp.Listen(ctx, first.watch.see); err != nil {
+	opened := &tab{ctx: ctx, watch: newWatch(main)}
+	if err := chromedp.Listen(ctx, opened.watch.see); err != nil {
 		t.Fatalf("open a tab: %v", err)
 	}
-	p := first.For(t)
+	return opened
+}
+
+func begin(t *testing.T, in *tab, base string) *Page {
+	t.Helper()
+	p := (&Page{tab: in, base: base}).For(t)
 	p.Emulate(1440, 900, false)
 	return p
 }
@@ -94,6 +99,7 @@ func (p *Page) Emulate(width, height int, dark bool) {
 		{Name: "prefers-color-scheme", Value: scheme},
 		{Name: "prefers-reduced-motion", Value: "reduce"}, // nothing to wait for
 	}})
+	p.settle() // by now the page's scripts know
 	p.settle()
 }
 

@@ -35,13 +35,14 @@ globalThis.ours = (() => {
   const field = (name, within) => called("input:not([type=hidden]), select, textarea", name, within, (el) => [...(el.labels ?? [])], labelled);
 
   return {
-    // unrest is why the page has not come to rest, or "".
+    // unrest is why the page has not come to rest, or "". What moves arrives at once.
     unrest() {
       if (document.readyState !== "complete") return "the page is loading";
       if (document.fonts.status !== "loaded") return "a font is loading";
       if (document.querySelector(".htmx-request, .htmx-swapping, .htmx-settling")) return "a part of the page is being replaced";
-      const moves = (a) => a.playState === "running" && a.effect?.getComputedTiming().endTime !== Infinity;
-      return document.getAnimations().some(moves) ? "something moves" : "";
+      const moving = document.getAnimations().filter((a) => a.playState === "running" && a.effect?.getComputedTiming().endTime !== Infinity);
+      moving.forEach((a) => a.finish());
+      return moving.length > 0 ? "something moves" : "";
     },
 
     // frame is over when the page has drawn itself, and done what it does before that.

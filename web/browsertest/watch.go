@@ -21,8 +21,8 @@ type watch struct {
 
 	mu       sync.Mutex
 	leaving  bool // a step asked for another page, which has not begun to load
-	loading  map[cdp.FrameID]bool
-	requests map[network.RequestID]request // under way
+	loading  bool
+	requests map[network.RequestID]request // under way; those of frames tell others of their end
 	expected []int64                       // statuses that are no fault
 	faults   []string
 	world    runtime.ExecutionContextID // of our scripts in the page that is shown; 0: none
@@ -35,7 +35,7 @@ type request struct {
 
 func newWatch(main cdp.FrameID) *watch {
 	return &watch{
-		main: main, loading: map[cdp.FrameID]bool{}, requests: map[network.RequestID]request{},
+		main: main, requests: map[network.RequestID]request{},
 		expected: []int64{http.StatusUnprocessableEntity}, // a refused form is shown again
 	}
 }
@@ -50,11 +50,11 @@ func (w *watch) see(event any) {
 	case *page.EventNavigatedWithinDocument:
 		w.leaving = false
 	case *page.EventFrameStartedLoading:
-		w.loading[e.FrameID] = true
+		w.loading = w.loading || e.FrameID == w.main
 	case *page.EventFrameStoppedLoading:
-		w.stopped(e.FrameID)
-	case *page.EventFrameDetached:
-		w.stopped(e.FrameID)
+		if e.FrameID == w.main {
+			w.loading, w.leaving = false, false
+		}
 	case *page.EventFrameNavigated:
 		if e.Frame.ParentID == "" {
 			w.leave(e.Frame.LoaderID)
@@ -63,7 +63,8 @@ func (w *watch) see(event any) {
 		w.world = 0
 
 	case *network.EventRequestWillBeSent:
-		if e.Type != network.ResourceTypeEventSource { // which stays open
+		// A stream of events stays open; nobody waits for an icon, which is of the other type.
+		if e.FrameID == w.main && e.Type != network.ResourceTypeEventSource && e.Type != network.ResourceTypeOther {
 			w.requests[e.RequestID] = request{e.Request.Method + " " + e.Request.URL, e.LoaderID}
 		}
 	case *network.EventResponseReceived:
@@ -90,13 +91,6 @@ func (w *watch) see(event any) {
 		w.fault("uncaught: %s (%s)", exception(e.ExceptionDetails), e.ExceptionDetails.URL)
 	case *inspector.EventTargetCrashed:
 		w.fault("the page's process ended by itself")
-	}
-}
-
-func (w *watch) stopped(frame cdp.FrameID) {
-	delete(w.loading, frame)
-	if frame == w.main {
-		w.leaving = false
 	}
 }
 
@@ -127,7 +121,7 @@ func (w *watch) busy() string {
 	for _, r := range w.requests {
 		return r.name + " is not answered yet"
 	}
-	if w.leaving || len(w.loading) > 0 {
+	if w.leaving || w.loading {
 		return "a page is loading"
 	}
 	return ""

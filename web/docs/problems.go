@@ -31,6 +31,7 @@ const (
 	setUpFactor       = "Setting up a second factor, in the panel"
 	voidSale          = "Voiding a sale, in the panel"
 	setStock          = "Correcting the stock of a reward, in the panel"
+	runImport         = "Importing customers from a file, in the panel"
 )
 
 // groups are all the rules, in the order of the list page.
@@ -267,6 +268,36 @@ var groups = []group{
 			next: []string{
 				"Tell the customer that the offer has run out.",
 				"If there should be more, the shop can raise the coupon’s number of redemptions in its panel. The voucher then works until it expires.",
+			},
+		},
+	}},
+	{"Imports", []rule{
+		{
+			slug: "import-running", title: "Another import is running",
+			detail:   "Another import is running. Wait until it is done, or stop it.",
+			requests: []string{runImport},
+			happened: []string{
+				"A business imports one file of customers at a time, so that the tills need not wait for several. " +
+					"Somebody has begun another one that is not done yet. Nothing of this file was imported.",
+			},
+			retry: "Once the other one is done, or was stopped.",
+			next: []string{
+				"Open the list of imports in the panel: it shows which one is running, and how far it is.",
+				"This file stays as it was checked. Import it afterwards: it finds the customers whom the other file made.",
+			},
+		},
+		{
+			slug: "import-step", title: "The import is at another step",
+			detail:   "This import is not at that step any more. Open it again to see how far it is.",
+			requests: []string{runImport},
+			happened: []string{
+				"A file is uploaded, checked, and then imported. Somebody, perhaps in another window, has taken this one a step further " +
+					"since the page was opened, or has stopped it. Nothing was changed.",
+			},
+			retry: "No, the answer would be the same.",
+			next: []string{
+				"Open the import again: its page shows how far it is and what can be done now.",
+				"An import that was stopped or is done cannot be begun again. Upload the file anew: customers who are there already are found, and stay as they are.",
 			},
 		},
 	}},

@@ -1,0 +1,268 @@
+package customer
+
+import (
+	"time"
+
+	"example.com/loyalty/core"
+)
+
+const importColumns = `i.id, i.status, i.file_name, i.size, i.records - i.heading::int as rows, i.done_count as done,
+		i.created_count as created, i.found_count as found, i.repeated_count as repeated, i.failed_count as failed,
+		i.problem_count as problems, i.attempt, i.actor_name, i.created_at, i.ended_at`
+
+const arriveSQL = `
+	insert into loyalty.customer_import (tenant_id, id, file_name, actor_kind, actor_id, actor_name, created_at, moved_at)
+	values (@tenant_id, @id, @file_name, @actor_kind, @actor_id, @actor_name, @now, @now)`
+
+const storeChunkSQL = `
+	insert into loyalty.customer_import_chunk (tenant_id, import_id, seq, content)
+	values (@tenant_id, @id, @seq, @content)`
+
+const arrivedSQL = `
+	update loyalty.customer_import i
+	set status = 'uploaded',
+		form_key = @form_key,
+		size = @size,
+		delimiter = @delimiter,
+		encoding = @encoding,
+		columns = @columns,
+		records = @records,
+		heading = @heading,
+		moved_at = @now
+	where tenant_id = @tenant_id
+		and id = @id
+	returning ` + importColumns
+
+const findImportByFormSQL = `
+	select ` + importColumns + `
+	from loyalty.customer_import i
+	where tenant_id = @tenant_id
+		and form_key = @form_key`
+
+const dropArrivingSQL = `
+	delete from loyalty.customer_import
+	where tenant_id = @tenant_id
+		and id = @id
+		and status = 'arriving'`
+
+const findImportSQL = `
+	select ` + importColumns + `
+	from loyalty.customer_import i
+	where tenant_id = @tenant_id
+		and id = @id
+		and status <> 'arriving'`
+
+const listImportsSQL = `
+	select ` + importColumns + `
+	from loyalty.customer_import i
+	where tenant_id = @tenant_id
+		and status <> 'arriving'
+	order by id desc
+	limit @limit`
+
+// sheet is a file, and how it is read.
+type sheet struct {
+	Import
+	Delimiter string
+	Encoding  string
+	Columns   int64
+	Heading   bool
+	Mapping   []ImportField // nil: none was chosen yet
+}
+
+const sheetColumns = importColumns + `, i.delimiter, i.encoding, i.columns, i.heading, i.mapping`
+
+type beginning struct {
+	sheet
+	Content []byte
+}
+
+// Ten rows are never longer than the first piece of the file.
+const beginningSQL = `
+	select ` + sheetColumns + `, c.content
+	from loyalty.customer_import i
+	join loyalty.customer_import_chunk c on c.tenant_id = i.tenant_id and c.import_id = i.id and c.seq = 0
+	where i.tenant_id = @tenant_id
+		and i.id = @id
+		and i.status <> 'arriving'`
+
+const lockImportSQL = `
+	select ` + sheetColumns + `
+	from loyalty.customer_import i
+	where i.tenant_id = @tenant_id
+		and i.id = @id
+		and i.status <> 'arriving'
+	for no key update`
+
+// Whatever reads the file from its beginning starts here.
+const (
+	fromTheStart = `
+	update loyalty.customer_import i
+	set attempt = attempt + 1,
+		position = 0,
+		file_row = 0,
+		done_count = 0,
+		created_count = 0,
+		found_count = 0,
+		repeated_count = 0,
+		failed_count = 0,
+		problem_count = 0,
+		moved_at = @now`
+
+	thisImport = `
+	where tenant_id = @tenant_id
+		and id = @id
+	returning ` + importColumns
+
+	checkSQL = fromTheStart + `,
+		status = 'checking',
+		mapping = @mapping,
+		heading = @heading` + thisImport
+
+	runSQL = fromTheStart + `,
+		status = 'running',
+		actor_kind = @actor_kind,
+		actor_id = @actor_id,
+		actor_name = @actor_name` + thisImport
+)
+
+const dropProblemsSQL = `
+	delete from loyalty.customer_import_problem
+	where tenant_id = @tenant_id
+		and import_id = @id`
+
+const cancelImportSQL = `
+	update loyalty.customer_import i
+	set status = 'cancelled',
+		moved_at = @now,
+		ended_at = @now` + thisImport
+
+const dropFileSQL = `
+	delete from loyalty.customer_import_chunk
+	where tenant_id = @tenant_id
+		and import_id = @id`
+
+const listProblemsSQL = `
+	select file_row, field, value, message
+	from loyalty.customer_import_problem
+	where tenant_id = @tenant_id
+		and import_id = @id
+	order by file_row, field
+	limit @limit`
+
+// progress is an import that is being worked on.
+type progress struct {
+	sheet
+	Position  int64
+	FileRow   int64
+	ActorKind core.ActorKind
+	ActorID   string
+	Country   string
+	Timezone  string
+}
+
+const (
+	progressColumns = sheetColumns + `, i.position, i.file_row, i.actor_kind, i.actor_id,
+		(select coalesce(country, '') from loyalty.tenant where id = @tenant_id) as country,
+		(select timezone from loyalty.tenant where id = @tenant_id) as timezone`
+
+	beginCheckSQL = fromTheStart + `
+	where tenant_id = @tenant_id
+		and id = @id
+		and status = 'checking'
+		and attempt = @attempt
+	returning ` + progressColumns
+
+	resumeSQL = `
+	select ` + progressColumns + `
+	from loyalty.customer_import i
+	where tenant_id = @tenant_id
+		and id = @id
+		and status = 'running'
+		and attempt = @attempt`
+)
+
+const chunkSQL = `
+	select content
+	from loyalty.customer_import_chunk
+	where tenant_id = @tenant_id
+		and import_id = @id
+		and seq = @seq`
+
+// Of two workers at one place the second finds the import moved on, or cancelled.
+const holdPlaceSQL = `
+	select (select coalesce(country, '') from loyalty.tenant where id = @tenant_id) as country
+	from loyalty.customer_import
+	where tenant_id = @tenant_id
+		and id = @id
+		and status = @status
+		and attempt = @attempt
+		and position = @position
+	for no key update`
+
+const moveImportSQL = `
+	update loyalty.customer_import
+	set status = @status,
+		position = @position,
+		file_row = @file_row,
+		done_count = done_count + @done,
+		created_count = created_count + @created,
+		found_count = found_count + @found,
+		repeated_count = repeated_count + @repeated,
+		failed_count = failed_count + @failed,
+		problem_count = problem_count + @problems,
+		moved_at = @now,
+		ended_at = @ended_at
+	where tenant_id = @tenant_id
+		and id = @id`
+
+type takenKey struct {
+	PhoneKey *string
+	EmailKey *string
+}
+
+const takenKeysSQL = `
+	select phone_key, null::text as email_key
+	from loyalty.customer
+	where tenant_id = @tenant_id
+		and phone_key = any(@phone_keys::text[])
+	union all
+	select null, email_key
+	from loyalty.customer
+	where tenant_id = @tenant_id
+		and email_key = any(@email_keys::text[])`
+
+// In the order of the file: of two rows with one key, the first one makes the customer.
+const insertImportedSQL = `
+	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, created_at, updated_at)
+	select @tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, coalesce(created_at, @now), @now
+	from unnest(@ids::uuid[], @first_names::text[], @last_names::text[], @phones::text[], @phone_keys::text[],
+		@emails::text[], @email_keys::text[], @created_at::timestamptz[]) with ordinality
+		given (id, first_name, last_name, phone, phone_key, email, email_key, created_at, place)
+	order by place
+	on conflict do nothing
+	returning id`
+
+const insertProblemsSQL = `
+	insert into loyalty.customer_import_problem (tenant_id, import_id, file_row, field, value, message)
+	select @tenant_id, @id, file_row, field, value, message
+	from unnest(@rows::bigint[], @fields::text[], @values::text[], @messages::text[]) given (file_row, field, value, message)`
+
+type stalledImport struct {
+	TenantID core.TenantID
+	ID       core.ID
+	Attempt  int64
+}
+
+const stalledImportsSQL = `
+	select tenant_id, id, attempt
+	from loyalty.stalled_imports(@before)`
+
+const forgetImportsSQL = `
+	select loyalty.forget_imports(@moved_before, @arrived_before)`
+
+// How long an import is kept after it last moved, and how long a file may take to arrive.
+const (
+	importKept    = 30 * 24 * time.Hour
+	importArrives = time.Hour
+)

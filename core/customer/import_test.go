@@ -1,0 +1,755 @@
+package customer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/verify"
+)
+
+// office is a shop that imports files.
+type office struct {
+	shop
+	imports *customer.Imports
+}
+
+func newOffice(t *testing.T) office { return officeOf(t, dbtest.DB(t)) }
+
+func officeOf(t *testing.T, d *db.DB) office {
+	t.Helper()
+	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return office{shopOf(t, d), customer.NewImports(d, jobs)}
+}
+
+func file(content string) customer.ImportFile {
+	return customer.ImportFile{Name: "customers.csv", Content: strings.NewReader(content), FormKey: core.NewID(time.Now()).String()}
+}
+
+func lines(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
+
+func (o office) uploaded(t *testing.T, content string) customer.Import {
+	t.Helper()
+	i, err := o.imports.Upload(t.Context(), o.by, file(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func (o office) preview(t *testing.T, id core.ID) customer.Preview {
+	t.Helper()
+	p, err := o.imports.Preview(t.Context(), o.by, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// worked is what becomes of an import once its jobs are done.
+func (o office) worked(t *testing.T, i customer.Import) customer.Import {
+	t.Helper()
+	for i.Status == customer.ImportChecking || i.Status == customer.ImportRunning {
+		if _, err := o.imports.Work(t.Context(), o.by, i.ID, i.Attempt); err != nil {
+			t.Fatal(err)
+		}
+		i = o.import_(t, i.ID)
+	}
+	return i
+}
+
+func (o office) import_(t *testing.T, id core.ID) customer.Import {
+	t.Helper()
+	i, err := o.imports.Find(t.Context(), o.by, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// checked is a file that was read as its headings say.
+func (o office) checked(t *testing.T, content string) customer.Import {
+	t.Helper()
+	i := o.uploaded(t, content)
+	return o.checkedAs(t, i.ID, o.preview(t, i.ID).Mapping)
+}
+
+func (o office) checkedAs(t *testing.T, id core.ID, m customer.Mapping) customer.Import {
+	t.Helper()
+	i, err := o.imports.Check(t.Context(), o.by, id, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o.worked(t, i)
+}
+
+func (o office) running(t *testing.T, id core.ID) customer.Import {
+	t.Helper()
+	i, err := o.imports.Run(t.Context(), o.by, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// imported is a file that was checked and imported.
+func (o office) imported(t *testing.T, content string) customer.Import {
+	t.Helper()
+	return o.worked(t, o.running(t, o.checked(t, content).ID))
+}
+
+func (o office) problems(t *testing.T, id core.ID) []customer.Problem {
+	t.Helper()
+	list, err := o.imports.ListProblems(t.Context(), o.by, id, customer.MaxProblems)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// counts are the figures of an import.
+type counts struct{ Rows, Done, Created, Found, Repeated, Failed int64 }
+
+func countsOf(i customer.Import) counts {
+	return counts{i.Rows, i.Done, i.Created, i.Found, i.Repeated, i.Failed}
+}
+
+func wantCounts(t *testing.T, i customer.Import, status customer.ImportStatus, want counts) {
+	t.Helper()
+	if got := countsOf(i); got != want || i.Status != status {
+		t.Errorf("%s with %+v, want %s with %+v", i.Status, got, status, want)
+	}
+}
+
+// everybody is who the shop knows: "name phone e-mail points stamps", in the order of their ids.
+func (o office) everybody(t *testing.T) []string {
+	t.Helper()
+	rows, err := o.db.Pool().Query(t.Context(), `
+		select concat_ws(' ', c.first_name, c.last_name, c.phone, coalesce(c.email, '-'), a.points, a.stamps)
+		from loyalty.customer c
+		left join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+		where c.tenant_id = $1
+		order by c.id`, o.by.Tenant.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// sound fails unless everything in the database agrees.
+func sound(t *testing.T, d *db.DB) {
+	t.Helper()
+	results, err := verify.Run(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Wrong > 0 {
+			t.Errorf("%s %d wrong: %v", r.Check, r.Wrong, r.Examples)
+		}
+	}
+}
+
+// "CSV import with a column-mapping preview, a dry run that names every bad row, upsert
+// semantics": the whole way of a file.
+func TestAFileFromUploadToReport(t *testing.T) {
+	t.Parallel()
+	o := officeOf(t, dbtest.OwnDB(t))
+	known := o.made(t, "070 174 06 05", new("anna@example.com"))
+	i := o.uploaded(t, lines(
+		"Förnamn;Efternamn;Mobil;E-post;Kund sedan;Poäng;Stämplar;Anteckning",
+		"Anna;Lindqvist;+46701740605;other@example.com;2020-01-01;500;5;by phone",
+		"Bo;Ek;070-174 06 06;anna@example.com;;500;;by e-mail",
+		"Cecilia;von Åkern;070-174 06 07;cecilia@example.com;21.3.2021;1 240;3;new",
+		"Dan;Berg;070 174 06 08;;2022-05-01 14:30;;;new, without more",
+		"Dan;Berg;+46 70 174 06 08;dan@example.com;;10;;again",
+		";Berg;12;dan;tomorrow;many;-1;all wrong",
+	))
+	if i.Status != customer.ImportUploaded || i.Rows != 6 || i.FileName != "customers.csv" || i.ActorName != o.by.Name {
+		t.Errorf("uploaded: %+v", i)
+	}
+	p := o.preview(t, i.ID)
+	want := customer.Mapping{Heading: true, Columns: []customer.ImportField{
+		customer.FirstNameField, customer.LastNameField, customer.PhoneField, customer.EmailField, customer.CreatedAtField,
+		customer.PointsField, customer.StampsField, customer.NoField,
+	}}
+	if diff := cmp.Diff(want, p.Mapping); diff != "" {
+		t.Errorf("guessed (-want +got):\n%s", diff)
+	}
+	if first, last := p.Beginning[0], p.Beginning[6]; first.FileRow != 1 || first.Cells[0] != "Förnamn" || last.FileRow != 7 || last.Cells[7] != "all wrong" {
+		t.Errorf("begins with %+v, ends with %+v", first, last)
+	}
+
+	// The dry run changes nothing.
+	i = o.checkedAs(t, i.ID, p.Mapping)
+	wantCounts(t, i, customer.ImportChecked, counts{Rows: 6, Done: 6, Created: 2, Found: 2, Repeated: 1, Failed: 1})
+	bad := []customer.Problem{
+		{7, "created_at", "tomorrow", "The created at field must be a day such as 2026-11-21, 21.11.2026 or 21/11/2026."},
+		{7, "email", "dan", "The email field must be a valid email address."},
+		{7, "first_name", "", "The first name field is required."},
+		{7, "phone", "12", "The phone field must be a valid phone number."},
+		{7, "points", "many", "The points field must be a whole number such as 1240."},
+		{7, "stamps", "-1", "The stamps field must be at least 0."},
+	}
+	if diff := cmp.Diff(bad, o.problems(t, i.ID)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	if n := o.count(t); n != 1 {
+		t.Fatalf("%d customers after a check", n)
+	}
+
+	i = o.worked(t, o.running(t, i.ID))
+	wantCounts(t, i, customer.ImportDone, counts{Rows: 6, Done: 6, Created: 2, Found: 3, Failed: 1})
+	if diff := cmp.Diff(bad, o.problems(t, i.ID)); diff != "" {
+		t.Errorf("problems of the import (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{
+		"Anna Lindqvist 070 174 06 05 anna@example.com 0 0",
+		"Cecilia von Åkern 070-174 06 07 cecilia@example.com 1240 3",
+		"Dan Berg 070 174 06 08 - 0 0",
+	}, o.everybody(t)); diff != "" {
+		t.Errorf("customers (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(known, o.find(t, known.ID)); diff != "" {
+		t.Errorf("who was there has changed:\n%s", diff)
+	}
+	// "created_at is the first check-in: only an import may set it", in the tenant's days.
+	cecilia, dan := o.upsert(t, "070-174 06 07", nil), o.upsert(t, "070 174 06 08", nil)
+	if cecilia.Created || !cecilia.CreatedAt.Equal(time.Date(2021, 3, 20, 23, 0, 0, 0, time.UTC)) {
+		t.Errorf("Cecilia first came %s", cecilia.CreatedAt)
+	}
+	if dan.Created || !dan.CreatedAt.Equal(time.Date(2022, 5, 1, 12, 30, 0, 0, time.UTC)) {
+		t.Errorf("Dan first came %s", dan.CreatedAt)
+	}
+	// Once more, the same file finds everybody.
+	again := o.imported(t, lines("name,phone", "Cecilia von Åkern,070-174 06 07", "Dan Berg,070 174 06 08"))
+	wantCounts(t, again, customer.ImportDone, counts{Rows: 2, Done: 2, Found: 2})
+	sound(t, o.db)
+}
+
+// "Opening points and stamps (ledger `adjustment` with reason), exactly once", and "one
+// entry per import, not per row" in the log.
+func TestWhatAnImportWritesDown(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	i := o.imported(t, lines("name,phone,points,stamps", "Anna Ek,070 174 06 05,120,7", "Bo Ek,070 174 06 06,0,"))
+	rows, err := o.db.Pool().Query(t.Context(), `
+		select concat_ws(' ', unit, amount, balance_after, seq, kind, reason, actor_kind, actor_name)
+		from loyalty.ledger_entry
+		where tenant_id = $1
+		order by seq`, o.by.Tenant.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{
+		"points 120 120 1 adjustment Import of customers.csv staff A owner",
+		"stamps 7 7 2 adjustment Import of customers.csv staff A owner",
+	}, entries); diff != "" {
+		t.Errorf("ledger (-want +got):\n%s", diff)
+	}
+	var log []string
+	rows, err = o.db.Pool().Query(t.Context(), `
+		select concat_ws(' ', action, subject_kind, subject_id, new::text, actor_name)
+		from loyalty.audit_entry
+		where tenant_id = $1 and actor_id = $2
+		order by id`, o.by.Tenant.ID, o.by.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if log, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"import.run import " + i.ID.String() + ` {"file": "customers.csv", "rows": 2, "new_customers": 2} A owner`}
+	if diff := cmp.Diff(want, log); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
+
+// "Reading: delimiter guessed (, ; tab), BOM stripped, UTF-8 or Windows-1252 recognised, quotes."
+func TestHowFilesAreWritten(t *testing.T) {
+	t.Parallel()
+	windows := strings.NewReplacer("Å", "\xC5", "ö", "\xF6", "é", "\xE9", "€", "\x80")
+	for name, content := range map[string]string{
+		"commas":                 "name,phone,note\nÅsa Öhrn,070 174 06 05,é\n",
+		"semicolons":             "name;phone;note, more\nÅsa Öhrn;070 174 06 05;é\n",
+		"tabs":                   "name\tphone\tnote\nÅsa Öhrn\t070 174 06 05\té\n",
+		"tabs with nothing":      "note\tname\tphone\n\tÅsa Öhrn\t070 174 06 05\n",
+		"a byte order mark":      "\uFEFFname,phone\nÅsa Öhrn,070 174 06 05\n",
+		"returns and new lines":  "name,phone\r\nÅsa Öhrn,070 174 06 05\r\n",
+		"no end of the last row": "name,phone\nÅsa Öhrn,070 174 06 05",
+		"quotes":                 "\"name\",\"phone\"\n\"Öhrn, Åsa\",\"070 174 06 05\"\n",
+		"spaces before quotes":   "name, phone\n\"Åsa Öhrn\", \"070 174 06 05\"\n",
+		"quotes of two lines":    "name,note,phone\nÅsa Öhrn,\"says \"\"hi\"\",\nthen goes\",070 174 06 05\n",
+		"Windows":                windows.Replace("name;phone;note\nÅsa Öhrn;070 174 06 05;é\n"),
+		"Windows, late":          windows.Replace("name;phone;note\nÅsa Öhrn;070 174 06 05;5 €\n"),
+		"empty rows":             "\n\nname,phone\n\n,,\nÅsa Öhrn,070 174 06 05\n,\n\n",
+		"cells missing":          "name,phone,email,points\nÅsa Öhrn,070 174 06 05\n",
+		"empty cells too many":   "name,phone\nÅsa Öhrn,070 174 06 05,,\n",
+		"as it was exported":     "\uFEFFname,phone\r\nÅsa Öhrn,'070 174 06 05\r\n",
+		"spaces around":          "name , phone\n  Åsa Öhrn\u00a0 ,\u00a0070 174 06 05 \n",
+		"no heading":             "Åsa Öhrn,070 174 06 05\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if strings.HasPrefix(name, "Windows") {
+				content = strings.ReplaceAll(content, "Ö", "\xD6")
+			}
+			if name == "as it was exported" {
+				content = strings.Replace(content, "'070", "'+4670", 1)
+			}
+			o := newOffice(t)
+			i := o.uploaded(t, content)
+			m := o.preview(t, i.ID).Mapping
+			if name == "no heading" {
+				if m.Heading {
+					t.Error("a customer is taken for the heading")
+				}
+				m.Columns = []customer.ImportField{customer.FullNameField, customer.PhoneField}
+			}
+			i = o.worked(t, o.running(t, o.checkedAs(t, i.ID, m).ID))
+			wantCounts(t, i, customer.ImportDone, counts{Rows: 1, Done: 1, Created: 1})
+			want := []string{"Åsa Öhrn 070 174 06 05 - 0 0"}
+			if name == "as it was exported" {
+				want = []string{"Åsa Öhrn +4670 174 06 05 - 0 0"}
+			}
+			if diff := cmp.Diff(want, o.everybody(t)); diff != "" {
+				t.Errorf("customers (-want +got):\n%s\n%+v", diff, o.problems(t, i.ID))
+			}
+		})
+	}
+}
+
+// "Limits: ≤ 20 MB, ≤ 100,000 rows, clear refusals."
+func TestFilesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	rows := func(n int) io.Reader {
+		return io.MultiReader(strings.NewReader("name,phone\n"), repeated("A,1\n", n))
+	}
+	broken := errors.New("the line went dead")
+	for name, c := range map[string]struct {
+		content io.Reader
+		want    string // of the field; "" is taken
+	}{
+		"nothing":               {nil, "Choose a file first."},
+		"empty":                 {strings.NewReader(""), "This file is empty."},
+		"empty rows":            {strings.NewReader("\n\r\n;;;\n ; \n"), "This file is empty."},
+		"only a mark":           {strings.NewReader("\uFEFF"), "This file is empty."},
+		"only a heading":        {strings.NewReader("name,phone\n"), "There is nothing in this file below the names of its columns."},
+		"only a customer":       {strings.NewReader("Anna Ek,070 174 06 05"), ""},
+		"a workbook":            {strings.NewReader("PK\x03\x04\x00\x00"), "This is a workbook. Open it in Excel or another spreadsheet program, save the sheet as “CSV UTF-8”, and choose that file."},
+		"an old workbook":       {strings.NewReader("\xD0\xCF\x11\xE0\xA1\xB1"), "This is a workbook. Open it in Excel or another spreadsheet program, save the sheet as “CSV UTF-8”, and choose that file."},
+		"UTF-16":                {strings.NewReader("\xFF\xFEn\x00"), "This file is written in UTF-16. Save it as “CSV UTF-8”, and choose that file."},
+		"an image":              {strings.NewReader("\x89PNG\r\n\x1a\n\x00\x00"), "This is not a file of comma-separated values."},
+		"a NUL, later":          {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 99)+"\n", 20_000), strings.NewReader("\x00")), "This is not a file of comma-separated values."},
+		"lines of old":          {strings.NewReader("name,phone\rAnna Ek,1\r"), "The lines of this file end as they did on computers long ago. Save it as “CSV UTF-8”, and choose that file."},
+		"the first row broken":  {strings.NewReader("name,\"phone\nAnna Ek,1\n"), "The first row cannot be read. A quotation mark is opened here and not closed: rows 1 to 2 cannot be told apart."},
+		"100,000 rows":          {rows(100_000), ""},
+		"100,001 rows":          {rows(100_001), "There are more than 100,000 rows in this file. Split it, and import one part after the other."},
+		"100,001, no heading":   {repeated("070 174 06 05\n", 100_001), "There are more than 100,000 rows in this file. Split it, and import one part after the other."},
+		"20 MB":                 {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 1023)+"\n", 20<<10-1)), ""},
+		"more than 20 MB":       {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 1023)+"\n", 20<<10)), "This file is larger than 20 MB. Split it, and import one part after the other."},
+		"101 columns":           {strings.NewReader(strings.Repeat("a,", 100) + "b\n1\n"), "There are more than 100 columns in this file."},
+		"a row without end":     {io.MultiReader(strings.NewReader("name,phone\nAnna,\"070\n"), repeated("Bo,070 174 06 05\n", 100_000)), "Row 2 is longer than 64 kB. Is a quotation mark opened there and never closed?"},
+		"a line without end":    {io.MultiReader(strings.NewReader("name,phone\nAnna \"x\","), repeated("0", 5<<20)), "Row 2 is longer than 64 kB. Is a quotation mark opened there and never closed?"},
+		"one that breaks off":   {io.MultiReader(strings.NewReader("name,phone\nAnna Ek,070\n"), iotest.ErrReader(broken)), "-"},
+		"one that is cut short": {io.MultiReader(strings.NewReader("name,phone\nAnna Ek,070\n"), iotest.ErrReader(io.ErrUnexpectedEOF)), "-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := o.imports.Upload(t.Context(), o.by, customer.ImportFile{Name: "x.csv", Content: c.content, FormKey: name})
+			switch c.want {
+			case "":
+				if err != nil {
+					t.Errorf("refused: %v", err)
+				}
+			case "-":
+				if !errors.Is(err, broken) && !errors.Is(err, io.ErrUnexpectedEOF) {
+					t.Errorf("upload = %v, want the reader's own error", err)
+				}
+			default:
+				wantFields(t, err, core.Fields{"file": {c.want}})
+			}
+		})
+	}
+	var left int
+	err := o.db.Pool().QueryRow(t.Context(), `
+		select count(*) filter (where status = 'arriving') + (
+			select count(*) from loyalty.customer_import_chunk c where tenant_id = $1
+				and not exists (select from loyalty.customer_import i where i.tenant_id = $1 and i.id = c.import_id)
+		) from loyalty.customer_import where tenant_id = $1`, o.by.Tenant.ID).Scan(&left)
+	if err != nil || left != 0 {
+		t.Errorf("%d pieces of refused files are left, %v", left, err)
+	}
+}
+
+// repeated is a text, so many times.
+func repeated(text string, times int) io.Reader {
+	all := make([]io.Reader, 0, times/1000+1)
+	for times > 0 {
+		n := min(times, 1000)
+		all = append(all, strings.NewReader(strings.Repeat(text, n)))
+		times -= n
+	}
+	return io.MultiReader(all...)
+}
+
+// Headings are guessed "from header names in English, Swedish, Norwegian, Danish, German,
+// French, Spanish, Finnish"; "duplicated or missing headers" leave the choice to people.
+func TestHeadings(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	const f, l, n, p, e, d, x, s, no = customer.FirstNameField, customer.LastNameField, customer.FullNameField, customer.PhoneField,
+		customer.EmailField, customer.CreatedAtField, customer.PointsField, customer.StampsField, customer.NoField
+	for heading, want := range map[string][]customer.ImportField{
+		"First name,Last name,Phone number,E-mail address,Customer since,Points,Stamps":  {f, l, p, e, d, x, s},
+		"FIRST_NAME,surname,Mobile,EMAIL,created_at,Points balance,stamps":               {f, l, p, e, d, x, s},
+		"Förnamn,Efternamn,Telefonnummer,E-postadress,Skapad,Poäng,Stämplar":             {f, l, p, e, d, x, s},
+		"Fornavn,Etternavn,Tlf.,E-post,Opprettet,Poeng,Stempler":                         {f, l, p, e, d, x, s},
+		"Fornavn,Efternavn,Mobilnr.,E-mail,Oprettet,Point,Stempler":                      {f, l, p, e, d, x, s},
+		"Vorname,Nachname,Handynummer,E-Mail-Adresse,Kunde seit,Punkte,Stempel":          {f, l, p, e, d, x, s},
+		"Prénom,Nom,Téléphone,Courriel,Date de création,Points,Tampons":                  {f, l, p, e, d, x, s},
+		"Nombre,Apellidos,Teléfono móvil,Correo electrónico,Fecha de alta,Puntos,Sellos": {f, l, no, e, d, x, s},
+		"Etunimi,Sukunimi,Puhelin,Sähköposti,Asiakas alkaen,Pisteet,Leimat":              {f, l, p, e, d, x, s},
+		"Namn,Mobil":              {n, p},
+		"Name,Vorname,Nachname":   {no, f, l},
+		"Phone,Phone,Name":        {p, no, n},
+		"Mobile,Phone,":           {p, no, no},
+		"Colour,Size":             {no, no},
+		"Anna Ek,070 174 06 05":   {no, no},
+		"anna@example.com,Colour": {no, no},
+	} {
+		pv := o.preview(t, o.uploaded(t, heading+"\nx,y,z\n").ID)
+		if diff := cmp.Diff(want, pv.Columns); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", heading, diff)
+		}
+		if somebody := strings.Contains(heading, "Anna") || strings.Contains(heading, "@"); pv.Heading == somebody {
+			t.Errorf("%s: a heading is %t", heading, pv.Heading)
+		}
+	}
+}
+
+// A mapping that can make no customer is refused before anything is read.
+func TestMappingsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	i := o.uploaded(t, lines("a,b,c", "1,2,3"))
+	const phone, name = "Choose the column of the phone number. It is how customers are found at the till.",
+		"Choose the columns of the first name and the last name, or one column of the full name."
+	for what, c := range map[string]struct {
+		columns []customer.ImportField
+		want    []string
+	}{
+		"nothing":     {[]customer.ImportField{"", "", ""}, []string{phone, name}},
+		"no name":     {[]customer.ImportField{"phone", "", ""}, []string{name}},
+		"half a name": {[]customer.ImportField{"phone", "first_name", ""}, []string{name}},
+		"too many":    {[]customer.ImportField{"phone", "first_name", "full_name"}, []string{name}},
+		"no phone":    {[]customer.ImportField{"full_name", "", ""}, []string{phone}},
+		"twice":       {[]customer.ImportField{"full_name", "phone", "phone"}, []string{"Two columns are chosen for the phone. Choose one of them."}},
+		"unknown":     {[]customer.ImportField{"full_name", "phone", "shoe_size"}, []string{"The selected columns is invalid."}},
+		"too few":     {[]customer.ImportField{"full_name", "phone"}, []string{"The selected columns is invalid."}},
+	} {
+		_, err := o.imports.Check(t.Context(), o.by, i.ID, customer.Mapping{Columns: c.columns, Heading: true})
+		if diff := cmp.Diff(core.Fields{"columns": c.want}, fieldsOf(t, err)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	wantCounts(t, o.import_(t, i.ID), customer.ImportUploaded, counts{Rows: 1})
+}
+
+// "A dry run that names every bad row", by the number that a spreadsheet gives it.
+func TestEveryBadRowIsNamed(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	i := o.checked(t, lines(
+		"name,note,phone,created,points", // 1
+		"Anna,,070 174 06 05",            // 2: no last name
+		"",                               // 3
+		"Bo Ek,\"two",                    // 4
+		"lines\",1",                      // and still 4
+		"Cecilia Ek,,070 174 06 06,,,more, and more", // 5
+		"Dan \"the man\" Ek,,070 174 06 07",          // 6
+		"Elsa Ek,,070 174 06 08,3/4/2030",            // 7
+		"Filip Ek,,070 174 06 09,1950-01-01",         // 8
+		"Gun Ek,,070 174 06 10,12/31/2020",           // 9
+		"Hans Ek,,070 174 06 11,,\"1,240\"",          // 10
+		"Ida Ek,,070 174 06 12,31/12/2020,1 240",     // 11: as it should be
+		"Jan Ek,,070 174 06 13,,1000000000001",       // 12
+		"Kim Ek,,"+strings.Repeat("070 ", 30),        // 13
+		"Lisa Ek,\"never closed,070 174 06 14",       // 14
+		"Moa Ek,,070 174 06 15",                      // 15
+	))
+	wantCounts(t, i, customer.ImportChecked, counts{Rows: 12, Done: 12, Created: 1, Failed: 11})
+	want := []customer.Problem{
+		{2, "last_name", "Anna", "The last name field is required."},
+		{4, "phone", "1", "The phone field must be a valid phone number."},
+		{5, "", "", "There are 7 values in this row, and 5 columns. A value that contains the separator must stand between quotation marks."},
+		{6, "", "", "There is a quotation mark in this row that is not closed, or that stands inside a value. Remove it, or write it twice."},
+		{7, "created_at", "3/4/2030", "The created at field must not be in the future."},
+		{8, "created_at", "1950-01-01", "The created at field must be a day after 1 January 1970."},
+		{9, "created_at", "12/31/2020", "The created at field must be a day such as 2026-11-21, 21.11.2026 or 21/11/2026."},
+		{10, "points", "1,240", "The points field must be a whole number such as 1240."},
+		{12, "points", "1000000000001", "The points field must not be greater than 1000000000000."},
+		{13, "phone", strings.TrimSpace(strings.Repeat("070 ", 30))[:100] + "…", "The phone field must not be greater than 30 characters."},
+		{14, "", "", "A quotation mark is opened here and not closed: rows 14 to 15 cannot be told apart."},
+	}
+	if diff := cmp.Diff(want, o.problems(t, i.ID)); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+}
+
+// "All of them kept up to a stated bound and counted beyond it."
+func TestProblemsAreKeptUpToABound(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	i := o.checked(t, "name,phone\n"+strings.Repeat("Anna,1\n", 6_000)) // two problems each
+	wantCounts(t, i, customer.ImportChecked, counts{Rows: 6_000, Done: 6_000, Failed: 6_000})
+	list := o.problems(t, i.ID)
+	if i.Problems != customer.MaxProblems || len(list) != customer.MaxProblems || list[len(list)-1].FileRow != 5_001 {
+		t.Errorf("%d problems are kept, %d listed, the last of row %d", i.Problems, len(list), list[len(list)-1].FileRow)
+	}
+}
+
+// "A single 'full name' column may be split."
+func TestFullNames(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	names := [][3]string{
+		{"Anna Lindqvist", "Anna", "Lindqvist"},
+		{"Anna Maria Lindqvist", "Anna Maria", "Lindqvist"},
+		{`"Lindqvist, Anna Maria"`, "Anna Maria", "Lindqvist"},
+		{"Cecilia von Åkern", "Cecilia", "von Åkern"},
+		{"Jan van der Berg", "Jan", "van der Berg"},
+		{"anna maria lindqvist", "anna maria", "lindqvist"},
+		{"de Wit", "de", "Wit"},
+	}
+	content := "name,phone\n"
+	for i, n := range names {
+		content += fmt.Sprintf("%s,070 174 06 %02d\n", n[0], i)
+	}
+	o.imported(t, content)
+	for i, n := range names {
+		c := o.upsert(t, fmt.Sprintf("070 174 06 %02d", i), nil)
+		if c.FirstName != n[1] || c.LastName != n[2] {
+			t.Errorf("%s is %q %q", n[0], c.FirstName, c.LastName)
+		}
+	}
+}
+
+// What a file means is decided by its columns: it may be checked again with others, and
+// is imported as it was checked last.
+func TestAFileIsCheckedAgain(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	i := o.checked(t, lines("first name,last name,phone,mobile", "Anna,Ek,1,070 174 06 05", "Bo,Ek,2,070 174 06 06"))
+	wantCounts(t, i, customer.ImportChecked, counts{Rows: 2, Done: 2, Failed: 2})
+	m := o.preview(t, i.ID).Mapping
+	m.Columns[2], m.Columns[3] = customer.NoField, customer.PhoneField
+	i = o.checkedAs(t, i.ID, m)
+	wantCounts(t, i, customer.ImportChecked, counts{Rows: 2, Done: 2, Created: 2})
+	if got := o.problems(t, i.ID); len(got) != 0 {
+		t.Errorf("problems of the check before: %v", got)
+	}
+	if diff := cmp.Diff(m, o.preview(t, i.ID).Mapping); diff != "" {
+		t.Errorf("the choice is not kept (-want +got):\n%s", diff)
+	}
+	wantCounts(t, o.worked(t, o.running(t, i.ID)), customer.ImportDone, counts{Rows: 2, Done: 2, Created: 2})
+	if _, err := o.imports.Check(t.Context(), o.by, i.ID, m); !errors.Is(err, customer.ErrImportStep) {
+		t.Errorf("checked after it was imported: %v", err)
+	}
+	if _, err := o.imports.Preview(t.Context(), o.by, i.ID); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("the file is still there: %v", err)
+	}
+}
+
+// A heading that is none is a customer, if somebody says so.
+func TestTheFirstRowMayBeACustomer(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	i := o.uploaded(t, lines("Anna,Ek,112", "Bo,Ek,070 174 06 06"))
+	m := customer.Mapping{Columns: []customer.ImportField{"first_name", "last_name", "phone"}, Heading: true}
+	wantCounts(t, o.checkedAs(t, i.ID, m), customer.ImportChecked, counts{Rows: 1, Done: 1, Created: 1})
+	m.Heading = false
+	wantCounts(t, o.checkedAs(t, i.ID, m), customer.ImportChecked, counts{Rows: 2, Done: 2, Created: 2})
+}
+
+// "Cancel": what was done stays done, and nothing more is.
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.imports = o.imports.InBatches(2, 1)
+	i := o.checked(t, lines("name,phone", "Anna Ek,070 174 06 05", "Bo Ek,070 174 06 06", "Cecilia Ek,070 174 06 07"))
+	i = o.running(t, i.ID)
+	if _, err := o.imports.Work(t.Context(), o.by, i.ID, i.Attempt); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second click finds it cancelled
+		got, err := o.imports.Cancel(t.Context(), o.by, i.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantCounts(t, got, customer.ImportCancelled, counts{Rows: 3, Done: 2, Created: 2})
+	}
+	if _, err := o.imports.Work(t.Context(), o.by, i.ID, i.Attempt); err != nil {
+		t.Fatal(err)
+	}
+	if n := o.count(t); n != 2 {
+		t.Errorf("%d customers, want 2", n)
+	}
+	for _, step := range []func() error{
+		func() error { _, err := o.imports.Run(t.Context(), o.by, i.ID); return err },
+		func() error { _, err := o.imports.Check(t.Context(), o.by, i.ID, customer.Mapping{}); return err },
+	} {
+		if err := step(); !errors.Is(err, customer.ErrImportStep) {
+			t.Errorf("after it was cancelled: %v", err)
+		}
+	}
+	done := o.imported(t, lines("name,phone", "Anna Ek,070 174 06 05"))
+	if _, err := o.imports.Cancel(t.Context(), o.by, done.ID); !errors.Is(err, customer.ErrImportStep) {
+		t.Errorf("cancelled after it was done: %v", err)
+	}
+}
+
+// A file has to be checked before it is imported.
+func TestNoImportWithoutACheck(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	i := o.uploaded(t, lines("name,phone", "Anna Ek,070 174 06 05"))
+	if _, err := o.imports.Run(t.Context(), o.by, i.ID); !errors.Is(err, customer.ErrImportStep) {
+		t.Errorf("run = %v", err)
+	}
+}
+
+// "Manager and up"; "cross-tenant 404".
+func TestWhoImports(t *testing.T) {
+	t.Parallel()
+	o, stranger := newOffice(t), newOffice(t)
+	i := o.checked(t, lines("name,phone", "Anna Ek,1"))
+	use := func(by core.Actor) map[string]error {
+		_, find := o.imports.Find(t.Context(), by, i.ID)
+		_, preview := o.imports.Preview(t.Context(), by, i.ID)
+		_, check := o.imports.Check(t.Context(), by, i.ID, customer.Mapping{})
+		_, run := o.imports.Run(t.Context(), by, i.ID)
+		_, cancel := o.imports.Cancel(t.Context(), by, i.ID)
+		_, problems := o.imports.ListProblems(t.Context(), by, i.ID, 10)
+		return map[string]error{"find": find, "preview": preview, "check": check, "run": run, "cancel": cancel, "problems": problems}
+	}
+	for name, err := range use(stranger.by) {
+		if !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("%s as a stranger = %v, want ErrNotFound", name, err)
+		}
+	}
+	cashier := dbtest.Person(t, o.db, o.by, core.Cashier)
+	refused := use(cashier)
+	_, refused["list"] = o.imports.List(t.Context(), cashier)
+	_, refused["upload"] = o.imports.Upload(t.Context(), cashier, file("name,phone\nAnna Ek,1\n"))
+	for name, err := range refused {
+		if !errors.Is(err, core.ErrRole) {
+			t.Errorf("%s as a cashier = %v, want ErrRole", name, err)
+		}
+	}
+	if list, err := stranger.imports.List(t.Context(), stranger.by); err != nil || len(list) != 0 {
+		t.Errorf("a stranger sees %v, %v", list, err)
+	}
+	manager := dbtest.Person(t, o.db, o.by, core.Manager)
+	if list, err := o.imports.List(t.Context(), manager); err != nil || len(list) != 1 || list[0].ID != i.ID {
+		t.Errorf("a manager sees %v, %v", list, err)
+	}
+	// A stranger's worker does nothing.
+	again, err := o.imports.Check(t.Context(), o.by, i.ID, o.preview(t, i.ID).Mapping)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.imports.Work(t.Context(), stranger.by, i.ID, again.Attempt); err != nil {
+		t.Error(err)
+	}
+	wantCounts(t, o.import_(t, i.ID), customer.ImportChecking, counts{Rows: 1})
+}
+
+// "Old imports (personal data) are deleted after 30 days by a job", with files and
+// problems; files that never arrived whole are sooner.
+func TestOldImportsAreForgotten(t *testing.T) {
+	t.Parallel()
+	d, err := db.Open(t.Context(), dbtest.OwnURL(t), db.Options{Listens: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	o := officeOf(t, d)
+	old, young := o.checked(t, lines("name,phone", "Anna Ek,1")), o.checked(t, lines("name,phone", "Anna Ek,1"))
+	arriving, late := core.NewID(d.Now()), core.NewID(d.Now())
+	for id, age := range map[core.ID]time.Duration{old.ID: 30*24*time.Hour + time.Minute, young.ID: 30*24*time.Hour - time.Minute, arriving: 59 * time.Minute, late: 61 * time.Minute} {
+		if id == arriving || id == late {
+			_, err = d.Pool().Exec(t.Context(), `
+				insert into loyalty.customer_import (tenant_id, id, file_name, actor_kind, actor_id, actor_name, created_at, moved_at)
+				values ($1, $2, '', '', '', '', now(), $3)`, o.by.Tenant.ID, id, d.Now().Add(-age))
+		} else {
+			_, err = d.Pool().Exec(t.Context(), "update loyalty.customer_import set moved_at = $3 where tenant_id = $1 and id = $2",
+				o.by.Tenant.ID, id, d.Now().Add(-age))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	queue, err := job.New(d, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	customer.NewImports(d, queue)
+	if err := queue.Start(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := queue.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}()
+	o.wait(t, "the old ones are gone", "select count(*) = 2 from loyalty.customer_import where tenant_id = $1", o.by.Tenant.ID)
+	o.wait(t, "and what belongs to them", `
+		select array_agg(import_id) = array[$2::uuid] from loyalty.customer_import_chunk where tenant_id = $1`, o.by.Tenant.ID, young.ID)
+	o.import_(t, young.ID)
+	if got := o.problems(t, young.ID); len(got) == 0 {
+		t.Error("the problems of a young one are gone")
+	}
+}
+
+// wait waits until a question has the answer yes.
+func (o office) wait(t *testing.T, what, question string, args ...any) {
+	t.Helper()
+	for end := time.Now().Add(60 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		var yes *bool
+		if err := o.db.Pool().QueryRow(t.Context(), question, args...).Scan(&yes); err != nil {
+			t.Fatal(err)
+		}
+		if yes != nil && *yes {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}

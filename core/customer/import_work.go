@@ -1,0 +1,394 @@
+package customer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/ledger"
+)
+
+// ImportJob is the job that checks a file, or that imports the next part of it.
+type ImportJob struct {
+	Tenant  core.TenantID `json:"tenant"`
+	Import  core.ID       `json:"import"`
+	Attempt int64         `json:"attempt"`
+}
+
+// Kind names the job in the queue.
+func (ImportJob) Kind() string { return "customer_import" }
+
+func (s *Imports) work(ctx context.Context, j ImportJob) error {
+	_, err := s.Work(ctx, core.System(core.Tenant{ID: j.Tenant}, "customer import"), j.Import, j.Attempt)
+	return err
+}
+
+// Work checks a file as a whole, or imports the next part of it and queues a job for the
+// rest. Each batch is a transaction of three round trips, which notes how far it came: a
+// worker that was lost has done whole batches, and the next one goes on behind them.
+// Where the attempt is over, or somebody else is at it, nothing is done.
+func (s *Imports) Work(ctx context.Context, by core.Actor, id core.ID, attempt int64) (Import, error) {
+	p, err := s.begin(ctx, by, id, attempt)
+	if errors.Is(err, core.ErrNotFound) {
+		return Import{}, nil
+	}
+	if err != nil {
+		return Import{}, err
+	}
+	zone, err := core.Zone(p.Timezone)
+	if err != nil {
+		return Import{}, err
+	}
+	rows, err := readRecords(s.file(ctx, by, id, p.Position), p.Delimiter, p.Encoding, p.Position, p.FileRow)
+	if err != nil {
+		return Import{}, err
+	}
+	if p.Heading && p.FileRow == 0 {
+		if _, err := rows.next(); err != nil {
+			return Import{}, err
+		}
+	}
+	w := worker{
+		Imports: s, by: by, progress: p, rows: rows,
+		reading: reading{fields: p.Mapping, columns: p.Columns, country: p.Country, zone: zone, now: s.db.Now()},
+		made:    newKeys(),
+	}
+	for n := 1; ; n++ {
+		over, err := w.step(ctx, p.Status == ImportRunning && n == s.slice)
+		if over || err != nil {
+			return w.Import, err
+		}
+	}
+}
+
+// begin finds the place to work on: a check begins anew, an import where it stopped.
+func (s *Imports) begin(ctx context.Context, by core.Actor, id core.ID, attempt int64) (progress, error) {
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (progress, error) {
+		this := db.Args{"id": id, "attempt": attempt}
+		p, err := db.One[progress](ctx, tx, resumeSQL, this)
+		if !errors.Is(err, core.ErrNotFound) {
+			return p, err
+		}
+		if err := db.Queue(tx, dropProblemsSQL, db.Args{"id": id}); err != nil {
+			return progress{}, err
+		}
+		this["now"] = tx.Now
+		return db.One[progress](ctx, tx, beginCheckSQL, this)
+	})
+}
+
+// file reads a stored file from a byte on, a piece at a time.
+func (s *Imports) file(ctx context.Context, by core.Actor, id core.ID, from int64) io.Reader {
+	seq, skip := from/chunkSize, from%chunkSize
+	return &pieces{next: func() ([]byte, error) {
+		chunk, err := db.ReadOne[struct{ Content []byte }](ctx, s.db, by, chunkSQL, db.Args{"id": id, "seq": seq})
+		if errors.Is(err, core.ErrNotFound) {
+			return nil, io.EOF
+		}
+		content := chunk.Content[min(skip, int64(len(chunk.Content))):]
+		seq, skip = seq+1, 0
+		return content, err
+	}}
+}
+
+// pieces reads one piece after the other.
+type pieces struct {
+	next func() ([]byte, error)
+	rest []byte
+}
+
+func (p *pieces) Read(b []byte) (int, error) {
+	for len(p.rest) == 0 {
+		var err error
+		if p.rest, err = p.next(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(b, p.rest)
+	p.rest = p.rest[n:]
+	return n, nil
+}
+
+// worker takes an import on, batch by batch.
+type worker struct {
+	*Imports
+	by core.Actor
+	progress
+	reading
+	rows *records
+	made keys // of those whom the import would have made, in a check
+}
+
+// keys are what customers are found by.
+type keys struct{ phones, emails map[string]bool }
+
+func newKeys() keys { return keys{map[string]bool{}, map[string]bool{}} }
+
+func (k keys) has(in input) bool {
+	return k.phones[in.phoneKey] || (in.emailKey != nil && k.emails[*in.emailKey])
+}
+
+func (k keys) add(in input) {
+	k.phones[in.phoneKey] = true
+	if in.emailKey != nil {
+		k.emails[*in.emailKey] = true
+	}
+}
+
+// batch is what one transaction does.
+type batch struct {
+	rows     []importRow
+	problems []Problem
+	failed   int64
+	position int64 // behind it
+	fileRow  int64
+	last     bool
+}
+
+func (b batch) done() int64 { return int64(len(b.rows)) + b.failed }
+
+// next reads so many rows, or what is left of them.
+func (w *worker) next() (batch, error) {
+	var b batch
+	for range w.batch {
+		rec, err := w.rows.next()
+		if errors.Is(err, io.EOF) {
+			b.last = true
+			break
+		}
+		if err != nil {
+			return b, err
+		}
+		row, problems := w.row(rec)
+		if len(problems) > 0 {
+			b.failed++
+			b.problems = append(b.problems, problems...)
+			continue
+		}
+		b.rows = append(b.rows, row)
+	}
+	b.position, b.fileRow = w.rows.position(), w.rows.row
+	b.problems = b.problems[:min(len(b.problems), int(MaxProblems-w.Problems))]
+	return b, nil
+}
+
+// outcome is what became of the rows of a batch, or would.
+type outcome struct {
+	created, found, repeated int64
+	made                     []input // in a check, who would be
+}
+
+// step does a batch. It is over with the last one, with one that queues a job for the
+// rest, and where the import was cancelled or taken over.
+func (w *worker) step(ctx context.Context, handOver bool) (over bool, err error) {
+	b, err := w.next()
+	if err != nil {
+		return false, err
+	}
+	status, ended := w.Status, (*time.Time)(nil)
+	if b.last && w.Status == ImportChecking {
+		status = ImportChecked
+	}
+	o, err := db.InTenant(ctx, w.db, w.by, func(tx *db.Tx) (outcome, error) {
+		if b.last && w.Status == ImportRunning {
+			status, ended = ImportDone, &tx.Now
+		}
+		if err := w.hold(ctx, tx); err != nil {
+			return outcome{}, err
+		}
+		o, err := w.judge(ctx, tx, b.rows)
+		if err != nil {
+			return outcome{}, err
+		}
+		if handOver && !b.last {
+			if err := w.jobs.Add(ctx, tx, ImportJob{Tenant: tx.Tenant, Import: w.ID, Attempt: w.Attempt}); err != nil {
+				return outcome{}, err
+			}
+		}
+		if status == ImportDone {
+			if err := db.Queue(tx, dropFileSQL, db.Args{"id": w.ID}); err != nil {
+				return outcome{}, err
+			}
+		}
+		return o, w.note(tx, b, o, status, ended)
+	})
+	if errors.Is(err, errTakenOver) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, in := range o.made {
+		w.made.add(in)
+	}
+	w.Done += b.done()
+	w.Created, w.Found, w.Repeated, w.Failed = w.Created+o.created, w.Found+o.found, w.Repeated+o.repeated, w.Failed+b.failed
+	w.Problems += int64(len(b.problems))
+	w.Position, w.FileRow, w.Status, w.EndedAt = b.position, b.fileRow, status, ended
+	return b.last || handOver, nil
+}
+
+var errTakenOver = errors.New("the import was cancelled, or another worker has it")
+
+// hold holds the import at the place where it was left, and the country that phone
+// numbers are read as of.
+func (w *worker) hold(ctx context.Context, tx *db.Tx) error {
+	if err := db.Queue(tx, holdCountrySQL, nil); err != nil {
+		return err
+	}
+	held, err := db.One[struct{ Country string }](ctx, tx, holdPlaceSQL, db.Args{
+		"id": w.ID, "status": w.Status, "attempt": w.Attempt, "position": w.Position,
+	})
+	switch {
+	case errors.Is(err, core.ErrNotFound):
+		return errTakenOver
+	case err == nil && held.Country != w.Country:
+		return errMoved // and the next worker reads the numbers as of the new one
+	}
+	return err
+}
+
+// judge imports rows, or says what would become of them.
+func (w *worker) judge(ctx context.Context, tx *db.Tx, rows []importRow) (outcome, error) {
+	switch {
+	case len(rows) == 0:
+		return outcome{}, nil
+	case w.Status == ImportRunning:
+		return w.insert(ctx, tx, rows)
+	}
+	return w.foresee(ctx, tx, rows)
+}
+
+// setOfRows are rows as sets of values.
+type setOfRows struct {
+	ids                            []core.ID
+	first, last, phones, phoneKeys []string
+	emails, emailKeys              []*string
+	createdAt                      []*time.Time
+}
+
+func sets(rows []importRow, now time.Time) setOfRows {
+	n := len(rows)
+	s := setOfRows{
+		make([]core.ID, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n),
+		make([]*string, n), make([]*string, n), make([]*time.Time, n),
+	}
+	for i, r := range rows {
+		s.ids[i], s.first[i], s.last[i] = core.NewID(now), r.firstName, r.lastName
+		s.phones[i], s.phoneKeys[i], s.emails[i], s.emailKeys[i] = r.phone, r.phoneKey, r.email, r.emailKey
+		s.createdAt[i] = r.createdAt
+	}
+	return s
+}
+
+// insert makes the customers who are nobody yet, by phone or by e-mail, with what is on
+// their accounts. Who was there before stays as they are.
+func (w *worker) insert(ctx context.Context, tx *db.Tx, rows []importRow) (outcome, error) {
+	s := sets(rows, tx.Now)
+	made, err := db.All[struct{ ID core.ID }](ctx, tx, insertImportedSQL, db.Args{
+		"ids": s.ids, "first_names": s.first, "last_names": s.last, "phones": s.phones, "phone_keys": s.phoneKeys,
+		"emails": s.emails, "email_keys": s.emailKeys, "created_at": s.createdAt, "now": tx.Now,
+	})
+	if err != nil {
+		return outcome{}, err
+	}
+	created := make(map[core.ID]bool, len(made))
+	for _, m := range made {
+		created[m.ID] = true
+	}
+	openings := make([]ledger.Opening, 0, len(made))
+	for i, r := range rows {
+		if created[s.ids[i]] {
+			openings = append(openings, ledger.Opening{Customer: s.ids[i], Points: r.points, Stamps: r.stamps})
+		}
+	}
+	n := int64(len(made))
+	return outcome{created: n, found: int64(len(rows)) - n}, ledger.OpenAll(tx, w.actor(), "Import of "+w.FileName, openings)
+}
+
+// actor is who said that the file is imported.
+func (w *worker) actor() core.Actor {
+	return core.Actor{Kind: w.ActorKind, ID: w.ActorID, Name: w.ActorName, Tenant: w.by.Tenant}
+}
+
+// foresee says what insert would do, the rows before these included.
+func (w *worker) foresee(ctx context.Context, tx *db.Tx, rows []importRow) (outcome, error) {
+	s := sets(rows, tx.Now)
+	list, err := db.All[takenKey](ctx, tx, takenKeysSQL, db.Args{"phone_keys": s.phoneKeys, "email_keys": s.emailKeys})
+	if err != nil {
+		return outcome{}, err
+	}
+	taken, earlier := newKeys(), newKeys()
+	for _, k := range list {
+		if k.PhoneKey != nil {
+			taken.phones[*k.PhoneKey] = true
+		}
+		if k.EmailKey != nil {
+			taken.emails[*k.EmailKey] = true
+		}
+	}
+	var o outcome
+	for _, r := range rows {
+		switch {
+		case taken.has(r.input):
+			o.found++
+		case w.made.has(r.input), earlier.has(r.input):
+			o.repeated++
+		default:
+			o.created++
+			o.made = append(o.made, r.input)
+			earlier.add(r.input)
+		}
+	}
+	return o, nil
+}
+
+// note writes down what stands against rows, and how far the import is.
+func (w *worker) note(tx *db.Tx, b batch, o outcome, status ImportStatus, ended *time.Time) error {
+	if n := len(b.problems); n > 0 {
+		rows, fields, values, messages := make([]int64, n), make([]string, n), make([]string, n), make([]string, n)
+		for i, p := range b.problems {
+			rows[i], fields[i], values[i], messages[i] = p.FileRow, p.Field, p.Value, p.Message
+		}
+		err := db.Queue(tx, insertProblemsSQL, db.Args{"id": w.ID, "rows": rows, "fields": fields, "values": values, "messages": messages})
+		if err != nil {
+			return err
+		}
+	}
+	return db.Queue(tx, moveImportSQL, db.Args{
+		"id": w.ID, "status": status, "position": b.position, "file_row": b.fileRow,
+		"done": b.done(), "created": o.created, "found": o.found, "repeated": o.repeated, "failed": b.failed,
+		"problems": len(b.problems), "now": tx.Now, "ended_at": ended,
+	})
+}
+
+// importRound is the job that goes on with what a lost worker left, and deletes files and
+// reports that are old.
+type importRound struct{}
+
+// Kind names the job in the queue.
+func (importRound) Kind() string { return "customer_import_round" }
+
+// stalled is how long an import stands still before its worker counts as lost.
+const stalled = time.Minute
+
+func (s *Imports) tend(ctx context.Context, _ importRound) error {
+	_, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "customer imports"), func(tx *db.Tx) (int64, error) {
+		left, err := db.All[stalledImport](ctx, tx, stalledImportsSQL, db.Args{"before": tx.Now.Add(-stalled)})
+		if err != nil {
+			return 0, err
+		}
+		for _, i := range left {
+			if err := s.jobs.Add(ctx, tx, ImportJob{Tenant: i.TenantID, Import: i.ID, Attempt: i.Attempt}); err != nil {
+				return 0, err
+			}
+		}
+		return db.Value[int64](ctx, tx, forgetImportsSQL, db.Args{
+			"moved_before": tx.Now.Add(-importKept), "arrived_before": tx.Now.Add(-importArrives),
+		})
+	})
+	return err
+}

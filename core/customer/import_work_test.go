@@ -1,0 +1,480 @@
+package customer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
+)
+
+// people is a file of so many customers, the first with that number: each has a point for
+// it and an e-mail address.
+func people(from, n int) string {
+	var b strings.Builder
+	b.WriteString("first name,last name,phone,email,points\n")
+	for i := from; i < from+n; i++ {
+		fmt.Fprintf(&b, "Anna,Number %d,+4670%07d,anna%d@example.com,%d\n", i, i, i, i)
+	}
+	return b.String()
+}
+
+// "A crashed worker continues at the batch where it stopped, nothing doubled": the worker
+// is lost in the middle of a batch, again and again.
+func TestAWorkerThatIsLost(t *testing.T) {
+	t.Parallel()
+	o := officeOf(t, dbtest.OwnDB(t))
+	o.imports = o.imports.InBatches(7, 100)
+	i := o.checked(t, people(1, 100))
+	i = o.running(t, i.ID)
+
+	// Tills that have just made these customers and not committed yet hold the import up.
+	for _, n := range []int{20, 55, 90} {
+		hold, err := o.db.Pool().Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer hold.Rollback(context.Background()) //nolint:errcheck // after the end of a test that failed
+		_, err = hold.Exec(t.Context(), `
+			insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, created_at, updated_at)
+			values ($1, $2, 'Held', 'Back', $3, $3, now(), now())`, o.by.Tenant.ID, core.NewID(o.db.Now()), fmt.Sprintf("+4670%07d", n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, kill := context.WithCancel(t.Context())
+		lost := make(chan error)
+		go func() {
+			_, err := o.imports.Work(ctx, o.by, i.ID, i.Attempt)
+			lost <- err
+		}()
+		o.wait(t, "the worker waits there", "select exists (select from pg_stat_activity where $1 = any (pg_blocking_pids(pid)))",
+			hold.Conn().PgConn().PID())
+		kill()
+		if err := <-lost; err == nil {
+			t.Fatal("the worker was not lost")
+		}
+		if err := hold.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		done := int64((n - 1) / 7 * 7)
+		wantCounts(t, o.import_(t, i.ID), customer.ImportRunning, counts{Rows: 100, Done: done, Created: done})
+	}
+	wantCounts(t, o.worked(t, i), customer.ImportDone, counts{Rows: 100, Done: 100, Created: 100})
+	o.wantPeople(t, 1, 100)
+	sound(t, o.db)
+}
+
+// wantPeople says that exactly these were imported, each with their points.
+func (o office) wantPeople(t *testing.T, from, n int) {
+	t.Helper()
+	var want []string
+	for i := from; i < from+n; i++ {
+		want = append(want, fmt.Sprintf("Anna Number %d +4670%07d anna%d@example.com %d 0", i, i, i, i))
+	}
+	if diff := cmp.Diff(want, o.everybody(t)); diff != "" {
+		t.Errorf("customers (-want +got):\n%s", diff)
+	}
+}
+
+// Whoever takes over for a worker that is only slow, and not lost, doubles nothing.
+func TestManyWorkersOfOneImport(t *testing.T) {
+	t.Parallel()
+	o := officeOf(t, dbtest.OwnDB(t))
+	o.imports = o.imports.InBatches(5, 1)
+	i := o.checked(t, people(1, 60))
+	i = o.running(t, i.ID)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 12 {
+				if _, err := o.imports.Work(t.Context(), o.by, i.ID, i.Attempt); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	wantCounts(t, o.import_(t, i.ID), customer.ImportDone, counts{Rows: 60, Done: 60, Created: 60})
+	o.wantPeople(t, 1, 60)
+	sound(t, o.db)
+}
+
+// A check is begun anew by whoever takes it over; what the one before still does is not counted.
+func TestManyWorkersOfOneCheck(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.imports = o.imports.InBatches(5, 1)
+	i := o.uploaded(t, people(1, 60)+"Bo,,1\n")
+	i, err := o.imports.Check(t.Context(), o.by, i.ID, o.preview(t, i.ID).Mapping)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if _, err := o.imports.Work(t.Context(), o.by, i.ID, i.Attempt); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	wantCounts(t, o.worked(t, o.import_(t, i.ID)), customer.ImportChecked, counts{Rows: 61, Done: 61, Created: 60, Failed: 1})
+	if got := o.problems(t, i.ID); len(got) != 2 {
+		t.Errorf("problems: %v", got)
+	}
+}
+
+// "One import runs per tenant at a time": of many that begin at once, one does, and said
+// twice it is one.
+func TestOneImportRunsAtATime(t *testing.T) {
+	t.Parallel()
+	o := officeOf(t, dbtest.OwnDB(t))
+	other := office{shopOf(t, o.db), o.imports}
+	var files []customer.Import
+	for range 5 {
+		files = append(files, o.checked(t, people(1, 3)))
+	}
+	var began, refused atomic.Int64
+	var all sync.WaitGroup
+	for n := range 20 {
+		all.Go(func() {
+			switch _, err := o.imports.Run(t.Context(), o.by, files[n%5].ID); {
+			case err == nil:
+				began.Add(1)
+			case errors.Is(err, customer.ErrImportRunning):
+				refused.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if began.Load() != 4 || refused.Load() != 16 {
+		t.Errorf("%d said that theirs runs, %d were refused; want the 4 of one file", began.Load(), refused.Load())
+	}
+	var running, jobs int
+	err := o.db.Pool().QueryRow(t.Context(), `
+		select (select count(*) from loyalty.customer_import where tenant_id = $1 and status = 'running'),
+			(select count(*) from river.river_job where kind = 'customer_import' and args ->> 'attempt' = '3')`,
+		o.by.Tenant.ID).Scan(&running, &jobs)
+	if err != nil || running != 1 || jobs != 1 {
+		t.Errorf("%d run, with %d jobs, %v", running, jobs, err)
+	}
+	// Another business's may run beside it.
+	other.imported(t, people(1, 3))
+	// And the next one after it.
+	for _, f := range files {
+		if i := o.import_(t, f.ID); i.Status == customer.ImportRunning {
+			o.worked(t, i)
+		}
+	}
+	for _, f := range files {
+		if i := o.import_(t, f.ID); i.Status == customer.ImportChecked {
+			wantCounts(t, o.worked(t, o.running(t, f.ID)), customer.ImportDone, counts{Rows: 3, Done: 3, Found: 3})
+		}
+	}
+	o.wantPeople(t, 1, 3)
+	sound(t, o.db)
+}
+
+// "A double click is one import", also where the two arrive at once.
+func TestAFormIsOneImport(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	var all sync.WaitGroup
+	made := make([]customer.Import, 10)
+	for i := range made {
+		all.Go(func() {
+			var err error
+			f := customer.ImportFile{Name: "customers.csv", Content: strings.NewReader(people(1, 3)), FormKey: "form"}
+			if made[i], err = o.imports.Upload(t.Context(), o.by, f); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, m := range made {
+		if m.ID != made[0].ID {
+			t.Fatalf("two imports of one form: %+v and %+v", made[0], m)
+		}
+	}
+	var files int
+	err := o.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.customer_import_chunk where tenant_id = $1", o.by.Tenant.ID).Scan(&files)
+	if list, other := o.imports.List(t.Context(), o.by); err != nil || other != nil || len(list) != 1 || files != 1 {
+		t.Errorf("%d imports with %d files, %v %v", len(list), files, err, other)
+	}
+	// A form of another business may have the same key.
+	stranger := newOffice(t)
+	f := customer.ImportFile{Name: "customers.csv", Content: strings.NewReader(people(1, 3)), FormKey: "form"}
+	if i, err := stranger.imports.Upload(t.Context(), stranger.by, f); err != nil || i.ID == made[0].ID {
+		t.Errorf("two businesses share an import: %v", err)
+	}
+	if _, err := o.imports.Upload(t.Context(), o.by, customer.ImportFile{Content: strings.NewReader("x")}); err == nil {
+		t.Error("a form without a key was taken")
+	}
+}
+
+// "Import while tills upsert the same phone numbers (200 goroutines)": everybody is made
+// once, by whoever came first, and nobody waits in vain.
+func TestTillsAndAnImportMeetTheSameCustomers(t *testing.T) {
+	t.Parallel()
+	o := officeOf(t, dbtest.OwnDB(t))
+	o.imports = o.imports.InBatches(25, 100)
+	const n = 500
+	i := o.running(t, o.checked(t, people(1, n)).ID)
+	var atTills atomic.Int64
+	var all sync.WaitGroup
+	for till := range 200 {
+		all.Go(func() {
+			for visit := range 5 {
+				who := 1 + (till*37+visit*101)%n
+				phone, email := fmt.Sprintf("+4670%07d", who), fmt.Sprintf("anna%d@example.com", who)
+				if visit%2 == 1 { // a colleague of theirs, who gives the same address
+					phone = fmt.Sprintf("+4673%07d", till*5+visit)
+				}
+				got, err := o.Upsert(t.Context(), o.by, customer.New{FirstName: new("Anna"), LastName: new("Till"), Phone: &phone, Email: &email})
+				if err != nil {
+					t.Error(err)
+				}
+				if got.Created {
+					atTills.Add(1)
+				}
+			}
+		})
+	}
+	all.Go(func() {
+		if _, err := o.imports.Work(t.Context(), o.by, i.ID, i.Attempt); err != nil {
+			t.Error(err)
+		}
+	})
+	all.Wait()
+	i = o.worked(t, i)
+	if i.Status != customer.ImportDone || i.Done != n || i.Created+i.Found != n || i.Failed != 0 {
+		t.Errorf("%s: %+v", i.Status, countsOf(i))
+	}
+	if got := int64(o.count(t)); got != i.Created+atTills.Load() {
+		t.Errorf("%d customers, %d of the import and %d of the tills", got, i.Created, atTills.Load())
+	}
+	if atTills.Load() == 0 || i.Created == 0 {
+		t.Logf("they did not meet: %d of the import, %d of the tills", i.Created, atTills.Load())
+	}
+	sound(t, o.db)
+}
+
+// "A phone number is compared as of the tenant's country": an import whose business moves
+// stops, and goes on with the numbers read as of the new country.
+func TestABusinessMovesDuringAnImport(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.imports = o.imports.InBatches(1, 1)
+	i := o.running(t, o.checked(t, lines("name,phone", "Anna Ek,070-174 06 05", "Bo Ek,0170 1234567", "Cecilia Ek,0170 1234567")).ID)
+	if _, err := o.imports.Work(t.Context(), o.by, i.ID, i.Attempt); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.move(t, "DE"); err != nil {
+		t.Fatal(err)
+	}
+	wantCounts(t, o.worked(t, i), customer.ImportDone, counts{Rows: 3, Done: 3, Created: 2, Found: 1})
+	want := map[string]string{"070-174 06 05": "+49701740605", "0170 1234567": "+491701234567"}
+	if diff := cmp.Diff(want, o.keys(t)); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+}
+
+// "A River job", "so that it survives restarts": the queue checks and imports by itself,
+// part by part, and goes on with what a lost worker left.
+func TestTheQueueImports(t *testing.T) {
+	t.Parallel()
+	q := newQueueOffice(t)
+	i := q.uploaded(t, people(1, 50))
+	i, err := q.imports.Check(t.Context(), q.by, i.ID, q.preview(t, i.ID).Mapping)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.wait(t, "the file is checked", "select status = 'checked' from loyalty.customer_import where id = $1", i.ID)
+	q.running(t, i.ID)
+	q.wait(t, "the file is imported", "select status = 'done' from loyalty.customer_import where id = $1", i.ID)
+	wantCounts(t, q.import_(t, i.ID), customer.ImportDone, counts{Rows: 50, Done: 50, Created: 50})
+
+	// Their jobs are lost: done, as far as the queue knows.
+	for _, status := range []customer.ImportStatus{customer.ImportChecking, customer.ImportRunning} {
+		left := q.uploaded(t, people(51, 50))
+		_, err := q.db.Pool().Exec(t.Context(), `
+			update loyalty.customer_import set status = $2, mapping = $3, moved_at = now() - interval '61 s' where id = $1`,
+			left.ID, status, q.preview(t, left.ID).Columns)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.restart(t) // which begins with the round that a minute later would come by itself
+		q.wait(t, "somebody goes on with it", "select status in ('checked', 'done') from loyalty.customer_import where id = $1", left.ID)
+		if got := q.import_(t, left.ID); got.Created != 50 {
+			t.Errorf("%s: %+v", got.Status, countsOf(got))
+		}
+	}
+	q.wantPeople(t, 1, 100)
+}
+
+// "100,000 rows without exhausting memory". Not parallel: it measures the process.
+func TestAHundredThousandRows(t *testing.T) { //nolint:paralleltest // as it says
+	if testing.Short() {
+		t.Skip("takes a while")
+	}
+	o := officeOf(t, dbtest.OwnDB(t))
+	const n = customer.MaxImportRows
+	content, write := io.Pipe()
+	go func() {
+		fmt.Fprint(write, "first name,last name,phone,email,points\n")
+		for i := range n {
+			fmt.Fprintf(write, "Anna,Number %d,+4670%07d,anna%d@example.com,%d\n", i, i, i, 1+i%9)
+		}
+		write.CloseWithError(io.EOF)
+	}()
+	peak := watchMemory(t)
+	i, err := o.imports.Upload(t.Context(), o.by, customer.ImportFile{Name: "all.csv", Content: content, FormKey: "all"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i = o.checkedAs(t, i.ID, o.preview(t, i.ID).Mapping)
+	wantCounts(t, i, customer.ImportChecked, counts{Rows: n, Done: n, Created: n})
+	wantCounts(t, o.worked(t, o.running(t, i.ID)), customer.ImportDone, counts{Rows: n, Done: n, Created: n})
+	if got := peak(); got > 64<<20 {
+		t.Errorf("at its peak it held %d MiB more than before", got>>20)
+	}
+	if got := o.count(t); got != n {
+		t.Errorf("%d customers", got)
+	}
+	sound(t, o.db)
+}
+
+// watchMemory watches what lives on the heap, and says by how much it grew at most.
+func watchMemory(t *testing.T) (peak func() uint64) {
+	t.Helper()
+	live := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := live()
+	var highest atomic.Uint64
+	ctx, stop := context.WithCancel(t.Context())
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for ctx.Err() == nil {
+			highest.Store(max(highest.Load(), live()))
+			time.Sleep(50 * time.Millisecond)
+		}
+	})
+	return func() uint64 {
+		stop()
+		watching.Wait()
+		return max(highest.Load(), before) - before
+	}
+}
+
+// The round trips that the use cases promise, and three for a batch.
+func TestImportRoundTrips(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	o := officeOf(t, d)
+	trips := func(what string, want int, fn func()) {
+		t.Helper()
+		before := count()
+		fn()
+		if got := count() - before; got != want {
+			t.Errorf("%s makes %d round trips, want %d", what, got, want)
+		}
+	}
+	must := func(_ any, err error) {
+		t.Helper()
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	round := func(trips func(what string, want int, fn func()), key string) {
+		var i customer.Import
+		var p customer.Preview
+		var err error
+		from := 1
+		if key == "second" {
+			from = 1000
+		}
+		trips("Upload", 3, func() {
+			i, err = o.imports.Upload(t.Context(), o.by, customer.ImportFile{Name: "x.csv", Content: strings.NewReader(people(from, 30)), FormKey: key})
+			must(i, err)
+		})
+		trips("Preview", 1, func() { p, err = o.imports.Preview(t.Context(), o.by, i.ID); must(p, err) })
+		trips("Find", 1, func() { must(o.imports.Find(t.Context(), o.by, i.ID)) })
+		trips("List", 1, func() { must(o.imports.List(t.Context(), o.by)) })
+		trips("ListProblems", 2, func() { must(o.imports.ListProblems(t.Context(), o.by, i.ID, 10)) })
+		trips("Check", 5, func() { i, err = o.imports.Check(t.Context(), o.by, i.ID, p.Mapping); must(i, err) })
+		small := o.imports.InBatches(10, 2)
+		// To begin: 3; the file: 2, with its end; a batch: 3, of which the last one is empty.
+		trips("the check", 3+2+4*3-1, func() { must(small.Work(t.Context(), o.by, i.ID, i.Attempt)) })
+		time.Sleep(150 * time.Millisecond) // the queue wakes its workers once in a while
+		trips("Run", 5, func() { i, err = o.imports.Run(t.Context(), o.by, i.ID); must(i, err) })
+		trips("Cancel", 3, func() { must(o.imports.Cancel(t.Context(), o.by, i.ID)) })
+	}
+	round(func(_ string, _ int, fn func()) { fn() }, "first")
+	time.Sleep(150 * time.Millisecond)
+	round(trips, "second")
+}
+
+// queueOffice is an office in a database of its own, whose jobs are worked off.
+type queueOffice struct {
+	office
+	queue *job.Queue
+}
+
+func newQueueOffice(t *testing.T) *queueOffice {
+	t.Helper()
+	d, err := db.Open(t.Context(), dbtest.OwnURL(t), db.Options{Listens: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	q := &queueOffice{office: office{shop: shopOf(t, d)}}
+	q.start(t)
+	t.Cleanup(func() { q.end(t) })
+	return q
+}
+
+// start begins a server: its jobs are worked off, in batches of 7 and jobs of 2 batches.
+func (q *queueOffice) start(t *testing.T) {
+	t.Helper()
+	var err error
+	if q.queue, err = job.New(q.db, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	q.imports = customer.NewImports(q.db, q.queue).InBatches(7, 2)
+	if err := q.queue.Start(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (q *queueOffice) end(t *testing.T) {
+	t.Helper()
+	if err := q.queue.Stop(context.WithoutCancel(t.Context())); err != nil {
+		t.Error(err)
+	}
+}
+
+func (q *queueOffice) restart(t *testing.T) {
+	t.Helper()
+	q.end(t)
+	q.start(t)
+}
