@@ -107,12 +107,18 @@ type logged struct {
 	Old, New map[string]any
 }
 
-func (s shop) log(t *testing.T, id core.ID) (entries []logged) {
+func (s shop) log(t *testing.T, id core.ID) []logged {
+	t.Helper()
+	return s.logOf(t, id.String())
+}
+
+// logOf is log, "" for what was done with many.
+func (s shop) logOf(t *testing.T, id string) (entries []logged) {
 	t.Helper()
 	rows, err := s.db.Pool().Query(t.Context(), `
 		select action, old, new from loyalty.audit_entry
 		where tenant_id = $1 and subject_kind = 'customer' and subject_id = $2 and actor_id = $3
-		order by id`, s.by.Tenant.ID, id.String(), s.by.ID)
+		order by id`, s.by.Tenant.ID, id, s.by.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,141 @@
+package customer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
+)
+
+// exported are the customers that an export hands over.
+func (s shop) exported(t *testing.T, f customer.Filter) (rows []customer.Row) {
+	t.Helper()
+	if err := s.Export(t.Context(), s.by, f, func(r customer.Row) error { rows = append(rows, r); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// exports are what the log tells of exports, in order.
+func (s shop) exports(t *testing.T) (told []map[string]any) {
+	t.Helper()
+	for _, e := range s.logOf(t, "") {
+		if e.Action != "customer.export" {
+			t.Errorf("the log of nobody has %s", e.Action)
+		}
+		told = append(told, e.New)
+	}
+	return told
+}
+
+// "Export of what the filter shows, streamed": everybody once, newest first, over several
+// pages, with what the list shows of them; and the log tells of it.
+func TestExport(t *testing.T) {
+	t.Parallel()
+	s, stranger := newShop(t), newShop(t)
+	stranger.made(t, "070 174 06 05", nil)
+	s.crowd(t, 2_100)
+	shift := func(by string) {
+		t.Helper()
+		_, err := s.db.Pool().Exec(t.Context(), "update loyalty.customer set created_at = created_at + $2::interval where tenant_id = $1", s.by.Tenant.ID, by)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	shift("1 hour") // to times to come: nobody of an export that begins now
+	if got := s.exported(t, customer.Filter{}); len(got) != 0 {
+		t.Fatalf("%d came later", len(got))
+	}
+	shift("-1 day")
+	first := s.till(t).made(t, "070 174 06 05", nil)
+	s.edit(t, first.ID, customer.Edit{Status: core.Set("inactive")})
+
+	all := s.exported(t, customer.Filter{})
+	if diff := cmp.Diff(s.browse(t, customer.Filter{}, customer.Newest, 700), all); diff != "" || len(all) != 2_101 {
+		t.Errorf("%d were exported (-list +export):\n%.500s", len(all), diff)
+	}
+	crowd := s.exported(t, customer.Filter{Search: new("crowd"), Status: new("active")})
+	if !slices.EqualFunc(crowd, all[1:], func(a, b customer.Row) bool { return a.ID == b.ID }) {
+		t.Errorf("of a search %d, want %d", len(crowd), len(all)-1)
+	}
+	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	if got := s.exported(t, customer.Filter{Phone: new("070-174 06 05"), Email: new("x@example.com"), CreatedFrom: &day, CreatedTo: &day}); len(got) != 0 {
+		t.Errorf("of nobody %v", got)
+	}
+	want := []map[string]any{
+		{"filter": map[string]any{}, "count": 0.0, "complete": true},
+		{"filter": map[string]any{}, "count": 2101.0, "complete": true},
+		{"filter": map[string]any{"search": "crowd", "status": "active"}, "count": 2100.0, "complete": true},
+		{
+			"filter": map[string]any{"phone": "070-174 06 05", "email": "x@example.com", "created_from": "2026-03-01", "created_to": "2026-03-01"},
+			"count":  0.0, "complete": true,
+		},
+	}
+	if diff := cmp.Diff(want, s.exports(t)); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
+
+// What was handed over before an export was broken off is in the log.
+func TestAnExportThatIsBrokenOff(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	for i := range 5 {
+		s.made(t, fmt.Sprintf("070 174 06 %02d", i), nil)
+	}
+	full := errors.New("no space left on device")
+	ctx, cancel := context.WithCancel(t.Context())
+	n := 0
+	err := s.Export(ctx, s.by, customer.Filter{}, func(customer.Row) error {
+		if n++; n == 3 {
+			cancel()
+			return full
+		}
+		return nil
+	})
+	if !errors.Is(err, full) {
+		t.Errorf("Export = %v, want what its taker said", err)
+	}
+	if diff := cmp.Diff([]map[string]any{{"filter": map[string]any{}, "count": 3.0, "complete": false}}, s.exports(t)); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}
+
+// A manager may, a cashier may not; and a filter that is wrong hands over nobody.
+func TestExportRefuses(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.made(t, "070 174 06 05", nil)
+	nobody := func(r customer.Row) error { t.Errorf("handed over %v", r); return nil }
+	if err := s.Export(t.Context(), s.as(t, core.Cashier).by, customer.Filter{}, nobody); !errors.Is(err, core.ErrRole) {
+		t.Errorf("a cashier's = %v, want ErrRole", err)
+	}
+	wantFields(t, s.Export(t.Context(), s.by, customer.Filter{Status: new("gone")}, nobody), core.Fields{"status": {"The selected status is invalid."}})
+	if got := s.exports(t); got != nil {
+		t.Errorf("refusals were logged: %v", got)
+	}
+	if got := s.as(t, core.Manager).exported(t, customer.Filter{}); len(got) != 1 {
+		t.Errorf("a manager's = %v", got)
+	}
+}
+
+func TestExportRoundTrips(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	s := shopOf(t, d)
+	s.made(t, "070 174 06 05", nil)
+	s.exported(t, customer.Filter{})
+	before := count()
+	s.exported(t, customer.Filter{})
+	if got := count() - before; got != 2 {
+		t.Errorf("%d round trips, want 2", got)
+	}
+}
