@@ -1,0 +1,237 @@
+package main
+
+import (
+	"encoding/csv"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/PuerkitoBio/goquery"
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/session"
+)
+
+// desk is the panel as the owner of a visit's tenant sees it.
+type desk struct {
+	*visit
+	cookie string
+}
+
+// signedIn goes in by the front door, with the password that the sandbox's file names.
+func (v *visit) signedIn() desk {
+	v.t.Helper()
+	owner := v.shop.Staff[core.Owner]
+	form := url.Values{"email": {owner.Email}, "password": {owner.Password}}
+	got, err := call(v.http, "POST", v.desk("/admin/sign-in"), "", form.Encode(),
+		"Content-Type: application/x-www-form-urlencoded", "Sec-Fetch-Site: same-origin")
+	if err != nil || got.status != http.StatusSeeOther {
+		v.t.Fatalf("signing in: %d %v", got.status, err)
+	}
+	cookie, _, _ := strings.Cut(got.header.Get("Set-Cookie"), ";")
+	if !strings.HasPrefix(cookie, session.Cookie+"=") {
+		v.t.Fatalf("signing in sets %q", cookie)
+	}
+	return desk{v, cookie}
+}
+
+func (v *visit) desk(path string) string {
+	return strings.Replace(v.in.base, "://", "://"+v.shop.Slug+".", 1) + path
+}
+
+func (d desk) open(path string) string {
+	d.t.Helper()
+	got, err := call(d.http, "GET", d.desk(path), "", "", "Cookie: "+d.cookie)
+	if err != nil || got.status != http.StatusOK {
+		d.t.Fatalf("%s: %d %v", path, got.status, err)
+	}
+	return got.body
+}
+
+func (d desk) page(path string) *goquery.Document {
+	d.t.Helper()
+	page, err := goquery.NewDocumentFromReader(strings.NewReader(d.open(path)))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return page
+}
+
+// file reads a download, each line by the names of its columns.
+func (d desk) file(path string) (lines []map[string]string) {
+	d.t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(d.open(path), "\uFEFF"))).ReadAll()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, row := range rows[1:] {
+		line := map[string]string{}
+		for i, name := range rows[0] {
+			line[name] = row[i]
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// digits are the number in a text: of "€ 1,234.50" the cents, of "none" nothing.
+func digits(text string) (n float64) {
+	for _, r := range text {
+		if r >= '0' && r <= '9' {
+			n = n*10 + float64(r-'0')
+		}
+	}
+	return n
+}
+
+// thePanelSaysTheSame compares what a page shows, what its file holds, and what the API
+// answers: "the same numbers as the API, from the same functions".
+func thePanelSaysTheSame(v *visit) {
+	quiet := v.quiet()
+	quiet.fill("{hundred_points} {sale} {stamp_sale} {voided}")
+	quiet.made("/transactions", `{"customer_ulid":"{bo}","transaction_type_id":{points},"spend_amount_cents":123456}`)
+	quiet.made("/redemptions", redeemsInStock)
+	quiet.made("/coupons/{voucher}/redeem", "")
+	d := quiet.signedIn()
+	d.summaries()
+	d.rankings()
+	d.couponStatistics()
+}
+
+func (d desk) same(what string, got, want any) {
+	d.t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		d.t.Errorf("%s (-API +panel):\n%s", what, diff)
+	}
+}
+
+func (d desk) summaries() {
+	d.t.Helper()
+	type figures = map[string]float64
+	api := decode[single[struct {
+		From, To string
+		Days     []map[string]any
+	}]](d.t, d.ask("GET", "/reports/summary", "reports:read", "").body).Data
+	totals := decode[single[map[string]any]](d.t, d.ask("GET", "/reports/summary", "reports:read", "").body).Data
+
+	page, file := d.page("/admin/reports"), d.file("/admin/reports/summary.csv?from="+api.From+"&to="+api.To)
+	shown := figures{}
+	page.Find(".col-6 .card").Each(func(_ int, card *goquery.Selection) {
+		names := map[string][2]string{
+			"Sales": {"transactions_count", "voided_count"}, "Tracked spend": {"spend_total_cents"}, "Points issued": {"points_awarded", "points_reversed"},
+			"Points redeemed": {"points_redeemed", "redemptions_count"}, "Active customers": {"active_customers"}, "New customers": {"new_customers"},
+			"Stamps issued": {"stamps_awarded"}, "Vouchers redeemed": {"vouchers_redeemed"},
+		}[strings.TrimSpace(card.Find(".subheader").Text())]
+		shown[names[0]] = digits(card.Find(".h1").Text())
+		if names[1] != "" {
+			shown[names[1]] = digits(card.Find(".card-body > .text-secondary").Text())
+		}
+	})
+	want := figures{}
+	for name, value := range totals {
+		if n, isNumber := value.(float64); isNumber {
+			want[name] = n
+		}
+	}
+	d.same("summary", shown, want)
+
+	columns := map[string]string{
+		"transactions_count": "Sales", "voided_count": "Voided sales", "spend_total_cents": "Spend (EUR)", "points_awarded": "Points issued",
+		"stamps_awarded": "Stamps issued", "points_reversed": "Points taken back by voids", "points_redeemed": "Points redeemed",
+		"redemptions_count": "Redemptions", "vouchers_redeemed": "Vouchers redeemed", "new_customers": "New customers",
+	}
+	if len(file) != len(api.Days) || len(api.Days) != 30 {
+		d.t.Fatalf("the file has %d days, the API %d", len(file), len(api.Days))
+	}
+	values := func(chart string, day int) (values []float64) {
+		page.Find(chart + " tbody tr").Eq(day).Find("td").Each(func(_ int, cell *goquery.Selection) {
+			n, err := strconv.ParseFloat(cell.AttrOr("data-value", ""), 64)
+			if err != nil || n != digits(cell.Text()) {
+				d.t.Errorf("drawn is %v, written %s", n, cell.Text())
+			}
+			values = append(values, n)
+		})
+		return values
+	}
+	for i, day := range api.Days {
+		got, want := map[string]any{"date": file[i]["Date"]}, map[string]any{}
+		for name, value := range day {
+			want[name] = value
+			if name != "date" {
+				got[name] = digits(file[i][columns[name]])
+			}
+		}
+		d.same("file, day by day", got, want)
+		d.same("spend", values("#spend", i), []float64{day["spend_total_cents"].(float64)})
+		d.same("points", values("#points", i), []float64{day["points_awarded"].(float64), day["points_redeemed"].(float64)})
+	}
+}
+
+func (d desk) rankings() {
+	d.t.Helper()
+	type customer struct {
+		ULID   string  `json:"ulid"`
+		First  string  `json:"first_name"`
+		Last   string  `json:"last_name"`
+		Sales  float64 `json:"transactions_count"`
+		Spend  float64 `json:"spend_total_cents"`
+		Points float64 `json:"points_awarded"`
+	}
+	for _, by := range []string{"spend", "points", "visits"} {
+		want := decode[many[customer]](d.t, d.ask("GET", "/reports/customers/top?by="+by, "reports:read", "").body).Data
+		var shown, written []customer
+		d.page("/admin/reports/customers?by=" + by).Find("tbody tr").Each(func(_ int, row *goquery.Selection) {
+			cell := func(n int) float64 { return digits(row.Find("td").Eq(n).Text()) }
+			name := row.Find("a")
+			first, last, _ := strings.Cut(name.Text(), " ")
+			row.Find(".to-sm").Remove() // the same once more, for phones
+			shown = append(shown, customer{
+				strings.TrimPrefix(name.AttrOr("href", ""), "/admin/customers/"), first, last, cell(3), cell(5), cell(4),
+			})
+		})
+		for _, line := range d.file("/admin/reports/customers.csv?by=" + by) {
+			written = append(written, customer{
+				line["ULID"], line["First name"], line["Last name"], digits(line["Sales"]), digits(line["Spend (EUR)"]), digits(line["Points issued"]),
+			})
+		}
+		if len(want) < 2 {
+			d.t.Errorf("there are %d customers to rank", len(want))
+		}
+		d.same("top by "+by, shown, want)
+		d.same("file of top by "+by, written, want)
+	}
+}
+
+func (d desk) couponStatistics() {
+	d.t.Helper()
+	type coupon struct {
+		ULID                             string `json:"ulid"`
+		Name                             string `json:"name"`
+		Sent, Pending, Redeemed, Expired float64
+		Rate                             float64 `json:"redemption_rate"`
+	}
+	want := decode[many[coupon]](d.t, d.ask("GET", "/reports/coupons", "reports:read", "").body).Data
+	var shown, written []coupon
+	d.page("/admin/reports/coupons").Find("tbody tr").Each(func(i int, row *goquery.Selection) {
+		cell := func(n int) float64 { return digits(row.Find("td").Eq(n).Text()) }
+		if percent := strconv.FormatFloat(100*want[i].Rate, 'f', 1, 64) + "%"; want[i].Sent > 0 && row.Find("td").Eq(5).Text() != percent {
+			d.t.Errorf("rate of %s is %s, want %s", want[i].Name, row.Find("td").Eq(5).Text(), percent)
+		}
+		shown = append(shown, coupon{
+			strings.TrimPrefix(row.Find("a").AttrOr("href", ""), "/admin/coupons/"), row.Find("a").Text(), cell(1), cell(3), cell(2), cell(4), want[i].Rate,
+		})
+	})
+	for _, line := range d.file("/admin/reports/coupons.csv") {
+		rate, err := strconv.ParseFloat(line["Redemption rate"], 64)
+		if err != nil {
+			d.t.Error(err)
+		}
+		written = append(written, coupon{
+			line["ULID"], line["Coupon"], digits(line["Sent"]), digits(line["Pending"]), digits(line["Redeemed"]), digits(line["Expired"]), rate,
+		})
+	}
+	d.same("coupons", shown, want)
+	d.same("file of coupons", written, want)
+}
