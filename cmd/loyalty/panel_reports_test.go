@@ -3,66 +3,18 @@ package main
 import (
 	"encoding/csv"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
 	"github.com/PuerkitoBio/goquery"
 	"github.com/google/go-cmp/cmp"
-
-	"example.com/loyalty/core"
-	"example.com/loyalty/core/session"
 )
 
-// desk is the panel as the owner of a visit's tenant sees it.
-type desk struct {
-	*visit
-	cookie string
-}
-
-// signedIn goes in by the front door, with the password that the sandbox's file names.
-func (v *visit) signedIn() desk {
-	v.t.Helper()
-	owner := v.shop.Staff[core.Owner]
-	form := url.Values{"email": {owner.Email}, "password": {owner.Password}}
-	got, err := call(v.http, "POST", v.desk("/admin/sign-in"), "", form.Encode(),
-		"Content-Type: application/x-www-form-urlencoded", "Sec-Fetch-Site: same-origin")
-	if err != nil || got.status != http.StatusSeeOther {
-		v.t.Fatalf("signing in: %d %v", got.status, err)
-	}
-	cookie, _, _ := strings.Cut(got.header.Get("Set-Cookie"), ";")
-	if !strings.HasPrefix(cookie, session.Cookie+"=") {
-		v.t.Fatalf("signing in sets %q", cookie)
-	}
-	return desk{v, cookie}
-}
-
-func (v *visit) desk(path string) string {
-	return strings.Replace(v.in.base, "://", "://"+v.shop.Slug+".", 1) + path
-}
-
-func (d desk) open(path string) string {
-	d.t.Helper()
-	got, err := call(d.http, "GET", d.desk(path), "", "", "Cookie: "+d.cookie)
-	if err != nil || got.status != http.StatusOK {
-		d.t.Fatalf("%s: %d %v", path, got.status, err)
-	}
-	return got.body
-}
-
-func (d desk) page(path string) *goquery.Document {
-	d.t.Helper()
-	page, err := goquery.NewDocumentFromReader(strings.NewReader(d.open(path)))
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	return page
-}
-
 // file reads a download, each line by the names of its columns.
-func (d desk) file(path string) (lines []map[string]string) {
+func (d *desk) file(path string) (lines []map[string]string) {
 	d.t.Helper()
-	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(d.open(path), "\uFEFF"))).ReadAll()
+	a := d.expect(d.t, http.StatusOK, "GET", d.shop.PanelURL+path, "", "", "Cookie: "+d.cookie)
+	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(a.body, "\uFEFF"))).ReadAll()
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -94,20 +46,20 @@ func thePanelSaysTheSame(v *visit) {
 	quiet.made("/transactions", `{"customer_ulid":"{bo}","transaction_type_id":{points},"spend_amount_cents":123456}`)
 	quiet.made("/redemptions", redeemsInStock)
 	quiet.made("/coupons/{voucher}/redeem", "")
-	d := quiet.signedIn()
+	d := quiet.desk()
 	d.summaries()
 	d.rankings()
 	d.couponStatistics()
 }
 
-func (d desk) same(what string, got, want any) {
+func (d *desk) same(what string, got, want any) {
 	d.t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		d.t.Errorf("%s (-API +panel):\n%s", what, diff)
 	}
 }
 
-func (d desk) summaries() {
+func (d *desk) summaries() {
 	d.t.Helper()
 	type figures = map[string]float64
 	api := decode[single[struct {
@@ -116,7 +68,7 @@ func (d desk) summaries() {
 	}]](d.t, d.ask("GET", "/reports/summary", "reports:read", "").body).Data
 	totals := decode[single[map[string]any]](d.t, d.ask("GET", "/reports/summary", "reports:read", "").body).Data
 
-	page, file := d.page("/admin/reports"), d.file("/admin/reports/summary.csv?from="+api.From+"&to="+api.To)
+	page, file := d.open("/reports"), d.file("/reports/summary.csv?from="+api.From+"&to="+api.To)
 	shown := figures{}
 	page.Find(".col-6 .card").Each(func(_ int, card *goquery.Selection) {
 		names := map[string][2]string{
@@ -169,7 +121,7 @@ func (d desk) summaries() {
 	}
 }
 
-func (d desk) rankings() {
+func (d *desk) rankings() {
 	d.t.Helper()
 	type customer struct {
 		ULID   string  `json:"ulid"`
@@ -182,7 +134,7 @@ func (d desk) rankings() {
 	for _, by := range []string{"spend", "points", "visits"} {
 		want := decode[many[customer]](d.t, d.ask("GET", "/reports/customers/top?by="+by, "reports:read", "").body).Data
 		var shown, written []customer
-		d.page("/admin/reports/customers?by=" + by).Find("tbody tr").Each(func(_ int, row *goquery.Selection) {
+		d.open("/reports/customers?by=" + by).Find("tbody tr").Each(func(_ int, row *goquery.Selection) {
 			cell := func(n int) float64 { return digits(row.Find("td").Eq(n).Text()) }
 			name := row.Find("a")
 			first, last, _ := strings.Cut(name.Text(), " ")
@@ -191,7 +143,7 @@ func (d desk) rankings() {
 				strings.TrimPrefix(name.AttrOr("href", ""), "/admin/customers/"), first, last, cell(3), cell(5), cell(4),
 			})
 		})
-		for _, line := range d.file("/admin/reports/customers.csv?by=" + by) {
+		for _, line := range d.file("/reports/customers.csv?by=" + by) {
 			written = append(written, customer{
 				line["ULID"], line["First name"], line["Last name"], digits(line["Sales"]), digits(line["Spend (EUR)"]), digits(line["Points issued"]),
 			})
@@ -204,7 +156,7 @@ func (d desk) rankings() {
 	}
 }
 
-func (d desk) couponStatistics() {
+func (d *desk) couponStatistics() {
 	d.t.Helper()
 	type coupon struct {
 		ULID                             string `json:"ulid"`
@@ -214,7 +166,7 @@ func (d desk) couponStatistics() {
 	}
 	want := decode[many[coupon]](d.t, d.ask("GET", "/reports/coupons", "reports:read", "").body).Data
 	var shown, written []coupon
-	d.page("/admin/reports/coupons").Find("tbody tr").Each(func(i int, row *goquery.Selection) {
+	d.open("/reports/coupons").Find("tbody tr").Each(func(i int, row *goquery.Selection) {
 		cell := func(n int) float64 { return digits(row.Find("td").Eq(n).Text()) }
 		if percent := strconv.FormatFloat(100*want[i].Rate, 'f', 1, 64) + "%"; want[i].Sent > 0 && row.Find("td").Eq(5).Text() != percent {
 			d.t.Errorf("rate of %s is %s, want %s", want[i].Name, row.Find("td").Eq(5).Text(), percent)
@@ -223,7 +175,7 @@ func (d desk) couponStatistics() {
 			strings.TrimPrefix(row.Find("a").AttrOr("href", ""), "/admin/coupons/"), row.Find("a").Text(), cell(1), cell(3), cell(2), cell(4), want[i].Rate,
 		})
 	})
-	for _, line := range d.file("/admin/reports/coupons.csv") {
+	for _, line := range d.file("/reports/coupons.csv") {
 		rate, err := strconv.ParseFloat(line["Redemption rate"], 64)
 		if err != nil {
 			d.t.Error(err)
