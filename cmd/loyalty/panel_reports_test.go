@@ -11,12 +11,12 @@ import (
 )
 
 // file reads a download, each line by the names of its columns.
-func (d *desk) file(path string) (lines []map[string]string) {
-	d.t.Helper()
-	a := d.expect(d.t, http.StatusOK, "GET", d.shop.PanelURL+path, "", "", "Cookie: "+d.cookie)
+func (p *desk) file(path string) (lines []map[string]string) {
+	p.t.Helper()
+	a := p.expect(p.t, http.StatusOK, "GET", p.shop.PanelURL+path, "", "", "Cookie: "+p.cookie)
 	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(a.body, "\uFEFF"))).ReadAll()
 	if err != nil {
-		d.t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	for _, row := range rows[1:] {
 		line := map[string]string{}
@@ -46,29 +46,29 @@ func thePanelSaysTheSame(v *visit) {
 	quiet.made("/transactions", `{"customer_ulid":"{bo}","transaction_type_id":{points},"spend_amount_cents":123456}`)
 	quiet.made("/redemptions", redeemsInStock)
 	quiet.made("/coupons/{voucher}/redeem", "")
-	d := quiet.desk()
-	d.summaries()
-	d.rankings()
-	d.couponStatistics()
+	p := quiet.desk()
+	p.summaries()
+	p.rankings()
+	p.couponStatistics()
 }
 
-func (d *desk) same(what string, got, want any) {
-	d.t.Helper()
+func (p *desk) same(what string, got, want any) {
+	p.t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
-		d.t.Errorf("%s (-API +panel):\n%s", what, diff)
+		p.t.Errorf("%s (-API +panel):\n%s", what, diff)
 	}
 }
 
-func (d *desk) summaries() {
-	d.t.Helper()
+func (p *desk) summaries() {
+	p.t.Helper()
 	type figures = map[string]float64
 	api := decode[single[struct {
 		From, To string
 		Days     []map[string]any
-	}]](d.t, d.ask("GET", "/reports/summary", "reports:read", "").body).Data
-	totals := decode[single[map[string]any]](d.t, d.ask("GET", "/reports/summary", "reports:read", "").body).Data
+	}]](p.t, p.ask("GET", "/reports/summary", "reports:read", "").body).Data
+	totals := decode[single[map[string]any]](p.t, p.ask("GET", "/reports/summary", "reports:read", "").body).Data
 
-	page, file := d.open("/reports"), d.file("/reports/summary.csv?from="+api.From+"&to="+api.To)
+	page, file := p.open("/reports"), p.file("/reports/summary.csv?from="+api.From+"&to="+api.To)
 	shown := figures{}
 	page.Find(".col-6 .card").Each(func(_ int, card *goquery.Selection) {
 		names := map[string][2]string{
@@ -87,7 +87,7 @@ func (d *desk) summaries() {
 			want[name] = n
 		}
 	}
-	d.same("summary", shown, want)
+	p.same("summary", shown, want)
 
 	columns := map[string]string{
 		"transactions_count": "Sales", "voided_count": "Voided sales", "spend_total_cents": "Spend (EUR)", "points_awarded": "Points issued",
@@ -95,13 +95,13 @@ func (d *desk) summaries() {
 		"redemptions_count": "Redemptions", "vouchers_redeemed": "Vouchers redeemed", "new_customers": "New customers",
 	}
 	if len(file) != len(api.Days) || len(api.Days) != 30 {
-		d.t.Fatalf("the file has %d days, the API %d", len(file), len(api.Days))
+		p.t.Fatalf("the file has %d days, the API %d", len(file), len(api.Days))
 	}
 	values := func(chart string, day int) (values []float64) {
 		page.Find(chart + " tbody tr").Eq(day).Find("td").Each(func(_ int, cell *goquery.Selection) {
 			n, err := strconv.ParseFloat(cell.AttrOr("data-value", ""), 64)
 			if err != nil || n != digits(cell.Text()) {
-				d.t.Errorf("drawn is %v, written %s", n, cell.Text())
+				p.t.Errorf("drawn is %v, written %s", n, cell.Text())
 			}
 			values = append(values, n)
 		})
@@ -115,14 +115,14 @@ func (d *desk) summaries() {
 				got[name] = digits(file[i][columns[name]])
 			}
 		}
-		d.same("file, day by day", got, want)
-		d.same("spend", values("#spend", i), []float64{day["spend_total_cents"].(float64)})
-		d.same("points", values("#points", i), []float64{day["points_awarded"].(float64), day["points_redeemed"].(float64)})
+		p.same("file, day by day", got, want)
+		p.same("spend", values("#spend", i), []float64{day["spend_total_cents"].(float64)})
+		p.same("points", values("#points", i), []float64{day["points_awarded"].(float64), day["points_redeemed"].(float64)})
 	}
 }
 
-func (d *desk) rankings() {
-	d.t.Helper()
+func (p *desk) rankings() {
+	p.t.Helper()
 	type customer struct {
 		ULID   string  `json:"ulid"`
 		First  string  `json:"first_name"`
@@ -132,9 +132,9 @@ func (d *desk) rankings() {
 		Points float64 `json:"points_awarded"`
 	}
 	for _, by := range []string{"spend", "points", "visits"} {
-		want := decode[many[customer]](d.t, d.ask("GET", "/reports/customers/top?by="+by, "reports:read", "").body).Data
+		want := decode[many[customer]](p.t, p.ask("GET", "/reports/customers/top?by="+by, "reports:read", "").body).Data
 		var shown, written []customer
-		d.open("/reports/customers?by=" + by).Find("tbody tr").Each(func(_ int, row *goquery.Selection) {
+		p.open("/reports/customers?by=" + by).Find("tbody tr").Each(func(_ int, row *goquery.Selection) {
 			cell := func(n int) float64 { return digits(row.Find("td").Eq(n).Text()) }
 			name := row.Find("a")
 			first, last, _ := strings.Cut(name.Text(), " ")
@@ -143,47 +143,47 @@ func (d *desk) rankings() {
 				strings.TrimPrefix(name.AttrOr("href", ""), "/admin/customers/"), first, last, cell(3), cell(5), cell(4),
 			})
 		})
-		for _, line := range d.file("/reports/customers.csv?by=" + by) {
+		for _, line := range p.file("/reports/customers.csv?by=" + by) {
 			written = append(written, customer{
 				line["ULID"], line["First name"], line["Last name"], digits(line["Sales"]), digits(line["Spend (EUR)"]), digits(line["Points issued"]),
 			})
 		}
 		if len(want) < 2 {
-			d.t.Errorf("there are %d customers to rank", len(want))
+			p.t.Errorf("there are %d customers to rank", len(want))
 		}
-		d.same("top by "+by, shown, want)
-		d.same("file of top by "+by, written, want)
+		p.same("top by "+by, shown, want)
+		p.same("file of top by "+by, written, want)
 	}
 }
 
-func (d *desk) couponStatistics() {
-	d.t.Helper()
+func (p *desk) couponStatistics() {
+	p.t.Helper()
 	type coupon struct {
 		ULID                             string `json:"ulid"`
 		Name                             string `json:"name"`
 		Sent, Pending, Redeemed, Expired float64
 		Rate                             float64 `json:"redemption_rate"`
 	}
-	want := decode[many[coupon]](d.t, d.ask("GET", "/reports/coupons", "reports:read", "").body).Data
+	want := decode[many[coupon]](p.t, p.ask("GET", "/reports/coupons", "reports:read", "").body).Data
 	var shown, written []coupon
-	d.open("/reports/coupons").Find("tbody tr").Each(func(i int, row *goquery.Selection) {
+	p.open("/reports/coupons").Find("tbody tr").Each(func(i int, row *goquery.Selection) {
 		cell := func(n int) float64 { return digits(row.Find("td").Eq(n).Text()) }
 		if percent := strconv.FormatFloat(100*want[i].Rate, 'f', 1, 64) + "%"; want[i].Sent > 0 && row.Find("td").Eq(5).Text() != percent {
-			d.t.Errorf("rate of %s is %s, want %s", want[i].Name, row.Find("td").Eq(5).Text(), percent)
+			p.t.Errorf("rate of %s is %s, want %s", want[i].Name, row.Find("td").Eq(5).Text(), percent)
 		}
 		shown = append(shown, coupon{
 			strings.TrimPrefix(row.Find("a").AttrOr("href", ""), "/admin/coupons/"), row.Find("a").Text(), cell(1), cell(3), cell(2), cell(4), want[i].Rate,
 		})
 	})
-	for _, line := range d.file("/reports/coupons.csv") {
+	for _, line := range p.file("/reports/coupons.csv") {
 		rate, err := strconv.ParseFloat(line["Redemption rate"], 64)
 		if err != nil {
-			d.t.Error(err)
+			p.t.Error(err)
 		}
 		written = append(written, coupon{
 			line["ULID"], line["Coupon"], digits(line["Sent"]), digits(line["Pending"]), digits(line["Redeemed"]), digits(line["Expired"]), rate,
 		})
 	}
-	d.same("coupons", shown, want)
-	d.same("file of coupons", written, want)
+	p.same("coupons", shown, want)
+	p.same("file of coupons", written, want)
 }
