@@ -30,6 +30,7 @@ func TestBrowser(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, cafe){
 		"Pages":             testPages,
 		"Search":            testSearch,
+		"Dashboard":         testDashboard,
 		"WithoutJavaScript": testWithoutJavaScript,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -164,7 +165,11 @@ var views = []view{
 	panel("reports", "/admin/reports"),
 	panel("report-customers", "/admin/reports/customers"),
 	panel("report-coupons", "/admin/reports/coupons"),
+	panel("reports-numbers", "/admin/reports").after(click("Show the numbers")),
+	{name: "reports-refused", host: demo.Slug, path: "/admin/reports?from=2026-02-02&to=2026-02-01", as: core.Owner, status: http.StatusUnprocessableEntity},
 	panel("audit", "/admin/audit"),
+	panel("audit-entry", "/admin/audit?subject=reward").after(click("Details")),
+	panel("audit-none", "/admin/audit?from=2020-01-01&to=2020-01-01"),
 
 	panel("business", "/admin/settings/business"),
 	panel("staff", "/admin/settings/staff"),
@@ -331,6 +336,21 @@ func testSearch(t *testing.T, c cafe) {
 	}
 	p.Open(at)
 	p.WaitFor("1 customer")
+}
+
+// "Chart with an accessible table, recent activity that updates by itself": nobody loads
+// the page again.
+func testDashboard(t *testing.T, c cafe) {
+	p := c.page(t)
+	c.signIn(t, p, core.Manager)
+	p.Open("/admin")
+	if got := p.Text("figure[data-drawn] figcaption"); !strings.Contains(got, "points were issued") {
+		t.Errorf("the chart that is drawn says %q", got)
+	}
+	till := c.demoTill(t)
+	c.expect(t, http.StatusCreated, "POST", "/api/v1/transactions", c.token,
+		`{"customer_ulid":"`+till.customer+`","transaction_type_id":`+till.typeID+`,"spend_amount_cents":98765}`)
+	p.WaitFor("Spent €\u00a0987.65, earned 987 points")
 }
 
 // "sign-in and customers with JavaScript off"

@@ -77,13 +77,15 @@ func TestAuditLog(t *testing.T) {
 		Action: "token.create", ID: "987654321", New: map[string]any{"abilities": []string{"a", "b"}, "expires_at": "2026-06-08T22:30:00Z"},
 	})
 	m.did(t, "2026-06-09 09:00", m.by, audit.Entry{Action: "till.open", ID: "1"})
+	m.did(t, "2026-06-09 10:00", m.by, audit.Entry{Action: "customer.export", New: map[string]any{"filter": map[string]any{"search": "anna", "sort": "name"}, "note": "[x"}})
 
 	page := m.signedIn(t, core.Owner).get("/admin/audit?from=2026-06-01&to=2026-06-09")
 	wants(t, "sentences", page.each(".audit-what > p"), []string{
+		"A owner exported customers.",
 		"A owner : till, open.",
-		"A owner made the API token an API token .",
-		"A owner changed the transaction type a transaction type .",
-		"Signing in as somebody was refused.",
+		"A owner made the API token that is no longer there.",
+		"A owner changed the transaction type that is no longer there.",
+		"Signing in as somebody unknown was refused.",
 		"Till 2 changed the reward Espresso .",
 		"A owner handed Espresso over to Anna <b> Lindqvist .",
 		"A owner voided a sale of € 24.50 by Anna <b> Lindqvist .",
@@ -95,23 +97,24 @@ func TestAuditLog(t *testing.T) {
 		"/admin/customers/" + anna.String(), "/admin/customers/" + anna.String(),
 	})
 	changes := func(row int) []string { return page.each(fmt.Sprintf(".audit-row:nth-child(%d) tr", row)) }
-	wants(t, "made", changes(2), []string{"Field Value", "Abilities a, b", "Expires at 9 Jun 2026, 00:30"})
-	wants(t, "money", changes(3), []string{"Field Before After", "Min spend € 5.00 € 1,234.50"})
-	wants(t, "yes and no", changes(5), []string{"Field Before After", "Active yes no", "Stock 5 – nothing"})
-	wants(t, "was nothing", changes(8), []string{"Field Value", "E-mail anna@example.com"})
-	if got := page.words(".audit-row:nth-child(8) .audit-when.from-sm"); got != "2 Jun 2026, 09:00192.0.2.7" {
+	wants(t, "a filter", changes(1), []string{"Field Value", "Filter Search: anna, Sort: name", "Note [x"})
+	wants(t, "made", changes(3), []string{"Field Value", "Abilities a, b", "Expires at 9 Jun 2026, 00:30"})
+	wants(t, "money", changes(4), []string{"Field Before After", "Min spend € 5.00 € 1,234.50"})
+	wants(t, "yes and no", changes(6), []string{"Field Before After", "Active yes no", "Stock 5 – nothing"})
+	wants(t, "was nothing", changes(9), []string{"Field Value", "E-mail anna@example.com"})
+	if got := page.words(".audit-row:nth-child(9) .audit-when.from-sm"); got != "2 Jun 2026, 09:00 192.0.2.7" {
 		t.Errorf("when and from where = %q", got)
 	}
-	if got := page.words(".audit-row:nth-child(7) .audit-when.from-sm time"); got != "3 Jun 2026, 23:30" {
+	if got := page.words(".audit-row:nth-child(8) .audit-when.from-sm time"); got != "3 Jun 2026, 23:30" {
 		t.Errorf("by the clocks of the shop = %q", got)
 	}
-	if got := page.words(".audit-row:nth-child(8) code"); got != "01JXREQUEST" || page.words(".audit-row:nth-child(5) .from-sm div") != "by API token" {
-		t.Errorf("request = %q, %q", got, page.words(".audit-row:nth-child(5) .from-sm"))
+	if got := page.words(".audit-row:nth-child(9) code"); got != "01JXREQUEST" || page.words(".audit-row:nth-child(6) .from-sm div") != "by API token" {
+		t.Errorf("request = %q, %q", got, page.words(".audit-row:nth-child(6) .from-sm"))
 	}
 	if page.Find(".audit i, .audit b").Length() > 0 {
 		t.Error("a name is taken for a tag")
 	}
-	wants(t, "more of the same", page.links(".audit-row:nth-child(5) .btn"), []string{
+	wants(t, "more of the same", page.links(".audit-row:nth-child(6) .btn"), []string{
 		"/admin/audit?actor=token%3A17", "/admin/audit?subject=reward&subject_id=" + m.espresso.String(),
 	})
 }
@@ -166,7 +169,7 @@ func TestAuditFilters(t *testing.T) {
 	}
 	m.did(t, "", core.Actor{Kind: core.ByAdmin, ID: "3", Name: "Root", Tenant: m.by.Tenant}, audit.Entry{Action: "tenant.edit", ID: "1"})
 	other := owner.get("/admin/audit?actor=admin%3A3")
-	if got := other.words("#field-actor option[selected]"); got != "Root" || other.words(".audit-what > p") != "Root changed the settings of the business." || other.words(".audit-when.from-sm div") != "by the platform" {
+	if got := other.words("#field-actor option[selected]"); got != "Root" || other.words(".audit-row:first-child .audit-what > p") != "Root changed the settings of the business ." || other.words(".audit-when.from-sm div") != "by the platform" {
 		t.Errorf("somebody of the platform = %q, %q", got, other.words(".audit-row"))
 	}
 	record := owner.get("/admin/audit?subject=customer&subject_id=" + customers[0].String())
@@ -201,7 +204,7 @@ func TestWhoReadsTheAuditLog(t *testing.T) {
 		t.Errorf("a manager reads %q", got)
 	}
 	wants(t, "a manager chooses of", page.each("#field-subject option"), []string{
-		"Everything", "Customers", "Sales", "Transaction types", "Rewards", "Redemptions", "Coupons", "Vouchers", "Locations",
+		"Everything", "Customers", "Imports", "Sales", "Transaction types", "Rewards", "Redemptions", "Coupons", "Vouchers", "Locations",
 	})
 	for _, subject := range []string{"staff", "token", "session", "tenant"} {
 		if a := manager.ask(http.MethodGet, "/admin/audit?subject="+subject, nil); a.Code != http.StatusForbidden {
