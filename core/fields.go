@@ -22,6 +22,9 @@ func (f Fields) Names() []string { return slices.Sorted(maps.Keys(f)) }
 // attribute is the field's name with spaces.
 func attribute(field string) string { return strings.ReplaceAll(field, "_", " ") }
 
+// Missing is "The … field is required."
+func Missing(field string) string { return "The " + attribute(field) + " field is required." }
+
 // MustBe is "The … field must be …."
 func MustBe(field, what string) string {
 	return "The " + attribute(field) + " field must be " + what + "."
@@ -69,7 +72,7 @@ func (c *Check) Err() error {
 func (c *Check) OK(field string) bool { return len(c.fields[field]) == 0 }
 
 // Required notes that a field is missing.
-func (c *Check) Required(field string) { c.Add(field, "The "+attribute(field)+" field is required.") }
+func (c *Check) Required(field string) { c.Add(field, Missing(field)) }
 
 // Text reads a required text: trimmed, not empty, at most limit characters.
 func (c *Check) Text(field string, v *string, limit int) string {

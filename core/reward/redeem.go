@@ -100,7 +100,7 @@ func (s *Service) Redeem(ctx context.Context, by core.Actor, o Order) (Redemptio
 }
 
 func (o offer) price() (ledger.Unit, int64) {
-	return Reward{PointsCost: o.PointsCost, StampsCost: o.StampsCost}.price()
+	return Reward{PointsCost: o.PointsCost, StampsCost: o.StampsCost}.Price()
 }
 
 // has is the buyer's balance, as of the look-up.

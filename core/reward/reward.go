@@ -27,8 +27,8 @@ type Reward struct {
 	CreatedAt   time.Time
 }
 
-// price is the cost and its unit.
-func (r Reward) price() (ledger.Unit, int64) {
+// Price is the cost and its unit.
+func (r Reward) Price() (ledger.Unit, int64) {
 	if r.StampsCost != nil {
 		return ledger.Stamps, *r.StampsCost
 	}

@@ -43,20 +43,18 @@ type TransactionDetail struct {
 	Voided       bool
 	VoidPath     string
 	Facts        []ui.Pair
-	Entries      []TransactionEntry
+	Entries      []LedgerEntry
 }
 
-// TransactionEntry is what the ledger holds of a sale.
-type TransactionEntry struct{ When, What, Amount, Balance string }
+// LedgerEntry is a change of a balance.
+type LedgerEntry struct{ When, What, Amount, Balance string }
 
 // TransactionForm records a sale.
 type TransactionForm struct {
 	Frame
 	FormKey  string
 	Problem  ui.Problem
-	Customer ui.Field // whom to look for
-	Found    []Found  // who was found
-	Chosen   *Found   // whose sale it is
+	Chosen   Found // whose sale it is
 	Type     ui.Field
 	Spend    ui.Field
 	Receipt  ui.Field
@@ -65,9 +63,6 @@ type TransactionForm struct {
 	NoTypes  bool // there is nothing yet that earns
 	CanAdd   bool // types
 }
-
-// Found is a customer who was found.
-type Found struct{ ID, Name, Phone, Balance, Path string }
 
 // Earns says what a sale would earn.
 type Earns struct {

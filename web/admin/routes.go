@@ -19,6 +19,10 @@ func (a *Admin) routes() []route {
 		a.customerRoutes(),
 		a.transactionRoutes(),
 		a.typeRoutes(),
+		a.rewardRoutes(),
+		a.redemptionRoutes(),
+		a.couponRoutes(),
+		a.locationRoutes(),
 		a.dashboardRoutes(),
 		a.reportRoutes(),
 		a.auditRoutes(),
@@ -27,5 +31,9 @@ func (a *Admin) routes() []route {
 		a.staffRoutes(),
 		a.tokenRoutes(),
 		a.securityRoutes(),
+		a.rewardRoutes(),
+		a.redemptionRoutes(),
+		a.couponRoutes(),
+		a.locationRoutes(),
 	)
 }

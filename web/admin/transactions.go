@@ -7,7 +7,6 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/transaction"
 	views "example.com/loyalty/views/admin"
@@ -193,7 +192,7 @@ func (a *Admin) showTransaction(c echo.Context) error {
 		if e.Kind == "reversal" {
 			what = "Taken back"
 		}
-		v.Entries = append(v.Entries, views.TransactionEntry{
+		v.Entries = append(v.Entries, views.LedgerEntry{
 			When: page.Time(e.CreatedAt, zone), What: what, Amount: page.Signed(e.Amount), Balance: page.Number(e.BalanceAfter),
 		})
 	}
@@ -252,42 +251,18 @@ func (a *Admin) confirm(c echo.Context, status int, v views.Confirm) error {
 }
 
 // newTransaction finds whose sale it is, and then asks for the rest. Looking for
-// somebody makes two round trips, the form five: the session, the customer, types and
+// somebody makes two round trips, the form four: the session, the customer, types and
 // locations.
 func (a *Admin) newTransaction(c echo.Context) error {
 	q := page.Query(c.QueryParams())
-	if q.Filled("customer_ulid") != nil {
-		form := page.Blank(map[string]string{"customer_ulid": q.Value("customer_ulid"), page.FormKey: a.NewFormKey()})
-		return a.transactionForm(c, http.StatusOK, form)
+	if q.Filled("customer_ulid") == nil {
+		return a.askWhose(c, views.Whose{Frame: a.transactionFrame(c), Question: "Whose sale is it?", Path: transactionsPath + "/new"})
 	}
-	v := views.TransactionForm{Frame: a.transactionFrame(c), Customer: q.Field("search", "Name, phone or e-mail")}
-	v.Customer.Placeholder = "Name, phone or e-mail"
-	if search := q.Filled("search"); search != nil {
-		active := string(customer.Active)
-		list, err := a.Customers.List(c.Request().Context(), page.Actor(c), customer.Filter{Search: search, Status: &active}, core.Page{Size: 8})
-		if err != nil {
-			return err
-		}
-		for _, found := range list.Items {
-			v.Found = append(v.Found, foundCustomer(found))
-		}
-	}
-	return a.Render(c, http.StatusOK, views.TransactionFormPage(v), views.FoundCustomers(v))
+	return a.transactionForm(c, http.StatusOK, page.Blank(map[string]string{"customer_ulid": q.Value("customer_ulid")}))
 }
 
 func (a *Admin) transactionFrame(c echo.Context) views.Frame {
 	return a.frame(c, "Record a sale", transactionsPath, ui.Crumb{Label: "Transactions", Path: transactionsPath})
-}
-
-func foundCustomer(found customer.Customer) views.Found {
-	f := views.Found{
-		ID: found.ID.String(), Name: found.FirstName + " " + found.LastName, Phone: found.Phone, Balance: amount(found.PointsBalance, "points"),
-		Path: page.WithQuery(transactionsPath+"/new", "customer_ulid", found.ID.String()),
-	}
-	if found.StampsBalance != 0 {
-		f.Balance += ", " + amount(found.StampsBalance, "stamps")
-	}
-	return f
 }
 
 // transactionForm shows the form of a sale to a customer who was chosen.
@@ -309,9 +284,8 @@ func (a *Admin) transactionForm(c echo.Context, status int, form *page.Form) err
 	if err != nil {
 		return err
 	}
-	found := foundCustomer(chosen)
 	v := views.TransactionForm{
-		Frame: a.transactionFrame(c), FormKey: form.Value(page.FormKey), Chosen: &found,
+		Frame: a.transactionFrame(c), FormKey: a.NewFormKey(), Chosen: foundCustomer(chosen, ""),
 		NoTypes: len(typeOptions(types, true)) == 0, CanAdd: by.Role.Includes(core.Manager),
 		Spend:   form.Field("spend_amount_cents", "Amount"),
 		Type:    form.Field("transaction_type_id", "Type"),

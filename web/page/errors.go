@@ -17,7 +17,17 @@ type Failure struct {
 	Request      string // the id to quote where something broke; else ""
 }
 
+// errSentBefore is core.ErrKeyReused in front of a form: the browser's way back shows it
+// again with the key it was sent with.
+var errSentBefore = &core.Error{
+	Kind:    core.KindRule,
+	Message: "This form was sent before with something else in it, and that was done. Look at what it did before you send this one too.",
+}
+
 func refusalOf(err error) *core.Error {
+	if errors.Is(err, core.ErrKeyReused) {
+		return errSentBefore
+	}
 	var refusal *core.Error
 	if errors.As(err, &refusal) {
 		return refusal

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"errors"
 	"net/url"
 	"slices"
 	"strconv"
@@ -101,6 +100,13 @@ func (f *Form) Date(name string) *time.Time {
 // Checked reports whether a checkbox was.
 func (f *Form) Checked(name string) bool { return f.Values.Has(name) }
 
+// Require notes a field where nothing was typed, and core would take that to mean something.
+func (f *Form) Require(name string) {
+	if strings.TrimSpace(f.Value(name)) == "" {
+		f.unreadable(name, core.Missing(name))
+	}
+}
+
 func (f *Form) unreadable(name, message string) {
 	if f.Unreadable == nil {
 		f.Unreadable = core.Fields{}
@@ -110,14 +116,17 @@ func (f *Form) unreadable(name, message string) {
 
 // Field is a field of the form, to be drawn: label it, and add what it needs. What core
 // says of it says so by that label. Fields are made in the order of the page, before Problem.
-func (f *Form) Field(name, label string) ui.Field {
+func (f *Form) Field(name, label string) ui.Field { return f.FieldOf(name, name, label) }
+
+// FieldOf is a field that core knows by another name than the page.
+func (f *Form) FieldOf(known, name, label string) ui.Field {
 	field := ui.Field{Name: name, Label: label, Value: f.Value(name), Checked: f.Checked(name)}
-	for _, message := range f.errors[name] {
-		field.Errors = append(field.Errors, relabelled(message, name, label))
+	for _, message := range f.errors[known] {
+		field.Errors = append(field.Errors, relabelled(message, known, label))
 	}
 	if len(field.Errors) > 0 {
 		f.problem.Fields = append(f.problem.Fields, ui.FieldProblem{ID: field.ID(), Message: field.Errors[0]})
-		delete(f.errors, name)
+		delete(f.errors, known)
 	}
 	return field
 }
@@ -164,10 +173,6 @@ func (f *Form) Refused(err error) bool {
 	switch {
 	case refusal == nil:
 		return false
-	case errors.Is(err, core.ErrKeyReused):
-		f.Values.Del(FormKey) // it would be refused again
-		f.problem.Sentence = "This form was sent before, with something else in it. Look through it and send it once more."
-		return true
 	case refusal.Kind == core.KindInvalid:
 		f.errors = core.Fields{}
 		for name, messages := range refusal.Fields {

@@ -13,7 +13,7 @@ import (
 // FormKey is the name of the field that makes two clicks one deed.
 const FormKey = "form_key"
 
-// NewFormKey is a key for a form that is shown.
+// NewFormKey is a key for a form that is shown, also for one that was refused.
 func (k *Kit) NewFormKey() string { return core.NewID(k.Now()).String() }
 
 // Once is the actor of a form that must have its effect once, however often it is sent:

@@ -1,0 +1,157 @@
+package admin
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/location"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+const locationsPath = "/admin/locations"
+
+func (a *Admin) locationRoutes() []route {
+	return []route{
+		{method: get, path: locationsPath, least: core.Manager, handle: a.listLocations},
+		{method: post, path: locationsPath, least: core.Manager, handle: a.addLocation},
+		{method: get, path: locationsPath + "/:id", least: core.Manager, handle: a.askLocationName},
+		{method: post, path: locationsPath + "/:id", least: core.Manager, handle: a.renameLocation},
+		{method: post, path: locationsPath + "/:id/active", least: core.Manager, handle: a.switchLocation},
+	}
+}
+
+func locationRow(l location.Location) views.LocationRow {
+	id := strconv.FormatInt(l.ID, 10)
+	return views.LocationRow{ID: id, Path: locationsPath + "/" + id, Name: l.Name, Open: l.Active}
+}
+
+func (a *Admin) listLocations(c echo.Context) error {
+	return a.locations(c, http.StatusOK, &page.Form{}, nil)
+}
+
+// locations shows the list with the form for one more. renamed takes the place of its line.
+func (a *Admin) locations(c echo.Context, status int, form *page.Form, renamed *views.LocationRow) error {
+	places, err := a.Locations.List(c.Request().Context(), page.Actor(c))
+	if err != nil {
+		return err
+	}
+	v := views.LocationList{Frame: a.frame(c, "Locations", locationsPath), FormKey: a.NewFormKey(), Add: form.Field("name", "New location")}
+	v.Problem = form.Problem()
+	v.Add.Autocomplete, v.Add.Placeholder = "off", "Station Street"
+	for _, l := range places {
+		row := locationRow(l)
+		if renamed != nil && renamed.ID == row.ID {
+			row = *renamed
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	return a.Render(c, status, views.LocationListPage(v), views.LocationCard(v))
+}
+
+func (a *Admin) addLocation(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	by := page.Once(c, form, func(location.Location) string { return locationsPath })
+	l, err := a.Locations.Add(c.Request().Context(), by, location.New{Name: form.Text("name")})
+	if path, again := page.Repeated(by, err); again {
+		return a.Redirect(c, path)
+	}
+	if form.Refused(err) {
+		return a.locations(c, http.StatusUnprocessableEntity, form, nil)
+	}
+	if err != nil {
+		return err
+	}
+	a.Flash(c, ui.Done, "Sales can be made at “"+l.Name+"” now.")
+	return a.Redirect(c, locationsPath)
+}
+
+// locationOf is the location of a path. There are few, so it is found among all.
+func (a *Admin) locationOf(c echo.Context) (location.Location, error) {
+	id, err := number(c)
+	if err != nil {
+		return location.Location{}, err
+	}
+	places, err := a.Locations.List(c.Request().Context(), page.Actor(c))
+	if err != nil {
+		return location.Location{}, err
+	}
+	at := slices.IndexFunc(places, func(l location.Location) bool { return l.ID == id })
+	if at < 0 {
+		return location.Location{}, core.ErrNotFound
+	}
+	return places[at], nil
+}
+
+// askLocationName shows the form that renames a location, in its line of the list.
+func (a *Admin) askLocationName(c echo.Context) error {
+	l, err := a.locationOf(c)
+	if err != nil {
+		return err
+	}
+	return a.renameForm(c, http.StatusOK, l, page.Blank(map[string]string{"name": l.Name}))
+}
+
+func (a *Admin) renameForm(c echo.Context, status int, l location.Location, form *page.Form) error {
+	row := locationRow(l)
+	field := form.Field("name", "Name")
+	row.Rename = &field
+	if page.IsFragment(c) {
+		return a.Render(c, status, views.LocationLine(row), nil)
+	}
+	return a.locations(c, status, &page.Form{}, &row)
+}
+
+func (a *Admin) renameLocation(c echo.Context) error {
+	old, err := a.locationOf(c)
+	if err != nil {
+		return err
+	}
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	l, err := a.Locations.Edit(c.Request().Context(), page.Actor(c), old.ID, location.Edit{Name: typed(form.Text("name"))})
+	if form.Refused(err) {
+		return a.renameForm(c, http.StatusUnprocessableEntity, old, form)
+	}
+	if err != nil {
+		return err
+	}
+	if page.IsFragment(c) {
+		row := locationRow(l)
+		row.Done = "Renamed"
+		return a.Render(c, http.StatusOK, views.LocationLine(row), nil)
+	}
+	a.Flash(c, ui.Done, "“"+old.Name+"” is called “"+l.Name+"” now.")
+	return a.Redirect(c, locationsPath)
+}
+
+func (a *Admin) switchLocation(c echo.Context) error {
+	id, err := number(c)
+	if err != nil {
+		return err
+	}
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	l, err := a.Locations.Edit(c.Request().Context(), page.Actor(c), id, location.Edit{Active: core.Set(form.Value("active") == "1")})
+	if err != nil {
+		return err
+	}
+	if l.Active {
+		a.Flash(c, ui.Done, "“"+l.Name+"” is open again.")
+	} else {
+		a.Flash(c, ui.Done, "“"+l.Name+"” is closed: no new sale can be made there. Its sales stay.")
+	}
+	return a.Redirect(c, locationsPath)
+}

@@ -1,0 +1,434 @@
+package admin
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+const redemptionsPath = "/admin/redemptions"
+
+func (a *Admin) redemptionRoutes() []route {
+	return []route{
+		{method: get, path: redemptionsPath, least: core.Cashier, handle: a.listRedemptions},
+		{method: get, path: redemptionsPath + "/new", least: core.Cashier, handle: a.newRedemption},
+		{method: post, path: redemptionsPath + "/new", least: core.Cashier, handle: a.redeemReward},
+		{method: get, path: redemptionsPath + "/:ulid", least: core.Cashier, handle: a.showRedemption},
+		{method: post, path: redemptionsPath + "/:ulid/fulfil", least: core.Cashier, handle: a.fulfilRedemption},
+		{method: get, path: redemptionsPath + "/:ulid/void", least: core.Manager, handle: a.askVoidRedemption},
+		{method: post, path: redemptionsPath + "/:ulid/void", least: core.Manager, handle: a.voidRedemption},
+	}
+}
+
+func redemptionPath(id core.ID) string { return redemptionsPath + "/" + id.String() }
+
+// redemptionsOf is the list of those of a status, of a customer, of a reward. "" is all.
+func redemptionsOf(status, customer, reward string) string {
+	q := url.Values{}
+	for name, value := range map[string]string{"status": status, "customer_ulid": customer, "reward_ulid": reward} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	return redemptionsPath + "?" + q.Encode()
+}
+
+// all is the status of a list that leaves none out.
+const all = "all"
+
+var redemptionTabs = []struct{ status, label string }{
+	{string(reward.Pending), "Pending"}, {all, "All"}, {string(reward.Fulfilled), "Fulfilled"}, {string(reward.Voided), "Voided"},
+}
+
+// listRedemptions shows the queue, where nothing else is asked for. It makes three round
+// trips, the session, the redemptions and the rewards to choose from, and a fourth for the
+// name of a customer.
+func (a *Admin) listRedemptions(c echo.Context) error {
+	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	filter := reward.RedemptionFilter{CustomerID: q.Filled("customer_ulid"), RewardID: q.Filled("reward_ulid")}
+	shown := q.Value("status")
+	if shown == "" {
+		shown = string(reward.Pending)
+		if filter.CustomerID != nil {
+			shown = all
+		}
+	}
+	if shown != all {
+		filter.Status = &shown
+	}
+	list, err := a.Rewards.ListRedemptions(ctx, by, filter, q.Position())
+	status := http.StatusOK
+	if q.Refused(err) {
+		status = http.StatusUnprocessableEntity
+	} else if err != nil {
+		return err
+	}
+	v := views.RedemptionList{
+		Frame:    a.frame(c, "Redemptions", redemptionsPath),
+		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "redemption on this page", "redemptions on this page"), "#redemptions"),
+		Queue:    shown == string(reward.Pending),
+		Filtered: filter.CustomerID != nil || filter.RewardID != nil || shown == string(reward.Fulfilled) || shown == string(reward.Voided),
+		Hidden:   []ui.Pair{{Name: "status", Value: shown}}, NewPath: redemptionsPath + "/new",
+	}
+	for _, tab := range redemptionTabs {
+		v.Tabs = append(v.Tabs, views.Tab{
+			ID: "tab-" + tab.status, Label: tab.label, Path: redemptionsOf(tab.status, q.Value("customer_ulid"), q.Value("reward_ulid")), Current: tab.status == shown,
+		})
+	}
+	for _, n := range list.Items {
+		v.Rows = append(v.Rows, a.redemptionRow(by, n))
+	}
+	if v.Reward, err = a.rewardPicker(c, q); err != nil {
+		return err
+	}
+	if whose, err := core.ParseID(q.Value("customer_ulid")); err == nil {
+		who, err := a.Customers.Find(ctx, by, whose)
+		if err != nil {
+			return err
+		}
+		v.Hidden = append(v.Hidden, ui.Pair{Name: "customer_ulid", Value: who.ID.String()})
+		v.Customer = &ui.Pair{Name: who.FirstName + " " + who.LastName, Value: customerPath(who.ID)}
+		v.NewPath = page.WithQuery(v.NewPath, "customer_ulid", who.ID.String())
+	}
+	v.Problem = q.Problem()
+	return a.Render(c, status, views.RedemptionListPage(v), views.RedemptionCard(v))
+}
+
+// rewardPicker narrows a list to a reward, also to one that is no longer on offer.
+func (a *Admin) rewardPicker(c echo.Context, q *page.Form) (ui.Field, error) {
+	names, err := a.Rewards.Names(c.Request().Context(), page.Actor(c))
+	field := q.Field("reward_ulid", "Reward")
+	field.Options = q.Options("reward_ulid", append([]ui.Option{{Label: "Any reward"}}, rewardOptions(names)...)...)
+	return field, err
+}
+
+func rewardOptions(names []reward.Name) (options []ui.Option) {
+	for _, n := range names {
+		label := n.Name
+		if !n.Active {
+			label += " (inactive)"
+		}
+		options = append(options, ui.Option{Value: n.ID.String(), Label: label})
+	}
+	return options
+}
+
+var redemptionStatus = map[reward.Status]ui.Badge{
+	reward.Pending: {Label: "Pending", Tone: ui.Notice}, reward.Fulfilled: {Label: "Fulfilled", Tone: ui.Good}, reward.Voided: {Label: "Voided", Tone: ui.Bad},
+}
+
+func (a *Admin) redemptionRow(by core.Actor, n reward.NamedRedemption) views.RedemptionRow {
+	zone := by.Tenant.TimeZone
+	row := views.RedemptionRow{
+		ID: n.ID.String(), Path: redemptionPath(n.ID), Reward: n.RewardName, Cost: paid(n),
+		Customer: n.CustomerName, CustomerPath: customerPath(n.CustomerID),
+		When: page.Time(n.CreatedAt, zone), Status: redemptionStatus[n.Status],
+	}
+	switch {
+	case n.FulfilledAt != nil:
+		row.Ended = page.Time(*n.FulfilledAt, zone)
+	case n.VoidedAt != nil:
+		row.Ended = page.Time(*n.VoidedAt, zone)
+	default:
+		row.FulfilPath, row.FormKey, row.Ago = row.Path+"/fulfil", a.NewFormKey(), page.Ago(n.CreatedAt, a.Now(), zone)
+		if by.Role.Includes(core.Manager) {
+			row.VoidPath = row.Path + "/void"
+		}
+	}
+	return row
+}
+
+// paid is what a reward was had for, in words.
+func paid(n reward.NamedRedemption) string {
+	if n.CouponName != nil {
+		return "Voucher of “" + *n.CouponName + "”"
+	}
+	return spent(n.Redemption)
+}
+
+func spent(r reward.Redemption) string {
+	if r.StampsSpent > 0 {
+		return amount(r.StampsSpent, "stamps")
+	}
+	return amount(r.PointsSpent, "points")
+}
+
+func (a *Admin) redemptionDetail(c echo.Context) (reward.RedemptionDetail, error) {
+	id, err := id(c)
+	if err != nil {
+		return reward.RedemptionDetail{}, err
+	}
+	return a.Rewards.RedemptionDetail(c.Request().Context(), page.Actor(c), id)
+}
+
+func (a *Admin) showRedemption(c echo.Context) error {
+	d, err := a.redemptionDetail(c)
+	if err != nil {
+		return err
+	}
+	by := page.Actor(c)
+	row := a.redemptionRow(by, d.NamedRedemption)
+	v := views.RedemptionDetail{
+		Frame: a.frame(c, "Redemption of "+row.When, redemptionsPath, ui.Crumb{Label: "Redemptions", Path: redemptionsPath}),
+		Row:   row, RewardPath: rewardPath(d.RewardID),
+		Facts: []ui.Pair{{Name: "Redeemed", Value: row.When}, {Name: "By", Value: d.ActorName}},
+	}
+	if d.EndedByName != nil {
+		ended := "Handed over"
+		if d.Status == reward.Voided {
+			ended = "Voided"
+		}
+		v.Facts = append(v.Facts, ui.Pair{Name: ended, Value: row.Ended}, ui.Pair{Name: ended + " by", Value: *d.EndedByName})
+	}
+	v.Facts = append(v.Facts, ui.Pair{Name: "ULID", Value: d.ID.String()})
+	for _, e := range d.Entries {
+		what := "Redeemed"
+		if e.Amount > 0 {
+			what = "Given back"
+		}
+		v.Entries = append(v.Entries, views.LedgerEntry{
+			When: page.Time(e.CreatedAt, by.Tenant.TimeZone), What: what, Amount: page.Signed(e.Amount), Balance: page.Number(e.BalanceAfter),
+		})
+	}
+	return a.Render(c, http.StatusOK, views.RedemptionDetailPage(v), nil)
+}
+
+// fulfilRedemption hands a reward over, with no question asked: somebody is waiting. A
+// fragment is its line of the list. Five round trips, a sixth where it was refused: the
+// session, the form's key, two of the use case, the line.
+func (a *Admin) fulfilRedemption(c echo.Context) error {
+	id, err := id(c)
+	if err != nil {
+		return err
+	}
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	by := page.Once(c, form, func(r reward.Redemption) string { return redemptionPath(r.ID) })
+	_, err = a.Rewards.Fulfil(c.Request().Context(), by, id)
+	refusal, refused := page.Sentence(err)
+	if _, again := page.Repeated(by, err); err != nil && !again && !refused {
+		return err
+	}
+	d, err := a.redemptionDetail(c)
+	if err != nil {
+		return err
+	}
+	row := a.redemptionRow(by, d.NamedRedemption)
+	status := http.StatusOK
+	if refused {
+		status, row.Note = http.StatusUnprocessableEntity, refusal
+	} else {
+		row.Done = true
+	}
+	if page.IsFragment(c) {
+		return a.Render(c, status, views.RedemptionLine(row), nil)
+	}
+	if refused {
+		a.Flash(c, ui.Warning, refusal)
+		return a.Redirect(c, row.Path)
+	}
+	a.Flash(c, ui.Done, "“"+row.Reward+"” is handed over to "+row.Customer+".")
+	return a.Redirect(c, back(c, row.Path))
+}
+
+func (a *Admin) askVoidRedemption(c echo.Context) error {
+	return a.confirmVoidRedemption(c, http.StatusOK, &page.Form{})
+}
+
+func (a *Admin) confirmVoidRedemption(c echo.Context, status int, form *page.Form) error {
+	d, err := a.redemptionDetail(c)
+	if err != nil {
+		return err
+	}
+	row := a.redemptionRow(page.Actor(c), d.NamedRedemption)
+	words := "“" + row.Reward + "” is not handed over to " + row.Customer
+	if d.PointsSpent+d.StampsSpent > 0 {
+		words += ", who gets the " + row.Cost + " back."
+	} else {
+		words += ". The voucher that paid for it stays redeemed."
+	}
+	if d.TookStock {
+		words += " The piece goes back into the stock."
+	}
+	return a.confirm(c, status, views.Confirm{
+		Frame: a.frame(c, "Void this redemption?", redemptionsPath,
+			ui.Crumb{Label: "Redemptions", Path: redemptionsPath}, ui.Crumb{Label: "Redemption of " + row.When, Path: row.Path}),
+		Action: row.Path + "/void", Button: "Void the redemption", Danger: true, Cancel: row.Path, Problem: form.Problem(),
+		Words: []string{words, "This cannot be undone."},
+	})
+}
+
+func (a *Admin) voidRedemption(c echo.Context) error {
+	id, err := id(c)
+	if err != nil {
+		return err
+	}
+	r, err := a.Rewards.Void(c.Request().Context(), page.Actor(c), id)
+	form := &page.Form{}
+	if form.Refused(err) {
+		return a.confirmVoidRedemption(c, http.StatusUnprocessableEntity, form)
+	}
+	if err != nil {
+		return err
+	}
+	words := "The redemption is voided."
+	if r.PointsSpent+r.StampsSpent > 0 {
+		words += " The customer has the " + spent(r) + " back."
+	}
+	if r.TookStock {
+		words += " The piece is in the stock again."
+	}
+	a.Flash(c, ui.Done, words)
+	return a.Redirect(c, redemptionPath(id))
+}
+
+// newRedemption finds the customer, shows what they can have, and asks. Each step makes
+// three round trips at most: the session, the customer, the rewards.
+func (a *Admin) newRedemption(c echo.Context) error {
+	q := page.Query(c.QueryParams())
+	switch {
+	case q.Filled("customer_ulid") == nil:
+		return a.askWhose(c, views.Whose{Frame: a.redeemFrame(c), Question: "Who redeems a reward?", Path: redemptionsPath + "/new"})
+	case q.Filled("reward_ulid") != nil:
+		return a.confirmRedeem(c, http.StatusOK, q)
+	}
+	return a.chooseReward(c, q)
+}
+
+func (a *Admin) redeemFrame(c echo.Context) views.Frame {
+	return a.frame(c, "Redeem a reward", redemptionsPath, ui.Crumb{Label: "Redemptions", Path: redemptionsPath})
+}
+
+// buyer is the customer whom the form names.
+func (a *Admin) buyer(c echo.Context, form *page.Form) (customer.Customer, error) {
+	whose, err := core.ParseID(form.Value("customer_ulid"))
+	if err != nil {
+		return customer.Customer{}, core.ErrNotFound
+	}
+	return a.Customers.Find(c.Request().Context(), page.Actor(c), whose)
+}
+
+// chooseReward shows all rewards, what the customer can have first, and says why not of
+// the others.
+func (a *Admin) chooseReward(c echo.Context, q *page.Form) error {
+	by := page.Actor(c)
+	who, err := a.buyer(c, q)
+	if err != nil {
+		return err
+	}
+	p := q.Position()
+	p.Size = core.MaxPageSize
+	list, err := a.Rewards.ListActive(c.Request().Context(), by, p)
+	if err != nil {
+		return err
+	}
+	v := views.Redeeming{
+		Frame: a.redeemFrame(c), Customer: foundCustomer(who, ""), CustomerPath: customerPath(who.ID), Inactive: who.Status != customer.Active,
+		Pager:   page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "reward", "rewards"), ""),
+		CanEdit: by.Role.Includes(core.Manager),
+	}
+	var beyond []views.RewardChoice
+	for _, r := range list.Items {
+		if choice := rewardChoice(r, who); choice.Path != "" {
+			v.Choices = append(v.Choices, choice)
+		} else {
+			beyond = append(beyond, choice)
+		}
+	}
+	v.Choices = append(v.Choices, beyond...)
+	return a.Render(c, http.StatusOK, views.RedeemingPage(v), nil)
+}
+
+// rewardChoice says whether a customer can have a reward. A balance that is too small
+// counts before an empty stock, as it does in core.
+func rewardChoice(r reward.Reward, who customer.Customer) views.RewardChoice {
+	v := views.RewardChoice{Name: r.Name, Description: optional(r.Description), Cost: cost(r)}
+	unit, price := r.Price()
+	missing := price - who.PointsBalance
+	if unit == ledger.Stamps {
+		missing = price - who.StampsBalance
+	}
+	switch {
+	case missing > 0:
+		v.Reason = amount(missing, unit) + " more needed"
+	case r.Stock != nil && *r.Stock == 0:
+		v.Reason = "Out of stock"
+	default:
+		v.Path = redemptionsPath + "/new?" + url.Values{"customer_ulid": {who.ID.String()}, "reward_ulid": {r.ID.String()}}.Encode()
+		v.Stock = stockInWords(r.Stock).Warning
+	}
+	return v
+}
+
+// confirmRedeem asks before points or stamps are taken.
+func (a *Admin) confirmRedeem(c echo.Context, status int, form *page.Form) error {
+	who, err := a.buyer(c, form)
+	if err != nil {
+		return err
+	}
+	id, err := core.ParseID(form.Value("reward_ulid"))
+	if err != nil {
+		return core.ErrNotFound
+	}
+	r, err := a.Rewards.Find(c.Request().Context(), page.Actor(c), id)
+	if err != nil {
+		return err
+	}
+	unit, price := r.Price()
+	before := who.PointsBalance
+	if unit == ledger.Stamps {
+		before = who.StampsBalance
+	}
+	name, back := who.FirstName+" "+who.LastName, page.WithQuery(redemptionsPath+"/new", "customer_ulid", who.ID.String())
+	words := []string{name + " gets “" + r.Name + "” for " + cost(r.Reward) + "."}
+	if before >= price {
+		words = append(words, "Their balance goes from "+amount(before, unit)+" to "+amount(before-price, unit)+".")
+	}
+	problem := form.Problem()
+	switch {
+	case !r.Active:
+		problem = ui.Problem{Sentence: "“" + r.Name + "” is no longer on offer."}
+	case who.Status != customer.Active:
+		problem = ui.Problem{Sentence: name + " is inactive, and redeems nothing until they are active again."}
+	}
+	frame := a.redeemFrame(c)
+	frame.Title, frame.Crumbs = "Redeem this reward?", append(frame.Crumbs, ui.Crumb{Label: name, Path: back})
+	return a.confirm(c, status, views.Confirm{
+		Frame: frame, Action: redemptionsPath + "/new", Button: "Redeem", Cancel: back, Words: words, Problem: problem,
+		Hidden: []ui.Pair{
+			{Name: page.FormKey, Value: a.NewFormKey()},
+			{Name: "customer_ulid", Value: who.ID.String()}, {Name: "reward_ulid", Value: r.ID.String()},
+		},
+	})
+}
+
+func (a *Admin) redeemReward(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	by := page.Once(c, form, func(r reward.Redemption) string { return redemptionPath(r.ID) })
+	r, err := a.Rewards.Redeem(c.Request().Context(), by, reward.Order{CustomerID: form.Text("customer_ulid"), RewardID: form.Text("reward_ulid")})
+	if path, again := page.Repeated(by, err); again {
+		return a.Redirect(c, path)
+	}
+	if form.Refused(err) {
+		return a.confirmRedeem(c, http.StatusUnprocessableEntity, form)
+	}
+	if err != nil {
+		return err
+	}
+	a.Flash(c, ui.Done, "Redeemed for "+spent(r)+". Hand it over now, or when they come for it.")
+	return a.Redirect(c, redemptionPath(r.ID))
+}

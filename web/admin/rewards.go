@@ -1,0 +1,354 @@
+package admin
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/reward"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+const rewardsPath = "/admin/rewards"
+
+func (a *Admin) rewardRoutes() []route {
+	return []route{
+		{method: get, path: rewardsPath, least: core.Cashier, handle: a.listRewards},
+		{method: get, path: rewardsPath + "/new", least: core.Manager, handle: a.newReward},
+		{method: post, path: rewardsPath + "/new", least: core.Manager, handle: a.addReward},
+		{method: get, path: rewardsPath + "/:ulid", least: core.Cashier, handle: a.showReward},
+		{method: get, path: rewardsPath + "/:ulid/edit", least: core.Manager, handle: a.changeReward},
+		{method: post, path: rewardsPath + "/:ulid/edit", least: core.Manager, handle: a.editReward},
+		{method: get, path: rewardsPath + "/:ulid/stock", least: core.Manager, handle: a.showReward},
+		{method: post, path: rewardsPath + "/:ulid/stock", least: core.Manager, handle: a.correctStock},
+		{method: post, path: rewardsPath + "/:ulid/active", least: core.Manager, handle: a.switchReward},
+	}
+}
+
+func rewardPath(id core.ID) string { return rewardsPath + "/" + id.String() }
+
+func (a *Admin) listRewards(c echo.Context) error {
+	by, q := page.Actor(c), page.Query(c.QueryParams())
+	filter := reward.Filter{Status: q.Filled("status")}
+	list, err := a.Rewards.List(c.Request().Context(), by, filter, q.Position())
+	status := http.StatusOK
+	if q.Refused(err) {
+		status = http.StatusUnprocessableEntity
+	} else if err != nil {
+		return err
+	}
+	v := views.RewardList{
+		Frame:    a.frame(c, "Rewards", rewardsPath),
+		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "reward on this page", "rewards on this page"), "#rewards"),
+		Filtered: filter.Status != nil, CanEdit: by.Role.Includes(core.Manager),
+		Status: q.Field("status", "Status"),
+	}
+	v.Status.Options = q.Options("status", ui.Option{Label: "All rewards"}, ui.Option{Value: "active", Label: "Active"}, ui.Option{Value: "inactive", Label: "Inactive"})
+	v.Problem = q.Problem()
+	for _, r := range list.Items {
+		row := views.RewardRow{
+			Path: rewardPath(r.ID), Name: r.Name, Description: optional(r.Description), Cost: cost(r.Reward), Stock: stockInWords(r.Stock),
+			Pending: page.Number(r.Pending), Redeemed: page.Number(r.Redeemed), Active: r.Active,
+		}
+		if r.Pending > 0 {
+			row.PendingPath = redemptionsOf("pending", "", r.ID.String())
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	return a.Render(c, status, views.RewardListPage(v), views.RewardTable(v))
+}
+
+// optional is a text, or "" where there is none.
+func optional(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
+}
+
+// cost is what a reward is exchanged for, in words.
+func cost(r reward.Reward) string {
+	unit, price := r.Price()
+	return amount(price, unit)
+}
+
+// fewPieces is a stock that somebody should look after.
+const fewPieces = 5
+
+func stockInWords(stock *int64) views.Stock {
+	switch {
+	case stock == nil:
+		return views.Stock{Text: "Unlimited"}
+	case *stock == 0:
+		return views.Stock{Text: "0", Warning: &ui.Badge{Label: "Empty", Tone: ui.Bad}}
+	case *stock <= fewPieces:
+		return views.Stock{Text: page.Number(*stock), Warning: &ui.Badge{Label: "Low", Tone: ui.Notice}}
+	}
+	return views.Stock{Text: page.Number(*stock)}
+}
+
+func (a *Admin) newReward(c echo.Context) error {
+	return a.rewardForm(c, http.StatusOK, nil, page.Blank(map[string]string{"cost_unit": "points"}))
+}
+
+// rewardForm shows the form of a reward to be, or of one that exists.
+func (a *Admin) rewardForm(c echo.Context, status int, old *reward.Reward, form *page.Form) error {
+	v := views.RewardForm{
+		Frame:  a.frame(c, "New reward", rewardsPath, ui.Crumb{Label: "Rewards", Path: rewardsPath}),
+		Action: rewardsPath + "/new", Button: "Make the reward", Cancel: rewardsPath, FormKey: a.NewFormKey(),
+	}
+	if old != nil {
+		v.Title, v.Action, v.Button, v.Cancel = "Edit", rewardPath(old.ID)+"/edit", "Save", rewardPath(old.ID)
+		v.Crumbs = append(v.Crumbs, ui.Crumb{Label: old.Name, Path: v.Cancel})
+	}
+	v.Name, v.Description = form.Field("name", "Name"), form.Field("description", "Description")
+	v.Unit = form.Field("cost_unit", "It costs")
+	v.Unit.Options = form.Options("cost_unit",
+		ui.Option{Value: "points", Label: "Points", Help: "Which customers earn by what they spend"},
+		ui.Option{Value: "stamps", Label: "Stamps", Help: "Which they earn by the visit, like on a stamp card"})
+	v.Points, v.Stamps = form.Field("points_cost", "Points"), form.Field("stamps_cost", "Stamps")
+	if old == nil {
+		stock := form.Field("stock", "Stock")
+		stock.Mode, stock.Optional, stock.After, stock.Help = "numeric", true, "pieces", "Leave it empty where you never run out."
+		v.Stock = &stock
+	}
+	v.Problem = form.Problem()
+	v.Name.Autofocus, v.Name.Autocomplete, v.Name.Help = true, "off", "What customers read: “Free espresso”, “A slice of cake”."
+	v.Description.Optional, v.Description.Help = true, "What they get, and when."
+	v.Points.Mode, v.Stamps.Mode = "numeric", "numeric"
+	if old != nil {
+		help := "What was redeemed before keeps its cost."
+		v.Points.Help, v.Stamps.Help = help, help
+	}
+	return a.Render(c, status, views.RewardFormPage(v), nil)
+}
+
+// costs reads what a form says a reward costs: points or stamps, by the chosen unit.
+func costs(form *page.Form) (points, stamps *int64) {
+	if form.Value("cost_unit") == "stamps" {
+		return nil, form.Integer("stamps_cost")
+	}
+	return form.Integer("points_cost"), nil
+}
+
+func (a *Admin) addReward(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	n := reward.New{Name: form.Text("name"), Description: form.Text("description"), Stock: form.Integer("stock")}
+	n.PointsCost, n.StampsCost = costs(form)
+	if n.StampsCost == nil && form.Value("cost_unit") == "stamps" {
+		form.Require("stamps_cost") // core would ask for points
+	}
+	n.Unreadable = form.Unreadable
+	by := page.Once(c, form, func(r reward.Reward) string { return rewardPath(r.ID) })
+	r, err := a.Rewards.Add(c.Request().Context(), by, n)
+	if path, again := page.Repeated(by, err); again {
+		return a.Redirect(c, path)
+	}
+	if form.Refused(err) {
+		return a.rewardForm(c, http.StatusUnprocessableEntity, nil, form)
+	}
+	if err != nil {
+		return err
+	}
+	a.Flash(c, ui.Done, "“"+r.Name+"” can be redeemed for "+cost(r)+" from now on.")
+	return a.Redirect(c, rewardPath(r.ID))
+}
+
+func (a *Admin) rewardOf(c echo.Context) (reward.Counted, error) {
+	id, err := id(c)
+	if err != nil {
+		return reward.Counted{}, err
+	}
+	return a.Rewards.Find(c.Request().Context(), page.Actor(c), id)
+}
+
+func (a *Admin) changeReward(c echo.Context) error {
+	r, err := a.rewardOf(c)
+	if err != nil {
+		return err
+	}
+	values := map[string]string{"name": r.Name, "description": optional(r.Description), "cost_unit": "points"}
+	if r.StampsCost != nil {
+		values["cost_unit"], values["stamps_cost"] = "stamps", strconv.FormatInt(*r.StampsCost, 10)
+	} else {
+		values["points_cost"] = strconv.FormatInt(*r.PointsCost, 10)
+	}
+	return a.rewardForm(c, http.StatusOK, &r.Reward, page.Blank(values))
+}
+
+func (a *Admin) editReward(c echo.Context) error {
+	old, err := a.rewardOf(c)
+	if err != nil {
+		return err
+	}
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	points, stamps := costs(form)
+	if stamps == nil && form.Value("cost_unit") == "stamps" {
+		form.Require("stamps_cost")
+	}
+	r, err := a.Rewards.Edit(c.Request().Context(), page.Actor(c), old.ID, reward.Edit{
+		Name: typed(form.Text("name")), Description: typed(form.Text("description")),
+		PointsCost: typed(points), StampsCost: typed(stamps), Unreadable: form.Unreadable,
+	})
+	if form.Refused(err) {
+		return a.rewardForm(c, http.StatusUnprocessableEntity, &old.Reward, form)
+	}
+	if err != nil {
+		return err
+	}
+	a.Flash(c, ui.Done, "“"+r.Name+"” is saved. It costs "+cost(r)+".")
+	return a.Redirect(c, rewardPath(r.ID))
+}
+
+// typed is a field of an edit as it stands on the form: empty clears it.
+func typed[T any](v *T) core.Optional[T] { return core.Optional[T]{Set: true, Value: v} }
+
+func (a *Admin) switchReward(c echo.Context) error {
+	id, err := id(c)
+	if err != nil {
+		return err
+	}
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	r, err := a.Rewards.SetActive(c.Request().Context(), page.Actor(c), id, form.Value("active") == "1")
+	if err != nil {
+		return err
+	}
+	if r.Active {
+		a.Flash(c, ui.Done, "“"+r.Name+"” can be redeemed again.")
+	} else {
+		a.Flash(c, ui.Done, "“"+r.Name+"” can no longer be redeemed. What was redeemed already can still be handed over.")
+	}
+	return a.Redirect(c, back(c, rewardPath(id)))
+}
+
+func (a *Admin) showReward(c echo.Context) error {
+	r, err := a.rewardOf(c)
+	if err != nil {
+		return err
+	}
+	return a.rewardDetail(c, http.StatusOK, r, &page.Form{})
+}
+
+// latestRedemptions is how many of them the page of a reward shows.
+const latestRedemptions = 8
+
+// rewardDetail shows a reward. The page makes three round trips: the session, the reward
+// and its latest redemptions.
+func (a *Admin) rewardDetail(c echo.Context, status int, r reward.Counted, form *page.Form) error {
+	by := page.Actor(c)
+	latest, err := a.Rewards.ListRedemptions(c.Request().Context(), by, reward.RedemptionFilter{RewardID: new(r.ID.String())}, core.Page{Size: latestRedemptions})
+	if err != nil {
+		return err
+	}
+	v := views.RewardDetail{
+		Frame: a.frame(c, r.Name, rewardsPath, ui.Crumb{Label: "Rewards", Path: rewardsPath}),
+		Path:  rewardPath(r.ID), Name: r.Name, Description: optional(r.Description), Cost: cost(r.Reward), Active: r.Active,
+		Facts: []ui.Pair{
+			{Name: "Redeemed", Value: page.Number(r.Redeemed)},
+			{Name: "Of these pending", Value: page.Number(r.Pending)},
+			{Name: "Made", Value: page.Date(r.CreatedAt, by.Tenant.TimeZone)},
+			{Name: "ULID", Value: r.ID.String()},
+		},
+		AllPath: redemptionsOf("all", "", r.ID.String()), CanEdit: by.Role.Includes(core.Manager),
+		Stock: stockCard(r.Reward, by, form),
+	}
+	for _, n := range latest.Items {
+		v.Latest = append(v.Latest, a.redemptionRow(by, n))
+	}
+	return a.Render(c, status, views.RewardDetailPage(v), views.StockForms(v.Stock))
+}
+
+func stockCard(r reward.Reward, by core.Actor, form *page.Form) views.StockCard {
+	v := views.StockCard{
+		Stock: stockInWords(r.Stock), Counted: r.Stock != nil, CanEdit: by.Role.Includes(core.Manager), Path: rewardPath(r.ID),
+		Change: form.Field("change", "Pieces"), Count: form.Field("stock", "Count"),
+	}
+	v.Problem = form.Problem()
+	v.Change.Mode, v.Change.Autocomplete, v.Change.Help = "numeric", "off", "So many came in, or went."
+	v.Count.Mode, v.Count.Autocomplete, v.Count.Help = "numeric", "off", "You counted them: the number above becomes this one."
+	if r.Stock == nil {
+		v.Count.Help = "So many are there. From then on each redemption takes one."
+	} else {
+		v.Seen = strconv.FormatInt(*r.Stock, 10)
+	}
+	return v
+}
+
+// correctStock changes a stock by so many pieces, or to what was counted. A fragment is
+// the stock's part of the page alone, with what was done.
+func (a *Admin) correctStock(c echo.Context) error {
+	id, err := id(c)
+	if err != nil {
+		return err
+	}
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	by := page.Actor(c)
+	r, done, err := a.changeStock(c, id, form)
+	if form.Refused(err) {
+		now, err := a.Rewards.Find(c.Request().Context(), by, id)
+		if err != nil {
+			return err
+		}
+		if page.IsFragment(c) {
+			return a.Render(c, http.StatusUnprocessableEntity, views.StockForms(stockCard(now.Reward, by, form)), nil)
+		}
+		return a.rewardDetail(c, http.StatusUnprocessableEntity, now, form)
+	}
+	if err != nil {
+		return err
+	}
+	if page.IsFragment(c) {
+		v := stockCard(r, by, &page.Form{})
+		v.Done = done
+		return a.Render(c, http.StatusOK, views.StockForms(v), nil)
+	}
+	a.Flash(c, ui.Done, done)
+	return a.Redirect(c, rewardPath(id))
+}
+
+// changeStock does what one of the two forms says, and says what it did.
+func (a *Admin) changeStock(c echo.Context, id core.ID, form *page.Form) (r reward.Reward, done string, err error) {
+	ctx, by := c.Request().Context(), page.Actor(c)
+	if form.Values.Has("change") {
+		change := form.Integer("change")
+		if change != nil && *change > 0 && form.Value("take") != "" {
+			change = new(-*change)
+		}
+		r, err = a.Rewards.ChangeStock(ctx, by, id, reward.StockChange{Change: change, Unreadable: form.Unreadable})
+		if err == nil {
+			done = page.Number(*change) + " added"
+			if *change < 0 {
+				done = page.Number(-*change) + " taken away"
+			}
+			done += ": " + page.Count(*r.Stock, "piece", "pieces") + " now."
+		}
+		return r, done, err
+	}
+	count := reward.StockCount{Seen: form.Integer("seen")}
+	if form.Value("unlimited") == "" {
+		form.Require("stock") // core would take nothing for unlimited
+		count.Stock = form.Integer("stock")
+	}
+	count.Unreadable = form.Unreadable
+	r, err = a.Rewards.SetStock(ctx, by, id, count)
+	if r.Stock == nil {
+		return r, "The pieces are not counted any more.", err
+	}
+	return r, "Counted: " + page.Count(*r.Stock, "piece", "pieces") + " now.", err
+}
