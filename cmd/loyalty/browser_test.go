@@ -208,7 +208,7 @@ func (c cafe) records(t *testing.T) *strings.Replacer {
 // testPages looks at every page. Those that the same person sees take turns in their tabs.
 func testPages(t *testing.T, c cafe) {
 	records, tabs := c.records(t), map[core.Role]chan *browsertest.Page{}
-	look, web := view.examine, newWeb(t)
+	look, web := view.examine, newLinkage(t)
 	if *screenshots != "" {
 		look = view.photograph
 	}
@@ -249,13 +249,13 @@ func (c cafe) tabs(t *testing.T, as core.Role) chan *browsertest.Page {
 	return all
 }
 
-// web is what links to what, so that no page of a tenant is forgotten and no link leads
+// linkage is what links to what, so that no page of a tenant is forgotten and no link leads
 // nowhere.
-type web struct{ pages, links sync.Map } // by pattern; of a link, the page that has it
+type linkage struct{ pages, links sync.Map } // by pattern; of a link, the page that has it
 
-func newWeb(t *testing.T) *web {
+func newLinkage(t *testing.T) *linkage {
 	t.Helper()
-	w := &web{}
+	w := &linkage{}
 	w.pages.Store("/admin/settings", nil) // leads to the first of them
 	t.Cleanup(func() {
 		w.links.Range(func(path, page any) bool {
