@@ -199,7 +199,7 @@ func (c cafe) records(t *testing.T) *strings.Replacer {
 // testPages looks at every page. Those that the same person sees take turns in their tabs.
 func testPages(t *testing.T, c cafe) {
 	records, tabs := c.records(t), map[core.Role]chan *browsertest.Page{}
-	look, web := view.examine, newWeb(t)
+	look, site := view.examine, newSiteMap(t)
 	if *screenshots != "" {
 		look = view.photograph
 	}
@@ -208,7 +208,7 @@ func testPages(t *testing.T, c cafe) {
 			tabs[v.as] = c.tabs(t, v.as)
 		}
 		v.path = c.address(v.host) + records.Replace(v.path)
-		web.pages.Store(pattern(v.path), nil)
+		site.pages.Store(pattern(v.path), nil)
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
 			tab := <-tabs[v.as]
@@ -216,10 +216,10 @@ func testPages(t *testing.T, c cafe) {
 			p := tab.For(t)
 			p.Expect(cmp.Or(v.status, http.StatusOK))
 			look(v, t, p)
-			web.pages.Store(pattern(p.Path()), nil)
+			site.pages.Store(pattern(p.Path()), nil)
 			if v.host != "" {
 				for _, path := range p.Links() {
-					web.links.Store(pattern(path), v.name)
+					site.links.Store(pattern(path), v.name)
 				}
 			}
 		})
@@ -240,13 +240,13 @@ func (c cafe) tabs(t *testing.T, as core.Role) chan *browsertest.Page {
 	return all
 }
 
-// web is what links to what, so that no page of a tenant is forgotten and no link leads
+// siteMap is what links to what, so that no page of a tenant is forgotten and no link leads
 // nowhere.
-type web struct{ pages, links sync.Map } // by pattern; of a link, the page that has it
+type siteMap struct{ pages, links sync.Map } // by pattern; of a link, the page that has it
 
-func newWeb(t *testing.T) *web {
+func newSiteMap(t *testing.T) *siteMap {
 	t.Helper()
-	w := &web{}
+	w := &siteMap{}
 	w.pages.Store("/admin/settings", nil) // leads to the first of them
 	t.Cleanup(func() {
 		w.links.Range(func(path, page any) bool {
