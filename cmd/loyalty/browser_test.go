@@ -30,6 +30,7 @@ func TestBrowser(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, cafe){
 		"Pages":             testPages,
 		"Search":            testSearch,
+		"Dashboard":         testDashboard,
 		"WithoutJavaScript": testWithoutJavaScript,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -107,6 +108,10 @@ func click(text string) func(*browsertest.Page) {
 	return func(p *browsertest.Page) { p.Within("main").Click(text) }
 }
 
+func clickIn(selector, text string) func(*browsertest.Page) {
+	return func(p *browsertest.Page) { p.Within(selector).Click(text) }
+}
+
 // views are the pages that people see.
 var views = []view{
 	{name: "home", path: "/"},
@@ -164,7 +169,11 @@ var views = []view{
 	panel("reports", "/admin/reports"),
 	panel("report-customers", "/admin/reports/customers"),
 	panel("report-coupons", "/admin/reports/coupons"),
+	panel("reports-numbers", "/admin/reports").after(clickIn("figure", "Show the numbers")),
+	{name: "reports-refused", host: demo.Slug, path: "/admin/reports?from=2026-02-02&to=2026-02-01", as: core.Owner, status: http.StatusUnprocessableEntity},
 	panel("audit", "/admin/audit"),
+	panel("audit-entry", "/admin/audit?subject=redemption").after(clickIn(".audit-row", "What changed")),
+	panel("audit-none", "/admin/audit?from=2020-01-01&to=2020-01-01"),
 
 	panel("business", "/admin/settings/business"),
 	panel("staff", "/admin/settings/staff"),
@@ -199,7 +208,7 @@ func (c cafe) records(t *testing.T) *strings.Replacer {
 // testPages looks at every page. Those that the same person sees take turns in their tabs.
 func testPages(t *testing.T, c cafe) {
 	records, tabs := c.records(t), map[core.Role]chan *browsertest.Page{}
-	look, site := view.examine, newSiteMap(t)
+	look, web := view.examine, newLinkage(t)
 	if *screenshots != "" {
 		look = view.photograph
 	}
@@ -208,7 +217,7 @@ func testPages(t *testing.T, c cafe) {
 			tabs[v.as] = c.tabs(t, v.as)
 		}
 		v.path = c.address(v.host) + records.Replace(v.path)
-		site.pages.Store(pattern(v.path), nil)
+		web.pages.Store(pattern(v.path), nil)
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
 			tab := <-tabs[v.as]
@@ -216,10 +225,10 @@ func testPages(t *testing.T, c cafe) {
 			p := tab.For(t)
 			p.Expect(cmp.Or(v.status, http.StatusOK))
 			look(v, t, p)
-			site.pages.Store(pattern(p.Path()), nil)
+			web.pages.Store(pattern(p.Path()), nil)
 			if v.host != "" {
 				for _, path := range p.Links() {
-					site.links.Store(pattern(path), v.name)
+					web.links.Store(pattern(path), v.name)
 				}
 			}
 		})
@@ -240,13 +249,13 @@ func (c cafe) tabs(t *testing.T, as core.Role) chan *browsertest.Page {
 	return all
 }
 
-// siteMap is what links to what, so that no page of a tenant is forgotten and no link leads
+// linkage is what links to what, so that no page of a tenant is forgotten and no link leads
 // nowhere.
-type siteMap struct{ pages, links sync.Map } // by pattern; of a link, the page that has it
+type linkage struct{ pages, links sync.Map } // by pattern; of a link, the page that has it
 
-func newSiteMap(t *testing.T) *siteMap {
+func newLinkage(t *testing.T) *linkage {
 	t.Helper()
-	w := &siteMap{}
+	w := &linkage{}
 	w.pages.Store("/admin/settings", nil) // leads to the first of them
 	t.Cleanup(func() {
 		w.links.Range(func(path, page any) bool {
@@ -331,6 +340,21 @@ func testSearch(t *testing.T, c cafe) {
 	}
 	p.Open(at)
 	p.WaitFor("1 customer")
+}
+
+// "Chart with an accessible table, recent activity that updates by itself": nobody loads
+// the page again.
+func testDashboard(t *testing.T, c cafe) {
+	p := c.page(t)
+	c.signIn(t, p, core.Manager)
+	p.Open("/admin")
+	if got := p.Text("figure[data-drawn] figcaption"); !strings.Contains(got, "points were issued") {
+		t.Errorf("the chart that is drawn says %q", got)
+	}
+	till := c.demoTill(t)
+	c.expect(t, http.StatusCreated, "POST", "/api/v1/transactions", c.token,
+		`{"customer_ulid":"`+till.customer+`","transaction_type_id":`+till.typeID+`,"spend_amount_cents":98765}`)
+	p.WaitFor("Spent €\u00a0987.65, earned 987 points")
 }
 
 // "sign-in and customers with JavaScript off"

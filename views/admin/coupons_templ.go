@@ -799,7 +799,7 @@ func CouponDetailPage(v CouponDetail) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "<dl class=\"became-counts mt-3 mb-0\"><div><dt><span class=\"bar-mark bar-mark-1\" aria-hidden=\"true\"></span>Redeemed</dt><dd class=\"num\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 67, "<dl class=\"became-counts mt-3 mb-0\"><div><dt><span class=\"chart-mark\" aria-hidden=\"true\"></span>Redeemed</dt><dd class=\"num\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -812,7 +812,7 @@ func CouponDetailPage(v CouponDetail) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "</dd></div><div><dt><span class=\"bar-mark bar-mark-2\" aria-hidden=\"true\"></span>Pending</dt><dd class=\"num\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 68, "</dd></div><div><dt><span class=\"chart-mark chart-mark-2\" aria-hidden=\"true\"></span>Pending</dt><dd class=\"num\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -825,7 +825,7 @@ func CouponDetailPage(v CouponDetail) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "</dd></div><div><dt><span class=\"bar-mark\" aria-hidden=\"true\"></span>Expired</dt><dd class=\"num\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 69, "</dd></div><div><dt><span class=\"chart-mark chart-mark-rest\" aria-hidden=\"true\"></span>Expired</dt><dd class=\"num\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
