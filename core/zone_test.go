@@ -1,7 +1,9 @@
 package core_test
 
 import (
+	"slices"
 	"testing"
+	_ "time/tzdata" // as the program has them
 
 	"example.com/loyalty/core"
 )
@@ -21,6 +23,20 @@ func TestZones(t *testing.T) {
 			if zone, err := core.Zone(name); err == nil {
 				t.Errorf("Zone(%s) = %s", name, zone)
 			}
+		}
+	}
+}
+
+// Each of the time zones to choose from is one, and "UTC" is among them.
+func TestZoneNames(t *testing.T) {
+	t.Parallel()
+	names := core.ZoneNames()
+	if !slices.IsSorted(names) || !slices.Contains(names, "UTC") || !slices.Contains(names, "Europe/Stockholm") || len(names) < 400 {
+		t.Errorf("%d names, %v", len(names), names)
+	}
+	for _, name := range names {
+		if _, err := core.Zone(name); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

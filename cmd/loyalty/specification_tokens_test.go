@@ -53,6 +53,7 @@ func (v *visit) with(token, method, path, body string) answer {
 }
 
 var tokenSentences = []sentence{
+	{says: "Tokens are created in the tenant admin panel (Settings, API Tokens, New Token: name plus scopes)", story: panelToken},
 	{says: "| id | integer | Used in the revoke path. |", story: func(v *visit) {
 		id, secret := v.newSecret(newToken)
 		v.is(v.with(secret, "GET", "/customers/{nobody}", ""), 404, notFound)

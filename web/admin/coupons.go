@@ -56,7 +56,7 @@ func (a *Admin) listCoupons(c echo.Context) error {
 	v.Problem = q.Problem()
 	for _, found := range list.Items {
 		v.Rows = append(v.Rows, views.CouponRow{
-			Path: couponPath(found.ID), Name: found.Name, Benefit: benefitInWords(found, by.Tenant.Currency), Validity: validity(found.Coupon, by.Tenant.TimeZone),
+			Path: couponPath(found.ID), Name: found.Name, Benefit: benefitInWords(found.Benefit, found.RewardName, by.Tenant.Currency), Validity: validity(found.Coupon, by.Tenant.TimeZone),
 			State: couponStates[found.State], Active: found.Active, Became: became(found),
 		})
 	}
@@ -64,19 +64,19 @@ func (a *Admin) listCoupons(c echo.Context) error {
 }
 
 // benefitInWords is "20% off", or what else a voucher gives.
-func benefitInWords(c coupon.Counted, currency string) string {
-	switch c.BenefitType {
+func benefitInWords(b coupon.Benefit, rewardName *string, currency string) string {
+	switch b.BenefitType {
 	case coupon.Points:
-		return amount(*c.BenefitValue, "points")
+		return amount(*b.BenefitValue, "points")
 	case coupon.Stamps:
-		return amount(*c.BenefitValue, "stamps")
+		return amount(*b.BenefitValue, "stamps")
 	case coupon.Percent:
-		return page.Number(*c.BenefitValue) + "% off"
+		return page.Number(*b.BenefitValue) + "% off"
 	case coupon.Amount:
-		return page.Money(*c.BenefitValue, currency) + " off"
+		return page.Money(*b.BenefitValue, currency) + " off"
 	case coupon.Reward:
 	}
-	return "Reward: " + optional(c.RewardName)
+	return "Reward: " + optional(rewardName)
 }
 
 // validity is from when to when a coupon is good, in days of the tenant's zone, and how
@@ -161,7 +161,7 @@ func (a *Admin) couponForm(c echo.Context, status int, old *coupon.Counted, form
 		v.Crumbs = append(v.Crumbs, ui.Crumb{Label: old.Name, Path: v.Cancel})
 	}
 	if old != nil && old.Sends > 0 {
-		v.Benefit = benefitInWords(*old, by.Tenant.Currency)
+		v.Benefit = benefitInWords(old.Benefit, old.RewardName, by.Tenant.Currency)
 	} else if err := a.benefitFields(c, old, form, &v); err != nil {
 		return err
 	}
@@ -410,7 +410,7 @@ func (a *Admin) showCoupon(c echo.Context) error {
 	}
 	v := views.CouponDetail{
 		Frame: a.frame(c, found.Name, couponsPath, ui.Crumb{Label: "Coupons", Path: couponsPath}),
-		Path:  couponPath(id), Name: found.Name, Description: optional(found.Description), Benefit: benefitInWords(found, by.Tenant.Currency),
+		Path:  couponPath(id), Name: found.Name, Description: optional(found.Description), Benefit: benefitInWords(found.Benefit, found.RewardName, by.Tenant.Currency),
 		State: couponStates[found.State], Validity: validity(found.Coupon, by.Tenant.TimeZone), Active: found.Active, CanEdit: by.Role.Includes(core.Manager),
 		Became: became(found), Facts: couponFacts(found, by.Tenant.TimeZone), Vouchers: vouchers,
 	}

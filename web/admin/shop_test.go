@@ -77,6 +77,7 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 		Customers: customer.NewService(d), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
 		Coupons: coupon.NewService(d, jobs), Locations: location.NewService(d), Reports: report.NewService(d), Audit: audit.NewService(d),
 		Tenants: tenant.NewService(d, mails), Tokens: token.NewService(d, mails),
+		API: admin.API{Base: "https://loyalty.example", Authority: "/var/lib/loyalty's/ca.pem"},
 	}
 	names, err := host.Parse("https://loyalty.example")
 	if err != nil {
@@ -148,15 +149,21 @@ type answer struct {
 // words is the text of what a selector finds, with one space between words, also where
 // only an element's end is between them.
 func (a answer) words(selector string) string {
-	var words []string
+	return strings.Join(strings.Fields(strings.Join(a.each(selector), " ")), " ")
+}
+
+// each is the text of each thing that a selector finds.
+func (a answer) each(selector string) (texts []string) {
 	for _, found := range a.Find(selector).Nodes {
+		var words []string
 		for n := range found.Descendants() {
 			if n.Type == html.TextNode {
 				words = append(words, strings.Fields(n.Data)...)
 			}
 		}
+		texts = append(texts, strings.Join(words, " "))
 	}
-	return strings.Join(words, " ")
+	return texts
 }
 
 func (b *browser) ask(method, path string, body io.Reader, header ...string) answer {

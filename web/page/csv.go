@@ -3,6 +3,7 @@ package page
 import (
 	"encoding/csv"
 	"fmt"
+	"io"
 	"log/slog"
 	"mime"
 	"net/http"
@@ -20,26 +21,38 @@ const stalled = 2 * time.Minute
 // CSV answers with a table as a file, sent while write reads its rows. Spreadsheets open
 // it as it is: in UTF-8 that says so, and with nothing in it that they would execute. A
 // cell is a string or an int64.
-//
-// What fails before the first rows are on their way is returned. After that the answer
-// is broken off, so that nobody keeps half a file for a whole one.
 func (k *Kit) CSV(c echo.Context, name string, header []string, write func(row func(cells ...any) error) error) error {
-	w := csv.NewWriter(&download{kit: k, c: c, name: name})
-	w.UseCRLF = true
-	err := w.Write(header)
-	if err == nil {
-		err = write(func(cells ...any) error {
-			texts, err := texts(cells)
-			if err != nil {
-				return err
-			}
-			return w.Write(texts)
-		})
-	}
-	if err == nil {
+	return k.Download(c, name, "text/csv; charset=utf-8; header=present", func(file io.Writer) error {
+		w := csv.NewWriter(&marked{to: file})
+		w.UseCRLF = true
+		err := w.Write(header)
+		if err == nil {
+			err = write(func(cells ...any) error {
+				texts, err := texts(cells)
+				if err != nil {
+					return err
+				}
+				return w.Write(texts)
+			})
+		}
+		if err != nil {
+			return err
+		}
 		w.Flush()
-		err = w.Error()
-	}
+		return w.Error()
+	})
+}
+
+// Download answers with a file of a media type, sent while it is written.
+//
+// What fails before its first bytes are on their way is returned. After that the answer
+// is broken off, so that nobody keeps half a file for a whole one.
+func (k *Kit) Download(c echo.Context, name, mediaType string, write func(file io.Writer) error) error {
+	return k.downloaded(c, write(&download{kit: k, c: c, name: name, mediaType: mediaType}))
+}
+
+// downloaded ends a download. One that failed underway is broken off.
+func (k *Kit) downloaded(c echo.Context, err error) error {
 	if err == nil || !c.Response().Committed {
 		return err
 	}
@@ -47,6 +60,22 @@ func (k *Kit) CSV(c echo.Context, name string, header []string, write func(row f
 		k.Log.ErrorContext(ctx, "download broken off", slog.Any("error", err))
 	}
 	panic(http.ErrAbortHandler)
+}
+
+// marked begins a text with the mark by which Excel knows UTF-8.
+type marked struct {
+	to    io.Writer
+	begun bool
+}
+
+func (m *marked) Write(b []byte) (int, error) {
+	if !m.begun {
+		m.begun = true
+		if _, err := io.WriteString(m.to, "\uFEFF"); err != nil {
+			return 0, err
+		}
+	}
+	return m.to.Write(b)
 }
 
 func texts(cells []any) ([]string, error) {
@@ -74,28 +103,31 @@ func inert(text string) string {
 
 // download is an answer that begins with its first bytes.
 type download struct {
-	kit  *Kit
-	c    echo.Context
-	name string
+	kit       *Kit
+	c         echo.Context
+	name      string
+	mediaType string
+}
+
+// goOn gives a download more time: the server's own deadlines are for pages.
+func (d *download) goOn() {
+	deadlines := http.NewResponseController(d.c.Response())
+	// The whole request was read, and a recorder in a test has no deadlines.
+	_ = deadlines.SetReadDeadline(time.Time{})
+	_ = deadlines.SetWriteDeadline(time.Now().Add(stalled)) //nolint:forbidigo // deadlines are of this machine's clock
 }
 
 func (d *download) Write(b []byte) (int, error) {
 	w := d.c.Response()
-	deadlines := http.NewResponseController(w)
 	if !w.Committed {
 		if err := d.kit.settle(d.c); err != nil {
 			return 0, err
 		}
-		// The whole request was read. Its deadline would end the download with it.
-		_ = deadlines.SetReadDeadline(time.Time{})
 		h := w.Header()
-		h.Set(echo.HeaderContentType, "text/csv; charset=utf-8; header=present")
+		h.Set(echo.HeaderContentType, d.mediaType)
 		h.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": d.name}))
 		w.WriteHeader(http.StatusOK)
-		if _, err := w.Write([]byte("\uFEFF")); err != nil { // how Excel knows UTF-8
-			return 0, err
-		}
 	}
-	_ = deadlines.SetWriteDeadline(d.kit.Now().Add(stalled)) // a recorder in a test has none
+	d.goOn()
 	return w.Write(b)
 }

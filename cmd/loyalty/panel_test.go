@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/PuerkitoBio/goquery"
+
+	"example.com/loyalty/core"
+)
+
+// desk is the owner of the visit's shop, signed in to its panel.
+type desk struct {
+	*visit
+	cookie string
+}
+
+func (v *visit) desk() *desk {
+	v.t.Helper()
+	p, owner := &desk{visit: v}, v.shop.Staff[core.Owner]
+	in := p.send("/sign-in", http.StatusSeeOther, "email", owner.Email, "password", owner.Password)
+	p.cookie, _, _ = strings.Cut(in.header.Get("Set-Cookie"), ";")
+	if !strings.HasPrefix(p.cookie, "__Host-session=") {
+		v.t.Fatalf("no session: %v", in.header)
+	}
+	return p
+}
+
+// send posts a form.
+func (p *desk) send(path string, status int, pairs ...string) answer {
+	p.t.Helper()
+	form := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		form.Add(pairs[i], pairs[i+1])
+	}
+	return p.expect(p.t, status, "POST", p.shop.PanelURL+path, "", form.Encode(),
+		"Content-Type: application/x-www-form-urlencoded", "Sec-Fetch-Site: same-origin", "Cookie: "+p.cookie)
+}
+
+// open opens a page.
+func (p *desk) open(path string) *goquery.Document {
+	p.t.Helper()
+	return document(p.t, p.expect(p.t, http.StatusOK, "GET", p.shop.PanelURL+path, "", "", "Cookie: "+p.cookie))
+}
+
+func document(t *testing.T, a answer) *goquery.Document {
+	t.Helper()
+	doc, err := goquery.NewDocumentFromReader(strings.NewReader(a.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// panelToken makes a token in the panel, tries it at the API, pastes the example that
+// comes with it, and revokes it.
+func panelToken(v *visit) {
+	const tokens = "/settings/tokens"
+	p, name := v.other.desk(), fmt.Sprintf("Web shop %d", v.number)
+	key, _ := p.open(tokens + "/new").Find("input[name=form_key]").Attr("value")
+	form := []string{"form_key", key, "name", name, "scopes", "customers:read", "scopes", "customers:write", "expires_at", ""}
+	made := document(v.t, p.send(tokens+"/new", http.StatusOK, form...))
+	secret, curl := made.Find("#secret").Text(), made.Find("#curl").Text()
+
+	p.is(p.with(secret, "GET", "/customers/{nobody}", ""), 404, notFound)
+	p.is(p.with(secret, "GET", "/rewards", ""), 403, forbidden)
+	if hasCurl(v.t) {
+		if got := p.shell(v.t, curl); !strings.Contains(got, `{"data":[`) {
+			v.t.Errorf("%s\nanswers %s", curl, got)
+		}
+	}
+
+	p.send(tokens+"/new", http.StatusSeeOther, form...) // clicked twice
+	id, _, _ := strings.Cut(secret, "|")
+	const abilities = `"abilities":["customers:read","customers:write"],"last_used_at":"<time>","expires_at":null,`
+	list := p.with(secret, "GET", "/tokens?per_page=100", "")
+	p.is(list, 200, `{"data":[<anything>{"id":`+id+`,"name":"`+name+`",`+abilities+`<anything>`)
+	if n := strings.Count(list.body, name); n != 1 {
+		v.t.Errorf("%d tokens are called %s", n, name)
+	}
+	if !strings.Contains(p.open(tokens+"/"+id+"/revoke").Find("h1").Text(), name) {
+		v.t.Errorf("nobody asks whether to revoke %s", name)
+	}
+	p.send(tokens+"/"+id+"/revoke", http.StatusSeeOther)
+	p.is(p.with(secret, "GET", "/customers/{nobody}", ""), 401, unauthorized)
+}

@@ -1,0 +1,251 @@
+package admin_test
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/pquerna/otp/totp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/web/admin"
+)
+
+const account = "/admin/settings/security"
+
+// signedInAs signs somebody in at the door.
+func (s *shop) signedInAs(t *testing.T, email, password string, agent ...string) *browser {
+	t.Helper()
+	b := s.stranger(t)
+	if a := b.post("/admin/sign-in", form("email", email, "password", password), agent...); a.Code != http.StatusSeeOther {
+		t.Fatalf("signing in = %d %s", a.Code, a.words(".alert"))
+	}
+	return b
+}
+
+// begun begins to set up a second factor, and returns the key.
+func (b *browser) begun() (key string) {
+	b.t.Helper()
+	return strings.ReplaceAll(b.posted(account+"/factor/begin", nil).words("#secret"), " ", "")
+}
+
+// shows is what an app with that key shows now.
+func (b *browser) shows(key string) string {
+	b.t.Helper()
+	code, err := totp.GenerateCode(key, b.shop.db.Now())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return code
+}
+
+// enrol sets up a second factor.
+func (b *browser) enrol() (key string, recovery []string) {
+	b.t.Helper()
+	key = b.begun()
+	a := b.post(account+"/factor", form("code", b.shows(key)))
+	if a.Code != http.StatusOK {
+		b.t.Fatalf("confirming = %d %s", a.Code, a.words(".alert"))
+	}
+	return key, strings.Fields(a.Find("#recovery-codes").Text())
+}
+
+// Everybody changes their own name, and a refused one is kept on the form.
+func TestChangingOnesName(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	cashier := s.signedIn(t, core.Cashier)
+	if a := cashier.post(account+"/name", form("name", " ")); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != "The name field is required." {
+		t.Errorf("answered %d %q", a.Code, a.words(".invalid-feedback"))
+	}
+	if got := cashier.posted(account+"/name", form("name", "Bo <b>Ek</b>")); got.words("#flashes") != "Your name is changed." || !strings.Contains(got.words(".topbar"), "Bo <b>Ek</b>") {
+		t.Errorf("afterwards: %q", got.words("body"))
+	}
+}
+
+// "Ended everywhere on password change", and renewed where it was changed.
+func TestChangingOnesPassword(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.hired(t, "maja@example.com")
+	here, elsewhere := s.signedInAs(t, "maja@example.com", password), s.signedInAs(t, "maja@example.com", password)
+
+	for _, c := range []struct{ current, next, want string }{
+		{"something else", "a long enough sentence", "This is not your present password."},
+		{password, "short", "The new password field must be at least 12 characters."},
+		{password, "aaaaaaaaaaaaaaaa", "The new password is too easy to guess. Please choose a different one."},
+	} {
+		a := here.post(account+"/password", form("current_password", c.current, "password", c.next))
+		if a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != c.want ||
+			a.Find("input[type=password][value]:not([value=''])").Length() != 0 {
+			t.Errorf("%q: %d %q", c.next, a.Code, a.words(".invalid-feedback"))
+		}
+	}
+	before := here.cookie.Value
+	done := here.posted(account+"/password", form("current_password", password, "password", "another long sentence"))
+	if done.words("#flashes") != "The password is changed. You are signed out everywhere else." || here.cookie.Value == before || done.Find("#sessions tbody tr").Length() != 1 {
+		t.Errorf("said %q; the cookie is new: %t", done.words("#flashes"), here.cookie.Value != before)
+	}
+	if a := elsewhere.ask(http.MethodGet, account, nil); a.Code != http.StatusSeeOther {
+		t.Errorf("elsewhere: %d", a.Code)
+	}
+	if a := s.stranger(t).post("/admin/sign-in", form("email", "maja@example.com", "password", password)); a.Code != http.StatusUnprocessableEntity {
+		t.Errorf("with the old one: %d", a.Code)
+	}
+	s.signedInAs(t, "maja@example.com", "another long sentence")
+
+	// Typed wrong too often, it says when to try again.
+	var last answer
+	for range 11 {
+		last = here.post(account+"/password", form("current_password", "wrong", "password", "yet another sentence"))
+	}
+	if last.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(last.words(".alert"), "Too many attempts. Please try again in") {
+		t.Errorf("the eleventh time: %d %q", last.Code, last.words(".alert"))
+	}
+}
+
+var path = regexp.MustCompile(`^M\d+ \d+h`)
+
+// "Optional TOTP second factor with recovery codes": a code of the app turns it on, and
+// the recovery codes are shown that once.
+func TestSettingUpASecondFactor(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.hired(t, "maja@example.com")
+	maja := s.signedInAs(t, "maja@example.com", password)
+	if a := maja.ask(http.MethodGet, account+"/factor", nil); a.Code != http.StatusSeeOther {
+		t.Errorf("before it is begun: %d", a.Code)
+	}
+	key := maja.begun()
+	page := maja.get(account + "/factor")
+	if drawn, _ := page.Find("svg.qr path").Attr("d"); !path.MatchString(drawn) || len(key) != 32 || strings.ReplaceAll(page.words("#secret"), " ", "") != key {
+		t.Errorf("shown %q %q", drawn[:min(len(drawn), 30)], page.words("#secret"))
+	}
+	wrong := maja.post(account+"/factor", form("code", "12345"))
+	if wrong.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(wrong.words(".invalid-feedback"), "This code is wrong") || strings.ReplaceAll(wrong.words("#secret"), " ", "") != key {
+		t.Errorf("a wrong code: %d %q", wrong.Code, wrong.words("main"))
+	}
+	code := maja.shows(key)
+	on := maja.post(account+"/factor", form("code", code))
+	recovery := strings.Fields(on.Find("#recovery-codes").Text())
+	if on.Code != http.StatusOK || len(recovery) != 10 {
+		t.Fatalf("turned on: %d %q", on.Code, on.words("main"))
+	}
+	again := maja.posted(account+"/factor", form("code", code))
+	if again.Find("#recovery-codes").Length() != 0 || again.words("h1") != "Your account" {
+		t.Errorf("sent again: %q", again.words("main"))
+	}
+	if got := maja.get(account).words("#second-factor"); !strings.Contains(got, "On") || !strings.Contains(got, "10 recovery codes left") {
+		t.Errorf("it says %q", got)
+	}
+	if a := maja.posted(account+"/factor/begin", nil); a.words("#flashes") != "The second factor is on already. Turn it off first to set it up anew." {
+		t.Errorf("begun again: %q", a.words("#flashes"))
+	}
+
+	phoneless := s.signedInAs(t, "maja@example.com", password)
+	if a := phoneless.post("/admin/sign-in/code", form("code", recovery[3])); a.Code != http.StatusSeeOther {
+		t.Fatalf("by a recovery code: %d %q", a.Code, a.words(".alert"))
+	}
+	if got := phoneless.get(account).words("#second-factor"); !strings.Contains(got, "9 recovery codes left") {
+		t.Errorf("it says %q", got)
+	}
+}
+
+// Turning it off, and new recovery codes, need the password or a code once more: whoever
+// finds a signed-in browser must not.
+func TestProvingWhoOneIs(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.hired(t, "maja@example.com")
+	maja := s.signedInAs(t, "maja@example.com", password)
+	if a := maja.ask(http.MethodPost, account+"/factor/off", nil, "Sec-Fetch-Site", "same-origin"); a.Code != http.StatusSeeOther {
+		t.Errorf("off where it is off: %d", a.Code)
+	}
+	_, old := maja.enrol()
+
+	maja.get(account + "/codes")
+	const neither = "This is neither your password nor a code that is valid now."
+	if a := maja.post(account+"/codes", form("confirmation", "a wrong password")); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != neither {
+		t.Errorf("answered %d %q", a.Code, a.words("main"))
+	}
+	renewed := maja.post(account+"/codes", form("confirmation", password))
+	codes := strings.Fields(renewed.Find("#recovery-codes").Text())
+	if renewed.Code != http.StatusOK || len(codes) != 10 || strings.Contains(strings.Join(codes, " "), old[0]) {
+		t.Errorf("new codes: %d %q", renewed.Code, codes)
+	}
+
+	dialog := maja.post(account+"/factor/off", form("confirmation", "a wrong password"), "Hx-Request", "true")
+	if typed := dialog.Find("#field-confirmation").AttrOr("value", ""); dialog.Code != http.StatusUnprocessableEntity || dialog.words(".invalid-feedback") != neither ||
+		dialog.Find("main").Length() != 0 || typed != "" {
+		t.Errorf("the dialog answers %d %q", dialog.Code, dialog.words("form"))
+	}
+	off := maja.posted(account+"/factor/off", form("confirmation", password))
+	if off.words("#flashes") != "The second factor is off." || !strings.Contains(off.words("#second-factor"), "Off") {
+		t.Errorf("said %q", off.words("main"))
+	}
+	s.signedInAs(t, "maja@example.com", password).get(account) // by the password alone
+}
+
+// "Sign out here and everywhere, list of own sessions."
+func TestWhereOneIsSignedIn(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.hired(t, "maja@example.com")
+	here := s.signedInAs(t, "maja@example.com", password, "User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0")
+	phone := s.signedInAs(t, "maja@example.com", password, "User-Agent", "<b>curl</b>")
+	tablet := s.signedInAs(t, "maja@example.com", password)
+
+	list := here.get(account)
+	rows := list.Find("#sessions tbody tr")
+	if got := list.words("#sessions tbody"); rows.Length() != 3 || !strings.Contains(got, "Firefox on Linux This one") || !strings.Contains(got, "<b>curl</b>") || !strings.Contains(got, "An unnamed browser") {
+		t.Fatalf("the list says %q", got)
+	}
+	end := ""
+	for i := range rows.Length() {
+		if strings.Contains(rows.Eq(i).Text(), "curl") {
+			end, _ = rows.Eq(i).Find("form").Attr("action")
+		}
+	}
+	if a := s.signedIn(t, core.Owner).post(end, nil); a.Code != http.StatusNotFound {
+		t.Errorf("somebody else ends it: %d", a.Code)
+	}
+	phone.get(account)
+	if got := here.posted(end, nil); got.words("#flashes") != "You are signed out there." || got.Find("#sessions tbody tr").Length() != 2 {
+		t.Errorf("said %q", got.words("main"))
+	}
+	if a := phone.ask(http.MethodGet, account, nil); a.Code != http.StatusSeeOther {
+		t.Errorf("the phone still sees %d", a.Code)
+	}
+	tablet.get(account)
+	if got := here.posted(account+"/sessions/others", nil); got.words("#flashes") != "Signed out of 1 other browser." || got.Find("#sessions tbody tr").Length() != 1 ||
+		strings.Contains(got.words("#sessions"), "everywhere else") {
+		t.Errorf("said %q", got.words("main"))
+	}
+	if a := tablet.ask(http.MethodGet, account, nil); a.Code != http.StatusSeeOther {
+		t.Errorf("the tablet still sees %d", a.Code)
+	}
+}
+
+// A browser is named as people know it, and one that is not known as it names itself.
+func TestBrowsersInWords(t *testing.T) {
+	t.Parallel()
+	for agent, want := range map[string]string{
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36":                            "Chrome on Windows",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36 Edg/142.0.0.0":              "Edge on Windows",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36 OPR/124.0.0.0":              "Opera on Windows",
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.1 Safari/605.1.15":                      "Safari on Mac",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 19_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.1 Mobile/15E148 Safari/604.1":    "Safari on iPhone",
+		"Mozilla/5.0 (iPhone; CPU iPhone OS 19_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/142.0.0.0 Mobile/15E148 Safari/604.1": "Chrome on iPhone",
+		"Mozilla/5.0 (Linux; Android 15; SM-S931B) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/29.0 Chrome/136.0.0.0 Mobile Safari/537.36": "Samsung Internet on Android",
+		"Mozilla/5.0 (Android 15; Mobile; rv:145.0) Gecko/145.0 Firefox/145.0":                                                                       "Firefox on Android",
+		"Mozilla/5.0 (X11; CrOS x86_64 16433.41.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36":                            "Chrome on ChromeOS",
+		"Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0":                                                                     "Firefox on Linux",
+		"curl/8.14.1": "curl/8.14.1",
+		"":            "An unnamed browser",
+	} {
+		if got := admin.Browser(agent); got != want {
+			t.Errorf("%s is %q, want %q", agent, got, want)
+		}
+	}
+}

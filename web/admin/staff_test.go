@@ -1,0 +1,233 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+)
+
+const staffPages = "/admin/settings/staff"
+
+// invitation is the form that invites somebody, filled in.
+func (b *browser) invitation(email, name string, role core.Role) url.Values {
+	b.t.Helper()
+	key, _ := b.get(staffPages + "/new").Find("input[name=form_key]").Attr("value")
+	return form("form_key", key, "email", email, "name", name, "role", string(role))
+}
+
+// page is where a person is looked at.
+func (b *browser) page() string { return staffPages + "/" + strconv.FormatInt(b.person.StaffID, 10) }
+
+// "Staff (invite, role, deactivate)": whoever is invited gets a mail, chooses a password
+// with it and is in.
+func TestInvitingSomebody(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(t, core.Owner)
+	refused := owner.post(staffPages+"/new", owner.invitation("nowhere", "Ann <b>", core.Manager))
+	if got := refused.words(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != "The e-mail field must be a valid email address." {
+		t.Fatalf("answered %d %q", refused.Code, got)
+	}
+	role, _ := refused.Find("input[name=role][checked]").Attr("value")
+	if name, _ := refused.Find("#field-name").Attr("value"); name != "Ann <b>" || role != "manager" {
+		t.Errorf("kept %q, %q", name, role)
+	}
+
+	f := owner.invitation("ann@example.com", "Ann <b>", core.Manager)
+	var wg sync.WaitGroup
+	for range 3 { // a double click, and one more
+		wg.Go(func() {
+			again := *owner
+			again.post(staffPages+"/new", f)
+		})
+	}
+	wg.Wait()
+	list := owner.posted(staffPages+"/new", f)
+	rows := list.words("tbody tr:contains('ann@example.com')")
+	if !strings.HasPrefix(rows, "AB Ann <b> ann@example.com Manager Invited until ") || strings.Count(rows, "ann@example.com") != 1 {
+		t.Errorf("the list says %q", rows)
+	}
+	var mails int
+	err := s.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.mail where tenant_id = $1 and recipient = 'ann@example.com'", s.by.Tenant.ID).Scan(&mails)
+	if err != nil || mails != 1 {
+		t.Errorf("%d mails, %v", mails, err)
+	}
+	if taken := owner.post(staffPages+"/new", owner.invitation("Ann@example.com", "Ann", core.Cashier)); taken.words(".invalid-feedback") != "The e-mail has already been taken." {
+		t.Errorf("invited twice: %q", taken.words(".invalid-feedback"))
+	}
+
+	ann := list.paths("tbody tr:contains('ann@example.com') a")[0]
+	first := secretOf.FindStringSubmatch(s.letter(t, "ann@example.com"))[1]
+	if got := owner.get(ann + "/invite").words("form p"); !strings.Contains(got, "Another mail goes to ann@example.com.") {
+		t.Errorf("asked %q", got)
+	}
+	if got := owner.posted(ann+"/invite", nil).words("#flashes"); got != "Another invitation is on its way to ann@example.com." {
+		t.Errorf("flash = %q", got)
+	}
+	second := secretOf.FindStringSubmatch(s.letter(t, "ann@example.com"))[1]
+	if old := s.stranger(t).ask(http.MethodGet, "/admin/invitation/"+first, nil); old.Code != http.StatusNotFound {
+		t.Errorf("the first link answers %d", old.Code)
+	}
+	newcomer := s.stranger(t)
+	newcomer.post("/admin/invitation/"+second, form("name", "Ann", "password", password))
+	if got := newcomer.get("/admin/settings/security").words(".topbar"); !strings.Contains(got, "Ann Manager") {
+		t.Errorf("the newcomer is %q", got)
+	}
+	if joined := owner.get(ann); joined.words(".card-header .badge") != "Active" || joined.Find("a[href$='/invite']").Length() != 0 {
+		t.Errorf("afterwards: %q", joined.words("main"))
+	}
+	if again := owner.post(ann+"/invite", nil); again.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(again.words(".alert"), "This person has chosen a password already.") {
+		t.Errorf("invited all the same: %d %q", again.Code, again.words(".alert"))
+	}
+}
+
+// An invitation that nobody took up has run out, and says so.
+func TestAnInvitationRunsOut(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(t, core.Owner)
+	owner.posted(staffPages+"/new", owner.invitation("ann@example.com", "Ann", core.Cashier))
+	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.invitation set expires_at = now() - interval '1 hour' where tenant_id = $1", s.by.Tenant.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := owner.get(staffPages).words("tbody tr:contains('ann@example.com') .badge"); !strings.Contains(got, "Invitation ran out") {
+		t.Errorf("the list says %q", got)
+	}
+}
+
+// Whoever is deactivated is out at once, and in again once they are activated; asked first.
+func TestDeactivating(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner, cashier := s.signedIn(t, core.Owner), s.signedIn(t, core.Cashier)
+	path := cashier.page()
+	ask := owner.get(path + "/deactivate")
+	if ask.words("h1") != "Deactivate Bo Ek?" || ask.words("form .btn-danger") != "Deactivate" {
+		t.Errorf("asked %q", ask.words("main"))
+	}
+	cashier.get("/admin/customers")
+	if got := owner.posted(path+"/deactivate", nil); got.words("#flashes") != "Bo Ek is deactivated." || got.words(".card-header .badge") != "Inactive" {
+		t.Errorf("said %q", got.words("main"))
+	}
+	if out := cashier.ask(http.MethodGet, "/admin/customers", nil); out.Code != http.StatusSeeOther {
+		t.Errorf("they still see %d", out.Code)
+	}
+	if again := owner.post(path+"/deactivate", nil); again.Code != http.StatusSeeOther || again.Header().Get("Location") != path {
+		t.Errorf("twice: %d to %q", again.Code, again.Header().Get("Location"))
+	}
+	if got := owner.posted(path+"/activate", nil); got.words("#flashes") != "Bo Ek is active again." || got.words(".card-header .badge") == "Inactive" {
+		t.Errorf("said %q", got.words("main"))
+	}
+}
+
+// "The last owner is protected by core: show its sentence", in the page and in the dialog.
+func TestTheLastOwner(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.able(t, s.by.StaffID) // the one who makes the others
+	owner := s.signedIn(t, core.Owner)
+	s.able(t, owner.person.StaffID)
+	first := staffPages + "/" + s.by.ID
+	owner.posted(first+"/deactivate", nil)
+
+	const sentence = "A business needs an owner who can sign in, and this is the only one. Make somebody else an owner first."
+	for _, header := range [][]string{nil, {"Hx-Request", "true"}} {
+		a := owner.post(owner.page()+"/deactivate", nil, header...)
+		if a.Code != http.StatusUnprocessableEntity || a.words(".alert") != sentence || !strings.Contains(a.words("form p"), "This is you.") {
+			t.Errorf("with %q: %d %q", header, a.Code, a.words("form"))
+		}
+	}
+	a := owner.post(owner.page(), form("role", "manager"))
+	if role, _ := a.Find("input[name=role][checked]").Attr("value"); a.Code != http.StatusUnprocessableEntity || a.words(".alert") != sentence || role != "manager" {
+		t.Errorf("as a manager: %d %q, %q", a.Code, a.words(".alert"), role)
+	}
+
+	// With another owner beside them they may go, and see no settings then but their own.
+	owner.posted(first+"/activate", nil)
+	gone := owner.posted(owner.page(), form("role", "cashier"))
+	if gone.words("#flashes") != "Bo Ek has the role: Cashier." || gone.words("h1") != "Your account" {
+		t.Errorf("led to %q, %q", gone.words("h1"), gone.words("#flashes"))
+	}
+	if a := owner.ask(http.MethodGet, staffPages, nil); a.Code != http.StatusForbidden {
+		t.Errorf("the people are still seen: %d", a.Code)
+	}
+}
+
+// able gives a person a password: without one they could not sign in.
+func (s *shop) able(t *testing.T, person int64) {
+	t.Helper()
+	_, err := s.db.Pool().Exec(t.Context(), "update loyalty.staff set password_hash = 'some hash' where id = $1", person)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A role changes from the next request on, and one that there is not is refused.
+func TestChangingARole(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner, cashier := s.signedIn(t, core.Owner), s.signedIn(t, core.Cashier)
+	if got := owner.posted(cashier.page(), form("role", "manager")); got.words("#flashes") != "Bo Ek has the role: Manager." {
+		t.Errorf("said %q", got.words("#flashes"))
+	}
+	if a := cashier.get("/admin/settings/security"); !strings.Contains(a.words(".topbar"), "Bo Ek Manager") {
+		t.Errorf("now they are %q", a.words(".topbar"))
+	}
+	if a := owner.post(cashier.page(), form("role", "emperor")); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != "The selected role is invalid." {
+		t.Errorf("an emperor: %d %q", a.Code, a.words(".invalid-feedback"))
+	}
+}
+
+// Somebody lost their phone: an owner turns their second factor off.
+func TestDroppingASecondFactor(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner, cashier := s.signedIn(t, core.Owner), s.signedIn(t, core.Cashier)
+	if a := owner.get(cashier.page()); a.Find("a[href$='/second-factor']").Length() != 0 {
+		t.Error("it is offered where there is none")
+	}
+	cashier.enrol()
+	if got := owner.get(staffPages).words("tbody"); !strings.Contains(got, "On") {
+		t.Errorf("the list says %q", got)
+	}
+	path := owner.get(cashier.page()).paths("a[href$='/second-factor']")
+	if len(path) != 1 {
+		t.Fatalf("offered %q", path)
+	}
+	owner.get(path[0])
+	if got := owner.posted(path[0], nil); got.words("#flashes") != "The second factor of Bo Ek is off." || !strings.Contains(got.words("dl"), "Second factor Off") {
+		t.Errorf("said %q", got.words("main"))
+	}
+	codes, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (int64, error) {
+		return db.Value[int64](t.Context(), tx, "select count(*) from loyalty.recovery_code where staff_id = @id", db.Args{"id": cashier.person.StaffID})
+	})
+	if err != nil || codes != 0 {
+		t.Errorf("%d recovery codes are left, %v", codes, err)
+	}
+}
+
+// Another business's person is nobody here.
+func TestPeopleOfOthers(t *testing.T) {
+	t.Parallel()
+	s, other := newShop(t), newShop(t)
+	theirs, stranger := s.signedIn(t, core.Cashier), other.signedIn(t, core.Owner)
+	if got := stranger.get(staffPages).Find("tbody tr").Length(); got != 2 {
+		t.Errorf("%d people", got)
+	}
+	for _, path := range []string{"", "/invite", "/second-factor", "/deactivate", "/activate"} {
+		asked := stranger.ask(http.MethodGet, theirs.page()+path, nil)
+		done := stranger.post(theirs.page()+path, form("role", "owner"))
+		if asked.Code != http.StatusNotFound || done.Code != http.StatusNotFound {
+			t.Errorf("%q: asked %d, done %d, want 404", path, asked.Code, done.Code)
+		}
+	}
+	if got := theirs.get("/admin/settings/security").words(".topbar"); !strings.Contains(got, "Cashier") {
+		t.Errorf("they are %q", got)
+	}
+}
