@@ -409,7 +409,7 @@ func RedemptionRows(rows []RedemptionRow, queue bool) templ.Component {
 			templ_7745c5c3_Var18 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<div class=\"table-responsive\"><table class=\"table table-vcenter card-table\"><thead><tr><th scope=\"col\">Reward</th><th scope=\"col\" class=\"from-md\">Customer</th><th scope=\"col\" class=\"from-md\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 26, "<div class=\"table-responsive\"><table class=\"table table-vcenter card-table redemptions\"><thead><tr><th scope=\"col\">Reward</th><th scope=\"col\" class=\"from-md\">Customer</th><th scope=\"col\" class=\"from-md\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
