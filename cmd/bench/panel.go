@@ -140,7 +140,7 @@ var peculiar = map[string]page{
 
 // everyPage is every page that the panel has, with records of a tenant in the paths.
 func everyPage(ctx context.Context, conn *pgx.Conn, tenant core.TenantID) (list []page, err error) {
-	pages := admin.Pages()
+	pages := admin.Pages() //nolint:contextcheck // it lists the routes and calls none
 	for _, path := range questions {
 		pages = append(pages, admin.Page{Path: path})
 	}
