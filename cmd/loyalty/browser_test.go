@@ -108,6 +108,10 @@ func click(text string) func(*browsertest.Page) {
 	return func(p *browsertest.Page) { p.Within("main").Click(text) }
 }
 
+func clickIn(selector, text string) func(*browsertest.Page) {
+	return func(p *browsertest.Page) { p.Within(selector).Click(text) }
+}
+
 // views are the pages that people see.
 var views = []view{
 	{name: "home", path: "/"},
@@ -165,10 +169,10 @@ var views = []view{
 	panel("reports", "/admin/reports"),
 	panel("report-customers", "/admin/reports/customers"),
 	panel("report-coupons", "/admin/reports/coupons"),
-	panel("reports-numbers", "/admin/reports").after(click("Show the numbers")),
+	panel("reports-numbers", "/admin/reports").after(clickIn("figure", "Show the numbers")),
 	{name: "reports-refused", host: demo.Slug, path: "/admin/reports?from=2026-02-02&to=2026-02-01", as: core.Owner, status: http.StatusUnprocessableEntity},
 	panel("audit", "/admin/audit"),
-	panel("audit-entry", "/admin/audit?subject=reward").after(click("Details")),
+	panel("audit-entry", "/admin/audit?subject=redemption").after(clickIn(".audit-row", "What changed")),
 	panel("audit-none", "/admin/audit?from=2020-01-01&to=2020-01-01"),
 
 	panel("business", "/admin/settings/business"),
@@ -204,7 +208,7 @@ func (c cafe) records(t *testing.T) *strings.Replacer {
 // testPages looks at every page. Those that the same person sees take turns in their tabs.
 func testPages(t *testing.T, c cafe) {
 	records, tabs := c.records(t), map[core.Role]chan *browsertest.Page{}
-	look, web := view.examine, newWeb(t)
+	look, web := view.examine, newLinkage(t)
 	if *screenshots != "" {
 		look = view.photograph
 	}
@@ -245,13 +249,13 @@ func (c cafe) tabs(t *testing.T, as core.Role) chan *browsertest.Page {
 	return all
 }
 
-// web is what links to what, so that no page of a tenant is forgotten and no link leads
+// linkage is what links to what, so that no page of a tenant is forgotten and no link leads
 // nowhere.
-type web struct{ pages, links sync.Map } // by pattern; of a link, the page that has it
+type linkage struct{ pages, links sync.Map } // by pattern; of a link, the page that has it
 
-func newWeb(t *testing.T) *web {
+func newLinkage(t *testing.T) *linkage {
 	t.Helper()
-	w := &web{}
+	w := &linkage{}
 	w.pages.Store("/admin/settings", nil) // leads to the first of them
 	t.Cleanup(func() {
 		w.links.Range(func(path, page any) bool {

@@ -26,6 +26,3 @@ func AuditNoun(name string) string       { return auditNouns[name].label }
 
 // AuditWords are how many actions and nouns there are words for.
 func AuditWords() (actions, nouns int) { return len(auditSentences), len(auditNouns) }
-
-// Browser is a browser in words.
-var Browser = browser
