@@ -141,6 +141,12 @@ var views = []view{
 	panel("customers-none", "/admin/customers?search=nobody-is-called-so"),
 	panel("customer-new", "/admin/customers/new"),
 	panel("customer-refused", "/admin/customers/new").after(click("Add customer")),
+	panel("customer", "/admin/customers/{customer}"),
+	{name: "customer-cashier", host: demo.Slug, path: "/admin/customers/{customer}", as: core.Cashier},
+	panel("customer-edit", "/admin/customers/{customer}/edit"),
+	panel("customer-adjust", "/admin/customers/{customer}/adjust"),
+	panel("customer-deactivate", "/admin/customers/{customer}/deactivate"),
+	panel("customer-erase", "/admin/customers/{customer}/erase"),
 
 	panel("transactions", "/admin/transactions"),
 	panel("transaction-new", "/admin/transactions/new"),
@@ -193,6 +199,7 @@ func (c cafe) records(t *testing.T) *strings.Replacer {
 	d := connect(t, c.in.url())
 	return strings.NewReplacer(
 		"{mail}", ask[core.ID](d, "select id from loyalty.mail order by id limit 1").String(),
+		"{customer}", ask[core.ID](d, "select customer_id from loyalty.transaction where status = 'completed' order by id desc limit 1").String(),
 		"{sale}", ask[core.ID](d, "select id from loyalty.transaction where status = 'completed' order by id desc limit 1").String(),
 		"{voided}", ask[core.ID](d, "select id from loyalty.transaction where status = 'voided' order by id desc limit 1").String(),
 		"{pending}", ask[core.ID](d, "select id from loyalty.redemption where status = 'pending' order by id desc limit 1").String(),
