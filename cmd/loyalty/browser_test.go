@@ -27,6 +27,7 @@ func TestBrowser(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, cafe){
 		"Pages":             testPages,
 		"Search":            testSearch,
+		"Import":            testImport,
 		"WithoutJavaScript": testWithoutJavaScript,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,6 +133,7 @@ var views = []view{
 	panel("customers", "/admin/customers"),
 	panel("customers-none", "/admin/customers?search=nobody-is-called-so"),
 	panel("customer-new", "/admin/customers/new"),
+	panel("import", "/admin/customers/import"),
 	panel("customer-refused", "/admin/customers/new").after(click("Add customer")),
 
 	panel("transactions", "/admin/transactions"),

@@ -33,8 +33,8 @@ func (a *Admin) listCustomers(c echo.Context) error {
 		Frame:    a.frame(c, "Customers", customersPath),
 		Filtered: filter.Search != nil || filter.Status != nil,
 		CanEdit:  by.Role.Includes(core.Manager),
-		CSV:      page.With(c.Request().URL, "cursor", ""),
-		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "customer", "customers"), "#customers"),
+		CSV:      exportPath(c.Request().URL, ".csv"), XLSX: exportPath(c.Request().URL, ".xlsx"),
+		Pager: page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "customer", "customers"), "#customers"),
 	}
 	v.Search = q.Field("search", "Search")
 	v.Search.Placeholder = "Name, phone or e-mail"
