@@ -5,16 +5,20 @@ import "example.com/loyalty/views/ui"
 // CustomerList is a page of the customers that pass the filter.
 type CustomerList struct {
 	Frame
-	Search ui.Field
-	Status ui.Field
-	Sort   ui.Field
-	Rows   []CustomerRow
-	Pager  ui.Pager
+	Search  ui.Field
+	Status  ui.Field
+	Sort    ui.Field
+	Problem ui.Problem
+	Rows    []CustomerRow
+	Pager   ui.Pager
 
-	Filtered bool // some are left out
+	Filtered bool   // some are left out
+	Wanted   string // who was searched for; "" where nobody was
+	AddPath  string // the form of a customer to be, which begins with that
 	CanEdit  bool
 	CSV      string // addresses of the same list as files
 	XLSX     string
+	Fragment bool // the page's part alone: its way to the files goes along
 }
 
 // CustomerRow is a line of the list.
@@ -35,6 +39,7 @@ type CustomerForm struct {
 	Action  string
 	Button  string
 	Cancel  string
+	Inline  bool // stands in the place of the customer's card
 	Problem ui.Problem
 	First   ui.Field
 	Last    ui.Field

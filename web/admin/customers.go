@@ -2,6 +2,10 @@ package admin
 
 import (
 	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -19,51 +23,151 @@ func (a *Admin) customerRoutes() []route {
 		{method: get, path: customersPath, least: core.Cashier, handle: a.listCustomers},
 		{method: get, path: customersPath + "/new", least: core.Cashier, handle: a.newCustomer},
 		{method: post, path: customersPath + "/new", least: core.Cashier, handle: a.addCustomer},
+		{method: get, path: customersPath + "/:ulid", least: core.Cashier, handle: a.showCustomer},
+		{method: get, path: customersPath + "/:ulid/edit", least: core.Manager, handle: a.customerToEdit},
+		{method: post, path: customersPath + "/:ulid/edit", least: core.Manager, handle: a.editCustomer},
+		{method: get, path: customersPath + "/:ulid/deactivate", least: core.Manager, handle: a.askDeactivateCustomer},
+		{method: post, path: customersPath + "/:ulid/deactivate", least: core.Manager, handle: a.deactivateCustomer},
+		{method: post, path: customersPath + "/:ulid/activate", least: core.Manager, handle: a.activateCustomer},
+		{method: get, path: customersPath + "/:ulid/adjust", least: core.Manager, handle: a.askAdjustment},
+		{method: post, path: customersPath + "/:ulid/adjust", least: core.Manager, handle: a.adjustBalance},
+		{method: get, path: customersPath + "/:ulid/adjust/after", least: core.Manager, handle: a.previewAdjustment},
+		{method: get, path: customersPath + "/:ulid/data", least: core.Manager, handle: a.downloadCustomerData, slow: true},
+		{method: get, path: customersPath + "/:ulid/erase", least: core.Manager, handle: a.askEraseCustomer},
+		{method: post, path: customersPath + "/:ulid/erase", least: core.Manager, handle: a.eraseCustomer},
 	}
-}
-
-func (a *Admin) listCustomers(c echo.Context) error {
-	by, q := page.Actor(c), page.Query(c.QueryParams())
-	filter := customer.Filter{Search: q.Filled("search"), Status: q.Filled("status")}
-	list, err := a.Customers.List(c.Request().Context(), by, filter, page.Position(c.QueryParams()))
-	if err != nil {
-		return err
-	}
-	v := views.CustomerList{
-		Frame:    a.frame(c, "Customers", customersPath),
-		Filtered: filter.Search != nil || filter.Status != nil,
-		CanEdit:  by.Role.Includes(core.Manager),
-		CSV:      exportPath(c.Request().URL, ".csv"), XLSX: exportPath(c.Request().URL, ".xlsx"),
-		Pager: page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "customer", "customers"), "#customers"),
-	}
-	v.Search = q.Field("search", "Search")
-	v.Search.Placeholder = "Name, phone or e-mail"
-	v.Status = q.Field("status", "Status")
-	v.Status.Options = q.Options("status", ui.Option{Label: "Everybody"}, ui.Option{Value: "active", Label: "Active"}, ui.Option{Value: "inactive", Label: "Inactive"})
-	for _, customer := range list.Items {
-		v.Rows = append(v.Rows, customerRow(customer))
-	}
-	return a.Render(c, http.StatusOK, views.CustomerListPage(v), views.CustomerTable(v))
-}
-
-func customerRow(c customer.Customer) views.CustomerRow {
-	row := views.CustomerRow{
-		Path: customerPath(c.ID), Name: c.FirstName + " " + c.LastName, Phone: c.Phone,
-		Points: page.Number(c.PointsBalance), Stamps: page.Number(c.StampsBalance),
-	}
-	if c.Email != nil {
-		row.Email = *c.Email
-	}
-	if c.Status == customer.Inactive {
-		row.Status = &ui.Badge{Label: "Inactive", Tone: ui.Neutral}
-	}
-	return row
 }
 
 func customerPath(id core.ID) string { return customersPath + "/" + id.String() }
 
+// customerName is a customer's name. One who was erased has none.
+func customerName(c customer.Customer) string {
+	if c.Erased {
+		return "Erased customer"
+	}
+	return c.FirstName + " " + c.LastName
+}
+
+// customerStatus is a customer's status in a word.
+func customerStatus(c customer.Customer) ui.Badge {
+	switch {
+	case c.Erased:
+		return ui.Badge{Label: "Erased", Tone: ui.Neutral}
+	case c.Status == customer.Inactive:
+		return ui.Badge{Label: "Inactive", Tone: ui.Notice}
+	}
+	return ui.Badge{Label: "Active", Tone: ui.Good}
+}
+
+// listCustomers makes three round trips, for the page and for a fragment: the session, the
+// customers, and how many there are. Where the page holds them all, nobody counts.
+func (a *Admin) listCustomers(c echo.Context) error {
+	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
+	filter := customer.Filter{Search: q.Filled("search"), Status: q.Filled("status")}
+	sort := customer.Newest
+	if q.Filled("sort") != nil {
+		sort = customer.Sort(q.Value("sort"))
+	}
+	list, err := a.Customers.Browse(ctx, by, filter, sort, q.Position())
+	status := http.StatusOK
+	if q.Refused(err) {
+		status = http.StatusUnprocessableEntity
+	} else if err != nil {
+		return err
+	}
+	v := views.CustomerList{
+		Frame:    a.frame(c, "Customers", customersPath),
+		Filtered: filter != customer.Filter{},
+		CanEdit:  by.Role.Includes(core.Manager),
+		CSV:      customerFile(c, "csv"), XLSX: customerFile(c, "xlsx"),
+		Fragment: page.IsFragment(c),
+		Search:   q.Field("search", "Search"), Status: q.Field("status", "Status"), Sort: q.Field("sort", "Order"),
+	}
+	v.Search.Placeholder = "Name, phone or e-mail"
+	v.Status.Options = q.Options("status",
+		ui.Option{Label: "Everybody"}, ui.Option{Value: string(customer.Active), Label: "Active"}, ui.Option{Value: string(customer.Inactive), Label: "Inactive"})
+	v.Sort.Options = q.Options("sort",
+		ui.Option{Value: string(customer.Newest), Label: "Newest first"}, ui.Option{Value: string(customer.ByName), Label: "By last name"})
+	v.Problem = q.Problem()
+	for _, r := range list.Items {
+		v.Rows = append(v.Rows, customerRow(r, a.Now(), by.Tenant.TimeZone))
+	}
+	if status == http.StatusOK {
+		shown, err := a.countCustomers(c, filter, list)
+		if err != nil {
+			return err
+		}
+		if filter.Search != nil && sort == customer.ByName && len(list.Items) > 1 {
+			shown += ", the newest first: what was searched for is not ordered by name"
+		}
+		v.Pager = page.Pager(list, c.Request().URL, shown, "#customers")
+	}
+	if filter.Search != nil {
+		v.Wanted, v.AddPath = customerToBe(*filter.Search)
+	}
+	return a.Render(c, status, views.CustomerListPage(v), views.CustomerTable(v))
+}
+
+// countCustomers says how many pass the filter, as far as they are counted.
+func (a *Admin) countCustomers(c echo.Context, filter customer.Filter, list core.List[customer.Row]) (string, error) {
+	if list.Prev == nil && list.Next == nil {
+		return page.Count(int64(len(list.Items)), "customer", "customers"), nil
+	}
+	count, err := a.Customers.Count(c.Request().Context(), page.Actor(c), filter)
+	shown := page.Count(count.N, "customer", "customers")
+	if count.More {
+		shown = "More than " + shown
+	}
+	return shown, err
+}
+
+// customerFile is the address of the same list as a file.
+func customerFile(c echo.Context, extension string) string {
+	return page.With(&url.URL{Path: customersPath + "/export." + extension, RawQuery: c.Request().URL.RawQuery}, "cursor", "")
+}
+
+func customerRow(r customer.Row, now time.Time, zone *time.Location) views.CustomerRow {
+	row := views.CustomerRow{
+		Path: customerPath(r.ID), Name: customerName(r.Customer), Phone: r.Phone,
+		Points: page.Number(r.PointsBalance), Stamps: page.Number(r.StampsBalance), LastVisit: "None yet",
+	}
+	if r.Email != nil {
+		row.Email = *r.Email
+	}
+	if r.LastVisit != nil {
+		row.LastVisit = page.Ago(*r.LastVisit, now, zone)
+	}
+	if r.Status == customer.Inactive {
+		status := customerStatus(r.Customer)
+		row.Status = &status
+	}
+	return row
+}
+
+var phoneLike = regexp.MustCompile(`^[0-9+()/. \x{a0}-]+$`)
+
+// customerToBe reads what was searched for in vain as somebody to add: what they are
+// called by, and the form that begins with it.
+func customerToBe(search string) (wanted, path string) {
+	wanted = strings.Join(strings.Fields(search), " ")
+	q := url.Values{}
+	switch first, last, _ := strings.Cut(wanted, " "); {
+	case strings.Contains(wanted, "@"):
+		q.Set("email", wanted)
+	case phoneLike.MatchString(wanted):
+		q.Set("phone", wanted)
+	default:
+		q.Set("first_name", first)
+		if last != "" {
+			q.Set("last_name", last)
+		}
+	}
+	return wanted, customersPath + "/new?" + q.Encode()
+}
+
+// newCustomer shows the form, with what its address begins it with.
 func (a *Admin) newCustomer(c echo.Context) error {
-	return a.customerForm(c, http.StatusOK, &page.Form{})
+	return a.customerForm(c, http.StatusOK, page.Query(c.QueryParams()))
 }
 
 func (a *Admin) addCustomer(c echo.Context) error {
@@ -93,12 +197,25 @@ func (a *Admin) customerForm(c echo.Context, status int, form *page.Form) error 
 	v := views.CustomerForm{
 		Frame:  a.frame(c, "Add a customer", customersPath, ui.Crumb{Label: "Customers", Path: customersPath}),
 		Action: customersPath + "/new", Button: "Add customer", Cancel: customersPath,
-		First: form.Field("first_name", "First name"), Last: form.Field("last_name", "Last name"),
-		Phone: form.Field("phone", "Phone"), Email: form.Field("email", "E-mail"),
 	}
+	customerFields(&v, form)
+	return a.Render(c, status, views.CustomerFormPage(v), nil)
+}
+
+// customerFields fills the form of a customer. The first field that is wrong has the
+// focus, or the first of all.
+func customerFields(v *views.CustomerForm, form *page.Form) {
+	v.First, v.Last = form.Field("first_name", "First name"), form.Field("last_name", "Last name")
+	v.Phone, v.Email = form.Field("phone", "Phone"), form.Field("email", "E-mail")
 	v.Problem = form.Problem()
-	v.First.Autofocus = true
 	v.Phone.Type, v.Phone.Help = "tel", "As they say it. It is how they are found at the till."
 	v.Email.Type, v.Email.Optional = "email", true
-	return a.Render(c, status, views.CustomerFormPage(v), nil)
+	focus := &v.First
+	for _, field := range []*ui.Field{&v.Email, &v.Phone, &v.Last, &v.First} {
+		field.Autocomplete = "off" // somebody else's than the browser knows
+		if len(field.Errors) > 0 {
+			focus = field
+		}
+	}
+	focus.Autofocus = true
 }

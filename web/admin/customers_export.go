@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"net/url"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -20,11 +19,6 @@ func (a *Admin) customerExportRoutes() []route {
 	}
 }
 
-// exportPath is where the list at an address is to be had as a file of that kind.
-func exportPath(list *url.URL, kind string) string {
-	return page.With(&url.URL{Path: customersExportPath + kind, RawQuery: list.RawQuery}, "cursor", "")
-}
-
 // exported is the filter of a list of customers, and what the file of it is called.
 func (a *Admin) exported(c echo.Context) (f customer.Filter, name string) {
 	q := page.Query(c.QueryParams())
@@ -34,9 +28,16 @@ func (a *Admin) exported(c echo.Context) (f customer.Filter, name string) {
 
 // The columns are called as an import knows them, and hold what it reads.
 var exportColumns = []page.Column{
-	{Heading: "ULID", Width: 30}, {Heading: "First name", Width: 20}, {Heading: "Last name", Width: 20}, {Heading: "Phone", Width: 20},
-	{Heading: "E-mail", Width: 30}, {Heading: "Status"}, {Heading: "Points", Width: 12}, {Heading: "Stamps", Width: 12},
-	{Heading: "Customer since", Width: 18}, {Heading: "Last visit", Width: 18},
+	{Heading: "ULID", Width: 30},
+	{Heading: "First name", Width: 20},
+	{Heading: "Last name", Width: 20},
+	{Heading: "Phone", Width: 20},
+	{Heading: "E-mail", Width: 30},
+	{Heading: "Status"},
+	{Heading: "Points", Width: 12},
+	{Heading: "Stamps", Width: 12},
+	{Heading: "Customer since", Width: 18},
+	{Heading: "Last visit", Width: 18},
 }
 
 // exportCells are the cells of a customer but for the times, which CSV writes out.
@@ -45,7 +46,11 @@ func exportCells(r customer.Row) []any {
 	if r.Email != nil {
 		email = *r.Email
 	}
-	return []any{r.ID.String(), r.FirstName, r.LastName, r.Phone, email, string(r.Status), r.PointsBalance, r.StampsBalance}
+	status := string(r.Status)
+	if r.Erased {
+		status = "erased"
+	}
+	return []any{r.ID.String(), r.FirstName, r.LastName, r.Phone, email, status, r.PointsBalance, r.StampsBalance}
 }
 
 // customersCSV is the list as a file, in the time of the business.

@@ -21,27 +21,34 @@ const stalled = 2 * time.Minute
 // CSV answers with a table as a file, sent while write reads its rows. Spreadsheets open
 // it as it is: in UTF-8 that says so, and with nothing in it that they would execute. A
 // cell is a string or an int64.
-//
-// What fails before the first rows are on their way is returned. After that the answer
-// is broken off, so that nobody keeps half a file for a whole one.
 func (k *Kit) CSV(c echo.Context, name string, header []string, write func(row func(cells ...any) error) error) error {
-	w := csv.NewWriter(&download{kit: k, c: c, name: name, kind: "text/csv; charset=utf-8; header=present", mark: "\uFEFF"}) // how Excel knows UTF-8
-	w.UseCRLF = true
-	err := w.Write(header)
-	if err == nil {
-		err = write(func(cells ...any) error {
-			texts, err := texts(cells)
-			if err != nil {
-				return err
-			}
-			return w.Write(texts)
-		})
-	}
-	if err == nil {
+	return k.Download(c, name, "text/csv; charset=utf-8; header=present", func(file io.Writer) error {
+		w := csv.NewWriter(&marked{to: file})
+		w.UseCRLF = true
+		err := w.Write(header)
+		if err == nil {
+			err = write(func(cells ...any) error {
+				texts, err := texts(cells)
+				if err != nil {
+					return err
+				}
+				return w.Write(texts)
+			})
+		}
+		if err != nil {
+			return err
+		}
 		w.Flush()
-		err = w.Error()
-	}
-	return k.downloaded(c, err)
+		return w.Error()
+	})
+}
+
+// Download answers with a file of a media type, sent while it is written.
+//
+// What fails before its first bytes are on their way is returned. After that the answer
+// is broken off, so that nobody keeps half a file for a whole one.
+func (k *Kit) Download(c echo.Context, name, mediaType string, write func(file io.Writer) error) error {
+	return k.downloaded(c, write(&download{kit: k, c: c, name: name, mediaType: mediaType}))
 }
 
 // downloaded ends a download. One that failed underway is broken off.
@@ -53,6 +60,22 @@ func (k *Kit) downloaded(c echo.Context, err error) error {
 		k.Log.ErrorContext(ctx, "download broken off", slog.Any("error", err))
 	}
 	panic(http.ErrAbortHandler)
+}
+
+// marked begins a text with the mark by which Excel knows UTF-8.
+type marked struct {
+	to    io.Writer
+	begun bool
+}
+
+func (m *marked) Write(b []byte) (int, error) {
+	if !m.begun {
+		m.begun = true
+		if _, err := io.WriteString(m.to, "\uFEFF"); err != nil {
+			return 0, err
+		}
+	}
+	return m.to.Write(b)
 }
 
 func texts(cells []any) ([]string, error) {
@@ -80,11 +103,10 @@ func inert(text string) string {
 
 // download is an answer that begins with its first bytes.
 type download struct {
-	kit  *Kit
-	c    echo.Context
-	name string
-	kind string // its content type
-	mark string // what it begins with
+	kit       *Kit
+	c         echo.Context
+	name      string
+	mediaType string
 }
 
 // goOn gives a download more time: the server's own deadlines are for pages.
@@ -102,12 +124,9 @@ func (d *download) Write(b []byte) (int, error) {
 			return 0, err
 		}
 		h := w.Header()
-		h.Set(echo.HeaderContentType, d.kind)
+		h.Set(echo.HeaderContentType, d.mediaType)
 		h.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": d.name}))
 		w.WriteHeader(http.StatusOK)
-		if _, err := io.WriteString(w, d.mark); err != nil {
-			return 0, err
-		}
 	}
 	d.goOn()
 	return w.Write(b)

@@ -37,7 +37,7 @@ func (k *Kit) workbook(
 		return err
 	}
 	defer func() { err = errors.Join(err, b.file.Close()) }() // and its temporary file is gone
-	to := &download{kit: k, c: c, name: name, kind: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
+	to := &download{kit: k, c: c, name: name, mediaType: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
 	err = write(func(cells ...any) error {
 		if b.rows%1000 == 1 {
 			to.goOn()
