@@ -30,6 +30,7 @@ func TestBrowser(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, cafe){
 		"Pages":             testPages,
 		"Search":            testSearch,
+		"Import":            testImport,
 		"Dashboard":         testDashboard,
 		"WithoutJavaScript": testWithoutJavaScript,
 	} {
@@ -140,6 +141,7 @@ var views = []view{
 	panel("customers", "/admin/customers"),
 	panel("customers-none", "/admin/customers?search=nobody-is-called-so"),
 	panel("customer-new", "/admin/customers/new"),
+	panel("import", "/admin/customers/import"),
 	panel("customer-refused", "/admin/customers/new").after(click("Add customer")),
 	panel("customer", "/admin/customers/{customer}"),
 	{name: "customer-cashier", host: demo.Slug, path: "/admin/customers/{customer}", as: core.Cashier},
