@@ -143,6 +143,7 @@ var views = []view{
 	panel("customer-new", "/admin/customers/new"),
 	panel("import", "/admin/customers/import"),
 	panel("customer-refused", "/admin/customers/new").after(click("Add customer")),
+	panel("customers-import", "/admin/customers/import"),
 	panel("customer", "/admin/customers/{customer}"),
 	{name: "customer-cashier", host: demo.Slug, path: "/admin/customers/{customer}", as: core.Cashier},
 	panel("customer-edit", "/admin/customers/{customer}/edit"),
