@@ -38,7 +38,8 @@ func (a *Admin) adjustmentForm(c echo.Context, status int, of customer.Customer,
 	v.Unit.Options = form.Options("unit",
 		ui.Option{Value: string(ledger.Points), Label: "Points", Help: "Now " + page.Number(of.PointsBalance)},
 		ui.Option{Value: string(ledger.Stamps), Label: "Stamps", Help: "Now " + page.Number(of.StampsBalance)})
-	v.Amount.Placeholder, v.Amount.Autocomplete, v.Amount.Autofocus = "+50", "off", true
+	focusOn(&v.Amount, &v.Reason)
+	v.Amount.Placeholder, v.Amount.Autocomplete = "+50", "off"
 	v.Amount.Help = "So many more. With a minus in front, so many fewer: −50."
 	v.Reason.MaxLength, v.Reason.Autocomplete = 255, "off"
 	v.Reason.Help = "Everybody who sees the timeline reads it, the customer included: “Forgotten card on 12 May”."
@@ -109,8 +110,8 @@ func (a *Admin) adjustBalance(c echo.Context) error {
 
 // change writes so many points or stamps more or fewer.
 func change(n int64, unit ledger.Unit) string {
-	if n > 0 {
-		return "+" + amount(n, unit)
+	if n < 0 {
+		return "−" + amount(-n, unit)
 	}
-	return amount(n, unit)
+	return "+" + amount(n, unit)
 }
