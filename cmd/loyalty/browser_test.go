@@ -5,10 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"example.com/loyalty/core"
@@ -27,6 +30,7 @@ func TestBrowser(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, cafe){
 		"Pages":             testPages,
 		"Search":            testSearch,
+		"Dashboard":         testDashboard,
 		"WithoutJavaScript": testWithoutJavaScript,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -104,6 +108,10 @@ func click(text string) func(*browsertest.Page) {
 	return func(p *browsertest.Page) { p.Within("main").Click(text) }
 }
 
+func clickIn(selector, text string) func(*browsertest.Page) {
+	return func(p *browsertest.Page) { p.Within(selector).Click(text) }
+}
+
 // views are the pages that people see.
 var views = []view{
 	{name: "home", path: "/"},
@@ -140,6 +148,20 @@ var views = []view{
 	panel("transaction-voided", "/admin/transactions/{voided}"),
 	panel("transaction-void", "/admin/transactions/{sale}/void"),
 	panel("transaction-void-dialog", "/admin/transactions/{sale}").after(click("Void")),
+	panel("redemptions", "/admin/redemptions"),
+	panel("redemption-new", "/admin/redemptions/new"),
+	panel("redemption", "/admin/redemptions/{pending}"),
+	panel("redemption-void", "/admin/redemptions/{pending}/void"),
+	panel("rewards", "/admin/rewards"),
+	panel("reward-new", "/admin/rewards/new"),
+	panel("reward", "/admin/rewards/{reward}"),
+	panel("reward-edit", "/admin/rewards/{reward}/edit"),
+	panel("coupons", "/admin/coupons"),
+	panel("coupon-new", "/admin/coupons/new"),
+	panel("coupon", "/admin/coupons/{coupon}"),
+	panel("coupon-edit", "/admin/coupons/{coupon}/edit"),
+	panel("locations", "/admin/locations"),
+	panel("location", "/admin/locations/{location}"),
 	panel("types", "/admin/types"),
 	panel("type-new", "/admin/types/new"),
 	panel("type", "/admin/types/{type}"),
@@ -147,7 +169,11 @@ var views = []view{
 	panel("reports", "/admin/reports"),
 	panel("report-customers", "/admin/reports/customers"),
 	panel("report-coupons", "/admin/reports/coupons"),
+	panel("reports-numbers", "/admin/reports").after(clickIn("figure", "Show the numbers")),
+	{name: "reports-refused", host: demo.Slug, path: "/admin/reports?from=2026-02-02&to=2026-02-01", as: core.Owner, status: http.StatusUnprocessableEntity},
 	panel("audit", "/admin/audit"),
+	panel("audit-entry", "/admin/audit?subject=redemption").after(clickIn(".audit-row", "What changed")),
+	panel("audit-none", "/admin/audit?from=2020-01-01&to=2020-01-01"),
 
 	panel("business", "/admin/settings/business"),
 	panel("staff", "/admin/settings/staff"),
@@ -169,6 +195,10 @@ func (c cafe) records(t *testing.T) *strings.Replacer {
 		"{mail}", ask[core.ID](d, "select id from loyalty.mail order by id limit 1").String(),
 		"{sale}", ask[core.ID](d, "select id from loyalty.transaction where status = 'completed' order by id desc limit 1").String(),
 		"{voided}", ask[core.ID](d, "select id from loyalty.transaction where status = 'voided' order by id desc limit 1").String(),
+		"{pending}", ask[core.ID](d, "select id from loyalty.redemption where status = 'pending' order by id desc limit 1").String(),
+		"{reward}", ask[core.ID](d, "select id from loyalty.reward order by id limit 1").String(),
+		"{coupon}", ask[core.ID](d, "select id from loyalty.coupon order by id limit 1").String(),
+		"{location}", ask[string](d, "insert into loyalty.location (tenant_id, name) select id, 'Hornstull' from loyalty.tenant where slug = $1 returning id::text", demo.Slug),
 		"{type}", ask[string](d, "select min(id)::text from loyalty.transaction_type"),
 		"{person}", ask[string](d, "select id::text from loyalty.staff where email = $1", people[core.Manager]),
 		"{token}", ask[string](d, "select min(id)::text from loyalty.token"),
@@ -177,37 +207,76 @@ func (c cafe) records(t *testing.T) *strings.Replacer {
 
 // testPages looks at every page. Those that the same person sees take turns in their tabs.
 func testPages(t *testing.T, c cafe) {
-	tabs := map[core.Role]chan *browsertest.Page{}
-	for _, v := range views {
-		if tabs[v.as] != nil {
-			continue
-		}
-		first := c.page(t)
-		if v.as != "" {
-			c.signIn(t, first, v.as)
-		}
-		tabs[v.as] = make(chan *browsertest.Page, runtime.GOMAXPROCS(0))
-		tabs[v.as] <- first
-		for len(tabs[v.as]) < cap(tabs[v.as]) {
-			tabs[v.as] <- first.NewTab(t)
-		}
-	}
-	records := c.records(t)
-	look := view.examine
+	records, tabs := c.records(t), map[core.Role]chan *browsertest.Page{}
+	look, web := view.examine, newLinkage(t)
 	if *screenshots != "" {
 		look = view.photograph
 	}
 	for _, v := range views {
+		if tabs[v.as] == nil {
+			tabs[v.as] = c.tabs(t, v.as)
+		}
+		v.path = c.address(v.host) + records.Replace(v.path)
+		web.pages.Store(pattern(v.path), nil)
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
 			tab := <-tabs[v.as]
 			t.Cleanup(func() { tabs[v.as] <- tab })
 			p := tab.For(t)
 			p.Expect(cmp.Or(v.status, http.StatusOK))
-			v.path = c.address(v.host) + records.Replace(v.path)
 			look(v, t, p)
+			web.pages.Store(pattern(p.Path()), nil)
+			if v.host != "" {
+				for _, path := range p.Links() {
+					web.links.Store(pattern(path), v.name)
+				}
+			}
 		})
 	}
+}
+
+// tabs are as many of a person's as tests run at once.
+func (c cafe) tabs(t *testing.T, as core.Role) chan *browsertest.Page {
+	t.Helper()
+	first := c.page(t)
+	if as != "" {
+		c.signIn(t, first, as)
+	}
+	all := make(chan *browsertest.Page, runtime.GOMAXPROCS(0))
+	for all <- first; len(all) < cap(all); {
+		all <- first.NewTab(t)
+	}
+	return all
+}
+
+// linkage is what links to what, so that no page of a tenant is forgotten and no link leads
+// nowhere.
+type linkage struct{ pages, links sync.Map } // by pattern; of a link, the page that has it
+
+func newLinkage(t *testing.T) *linkage {
+	t.Helper()
+	w := &linkage{}
+	w.pages.Store("/admin/settings", nil) // leads to the first of them
+	t.Cleanup(func() {
+		w.links.Range(func(path, page any) bool {
+			if _, ok := w.pages.Load(path); !ok {
+				t.Errorf("%s links to %s, which is not among the views", page, path)
+			}
+			return true
+		})
+	})
+	return w
+}
+
+var id = regexp.MustCompile(`/(?:[0-9A-Z]{26}|[0-9]+)(/|$)`)
+
+// pattern is the path of an address, alike for all records of a kind.
+func pattern(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	return id.ReplaceAllString(u.Path, "/{}$1")
 }
 
 // "axe-core finds no violation on any page in light and dark" and "phone layout down to
@@ -271,6 +340,21 @@ func testSearch(t *testing.T, c cafe) {
 	}
 	p.Open(at)
 	p.WaitFor("1 customer")
+}
+
+// "Chart with an accessible table, recent activity that updates by itself": nobody loads
+// the page again.
+func testDashboard(t *testing.T, c cafe) {
+	p := c.page(t)
+	c.signIn(t, p, core.Manager)
+	p.Open("/admin")
+	if got := p.Text("figure[data-drawn] figcaption"); !strings.Contains(got, "points were issued") {
+		t.Errorf("the chart that is drawn says %q", got)
+	}
+	till := c.demoTill(t)
+	c.expect(t, http.StatusCreated, "POST", "/api/v1/transactions", c.token,
+		`{"customer_ulid":"`+till.customer+`","transaction_type_id":`+till.typeID+`,"spend_amount_cents":98765}`)
+	p.WaitFor("Spent €\u00a0987.65, earned 987 points")
 }
 
 // "sign-in and customers with JavaScript off"

@@ -54,6 +54,7 @@ var reportSentences = []sentence{
 			v.t.Errorf("what is more (-want +got):\n%s", diff)
 		}
 	}},
+	{says: reportSummary, with: "as the panel shows it", story: thePanelSaysTheSame},
 	{
 		says: reportSummary, with: "no dates", method: "GET", path: "/reports/summary?from=yesterday&to=2026-13-01", as: "reports:read", status: 422,
 		want: invalid(`"from":["The from field must be a valid date."],"to":["The to field must be a valid date."]`),

@@ -55,7 +55,7 @@ func TestSpecification(t *testing.T) {
 	limited.exhaust(t)
 	scene := newScene(t, "LOYALTY_RATE_TOKEN=0", "LOYALTY_RATE_IP=0")
 	scene.limited = limited
-	for range 2 {
+	for range 3 {
 		scene.enlarge(t)
 	}
 	try := func(name string, late bool) {

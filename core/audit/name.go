@@ -59,16 +59,24 @@ func (r recordRow) id() string {
 	return strconv.FormatInt(*r.Number, 10)
 }
 
+// Of somebody who was erased both names are the same word.
+const customerName = `case when c.phone_key is null then c.first_name else c.first_name || ' ' || c.last_name end`
+
 // A page names few records, each of them found by its key: every id is looked for in
 // every table, and what is found in another one than the line's is passed over.
 const recordsSQL = `
-	select 'customer' as kind, id, null::bigint as number, first_name || ' ' || last_name as name,
+	select 'customer' as kind, c.id, null::bigint as number, ` + customerName + ` as name,
 		null::uuid as customer_id, '' as customer_name, null::bigint as spend_cents
-	from loyalty.customer
+	from loyalty.customer c
+	where c.tenant_id = @tenant_id
+		and c.id = any(@ids::uuid[])
+	union all
+	select 'import', id, null, file_name, null, '', null
+	from loyalty.customer_import
 	where tenant_id = @tenant_id
 		and id = any(@ids::uuid[])
 	union all
-	select 'transaction', t.id, null, '', c.id, c.first_name || ' ' || c.last_name, t.spend_amount_cents
+	select 'transaction', t.id, null, '', c.id, ` + customerName + `, t.spend_amount_cents
 	from loyalty.transaction t
 	join loyalty.customer c on c.tenant_id = @tenant_id and c.id = t.customer_id
 	where t.tenant_id = @tenant_id
@@ -79,7 +87,7 @@ const recordsSQL = `
 	where tenant_id = @tenant_id
 		and id = any(@ids::uuid[])
 	union all
-	select 'redemption', r.id, null, w.name, c.id, c.first_name || ' ' || c.last_name, null
+	select 'redemption', r.id, null, w.name, c.id, ` + customerName + `, null
 	from loyalty.redemption r
 	join loyalty.reward w on w.tenant_id = @tenant_id and w.id = r.reward_id
 	join loyalty.customer c on c.tenant_id = @tenant_id and c.id = r.customer_id
@@ -91,7 +99,7 @@ const recordsSQL = `
 	where tenant_id = @tenant_id
 		and id = any(@ids::uuid[])
 	union all
-	select 'voucher', v.id, null, k.name, c.id, c.first_name || ' ' || c.last_name, null
+	select 'voucher', v.id, null, k.name, c.id, ` + customerName + `, null
 	from loyalty.voucher v
 	join loyalty.coupon k on k.tenant_id = @tenant_id and k.id = v.coupon_id
 	join loyalty.customer c on c.tenant_id = @tenant_id and c.id = v.customer_id

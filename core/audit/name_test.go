@@ -37,6 +37,7 @@ func TestWhatLinesTellOf(t *testing.T) {
 	anna := must(customer.NewService(d).Upsert(t.Context(), by, customer.New{
 		FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: new("070 112 23 34"),
 	}))(t)
+	b.did(t, d.Now(), by, audit.Entry{Action: "customer.adjust", ID: anna.ID.String()})
 	sales := transaction.NewService(d)
 	kind := must(sales.AddType(t.Context(), by, transaction.NewType{
 		Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 1},
@@ -62,6 +63,16 @@ func TestWhatLinesTellOf(t *testing.T) {
 	vouchers := must(coupons.ListSent(t.Context(), by, sent.ID, core.Page{Size: 1}))(t)
 	must(coupons.Redeem(t.Context(), by, vouchers.Items[0].ID))(t)
 	b.did(t, d.Now(), by, audit.Entry{Action: "token.revoke", ID: "987654321"}) // nothing by that id
+	bo := must(customer.NewService(d).Upsert(t.Context(), by, customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: new("070 112 23 35")}))(t)
+	must(customer.NewService(d).Erase(t.Context(), by, bo.ID))(t)
+	list := core.NewID(d.Now())
+	_, err := d.Pool().Exec(t.Context(), `
+		insert into loyalty.customer_import (tenant_id, id, file_name, actor_kind, actor_id, actor_name, created_at, moved_at)
+		values ($1, $2, 'list.csv', '', '', '', now(), now())`, by.Tenant.ID, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.did(t, d.Now(), by, audit.Entry{Action: "import.run", ID: list.String()})
 	// A neighbour's record is nothing, and neither is a record of another noun.
 	neighbour := newBusiness(t)
 	theirs := must(reward.NewService(d).Add(t.Context(), neighbour.by, reward.New{Name: new("Tea"), PointsCost: new(int64(10))}))(t)
@@ -74,7 +85,7 @@ func TestWhatLinesTellOf(t *testing.T) {
 	sale := of("")
 	sale.SpendCents = new(int64(2450))
 	want := map[string]*audit.Record{
-		"customer.create": {Name: "Anna Lindqvist"}, "transaction_type.create": {Name: "Purchase"}, "transaction.void": sale,
+		"customer.erase": {Name: "Erased"}, "customer.adjust": {Name: "Anna Lindqvist"}, "import.run": {Name: "list.csv"}, "transaction_type.create": {Name: "Purchase"}, "transaction.void": sale,
 		"reward.create": {Name: "Espresso"}, "redemption.fulfil": of("Espresso"),
 		"coupon.create": {Name: "Hello"}, "coupon.send": {Name: "Hello"}, "voucher.redeem": of("Hello"),
 		"staff.create": {Name: "A owner"}, "token.revoke": nil, "reward.edit": nil, "coupon.edit": nil,

@@ -16,7 +16,8 @@ const exportSize = 1_000
 // reads them page by page and holds neither a connection nor a snapshot in between,
 // however slowly they are taken: everybody who is there at the beginning comes once, as
 // they are when their page is read, and nobody who comes later. An error of each ends it.
-// How many were handed over is in the log, also where it was broken off.
+// How many were handed over is in the log, also where it was broken off. A round trip for
+// each thousand, and one.
 func (s *Service) Export(ctx context.Context, by core.Actor, f Filter, each func(Row) error) error {
 	if err := by.Require(core.Manager); err != nil {
 		return err
@@ -40,10 +41,10 @@ func (s *Service) export(ctx context.Context, by core.Actor, f Filter, each func
 			return count, err
 		}
 		for _, r := range l.Items {
+			count++ // also one that is not taken whole
 			if err := each(r); err != nil {
 				return count, err
 			}
-			count++
 		}
 		page.Cursor = l.Next
 	}

@@ -12,6 +12,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
 )
 
 // exported are the customers that an export hands over.
@@ -41,14 +42,19 @@ func TestExport(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	stranger.made(t, "070 174 06 05", nil)
-	s.crowd(t, 2_100) // made in times to come: nobody of an export that begins now
+	s.crowd(t, 2_100)
+	shift := func(by string) {
+		t.Helper()
+		_, err := s.db.Pool().Exec(t.Context(), "update loyalty.customer set created_at = created_at + $2::interval where tenant_id = $1", s.by.Tenant.ID, by)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	shift("1 hour") // to times to come: nobody of an export that begins now
 	if got := s.exported(t, customer.Filter{}); len(got) != 0 {
 		t.Fatalf("%d came later", len(got))
 	}
-	_, err := s.db.Pool().Exec(t.Context(), "update loyalty.customer set created_at = created_at - interval '1 day' where tenant_id = $1", s.by.Tenant.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	shift("-1 day")
 	first := s.till(t).made(t, "070 174 06 05", nil)
 	s.edit(t, first.ID, customer.Edit{Status: core.Set("inactive")})
 
@@ -98,7 +104,7 @@ func TestAnExportThatIsBrokenOff(t *testing.T) {
 	if !errors.Is(err, full) {
 		t.Errorf("Export = %v, want what its taker said", err)
 	}
-	if diff := cmp.Diff([]map[string]any{{"filter": map[string]any{}, "count": 2.0, "complete": false}}, s.exports(t)); diff != "" {
+	if diff := cmp.Diff([]map[string]any{{"filter": map[string]any{}, "count": 3.0, "complete": false}}, s.exports(t)); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
 }
@@ -118,5 +124,18 @@ func TestExportRefuses(t *testing.T) {
 	}
 	if got := s.as(t, core.Manager).exported(t, customer.Filter{}); len(got) != 1 {
 		t.Errorf("a manager's = %v", got)
+	}
+}
+
+func TestExportRoundTrips(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	s := shopOf(t, d)
+	s.made(t, "070 174 06 05", nil)
+	s.exported(t, customer.Filter{})
+	before := count()
+	s.exported(t, customer.Filter{})
+	if got := count() - before; got != 2 {
+		t.Errorf("%d round trips, want 2", got)
 	}
 }

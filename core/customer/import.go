@@ -330,9 +330,15 @@ func (s *Imports) start(ctx context.Context, tx *db.Tx, by core.Actor, statement
 	return i, s.jobs.Add(ctx, tx, ImportJob{Tenant: by.Tenant.ID, Import: i.ID, Attempt: i.Attempt})
 }
 
-// Cancel ends an import where it is. What it has done stays done. Three round trips.
+// Cancel stops an import where it is: what it has done stays done. One that does not run
+// yet is discarded. Three round trips.
 func (s *Imports) Cancel(ctx context.Context, by core.Actor, id core.ID) (Import, error) {
 	return s.step(ctx, by, id, func(tx *db.Tx, file sheet) (Import, error) {
+		this := db.Args{"id": id}
+		if err := db.Queue(tx, dropFileSQL, this); err != nil {
+			return Import{}, err
+		}
+		now := db.Args{"id": id, "now": tx.Now}
 		switch file.Status {
 		case ImportCancelled:
 			return file.Import, nil
@@ -346,12 +352,13 @@ func (s *Imports) Cancel(ctx context.Context, by core.Actor, id core.ID) (Import
 			if err != nil {
 				return Import{}, err
 			}
+			return db.One[Import](ctx, tx, stopImportSQL, now)
 		case ImportUploaded, ImportChecking, ImportChecked:
 		}
-		if err := db.Queue(tx, dropFileSQL, db.Args{"id": id}); err != nil {
+		if err := db.Queue(tx, dropProblemsSQL, this); err != nil {
 			return Import{}, err
 		}
-		return db.One[Import](ctx, tx, cancelImportSQL, db.Args{"id": id, "now": tx.Now})
+		return db.One[Import](ctx, tx, discardImportSQL, now)
 	})
 }
 

@@ -131,11 +131,18 @@ const dropProblemsSQL = `
 	where tenant_id = @tenant_id
 		and import_id = @id`
 
-const cancelImportSQL = `
+const (
+	stopImportSQL = `
 	update loyalty.customer_import i
 	set status = 'cancelled',
 		moved_at = @now,
 		ended_at = @now` + thisImport
+
+	// What a check has counted is not what was done.
+	discardImportSQL = fromTheStart + `,
+		status = 'cancelled',
+		ended_at = @now` + thisImport
+)
 
 const dropFileSQL = `
 	delete from loyalty.customer_import_chunk

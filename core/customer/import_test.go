@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -626,6 +627,32 @@ func TestCancel(t *testing.T) {
 	} {
 		if err := step(); !errors.Is(err, customer.ErrImportStep) {
 			t.Errorf("after it was cancelled: %v", err)
+		}
+	}
+	// One that does not run yet is discarded: nobody reads later that it did what its check foresaw.
+	checked := o.checked(t, lines("name,phone", "Dan Ek,070 174 06 08", "Elsa Ek,1"))
+	got, err := o.imports.Cancel(t.Context(), o.by, checked.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantCounts(t, got, customer.ImportCancelled, counts{Rows: 2})
+	if got := o.problems(t, checked.ID); len(got) != 0 {
+		t.Errorf("problems of a discarded one: %v", got)
+	}
+	for _, c := range []struct {
+		id   core.ID
+		want []string // of the log
+	}{{i.ID, []string{"import.run", "import.cancel"}}, {checked.ID, nil}} {
+		var log []string
+		rows, err := o.db.Pool().Query(t.Context(), "select action from loyalty.audit_entry where tenant_id = $1 and subject_id = $2 order by id", o.by.Tenant.ID, c.id.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if log, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(log, c.want) {
+			t.Errorf("log = %v, want %v", log, c.want)
 		}
 	}
 	done := o.imported(t, lines("name,phone", "Anna Ek,070 174 06 05"))

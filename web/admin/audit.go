@@ -2,8 +2,11 @@ package admin
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -115,25 +118,25 @@ const theSystem = "The system"
 // auditNoun is how the log shows a noun.
 type auditNoun struct {
 	label  string // of all of them
-	one    string // that has no name, or is there no more
 	icon   string
 	path   string // of its pages
 	detail bool   // each has a page of its own
 }
 
 var auditNouns = map[string]auditNoun{
-	"customer":         {"Customers", "a customer", "user", customersPath, true},
-	"transaction":      {"Sales", "a sale", "receipt", "/admin/transactions", true},
-	"transaction_type": {"Transaction types", "a transaction type", "category", "/admin/types", true},
-	"reward":           {"Rewards", "a reward", "gift", "/admin/rewards", true},
-	"redemption":       {"Redemptions", "a reward", "list-check", "", false},
-	"coupon":           {"Coupons", "a coupon", "ticket", "/admin/coupons", true},
-	"voucher":          {"Vouchers", "a coupon", "ticket", "", false},
-	"location":         {"Locations", "a location", "map-pin", "/admin/locations", false},
-	"staff":            {"Staff", "somebody", "users", "/admin/settings/staff", true},
-	"session":          {"Signing out", "a session", "logout", "", false},
-	"token":            {"API tokens", "an API token", "key", "/admin/settings/tokens", false},
-	"tenant":           {"Business settings", "the business", "building-store", "/admin/settings/business", false},
+	"customer":         {"Customers", "user", customersPath, true},
+	"import":           {"Imports", "file-import", "", false},
+	"transaction":      {"Sales", "receipt", transactionsPath, true},
+	"transaction_type": {"Transaction types", "category", typesPath, true},
+	"reward":           {"Rewards", "gift", "/admin/rewards", true},
+	"redemption":       {"Redemptions", "list-check", "", false},
+	"coupon":           {"Coupons", "ticket", "/admin/coupons", true},
+	"voucher":          {"Vouchers", "ticket", "", false},
+	"location":         {"Locations", "map-pin", "/admin/locations", false},
+	"staff":            {"Staff", "users", staffPath, true},
+	"session":          {"Sessions", "logout", "", false},
+	"token":            {"API tokens", "key", tokensPath, false},
+	"tenant":           {"Business settings", "building-store", businessPath, false},
 }
 
 // auditSentences say what was done. {who} did it, to what is called {name}; a sale has a
@@ -141,6 +144,12 @@ var auditNouns = map[string]auditNoun{
 var auditSentences = map[string]string{
 	"customer.create":            "{who} added the customer {name}.",
 	"customer.edit":              "{who} changed the customer {name}.",
+	"customer.adjust":            "{who} corrected the balance of {name}.",
+	"customer.erase":             "{who} erased a customer: {name}.",
+	"customer.download":          "{who} downloaded all data of the customer {name}.",
+	"customer.export":            "{who} exported customers.",
+	"import.run":                 "{who} imported customers from {name}.",
+	"import.cancel":              "{who} stopped the import from {name}.",
 	"transaction.void":           "{who} voided {sale} by {customer}.",
 	"transaction_type.create":    "{who} added the transaction type {name}.",
 	"transaction_type.edit":      "{who} changed the transaction type {name}.",
@@ -234,11 +243,13 @@ func auditBlank(by core.Actor, l audit.Line, blank string) views.Word {
 	case blank == "who":
 		return views.Word{Text: l.ActorName, Strong: true}
 	case l.Subject == "tenant":
-		return views.Word{Text: noun.one, Path: path}
-	case record == nil && blank == "customer":
-		return views.Word{Text: "a customer"}
+		return views.Word{Text: "the business", Path: path}
+	case record == nil && blank == "sale":
+		return views.Word{Text: "a sale"}
+	case record == nil && (blank == "customer" || l.Subject == "staff"):
+		return views.Word{Text: "somebody unknown"}
 	case record == nil:
-		return views.Word{Text: noun.one}
+		return views.Word{Text: "that is no longer there"}
 	case blank == "customer":
 		return views.Word{Text: record.CustomerName, Path: customerPath(*record.CustomerID)}
 	case blank == "sale":
@@ -279,11 +290,24 @@ func auditValue(by core.Actor, field string, value *string) string {
 		if at, err := time.Parse(time.RFC3339, *value); err == nil {
 			return page.Time(at, by.Tenant.TimeZone)
 		}
-	case strings.HasPrefix(*value, "["):
-		var list []string
-		if json.Unmarshal([]byte(*value), &list) == nil {
-			return strings.Join(list, ", ")
-		}
+	case strings.HasPrefix(*value, "["), strings.HasPrefix(*value, "{"):
+		return auditList(*value)
 	}
 	return *value
+}
+
+// auditList is a list of texts, or of named ones, without the marks of JSON.
+func auditList(text string) string {
+	var list []string
+	if json.Unmarshal([]byte(text), &list) == nil {
+		return strings.Join(list, ", ")
+	}
+	var named map[string]any
+	if json.Unmarshal([]byte(text), &named) != nil {
+		return text // somebody's own words
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		list = append(list, fmt.Sprintf("%s: %v", auditField(name), named[name]))
+	}
+	return strings.Join(list, ", ")
 }

@@ -58,7 +58,7 @@ func square(t *testing.T, c color.Color) string {
 }
 
 func (a answer) chosen(field string) string {
-	return a.Find("#field-" + field + " option[selected]").AttrOr("value", "nothing")
+	return a.Find("#field-"+field+" option[selected]").AttrOr("value", "nothing")
 }
 
 // "Settings: business (name, time zone, currency, country, logo, colour)".

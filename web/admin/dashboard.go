@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -226,8 +225,13 @@ func quoted(name *string) string {
 	return "“" + *name + "”"
 }
 
-// wholeName is one line, also of somebody who has only one name.
-func wholeName(first, last string) string { return strings.TrimSpace(first + " " + last) }
+// wholeName is the name of a customer. Of somebody who was erased both are the same word.
+func wholeName(first, last string) string {
+	if first == "Erased" && last == first {
+		return first
+	}
+	return first + " " + last
+}
 
 // firstSteps shows a new business what to do, until it has a sale.
 func (a *Admin) firstSteps(c echo.Context, has report.FirstSteps) error {

@@ -169,7 +169,7 @@ func (a *Admin) summaryReport(c echo.Context) error {
 	v.Problem = q.Problem()
 	if v.Problem.None() {
 		v.CSV = reportOf(summaryCSVPath, c.QueryParams(), days)
-		v.Frame.Chart = true
+		v.Chart = true
 		currency, today := page.Actor(c).Tenant.Currency, a.localToday(page.Actor(c))
 		v.Figures, v.Charts = summaryFigures(sum, currency), []ui.Chart{spendPerDay(sum, currency, today), pointsPerDay(sum, today)}
 	}

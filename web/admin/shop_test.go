@@ -149,15 +149,21 @@ type answer struct {
 // words is the text of what a selector finds, with one space between words, also where
 // only an element's end is between them.
 func (a answer) words(selector string) string {
-	var words []string
+	return strings.Join(strings.Fields(strings.Join(a.each(selector), " ")), " ")
+}
+
+// each is the text of each thing that a selector finds.
+func (a answer) each(selector string) (texts []string) {
 	for _, found := range a.Find(selector).Nodes {
+		var words []string
 		for n := range found.Descendants() {
 			if n.Type == html.TextNode {
 				words = append(words, strings.Fields(n.Data)...)
 			}
 		}
+		texts = append(texts, strings.Join(words, " "))
 	}
-	return strings.Join(words, " ")
+	return texts
 }
 
 func (b *browser) ask(method, path string, body io.Reader, header ...string) answer {

@@ -50,7 +50,7 @@ func TestBrowser(t *testing.T) {
 // pages are what the server shows, by path.
 var pages = map[string]string{
 	"/favicon.ico": ``, // of pages that name none
-	"/":            `<h1>Start</h1><a href="/form">The form</a>`,
+	"/":            `<h1>Start</h1><a href="/form">The form</a> <a href="/list.csv" download>A list</a> <a href="https://elsewhere.example/">Elsewhere</a>`,
 	"/form": `<h1>A form</h1>
 		<form method="post" action="/sent" enctype="multipart/form-data">
 			<label for="name">Name <span>optional</span></label><input id="name" name="name" value="nobody">
@@ -145,6 +145,9 @@ func testSteps(t *testing.T, p *browsertest.Page) {
 		t.Fatal(err)
 	}
 	p.Open("/")
+	if got, want := p.Links(), []string{"/form"}; !slices.Equal(got, want) {
+		t.Errorf("the page links to %q, want %q", got, want)
+	}
 	p.Click("The form")
 	p.Fill("Name", "Åsa Öberg")
 	p.Fill("City", "Åre")
@@ -257,6 +260,11 @@ func testFaults(t *testing.T, p *browsertest.Page) {
 	p.Open("/nowhere")
 	if got := p.ConsoleErrors(); got != nil {
 		t.Errorf("a page that should be missing: %q", got)
+	}
+	next := p.For(t)
+	next.Open("/nowhere")
+	if got := next.ConsoleErrors(); len(got) != 1 {
+		t.Errorf("a missing page, in the hands of another test: %q", got)
 	}
 }
 

@@ -73,11 +73,12 @@ func begin(t *testing.T, in *tab, base string) *Page {
 	return p
 }
 
-// For is the same tab in the hands of another test: opening one takes longer than most
-// pages do, so those that share nothing may take turns. It closes with the first test.
+// For is the same tab in the hands of another test, which expects nothing yet: opening
+// one takes longer than most pages do, so tests may take turns. It closes with the first.
 func (p *Page) For(t *testing.T) *Page {
 	other := *p
 	other.t = t
+	other.watch.expectNothing()
 	t.Cleanup(func() {
 		for _, fault := range other.ConsoleErrors() {
 			t.Errorf("in the browser: %s", fault)
@@ -218,6 +219,14 @@ func (p *Page) Press(key string) {
 		p.t.Fatalf("press %s: %v", key, err)
 	}
 	p.settle()
+}
+
+// Links are the addresses on the same host that the page links to, in sight or not, as
+// pages and not as files.
+func (p *Page) Links() []string {
+	p.t.Helper()
+	p.rest()
+	return ask[[]string](p, "links")
 }
 
 // Sideways are the elements that make the page scroll sideways: there should be none.

@@ -48,6 +48,8 @@ globalThis.ours = (() => {
     // frame is over when the page has drawn itself, and done what it does before that.
     frame: () => new Promise((drawn) => requestAnimationFrame(() => drawn(true))),
 
+    links: () => [...document.querySelectorAll("a[href]:not([download])")].filter((a) => a.origin === location.origin).map((a) => a.pathname + a.search),
+
     address: () => location.pathname + location.search,
 
     // says is why the page does not show a text, or "". Capitals may be the style sheet's.

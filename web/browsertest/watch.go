@@ -34,10 +34,7 @@ type request struct {
 }
 
 func newWatch(main cdp.FrameID) *watch {
-	return &watch{
-		main: main, requests: map[network.RequestID]request{},
-		expected: []int64{http.StatusUnprocessableEntity}, // a refused form is shown again
-	}
+	return &watch{main: main, requests: map[network.RequestID]request{}}
 }
 
 // see takes the events of the tab, in their order.
@@ -134,6 +131,12 @@ func (w *watch) takeFaults() []string {
 	faults := w.faults
 	w.faults = nil
 	return faults
+}
+
+func (w *watch) expectNothing() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.expected = []int64{http.StatusUnprocessableEntity} // a refused form is shown again
 }
 
 func (w *watch) expect(statuses []int) {

@@ -48,7 +48,11 @@ func (k *Kit) CSV(c echo.Context, name string, header []string, write func(row f
 // What fails before its first bytes are on their way is returned. After that the answer
 // is broken off, so that nobody keeps half a file for a whole one.
 func (k *Kit) Download(c echo.Context, name, mediaType string, write func(file io.Writer) error) error {
-	err := write(&download{kit: k, c: c, name: name, mediaType: mediaType})
+	return k.downloaded(c, write(&download{kit: k, c: c, name: name, mediaType: mediaType}))
+}
+
+// downloaded ends a download. One that failed underway is broken off.
+func (k *Kit) downloaded(c echo.Context, err error) error {
 	if err == nil || !c.Response().Committed {
 		return err
 	}
@@ -105,20 +109,25 @@ type download struct {
 	mediaType string
 }
 
+// goOn gives a download more time: the server's own deadlines are for pages.
+func (d *download) goOn() {
+	deadlines := http.NewResponseController(d.c.Response())
+	// The whole request was read, and a recorder in a test has no deadlines.
+	_ = deadlines.SetReadDeadline(time.Time{})
+	_ = deadlines.SetWriteDeadline(time.Now().Add(stalled)) //nolint:forbidigo // deadlines are of this machine's clock
+}
+
 func (d *download) Write(b []byte) (int, error) {
 	w := d.c.Response()
-	deadlines := http.NewResponseController(w)
 	if !w.Committed {
 		if err := d.kit.settle(d.c); err != nil {
 			return 0, err
 		}
-		// The whole request was read. Its deadline would end the download with it.
-		_ = deadlines.SetReadDeadline(time.Time{})
 		h := w.Header()
 		h.Set(echo.HeaderContentType, d.mediaType)
 		h.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": d.name}))
 		w.WriteHeader(http.StatusOK)
 	}
-	_ = deadlines.SetWriteDeadline(d.kit.Now().Add(stalled)) // a recorder in a test has none
+	d.goOn()
 	return w.Write(b)
 }

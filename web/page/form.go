@@ -1,7 +1,6 @@
 package page
 
 import (
-	"errors"
 	"net/url"
 	"slices"
 	"strconv"
@@ -174,10 +173,6 @@ func (f *Form) Refused(err error) bool {
 	switch {
 	case refusal == nil:
 		return false
-	case errors.Is(err, core.ErrKeyReused):
-		f.Values.Del(FormKey) // it would be refused again
-		f.problem.Sentence = "This form was sent before, with something else in it. Look through it and send it once more."
-		return true
 	case refusal.Kind == core.KindInvalid:
 		f.errors = core.Fields{}
 		for name, messages := range refusal.Fields {

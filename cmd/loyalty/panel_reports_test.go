@@ -1,0 +1,189 @@
+package main
+
+import (
+	"encoding/csv"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/PuerkitoBio/goquery"
+	"github.com/google/go-cmp/cmp"
+)
+
+// file reads a download, each line by the names of its columns.
+func (p *desk) file(path string) (lines []map[string]string) {
+	p.t.Helper()
+	a := p.expect(p.t, http.StatusOK, "GET", p.shop.PanelURL+path, "", "", "Cookie: "+p.cookie)
+	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(a.body, "\uFEFF"))).ReadAll()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, row := range rows[1:] {
+		line := map[string]string{}
+		for i, name := range rows[0] {
+			line[name] = row[i]
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// digits are the number in a text: of "€ 1,234.50" the cents, of "none" nothing.
+func digits(text string) (n float64) {
+	for _, r := range text {
+		if r >= '0' && r <= '9' {
+			n = n*10 + float64(r-'0')
+		}
+	}
+	return n
+}
+
+// thePanelSaysTheSame compares what a page shows, what its file holds, and what the API
+// answers: "the same numbers as the API, from the same functions".
+func thePanelSaysTheSame(v *visit) {
+	quiet := v.quiet()
+	quiet.fill("{hundred_points} {sale} {stamp_sale} {voided}")
+	quiet.made("/transactions", `{"customer_ulid":"{bo}","transaction_type_id":{points},"spend_amount_cents":123456}`)
+	quiet.made("/redemptions", redeemsInStock)
+	quiet.made("/coupons/{voucher}/redeem", "")
+	p := quiet.desk()
+	p.summaries()
+	p.rankings()
+	p.couponStatistics()
+}
+
+func (p *desk) same(what string, got, want any) {
+	p.t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		p.t.Errorf("%s (-API +panel):\n%s", what, diff)
+	}
+}
+
+func (p *desk) summaries() {
+	p.t.Helper()
+	type figures = map[string]float64
+	api := decode[single[struct {
+		From, To string
+		Days     []map[string]any
+	}]](p.t, p.ask("GET", "/reports/summary", "reports:read", "").body).Data
+	totals := decode[single[map[string]any]](p.t, p.ask("GET", "/reports/summary", "reports:read", "").body).Data
+
+	page, file := p.open("/reports"), p.file("/reports/summary.csv?from="+api.From+"&to="+api.To)
+	shown := figures{}
+	page.Find(".col-6 .card").Each(func(_ int, card *goquery.Selection) {
+		names := map[string][2]string{
+			"Sales": {"transactions_count", "voided_count"}, "Tracked spend": {"spend_total_cents"}, "Points issued": {"points_awarded", "points_reversed"},
+			"Points redeemed": {"points_redeemed", "redemptions_count"}, "Active customers": {"active_customers"}, "New customers": {"new_customers"},
+			"Stamps issued": {"stamps_awarded"}, "Vouchers redeemed": {"vouchers_redeemed"},
+		}[strings.TrimSpace(card.Find(".subheader").Text())]
+		shown[names[0]] = digits(card.Find(".h1").Text())
+		if names[1] != "" {
+			shown[names[1]] = digits(card.Find(".card-body > .text-secondary").Text())
+		}
+	})
+	want := figures{}
+	for name, value := range totals {
+		if n, isNumber := value.(float64); isNumber {
+			want[name] = n
+		}
+	}
+	p.same("summary", shown, want)
+
+	columns := map[string]string{
+		"transactions_count": "Sales", "voided_count": "Voided sales", "spend_total_cents": "Spend (EUR)", "points_awarded": "Points issued",
+		"stamps_awarded": "Stamps issued", "points_reversed": "Points taken back by voids", "points_redeemed": "Points redeemed",
+		"redemptions_count": "Redemptions", "vouchers_redeemed": "Vouchers redeemed", "new_customers": "New customers",
+	}
+	if len(file) != len(api.Days) || len(api.Days) != 30 {
+		p.t.Fatalf("the file has %d days, the API %d", len(file), len(api.Days))
+	}
+	values := func(chart string, day int) (values []float64) {
+		page.Find(chart + " tbody tr").Eq(day).Find("td").Each(func(_ int, cell *goquery.Selection) {
+			n, err := strconv.ParseFloat(cell.AttrOr("data-value", ""), 64)
+			if err != nil || n != digits(cell.Text()) {
+				p.t.Errorf("drawn is %v, written %s", n, cell.Text())
+			}
+			values = append(values, n)
+		})
+		return values
+	}
+	for i, day := range api.Days {
+		got, want := map[string]any{"date": file[i]["Date"]}, map[string]any{}
+		for name, value := range day {
+			want[name] = value
+			if name != "date" {
+				got[name] = digits(file[i][columns[name]])
+			}
+		}
+		p.same("file, day by day", got, want)
+		p.same("spend", values("#spend", i), []float64{day["spend_total_cents"].(float64)})
+		p.same("points", values("#points", i), []float64{day["points_awarded"].(float64), day["points_redeemed"].(float64)})
+	}
+}
+
+func (p *desk) rankings() {
+	p.t.Helper()
+	type customer struct {
+		ULID   string  `json:"ulid"`
+		First  string  `json:"first_name"`
+		Last   string  `json:"last_name"`
+		Sales  float64 `json:"transactions_count"`
+		Spend  float64 `json:"spend_total_cents"`
+		Points float64 `json:"points_awarded"`
+	}
+	for _, by := range []string{"spend", "points", "visits"} {
+		want := decode[many[customer]](p.t, p.ask("GET", "/reports/customers/top?by="+by, "reports:read", "").body).Data
+		var shown, written []customer
+		p.open("/reports/customers?by=" + by).Find("tbody tr").Each(func(_ int, row *goquery.Selection) {
+			cell := func(n int) float64 { return digits(row.Find("td").Eq(n).Text()) }
+			name := row.Find("a")
+			first, last, _ := strings.Cut(name.Text(), " ")
+			row.Find(".to-sm").Remove() // the same once more, for phones
+			shown = append(shown, customer{
+				strings.TrimPrefix(name.AttrOr("href", ""), "/admin/customers/"), first, last, cell(3), cell(5), cell(4),
+			})
+		})
+		for _, line := range p.file("/reports/customers.csv?by=" + by) {
+			written = append(written, customer{
+				line["ULID"], line["First name"], line["Last name"], digits(line["Sales"]), digits(line["Spend (EUR)"]), digits(line["Points issued"]),
+			})
+		}
+		if len(want) < 2 {
+			p.t.Errorf("there are %d customers to rank", len(want))
+		}
+		p.same("top by "+by, shown, want)
+		p.same("file of top by "+by, written, want)
+	}
+}
+
+func (p *desk) couponStatistics() {
+	p.t.Helper()
+	type coupon struct {
+		ULID                             string `json:"ulid"`
+		Name                             string `json:"name"`
+		Sent, Pending, Redeemed, Expired float64
+		Rate                             float64 `json:"redemption_rate"`
+	}
+	want := decode[many[coupon]](p.t, p.ask("GET", "/reports/coupons", "reports:read", "").body).Data
+	var shown, written []coupon
+	p.open("/reports/coupons").Find("tbody tr").Each(func(i int, row *goquery.Selection) {
+		cell := func(n int) float64 { return digits(row.Find("td").Eq(n).Text()) }
+		if percent := strconv.FormatFloat(100*want[i].Rate, 'f', 1, 64) + "%"; want[i].Sent > 0 && row.Find("td").Eq(5).Text() != percent {
+			p.t.Errorf("rate of %s is %s, want %s", want[i].Name, row.Find("td").Eq(5).Text(), percent)
+		}
+		shown = append(shown, coupon{
+			strings.TrimPrefix(row.Find("a").AttrOr("href", ""), "/admin/coupons/"), row.Find("a").Text(), cell(1), cell(3), cell(2), cell(4), want[i].Rate,
+		})
+	})
+	for _, line := range p.file("/reports/coupons.csv") {
+		rate, err := strconv.ParseFloat(line["Redemption rate"], 64)
+		if err != nil {
+			p.t.Error(err)
+		}
+		written = append(written, coupon{
+			line["ULID"], line["Coupon"], digits(line["Sent"]), digits(line["Pending"]), digits(line["Redeemed"]), digits(line["Expired"]), rate,
+		})
+	}
+	p.same("coupons", shown, want)
+	p.same("file of coupons", written, want)
+}

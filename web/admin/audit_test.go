@@ -1,0 +1,222 @@
+package admin_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/web/admin"
+)
+
+var blank = regexp.MustCompile(`\{[a-z]*\}`)
+
+// "Action names translated into sentences in one table, a test holds it complete against
+// core/audit's list of known actions."
+func TestEveryActionHasItsSentence(t *testing.T) {
+	t.Parallel()
+	actions := audit.Actions(core.System(core.Tenant{}, "test"))
+	nouns := map[string]bool{}
+	for _, action := range actions {
+		noun, _, _ := strings.Cut(action, ".")
+		nouns[noun] = true
+		sentence := admin.AuditSentence(action)
+		if sentence == "" || admin.AuditNoun(noun) == "" {
+			t.Errorf("the page of the log has no words for %s: web/admin/audit.go", action)
+		}
+		for _, b := range blank.FindAllString(sentence, -1) {
+			if !slices.Contains([]string{"{who}", "{name}", "{customer}", "{sale}"}, b) {
+				t.Errorf("%s: nothing fills %s", action, b)
+			}
+		}
+	}
+	if sentences, labels := admin.AuditWords(); sentences != len(actions) || labels != len(nouns) {
+		t.Errorf("words for %d actions of %d nouns, known are %d of %d", sentences, labels, len(actions), len(nouns))
+	}
+}
+
+// did writes something into the log, as somebody at some time.
+func (m *market) did(t *testing.T, when string, by core.Actor, e audit.Entry) {
+	t.Helper()
+	e.Subject, _, _ = strings.Cut(e.Action, ".")
+	_, err := db.InTenant(t.Context(), m.at(t, when), by, func(tx *db.Tx) (int, error) { return 0, audit.Write(tx, by, e) })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// "Who did what to what, in words": what it was and what it is, when, from which address,
+// and a link to each thing that has a page.
+func TestAuditLog(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	anna := m.customer(t, "2026-06-01 09:00", "Anna <b>", "Lindqvist")
+	maja := m.by
+	maja.Name, maja.Address, maja.RequestID = "Maja <i> Sund", "192.0.2.7", "01JXREQUEST"
+	if _, err := customer.NewService(m.at(t, "2026-06-02 09:00")).Edit(t.Context(), maja, anna, customer.Edit{Email: core.Set("anna@example.com")}); err != nil {
+		t.Fatal(err)
+	}
+	sale := m.sale(t, "2026-06-03 09:00", anna, m.purchase, 2_450)
+	m.void(t, "2026-06-03 23:30", sale)
+	m.redeemed(t, "2026-06-04 09:00", anna)
+	m.did(t, "2026-06-05 09:00", core.Actor{Kind: core.ByToken, ID: "17", Name: "Till 2", Tenant: m.by.Tenant}, audit.Entry{
+		Action: "reward.edit", ID: m.espresso.String(), Old: map[string]any{"active": true, "stock": 5}, New: map[string]any{"active": false, "stock": nil},
+	})
+	m.did(t, "2026-06-06 09:00", core.System(m.by.Tenant, "sign-in"), audit.Entry{Action: "staff.sign_in_refused", New: map[string]any{"email": "x@example.com"}})
+	m.did(t, "2026-06-07 09:00", m.by, audit.Entry{
+		Action: "transaction_type.edit", ID: "987654321", Old: map[string]any{"min_spend_cents": 500}, New: map[string]any{"min_spend_cents": 123_450},
+	})
+	m.did(t, "2026-06-08 09:00", m.by, audit.Entry{
+		Action: "token.create", ID: "987654321", New: map[string]any{"abilities": []string{"a", "b"}, "expires_at": "2026-06-08T22:30:00Z"},
+	})
+	m.did(t, "2026-06-09 09:00", m.by, audit.Entry{Action: "till.open", ID: "1"})
+	m.did(t, "2026-06-09 10:00", m.by, audit.Entry{Action: "customer.export", New: map[string]any{"filter": map[string]any{"search": "anna", "sort": "name"}, "note": "[x"}})
+
+	page := m.signedIn(t, core.Owner).get("/admin/audit?from=2026-06-01&to=2026-06-09")
+	wants(t, "sentences", page.each(".audit-what > p"), []string{
+		"A owner exported customers.",
+		"A owner : till, open.",
+		"A owner made the API token that is no longer there.",
+		"A owner changed the transaction type that is no longer there.",
+		"Signing in as somebody unknown was refused.",
+		"Till 2 changed the reward Espresso .",
+		"A owner handed Espresso over to Anna <b> Lindqvist .",
+		"A owner voided a sale of € 24.50 by Anna <b> Lindqvist .",
+		"Maja <i> Sund changed the customer Anna <b> Lindqvist .",
+		"A owner added the customer Anna <b> Lindqvist .",
+	})
+	wants(t, "links", page.links(".audit-what > p a"), []string{
+		"/admin/rewards/" + m.espresso.String(), "/admin/customers/" + anna.String(), "/admin/transactions/" + sale.String(), "/admin/customers/" + anna.String(),
+		"/admin/customers/" + anna.String(), "/admin/customers/" + anna.String(),
+	})
+	changes := func(row int) []string { return page.each(fmt.Sprintf(".audit-row:nth-child(%d) tr", row)) }
+	wants(t, "a filter", changes(1), []string{"Field Value", "Filter Search: anna, Sort: name", "Note [x"})
+	wants(t, "made", changes(3), []string{"Field Value", "Abilities a, b", "Expires at 9 Jun 2026, 00:30"})
+	wants(t, "money", changes(4), []string{"Field Before After", "Min spend € 5.00 € 1,234.50"})
+	wants(t, "yes and no", changes(6), []string{"Field Before After", "Active yes no", "Stock 5 – nothing"})
+	wants(t, "was nothing", changes(9), []string{"Field Value", "E-mail anna@example.com"})
+	if got := page.words(".audit-row:nth-child(9) .audit-when.from-sm"); got != "2 Jun 2026, 09:00 192.0.2.7" {
+		t.Errorf("when and from where = %q", got)
+	}
+	if got := page.words(".audit-row:nth-child(8) .audit-when.from-sm time"); got != "3 Jun 2026, 23:30" {
+		t.Errorf("by the clocks of the shop = %q", got)
+	}
+	if got := page.words(".audit-row:nth-child(9) code"); got != "01JXREQUEST" || page.words(".audit-row:nth-child(6) .from-sm div") != "by API token" {
+		t.Errorf("request = %q, %q", got, page.words(".audit-row:nth-child(6) .from-sm"))
+	}
+	if page.Find(".audit i, .audit b").Length() > 0 {
+		t.Error("a name is taken for a tag")
+	}
+	wants(t, "more of the same", page.links(".audit-row:nth-child(6) .btn"), []string{
+		"/admin/audit?actor=token%3A17", "/admin/audit?subject=reward&subject_id=" + m.espresso.String(),
+	})
+}
+
+// redeemed exchanges points of its own for an espresso that is handed over.
+func (m *market) redeemed(t *testing.T, when string, by core.ID) {
+	t.Helper()
+	m.sale(t, when, by, m.purchase, 10)
+	id := m.redemption(t, when, by)
+	if _, err := m.rewards(t, when).Fulfil(t.Context(), m.by, id); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// "Filters by what (noun), who, from/to; cursor paging", as a page and as a fragment.
+func TestAuditFilters(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	emre := dbtest.Person(t, m.db, m.by, core.Manager)
+	var customers []core.ID
+	for range 30 {
+		customers = append(customers, m.customer(t, "2026-06-02 09:00", "Anna", "Lindqvist"))
+	}
+	m.did(t, "2026-06-01 23:59", emre, audit.Entry{Action: "reward.edit", ID: m.espresso.String()})
+	m.did(t, "2026-06-03 00:00", emre, audit.Entry{Action: "customer.edit", ID: customers[0].String()})
+	owner := m.signedIn(t, core.Owner)
+	count := func(query string) int {
+		t.Helper()
+		return owner.get("/admin/audit?" + query).Find(".audit-row").Length()
+	}
+	for query, want := range map[string]int{
+		"subject=reward&from=2026-06-01&to=2026-06-14": 1, "actor=staff%3A" + emre.ID: 2, "actor=staff%3A" + emre.ID + "&subject=customer": 1,
+		"from=2026-06-01&to=2026-06-01": 1, "from=2026-06-03&to=2026-06-03": 1, "from=2026-06-02&to=2026-06-02": 25,
+		"subject=customer&subject_id=" + customers[0].String(): 2, "subject=customer&subject_id=" + customers[1].String(): 1,
+		"from=2020-01-01&to=2020-01-02": 0,
+	} {
+		if got := count(query); got != want {
+			t.Errorf("%s shows %d entries, want %d", query, got, want)
+		}
+	}
+	first := owner.get("/admin/audit?subject=customer&from=2026-06-02&to=2026-06-02")
+	next := owner.get(first.links("nav[aria-label=Pages] a")[0], "Hx-Request", "true")
+	if next.Find("header, form").Length() > 0 || next.Find("#audit .audit-row").Length() != 5 || next.words(".card-footer p") != "5 entries" {
+		t.Errorf("the second page: %s", next.words("#audit"))
+	}
+	if got := first.each("#field-subject option[selected]"); !slices.Equal(got, []string{"Customers"}) {
+		t.Errorf("what is chosen = %q", got)
+	}
+	picked := owner.get("/admin/audit?actor=staff%3A" + emre.ID)
+	if got := picked.words("#field-actor option[selected]"); got != "A manager" || !slices.Contains(picked.each("#field-actor option"), "The system") {
+		t.Errorf("who is chosen = %q of %q", got, picked.each("#field-actor option"))
+	}
+	m.did(t, "", core.Actor{Kind: core.ByAdmin, ID: "3", Name: "Root", Tenant: m.by.Tenant}, audit.Entry{Action: "tenant.edit", ID: "1"})
+	other := owner.get("/admin/audit?actor=admin%3A3")
+	if got := other.words("#field-actor option[selected]"); got != "Root" || other.words(".audit-row:first-child .audit-what > p") != "Root changed the settings of the business ." || other.words(".audit-when.from-sm div") != "by the platform" {
+		t.Errorf("somebody of the platform = %q, %q", got, other.words(".audit-row"))
+	}
+	record := owner.get("/admin/audit?subject=customer&subject_id=" + customers[0].String())
+	if got := record.words("#audit .card-body"); !strings.HasPrefix(got, "Only what was done to Anna Lindqvist") || record.Find("input[name=subject_id]").AttrOr("value", "") != customers[0].String() {
+		t.Errorf("one record = %q", got)
+	}
+	nothing := owner.get("/admin/audit?from=2020-01-01&to=2020-01-02")
+	if got := nothing.links(".empty a"); len(got) != 1 || got[0] != "/admin/audit" {
+		t.Errorf("nothing found leads to %v", got)
+	}
+	wrong := owner.ask(http.MethodGet, "/admin/audit?from=2026-06-10&to=2026-06-01", nil)
+	if wrong.Code != http.StatusUnprocessableEntity || wrong.words("#audit .alert") != "The to field must be a date after or equal to from." ||
+		wrong.Find("#field-from").AttrOr("value", "") != "2026-06-10" || !wrong.Find("#field-to").HasClass("is-invalid") {
+		t.Errorf("the wrong way round = %d %s", wrong.Code, wrong.words("#audit"))
+	}
+	if a := owner.ask(http.MethodGet, "/admin/audit?subject=weather&actor=wind&cursor=x", nil, "Hx-Request", "true"); a.Code != http.StatusUnprocessableEntity || len(a.each(".alert li")) != 3 {
+		t.Errorf("nonsense = %d %s", a.Code, a.words("#audit"))
+	}
+}
+
+// "Managers as core allows": not of people, tokens, sessions and settings. And nobody reads
+// another business's.
+func TestWhoReadsTheAuditLog(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	m.customer(t, "2026-06-02 09:00", "Anna", "Lindqvist")
+	m.did(t, "2026-06-03 09:00", m.by, audit.Entry{Action: "tenant.edit", ID: "1"})
+	manager := m.signedIn(t, core.Manager)
+	page := manager.get("/admin/audit")
+	got := page.words(".audit-what > p")
+	if !strings.Contains(got, "added the customer Anna Lindqvist") || strings.Contains(got, "settings") || strings.Contains(got, "staff") {
+		t.Errorf("a manager reads %q", got)
+	}
+	wants(t, "a manager chooses of", page.each("#field-subject option"), []string{
+		"Everything", "Customers", "Imports", "Sales", "Transaction types", "Rewards", "Redemptions", "Coupons", "Vouchers", "Locations",
+	})
+	for _, subject := range []string{"staff", "token", "session", "tenant"} {
+		if a := manager.ask(http.MethodGet, "/admin/audit?subject="+subject, nil); a.Code != http.StatusForbidden {
+			t.Errorf("a manager asks for %s: %d, want 403", subject, a.Code)
+		}
+	}
+	stranger := newShop(t).signedIn(t, core.Owner)
+	if got := stranger.get("/admin/audit").words(".audit-what"); strings.Contains(got, "Anna") {
+		t.Errorf("a stranger reads %q", got)
+	}
+	empty := newShop(t)
+	if got := empty.signedIn(t, core.Manager).get("/admin/audit").words(".empty-title"); got != "Nothing in the log yet" {
+		t.Errorf("of nothing = %q", got)
+	}
+}

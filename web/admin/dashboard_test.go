@@ -1,0 +1,377 @@
+package admin_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/PuerkitoBio/goquery"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/transaction"
+)
+
+// market is a shop on Monday, 15 June 2026, just after noon, with something that earns a
+// point for each cent, something that earns a stamp, and a reward for ten points.
+type market struct {
+	*shop
+	purchase, coffee transaction.Type
+	espresso         core.ID
+	phones           int
+}
+
+func newMarket(t *testing.T) *market {
+	t.Helper()
+	return newMarketOn(t, dbtest.DB(t))
+}
+
+func newMarketOn(t *testing.T, d *db.DB) *market {
+	t.Helper()
+	m := &market{shop: newShopOn(t, d.At(time.Date(2026, 6, 15, 10, 0, 0, 0, time.UTC)))}
+	kind := func(name string, unit ledger.Unit, rule transaction.Rule) transaction.Type {
+		made, err := m.Transactions.AddType(t.Context(), m.by, transaction.NewType{Name: name, RuleType: unit, Rule: rule})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	m.purchase = kind("Purchase", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 1})
+	m.coffee = kind("Coffee", ledger.Stamps, transaction.Rule{StampsPerTransaction: 1})
+	made, err := m.Rewards.Add(t.Context(), m.by, reward.New{Name: new("Espresso"), PointsCost: new(int64(10))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.espresso = made.ID
+	return m
+}
+
+// at is the shop's database at a time on its own clocks; "" is now.
+func (m *market) at(t *testing.T, shown string) *db.DB {
+	t.Helper()
+	if shown == "" {
+		return m.db
+	}
+	instant, err := time.ParseInLocation("2006-01-02 15:04", shown, m.by.Tenant.TimeZone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.db.At(instant)
+}
+
+func (m *market) customer(t *testing.T, when, first, last string) core.ID {
+	t.Helper()
+	m.phones++
+	made, err := customer.NewService(m.at(t, when)).Upsert(t.Context(), m.by, customer.New{
+		FirstName: &first, LastName: &last, Phone: new(fmt.Sprintf("+46 70 112 23 %02d", m.phones)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.ID
+}
+
+func (m *market) sale(t *testing.T, when string, to core.ID, kind transaction.Type, cents int64) core.ID {
+	t.Helper()
+	made, err := transaction.NewService(m.at(t, when)).Record(t.Context(), m.by, transaction.New{
+		CustomerID: new(to.String()), TransactionTypeID: &kind.ID, SpendAmountCents: &cents, Source: transaction.POS,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.ID
+}
+
+func (m *market) void(t *testing.T, when string, sale core.ID) {
+	t.Helper()
+	if _, err := transaction.NewService(m.at(t, when)).Void(t.Context(), m.by, sale); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m *market) rewards(t *testing.T, when string) *reward.Service {
+	t.Helper()
+	return reward.NewService(m.at(t, when))
+}
+
+func (m *market) redemption(t *testing.T, when string, by core.ID) core.ID {
+	t.Helper()
+	made, err := m.rewards(t, when).Redeem(t.Context(), m.by, reward.Order{CustomerID: new(by.String()), RewardID: new(m.espresso.String())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.ID
+}
+
+// links are where what a selector finds leads.
+func (a answer) links(selector string) (links []string) {
+	a.Find(selector).Each(func(_ int, found *goquery.Selection) {
+		link, _ := found.Attr("href")
+		links = append(links, link)
+	})
+	return links
+}
+
+func wants[T comparable](t *testing.T, what string, got, want []T) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\n got %v\nwant %v", what, got, want)
+	}
+}
+
+// "The four figures that matter with the change against the previous period, points
+// issued and redeemed per day (chart with an accessible table), recent activity …, top
+// customers, points outstanding."
+func TestDashboard(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	anna := m.customer(t, "2026-04-20 09:00", "Anna", "Lindqvist <b>")
+	bo := m.customer(t, "2026-06-01 09:00", "Bo", "Ek")
+	m.sale(t, "2026-04-20 12:00", anna, m.purchase, 1_000)
+	m.sale(t, "2026-05-16 13:00", anna, m.purchase, 7_000) // the last of the days before, later than it is now
+	m.sale(t, "2026-05-17 00:00", anna, m.purchase, 500)   // the first of the last 30 days
+	m.sale(t, "2026-06-01 12:00", bo, m.purchase, 1_250)
+	m.void(t, "2026-06-01 12:30", m.sale(t, "2026-06-01 12:10", bo, m.purchase, 90_000))
+	m.sale(t, "2026-06-15 11:00", anna, m.coffee, 420)
+	m.redemption(t, "2026-06-15 11:58", anna)
+
+	page := m.signedIn(t, core.Manager).get("/admin")
+	wants(t, "figures", page.each(".col-6 .card"), []string{
+		"Active customers 2 up +100.0% vs previous 30 days", "Points issued 1,750 up +75.0% vs previous 30 days",
+		"Redemptions 1 none in the previous 30 days", "Tracked spend € 21.70 up +117.0% vs previous 30 days",
+	})
+	wants(t, "what the chart says", page.each("#points figcaption, #points thead th, .dashboard-chart .card-header div"), []string{
+		"17 May – 15 Jun 2026", "1,750 points were issued and 10 redeemed. Today is not over.", "Day", "Issued", "Redeemed",
+	})
+	days := page.each("#points tbody tr")
+	if len(days) != 30 || days[0] != "17 May 500 0" || days[15] != "1 Jun 1,250 0" || days[16] != "2 Jun 0 0" || days[29] != "15 Jun 0 10" {
+		t.Errorf("%d days: %q", len(days), days)
+	}
+	if at, number := page.Find("#points tbody tr").Last().AttrOr("data-at", ""), page.Find("#points td").First().AttrOr("data-value", ""); at != "1781481600" || number != "500" {
+		t.Errorf("drawn from %s and %s", at, number)
+	}
+	activity := page.each("#activity li")
+	wants(t, "activity", activity, []string{
+		"Anna Lindqvist <b> Redeemed “Espresso” 2 min ago", "Anna Lindqvist <b> Spent € 4.20, earned 1 stamp 1 h ago",
+		"Bo Ek Sale of € 900.00 voided by " + m.by.Name + " 1 Jun 2026",
+		"Bo Ek Spent € 900.00, earned 90,000 points 1 Jun 2026", "Bo Ek Spent € 12.50, earned 1,250 points 1 Jun 2026", "Bo Ek Became a customer 1 Jun 2026",
+		"Anna Lindqvist <b> Spent € 5.00, earned 500 points 17 May 2026", "Anna Lindqvist <b> Spent € 70.00, earned 7,000 points 16 May 2026",
+	})
+	wants(t, "top customers", page.each("[aria-labelledby=top-title] tbody tr"), []string{
+		"BE Bo Ek +46 70 112 23 02 +46 70 112 23 02 1 1,250 € 12.50", "AB Anna Lindqvist <b> +46 70 112 23 01 +46 70 112 23 01 2 500 € 9.20",
+	})
+	wants(t, "where names lead", page.links("[aria-labelledby=top-title] tbody a, #activity li:first-child a"), []string{
+		"/admin/customers/" + anna.String(), "/admin/customers/" + bo.String(), "/admin/customers/" + anna.String(),
+	})
+	wants(t, "the whole ranking and the till", page.links("[aria-labelledby=top-title] .card-header a, .page-header .btn-primary"), []string{
+		"/admin/transactions/new", "/admin/reports/customers?from=2026-05-17&to=2026-06-15",
+	})
+	// 1,000 + 7,000 + 500 points, less the espresso, and a stamp of Anna; 1,250 of Bo.
+	wants(t, "outstanding", page.each(".outstanding > div"), []string{"9,740 points", "1 stamp"})
+	if page.Find("b, .alert").Length() > 0 {
+		t.Errorf("tags or alerts: %s", page.words("b, .alert"))
+	}
+}
+
+// "A period picker": plain links, each to as many days as it says.
+func TestPeriods(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	anna := m.customer(t, "2026-05-01 09:00", "Anna", "Lindqvist")
+	m.sale(t, "2026-05-01 12:00", anna, m.purchase, 1_000)
+	owner := m.signedIn(t, core.Owner)
+	var got []string
+	for _, link := range owner.get("/admin").links(".page-header nav a") {
+		page := owner.get(link)
+		got = append(got, fmt.Sprint(page.words(".page-header summary"), "/", page.words(".page-header nav [aria-current]"), "/",
+			page.words(".dashboard-chart .card-header div"), "/", page.Find("#points tbody tr").Length()))
+	}
+	wants(t, "periods", got, []string{
+		"Last 7 days/Last 7 days/9–15 Jun 2026/7", "Last 30 days/Last 30 days/17 May – 15 Jun 2026/30", "Last 90 days/Last 90 days/18 Mar – 15 Jun 2026/90",
+		"This month/This month/1–15 Jun 2026/15", "Last month/Last month/1–31 May 2026/31", "This year/This year/1 Jan – 15 Jun 2026/166",
+	})
+	if page := owner.get("/admin?period=7-days"); page.words("[aria-labelledby=top-title] p") != "Nobody has bought anything in this period." {
+		t.Errorf("top of nothing = %q", page.words("[aria-labelledby=top-title]"))
+	}
+	if a := owner.ask(http.MethodGet, "/admin?period=eternity", nil); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.words("main"), "The selected period is invalid.") {
+		t.Errorf("eternity = %d %s", a.Code, a.words("main"))
+	}
+}
+
+// Less than before is said in words too, and what was the same, and what cannot be compared.
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	anna := m.customer(t, "2026-05-31 09:00", "Anna", "Lindqvist")
+	m.sale(t, "2026-06-03 12:00", anna, m.purchase, 2_000)
+	m.sale(t, "2026-06-10 12:00", anna, m.purchase, 1_500)
+	page := m.signedIn(t, core.Owner).get("/admin?period=7-days")
+	wants(t, "figures", page.each(".col-6 .card"), []string{
+		"Active customers 1 level 0% vs previous 7 days", "Points issued 1,500 down −25.0% vs previous 7 days",
+		"Redemptions 0 none in the previous 7 days", "Tracked spend € 15.00 down −25.0% vs previous 7 days",
+	})
+	m.sale(t, "2026-06-11 12:00", anna, m.purchase, 64_500)
+	page = m.signedIn(t, core.Owner).get("/admin?period=7-days")
+	if got := page.each(".col-6 .card")[1]; got != "Points issued 66,000 up 33× vs previous 7 days" {
+		t.Errorf("many times as much = %q", got)
+	}
+}
+
+// "A cashier is led to /admin/customers": a till says nothing of turnover.
+func TestACashierBeginsWithTheCustomers(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	cashier := m.signedIn(t, core.Cashier)
+	if a := cashier.ask(http.MethodGet, "/admin", nil); a.Code != http.StatusSeeOther || a.Header().Get("Location") != "/admin/customers" {
+		t.Errorf("answered %d to %q", a.Code, a.Header().Get("Location"))
+	}
+	for _, path := range []string{"/admin/activity", "/admin/reports", "/admin/reports/summary.csv", "/admin/audit"} {
+		if a := cashier.ask(http.MethodGet, path, nil, "Hx-Request", "true"); a.Code != http.StatusForbidden {
+			t.Errorf("%s = %d, want 403", path, a.Code)
+		}
+	}
+	if got := cashier.get("/admin/customers").links("nav[aria-label=Main] a"); slices.Contains(got, "/admin") || slices.Contains(got, "/admin/reports") || slices.Contains(got, "/admin/audit") {
+		t.Errorf("a cashier is offered %v", got)
+	}
+}
+
+// "A new tenant sees the three first steps instead of empty charts", "done ones ticked,
+// each with its button".
+func TestFirstSteps(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	newMarket(t).customer(t, "", "A", "Neighbour")
+	owner := s.signedIn(t, core.Owner)
+	steps := func() (steps []string) {
+		t.Helper()
+		page := owner.get("/admin")
+		if page.Find("figure, #activity").Length() > 0 {
+			t.Fatal("a new business sees charts")
+		}
+		wants(t, "buttons", page.links(".step .btn"), []string{"/admin/types/new", "/admin/customers/new", "/admin/transactions/new"})
+		for i := range page.Find(".step").Length() {
+			step := fmt.Sprintf(".step:nth-child(%d) ", i+1)
+			steps = append(steps, page.words(step+".step-mark, "+step+"h3, "+step+".btn-primary"))
+		}
+		return steps
+	}
+	wants(t, "at first", steps(), []string{"1 Say what earns Add a transaction type", "2 Add the first customer", "3 Record the first sale"})
+	made, err := s.Customers.Upsert(t.Context(), s.by, customer.New{FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: new("070 112 23 34")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(t, "with a customer", steps(), []string{"1 Say what earns Add a transaction type", "Done: Add the first customer", "3 Record the first sale"})
+	kind, err := s.Transactions.AddType(t.Context(), s.by, transaction.NewType{Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants(t, "with a type", steps(), []string{"Done: Say what earns", "Done: Add the first customer", "3 Record the first sale Record a sale"})
+	_, err = s.Transactions.Record(t.Context(), s.by, transaction.New{
+		CustomerID: new(made.ID.String()), TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(2450)), Source: transaction.Panel,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := owner.get("/admin")
+	if page.Find("figure").Length() != 1 || page.Find(".step").Length() != 0 {
+		t.Error("a business with a sale sees no chart")
+	}
+	wants(t, "nothing to spend points on", page.links(".alert a"), []string{"/admin/rewards/new"})
+}
+
+// "Recent activity that updates by itself": what asks again gets nothing while nothing
+// happens, and the new list as soon as something did.
+func TestActivityUpdatesByItself(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	anna := m.customer(t, "", "Anna", "Lindqvist")
+	m.sale(t, "2026-06-15 11:00", anna, m.purchase, 1_250)
+	owner := m.signedIn(t, core.Owner)
+	list := owner.get("/admin").Find("#activity")
+	path, _ := list.Attr("hx-get")
+	if trigger, _ := list.Attr("hx-trigger"); !strings.HasPrefix(trigger, "every 10s") || list.AttrOr("aria-live", "") != "" || list.AttrOr("role", "") != "" {
+		t.Errorf("asks %q", trigger)
+	}
+	owner.post("/admin/theme", nil)
+	poll := func(path string) answer {
+		t.Helper()
+		return owner.ask(http.MethodGet, path, nil, "Hx-Request", "true")
+	}
+	// Without sitting out the minute in which the ages of what happened are said anew.
+	var same answer
+	for range 3 {
+		if same = poll(path); same.Code == http.StatusNoContent {
+			break
+		}
+		path, _ = same.Find("#activity").Attr("hx-get")
+	}
+	if same.Code != http.StatusNoContent || same.Body.Len() != 0 {
+		t.Errorf("when nothing happened: %d %s", same.Code, same.Body)
+	}
+	old := poll(strings.Split(path, "&minute=")[0] + "&minute=1")
+	if old.Code != http.StatusOK || len(old.each("#activity li")) != 2 {
+		t.Errorf("a minute later: %d %q", old.Code, old.each("li"))
+	}
+	newMarket(t).customer(t, "", "A", "Neighbour")
+	m.sale(t, "", anna, m.coffee, 420)
+	fresh := poll(path)
+	if got := fresh.each("li"); len(got) != 3 || got[0] != "Anna Lindqvist Spent € 4.20, earned 1 stamp just now" {
+		t.Errorf("after a sale: %d %q", fresh.Code, got)
+	}
+	if fresh.Find("header, h1").Length() > 0 || fresh.Find("#activity").AttrOr("hx-get", "") == path {
+		t.Error("the answer is a page, or asks for the same again")
+	}
+	if ids := fresh.Find("li a[id]"); ids.Length() != 3 || ids.First().AttrOr("id", "") == ids.Last().AttrOr("id", "") {
+		t.Error("links have no ids of their own: the focus is lost")
+	}
+	if a := owner.ask(http.MethodGet, path, nil); a.Code != http.StatusSeeOther || a.Header().Get("Location") != "/admin" {
+		t.Errorf("opened as a page: %d", a.Code)
+	}
+	// What is to be said on the next page is not said to a poll.
+	owner.post("/admin/customers/new", form("first_name", "Elsa", "last_name", "Berg", "phone", "08-465 004 12"))
+	poll(path)
+	if got := owner.get("/admin").words("#flashes"); got != "Elsa Berg is a customer now." {
+		t.Errorf("flash = %q", got)
+	}
+	if a := m.stranger(t).ask(http.MethodGet, path, nil, "Hx-Request", "true"); a.Code != http.StatusNoContent || !strings.HasPrefix(a.Header().Get("Hx-Redirect"), "/admin/sign-in") {
+		t.Errorf("signed out: %d to %q", a.Code, a.Header().Get("Hx-Redirect"))
+	}
+}
+
+// What the handlers promise: how often a page waits for the database.
+func TestRoundTripsOfInsight(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	m := newMarketOn(t, d)
+	anna := m.customer(t, "", "Anna", "Lindqvist")
+	m.sale(t, "", anna, m.purchase, 1_250)
+	owner := m.signedIn(t, core.Owner)
+	for _, c := range []struct {
+		path   string
+		header []string
+		want   int
+	}{
+		{path: "/admin", want: 4},
+		{path: "/admin/activity", header: []string{"Hx-Request", "true"}, want: 2},
+		{path: "/admin/reports", want: 2},
+		{path: "/admin/reports/customers", want: 2},
+		{path: "/admin/reports/coupons", want: 2},
+		{path: "/admin/reports/coupons?from=2026-06-01", want: 2},
+		{path: "/admin/audit", want: 4},
+		{path: "/admin/audit", header: []string{"Hx-Request", "true"}, want: 3},
+	} {
+		owner.get(c.path, c.header...) // prepares
+		before := count()
+		owner.get(c.path, c.header...)
+		if got := count() - before; got != c.want {
+			t.Errorf("%s %v makes %d round trips, want %d", c.path, c.header, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,311 @@
+package admin_test
+
+import (
+	"encoding/csv"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/job"
+)
+
+// file reads a download that a spreadsheet opens.
+func (b *browser) file(path string) (name string, rows [][]string) {
+	b.t.Helper()
+	a := b.get(path)
+	text, marked := strings.CutPrefix(a.Body.String(), "\uFEFF")
+	if !marked || !strings.HasPrefix(a.Header().Get("Content-Type"), "text/csv") {
+		b.t.Fatalf("%s is %s, and begins with %.20q", path, a.Header().Get("Content-Type"), a.Body)
+	}
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return a.Header().Get("Content-Disposition"), rows
+}
+
+// columns are cells of some of the rows, so that a test names what it is about.
+func columns(rows [][]string, names ...string) (cells []string) {
+	for _, row := range rows[1:] {
+		var picked []string
+		for _, name := range names {
+			for i, heading := range rows[0] {
+				if heading == name {
+					picked = append(picked, row[i])
+				}
+			}
+		}
+		cells = append(cells, strings.Join(picked, " | "))
+	}
+	return cells
+}
+
+// "Date ranges, charts, CSV export": money in the tenant's currency, days of its zone.
+func TestSummaryReport(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	anna := m.customer(t, "2026-05-31 23:30", "Anna", "Lindqvist") // in UTC as well
+	bo := m.customer(t, "2026-06-01 00:30", "Bo", "Ek")            // in UTC still May
+	m.sale(t, "2026-05-31 23:59", anna, m.purchase, 99_900)
+	m.sale(t, "2026-06-01 00:00", anna, m.purchase, 1_250)
+	m.sale(t, "2026-06-03 23:59", bo, m.purchase, 2_000)
+	m.sale(t, "2026-06-03 12:00", bo, m.coffee, 420)
+	m.void(t, "2026-06-05 12:00", m.sale(t, "2026-06-03 12:30", anna, m.purchase, 5_000))
+	m.redemption(t, "2026-06-02 12:00", anna)
+	owner := m.signedIn(t, core.Owner)
+
+	const days = "?from=2026-06-01&to=2026-06-03"
+	page := owner.get("/admin/reports" + days)
+	wants(t, "figures", page.each(".col-6 .card"), []string{
+		"Sales 3 1 more was voided", "Tracked spend € 36.70 € 12.23 a sale", "Points issued 3,250 5,000 more were taken back",
+		"Points redeemed 10 in 1 redemption", "Active customers 2 bought at least once", "New customers 1 joined on these days",
+		"Stamps issued 1 on stamp cards", "Vouchers redeemed 0 of all coupons",
+	})
+	wants(t, "spend", page.each("#spend tbody tr"), []string{"1 Jun € 12.50", "2 Jun € 0.00", "3 Jun € 24.20"})
+	wants(t, "points", page.each("#points tbody tr"), []string{"1 Jun 1,250 0", "2 Jun 0 10", "3 Jun 2,000 0"})
+	wants(t, "what the charts say", page.each("figcaption"), []string{"€ 36.70 were spent in 3 sales.", "3,250 points were issued and 10 redeemed."})
+	if unit, decimals := page.Find("#spend").AttrOr("data-unit", ""), page.Find("#spend").AttrOr("data-decimals", ""); unit != "€" || decimals != "2" {
+		t.Errorf("the axis is in %q with %s decimals", unit, decimals)
+	}
+	if from, to := page.Find("#field-from").AttrOr("value", ""), page.Find("#field-to").AttrOr("value", ""); from != "2026-06-01" || to != "2026-06-03" {
+		t.Errorf("fields: %s to %s", from, to)
+	}
+	wants(t, "the other reports", page.links(".report-tabs a"), []string{"/admin/reports", "/admin/reports/customers", "/admin/reports/coupons"})
+
+	export := page.links(".page-header a[download]")
+	wants(t, "export", export, []string{"/admin/reports/summary.csv" + days})
+	name, rows := owner.file(export[0])
+	if name != "attachment; filename=summary-2026-06-01-to-2026-06-03.csv" {
+		t.Errorf("file: %s", name)
+	}
+	wants(t, "header", rows[0], []string{
+		"Date", "Sales", "Voided sales", "Spend (EUR)", "Points issued", "Stamps issued", "Points taken back by voids",
+		"Points redeemed", "Redemptions", "Vouchers redeemed", "New customers",
+	})
+	var lines []string
+	for _, row := range rows[1:] {
+		lines = append(lines, strings.Join(row, ";"))
+	}
+	wants(t, "lines", lines, []string{
+		"2026-06-01;1;0;12.50;1250;0;0;0;0;0;1", "2026-06-02;0;0;0.00;0;0;0;10;1;0;0", "2026-06-03;2;1;24.20;2000;1;5000;0;0;0;0",
+	})
+}
+
+// The last 30 days where nothing is asked for, and quick links to what people ask for often.
+func TestQuickRanges(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	owner := m.signedIn(t, core.Owner)
+	page := owner.get("/admin/reports")
+	wants(t, "at first", page.each(".report-heading, .report-quick [aria-current]"), []string{"Last 30 days", "17 May – 15 Jun 2026"})
+	var got []string
+	for _, link := range page.links(".report-quick a") {
+		picked := owner.get(link)
+		got = append(got, picked.words(".report-quick [aria-current]")+": "+picked.words(".report-heading"))
+	}
+	wants(t, "ranges", got, []string{
+		"Last 7 days: 9–15 Jun 2026", "Last 30 days: 17 May – 15 Jun 2026", "Last 90 days: 18 Mar – 15 Jun 2026",
+		"This month: 1–15 Jun 2026", "Last month: 1–31 May 2026", "This year: 1 Jan – 15 Jun 2026",
+	})
+	over := owner.get("/admin/reports?from=2025-12-31&to=2026-01-01")
+	wants(t, "over the new year", over.each(".report-heading, #points tbody th"), []string{"31 Dec 2025 – 1 Jan 2026", "31 Dec 2025", "1 Jan 2026"})
+	if got := owner.get("/admin/reports?from=2026-06-15&to=2026-06-15").words(".report-heading"); got != "15 Jun 2026" {
+		t.Errorf("one day is %q", got)
+	}
+	// The rest of what was asked stays.
+	for _, link := range owner.get("/admin/reports/customers?by=visits&limit=25").links(".report-quick a, .page-header a[download]") {
+		if !strings.Contains(link, "by=visits") || !strings.Contains(link, "limit=25") {
+			t.Errorf("%s forgets what was asked", link)
+		}
+	}
+}
+
+// "Wrong dates: 422 with the form and the message, what was typed kept."
+func TestReportsOfWrongDates(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	owner := m.signedIn(t, core.Owner)
+	for _, path := range []string{"/admin/reports", "/admin/reports/customers", "/admin/reports/coupons"} {
+		for _, c := range []struct{ from, to, field, message string }{
+			{"2026-06-10", "2026-06-01", "to", "The to field must be a date after or equal to from."},
+			{"2016-06-10", "2026-06-15", "to", "The to field must be a date at most 3652 days after from."},
+			{"31 <b>", "2026-06-01", "from", "The from field must be a date such as 2026-11-21."},
+		} {
+			query := form("from", c.from, "to", c.to).Encode()
+			a := owner.ask(http.MethodGet, path+"?"+query, nil)
+			if a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != c.message || a.words(".alert") != c.message {
+				t.Errorf("%s of %s to %s = %d %q", path, c.from, c.to, a.Code, a.words(".alert, .invalid-feedback"))
+			}
+			if from, to := a.Find("#field-from").AttrOr("value", ""), a.Find("#field-to").AttrOr("value", ""); from != c.from || to != c.to {
+				t.Errorf("%s: typed %s and %s, kept %s and %s", path, c.from, c.to, from, to)
+			}
+			wants(t, "the summary leads to", a.links(".alert a"), []string{"#field-" + c.field})
+			if a.Find("figure, table, a[download]").Length() > 0 {
+				t.Errorf("%s shows figures of days that do not exist", path)
+			}
+			file := strings.Replace(path, "reports", "reports/summary", 1)
+			if path != "/admin/reports" {
+				file = path
+			}
+			if a := owner.ask(http.MethodGet, file+".csv?"+query, nil); a.Code != http.StatusUnprocessableEntity || a.Header().Get("Content-Disposition") != "" {
+				t.Errorf("%s.csv = %d %s", file, a.Code, a.Header().Get("Content-Disposition"))
+			}
+		}
+	}
+	for _, query := range []string{"by=height", "limit=0", "limit=many"} {
+		if a := owner.ask(http.MethodGet, "/admin/reports/customers?"+query, nil); a.Code != http.StatusUnprocessableEntity || a.Find(".invalid-feedback").Length() != 1 {
+			t.Errorf("%s = %d %s", query, a.Code, a.words("main"))
+		}
+	}
+}
+
+// "Top customers": by what is asked for, each with a bar of its share in the first one's.
+func TestTopReport(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	anna := m.customer(t, "", "Anna <b>", "Lindqvist")
+	evil := m.customer(t, "", "=1+1", "@Ek")
+	m.sale(t, "2026-06-01 12:00", anna, m.purchase, 4_000)
+	for range 3 {
+		m.sale(t, "2026-06-02 12:00", evil, m.purchase, 1_000)
+	}
+	m.sale(t, "2026-05-01 12:00", evil, m.purchase, 90_000)
+	owner := m.signedIn(t, core.Owner)
+
+	const june = "?from=2026-06-01&to=2026-06-15"
+	bySpend := owner.get("/admin/reports/customers" + june)
+	wants(t, "by spend", bySpend.each("tbody tr td:nth-child(4), tbody tr td:nth-child(5)"), []string{"1", "4,000", "3", "3,000"})
+	wants(t, "names", bySpend.each("tbody a"), []string{"Anna <b> Lindqvist", "=1+1 @Ek"})
+	wants(t, "where they lead", bySpend.links("tbody a"), []string{"/admin/customers/" + anna.String(), "/admin/customers/" + evil.String()})
+	byVisits := owner.get("/admin/reports/customers" + june + "&by=visits")
+	wants(t, "by sales", byVisits.each("tbody a"), []string{"=1+1 @Ek", "Anna <b> Lindqvist"})
+	if width := byVisits.Find("tbody tr").Last().Find(".bar-column rect").AttrOr("width", ""); width != "33.33%" {
+		t.Errorf("a third is drawn as %s", width)
+	}
+	if got := byVisits.words(".card-title"); got != "1–15 Jun 2026, by sales" {
+		t.Errorf("title = %q", got)
+	}
+	if got := owner.get("/admin/reports/customers" + june + "&limit=1").Find("tbody tr").Length(); got == 0 {
+		t.Error("the first one is missing")
+	}
+	name, rows := owner.file("/admin/reports/customers.csv" + june)
+	if name != "attachment; filename=top-customers-2026-06-01-to-2026-06-15.csv" {
+		t.Errorf("file: %s", name)
+	}
+	wants(t, "lines", columns(rows, "Rank", "ULID", "First name", "Last name", "Phone", "E-mail", "Sales", "Spend (EUR)", "Points issued", "Points balance", "Stamps balance"), []string{
+		"1 | " + anna.String() + " | Anna <b> | Lindqvist | '+46 70 112 23 01 |  | 1 | 40.00 | 4000 | 4000 | 0",
+		"2 | " + evil.String() + " | '=1+1 | '@Ek | '+46 70 112 23 02 |  | 3 | 30.00 | 3000 | 93000 | 0",
+	})
+	if got := owner.get("/admin/reports/customers?from=2026-04-01&to=2026-04-02").words(".empty-title"); got != "Nobody bought anything" {
+		t.Errorf("of nobody = %q", got)
+	}
+	stranger := newMarket(t).signedIn(t, core.Owner)
+	if got := stranger.get("/admin/reports/customers").Find("tbody tr").Length(); got != 0 {
+		t.Errorf("a stranger sees %d customers", got)
+	}
+}
+
+// coupons are the use cases of coupons, at a time on the shop's clocks.
+func (m *market) coupons(t *testing.T, when string) *coupon.Service {
+	t.Helper()
+	jobs, err := job.New(m.db, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return coupon.NewService(m.at(t, when), jobs)
+}
+
+func (m *market) coupon(t *testing.T, when, name string) coupon.Coupon {
+	t.Helper()
+	made, err := m.coupons(t, when).Add(t.Context(), m.by, coupon.New{
+		Name: &name, BenefitType: new(string(coupon.Points)), BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// sent gives a coupon to every customer, and returns their vouchers.
+func (m *market) sent(t *testing.T, when string, c coupon.Coupon) (vouchers []core.ID) {
+	t.Helper()
+	coupons := m.coupons(t, when)
+	sent, err := coupons.Send(t.Context(), m.by, c.ID, coupon.Send{Segment: coupon.All, FormKey: core.NewID(m.db.Now()).String()})
+	if err == nil {
+		sent, err = coupons.Evaluate(t.Context(), m.by, sent.ID)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := coupons.ListSent(t.Context(), m.by, sent.ID, core.Page{Size: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range list.Items {
+		vouchers = append(vouchers, v.ID)
+	}
+	return vouchers
+}
+
+// "Coupon statistics": of all vouchers, or of those that were sent in a range of days.
+func TestCouponReport(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	owner := m.signedIn(t, core.Owner)
+	if got := owner.get("/admin/reports/coupons").links(".empty a"); len(got) != 1 || got[0] != "/admin/coupons/new" {
+		t.Errorf("without coupons leads to %v", got)
+	}
+	for range 4 {
+		m.customer(t, "2026-05-01 09:00", "Anna", "Lindqvist")
+	}
+	spring, summer := m.coupon(t, "2026-05-01 10:00", "Spring <b>"), m.coupon(t, "2026-06-01 10:00", "=Summer")
+	m.coupon(t, "2026-06-02 10:00", "Unsent")
+	m.sent(t, "2026-05-31 23:00", spring)
+	m.sent(t, "2026-06-01 12:00", spring)
+	if _, err := m.Coupons.Redeem(t.Context(), m.by, m.sent(t, "2026-06-01 12:00", summer)[0]); err != nil {
+		t.Fatal(err)
+	}
+	all := owner.get("/admin/reports/coupons")
+	wants(t, "all", all.each("tbody tr"), []string{"Unsent 0 0 0 0 –", "=Summer 4 1 3 0 25.0%", "Spring <b> 8 0 8 0 0.0%"})
+	wants(t, "where they lead", all.links("tbody tr:nth-child(2) a"), []string{"/admin/coupons/" + summer.ID.String()})
+	wants(t, "which days", all.each(".report-quick [aria-current], .card-title"), []string{"All time", "All time"})
+	may := owner.get("/admin/reports/coupons?from=2026-05-01&to=2026-05-31")
+	wants(t, "of May", may.each("tbody tr"), []string{"Spring <b> 4 0 4 0 0.0%"})
+	wants(t, "exports", append(all.links("a[download]"), may.links("a[download]")...), []string{
+		"/admin/reports/coupons.csv", "/admin/reports/coupons.csv?from=2026-05-01&to=2026-05-31",
+	})
+	if got := owner.get("/admin/reports/coupons?from=2026-04-01&to=2026-04-02").links(".empty a"); len(got) != 1 || got[0] != "/admin/reports/coupons" {
+		t.Errorf("when nothing was sent leads to %v", got)
+	}
+	name, rows := owner.file("/admin/reports/coupons.csv")
+	if name != "attachment; filename=coupons-until-2026-06-15.csv" {
+		t.Errorf("file: %s", name)
+	}
+	wants(t, "lines", columns(rows, "Coupon", "Sent", "Pending", "Redeemed", "Expired", "Redemption rate"), []string{
+		"Unsent | 0 | 0 | 0 | 0 | 0", "'=Summer | 4 | 3 | 1 | 0 | 0.25", "Spring <b> | 8 | 8 | 0 | 0 | 0",
+	})
+	if name, rows := owner.file("/admin/reports/coupons.csv?from=2026-05-01&to=2026-05-31"); name != "attachment; filename=coupons-2026-05-01-to-2026-05-31.csv" || len(rows) != 2 {
+		t.Errorf("of May: %s with %d lines", name, len(rows))
+	}
+}
+
+// "Money in the tenant's currency": one without cents.
+func TestReportsInYen(t *testing.T) {
+	t.Parallel()
+	m := newMarket(t)
+	if _, err := m.db.Pool().Exec(t.Context(), "update loyalty.tenant set currency = 'JPY' where id = $1", m.by.Tenant.ID); err != nil {
+		t.Fatal(err)
+	}
+	m.sale(t, "", m.customer(t, "", "Anna", "Lindqvist"), m.purchase, 1_250)
+	owner := m.signedIn(t, core.Owner)
+	page := owner.get("/admin/reports?from=2026-06-15&to=2026-06-15")
+	if got := page.words("#spend tbody"); !strings.HasSuffix(got, "¥ 1,250") || page.Find("#spend").AttrOr("data-decimals", "0") != "0" {
+		t.Errorf("spend = %q", got)
+	}
+	if _, rows := owner.file("/admin/reports/summary.csv?from=2026-06-15&to=2026-06-15"); columns(rows, "Spend (JPY)")[0] != "1250" {
+		t.Errorf("file: %q", rows)
+	}
+}

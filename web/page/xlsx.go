@@ -1,0 +1,145 @@
+package page
+
+import (
+	"archive/zip"
+	"errors"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/xuri/excelize/v2"
+)
+
+// Column is a column of a workbook.
+type Column struct {
+	Heading string
+	Width   float64 // in characters; 0: as wide as numbers need
+}
+
+// maxSheet is how many rows Excel opens of a sheet.
+const maxSheet = 1 << 20
+
+// XLSX answers with a table as a workbook. Its rows wait in a temporary file until there
+// are all of them, because of how such a file is made; then they are sent. What does not
+// fit on one sheet goes on on the next one. A cell is a string, an int64, or a time, which
+// is shown as its own time zone's clocks do; the zero time is an empty cell. Nothing in it
+// is a formula.
+func (k *Kit) XLSX(c echo.Context, name, sheet string, columns []Column, write func(row func(cells ...any) error) error) error {
+	return k.workbook(c, name, sheet, columns, maxSheet, write)
+}
+
+func (k *Kit) workbook(
+	c echo.Context, name, sheet string, columns []Column, rows int, write func(row func(cells ...any) error) error,
+) (err error) {
+	b, err := newBook(sheet, columns, rows)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.file.Close()) }() // and its temporary file is gone
+	to := &download{kit: k, c: c, name: name, mediaType: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
+	err = write(func(cells ...any) error {
+		if b.rows%1000 == 1 {
+			to.goOn()
+		}
+		return b.row(cells...)
+	})
+	if err != nil {
+		return err
+	}
+	return k.downloaded(c, b.send(to))
+}
+
+// book is a workbook that grows.
+type book struct {
+	file    *excelize.File
+	name    string
+	columns []Column
+	most    int // rows of a sheet
+
+	sheet   *excelize.StreamWriter
+	sheets  int
+	rows    int // of the sheet
+	heading int // styles
+	clock   int
+}
+
+func newBook(name string, columns []Column, most int) (*book, error) {
+	b := &book{file: excelize.NewFile(), name: name, columns: columns, most: most}
+	var err error
+	if b.heading, err = b.file.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true}}); err != nil {
+		return nil, err
+	}
+	format := "yyyy-mm-dd hh:mm"
+	if b.clock, err = b.file.NewStyle(&excelize.Style{CustomNumFmt: &format}); err != nil {
+		return nil, err
+	}
+	if err := b.file.SetSheetName("Sheet1", name); err != nil {
+		return nil, err
+	}
+	return b, b.turn()
+}
+
+// turn begins the next sheet.
+func (b *book) turn() error {
+	name := b.name
+	if b.sheets++; b.sheets > 1 {
+		if err := b.sheet.Flush(); err != nil {
+			return err
+		}
+		name += " " + strconv.Itoa(b.sheets)
+		if _, err := b.file.NewSheet(name); err != nil {
+			return err
+		}
+	}
+	var err error
+	if b.sheet, err = b.file.NewStreamWriter(name); err != nil {
+		return err
+	}
+	if err := b.sheet.SetPanes(&excelize.Panes{Freeze: true, YSplit: 1, TopLeftCell: "A2", ActivePane: "bottomLeft"}); err != nil {
+		return err
+	}
+	headings := make([]any, len(b.columns))
+	for i, c := range b.columns {
+		headings[i] = excelize.Cell{StyleID: b.heading, Value: c.Heading}
+		if c.Width == 0 {
+			continue
+		}
+		if err := b.sheet.SetColWidth(i+1, i+1, c.Width); err != nil {
+			return err
+		}
+	}
+	b.rows = 0
+	return b.set(headings)
+}
+
+func (b *book) row(cells ...any) error {
+	if b.rows == b.most {
+		if err := b.turn(); err != nil {
+			return err
+		}
+	}
+	for i, cell := range cells {
+		if at, ok := cell.(time.Time); ok {
+			cells[i] = excelize.Cell{StyleID: b.clock, Value: at}
+			if at.IsZero() {
+				cells[i] = nil
+			}
+		}
+	}
+	return b.set(cells)
+}
+
+func (b *book) set(cells []any) error {
+	b.rows++
+	return b.sheet.SetRow("A"+strconv.Itoa(b.rows), cells)
+}
+
+// send writes the workbook. By itself the library would first put it together in memory.
+func (b *book) send(to io.Writer) error {
+	if err := b.sheet.Flush(); err != nil {
+		return err
+	}
+	b.file.SetZipWriter(func(io.Writer) excelize.ZipWriter { return zip.NewWriter(to) })
+	return b.file.Write(io.Discard)
+}
