@@ -6,7 +6,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/transaction"
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -21,7 +21,7 @@ func (a *Admin) askAdjustment(c echo.Context) error {
 	}
 	form := page.Query(c.QueryParams())
 	if form.Filled("unit") == nil {
-		form.Values.Set("unit", string(ledger.Points))
+		form.Values.Set("unit", "points")
 	}
 	return a.adjustmentForm(c, http.StatusOK, found, form)
 }
@@ -36,9 +36,10 @@ func (a *Admin) adjustmentForm(c echo.Context, status int, of customer.Customer,
 	}
 	v.Problem = form.Problem()
 	v.Unit.Options = form.Options("unit",
-		ui.Option{Value: string(ledger.Points), Label: "Points", Help: "Now " + page.Number(of.PointsBalance)},
-		ui.Option{Value: string(ledger.Stamps), Label: "Stamps", Help: "Now " + page.Number(of.StampsBalance)})
-	v.Amount.Placeholder, v.Amount.Autocomplete, v.Amount.Autofocus = "+50", "off", true
+		ui.Option{Value: "points", Label: "Points", Help: "Now " + page.Number(of.PointsBalance)},
+		ui.Option{Value: "stamps", Label: "Stamps", Help: "Now " + page.Number(of.StampsBalance)})
+	focusOn(&v.Amount, &v.Reason)
+	v.Amount.Placeholder, v.Amount.Autocomplete = "+50", "off"
 	v.Amount.Help = "So many more. With a minus in front, so many fewer: −50."
 	v.Reason.MaxLength, v.Reason.Autocomplete = 255, "off"
 	v.Reason.Help = "Everybody who sees the timeline reads it, the customer included: “Forgotten card on 12 May”."
@@ -48,9 +49,9 @@ func (a *Admin) adjustmentForm(c echo.Context, status int, of customer.Customer,
 // balanceAfter says what an adjustment that is being typed would leave.
 func balanceAfter(of customer.Customer, form *page.Form) views.BalanceAfter {
 	draft := page.Query(form.Values) // what is wrong so far is said when it is sent
-	unit, before := ledger.Points, of.PointsBalance
-	if draft.Value("unit") == string(ledger.Stamps) {
-		unit, before = ledger.Stamps, of.StampsBalance
+	unit, before := transaction.RuleType("points"), of.PointsBalance
+	if draft.Value("unit") == "stamps" {
+		unit, before = "stamps", of.StampsBalance
 	}
 	n := draft.Integer("amount")
 	if n == nil {
@@ -85,7 +86,7 @@ func (a *Admin) adjustBalance(c echo.Context) error {
 		return err
 	}
 	path := customerPath(id)
-	by := page.Once(c, form, func(ledger.Account) string { return path })
+	by := page.Once(c, form, func(any) string { return path })
 	n := form.Integer("amount")
 	_, err = a.Customers.Adjust(c.Request().Context(), by, id, customer.Adjustment{
 		Unit: form.Text("unit"), Amount: n, Reason: form.Text("reason"), Unreadable: form.Unreadable,
@@ -103,14 +104,14 @@ func (a *Admin) adjustBalance(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	a.Flash(c, ui.Done, change(*n, ledger.Unit(form.Value("unit")))+": the balance is adjusted.")
+	a.Flash(c, ui.Done, change(*n, transaction.RuleType(form.Value("unit")))+": the balance is adjusted.")
 	return a.Redirect(c, path)
 }
 
 // change writes so many points or stamps more or fewer.
-func change(n int64, unit ledger.Unit) string {
-	if n > 0 {
-		return "+" + amount(n, unit)
+func change(n int64, unit transaction.RuleType) string {
+	if n < 0 {
+		return "−" + amount(-n, unit)
 	}
-	return amount(n, unit)
+	return "+" + amount(n, unit)
 }

@@ -9,7 +9,6 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 	views "example.com/loyalty/views/admin"
@@ -149,26 +148,26 @@ func timelineEntry(by core.Actor, e customer.Entry) views.TimelineEntry {
 		sale += " of " + page.Money(*e.SpendAmountCents, by.Tenant.Currency)
 	}
 	switch e.Kind {
-	case ledger.Earn:
+	case "earn":
 		v.Icon, v.What = "receipt", "Earned by "+sale
-	case ledger.Reversal:
+	case "reversal":
 		v.Icon, v.What = "receipt-refund", "Taken back: "+sale+" was voided"
-	case ledger.Redemption:
+	case "redemption":
 		v.Icon, v.What = "gift", "Spent on "+text(e.RewardName)
-	case ledger.RedemptionRefund:
+	case "redemption_refund":
 		v.Icon, v.What = "arrow-back-up", "Given back: "+text(e.RewardName)+" was voided"
-	case ledger.VoucherAward:
+	case "voucher":
 		v.Icon, v.What = "ticket", "Voucher “"+text(e.CouponName)+"”"
-	case ledger.Adjustment:
+	case "adjustment":
 		v.Icon, v.What = "adjustments", "Adjusted by hand: "+text(e.Reason)
 	}
 	if e.Cause != nil {
 		switch e.Kind {
-		case ledger.Earn, ledger.Reversal:
+		case "earn", "reversal":
 			v.Path = transactionPath(*e.Cause)
-		case ledger.Redemption, ledger.RedemptionRefund:
+		case "redemption", "redemption_refund":
 			v.Path = redemptionPath(*e.Cause)
-		case ledger.VoucherAward, ledger.Adjustment: // have no page
+		case "voucher", "adjustment": // have no page
 		}
 	}
 	for _, name := range []*string{e.TypeName, e.LocationName} {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,7 +88,7 @@ func (a *Admin) listCustomers(c echo.Context) error {
 	v.Status.Options = q.Options("status",
 		ui.Option{Label: "Everybody"}, ui.Option{Value: string(customer.Active), Label: "Active"}, ui.Option{Value: string(customer.Inactive), Label: "Inactive"})
 	v.Sort.Options = q.Options("sort",
-		ui.Option{Value: string(customer.Newest), Label: "Newest first"}, ui.Option{Value: string(customer.ByName), Label: "By last name"})
+		ui.Option{Value: string(customer.Newest), Label: "Newest"}, ui.Option{Value: string(customer.ByName), Label: "Last name"})
 	v.Problem = q.Problem()
 	for _, r := range list.Items {
 		v.Rows = append(v.Rows, customerRow(r, a.Now(), by.Tenant.TimeZone))
@@ -202,20 +203,21 @@ func (a *Admin) customerForm(c echo.Context, status int, form *page.Form) error 
 	return a.Render(c, status, views.CustomerFormPage(v), nil)
 }
 
-// customerFields fills the form of a customer. The first field that is wrong has the
-// focus, or the first of all.
+// customerFields fills the form of a customer.
 func customerFields(v *views.CustomerForm, form *page.Form) {
 	v.First, v.Last = form.Field("first_name", "First name"), form.Field("last_name", "Last name")
 	v.Phone, v.Email = form.Field("phone", "Phone"), form.Field("email", "E-mail")
 	v.Problem = form.Problem()
 	v.Phone.Type, v.Phone.Help = "tel", "As they say it. It is how they are found at the till."
 	v.Email.Type, v.Email.Optional = "email", true
-	focus := &v.First
-	for _, field := range []*ui.Field{&v.Email, &v.Phone, &v.Last, &v.First} {
+	for _, field := range []*ui.Field{&v.First, &v.Last, &v.Phone, &v.Email} {
 		field.Autocomplete = "off" // somebody else's than the browser knows
-		if len(field.Errors) > 0 {
-			focus = field
-		}
 	}
-	focus.Autofocus = true
+	focusOn(&v.First, &v.Last, &v.Phone, &v.Email)
+}
+
+// focusOn puts the focus on the first field that is wrong, or on the first of all.
+func focusOn(fields ...*ui.Field) {
+	wrong := slices.IndexFunc(fields, func(f *ui.Field) bool { return len(f.Errors) > 0 })
+	fields[max(wrong, 0)].Autofocus = true
 }

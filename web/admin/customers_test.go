@@ -1,11 +1,17 @@
 package admin_test
 
 import (
+	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
+	"github.com/PuerkitoBio/goquery"
+
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
 )
 
 // A refused form "keeps what was typed", says what is wrong beside each field, and leads there.
@@ -37,5 +43,152 @@ func TestAddingACustomer(t *testing.T) {
 	}
 	if got := list.words("tbody"); !strings.Contains(got, "Elsa Berg") {
 		t.Errorf("list = %q", got)
+	}
+}
+
+// add makes a customer of the shop.
+func (s *shop) add(t *testing.T, first, last, phone string) customer.Customer {
+	t.Helper()
+	made, err := s.Customers.Upsert(t.Context(), s.by, customer.New{FirstName: &first, LastName: &last, Phone: &phone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Customer
+}
+
+// names are the customers of a list, in its order.
+func names(a answer) string {
+	var list []string
+	a.Find("tbody tr a.fw-medium").Each(func(_ int, link *goquery.Selection) { list = append(list, link.Text()) })
+	return strings.Join(list, ", ")
+}
+
+// "Search by any part of name, phone or e-mail, filters, sort".
+func TestTheCustomerList(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	dbtest.Tick(s.db)
+	s.add(t, "Åke", "Ahl", "070 174 06 05")
+	dbtest.Tick(s.db)
+	gone := s.add(t, "Zoe", "Bergman", "070 174 06 06")
+	if _, err := s.Customers.Edit(t.Context(), s.by, gone.ID, customer.Edit{Status: core.Set("inactive")}); err != nil {
+		t.Fatal(err)
+	}
+	manager := s.signedIn(t, core.Manager)
+	s.sold(manager, "5")
+	for query, want := range map[string]string{
+		"": "Zoe Bergman, Åke Ahl, Elsa Berg <b>", "sort=name": "Åke Ahl, Elsa Berg <b>, Zoe Bergman",
+		"search=erg": "Zoe Bergman, Elsa Berg <b>", "search=070174": "Zoe Bergman, Åke Ahl", "search=4+06+05": "Åke Ahl",
+		"search=erg&status=active": "Elsa Berg <b>", "status=inactive": "Zoe Bergman",
+	} {
+		if got := names(manager.get("/admin/customers?" + query)); got != want {
+			t.Errorf("%q shows %s, want %s", query, got, want)
+		}
+	}
+	list := manager.get("/admin/customers?sort=name")
+	if got := list.words("tbody tr:nth-child(2)"); got != "EB Elsa Berg <b> 08-465 004 12 08-465 004 12 5 0 just now" {
+		t.Errorf("Elsa's line is %q", got)
+	}
+	if got := list.words("tbody tr:nth-child(3)"); !strings.Contains(got, "Inactive") || !strings.HasSuffix(got, "None yet") {
+		t.Errorf("Zoe's line is %q", got)
+	}
+	if got := list.words(".card-footer p"); got != "3 customers" {
+		t.Errorf("the foot says %q", got)
+	}
+	if got := manager.get("/admin/customers?sort=name&search=erg").words(".card-footer p"); got != "2 customers, the newest first: what was searched for is not ordered by name" {
+		t.Errorf("a search by name says %q", got)
+	}
+}
+
+// Search as you type: htmx gets the list, and the export links that go with it.
+func TestTheCustomerListAsAFragment(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	manager := s.signedIn(t, core.Manager)
+	part := manager.get("/admin/customers?search=erg&status=active&cursor=", "Hx-Request", "true")
+	if part.Find("header, aside, form").Length() > 0 || names(part) != "Elsa Berg <b>" {
+		t.Errorf("htmx got %s", part.Body)
+	}
+	files := part.Find("#customer-files[hx-swap-oob] a")
+	csv, _ := files.First().Attr("href")
+	xlsx, _ := files.Last().Attr("href")
+	if csv != "/admin/customers/export.csv?search=erg&status=active" || xlsx != "/admin/customers/export.xlsx?search=erg&status=active" {
+		t.Errorf("the exports are %s and %s", csv, xlsx)
+	}
+	if whole := manager.get("/admin/customers"); whole.Find("#customer-files").Length() != 1 || whole.Find("[hx-swap-oob]").Length() != 0 {
+		t.Error("the page has its exports twice, or swaps them")
+	}
+	if got := s.signedIn(t, core.Cashier).get("/admin/customers", "Hx-Request", "true"); got.Find("#customer-files").Length() != 0 {
+		t.Error("a cashier is offered exports")
+	}
+	wrong := manager.ask(http.MethodGet, "/admin/customers?sort=points&status=new&search="+strings.Repeat("x", 300), nil)
+	if wrong.Code != http.StatusUnprocessableEntity || wrong.Find("#customers [role=alert] li").Length() != 3 {
+		t.Errorf("a filter that cannot be: %d %q", wrong.Code, wrong.words("#customers"))
+	}
+}
+
+// Cursor paging: all of them, each once, there and back, by links that keep the filter.
+func TestPagesOfCustomers(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	for i := range 60 {
+		s.add(t, "Anna", fmt.Sprintf("Ek %02d", i), fmt.Sprintf("070 100 00 %02d", i))
+	}
+	cashier := s.signedIn(t, core.Cashier)
+	for _, query := range []string{"sort=name", "search=ek", "status=active"} {
+		seen, path := map[string]bool{}, "/admin/customers?"+query
+		for pages := 1; path != ""; pages++ {
+			list := cashier.get(path)
+			if got := list.words(".card-footer p"); !strings.HasPrefix(got, "60 customers") {
+				t.Errorf("%s: page %d says %q", query, pages, got)
+			}
+			for name := range strings.SplitSeq(names(list), ", ") {
+				if seen[name] {
+					t.Errorf("%s: %s twice", query, name)
+				}
+				seen[name] = true
+			}
+			path, _ = list.Find(".card-footer nav a:last-child").Attr("href")
+			if path != "" && !strings.Contains(path, query) {
+				t.Errorf("%s: the next page is %s", query, path)
+			}
+		}
+		if len(seen) != 60 {
+			t.Errorf("%s: %d customers", query, len(seen))
+		}
+	}
+}
+
+// "Empty states that say what to do": whoever is not found can be added as they were typed.
+func TestNobodyFound(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	cashier := s.signedIn(t, core.Cashier)
+	if got := cashier.get("/admin/customers").words(".empty-title"); got != "No customers yet" {
+		t.Errorf("without customers: %q", got)
+	}
+	for search, field := range map[string]string{
+		"070-112 13": "phone", "elsa@example.com": "email", "Elsa": "first_name", "Elsa von Berg": "last_name",
+	} {
+		none := cashier.get("/admin/customers?search="+url.QueryEscape(search), "Hx-Request", "true")
+		link := none.Find(".empty-action a").First()
+		if got := strings.Join(strings.Fields(link.Text()), " "); got != "Add “"+search+"”" {
+			t.Errorf("%s: offers %q", search, got)
+		}
+		path, _ := link.Attr("href")
+		want := search
+		if field == "last_name" {
+			want = "von Berg"
+		}
+		if got, _ := cashier.get(path).Find("#field-" + field).Attr("value"); got != want {
+			t.Errorf("%s leads to %s, where %s is %q", search, path, field, got)
+		}
+	}
+	if got := cashier.get("/admin/customers?status=inactive").words(".empty-action"); got != "Show all customers" {
+		t.Errorf("without a search: %q", got)
+	}
+	odd := cashier.get("/admin/customers?search=%3Cb%3E%22%26x", "Hx-Request", "true")
+	if odd.Find(".empty b").Length() > 0 || !strings.Contains(odd.words(".empty"), `<b>"&x`) {
+		t.Errorf("what was typed is %s", odd.Body)
 	}
 }

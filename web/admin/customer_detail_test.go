@@ -1,0 +1,495 @@
+package admin_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/reward"
+)
+
+func (s *till) path() string { return "/admin/customers/" + s.elsa.ID.String() }
+
+// adjusted changes Elsa's balance by hand.
+func (s *till) adjusted(t *testing.T, unit string, n int64, reason string) {
+	t.Helper()
+	if _, err := s.Customers.Adjust(t.Context(), s.by, s.elsa.ID, customer.Adjustment{Unit: &unit, Amount: &n, Reason: &reason}); err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Tick(s.db)
+}
+
+// redeemed exchanges ten of Elsa's points for an espresso.
+func (s *till) redeemed(t *testing.T) core.ID {
+	t.Helper()
+	espresso, err := s.Rewards.Add(t.Context(), s.by, reward.New{Name: new("Free <i>espresso"), PointsCost: new(int64(10))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := s.Rewards.Redeem(t.Context(), s.by, reward.Order{CustomerID: new(s.elsa.ID.String()), RewardID: new(espresso.ID.String())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Tick(s.db)
+	return made.ID
+}
+
+// voucher sends Elsa a coupon for that many points.
+func (s *till) voucher(t *testing.T, name string, points int64) core.ID {
+	t.Helper()
+	c, err := s.Coupons.Add(t.Context(), s.by, coupon.New{Name: &name, BenefitType: new("points"), BenefitValue: &points})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, err := s.Coupons.Send(t.Context(), s.by, c.ID, coupon.Send{Segment: coupon.All, FormKey: core.NewID(s.db.Now()).String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Coupons.Evaluate(t.Context(), s.by, sent.ID); err != nil {
+		t.Fatal(err)
+	}
+	held, err := s.Coupons.ListByCustomer(t.Context(), s.by, s.elsa.ID, core.Page{Size: 1})
+	if err != nil || len(held.Items) != 1 {
+		t.Fatalf("%v %v", held.Items, err)
+	}
+	return held.Items[0].ID
+}
+
+// "A timeline that explains every point (what, when, by whom, why)".
+func TestTheTimelineExplainsEveryPoint(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	manager := s.signedIn(t, core.Manager)
+	manager.posted(s.sold(manager, "12.50")+"/void", nil)
+	dbtest.Tick(s.db)
+	s.adjusted(t, "points", 30, "Forgotten <i>card")
+	if _, err := s.Rewards.Void(t.Context(), s.by, s.redeemed(t)); err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Tick(s.db)
+	if _, err := s.Coupons.Redeem(t.Context(), s.by, s.voucher(t, "Welcome <i>back", 7)); err != nil {
+		t.Fatal(err)
+	}
+	dbtest.Tick(s.db)
+	s.adjusted(t, "stamps", 1, "A stamp")
+	token := s.by
+	token.Kind, token.Name = core.ByToken, "Web <i>shop"
+	one, reason := int64(-1), "Taken"
+	if _, err := s.Customers.Adjust(t.Context(), token, s.elsa.ID, customer.Adjustment{Unit: new("stamps"), Amount: &one, Reason: &reason}); err != nil {
+		t.Fatal(err)
+	}
+
+	shown := s.signedIn(t, core.Cashier).get(s.path())
+	type line struct{ what, amount, after string }
+	want := []line{
+		{"Adjusted by hand: Taken", "−1 stamp", "Balance 0"},
+		{"Adjusted by hand: A stamp", "+1 stamp", "Balance 1"},
+		{"Voucher “Welcome <i>back”", "+7 points", "Balance 37"},
+		{"Given back: Free <i>espresso was voided", "+10 points", "Balance 30"},
+		{"Spent on Free <i>espresso", "−10 points", "Balance 20"},
+		{"Adjusted by hand: Forgotten <i>card", "+30 points", "Balance 30"},
+		{"Taken back: a sale of € 12.50 was voided", "−12 points", "Balance 0"},
+		{"Earned by a sale of € 12.50", "+12 points", "Balance 12"},
+	}
+	entries := shown.Find(".timeline-entry")
+	if entries.Length() != len(want) {
+		t.Fatalf("%d entries: %s", entries.Length(), shown.words(".timeline-entry"))
+	}
+	for i, w := range want {
+		at := fmt.Sprintf(".timeline-entry:nth-child(%d) ", i+1)
+		if got := (line{shown.words(at + ".whole > :first-child"), shown.words(at + ".timeline-amount > :first-child"), shown.words(at + ".timeline-amount > :last-child")}); got != w {
+			t.Errorf("entry %d is %+v, want %+v", i, got, w)
+		}
+	}
+	if got := shown.words(".timeline-entry:first-child .whole > :last-child"); !strings.HasSuffix(got, "· API token “Web <i>shop”") {
+		t.Errorf("by whom: %q", got)
+	}
+	if got := shown.words(".timeline-entry:last-child .whole > :last-child"); !strings.HasPrefix(got, "Purchase ·") || !strings.HasSuffix(got, "· Bo Ek") {
+		t.Errorf("by whom: %q", got)
+	}
+	if sale, _ := shown.Find(".timeline-entry:last-child a").Attr("href"); !strings.HasPrefix(sale, "/admin/transactions/") {
+		t.Errorf("the sale is at %q", sale)
+	}
+	if shown.Find("main i, main b").Length() > 0 {
+		t.Error("a name became markup")
+	}
+	if got := shown.words("#customer .customer-balances"); got != "Points 37 Stamps 0" {
+		t.Errorf("balances: %q", got)
+	}
+}
+
+// "Show more" adds to the timeline, and is a plain link without scripts.
+func TestMoreOfTheTimeline(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	for i := range 60 {
+		s.adjusted(t, "points", 1, fmt.Sprintf("Number %d.", i))
+	}
+	cashier := s.signedIn(t, core.Cashier)
+	first := cashier.get(s.path())
+	next, _ := first.Find("#more a").Attr("href")
+	more := cashier.get(next, "Hx-Request", "true", "Hx-Target", "more")
+	if more.Find("ol, section, main").Length() > 0 || more.Find("li.timeline-entry").Length() != 25 || more.Find("li.timeline-entry[autofocus]").Length() != 1 {
+		t.Errorf("more is %s", more.Body)
+	}
+	if got := more.words("li.timeline-entry:first-child"); !strings.HasPrefix(got, "Adjusted by hand: Number 34.") {
+		t.Errorf("more begins with %q", got)
+	}
+	whole := cashier.get(next)
+	if got := whole.words("#history li:first-child"); !strings.HasPrefix(got, "Adjusted by hand: Number 34.") || whole.words("h1") != "Elsa Berg <b>" {
+		t.Errorf("without scripts it begins with %q", got)
+	}
+	if back, _ := whole.Find("#history .card-footer a").Attr("href"); back != s.path() {
+		t.Errorf("back leads to %q", back)
+	}
+	last, _ := whole.Find("#more a").Attr("href")
+	if end := cashier.get(last); end.Find(".timeline-entry").Length() != 10 || end.Find("#more").Length() != 0 {
+		t.Errorf("it ends with %d", end.Find(".timeline-entry").Length())
+	}
+}
+
+// "Transactions (void with confirmation), redemptions (fulfil, void), vouchers".
+func TestTheHistoryOfACustomer(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	other := s.add(t, "Åke", "Ahl", "070 174 06 05")
+	manager := s.signedIn(t, core.Manager)
+	for view, want := range map[string]string{
+		"": "Nothing yet", "transactions": "No sales yet", "redemptions": "No redemptions yet", "vouchers": "No vouchers yet",
+	} {
+		if got := manager.get(s.path() + "?view=" + view).words("#history .empty-title"); got != want {
+			t.Errorf("an empty %q says %q", view, got)
+		}
+	}
+	sale := s.sold(manager, "20")
+	redemption := "/admin/redemptions/" + s.redeemed(t).String()
+	s.voucher(t, "Welcome <i>back", 7)
+
+	part := manager.get(s.path()+"?view=transactions", "Hx-Request", "true", "Hx-Target", "history")
+	if part.Find("header, #customer").Length() > 0 || part.words("[aria-current]") != "Sales" {
+		t.Errorf("htmx got %s", part.Body)
+	}
+	if void, _ := part.Find("tbody a.btn").Attr("href"); void != sale+"/void" {
+		t.Errorf("it is voided at %q", void)
+	}
+	redemptions := manager.get(s.path() + "?view=redemptions")
+	if at, _ := redemptions.Find("tbody a").First().Attr("href"); at != redemption {
+		t.Errorf("the redemption is at %q", at)
+	}
+	if fulfil, _ := redemptions.Find("tbody form").Attr("action"); fulfil != redemption+"/fulfil" {
+		t.Errorf("it is handed over at %q", fulfil)
+	}
+	if got := manager.get(s.path() + "?view=vouchers").words("#history tbody"); !strings.HasPrefix(got, "Welcome <i>back 7 points 7 points") || !strings.HasSuffix(got, "Open No end") {
+		t.Errorf("vouchers: %q", got)
+	}
+	for _, view := range []string{"", "transactions", "redemptions"} {
+		if got := manager.get("/admin/customers/" + other.ID.String() + "?view=" + view); got.Find("#history .empty").Length() != 1 {
+			t.Errorf("Åke's %q shows %q", view, got.words("#history"))
+		}
+	}
+	if a := manager.ask(http.MethodGet, s.path()+"?view=secrets", nil); a.Code != http.StatusNotFound {
+		t.Errorf("a view that is none: %d", a.Code)
+	}
+	if a := manager.ask(http.MethodGet, s.path()+"?cursor=x", nil); a.Code != http.StatusUnprocessableEntity {
+		t.Errorf("a page that is none: %d", a.Code)
+	}
+}
+
+// "What one may not do is not offered", and decisions §9: a cashier looks up, records and
+// redeems; a manager does everything here.
+func TestWhatIsOfferedOnACustomer(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	const whole = "Record a sale Redeem a reward Adjust balance Deactivate Download their data Erase"
+	cashier, manager := s.signedIn(t, core.Cashier), s.signedIn(t, core.Manager)
+	shown := cashier.get(s.path())
+	if got := shown.words(".page-header .btn-list"); got != "Record a sale Redeem a reward" || shown.Find("#customer a.btn").Length() != 0 {
+		t.Errorf("a cashier is offered %q", got)
+	}
+	if got := manager.get(s.path()).words(".page-header .btn-list"); got != whole {
+		t.Errorf("a manager is offered %q", got)
+	}
+	for _, p := range []string{"/edit", "/adjust", "/data", "/erase", "/deactivate"} {
+		if a := cashier.ask(http.MethodGet, s.path()+p, nil); a.Code != http.StatusForbidden {
+			t.Errorf("a cashier's %s = %d, want 403", p, a.Code)
+		}
+	}
+	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate", "/activate"} {
+		if a := cashier.post(s.path()+p, form("understood", "1")); a.Code != http.StatusForbidden {
+			t.Errorf("a cashier's POST %s = %d, want 403", p, a.Code)
+		}
+	}
+}
+
+func TestACustomerOfAnotherBusinessIsNotThere(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	s.adjusted(t, "points", 5, "Five")
+	stranger := newShop(t).signedIn(t, core.Owner)
+	for _, p := range []string{
+		"", "?view=transactions", "?view=redemptions", "?view=vouchers", "/edit", "/adjust", "/adjust/after?amount=1", "/data", "/erase", "/deactivate",
+	} {
+		if a := stranger.ask(http.MethodGet, s.path()+p, nil); a.Code != http.StatusNotFound || strings.Contains(a.Body.String(), "Elsa") {
+			t.Errorf("GET %q = %d, want 404", p, a.Code)
+		}
+		if a := stranger.ask(http.MethodGet, s.path()+p, nil, "Hx-Request", "true", "Hx-Target", "customer"); a.Code != http.StatusNotFound {
+			t.Errorf("its fragment %q = %d, want 404", p, a.Code)
+		}
+	}
+	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate", "/activate"} {
+		sent := form("first_name", "X", "last_name", "X", "phone", "070 1", "unit", "points", "amount", "5", "reason", "x", "understood", "1")
+		if a := stranger.post(s.path()+p, sent); a.Code != http.StatusNotFound {
+			t.Errorf("POST %s = %d, want 404", p, a.Code)
+		}
+	}
+	if now, err := s.Customers.Find(t.Context(), s.by, s.elsa.ID); err != nil || now.FirstName != "Elsa" || now.Status != customer.Active || now.PointsBalance != 5 {
+		t.Errorf("Elsa is %+v, %v", now, err)
+	}
+}
+
+// The round trips that the handlers promise, however long the history is.
+func TestRoundTripsOfCustomers(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	s := &till{shop: newShopOn(t, d)}
+	for i := range 30 {
+		s.elsa = s.add(t, "Elsa", fmt.Sprintf("Berg %d", i), fmt.Sprintf("070 100 00 %02d", i))
+	}
+	cashier := s.signedIn(t, core.Cashier)
+	trips := func(path string, want int) {
+		t.Helper()
+		cashier.get(path)
+		before := count()
+		cashier.get(path)
+		if got := count() - before; got != want {
+			t.Errorf("%s makes %d round trips, want %d", path, got, want)
+		}
+	}
+	trips("/admin/customers", 3)
+	trips("/admin/customers?search=berg", 3)
+	trips("/admin/customers?search=berg+29", 2)
+	trips(s.path(), 4)
+	for range 40 {
+		s.adjusted(t, "points", 1, "One")
+	}
+	trips(s.path(), 3)
+	trips(s.path()+"?view=transactions", 3)
+	trips(s.path()+"?view=redemptions", 3)
+	trips(s.path()+"?view=vouchers", 4)
+}
+
+// "Create, edit": on a page of its own and in the place of the card, with the same form.
+func TestEditingACustomer(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	s.add(t, "Åke", "Ahl", "070 174 06 05")
+	manager := s.signedIn(t, core.Manager)
+	inline := manager.get(s.path()+"/edit", "Hx-Request", "true", "Hx-Target", "customer")
+	if inline.Find("header, h1").Length() > 0 || inline.Find("form#customer").Length() != 1 {
+		t.Errorf("htmx got %s", inline.Body)
+	}
+	if to, _ := inline.Find(".card-footer a").Attr("hx-get"); to != s.path() {
+		t.Errorf("cancelling leads to %q", to)
+	}
+	if card := manager.get(s.path(), "Hx-Request", "true", "Hx-Target", "customer"); card.Find("section#customer").Length() != 1 || card.Find("#history").Length() != 0 {
+		t.Errorf("the card is %s", card.Body)
+	}
+	whole := manager.get(s.path() + "/edit")
+	if whole.words("h1") != "Edit customer" || whole.Find("form#customer").Length() != 1 || whole.Find("[hx-get='"+s.path()+"']").Length() != 0 {
+		t.Errorf("without scripts: %s", whole.words("main"))
+	}
+
+	sent := form("first_name", "Elsa <i>", "last_name", "Berg", "phone", "+46 70 174 06 05", "email", "elsa@example.com")
+	taken := manager.post(s.path()+"/edit", sent, "Hx-Request", "true")
+	if taken.Code != http.StatusUnprocessableEntity || taken.words("#field-phone-error") != "The phone has already been taken." || taken.Find("#field-phone[autofocus]").Length() != 1 {
+		t.Errorf("somebody else's number: %d %q", taken.Code, taken.words(".invalid-feedback"))
+	}
+	if typed, _ := taken.Find("#field-first_name").Attr("value"); typed != "Elsa <i>" {
+		t.Errorf("the first name is now %q", typed)
+	}
+	sent.Set("phone", "08-465 004 13")
+	if a := manager.post(s.path()+"/edit", sent, "Hx-Request", "true"); a.Code != http.StatusNoContent || a.Header().Get("Hx-Redirect") != s.path() {
+		t.Errorf("saved: %d %v", a.Code, a.Header())
+	}
+	shown := manager.get(s.path())
+	if got := shown.words("#flashes"); got != "Elsa <i> Berg is saved." {
+		t.Errorf("flash = %q", got)
+	}
+	if got := shown.words("#customer"); !strings.Contains(got, "08-465 004 13") || !strings.Contains(got, "elsa@example.com") || shown.words("h1") != "Elsa <i> Berg" {
+		t.Errorf("the card says %q", got)
+	}
+	sent.Set("email", "")
+	if got := manager.posted(s.path()+"/edit", sent).words("#customer"); !strings.Contains(got, "Not given") {
+		t.Errorf("without an address: %q", got)
+	}
+}
+
+// "Deactivate": asked before, and back without a question.
+func TestDeactivatingACustomer(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	manager := s.signedIn(t, core.Manager)
+	asked := manager.get(s.path()+"/deactivate", "Hx-Request", "true")
+	if got := asked.words("form p"); !strings.HasPrefix(got, "Elsa Berg <b> earns and redeems nothing until they are active again") || asked.Find("#dialog-title").Length() != 1 {
+		t.Errorf("asked %q", got)
+	}
+	if got := manager.get(s.path() + "/deactivate").words("h1"); got != "Deactivate Elsa Berg <b>?" {
+		t.Errorf("without scripts: %q", got)
+	}
+	done := manager.posted(s.path()+"/deactivate", nil)
+	if got := done.words("#customer .badge"); got != "Inactive" || done.Find("a[href^='/admin/transactions/new']").Length() != 0 {
+		t.Errorf("deactivated: %q, a sale is offered: %d", got, done.Find("a[href^='/admin/transactions/new']").Length())
+	}
+	if back := manager.posted(s.path()+"/activate", nil); back.words("#customer .badge") != "Active" || back.words("#flashes") != "Elsa Berg <b> is active again." {
+		t.Errorf("activated: %q", back.words("#customer .badge"))
+	}
+}
+
+// "Manual adjustment with a required reason (manager and up)".
+func TestAdjustingABalance(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	s.adjusted(t, "points", 1000, "A start")
+	manager := s.signedIn(t, core.Manager)
+	for query, want := range map[string]string{
+		"unit=points&amount=50": "Balance: 1,000 points now, 1,050 points after.", "unit=points&amount=−1,000": "Balance: 1,000 points now, 0 points after.",
+		"unit=stamps&amount=%2B2": "Balance: 0 stamps now, 2 stamps after.", "unit=points&amount=-1001": "There are only 1,000 points to take.",
+		"unit=points&amount=lots": "", "unit=points&amount=": "", "unit=points&amount=9223372036854775807": "",
+	} {
+		if got := manager.get(s.path()+"/adjust/after?"+query, "Hx-Request", "true").words("#after"); got != want {
+			t.Errorf("%s says %q, want %q", query, got, want)
+		}
+		if got := manager.get(s.path() + "/adjust?" + query).words("#after"); got != want {
+			t.Errorf("without scripts %s says %q, want %q", query, got, want)
+		}
+	}
+	dialog := manager.get(s.path()+"/adjust", "Hx-Request", "true")
+	if dialog.Find("header, noscript").Length() > 0 || dialog.Find("#dialog-title").Length() != 1 || !strings.Contains(dialog.words("fieldset"), "Points Now 1,000 Stamps Now 0") {
+		t.Errorf("the dialog is %q", dialog.words("form"))
+	}
+	refused := manager.post(s.path()+"/adjust", form("unit", "stamps", "amount", "some", "reason", ""))
+	if got := refused.words(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != "The change field must be a whole number. The reason field is required." {
+		t.Errorf("refused: %d %q", refused.Code, got)
+	}
+	if typed, _ := refused.Find("#field-amount").Attr("value"); typed != "some" || refused.Find("input[value=stamps][checked]").Length() != 1 {
+		t.Errorf("what was typed is now %q", typed)
+	}
+	key := func() string {
+		key, _ := manager.get(s.path() + "/adjust").Find("input[name=form_key]").Attr("value")
+		return key
+	}
+	tooMany := manager.post(s.path()+"/adjust", form("form_key", key(), "unit", "points", "amount", "-1001", "reason", "All"))
+	if got := tooMany.words("form .alert"); tooMany.Code != http.StatusUnprocessableEntity || got != "Insufficient points balance." {
+		t.Errorf("too many: %d %q", tooMany.Code, got)
+	}
+	sent := form("form_key", key(), "unit", "points", "amount", "-1", "reason", "One <b>too many")
+	done := manager.posted(s.path()+"/adjust", sent)
+	if got := done.words("#flashes"); got != "−1 point: the balance is adjusted." {
+		t.Errorf("flash = %q", got)
+	}
+	if got := done.words(".timeline-entry:first-child"); !strings.HasPrefix(got, "Adjusted by hand: One <b>too many") {
+		t.Errorf("the timeline says %q", got)
+	}
+	if got := s.balance(t); got != 999 {
+		t.Errorf("balance = %d, want 999", got)
+	}
+}
+
+// "One submit for two clicks": the same form, sent twenty times at once, is one adjustment.
+func TestADoubleClickIsOneAdjustment(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	manager := s.signedIn(t, core.Manager)
+	key, _ := manager.get(s.path() + "/adjust").Find("input[name=form_key]").Attr("value")
+	sent := form("form_key", key, "unit", "points", "amount", "50", "reason", "Sorry")
+	var clicks sync.WaitGroup
+	for range 20 {
+		again := *manager
+		clicks.Go(func() {
+			if a := again.post(s.path()+"/adjust", sent); a.Code != http.StatusSeeOther || a.Header().Get("Location") != s.path() {
+				t.Errorf("a click is answered %d to %q", a.Code, a.Header().Get("Location"))
+			}
+		})
+	}
+	clicks.Wait()
+	if got := s.balance(t); got != 50 {
+		t.Errorf("balance = %d, want 50", got)
+	}
+}
+
+// "Personal data: download of all data of a customer".
+func TestDownloadingTheDataOfACustomer(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	s.adjusted(t, "points", 5, "Five")
+	file := s.signedIn(t, core.Manager).get(s.path() + "/data")
+	h := file.Header()
+	if h.Get("Content-Type") != "application/json" || h.Get("Content-Disposition") != "attachment; filename=customer-"+s.elsa.ID.String()+".json" || h.Get("Cache-Control") != "no-store" {
+		t.Errorf("headers: %v", h)
+	}
+	var data struct {
+		Customer struct {
+			LastName string `json:"last_name"`
+		}
+		Entries []struct{ Reason string } `json:"ledger_entries"`
+	}
+	if err := json.Unmarshal(file.Body.Bytes(), &data); err != nil {
+		t.Fatal(err)
+	}
+	if data.Customer.LastName != "Berg <b>" || len(data.Entries) != 1 || data.Entries[0].Reason != "Five" {
+		t.Errorf("the file says %+v", data)
+	}
+}
+
+// "Erase (anonymises, keeps the ledger sound)": never by one click, and then for good.
+func TestErasingACustomer(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	manager := s.signedIn(t, core.Manager)
+	sale := s.sold(manager, "24")
+	asked := manager.get(s.path() + "/erase")
+	if got := asked.words("main"); asked.words("h1") != "Erase Elsa Berg <b>?" || !strings.Contains(got, "What they still have: 24 points and 0 stamps") {
+		t.Errorf("asked %q", got)
+	}
+	refused := manager.post(s.path()+"/erase", nil)
+	if refused.Code != http.StatusUnprocessableEntity || refused.words("#field-understood-error") != "Tick this first: nobody can bring an erased customer back." {
+		t.Errorf("without a tick: %d %q", refused.Code, refused.words(".invalid-feedback"))
+	}
+	if c, err := s.Customers.Find(t.Context(), s.by, s.elsa.ID); err != nil || c.Erased {
+		t.Errorf("erased without a tick: %v, %v", c, err)
+	}
+	done := manager.posted(s.path()+"/erase", form("understood", "1"))
+	if done.words("h1") != "Erased customer" || done.words("#customer .badge") != "Erased" || strings.Contains(done.Body.String(), "Elsa") {
+		t.Errorf("erased: %q", done.words("main"))
+	}
+	if got := done.words(".page-header .btn-list"); got != "" || done.Find("#customer a, #customer button").Length() != 0 {
+		t.Errorf("an erased customer offers %q", got)
+	}
+	if got, _ := done.Find(".timeline-entry a").Attr("href"); got != sale || done.words(".customer-balances") != "Points 24 Stamps 0" {
+		t.Errorf("of the ledger is left %q, %q", got, done.words(".customer-balances"))
+	}
+	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate"} {
+		if a := manager.ask(http.MethodGet, s.path()+p, nil); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.words("main"), "This customer was erased and cannot be changed.") {
+			t.Errorf("%s of an erased customer: %d %q", p, a.Code, a.words("main"))
+		}
+	}
+	for p, sent := range map[string]string{"/activate": "", "/adjust": "reason"} {
+		if a := manager.post(s.path()+p, form("unit", "points", "amount", "1", "reason", sent)); a.Code != http.StatusUnprocessableEntity {
+			t.Errorf("POST %s of an erased customer: %d", p, a.Code)
+		}
+	}
+	list := manager.get("/admin/customers")
+	if got := names(list); got != "Erased customer" || list.words("tbody .badge") != "Erased" {
+		t.Errorf("list = %q", list.words("tbody"))
+	}
+	if got := manager.get("/admin/customers?search=elsa"); got.Find("tbody tr").Length() != 0 {
+		t.Error("Elsa is still found")
+	}
+}
