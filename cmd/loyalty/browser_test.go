@@ -108,6 +108,10 @@ func click(text string) func(*browsertest.Page) {
 	return func(p *browsertest.Page) { p.Within("main").Click(text) }
 }
 
+func clickIn(selector, text string) func(*browsertest.Page) {
+	return func(p *browsertest.Page) { p.Within(selector).Click(text) }
+}
+
 // views are the pages that people see.
 var views = []view{
 	{name: "home", path: "/"},
@@ -165,10 +169,10 @@ var views = []view{
 	panel("reports", "/admin/reports"),
 	panel("report-customers", "/admin/reports/customers"),
 	panel("report-coupons", "/admin/reports/coupons"),
-	panel("reports-numbers", "/admin/reports").after(click("Show the numbers")),
+	panel("reports-numbers", "/admin/reports").after(clickIn("figure", "Show the numbers")),
 	{name: "reports-refused", host: demo.Slug, path: "/admin/reports?from=2026-02-02&to=2026-02-01", as: core.Owner, status: http.StatusUnprocessableEntity},
 	panel("audit", "/admin/audit"),
-	panel("audit-entry", "/admin/audit?subject=reward").after(click("Details")),
+	panel("audit-entry", "/admin/audit?subject=redemption").after(clickIn(".audit-row", "What changed")),
 	panel("audit-none", "/admin/audit?from=2020-01-01&to=2020-01-01"),
 
 	panel("business", "/admin/settings/business"),

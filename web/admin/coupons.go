@@ -135,7 +135,8 @@ func became(c coupon.Counted) views.Became {
 	if c.Sent > 0 {
 		redeemed, pending := 100*float64(c.Redeemed)/float64(c.Sent), 100*float64(c.Pending)/float64(c.Sent)
 		v.Bar.Parts = []ui.BarPart{
-			{Length: redeemed, Tone: ui.First}, {Start: redeemed, Length: pending, Tone: ui.Second},
+			{Length: redeemed, Tone: ui.First},
+			{Start: redeemed, Length: pending, Tone: ui.Second},
 			{Start: redeemed + pending, Length: 100 - redeemed - pending, Tone: ui.Rest},
 		}
 	}

@@ -417,7 +417,8 @@ func (a *Admin) confirmRedeem(c echo.Context, status int, form *page.Form) error
 		Frame: frame, Action: redemptionsPath + "/new", Button: "Redeem", Cancel: back, Words: words, Problem: problem,
 		Hidden: []ui.Pair{
 			{Name: page.FormKey, Value: a.NewFormKey()},
-			{Name: "customer_ulid", Value: who.ID.String()}, {Name: "reward_ulid", Value: r.ID.String()},
+			{Name: "customer_ulid", Value: who.ID.String()},
+			{Name: "reward_ulid", Value: r.ID.String()},
 		},
 	})
 }
