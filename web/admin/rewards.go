@@ -129,10 +129,13 @@ func (a *Admin) rewardForm(c echo.Context, status int, old *reward.Reward, form 
 
 // costs reads what a form says a reward costs: points or stamps, by the chosen unit.
 func costs(form *page.Form) (points, stamps *int64) {
-	if form.Value("cost_unit") == "stamps" {
-		return nil, form.Integer("stamps_cost")
+	if form.Value("cost_unit") != "stamps" {
+		return form.Integer("points_cost"), nil
 	}
-	return form.Integer("points_cost"), nil
+	if stamps = form.Integer("stamps_cost"); stamps == nil {
+		stamps = new(int64) // too few, and not points
+	}
+	return nil, stamps
 }
 
 func (a *Admin) addReward(c echo.Context) error {
@@ -142,9 +145,6 @@ func (a *Admin) addReward(c echo.Context) error {
 	}
 	n := reward.New{Name: form.Text("name"), Description: form.Text("description"), Stock: form.Integer("stock")}
 	n.PointsCost, n.StampsCost = costs(form)
-	if n.StampsCost == nil && form.Value("cost_unit") == "stamps" {
-		form.Require("stamps_cost") // core would ask for points
-	}
 	n.Unreadable = form.Unreadable
 	by := page.Once(c, form, func(r reward.Reward) string { return rewardPath(r.ID) })
 	r, err := a.Rewards.Add(c.Request().Context(), by, n)
@@ -193,9 +193,6 @@ func (a *Admin) editReward(c echo.Context) error {
 		return err
 	}
 	points, stamps := costs(form)
-	if stamps == nil && form.Value("cost_unit") == "stamps" {
-		form.Require("stamps_cost")
-	}
 	r, err := a.Rewards.Edit(c.Request().Context(), page.Actor(c), old.ID, reward.Edit{
 		Name: typed(form.Text("name")), Description: typed(form.Text("description")),
 		PointsCost: typed(points), StampsCost: typed(stamps), Unreadable: form.Unreadable,

@@ -1,0 +1,334 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/PuerkitoBio/goquery"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
+)
+
+// percentOff is the form of a coupon that takes so many percent off.
+func percentOff(name, percent string) url.Values {
+	return form("name", name, "benefit_type", "percent", "percent", percent, "max_per_customer", "1")
+}
+
+func (s *counter) coupon(t *testing.T, path string) coupon.Counted {
+	t.Helper()
+	c, err := s.Coupons.Find(t.Context(), s.by, idOf(t, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// made makes a coupon in the panel, and returns its path.
+func (s *counter) made(t *testing.T, f url.Values) string {
+	t.Helper()
+	a := s.manager.post("/admin/coupons/new", f)
+	if a.Code != http.StatusSeeOther {
+		t.Fatalf("making = %d %s", a.Code, a.words(".invalid-feedback, [role=alert]"))
+	}
+	return a.Header().Get("Location")
+}
+
+// send gives every customer a voucher, and returns the vouchers.
+func (s *counter) send(t *testing.T, path, key string) []coupon.Voucher {
+	t.Helper()
+	dbtest.Tick(s.db)
+	sent, err := s.Coupons.Send(t.Context(), s.by, idOf(t, path), coupon.Send{Segment: coupon.All, FormKey: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Coupons.Evaluate(t.Context(), s.by, sent.ID); err != nil {
+		t.Fatal(err)
+	}
+	l, err := s.Coupons.ListSent(t.Context(), s.by, sent.ID, core.Page{Size: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l.Items
+}
+
+// "Benefit in words", whatever it is, and only the chosen one's field is judged.
+func TestBenefits(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	if got := s.manager.get("/admin/coupons").words(".empty-title"); got != "No coupons yet" {
+		t.Errorf("without coupons: %q", got)
+	}
+	if got := s.manager.get("/admin/coupons/new").words(".benefit-reward"); !strings.HasPrefix(got, "There is no active reward to give.") {
+		t.Errorf("without rewards: %q", got)
+	}
+	espresso := idOf(t, s.offer(t, "Free espresso", 80, -1)).String()
+	waffle := s.offer(t, "Waffle", 80, -1)
+	s.manager.posted(waffle+"/active", form("active", "0"))
+	if got := s.manager.get("/admin/coupons/new").words("#field-reward_ulid option"); got != "Free espresso" {
+		t.Errorf("to choose from: %q", got)
+	}
+	for _, c := range []struct{ kind, field, wrong, says, right, words string }{
+		{"percent", "percent", "101", "The percent field must not be greater than 100.", "10", "10% off"},
+		{"amount", "amount_cents", "a lot", "The amount field must be an amount such as 24.50.", "2,50", "€ 2.50 off"},
+		{"points", "points", "", "The points field is required.", "50", "50 points"},
+		{"stamps", "stamps", "0", "The stamps field must be at least 1.", "1", "1 stamp"},
+		{"reward", "reward_ulid", "x", "The selected reward is invalid.", espresso, "Reward: Free espresso"},
+	} {
+		f := form("name", "A <b>"+c.kind, "description", "", "benefit_type", c.kind, "max_per_customer", "1",
+			"percent", "none", "amount_cents", "none", "points", "none", "stamps", "none", "reward_ulid", "none")
+		f.Set(c.field, c.wrong)
+		refused := s.manager.post("/admin/coupons/new", f)
+		if got := refused.words(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != c.says || refused.words("[role=alert]") != c.says {
+			t.Errorf("%s of %q: %d %q", c.kind, c.wrong, refused.Code, got)
+		}
+		if link, _ := refused.Find("[role=alert] a").Attr("href"); link != "#field-"+c.field || refused.Find(link).Length() != 1 {
+			t.Errorf("%s: the summary leads to %q", c.kind, link)
+		}
+		if c.field != "reward_ulid" && refused.value("#field-"+c.field) != c.wrong {
+			t.Errorf("%s: typed is now %q", c.kind, refused.value("#field-"+c.field))
+		}
+		f.Set(c.field, c.right)
+		path := s.made(t, f)
+		if got := strings.ReplaceAll(s.manager.get(path).words("main .h1"), "\u00a0", " "); got != c.words {
+			t.Errorf("%s: %q, want %q", c.kind, got, c.words)
+		}
+		edit := s.manager.get(path + "/edit")
+		if checked, _ := edit.Find("input[name=benefit_type][checked]").Attr("value"); checked != c.kind {
+			t.Errorf("%s: the form shows %q", c.kind, checked)
+		}
+		// Saved as it was shown, it is what it was.
+		was := s.coupon(t, path)
+		again := url.Values{"benefit_type": {c.kind}}
+		edit.Find("main input:not([type=radio]), main textarea").Each(func(_ int, in *goquery.Selection) {
+			again.Set(in.AttrOr("name", ""), in.AttrOr("value", in.Text()))
+		})
+		if chosen, ok := edit.Find("#field-reward_ulid option[selected]").Attr("value"); ok {
+			again.Set("reward_ulid", chosen)
+		}
+		s.manager.posted(path+"/edit", again)
+		if now := s.coupon(t, path); now.Name != was.Name || benefit(now) != benefit(was) || now.MaxPerCustomer != 1 {
+			t.Errorf("%s saved unchanged is %+v, was %+v", c.kind, now, was)
+		}
+	}
+	list := s.cashier.get("/admin/coupons")
+	if got := list.Find("tbody tr").Length(); got != 5 || list.Find("tbody b").Length() > 0 || !strings.Contains(list.words("tbody"), "Not sent yet") {
+		t.Errorf("%d coupons: %q", got, list.words("tbody"))
+	}
+}
+
+func benefit(c coupon.Counted) string {
+	words := string(c.BenefitType)
+	if c.BenefitValue != nil {
+		words += " " + strconv.FormatInt(*c.BenefitValue, 10)
+	}
+	if c.BenefitRewardID != nil {
+		words += " " + c.BenefitRewardID.String()
+	}
+	return words
+}
+
+// "`starts_at` and `expires_at` entered as days, meaning start of day and end of day in the
+// zone, shown so". A day that nobody touched keeps its instant.
+func TestDaysOfACoupon(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	f := percentOff("Spring", "10")
+	f.Set("starts_at", "2126-03-30")
+	f.Set("expires_at", "2126-03-29")
+	refused := s.manager.post("/admin/coupons/new", f)
+	if got := refused.words(".invalid-feedback"); got != "The last day field must be after the start." {
+		t.Errorf("the wrong way round: %q", got)
+	}
+	f.Set("expires_at", "soon")
+	if got := s.manager.post("/admin/coupons/new", f).words(".invalid-feedback"); got != "The last day field must be a date such as 2026-11-21." {
+		t.Errorf("no day: %q", got)
+	}
+	f.Set("expires_at", "2126-03-30") // one day
+	path := s.made(t, f)
+	stored := s.coupon(t, path)
+	zone := s.by.Tenant.TimeZone
+	starts, ends := time.Date(2126, 3, 30, 0, 0, 0, 0, zone), time.Date(2126, 3, 31, 0, 0, 0, 0, zone)
+	if !stored.StartsAt.Equal(starts) || !stored.ExpiresAt.Equal(ends) {
+		t.Errorf("stored from %s to %s", stored.StartsAt, stored.ExpiresAt)
+	}
+	shown := s.cashier.get(path)
+	if got := shown.words("main"); !strings.Contains(got, "30 Mar 2126 to 30 Mar 2126") || !strings.Contains(got, "Upcoming") {
+		t.Errorf("shown: %q", got)
+	}
+	edit := s.manager.get(path + "/edit")
+	if edit.value("#field-starts_at") != "2126-03-30" || edit.value("#field-expires_at") != "2126-03-30" || !strings.Contains(edit.words("main"), "midnight in Europe/Stockholm") {
+		t.Errorf("the form shows %q to %q", edit.value("#field-starts_at"), edit.value("#field-expires_at"))
+	}
+
+	noon := time.Date(2126, 3, 30, 12, 0, 0, 0, zone)
+	if _, err := s.Coupons.Edit(t.Context(), s.by, stored.ID, coupon.Edit{ExpiresAt: core.Set(noon)}); err != nil {
+		t.Fatal(err)
+	}
+	f.Set("name", "April")
+	if got := s.manager.posted(path+"/edit", f).words("main"); !strings.Contains(got, "30 Mar 2126 to 30 Mar 2126, 12:00") {
+		t.Errorf("with a time: %q", got)
+	}
+	if now := s.coupon(t, path); now.Name != "April" || !now.ExpiresAt.Equal(noon) || !now.StartsAt.Equal(starts) {
+		t.Errorf("untouched days are now %s to %s", now.StartsAt, now.ExpiresAt)
+	}
+	f.Set("starts_at", "")
+	f.Set("expires_at", "2126-04-30")
+	f.Set("voucher_valid_days", "14")
+	if got := s.manager.posted(path+"/edit", f).words("main"); !strings.Contains(got, "Until 30 Apr 2126, 14 days from the send") {
+		t.Errorf("cleared and moved: %q", got)
+	}
+	f.Set("expires_at", "")
+	if got := s.manager.posted(path+"/edit", f).words("main .h1 + div"); got != "14 days from the send" {
+		t.Errorf("only days: %q", got)
+	}
+	f.Set("voucher_valid_days", "")
+	if got := s.manager.posted(path+"/edit", f).words("main .h1 + div"); got != "Without end" {
+		t.Errorf("nothing: %q", got)
+	}
+}
+
+// "The benefit cannot change once sent", shown as read-only with the reason; and each send
+// and voucher is accounted for.
+func TestASentCoupon(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	for _, phone := range []string{"08-465 004 20", "08-465 004 21", "08-465 004 22"} {
+		if _, err := s.Customers.Upsert(t.Context(), s.by, customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: &phone}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := percentOff("Spring", "10")
+	f.Set("max_per_customer", "3")
+	f.Set("max_redemptions", "10")
+	path := s.made(t, f)
+	if got := s.manager.get(path); got.words(".empty-title") != "Not sent yet" || got.Find("table").Length() > 0 {
+		t.Errorf("not sent: %q", got.words("main"))
+	}
+	vouchers := s.send(t, path, "one")
+	s.send(t, path, "two")
+	for _, v := range vouchers[:2] {
+		dbtest.Tick(s.db)
+		if _, err := s.Coupons.Redeem(t.Context(), s.by, v.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.cashier.get("/admin/coupons").words(".became"); !strings.HasPrefix(got, "8 sent · 2 redeemed · 6 pending · 0 expired") {
+		t.Errorf("list = %q", got)
+	}
+	shown := s.cashier.get(path)
+	if got := shown.words(".became-counts"); got != "Redeemed 2 Pending 6 Expired 0 Sent 8" || !strings.Contains(shown.words("main"), "25.0% redeemed") || !strings.Contains(shown.words("main"), "2 of at most 10") {
+		t.Errorf("counts = %q in %q", got, shown.words("main"))
+	}
+	widths := ""
+	for i := range 3 {
+		width, _ := shown.Find(".bar rect").Eq(i).Attr("width")
+		widths += width + " "
+	}
+	if widths != "25.00% 75.00% 0.00% " {
+		t.Errorf("the bar is %s", widths)
+	}
+	if got := shown.Find("table").First().Find("tbody tr"); got.Length() != 2 || !strings.Contains(shown.words("table"), "All active customers By A owner") {
+		t.Errorf("%d sends: %q", got.Length(), got.Text())
+	}
+	if got := shown.Find("#vouchers tbody tr"); got.Length() != 2 || shown.Find("#vouchers a[href^='/admin/customers/']").Length() != 2 {
+		t.Errorf("%d redeemed vouchers: %q", got.Length(), got.Text())
+	}
+	if part := s.cashier.get(path, "Hx-Request", "true"); part.Find("#vouchers tbody tr").Length() != 2 || part.Find("h2, header").Length() > 0 {
+		t.Errorf("the fragment is %q", part.words("body"))
+	}
+
+	edit := s.manager.get(path + "/edit")
+	if got := edit.words("main"); !strings.Contains(got, "10% off Customers were sent this, so it cannot change.") || edit.Find("input[name=benefit_type], #field-percent").Length() > 0 {
+		t.Errorf("the form: %q", got)
+	}
+	f.Set("percent", "20") // of a form that was opened before the send
+	refused := s.manager.post(path+"/edit", f)
+	if got := refused.words("[role=alert]"); refused.Code != http.StatusUnprocessableEntity || got != "The benefit cannot change once the coupon was sent. Make a new coupon instead." {
+		t.Errorf("another benefit: %d %q", refused.Code, got)
+	}
+	f.Del("benefit_type")
+	f.Set("max_per_customer", "2")
+	f.Set("max_redemptions", "1")
+	if got := s.manager.post(path+"/edit", f).words(".invalid-feedback"); got != "The vouchers for each customer field must be at least 3: the coupon was sent with it. "+
+		"The redemptions in all field must be at least 2: so often the coupon was redeemed." {
+		t.Errorf("fewer: %q", got)
+	}
+	f.Set("max_per_customer", "3")
+	f.Set("max_redemptions", "")
+	f.Set("name", "Summer")
+	if got := s.manager.posted(path+"/edit", f).words("#flashes"); got != "“Summer” is saved." {
+		t.Errorf("saved: %q", got)
+	}
+	if now := s.coupon(t, path); benefit(now) != "percent 10" || now.MaxRedemptions != nil {
+		t.Errorf("it is now %+v", now)
+	}
+}
+
+// "Managers create, edit, activate"; filters by state.
+func TestSwitchingACoupon(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	path := s.made(t, percentOff("Spring", "10"))
+	if a := s.cashier.get(path); a.Find("main form[method=post], main a[href$=edit]").Length() > 0 || s.cashier.get("/admin/coupons").Find("main form[method=post], main a[href$=new]").Length() > 0 {
+		t.Error("a cashier is offered changes")
+	}
+	for _, p := range []string{path + "/edit", path + "/active", "/admin/coupons/new"} {
+		if a := s.cashier.post(p, percentOff("Mine", "99")); a.Code != http.StatusForbidden {
+			t.Errorf("POST %s = %d, want 403", p, a.Code)
+		}
+	}
+	off := s.manager.post(path+"/active", form("active", "0"), "Referer", s.origin()+"/admin/coupons?state=active")
+	if to := off.Header().Get("Location"); to != "/admin/coupons?state=active" {
+		t.Errorf("it leads to %q", to)
+	}
+	list := s.manager.get("/admin/coupons?state=active")
+	if got := list.words("#flashes"); !strings.Contains(got, "“Spring” is inactive:") || list.words(".empty-title") != "No such coupon" {
+		t.Errorf("switched off: %q, %q", got, list.words(".empty-title"))
+	}
+	for state, want := range map[string]int{"": 1, "inactive": 1, "expired": 0, "upcoming": 0} {
+		if got := s.manager.get("/admin/coupons?state="+state, "Hx-Request", "true").Find("tbody tr").Length(); got != want {
+			t.Errorf("%q shows %d coupons", state, got)
+		}
+	}
+	if a := s.manager.ask(http.MethodGet, "/admin/coupons?state=lost", nil); a.Code != http.StatusUnprocessableEntity {
+		t.Errorf("a wrong filter: %d", a.Code)
+	}
+	if got := s.manager.posted(path+"/active", form("active", "1")).words("#flashes"); got != "Vouchers of “Spring” can be redeemed again." {
+		t.Errorf("switched on: %q", got)
+	}
+}
+
+func TestACouponOfAnotherBusinessIsNotThere(t *testing.T) {
+	t.Parallel()
+	s, other := newCounter(t), newCounter(t)
+	path := s.made(t, percentOff("Spring", "10"))
+	for _, p := range []string{path, path + "/edit"} {
+		if a := other.manager.ask(http.MethodGet, p, nil); a.Code != http.StatusNotFound {
+			t.Errorf("GET %s = %d, want 404", p, a.Code)
+		}
+	}
+	if a := other.manager.ask(http.MethodGet, path, nil, "Hx-Request", "true"); a.Code != http.StatusNotFound {
+		t.Errorf("its vouchers: %d, want 404", a.Code)
+	}
+	for _, p := range []string{path + "/edit", path + "/active"} {
+		if a := other.manager.post(p, percentOff("Mine", "99")); a.Code != http.StatusNotFound {
+			t.Errorf("POST %s = %d, want 404", p, a.Code)
+		}
+	}
+	espresso := idOf(t, s.offer(t, "Free espresso", 80, -1)).String()
+	other.offer(t, "Theirs", 80, -1)
+	a := other.manager.post("/admin/coupons/new", form("name", "Mine", "benefit_type", "reward", "reward_ulid", espresso, "max_per_customer", "1"))
+	if a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != "The selected reward is invalid." {
+		t.Errorf("with a stranger's reward: %d %q", a.Code, a.words(".invalid-feedback"))
+	}
+	if now := s.coupon(t, path); now.Name != "Spring" || !now.Active {
+		t.Errorf("it is now %+v", now)
+	}
+}
