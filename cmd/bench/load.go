@@ -33,7 +33,12 @@ func (r result) percentile(p int) string {
 	if len(r.latencies) == 0 {
 		return "-"
 	}
-	return milliseconds(r.latencies[min(len(r.latencies)*p/100, len(r.latencies)-1)])
+	return milliseconds(r.at(p))
+}
+
+// at is the percentile of a result that has some.
+func (r result) at(p int) time.Duration {
+	return r.latencies[min(len(r.latencies)*p/100, len(r.latencies)-1)]
 }
 
 // closedLoop has every connection send its next request when the last is answered:

@@ -1,7 +1,8 @@
 // Command bench loads the product the way many tills would, through TLS and the
 // whole stack, and beside it has pgbench send the same statements to the same
 // cluster: the ratio of the two is what the product costs on top of the database,
-// whatever the machine. It prints one table. docs/performance.md explains it.
+// whatever the machine. Then it asks for the pages of the panel, one at a time.
+// docs/performance.md explains the tables that it prints.
 package main
 
 import (
@@ -26,6 +27,7 @@ import (
 type options struct {
 	binary      string
 	customers   int
+	crowd       int // customers of the business whose panel is measured
 	connections int
 	seconds     int
 	steady      int // recorded sales a second, in the run that measures latency
@@ -39,10 +41,11 @@ func start() (code int) {
 	var o options
 	flag.StringVar(&o.binary, "binary", "bin/loyalty", "the product, built")
 	flag.IntVar(&o.customers, "customers", 100_000, "how many customers the business has; page 5,000 wants 75,000")
+	flag.IntVar(&o.crowd, "crowd", 1_000_000, "how many customers the business of the panel's pages has")
 	flag.IntVar(&o.connections, "connections", 32, "connections, of the product and of pgbench")
 	flag.IntVar(&o.seconds, "seconds", 10, "how long each measurement lasts")
 	flag.IntVar(&o.steady, "steady", 500, "recorded sales a second in the steady run")
-	flag.StringVar(&o.only, "only", "", "one of steady, record, read, upsert, redeem, voucher, page 1, page 5000, month; all of them if empty")
+	flag.StringVar(&o.only, "only", "", "one of steady, record, read, upsert, redeem, voucher, page 1, page 5000, month, panel; all of them if empty")
 	flag.StringVar(&o.profile, "profile", "", "a file for a CPU profile of the product while it records")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -81,9 +84,14 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	copied, err := copyDatabase(ctx, cluster)
-	if err != nil {
-		return err
+	var copied string
+	if o.only != "panel" {
+		if err := shop.fill(ctx, cluster.URL()); err != nil {
+			return err
+		}
+		if copied, err = copyDatabase(ctx, cluster); err != nil {
+			return err
+		}
 	}
 	product, err := startProduct(ctx, o.binary, dir, cluster.URL())
 	if err != nil {
@@ -91,6 +99,23 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	defer product.stop()
 
+	if o.only != "panel" {
+		if err := measureAPI(ctx, product, shop, cluster, copied, dir, o); err != nil {
+			return err
+		}
+	}
+	if o.only == "" || o.only == "panel" {
+		if err := measurePanel(ctx, product, shop, cluster.AdminURL("loyalty"), o); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("memory: the product's resident set, at most %d MB in the whole run\n", product.peakMemory()>>20)
+	return product.verify(ctx)
+}
+
+// measureAPI prints what requests of the API take, beside what pgbench does with the
+// same statements.
+func measureAPI(ctx context.Context, product *product, shop *shop, cluster *localpg.Cluster, copied, dir string, o options) error {
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "measurement\trequests/s\tp50\tp95\tp99\tpgbench/s\tratio\tmemory\t")
 	// First: the others leave the database with vacuuming and a checkpoint to do.
@@ -130,11 +155,7 @@ func run(ctx context.Context, o options) (err error) {
 			return err
 		}
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	fmt.Printf("memory: the product's resident set, at most %d MB in the whole run\n", product.peakMemory()>>20)
-	return product.verify(ctx)
+	return table.Flush()
 }
 
 // measure loads the product with a scenario, has pgbench do the same on a database,

@@ -27,6 +27,7 @@ type product struct {
 	env     []string
 	addr    string
 	figures string // where its metrics and profiles are
+	base    string // address of the platform's host
 	roots   *x509.CertPool
 	log     *os.File
 	network net.Dialer
@@ -41,10 +42,10 @@ func startProduct(ctx context.Context, binary, dir, databaseURL string) (*produc
 	if err != nil {
 		return nil, err
 	}
-	p := &product{binary: binary, addr: "127.0.0.1:" + port, figures: "127.0.0.1:" + figures}
+	p := &product{binary: binary, addr: "127.0.0.1:" + port, figures: "127.0.0.1:" + figures, base: "https://localhost:" + port}
 	p.env = append(os.Environ(),
 		"DATABASE_URL="+databaseURL, "LOYALTY_SECRET="+strings.Repeat("bench", 8), "LOYALTY_DATA_DIR="+filepath.Join(dir, "data"),
-		"LOYALTY_ADDR="+p.addr, "LOYALTY_BASE_URL=https://localhost:"+port, "LOYALTY_RATE_TOKEN=0", "LOYALTY_LOG=json", "LOYALTY_METRICS_ADDR="+p.figures)
+		"LOYALTY_ADDR="+p.addr, "LOYALTY_BASE_URL="+p.base, "LOYALTY_RATE_TOKEN=0", "LOYALTY_LOG=json", "LOYALTY_METRICS_ADDR="+p.figures)
 	if p.log, err = os.Create(filepath.Join(dir, "serve.log")); err != nil {
 		return nil, err
 	}

@@ -36,6 +36,7 @@ type shop struct {
 	coupon core.ID      // without a cap
 	deep   core.Cursor  // where page 5,000 of the customers begins
 
+	db           *db.DB
 	seen         *spy
 	by           core.Actor
 	tokens       *token.Service
@@ -79,6 +80,7 @@ func openShop(ctx context.Context, url string, customers int) (*shop, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.db = d
 	log := slog.New(slog.DiscardHandler)
 	jobs, err := job.New(d, log)
 	if err != nil {
@@ -109,10 +111,7 @@ func openShop(ctx context.Context, url string, customers int) (*shop, error) {
 		return nil, err
 	}
 	s.by = who.Actor
-	if err := s.offer(ctx); err != nil {
-		return nil, err
-	}
-	return s, s.fill(ctx, url, tenant.ID)
+	return s, s.offer(ctx)
 }
 
 // offer makes what is redeemed.
@@ -128,7 +127,8 @@ func (s *shop) offer(ctx context.Context) error {
 }
 
 // fill makes the customers at once, as the owner: how they came is not measured.
-func (s *shop) fill(ctx context.Context, url string, tenant core.TenantID) error {
+func (s *shop) fill(ctx context.Context, url string) error {
+	tenant := s.by.Tenant.ID
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
 		return err

@@ -106,7 +106,11 @@
   // What htmx puts into the dialog is shown in it.
   const dialog = document.getElementById("dialog");
   document.addEventListener("htmx:afterSwap", (event) => {
-    if (event.target !== dialog) return;
+    if (event.target !== dialog) {
+      // A form that was refused in its place: why comes first. A filter stays where it is.
+      if (event.detail.requestConfig?.verb === "post") event.target.querySelector?.("[data-focus]")?.focus();
+      return;
+    }
     if (!dialog.open) dialog.showModal();
     focusIn(dialog);
   });

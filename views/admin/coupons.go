@@ -51,7 +51,8 @@ type CouponForm struct {
 	Amount  ui.Field
 	Reward  ui.Field
 
-	NoRewards bool // there is none to choose
+	NoRewards bool   // there is none to choose
+	Zone      string // whose days these are
 	Starts    ui.Field
 	Ends      ui.Field
 	Days      ui.Field

@@ -817,7 +817,7 @@ func RewardDetailPage(v RewardDetail) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<div class=\"row row-cards\"><div class=\"col-lg-7\"><div class=\"card\"><div class=\"card-body\"><div class=\"d-flex flex-wrap gap-3 align-items-start\"><div><div class=\"subheader\">Cost</div><div class=\"h1 mb-0 num\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 63, "<div class=\"row row-cards\"><div class=\"col-lg-7\"><div class=\"card\"><div class=\"card-body\"><div class=\"d-flex gap-3 align-items-start\"><div><div class=\"subheader\">Cost</div><div class=\"h1 mb-0 num\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -79,8 +79,21 @@ func benefitInWords(b coupon.Benefit, rewardName *string, currency string) strin
 	return "Reward: " + optional(rewardName)
 }
 
-// validity is from when to when a coupon is good, in days of the tenant's zone.
+// validity is from when to when a coupon is good, in days of the tenant's zone, and how
+// long each voucher is.
 func validity(c coupon.Coupon, zone *time.Location) string {
+	days := ""
+	if c.VoucherValidDays != nil {
+		days = page.Count(*c.VoucherValidDays, "day", "days") + " from the send"
+		if c.StartsAt == nil && c.ExpiresAt == nil {
+			return days
+		}
+		days = ", " + days
+	}
+	return dates(c, zone) + days
+}
+
+func dates(c coupon.Coupon, zone *time.Location) string {
 	switch {
 	case c.StartsAt != nil && c.ExpiresAt != nil:
 		return firstDay(*c.StartsAt, zone) + " to " + lastDay(*c.ExpiresAt, zone)
@@ -122,7 +135,8 @@ func became(c coupon.Counted) views.Became {
 	if c.Sent > 0 {
 		redeemed, pending := 100*float64(c.Redeemed)/float64(c.Sent), 100*float64(c.Pending)/float64(c.Sent)
 		v.Bar.Parts = []ui.BarPart{
-			{Length: redeemed, Tone: ui.First}, {Start: redeemed, Length: pending, Tone: ui.Second},
+			{Length: redeemed, Tone: ui.First},
+			{Start: redeemed, Length: pending, Tone: ui.Second},
 			{Start: redeemed + pending, Length: 100 - redeemed - pending, Tone: ui.Rest},
 		}
 	}
@@ -156,11 +170,11 @@ func (a *Admin) couponForm(c echo.Context, status int, old *coupon.Counted, form
 	v.Days = form.Field("voucher_valid_days", "Days that a voucher is good")
 	v.Each, v.InAll = form.Field("max_per_customer", "Vouchers for each customer"), form.Field("max_redemptions", "Redemptions in all")
 	v.Problem = form.Problem()
-	zone := by.Tenant.TimeZone.String()
+	v.Zone = by.Tenant.TimeZone.String()
 	v.Name.Autofocus, v.Name.Autocomplete, v.Name.Help = true, "off", "What customers read: “Welcome back”, “Happy birthday”."
 	v.Description.Optional, v.Description.Help = true, "Stands in the mail and on the voucher."
-	v.Starts.Type, v.Starts.Optional, v.Starts.Help = "date", true, "It cannot be sent before this day begins ("+zone+")."
-	v.Ends.Type, v.Ends.Optional, v.Ends.Help = "date", true, "Good until this day ends ("+zone+")."
+	v.Starts.Type, v.Starts.Optional, v.Starts.Help = "date", true, "It cannot be sent before."
+	v.Ends.Type, v.Ends.Optional, v.Ends.Help = "date", true, "Good until this day ends."
 	v.Days.Mode, v.Days.Optional, v.Days.After, v.Days.Help = "numeric", true, "days", "Counted from the day after it is sent. Without, a voucher is good as long as the coupon."
 	v.Each.Mode, v.Each.Help = "numeric", "However often the coupon is sent."
 	v.InAll.Mode, v.InAll.Optional, v.InAll.Help = "numeric", true, "Then no further voucher is taken."
@@ -183,11 +197,11 @@ func (a *Admin) benefitFields(c echo.Context, old *coupon.Counted, form *page.Fo
 	}
 	v.Type = form.Field("benefit_type", "Benefit")
 	v.Type.Options = form.Options("benefit_type",
-		ui.Option{Value: "percent", Label: "Percent off", Help: "The cashier takes it off the bill"},
-		ui.Option{Value: "amount", Label: "An amount off", Help: "The cashier takes it off the bill"},
-		ui.Option{Value: "points", Label: "Points", Help: "They come on top of the balance when the voucher is redeemed"},
-		ui.Option{Value: "stamps", Label: "Stamps", Help: "Likewise"},
-		ui.Option{Value: "reward", Label: "A reward", Help: "It costs no points, and takes a piece of stock"})
+		ui.Option{Value: "percent", Label: "Percent off", Help: "The cashier takes it off the bill."},
+		ui.Option{Value: "amount", Label: "An amount off", Help: "The cashier takes it off the bill."},
+		ui.Option{Value: "points", Label: "Points", Help: "They are added to the balance."},
+		ui.Option{Value: "stamps", Label: "Stamps", Help: "They are added to the balance."},
+		ui.Option{Value: "reward", Label: "A reward", Help: "It costs them nothing."})
 	chosen := coupon.BenefitType(form.Value("benefit_type"))
 	field := func(of coupon.BenefitType, label string) ui.Field {
 		known := "" // what is wrong is wrong with the chosen one
@@ -423,7 +437,7 @@ func redeemedVoucher(r coupon.RedeemedVoucher, zone *time.Location) views.Redeem
 func couponFacts(c coupon.Counted, zone *time.Location) []ui.Pair {
 	good, most := "As long as the coupon", "As many as there are vouchers"
 	if c.VoucherValidDays != nil {
-		good = page.Count(*c.VoucherValidDays, "day", "days") + " after it is sent"
+		good = page.Count(*c.VoucherValidDays, "day", "days") + " from the send"
 	}
 	if c.MaxRedemptions != nil {
 		most = page.Number(c.RedemptionsCount) + " of at most " + page.Number(*c.MaxRedemptions)
@@ -451,7 +465,7 @@ func sendRow(s coupon.LoggedSending, zone *time.Location) views.SendRow {
 		When: page.Time(s.CreatedAt, zone), By: s.ActorName, To: segmentNames[s.Segment], Status: sendStatus[s.Status],
 		Sent: page.Number(s.Sent), Redeemed: page.Number(s.Redeemed), Missed: "Nobody",
 	}
-	inactive, full := page.Number(s.SkippedInactive)+" inactive", page.Number(s.SkippedLimit)+" with vouchers enough"
+	inactive, full := page.Number(s.SkippedInactive)+" inactive", page.Number(s.SkippedLimit)+" with enough vouchers"
 	switch {
 	case s.SkippedInactive > 0 && s.SkippedLimit > 0:
 		row.Missed = inactive + ", " + full

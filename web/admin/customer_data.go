@@ -53,8 +53,8 @@ func (a *Admin) eraseForm(c echo.Context, status int, of customer.Customer, form
 	return a.Render(c, status, views.ErasurePage(v), nil)
 }
 
-// notUnderstood refuses an erasure of which nobody has said that they know what it is.
-var notUnderstood = core.Invalid(core.Fields{"understood": {"Tick this first: nobody can bring an erased customer back."}})
+// errNotUnderstood refuses an erasure of which nobody has said that they know what it is.
+var errNotUnderstood = core.Invalid(core.Fields{"understood": {"Tick this first: nobody can bring an erased customer back."}})
 
 func (a *Admin) eraseCustomer(c echo.Context) error {
 	found, err := a.customerOf(c)
@@ -69,7 +69,7 @@ func (a *Admin) eraseCustomer(c echo.Context) error {
 		if found.Erased {
 			return customer.ErrErased
 		}
-		form.Refused(notUnderstood)
+		form.Refused(errNotUnderstood)
 		return a.eraseForm(c, http.StatusUnprocessableEntity, found, form)
 	}
 	if _, err := a.Customers.Erase(c.Request().Context(), page.Actor(c), found.ID); err != nil {

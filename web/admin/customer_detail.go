@@ -142,7 +142,7 @@ func (a *Admin) customerTimeline(c echo.Context, of customer.Customer, h *views.
 func timelineEntry(by core.Actor, e customer.Entry) views.TimelineEntry {
 	v := views.TimelineEntry{
 		When: page.Time(e.CreatedAt, by.Tenant.TimeZone), By: actorWords(e.ActorKind, e.ActorName),
-		Amount: change(e.Amount, e.Unit), Gain: e.Amount > 0, Balance: amount(e.BalanceAfter, e.Unit),
+		Amount: change(e.Amount, e.Unit), Gain: e.Amount > 0, Balance: page.Number(e.BalanceAfter),
 	}
 	sale := "a sale"
 	if e.SpendAmountCents != nil {
@@ -245,7 +245,7 @@ func (a *Admin) customerVouchers(c echo.Context, of customer.Customer, h *views.
 		case held.ExpiresAt == nil:
 			row.Until = "No end"
 		default:
-			row.Until = "Until " + page.Time(*held.ExpiresAt, zone)
+			row.Until = "Until " + lastDay(*held.ExpiresAt, zone)
 		}
 		h.Vouchers = append(h.Vouchers, row)
 	}

@@ -3,6 +3,7 @@ package admin
 import (
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -139,12 +140,20 @@ func (a *Admin) redemptionRow(by core.Actor, n reward.NamedRedemption) views.Red
 	case n.VoidedAt != nil:
 		row.Ended = page.Time(*n.VoidedAt, zone)
 	default:
-		row.FulfilPath, row.FormKey, row.Ago = row.Path+"/fulfil", a.NewFormKey(), page.Ago(n.CreatedAt, a.Now(), zone)
+		row.FulfilPath, row.FormKey, row.Ago = row.Path+"/fulfil", a.NewFormKey(), waiting(n.CreatedAt, a.Now(), zone)
 		if by.Role.Includes(core.Manager) {
 			row.VoidPath = row.Path + "/void"
 		}
 	}
 	return row
+}
+
+// waiting is how long somebody has waited since, in days from a week on.
+func waiting(since, now time.Time, zone *time.Location) string {
+	if days := int64(now.Sub(since) / (24 * time.Hour)); days >= 7 {
+		return page.Count(days, "day", "days") + " ago"
+	}
+	return page.Ago(since, now, zone)
 }
 
 // paid is what a reward was had for, in words.
@@ -408,7 +417,8 @@ func (a *Admin) confirmRedeem(c echo.Context, status int, form *page.Form) error
 		Frame: frame, Action: redemptionsPath + "/new", Button: "Redeem", Cancel: back, Words: words, Problem: problem,
 		Hidden: []ui.Pair{
 			{Name: page.FormKey, Value: a.NewFormKey()},
-			{Name: "customer_ulid", Value: who.ID.String()}, {Name: "reward_ulid", Value: r.ID.String()},
+			{Name: "customer_ulid", Value: who.ID.String()},
+			{Name: "reward_ulid", Value: r.ID.String()},
 		},
 	})
 }

@@ -37,3 +37,20 @@ func (a *Admin) routes() []route {
 		a.locationRoutes(),
 	)
 }
+
+// Page is what is there to be asked for: a page, a part of one, or a file.
+type Page struct {
+	Path   string // with a :name where a record's id goes
+	Public bool   // strangers have it, too
+	Slow   bool   // it takes what it takes
+}
+
+// Pages are all of the panel's.
+func Pages() (list []Page) {
+	for _, r := range (&Admin{}).routes() {
+		if r.method == get {
+			list = append(list, Page{Path: r.path, Public: r.least == "", Slow: r.slow})
+		}
+	}
+	return list
+}

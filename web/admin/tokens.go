@@ -181,7 +181,7 @@ func (api API) example(t token.Created) (curl, does string) {
 	return strings.Join(lines, " \\\n"), does
 }
 
-// quoted is a word of a shell.
+// shellQuoted is a word of a shell.
 func shellQuoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 func (a *Admin) askRevoke(c echo.Context) error {

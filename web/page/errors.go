@@ -21,7 +21,7 @@ type Failure struct {
 // again with the key it was sent with.
 var errSentBefore = &core.Error{
 	Kind:    core.KindRule,
-	Message: "This form was sent before with something else in it, and that was done. Look at what it did before you send this one too.",
+	Message: "This form was sent before, with something else in it. That was done: look at it before you send this one too.",
 }
 
 func refusalOf(err error) *core.Error {

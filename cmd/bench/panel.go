@@ -1,0 +1,509 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/PuerkitoBio/goquery"
+	"github.com/alexedwards/scs/v2"
+	"github.com/andybalholm/brotli"
+	"github.com/jackc/pgx/v5"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/demo"
+	"example.com/loyalty/core/session"
+	"example.com/loyalty/web/admin"
+)
+
+// What the panel is held to: 95 of 100 within so much of the server's own time.
+const (
+	pageLimit   = 30 * time.Millisecond
+	searchLimit = 50 * time.Millisecond
+
+	firstLoadLimit = 200_000 // bytes
+)
+
+// page is a page of the panel, and how it is asked for.
+type page struct {
+	name     string
+	path     string
+	post     bool
+	fragment bool          // as htmx asks, for a part of it
+	stranger bool          // without the session
+	status   int           // 0: 200
+	limit    time.Duration // 0: a file takes what it takes
+}
+
+func (p page) wanted() int { return cmp.Or(p.status, http.StatusOK) }
+
+// measurePanel prints what the pages take: of the demo, and of a business with many
+// customers. A page that is slow is no error, one that is not there is.
+func measurePanel(ctx context.Context, p *product, s *shop, superuserURL string, o options) error {
+	conn, err := pgx.Connect(ctx, superuserURL)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+
+	fmt.Fprint(os.Stderr, "panel: making the demo … ")
+	made, err := demo.Fill(ctx, s.db, demo.Options{})
+	if err != nil {
+		return err
+	}
+	owner, err := newBrowser(ctx, p, s, made.Tenant, made.People[0].ID)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(os.Stderr, "its pages … ")
+	if err := owner.firstLoad(ctx); err != nil {
+		return err
+	}
+	if err := s.furnish(ctx, conn, made.Tenant); err != nil {
+		return err
+	}
+	pages, err := everyPage(ctx, conn, made.Tenant.ID)
+	if err != nil {
+		return err
+	}
+	wrong := owner.report(ctx, "the demo", pages, o)
+
+	fmt.Fprintf(os.Stderr, "making %d customers … ", o.crowd)
+	crowd, err := s.gather(ctx, conn, o.crowd)
+	if err != nil {
+		return err
+	}
+	if owner, err = newBrowser(ctx, p, s, crowd.tenant, crowd.owner); err != nil {
+		return err
+	}
+	if pages, err = crowd.pages(ctx, conn); err != nil {
+		return err
+	}
+	fmt.Fprint(os.Stderr, "their pages … ")
+	wrong = errors.Join(wrong, owner.report(ctx, fmt.Sprintf("%d customers", o.crowd), pages, o))
+	fmt.Fprintln(os.Stderr, "done")
+	return wrong
+}
+
+// records are what a name in a path stands for, in the tenant $1.
+var records = map[string]string{
+	"/admin/customers/:ulid":                      latestBuyer,
+	"/admin/transactions/new?customer_ulid=:ulid": latestBuyer,
+	"/admin/redemptions/new?customer_ulid=:ulid":  latestBuyer,
+	"/admin/transactions/:ulid":                   "select id from loyalty.transaction where tenant_id = $1 and status = 'completed' order by id desc",
+	"/admin/types/:id":                            "select id from loyalty.transaction_type where tenant_id = $1 order by id",
+	"/admin/transactions/earns?spend_amount_cents=24.50&transaction_type_id=:id": "select id from loyalty.transaction_type where tenant_id = $1 order by id",
+	"/admin/rewards/:ulid":       "select id from loyalty.reward where tenant_id = $1 and active order by id",
+	"/admin/redemptions/:ulid":   "select id from loyalty.redemption where tenant_id = $1 and status = 'pending' order by id desc",
+	"/admin/coupons/:ulid":       "select id from loyalty.coupon where tenant_id = $1 and active order by redemptions_count desc",
+	"/admin/locations/:id":       "select id from loyalty.location where tenant_id = $1",
+	"/admin/settings/staff/:id":  "select id from loyalty.staff where tenant_id = $1 and role = 'cashier' order by id",
+	"/admin/settings/tokens/:id": "select id from loyalty.token where tenant_id = $1 and revoked_at is null",
+	"/admin/logo/:hash":          "select encode(logo_hash, 'hex') from loyalty.tenant_look where tenant_id = $1",
+	"/admin/invitation/:secret":  "select 'bench' where $1 > 0",
+	"/admin/reset/:secret":       "select 'bench' where $1 > 0",
+}
+
+const latestBuyer = "select customer_id from loyalty.transaction where tenant_id = $1 order by id desc"
+
+// questions show more than their paths do by themselves.
+var questions = []string{
+	"/admin/customers?search=an",
+	"/admin/customers?sort=name",
+	"/admin/customers/:ulid?view=transactions",
+	"/admin/customers/:ulid?view=redemptions",
+	"/admin/customers/:ulid?view=vouchers",
+	"/admin/transactions/new?search=an",
+	"/admin/transactions/new?customer_ulid=:ulid",
+	"/admin/transactions/earns?spend_amount_cents=24.50&transaction_type_id=:id",
+	"/admin/redemptions/new?customer_ulid=:ulid",
+}
+
+// peculiar pages are not asked for, or not answered, like the others.
+var peculiar = map[string]page{
+	"/admin/activity":     {fragment: true},
+	"/admin/settings":     {status: http.StatusSeeOther}, // to the first of them
+	"/admin/sign-in/code": {status: http.StatusSeeOther}, // nobody has given a password
+}
+
+// everyPage is every page that the panel has, with records of a tenant in the paths.
+func everyPage(ctx context.Context, conn *pgx.Conn, tenant core.TenantID) (list []page, err error) {
+	pages := admin.Pages() //nolint:contextcheck // it lists the routes and calls none
+	for _, path := range questions {
+		pages = append(pages, admin.Page{Path: path})
+	}
+	for _, asked := range pages {
+		p := peculiar[asked.Path]
+		p.name, p.stranger = asked.Path, asked.Public
+		if !asked.Slow {
+			p.limit = pageLimit
+		}
+		if p.path, err = fill(ctx, conn, tenant, asked.Path); err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+var parameter = regexp.MustCompile(`:[a-z]+`)
+
+// fill puts records into a path.
+func fill(ctx context.Context, conn *pgx.Conn, tenant core.TenantID, path string) (string, error) {
+	var filled strings.Builder
+	rest := 0
+	for _, at := range parameter.FindAllStringIndex(path, -1) {
+		sql, known := records[path[:at[1]]]
+		if !known {
+			return "", fmt.Errorf("%s: records say nothing of %s", path, path[at[0]:at[1]])
+		}
+		var record any
+		if err := conn.QueryRow(ctx, sql, tenant).Scan(&record); err != nil {
+			return "", fmt.Errorf("%s: %w", path, err)
+		}
+		if uuid, is := record.([16]byte); is {
+			record = core.ID(uuid)
+		}
+		fmt.Fprint(&filled, path[rest:at[0]], record)
+		rest = at[1]
+	}
+	return filled.String() + path[rest:], nil
+}
+
+// furnish gives the demo what some pages are about and it has none of.
+func (s *shop) furnish(ctx context.Context, conn *pgx.Conn, t core.Tenant) error {
+	if _, err := demo.Token(ctx, s.db, s.tokens, t); err != nil {
+		return err
+	}
+	for _, sql := range []string{
+		"insert into loyalty.location (tenant_id, name) values ($1, 'Söder')",
+		`insert into loyalty.tenant_look (tenant_id, logo, logo_type, logo_hash, updated_at)
+			select $1, picture, 'image/png', sha256(picture), now()
+			from decode(repeat('bench', 4000), 'escape') picture`,
+		`insert into loyalty.password_reset (tenant_id, id, staff_id, hash, expires_at, created_at)
+			select $1, loyalty.new_ulid(now()), min(id), sha256('bench'), now() + interval '1 day', now()
+			from loyalty.staff
+			where tenant_id = $1`,
+		`with person as (
+				insert into loyalty.staff (tenant_id, role, name, email, email_key, created_at)
+				values ($1, 'cashier', 'Bo Ek', 'bo@cafearo.example', 'bo@cafearo.example', now())
+				returning id
+			)
+			insert into loyalty.invitation (tenant_id, id, staff_id, hash, expires_at, created_at)
+			select $1, loyalty.new_ulid(now()), id, sha256('bench'), now() + interval '1 day', now()
+			from person`,
+	} {
+		if _, err := conn.Exec(ctx, sql, t.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// browser is somebody who is signed in to a business's panel.
+type browser struct {
+	*product
+	client  *http.Client
+	origin  string
+	session *http.Cookie
+}
+
+func newBrowser(ctx context.Context, p *product, s *shop, t core.Tenant, person int64) (*browser, error) {
+	b := &browser{
+		product: p, origin: strings.Replace(p.base, "localhost", t.Slug+".localhost", 1),
+		session: &http.Cookie{Name: session.Cookie, Value: rand.Text()},
+	}
+	b.client = &http.Client{
+		Transport: &http.Transport{
+			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+				return p.network.DialContext(ctx, network, p.addr)
+			},
+			TLSClientConfig: &tls.Config{RootCAs: p.roots, MinVersion: tls.VersionTLS12},
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	now := s.db.Now()
+	ends := now.Add(session.Lifetime)
+	visit := &session.Visit{Slug: t.Slug, Address: "127.0.0.1", UserAgent: "bench"}
+	visit.SignIn(session.Proof{StaffID: person, At: now})
+	data, err := scs.GobCodec{}.Encode(ends, map[string]any{})
+	if err != nil {
+		return nil, err
+	}
+	if err := session.NewStore(s.db).CommitCtx(session.With(ctx, visit), b.session.Value, data, ends); err != nil {
+		return nil, err
+	}
+	// There is a page about the second factor while it is being set up.
+	begun, err := b.ask(ctx, page{path: "/admin/settings/security/factor/begin", post: true})
+	if err == nil && begun.status != http.StatusSeeOther {
+		err = fmt.Errorf("the panel answers the owner with status %d", begun.status)
+	}
+	return b, err
+}
+
+// answer is what a browser gets.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte // as it came: compressed
+}
+
+func (b *browser) ask(ctx context.Context, p page) (answer, error) {
+	method := http.MethodGet
+	if p.post {
+		method = http.MethodPost
+	}
+	r, err := http.NewRequestWithContext(ctx, method, b.origin+p.path, http.NoBody)
+	if err != nil {
+		return answer{}, err
+	}
+	r.Header.Set("Accept-Encoding", "gzip, deflate, br")
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	if p.fragment {
+		r.Header.Set("Hx-Request", "true")
+	}
+	if !p.stranger {
+		r.AddCookie(b.session)
+	}
+	got, err := b.client.Do(r)
+	if err != nil {
+		return answer{}, err
+	}
+	defer got.Body.Close()
+	body, err := io.ReadAll(got.Body)
+	return answer{got.StatusCode, got.Header, body}, err
+}
+
+// text is the answer as it was before it was compressed.
+func (a answer) text() ([]byte, error) {
+	switch a.header.Get("Content-Encoding") {
+	case "br":
+		return io.ReadAll(brotli.NewReader(bytes.NewReader(a.body)))
+	case "gzip":
+		unpacked, err := gzip.NewReader(bytes.NewReader(a.body))
+		if err != nil {
+			return nil, err
+		}
+		return io.ReadAll(unpacked)
+	}
+	return a.body, nil
+}
+
+// measured is a page that was asked for again and again.
+type measured struct {
+	page
+	status int
+	bytes  int
+	waited result // through TLS, as the browser waits for it
+	own    result // the server's own time
+}
+
+func (m *measured) over() bool {
+	return m.limit > 0 && len(m.own.latencies) > 0 && m.own.at(95) > m.limit
+}
+
+const (
+	// settling is how often a page is asked for before it counts: until its statements are
+	// prepared, and PostgreSQL has chosen plans that it keeps.
+	settling = 10
+	// enough is how often it counts at least.
+	enough = 50
+)
+
+// measure asks for one page after the other, one at a time.
+func (b *browser) measure(ctx context.Context, pages []page, o options) ([]*measured, error) {
+	log, err := os.Stat(b.log.Name())
+	if err != nil {
+		return nil, err
+	}
+	var list []*measured
+	asked := map[string]*measured{} // by the ids of the requests
+	for _, p := range pages {
+		m := &measured{page: p}
+		list = append(list, m)
+		began := time.Now()
+		for n := 0; n < settling+enough || time.Since(began) < time.Duration(o.seconds)*time.Second/5; n++ {
+			sent := time.Now()
+			got, err := b.ask(ctx, p)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", p.path, err)
+			}
+			m.status, m.bytes = got.status, len(got.body)
+			if m.status != p.wanted() {
+				break
+			}
+			if n >= settling {
+				m.waited.latencies = append(m.waited.latencies, time.Since(sent))
+				asked[got.header.Get("X-Request-Id")] = m
+			}
+		}
+		slices.Sort(m.waited.latencies)
+	}
+	return list, b.readLog(log.Size(), asked)
+}
+
+// readLog reads what the product itself says that requests took, from a place in its log on.
+func (p *product) readLog(from int64, asked map[string]*measured) error {
+	file, err := os.Open(p.log.Name())
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	if _, err := file.Seek(from, io.SeekStart); err != nil {
+		return err
+	}
+	missing := len(asked)
+	for lines := json.NewDecoder(file); missing > 0; {
+		var line struct {
+			Msg, Request string
+			MS           float64
+		}
+		if err := lines.Decode(&line); err != nil {
+			return fmt.Errorf("the log, of %d requests: %w", missing, err)
+		}
+		if m := asked[line.Request]; m != nil && line.Msg == "request" {
+			m.own.latencies = append(m.own.latencies, time.Duration(line.MS*float64(time.Millisecond)))
+			missing--
+		}
+	}
+	for _, m := range asked {
+		slices.Sort(m.own.latencies)
+	}
+	return nil
+}
+
+// report measures pages and prints their table. The error names those that were not
+// answered as they should be.
+func (b *browser) report(ctx context.Context, title string, pages []page, o options) (wrong error) {
+	list, err := b.measure(ctx, pages, o)
+	if err != nil {
+		return err
+	}
+	fmt.Println()
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "%s\tstatus\tp50\tp95\tp99\tserver p50\tp95\tp99\tbytes\t\n", title)
+	var slowest *measured
+	var over []string
+	for _, m := range list {
+		note := ""
+		if m.over() {
+			note = "over " + milliseconds(m.limit)
+			over = append(over, m.name)
+		}
+		if m.status != m.wanted() {
+			note = fmt.Sprintf("status, not %d", m.wanted())
+			wrong = errors.Join(wrong, fmt.Errorf("%s: status %d, want %d", m.path, m.status, m.wanted()))
+		} else if m.limit > 0 && (slowest == nil || m.own.at(95) > slowest.own.at(95)) {
+			slowest = m
+		}
+		fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", m.name, m.status,
+			m.waited.percentile(50), m.waited.percentile(95), m.waited.percentile(99),
+			m.own.percentile(50), m.own.percentile(95), m.own.percentile(99), m.bytes, note)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if slowest != nil {
+		fmt.Printf("slowest: %s, 95 of 100 within %s of the server's own time\n", slowest.name, slowest.own.percentile(95))
+	}
+	fmt.Printf("over their limit: %s\n", cmp.Or(strings.Join(over, ", "), "none"))
+	return wrong
+}
+
+// firstLoad prints what somebody's browser fetches who comes for the first time: the
+// sign-in page with all that it brings, and what the dashboard brings besides.
+func (b *browser) firstLoad(ctx context.Context) error {
+	sum := 0
+	fetched := map[string]bool{}
+	fmt.Println()
+	for _, p := range []page{{name: "sign-in page", path: "/admin/sign-in", stranger: true}, {name: "dashboard", path: "/admin"}} {
+		files, bytes := 0, 0
+		for wanted := []string{p.path}; len(wanted) > 0; wanted = wanted[1:] {
+			at := wanted[0]
+			if fetched[at] {
+				continue
+			}
+			fetched[at] = true
+			got, err := b.ask(ctx, page{path: at, stranger: p.stranger})
+			if err != nil {
+				return err
+			}
+			if got.status != http.StatusOK {
+				return fmt.Errorf("%s: status %d", at, got.status)
+			}
+			if strings.HasPrefix(at, "/static/") && !strings.Contains(got.header.Get("Cache-Control"), "immutable") {
+				return fmt.Errorf("%s: Cache-Control %q", at, got.header.Get("Cache-Control"))
+			}
+			files, bytes = files+1, bytes+len(got.body)
+			needs, err := got.needs(at)
+			if err != nil {
+				return err
+			}
+			wanted = append(wanted, needs...)
+		}
+		fmt.Printf("first load, %s: %d files, %d bytes\n", p.name, files, bytes)
+		sum += bytes
+	}
+	verdict := "within"
+	if sum > firstLoadLimit {
+		verdict = "OVER"
+	}
+	fmt.Printf("first load, both: %d bytes, %s the limit of %d\n", sum, verdict, firstLoadLimit)
+	return nil
+}
+
+// linked is what a stylesheet names; a picture may be written into it.
+var linked = regexp.MustCompile(`url\(["']?([^"')]+)["']?\)`)
+
+// needs are the paths of what a browser fetches at once when it gets this.
+func (a answer) needs(at string) (paths []string, err error) {
+	text, err := a.text()
+	if err != nil {
+		return nil, err
+	}
+	var links []string
+	switch kind, _, _ := strings.Cut(a.header.Get("Content-Type"), ";"); kind {
+	case "text/html":
+		doc, err := goquery.NewDocumentFromReader(bytes.NewReader(text))
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range doc.Find("link[rel=icon], link[rel=preload], link[rel=stylesheet], script[src], img[src]").EachIter() {
+			links = append(links, s.AttrOr("href", s.AttrOr("src", "")))
+		}
+	case "text/css":
+		for _, match := range linked.FindAllStringSubmatch(string(text), -1) {
+			links = append(links, match[1])
+		}
+	}
+	base, err := url.Parse(at)
+	if err != nil {
+		return nil, err
+	}
+	for _, link := range links {
+		to, err := base.Parse(link)
+		if err != nil {
+			return nil, err
+		}
+		if to.Scheme == "" {
+			paths = append(paths, to.RequestURI())
+		}
+	}
+	return paths, nil
+}
