@@ -269,11 +269,11 @@ func TestCouponReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := owner.get("/admin/reports/coupons")
-	wants(t, "all", all.each("tbody tr"), []string{"Unsent 0 0 0 0 –", "=Summer 4 1 3 0 25.0%", "Spring <b> 8 0 8 0 0.0%"})
+	wants(t, "all", all.each("tbody tr"), []string{"Unsent 0 sent 0 redeemed 0 pending 0 expired 0 0 0 0 –", "=Summer 4 sent 1 redeemed 3 pending 0 expired 4 1 3 0 25.0%", "Spring <b> 8 sent 0 redeemed 8 pending 0 expired 8 0 8 0 0.0%"})
 	wants(t, "where they lead", all.links("tbody tr:nth-child(2) a"), []string{"/admin/coupons/" + summer.ID.String()})
 	wants(t, "which days", all.each(".report-quick [aria-current], .card-title"), []string{"All time", "All time"})
 	may := owner.get("/admin/reports/coupons?from=2026-05-01&to=2026-05-31")
-	wants(t, "of May", may.each("tbody tr"), []string{"Spring <b> 4 0 4 0 0.0%"})
+	wants(t, "of May", may.each("tbody tr"), []string{"Spring <b> 4 sent 0 redeemed 4 pending 0 expired 4 0 4 0 0.0%"})
 	wants(t, "exports", append(all.links("a[download]"), may.links("a[download]")...), []string{
 		"/admin/reports/coupons.csv", "/admin/reports/coupons.csv?from=2026-05-01&to=2026-05-31",
 	})
