@@ -70,9 +70,9 @@ fuzz: ## the fuzz tests, a minute each
 	go test -run '^$$' -fuzz FuzzRequest -fuzztime 60s ./api
 
 .PHONY: bench
-bench: build ## the load tests, and pgbench beside them; prints their table
+bench: build ## the load tests, pgbench beside them, the panel's pages; make bench only=panel
 	@.ci/need postgresql
-	go run ./cmd/bench
+	go run ./cmd/bench -only '$(only)'
 
 .PHONY: psql
 psql: build ## see the data as one tenant does: make psql tenant=demo

@@ -210,6 +210,7 @@ func (c crowd) pages(ctx context.Context, conn *pgx.Conn) ([]page, error) {
 		{name: "… inactive, by name", path: customers + "?sort=name&status=inactive"},
 		{name: "a customer", path: customers + "/" + half["newest"].ID.String()},
 		{name: fmt.Sprintf("a customer of %d sales", regularSales), path: customers + "/" + regular.String()},
+		{name: "… their sales", path: customers + "/" + regular.String() + "?view=transactions"},
 		{name: "transactions", path: "/admin/transactions"},
 		{name: "… of that customer", path: "/admin/transactions?customer_ulid=" + regular.String()},
 		{name: "… of three days", path: "/admin/transactions?from=" + day.Format(time.DateOnly) + "&to=" + day.AddDate(0, 0, 2).Format(time.DateOnly)},
@@ -219,6 +220,7 @@ func (c crowd) pages(ctx context.Context, conn *pgx.Conn) ([]page, error) {
 	}
 	for _, needle := range []struct{ what, typed string }{
 		{"a whole name", first + " " + last},
+		{"a last name", last},
 		{"a part of many names", "an"},
 		{"a letter", "a"},
 		{"a rare letter", "é"},

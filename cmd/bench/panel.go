@@ -125,6 +125,10 @@ const latestBuyer = "select customer_id from loyalty.transaction where tenant_id
 // questions show more than their paths do by themselves.
 var questions = []string{
 	"/admin/customers?search=an",
+	"/admin/customers?sort=name",
+	"/admin/customers/:ulid?view=transactions",
+	"/admin/customers/:ulid?view=redemptions",
+	"/admin/customers/:ulid?view=vouchers",
 	"/admin/transactions/new?search=an",
 	"/admin/transactions/new?customer_ulid=:ulid",
 	"/admin/transactions/earns?spend_amount_cents=24.50&transaction_type_id=:id",
@@ -314,9 +318,13 @@ func (m *measured) over() bool {
 	return m.limit > 0 && len(m.own.latencies) > 0 && m.own.at(95) > m.limit
 }
 
-// settling is how often a page is asked for before it counts: until its statements are
-// prepared, and PostgreSQL has chosen plans that it keeps.
-const settling = 10
+const (
+	// settling is how often a page is asked for before it counts: until its statements are
+	// prepared, and PostgreSQL has chosen plans that it keeps.
+	settling = 10
+	// enough is how often it counts at least.
+	enough = 50
+)
 
 // measure asks for one page after the other, one at a time.
 func (b *browser) measure(ctx context.Context, pages []page, o options) ([]*measured, error) {
@@ -330,7 +338,7 @@ func (b *browser) measure(ctx context.Context, pages []page, o options) ([]*meas
 		m := &measured{page: p}
 		list = append(list, m)
 		began := time.Now()
-		for n := 0; n <= settling || time.Since(began) < time.Duration(o.seconds)*time.Second/5; n++ {
+		for n := 0; n < settling+enough || time.Since(began) < time.Duration(o.seconds)*time.Second/5; n++ {
 			sent := time.Now()
 			got, err := b.ask(ctx, p)
 			if err != nil {

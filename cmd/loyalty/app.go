@@ -45,6 +45,7 @@ type app struct {
 	mails        *mail.Service
 	tokens       *token.Service
 	customers    *customer.Service
+	imports      *customer.Imports
 	transactions *transaction.Service
 	rewards      *reward.Service
 	coupons      *coupon.Service
@@ -119,6 +120,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.staff = staff.NewService(a.db, a.jobs, a.mails, a.keys, host.LimitKey)
 	a.tokens = token.NewService(a.db, a.mails)
 	a.customers = customer.NewService(a.db)
+	a.imports = customer.NewImports(a.db, a.jobs)
 	a.transactions = transaction.NewService(a.db)
 	a.rewards = reward.NewService(a.db)
 	a.coupons = coupon.NewService(a.db, a.jobs)

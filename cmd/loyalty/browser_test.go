@@ -30,6 +30,7 @@ func TestBrowser(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, cafe){
 		"Pages":             testPages,
 		"Search":            testSearch,
+		"Import":            testImport,
 		"Dashboard":         testDashboard,
 		"WithoutJavaScript": testWithoutJavaScript,
 	} {
@@ -140,6 +141,7 @@ var views = []view{
 	panel("customers", "/admin/customers"),
 	panel("customers-none", "/admin/customers?search=nobody-is-called-so"),
 	panel("customer-new", "/admin/customers/new"),
+	panel("import", "/admin/customers/import"),
 	panel("customer-refused", "/admin/customers/new").after(click("Add customer")),
 	panel("customer", "/admin/customers/{customer}"),
 	{name: "customer-cashier", host: demo.Slug, path: "/admin/customers/{customer}", as: core.Cashier},
@@ -199,7 +201,7 @@ func (c cafe) records(t *testing.T) *strings.Replacer {
 	d := connect(t, c.in.url())
 	return strings.NewReplacer(
 		"{mail}", ask[core.ID](d, "select id from loyalty.mail order by id limit 1").String(),
-		"{customer}", ask[core.ID](d, "select customer_id from loyalty.redemption where status = 'pending' order by id desc limit 1").String(),
+		"{customer}", ask[core.ID](d, "select customer_id from loyalty.transaction where status = 'completed' order by id desc limit 1").String(),
 		"{sale}", ask[core.ID](d, "select id from loyalty.transaction where status = 'completed' order by id desc limit 1").String(),
 		"{voided}", ask[core.ID](d, "select id from loyalty.transaction where status = 'voided' order by id desc limit 1").String(),
 		"{pending}", ask[core.ID](d, "select id from loyalty.redemption where status = 'pending' order by id desc limit 1").String(),

@@ -131,7 +131,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 				Slug:     slug, Address: address, Now: a.db.Now, Log: a.log,
 			}),
 			admin.Services{
-				Staff: a.staff, Sessions: a.sessions, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers,
+				Staff: a.staff, Sessions: a.sessions, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers, Imports: a.imports,
 				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons,
 				Locations: a.locations, Reports: a.reports, Audit: audit.NewService(a.db),
 				API: admin.API{Base: a.names.Base(), Authority: a.authorityFile()},

@@ -537,7 +537,7 @@ func topbar(f Frame) templ.Component {
 			templ_7745c5c3_Var24 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<header class=\"navbar navbar-expand topbar d-print-none\"><div class=\"container-xl\"><form class=\"topbar-search\" action=\"/admin/customers\" method=\"get\" role=\"search\"><label class=\"visually-hidden\" for=\"find\">Find a customer</label> <span class=\"input-icon\"><span class=\"input-icon-addon\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 48, "<header class=\"navbar navbar-expand topbar d-print-none\"><div class=\"container-xl\"><form class=\"topbar-search\" action=\"/admin/customers\" method=\"get\" role=\"search\" aria-label=\"Find a customer\"><label class=\"visually-hidden\" for=\"find\">Find a customer</label> <span class=\"input-icon\"><span class=\"input-icon-addon\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

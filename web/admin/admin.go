@@ -35,6 +35,7 @@ type Services struct {
 	Tokens       *token.Service
 	Tenants      *tenant.Service
 	Customers    *customer.Service
+	Imports      *customer.Imports
 	Transactions *transaction.Service
 	Rewards      *reward.Service
 	Coupons      *coupon.Service

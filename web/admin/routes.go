@@ -17,6 +17,8 @@ func (a *Admin) routes() []route {
 		a.frameRoutes(),
 		a.doorRoutes(),
 		a.customerRoutes(),
+		a.importRoutes(),
+		a.customerExportRoutes(),
 		a.transactionRoutes(),
 		a.typeRoutes(),
 		a.rewardRoutes(),

@@ -74,7 +74,7 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 	s.Services = admin.Services{
 		Staff:     staff.NewService(d, jobs, mails, keys, func(address string) string { return address }),
 		Sessions:  session.NewService(d, jobs),
-		Customers: customer.NewService(d), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
+		Customers: customer.NewService(d), Imports: customer.NewImports(d, jobs), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
 		Coupons: coupon.NewService(d, jobs), Locations: location.NewService(d), Reports: report.NewService(d), Audit: audit.NewService(d),
 		Tenants: tenant.NewService(d, mails), Tokens: token.NewService(d, mails),
 		API: admin.API{Base: "https://loyalty.example", Authority: "/var/lib/loyalty's/ca.pem"},

@@ -122,7 +122,7 @@ func (f *Form) Field(name, label string) ui.Field { return f.FieldOf(name, name,
 func (f *Form) FieldOf(known, name, label string) ui.Field {
 	field := ui.Field{Name: name, Label: label, Value: f.Value(name), Checked: f.Checked(name)}
 	for _, message := range f.errors[known] {
-		field.Errors = append(field.Errors, relabelled(message, known, label))
+		field.Errors = append(field.Errors, Relabelled(message, known, label))
 	}
 	if len(field.Errors) > 0 {
 		f.problem.Fields = append(f.problem.Fields, ui.FieldProblem{ID: field.ID(), Message: field.Errors[0]})
@@ -131,8 +131,8 @@ func (f *Form) FieldOf(known, name, label string) ui.Field {
 	return field
 }
 
-// relabelled says "amount" where core says "spend amount cents".
-func relabelled(message, name, label string) string {
+// Relabelled says "amount" where core says "spend amount cents".
+func Relabelled(message, name, label string) string {
 	return strings.Replace(message, strings.ReplaceAll(name, "_", " "), lowered(label), 1)
 }
 

@@ -3,8 +3,10 @@ package page
 import (
 	"errors"
 	"io"
+	"mime/multipart"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/labstack/echo/v4"
 )
@@ -59,3 +61,64 @@ func unread(err error) error {
 	}
 	return errBroken
 }
+
+// Upload is a file on its way in, to be read while it arrives.
+type Upload struct {
+	Name    string
+	content *multipart.Part
+}
+
+// uploadTime is how long a file may take to arrive.
+const uploadTime = 10 * time.Minute
+
+// ReadUpload reads a form as far as its file, which comes last and is handed over while it
+// arrives. nil: no file was chosen. No more than most bytes are read of it all.
+func ReadUpload(c echo.Context, name string, most int64) (*Form, *Upload, error) {
+	r := c.Request()
+	// The server's own deadlines are for pages; a recorder in a test has none.
+	deadlines, ends := http.NewResponseController(c.Response()), time.Now().Add(uploadTime) //nolint:forbidigo // deadlines are of this machine's clock
+	_ = deadlines.SetReadDeadline(ends)
+	_ = deadlines.SetWriteDeadline(ends.Add(stalled))
+	r.Body = http.MaxBytesReader(c.Response(), r.Body, most)
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return nil, nil, errBroken
+	}
+	form := &Form{Values: url.Values{}}
+	for left := int64(maxForm); ; {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return form, nil, nil
+		}
+		if err != nil {
+			return nil, nil, unread(err)
+		}
+		if part.FormName() == name {
+			if part.FileName() == "" {
+				return form, nil, nil
+			}
+			return form, &Upload{part.FileName(), part}, nil
+		}
+		content, err := io.ReadAll(io.LimitReader(part, left+1))
+		if err != nil {
+			return nil, nil, unread(err)
+		}
+		if left -= int64(len(content)); left < 0 {
+			return nil, nil, errTooLarge
+		}
+		form.Values.Add(part.FormName(), string(content))
+	}
+}
+
+// Read reads what has arrived. A file that breaks off is said so in words.
+func (u *Upload) Read(b []byte) (int, error) {
+	n, err := u.content.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = unread(err)
+	}
+	return n, err
+}
+
+// Rest lets what is left of a file arrive that was refused: a browser reads no answer
+// before it has sent everything.
+func (u *Upload) Rest() { _, _ = io.Copy(io.Discard, u.content) }

@@ -1,0 +1,94 @@
+package admin_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/xuri/excelize/v2"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+)
+
+// "CSV and XLSX export of what the filter shows", linked from the list with its filter.
+func TestExportingCustomers(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := s.signedIn(t, core.Manager)
+	ctx := t.Context()
+	var made []customer.Upserted
+	for n, name := range []string{"Anna", "=cmd|' /C calc'!A0", "<b>Bo</b>"} {
+		c, err := s.Customers.Upsert(ctx, s.by, customer.New{
+			FirstName: &name, LastName: new("Ek"), Phone: new(fmt.Sprintf("+46 8 465 004 1%d", n)), Email: new(fmt.Sprintf("a%d@example.com", n)),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, c)
+	}
+	if _, err := s.Customers.Edit(ctx, s.by, made[0].ID, customer.Edit{Status: core.Set("inactive")}); err != nil {
+		t.Fatal(err)
+	}
+	list := b.get("/admin/customers?status=active&search=ek")
+	csv := list.Find("a:contains('As CSV')").AttrOr("href", "")
+	if csv != "/admin/customers/export.csv?search=ek&status=active" || list.Find("a:contains('As Excel')").AttrOr("href", "") != strings.Replace(csv, "csv", "xlsx", 1) {
+		t.Fatalf("the list leads to %q", csv)
+	}
+	since := func(c customer.Upserted) string {
+		return c.CreatedAt.In(s.by.Tenant.TimeZone).Format("2006-01-02 15:04:05")
+	}
+	file := b.get(csv)
+	want := "\uFEFFULID,First name,Last name,Phone,E-mail,Status,Points,Stamps,Customer since,Last visit\r\n" +
+		made[2].ID.String() + ",<b>Bo</b>,Ek,'+46 8 465 004 12,a2@example.com,active,0,0," + since(made[2]) + ",\r\n" +
+		made[1].ID.String() + ",'=cmd|' /C calc'!A0,Ek,'+46 8 465 004 11,a1@example.com,active,0,0," + since(made[1]) + ",\r\n"
+	if diff := cmp.Diff(want, file.Body.String()); diff != "" {
+		t.Errorf("file (-want +got):\n%s", diff)
+	}
+	if name := file.Header().Get("Content-Disposition"); !strings.HasPrefix(name, "attachment; filename=customers-20") || !strings.HasSuffix(name, ".csv") {
+		t.Errorf("called %q", name)
+	}
+
+	book, err := excelize.OpenReader(bytes.NewReader(b.get("/admin/customers/export.xlsx").Body.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := book.GetRows("Customers")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 4 || rows[0][1] != "First name" || rows[2][1] != "=cmd|' /C calc'!A0" || rows[2][3] != "+46 8 465 004 11" || rows[3][5] != "inactive" ||
+		rows[3][8] != since(made[0])[:16] {
+		t.Errorf("workbook: %q", rows)
+	}
+	if err := book.Close(); err != nil {
+		t.Error(err)
+	}
+
+	// What was exported can be imported: everybody is found.
+	path := b.uploaded(b.get("/admin/customers/export.csv").Body.String())
+	b.posted(path+"/check", b.get(path).columns())
+	s.work(t, path)
+	if got := b.get(path).words(".card-sm"); !strings.Contains(got, "Here already 3") {
+		t.Errorf("imported again: %q", got)
+	}
+}
+
+// A filter that cannot be read is answered as such, and a cashier exports nothing.
+func TestExportsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	for _, kind := range []string{"csv", "xlsx"} {
+		path := "/admin/customers/export." + kind
+		a := s.signedIn(t, core.Manager).ask(http.MethodGet, path+"?status=erased", nil)
+		if a.Code != http.StatusUnprocessableEntity || a.Header().Get("Content-Disposition") != "" || a.words(".empty-subtitle") != "The selected status is invalid." {
+			t.Errorf("%s: %d %s", kind, a.Code, a.words(".empty-subtitle"))
+		}
+		if a := s.signedIn(t, core.Cashier).ask(http.MethodGet, path, nil); a.Code != http.StatusForbidden {
+			t.Errorf("%s as a cashier = %d", kind, a.Code)
+		}
+	}
+}

@@ -1,0 +1,400 @@
+package admin_test
+
+import (
+	"bytes"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/PuerkitoBio/goquery"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/web/page"
+)
+
+// sendFile sends a file of customers as the form does.
+func (b *browser) sendFile(key, name, content string) answer {
+	b.t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	if err := form.WriteField(page.FormKey, key); err != nil {
+		b.t.Fatal(err)
+	}
+	part, err := form.CreateFormFile("file", name)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := part.Write([]byte(content)); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := form.Close(); err != nil {
+		b.t.Fatal(err)
+	}
+	return b.ask(http.MethodPost, "/admin/customers/import", &body, "Content-Type", form.FormDataContentType(), "Sec-Fetch-Site", "same-origin")
+}
+
+// uploaded is the path of a file that was taken.
+func (b *browser) uploaded(content string) string {
+	b.t.Helper()
+	a := b.sendFile(core.NewID(b.shop.db.Now()).String(), "customers.csv", content)
+	if a.Code != http.StatusSeeOther {
+		b.t.Fatalf("upload = %d %s", a.Code, a.words(".alert, .invalid-feedback"))
+	}
+	return a.Header().Get("Location")
+}
+
+// work does what the jobs of an import do.
+func (s *shop) work(t *testing.T, path string) {
+	t.Helper()
+	id, err := core.ParseID(path[strings.LastIndex(path, "/")+1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		i, err := s.Imports.Find(t.Context(), s.by, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i.Status != customer.ImportChecking && i.Status != customer.ImportRunning {
+			return
+		}
+		if _, err := s.Imports.Work(t.Context(), s.by, id, i.Attempt); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// columns is the form of the columns as the page shows it.
+func (a answer) columns() url.Values {
+	f := form()
+	a.Find("form select").Each(func(_ int, s *goquery.Selection) {
+		f.Set(s.AttrOr("name", ""), s.Find("option[selected]").AttrOr("value", ""))
+	})
+	if a.Find("input[name=heading][checked]").Length() > 0 {
+		f.Set("heading", "1")
+	}
+	return f
+}
+
+const someCustomers = "Namn;Mobil;E-post;Poäng;Skostorlek\n" +
+	"Elsa <b>Berg</b>;08-465 004 12;elsa@example.com;12;38\n" +
+	"Bo Ek;08-465 004 13;;;44\n" +
+	"Bo Ek;+46 8 465 004 13;;;44\n" +
+	"Dan;1;dan@<i>;many;\n"
+
+// "Choose a file → mapping preview → check → result → import → report", all by plain forms
+// and links.
+func TestImportingCustomers(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := s.signedIn(t, core.Manager)
+	if got := b.get("/admin/customers").Find("a[href='/admin/customers/import']").Length(); got != 1 {
+		t.Error("the list does not lead to the import")
+	}
+	start := b.get("/admin/customers/import")
+	if key := start.Find("input[name=form_key]").AttrOr("value", ""); len(key) != 26 {
+		t.Errorf("form key %q", key)
+	}
+	if start.Find("input[name=form_key] ~ * input[type=file], input[type=file]").Length() != 1 || start.Find("form[enctype='multipart/form-data']").Length() != 1 {
+		t.Error("no file can be chosen")
+	}
+
+	path := b.uploaded(someCustomers)
+	columns := b.get(path)
+	if got := columns.words(".step-item.active"); got != "Columns" {
+		t.Errorf("the step is %q", got)
+	}
+	if got := columns.words(".page-wrapper > main > .page-body p"); !strings.Contains(got, "4 rows, 1 kB, uploaded") || !strings.Contains(got, "by Bo Ek") {
+		t.Errorf("facts: %q", got)
+	}
+	if got := columns.words("thead option[selected]"); got != "Full name Phone E-mail Points Leave out" {
+		t.Errorf("guessed %q", got)
+	}
+	if got := columns.words("tbody tr:nth-child(2)"); got != "2 Elsa <b>Berg</b> 08-465 004 12 elsa@example.com 12 38" {
+		t.Errorf("second row: %q", got)
+	}
+	if got := columns.words(".import-heading"); !strings.HasPrefix(got, "1 Namn Mobil") {
+		t.Errorf("heading: %q", got)
+	}
+
+	// A refused choice is kept, and said what is wrong with it.
+	wrong := form("column_0", "full_name", "column_1", "", "column_2", "email", "column_3", "points", "column_4", "stamps")
+	refused := b.post(path+"/check", wrong)
+	if refused.Code != http.StatusUnprocessableEntity || refused.words(".alert") != "Choose the column of the phone number. It is how customers are found at the till." {
+		t.Errorf("%d %q", refused.Code, refused.words(".alert"))
+	}
+	if got := refused.words("thead option[selected]"); got != "Full name Leave out E-mail Points Stamps" || refused.Find("[name=heading][checked]").Length() != 0 {
+		t.Errorf("the choice is now %q", got)
+	}
+
+	progress := b.posted(path+"/check", columns.columns())
+	if got := progress.words(".step-item.active, #import-doing, progress + p"); got != "Check Checking every row 0 of 4 rows" {
+		t.Errorf("progress: %q", got)
+	}
+	if bar := progress.Find("progress"); bar.AttrOr("max", "") != "4" || bar.AttrOr("value", "") != "0" {
+		t.Error("the bar does not say how far it is")
+	}
+	if !strings.Contains(progress.Find("noscript").Text(), path+"\">Refresh</a>") {
+		t.Error("without scripts, nothing refreshes the page")
+	}
+	s.work(t, path)
+
+	checked := b.get(path)
+	if got := checked.words("main h2"); got != "2 customers to add 1 row has a mistake" {
+		t.Errorf("result: %q", got)
+	}
+	if got := checked.words(".card-sm"); got != "New 2 would be added Here already 0 stay as they are Repeated 1 of an earlier row Mistakes 1 rows that are left out" {
+		t.Errorf("figures: %q", got)
+	}
+	if got := checked.words("tbody"); !strings.Contains(got, "dan@<i>") || !strings.Contains(got, "The e-mail field must be a valid email address.") || checked.Find("tbody tr").Length() != 4 {
+		t.Errorf("problems: %q", got)
+	}
+	ask := b.get(path + "/run")
+	if got := ask.words(".form-card p"); got != "2 customers are added, with the points and stamps of the file. "+
+		"1 row is of customers who are here already, or come twice. They stay as they are. 1 row with a mistake is left out. "+
+		"An import can be stopped, but what it has added is not taken back." {
+		t.Errorf("asks %q", got)
+	}
+	running := b.posted(path+"/run", nil)
+	if got := running.words(".step-item.active, #import-doing, progress + p"); got != "Import Importing 0 of 4 rows: 0 customers added so far" {
+		t.Errorf("running: %q", got)
+	}
+	s.work(t, path)
+	report := b.get(path)
+	if got := report.words("main h2"); got != "2 customers added 1 row has a mistake" {
+		t.Errorf("report: %q", got)
+	}
+	if got := report.words(".card-sm"); got != "Added 2 new customers Here already 1 or repeated in the file Mistakes 1 rows that are left out" {
+		t.Errorf("figures: %q", got)
+	}
+	if again := b.post(path+"/run", nil); again.Code != http.StatusSeeOther {
+		t.Errorf("said twice: %d", again.Code)
+	}
+	if got := b.get("/admin/customers?search=elsa").words("tbody"); !strings.Contains(got, "Elsa <b>Berg</b>") || !strings.Contains(got, "12") {
+		t.Errorf("list: %q", got)
+	}
+	list := b.get("/admin/customers/import")
+	if got := list.words("tbody"); got != "customers.csv just now, by Bo Ek 2 customers added just now, by Bo Ek 2 customers added Done" {
+		t.Errorf("earlier imports: %q", got)
+	}
+}
+
+// "A progress bar, polled fragment every second that stops by itself when done."
+func TestProgressIsPolled(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := s.signedIn(t, core.Manager)
+	path := b.uploaded(someCustomers)
+	b.posted(path+"/check", b.get(path).columns())
+	part := b.get(path, "Hx-Request", "true")
+	bar := part.Find("#import-progress")
+	if part.Find("main").Length() != 0 || bar.AttrOr("hx-get", "") != path || bar.AttrOr("hx-trigger", "") != "every 1s, wake" {
+		t.Errorf("fragment: %s", part.Body)
+	}
+	s.work(t, path)
+	if a := b.ask(http.MethodGet, path, nil, "Hx-Request", "true"); a.Code != http.StatusNoContent || a.Header().Get("Hx-Redirect") != path {
+		t.Errorf("done: %d to %q", a.Code, a.Header().Get("Hx-Redirect"))
+	}
+}
+
+// "Every bad row named (row, what is wrong; first 100 shown, all as CSV)."
+func TestEveryBadRowIsShown(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := s.signedIn(t, core.Manager)
+	path := b.uploaded("name,phone\n" + strings.Repeat("Anna Ek,+1\n", 150) + "Bo Ek,\"2\"3\n")
+	b.posted(path+"/check", b.get(path).columns())
+	s.work(t, path)
+	result := b.get(path)
+	if n := result.Find("tbody tr").Length(); n != 100 {
+		t.Errorf("%d rows shown, want 100", n)
+	}
+	if got := result.words(".card-subtitle"); !strings.HasSuffix(got, "The first 100 mistakes are shown.") {
+		t.Errorf("said: %q", got)
+	}
+	if result.Find("a:contains(Import)").FilterFunction(func(_ int, a *goquery.Selection) bool { return strings.HasSuffix(a.AttrOr("href", ""), "/run") }).Length() != 0 {
+		t.Error("nobody can be added, and it is offered")
+	}
+	all := b.get(path + "/problems.csv")
+	text := all.Body.String()
+	if kind := all.Header().Get("Content-Type"); !strings.HasPrefix(kind, "text/csv") || strings.Count(text, "\r\n") != 152 {
+		t.Errorf("%s with %d lines", kind, strings.Count(text, "\r\n"))
+	}
+	if !strings.HasPrefix(text, "\uFEFFRow,Column,What stands there,What is wrong\r\n2,Phone,'+1,The phone field must be a valid phone number.\r\n") {
+		t.Errorf("begins %q", text[:120])
+	}
+	if !strings.HasSuffix(text, "152,Whole row,,\"There is a quotation mark in this row that is not closed, or that stands inside a value. Remove it, or write it twice.\"\r\n") {
+		t.Errorf("ends %q", text[len(text)-150:])
+	}
+}
+
+// "Multipart upload limited and checked": what is no list of customers is refused beside
+// the field, the whole of it read first, and the next try needs no new form.
+func TestUploadsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := s.signedIn(t, core.Manager)
+	for name, c := range map[string]struct{ file, content, want string }{
+		"nothing":    {"", "", "Choose a file first."},
+		"empty":      {"x.csv", "", "This file is empty."},
+		"a workbook": {"x.xlsx", "PK\x03\x04\x00\x00", "This is a workbook. Open it in Excel or another spreadsheet program, save the sheet as “CSV UTF-8”, and choose that file."},
+		"a picture":  {"x.csv", "\x89PNG\x00", "This is not a file of comma-separated values."},
+		"too large":  {"x.csv", strings.Repeat(strings.Repeat("x", 1023)+"\n", 25<<10), "This file is larger than 20 MB. Split it, and import one part after the other."},
+	} {
+		a := b.sendFile("key-"+name, c.file, c.content)
+		if a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != c.want || a.words(".alert a") != c.want {
+			t.Errorf("%s: %d %q", name, a.Code, a.words(".invalid-feedback"))
+		}
+		if key := a.Find("input[name=form_key]").AttrOr("value", ""); key != "key-"+name {
+			t.Errorf("%s: the form key is now %q", name, key)
+		}
+	}
+	if a := b.sendFile("key-nothing", "x.csv", someCustomers); a.Code != http.StatusSeeOther {
+		t.Errorf("the same form, with a file: %d", a.Code)
+	}
+	// More than anybody waits for.
+	if a := b.sendFile("key-huge", "x.csv", strings.Repeat("x", 101<<20)); a.Code != http.StatusUnprocessableEntity {
+		t.Errorf("101 MB: %d", a.Code)
+	}
+	// A form that breaks off.
+	cut := "--b\r\nContent-Disposition: form-data; name=\"form_key\"\r\n\r\nkey-cut\r\n" +
+		"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"x.csv\"\r\n\r\nname,phone\nAnna Ek,070"
+	a := b.ask(http.MethodPost, "/admin/customers/import", strings.NewReader(cut), "Content-Type", "multipart/form-data; boundary=b", "Sec-Fetch-Site", "same-origin")
+	if a.Code != http.StatusBadRequest {
+		t.Errorf("cut short: %d", a.Code)
+	}
+	if list := b.get("/admin/customers/import").words("tbody"); strings.Count(list, "Uploaded") != 1 {
+		t.Errorf("what is left: %q", list)
+	}
+}
+
+// "A double click is one": sent twice, a file is one import.
+func TestAFileSentTwice(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := s.signedIn(t, core.Manager)
+	first, second := b.sendFile("once", "x.csv", someCustomers), b.sendFile("once", "x.csv", someCustomers)
+	if to := first.Header().Get("Location"); to == "" || second.Header().Get("Location") != to {
+		t.Errorf("led to %q and %q", to, second.Header().Get("Location"))
+	}
+}
+
+// A file can be discarded, and an import stopped; both ask first.
+func TestStoppingAnImport(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := s.signedIn(t, core.Manager)
+	path := b.uploaded(someCustomers)
+	if got := b.get(path+"/cancel", "Hx-Request", "true").words("h2, p"); got != "Discard this file? The file is deleted here, and nothing of it is imported. You can upload it again." {
+		t.Errorf("asks %q", got)
+	}
+	after := b.posted(path+"/cancel", nil)
+	if got := after.words("#flashes"); got != "The file customers.csv is discarded." {
+		t.Errorf("flash %q", got)
+	}
+	if got := b.get(path).words("main h2"); got != "Discarded" {
+		t.Errorf("its page: %q", got)
+	}
+	for _, step := range []string{"/check", "/run"} {
+		a := b.post(path+step, form("column_0", "full_name", "column_1", "phone", "column_2", "", "column_3", "", "column_4", ""))
+		if a.Code != http.StatusUnprocessableEntity {
+			t.Errorf("%s afterwards = %d", step, a.Code)
+		}
+	}
+
+	path = b.uploaded(someCustomers)
+	b.posted(path+"/check", b.get(path).columns())
+	s.work(t, path)
+	b.posted(path+"/run", nil)
+	other := b.uploaded(someCustomers)
+	b.posted(other+"/check", b.get(other).columns())
+	s.work(t, other)
+	if a := b.post(other+"/run", nil); a.Code != http.StatusUnprocessableEntity || a.words(".alert") != "Another import is running. Wait until it is done, or stop it." {
+		t.Errorf("two at once: %d %q", a.Code, a.words(".alert"))
+	}
+	if got := b.get(path + "/cancel").words("h1"); got != "Stop this import?" {
+		t.Errorf("asks %q", got)
+	}
+	b.posted(path+"/cancel", nil)
+	s.work(t, path)
+	if got := b.get("/admin/customers").words("#customers"); !strings.HasPrefix(got, "No customers yet") {
+		t.Errorf("afterwards: %q", got)
+	}
+}
+
+// Columns may be chosen anew after a check.
+func TestChangingTheColumns(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := s.signedIn(t, core.Manager)
+	path := b.uploaded(someCustomers)
+	b.posted(path+"/check", form("column_0", "full_name", "column_1", "phone", "column_2", "", "column_3", "", "column_4", "points", "heading", "1"))
+	s.work(t, path)
+	change := b.get(path).Find("a:contains('Change columns')").AttrOr("href", "")
+	if got := b.get(change).words("thead option[selected]"); got != "Full name Phone Leave out Leave out Points" {
+		t.Errorf("chosen before: %q", got)
+	}
+}
+
+// What the sample file holds is read as it is, and so is what was exported.
+func TestTheSampleIsRead(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := s.signedIn(t, core.Manager)
+	path := b.uploaded(b.get("/admin/customers/import/sample.csv").Body.String())
+	columns := b.get(path)
+	if got := columns.words("thead option[selected]"); got != "First name Last name Phone E-mail Customer since Points Stamps" {
+		t.Errorf("guessed %q", got)
+	}
+	b.posted(path+"/check", columns.columns())
+	s.work(t, path)
+	if got := b.get(path).words("main h2"); got != "2 customers to add" {
+		t.Errorf("checked: %q", got)
+	}
+}
+
+// "Manager and up": a cashier is not offered it. Another business's import is 404.
+func TestWhoImports(t *testing.T) {
+	t.Parallel()
+	s, other := newShop(t), newShop(t)
+	path := s.signedIn(t, core.Manager).uploaded(someCustomers)
+	cashier := s.signedIn(t, core.Cashier)
+	if cashier.get("/admin/customers").Find("a[href*=import], a[href*=export]").Length() != 0 {
+		t.Error("a cashier is offered it")
+	}
+	stranger := other.signedIn(t, core.Owner)
+	for _, p := range []string{path, path + "/run", path + "/cancel", path + "/problems.csv"} {
+		if a := stranger.ask(http.MethodGet, p, nil); a.Code != http.StatusNotFound {
+			t.Errorf("%s at another business = %d", p, a.Code)
+		}
+		if a := cashier.ask(http.MethodGet, p, nil); a.Code != http.StatusForbidden {
+			t.Errorf("%s as a cashier = %d", p, a.Code)
+		}
+	}
+	for _, p := range []string{"/check", "/run", "/cancel"} {
+		if a := stranger.post(path+p, nil); a.Code != http.StatusNotFound {
+			t.Errorf("POST %s at another business = %d", p, a.Code)
+		}
+	}
+}
+
+// Columns are named as in a spreadsheet, also beyond Z.
+func TestManyColumns(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	b := s.signedIn(t, core.Manager)
+	var heading []string
+	for n := range 30 {
+		heading = append(heading, fmt.Sprint("c", n))
+	}
+	page := b.get(b.uploaded(strings.Join(heading, ",") + "\n1\n"))
+	for n, want := range map[int]string{0: "Column A holds", 25: "Column Z holds", 26: "Column AA holds", 29: "Column AD holds"} {
+		if got := page.Find(fmt.Sprintf("#field-column_%d", n)).AttrOr("aria-label", ""); got != want {
+			t.Errorf("column %d is called %q", n, got)
+		}
+	}
+}
