@@ -175,7 +175,7 @@ func (c crowd) pages(ctx context.Context, conn *pgx.Conn) ([]page, error) {
 			from loyalty.customer
 			where tenant_id = $1
 			order by `+order+`
-			offset (select count(*) / 2 from loyalty.customer where tenant_id = $1)
+			offset (select count(*) * 3 / 7 from loyalty.customer where tenant_id = $1)
 			limit 1`, c.tenant.ID).Scan(&at.At, &at.ID)
 		if err != nil {
 			return nil, err

@@ -122,18 +122,19 @@ var records = map[string]string{
 
 const latestBuyer = "select customer_id from loyalty.transaction where tenant_id = $1 order by id desc"
 
-// questions show more than their paths do by themselves.
-var questions = []string{
-	"/admin/customers?search=an",
-	"/admin/customers?sort=name",
-	"/admin/customers/:ulid?view=transactions",
-	"/admin/customers/:ulid?view=redemptions",
-	"/admin/customers/:ulid?view=vouchers",
-	"/admin/transactions/new?search=an",
-	"/admin/transactions/new?customer_ulid=:ulid",
-	"/admin/transactions/earns?spend_amount_cents=24.50&transaction_type_id=:id",
-	"/admin/redemptions/new?customer_ulid=:ulid",
-}
+// asked are all pages there are, and some of them with a question: they show more than
+// they do by themselves.
+var asked = append(admin.Pages(), []admin.Page{
+	{Path: "/admin/customers?search=an"},
+	{Path: "/admin/customers?sort=name"},
+	{Path: "/admin/customers/:ulid?view=transactions"},
+	{Path: "/admin/customers/:ulid?view=redemptions"},
+	{Path: "/admin/customers/:ulid?view=vouchers"},
+	{Path: "/admin/transactions/new?search=an"},
+	{Path: "/admin/transactions/new?customer_ulid=:ulid"},
+	{Path: "/admin/transactions/earns?spend_amount_cents=24.50&transaction_type_id=:id"},
+	{Path: "/admin/redemptions/new?customer_ulid=:ulid"},
+}...)
 
 // peculiar pages are not asked for, or not answered, like the others.
 var peculiar = map[string]page{
@@ -144,17 +145,13 @@ var peculiar = map[string]page{
 
 // everyPage is every page that the panel has, with records of a tenant in the paths.
 func everyPage(ctx context.Context, conn *pgx.Conn, tenant core.TenantID) (list []page, err error) {
-	pages := admin.Pages() //nolint:contextcheck // it lists the routes and calls none
-	for _, path := range questions {
-		pages = append(pages, admin.Page{Path: path})
-	}
-	for _, asked := range pages {
-		p := peculiar[asked.Path]
-		p.name, p.stranger = asked.Path, asked.Public
-		if !asked.Slow {
+	for _, a := range asked {
+		p := peculiar[a.Path]
+		p.name, p.stranger = a.Path, a.Public
+		if !a.Slow {
 			p.limit = pageLimit
 		}
-		if p.path, err = fill(ctx, conn, tenant, asked.Path); err != nil {
+		if p.path, err = fill(ctx, conn, tenant, a.Path); err != nil {
 			return nil, err
 		}
 		list = append(list, p)
@@ -333,7 +330,7 @@ func (b *browser) measure(ctx context.Context, pages []page, o options) ([]*meas
 		return nil, err
 	}
 	var list []*measured
-	asked := map[string]*measured{} // by the ids of the requests
+	requests := map[string]*measured{} // by their ids
 	for _, p := range pages {
 		m := &measured{page: p}
 		list = append(list, m)
@@ -350,16 +347,16 @@ func (b *browser) measure(ctx context.Context, pages []page, o options) ([]*meas
 			}
 			if n >= settling {
 				m.waited.latencies = append(m.waited.latencies, time.Since(sent))
-				asked[got.header.Get("X-Request-Id")] = m
+				requests[got.header.Get("X-Request-Id")] = m
 			}
 		}
 		slices.Sort(m.waited.latencies)
 	}
-	return list, b.readLog(log.Size(), asked)
+	return list, b.readLog(log.Size(), requests)
 }
 
 // readLog reads what the product itself says that requests took, from a place in its log on.
-func (p *product) readLog(from int64, asked map[string]*measured) error {
+func (p *product) readLog(from int64, requests map[string]*measured) error {
 	file, err := os.Open(p.log.Name())
 	if err != nil {
 		return err
@@ -368,7 +365,7 @@ func (p *product) readLog(from int64, asked map[string]*measured) error {
 	if _, err := file.Seek(from, io.SeekStart); err != nil {
 		return err
 	}
-	missing := len(asked)
+	missing := len(requests)
 	for lines := json.NewDecoder(file); missing > 0; {
 		var line struct {
 			Msg, Request string
@@ -377,12 +374,12 @@ func (p *product) readLog(from int64, asked map[string]*measured) error {
 		if err := lines.Decode(&line); err != nil {
 			return fmt.Errorf("the log, of %d requests: %w", missing, err)
 		}
-		if m := asked[line.Request]; m != nil && line.Msg == "request" {
+		if m := requests[line.Request]; m != nil && line.Msg == "request" {
 			m.own.latencies = append(m.own.latencies, time.Duration(line.MS*float64(time.Millisecond)))
 			missing--
 		}
 	}
-	for _, m := range asked {
+	for _, m := range requests {
 		slices.Sort(m.own.latencies)
 	}
 	return nil
