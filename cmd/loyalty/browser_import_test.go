@@ -17,10 +17,10 @@ func testImport(t *testing.T, c cafe) {
 	for _, scripts := range []bool{true, false} {
 		t.Run(map[bool]string{true: "with scripts", false: "without"}[scripts], func(t *testing.T) {
 			p, code := c.page(t), "47"
-			examine := func() { c.accessible(t, p) }
+			see := func(step string) { look(t, p, "import-"+step, "", stays) }
 			if !scripts {
 				p.WithoutJavaScript()
-				code, examine = "45", func() {} // axe is a script
+				code, see = "45", func(string) {} // axe is a script
 			}
 			file := filepath.Join(t.TempDir(), "customers.csv")
 			content := "Name;Phone;Points\nGudrun Ekeby;+" + code + " 32 12 34 51;120\nHalvar Ekeby;+" + code + " 32 12 34 52;\nNobody;1;many\n"
@@ -34,12 +34,12 @@ func testImport(t *testing.T, c cafe) {
 			p.Attach("File", file)
 			p.Click("Upload")
 			p.WaitFor("What do the columns hold?")
-			examine()
+			see("columns")
 			p.Fill("Column C holds", "Leave out")
 			p.Click("Check all rows")
 			c.patient(t, p, "2 customers to add")
 			p.WaitFor("The phone field must be a valid phone number.")
-			examine()
+			see("checked")
 
 			p.Click("Change columns")
 			p.Fill("Column C holds", "Points")
@@ -50,7 +50,7 @@ func testImport(t *testing.T, c cafe) {
 			p.WaitFor("An import can be stopped")
 			p.Within("#dialog[open], .form-card").Click("Import")
 			c.patient(t, p, "2 customers added")
-			examine()
+			see("done")
 			p.Click("See the customers")
 			p.WaitFor("Gudrun Ekeby")
 		})
@@ -71,20 +71,4 @@ func (c cafe) patient(t *testing.T, p *browsertest.Page, text string) {
 		}
 	}
 	t.Fatalf("“%s” is not shown", text)
-}
-
-// accessible says what axe-core finds on the page, which no address leads to.
-func (c cafe) accessible(t *testing.T, p *browsertest.Page) {
-	t.Helper()
-	for _, width := range []int{360, 1440} {
-		for theme, dark := range themes {
-			p.Emulate(width, 900, dark)
-			for _, violation := range p.Axe() {
-				t.Errorf("%d px %s: %s", width, theme, violation)
-			}
-		}
-		for _, wide := range p.Sideways() {
-			t.Errorf("at %d px it scrolls sideways: %s", width, wide)
-		}
-	}
 }

@@ -33,10 +33,6 @@ func (a *Admin) routes() []route {
 		a.staffRoutes(),
 		a.tokenRoutes(),
 		a.securityRoutes(),
-		a.rewardRoutes(),
-		a.redemptionRoutes(),
-		a.couponRoutes(),
-		a.locationRoutes(),
 	)
 }
 
