@@ -54,8 +54,9 @@ func (s *Service) Forgot(ctx context.Context, v Visitor, email string) error {
 	if err := check.Err(); err != nil {
 		return err
 	}
-	_, err := db.Platform(ctx, s.db, v.by("forgotten password"), func(tx *db.Tx) (int, error) {
-		err := admit(ctx, tx,
+	by := v.by("forgotten password")
+	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
+		err := s.admit(ctx, tx, by,
 			try("forgot", of(v.Tenant, key), 3, time.Hour),
 			try("forgot from", s.addressKey(v.Address), 20, time.Hour))
 		if err != nil {

@@ -72,7 +72,7 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 	}
 	mails := mail.New(d, jobs, render, nil, log)
 	s.Services = admin.Services{
-		Staff:     staff.NewService(d, jobs, mails, keys, func(address string) string { return address }),
+		Staff:     staff.NewService(d, jobs, mails, keys, func(address string) string { return address }, log),
 		Sessions:  session.NewService(d, jobs),
 		Customers: customer.NewService(d), Imports: customer.NewImports(d, jobs), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
 		Coupons: coupon.NewService(d, jobs), Locations: location.NewService(d), Reports: report.NewService(d), Audit: audit.NewService(d),
