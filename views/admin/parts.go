@@ -20,7 +20,8 @@ type Confirm struct {
 	Reason  *ui.Field // where one is needed
 }
 
-// Asks opens what it leads to in the dialog.
+// Asks opens what it leads to in the dialog, once for two clicks: the second would empty
+// the form that is being filled in.
 func Asks(path string) templ.Attributes {
-	return templ.Attributes{"href": path, "hx-get": path, "hx-target": "#dialog"}
+	return templ.Attributes{"href": path, "hx-get": path, "hx-target": "#dialog", "hx-sync": "this:drop"}
 }
