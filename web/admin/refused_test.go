@@ -160,3 +160,62 @@ func TestANumberOfPointsHasNoFraction(t *testing.T) {
 		t.Errorf("the balance is %q", got)
 	}
 }
+
+// Two windows: what was voided or handed over in one is not offered to be voided in the
+// other, which says what became of it and leads there.
+func TestWhatSomebodyElseWasQuickerWith(t *testing.T) {
+	t.Parallel()
+	asks := func(manager *browser, path, words string) {
+		t.Helper()
+		for _, a := range []answer{
+			manager.ask(http.MethodGet, path, nil, "Hx-Request", "true"), manager.ask(http.MethodGet, path, nil), manager.post(path, nil), manager.post(path, nil, "Hx-Request", "true"),
+		} {
+			asked := "form[action='" + path + "'] "
+			if a.words(".alert-danger") != words || a.Find(asked+"button[type=submit]").Length() != 0 || a.words(asked+".btn-primary") != "Look at it" {
+				t.Errorf("%s = %d %q", path, a.Code, a.words(asked))
+			}
+		}
+	}
+	till := newTill(t)
+	manager := till.signedIn(t, core.Manager)
+	sale := till.sold(manager, "1")
+	if got := manager.get(sale + "/void").words("form p"); !strings.Contains(got, "and the 1 point it earned is taken back, also if") {
+		t.Errorf("asked %q", got)
+	}
+	manager.posted(sale+"/void", nil)
+	asks(manager, sale+"/void", "This transaction has already been voided.")
+	nothing := till.sold(manager, "0.50")
+	if got := manager.posted(nothing+"/void", nil).words("#flashes"); got != "The sale is voided." {
+		t.Errorf("a sale that earned nothing: %q", got)
+	}
+
+	s := newCounter(t)
+	bun := s.offer(t, "Bun", 10, -1)
+	fulfilled, voided := s.redeem(t, bun), s.redeem(t, bun)
+	s.manager.posted(fulfilled+"/fulfil", nil)
+	s.manager.posted(voided+"/void", nil)
+	asks(s.manager, fulfilled+"/void", "This redemption has already been fulfilled.")
+	asks(s.manager, voided+"/void", "This redemption has been voided.")
+}
+
+// A sale to somebody who became inactive, or was erased, in another window is refused in
+// words that say so, before and after it is sent.
+func TestASaleToSomebodyInactive(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	manager, cashier := s.signedIn(t, core.Manager), s.signedIn(t, core.Cashier)
+	path := "/admin/customers/" + s.elsa.ID.String()
+	sale := s.sale(cashier, "12.50")
+	refused := func(words string) {
+		t.Helper()
+		for _, a := range []answer{cashier.ask(http.MethodGet, "/admin/transactions/new?customer_ulid="+s.elsa.ID.String(), nil), cashier.post("/admin/transactions/new", sale)} {
+			if a.words(".alert-danger") != words {
+				t.Errorf("%d %q, want %q", a.Code, a.words(".alert-danger"), words)
+			}
+		}
+	}
+	manager.posted(path+"/deactivate", nil)
+	refused("Elsa Berg <b> is inactive, and earns nothing until they are active again.")
+	manager.posted(path+"/erase", form("understood", "1"))
+	refused("This customer was erased, and earns nothing.")
+}

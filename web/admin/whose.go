@@ -32,7 +32,7 @@ func (a *Admin) askWhose(c echo.Context, v views.Whose) error {
 
 func foundCustomer(found customer.Customer, path string) views.Found {
 	f := views.Found{
-		ID: found.ID.String(), Name: found.FirstName + " " + found.LastName, Phone: found.Phone, Balance: amount(found.PointsBalance, "points"),
+		ID: found.ID.String(), Name: customerName(found), Phone: found.Phone, Balance: amount(found.PointsBalance, "points"),
 		Path: path,
 	}
 	if found.StampsBalance != 0 {
