@@ -61,14 +61,14 @@ func TestSigningInAgain(t *testing.T) {
 	part := away.ask(http.MethodGet, "/admin/customers?search=a", nil, "Hx-Request", "true", "Referer", here)
 	sent := away.post("/admin/customers/new", form("first_name", "Ida"), "Referer", here)
 	foreign := away.post("/admin/customers/new", form("first_name", "Ida"), "Referer", "https://evil.example/admin")
-	for path, got := range map[string]string{
-		"/admin/sign-in?to=%2Fadmin%2Fcustomers%3Fstatus%3Dactive":             page.Header().Get("Location"),
-		"/admin/sign-in?to=%2Fadmin%2Fcustomers%2Fnew%3Fsearch%3DIda":          part.Header().Get("Hx-Redirect"),
-		"/admin/sign-in?to=%2Fadmin%2Fcustomers%2Fnew%3Fsearch%3DIda&unsent=1": sent.Header().Get("Location"),
-		"/admin/sign-in?unsent=1": foreign.Header().Get("Location"),
+	for _, led := range [][2]string{
+		{page.Header().Get("Location"), "/admin/sign-in?to=%2Fadmin%2Fcustomers%3Fstatus%3Dactive"},
+		{part.Header().Get("Hx-Redirect"), "/admin/sign-in?to=%2Fadmin%2Fcustomers%2Fnew%3Fsearch%3DIda"},
+		{sent.Header().Get("Location"), "/admin/sign-in?to=%2Fadmin%2Fcustomers%2Fnew%3Fsearch%3DIda&unsent=1"},
+		{foreign.Header().Get("Location"), "/admin/sign-in?unsent=1"},
 	} {
-		if got != path {
-			t.Errorf("led to %s, want %s", got, path)
+		if got, want := led[0], led[1]; got != want {
+			t.Errorf("led to %s, want %s", got, want)
 		}
 	}
 	const words = "You are no longer signed in, so what you sent was not done. Sign in and send it again."
