@@ -14,8 +14,12 @@
     document.cookie = `theme=${theme}; path=/; max-age=31536000; secure; samesite=lax`;
   });
 
-  // A second click is not a second sale: a form that was sent is not sent again. Coming
-  // back to the page opens it anew.
+  // Browsers keep pages as they were left, to show them again on the way back. Whoever was
+  // signed out meanwhile must not see them: they are asked for anew, and hidden until then.
+  addEventListener("pagehide", () => { page.hidden = true; });
+  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+
+  // A second click is not a second sale: a form that was sent is not sent again.
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (event.defaultPrevented || form.method !== "post") return;
@@ -30,7 +34,6 @@
     delete form.dataset.sent;
     form.querySelectorAll("button[type=submit]").forEach((b) => { b.disabled = false; });
   });
-  addEventListener("pageshow", () => reopen(document));
   document.addEventListener("htmx:afterRequest", (event) => reopen(event.target.parentElement ?? document));
 
   document.addEventListener("click", (event) => {
