@@ -19,22 +19,33 @@
   addEventListener("pagehide", () => { page.hidden = true; });
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
-  // A second click is not a second sale: a form that was sent is not sent again.
+  // A second click is not a second sale: a form that was sent is not sent again, by the
+  // browser or by htmx, which would do so after the first answer. An answer that leads
+  // nowhere else opens it anew.
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    if (event.defaultPrevented || form.method !== "post") return;
+    if (form.method !== "post" || form.matches("[data-theme-form]")) return;
     if (form.dataset.sent) {
       event.preventDefault();
+      event.stopImmediatePropagation();
+      return;
+    }
+    if (!navigator.onLine && !form.matches("[hx-post]")) { // the browser would put a page of its own in place of the form
+      event.preventDefault();
+      trouble("You are offline. What you typed is still here: try again in a moment.");
       return;
     }
     form.dataset.sent = "1";
     setTimeout(() => form.querySelectorAll("button[type=submit]").forEach((b) => { b.disabled = true; }));
-  });
-  const reopen = (root) => root.querySelectorAll("form[data-sent]").forEach((form) => {
+  }, true);
+  const reopen = (form) => {
     delete form.dataset.sent;
     form.querySelectorAll("button[type=submit]").forEach((b) => { b.disabled = false; });
+  };
+  document.addEventListener("htmx:afterRequest", (event) => {
+    const form = event.detail.elt;
+    if (form.matches("form[data-sent]") && !event.detail.xhr.getResponseHeader("HX-Redirect")) reopen(form);
   });
-  document.addEventListener("htmx:afterRequest", (event) => reopen(event.target.parentElement ?? document));
 
   document.addEventListener("click", (event) => {
     const target = event.target instanceof Element ? event.target : null;
@@ -109,13 +120,13 @@
   // What htmx puts into the dialog is shown in it.
   const dialog = document.getElementById("dialog");
   document.addEventListener("htmx:afterSwap", (event) => {
-    if (event.target !== dialog) {
-      // A form that was refused in its place: why comes first. A filter stays where it is.
-      if (event.detail.requestConfig?.verb === "post") event.target.querySelector?.("[data-focus]")?.focus();
-      return;
-    }
-    if (!dialog.open) dialog.showModal();
-    focusIn(dialog);
+    if (event.target === dialog && !dialog.open) dialog.showModal();
+  });
+  // A form that was refused: why comes first, before the field that htmx would choose. A
+  // filter stays where it is.
+  document.addEventListener("htmx:afterSettle", (event) => {
+    if (event.target === dialog) focusIn(dialog);
+    else if (event.detail.requestConfig?.verb === "post") event.target.querySelector?.("[data-focus]")?.focus();
   });
   dialog?.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
   dialog?.addEventListener("close", () => { dialog.replaceChildren(); });
@@ -142,14 +153,26 @@
     box.className = "alert alert-important alert-danger mb-0";
     box.textContent = words;
     place.replaceChildren(box);
+    if (dialog?.open) { // nothing else is seen or heard then
+      box.setAttribute("role", "alert");
+      dialog.querySelector(":scope > .alert")?.remove();
+      dialog.prepend(box);
+    }
     setTimeout(() => box.remove(), 8000);
   };
   document.addEventListener("htmx:sendError", (event) => polled(event) || trouble("The server cannot be reached. What you typed is still here: try again in a moment."));
   document.addEventListener("htmx:timeout", (event) => polled(event) || trouble("The server took too long. Try again in a moment."));
+  // An error is no part of a page, but a sentence, or nothing.
+  const plain = (xhr) => (xhr.getResponseHeader("Content-Type") ?? "").startsWith("text/plain");
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (!plain(event.detail.xhr)) return;
+    event.detail.shouldSwap = false;
+    event.detail.isError = true;
+  });
   document.addEventListener("htmx:responseError", (event) => {
     if (polled(event)) return;
-    const status = event.detail.xhr.status;
-    trouble(status === 403 ? "Your role does not allow this." : status === 404 ? "This is no longer there. Load the page again." :
-      "Something went wrong on our side. Try again in a moment.");
+    const { xhr } = event.detail;
+    trouble(xhr.status === 404 ? "This is no longer there. Load the page again." :
+      plain(xhr) ? xhr.responseText : "Something went wrong on our side. Try again in a moment.");
   });
 })();

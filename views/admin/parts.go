@@ -12,7 +12,7 @@ type Confirm struct {
 	Frame
 	Action  string
 	Words   []string // what will happen
-	Button  string
+	Button  string   // "": it can no longer be done, and Problem says why
 	Danger  bool
 	Cancel  string
 	Hidden  []ui.Pair
@@ -20,7 +20,8 @@ type Confirm struct {
 	Reason  *ui.Field // where one is needed
 }
 
-// Asks opens what it leads to in the dialog.
+// Asks opens what it leads to in the dialog, once for two clicks: the second would empty
+// the form that is being filled in.
 func Asks(path string) templ.Attributes {
-	return templ.Attributes{"href": path, "hx-get": path, "hx-target": "#dialog"}
+	return templ.Attributes{"href": path, "hx-get": path, "hx-target": "#dialog", "hx-sync": "this:drop"}
 }

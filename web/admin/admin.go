@@ -6,6 +6,8 @@ package admin
 import (
 	"log/slog"
 	"net/http"
+	"net/url"
+	"path"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -110,13 +112,21 @@ func (a *Admin) guarded(r route) echo.HandlerFunc {
 	}
 }
 
-// toSignIn leads to the sign-in page and, for a page, back here afterwards.
+// toSignIn leads to the sign-in page and afterwards back to the page that was asked for,
+// or that asked. Whoever sent a form is told that nothing came of it.
 func (a *Admin) toSignIn(c echo.Context) error {
-	to := ""
-	if r := c.Request(); r.Method == http.MethodGet && !page.IsFragment(c) {
-		to = r.URL.RequestURI()
+	r, q := c.Request(), url.Values{}
+	to := r.URL.RequestURI()
+	if r.Method != http.MethodGet || page.IsFragment(c) {
+		to = back(c, "")
 	}
-	return a.Redirect(c, page.WithQuery(signInPath, "to", to))
+	if to != "" {
+		q.Set("to", to)
+	}
+	if r.Method != http.MethodGet {
+		q.Set(unsent, "1")
+	}
+	return a.Redirect(c, (&url.URL{Path: signInPath, RawQuery: q.Encode()}).String())
 }
 
 // failed answers an error with a page that says so in words, and leads back.
@@ -125,6 +135,17 @@ func (a *Admin) failed(err error, c echo.Context) {
 		return
 	}
 	f := a.Explain(c, err)
+	if r := c.Request(); f.Status == http.StatusMethodNotAllowed && r.Method == http.MethodGet {
+		// Where a form was refused, the address is that of its action: loaded again, it leads
+		// to the page that has the form, which is the one above.
+		if err := a.Redirect(c, path.Dir(r.URL.Path)); err == nil {
+			return
+		}
+	}
+	if page.IsFragment(c) {
+		a.failedPart(c, f)
+		return
+	}
 	n := views.Notice{Icon: "alert-triangle", Words: f.Words, Request: f.Request, Back: "/admin", BackLabel: "To the start page"}
 	if page.Person(c) != nil {
 		frame := a.frame(c, f.Title, "")
@@ -135,6 +156,20 @@ func (a *Admin) failed(err error, c echo.Context) {
 	if err != nil {
 		a.Log.ErrorContext(c.Request().Context(), "error page failed", slog.Any("error", err))
 		_ = c.String(http.StatusInternalServerError, "Something went wrong on our side. Please try again in a moment.")
+	}
+}
+
+// failedPart answers with a sentence alone: the page that asked stays as it is, and says it.
+// Without a sentence, it has one of its own.
+func (a *Admin) failedPart(c echo.Context, f page.Failure) {
+	var err error
+	if f.Request != "" || f.Status == http.StatusNotFound {
+		err = c.NoContent(f.Status)
+	} else {
+		err = c.String(f.Status, f.Words)
+	}
+	if err != nil {
+		a.Log.ErrorContext(c.Request().Context(), "error not answered", slog.Any("error", err))
 	}
 }
 

@@ -368,7 +368,11 @@ func (a *Admin) switchCoupon(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	switched, err := a.Coupons.SetActive(c.Request().Context(), page.Actor(c), id, form.Value("active") == "1")
+	active, err := form.Switched("active")
+	if err != nil {
+		return err
+	}
+	switched, err := a.Coupons.SetActive(c.Request().Context(), page.Actor(c), id, active)
 	if err != nil {
 		return err
 	}

@@ -317,8 +317,10 @@ func TestACouponOfAnotherBusinessIsNotThere(t *testing.T) {
 	if a := other.manager.ask(http.MethodGet, path, nil, "Hx-Request", "true"); a.Code != http.StatusNotFound {
 		t.Errorf("its vouchers: %d, want 404", a.Code)
 	}
+	sent := percentOff("Mine", "99")
+	sent.Set("active", "0")
 	for _, p := range []string{path + "/edit", path + "/active"} {
-		if a := other.manager.post(p, percentOff("Mine", "99")); a.Code != http.StatusNotFound {
+		if a := other.manager.post(p, sent); a.Code != http.StatusNotFound {
 			t.Errorf("POST %s = %d, want 404", p, a.Code)
 		}
 	}

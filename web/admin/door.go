@@ -19,6 +19,8 @@ import (
 const (
 	signInPath = "/admin/sign-in"
 	codePath   = signInPath + "/code"
+
+	unsent = "unsent" // in the query of the sign-in: a form was sent by somebody who was no longer signed in
 )
 
 func (a *Admin) doorRoutes() []route {
@@ -61,6 +63,9 @@ func (a *Admin) signInForm(c echo.Context, status int, form *page.Form) error {
 		Email: form.Field("email", "E-mail"), Password: form.Field("password", "Password"),
 	}
 	v.Problem = form.Problem()
+	if c.QueryParam(unsent) != "" && v.Problem.None() {
+		v.Flashes = append(v.Flashes, ui.Flash{Kind: ui.Warning, Message: "You are no longer signed in, so what you sent was not done. Sign in and send it again."})
+	}
 	v.Email.Type, v.Email.Autocomplete, v.Email.Autofocus = "email", "username", v.Email.Value == ""
 	v.Password.Type, v.Password.Autocomplete, v.Password.Value = "password", "current-password", ""
 	v.Password.Autofocus = v.Email.Value != ""

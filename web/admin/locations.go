@@ -144,7 +144,11 @@ func (a *Admin) switchLocation(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := a.Locations.Edit(c.Request().Context(), page.Actor(c), id, location.Edit{Active: core.Set(form.Value("active") == "1")})
+	active, err := form.Switched("active")
+	if err != nil {
+		return err
+	}
+	l, err := a.Locations.Edit(c.Request().Context(), page.Actor(c), id, location.Edit{Active: core.Set(active)})
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func (a *Admin) listRedemptions(c echo.Context) error {
 			return err
 		}
 		v.Hidden = append(v.Hidden, ui.Pair{Name: "customer_ulid", Value: who.ID.String()})
-		v.Customer = &ui.Pair{Name: who.FirstName + " " + who.LastName, Value: customerPath(who.ID)}
+		v.Customer = &ui.Pair{Name: customerName(who), Value: customerPath(who.ID)}
 		v.NewPath = page.WithQuery(v.NewPath, "customer_ulid", who.ID.String())
 	}
 	v.Problem = q.Problem()
@@ -270,13 +270,21 @@ func (a *Admin) confirmVoidRedemption(c echo.Context, status int, form *page.For
 	if d.TookStock {
 		words += " The piece goes back into the stock."
 	}
-	return a.confirm(c, status, views.Confirm{
+	v := views.Confirm{
 		Frame: a.frame(c, "Void this redemption?", redemptionsPath,
 			ui.Crumb{Label: "Redemptions", Path: redemptionsPath}, ui.Crumb{Label: "Redemption of " + row.When, Path: row.Path}),
 		Action: row.Path + "/void", Button: "Void the redemption", Danger: true, Cancel: row.Path, Problem: form.Problem(),
 		Words: []string{words, "This cannot be undone."},
-	})
+	}
+	if d.Status != reward.Pending { // somebody was quicker
+		v.Button, v.Words = "", nil
+		v.Problem = ui.Problem{Sentence: endedAlready[d.Status].Message}
+	}
+	return a.confirm(c, status, v)
 }
+
+// endedAlready says why what is no longer pending is not voided.
+var endedAlready = map[reward.Status]*core.Error{reward.Fulfilled: reward.ErrAlreadyFulfilled, reward.Voided: reward.ErrVoided}
 
 func (a *Admin) voidRedemption(c echo.Context) error {
 	id, err := id(c)
@@ -399,7 +407,7 @@ func (a *Admin) confirmRedeem(c echo.Context, status int, form *page.Form) error
 	if unit == ledger.Stamps {
 		before = who.StampsBalance
 	}
-	name, back := who.FirstName+" "+who.LastName, page.WithQuery(redemptionsPath+"/new", "customer_ulid", who.ID.String())
+	name, back := customerName(who), page.WithQuery(redemptionsPath+"/new", "customer_ulid", who.ID.String())
 	words := []string{name + " gets “" + r.Name + "” for " + cost(r.Reward) + "."}
 	if before >= price {
 		words = append(words, "Their balance goes from "+amount(before, unit)+" to "+amount(before-price, unit)+".")

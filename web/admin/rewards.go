@@ -219,7 +219,11 @@ func (a *Admin) switchReward(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := a.Rewards.SetActive(c.Request().Context(), page.Actor(c), id, form.Value("active") == "1")
+	active, err := form.Switched("active")
+	if err != nil {
+		return err
+	}
+	r, err := a.Rewards.SetActive(c.Request().Context(), page.Actor(c), id, active)
 	if err != nil {
 		return err
 	}

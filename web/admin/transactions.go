@@ -7,6 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/transaction"
 	views "example.com/loyalty/views/admin"
@@ -217,15 +218,36 @@ func (a *Admin) confirmVoidTransaction(c echo.Context, status int, form *page.Fo
 		return err
 	}
 	row := a.transactionRow(page.Actor(c), d.Named)
-	return a.confirm(c, status, views.Confirm{
+	v := views.Confirm{
 		Frame: a.frame(c, "Void this sale?", transactionsPath,
 			ui.Crumb{Label: "Transactions", Path: transactionsPath}, ui.Crumb{Label: "Sale of " + row.When, Path: row.Path}),
 		Action: row.Path + "/void", Button: "Void the sale", Danger: true, Cancel: row.Path, Problem: form.Problem(),
 		Words: []string{
-			"The sale of " + row.Spend + " to " + row.Customer + " of " + row.When + " is marked as voided, and the " + row.Award + " it earned are taken back, also if they were spent already.",
+			"The sale of " + row.Spend + " to " + row.Customer + " of " + row.When + " is marked as voided" + takenBack(d.Transaction, ", also if spent already") + ".",
 			"This cannot be undone.",
 		},
-	})
+	}
+	if row.Voided { // somebody was quicker
+		v.Button, v.Words, v.Problem = "", nil, ui.Problem{Sentence: transaction.ErrAlreadyVoided.Message}
+	}
+	return a.confirm(c, status, v)
+}
+
+// takenBack says of a sale that is voided what becomes of what it earned, if it did.
+func takenBack(t transaction.Transaction, also string) string {
+	n := int64(0)
+	for _, award := range []*int64{t.PointsAwarded, t.StampsAwarded} {
+		if award != nil {
+			n += *award
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return ", and the " + earned(t) + " it earned is taken back" + also
+	}
+	return ", and the " + earned(t) + " it earned are taken back" + also
 }
 
 func (a *Admin) voidTransaction(c echo.Context) error {
@@ -241,7 +263,7 @@ func (a *Admin) voidTransaction(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	a.Flash(c, ui.Done, "The sale is voided, and the "+earned(sale)+" it earned are taken back.")
+	a.Flash(c, ui.Done, "The sale is voided"+takenBack(sale, "")+".")
 	return a.Redirect(c, transactionPath(id))
 }
 
@@ -300,7 +322,14 @@ func (a *Admin) transactionForm(c echo.Context, status int, form *page.Form) err
 		v.Location = &place
 	}
 	v.Receipt.Optional, v.Receipt.Help = true, "A number that is used once: the same sale cannot be recorded twice with it."
+	form.Field("customer_ulid", "Customer")
 	v.Problem = form.Problem()
+	if chosen.Status != customer.Active {
+		v.Problem = ui.Problem{Sentence: customerName(chosen) + " is inactive, and earns nothing until they are active again."}
+		if chosen.Erased {
+			v.Problem.Sentence = "This customer was erased, and earns nothing."
+		}
+	}
 	return a.Render(c, status, views.TransactionFormPage(v), nil)
 }
 

@@ -262,7 +262,11 @@ func (a *Admin) switchType(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := a.Transactions.SetTypeActive(c.Request().Context(), page.Actor(c), id, form.Value("active") == "1")
+	active, err := form.Switched("active")
+	if err != nil {
+		return err
+	}
+	t, err := a.Transactions.SetTypeActive(c.Request().Context(), page.Actor(c), id, active)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,20 @@ func Blank(values map[string]string) *Form {
 }
 
 // Query reads filters from an address.
-func Query(q url.Values) *Form { return &Form{Values: q} }
+func Query(q url.Values) *Form { return sent(q) }
+
+// sent is a form of what was sent.
+func sent(values url.Values) *Form {
+	for _, texts := range values {
+		for i := range texts {
+			texts[i] = readable(texts[i])
+		}
+	}
+	return &Form{Values: values}
+}
+
+// readable makes a text of what was sent, whatever its bytes are: the database takes no other.
+func readable(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 // Value is what stands in a field.
 func (f *Form) Value(name string) string { return f.Values.Get(name) }
@@ -43,8 +56,7 @@ func (f *Form) Text(name string) *string {
 	if !f.Values.Has(name) {
 		return nil
 	}
-	text := strings.ToValidUTF8(f.Values.Get(name), "\uFFFD")
-	return &text
+	return new(f.Values.Get(name))
 }
 
 // Filled is a field's text, or nil where nothing was typed: for filters.
@@ -55,13 +67,16 @@ func (f *Form) Filled(name string) *string {
 	return f.Text(name)
 }
 
-// Integer is a field's whole number, or nil where nothing was typed.
+// Integer is a field's whole number, or nil where nothing was typed. A comma is only read
+// between thousands: 12,50 is no number of points.
 func (f *Form) Integer(name string) *int64 {
-	text := strings.NewReplacer(" ", "", nbsp, "", ",", "").Replace(f.Value(name))
+	text := strings.NewReplacer(" ", "", nbsp, "").Replace(f.Value(name))
 	if text == "" {
 		return nil
 	}
-	n, err := strconv.ParseInt(strings.Replace(text, "−", "-", 1), 10, 64)
+	text = strings.Replace(text, "−", "-", 1)
+	sign := text[:len(text)-len(strings.TrimLeft(text, "+-"))]
+	n, err := strconv.ParseInt(sign+ungrouped(text[len(sign):], ","), 10, 64)
 	if err != nil {
 		f.unreadable(name, core.MustBe(name, "a whole number"))
 		return nil
@@ -95,6 +110,17 @@ func (f *Form) Date(name string) *time.Time {
 		return nil
 	}
 	return &day
+}
+
+// Switched is what a button turns something to: 1 is on, 0 is off.
+func (f *Form) Switched(name string) (on bool, err error) {
+	switch f.Value(name) {
+	case "1":
+		return true, nil
+	case "0":
+		return false, nil
+	}
+	return false, errBroken
 }
 
 // Checked reports whether a checkbox was.

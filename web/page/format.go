@@ -147,16 +147,19 @@ func split(text string, scale int) (whole, fraction string) {
 	}
 	whole, fraction = text[:at], text[at+1:]
 	mark := text[at : at+1]
+	if len(fraction) == 3 && scale == 3 && mark == "," && !strings.ContainsAny(whole, ".,") {
+		return "", "" // 12,500 dinars: twelve and a half, or twelve thousand five hundred
+	}
 	if len(fraction) == 3 && scale != 3 || strings.Contains(whole, mark) {
 		whole, fraction = text, ""
 	}
-	return ungrouped(whole), fraction
+	return ungrouped(whole, ".,"), fraction
 }
 
 // ungrouped takes the marks between thousands out, or returns "" where they do not
 // stand there.
-func ungrouped(whole string) string {
-	mark := strings.IndexAny(whole, ".,")
+func ungrouped(whole, marks string) string {
+	mark := strings.IndexAny(whole, marks)
 	if mark < 0 {
 		return whole
 	}

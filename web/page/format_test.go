@@ -53,8 +53,13 @@ func TestParseAmount(t *testing.T) {
 	if got, ok := page.ParseAmount("1234", "JPY"); !ok || got != 1234 {
 		t.Errorf("1234 JPY = %d, %t", got, ok)
 	}
-	if got, ok := page.ParseAmount("1.234", "KWD"); !ok || got != 1234 {
-		t.Errorf("1.234 KWD = %d, %t", got, ok)
+	for text, want := range map[string]int64{"1.234": 1234, "12.5": 12500, "12,5": 12500, "1,234.500": 1234500, "1.234,500": 1234500, "1,234,567": 1234567000} {
+		if got, ok := page.ParseAmount(text, "KWD"); !ok || got != want {
+			t.Errorf("%s KWD = %d, %t; want %d", text, got, ok, want)
+		}
+	}
+	if got, ok := page.ParseAmount("12,500", "KWD"); ok {
+		t.Errorf("12,500 KWD, twelve and a half or twelve thousand five hundred, is read as %d", got)
 	}
 }
 

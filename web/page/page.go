@@ -12,6 +12,7 @@ import (
 	"context"
 	"encoding/gob"
 	"log/slog"
+	"mime"
 	"net/http"
 	"time"
 
@@ -286,12 +287,17 @@ var (
 	errBroken    = echo.NewHTTPError(http.StatusBadRequest, "The form did not arrive whole. Go back and send it again.")
 )
 
-// Read reads the form that was sent.
+// Read reads the form that was sent. What is sent as anything else holds no fields, and is
+// not taken for a form that was left empty.
 func Read(c echo.Context) (*Form, error) {
 	r := c.Request()
+	kind, _, _ := mime.ParseMediaType(r.Header.Get(echo.HeaderContentType))
+	if kind != echo.MIMEApplicationForm && r.ContentLength != 0 {
+		return nil, errBroken
+	}
 	r.Body = http.MaxBytesReader(c.Response(), r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
 		return nil, unread(err)
 	}
-	return &Form{Values: r.PostForm}, nil
+	return sent(r.PostForm), nil
 }

@@ -46,7 +46,7 @@ func ReadWithFile(c echo.Context, name string, most int64) (form *Form, file []b
 			if left -= int64(len(content)); left < 0 {
 				return nil, nil, errTooLarge
 			}
-			form.Values.Add(part.FormName(), string(content))
+			form.Values.Add(part.FormName(), readable(string(content)))
 		case len(content) > 0:
 			file = content
 		}
@@ -106,7 +106,7 @@ func ReadUpload(c echo.Context, name string, most int64) (*Form, *Upload, error)
 		if left -= int64(len(content)); left < 0 {
 			return nil, nil, errTooLarge
 		}
-		form.Values.Add(part.FormName(), string(content))
+		form.Values.Add(part.FormName(), readable(string(content)))
 	}
 }
 

@@ -1,0 +1,221 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+)
+
+// "No page shows half-rendered content": what goes wrong with a part of a page is said as
+// a sentence, and no page is put into the part's place.
+func TestWhatGoesWrongWithAPartIsASentence(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	manager, cashier := s.signedIn(t, core.Manager), s.signedIn(t, core.Cashier)
+	gone := customerPathOf(t, s, "Erik", "+46701234567")
+	manager.posted(gone+"/erase", form("understood", "1"))
+	for _, c := range []struct {
+		who    *browser
+		path   string
+		status int
+		words  string
+	}{
+		{manager, gone + "/adjust", http.StatusUnprocessableEntity, customer.ErrErased.Message},
+		{manager, gone + "?cursor=nonsense", http.StatusUnprocessableEntity, "The selected cursor is invalid."},
+		{manager, "/admin/transactions/new?search=" + strings.Repeat("x", 300), http.StatusUnprocessableEntity, "The search field must not be greater than 255 characters."},
+		{cashier, gone + "/adjust", http.StatusForbidden, "Your role does not allow this. An owner of the business can do it, or give you another role."},
+		{manager, "/admin/customers/01JZZZZZZZZZZZZZZZZZZZZZZZ/adjust", http.StatusNotFound, ""},
+	} {
+		a := c.who.ask(http.MethodGet, c.path, nil, "Hx-Request", "true")
+		if a.Code != c.status || a.Body.String() != c.words || a.Find(".topbar").Length() != 0 {
+			t.Errorf("%s = %d %q, want %d %q", c.path, a.Code, a.Body, c.status, c.words)
+		}
+		if a := c.who.ask(http.MethodGet, c.path, nil); a.Code != c.status || a.Find(".topbar").Length() != 1 {
+			t.Errorf("%s as a page = %d %q", c.path, a.Code, a.words("main"))
+		}
+	}
+}
+
+// customerPathOf is the page of a new customer.
+func customerPathOf(t *testing.T, s *shop, name, phone string) string {
+	t.Helper()
+	a := s.signedIn(t, core.Manager).post("/admin/customers/new", form("first_name", name, "last_name", "Ek", "phone", phone))
+	if a.Code != http.StatusSeeOther {
+		t.Fatalf("adding %s = %d %s", name, a.Code, a.words(".invalid-feedback"))
+	}
+	return a.Header().Get("Location")
+}
+
+// Whoever is no longer signed in is led to the sign-in, from wherever they were, told when
+// what they sent came to nothing, and led back to where they were.
+func TestSigningInAgain(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	here := s.origin() + "/admin/customers/new?search=Ida"
+	away := s.stranger(t)
+	page := away.ask(http.MethodGet, "/admin/customers?status=active", nil)
+	part := away.ask(http.MethodGet, "/admin/customers?search=a", nil, "Hx-Request", "true", "Referer", here)
+	sent := away.post("/admin/customers/new", form("first_name", "Ida"), "Referer", here)
+	foreign := away.post("/admin/customers/new", form("first_name", "Ida"), "Referer", "https://evil.example/admin")
+	for path, got := range map[string]string{
+		"/admin/sign-in?to=%2Fadmin%2Fcustomers%3Fstatus%3Dactive":             page.Header().Get("Location"),
+		"/admin/sign-in?to=%2Fadmin%2Fcustomers%2Fnew%3Fsearch%3DIda":          part.Header().Get("Hx-Redirect"),
+		"/admin/sign-in?to=%2Fadmin%2Fcustomers%2Fnew%3Fsearch%3DIda&unsent=1": sent.Header().Get("Location"),
+		"/admin/sign-in?unsent=1": foreign.Header().Get("Location"),
+	} {
+		if got != path {
+			t.Errorf("led to %s, want %s", got, path)
+		}
+	}
+	const words = "You are no longer signed in, so what you sent was not done. Sign in and send it again."
+	if got := away.get(sent.Header().Get("Location")).words("#flashes"); got != words {
+		t.Errorf("said %q", got)
+	}
+	if got := away.get(page.Header().Get("Location")).words("#flashes"); got != "" {
+		t.Errorf("nothing was sent, and it says %q", got)
+	}
+	s.hired(t, "maja@example.com")
+	in := away.post("/admin/sign-in", form("email", "maja@example.com", "password", password, "to", "/admin/customers/new?search=Ida"))
+	if got := in.Header().Get("Location"); got != "/admin/customers/new?search=Ida" {
+		t.Errorf("and then led to %q", got)
+	}
+}
+
+// The address of a form that was refused, loaded again, leads to the page with the form.
+func TestTheAddressOfAFormLeadsToItsPage(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(t, core.Owner)
+	for path, want := range map[string]string{
+		"/admin/settings/business/look": "/admin/settings/business",
+		account + "/password":           account,
+		"/admin/sign-out":               "/admin",
+	} {
+		if a := owner.ask(http.MethodGet, path, nil); a.Code != http.StatusSeeOther || a.Header().Get("Location") != want {
+			t.Errorf("%s = %d to %q, want %s", path, a.Code, a.Header().Get("Location"), want)
+		}
+	}
+}
+
+// Whatever its bytes are, a form is answered in words, and nothing is done by one that did
+// not arrive as it was made.
+func TestFormsThatNobodyTypes(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(t, core.Owner)
+	if got := owner.posted(account+"/name", form("name", "Bo\xff Ek")).words(".topbar .d-md-block"); got != "Bo\uFFFD Ek Owner" {
+		t.Errorf("a name of other bytes is %q", got)
+	}
+	made := owner.post("/admin/types/new", form("name", "Caf\xe9", "rule_type", "points", "points_per_unit", "1", "unit_cents", "1"))
+	if made.Code != http.StatusSeeOther {
+		t.Errorf("a type named in other bytes = %d %s", made.Code, made.words(".alert"))
+	}
+	if got := owner.get("/admin/types").words("tbody td:first-child"); !strings.HasPrefix(got, "Caf\uFFFD") {
+		t.Errorf("the type is called %q", got)
+	}
+	const broken = "The form did not arrive whole. Go back and send it again."
+	place := owner.posted("/admin/locations", form("name", "Harbour")).Find("form[action$='/active']").AttrOr("action", "")
+	for kind, body := range map[string]string{
+		"application/json": `{"active":"0"}`, "multipart/form-data": "active=0", "multipart/form-data; boundary=x": "--x", "": "active=0", "text/plain": "active=0",
+		"application/x-www-form-urlencoded": "active=off", "application/x-www-form-urlencoded; charset=utf-8": "",
+	} {
+		a := owner.ask(http.MethodPost, place, strings.NewReader(body), "Content-Type", kind, "Sec-Fetch-Site", "same-origin")
+		if a.Code != http.StatusBadRequest || a.words(".empty-subtitle") != broken {
+			t.Errorf("%s as %q = %d %q", body, kind, a.Code, a.words("main"))
+		}
+	}
+	if got := owner.get("/admin/locations").words("tbody"); got != "Harbour Rename Close" {
+		t.Errorf("the location is %q", got)
+	}
+}
+
+// "12,50" is no number of points, in no habit; "1,250" is.
+func TestANumberOfPointsHasNoFraction(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	manager := s.signedIn(t, core.Manager)
+	path := customerPathOf(t, s, "Ida", "+46701234567")
+	adjust := func(amount string) answer {
+		return manager.post(path+"/adjust", url.Values{"unit": {"points"}, "amount": {amount}, "reason": {"A test"}})
+	}
+	for _, amount := range []string{"12,50", "1,25", "12.50", "1,2,3", ",5", "5,", "1e3", "--5", "+-5"} {
+		if a := adjust(amount); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != "The change field must be a whole number." {
+			t.Errorf("%s = %d %q", amount, a.Code, a.words(".invalid-feedback"))
+		}
+	}
+	for _, amount := range []string{"+1,250", "1 250", "−250", "-1,000,000"} {
+		want := http.StatusSeeOther
+		if amount == "-1,000,000" {
+			want = http.StatusUnprocessableEntity // which is more than there is
+		}
+		if a := adjust(amount); a.Code != want {
+			t.Errorf("%s = %d %q", amount, a.Code, a.words(".alert"))
+		}
+	}
+	if got := manager.get(path).words(".customer-balances"); !strings.HasPrefix(got, "Points 2,250") {
+		t.Errorf("the balance is %q", got)
+	}
+}
+
+// Two windows: what was voided or handed over in one is not offered to be voided in the
+// other, which says what became of it and leads there.
+func TestWhatSomebodyElseWasQuickerWith(t *testing.T) {
+	t.Parallel()
+	asks := func(manager *browser, path, words string) {
+		t.Helper()
+		for _, a := range []answer{
+			manager.ask(http.MethodGet, path, nil, "Hx-Request", "true"), manager.ask(http.MethodGet, path, nil), manager.post(path, nil), manager.post(path, nil, "Hx-Request", "true"),
+		} {
+			asked := "form[action='" + path + "'] "
+			if a.words(".alert-danger") != words || a.Find(asked+"button[type=submit]").Length() != 0 || a.words(asked+".btn-primary") != "Look at it" {
+				t.Errorf("%s = %d %q", path, a.Code, a.words(asked))
+			}
+		}
+	}
+	till := newTill(t)
+	manager := till.signedIn(t, core.Manager)
+	sale := till.sold(manager, "1")
+	if got := manager.get(sale + "/void").words("form p"); !strings.Contains(got, "and the 1 point it earned is taken back, also if") {
+		t.Errorf("asked %q", got)
+	}
+	manager.posted(sale+"/void", nil)
+	asks(manager, sale+"/void", "This transaction has already been voided.")
+	nothing := till.sold(manager, "0.50")
+	if got := manager.posted(nothing+"/void", nil).words("#flashes"); got != "The sale is voided." {
+		t.Errorf("a sale that earned nothing: %q", got)
+	}
+
+	s := newCounter(t)
+	bun := s.offer(t, "Bun", 10, -1)
+	fulfilled, voided := s.redeem(t, bun), s.redeem(t, bun)
+	s.manager.posted(fulfilled+"/fulfil", nil)
+	s.manager.posted(voided+"/void", nil)
+	asks(s.manager, fulfilled+"/void", "This redemption has already been fulfilled.")
+	asks(s.manager, voided+"/void", "This redemption has been voided.")
+}
+
+// A sale to somebody who became inactive, or was erased, in another window is refused in
+// words that say so, before and after it is sent.
+func TestASaleToSomebodyInactive(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	manager, cashier := s.signedIn(t, core.Manager), s.signedIn(t, core.Cashier)
+	path := "/admin/customers/" + s.elsa.ID.String()
+	sale := s.sale(cashier, "12.50")
+	refused := func(words string) {
+		t.Helper()
+		for _, a := range []answer{cashier.ask(http.MethodGet, "/admin/transactions/new?customer_ulid="+s.elsa.ID.String(), nil), cashier.post("/admin/transactions/new", sale)} {
+			if a.words(".alert-danger") != words {
+				t.Errorf("%d %q, want %q", a.Code, a.words(".alert-danger"), words)
+			}
+		}
+	}
+	manager.posted(path+"/deactivate", nil)
+	refused("Elsa Berg <b> is inactive, and earns nothing until they are active again.")
+	manager.posted(path+"/erase", form("understood", "1"))
+	refused("This customer was erased, and earns nothing.")
+}
