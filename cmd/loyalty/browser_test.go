@@ -35,6 +35,7 @@ func TestBrowser(t *testing.T) {
 		"Search":            testSearch,
 		"Import":            testImport,
 		"Dashboard":         testDashboard,
+		"WayBack":           testWayBack,
 		"WithoutJavaScript": testWithoutJavaScript,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,16 +74,21 @@ func (c cafe) page(t *testing.T) *browsertest.Page {
 // signIn signs one of the café's people in.
 func (c cafe) signIn(t *testing.T, p *browsertest.Page, role core.Role) {
 	t.Helper()
+	c.signInAs(t, p, people[role])
+}
+
+func (c cafe) signInAs(t *testing.T, p *browsertest.Page, email string) {
+	t.Helper()
 	password, err := os.ReadFile(filepath.Join(c.in.data, "demo-password"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.Open("/admin/customers") // which leads to the sign-in, and there after it
-	p.Fill("email", people[role])
+	p.Fill("email", email)
 	p.Fill("password", strings.TrimSpace(string(password)))
 	p.Click("Sign in")
 	if at := p.Path(); at != "/admin/customers" {
-		t.Fatalf("the sign-in of %s leads to %s", people[role], at)
+		t.Fatalf("the sign-in of %s leads to %s", email, at)
 	}
 }
 
@@ -392,6 +398,53 @@ func testDashboard(t *testing.T, c cafe) {
 	c.expect(t, http.StatusCreated, "POST", "/api/v1/transactions", c.token,
 		`{"customer_ulid":"`+till.customer+`","transaction_type_id":`+till.typeID+`,"spend_amount_cents":98765}`)
 	p.WaitFor("Spent €\u00a0987.65, earned 987 points")
+}
+
+// "No caching of private pages": on the way back, the browser shows nothing of somebody who
+// was signed out, wherever that was done, and the page to whoever still is signed in.
+func testWayBack(t *testing.T, c cafe) {
+	const email = "agda@cafearo.example"
+	d := connect(t, c.in.url())
+	exec := func(sql string) {
+		t.Helper()
+		if _, err := d.Exec(t.Context(), sql, email); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Somebody whose sessions no other test needs.
+	exec(`insert into loyalty.staff (tenant_id, role, name, email, email_key, password_hash, created_at)
+		select tenant_id, role, 'Agda Berg', $1, $1, password_hash, created_at
+		from loyalty.staff
+		where email = '` + people[core.Cashier] + `'`)
+	p := c.page(t)
+	leave := func() {
+		t.Helper()
+		p.Open("/admin/customers?search=lindqv")
+		p.WaitFor("Anna Lindqvist")
+		p.Open("/admin/rewards")
+	}
+	c.signInAs(t, p, email)
+	leave()
+	p.Back()
+	p.WaitFor("Anna Lindqvist")
+
+	leave()
+	exec("update loyalty.session set ended_at = now() where staff_id = (select id from loyalty.staff where email = $1)")
+	p.Back()
+	p.WaitFor("Forgot your password?")
+	if at := p.Path(); !strings.HasPrefix(at, "/admin/sign-in?to=") {
+		t.Errorf("ended elsewhere: the way back leads to %s", at)
+	}
+
+	c.signInAs(t, p, email)
+	leave()
+	p.Within("header").Click("Your account")
+	p.Click("Sign out")
+	p.Back()
+	p.WaitFor("Forgot your password?")
+	if at := p.Path(); !strings.HasPrefix(at, "/admin/sign-in?to=") {
+		t.Errorf("signed out: the way back leads to %s", at)
+	}
 }
 
 // "sign-in and customers with JavaScript off"

@@ -14,9 +14,14 @@
     document.cookie = `theme=${theme}; path=/; max-age=31536000; secure; samesite=lax`;
   });
 
+  // Browsers keep pages as they were left, to show them again on the way back. Whoever was
+  // signed out meanwhile must not see them: they are asked for anew, and hidden until then.
+  addEventListener("pagehide", () => { page.hidden = true; });
+  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+
   // A second click is not a second sale: a form that was sent is not sent again, by the
-  // browser or by htmx, which would do so after the first answer. Coming back to the page
-  // opens it anew, and so does an answer that leads nowhere else.
+  // browser or by htmx, which would do so after the first answer. An answer that leads
+  // nowhere else opens it anew.
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (form.method !== "post" || form.matches("[data-theme-form]")) return;
@@ -37,7 +42,6 @@
     delete form.dataset.sent;
     form.querySelectorAll("button[type=submit]").forEach((b) => { b.disabled = false; });
   };
-  addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach(reopen));
   document.addEventListener("htmx:afterRequest", (event) => {
     const form = event.detail.elt;
     if (form.matches("form[data-sent]") && !event.detail.xhr.getResponseHeader("HX-Redirect")) reopen(form);

@@ -139,6 +139,24 @@ func (p *Page) Open(path string) {
 	p.settle()
 }
 
+// Back goes back as the browser's own button does.
+func (p *Page) Back() {
+	p.t.Helper()
+	history := do(p, page.GetNavigationHistory, cdp.Empty{})
+	before := history.CurrentIndex - 1
+	if before < 0 {
+		p.t.Fatal("there is no page to go back to")
+	}
+	do(p, page.NavigateToHistoryEntry, page.NavigateToHistoryEntryParams{EntryID: history.Entries[before].ID})
+	p.await("the page before is shown", func() (string, error) {
+		if at := do(p, page.GetNavigationHistory, cdp.Empty{}).CurrentIndex; at != before {
+			return "the page is still the same", nil
+		}
+		return "", nil
+	})
+	p.settle()
+}
+
 // Path is where the page is, with its query.
 func (p *Page) Path() string {
 	p.t.Helper()
