@@ -36,6 +36,8 @@ func TestBrowser(t *testing.T) {
 		"NewBusiness":       testNewBusiness,
 		"Search":            testSearch,
 		"Import":            testImport,
+		"Keyboard":          testKeyboard,
+		"WideNames":         testWideNames,
 		"Dashboard":         testDashboard,
 		"WithoutJavaScript": testWithoutJavaScript,
 	} {

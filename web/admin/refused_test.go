@@ -65,7 +65,7 @@ func TestSigningInAgain(t *testing.T) {
 		"/admin/sign-in?to=%2Fadmin%2Fcustomers%3Fstatus%3Dactive":             page.Header().Get("Location"),
 		"/admin/sign-in?to=%2Fadmin%2Fcustomers%2Fnew%3Fsearch%3DIda":          part.Header().Get("Hx-Redirect"),
 		"/admin/sign-in?to=%2Fadmin%2Fcustomers%2Fnew%3Fsearch%3DIda&unsent=1": sent.Header().Get("Location"),
-		"/admin/sign-in?unsent=1":                                              foreign.Header().Get("Location"),
+		"/admin/sign-in?unsent=1": foreign.Header().Get("Location"),
 	} {
 		if got != path {
 			t.Errorf("led to %s, want %s", got, path)
