@@ -21,6 +21,7 @@ import (
 	"example.com/loyalty/web/docs"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/mailbox"
+	"example.com/loyalty/web/page"
 )
 
 // Config is what the front door leads to.
@@ -73,7 +74,7 @@ func (c Config) byHost(base http.Handler) http.Handler {
 func pages(c Config) http.Handler {
 	e := echo.New()
 	e.HTTPErrorHandler = func(err error, ctx echo.Context) { c.failed(err, ctx) }
-	e.Use(pageHeaders)
+	e.Use(pageHeaders, page.Compressed())
 	docs.New(c.Names.Base()).Mount(e)
 	if c.Mailbox != nil {
 		c.Mailbox.Mount(e)

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -147,6 +148,29 @@ func TestPolicies(t *testing.T) {
 		if len(policies) != 1 || strings.Contains(policies[0], "script-src") != scripts || !strings.Contains(policies[0], "frame-ancestors 'none'") ||
 			h.Get("X-Frame-Options") != "DENY" || h.Get("Referrer-Policy") != "same-origin" {
 			t.Errorf("%s: %v", path, h)
+		}
+	}
+}
+
+// The pages are compressed, and the one that says that there is none like the others.
+func TestPagesAreCompressed(t *testing.T) {
+	t.Parallel()
+	product := web.New(newDoor(t).Config)
+	for path, status := range map[string]int{"/docs/retries": 200, "/problems/out-of-stock": 200, "/problems/hush": 404, "/hush": 404} {
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.Header.Set("Accept-Encoding", "gzip")
+		packed := httptest.NewRecorder()
+		product.ServeHTTP(packed, r)
+		if packed.Code != status || packed.Header().Get("Content-Encoding") != "gzip" || !strings.Contains(packed.Header().Get("Vary"), "Accept-Encoding") {
+			t.Fatalf("%s: %d %v", path, packed.Code, packed.Header())
+		}
+		text, err := gzip.NewReader(packed.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := io.ReadAll(text)
+		if plain := ask(product, http.MethodGet, path); err != nil || plain.Header().Get("Content-Encoding") != "" || plain.Body.String() != string(page) {
+			t.Errorf("%s: %v, another page when compressed", path, err)
 		}
 	}
 }

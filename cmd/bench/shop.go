@@ -41,6 +41,7 @@ type shop struct {
 	by           core.Actor
 	tokens       *token.Service
 	customer     *customer.Service
+	imports      *customer.Imports
 	transactions *transaction.Service
 	rewards      *reward.Service
 	coupons      *coupon.Service
@@ -88,7 +89,7 @@ func openShop(ctx context.Context, url string, customers int) (*shop, error) {
 	}
 	letters := func(context.Context, string, mail.Letter) (mail.Rendered, error) { return mail.Rendered{}, nil }
 	s.tokens = token.NewService(d, mail.New(d, jobs, letters, nil, log))
-	s.customer = customer.NewService(d)
+	s.customer, s.imports = customer.NewService(d), customer.NewImports(d, jobs)
 	s.transactions = transaction.NewService(d)
 	s.rewards = reward.NewService(d)
 	s.coupons = coupon.NewService(d, jobs)

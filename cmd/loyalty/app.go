@@ -117,7 +117,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	job.Handle(a.jobs, a.forgetAnswers)
 	job.Every(a.jobs, river.PeriodicInterval(time.Hour), forgetAnswers{})
 	a.sessions = session.NewService(a.db, a.jobs)
-	a.staff = staff.NewService(a.db, a.jobs, a.mails, a.keys, host.LimitKey)
+	a.staff = staff.NewService(a.db, a.jobs, a.mails, a.keys, host.LimitKey, a.log)
 	a.tokens = token.NewService(a.db, a.mails)
 	a.customers = customer.NewService(a.db)
 	a.imports = customer.NewImports(a.db, a.jobs)

@@ -16,7 +16,6 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/demo"
-	"example.com/loyalty/core/sandbox"
 	"example.com/loyalty/web/browsertest"
 )
 
@@ -29,7 +28,6 @@ func TestBrowser(t *testing.T) {
 	b := browsertest.Start(t)
 	c := cafe{server: newInstallation(t, "LOYALTY_RATE_TOKEN=0", "LOYALTY_RATE_IP=0").serve(), browser: b}
 	c.records = c.recordsOf(t)
-	c.operator = c.in.sandbox(t).Platform
 	for name, test := range map[string]func(*testing.T, cafe){
 		"Pages":             testPages,
 		"Day":               testDay,
@@ -51,9 +49,8 @@ func TestBrowser(t *testing.T) {
 // cafe is the demo as people see it.
 type cafe struct {
 	*server
-	browser  *browsertest.Browser
-	records  *strings.Replacer
-	operator sandbox.Platform
+	browser *browsertest.Browser
+	records *strings.Replacer
 }
 
 // address is where a host's pages are: of a tenant, or with "" of the platform.

@@ -134,7 +134,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 				Staff: a.staff, Sessions: a.sessions, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers, Imports: a.imports,
 				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons,
 				Locations: a.locations, Reports: a.reports, Audit: audit.NewService(a.db),
-				API: admin.API{Base: a.names.Base(), Authority: a.authorityFile()},
+				API: admin.API{Base: a.names.Base(), Authority: a.authorityFile(), RecordScope: token.Ability(a.CreateScope)},
 			},
 		),
 		API: api.New(api.Config{

@@ -27,7 +27,7 @@ var nouns = []noun{
 	{"location", core.Manager, []string{"create", "edit"}},
 	{"staff", core.Owner, []string{
 		"create", "invite", "join", "rename", "set_role", "deactivate", "activate",
-		"sign_in", "sign_in_refused", "forgot_password", "reset_password", "change_password",
+		"sign_in", "sign_in_refused", "sign_out", "forgot_password", "reset_password", "change_password",
 		"enrol_totp", "renew_recovery_codes", "drop_totp",
 	}},
 	{"session", core.Owner, []string{"end", "end_others"}},

@@ -98,6 +98,10 @@ func TestBrowseRefuses(t *testing.T) {
 	})
 	_, err = s.Count(t.Context(), s.by, customer.Filter{Status: new("erased")})
 	wantFields(t, err, core.Fields{"status": {"The selected status is invalid."}})
+	for _, search := range []*string{nil, new("anna")} {
+		_, _, err = s.BrowseAndCount(t.Context(), s.by, customer.Filter{Search: search}, "points", core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"The selected cursor is invalid."}}})
+		wantFields(t, err, core.Fields{"sort": {"The selected sort is invalid."}, "cursor": {"The selected cursor is invalid."}})
+	}
 }
 
 // "A visit is a completed transaction": the newest one's time, and none where there is none.
@@ -151,6 +155,7 @@ func TestCount(t *testing.T) {
 		if want := (customer.Count{N: c.want}); err != nil || got != want {
 			t.Errorf("%s: %+v, %v, want %+v", c.name, got, err, want)
 		}
+		s.both(t, c.name, c.f)
 	}
 	s.crowd(t, 1_000)
 	for name, c := range map[string]struct {
@@ -164,6 +169,41 @@ func TestCount(t *testing.T) {
 	} {
 		if got, err := s.Count(t.Context(), s.by, c.f); err != nil || got != c.want {
 			t.Errorf("%s: %+v, %v, want %+v", name, got, err, c.want)
+		}
+		s.both(t, name, c.f)
+	}
+}
+
+// both compares BrowseAndCount with Browse and Count: of the first page, of the second and
+// of the first again, of several sizes and in each order.
+func (s shop) both(t *testing.T, name string, f customer.Filter) {
+	t.Helper()
+	type answer struct {
+		List  core.List[customer.Row]
+		Count customer.Count
+	}
+	for _, sort := range []customer.Sort{customer.Newest, customer.ByName} {
+		for _, size := range []int{1, 2, 5, 100} {
+			page := core.Page{Size: size}
+			for range 3 {
+				var got, want answer
+				var err error
+				if got.List, got.Count, err = s.BrowseAndCount(t.Context(), s.by, f, sort, page); err != nil {
+					t.Fatal(err)
+				}
+				if want.List, err = s.Browse(t.Context(), s.by, f, sort, page); err != nil {
+					t.Fatal(err)
+				}
+				if want.Count, err = s.Count(t.Context(), s.by, f); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s by %s, %d a page (-each by itself +both):\n%s", name, sort, size, diff)
+				}
+				if page.Cursor = got.List.Next; page.Cursor == nil {
+					page.Cursor = got.List.Prev
+				}
+			}
 		}
 	}
 }
@@ -272,6 +312,9 @@ func TestBrowseStaysBehindTheWall(t *testing.T) {
 		}
 		if got, err := stranger.Count(t.Context(), stranger.by, f); err != nil || got.N != 0 {
 			t.Errorf("a stranger counts %d, %v", got.N, err)
+		}
+		if l, got, err := stranger.BrowseAndCount(t.Context(), stranger.by, f, customer.Newest, core.Page{Size: 2}); err != nil || got.N != 0 || len(l.Items) != 0 {
+			t.Errorf("a stranger finds %v and counts %d, %v", l.Items, got.N, err)
 		}
 	}
 }

@@ -547,6 +547,12 @@ func TestRoundTrips(t *testing.T) {
 			return err
 		}
 	}
+	browseAndCount := func(f customer.Filter, size int) func() error {
+		return func() error {
+			_, _, err := s.BrowseAndCount(t.Context(), s.by, f, customer.Newest, core.Page{Size: size})
+			return err
+		}
+	}
 	known := s.made(t, "070 174 06 05", nil)
 	erased, erasable := 0, []core.ID{s.made(t, "070 174 06 06", nil).ID, s.made(t, "070 174 06 07", new("anna@example.com")).ID}
 	for _, c := range []struct {
@@ -571,6 +577,9 @@ func TestRoundTrips(t *testing.T) {
 			return err
 		}},
 		{"count", 1, func() error { _, err := s.Count(t.Context(), s.by, customer.Filter{}); return err }},
+		{"browse and count a page of many", 2, browseAndCount(customer.Filter{}, 2)},
+		{"browse and count a page of all", 1, browseAndCount(customer.Filter{}, 100)},
+		{"browse and count what is found", 1, browseAndCount(customer.Filter{Search: new("anna")}, 2)},
 		{"timeline, nothing yet", 2, func() error { _, err := s.Timeline(t.Context(), s.by, known.ID, core.Page{Size: 3}); return err }},
 		{"adjust", 3, func() error {
 			_, err := s.Adjust(t.Context(), s.by, known.ID, adjustment("points", 1, "Found in the drawer"))

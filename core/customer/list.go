@@ -78,9 +78,53 @@ func (s *Service) Count(ctx context.Context, by core.Actor, f Filter) (Count, er
 		return Count{}, err
 	}
 	q.args["limit"] = maxCount + 1
-	counted, err := db.ReadOne[struct{ Count int64 }](ctx, s.db, by, q.count(), q.args)
-	return Count{N: min(counted.Count, maxCount), More: counted.Count > maxCount}, err
+	found, err := db.ReadOne[struct{ Count int64 }](ctx, s.db, by, q.count(), q.args)
+	return counted(found.Count), err
 }
+
+// BrowseAndCount is Browse and Count together. One round trip for the first page of a
+// search, whose customers are looked for once and tell both, and where the page holds
+// everybody; else two.
+func (s *Service) BrowseAndCount(ctx context.Context, by core.Actor, f Filter, sort Sort, p core.Page) (core.List[Row], Count, error) {
+	check := core.NewCheck(p.Unreadable)
+	core.OneOf(check, "sort", sort, Newest, ByName)
+	q, err := f.query(check, by.Tenant)
+	if err != nil {
+		return core.List[Row]{}, Count{}, err
+	}
+	if q.searching && p.Cursor == nil {
+		return s.search(ctx, by, q, p)
+	}
+	l, err := s.Browse(ctx, by, f, sort, p)
+	if err != nil || l.Prev == nil && l.Next == nil {
+		return l, Count{N: int64(len(l.Items))}, err
+	}
+	count, err := s.Count(ctx, by, f)
+	return l, count, err
+}
+
+// search looks for as many customers as are counted, and returns the first page of them.
+func (s *Service) search(ctx context.Context, by core.Actor, q query, p core.Page) (core.List[Row], Count, error) {
+	type found struct {
+		Row
+		Found int64 // the same in each row
+	}
+	q.complete("phone_key", "email_key", "status", "from", "before")
+	q.args["size"], q.args["limit"] = p.Limit(), max(p.Limit(), maxCount+1)
+	rows, err := db.ReadAll[found](ctx, s.db, by, browseFoundSQL, q.args)
+	if err != nil {
+		return core.List[Row]{}, Count{}, err
+	}
+	var count Count
+	page := make([]Row, len(rows))
+	for i, r := range rows {
+		page[i], count = r.Row, counted(r.Found)
+	}
+	return core.NewList(p, page, func(r Row) core.Cursor { return r.position() }), count, nil
+}
+
+// counted is a count that went on until it was beyond maxCount.
+func counted(n int64) Count { return Count{N: min(n, maxCount), More: n > maxCount} }
 
 func (c Customer) position() core.Cursor { return core.Cursor{At: c.CreatedAt, ID: c.ID} }
 

@@ -80,7 +80,11 @@ const (
 	browseSQL = selectRow + whereTenant
 
 	selectRow = `
-	select ` + columns + `, visit.created_at as last_visit` + fromCustomer + `
+	select ` + rowColumns + fromRow
+
+	rowColumns = columns + `, visit.created_at as last_visit`
+
+	fromRow = fromCustomer + `
 	left join lateral (
 		select t.created_at
 		from loyalty.transaction t
@@ -131,6 +135,19 @@ const (
 			from loyalty.search_customer(@needles, @dialled, @phone_key, @email_key, @status, @from, @before, @at, @id, @back, @limit) s
 		)`
 )
+
+// The first page of a search, and how many there are: what is found comes in the order of
+// the page.
+const browseFoundSQL = `
+	with found as materialized (
+		select s.id, s.place
+		from loyalty.search_customer(@needles, @dialled, @phone_key, @email_key, @status, @from, @before, null, null, false, @limit)
+			with ordinality s (id, place)
+	)
+	select ` + rowColumns + `,
+		(select count(*) from found) as found` + fromRow + whereTenant + `
+		and c.id in (select id from found where place <= @size)
+	order by c.created_at desc, c.id desc`
 
 // A count ends at its limit.
 const (

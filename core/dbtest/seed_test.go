@@ -96,7 +96,8 @@ func seedLinks(t *testing.T, d *db.DB, by core.Actor) {
 	t.Helper()
 	render := func(context.Context, string, mail.Letter) (mail.Rendered, error) { return mail.Rendered{}, nil }
 	jobs := queue(t, d)
-	mails := mail.New(d, jobs, render, nil, slog.New(slog.DiscardHandler))
+	log := slog.New(slog.DiscardHandler)
+	mails := mail.New(d, jobs, render, nil, log)
 	_, err := db.InTenant(t.Context(), d, by, func(tx *db.Tx) (int, error) {
 		return 0, staff.Invite(t.Context(), tx, by, mails, by.Tenant, staff.Person{ID: by.StaffID, Role: by.Role, Name: by.Name})
 	})
@@ -107,7 +108,7 @@ func seedLinks(t *testing.T, d *db.DB, by core.Actor) {
 	if _, err := d.Pool().Exec(t.Context(), known, by.StaffID); err != nil {
 		t.Fatal(err)
 	}
-	people := staff.NewService(d, jobs, mails, vault.Keys{}, func(address string) string { return address })
+	people := staff.NewService(d, jobs, mails, vault.Keys{}, func(address string) string { return address }, log)
 	if err := people.Remind(t.Context(), staff.Forgotten{Tenant: by.Tenant.ID, Email: "maja@example.com"}); err != nil {
 		t.Fatal(err)
 	}

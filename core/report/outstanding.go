@@ -50,31 +50,47 @@ func (s *Service) remember(t core.TenantID, accounts int64, o openingBalances) {
 }
 
 // Balances above zero, now, are those before the cut and what the entries since made
-// of them; counted together, by one statement, they agree. The highest id is named
-// because without an upper end the planner expects a third of the ledger, and reads
-// all of it.
-const outstanding = `
-	with held as (
-		select count(*) as accounts,
-			coalesce(sum(points) filter (where points > 0), 0)::bigint as points,
-			coalesce(sum(stamps) filter (where stamps > 0), 0)::bigint as stamps
-		from loyalty.account
-		where tenant_id = @tenant_id
-			and @count::boolean
-	), since as (
+// of them; counted together, by one statement, they agree. What is known is no part of
+// the other statement at all: told by an argument that nothing needs to be counted,
+// PostgreSQL would still start the processes that were to count it.
+const (
+	countedOutstanding = `
+	with ` + since + `, opening as (
+		select held.accounts, held.points - since.points as points, held.stamps - since.stamps as stamps
+		from since
+		cross join (
+			select count(*) as accounts,
+				coalesce(sum(points) filter (where points > 0), 0)::bigint as points,
+				coalesce(sum(stamps) filter (where stamps > 0), 0)::bigint as stamps
+			from loyalty.account
+			where tenant_id = @tenant_id
+		) held
+	)` + owed
+
+	knownOutstanding = `
+	with ` + since + `, opening as (
+		select 0::bigint as accounts, @opening_points::bigint as points, @opening_stamps::bigint as stamps
+	)` + owed
+)
+
+// The cut comes as a row, not as a value: by its value the planner would judge from how
+// much all tenants did lately, and start other processes to read a few entries. The
+// highest id is named because without an upper end it expects a third of the ledger,
+// and reads all of it.
+const since = `since as (
 		select coalesce(sum(added) filter (where unit = 'points'), 0)::bigint as points,
 			coalesce(sum(added) filter (where unit = 'stamps'), 0)::bigint as stamps
-		from loyalty.ledger_entry
-		cross join lateral (select greatest(balance_after, 0) - greatest(balance_after - amount, 0) as added) above_zero
-		where tenant_id = @tenant_id
-			and id >= @cut
-			and id <= 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-	), opening as (
-		select case when @count then held.points - since.points else @opening_points::bigint end as points,
-			case when @count then held.stamps - since.stamps else @opening_stamps::bigint end as stamps
-		from held
-		cross join since
-	), erased as (
+		from unnest(array[@cut::uuid]) cut
+		cross join lateral (
+			select unit, greatest(balance_after, 0) - greatest(balance_after - amount, 0) as added
+			from loyalty.ledger_entry
+			where tenant_id = @tenant_id
+				and id >= cut
+				and id <= 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+		) entry
+	)`
+
+const owed = `, erased as (
 		select coalesce(sum(a.points) filter (where a.points > 0), 0)::bigint as points,
 			coalesce(sum(a.stamps) filter (where a.stamps > 0), 0)::bigint as stamps
 		from loyalty.customer c

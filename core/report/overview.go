@@ -78,13 +78,17 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overvie
 	before, until := picked.before(now)
 	beforeID, untilID := core.FirstID(before), core.FirstID(until)
 	opening, known := s.opening(by.Tenant.ID, now)
-	rows, err := db.ReadAll[overviewRow](ctx, s.db, by, overviewSQL, db.Args{
+	sql, args := countedOverviewSQL, db.Args{
 		// The time before, then day by day.
 		"first_ids": append([]core.ID{beforeID}, ids[:len(dates)]...),
 		"next_ids":  append([]core.ID{untilID}, ids[1:]...),
 		"before_id": beforeID, "until_id": untilID, "first_id": ids[0], "next_id": ids[len(dates)],
-		"count": !known, "cut": opening.cut, "opening_points": opening.points, "opening_stamps": opening.stamps,
-	})
+		"cut": opening.cut,
+	}
+	if known {
+		sql, args["opening_points"], args["opening_stamps"] = overviewSQL, opening.points, opening.stamps
+	}
+	rows, err := db.ReadAll[overviewRow](ctx, s.db, by, sql, args)
 	if err != nil {
 		return Overview{}, err
 	}
@@ -151,12 +155,17 @@ func (r overviewRow) activity(customers int64) Activity {
 	}
 }
 
+const (
+	countedOverviewSQL = countedOutstanding + figures
+	overviewSQL        = knownOutstanding + figures
+)
+
 // The first two rows are the time before and the range, the third the time before
 // again, then comes each day. What is summed and cast as in the summary.
 //
 // Whether there is a first sale is asked for in order: a plain "exists" PostgreSQL may
 // answer for a new tenant by reading the sales of all the others.
-const overviewSQL = outstanding + `
+const figures = `
 	select coalesce(sum(sold.points), 0)::bigint as points_awarded,
 		coalesce(sum(sold.spend), 0)::bigint as spend_total_cents,
 		sum(redeemed.redemptions)::bigint as redemptions_count,
@@ -181,7 +190,7 @@ const overviewSQL = outstanding + `
 		(select stamps from owed) as outstanding_stamps,
 		(select points from opening) as opening_points,
 		(select stamps from opening) as opening_stamps,
-		(select accounts from held) as held_by,
+		(select accounts from opening) as held_by,
 		(select id from loyalty.transaction_type where tenant_id = @tenant_id order by id limit 1) is not null as has_type,
 		(select id from loyalty.customer where tenant_id = @tenant_id order by id limit 1) is not null as has_customer,
 		(select id from loyalty.transaction where tenant_id = @tenant_id order by id limit 1) is not null as has_sale,

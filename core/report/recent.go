@@ -39,7 +39,7 @@ type Event struct {
 	SpendCents *int64  // of a sale
 	About      *string // the name of the transaction type, the reward or the coupon; nil: none
 	ActorKind  *core.ActorKind
-	ActorName  *string // nil: of this no record says who
+	ActorName  *string // nil: of who joined, it is not told by whom
 }
 
 // Feed is what happened lately, newest first, and its mark: a list that is the
@@ -55,7 +55,8 @@ const maxEvents = 50
 // much has happened. Somebody who looks again gives the mark of what they have: while
 // that is still the latest, no events come back, and there is nothing to show anew.
 // The whole list is compared and not just its end, since of two sales that are
-// recorded at once the earlier may be committed later. One round trip.
+// recorded at once the earlier may be committed later. One round trip, and a second for
+// who did what of which the log alone tells.
 func (s *Service) Recent(ctx context.Context, by core.Actor, limit int64, mark string) (Feed, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Feed{}, err
@@ -76,8 +77,53 @@ func (s *Service) Recent(ctx context.Context, by core.Actor, limit int64, mark s
 	if f.Mark == mark {
 		f.Events = nil
 	}
-	return f, nil
+	return f, s.sign(ctx, by, f.Events)
 }
+
+// told are the acts that move no balance every time, and what the log calls them: where
+// they moved one, the ledger says who it was.
+var told = map[EventKind]string{VoucherRedeemed: "voucher.redeem", SaleVoided: "transaction.void", RedemptionVoided: "redemption.void"}
+
+type signature struct {
+	Action    string
+	SubjectID string
+	ActorKind core.ActorKind
+	ActorName string
+}
+
+// sign says who it was of events whose own records do not.
+func (s *Service) sign(ctx context.Context, by core.Actor, events []Event) error {
+	type act struct{ action, subject string }
+	unsigned := map[act]*Event{}
+	var subjects []string
+	for i, e := range events {
+		if action, ok := told[e.Kind]; ok && e.ActorName == nil {
+			unsigned[act{action, e.ID.String()}] = &events[i]
+			subjects = append(subjects, e.ID.String())
+		}
+	}
+	if len(subjects) == 0 {
+		return nil
+	}
+	found, err := db.ReadAll[signature](ctx, s.db, by, signaturesSQL, db.Args{"subjects": subjects})
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		if e := unsigned[act{f.Action, f.SubjectID}]; e != nil {
+			e.ActorKind, e.ActorName = &f.ActorKind, &f.ActorName
+		}
+	}
+	return nil
+}
+
+// By the index of subjects; what else was done to these is passed over.
+const signaturesSQL = `
+	select action, subject_id, actor_kind, actor_name
+	from loyalty.audit_entry
+	where tenant_id = @tenant_id
+		and subject_kind in ('voucher', 'transaction', 'redemption')
+		and subject_id = any(@subjects::text[])`
 
 func markOf(events []Event) (string, error) {
 	text, err := json.Marshal(events)

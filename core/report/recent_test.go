@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/transaction"
@@ -33,6 +34,13 @@ func TestRecent(t *testing.T) {
 	// What was made first is taken back last.
 	after(11).void(t, nothing.ID)
 	after(12).void(t, points.ID)
+	// What is for the cashier to apply moves no balance, nor does what cost none to take.
+	discount := after(13).send(t, after(13).discount(t, "Ten percent"))[0]
+	cashier := after(14)
+	cashier.by = dbtest.Person(t, s.db, s.by, core.Cashier)
+	cashier.redeem(t, discount)
+	free := s.redemptionOf(t, gift)
+	after(15).takeBack(t, free)
 
 	event := func(kind report.EventKind, id core.ID, minutes int) report.Event {
 		e := report.Event{Kind: kind, ID: id, At: when(minutes), CustomerID: anna.ID, FirstName: "Anna", LastName: "Lindqvist"}
@@ -43,11 +51,13 @@ func TestRecent(t *testing.T) {
 	}
 	with := func(e report.Event, change func(*report.Event)) report.Event { change(&e); return e }
 	want := []report.Event{
+		with(event(report.RedemptionVoided, free, 15), func(e *report.Event) { e.About = new("Espresso") }),
+		with(event(report.VoucherRedeemed, discount, 14), func(e *report.Event) { e.About, e.ActorName = new("Ten percent"), &cashier.by.Name }),
 		with(event(report.SaleVoided, points.ID, 12), func(e *report.Event) {
 			e.About, e.SpendCents, e.Points = new("points"), new(int64(1250)), -1250
 		}),
 		with(event(report.SaleVoided, nothing.ID, 11), func(e *report.Event) {
-			e.About, e.SpendCents, e.ActorKind, e.ActorName = new("points"), new(int64(90)), nil, nil
+			e.About, e.SpendCents = new("points"), new(int64(90))
 		}),
 		with(event(report.RedemptionVoided, espresso.ID, 10), func(e *report.Event) { e.About, e.Points = new("Espresso"), 10 }),
 		with(event(report.VoucherRedeemed, gift, 9), func(e *report.Event) { e.About = new("A coffee on us") }),
@@ -83,6 +93,38 @@ func TestRecent(t *testing.T) {
 			t.Errorf("%d events, want %d", len(few), n+1)
 		}
 	}
+}
+
+// redemptionOf is what a voucher was redeemed for.
+func (s shop) redemptionOf(t *testing.T, voucher core.ID) (id core.ID) {
+	t.Helper()
+	err := s.db.Pool().QueryRow(t.Context(), "select redemption_id from loyalty.voucher where tenant_id = $1 and id = $2", s.by.Tenant.ID, voucher).Scan(&id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// "One round trip, and a second for who did what of which the log alone tells."
+func TestRecentReadsTheLogOnlyWhereItMust(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	s := shopOf(t, d, "UTC")
+	anna := s.customer(t)
+	s.sale(t, anna.ID, s.purchase, 1250)
+	trips := func(mark string, want int) string {
+		t.Helper()
+		s.recent(t, 10, "") // prepares
+		before := count()
+		feed := s.recent(t, 10, mark)
+		if got := count() - before; got != want {
+			t.Errorf("%d events make %d round trips, want %d", len(feed.Events), got, want)
+		}
+		return feed.Mark
+	}
+	trips("", 1)
+	s.redeem(t, s.send(t, s.discount(t, "Ten percent"))[0])
+	trips(trips("", 2), 1)
 }
 
 // "Allow 'nothing newer' to be answered cheaply": the mark of what one has brings

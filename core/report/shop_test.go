@@ -158,6 +158,18 @@ func (s shop) coupon(t *testing.T, name string, expires *time.Time) coupon.Coupo
 	return made
 }
 
+// discount makes a coupon of which the cashier takes something off.
+func (s shop) discount(t *testing.T, name string) coupon.Coupon {
+	t.Helper()
+	made, err := s.coupons(t).Add(t.Context(), s.by, coupon.New{
+		Name: &name, BenefitType: new(string(coupon.Percent)), BenefitValue: new(int64(10)), MaxPerCustomer: new(int64(1)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
 // gift makes a coupon that gives a reward.
 func (s shop) gift(t *testing.T, name string, reward core.ID) coupon.Coupon {
 	t.Helper()

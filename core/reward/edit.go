@@ -127,7 +127,8 @@ type StockCount struct {
 }
 
 // SetStock replaces a stock by what was counted, if it still is what was seen: a piece
-// that a till took meanwhile is not brought back. Two round trips.
+// that a till took meanwhile is not brought back. From unlimited, every redemption is
+// either made before or takes a piece. Two round trips.
 func (s *Service) SetStock(ctx context.Context, by core.Actor, id core.ID, c StockCount) (Reward, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Reward{}, err
@@ -140,7 +141,12 @@ func (s *Service) SetStock(ctx context.Context, by core.Actor, id core.ID, c Sto
 		if err := check.Err(); err != nil {
 			return Reward{}, err
 		}
-		r, err := db.One[Reward](ctx, tx, setStockSQL, db.Args{"id": id, "stock": c.Stock, "seen": c.Seen})
+		statement, args := setStockSQL, db.Args{"id": id, "stock": c.Stock, "seen": c.Seen}
+		if c.Seen == nil {
+			statement = beginStockSQL
+			delete(args, "seen")
+		}
+		r, err := db.One[Reward](ctx, tx, statement, args)
 		if errors.Is(err, core.ErrNotFound) {
 			if _, err := db.One[Reward](ctx, tx, findSQL, db.Args{"id": id}); err != nil {
 				return Reward{}, err

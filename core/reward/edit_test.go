@@ -11,7 +11,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
 )
 
@@ -227,6 +229,137 @@ func TestStockCorrectionsAgainstBuyers(t *testing.T) {
 			*got.Stock, bought.Load(), corrected.Load(), counted.Load(), want, got.Pending)
 	}
 	s.sound(t)
+}
+
+// An unlimited reward is counted from now on while somebody redeems it: whoever found it
+// unlimited is done before it is counted, and whoever comes later takes a piece. No
+// redemption without a piece is made once the count is there. The other way round, nobody
+// is refused for want of a piece of what has become unlimited.
+func TestCountingBeginsBetweenBuyers(t *testing.T) {
+	t.Parallel()
+	s := shopOf(t, dbtest.OwnDB(t)) // whose waiting is nobody else's
+	anna, bo := s.buyer(t, "070 174 06 05", 100, 0), s.buyer(t, "070 174 06 06", 100, 0)
+	granted := func(tx *db.Tx, offered core.ID) (reward.Redemption, error) {
+		return reward.Grant(t.Context(), tx, s.by, bo, offered)
+	}
+
+	// The buyer is first, and still waits for what somebody else does with their balance.
+	offered := s.espresso(t, 10, nil)
+	var bought reward.Redemption
+	buyer, counting := make(chan error, 1), make(chan error, 1)
+	_, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (int, error) {
+		if err := second(ledger.Post(t.Context(), tx, s.by, ledger.Entry{Customer: anna, Unit: ledger.Points, Amount: 1, Kind: ledger.Adjustment})); err != nil {
+			return 0, err
+		}
+		go func() {
+			var err error
+			bought, err = s.Redeem(t.Context(), s.by, order(anna, offered))
+			buyer <- err
+		}()
+		s.awaitWaiting(t, 1, buyer)
+		go func() { counting <- s.count(t, offered, 5) }()
+		s.awaitWaiting(t, 2, counting)
+		if len(counting) > 0 {
+			t.Error("for points: counted before the buyer was done")
+		}
+		return 0, nil
+	})
+	if err := errors.Join(err, <-buyer, <-counting); err != nil || bought.TookStock {
+		t.Fatalf("took a piece: %t, %v", bought.TookStock, err)
+	}
+	s.want(t, anna, offered, 91, 0, new(int64(5)))
+
+	promised := s.espresso(t, 10, nil)
+	_, err = db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (reward.Redemption, error) {
+		r, err := granted(tx, promised)
+		go func() { counting <- s.count(t, promised, 5) }()
+		s.awaitWaiting(t, 1, counting)
+		if len(counting) > 0 {
+			t.Error("by a voucher: counted before the buyer was done")
+		}
+		return r, err
+	})
+	if err := errors.Join(err, <-counting); err != nil {
+		t.Fatal(err)
+	}
+	s.want(t, bo, promised, 100, 0, new(int64(5)))
+
+	// The stock is set first: counted from now on, or no longer.
+	for _, c := range []struct {
+		was, is, left *int64
+		set           string
+	}{
+		{nil, new(int64(1)), new(int64(0)), holdAndSetSQL},
+		{new(int64(1)), nil, nil, onlySetSQL},
+	} {
+		for how, buy := range map[string]func(offered core.ID) (reward.Redemption, error){
+			"for points": func(offered core.ID) (reward.Redemption, error) {
+				return s.Redeem(t.Context(), s.by, order(bo, offered))
+			},
+			"by a voucher": func(offered core.ID) (reward.Redemption, error) {
+				return db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (reward.Redemption, error) { return granted(tx, offered) })
+			},
+		} {
+			set := s.espresso(t, 10, c.was)
+			var later reward.Redemption
+			_, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (int, error) {
+				_, err := db.Exec(t.Context(), tx, c.set, db.Args{"id": set, "stock": c.is})
+				go func() {
+					var err error
+					later, err = buy(set)
+					buyer <- err
+				}()
+				s.awaitWaiting(t, 1, buyer)
+				return 0, err
+			})
+			if err := errors.Join(err, <-buyer); err != nil || later.TookStock != (c.is != nil) {
+				t.Errorf("%s, from %v to %v: took a piece: %t, %v", how, show(c.was), show(c.is), later.TookStock, err)
+			}
+			if got := s.found(t, set); show(got.Stock) != show(c.left) {
+				t.Errorf("%s, from %v to %v: %v are left, want %v", how, show(c.was), show(c.is), show(got.Stock), show(c.left))
+			}
+		}
+	}
+}
+
+// What SetStock does, for a test to stop in the middle of it.
+const (
+	onlySetSQL = `
+	update loyalty.reward
+	set stock = @stock
+	where tenant_id = @tenant_id
+		and id = @id`
+
+	holdAndSetSQL = `
+	with held as (
+		select id
+		from loyalty.reward
+		where tenant_id = @tenant_id
+			and id = @id
+		for update
+	)
+	update loyalty.reward
+	set stock = @stock
+	where tenant_id = @tenant_id
+		and id = (select id from held)`
+)
+
+// count says how many pieces there are of what was unlimited.
+func (s shop) count(t *testing.T, offered core.ID, stock int64) error {
+	return second(s.SetStock(t.Context(), s.by, offered, reward.StockCount{Stock: &stock}))
+}
+
+// awaitWaiting returns once so many wait for a lock, or one is done without.
+func (s shop) awaitWaiting(t *testing.T, want int, done <-chan error) {
+	t.Helper()
+	for waiting := 0; waiting < want && len(done) == 0; {
+		err := s.db.Pool().QueryRow(t.Context(), `
+			select count(*) from pg_stat_activity
+			where wait_event_type = 'Lock' and datname = current_database()`).Scan(&waiting)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // "Nothing happens without its entry", and there is none where nothing changed.

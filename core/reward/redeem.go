@@ -117,25 +117,30 @@ func takeStock(ctx context.Context, tx *db.Tx, reward core.ID, stock *int64) (to
 	if stock == nil {
 		return false, nil
 	}
-	taken, err := db.Exec(ctx, tx, takeStockSQL, db.Args{"reward": reward})
-	if err == nil && taken == 0 {
+	took, err = db.Value[bool](ctx, tx, takeStockSQL, db.Args{"reward": reward})
+	if errors.Is(err, core.ErrNotFound) {
 		err = ErrOutOfStock
 	}
-	return true, err
+	return took, err
 }
 
 // Grant makes a pending redemption at no cost in the caller's transaction, and takes
 // a piece of stock, or ErrOutOfStock: what a voucher promised. The reward is locked
-// where its pieces are counted. One round trip.
+// where its pieces are counted. One round trip, and another where the stock changed at
+// that instant.
 func Grant(ctx context.Context, tx *db.Tx, by core.Actor, customer, reward core.ID) (Redemption, error) {
-	piece, err := db.One[piece](ctx, tx, grantPieceSQL, db.Args{"reward": reward})
-	if err != nil {
-		return Redemption{}, err
+	for {
+		piece, err := db.One[piece](ctx, tx, grantPieceSQL, db.Args{"reward": reward})
+		switch {
+		case err != nil:
+			return Redemption{}, err
+		case piece.Stock == nil || piece.Taken:
+			return insert(tx, by, Redemption{CustomerID: customer, RewardID: reward, TookStock: piece.Taken})
+		case *piece.Stock == 0:
+			return Redemption{}, ErrOutOfStock
+		}
+		// They were not there when the statement began, or are gone by now: look again.
 	}
-	if piece.Counted && !piece.Taken {
-		return Redemption{}, ErrOutOfStock
-	}
-	return insert(tx, by, Redemption{CustomerID: customer, RewardID: reward, TookStock: piece.Taken})
 }
 
 // insert writes a redemption with the next statement.

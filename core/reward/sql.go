@@ -63,6 +63,23 @@ const setStockSQL = `
 		and stock is not distinct from @seen
 	returning ` + columns
 
+// Buyers do not touch an unlimited reward, and so nothing tells whether it still is what
+// they saw: counting begins when none of them is under way, and those to come wait.
+const beginStockSQL = `
+	with held as (
+		select id
+		from loyalty.reward
+		where tenant_id = @tenant_id
+			and id = @id
+		for update
+	)
+	update loyalty.reward
+	set stock = @stock
+	where tenant_id = @tenant_id
+		and id = (select id from held)
+		and stock is null
+	returning ` + columns
+
 // Redemptions are counted for the rewards of a page alone, from the index.
 const (
 	countedColumns = `r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.active, r.created_at, n.pending, n.redeemed`
@@ -155,40 +172,59 @@ type offer struct {
 	Stamps         int64
 }
 
+// The reward is held as its redemption will hold it anyway: no buyer waits for another by
+// that, but whoever begins to count an unlimited one waits for them, and they for that.
 const offerSQL = `
+	with held as (
+		select id, active, points_cost, stamps_cost, stock
+		from loyalty.reward
+		where tenant_id = @tenant_id
+			and id = @reward
+		for key share
+	)
 	select r.id as reward_id, coalesce(r.active, false) as active, r.points_cost, r.stamps_cost, r.stock,
 		c.status as customer_status, coalesce(a.points, 0) as points, coalesce(a.stamps, 0) as stamps
 	from (values (1)) as always
-	left join loyalty.reward r on r.tenant_id = @tenant_id and r.id = @reward
+	left join held r on true
 	left join loyalty.customer c on c.tenant_id = @tenant_id and c.id = @customer
 	left join loyalty.account a on a.tenant_id = @tenant_id and a.customer_id = c.id`
 
-// Whoever finds a piece has it; the others wait here and find one less.
+// Whoever finds a piece has it; the others wait here and find one less. Of one that has
+// become unlimited meanwhile none is taken.
 const takeStockSQL = `
 	update loyalty.reward
 	set stock = stock - 1
 	where tenant_id = @tenant_id
 		and id = @reward
-		and stock > 0`
+		and (stock > 0 or stock is null)
+	returning stock is not null`
 
-// piece says whether a reward's pieces are counted, and whether one was taken.
-type piece struct{ Counted, Taken bool }
+// piece is a reward's stock as it was found (nil: unlimited), and whether a piece of it
+// was taken.
+type piece struct {
+	Stock *int64
+	Taken bool
+}
 
-// An unlimited reward is not touched.
+// An unlimited reward is held like an offer, and not touched.
 const grantPieceSQL = `
-	with taken as (
+	with held as (
+		select id, stock
+		from loyalty.reward
+		where tenant_id = @tenant_id
+			and id = @reward
+		for key share
+	), taken as (
 		update loyalty.reward
 		set stock = stock - 1
 		where tenant_id = @tenant_id
-			and id = @reward
+			and id = (select id from held)
 			and stock > 0
 		returning id
 	)
-	select r.stock is not null as counted, t.id is not null as taken
-	from loyalty.reward r
-	left join taken t on t.id = r.id
-	where r.tenant_id = @tenant_id
-		and r.id = @reward`
+	select h.stock, t.id is not null as taken
+	from held h
+	left join taken t on t.id = h.id`
 
 const returnStockSQL = `
 	update loyalty.reward

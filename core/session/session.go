@@ -9,6 +9,7 @@ package session
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -75,6 +76,29 @@ func (s *Service) List(ctx context.Context, by core.Actor, current string) ([]Se
 
 // End signs the actor's person out where that session is. Somebody else's is core.ErrNotFound.
 func (s *Service) End(ctx context.Context, by core.Actor, id string) error {
+	return s.end(ctx, by, id, func(ended row) audit.Entry {
+		return audit.Entry{
+			Action: "session.end", Subject: "session", ID: id,
+			Old: map[string]any{"user_agent": ended.UserAgent, "address": ended.Address},
+		}
+	})
+}
+
+// SignOut signs the actor's person out where they are. current is the ID of the session
+// that asks. One that has ended by then is nobody's any more, which is as well.
+func (s *Service) SignOut(ctx context.Context, by core.Actor, current string) error {
+	err := s.end(ctx, by, current, func(row) audit.Entry {
+		return audit.Entry{Action: "staff.sign_out", Subject: "staff", ID: by.ID}
+	})
+	if errors.Is(err, core.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// end ends a session of the actor's person, and writes the entry into the log. Two round
+// trips.
+func (s *Service) end(ctx context.Context, by core.Actor, id string, entry func(ended row) audit.Entry) error {
 	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (row, error) {
 		args := live(by, tx.Now)
 		args["id"] = id
@@ -82,10 +106,7 @@ func (s *Service) End(ctx context.Context, by core.Actor, id string) error {
 		if err != nil {
 			return row{}, err
 		}
-		return ended, audit.Write(tx, by, audit.Entry{
-			Action: "session.end", Subject: "session", ID: id,
-			Old: map[string]any{"user_agent": ended.UserAgent, "address": ended.Address},
-		})
+		return ended, audit.Write(tx, by, entry(ended))
 	})
 	return err
 }

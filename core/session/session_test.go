@@ -451,6 +451,30 @@ func TestPeopleSeeAndEndTheirOwnSessions(t *testing.T) {
 	}
 }
 
+// "Sign out here": once, however often it is said, and the log tells of it once.
+func TestASignOutIsLogged(t *testing.T) {
+	t.Parallel()
+	p, other := newPanel(t), newPanel(t)
+	here, there := p.signedIn(t, p.by), p.signedIn(t, p.by)
+	foreign := other.signedIn(t, other.by)
+	for _, id := range []string{session.ID(here), session.ID(here), session.ID(foreign)} {
+		if err := p.SignOut(t.Context(), p.by, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p.who(t, here) != nil || p.who(t, there) == nil || other.who(t, foreign) == nil {
+		t.Error("this one should be over, and no other")
+	}
+	var log, all int
+	err := p.db.Pool().QueryRow(t.Context(), `
+		select count(*) filter (where subject_kind = 'staff' and subject_id = $2 and actor_id = $2), count(*)
+		from loyalty.audit_entry
+		where tenant_id = $1 and action = 'staff.sign_out'`, p.by.Tenant.ID, p.by.ID).Scan(&log, &all)
+	if err != nil || log != 1 || all != 1 {
+		t.Errorf("%d entries in the log, %d of them theirs, %v", all, log, err)
+	}
+}
+
 // Everywhere, in the transaction of the cause: with it, or not at all.
 func TestEndAll(t *testing.T) {
 	t.Parallel()
@@ -532,6 +556,13 @@ func TestRoundTrips(t *testing.T) {
 		}
 	})
 	trips("list", 1, func() { later.sessions(t, p.by, cookie) })
+	live := []string{p.signedIn(t, p.by), p.signedIn(t, p.by)}
+	trips("sign out", 2, func() {
+		if err := p.SignOut(t.Context(), p.by, session.ID(live[0])); err != nil {
+			t.Error(err)
+		}
+		live = live[1:]
+	})
 	ctx := later.open(t, later.visit(), cookie)
 	trips("write", 1, func() { later.answer(t, ctx) })
 	v := p.visit()

@@ -3,9 +3,12 @@ package staff
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"example.com/loyalty/core"
@@ -15,6 +18,7 @@ import (
 // attempt is something that may be tried so often within a while. The counts are in the
 // database: they survive a restart, and all processes share them.
 type attempt struct {
+	what   string
 	key    []byte
 	most   int
 	within time.Duration
@@ -23,8 +27,11 @@ type attempt struct {
 // try is an attempt at something, on somebody's account or from an address.
 func try(what, whose string, most int, within time.Duration) attempt {
 	key := sha256.Sum256([]byte(what + "\x00" + whose))
-	return attempt{key[:], most, within}
+	return attempt{what, key[:], most, within}
 }
+
+// name tells in the log which attempts are on one account, and not on whose.
+func (a attempt) name() string { return hex.EncodeToString(a.key[:8]) }
 
 func keys(attempts []attempt) [][]byte {
 	list := make([][]byte, len(attempts))
@@ -43,12 +50,14 @@ type counted struct {
 // admit counts the attempts, all of them, in a transaction of the platform that
 // commits before anything is checked: thousands at once are no more than few after
 // each other. Where one is over its limit it refuses, and counts none: who is stopped
-// by their address must not use up somebody's account. One round trip.
-func admit(ctx context.Context, tx *db.Tx, attempts ...attempt) error {
+// by their address must not use up somebody's account. Nor does that leave an entry in the
+// audit log, which thousands would fill, but a line in the process's. The first of the
+// attempts is the one on the account. One round trip.
+func (s *Service) admit(ctx context.Context, tx *db.Tx, by core.Actor, attempts ...attempt) error {
 	list := keys(attempts)
-	ends, most := make([]time.Time, len(attempts)), map[string]int{}
+	ends, limits := make([]time.Time, len(attempts)), map[string]attempt{}
 	for i, a := range attempts {
-		ends[i], most[string(a.key)] = tx.Now.Add(a.within), a.most
+		ends[i], limits[string(a.key)] = tx.Now.Add(a.within), a
 	}
 	// Held until the commit: others that try the same wait here.
 	counts, err := db.All[counted](ctx, tx, lockAttemptsSQL, db.Args{"keys": list, "ends": ends, "now": tx.Now})
@@ -56,12 +65,17 @@ func admit(ctx context.Context, tx *db.Tx, attempts ...attempt) error {
 		return err
 	}
 	var wait time.Duration
+	var over []string
 	for _, c := range counts {
-		if c.Used >= most[string(c.Key)] {
-			wait = max(wait, c.EndsAt.Sub(tx.Now))
+		if limit := limits[string(c.Key)]; c.Used >= limit.most {
+			wait, over = max(wait, c.EndsAt.Sub(tx.Now)), append(over, limit.what)
 		}
 	}
 	if wait > 0 {
+		slices.Sort(over)
+		s.log.WarnContext(ctx, "too many attempts",
+			slog.String("request", by.RequestID), slog.Int64("tenant", int64(by.Tenant.ID)), slog.String("attempts", strings.Join(over, ", ")),
+			slog.String("account", attempts[0].name()), slog.String("address", by.Address))
 		return tooMany(wait)
 	}
 	return db.Queue(tx, countAttemptsSQL, db.Args{"keys": list})
@@ -69,7 +83,7 @@ func admit(ctx context.Context, tx *db.Tx, attempts ...attempt) error {
 
 // admitted is admit in a transaction of its own. Two round trips.
 func (s *Service) admitted(ctx context.Context, by core.Actor, attempts ...attempt) error {
-	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) { return 0, admit(ctx, tx, attempts...) })
+	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) { return 0, s.admit(ctx, tx, by, attempts...) })
 	return err
 }
 

@@ -367,6 +367,7 @@ func TestTheSecondFactorIsGuarded(t *testing.T) {
 			t.Errorf("%s: %v, want ErrNotFound", name, err)
 		}
 	}
+	s.wantTold(t, s.by, staff.ChangeLetter{Change: staff.FactorOff, Address: s.by.Address})
 	s.wantLog(t, "staff.%totp", "staff.enrol_totp - -", "staff.drop_totp - -")
 	s.wantLog(t, "staff.renew%", "staff.renew_recovery_codes - -")
 
@@ -394,6 +395,7 @@ func TestAnOwnerDropsALostFactor(t *testing.T) {
 	if err := s.DropFactor(t.Context(), s.by, manager.StaffID); err != nil {
 		t.Fatal(err)
 	}
+	s.wantTold(t, manager, staff.ChangeLetter{Change: staff.FactorOff, By: s.by.Name, Address: s.by.Address})
 	if err := s.verify(t, proof, recovery[0]); !errors.Is(err, staff.ErrSignInAgain) {
 		t.Errorf("a recovery code afterwards: %v, want ErrSignInAgain", err)
 	}

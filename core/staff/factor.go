@@ -142,35 +142,36 @@ func (s *Service) RenewRecoveryCodes(ctx context.Context, by core.Actor, confirm
 	})
 }
 
-// DisableFactor turns the actor's second factor off. confirmation is their password, or a
-// code of their app.
+// DisableFactor turns the actor's second factor off, and mails them so. confirmation is
+// their password, or a code of their app.
 func (s *Service) DisableFactor(ctx context.Context, by core.Actor, confirmation string) error {
-	return s.confirmed(ctx, by, confirmation, func(tx *db.Tx) error { return dropFactor(ctx, tx, by, by.StaffID) })
+	return s.confirmed(ctx, by, confirmation, func(tx *db.Tx) error { return s.dropFactor(ctx, tx, by, by.StaffID) })
 }
 
 // DropFactor turns the second factor of a person off who lost it, so that they can sign
-// in and set it up anew.
+// in and set it up anew, and mails them so.
 func (s *Service) DropFactor(ctx context.Context, by core.Actor, person int64) error {
 	if err := by.Require(core.Owner); err != nil {
 		return err
 	}
-	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) { return 0, dropFactor(ctx, tx, by, person) })
+	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) { return 0, s.dropFactor(ctx, tx, by, person) })
 	return err
 }
 
 // dropFactor is core.ErrNotFound where there is none.
-func dropFactor(ctx context.Context, tx *db.Tx, by core.Actor, person int64) error {
-	touched, err := db.Exec(ctx, tx, dropFactorSQL, db.Args{"id": person})
+func (s *Service) dropFactor(ctx context.Context, tx *db.Tx, by core.Actor, person int64) error {
+	p, err := db.One[Person](ctx, tx, dropFactorSQL, db.Args{"id": person})
 	if err != nil {
 		return err
 	}
-	if touched == 0 {
-		return core.ErrNotFound
-	}
-	if err := db.Queue(tx, dropRecoveryCodesSQL, db.Args{"id": person}); err != nil {
+	err = errors.Join(
+		db.Queue(tx, dropRecoveryCodesSQL, db.Args{"id": person}),
+		audit.Write(tx, by, audit.Entry{Action: "staff.drop_totp", Subject: "staff", ID: id(person)}),
+	)
+	if err != nil {
 		return err
 	}
-	return audit.Write(tx, by, audit.Entry{Action: "staff.drop_totp", Subject: "staff", ID: id(person)})
+	return s.tell(ctx, tx, by, p, FactorOff)
 }
 
 // confirmed does something about the actor's second factor after they showed once more

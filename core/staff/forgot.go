@@ -54,8 +54,9 @@ func (s *Service) Forgot(ctx context.Context, v Visitor, email string) error {
 	if err := check.Err(); err != nil {
 		return err
 	}
-	_, err := db.Platform(ctx, s.db, v.by("forgotten password"), func(tx *db.Tx) (int, error) {
-		err := admit(ctx, tx,
+	by := v.by("forgotten password")
+	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
+		err := s.admit(ctx, tx, by,
 			try("forgot", of(v.Tenant, key), 3, time.Hour),
 			try("forgot from", s.addressKey(v.Address), 20, time.Hour))
 		if err != nil {
@@ -142,8 +143,8 @@ func (s *Service) link(ctx context.Context, v Visitor, statement, secret string)
 	return l, err
 }
 
-// Reset sets the password of the person whom a link was mailed to, and signs them out
-// everywhere. The second factor stays on: a mailbox is no phone.
+// Reset sets the password of the person whom a link was mailed to, signs them out
+// everywhere and mails them so. The second factor stays on: a mailbox is no phone.
 func (s *Service) Reset(ctx context.Context, v Visitor, secret, password string) error {
 	l, err := s.FindReset(ctx, v, secret)
 	if err != nil {
@@ -173,7 +174,10 @@ func (s *Service) Reset(ctx context.Context, v Visitor, secret, password string)
 		if taken == 0 {
 			return 0, ErrLink
 		}
-		return 0, setPassword(ctx, tx, by, nil, *hash, audit.Entry{Action: "staff.reset_password"})
+		if err := setPassword(ctx, tx, by, nil, *hash, audit.Entry{Action: "staff.reset_password"}); err != nil {
+			return 0, err
+		}
+		return 0, s.tell(ctx, tx, by, l.Person, PasswordReset)
 	})
 	return err
 }

@@ -103,8 +103,8 @@ func strong(password, email string) error {
 	return nil
 }
 
-// ChangePassword sets the actor's password, who says the present one once more, and signs
-// them out everywhere. The proof signs them in again where they are.
+// ChangePassword sets the actor's password, who says the present one once more, signs them
+// out everywhere and mails them so. The proof signs them in again where they are.
 func (s *Service) ChangePassword(ctx context.Context, by core.Actor, current, password string) (session.Proof, error) {
 	who, err := s.own(ctx, by)
 	if err != nil {
@@ -136,7 +136,10 @@ func (s *Service) ChangePassword(ctx context.Context, by core.Actor, current, pa
 			return session.Proof{}, err
 		}
 		err := setPassword(ctx, tx, by, who.PasswordHash, *hash, audit.Entry{Action: "staff.change_password"})
-		return session.Proof{StaffID: who.ID, At: tx.Now, Code: true}, err
+		if err != nil {
+			return session.Proof{}, err
+		}
+		return session.Proof{StaffID: who.ID, At: tx.Now, Code: true}, s.tell(ctx, tx, by, who.person(), PasswordChanged)
 	})
 }
 

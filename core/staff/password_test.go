@@ -3,6 +3,7 @@ package staff_test
 import (
 	"crypto/sha256"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/staff"
 )
@@ -57,14 +59,48 @@ func (s shop) remind(t *testing.T) {
 func (s shop) link(t *testing.T, person core.Actor) string {
 	t.Helper()
 	letters := s.post.to(s.email(t, person))
-	if len(letters) == 0 {
-		t.Fatal("nothing was mailed")
+	for _, l := range slices.Backward(letters) {
+		if l, ok := l.(staff.ResetLetter); ok {
+			return l.Secret
+		}
 	}
-	l, ok := letters[len(letters)-1].(staff.ResetLetter)
-	if !ok {
-		t.Fatalf("mailed: %+v", letters)
+	t.Fatalf("mailed: %+v", letters)
+	return ""
+}
+
+// mailed is how many mails to a person are kept.
+func (s shop) mailed(t *testing.T, person core.Actor) (mails int) {
+	t.Helper()
+	err := s.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.mail where tenant_id = $1 and recipient = $2",
+		s.by.Tenant.ID, s.email(t, person)).Scan(&mails)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return l.Secret
+	return mails
+}
+
+// wantTold makes sure that a person's latest mail tells of that change, and that no other
+// one does.
+func (s shop) wantTold(t *testing.T, person core.Actor, want staff.ChangeLetter) {
+	t.Helper()
+	letters := s.post.to(s.email(t, person))
+	var told []staff.ChangeLetter
+	for _, l := range letters {
+		if l, ok := l.(staff.ChangeLetter); ok {
+			told = append(told, l)
+		}
+	}
+	if len(told) != 1 || letters[len(letters)-1] != mail.Letter(told[0]) || s.mailed(t, person) != len(letters) {
+		t.Fatalf("%d mails are kept of %+v", s.mailed(t, person), letters)
+	}
+	got := told[0]
+	if since := s.db.Now().Sub(got.At); since < 0 || since > time.Minute {
+		t.Errorf("changed at %s", got.At)
+	}
+	want.Tenant, want.Slug, want.Person, want.At = s.by.Tenant.Name, s.by.Tenant.Slug, person.Name, got.At
+	if got != want {
+		t.Errorf("told %+v, want %+v", got, want)
+	}
 }
 
 // "Password-reset links by e-mail (single use, 60 minutes)", random, "stored as hashes".
@@ -120,6 +156,7 @@ func TestAForgottenPassword(t *testing.T) {
 		t.Errorf("the old password: %v, want ErrCredentials", err)
 	}
 	s.wantLog(t, "staff.forgot%", `staff.forgot_password - {"email": "`+email+`", "expires_at": "`+letter.ExpiresAt.Format("2006-01-02T15:04:05.999Z07:00")+`"}`)
+	s.wantTold(t, s.by, staff.ChangeLetter{Change: staff.PasswordReset, Address: s.visitor.Address})
 	s.wantLog(t, "staff.reset%", "staff.reset_password - -")
 }
 
@@ -284,6 +321,7 @@ func TestChangePassword(t *testing.T) {
 	if _, err := s.try(t, s.email(t, s.by), another); err != nil {
 		t.Errorf("the new password: %v", err)
 	}
+	s.wantTold(t, s.by, staff.ChangeLetter{Change: staff.PasswordChanged, Address: s.by.Address})
 	s.wantLog(t, "staff.change%", "staff.change_password - -")
 
 	for range 10 {
@@ -323,7 +361,7 @@ func TestAPasswordIsSetWholly(t *testing.T) {
 	s.forgot(t, s.email(t, s.by))
 	secret := s.link(t, s.by)
 	here := s.cookie(t, session.Proof{StaffID: s.by.StaffID, At: s.db.Now()}, "here "+s.by.ID)
-	// No text can hold this: the entry in the log, which comes last, is refused.
+	// No text can hold this: the entry in the log is refused.
 	broken := s.by
 	broken.Kind = "\x00"
 	if _, err := s.ChangePassword(t.Context(), broken, known, another); err == nil {
@@ -337,5 +375,8 @@ func TestAPasswordIsSetWholly(t *testing.T) {
 	}
 	if _, err := s.try(t, s.email(t, s.by), known); err != nil {
 		t.Errorf("the password is another one: %v", err)
+	}
+	if mails := s.mailed(t, s.by); mails != 1 {
+		t.Errorf("%d mails wait, want that with the link alone", mails)
 	}
 }

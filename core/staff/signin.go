@@ -113,7 +113,7 @@ func (s *Service) SignIn(ctx context.Context, v Visitor, c Credentials) (SignedI
 	onAccount, onAddress := s.signInAttempts(v, email)
 	var who account
 	proved, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (time.Time, error) {
-		if err := admit(ctx, tx, onAccount[0], onAddress[0]); err != nil {
+		if err := s.admit(ctx, tx, by, onAccount[0], onAddress[0]); err != nil {
 			return time.Time{}, err
 		}
 		found, err := db.All[account](ctx, tx, accountByEmailSQL, db.Args{"tenant": int64(v.Tenant.ID), "email_key": email})

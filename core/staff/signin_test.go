@@ -2,6 +2,7 @@ package staff_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -265,6 +266,62 @@ func TestSigningInCostsTheAddressNothing(t *testing.T) {
 	}
 	_, err := s.try(t, email, known)
 	wantThrottled(t, err, "Too many attempts. Please try again in 15 minutes.")
+}
+
+// What was stopped is told in the log of the process, without the password or whose account
+// it is: attempts on one account have one name there.
+func TestThrottledAttemptsAreLogged(t *testing.T) {
+	t.Parallel()
+	s := shopIn(t, dbtest.OwnDB(t)) // whose counts nobody else needs
+	email := s.email(t, s.by)
+	type line struct {
+		Level, Msg, Request, Attempts, Account, Address string
+		Tenant                                          core.TenantID
+	}
+	try := func(s shop, email string) line {
+		t.Helper()
+		s.console.Reset()
+		if _, err := s.try(t, email, known); !core.IsKind(err, core.KindThrottled) {
+			t.Fatalf("%v, want a refusal", err)
+		}
+		text := s.console.String()
+		var l line
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		if strings.Contains(text, known) || strings.Contains(text, email) {
+			t.Errorf("the line tells too much: %s", text)
+		}
+		return l
+	}
+	for range 10 {
+		if _, err := s.try(t, email, "wrong"); !errors.Is(err, staff.ErrCredentials) {
+			t.Fatal(err)
+		}
+	}
+	if s.console.Len() != 0 {
+		t.Errorf("of wrong passwords: %s", s.console)
+	}
+	first := try(s, email)
+	want := line{
+		Level: "WARN", Msg: "too many attempts", Request: "R1", Attempts: "sign in to", Account: first.Account,
+		Address: s.visitor.Address, Tenant: s.by.Tenant.ID,
+	}
+	if first != want || len(first.Account) != 16 {
+		t.Errorf("logged %+v, want %+v", first, want)
+	}
+	s.exec(t, "update loyalty.attempt set used = 50")
+	want.Attempts = "sign in from, sign in to"
+	if got := try(s, strings.ToUpper(email)); got != want {
+		t.Errorf("logged %+v, want %+v", got, want)
+	}
+	want.Attempts = "sign in from"
+	if got := try(s, "nobody@example.com"); got.Attempts != want.Attempts || got.Account == want.Account {
+		t.Errorf("on another account: %+v", got)
+	}
+	if n := len(s.log(t, "%")); n != 10 {
+		t.Errorf("%d entries in the audit log, want the ten refusals", n)
+	}
 }
 
 // Guesses at once are no more than guesses one after the other.

@@ -123,7 +123,8 @@ const dropFactorSQL = `
 		totp_step = 0
 	where tenant_id = @tenant_id
 		and id = @id
-		and totp_secret is not null`
+		and totp_secret is not null
+	returning id, role, name, email`
 
 // Steps only go on: neither this code nor one from before it is taken again.
 const takeStepSQL = `

@@ -5,6 +5,7 @@ package staff
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -34,12 +35,15 @@ type Service struct {
 	mail       *mail.Service
 	keys       vault.Keys
 	addressKey func(address string) string
+	log        *slog.Logger
 }
 
 // NewService makes the service and registers its jobs. addressKey is what an address is
 // counted under.
-func NewService(d *db.DB, jobs *job.Queue, m *mail.Service, keys vault.Keys, addressKey func(address string) string) *Service {
-	s := &Service{db: d, jobs: jobs, mail: m, keys: keys, addressKey: addressKey}
+func NewService(
+	d *db.DB, jobs *job.Queue, m *mail.Service, keys vault.Keys, addressKey func(address string) string, log *slog.Logger,
+) *Service {
+	s := &Service{db: d, jobs: jobs, mail: m, keys: keys, addressKey: addressKey, log: log}
 	job.Handle(jobs, s.Remind)
 	job.Handle(jobs, s.forgetAttempts)
 	job.Every(jobs, river.PeriodicInterval(time.Hour), forgetAttempts{})

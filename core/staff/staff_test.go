@@ -1,6 +1,7 @@
 package staff_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -37,6 +38,7 @@ type shop struct {
 	visitor  staff.Visitor
 	mail     *mail.Service
 	post     *post
+	console  *bytes.Buffer // the log lines of the process
 }
 
 // post keeps the letters that were mailed, by recipient.
@@ -105,8 +107,9 @@ func (s shop) email(t *testing.T, person core.Actor) (email string) {
 
 func shopOn(t *testing.T, d *db.DB, by core.Actor, p *post) shop {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	jobs, err := job.New(d, log)
+	var console bytes.Buffer
+	log := slog.New(slog.NewJSONHandler(&console, nil))
+	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,8 +120,8 @@ func shopOn(t *testing.T, d *db.DB, by core.Actor, p *post) shop {
 	mails := mail.New(d, jobs, p.render, nil, log)
 	network := func(address string) string { before, _, _ := strings.Cut(address, "::"); return before }
 	return shop{
-		Service: staff.NewService(d, jobs, mails, keys, network), sessions: session.NewService(d, jobs), db: d, by: by,
-		visitor: staff.Visitor{Tenant: by.Tenant, Address: address(by), RequestID: "R1"}, mail: mails, post: p,
+		Service: staff.NewService(d, jobs, mails, keys, network, log), sessions: session.NewService(d, jobs), db: d, by: by,
+		visitor: staff.Visitor{Tenant: by.Tenant, Address: address(by), RequestID: "R1"}, mail: mails, post: p, console: &console,
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 var colourPattern = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 
 // colour reads a colour; nil: none. Any will do: on each, either black or white can be
-// read, and PaletteOf makes of it what can be read as text.
+// read.
 func colour(check *core.Check, v *string) *string {
 	text := check.OptionalText("colour", v, maxText)
 	if text == nil {
@@ -26,19 +26,12 @@ func colour(check *core.Check, v *string) *string {
 	return &lower
 }
 
-// Palette is what pages make of a business's colour so that everything can be read: each
-// pair has a contrast of 4.5 or more (WCAG 2, AA).
+// Palette is what pages make of a business's colour so that what stands on it can be
+// read, with a contrast of 4.5 or more (WCAG 2, AA).
 type Palette struct {
-	Fill    string // the colour itself: of buttons
-	OnFill  string // text on it: black or white
-	OnLight string // text of that colour on a light page
-	OnDark  string // and on a dark one
+	Fill   string // the colour itself
+	OnFill string // what stands on it: black or white
 }
-
-const readable = 4.5
-
-// What a page is made of is no darker where it is light, and no lighter where it is dark.
-var lightSurface, darkSurface = rgb{0xeb, 0xe9, 0xf4}, rgb{0x26, 0x26, 0x2f}
 
 var black, white = rgb{}, rgb{0xff, 0xff, 0xff}
 
@@ -53,23 +46,7 @@ func PaletteOf(colour string) (Palette, error) {
 	if contrast(c, white) >= contrast(c, black) {
 		on = white
 	}
-	return Palette{
-		Fill: c.String(), OnFill: on.String(),
-		OnLight: towards(c, black, lightSurface).String(), OnDark: towards(c, white, darkSurface).String(),
-	}, nil
-}
-
-// towards moves a colour towards black or white, until it can be read on the surface.
-func towards(c, end, surface rgb) rgb {
-	moved := c
-	for percent := 1; contrast(moved, surface) < readable && percent <= 100; percent++ {
-		moved = rgb{between(c.r, end.r, percent), between(c.g, end.g, percent), between(c.b, end.b, percent)}
-	}
-	return moved
-}
-
-func between(from, to uint8, percent int) uint8 {
-	return uint8((int(from)*(100-percent) + int(to)*percent) / 100)
+	return Palette{Fill: c.String(), OnFill: on.String()}, nil
 }
 
 type rgb struct{ r, g, b uint8 }

@@ -12,7 +12,7 @@ type Confirm struct {
 	Frame
 	Action  string
 	Words   []string // what will happen
-	Button  string // "": it can no longer be done, and Problem says why
+	Button  string   // "": it can no longer be done, and Problem says why
 	Danger  bool
 	Cancel  string
 	Hidden  []ui.Pair

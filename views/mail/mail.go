@@ -12,8 +12,8 @@ type Frame struct {
 	Reason  string // why they get it
 }
 
-// TokenMade tells a token's owner that it was made.
-type TokenMade struct {
+// Warning tells somebody of what was done in their name, in case it was not them.
+type Warning struct {
 	Frame
 	Greeting string
 	Intro    string

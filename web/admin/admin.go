@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
-	"github.com/labstack/echo/v4/middleware"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
@@ -62,8 +61,7 @@ func New(kit *page.Kit, services Services) http.Handler {
 	a := &Admin{Kit: kit, Services: services}
 	e := echo.New()
 	e.HTTPErrorHandler = a.failed
-	e.Use(headers, page.Private, middleware.GzipWithConfig(middleware.GzipConfig{MinLength: 1024, Level: 5}),
-		page.SameOrigin(), a.Session)
+	e.Use(headers, page.Private, page.Compressed(), page.SameOrigin(), a.Session)
 	e.GET("/", func(c echo.Context) error { return c.Redirect(http.StatusSeeOther, "/admin") })
 	for _, r := range a.routes() {
 		e.Add(r.method, r.path, a.guarded(r))

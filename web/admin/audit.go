@@ -172,6 +172,7 @@ var auditSentences = map[string]string{
 	"staff.activate":             "{who} activated {name} again.",
 	"staff.sign_in":              "{who} signed in.",
 	"staff.sign_in_refused":      "Signing in as {name} was refused.",
+	"staff.sign_out":             "{who} signed out.",
 	"staff.forgot_password":      "A link for a new password was sent to {name}.",
 	"staff.reset_password":       "{name} chose a new password by a link.",
 	"staff.change_password":      "{who} changed their password.",

@@ -60,8 +60,9 @@ func customerStatus(c customer.Customer) ui.Badge {
 	return ui.Badge{Label: "Active", Tone: ui.Good}
 }
 
-// listCustomers makes three round trips, for the page and for a fragment: the session, the
-// customers, and how many there are. Where the page holds them all, nobody counts.
+// listCustomers makes two round trips, for the page and for a fragment: the session, and the
+// customers with how many there are. Three for a list of more than a page that was not
+// searched for, and for the further pages of a search.
 func (a *Admin) listCustomers(c echo.Context) error {
 	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
 	filter := customer.Filter{Search: q.Filled("search"), Status: q.Filled("status")}
@@ -69,7 +70,7 @@ func (a *Admin) listCustomers(c echo.Context) error {
 	if q.Filled("sort") != nil {
 		sort = customer.Sort(q.Value("sort"))
 	}
-	list, err := a.Customers.Browse(ctx, by, filter, sort, q.Position())
+	list, count, err := a.Customers.BrowseAndCount(ctx, by, filter, sort, q.Position())
 	status := http.StatusOK
 	if q.Refused(err) {
 		status = http.StatusUnprocessableEntity
@@ -94,9 +95,9 @@ func (a *Admin) listCustomers(c echo.Context) error {
 		v.Rows = append(v.Rows, customerRow(r, a.Now(), by.Tenant.TimeZone))
 	}
 	if status == http.StatusOK {
-		shown, err := a.countCustomers(c, filter, list)
-		if err != nil {
-			return err
+		shown := page.Count(count.N, "customer", "customers")
+		if count.More {
+			shown = "More than " + shown
 		}
 		if filter.Search != nil && sort == customer.ByName && len(list.Items) > 1 {
 			shown += ", the newest first: what was searched for is not ordered by name"
@@ -107,19 +108,6 @@ func (a *Admin) listCustomers(c echo.Context) error {
 		v.Wanted, v.AddPath = customerToBe(*filter.Search)
 	}
 	return a.Render(c, status, views.CustomerListPage(v), views.CustomerTable(v))
-}
-
-// countCustomers says how many pass the filter, as far as they are counted.
-func (a *Admin) countCustomers(c echo.Context, filter customer.Filter, list core.List[customer.Row]) (string, error) {
-	if list.Prev == nil && list.Next == nil {
-		return page.Count(int64(len(list.Items)), "customer", "customers"), nil
-	}
-	count, err := a.Customers.Count(c.Request().Context(), page.Actor(c), filter)
-	shown := page.Count(count.N, "customer", "customers")
-	if count.More {
-		shown = "More than " + shown
-	}
-	return shown, err
 }
 
 // customerFile is the address of the same list as a file.

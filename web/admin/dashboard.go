@@ -31,7 +31,7 @@ func (a *Admin) dashboardRoutes() []route {
 }
 
 // dashboard shows how the business is doing. Four round trips: the session, the figures,
-// what happened lately, who bought most.
+// what happened lately, who bought most. A fifth where the log alone says who did what.
 func (a *Admin) dashboard(c echo.Context) error {
 	by, ctx := page.Actor(c), c.Request().Context()
 	if !by.Role.Includes(core.Manager) {

@@ -184,7 +184,13 @@ func (a *Admin) giveCode(c echo.Context) error {
 	return a.enter(c, in, form.Value("to"))
 }
 
+// signOut also forgets what the session of a stranger keeps.
 func (a *Admin) signOut(c echo.Context) error {
+	if person := page.Person(c); person != nil {
+		if err := a.Sessions.SignOut(c.Request().Context(), person.Actor, person.Session); err != nil {
+			return err
+		}
+	}
 	if err := a.SignOut(c); err != nil {
 		return err
 	}

@@ -84,8 +84,14 @@ func TestSigningIn(t *testing.T) {
 	}
 
 	cookie := maja.cookie
-	if out := maja.post("/admin/sign-out", nil); out.Code != http.StatusSeeOther {
-		t.Errorf("signed out: %d", out.Code)
+	for range 2 { // by a second click as well, and by a stranger
+		if out := maja.post("/admin/sign-out", nil); out.Code != http.StatusSeeOther || out.Header().Get("Location") != "/admin/sign-in" {
+			t.Errorf("signed out: %d to %q", out.Code, out.Header().Get("Location"))
+		}
+	}
+	log := s.signedIn(t, core.Owner).get("/admin/audit?subject=staff").each(".audit-what > p")
+	if len(log) < 3 || log[1] != "Maja Sund signed out." || log[2] != "Maja Sund signed in." {
+		t.Errorf("the log says %q", log)
 	}
 	maja.cookie = cookie // kept by somebody who looked over the shoulder
 	if led := maja.ask(http.MethodGet, "/admin/customers", nil); led.Code != http.StatusSeeOther {

@@ -1,6 +1,8 @@
 package admin_test
 
 import (
+	"compress/gzip"
+	"io"
 	"net/http"
 	"regexp"
 	"strings"
@@ -117,6 +119,41 @@ func TestEveryPageIsPrivateAndStrict(t *testing.T) {
 		}
 		if a.Find("[style], style, script:not([src]), [onclick], [hx-on]").Length() > 0 {
 			t.Errorf("%s brings styles or scripts of its own, which its policy stops", r.Path)
+		}
+	}
+}
+
+// What is answered in words is compressed like any other page, to strangers as well.
+func TestErrorPagesAreCompressed(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	cashier := s.signedIn(t, core.Cashier)
+	for _, test := range []struct {
+		who          *browser
+		method, path string
+		status       int
+		words        string
+	}{
+		{cashier, http.MethodGet, "/admin/customers", http.StatusOK, "Customers"},
+		{cashier, http.MethodGet, "/admin/nowhere", http.StatusNotFound, "There is nothing at this address."},
+		{cashier, http.MethodGet, "/admin/audit", http.StatusForbidden, "role"},
+		{cashier, http.MethodDelete, "/admin/customers", http.StatusMethodNotAllowed, "This address shows nothing by itself."},
+		{s.stranger(t), http.MethodGet, "/nowhere", http.StatusNotFound, "There is nothing at this address."},
+	} {
+		plain := test.who.ask(test.method, test.path, nil)
+		packed := test.who.ask(test.method, test.path, nil, "Accept-Encoding", "gzip, br")
+		if plain.Code != test.status || packed.Code != test.status || plain.Header().Get("Content-Encoding") != "" ||
+			packed.Header().Get("Content-Encoding") != "gzip" || packed.Body.Len() > plain.Body.Len()/2 {
+			t.Fatalf("%s %s: %d in %d bytes, compressed %d in %d bytes (%q)", test.method, test.path,
+				plain.Code, plain.Body.Len(), packed.Code, packed.Body.Len(), packed.Header().Get("Content-Encoding"))
+		}
+		r, err := gzip.NewReader(packed.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words, err := io.ReadAll(r)
+		if err != nil || !strings.Contains(string(words), test.words) || !strings.Contains(plain.words("body"), test.words) {
+			t.Errorf("%s %s: %v %s", test.method, test.path, err, words)
 		}
 	}
 }

@@ -72,26 +72,32 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 	}
 	mails := mail.New(d, jobs, render, nil, log)
 	s.Services = admin.Services{
-		Staff:     staff.NewService(d, jobs, mails, keys, func(address string) string { return address }),
+		Staff:     staff.NewService(d, jobs, mails, keys, func(address string) string { return address }, log),
 		Sessions:  session.NewService(d, jobs),
 		Customers: customer.NewService(d), Imports: customer.NewImports(d, jobs), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
 		Coupons: coupon.NewService(d, jobs), Locations: location.NewService(d), Reports: report.NewService(d), Audit: audit.NewService(d),
 		Tenants: tenant.NewService(d, mails), Tokens: token.NewService(d, mails),
-		API: admin.API{Base: "https://loyalty.example", Authority: "/var/lib/loyalty's/ca.pem"},
+		API: admin.API{Base: "https://loyalty.example", Authority: "/var/lib/loyalty's/ca.pem", RecordScope: token.TransactionsWrite},
 	}
+	s.open(t)
+	return s
+}
+
+// open serves the panel of the shop with the services that it has.
+func (s *shop) open(t *testing.T) {
+	t.Helper()
 	names, err := host.Parse("https://loyalty.example")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.panel = admin.New(page.New(page.Config{
-		Sessions: session.NewStore(d),
-		Tenant:   func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, d, slug) },
+		Sessions: session.NewStore(s.db),
+		Tenant:   func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, s.db, slug) },
 		Slug:     func(h string) string { slug, _ := names.Slug(h); return slug },
 		Address:  host.ClientAddress(nil),
-		Now:      d.Now,
-		Log:      log,
+		Now:      s.db.Now,
+		Log:      slog.New(slog.DiscardHandler),
 	}), s.Services)
-	return s
 }
 
 // origin is where the panel of the shop is.

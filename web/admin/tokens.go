@@ -22,6 +22,8 @@ const tokensPath = settingsPath + "/tokens"
 type API struct {
 	Base      string // https://localhost:8443
 	Authority string // the file of certificates that they must trust; "" where everybody does
+
+	RecordScope token.Ability // what recording a sale asks for
 }
 
 func (a *Admin) tokenRoutes() []route {
@@ -34,18 +36,36 @@ func (a *Admin) tokenRoutes() []route {
 	}
 }
 
-// scopes are what a token may do, in words, and a request for each that shows it.
-var scopes = []struct {
+// scope is what a token may do, in words, and a request that shows it.
+type scope struct {
 	ability     token.Ability
 	label, help string
 	try, does   string // "" where the request would change something
-}{
+}
+
+var scopes = []scope{
 	{token.CustomersRead, "See customers", "Find customers, and see their details, balances and sales.", "/customers", "the newest customers"},
 	{token.CustomersWrite, "Add and edit customers", "Add customers who are new, and change their details.", "", ""},
-	{token.TransactionsWrite, "Record sales", "Record sales, look them up and void them.", "", ""},
+	{token.TransactionsWrite, "Look up and void sales", "Look sales up and void them.", "", ""},
 	{token.RewardsRead, "See and redeem rewards", "See rewards, redeem them for customers and hand them over.", "/rewards", "the rewards"},
 	{token.CouponsRead, "See coupons, redeem vouchers", "See coupons, and redeem the vouchers that customers have.", "/coupons", "the coupons"},
 	{token.ReportsRead, "Read reports", "Read the figures of the reports.", "/reports/summary", "the figures of the last 30 days"},
+}
+
+// scopes are all there are, by the scope that recording a sale asks for here.
+func (api API) scopes() []scope {
+	list := slices.Clone(scopes)
+	for i, s := range list {
+		switch {
+		case s.ability != api.RecordScope:
+		case s.ability == token.TransactionsWrite:
+			list[i].label, list[i].help = "Record sales", "Record sales, look them up and void them."
+		default:
+			list[i].label += ", record sales"
+			list[i].help += " Record sales."
+		}
+	}
+	return list
 }
 
 func (a *Admin) listTokens(c echo.Context) error {
@@ -59,12 +79,12 @@ func (a *Admin) listTokens(c echo.Context) error {
 		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "token", "tokens"), "#tokens"),
 	}
 	for _, t := range list.Items {
-		v.Rows = append(v.Rows, tokenRow(t, a.Now(), by.Tenant.TimeZone))
+		v.Rows = append(v.Rows, a.API.tokenRow(t, a.Now(), by.Tenant.TimeZone))
 	}
 	return a.Render(c, http.StatusOK, views.TokenListPage(v), views.TokenTable(v))
 }
 
-func tokenRow(t token.Token, now time.Time, zone *time.Location) views.TokenRow {
+func (api API) tokenRow(t token.Token, now time.Time, zone *time.Location) views.TokenRow {
 	row := views.TokenRow{
 		Name: t.Name, Created: page.Date(t.CreatedAt, zone), LastUsed: "never", Revoke: tokenPath(t.ID) + "/revoke",
 	}
@@ -74,7 +94,7 @@ func tokenRow(t token.Token, now time.Time, zone *time.Location) views.TokenRow 
 	case len(scopes):
 		row.Scopes = "Everything"
 	default:
-		row.Scopes = inWords(t.Abilities)
+		row.Scopes = api.inWords(t.Abilities)
 	}
 	if t.LastUsedAt != nil {
 		row.LastUsed = page.Ago(*t.LastUsedAt, now, zone)
@@ -87,9 +107,9 @@ func tokenRow(t token.Token, now time.Time, zone *time.Location) views.TokenRow 
 	return row
 }
 
-func inWords(abilities []token.Ability) string {
+func (api API) inWords(abilities []token.Ability) string {
 	var words []string
-	for _, s := range scopes {
+	for _, s := range api.scopes() {
 		if slices.Contains(abilities, s.ability) {
 			words = append(words, s.label)
 		}
@@ -112,7 +132,7 @@ func (a *Admin) tokenForm(c echo.Context, status int, form *page.Form) error {
 	}
 	v.Problem = form.Problem()
 	v.Name.Autofocus, v.Name.Help = true, "Which program will use it, so that you know later what you revoke."
-	for _, s := range scopes {
+	for _, s := range a.API.scopes() {
 		v.Scopes.Options = append(v.Scopes.Options, ui.Option{Value: string(s.ability), Label: s.label, Help: s.help + " (" + string(s.ability) + ")"})
 	}
 	v.Scopes.Options = form.Options("scopes", v.Scopes.Options...)

@@ -173,6 +173,43 @@ func TestWhatATokenIsAskedFor(t *testing.T) {
 	}
 }
 
+// "The scope of POST /transactions is `LOYALTY_TRANSACTION_CREATE_SCOPE`": the form and the
+// list say of that one that it records sales, and of no other.
+func TestTheScopeThatRecordsSales(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	for chosen, want := range map[token.Ability][2]string{
+		token.TransactionsWrite: {
+			"Record sales Record sales, look them up and void them. (transactions:write)", "See customers · Record sales",
+		},
+		token.CustomersRead: {
+			"See customers, record sales Find customers, and see their details, balances and sales. Record sales. (customers:read)",
+			"See customers, record sales · Look up and void sales",
+		},
+		token.RewardsRead: {
+			"See and redeem rewards, record sales See rewards, redeem them for customers and hand them over. Record sales. (rewards:read)",
+			"See customers · Look up and void sales",
+		},
+	} {
+		s.API.RecordScope = chosen
+		s.open(t)
+		owner := s.signedIn(t, core.Owner)
+		var saying []string
+		for _, option := range owner.get(tokens + "/new").each("#field-scopes label") {
+			if strings.Contains(strings.ToLower(option), "record sales") {
+				saying = append(saying, option)
+			}
+		}
+		if len(saying) != 1 || saying[0] != want[0] {
+			t.Errorf("with %s: %q, want %q", chosen, saying, want[0])
+		}
+		owner.post(tokens+"/new", owner.tokenForm("Till", "customers:read", "transactions:write"))
+		if got := owner.get(tokens).words("tbody tr"); !strings.HasPrefix(got, "Till "+want[1]+" Last used") {
+			t.Errorf("with %s the list says %q, want %q", chosen, got, want[1])
+		}
+	}
+}
+
 // "'The caller's tokens' are those of the same owner. Revoking another's is 404."
 func TestTokensOfOthers(t *testing.T) {
 	t.Parallel()

@@ -12,20 +12,20 @@ import (
 )
 
 // askWhose looks for the customer whom something is done for, while it is typed, and leads
-// back to the page that asked, with their ULID.
+// back to the page that asked, with their ULID. Before that it offers the newest ones.
+// Two round trips: the session, the customers.
 func (a *Admin) askWhose(c echo.Context, v views.Whose) error {
 	q := page.Query(c.QueryParams())
 	v.Search = q.Field("search", "Name, phone or e-mail")
 	v.Search.Placeholder = "Name, phone or e-mail"
-	if search := q.Filled("search"); search != nil {
-		active := string(customer.Active)
-		list, err := a.Customers.List(c.Request().Context(), page.Actor(c), customer.Filter{Search: search, Status: &active}, core.Page{Size: 8})
-		if err != nil {
-			return err
-		}
-		for _, found := range list.Items {
-			v.Found = append(v.Found, foundCustomer(found, page.WithQuery(v.Path, "customer_ulid", found.ID.String())))
-		}
+	active := string(customer.Active)
+	f := customer.Filter{Search: q.Filled("search"), Status: &active}
+	list, err := a.Customers.List(c.Request().Context(), page.Actor(c), f, core.Page{Size: 8})
+	if err != nil {
+		return err
+	}
+	for _, found := range list.Items {
+		v.Found = append(v.Found, foundCustomer(found, page.WithQuery(v.Path, "customer_ulid", found.ID.String())))
 	}
 	return a.Render(c, http.StatusOK, views.WhosePage(v), views.FoundCustomers(v))
 }

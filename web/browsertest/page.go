@@ -317,7 +317,7 @@ func (p *Page) await(what string, try func() (why string, err error)) {
 // scene is what somebody in front of the page sees, for whoever reads why a test failed.
 func (p *Page) scene() string {
 	path, _ := call[string](p, "address")
-	got, _ := call[found](p, "text", "body", "")
+	got, _ := call[found](p, "text", "main", "")
 	return fmt.Sprintf("at %s, which reads: %.1500s\nerrors: %q", path, got.Text, p.watch.takeFaults())
 }
 

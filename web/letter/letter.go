@@ -58,6 +58,8 @@ func (p post) draft(to string, letter mail.Letter) (draft, error) {
 		return p.invited(to, l), nil
 	case staff.ResetLetter:
 		return p.forgotten(to, l), nil
+	case staff.ChangeLetter:
+		return p.changed(to, l), nil
 	case deprecation.Letter:
 		return p.deprecated(to, l), nil
 	default:

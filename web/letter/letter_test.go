@@ -132,6 +132,36 @@ func TestResetLetter(t *testing.T) {
 	}
 }
 
+// Who reads of a change that they did not make learns what to do, without a link.
+func TestChangeLetters(t *testing.T) {
+	t.Parallel()
+	letter := func(what staff.Change, by string) staff.ChangeLetter {
+		return staff.ChangeLetter{
+			Change: what, Tenant: "Café Åro", Slug: "cafe-aro", Person: "Maja Sund", By: by, Address: "203.0.113.7",
+			At: time.Date(2026, 11, 3, 9, 5, 7, 0, time.FixedZone("CET", 3600)),
+		}
+	}
+	for name, c := range map[string]struct {
+		letter  staff.ChangeLetter
+		subject string
+	}{
+		"password-changed": {letter(staff.PasswordChanged, ""), "Your password for Café Åro was changed"},
+		"password-reset":   {letter(staff.PasswordReset, ""), "Your password for Café Åro was changed"},
+		"factor-off":       {letter(staff.FactorOff, ""), "Your second factor for Café Åro was turned off"},
+		"factor-dropped":   {letter(staff.FactorOff, "Åsa\nÖhrn"), "Your second factor for Café Åro was turned off"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := render(t, c.letter)
+			if got.Subject != c.subject || strings.Contains(got.HTML, "href=") {
+				t.Errorf("subject %q, with links: %t", got.Subject, strings.Contains(got.HTML, "href="))
+			}
+			viewtest.Golden(t, name+".html", got.HTML)
+			viewtest.Golden(t, name+".txt", got.Text)
+		})
+	}
+}
+
 func TestDeprecationLetter(t *testing.T) {
 	t.Parallel()
 	got := render(t, deprecation.Letter{

@@ -2,16 +2,15 @@ package letter
 
 import (
 	"strings"
+	"time"
 
 	"example.com/loyalty/core/token"
 	views "example.com/loyalty/views/mail"
 )
 
-// tokenMade says how to end the token in words only: a mail about a break-in
-// should not teach people to follow links in such mails.
 func (p post) tokenMade(to string, l token.Letter) draft {
 	name, tenant, person := line(l.Token), line(l.Tenant), line(l.Person)
-	v := views.TokenMade{
+	v := views.Warning{
 		Frame:    views.Frame{Service: p.service, To: to, Reason: "You get this mail because the token belongs to you."},
 		Greeting: greeting(person),
 		Fine:     "If you expected this, there is nothing to do.",
@@ -38,7 +37,7 @@ func (p post) tokenMade(to string, l token.Letter) draft {
 			v.Facts = append(v.Facts, f)
 		}
 	}
-	v.Facts = append(v.Facts, views.Fact{Name: "Time", Value: l.At.UTC().Format("2 January 2006, 15:04:05") + " UTC"})
+	v.Facts = append(v.Facts, views.Fact{Name: "Time", Value: moment(l.At)})
 	v.Preview = "Made by " + line(l.By) + ". If this was not you, revoke it."
 	if line(l.By) == "" {
 		v.Preview = "If this was not you, revoke it."
@@ -49,16 +48,7 @@ func (p post) tokenMade(to string, l token.Letter) draft {
 		"Revoke your other tokens too. Whoever made this one holds one of them, or was signed in as you.",
 		"Change your password, and tell " + contact + ".",
 	}
-
-	var t text
-	t.paragraph(v.Greeting)
-	t.paragraph(v.Intro)
-	t.facts(v.Facts)
-	t.paragraph(v.Fine)
-	t.paragraph(v.Alarm + ":")
-	t.steps(v.Steps)
-	t.footer(v.Frame)
-	return draft{subject: v.Subject, text: t.String(), html: views.TokenMadeMail(v)}
+	return warning(v)
 }
 
 func greeting(person string) string {
@@ -67,6 +57,9 @@ func greeting(person string) string {
 	}
 	return "Hello " + person + ","
 }
+
+// moment is an instant to the second: a mail knows no reader's clock.
+func moment(at time.Time) string { return at.UTC().Format("2 January 2006, 15:04:05") + " UTC" }
 
 func join(abilities []token.Ability) string {
 	words := make([]string, len(abilities))

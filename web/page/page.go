@@ -19,6 +19,7 @@ import (
 	"github.com/a-h/templ"
 	"github.com/alexedwards/scs/v2"
 	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/session"
@@ -228,6 +229,24 @@ func Private(next echo.HandlerFunc) echo.HandlerFunc {
 		h.Add(echo.HeaderVary, "Cookie")
 		h.Add(echo.HeaderVary, "Hx-Request")
 		return next(c)
+	}
+}
+
+// compressible is from how many bytes on less is sent: a shorter text fits into one packet
+// as it is.
+const compressible = 1024
+
+// Compressed sends pages in fewer bytes. Errors are answered within it: the handler of
+// errors itself comes after everything that compresses.
+func Compressed() echo.MiddlewareFunc {
+	compressed := middleware.GzipWithConfig(middleware.GzipConfig{MinLength: compressible, Level: 5})
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		return compressed(func(c echo.Context) error {
+			if err := next(c); err != nil {
+				c.Error(err)
+			}
+			return nil
+		})
 	}
 }
 

@@ -1,0 +1,18 @@
+package letter
+
+import views "example.com/loyalty/views/mail"
+
+// warning is a letter of what was done in somebody's name, in both of its forms. What to do
+// about it stands there in words only: a mail about a break-in should not teach people to
+// follow links in such mails.
+func warning(v views.Warning) draft {
+	var t text
+	t.paragraph(v.Greeting)
+	t.paragraph(v.Intro)
+	t.facts(v.Facts)
+	t.paragraph(v.Fine)
+	t.paragraph(v.Alarm + ":")
+	t.steps(v.Steps)
+	t.footer(v.Frame)
+	return draft{subject: v.Subject, text: t.String(), html: views.WarningMail(v)}
+}
