@@ -34,6 +34,8 @@ func TestBrowser(t *testing.T) {
 		"NewBusiness":       testNewBusiness,
 		"Search":            testSearch,
 		"Import":            testImport,
+		"Keyboard":          testKeyboard,
+		"WideNames":         testWideNames,
 		"Dashboard":         testDashboard,
 		"WayBack":           testWayBack,
 		"WithoutJavaScript": testWithoutJavaScript,

@@ -47,12 +47,16 @@
     if (form.matches("form[data-sent]") && !event.detail.xhr.getResponseHeader("HX-Redirect")) reopen(form);
   });
 
+  // A menu is open while somebody is in it. That of a phone opens the rest of its side.
+  const closeMenus = (target) => document.querySelectorAll("details.menu[open]").forEach((menu) => {
+    if (!(menu.closest("aside") ?? menu).contains(target)) menu.open = false;
+  });
+  document.addEventListener("focusin", (event) => closeMenus(event.target));
+
   document.addEventListener("click", (event) => {
     const target = event.target instanceof Element ? event.target : null;
     if (!target) return;
-    document.querySelectorAll("details.menu[open]").forEach((menu) => {
-      if (!menu.contains(target)) menu.open = false;
-    });
+    closeMenus(target);
     if (target.closest("[data-dismiss]")) target.closest(".alert")?.remove();
     if (target.closest("[data-close]") && dialog?.open) {
       event.preventDefault();
@@ -68,7 +72,7 @@
   });
 
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") {
+    if (event.key === "Escape" && !dialog?.open) {
       document.querySelectorAll("details.menu[open]").forEach((menu) => {
         menu.open = false;
         menu.querySelector("summary").focus();
@@ -120,7 +124,11 @@
   // What htmx puts into the dialog is shown in it.
   const dialog = document.getElementById("dialog");
   document.addEventListener("htmx:afterSwap", (event) => {
-    if (event.target === dialog && !dialog.open) dialog.showModal();
+    if (event.target !== dialog || dialog.open) return;
+    // Asked from a menu, the focus goes back to what opens that.
+    document.activeElement?.closest("details.menu")?.querySelector("summary").focus();
+    closeMenus(null);
+    dialog.showModal();
   });
   // A form that was refused: why comes first, before the field that htmx would choose. A
   // filter stays where it is.

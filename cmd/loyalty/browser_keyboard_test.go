@@ -1,0 +1,105 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/web/browsertest"
+)
+
+// "Keyboard access": the focus is never lost, and what was asked is left where it was
+// asked.
+func testKeyboard(t *testing.T, c cafe) {
+	p := c.page(t)
+	c.signIn(t, p, core.Manager)
+	focus := func(want string) {
+		t.Helper()
+		if got := p.Text(":focus"); !strings.HasPrefix(got, want) {
+			t.Errorf("the focus is on %q, want %q", got, want)
+		}
+	}
+	p.Fill("Search", "lindqv")
+	p.WaitFor("Anna Lindqvist")
+	p.Open(anna(p))
+
+	// A menu, a question out of it, and back.
+	p.Click("More actions")
+	p.Within(".page-header").Click("Deactivate")
+	p.WaitFor("earns and redeems nothing until")
+	p.Press("Escape")
+	p.Press("Enter") // what opens the menu has the focus again
+	p.Press("Tab")
+	focus("Deactivate")
+	for range 3 {
+		p.Press("Tab") // out of the menu, which closes
+	}
+	p.Within("#customer").Click("Edit")
+	p.Within("#customer").Click("Cancel")
+	focus("Edit")
+
+	// The form in the place of the card, refused, and left.
+	p.Within("#customer").Click("Edit")
+	p.Fill("Phone", "x")
+	p.Expect(http.StatusUnprocessableEntity)
+	p.Within("#customer").Click("Save")
+	p.WaitFor("The phone field must be")
+	focus("The phone field must be a valid phone number.")
+	p.Within("#customer").Click("Cancel")
+	p.WaitFor("CUSTOMER SINCE")
+	focus("Edit")
+
+	// The dialog, refused: why comes first, before the field.
+	p.Within(".page-header").Click("Adjust balance")
+	p.Fill("Change", "12,50")
+	p.Fill("Reason", "A test")
+	p.Within("#dialog").Click("Adjust the balance")
+	p.WaitFor("The change field must be a whole number.")
+	focus("The change field must be a whole number.")
+	p.Press("Escape")
+	focus("Adjust balance")
+
+	p.Open("/admin/customers")
+	first := p.Text("#customers tbody tr:first-child")
+	p.Within("#customers").Click("Next")
+	p.WaitFor("First")
+	focus("Next")
+	if p.Text("#customers tbody tr:first-child") == first {
+		t.Error("the next page is the same")
+	}
+}
+
+// anna is the address of the one who was found.
+func anna(p *browsertest.Page) string {
+	for _, link := range p.Links() {
+		if strings.Contains(link, "/admin/customers/0") {
+			return link
+		}
+	}
+	return ""
+}
+
+// Names as wide as the page, in any writing, are broken: no page scrolls sideways for them,
+// and none of them is a script.
+func testWideNames(t *testing.T, c cafe) {
+	customer := c.expect(t, http.StatusCreated, "POST", "/api/v1/customers", c.token,
+		`{"first_name":"`+strings.Repeat("W", 100)+`","last_name":"<script>alert(1)</script> שלום 👩‍👩‍👧","phone":"+46 74 999 88 77"}`)
+	ulid := decode[struct{ Data struct{ ULID string } }](t, customer.body).Data.ULID
+	c.expect(t, http.StatusCreated, "POST", "/api/v1/transactions", c.token,
+		`{"customer_ulid":"`+ulid+`","transaction_type_id":`+c.demoTill(t).typeID+`,"spend_amount_cents":999999999999}`)
+	p := c.page(t)
+	c.signIn(t, p, core.Owner)
+	for _, path := range []string{
+		"", "/customers", "/customers/" + ulid, "/customers/" + ulid + "/edit", "/customers/" + ulid + "/erase", "/transactions", "/reports", "/reports/customers",
+		"/transactions/new?search=+46749998877", "/transactions/new?customer_ulid=" + ulid, "/redemptions/new?customer_ulid=" + ulid, "/audit",
+	} {
+		for _, width := range []int{360, 1440} {
+			p.Emulate(width, 900, false)
+			p.Open("/admin" + path)
+			for _, wide := range p.Sideways() {
+				t.Errorf("/admin%s at %d px scrolls sideways: %s", path, width, wide)
+			}
+		}
+	}
+}
