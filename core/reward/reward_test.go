@@ -3,8 +3,6 @@ package reward_test
 import (
 	"errors"
 	"math"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"example.com/loyalty/core"
@@ -261,25 +259,11 @@ func TestARefundThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// race runs n calls at once and counts those that went well; the others must be
-// refused with that rule.
-func race(t *testing.T, n int, otherwise error, call func(i int) error) int64 {
-	t.Helper()
-	var won atomic.Int64
-	var all sync.WaitGroup
-	for i := range n {
-		all.Go(func() {
-			switch err := call(i); {
-			case err == nil:
-				won.Add(1)
-			case !errors.Is(err, otherwise):
-				t.Errorf("call %d: %v", i, err)
-			}
-		})
-	}
-	all.Wait()
-	return won.Load()
-}
+const (
+	holdReward     = "select from loyalty.reward where id = $1 for update"
+	holdAccount    = "select from loyalty.account where customer_id = $1 for update"
+	holdRedemption = "select from loyalty.redemption where id = $1 for update"
+)
 
 // Stock for five and 200 buyers: exactly five.
 func TestTheLastPiecesGoOnce(t *testing.T) {
@@ -290,10 +274,9 @@ func TestTheLastPiecesGoOnce(t *testing.T) {
 	for i := range buyers {
 		buyers[i] = s.buyer(t, "070 174 06 "+string(rune('1'+i/10))+string(rune('0'+i%10)), 1000, 0)
 	}
-	won := race(t, 200, reward.ErrOutOfStock, func(i int) error {
-		_, err := s.Redeem(t.Context(), s.by, order(buyers[i%len(buyers)], offered))
-		return err
-	})
+	won := dbtest.Race(t, s.db, holdReward, offered, 200, func(i int) error {
+		return second(s.Redeem(t.Context(), s.by, order(buyers[i%len(buyers)], offered)))
+	}, reward.ErrOutOfStock)
 	if won != 5 {
 		t.Errorf("%d redemptions of 5 pieces", won)
 	}
@@ -305,10 +288,9 @@ func TestABalanceIsSpentOnce(t *testing.T) {
 	t.Parallel()
 	s := shopOf(t, dbtest.OwnDB(t))
 	anna, offered := s.buyer(t, "070 174 06 05", 19, 0), s.espresso(t, 10, nil)
-	won := race(t, 200, ledger.ErrInsufficientPoints, func(int) error {
-		_, err := s.Redeem(t.Context(), s.by, order(anna, offered))
-		return err
-	})
+	won := dbtest.Race(t, s.db, holdAccount, anna, 200, func(int) error {
+		return second(s.Redeem(t.Context(), s.by, order(anna, offered)))
+	}, ledger.ErrInsufficientPoints)
 	if won != 1 {
 		t.Errorf("%d redemptions of a balance for one", won)
 	}
@@ -322,25 +304,14 @@ func TestARedemptionEndsOnce(t *testing.T) {
 	s := shopOf(t, dbtest.OwnDB(t))
 	anna, offered := s.buyer(t, "070 174 06 05", 10, 0), s.espresso(t, 10, new(int64(1)))
 	r := s.redeem(t, anna, offered)
-	var won atomic.Int64
-	var all sync.WaitGroup
-	for i := range 200 {
-		all.Go(func() {
-			end := s.Void
-			if i%2 == 0 {
-				end = s.Fulfil
-			}
-			switch _, err := end(t.Context(), s.by, r.ID); {
-			case err == nil:
-				won.Add(1)
-			case !errors.Is(err, reward.ErrVoided) && !errors.Is(err, reward.ErrAlreadyFulfilled):
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	if won.Load() != 1 {
-		t.Errorf("ended %d times", won.Load())
+	won := dbtest.Race(t, s.db, holdRedemption, r.ID, 200, func(i int) error {
+		if i%2 == 0 {
+			return second(s.Fulfil(t.Context(), s.by, r.ID))
+		}
+		return second(s.Void(t.Context(), s.by, r.ID))
+	}, reward.ErrVoided, reward.ErrAlreadyFulfilled)
+	if won != 1 {
+		t.Errorf("ended %d times", won)
 	}
 	if ended, err := s.FindRedemption(t.Context(), s.by, r.ID); err != nil {
 		t.Error(err)
