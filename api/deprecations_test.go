@@ -115,3 +115,14 @@ func TestLimitedRequestsAreDeprecatedToo(t *testing.T) {
 		t.Errorf("another: %d %v", other.status, other.header)
 	}
 }
+
+// A request ends with a day, as the description's example does.
+func TestTheExampleOfASunset(t *testing.T) {
+	t.Parallel()
+	proves(t, deprecates)
+	example, _ := described().Components.Headers["Sunset"].Value.Example.(string)
+	at, err := time.Parse(http.TimeFormat, example)
+	if err != nil || at.Format(http.TimeFormat) != example || !at.Equal(at.Truncate(24*time.Hour)) {
+		t.Errorf("no answer says Sunset: %s, %v", example, err)
+	}
+}

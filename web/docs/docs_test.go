@@ -322,7 +322,7 @@ func TestGuidesSayWhatTheSpecificationSays(t *testing.T) {
 	s := open()
 	for path, facts := range map[string][]string{
 		"/docs/versioning": {
-			"/api/v1/", "/api/v2/", "at least 6 months", "at least 90 days", "Deprecation: true", "Sunset: ", "rel=\"deprecation\"",
+			"/api/v1/", "/api/v2/", "at least 6 months", "at least 90 days", "Deprecation: true", "Sunset: Thu, 01 Apr 2027 00:00:00 GMT", "rel=\"deprecation\"",
 			"owner address of every business with an active token", "new optional request fields", "new response fields", "new endpoints", "higher rate limits",
 			"removing an endpoint", "required request field", "documented response field", "authentication", "of errors",
 		},

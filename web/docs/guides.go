@@ -30,7 +30,7 @@ func newGuides(baseURL string) guides {
 		versioning: views.Versioning{
 			Frame: frame("Versioning · Loyalty", "What clients of the API may rely on, and how they hear of a change.", views.VersioningSection),
 			Headers: `Deprecation: true
-Sunset: Wed, 31 Mar 2027 23:00:00 GMT
+Sunset: Thu, 01 Apr 2027 00:00:00 GMT
 Link: <` + baseURL + `/docs/changelog>; rel="deprecation"`,
 			Watch: `curl --silent --output /dev/null --dump-header - \
   --header "Authorization: Bearer $TOKEN" \
