@@ -39,6 +39,7 @@ func TestBrowser(t *testing.T) {
 		"Dashboard":         testDashboard,
 		"WayBack":           testWayBack,
 		"WithoutJavaScript": testWithoutJavaScript,
+		"Reference":         testReference,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
