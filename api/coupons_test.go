@@ -18,6 +18,7 @@ const (
 	capReached    = "| any | POST /coupons/{ulid}/redeem | Global cap reached | unchanged | 422 `Maximum redemptions for this coupon have been reached.` |"
 	whichFirst    = "Checks on redeem, where the table's rows overlap, in order: exists (404), redeemed, expired, coupon inactive, cap."
 	oneBenefit    = "The benefit is applied in the same transaction: points and stamps through the ledger; `reward` makes a pending redemption at no cost and takes stock (none: 422, nothing changes); percent and amount are for the cashier to apply."
+	voucherCodes  = "`voucher-redeemed`, `voucher-expired`, `coupon-inactive`, `coupon-cap-reached`,"
 	newestFirst   = "`GET /coupons/{ulid}/redemptions`: its redeemed vouchers, newest `redeemed_at` first."
 )
 
@@ -41,6 +42,7 @@ func redeem(of string) func(*shop) {
 }
 
 func TestCoupons(t *testing.T) {
+	proves(t, voucherCodes)
 	const single = `"links":{"first":null,"last":null,"prev":null,"next":null},"meta":{"path":"https://{host}/api/v1/`
 	const page = `","per_page":15,"next_cursor":null,"prev_cursor":null}}`
 	runScenarios(t, []scenario{

@@ -4,8 +4,10 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -45,11 +47,15 @@ func TestQuotations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tested := maps.Clone(quoted)
 	for passage := range strings.SplitSeq(string(raw), "\n") {
 		if passage != "" && !strings.HasPrefix(passage, "//") {
 			quoted[passage] = true
 			if docs.Source(passage) == "" {
 				t.Errorf("elsewhere.txt: neither document says: %s", passage)
+			}
+			if rest := docs.Unquoted([]string{passage}, tested); !slices.Equal(rest, []string{passage}) {
+				t.Errorf("elsewhere.txt: a test quotes some of: %s", passage)
 			}
 		}
 	}

@@ -18,9 +18,15 @@ const (
 	handedBefore = "| fulfilled | POST /redemptions/{ulid}/fulfil | - | fulfilled (unchanged) | 422 `This redemption has already been fulfilled.` |"
 	wasVoided    = "| voided | POST /redemptions/{ulid}/fulfil | - | voided (unchanged) | 422 `This redemption has been voided.` |"
 	notActive    = "An inactive reward or customer is 422 on the field."
+
+	rewardFields     = "**Reward**: `ulid, name, description, points_cost, stamps_cost, stock (null = unlimited), active, created_at`; costs points or stamps, never both."
+	redemptionFields = "**Redemption**: `ulid, status, customer_ulid, reward_ulid, points_spent, stamps_spent, created_at, fulfilled_at, voided_at`."
+	orderFields      = "POST takes `customer_ulid`, `reward_ulid`."
+	rewardCodes      = "`insufficient-points`, `insufficient-stamps`, `out-of-stock`, `already-fulfilled`, `redemption-voided`,"
 )
 
 func TestRewards(t *testing.T) {
+	proves(t, redemptionFields, rewardCodes)
 	runScenarios(t, []scenario{
 		{
 			says: listsRewards, method: "GET", path: "/rewards", auth: "rewards:read", status: 200,
@@ -28,6 +34,11 @@ func TestRewards(t *testing.T) {
 			want: `{"data":[{"ulid":"{espresso}","name":"Espresso","description":null,"points_cost":10,"stamps_cost":null,"stock":3,"active":true,` +
 				`"created_at":"<time>"}],"links":{"first":null,"last":null,"prev":null,"next":null},` +
 				`"meta":{"path":"https://{host}/api/v1/rewards","per_page":15,"next_cursor":null,"prev_cursor":null}}`,
+		},
+		{
+			says: rewardFields, with: "stamps, and as many as are wanted", method: "GET", path: "/rewards", before: func(s *shop) { s.fill("{tenth_coffee}") }, status: 200,
+			want: `{"data":[{"ulid":"{tenth_coffee}","name":"Tenth coffee","description":"On us.","points_cost":null,"stamps_cost":9,"stock":null,"active":true,` +
+				`"created_at":"<time>"}],<anything>}`,
 		},
 		{
 			says: redeems, method: "POST", path: "/redemptions", auth: "rewards:read", before: func(s *shop) { s.fill("{sale}") },
@@ -58,6 +69,10 @@ func TestRewards(t *testing.T) {
 			says: notActive, method: "POST", path: "/redemptions", before: func(s *shop) { s.fill("{anna}") },
 			body: `{"customer_ulid":"{inactive}","reward_ulid":"{withdrawn}"}`, status: 422,
 			want: invalid(`"customer_ulid":["The selected customer ulid is invalid."],"reward_ulid":["The selected reward ulid is invalid."]`),
+		},
+		{
+			says: orderFields, method: "POST", path: "/redemptions", body: `{}`, status: 422,
+			want: invalid(`"customer_ulid":["The customer ulid field is required."],"reward_ulid":["The reward ulid field is required."]`),
 		},
 		{
 			says: onTheField, method: "POST", path: "/redemptions", before: func(s *shop) { s.fill("{sale}") },

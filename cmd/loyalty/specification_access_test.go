@@ -56,6 +56,14 @@ func (v *visit) opens(e endpoint, as string) bool {
 // whoever may call gets so far, and changes nothing.
 func (v *visit) knocks(e endpoint, token string, headers ...string) (got answer, inside int) {
 	v.t.Helper()
+	return v.knocksAt(v.in.base, e, token, headers...)
+}
+
+// host is where the tenant has its pages.
+func (v *visit) host() string { return strings.TrimSuffix(v.shop.PanelURL, "/admin") }
+
+func (v *visit) knocksAt(host string, e endpoint, token string, headers ...string) (got answer, inside int) {
+	v.t.Helper()
 	body, inside := "", http.StatusOK
 	if e.method == "POST" || e.method == "PATCH" {
 		body, inside = "{}", http.StatusUnprocessableEntity
@@ -64,7 +72,7 @@ func (v *visit) knocks(e endpoint, token string, headers ...string) (got answer,
 		inside = http.StatusNotFound
 	}
 	path := strings.NewReplacer("{ulid}", v.fill("{nobody}"), "{id}", "9223372036854775807").Replace(e.path)
-	got, err := v.call(e.method, v.in.base+"/api/v1"+path, token, body, headers...)
+	got, err := v.call(e.method, host+"/api/v1"+path, token, body, headers...)
 	if err != nil {
 		v.t.Fatalf("%s: %v", e, err)
 	}

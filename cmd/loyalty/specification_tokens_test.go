@@ -128,6 +128,12 @@ var tokenSentences = []sentence{
 		}
 		v.is(v.ask("POST", "/tokens", "platform", `{"name":"Robot","scopes":[]}`), 201, tokenMade("Robot", `[]`, "null"))
 	}},
+	{says: anyCreator, with: "a web session", story: func(v *visit) {
+		p := v.other.desk()
+		made := p.ask("POST", p.host()+"/api/v1/tokens", "nobody", newToken, "Sec-Fetch-Site: same-origin", "Cookie: "+p.cookie)
+		v.is(made, 201, tokenMade("Till", `["customers:read"]`, "null"))
+		p.is(p.with(v.secretOf(made), "GET", "/customers/{anna}", ""), 200, one(annaIs))
+	}},
 	{says: anyCreator, with: "nobody", method: "POST", path: "/tokens", as: "nobody", body: newToken, status: 401, want: unauthorized},
 	{
 		says: noTokensWrite, method: "POST", path: "/tokens", body: `{"name":"Till","scopes":["tokens:write"]}`,

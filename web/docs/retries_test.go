@@ -1,0 +1,123 @@
+package docs_test
+
+import (
+	"html"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// unreliable answers one request after the other with these statuses, 0 with none; the
+// last one stays. A 429 asks for 5 seconds.
+type unreliable struct {
+	*httptest.Server
+	statuses []int
+
+	mu   sync.Mutex
+	sent []string // path, key and body of each request
+}
+
+func newUnreliable(statuses ...int) *unreliable {
+	u := &unreliable{statuses: statuses}
+	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		u.mu.Lock()
+		status := u.statuses[min(len(u.sent), len(u.statuses)-1)]
+		u.sent = append(u.sent, r.Method+" "+r.URL.Path+" "+r.Header.Get("Idempotency-Key")+" "+string(body))
+		u.mu.Unlock()
+		switch status {
+		case 0:
+			panic(http.ErrAbortHandler)
+		case http.StatusTooManyRequests:
+			w.Header().Set("Retry-After", "5")
+		}
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(`{"status":` + strconv.Itoa(status) + `}`))
+	}))
+	return u
+}
+
+// paste runs a script with a sleep that takes no time, and returns what it printed, how
+// long it would have slept each time, and how it ended.
+func paste(t *testing.T, script string) (out string, slept []float64, ended error) {
+	t.Helper()
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", "sleep() { echo $1 >>slept; }\n"+script)
+	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TOKEN=1|x", "CUSTOMER=01M7ZCQV0638E1B1EP24VGSMPB"}
+	printed, ended := cmd.CombinedOutput()
+	naps, _ := os.ReadFile(filepath.Join(dir, "slept")) // none where it never slept
+	for nap := range strings.FieldsSeq(string(naps)) {
+		seconds, err := strconv.ParseFloat(nap, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slept = append(slept, seconds)
+	}
+	return string(printed), slept, ended
+}
+
+// "Retry guidance for clients: no retry on 400, 401, 403, 404 or 422. Retry on 429 after
+// `Retry-After` seconds and on 5xx after a delay. Recommended back-off is 1, 2, 4 and 8
+// seconds with 10 to 20 percent jitter, giving up after 4 attempts.": so does the loop of
+// the guide, with one key.
+func TestTheLoopRetries(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{"bash", "curl"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+	}
+	_, loop, _ := strings.Cut(open().get(t, "/docs/retries", http.StatusOK), `<pre aria-labelledby="loop"><code>`)
+	loop, _, _ = strings.Cut(loop, "</code></pre>")
+	for name, c := range map[string]struct {
+		statuses []int
+		waits    []float64
+		prints   string
+	}{
+		"at once":                  {[]int{201}, nil, `{"status":201}`},
+		"as long as asked":         {[]int{429, 201}, []float64{5}, `{"status":201}`},
+		"longer than asked":        {[]int{500, 503, 502, 429, 200}, []float64{1, 2, 4, 8}, `{"status":200}`},
+		"no answer":                {[]int{0, 201}, []float64{1}, `{"status":201}`},
+		"no answer, after a limit": {[]int{429, 0, 201}, []float64{5, 2}, `{"status":201}`},
+		"the first still runs":     {[]int{409, 201}, []float64{1}, `{"status":201}`},
+		"given up":                 {[]int{503}, []float64{1, 2, 4, 8}, "given up: 503"},
+		"given up without answer":  {[]int{0}, []float64{1, 2, 4, 8}, "given up: none"},
+		"400":                      {[]int{400}, nil, `{"status":400}`},
+		"401":                      {[]int{401}, nil, `{"status":401}`},
+		"403":                      {[]int{403}, nil, `{"status":403}`},
+		"404":                      {[]int{404}, nil, `{"status":404}`},
+		"422, after a retry":       {[]int{500, 422}, []float64{1}, `{"status":422}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := newUnreliable(c.statuses...)
+			out, slept, err := paste(t, strings.ReplaceAll(html.UnescapeString(loop), base, server.URL))
+			server.Close() // its requests are over
+			if good := c.statuses[len(c.statuses)-1]/100 == 2; good != (err == nil) || strings.TrimSpace(out) != c.prints {
+				t.Errorf("%v: %s", err, out)
+			}
+			if len(slept) != len(c.waits) || len(server.sent) != len(c.waits)+1 {
+				t.Fatalf("slept %v, sent %q", slept, server.sent)
+			}
+			const epsilon = 0.0005 // they are printed as milliseconds
+			for i, wait := range c.waits {
+				if slept[i] < wait*1.1-epsilon || slept[i] > wait*1.2+epsilon {
+					t.Errorf("slept %v, want %v and 10 to 20 percent", slept, c.waits)
+				}
+				if server.sent[i+1] != server.sent[0] {
+					t.Errorf("sent %s, then %s", server.sent[0], server.sent[i+1])
+				}
+			}
+			if !strings.HasPrefix(server.sent[0], "POST /api/v1/transactions till-3-receipt-4713 {") {
+				t.Errorf("sent %s", server.sent[0])
+			}
+		})
+	}
+}
