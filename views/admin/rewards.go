@@ -68,6 +68,7 @@ type StockCard struct {
 	Counted bool // it has an end
 	CanEdit bool
 	Path    string // of the reward
+	FormKey string
 	Seen    string // the stock that is shown
 	Change  ui.Field
 	Count   ui.Field

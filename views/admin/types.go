@@ -20,6 +20,7 @@ type TypeForm struct {
 	Frame
 	Action  string
 	Button  string
+	FormKey string
 	Problem ui.Problem
 	Name    ui.Field
 	Unit    ui.Field // points or stamps

@@ -264,7 +264,7 @@ func (a *Admin) rewardDetail(c echo.Context, status int, r reward.Counted, form 
 			{Name: "ULID", Value: r.ID.String()},
 		},
 		AllPath: redemptionsOf("all", "", r.ID.String()), CanEdit: by.Role.Includes(core.Manager),
-		Stock: stockCard(r.Reward, by, form),
+		Stock: a.stockCard(r.Reward, by, form),
 	}
 	for _, n := range latest.Items {
 		v.Latest = append(v.Latest, a.redemptionRow(by, n))
@@ -272,9 +272,9 @@ func (a *Admin) rewardDetail(c echo.Context, status int, r reward.Counted, form 
 	return a.Render(c, status, views.RewardDetailPage(v), views.StockForms(v.Stock))
 }
 
-func stockCard(r reward.Reward, by core.Actor, form *page.Form) views.StockCard {
+func (a *Admin) stockCard(r reward.Reward, by core.Actor, form *page.Form) views.StockCard {
 	v := views.StockCard{
-		Stock: stockInWords(r.Stock), Counted: r.Stock != nil, CanEdit: by.Role.Includes(core.Manager), Path: rewardPath(r.ID),
+		Stock: stockInWords(r.Stock), Counted: r.Stock != nil, CanEdit: by.Role.Includes(core.Manager), Path: rewardPath(r.ID), FormKey: a.NewFormKey(),
 		Change: form.Field("change", "Pieces"), Count: form.Field("stock", "Count"),
 	}
 	v.Problem = form.Problem()
@@ -299,15 +299,18 @@ func (a *Admin) correctStock(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.Actor(c)
-	r, done, err := a.changeStock(c, id, form)
+	by := page.Once(c, form, func(reward.Reward) string { return rewardPath(id) })
+	r, done, err := a.changeStock(c, by, id, form)
+	if path, again := page.Repeated(by, err); again {
+		return a.Redirect(c, path)
+	}
 	if form.Refused(err) {
 		now, err := a.Rewards.Find(c.Request().Context(), by, id)
 		if err != nil {
 			return err
 		}
 		if page.IsFragment(c) {
-			return a.Render(c, http.StatusUnprocessableEntity, views.StockForms(stockCard(now.Reward, by, form)), nil)
+			return a.Render(c, http.StatusUnprocessableEntity, views.StockForms(a.stockCard(now.Reward, by, form)), nil)
 		}
 		return a.rewardDetail(c, http.StatusUnprocessableEntity, now, form)
 	}
@@ -315,7 +318,7 @@ func (a *Admin) correctStock(c echo.Context) error {
 		return err
 	}
 	if page.IsFragment(c) {
-		v := stockCard(r, by, &page.Form{})
+		v := a.stockCard(r, by, &page.Form{})
 		v.Done = done
 		return a.Render(c, http.StatusOK, views.StockForms(v), nil)
 	}
@@ -324,8 +327,8 @@ func (a *Admin) correctStock(c echo.Context) error {
 }
 
 // changeStock does what one of the two forms says, and says what it did.
-func (a *Admin) changeStock(c echo.Context, id core.ID, form *page.Form) (r reward.Reward, done string, err error) {
-	ctx, by := c.Request().Context(), page.Actor(c)
+func (a *Admin) changeStock(c echo.Context, by core.Actor, id core.ID, form *page.Form) (r reward.Reward, done string, err error) {
+	ctx := c.Request().Context()
 	if form.Values.Has("change") {
 		change := form.Integer("change")
 		if change != nil && *change > 0 && form.Value("take") != "" {

@@ -89,7 +89,7 @@ func (a *Admin) newType(c echo.Context) error {
 // typeForm shows the form of a type to be, or of one that exists.
 func (a *Admin) typeForm(c echo.Context, status int, old *transaction.Type, form *page.Form) error {
 	currency := page.Actor(c).Tenant.Currency
-	v := views.TypeForm{Frame: a.frame(c, "New transaction type", typesPath, ui.Crumb{Label: "Transaction types", Path: typesPath}), Action: typesPath + "/new", Button: "Make the type"}
+	v := views.TypeForm{Frame: a.frame(c, "New transaction type", typesPath, ui.Crumb{Label: "Transaction types", Path: typesPath}), Action: typesPath + "/new", Button: "Make the type", FormKey: a.NewFormKey()}
 	if old != nil {
 		v.Title, v.Action, v.Button = old.Name, typePath(old.ID), "Save"
 	}
@@ -185,8 +185,11 @@ func (a *Admin) addType(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.Actor(c)
+	by := page.Once(c, form, func(transaction.Type) string { return typesPath })
 	t, err := a.Transactions.AddType(c.Request().Context(), by, newTypeOf(form, by.Tenant.Currency))
+	if path, again := page.Repeated(by, err); again {
+		return a.Redirect(c, path)
+	}
 	if form.Refused(err) {
 		return a.typeForm(c, http.StatusUnprocessableEntity, nil, form)
 	}
