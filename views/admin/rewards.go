@@ -38,6 +38,7 @@ type RewardForm struct {
 	Button      string
 	Cancel      string
 	FormKey     string
+	Began       string
 	Problem     ui.Problem
 	Name        ui.Field
 	Description ui.Field

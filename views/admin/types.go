@@ -21,6 +21,7 @@ type TypeForm struct {
 	Action  string
 	Button  string
 	FormKey string
+	Began   string
 	Problem ui.Problem
 	Name    ui.Field
 	Unit    ui.Field // points or stamps

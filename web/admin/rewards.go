@@ -102,7 +102,7 @@ func (a *Admin) rewardForm(c echo.Context, status int, old *reward.Reward, form 
 		Action: rewardsPath + "/new", Button: "Make the reward", Cancel: rewardsPath, FormKey: a.NewFormKey(),
 	}
 	if old != nil {
-		v.Title, v.Action, v.Button, v.Cancel = "Edit", rewardPath(old.ID)+"/edit", "Save", rewardPath(old.ID)
+		v.Title, v.Action, v.Button, v.Cancel, v.Began = "Edit", rewardPath(old.ID)+"/edit", "Save", rewardPath(old.ID), form.Began()
 		v.Crumbs = append(v.Crumbs, ui.Crumb{Label: old.Name, Path: v.Cancel})
 	}
 	v.Name, v.Description = form.Field("name", "Name"), form.Field("description", "Description")
@@ -126,6 +126,9 @@ func (a *Admin) rewardForm(c echo.Context, status int, old *reward.Reward, form 
 	}
 	return a.Render(c, status, views.RewardFormPage(v), nil)
 }
+
+// costFields say together what a reward costs.
+var costFields = []string{"cost_unit", "points_cost", "stamps_cost"}
 
 // costs reads what a form says a reward costs: points or stamps, by the chosen unit.
 func costs(form *page.Form) (points, stamps *int64) {
@@ -194,8 +197,8 @@ func (a *Admin) editReward(c echo.Context) error {
 	}
 	points, stamps := costs(form)
 	r, err := a.Rewards.Edit(c.Request().Context(), page.Actor(c), old.ID, reward.Edit{
-		Name: typed(form.Text("name")), Description: typed(form.Text("description")),
-		PointsCost: typed(points), StampsCost: typed(stamps), Unreadable: form.Unreadable,
+		Name: touched(form, form.Text("name"), "name"), Description: touched(form, form.Text("description"), "description"),
+		PointsCost: touched(form, points, costFields...), StampsCost: touched(form, stamps, costFields...), Unreadable: form.Unreadable,
 	})
 	if form.Refused(err) {
 		return a.rewardForm(c, http.StatusUnprocessableEntity, &old.Reward, form)
@@ -209,6 +212,15 @@ func (a *Admin) editReward(c echo.Context) error {
 
 // typed is a field of an edit as it stands on the form: empty clears it.
 func typed[T any](v *T) core.Optional[T] { return core.Optional[T]{Set: true, Value: v} }
+
+// touched is a field of an edit as it stands on the form, where somebody changed one of
+// these there. Another stays as it is by now.
+func touched[T any](form *page.Form, v *T, names ...string) core.Optional[T] {
+	if !form.Touched(names...) {
+		return core.Optional[T]{}
+	}
+	return typed(v)
+}
 
 func (a *Admin) switchReward(c echo.Context) error {
 	id, err := id(c)

@@ -91,7 +91,7 @@ func (a *Admin) typeForm(c echo.Context, status int, old *transaction.Type, form
 	currency := page.Actor(c).Tenant.Currency
 	v := views.TypeForm{Frame: a.frame(c, "New transaction type", typesPath, ui.Crumb{Label: "Transaction types", Path: typesPath}), Action: typesPath + "/new", Button: "Make the type", FormKey: a.NewFormKey()}
 	if old != nil {
-		v.Title, v.Action, v.Button = old.Name, typePath(old.ID), "Save"
+		v.Title, v.Action, v.Button, v.Began = old.Name, typePath(old.ID), "Save", form.Began()
 	}
 	v.Name = form.Field("name", "Name")
 	v.Name.Help = "What the till calls it: “Drinks”, “Lunch”, “Catering”."
@@ -242,9 +242,10 @@ func (a *Admin) editType(c echo.Context) error {
 	by := page.Actor(c)
 	n := newTypeOf(form, by.Tenant.Currency)
 	t, err := a.Transactions.EditType(c.Request().Context(), by, old.ID, transaction.EditType{
-		Name: core.Set(n.Name), RuleType: core.Set(string(n.RuleType)), Active: core.Set(form.Checked("active")),
-		PointsPerUnit: core.Set(n.PointsPerUnit), UnitCents: core.Set(n.UnitCents), StampsPerTransaction: core.Set(n.StampsPerTransaction),
-		MinSpendCents: core.Set(n.MinSpendCents), MaxAward: core.Optional[int64]{Set: true, Value: n.MaxAward}, Unreadable: n.Unreadable,
+		Name: touched(form, &n.Name, "name"), RuleType: touched(form, new(string(n.RuleType)), "rule_type"), Active: touched(form, new(form.Checked("active")), "active"),
+		PointsPerUnit: touched(form, &n.PointsPerUnit, "points_per_unit"), UnitCents: touched(form, &n.UnitCents, "unit_cents"),
+		StampsPerTransaction: touched(form, &n.StampsPerTransaction, "stamps_per_transaction"),
+		MinSpendCents:        touched(form, &n.MinSpendCents, "min_spend_cents"), MaxAward: touched(form, n.MaxAward, "max_award"), Unreadable: n.Unreadable,
 	})
 	if form.Refused(err) {
 		return a.typeForm(c, http.StatusUnprocessableEntity, &old, form)

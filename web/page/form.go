@@ -133,6 +133,30 @@ func (f *Form) Require(name string) {
 	}
 }
 
+// beganKey is the field of a record's form that keeps what the others began with.
+const beganKey = "began"
+
+// Began is what the form began with: for a hidden field, by which Touched knows it again.
+func (f *Form) Began() string {
+	if f.Values.Has(beganKey) {
+		return f.Value(beganKey)
+	}
+	return f.Values.Encode()
+}
+
+// Touched reports whether somebody changed one of these fields. What nobody touched is not
+// to be written: a colleague may have changed it since the form was shown. Of a form that
+// does not tell what it began with, every field was.
+func (f *Form) Touched(names ...string) bool {
+	began, err := url.ParseQuery(f.Value(beganKey))
+	return err != nil || !f.Values.Has(beganKey) || slices.ContainsFunc(names, func(name string) bool {
+		return unbroken(began.Get(name)) != unbroken(f.Value(name))
+	})
+}
+
+// unbroken is a text with its line breaks as they were before a browser sent them.
+func unbroken(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+
 func (f *Form) unreadable(name, message string) {
 	if f.Unreadable == nil {
 		f.Unreadable = core.Fields{}
