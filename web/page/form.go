@@ -67,16 +67,16 @@ func (f *Form) Filled(name string) *string {
 	return f.Text(name)
 }
 
-// Integer is a field's whole number, or nil where nothing was typed. A comma is only read
-// between thousands: 12,50 is no number of points.
+// Integer is a field's whole number, or nil where nothing was typed. A comma or a space is
+// only read between thousands: 12,50 is no number of points.
 func (f *Form) Integer(name string) *int64 {
-	text := strings.NewReplacer(" ", "", nbsp, "").Replace(f.Value(name))
+	text := plainMarks.Replace(strings.TrimSpace(f.Value(name)))
 	if text == "" {
 		return nil
 	}
 	text = strings.Replace(text, "−", "-", 1)
 	sign := text[:len(text)-len(strings.TrimLeft(text, "+-"))]
-	n, err := strconv.ParseInt(sign+ungrouped(text[len(sign):], ","), 10, 64)
+	n, err := strconv.ParseInt(sign+ungrouped(strings.TrimSpace(text[len(sign):]), ", "), 10, 64)
 	if err != nil {
 		f.unreadable(name, core.MustBe(name, "a whole number"))
 		return nil
