@@ -102,7 +102,7 @@ func (s *shop) nobodys(t *testing.T) map[string]string {
 	bearer := func(token string) string { return "Bearer " + token }
 
 	revoked := s.makeToken(token.Abilities...)
-	if err := s.tokens.Revoke(ctx, s.by, revoked.ID); err != nil {
+	if _, err := s.tokens.Revoke(ctx, s.by, revoked.ID); err != nil {
 		t.Fatal(err)
 	}
 	expired := s.makeToken(token.Abilities...)

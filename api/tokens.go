@@ -70,7 +70,7 @@ func (a *API) revokeToken(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.Tokens.Revoke(c.Request().Context(), actor(c), id); err != nil {
+	if _, err := a.Tokens.Revoke(c.Request().Context(), actor(c), id); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -86,12 +87,18 @@ func (c *Check) Text(field string, v *string, limit int) string {
 	return *text
 }
 
+// unseen reports whether nothing is seen of a character: a space, or a mark that comes along
+// with what is copied from elsewhere. A name of those could not be read, nor clicked.
+func unseen(r rune) bool {
+	return unicode.IsSpace(r) || r == '\u00ad' || r == '\ufeff' || '\u200b' <= r && r <= '\u200f' || '\u202a' <= r && r <= '\u202e' || '\u2060' <= r && r <= '\u206f'
+}
+
 // OptionalText reads a text that may be missing: nil when it is absent or blank.
 func (c *Check) OptionalText(field string, v *string, limit int) *string {
 	if v == nil {
 		return nil
 	}
-	text := strings.TrimSpace(*v)
+	text := strings.TrimFunc(*v, unseen)
 	switch {
 	case text == "":
 		return nil

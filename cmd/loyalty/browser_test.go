@@ -37,6 +37,8 @@ func TestBrowser(t *testing.T) {
 		"Keyboard":          testKeyboard,
 		"WideNames":         testWideNames,
 		"Dashboard":         testDashboard,
+		"SecondFactor":      testSecondFactor,
+		"GoneCustomers":     testGoneCustomers,
 		"WayBack":           testWayBack,
 		"WithoutJavaScript": testWithoutJavaScript,
 		"Reference":         testReference,
@@ -82,6 +84,15 @@ func (c cafe) signIn(t *testing.T, p *browsertest.Page, role core.Role) {
 
 func (c cafe) signInAs(t *testing.T, p *browsertest.Page, email string) {
 	t.Helper()
+	c.fillSignIn(t, p, email)
+	if at := p.Path(); at != "/admin/customers" {
+		t.Fatalf("the sign-in of %s leads to %s", email, at)
+	}
+}
+
+// fillSignIn gives the password of one of the café's people.
+func (c cafe) fillSignIn(t *testing.T, p *browsertest.Page, email string) {
+	t.Helper()
 	password, err := os.ReadFile(filepath.Join(c.in.data, "demo-password"))
 	if err != nil {
 		t.Fatal(err)
@@ -90,9 +101,6 @@ func (c cafe) signInAs(t *testing.T, p *browsertest.Page, email string) {
 	p.Fill("email", email)
 	p.Fill("password", strings.TrimSpace(string(password)))
 	p.Click("Sign in")
-	if at := p.Path(); at != "/admin/customers" {
-		t.Fatalf("the sign-in of %s leads to %s", email, at)
-	}
 }
 
 // view is a page of the product.
@@ -157,6 +165,9 @@ var views = []view{
 	panel("import", "/admin/customers/import"),
 	panel("customer-refused", "/admin/customers/new").after(click("Add customer")),
 	panel("customer", "/admin/customers/{customer}"),
+	panel("customer-sales", "/admin/customers/{customer}?view=transactions"),
+	panel("customer-redemptions", "/admin/customers/{redeemer}?view=redemptions"),
+	panel("customer-vouchers", "/admin/customers/{holder}?view=vouchers"),
 	{name: "customer-cashier", host: demo.Slug, path: "/admin/customers/{customer}", as: core.Cashier},
 	panel("customer-edit", "/admin/customers/{customer}/edit"),
 	panel("customer-adjust", "/admin/customers/{customer}/adjust"),
@@ -212,6 +223,7 @@ var views = []view{
 	panel("person-deactivate", "/admin/settings/staff/{person}/deactivate"),
 	panel("tokens", "/admin/settings/tokens"),
 	panel("token-new", "/admin/settings/tokens/new"),
+	panel("token-made", "/admin/settings/tokens/new").after(fillToken),
 	panel("token-revoke", "/admin/settings/tokens/{token}/revoke"),
 	panel("security", "/admin/settings/security"),
 	panel("factor", "/admin/settings/security").after(click("Set up")),
@@ -227,6 +239,8 @@ func (c cafe) recordsOf(t *testing.T) *strings.Replacer {
 		"{sale}", ask[core.ID](d, "select id from loyalty.transaction where status = 'completed' order by id desc limit 1").String(),
 		"{voided}", ask[core.ID](d, "select id from loyalty.transaction where status = 'voided' order by id desc limit 1").String(),
 		"{pending}", ask[core.ID](d, "select id from loyalty.redemption where status = 'pending' order by id desc limit 1").String(),
+		"{redeemer}", ask[core.ID](d, "select customer_id from loyalty.redemption where status = 'pending' order by id desc limit 1").String(),
+		"{holder}", ask[core.ID](d, "select customer_id from loyalty.voucher where status = 'redeemed' order by id desc limit 1").String(),
 		"{reward}", ask[core.ID](d, "select id from loyalty.reward order by id limit 1").String(),
 		"{stocked}", ask[core.ID](d, "select id from loyalty.reward where stock > 0 order by id limit 1").String(),
 		"{buyer}", ask[core.ID](d, "select customer_id from loyalty.account order by points desc limit 1").String(),
@@ -407,18 +421,7 @@ func testDashboard(t *testing.T, c cafe) {
 // was signed out, wherever that was done, and the page to whoever still is signed in.
 func testWayBack(t *testing.T, c cafe) {
 	const email = "agda@cafearo.example"
-	d := connect(t, c.in.url())
-	exec := func(sql string) {
-		t.Helper()
-		if _, err := d.Exec(t.Context(), sql, email); err != nil {
-			t.Fatal(err)
-		}
-	}
-	// Somebody whose sessions no other test needs.
-	exec(`insert into loyalty.staff (tenant_id, role, name, email, email_key, password_hash, created_at)
-		select tenant_id, role, 'Agda Berg', $1, $1, password_hash, created_at
-		from loyalty.staff
-		where email = '` + people[core.Cashier] + `'`)
+	c.hired(t, core.Cashier, "Agda Berg", email)
 	p := c.page(t)
 	leave := func() {
 		t.Helper()
@@ -432,7 +435,10 @@ func testWayBack(t *testing.T, c cafe) {
 	p.WaitFor("Anna Lindqvist")
 
 	leave()
-	exec("update loyalty.session set ended_at = now() where staff_id = (select id from loyalty.staff where email = $1)")
+	end := "update loyalty.session set ended_at = now() where staff_id = (select id from loyalty.staff where email = $1)"
+	if _, err := connect(t, c.in.url()).Exec(t.Context(), end, email); err != nil {
+		t.Fatal(err)
+	}
 	p.Back()
 	p.WaitFor("Forgot your password?")
 	if at := p.Path(); !strings.HasPrefix(at, "/admin/sign-in?to=") {

@@ -34,6 +34,20 @@ func (s shop) mailed(t *testing.T, to, subject string) {
 	}
 }
 
+// answered keeps an answer about a customer, for a request that may be sent again.
+func (s shop) answered(t *testing.T, key string, c customer.Customer) {
+	t.Helper()
+	by := s.by
+	by.Once = &core.Once{Key: key, Render: func(any) (core.Answer, error) {
+		body, err := json.Marshal(c)
+		return core.Answer{Status: 200, Body: body}, err
+	}}
+	_, err := s.Upsert(t.Context(), by, described(c.Phone, c.Email))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (s shop) erase(t *testing.T, id core.ID) customer.Customer {
 	t.Helper()
 	c, err := s.Erase(t.Context(), s.by, id)
@@ -47,8 +61,12 @@ func (s shop) erase(t *testing.T, id core.ID) customer.Customer {
 func (s shop) everything(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	for _, table := range []string{"customer", "account", "ledger_entry", "transaction", "redemption", "voucher", "audit_entry", "mail"} {
-		rows, err := s.db.Pool().Query(t.Context(), "select x::text from loyalty."+table+" x where tenant_id = $1", s.by.Tenant.ID)
+	for _, table := range []string{"customer", "account", "ledger_entry", "transaction", "redemption", "voucher", "audit_entry", "mail", "idempotency"} {
+		row := "x::text"
+		if table == "idempotency" {
+			row = "concat_ws(' ', key, convert_from(body, 'UTF8'))"
+		}
+		rows, err := s.db.Pool().Query(t.Context(), "select "+row+" from loyalty."+table+" x where tenant_id = $1", s.by.Tenant.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,6 +110,9 @@ func TestErase(t *testing.T) {
 	s.mailed(t, "Anna@Old.example", "Hello Anna")
 	s.mailed(t, "annika@new.example", "Hello Annika")
 	s.mailed(t, "bo@example.com", "Hello Bo")
+	s.answered(t, "about-her", c)
+	s.answered(t, "about-him", other)
+	s.exported(t, customer.Filter{Search: new("Sjöberg"), Email: new("annika@new.example")})
 	c, before := s.find(t, c.ID), s.timeline(t, c.ID, 50)
 
 	erased := s.erase(t, c.ID)
@@ -113,7 +134,7 @@ func TestErase(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(left, "Hello Bo") || !cmp.Equal(s.find(t, other.ID), other) {
+	if strings.Contains(left, "about-her") || !strings.Contains(left, "about-him") || !strings.Contains(left, "Hello Bo") || !cmp.Equal(s.find(t, other.ID), other) {
 		t.Error("somebody else was touched")
 	}
 	after := s.timeline(t, c.ID, 50)

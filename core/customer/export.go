@@ -66,13 +66,18 @@ func (s *Service) exported(ctx context.Context, by core.Actor, f Filter, count i
 	return err
 }
 
-// facts are what the log tells of a filter: the fields that were set.
+// facts are what the log tells of a filter: the fields that were set. Of what was looked
+// for it tells that something was: that is somebody's name, number or address, and would
+// stay there when they are erased.
 func (f Filter) facts() map[string]any {
 	facts := map[string]any{}
-	for name, text := range map[string]*string{"phone": f.Phone, "email": f.Email, "search": f.Search, "status": f.Status} {
+	for name, text := range map[string]*string{"phone": f.Phone, "email": f.Email, "search": f.Search} {
 		if text != nil {
-			facts[name] = *text
+			facts[name] = true
 		}
+	}
+	if f.Status != nil {
+		facts["status"] = *f.Status
 	}
 	for name, day := range map[string]*time.Time{"created_from": f.CreatedFrom, "created_to": f.CreatedTo} {
 		if day != nil {

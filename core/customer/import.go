@@ -376,18 +376,44 @@ func (s *Imports) step(ctx context.Context, by core.Actor, id core.ID, fn func(t
 	})
 }
 
-// MaxProblems is how many problems of an import are kept. The rows are counted all the same.
+// MaxProblems is how many problems of an import are kept with everything that is wrong
+// with their rows. Of each row beyond, the first one is: every bad row is named.
 const MaxProblems = 10_000
 
 // ListProblems returns what is wrong with the rows of an import, at most so many, in the
 // order of the file, or core.ErrNotFound. One round trip, and a second where nothing is.
 func (s *Imports) ListProblems(ctx context.Context, by core.Actor, id core.ID, limit int) ([]Problem, error) {
+	return s.problemsAfter(ctx, by, id, Problem{}, limit)
+}
+
+func (s *Imports) problemsAfter(ctx context.Context, by core.Actor, id core.ID, last Problem, limit int) ([]Problem, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return nil, err
 	}
-	list, err := db.ReadAll[Problem](ctx, s.db, by, listProblemsSQL, db.Args{"id": id, "limit": limit})
+	list, err := db.ReadAll[Problem](ctx, s.db, by, listProblemsSQL, db.Args{
+		"id": id, "row": last.FileRow, "field": last.Field, "limit": limit,
+	})
 	if err == nil && len(list) == 0 {
 		_, err = s.Find(ctx, by, id)
 	}
 	return list, err
+}
+
+// EachProblem hands over everything that is wrong with the rows of an import, in the
+// order of the file, or is core.ErrNotFound. Few of them are in memory at a time.
+func (s *Imports) EachProblem(ctx context.Context, by core.Actor, id core.ID, each func(Problem) error) error {
+	for last, more := (Problem{}), true; more; {
+		list, err := s.problemsAfter(ctx, by, id, last, partSize)
+		if err != nil {
+			return err
+		}
+		for _, p := range list {
+			if err := each(p); err != nil {
+				return err
+			}
+			last = p
+		}
+		more = len(list) == partSize
+	}
+	return nil
 }

@@ -154,6 +154,7 @@ const listProblemsSQL = `
 	from loyalty.customer_import_problem
 	where tenant_id = @tenant_id
 		and import_id = @id
+		and (file_row, field) > (@row, @field)
 	order by file_row, field
 	limit @limit`
 

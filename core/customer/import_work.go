@@ -164,14 +164,15 @@ func (w *worker) next() (batch, error) {
 		}
 		row, problems := w.row(rec)
 		if len(problems) > 0 {
-			b.failed++
+			if b.failed++; w.Problems+int64(len(b.problems)+len(problems)) > MaxProblems {
+				problems = problems[:1]
+			}
 			b.problems = append(b.problems, problems...)
 			continue
 		}
 		b.rows = append(b.rows, row)
 	}
 	b.position, b.fileRow = w.rows.position(), w.rows.row
-	b.problems = b.problems[:min(len(b.problems), int(MaxProblems-w.Problems))]
 	return b, nil
 }
 

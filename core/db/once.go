@@ -45,6 +45,12 @@ const forgetAnswersSQL = `
 	delete from loyalty.idempotency
 	where created_at <= @now::timestamptz - interval '24 hours'`
 
+// An answer is found by what it says: it is kept for a day, and this is done rarely.
+const forgetAnswersAboutSQL = `
+	delete from loyalty.idempotency
+	where tenant_id = @tenant_id
+		and position(convert_to(@id, 'UTF8') in body) > 0`
+
 type answer struct {
 	Fingerprint []byte
 	Status      int
@@ -112,4 +118,11 @@ func ForgetAnswers(ctx context.Context, d *DB) (int64, error) {
 	return Platform(ctx, d, core.System(core.Tenant{}, "forget answers"), func(tx *Tx) (int64, error) {
 		return Exec(ctx, tx, forgetAnswersSQL, Args{"now": tx.Now})
 	})
+}
+
+// ForgetAnswersAbout deletes the answers of the transaction's tenant that name a record,
+// with the next statement or the commit: for a person who is to be forgotten. Who sends
+// such a request again has it done again.
+func ForgetAnswersAbout(tx *Tx, id core.ID) error {
+	return Queue(tx, forgetAnswersAboutSQL, Args{"id": id.String()})
 }

@@ -281,7 +281,7 @@ func TestTenantsAreToldOnce(t *testing.T) {
 	o := newOffice(t)
 	o.business(t, "a@example.com")
 	owner, tokens, id := o.business(t, "revoked@example.com")
-	if err := tokens.Revoke(t.Context(), owner, id); err != nil {
+	if _, err := tokens.Revoke(t.Context(), owner, id); err != nil {
 		t.Fatal(err)
 	}
 	_, _, id = o.business(t, "expired@example.com")

@@ -175,7 +175,7 @@ func (m Maker) tokens(ctx context.Context, t *Tenant, owner core.Actor) error {
 		}
 		if name == "revoked" {
 			t.RevokedToken = made.Secret
-			if err := m.Tokens.Revoke(ctx, owner, made.ID); err != nil {
+			if _, err := m.Tokens.Revoke(ctx, owner, made.ID); err != nil {
 				return err
 			}
 			continue

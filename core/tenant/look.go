@@ -70,6 +70,11 @@ func picture(check *core.Check, file *[]byte) *Picture {
 		check.Add("logo", core.MustBe("logo", "a PNG, JPEG or WebP picture"))
 	case config.Width > maxLogoSide || config.Height > maxLogoSide:
 		check.Add("logo", fmt.Sprintf("The logo field must not be greater than %d pixels a side.", maxLogoSide))
+	default:
+		// Small enough to be read as a whole: no browser shows one that broke off.
+		if _, _, err := image.Decode(bytes.NewReader(*file)); err != nil {
+			check.Add("logo", "The logo field must be a picture that can be read to its end. Save it anew as PNG.")
+		}
 	}
 	return &Picture{Type: "image/" + format, Bytes: *file}
 }

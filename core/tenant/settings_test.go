@@ -220,6 +220,7 @@ func TestLogos(t *testing.T) {
 		{"GIF", "", encoded(t, 9, 9, asGIF), other},
 		{"SVG", "", []byte(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`), other},
 		{"HTML", "", []byte("<!doctype html>"), other},
+		{"half a picture", "", encoded(t, 90, 90, asPNG)[:60], "The logo field must be a picture that can be read to its end. Save it anew as PNG."},
 		{"half a head", "", encoded(t, 9, 9, asPNG)[:20], other},
 		{"nothing", "", []byte{}, other},
 	} {

@@ -185,11 +185,11 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id int64) (Token, err
 
 // Revoke ends a token of the actor's person: it stops working with the commit. A
 // token may revoke itself. Somebody else's is core.ErrNotFound.
-func (s *Service) Revoke(ctx context.Context, by core.Actor, id int64) error {
+func (s *Service) Revoke(ctx context.Context, by core.Actor, id int64) (Token, error) {
 	if err := by.Require(core.Owner); err != nil {
-		return err
+		return Token{}, err
 	}
-	_, err := in(ctx, s.db, by, func(tx *db.Tx) (Token, error) {
+	return in(ctx, s.db, by, func(tx *db.Tx) (Token, error) {
 		t, err := db.One[Token](ctx, tx, revokeSQL, db.Args{"staff": by.StaffID, "id": id, "now": tx.Now})
 		if err != nil {
 			return Token{}, err
@@ -199,7 +199,6 @@ func (s *Service) Revoke(ctx context.Context, by core.Actor, id int64) error {
 			Old: map[string]any{"name": t.Name, "abilities": t.Abilities},
 		})
 	})
-	return err
 }
 
 // Tokens belong to people of a tenant or of the platform; what differs is which

@@ -149,7 +149,7 @@ func TestWhoIsRefused(t *testing.T) {
 	o.refused(t, good.Secret, "no-such-tenant")
 	o.works(t, good.Secret)
 
-	if err := o.Revoke(t.Context(), o.by, good.ID); err != nil {
+	if _, err := o.Revoke(t.Context(), o.by, good.ID); err != nil {
 		t.Fatal(err)
 	}
 	o.refused(t, good.Secret, "")
@@ -389,7 +389,7 @@ func TestPlatformTokens(t *testing.T) {
 	if err != nil || len(l.Items) != 2 {
 		t.Errorf("List = %v, %v, want both", l.Items, err)
 	}
-	if err := admin.Revoke(t.Context(), c.Actor, made.ID); err != nil { // itself
+	if _, err := admin.Revoke(t.Context(), c.Actor, made.ID); err != nil { // itself
 		t.Fatal(err)
 	}
 	admin.refused(t, made.Secret, "")
@@ -418,14 +418,14 @@ func TestOnlyOnesOwnTokens(t *testing.T) {
 		if found, err := other.Find(t.Context(), other.by, mine.ID); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("%s finds %v, %v, want ErrNotFound", name, found, err)
 		}
-		if err := other.Revoke(t.Context(), other.by, mine.ID); !errors.Is(err, core.ErrNotFound) {
+		if _, err := other.Revoke(t.Context(), other.by, mine.ID); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("%s revokes = %v, want ErrNotFound", name, err)
 		}
 	}
 	// Not even where an id of the other tenant's person is forged.
 	forged := stranger.by
 	forged.StaffID = o.by.StaffID
-	if err := stranger.Revoke(t.Context(), forged, mine.ID); !errors.Is(err, core.ErrNotFound) {
+	if _, err := stranger.Revoke(t.Context(), forged, mine.ID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("past the wall = %v, want ErrNotFound", err)
 	}
 	caller := o.works(t, mine.Secret)
@@ -441,14 +441,14 @@ func TestOnlyOnesOwnTokens(t *testing.T) {
 	if found, err := o.Find(t.Context(), o.by, mine.ID); err != nil || found.Name != "Mine" {
 		t.Errorf("Find = %+v, %v", found, err)
 	}
-	if err := o.Revoke(t.Context(), caller.Actor, mine.ID); err != nil {
+	if _, err := o.Revoke(t.Context(), caller.Actor, mine.ID); err != nil {
 		t.Fatal(err)
 	}
 	o.refused(t, mine.Secret, "")
 	if _, err := o.Find(t.Context(), o.by, mine.ID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("Find after its end = %v, want ErrNotFound", err)
 	}
-	if err := o.Revoke(t.Context(), o.by, mine.ID); !errors.Is(err, core.ErrNotFound) {
+	if _, err := o.Revoke(t.Context(), o.by, mine.ID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("revoked twice = %v, want ErrNotFound", err)
 	}
 	if l, err := o.List(t.Context(), o.by, core.Page{Size: 15}); err != nil || len(l.Items) != 1 {
@@ -466,7 +466,8 @@ func TestTokensAreTheOwners(t *testing.T) {
 		_, listed := o.List(t.Context(), by, core.Page{Size: 15})
 		_, made := o.Create(t.Context(), by, token.New{Name: new("Till"), Scopes: &[]string{}})
 		_, found := o.Find(t.Context(), by, 1)
-		for name, err := range map[string]error{"list": listed, "find": found, "create": made, "revoke": o.Revoke(t.Context(), by, 1)} {
+		_, revoked := o.Revoke(t.Context(), by, 1)
+		for name, err := range map[string]error{"list": listed, "find": found, "create": made, "revoke": revoked} {
 			if !errors.Is(err, core.ErrRole) {
 				t.Errorf("%s by a %s: %v, want ErrRole", name, role, err)
 			}

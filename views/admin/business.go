@@ -8,12 +8,14 @@ type Business struct {
 	Address string // where its panel and pages are; never changes
 
 	Problem  ui.Problem
+	Began    string
 	Name     ui.Field
 	Country  ui.Field
 	TimeZone ui.Field
 	Currency ui.Field
 
 	LookProblem ui.Problem
+	LookBegan   string
 	Colour      ui.Field
 	Logo        ui.Field
 	LogoPath    string   // of the picture; "" for none

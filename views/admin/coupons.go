@@ -39,6 +39,7 @@ type CouponForm struct {
 	Button      string
 	Cancel      string
 	FormKey     string
+	Began       string
 	Problem     ui.Problem
 	Name        ui.Field
 	Description ui.Field

@@ -37,6 +37,7 @@ type CustomerRow struct {
 type CustomerForm struct {
 	Frame
 	Action  string
+	Began   string
 	Button  string
 	Cancel  string
 	Inline  bool // stands in the place of the customer's card

@@ -38,6 +38,7 @@ type RewardForm struct {
 	Button      string
 	Cancel      string
 	FormKey     string
+	Began       string
 	Problem     ui.Problem
 	Name        ui.Field
 	Description ui.Field
@@ -68,6 +69,7 @@ type StockCard struct {
 	Counted bool // it has an end
 	CanEdit bool
 	Path    string // of the reward
+	FormKey string
 	Seen    string // the stock that is shown
 	Change  ui.Field
 	Count   ui.Field

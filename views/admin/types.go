@@ -20,6 +20,8 @@ type TypeForm struct {
 	Frame
 	Action  string
 	Button  string
+	FormKey string
+	Began   string
 	Problem ui.Problem
 	Name    ui.Field
 	Unit    ui.Field // points or stamps

@@ -292,13 +292,13 @@ func auditValue(by core.Actor, field string, value *string) string {
 			return page.Time(at, by.Tenant.TimeZone)
 		}
 	case strings.HasPrefix(*value, "["), strings.HasPrefix(*value, "{"):
-		return auditList(*value)
+		return auditList(by, *value)
 	}
 	return *value
 }
 
 // auditList is a list of texts, or of named ones, without the marks of JSON.
-func auditList(text string) string {
+func auditList(by core.Actor, text string) string {
 	var list []string
 	if json.Unmarshal([]byte(text), &list) == nil {
 		return strings.Join(list, ", ")
@@ -308,7 +308,8 @@ func auditList(text string) string {
 		return text // somebody's own words
 	}
 	for _, name := range slices.Sorted(maps.Keys(named)) {
-		list = append(list, fmt.Sprintf("%s: %v", auditField(name), named[name]))
+		value := fmt.Sprint(named[name])
+		list = append(list, auditField(name)+": "+auditValue(by, name, &value))
 	}
 	return strings.Join(list, ", ")
 }

@@ -77,7 +77,7 @@ func TestAuditLog(t *testing.T) {
 		Action: "token.create", ID: "987654321", New: map[string]any{"abilities": []string{"a", "b"}, "expires_at": "2026-06-08T22:30:00Z"},
 	})
 	m.did(t, "2026-06-09 09:00", m.by, audit.Entry{Action: "till.open", ID: "1"})
-	m.did(t, "2026-06-09 10:00", m.by, audit.Entry{Action: "customer.export", New: map[string]any{"filter": map[string]any{"search": "anna", "sort": "name"}, "note": "[x"}})
+	m.did(t, "2026-06-09 10:00", m.by, audit.Entry{Action: "customer.export", New: map[string]any{"filter": map[string]any{"search": true, "sort": "name"}, "note": "[x"}})
 
 	page := m.signedIn(t, core.Owner).get("/admin/audit?from=2026-06-01&to=2026-06-09")
 	wants(t, "sentences", page.each(".audit-what > p"), []string{
@@ -97,7 +97,7 @@ func TestAuditLog(t *testing.T) {
 		"/admin/customers/" + anna.String(), "/admin/customers/" + anna.String(),
 	})
 	changes := func(row int) []string { return page.each(fmt.Sprintf(".audit-row:nth-child(%d) tr", row)) }
-	wants(t, "a filter", changes(1), []string{"Field Value", "Filter Search: anna, Sort: name", "Note [x"})
+	wants(t, "a filter", changes(1), []string{"Field Value", "Filter Search: yes, Sort: name", "Note [x"})
 	wants(t, "made", changes(3), []string{"Field Value", "Abilities a, b", "Expires at 9 Jun 2026, 00:30"})
 	wants(t, "money", changes(4), []string{"Field Before After", "Min spend € 5.00 € 1,234.50"})
 	wants(t, "yes and no", changes(6), []string{"Field Before After", "Active yes no", "Stock 5 – nothing"})

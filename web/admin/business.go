@@ -56,6 +56,7 @@ func (a *Admin) businessPage(c echo.Context, status int, form, look *page.Form) 
 		Colour: look.Field("colour", "Colour"), Logo: look.Field("logo", "Logo"),
 	}
 	v.Problem, v.LookProblem = form.Problem(), look.Problem()
+	v.Began, v.LookBegan = form.Began(), look.Began()
 	v.Name.Help = "As your customers know it."
 	v.Country.Options = form.Options("country", slices.Clone(countries)...)
 	v.Country.Help = "How phone numbers without a country code are read."
@@ -135,10 +136,10 @@ func zoneGroups(selected string) []ui.Group {
 	return groups
 }
 
-// sentText is a field of an edit: one that is not in the form stays as it is, an empty
-// one is cleared.
+// sentText is a field of an edit: one that is not in the form, or that nobody touched,
+// stays as it is, an empty one is cleared.
 func sentText(form *page.Form, name string) core.Optional[string] {
-	return core.Optional[string]{Set: form.Values.Has(name), Value: form.Filled(name)}
+	return core.Optional[string]{Set: form.Values.Has(name) && form.Touched(name), Value: form.Filled(name)}
 }
 
 func (a *Admin) editBusiness(c echo.Context) error {

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 	"time"
@@ -158,7 +159,7 @@ func (a *Admin) couponForm(c echo.Context, status int, old *coupon.Counted, form
 		Name: form.Field("name", "Name"), Description: form.Field("description", "Description"),
 	}
 	if old != nil {
-		v.Title, v.Action, v.Button, v.Cancel = "Edit", couponPath(old.ID)+"/edit", "Save", couponPath(old.ID)
+		v.Title, v.Action, v.Button, v.Cancel, v.Began = "Edit", couponPath(old.ID)+"/edit", "Save", couponPath(old.ID), form.Began()
 		v.Crumbs = append(v.Crumbs, ui.Crumb{Label: old.Name, Path: v.Cancel})
 	}
 	if old != nil && old.Sends > 0 {
@@ -334,19 +335,21 @@ func (a *Admin) editCoupon(c echo.Context) error {
 	by := page.Actor(c)
 	n := newCouponOf(form, by.Tenant)
 	edit := coupon.Edit{
-		Name: typed(n.Name), Description: typed(n.Description), MaxPerCustomer: typed(n.MaxPerCustomer), MaxRedemptions: typed(n.MaxRedemptions),
-		VoucherValidDays: typed(n.VoucherValidDays), Unreadable: n.Unreadable,
+		Name: touched(form, n.Name, "name"), Description: touched(form, n.Description, "description"),
+		MaxPerCustomer: touched(form, n.MaxPerCustomer, "max_per_customer"), MaxRedemptions: touched(form, n.MaxRedemptions, "max_redemptions"),
+		VoucherValidDays: touched(form, n.VoucherValidDays, "voucher_valid_days"), Unreadable: n.Unreadable,
 	}
-	if n.BenefitType != nil { // once it was sent, the form does not ask
+	// Once it was sent, the form does not ask. The fields of other benefits say nothing.
+	if n.BenefitType != nil && form.Touched("benefit_type", cmp.Or(worth[coupon.BenefitType(*n.BenefitType)], "reward_ulid")) {
 		edit.BenefitType, edit.BenefitValue, edit.BenefitRewardID = typed(n.BenefitType), typed(n.BenefitValue), typed(n.BenefitRewardID)
 	}
 	// A day that was not touched keeps its instant, which need not be where a day begins.
 	starts, ends := couponDays(old.Coupon, by.Tenant.TimeZone)
 	if form.Value("starts_at") != starts {
-		edit.StartsAt = typed(n.StartsAt)
+		edit.StartsAt = touched(form, n.StartsAt, "starts_at")
 	}
 	if form.Value("expires_at") != ends {
-		edit.ExpiresAt = typed(n.ExpiresAt)
+		edit.ExpiresAt = touched(form, n.ExpiresAt, "expires_at")
 	}
 	edited, err := a.Coupons.Edit(c.Request().Context(), by, old.ID, edit)
 	if form.Refused(err) {

@@ -39,7 +39,7 @@ func (a *Admin) customerToEdit(c echo.Context) error {
 // customer's card.
 func (a *Admin) customerEditForm(c echo.Context, status int, old customer.Customer, form *page.Form) error {
 	path := customerPath(old.ID)
-	v := views.CustomerForm{Frame: a.customerFrame(c, old, "Edit customer"), Action: path + "/edit", Button: "Save", Cancel: path, Inline: form.Checked("inline")}
+	v := views.CustomerForm{Frame: a.customerFrame(c, old, "Edit customer"), Action: path + "/edit", Began: form.Began(), Button: "Save", Cancel: path, Inline: form.Checked("inline")}
 	customerFields(&v, form)
 	return a.Render(c, status, views.CustomerEditPage(v), views.CustomerEditCard(v))
 }
@@ -54,8 +54,8 @@ func (a *Admin) editCustomer(c echo.Context) error {
 		return err
 	}
 	edited, err := a.Customers.Edit(c.Request().Context(), page.Actor(c), old.ID, customer.Edit{
-		FirstName: core.Optional[string]{Set: true, Value: form.Text("first_name")}, LastName: core.Optional[string]{Set: true, Value: form.Text("last_name")},
-		Phone: core.Optional[string]{Set: true, Value: form.Text("phone")}, Email: core.Optional[string]{Set: true, Value: form.Text("email")},
+		FirstName: touched(form, form.Text("first_name"), "first_name"), LastName: touched(form, form.Text("last_name"), "last_name"),
+		Phone: touched(form, form.Text("phone"), "phone"), Email: touched(form, form.Text("email"), "email"),
 	})
 	if form.Refused(err) {
 		return a.customerEditForm(c, http.StatusUnprocessableEntity, old, form)

@@ -307,7 +307,7 @@ func (a *Admin) importResult(c echo.Context, i customer.Import) (*views.ImportRe
 		v.ProblemsWords += " The first " + page.Number(shownProblems) + " mistakes are shown."
 	}
 	if i.Problems >= customer.MaxProblems {
-		v.ProblemsWords += " The file names the first " + page.Number(customer.MaxProblems) + "."
+		v.ProblemsWords += " The file names every row; after " + page.Number(customer.MaxProblems) + " mistakes, the first one of each."
 	}
 	v.CSV = importPath(i.ID) + "/problems.csv"
 	for _, p := range problems {
@@ -375,17 +375,10 @@ func (a *Admin) problemsCSV(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	problems, err := a.Imports.ListProblems(c.Request().Context(), page.Actor(c), id, customer.MaxProblems)
-	if err != nil {
-		return err
-	}
 	return a.CSV(c, "import-problems.csv", []string{"Row", "Column", "What stands there", "What is wrong"}, func(row func(...any) error) error {
-		for _, p := range problems {
-			if err := row(p.FileRow, problemColumn(p), p.Value, problemWords(p)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return a.Imports.EachProblem(c.Request().Context(), page.Actor(c), id, func(p customer.Problem) error {
+			return row(p.FileRow, problemColumn(p), p.Value, problemWords(p))
+		})
 	})
 }
 

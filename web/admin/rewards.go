@@ -102,7 +102,7 @@ func (a *Admin) rewardForm(c echo.Context, status int, old *reward.Reward, form 
 		Action: rewardsPath + "/new", Button: "Make the reward", Cancel: rewardsPath, FormKey: a.NewFormKey(),
 	}
 	if old != nil {
-		v.Title, v.Action, v.Button, v.Cancel = "Edit", rewardPath(old.ID)+"/edit", "Save", rewardPath(old.ID)
+		v.Title, v.Action, v.Button, v.Cancel, v.Began = "Edit", rewardPath(old.ID)+"/edit", "Save", rewardPath(old.ID), form.Began()
 		v.Crumbs = append(v.Crumbs, ui.Crumb{Label: old.Name, Path: v.Cancel})
 	}
 	v.Name, v.Description = form.Field("name", "Name"), form.Field("description", "Description")
@@ -126,6 +126,9 @@ func (a *Admin) rewardForm(c echo.Context, status int, old *reward.Reward, form 
 	}
 	return a.Render(c, status, views.RewardFormPage(v), nil)
 }
+
+// costFields say together what a reward costs.
+var costFields = []string{"cost_unit", "points_cost", "stamps_cost"}
 
 // costs reads what a form says a reward costs: points or stamps, by the chosen unit.
 func costs(form *page.Form) (points, stamps *int64) {
@@ -194,8 +197,8 @@ func (a *Admin) editReward(c echo.Context) error {
 	}
 	points, stamps := costs(form)
 	r, err := a.Rewards.Edit(c.Request().Context(), page.Actor(c), old.ID, reward.Edit{
-		Name: typed(form.Text("name")), Description: typed(form.Text("description")),
-		PointsCost: typed(points), StampsCost: typed(stamps), Unreadable: form.Unreadable,
+		Name: touched(form, form.Text("name"), "name"), Description: touched(form, form.Text("description"), "description"),
+		PointsCost: touched(form, points, costFields...), StampsCost: touched(form, stamps, costFields...), Unreadable: form.Unreadable,
 	})
 	if form.Refused(err) {
 		return a.rewardForm(c, http.StatusUnprocessableEntity, &old.Reward, form)
@@ -209,6 +212,15 @@ func (a *Admin) editReward(c echo.Context) error {
 
 // typed is a field of an edit as it stands on the form: empty clears it.
 func typed[T any](v *T) core.Optional[T] { return core.Optional[T]{Set: true, Value: v} }
+
+// touched is a field of an edit as it stands on the form, where somebody changed one of
+// these there. Another stays as it is by now.
+func touched[T any](form *page.Form, v *T, names ...string) core.Optional[T] {
+	if !form.Touched(names...) {
+		return core.Optional[T]{}
+	}
+	return typed(v)
+}
 
 func (a *Admin) switchReward(c echo.Context) error {
 	id, err := id(c)
@@ -264,7 +276,7 @@ func (a *Admin) rewardDetail(c echo.Context, status int, r reward.Counted, form 
 			{Name: "ULID", Value: r.ID.String()},
 		},
 		AllPath: redemptionsOf("all", "", r.ID.String()), CanEdit: by.Role.Includes(core.Manager),
-		Stock: stockCard(r.Reward, by, form),
+		Stock: a.stockCard(r.Reward, by, form),
 	}
 	for _, n := range latest.Items {
 		v.Latest = append(v.Latest, a.redemptionRow(by, n))
@@ -272,9 +284,9 @@ func (a *Admin) rewardDetail(c echo.Context, status int, r reward.Counted, form 
 	return a.Render(c, status, views.RewardDetailPage(v), views.StockForms(v.Stock))
 }
 
-func stockCard(r reward.Reward, by core.Actor, form *page.Form) views.StockCard {
+func (a *Admin) stockCard(r reward.Reward, by core.Actor, form *page.Form) views.StockCard {
 	v := views.StockCard{
-		Stock: stockInWords(r.Stock), Counted: r.Stock != nil, CanEdit: by.Role.Includes(core.Manager), Path: rewardPath(r.ID),
+		Stock: stockInWords(r.Stock), Counted: r.Stock != nil, CanEdit: by.Role.Includes(core.Manager), Path: rewardPath(r.ID), FormKey: a.NewFormKey(),
 		Change: form.Field("change", "Pieces"), Count: form.Field("stock", "Count"),
 	}
 	v.Problem = form.Problem()
@@ -299,15 +311,18 @@ func (a *Admin) correctStock(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.Actor(c)
-	r, done, err := a.changeStock(c, id, form)
+	by := page.Once(c, form, func(reward.Reward) string { return rewardPath(id) })
+	r, done, err := a.changeStock(c, by, id, form)
+	if path, again := page.Repeated(by, err); again {
+		return a.Redirect(c, path)
+	}
 	if form.Refused(err) {
 		now, err := a.Rewards.Find(c.Request().Context(), by, id)
 		if err != nil {
 			return err
 		}
 		if page.IsFragment(c) {
-			return a.Render(c, http.StatusUnprocessableEntity, views.StockForms(stockCard(now.Reward, by, form)), nil)
+			return a.Render(c, http.StatusUnprocessableEntity, views.StockForms(a.stockCard(now.Reward, by, form)), nil)
 		}
 		return a.rewardDetail(c, http.StatusUnprocessableEntity, now, form)
 	}
@@ -315,7 +330,7 @@ func (a *Admin) correctStock(c echo.Context) error {
 		return err
 	}
 	if page.IsFragment(c) {
-		v := stockCard(r, by, &page.Form{})
+		v := a.stockCard(r, by, &page.Form{})
 		v.Done = done
 		return a.Render(c, http.StatusOK, views.StockForms(v), nil)
 	}
@@ -324,8 +339,8 @@ func (a *Admin) correctStock(c echo.Context) error {
 }
 
 // changeStock does what one of the two forms says, and says what it did.
-func (a *Admin) changeStock(c echo.Context, id core.ID, form *page.Form) (r reward.Reward, done string, err error) {
-	ctx, by := c.Request().Context(), page.Actor(c)
+func (a *Admin) changeStock(c echo.Context, by core.Actor, id core.ID, form *page.Form) (r reward.Reward, done string, err error) {
+	ctx := c.Request().Context()
 	if form.Values.Has("change") {
 		change := form.Integer("change")
 		if change != nil && *change > 0 && form.Value("take") != "" {

@@ -232,6 +232,31 @@ func TestCorrectingAStock(t *testing.T) {
 	}
 }
 
+// "One submit for two clicks", also without scripts: pieces that came in once are added
+// once, and a count that was taken is not refused as overtaken by itself.
+func TestACorrectionOfAStockIsOne(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	path := s.offer(t, "Mug", 10, 6)
+	for _, c := range []struct {
+		pairs []string
+		stock int64
+	}{{[]string{"change", "12"}, 18}, {[]string{"change", "3", "take", "1"}, 15}, {[]string{"stock", "9", "seen", "15"}, 9}} {
+		sent := form(append(c.pairs, "form_key", s.manager.get(path).value("#stock input[name=form_key]"))...)
+		for range 2 {
+			if a := s.manager.post(path+"/stock", sent); a.Code != http.StatusSeeOther || a.Header().Get("Location") != path {
+				t.Errorf("%v: %d %q", c.pairs, a.Code, a.words("#stock"))
+			}
+		}
+		if again := s.manager.post(path+"/stock", sent, "Hx-Request", "true"); again.Header().Get("Hx-Redirect") != path {
+			t.Errorf("%v with scripts: %d %q", c.pairs, again.Code, again.words("#stock"))
+		}
+		if got := s.stock(t, path); got != c.stock {
+			t.Errorf("%v sent three times left %d pieces, want %d", c.pairs, got, c.stock)
+		}
+	}
+}
+
 // Decisions §9: a cashier looks; what they may not do is not offered, and refused.
 func TestACashierLooksAtRewards(t *testing.T) {
 	t.Parallel()

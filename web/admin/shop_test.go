@@ -222,6 +222,29 @@ func (b *browser) posted(path string, form url.Values) answer {
 	return b.get(a.Header().Get("Location"))
 }
 
+// sends is what a browser sends of a form as it is shown.
+func (a answer) sends(selector string) url.Values {
+	v := url.Values{}
+	a.Find(selector).Find("input[name], textarea[name], select[name]").Each(func(_ int, field *goquery.Selection) {
+		name, value := field.AttrOr("name", ""), field.AttrOr("value", "")
+		_, checked := field.Attr("checked")
+		switch kind := field.AttrOr("type", ""); {
+		case goquery.NodeName(field) == "textarea":
+			value = field.Text()
+		case goquery.NodeName(field) == "select":
+			chosen := field.Find("option[selected]")
+			if chosen.Length() == 0 {
+				chosen = field.Find("option")
+			}
+			value = chosen.First().AttrOr("value", "")
+		case kind == "file", (kind == "checkbox" || kind == "radio") && !checked:
+			return
+		}
+		v.Add(name, value)
+	})
+	return v
+}
+
 func form(pairs ...string) url.Values {
 	v := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -212,7 +212,8 @@ func (a *Admin) askRevoke(c echo.Context) error {
 	v := views.Confirm{
 		Frame:  a.frame(c, "Revoke “"+t.Name+"”?", settingsPath, ui.Crumb{Label: "API tokens", Path: tokensPath}),
 		Action: tokenPath(t.ID) + "/revoke", Button: "Revoke the token", Danger: true, Cancel: tokensPath,
-		Words: []string{"What uses this token is refused from then on. A revoked token cannot be brought back, but you can make another."},
+		Words:  []string{"What uses this token is refused from then on. A revoked token cannot be brought back, but you can make another."},
+		Hidden: []ui.Pair{{Name: page.FormKey, Value: a.NewFormKey()}},
 	}
 	return a.Render(c, http.StatusOK, views.ConfirmPage(v), views.ConfirmDialog(v))
 }
@@ -227,11 +228,20 @@ func (a *Admin) tokenOf(c echo.Context) (token.Token, error) {
 }
 
 func (a *Admin) revokeToken(c echo.Context) error {
-	t, err := a.tokenOf(c)
+	id, err := number(c)
 	if err != nil {
 		return err
 	}
-	if err := a.Tokens.Revoke(c.Request().Context(), page.Actor(c), t.ID); err != nil {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	by := page.Once(c, form, func(token.Token) string { return tokensPath })
+	t, err := a.Tokens.Revoke(c.Request().Context(), by, id)
+	if path, again := page.Repeated(by, err); again {
+		return a.Redirect(c, path)
+	}
+	if err != nil {
 		return err
 	}
 	a.Flash(c, ui.Done, "“"+t.Name+"” is revoked. It is refused from now on.")

@@ -81,9 +81,14 @@ func TestATokenOfThePanel(t *testing.T) {
 	if _, ok := s.works(t, secret); !ok {
 		t.Fatal("asking revoked it")
 	}
-	after := owner.posted(ask[0], nil)
+	sent := form("form_key", confirm.value("input[name=form_key]"))
+	after := owner.posted(ask[0], sent)
 	if _, ok := s.works(t, secret); ok || after.words("#flashes") != "“Web <b>shop</b>” is revoked. It is refused from now on." || after.Find("tbody").Length() != 0 {
 		t.Errorf("afterwards it works: %t, %q", ok, after.words("main"))
+	}
+	owner.posted(ask[0], sent) // a double click leads where the first one did
+	if again := owner.post(ask[0], nil); again.Code != http.StatusNotFound {
+		t.Errorf("revoked again: %d", again.Code)
 	}
 }
 

@@ -240,6 +240,7 @@ func TestTransactionTypes(t *testing.T) {
 	if got := manager.post("/admin/types/try", draft).words("#earns"); got != "Earns 36 points" {
 		t.Errorf("without scripts it says %q", got)
 	}
+	draft.Set("form_key", manager.get("/admin/types/new").value("input[name=form_key]"))
 	refused := manager.post("/admin/types/new", draft)
 	if refused.Code != http.StatusUnprocessableEntity || refused.words(".invalid-feedback") != "The name field is required." {
 		t.Errorf("without a name: %d %q", refused.Code, refused.words(".invalid-feedback"))
@@ -255,6 +256,9 @@ func TestTransactionTypes(t *testing.T) {
 	made := manager.posted("/admin/types/new", draft)
 	if got := made.words("tbody tr"); got != "Catering <b> 3 points for every € 2.00 From € 10.00, at most 50 points From € 10.00, at most 50 points Deactivate" {
 		t.Errorf("list = %q", got)
+	}
+	if twice := manager.posted("/admin/types/new", draft); twice.Find("tbody tr").Length() != 1 {
+		t.Errorf("a double click makes %d types", twice.Find("tbody tr").Length())
 	}
 	path, _ := made.Find("tbody a").Attr("href")
 	draft.Set("points_per_unit", "4")

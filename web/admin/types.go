@@ -89,9 +89,9 @@ func (a *Admin) newType(c echo.Context) error {
 // typeForm shows the form of a type to be, or of one that exists.
 func (a *Admin) typeForm(c echo.Context, status int, old *transaction.Type, form *page.Form) error {
 	currency := page.Actor(c).Tenant.Currency
-	v := views.TypeForm{Frame: a.frame(c, "New transaction type", typesPath, ui.Crumb{Label: "Transaction types", Path: typesPath}), Action: typesPath + "/new", Button: "Make the type"}
+	v := views.TypeForm{Frame: a.frame(c, "New transaction type", typesPath, ui.Crumb{Label: "Transaction types", Path: typesPath}), Action: typesPath + "/new", Button: "Make the type", FormKey: a.NewFormKey()}
 	if old != nil {
-		v.Title, v.Action, v.Button = old.Name, typePath(old.ID), "Save"
+		v.Title, v.Action, v.Button, v.Began = old.Name, typePath(old.ID), "Save", form.Began()
 	}
 	v.Name = form.Field("name", "Name")
 	v.Name.Help = "What the till calls it: “Drinks”, “Lunch”, “Catering”."
@@ -185,8 +185,11 @@ func (a *Admin) addType(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.Actor(c)
+	by := page.Once(c, form, func(transaction.Type) string { return typesPath })
 	t, err := a.Transactions.AddType(c.Request().Context(), by, newTypeOf(form, by.Tenant.Currency))
+	if path, again := page.Repeated(by, err); again {
+		return a.Redirect(c, path)
+	}
 	if form.Refused(err) {
 		return a.typeForm(c, http.StatusUnprocessableEntity, nil, form)
 	}
@@ -239,9 +242,10 @@ func (a *Admin) editType(c echo.Context) error {
 	by := page.Actor(c)
 	n := newTypeOf(form, by.Tenant.Currency)
 	t, err := a.Transactions.EditType(c.Request().Context(), by, old.ID, transaction.EditType{
-		Name: core.Set(n.Name), RuleType: core.Set(string(n.RuleType)), Active: core.Set(form.Checked("active")),
-		PointsPerUnit: core.Set(n.PointsPerUnit), UnitCents: core.Set(n.UnitCents), StampsPerTransaction: core.Set(n.StampsPerTransaction),
-		MinSpendCents: core.Set(n.MinSpendCents), MaxAward: core.Optional[int64]{Set: true, Value: n.MaxAward}, Unreadable: n.Unreadable,
+		Name: touched(form, &n.Name, "name"), RuleType: touched(form, new(string(n.RuleType)), "rule_type"), Active: touched(form, new(form.Checked("active")), "active"),
+		PointsPerUnit: touched(form, &n.PointsPerUnit, "points_per_unit"), UnitCents: touched(form, &n.UnitCents, "unit_cents"),
+		StampsPerTransaction: touched(form, &n.StampsPerTransaction, "stamps_per_transaction"),
+		MinSpendCents:        touched(form, &n.MinSpendCents, "min_spend_cents"), MaxAward: touched(form, n.MaxAward, "max_award"), Unreadable: n.Unreadable,
 	})
 	if form.Refused(err) {
 		return a.typeForm(c, http.StatusUnprocessableEntity, &old, form)

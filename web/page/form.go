@@ -67,16 +67,16 @@ func (f *Form) Filled(name string) *string {
 	return f.Text(name)
 }
 
-// Integer is a field's whole number, or nil where nothing was typed. A comma is only read
-// between thousands: 12,50 is no number of points.
+// Integer is a field's whole number, or nil where nothing was typed. A comma or a space is
+// only read between thousands: 12,50 is no number of points.
 func (f *Form) Integer(name string) *int64 {
-	text := strings.NewReplacer(" ", "", nbsp, "").Replace(f.Value(name))
+	text := plainMarks.Replace(strings.TrimSpace(f.Value(name)))
 	if text == "" {
 		return nil
 	}
 	text = strings.Replace(text, "−", "-", 1)
 	sign := text[:len(text)-len(strings.TrimLeft(text, "+-"))]
-	n, err := strconv.ParseInt(sign+ungrouped(text[len(sign):], ","), 10, 64)
+	n, err := strconv.ParseInt(sign+ungrouped(strings.TrimSpace(text[len(sign):]), ", "), 10, 64)
 	if err != nil {
 		f.unreadable(name, core.MustBe(name, "a whole number"))
 		return nil
@@ -132,6 +132,30 @@ func (f *Form) Require(name string) {
 		f.unreadable(name, core.Missing(name))
 	}
 }
+
+// beganKey is the field of a record's form that keeps what the others began with.
+const beganKey = "began"
+
+// Began is what the form began with: for a hidden field, by which Touched knows it again.
+func (f *Form) Began() string {
+	if f.Values.Has(beganKey) {
+		return f.Value(beganKey)
+	}
+	return f.Values.Encode()
+}
+
+// Touched reports whether somebody changed one of these fields. What nobody touched is not
+// to be written: a colleague may have changed it since the form was shown. Of a form that
+// does not tell what it began with, every field was.
+func (f *Form) Touched(names ...string) bool {
+	began, err := url.ParseQuery(f.Value(beganKey))
+	return err != nil || !f.Values.Has(beganKey) || slices.ContainsFunc(names, func(name string) bool {
+		return unbroken(began.Get(name)) != unbroken(f.Value(name))
+	})
+}
+
+// unbroken is a text with its line breaks as they were before a browser sent them.
+func unbroken(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 func (f *Form) unreadable(name, message string) {
 	if f.Unreadable == nil {

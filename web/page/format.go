@@ -126,8 +126,7 @@ func ParseAmount(text, code string) (cents int64, ok bool) {
 	for _, mark := range []string{t.symbol, code} {
 		text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSuffix(text, mark), mark))
 	}
-	text = strings.NewReplacer(" ", "", nbsp, "", "\u202f", "", "'", "", "’", "").Replace(text)
-	whole, fraction := split(text, t.scale)
+	whole, fraction := split(plainMarks.Replace(text), t.scale)
 	if whole == "" || len(fraction) > t.scale || len(whole) > 16 {
 		return 0, false
 	}
@@ -138,22 +137,25 @@ func ParseAmount(text, code string) (cents int64, ok bool) {
 	return int64(n), true
 }
 
+// plainMarks are what may stand between thousands besides a point or a comma.
+var plainMarks = strings.NewReplacer(nbsp, " ", "\u202f", " ", "\u2009", " ", "’", "'")
+
 // split parts an amount at its decimal mark: the last point or comma, unless exactly
 // three digits follow and it could as well group thousands.
 func split(text string, scale int) (whole, fraction string) {
 	at := strings.LastIndexAny(text, ".,")
 	if at < 0 {
-		return text, ""
+		return ungrouped(text, " '"), ""
 	}
 	whole, fraction = text[:at], text[at+1:]
 	mark := text[at : at+1]
-	if len(fraction) == 3 && scale == 3 && mark == "," && !strings.ContainsAny(whole, ".,") {
+	if len(fraction) == 3 && scale == 3 && mark == "," && !strings.ContainsAny(whole, "., '") {
 		return "", "" // 12,500 dinars: twelve and a half, or twelve thousand five hundred
 	}
 	if len(fraction) == 3 && scale != 3 || strings.Contains(whole, mark) {
 		whole, fraction = text, ""
 	}
-	return ungrouped(whole, ".,"), fraction
+	return ungrouped(whole, "., '"), fraction
 }
 
 // ungrouped takes the marks between thousands out, or returns "" where they do not

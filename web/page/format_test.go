@@ -37,7 +37,7 @@ func TestParseAmount(t *testing.T) {
 	for text, want := range map[string]int64{
 		"24.50": 2450, "24,50": 2450, "24": 2400, "24.5": 2450, "0": 0, "0,05": 5, " € 24.50 ": 2450, "24.50 EUR": 2450,
 		"1,234.50": 123450, "1.234,50": 123450, "1 234,50": 123450, "1'234.50": 123450, "1,234": 123400, "1.234.567": 123456700,
-		"12,345,678.90": 1234567890,
+		"12,345,678.90": 1234567890, "1\u202f234,50": 123450, "1 234": 123400, "\t24.50\t": 2450, "1’234": 123400,
 	} {
 		if got, ok := page.ParseAmount(text, "EUR"); !ok || got != want {
 			t.Errorf("%q = %d, %t; want %d", text, got, ok, want)
@@ -45,6 +45,7 @@ func TestParseAmount(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "-1", "+1", "abc", "1e3", "24.505.1", "12,34,56", "1,23.4.5", ".", ",5", "24.5678", "99999999999999999999", "1.2,3", "1234.567,8", "0x10", "１２",
+		"24 50", "24 5", "24\t50", "2 4.50", "1 234.567", "12'50", "1 2345",
 	} {
 		if got, ok := page.ParseAmount(text, "EUR"); ok {
 			t.Errorf("%q is read as %d", text, got)
@@ -53,7 +54,7 @@ func TestParseAmount(t *testing.T) {
 	if got, ok := page.ParseAmount("1234", "JPY"); !ok || got != 1234 {
 		t.Errorf("1234 JPY = %d, %t", got, ok)
 	}
-	for text, want := range map[string]int64{"1.234": 1234, "12.5": 12500, "12,5": 12500, "1,234.500": 1234500, "1.234,500": 1234500, "1,234,567": 1234567000} {
+	for text, want := range map[string]int64{"1.234": 1234, "12.5": 12500, "12,5": 12500, "1,234.500": 1234500, "1.234,500": 1234500, "1,234,567": 1234567000, "1 234,500": 1234500} {
 		if got, ok := page.ParseAmount(text, "KWD"); !ok || got != want {
 			t.Errorf("%s KWD = %d, %t; want %d", text, got, ok, want)
 		}

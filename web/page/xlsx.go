@@ -121,7 +121,8 @@ func (b *book) row(cells ...any) error {
 	}
 	for i, cell := range cells {
 		if at, ok := cell.(time.Time); ok {
-			cells[i] = excelize.Cell{StyleID: b.clock, Value: at}
+			// A spreadsheet rounds: the last second of a minute would be shown as the next one.
+			cells[i] = excelize.Cell{StyleID: b.clock, Value: at.Truncate(time.Minute)}
 			if at.IsZero() {
 				cells[i] = nil
 			}

@@ -72,7 +72,7 @@ func TestXLSX(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := time.Date(2026, 11, 20, 23, 5, 30, 0, time.UTC).In(zone)
+	at := time.Date(2026, 11, 20, 23, 5, 59, 999_000_000, time.UTC).In(zone)
 	got := workbook(t, 100, func(row func(...any) error) error {
 		return errors.Join(
 			row("Åsa <b> & \"Öhrn\"", int64(1_234_567), at),

@@ -1,0 +1,81 @@
+package admin_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+)
+
+// Two people have the same record open. Whoever saves last changes what they changed, and
+// does not put back what they only looked at.
+func TestTwoPeopleEditTheSameRecord(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	made, err := s.Coupons.Add(t.Context(), s.by, coupon.New{
+		Name: new("Ten off"), Description: new("For you.\nReally."), BenefitType: new("percent"), BenefitValue: new(int64(10)), MaxPerCustomer: new(int64(1)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rewardPath := s.offer(t, "Mug", 10, 6)
+	one, two := s.signedIn(t, core.Owner), s.signedIn(t, core.Owner)
+	for _, c := range []struct {
+		path, form           string
+		name, changed        string // what the first one changes
+		other, changedByLast string
+	}{
+		{s.path() + "/edit", "#customer", "phone", "0701740699", "first_name", "Elsa Maria"},
+		{s.path() + "/edit", "#customer", "email", "elsa@example.com", "last_name", "Bergström"},
+		{rewardPath + "/edit", "main form.form-card", "points_cost", "75", "description", "It is\r\nred."},
+		{rewardPath + "/edit", "main form.form-card", "description", "It is\r\nblue.", "name", "Cup"},
+		{"/admin/coupons/" + made.ID.String() + "/edit", "main form.form-card", "percent", "25", "max_redemptions", "100"},
+		{"/admin/coupons/" + made.ID.String() + "/edit", "main form.form-card", "expires_at", "2031-05-01", "name", "A quarter off"},
+		{"/admin/types/" + s.typeID, "main form.row", "min_spend_cents", "2.00", "max_award", "50"},
+		{"/admin/types/" + s.typeID, "main form.row", "name", "Drinks", "unit_cents", "2.00"},
+		{"/admin/settings/business", "main form[action$=business]", "timezone", "Asia/Tokyo", "name", "Bar"},
+		{"/admin/settings/business", "main form[action$=business]", "name", "Pub", "country", "SE"},
+	} {
+		first, last := one.get(c.path).sends(c.form), two.get(c.path).sends(c.form)
+		first.Set(c.name, c.changed)
+		one.posted(c.path, first)
+		last.Set(c.other, c.changedByLast)
+		two.posted(c.path, last)
+		now := one.get(c.path).sends(c.form)
+		if got := []string{now.Get(c.name), now.Get(c.other)}; got[0] != strings.ReplaceAll(c.changed, "\r", "") || got[1] != strings.ReplaceAll(c.changedByLast, "\r", "") {
+			t.Errorf("%s: %s and %s are %q, want %q and %q", c.path, c.name, c.other, got, c.changed, c.changedByLast)
+		}
+	}
+}
+
+// What a refused form began with is known when it is sent again; and a field that was
+// emptied is one that was changed.
+func TestARefusedEditKnowsWhatItBeganWith(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	path := s.path() + "/edit"
+	draft := s.manager.get(path).sends("#customer")
+	draft.Set("email", "elsa@example.com")
+	s.manager.posted(path, draft)
+
+	draft = s.manager.get(path).sends("#customer")
+	draft.Set("first_name", "")
+	refused := s.manager.post(path, draft)
+	if refused.Code != http.StatusUnprocessableEntity {
+		t.Fatalf("without a name: %d", refused.Code)
+	}
+	draft = s.manager.get(path).sends("#customer") // somebody else meanwhile
+	draft.Set("phone", "0701740699")
+	s.manager.posted(path, draft)
+
+	again := refused.sends("#customer")
+	again.Set("first_name", "Ella")
+	again.Set("email", "")
+	s.manager.posted(path, again)
+	now := s.manager.get(path).sends("#customer")
+	if got := now.Get("first_name") + " " + now.Get("phone") + " " + now.Get("email"); got != "Ella 0701740699 " {
+		t.Errorf("Elsa is %q", got)
+	}
+}
