@@ -70,6 +70,10 @@ func picture(check *core.Check, file *[]byte) *Picture {
 		check.Add("logo", core.MustBe("logo", "a PNG, JPEG or WebP picture"))
 	case config.Width > maxLogoSide || config.Height > maxLogoSide:
 		check.Add("logo", fmt.Sprintf("The logo field must not be greater than %d pixels a side.", maxLogoSide))
+	default: // small enough to be read to its end
+		if _, _, err := image.Decode(bytes.NewReader(*file)); err != nil {
+			check.Add("logo", core.MustBe("logo", "a PNG, JPEG or WebP picture"))
+		}
 	}
 	return &Picture{Type: "image/" + format, Bytes: *file}
 }
