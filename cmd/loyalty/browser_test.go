@@ -456,7 +456,7 @@ func testWayBack(t *testing.T, c cafe) {
 	}
 }
 
-// "sign-in and customers with JavaScript off"
+// "Sign-in, customers and their sales work with JavaScript off".
 func testWithoutJavaScript(t *testing.T, c cafe) {
 	p := c.page(t)
 	p.WithoutJavaScript()
@@ -474,4 +474,14 @@ func testWithoutJavaScript(t *testing.T, c cafe) {
 	p.Fill("Phone", "+46 74 111 22 33")
 	p.Within("main").Click("Add customer")
 	p.WaitFor("Ylva Ekdahl is a customer now.")
+
+	p.Within("main").Click("Record a sale")
+	p.Fill("Amount", "24.50")
+	p.Click("Record the sale")
+	p.WaitFor("€\u00a024.50 recorded: 24 points earned.")
+	p.Click("Sales")
+	p.Within("#history tbody").Click("Void")
+	p.WaitFor("This cannot be undone.")
+	p.Click("Void the sale")
+	p.WaitFor("The sale is voided, and the 24 points it earned are taken back.")
 }

@@ -394,6 +394,26 @@ func TestWriteData(t *testing.T) {
 	}
 }
 
+// "Download of all data of a customer": a table that begins to name customers belongs into
+// WriteData, and what it says of them into Erase.
+func TestEveryTableThatNamesCustomersIsKnown(t *testing.T) {
+	t.Parallel()
+	var tables []string
+	err := dbtest.DB(t).Pool().QueryRow(t.Context(), `
+		select array_agg(table_name::text order by table_name::text)
+		from information_schema.columns
+		where table_schema = 'loyalty'
+			and column_name like 'customer%id%'`).Scan(&tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The customers that a send was for hold its vouchers.
+	want := []string{"account", "coupon_send", "ledger_entry", "redemption", "transaction", "voucher"}
+	if diff := cmp.Diff(want, tables); diff != "" {
+		t.Errorf("tables (-want +got):\n%s", diff)
+	}
+}
+
 // However many there are, every record is written once, in order.
 func TestWriteDataOfAFaithfulCustomer(t *testing.T) {
 	t.Parallel()

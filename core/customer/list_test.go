@@ -11,6 +11,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
 )
 
 // born makes a customer created exactly at that instant, which no running clock does.
@@ -259,6 +260,7 @@ func TestAPageStaysWhereItWas(t *testing.T) {
 	s := newShop(t)
 	for i := range 4 {
 		s.made(t, fmt.Sprintf("070 174 06 0%d", i), nil)
+		dbtest.Tick(s.db)
 	}
 	first, err := s.List(t.Context(), s.by, customer.Filter{}, core.Page{Size: 2})
 	if err != nil {

@@ -103,6 +103,9 @@ func asJPEG(b *bytes.Buffer, m image.Image) error { return jpeg.Encode(b, m, nil
 func asGIF(b *bytes.Buffer, m image.Image) error { return gif.Encode(b, m, nil) }
 
 // A WebP picture of one pixel: nothing here can make one.
+// half is what of a file has arrived when it breaks off.
+func half(file []byte) []byte { return file[:len(file)/2] }
+
 func webp(t *testing.T) []byte {
 	t.Helper()
 	b, err := base64.StdEncoding.DecodeString("UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAgA0JaQAA3AA/vuUAAA=")
@@ -204,6 +207,7 @@ func TestLogos(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	const other, large, wide = "The logo field must be a PNG, JPEG or WebP picture.", "The logo field must not be greater than 256 kilobytes.", "The logo field must not be greater than 2000 pixels a side."
+	const broken = "The logo field must be a picture that can be read to its end. Save it anew as PNG."
 	full := append(encoded(t, 9, 9, asPNG), make([]byte, 256<<10)...)[:256<<10]
 	for _, c := range []struct {
 		name, kind string
@@ -220,8 +224,10 @@ func TestLogos(t *testing.T) {
 		{"GIF", "", encoded(t, 9, 9, asGIF), other},
 		{"SVG", "", []byte(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`), other},
 		{"HTML", "", []byte("<!doctype html>"), other},
-		{"half a picture", "", encoded(t, 90, 90, asPNG)[:60], "The logo field must be a picture that can be read to its end. Save it anew as PNG."},
 		{"half a head", "", encoded(t, 9, 9, asPNG)[:20], other},
+		{"half a PNG", "", half(encoded(t, 90, 90, asPNG)), broken},
+		{"half a JPEG", "", half(encoded(t, 90, 90, asJPEG)), broken},
+		{"half a WebP", "", half(webp(t)), broken},
 		{"nothing", "", []byte{}, other},
 	} {
 		t.Run(c.name, func(t *testing.T) {

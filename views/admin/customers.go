@@ -8,6 +8,8 @@ type CustomerList struct {
 	Search  ui.Field
 	Status  ui.Field
 	Sort    ui.Field
+	From    ui.Field
+	To      ui.Field
 	Problem ui.Problem
 	Rows    []CustomerRow
 	Pager   ui.Pager

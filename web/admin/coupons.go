@@ -433,7 +433,7 @@ func (a *Admin) showCoupon(c echo.Context) error {
 
 func redeemedVoucher(r coupon.RedeemedVoucher, zone *time.Location) views.RedeemedVoucher {
 	v := views.RedeemedVoucher{
-		Customer: r.CustomerName, CustomerPath: customerPath(r.CustomerID), When: page.Time(*r.RedeemedAt, zone), Sent: page.Date(r.CreatedAt, zone),
+		Customer: toldName(r.CustomerName), CustomerPath: customerPath(r.CustomerID), When: page.Time(*r.RedeemedAt, zone), Sent: page.Date(r.CreatedAt, zone),
 	}
 	if r.RedemptionID != nil {
 		v.RedemptionPath = redemptionPath(*r.RedemptionID)

@@ -454,7 +454,8 @@ func TestErasingACustomer(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	manager := s.signedIn(t, core.Manager)
-	sale := s.sold(manager, "24")
+	sale := s.sold(manager, "34")
+	s.redeemed(t)
 	asked := manager.get(s.path() + "/erase")
 	if got := asked.words("main"); asked.words("h1") != "Erase Elsa Berg <b>?" || !strings.Contains(got, "What they still have: 24 points and 0 stamps") {
 		t.Errorf("asked %q", got)
@@ -473,7 +474,7 @@ func TestErasingACustomer(t *testing.T) {
 	if got := done.words(".page-header .btn-list"); got != "" || done.Find("#customer a, #customer button").Length() != 0 {
 		t.Errorf("an erased customer offers %q", got)
 	}
-	if got, _ := done.Find(".timeline-entry a").Attr("href"); got != sale || done.words(".customer-balances") != "Points 24 Stamps 0" {
+	if got, _ := done.Find(".timeline-entry a").Last().Attr("href"); got != sale || done.words(".customer-balances") != "Points 24 Stamps 0" {
 		t.Errorf("of the ledger is left %q, %q", got, done.words(".customer-balances"))
 	}
 	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate"} {
@@ -484,6 +485,11 @@ func TestErasingACustomer(t *testing.T) {
 	for p, sent := range map[string]string{"/activate": "", "/adjust": "reason"} {
 		if a := manager.post(s.path()+p, form("unit", "points", "amount", "1", "reason", sent)); a.Code != http.StatusUnprocessableEntity {
 			t.Errorf("POST %s of an erased customer: %d", p, a.Code)
+		}
+	}
+	for _, p := range []string{"/admin/transactions", "/admin/transactions?customer_ulid=" + s.elsa.ID.String(), "/admin/redemptions?status=all", sale} {
+		if got := manager.get(p).words("main"); !strings.Contains(got, "Erased") || strings.Contains(got, "Erased Erased") {
+			t.Errorf("%s calls them %q", p, got)
 		}
 	}
 	list := manager.get("/admin/customers")

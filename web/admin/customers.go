@@ -65,7 +65,7 @@ func customerStatus(c customer.Customer) ui.Badge {
 // searched for, and for the further pages of a search.
 func (a *Admin) listCustomers(c echo.Context) error {
 	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
-	filter := customer.Filter{Search: q.Filled("search"), Status: q.Filled("status")}
+	filter := customerFilter(q)
 	sort := customer.Newest
 	if q.Filled("sort") != nil {
 		sort = customer.Sort(q.Value("sort"))
@@ -90,6 +90,8 @@ func (a *Admin) listCustomers(c echo.Context) error {
 		ui.Option{Label: "Everybody"}, ui.Option{Value: string(customer.Active), Label: "Active"}, ui.Option{Value: string(customer.Inactive), Label: "Inactive"})
 	v.Sort.Options = q.Options("sort",
 		ui.Option{Value: string(customer.Newest), Label: "Newest"}, ui.Option{Value: string(customer.ByName), Label: "Last name"})
+	v.From, v.To = q.Field("created_from", "Created from"), q.Field("created_to", "Created to")
+	v.From.Label, v.To.Label = "Created", "to" // one line on a phone
 	v.Problem = q.Problem()
 	for _, r := range list.Items {
 		v.Rows = append(v.Rows, customerRow(r, a.Now(), by.Tenant.TimeZone))
@@ -108,6 +110,13 @@ func (a *Admin) listCustomers(c echo.Context) error {
 		v.Wanted, v.AddPath = customerToBe(*filter.Search)
 	}
 	return a.Render(c, status, views.CustomerListPage(v), views.CustomerTable(v))
+}
+
+// customerFilter reads the filter of a list of customers.
+func customerFilter(q *page.Form) customer.Filter {
+	return customer.Filter{
+		Search: q.Filled("search"), Status: q.Filled("status"), CreatedFrom: q.Date("created_from"), CreatedTo: q.Date("created_to"),
+	}
 }
 
 // customerFile is the address of the same list as a file.

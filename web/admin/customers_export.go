@@ -19,11 +19,15 @@ func (a *Admin) customerExportRoutes() []route {
 	}
 }
 
-// exported is the filter of a list of customers, and what the file of it is called.
-func (a *Admin) exported(c echo.Context) (f customer.Filter, name string) {
+// exported is the filter of a list of customers, and what the file of it is called. One
+// that cannot be read is refused here: core would export everybody.
+func (a *Admin) exported(c echo.Context) (f customer.Filter, name string, err error) {
 	q := page.Query(c.QueryParams())
-	f = customer.Filter{Search: q.Filled("search"), Status: q.Filled("status")}
-	return f, "customers-" + isoDate(a.localToday(page.Actor(c)))
+	f, name = customerFilter(q), "customers-"+isoDate(a.localToday(page.Actor(c)))
+	if len(q.Unreadable) > 0 {
+		err = core.Invalid(q.Unreadable)
+	}
+	return f, name, err
 }
 
 // The columns are called as an import knows them, and hold what it reads.
@@ -56,7 +60,10 @@ func exportCells(r customer.Row) []any {
 // customersCSV is the list as a file, in the time of the business.
 func (a *Admin) customersCSV(c echo.Context) error {
 	by := page.Actor(c)
-	f, name := a.exported(c)
+	f, name, err := a.exported(c)
+	if err != nil {
+		return err
+	}
 	header := make([]string, len(exportColumns))
 	for i, column := range exportColumns {
 		header[i] = column.Heading
@@ -76,7 +83,10 @@ func (a *Admin) customersCSV(c echo.Context) error {
 // customersXLSX is the same as a workbook.
 func (a *Admin) customersXLSX(c echo.Context) error {
 	by := page.Actor(c)
-	f, name := a.exported(c)
+	f, name, err := a.exported(c)
+	if err != nil {
+		return err
+	}
 	return a.XLSX(c, name+".xlsx", "Customers", exportColumns, func(row func(...any) error) error {
 		return a.Customers.Export(c.Request().Context(), by, f, func(r customer.Row) error {
 			var visit time.Time

@@ -33,9 +33,9 @@ func TestExportingCustomers(t *testing.T) {
 	if _, err := s.Customers.Edit(ctx, s.by, made[0].ID, customer.Edit{Status: core.Set("inactive")}); err != nil {
 		t.Fatal(err)
 	}
-	list := b.get("/admin/customers?status=active&search=ek")
+	list := b.get("/admin/customers?status=active&search=ek&created_from=2020-01-01")
 	csv := list.Find("a:contains('As CSV')").AttrOr("href", "")
-	if csv != "/admin/customers/export.csv?search=ek&status=active" || list.Find("a:contains('As Excel')").AttrOr("href", "") != strings.Replace(csv, "csv", "xlsx", 1) {
+	if csv != "/admin/customers/export.csv?created_from=2020-01-01&search=ek&status=active" || list.Find("a:contains('As Excel')").AttrOr("href", "") != strings.Replace(csv, "csv", "xlsx", 1) {
 		t.Fatalf("the list leads to %q", csv)
 	}
 	since := func(c customer.Upserted) string {
@@ -93,6 +93,9 @@ func TestExportsThatAreRefused(t *testing.T) {
 		a := s.signedIn(t, core.Manager).ask(http.MethodGet, path+"?status=erased", nil)
 		if a.Code != http.StatusUnprocessableEntity || a.Header().Get("Content-Disposition") != "" || a.words(".empty-subtitle") != "The selected status is invalid." {
 			t.Errorf("%s: %d %s", kind, a.Code, a.words(".empty-subtitle"))
+		}
+		if a := s.signedIn(t, core.Manager).ask(http.MethodGet, path+"?created_from=soon", nil); a.Code != http.StatusUnprocessableEntity || a.Header().Get("Content-Disposition") != "" {
+			t.Errorf("%s since no day: %d", kind, a.Code)
 		}
 		if a := s.signedIn(t, core.Cashier).ask(http.MethodGet, path, nil); a.Code != http.StatusForbidden {
 			t.Errorf("%s as a cashier = %d", kind, a.Code)

@@ -76,10 +76,16 @@ func TestTheCustomerList(t *testing.T) {
 	}
 	manager := s.signedIn(t, core.Manager)
 	s.sold(manager, "5")
+	_, err := s.db.Pool().Exec(t.Context(), "update loyalty.customer set created_at = '2020-01-31 12:00Z' where tenant_id = $1 and id = $2", s.by.Tenant.ID, s.elsa.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for query, want := range map[string]string{
 		"": "Zoe Bergman, Åke Ahl, Elsa Berg <b>", "sort=name": "Åke Ahl, Elsa Berg <b>, Zoe Bergman",
 		"search=erg": "Zoe Bergman, Elsa Berg <b>", "search=070174": "Zoe Bergman, Åke Ahl", "search=4+06+05": "Åke Ahl",
 		"search=erg&status=active": "Elsa Berg <b>", "status=inactive": "Zoe Bergman",
+		"created_from=2020-02-01": "Zoe Bergman, Åke Ahl", "created_to=2020-01-31": "Elsa Berg <b>", "created_from=2020-01-31&created_to=2020-01-31": "Elsa Berg <b>",
+		"created_from=2020-02-01&search=erg": "Zoe Bergman", "created_to=2020-01-30": "",
 	} {
 		if got := names(manager.get("/admin/customers?" + query)); got != want {
 			t.Errorf("%q shows %s, want %s", query, got, want)
@@ -97,6 +103,21 @@ func TestTheCustomerList(t *testing.T) {
 	}
 	if got := manager.get("/admin/customers?sort=name&search=erg").words(".card-footer p"); got != "2 customers, the newest first: what was searched for is not ordered by name" {
 		t.Errorf("a search by name says %q", got)
+	}
+}
+
+// A filter that cannot be read is said, and what was typed stays.
+func TestFilteringCustomersByDay(t *testing.T) {
+	t.Parallel()
+	b := newTill(t).signedIn(t, core.Cashier)
+	for query, want := range map[string]string{
+		"created_from=2026-02-02&created_to=2026-02-01": "The created to field must be a date after or equal to created from.",
+		"created_from=soon&created_to=2026-02-01":       "The created from field must be a date such as 2026-11-21.",
+	} {
+		a := b.ask(http.MethodGet, "/admin/customers?"+query, nil)
+		if a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.words(".alert"), want) || a.Find("[name=created_to]").AttrOr("value", "") != "2026-02-01" {
+			t.Errorf("%s: %d %q", query, a.Code, a.words(".alert"))
+		}
 	}
 }
 

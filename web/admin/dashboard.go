@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -231,6 +232,12 @@ func wholeName(first, last string) string {
 		return first
 	}
 	return first + " " + last
+}
+
+// toldName is the name of a customer as lists of what they did have it.
+func toldName(name string) string {
+	first, last, _ := strings.Cut(name, " ")
+	return wholeName(first, last)
 }
 
 // firstSteps shows a new business what to do, until it has a sale.

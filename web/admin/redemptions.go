@@ -131,7 +131,7 @@ func (a *Admin) redemptionRow(by core.Actor, n reward.NamedRedemption) views.Red
 	zone := by.Tenant.TimeZone
 	row := views.RedemptionRow{
 		ID: n.ID.String(), Path: redemptionPath(n.ID), Reward: n.RewardName, Cost: paid(n),
-		Customer: n.CustomerName, CustomerPath: customerPath(n.CustomerID),
+		Customer: toldName(n.CustomerName), CustomerPath: customerPath(n.CustomerID),
 		When: page.Time(n.CreatedAt, zone), Status: redemptionStatus[n.Status],
 	}
 	switch {

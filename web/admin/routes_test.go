@@ -2,13 +2,17 @@ package admin_test
 
 import (
 	"compress/gzip"
+	"fmt"
 	"io"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/session"
 	"example.com/loyalty/web/admin"
 )
 
@@ -70,6 +74,97 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 				t.Errorf("%s %s as %s: the page of %d leads nowhere", r.Method, r.Path, role, a.Code)
 			}
 		}
+	}
+}
+
+// records are one of each kind that a route names, by the path of its noun.
+func (s *counter) records(t *testing.T, owner *browser) map[string]string {
+	t.Helper()
+	branch, err := s.Locations.Add(t.Context(), s.by, location.New{Name: new("Harbour")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mug := s.offer(t, "Mug", 30, 2)
+	owner.post(tokens+"/new", owner.tokenForm("Web shop", "customers:read"))
+	records := map[string]string{
+		"/admin/types/": s.typeID, "/admin/locations/": strconv.FormatInt(branch.ID, 10), staffPages + "/": s.cashier.person.ID,
+		"/admin/settings/security/sessions/": session.ID(s.cashier.cookie.Value),
+	}
+	for _, path := range []string{
+		"/admin/customers/" + s.elsa.ID.String(), s.sold(s.manager, "5"), mug, s.redeem(t, mug), s.made(t, percentOff("Spring", "10")),
+		s.manager.uploaded(someCustomers), strings.TrimSuffix(owner.get(tokens).paths("tbody a")[0], "/revoke"),
+	} {
+		records[path[:strings.LastIndex(path, "/")+1]] = path[strings.LastIndex(path, "/")+1:]
+	}
+	return records
+}
+
+// everything is each row of the shop, as text.
+func (s *shop) everything(t *testing.T) string {
+	t.Helper()
+	var tables []string
+	err := s.db.Pool().QueryRow(t.Context(), `
+		select array_agg(table_name::text)
+		from information_schema.columns
+		where table_schema = 'loyalty'
+			and column_name = 'tenant_id'`).Scan(&tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, table := range tables {
+		var rows string
+		err := s.db.Pool().QueryRow(t.Context(), "select coalesce(string_agg(x::text, ' ' order by x::text), '') from loyalty."+table+" x where tenant_id = $1",
+			s.by.Tenant.ID).Scan(&rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(&all, table, rows)
+	}
+	return all.String()
+}
+
+// "… and as another tenant's owner": at home, where they are signed in, records of others
+// are as if there were none, on every route that names one, and nothing becomes of them.
+func TestRecordsOfOthersAreNotThere(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	owner := s.signedIn(t, core.Owner)
+	records, before := s.records(t, owner), s.everything(t)
+	other := newShop(t)
+	stranger := other.signedIn(t, core.Owner)
+	own := other.everything(t)
+	filled := form(
+		"first_name", "Mine", "last_name", "Mine", "phone", "070 174 06 05", "name", "Mine", "active", "0", "role", "owner", "change", "5", "understood", "1",
+		"unit", "points", "amount", "5", "reason", "Mine", "rule_type", "points", "points_per_unit", "1", "unit_cents", "1", "points_cost", "1", "column_0", "phone",
+	)
+	for _, r := range admin.Routes() {
+		noun, rest, names := strings.Cut(r.Path, ":")
+		if !names || r.Least == "" {
+			continue
+		}
+		record, known := records[noun]
+		if !known {
+			t.Errorf("there is no record for %s", r.Path)
+		}
+		_, action, _ := strings.Cut(rest, "/")
+		path := strings.TrimSuffix(noun+record+"/"+action, "/")
+		a := stranger.ask(http.MethodGet, path, nil)
+		if r.Method == http.MethodPost {
+			a = stranger.post(path, filled)
+		}
+		if a.Code != http.StatusNotFound {
+			t.Errorf("%s %s = %d, want 404", r.Method, r.Path, a.Code)
+		}
+	}
+	for noun, record := range records {
+		if noun != "/admin/settings/security/sessions/" { // have no page
+			page := map[string]string{tokens + "/": "/revoke"}[noun]
+			owner.get(noun + record + page)
+		}
+	}
+	if s.everything(t) != before || other.everything(t) != own {
+		t.Error("something became of them")
 	}
 }
 

@@ -68,7 +68,7 @@ func (a *Admin) listTransactions(c echo.Context) error {
 		v.Hidden = []ui.Pair{{Name: "customer_ulid", Value: *filter.CustomerID}}
 		v.Customer = "this customer"
 		if len(list.Items) > 0 {
-			v.Customer = list.Items[0].CustomerName
+			v.Customer = toldName(list.Items[0].CustomerName)
 		}
 	}
 	if !page.IsFragment(c) {
@@ -131,7 +131,7 @@ var sources = map[transaction.Source]string{transaction.API: "API", transaction.
 func (a *Admin) transactionRow(by core.Actor, sale transaction.Named) views.TransactionRow {
 	row := views.TransactionRow{
 		Path: transactionPath(sale.ID), When: page.Time(sale.CreatedAt, by.Tenant.TimeZone),
-		Customer: sale.CustomerName, CustomerPath: customerPath(sale.CustomerID), Type: sale.TypeName,
+		Customer: toldName(sale.CustomerName), CustomerPath: customerPath(sale.CustomerID), Type: sale.TypeName,
 		Spend: page.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: earned(sale.Transaction),
 		Where: sources[sale.Source] + ", " + sale.ActorName, Voided: sale.Status == transaction.Voided,
 	}
