@@ -225,6 +225,24 @@ func TestASaleOfAnotherBusinessIsNotThere(t *testing.T) {
 	}
 }
 
+// "Money in its currency": the form of a type speaks of amounts that there are in it.
+func TestATypeInOtherCurrencies(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(t, core.Owner)
+	for currency, want := range map[string]string{
+		"EUR": "1.00 24.50 Only whole multiples count: 2.50 earns as much as 2.00.",
+		"JPY": "100 2450 Only whole multiples count: 250 earns as much as 200.",
+		"KWD": "0.100 2.450 Only whole multiples count: 0.250 earns as much as 0.200.",
+	} {
+		owner.posted("/admin/settings/business", form("currency", currency))
+		page := owner.get("/admin/types/new")
+		if got := page.value("#field-unit_cents") + " " + page.value("#field-example") + " " + page.words(".only-points .form-hint"); got != want {
+			t.Errorf("in %s: %q, want %q", currency, got, want)
+		}
+	}
+}
+
 // A live "what would 24.50 earn?" preview, of a rule that is still being typed.
 func TestTransactionTypes(t *testing.T) {
 	t.Parallel()

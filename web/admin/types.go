@@ -108,7 +108,7 @@ func (a *Admin) typeForm(c echo.Context, status int, old *transaction.Type, form
 	v.Problem = form.Problem()
 	symbol := page.Symbol(currency)
 	v.Points.Mode, v.Stamps.Mode, v.Most.Mode = "numeric", "numeric", "numeric"
-	v.Per.Before, v.Per.Mode, v.Per.Help = symbol, "decimal", "Only whole multiples count: 2.50 earns as much as 2.00."
+	v.Per.Before, v.Per.Mode, v.Per.Help = symbol, "decimal", "Only whole multiples count: "+page.Amount(250, currency)+" earns as much as "+page.Amount(200, currency)+"."
 	v.Least.Before, v.Least.Mode, v.Least.Optional, v.Least.Help = symbol, "decimal", true, "A smaller sale is recorded and earns nothing."
 	v.Most.After, v.Most.Optional, v.Most.Help = "per sale", true, "However much is spent."
 	v.Example = form.Field("example", "What would this earn?")
