@@ -223,6 +223,10 @@ func firstLetter(name string) string {
 	return ""
 }
 
+// loose lets a number and its unit part where they do not fit on one line: before the number
+// itself is broken.
+func loose(text string) string { return strings.ReplaceAll(text, "\u00a0", " ") }
+
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 func chartKind(c Chart) string {

@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"strings"
 	"testing"
 
 	"example.com/loyalty/views/ui"
@@ -15,5 +16,17 @@ func TestInitials(t *testing.T) {
 		if got := ui.Initials(name); got != want {
 			t.Errorf("%q = %q, want %q", name, got, want)
 		}
+	}
+}
+
+// On a phone, an amount parts from its currency before it is broken itself.
+func TestAFigureMayPartFromItsUnit(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	if err := ui.FigureCard(ui.Figure{Label: "Spend", Icon: "receipt", Value: "KWD\u00a02,274.834"}).Render(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), ">KWD 2,274.834<") {
+		t.Error(b.String())
 	}
 }

@@ -412,17 +412,17 @@ func (a *Admin) confirmRedeem(c echo.Context, status int, form *page.Form) error
 	if before >= price {
 		words = append(words, "Their balance goes from "+amount(before, unit)+" to "+amount(before-price, unit)+".")
 	}
-	problem := form.Problem()
+	problem, button := form.Problem(), "Redeem"
 	switch {
-	case !r.Active:
-		problem = ui.Problem{Sentence: "“" + r.Name + "” is no longer on offer."}
+	case !r.Active: // somebody was quicker
+		problem, button, words = ui.Problem{Sentence: "“" + r.Name + "” is no longer on offer."}, "", nil
 	case who.Status != customer.Active:
-		problem = ui.Problem{Sentence: name + " is inactive, and redeems nothing until they are active again."}
+		problem, button, words = ui.Problem{Sentence: name + " is inactive, and redeems nothing until they are active again."}, "", nil
 	}
 	frame := a.redeemFrame(c)
 	frame.Title, frame.Crumbs = "Redeem this reward?", append(frame.Crumbs, ui.Crumb{Label: name, Path: back})
 	return a.confirm(c, status, views.Confirm{
-		Frame: frame, Action: redemptionsPath + "/new", Button: "Redeem", Cancel: back, Words: words, Problem: problem,
+		Frame: frame, Action: redemptionsPath + "/new", Button: button, Cancel: back, Words: words, Problem: problem,
 		Hidden: []ui.Pair{
 			{Name: page.FormKey, Value: a.NewFormKey()},
 			{Name: "customer_ulid", Value: who.ID.String()},

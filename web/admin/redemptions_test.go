@@ -96,8 +96,9 @@ func TestRedeemingAReward(t *testing.T) {
 		t.Errorf("with too few points: %d %q", short.Code, short.words("body"))
 	}
 	sent.Set("reward_ulid", idOf(t, inactive).String())
-	if gone := s.cashier.post(whose, sent); gone.Code != http.StatusUnprocessableEntity || gone.words(".alert") != "“Waffle” is no longer on offer." {
-		t.Errorf("an inactive reward: %d %q", gone.Code, gone.words(".alert"))
+	if gone := s.cashier.post(whose, sent); gone.Code != http.StatusUnprocessableEntity || gone.words(".alert") != "“Waffle” is no longer on offer." ||
+		gone.Find("main form button, main form p").Length() != 0 {
+		t.Errorf("an inactive reward: %d %q", gone.Code, gone.words("main"))
 	}
 	if _, err := s.Customers.Edit(t.Context(), s.by, s.elsa.ID, customer.Edit{Status: core.Set("inactive")}); err != nil {
 		t.Fatal(err)

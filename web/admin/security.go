@@ -229,8 +229,9 @@ func (a *Admin) confirmFactor(c echo.Context) error {
 	switch {
 	case form.Refused(err):
 		return a.factorForm(c, http.StatusUnprocessableEntity, form)
-	case errors.Is(err, core.ErrNotFound):
-		return a.Redirect(c, securityPath) // sent twice, or begun anew meanwhile
+	case errors.Is(err, core.ErrNotFound): // sent twice, or ended meanwhile
+		a.Flash(c, ui.Warning, "There is nothing to confirm any more. Recovery codes are shown once: if the second factor is on and you do not have them, make new ones.")
+		return a.Redirect(c, securityPath)
 	case err != nil:
 		return err
 	}
@@ -309,7 +310,11 @@ func (a *Admin) factorOff(c echo.Context) error {
 }
 
 func (a *Admin) endSession(c echo.Context) error {
-	if err := a.Sessions.End(c.Request().Context(), page.Actor(c), c.Param("id")); err != nil {
+	err := a.Sessions.End(c.Request().Context(), page.Actor(c), c.Param("id"))
+	if errors.Is(err, core.ErrNotFound) {
+		return a.Redirect(c, securityPath) // it has ended, as is seen there
+	}
+	if err != nil {
 		return err
 	}
 	a.Flash(c, ui.Done, "You are signed out there.")

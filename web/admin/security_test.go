@@ -135,7 +135,7 @@ func TestSettingUpASecondFactor(t *testing.T) {
 		t.Fatalf("turned on: %d %q", on.Code, on.words("main"))
 	}
 	again := maja.posted(account+"/factor", form("code", code))
-	if again.Find("#recovery-codes").Length() != 0 || again.words("h1") != "Your account" {
+	if again.Find("#recovery-codes").Length() != 0 || again.words("h1") != "Your account" || !strings.Contains(again.words("#flashes"), "Recovery codes are shown once") {
 		t.Errorf("sent again: %q", again.words("main"))
 	}
 	if got := maja.get(account).words("#second-factor"); !strings.Contains(got, "On") || !strings.Contains(got, "10 recovery codes left") {
@@ -209,12 +209,15 @@ func TestWhereOneIsSignedIn(t *testing.T) {
 			end, _ = rows.Eq(i).Find("form").Attr("action")
 		}
 	}
-	if a := s.signedIn(t, core.Owner).post(end, nil); a.Code != http.StatusNotFound {
-		t.Errorf("somebody else ends it: %d", a.Code)
+	if got := s.signedIn(t, core.Owner).posted(end, nil); got.words("#flashes") != "" {
+		t.Errorf("somebody else ends it: %q", got.words("#flashes"))
 	}
 	phone.get(account)
 	if got := here.posted(end, nil); got.words("#flashes") != "You are signed out there." || got.Find("#sessions tbody tr").Length() != 2 {
 		t.Errorf("said %q", got.words("main"))
+	}
+	if twice := here.posted(end, nil); twice.words("h1") != "Your account" || twice.words("#flashes") != "" {
+		t.Errorf("a double click: %q", twice.words("main"))
 	}
 	if a := phone.ask(http.MethodGet, account, nil); a.Code != http.StatusSeeOther {
 		t.Errorf("the phone still sees %d", a.Code)

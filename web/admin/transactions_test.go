@@ -225,6 +225,30 @@ func TestASaleOfAnotherBusinessIsNotThere(t *testing.T) {
 	}
 }
 
+// "Money in its currency": the form of a type speaks of amounts that there are in it.
+func TestATypeInOtherCurrencies(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(t, core.Owner)
+	for currency, want := range map[string]string{
+		"EUR": "1.00 24.50 Only whole multiples count: 2.50 earns as much as 2.00. The spend field must be at least 0.01. The least spend field must not be greater than 10000000000.00.",
+		"JPY": "100 2450 Only whole multiples count: 250 earns as much as 200. The spend field must be at least 1. The least spend field must not be greater than 1000000000000.",
+		"KWD": "0.100 2.450 Only whole multiples count: 0.250 earns as much as 0.200. The spend field must be at least 0.001. The least spend field must not be greater than 1000000000.000.",
+	} {
+		owner.posted("/admin/settings/business", form("currency", currency))
+		page := owner.get("/admin/types/new")
+		draft := page.sends("main form.row")
+		draft.Set("name", "Drinks")
+		draft.Set("unit_cents", "")
+		draft.Set("min_spend_cents", "1000000000001")
+		got := page.value("#field-unit_cents") + " " + page.value("#field-example") + " " + page.words(".only-points .form-hint") + " " +
+			owner.post("/admin/types/new", draft).words(".invalid-feedback")
+		if got != want {
+			t.Errorf("in %s: %q, want %q", currency, got, want)
+		}
+	}
+}
+
 // A live "what would 24.50 earn?" preview, of a rule that is still being typed.
 func TestTransactionTypes(t *testing.T) {
 	t.Parallel()

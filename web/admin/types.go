@@ -98,17 +98,19 @@ func (a *Admin) typeForm(c echo.Context, status int, old *transaction.Type, form
 	v.Unit = form.Field("rule_type", "A sale earns")
 	v.Unit.Options = form.Options("rule_type",
 		ui.Option{Value: "points", Label: "Points", Help: "By what is spent"}, ui.Option{Value: "stamps", Label: "Stamps", Help: "By the visit, like a stamp card"})
-	v.Points, v.Per = form.Field("points_per_unit", "Points"), form.Field("unit_cents", "for every")
+	v.Points, v.Per = form.Field("points_per_unit", "Points"), form.Field("unit_cents", "Spend")
 	v.Stamps = form.Field("stamps_per_transaction", "Stamps for each sale")
-	v.Least, v.Most = form.Field("min_spend_cents", "Only from"), form.Field("max_award", "At most")
+	v.Least, v.Most = form.Field("min_spend_cents", "Least spend"), form.Field("max_award", "Most that a sale earns")
 	if old != nil {
 		active := form.Field("active", "The till and the API may use it")
 		v.Active = &active
 	}
 	v.Problem = form.Problem()
+	// On the page they are parts of a sentence, of which a message cannot speak.
+	v.Per.Label, v.Least.Label, v.Most.Label = "for every", "Only from", "At most"
 	symbol := page.Symbol(currency)
 	v.Points.Mode, v.Stamps.Mode, v.Most.Mode = "numeric", "numeric", "numeric"
-	v.Per.Before, v.Per.Mode, v.Per.Help = symbol, "decimal", "Only whole multiples count: 2.50 earns as much as 2.00."
+	v.Per.Before, v.Per.Mode, v.Per.Help = symbol, "decimal", "Only whole multiples count: "+page.Amount(250, currency)+" earns as much as "+page.Amount(200, currency)+"."
 	v.Least.Before, v.Least.Mode, v.Least.Optional, v.Least.Help = symbol, "decimal", true, "A smaller sale is recorded and earns nothing."
 	v.Most.After, v.Most.Optional, v.Most.Help = "per sale", true, "However much is spent."
 	v.Example = form.Field("example", "What would this earn?")

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -43,6 +44,12 @@ func Sentence(err error) (string, bool) {
 	return "", false
 }
 
+// faults are what is wrong with a request itself, in words.
+var faults = map[int]string{
+	http.StatusBadRequest:            "This cannot be read",
+	http.StatusRequestEntityTooLarge: "This is too large",
+}
+
 // Explain turns an error into words. An unknown one is logged with its cause, once, here.
 func (k *Kit) Explain(c echo.Context, err error) Failure {
 	var fault *echo.HTTPError
@@ -56,7 +63,7 @@ func (k *Kit) Explain(c echo.Context, err error) Failure {
 		return Failure{http.StatusMethodNotAllowed, "Not possible here", "This address shows nothing by itself. Go back and use the page's own buttons.", ""}
 	case errors.As(err, &fault) && fault.Code < http.StatusInternalServerError:
 		words, _ := fault.Message.(string)
-		return Failure{fault.Code, http.StatusText(fault.Code), words, ""}
+		return Failure{fault.Code, cmp.Or(faults[fault.Code], "This was refused"), words, ""}
 	case refusal != nil && refusal.Kind == core.KindForbidden:
 		return Failure{http.StatusForbidden, "Not for your role", refusal.Message, ""}
 	case refusal != nil && refusal.Kind == core.KindRule:

@@ -2,6 +2,7 @@ package page
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,7 @@ type Form struct {
 
 	problem ui.Problem
 	errors  core.Fields
+	amounts map[string]string // the currencies of fields that hold one
 }
 
 // Blank is a form that begins with these values.
@@ -87,6 +89,10 @@ func (f *Form) Integer(name string) *int64 {
 // Amount is a field's amount of a currency, in its smallest unit, or nil where nothing
 // was typed.
 func (f *Form) Amount(name, currency string) *int64 {
+	if f.amounts == nil {
+		f.amounts = map[string]string{}
+	}
+	f.amounts[name] = currency
 	if strings.TrimSpace(f.Value(name)) == "" {
 		return nil
 	}
@@ -172,13 +178,31 @@ func (f *Form) Field(name, label string) ui.Field { return f.FieldOf(name, name,
 func (f *Form) FieldOf(known, name, label string) ui.Field {
 	field := ui.Field{Name: name, Label: label, Value: f.Value(name), Checked: f.Checked(name)}
 	for _, message := range f.errors[known] {
-		field.Errors = append(field.Errors, Relabelled(message, known, label))
+		field.Errors = append(field.Errors, Relabelled(f.asTyped(known, message), known, label))
 	}
 	if len(field.Errors) > 0 {
 		f.problem.Fields = append(f.problem.Fields, ui.FieldProblem{ID: field.ID(), Message: field.Errors[0]})
 		delete(f.errors, known)
 	}
 	return field
+}
+
+// limited is what core says of a number beyond its limit.
+var limited = regexp.MustCompile(`(at least|greater than) (\d+)\.$`)
+
+// asTyped says a limit of an amount as amounts are typed, where core says it in the
+// smallest unit.
+func (f *Form) asTyped(name, message string) string {
+	found := limited.FindStringSubmatch(message)
+	currency, amount := f.amounts[name]
+	if found == nil || !amount {
+		return message
+	}
+	cents, err := strconv.ParseInt(found[2], 10, 64)
+	if err != nil {
+		return message
+	}
+	return strings.TrimSuffix(message, found[2]+".") + Amount(cents, currency) + "."
 }
 
 // Relabelled says "amount" where core says "spend amount cents".

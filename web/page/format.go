@@ -159,7 +159,7 @@ func split(text string, scale int) (whole, fraction string) {
 }
 
 // ungrouped takes the marks between thousands out, or returns "" where they do not
-// stand there.
+// stand there: 0,500 is a half to whoever types it.
 func ungrouped(whole, marks string) string {
 	mark := strings.IndexAny(whole, marks)
 	if mark < 0 {
@@ -167,7 +167,7 @@ func ungrouped(whole, marks string) string {
 	}
 	parts := strings.Split(whole, whole[mark:mark+1])
 	for i, part := range parts {
-		if (i > 0 && len(part) != 3) || len(part) == 0 || len(part) > 3 {
+		if (i > 0 && len(part) != 3) || len(part) == 0 || len(part) > 3 || (i == 0 && part[0] == '0') {
 			return ""
 		}
 	}

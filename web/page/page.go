@@ -283,7 +283,7 @@ const maxForm = 1 << 20
 
 var (
 	errOtherSite = echo.NewHTTPError(http.StatusForbidden, "This form was sent from another site. Open the page here and send it again.")
-	errTooLarge  = echo.NewHTTPError(http.StatusRequestEntityTooLarge, "This is more than the form can take.")
+	errTooLarge  = echo.NewHTTPError(http.StatusRequestEntityTooLarge, "This is more than the form can take. Go back and send less, or a smaller file.")
 	errBroken    = echo.NewHTTPError(http.StatusBadRequest, "The form did not arrive whole. Go back and send it again.")
 )
 
