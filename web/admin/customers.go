@@ -91,7 +91,7 @@ func (a *Admin) listCustomers(c echo.Context) error {
 	v.Sort.Options = q.Options("sort",
 		ui.Option{Value: string(customer.Newest), Label: "Newest"}, ui.Option{Value: string(customer.ByName), Label: "Last name"})
 	v.From, v.To = q.Field("created_from", "Created from"), q.Field("created_to", "Created to")
-	v.From.Label, v.To.Label = "Created", "to" // one line on a phone
+	v.From.Label, v.To.Label = "Created", "to"
 	v.Problem = q.Problem()
 	for _, r := range list.Items {
 		v.Rows = append(v.Rows, customerRow(r, a.Now(), by.Tenant.TimeZone))
