@@ -49,7 +49,7 @@ func (a *Admin) listCoupons(c echo.Context) error {
 	v := views.CouponList{
 		Frame:    a.frame(c, "Coupons", couponsPath),
 		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "coupon on this page", "coupons on this page"), "#coupons"),
-		Filtered: filter.State != nil, CanEdit: by.Role.Includes(core.Manager),
+		Filtered: filter.State != nil || status != http.StatusOK, CanEdit: by.Role.Includes(core.Manager),
 		State: q.Field("state", "Status"),
 	}
 	v.State.Options = q.Options("state", ui.Option{Label: "All coupons"}, ui.Option{Value: "active", Label: "Active"}, ui.Option{Value: "upcoming", Label: "Upcoming"},

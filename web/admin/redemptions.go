@@ -77,7 +77,7 @@ func (a *Admin) listRedemptions(c echo.Context) error {
 		Frame:    a.frame(c, "Redemptions", redemptionsPath),
 		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "redemption on this page", "redemptions on this page"), "#redemptions"),
 		Queue:    shown == string(reward.Pending),
-		Filtered: filter.CustomerID != nil || filter.RewardID != nil || shown == string(reward.Fulfilled) || shown == string(reward.Voided),
+		Filtered: filter.CustomerID != nil || filter.RewardID != nil || shown == string(reward.Fulfilled) || shown == string(reward.Voided) || status != http.StatusOK,
 		Hidden:   []ui.Pair{{Name: "status", Value: shown}}, NewPath: redemptionsPath + "/new",
 	}
 	for _, tab := range redemptionTabs {

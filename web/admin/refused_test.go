@@ -219,3 +219,20 @@ func TestASaleToSomebodyInactive(t *testing.T) {
 	manager.posted(path+"/erase", form("understood", "1"))
 	refused("This customer was erased, and earns nothing.")
 }
+
+// A list that was refused says why, and not that there is nothing yet.
+func TestARefusedListIsNoEmptyOne(t *testing.T) {
+	t.Parallel()
+	manager := newShop(t).signedIn(t, core.Manager)
+	for path, want := range map[string]string{
+		"/admin/customers?cursor=x": "", "/admin/audit?from=x": "", "/admin/audit?cursor=x": "",
+		"/admin/transactions?cursor=x": "No sale found", "/admin/transactions?from=x": "No sale found",
+		"/admin/redemptions?cursor=x": "No redemption found", "/admin/redemptions?status=x": "No redemption found",
+		"/admin/rewards?cursor=x": "No such reward", "/admin/coupons?cursor=x": "No such coupon",
+	} {
+		a := manager.ask(http.MethodGet, path, nil)
+		if got := a.words("main .empty-title"); a.Code != http.StatusUnprocessableEntity || a.words("main [role=alert]") == "" || got != want {
+			t.Errorf("%s: %d %q, %q", path, a.Code, a.words("main [role=alert]"), got)
+		}
+	}
+}

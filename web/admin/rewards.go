@@ -44,7 +44,7 @@ func (a *Admin) listRewards(c echo.Context) error {
 	v := views.RewardList{
 		Frame:    a.frame(c, "Rewards", rewardsPath),
 		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "reward on this page", "rewards on this page"), "#rewards"),
-		Filtered: filter.Status != nil, CanEdit: by.Role.Includes(core.Manager),
+		Filtered: filter.Status != nil || status != http.StatusOK, CanEdit: by.Role.Includes(core.Manager),
 		Status: q.Field("status", "Status"),
 	}
 	v.Status.Options = q.Options("status", ui.Option{Label: "All rewards"}, ui.Option{Value: "active", Label: "Active"}, ui.Option{Value: "inactive", Label: "Inactive"})

@@ -59,7 +59,7 @@ func (a *Admin) listTransactions(c echo.Context) error {
 	v := views.TransactionList{
 		Frame:    a.frame(c, "Transactions", transactionsPath),
 		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "sale on this page", "sales on this page"), "#transactions"),
-		Filtered: filter != transaction.Filter{},
+		Filtered: filter != transaction.Filter{} || status != http.StatusOK,
 	}
 	for _, sale := range list.Items {
 		v.Rows = append(v.Rows, a.transactionRow(by, sale))
