@@ -15,6 +15,7 @@ type Confirm struct {
 	Button  string   // "": it can no longer be done, and Problem says why
 	Danger  bool
 	Cancel  string
+	Leave   string // what leads to Cancel where there is no Button; "": Look at it
 	Hidden  []ui.Pair
 	Problem ui.Problem
 	Reason  *ui.Field // where one is needed

@@ -422,7 +422,7 @@ func (a *Admin) confirmRedeem(c echo.Context, status int, form *page.Form) error
 	frame := a.redeemFrame(c)
 	frame.Title, frame.Crumbs = "Redeem this reward?", append(frame.Crumbs, ui.Crumb{Label: name, Path: back})
 	return a.confirm(c, status, views.Confirm{
-		Frame: frame, Action: redemptionsPath + "/new", Button: button, Cancel: back, Words: words, Problem: problem,
+		Frame: frame, Action: redemptionsPath + "/new", Button: button, Cancel: back, Leave: "Back to the rewards", Words: words, Problem: problem,
 		Hidden: []ui.Pair{
 			{Name: page.FormKey, Value: a.NewFormKey()},
 			{Name: "customer_ulid", Value: who.ID.String()},

@@ -97,6 +97,7 @@ func TestRedeemingAReward(t *testing.T) {
 	}
 	sent.Set("reward_ulid", idOf(t, inactive).String())
 	if gone := s.cashier.post(whose, sent); gone.Code != http.StatusUnprocessableEntity || gone.words(".alert") != "“Waffle” is no longer on offer." ||
+		gone.words("#dialog .btn-primary, main .card .btn-primary") != "Back to the rewards" ||
 		gone.Find("main form button, main form p").Length() != 0 {
 		t.Errorf("an inactive reward: %d %q", gone.Code, gone.words("main"))
 	}
