@@ -19,4 +19,13 @@ type Tenant struct {
 	TimeZone *time.Location // days of reports and vouchers are days here
 	Currency string         // ISO 4217
 	Country  string         // ISO 3166-1 alpha-2, or "": phone numbers are read as of here
+
+	// ConfirmAboveCents is the ceiling of sales that people record without being asked once
+	// more; 0: there is none. Programs are never asked.
+	ConfirmAboveCents int64
+}
+
+// Confirms reports whether people are asked once more before a sale of that amount is recorded.
+func (t Tenant) Confirms(spendCents int64) bool {
+	return t.ConfirmAboveCents > 0 && spendCents > t.ConfirmAboveCents
 }

@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 )
@@ -54,7 +55,7 @@ func TestWhatLinesTellOf(t *testing.T) {
 	redeemed := must(rewards.Redeem(t.Context(), by, reward.Order{CustomerID: new(anna.ID.String()), RewardID: new(espresso.ID.String())}))(t)
 	must(rewards.Fulfil(t.Context(), by, redeemed.ID))(t)
 	jobs := must(job.New(d, slog.New(slog.DiscardHandler)))(t)
-	coupons := coupon.NewService(d, jobs)
+	coupons := coupon.NewService(d, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))
 	hello := must(coupons.Add(t.Context(), by, coupon.New{
 		Name: new("Hello"), BenefitType: new(string(coupon.Points)), BenefitValue: new(int64(1)), MaxPerCustomer: new(int64(1)),
 	}))(t)

@@ -1,6 +1,7 @@
 package coupon_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -32,6 +33,37 @@ func (s shop) counted(t *testing.T, id core.ID) coupon.Counted {
 		t.Errorf("(-found +listed):\n%s", diff)
 	}
 	return found
+}
+
+// "So that no record can break a report": counts of sends saturate like every other sum.
+func TestCountsThatSaturate(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	n := fivePoints()
+	n.MaxPerCustomer = new(int64(9))
+	c := s.coupon(t, n)
+	s.customer(t)
+	for range 3 {
+		s.sent(t, c, toAll())
+	}
+	update := func(set string) {
+		t.Helper()
+		if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.coupon_send set "+set+" where tenant_id = $1", s.by.Tenant.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	update("matched = 9000000000000000000, sent = 9000000000000000000, no_email = 9000000000000000000")
+	if got := s.counted(t, c.ID); got.Sent != math.MaxInt64 || got.Pending != math.MaxInt64 {
+		t.Errorf("pending: %+v", got)
+	}
+	update("expires_at = now() - interval '1 day'")
+	if got := s.counted(t, c.ID); got.Expired != math.MaxInt64 {
+		t.Errorf("expired: %+v", got)
+	}
+	update("redeemed = sent")
+	if got := s.counted(t, c.ID); got.Redeemed != math.MaxInt64 {
+		t.Errorf("redeemed: %+v", got)
+	}
 }
 
 // "Per coupon sent, pending, redeemed, expired", as of the moment they are looked at,
@@ -102,7 +134,7 @@ func TestListSends(t *testing.T) {
 	dbtest.Tick(s.db)
 	maja := dbtest.Person(t, s.db, s.by, core.Manager)
 	waiting := visit(t, s.db, maja).confirmed(t, c, toAll())
-	var got []coupon.LoggedSending
+	var got []coupon.SendDetail
 	page := core.Page{Size: 2}
 	for {
 		l, err := s.ListSends(t.Context(), s.by, c.ID, page)
@@ -122,10 +154,10 @@ func TestListSends(t *testing.T) {
 	if ends == nil || !ends.After(s.db.Now()) {
 		t.Errorf("its vouchers end %v", ends)
 	}
-	want := []coupon.LoggedSending{
-		{Sending: waiting, ActorKind: core.ByStaff, ActorName: maja.Name},
-		{Sending: second, ExpiresAt: ends, ActorKind: core.ByStaff, ActorName: s.by.Name},
-		{Sending: first, Redeemed: 1, ExpiresAt: ends, ActorKind: core.ByStaff, ActorName: s.by.Name},
+	want := []coupon.SendDetail{
+		{Sending: waiting, CouponName: c.Name, ActorKind: core.ByStaff, ActorName: maja.Name},
+		{Sending: second, CouponName: c.Name, ExpiresAt: ends, ActorKind: core.ByStaff, ActorName: s.by.Name},
+		{Sending: first, CouponName: c.Name, Redeemed: 1, ExpiresAt: ends, ActorKind: core.ByStaff, ActorName: s.by.Name},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("ListSends (-want +got):\n%s", diff)

@@ -6,6 +6,8 @@ package coupon
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -14,6 +16,10 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/limit"
+	"example.com/loyalty/core/link"
+	"example.com/loyalty/core/mail"
 )
 
 // BenefitType says what a voucher gives.
@@ -110,7 +116,10 @@ func (n New) benefit(check *core.Check) Benefit {
 	case Percent:
 		check.Integer("benefit_value", n.BenefitValue, 1, 100)
 		b.BenefitValue = n.BenefitValue
-	case Points, Stamps, Amount:
+	case Points, Stamps:
+		check.Integer("benefit_value", n.BenefitValue, 1, ledger.MaxAward)
+		b.BenefitValue = n.BenefitValue
+	case Amount:
 		check.Integer("benefit_value", n.BenefitValue, 1, maxNumber)
 		b.BenefitValue = n.BenefitValue
 	default:
@@ -121,16 +130,25 @@ func (n New) benefit(check *core.Check) Benefit {
 
 // Service keeps coupons, sends them and redeems vouchers.
 type Service struct {
-	db   *db.DB
-	jobs *job.Queue
+	db    *db.DB
+	jobs  *job.Queue
+	mails *mail.Service
+	links link.Maker
+	log   *slog.Logger
+	tests *limit.Window // of test mails
+	paces sync.Map      // *rate.Limiter by tenant
 }
 
-// NewService makes the service and registers its job.
-func NewService(d *db.DB, jobs *job.Queue) *Service {
-	s := &Service{db: d, jobs: jobs}
-	job.HandleWithin(jobs, evaluationLimit, s.evaluate)
-	job.Handle(jobs, s.expire)
+// NewService makes the service and registers its jobs.
+func NewService(d *db.DB, jobs *job.Queue, mails *mail.Service, links link.Maker, log *slog.Logger) *Service {
+	s := &Service{db: d, jobs: jobs, mails: mails, links: links, log: log, tests: limit.NewWindow(testMails, testMailWindow, d.Now)}
+	job.HandleWithin(jobs, job.Sends, evaluationLimit, s.evaluate)
+	job.Handle(jobs, job.Sends, s.deliver)
+	job.Handle(jobs, job.Mail, s.sendTest)
+	job.Handle(jobs, job.Upkeep, s.expire)
 	job.Every(jobs, river.PeriodicInterval(10*time.Minute), expiry{})
+	job.Handle(jobs, job.Upkeep, s.tend)
+	job.Every(jobs, river.PeriodicInterval(time.Minute), sendRound{})
 	return s
 }
 

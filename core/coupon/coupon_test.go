@@ -48,7 +48,7 @@ func visit(t *testing.T, d *db.DB, by core.Actor) shop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return shop{coupon.NewService(d, jobs), jobs, d, by}
+	return shop{coupon.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Links(), slog.New(slog.DiscardHandler)), jobs, d, by}
 }
 
 // at is the same shop at another instant.
@@ -583,7 +583,7 @@ func TestAnotherTenantsCouponsDoNotExist(t *testing.T) {
 	if l, err := stranger.ListCounted(t.Context(), stranger.by, coupon.Filter{}, core.Page{Size: 3}); err != nil || len(l.Items) != 0 {
 		t.Errorf("a stranger's list with counts: %+v, %v", l.Items, err)
 	}
-	if again := s.evaluated(t, waiting.ID); again.Status != coupon.Mailing || !s.find(t, c.ID).Active {
+	if again := s.evaluated(t, waiting.ID); again.Status != coupon.Done || !s.find(t, c.ID).Active {
 		t.Errorf("the send is %+v", again)
 	}
 }

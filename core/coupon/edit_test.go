@@ -214,8 +214,8 @@ func TestABenefitWaitsForTheSendThatIsBeingConfirmed(t *testing.T) {
 	c := s.coupon(t, fivePoints())
 	confirming := s.begin(t)
 	if _, err := confirming.Exec(t.Context(), `
-		insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, actor_kind, actor_id, actor_name, created_at)
-		values ($1, $2, $3, 'all', 'form', 'staff', '1', 'Maja', now())`, s.by.Tenant.ID, core.NewID(s.db.Now()), c.ID); err != nil {
+		insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, actor_kind, actor_id, actor_name, send_at, created_at)
+		values ($1, $2, $3, 'all', 'form', 'staff', '1', 'Maja', now(), now())`, s.by.Tenant.ID, core.NewID(s.db.Now()), c.ID); err != nil {
 		t.Fatal(err)
 	}
 	edited := make(chan error)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -29,18 +30,32 @@ const (
 	recentPurchasePeriod = 30 * 24 * time.Hour
 )
 
+// Limits of a send.
+const (
+	MaxManual  = 5_000                // customers of a manual segment
+	maxAhead   = 365 * 24 * time.Hour // of a scheduled one
+	maxSubject = 150
+	maxMessage = 1000
+)
+
 // Refusals of a send. Redeeming a voucher refuses an inactive coupon as well.
 var (
 	ErrInactive   = core.Refuse("coupon-inactive", "This coupon is no longer active.")
 	ErrExpired    = core.Refuse("coupon-expired", "This coupon has expired.")
 	ErrNotStarted = core.Refuse("coupon-not-started", "This coupon has not started yet.")
+	ErrSendBegun  = core.Refuse("send-begun", "This send has already begun.")
 )
 
 // Send describes a send to be confirmed.
 type Send struct {
 	Segment   Segment
-	Customers []string // ULIDs, of a manual segment
-	FormKey   string   // of the form that confirms it: sent twice, it is one send
+	Customers []string   // ULIDs, of a manual segment
+	At        *time.Time // when it goes out; nil: now
+	Subject   *string    // of the e-mail; nil: the coupon's name
+	Message   *string    // above the voucher; nil: the coupon's description
+	FormKey   string     // of the form that confirms it: sent twice, it is one send
+
+	Unreadable core.Fields // what the front end could not read
 }
 
 // Sending is a send and how far it is.
@@ -49,25 +64,39 @@ type Sending struct {
 	CouponID        core.ID
 	Segment         Segment
 	Status          SendStatus
+	Subject         string
+	Message         string
 	Matched         int64 // members of the segment
-	Sent            int64 // vouchers made
+	Sent            int64 // vouchers created
 	SkippedInactive int64
-	SkippedLimit    int64 // members who hold as many vouchers as they may
+	SkippedLimit    int64 // members who already hold as many vouchers as they may
+	NoEmail         int64 // vouchers of customers without an e-mail address
+	Unsubscribed    int64 // vouchers of customers who get no e-mails
+	Mails           int64 // vouchers that are mailed: Sent less NoEmail and Unsubscribed
+	Delivered       int64
+	Failed          int64 // and not tried again by itself
+	SendAt          time.Time
 	CreatedAt       time.Time
-	EvaluatedAt     *time.Time
+	BegunAt         *time.Time // its job has begun
+	EvaluatedAt     *time.Time // its vouchers exist
+	EndedAt         *time.Time // done, cancelled or failed
+	Failure         *string    // of a failed one: the code of the rule that refused it
 }
 
 // SendStatus says how far a send is.
 type SendStatus string
 
-// A send waits for its job, which makes the vouchers; mails follow.
+// A send waits for its time and its job, which creates the vouchers; e-mails follow.
 const (
-	Waiting SendStatus = "waiting"
-	Mailing SendStatus = "mailing"
-	Done    SendStatus = "done"
+	Waiting   SendStatus = "waiting"
+	Mailing   SendStatus = "mailing"
+	Stopped   SendStatus = "stopped" // its e-mails were stopped; the vouchers stay valid
+	Done      SendStatus = "done"
+	Cancelled SendStatus = "cancelled" // before it began
+	Failed    SendStatus = "failed"    // the coupon could not be sent at its time
 )
 
-// Evaluation is the job that makes a send's vouchers.
+// Evaluation is the job that creates a send's vouchers.
 type Evaluation struct {
 	Tenant core.TenantID `json:"tenant"`
 	Send   core.ID       `json:"send"`
@@ -76,10 +105,11 @@ type Evaluation struct {
 // Kind names the job in the queue.
 func (Evaluation) Kind() string { return "coupon_evaluation" }
 
-// Send confirms a send: stores it and queues its job, which evaluates the segment
-// once. Confirmed twice with one form key, it is one send. Five round trips, one
-// more for a manual segment, and one that wakes the workers unless they were woken a
-// tenth of a second ago.
+// ForTenant is whose share of the workers the job takes.
+func (e Evaluation) ForTenant() core.TenantID { return e.Tenant }
+
+// Send confirms a send: stores it and queues its job, which evaluates the segment once, at
+// the send's time. Confirmed twice with one form key, it is one send.
 func (s *Service) Send(ctx context.Context, by core.Actor, coupon core.ID, send Send) (Sending, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Sending{}, err
@@ -89,15 +119,16 @@ func (s *Service) Send(ctx context.Context, by core.Actor, coupon core.ID, send 
 		if err != nil {
 			return Sending{}, err
 		}
-		members, err := send.validate(ctx, tx)
+		checked, err := send.validate(ctx, tx, c)
 		if err != nil {
 			return Sending{}, err
 		}
-		if err := c.sendable(tx.Now); err != nil {
+		if err := c.sendable(checked.at); err != nil {
 			return Sending{}, err
 		}
 		made, err := db.One[Sending](ctx, tx, insertSendSQL, db.Args{
-			"id": core.NewID(tx.Now), "coupon": coupon, "segment": send.Segment, "customers": members, "form_key": send.FormKey,
+			"id": core.NewID(tx.Now), "coupon": coupon, "segment": send.Segment, "customers": checked.members, "form_key": send.FormKey,
+			"send_at": checked.at, "subject": checked.subject, "message": checked.message,
 			"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
 		})
 		if errors.Is(err, core.ErrNotFound) {
@@ -106,93 +137,147 @@ func (s *Service) Send(ctx context.Context, by core.Actor, coupon core.ID, send 
 		if err != nil {
 			return Sending{}, err
 		}
-		err = audit.Write(tx, by, audit.Entry{
-			Action: "coupon.send", Subject: "coupon", ID: coupon.String(),
-			New: map[string]any{"send": made.ID, "segment": send.Segment, "customers": len(members)},
-		})
-		if err != nil {
+		facts := map[string]any{"send": made.ID, "segment": send.Segment, "customers": len(checked.members)}
+		if send.At != nil {
+			facts["send_at"] = checked.at
+		}
+		if err := audit.Write(tx, by, audit.Entry{Action: "coupon.send", Subject: "coupon", ID: coupon.String(), New: facts}); err != nil {
 			return Sending{}, err
 		}
-		return made, s.jobs.Add(ctx, tx, Evaluation{Tenant: by.Tenant.ID, Send: made.ID})
+		return made, s.jobs.AddAt(ctx, tx, Evaluation{Tenant: by.Tenant.ID, Send: made.ID}, checked.at)
 	})
 }
 
-// LoggedSending is a send, what became of its vouchers so far, and who confirmed it.
-type LoggedSending struct {
-	Sending
-	Redeemed  int64
-	ExpiresAt *time.Time // of its vouchers; nil: never
-	ActorKind core.ActorKind
-	ActorName string
+// checkedSend is a Send that passed.
+type checkedSend struct {
+	members          []core.ID // of a manual segment, each once; else nil
+	at               time.Time
+	subject, message string
 }
 
-// ListSends returns a page of a coupon's sends, the last one first, or core.ErrNotFound.
-// One round trip, and a second for an empty page.
-func (s *Service) ListSends(ctx context.Context, by core.Actor, coupon core.ID, p core.Page) (core.List[LoggedSending], error) {
-	var sends []LoggedSending
-	var err error
-	if len(p.Unreadable) == 0 {
-		statement, args := p.Statement(listSendsSQL, listSendsAfterSQL, listSendsBeforeSQL)
-		delete(args, "at") // ids are made at created_at
-		args["coupon"] = coupon
-		if sends, err = db.ReadAll[LoggedSending](ctx, s.db, by, statement, args); err != nil {
-			return core.List[LoggedSending]{}, err
+// validate checks a send. A customer of a manual segment who does not exist refuses the
+// whole send and is named.
+func (s Send) validate(ctx context.Context, tx *db.Tx, c Coupon) (checkedSend, error) {
+	check := core.NewCheck(s.Unreadable)
+	out := checkedSend{at: tx.Now}
+	check.Text("form_key", &s.FormKey, 100)
+	out.subject, out.message = s.words(check, c)
+	if s.At != nil {
+		out.at = *s.At
+		switch {
+		case !out.at.After(tx.Now):
+			check.Add("send_at", core.MustBe("send_at", "a time after now"))
+		case out.at.After(tx.Now.Add(maxAhead)):
+			check.Add("send_at", core.MustBe("send_at", "a time within a year"))
 		}
 	}
-	if len(sends) == 0 {
-		// None of a coupon, or of nobody's? That comes before a bad query.
-		if _, err := db.ReadOne[Coupon](ctx, s.db, by, findSQL, db.Args{"id": coupon}); err != nil {
-			return core.List[LoggedSending]{}, err
-		}
+	members, err := s.members(ctx, tx, check)
+	if err != nil {
+		return checkedSend{}, err
 	}
-	return core.NewList(p, sends, func(s LoggedSending) core.Cursor { return core.Cursor{At: s.CreatedAt, ID: s.ID} }), p.Err()
+	out.members = members
+	return out, check.Err()
+}
+
+// words are the e-mail's subject and message: the coupon's, where the send has none of its own.
+func (s Send) words(check *core.Check, c Coupon) (subject, message string) {
+	subject = c.Name
+	if s.Subject != nil {
+		subject = check.Text("subject", s.Subject, maxSubject)
+	}
+	own := c.Description
+	if s.Message != nil {
+		own = check.OptionalText("message", s.Message, maxMessage)
+	}
+	if own != nil {
+		message = *own
+	}
+	return subject, message
+}
+
+// members returns the customers of a manual segment, each once, nil for the others, and
+// notes what is wrong with the segment.
+func (s Send) members(ctx context.Context, tx *db.Tx, check *core.Check) ([]core.ID, error) {
+	core.OneOf(check, "segment", s.Segment, All, LongStanding, RecentPurchase, Manual)
+	if s.Segment != Manual {
+		return nil, nil
+	}
+	if len(s.Customers) == 0 {
+		check.Required("customers")
+		return nil, nil
+	}
+	members, unknown := parsed(s.Customers)
+	if len(members) > MaxManual {
+		check.Add("customers", fmt.Sprintf("The customers field must not have more than %d items.", MaxManual))
+		return nil, nil
+	}
+	missing, err := db.All[struct{ ID core.ID }](ctx, tx, unknownCustomersSQL, db.Args{"ids": members})
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range missing {
+		unknown = append(unknown, m.ID.String())
+	}
+	for _, ulid := range unknown {
+		check.Add("customers", "There is no customer "+ulid+".")
+	}
+	return members, nil
+}
+
+// parsed returns the ULIDs that can be read, sorted, each once, and the texts that can't.
+func parsed(ulids []string) (ids []core.ID, unreadable []string) {
+	ids = make([]core.ID, 0, len(ulids))
+	for _, ulid := range ulids {
+		id, err := core.ParseID(ulid)
+		if err != nil {
+			unreadable = append(unreadable, ulid)
+			continue
+		}
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(a, b core.ID) int { return bytes.Compare(a[:], b[:]) })
+	return slices.Compact(ids), unreadable
 }
 
 // sendable refuses a coupon that cannot be sent at that instant.
-func (c Coupon) sendable(now time.Time) error {
+func (c Coupon) sendable(at time.Time) error {
 	switch {
 	case !c.Active:
 		return ErrInactive
-	case c.ExpiresAt != nil && !now.Before(*c.ExpiresAt):
+	case c.ExpiresAt != nil && !at.Before(*c.ExpiresAt):
 		return ErrExpired
-	case c.StartsAt != nil && now.Before(*c.StartsAt):
+	case c.StartsAt != nil && at.Before(*c.StartsAt):
 		return ErrNotStarted
 	}
 	return nil
 }
 
-// validate returns the members of a manual segment, each once, nil for the others. One
-// that is nobody's refuses the whole send and is named.
-func (s Send) validate(ctx context.Context, tx *db.Tx) ([]core.ID, error) {
-	check := core.NewCheck(nil)
-	core.OneOf(check, "segment", s.Segment, All, LongStanding, RecentPurchase, Manual)
-	check.Text("form_key", &s.FormKey, 100)
-	if s.Segment != Manual {
-		return nil, check.Err()
+// CancelSend cancels a send that has not begun. One that has is refused with ErrSendBegun,
+// one that was cancelled before stays so.
+func (s *Service) CancelSend(ctx context.Context, by core.Actor, send core.ID) (Sending, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return Sending{}, err
 	}
-	if len(s.Customers) == 0 {
-		check.Required("customers")
-	}
-	nobody := func(ulid string) { check.Add("customers", "There is no customer "+ulid+".") }
-	members := make([]core.ID, 0, len(s.Customers))
-	for _, ulid := range s.Customers {
-		id, err := core.ParseID(ulid)
-		if err != nil {
-			nobody(ulid)
-			continue
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Sending, error) {
+		// The job's first statement is the same kind of update: of the two, one gets the row.
+		cancelled, err := db.One[Sending](ctx, tx, cancelSendSQL, db.Args{"send": send, "now": tx.Now})
+		if err == nil {
+			return cancelled, audit.Write(tx, by, sendEntry("coupon.cancel_send", cancelled))
 		}
-		members = append(members, id)
-	}
-	slices.SortFunc(members, func(a, b core.ID) int { return bytes.Compare(a[:], b[:]) })
-	members = slices.Compact(members)
-	unknown, err := db.All[struct{ ID core.ID }](ctx, tx, unknownCustomersSQL, db.Args{"ids": members})
-	if err != nil {
-		return nil, err
-	}
-	for _, u := range unknown {
-		nobody(u.ID.String())
-	}
-	return members, check.Err()
+		if !errors.Is(err, core.ErrNotFound) {
+			return Sending{}, err
+		}
+		found, err := db.One[Sending](ctx, tx, findSendSQL, db.Args{"send": send})
+		if err == nil && found.Status != Cancelled {
+			err = ErrSendBegun
+		}
+		return found, err
+	})
+}
+
+// sendEntry is what the audit log says of a send.
+func sendEntry(action string, s Sending) audit.Entry {
+	return audit.Entry{Action: action, Subject: "coupon", ID: s.CouponID.String(), New: map[string]any{"send": s.ID}}
 }
 
 func (s *Service) evaluate(ctx context.Context, e Evaluation) error {
@@ -200,7 +285,16 @@ func (s *Service) evaluate(ctx context.Context, e Evaluation) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.Evaluate(ctx, core.System(t, "coupon send"), e.Send)
+	by := core.System(t, "coupon send")
+	// Committed by itself: from here on the send can't be cancelled, and its page says that
+	// vouchers are being created.
+	begun, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int64, error) {
+		return db.Exec(ctx, tx, beginSendSQL, db.Args{"send": e.Send, "now": tx.Now})
+	})
+	if err != nil || begun == 0 {
+		return err // cancelled, or evaluated by an earlier run
+	}
+	_, err = s.Evaluate(ctx, by, e.Send)
 	return err
 }
 
@@ -208,11 +302,11 @@ func (s *Service) evaluate(ctx context.Context, e Evaluation) error {
 // (db.TakeTime), and a little more.
 const evaluationLimit = 25 * time.Minute
 
-// Evaluate evaluates a send's segment, once, and makes its vouchers, in one
-// transaction under an advisory lock on the coupon: two sends of one coupon wait for
-// each other, so that nobody gets more vouchers than max_per_customer, and never for
-// a till. However late it runs, the segment is that of the moment the send was
-// confirmed. A send that was evaluated is returned as it is.
+// Evaluate evaluates a send's segment, once, and creates its vouchers and their e-mails, in
+// one transaction under an advisory lock on the coupon: two sends of one coupon wait for
+// each other, so that no customer gets more vouchers than max_per_customer, and never for
+// a till. However late it runs, the segment is that of the send's time. A coupon that can't
+// be sent at that time fails the send. A send that was evaluated is returned as it is.
 func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Sending, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Sending{}, err
@@ -231,43 +325,77 @@ func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Se
 		if state.Status != Waiting {
 			return db.One[Sending](ctx, tx, findSendSQL, db.Args{"send": send})
 		}
-		counts, err := db.One[counts](ctx, tx, segments[state.Segment], state.args(send, tx.Now, by.Tenant.TimeZone))
+		var refusal *core.Error
+		if errors.As(state.coupon().sendable(state.SendAt), &refusal) {
+			return s.fail(ctx, tx, by, send, refusal)
+		}
+		args := state.args(by.Tenant.TimeZone)
+		args["send"], args["now"], args["expires_at"] = send, tx.Now, state.voucherExpiry(by.Tenant.TimeZone)
+		counted, err := db.One[counts](ctx, tx, creations[state.Segment], args)
 		if err != nil {
 			return Sending{}, err
 		}
-		return db.One[Sending](ctx, tx, evaluatedSQL, db.Args{
-			"send": send, "matched": counts.Matched, "sent": counts.Sent,
-			"inactive": counts.SkippedInactive, "limit": counts.SkippedLimit,
-			"expires_at": state.voucherExpiry(by.Tenant.TimeZone), "now": tx.Now,
+		sent, err := db.One[Sending](ctx, tx, evaluatedSQL, db.Args{
+			"send": send, "matched": counted.Matched, "sent": counted.Sent,
+			"inactive": counted.SkippedInactive, "limit": counted.SkippedLimit,
+			"no_email": counted.NoEmail, "unsubscribed": counted.Unsubscribed, "mails": counted.Mails(),
+			"expires_at": args["expires_at"], "now": tx.Now,
 		})
+		if err != nil || sent.Mails == 0 {
+			return sent, err
+		}
+		return sent, s.jobs.Add(ctx, tx, Delivery{Tenant: by.Tenant.ID, Send: send})
 	})
 }
 
-// args are what the statement of a segment asks for.
-func (e evaluation) args(send core.ID, now time.Time, zone *time.Location) db.Args {
-	args := db.Args{
-		"send": send, "coupon": e.CouponID, "max_per_customer": e.MaxPerCustomer,
-		"expires_at": e.voucherExpiry(zone), "now": now,
+// fail ends a send whose coupon can't be sent any more, and tells who confirmed it.
+func (s *Service) fail(ctx context.Context, tx *db.Tx, by core.Actor, send core.ID, why *core.Error) (Sending, error) {
+	failed, err := db.One[detail](ctx, tx, failSendSQL, db.Args{"send": send, "failure": why.Code, "now": tx.Now})
+	if err != nil {
+		return Sending{}, err
 	}
+	err = audit.Write(tx, by, audit.Entry{
+		Action: "coupon.fail_send", Subject: "coupon", ID: failed.CouponID.String(), New: map[string]any{"send": failed.ID, "reason": why.Code},
+	})
+	if err != nil {
+		return Sending{}, err
+	}
+	return failed.Sending, s.tell(ctx, tx, by, failed)
+}
+
+// coupon is what of the coupon decides whether it can be sent.
+func (e evaluation) coupon() Coupon {
+	return Coupon{Active: e.Active, StartsAt: e.StartsAt, ExpiresAt: e.ExpiresAt}
+}
+
+// args are what the statement of a segment asks for.
+func (e evaluation) args(zone *time.Location) db.Args {
+	args := db.Args{"coupon": e.CouponID, "max_per_customer": e.MaxPerCustomer}
 	switch e.Segment {
 	case All:
-		args["at"] = e.CreatedAt
+		args["at"] = e.SendAt
 	case LongStanding:
-		args["before"] = localDay(e.CreatedAt, zone, -longStandingDays)
+		args["before"] = localDay(e.SendAt, zone, -longStandingDays)
 	case RecentPurchase:
-		since := e.CreatedAt.Add(-recentPurchasePeriod)
-		args["since"], args["since_id"], args["at"] = since, core.FirstID(since), e.CreatedAt
+		since := e.SendAt.Add(-recentPurchasePeriod)
+		args["since"], args["since_id"], args["at"] = since, core.FirstID(since), e.SendAt
 	case Manual:
+		args["customers"] = e.CustomerIDs
 	}
 	return args
 }
 
-// voucherExpiry is the earlier of the coupon's own and the end of the local day so
-// many days after the send; nil where there is neither.
+// voucherExpiry is VoucherExpiry of the coupon at the time of the send.
 func (e evaluation) voucherExpiry(zone *time.Location) *time.Time {
-	expiry := e.ExpiresAt
-	if e.VoucherValidDays != nil {
-		end := localDay(e.CreatedAt, zone, int(*e.VoucherValidDays)+1)
+	return Coupon{ExpiresAt: e.ExpiresAt, VoucherValidDays: e.VoucherValidDays}.VoucherExpiry(e.SendAt, zone)
+}
+
+// VoucherExpiry is when vouchers sent at that instant expire: the earlier of the coupon's
+// own end and the end of the local day VoucherValidDays later; nil for never.
+func (c Coupon) VoucherExpiry(sent time.Time, zone *time.Location) *time.Time {
+	expiry := c.ExpiresAt
+	if c.VoucherValidDays != nil {
+		end := localDay(sent, zone, int(*c.VoucherValidDays)+1)
 		if expiry == nil || end.Before(*expiry) {
 			expiry = &end
 		}

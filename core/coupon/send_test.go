@@ -21,7 +21,10 @@ import (
 func (s shop) sentAt(t *testing.T, c coupon.Coupon, send coupon.Send, at time.Time) coupon.Sending {
 	t.Helper()
 	confirmed := s.confirmed(t, c, send)
-	s.date(t, "coupon_send", confirmed.ID, at)
+	_, err := s.db.Pool().Exec(t.Context(), "update loyalty.coupon_send set send_at = $1 where tenant_id = $2 and id = $3", at, s.by.Tenant.ID, confirmed.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return s.evaluated(t, confirmed.ID)
 }
 
@@ -45,7 +48,7 @@ func TestAll(t *testing.T) {
 	sent := s.sent(t, c, toAll())
 	wantCounts(t, sent, 2, 2, 0, 0)
 	s.wantHolders(t, c, anna, bilal)
-	if sent.Status != coupon.Mailing || sent.EvaluatedAt == nil {
+	if sent.Status != coupon.Done || sent.EvaluatedAt == nil {
 		t.Errorf("evaluated: %+v", sent)
 	}
 }
@@ -523,7 +526,7 @@ func TestTheQueueEvaluates(t *testing.T) {
 	if send.Status != coupon.Waiting || send.EvaluatedAt != nil {
 		t.Errorf("confirmed: %+v", send)
 	}
-	s.wait(t, "the send is evaluated", "select status = 'mailing' from loyalty.coupon_send where id = $1", send.ID)
+	s.wait(t, "the send is evaluated", "select status = 'done' from loyalty.coupon_send where id = $1", send.ID)
 	s.wantHolders(t, c, anna)
 }
 

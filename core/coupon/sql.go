@@ -125,10 +125,10 @@ const (
 	left join loyalty.reward r on r.tenant_id = @tenant_id and r.id = c.benefit_reward_id
 	cross join lateral (
 		select count(*) as sends,
-			coalesce(sum(sent), 0)::bigint as sent,
-			coalesce(sum(sent - redeemed) filter (where expires_at is null or expires_at > @now), 0)::bigint as pending,
-			coalesce(sum(redeemed), 0)::bigint as redeemed,
-			coalesce(sum(sent - redeemed) filter (where expires_at <= @now), 0)::bigint as expired
+			least(coalesce(sum(sent), 0), 9223372036854775807)::bigint as sent,
+			least(coalesce(sum(sent - redeemed) filter (where expires_at is null or expires_at > @now), 0), 9223372036854775807)::bigint as pending,
+			least(coalesce(sum(redeemed), 0), 9223372036854775807)::bigint as redeemed,
+			least(coalesce(sum(sent - redeemed) filter (where expires_at <= @now), 0), 9223372036854775807)::bigint as expired
 		from loyalty.coupon_send
 		where tenant_id = @tenant_id
 			and coupon_id = c.id
@@ -178,12 +178,14 @@ const (
 	) c` + withCounts
 )
 
-const sendColumns = `id, coupon_id, segment, status, matched, sent, skipped_inactive, skipped_limit, created_at, evaluated_at`
+const sendColumns = `id, coupon_id, segment, status, subject, message, matched, sent, skipped_inactive, skipped_limit,
+		no_email, unsubscribed, mails, delivered, failed, send_at, created_at, begun_at, evaluated_at, ended_at, failure`
 
 const insertSendSQL = `
-	insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, customer_ids, form_key,
+	insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, customer_ids, form_key, send_at, subject, message,
 		actor_kind, actor_id, actor_name, created_at)
-	values (@tenant_id, @id, @coupon, @segment, @customers, @form_key, @actor_kind, @actor_id, @actor_name, @now)
+	values (@tenant_id, @id, @coupon, @segment, @customers, @form_key, @send_at, @subject, @message,
+		@actor_kind, @actor_id, @actor_name, @now)
 	on conflict (tenant_id, form_key) do nothing
 	returning ` + sendColumns
 
@@ -199,25 +201,64 @@ const findSendByFormSQL = `
 	where tenant_id = @tenant_id
 		and form_key = @form_key`
 
-const sends = `
-	select ` + sendColumns + `, redeemed, expires_at, actor_kind, actor_name
-	from loyalty.coupon_send
+const cancelSendSQL = `
+	update loyalty.coupon_send
+	set status = 'cancelled',
+		ended_at = @now
 	where tenant_id = @tenant_id
-		and coupon_id = @coupon`
+		and id = @send
+		and status = 'waiting'
+		and begun_at is null
+	returning ` + sendColumns
 
-const listSendsSQL = sends + `
-	order by id desc
+const beginSendSQL = `
+	update loyalty.coupon_send
+	set begun_at = coalesce(begun_at, @now)
+	where tenant_id = @tenant_id
+		and id = @send
+		and status = 'waiting'`
+
+const failSendSQL = `
+	update loyalty.coupon_send s
+	set status = 'failed',
+		failure = @failure,
+		ended_at = @now
+	from loyalty.coupon c
+	where s.tenant_id = @tenant_id
+		and s.id = @send
+		and c.tenant_id = s.tenant_id
+		and c.id = s.coupon_id
+	returning ` + detailColumns
+
+const (
+	detailed = `
+	select s.id, s.coupon_id, s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+		s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at,
+		s.failure, s.redeemed, s.expires_at, s.actor_kind, s.actor_name, c.name as coupon_name
+	from loyalty.coupon_send s
+	join loyalty.coupon c on c.tenant_id = s.tenant_id and c.id = s.coupon_id
+	where s.tenant_id = @tenant_id`
+
+	sends = detailed + `
+		and s.coupon_id = @coupon`
+
+	findDetailSQL = detailed + `
+		and s.id = @send`
+
+	listSendsSQL = sends + `
+	order by s.id desc
 	limit @limit`
 
-const listSendsAfterSQL = sends + `
-		and id < @id
-	order by id desc
+	listSendsAfterSQL = sends + `
+		and s.id < @id
+	order by s.id desc
 	limit @limit`
 
-const listSendsBeforeSQL = sends + `
-		and id > @id
-	order by id
+	listSendsBeforeSQL = sends + `
+		and s.id > @id
+	order by s.id
 	limit @limit`
+)
 
 const unknownCustomersSQL = `
 	select given.id
@@ -236,37 +277,59 @@ const lockSendsSQL = `
 type evaluation struct {
 	CouponID         core.ID
 	Segment          Segment
+	CustomerIDs      []core.ID // of a manual segment
 	Status           SendStatus
-	CreatedAt        time.Time
+	SendAt           time.Time
 	MaxPerCustomer   int64
+	Active           bool
+	StartsAt         *time.Time
 	ExpiresAt        *time.Time
 	VoucherValidDays *int64
 }
 
 // A statement of its own, after the lock: it sees what the last holder committed.
 const evaluationSQL = `
-	select s.coupon_id, s.segment, s.status, s.created_at, c.max_per_customer, c.expires_at, c.voucher_valid_days
+	select s.coupon_id, s.segment, s.customer_ids, s.status, s.send_at, c.max_per_customer, c.active, c.starts_at, c.expires_at,
+		c.voucher_valid_days
 	from loyalty.coupon_send s
 	join loyalty.coupon c on c.tenant_id = s.tenant_id and c.id = s.coupon_id
 	where s.tenant_id = @tenant_id
 		and s.id = @send`
 
 type counts struct {
-	Matched, Sent, SkippedInactive, SkippedLimit int64
+	Matched, Sent, SkippedInactive, SkippedLimit, NoEmail, Unsubscribed int64
 }
 
-// A segment is evaluated and its vouchers are made by one statement: its members,
-// those of them who are active and hold fewer vouchers of the coupon than they may,
-// and how many were left out and why.
+// Mails is how many of the vouchers are mailed.
+func (c counts) Mails() int64 { return c.Sent - c.NoEmail - c.Unsubscribed }
+
+// A segment is counted, and its vouchers are created, by the same text: its members, those
+// of them who are active and hold fewer vouchers of the coupon than they may, and how many
+// are skipped and why. A preview is that without the insert.
 const (
 	withMembers = `
 	with member as (
-		select c.id, c.status = 'active' as active
+		select c.id, c.status = 'active' as active, c.email is not null as has_email, c.unsubscribed_at is not null as unsubscribed
 		from loyalty.customer c
 		where c.tenant_id = @tenant_id
 			and `
 
-	makeVouchers = `
+	ofAll          = `c.status = 'active' and c.created_at <= @at`
+	ofLongStanding = `c.created_at < @before`
+
+	// Ids are made at created_at: the first bound finds them, the second is exact.
+	ofRecentPurchase = `c.id in (
+				select t.customer_id
+				from loyalty.transaction t
+				where t.tenant_id = @tenant_id
+					and t.id >= @since_id
+					and t.created_at between @since and @at
+					and t.status = 'completed'
+			)`
+
+	ofManual = `c.id = any (@customers::uuid[])`
+
+	judged = `
 	), holding as (
 		select customer_id, count(*) as vouchers
 		from loyalty.voucher
@@ -274,58 +337,84 @@ const (
 			and coupon_id = @coupon
 		group by customer_id
 	), judged as (
-		select m.id, m.active, coalesce(h.vouchers, 0) >= @max_per_customer as full_hands
+		select m.id, m.active, m.has_email, m.unsubscribed, coalesce(h.vouchers, 0) >= @max_per_customer as limit_reached
 		from member m
 		left join holding h on h.customer_id = m.id
-	), made as (
-		insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, expires_at, created_at)
-		select @tenant_id, loyalty.new_ulid(@now), @coupon, @send, id, @expires_at, @now
-		from judged
-		where active and not full_hands
-	)
+	)`
+
+	countJudged = `
 	select count(*) as matched,
-		count(*) filter (where active and not full_hands) as sent,
+		count(*) filter (where active and not limit_reached) as sent,
 		count(*) filter (where not active) as skipped_inactive,
-		count(*) filter (where active and full_hands) as skipped_limit
+		count(*) filter (where active and limit_reached) as skipped_limit,
+		count(*) filter (where active and not limit_reached and not has_email) as no_email,
+		count(*) filter (where active and not limit_reached and has_email and unsubscribed) as unsubscribed
 	from judged`
 
-	sendToAllSQL = withMembers + `c.status = 'active'
-			and c.created_at <= @at` + makeVouchers
+	createVouchers = judged + `, recipient as materialized (
+		select loyalty.new_ulid(@now) as voucher_id, id as customer_id, has_email and not unsubscribed as mailed
+		from judged
+		where active and not limit_reached
+	), created as (
+		insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, expires_at, created_at)
+		select @tenant_id, voucher_id, @coupon, @send, customer_id, @expires_at, @now
+		from recipient
+	), queued as (
+		insert into loyalty.voucher_mail (tenant_id, voucher_id, send_id, due_at)
+		select @tenant_id, voucher_id, @send, @now
+		from recipient
+		where mailed
+	)` + countJudged
 
-	sendToLongStandingSQL = withMembers + `c.created_at < @before` + makeVouchers
+	previewAllSQL            = withMembers + ofAll + judged + countJudged
+	previewLongStandingSQL   = withMembers + ofLongStanding + judged + countJudged
+	previewRecentPurchaseSQL = withMembers + ofRecentPurchase + judged + countJudged
+	previewManualSQL         = withMembers + ofManual + judged + countJudged
 
-	// Ids are made at created_at: the first bound finds them, the second is exact.
-	sendToRecentPurchaseSQL = withMembers + `exists (
-				select
-				from loyalty.transaction t
-				where t.tenant_id = @tenant_id
-					and t.customer_id = c.id
-					and t.id >= @since_id
-					and t.created_at between @since and @at
-					and t.status = 'completed'
-			)` + makeVouchers
+	sendToAllSQL            = withMembers + ofAll + createVouchers
+	sendToLongStandingSQL   = withMembers + ofLongStanding + createVouchers
+	sendToRecentPurchaseSQL = withMembers + ofRecentPurchase + createVouchers
+	sendToManualSQL         = withMembers + ofManual + createVouchers
 
-	sendToManualSQL = withMembers + `c.id = any (
-				select unnest(customer_ids)
-				from loyalty.coupon_send
-				where tenant_id = @tenant_id
-					and id = @send
-			)` + makeVouchers
+	audiencesSQL = `
+	select count(*) filter (where ` + ofAll + `) as "all",
+		count(*) filter (where ` + ofLongStanding + `) as long_standing,
+		count(*) filter (where recent.customer_id is not null) as recent_purchase
+	from loyalty.customer c
+	left join (
+		select distinct t.customer_id
+		from loyalty.transaction t
+		where t.tenant_id = @tenant_id
+			and t.id >= @since_id
+			and t.created_at between @since and @at
+			and t.status = 'completed'
+	) recent on recent.customer_id = c.id
+	where c.tenant_id = @tenant_id`
 )
 
-var segments = map[Segment]string{
-	All: sendToAllSQL, LongStanding: sendToLongStandingSQL, RecentPurchase: sendToRecentPurchaseSQL, Manual: sendToManualSQL,
-}
+var (
+	previews = map[Segment]string{
+		All: previewAllSQL, LongStanding: previewLongStandingSQL, RecentPurchase: previewRecentPurchaseSQL, Manual: previewManualSQL,
+	}
+	creations = map[Segment]string{
+		All: sendToAllSQL, LongStanding: sendToLongStandingSQL, RecentPurchase: sendToRecentPurchaseSQL, Manual: sendToManualSQL,
+	}
+)
 
 const evaluatedSQL = `
 	update loyalty.coupon_send
-	set status = 'mailing',
+	set status = case when @mails::bigint > 0 then 'mailing' else 'done' end,
 		matched = @matched,
 		sent = @sent,
 		skipped_inactive = @inactive,
 		skipped_limit = @limit,
+		no_email = @no_email,
+		unsubscribed = @unsubscribed,
+		mails = @mails,
 		expires_at = @expires_at,
-		evaluated_at = @now
+		begun_at = coalesce(begun_at, @now),
+		evaluated_at = @now,
+		ended_at = case when @mails::bigint > 0 then null else @now::timestamptz end
 	where tenant_id = @tenant_id
 		and id = @send
 	returning ` + sendColumns
@@ -434,9 +523,11 @@ const listHeldBeforeSQL = heldVouchers + `
 	limit @limit`
 
 const sentVouchers = `
-	select ` + voucherColumns + `
+	select ` + voucherColumns + `, k.first_name || ' ' || k.last_name as customer_name, m.status as mail_status, m.done_at as mailed_at
 	from loyalty.voucher v
 	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+	join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
+	left join loyalty.voucher_mail m on m.tenant_id = v.tenant_id and m.voucher_id = v.id
 	where v.tenant_id = @tenant_id
 		and v.send_id = @send`
 
@@ -453,6 +544,17 @@ const listSentBeforeSQL = sentVouchers + `
 		and v.id > @id
 	order by v.id
 	limit @limit`
+
+const shownSQL = `
+	select ` + voucherColumns + `, c.name as coupon_name, c.description, r.name as reward_name,
+		k.first_name || ' ' || k.last_name as customer_name, k.link_version,
+		c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
+	from loyalty.voucher v
+	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+	join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
+	left join loyalty.reward r on r.tenant_id = c.tenant_id and r.id = c.benefit_reward_id
+	where v.tenant_id = @tenant_id
+		and v.id = @id`
 
 const expireSQL = `
 	select loyalty.expire_vouchers(@now, @up_to)`

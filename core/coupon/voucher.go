@@ -9,6 +9,7 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/reward"
 )
 
@@ -204,17 +205,76 @@ func (s *Service) ListByCustomer(ctx context.Context, by core.Actor, customer co
 	return core.NewList(p, vouchers, func(v NamedVoucher) core.Cursor { return core.Cursor{At: v.CreatedAt, ID: v.ID} }), p.Err()
 }
 
+// SentVoucher is a voucher of a send.
+type SentVoucher struct {
+	Voucher
+	CustomerName string
+	MailStatus   *string    // of its e-mail: queued, delivered or failed; nil: it has none
+	MailedAt     *time.Time // delivered or failed
+}
+
 // ListSent returns a page of a send's vouchers, in the order of their ids backwards.
 // One round trip.
-func (s *Service) ListSent(ctx context.Context, by core.Actor, send core.ID, p core.Page) (core.List[Voucher], error) {
+func (s *Service) ListSent(ctx context.Context, by core.Actor, send core.ID, p core.Page) (core.List[SentVoucher], error) {
 	if err := p.Err(); err != nil {
-		return core.List[Voucher]{}, err
+		return core.List[SentVoucher]{}, err
 	}
 	statement, args := p.Statement(listSentSQL, listSentAfterSQL, listSentBeforeSQL)
 	delete(args, "at") // ids are enough: a send's vouchers are of one instant
 	args["send"], args["now"] = send, s.db.Now()
-	vouchers, err := db.ReadAll[Voucher](ctx, s.db, by, statement, args)
-	return core.NewList(p, vouchers, func(v Voucher) core.Cursor { return core.Cursor{At: v.CreatedAt, ID: v.ID} }), err
+	vouchers, err := db.ReadAll[SentVoucher](ctx, s.db, by, statement, args)
+	return core.NewList(p, vouchers, func(v SentVoucher) core.Cursor { return core.Cursor{At: v.CreatedAt, ID: v.ID} }), err
+}
+
+// ShownVoucher is a voucher with everything that a page about it says.
+type ShownVoucher struct {
+	Voucher
+	CouponName   string
+	Description  *string
+	RewardName   *string // of one that gives a reward
+	CustomerName string
+	LinkVersion  int64
+	CouponActive bool
+	CapReached   bool
+}
+
+// Refusal says why the voucher can't be redeemed at the moment; nil if it can.
+func (v ShownVoucher) Refusal() error {
+	return standing{Voucher: v.Voucher, CouponActive: v.CouponActive, CapReached: v.CapReached}.refusal()
+}
+
+// FindVoucher returns a voucher for the staff, or core.ErrNotFound. One round trip.
+func (s *Service) FindVoucher(ctx context.Context, by core.Actor, id core.ID) (ShownVoucher, error) {
+	if err := by.Require(core.Cashier); err != nil {
+		return ShownVoucher{}, err
+	}
+	return s.shown(ctx, by, id)
+}
+
+// OpenVoucher returns the voucher that a customer's link names, or core.ErrNotFound for a
+// link that this installation didn't make or that was revoked. One round trip.
+func (s *Service) OpenVoucher(ctx context.Context, t core.Tenant, token string) (ShownVoucher, error) {
+	id, err := link.ID(token)
+	if err != nil {
+		return ShownVoucher{}, err
+	}
+	v, err := s.shown(ctx, core.System(t, "voucher page"), id)
+	if err != nil {
+		return ShownVoucher{}, err
+	}
+	if err := s.links.Check(token, link.Voucher, t.ID, id, v.LinkVersion); err != nil {
+		return ShownVoucher{}, err
+	}
+	return v, nil
+}
+
+// VoucherToken returns the token of a voucher's link.
+func (s *Service) VoucherToken(t core.TenantID, v ShownVoucher) (string, error) {
+	return s.links.Token(link.Voucher, t, v.ID, v.LinkVersion)
+}
+
+func (s *Service) shown(ctx context.Context, by core.Actor, id core.ID) (ShownVoucher, error) {
+	return db.ReadOne[ShownVoucher](ctx, s.db, by, shownSQL, db.Args{"id": id, "now": s.db.Now()})
 }
 
 // expiry is the job that makes the stored status of vouchers agree with the clock.

@@ -201,6 +201,25 @@ func TestAVoucherExpiresByItself(t *testing.T) {
 	s.at(t, n.ExpiresAt.Add(-time.Minute)).redeem(t, early)
 }
 
+// "One award is at most 10^12": a coupon from before that limit gives nothing, and its voucher
+// stays as it was.
+func TestABenefitBeyondTheLimitOfAnAward(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer(t)
+	lavish := s.coupon(t, fivePoints())
+	voucher := s.voucher(t, lavish, anna)
+	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.coupon set benefit_value = $3 where tenant_id = $1 and id = $2",
+		s.by.Tenant.ID, lavish.ID, int64(9e18)); err != nil {
+		t.Fatal(err)
+	}
+	before := s.everything(t)
+	refused(t, second(s.Redeem(t.Context(), s.by, voucher)), ledger.ErrTooLarge)
+	if diff := cmp.Diff(before, s.everything(t)); diff != "" {
+		t.Errorf("a refusal changed (-before +after):\n%s", diff)
+	}
+}
+
 // An award that does not fit is refused, and leaves the voucher for another day.
 func TestABenefitThatIsTooLargeChangesNothing(t *testing.T) {
 	t.Parallel()
@@ -208,7 +227,9 @@ func TestABenefitThatIsTooLargeChangesNothing(t *testing.T) {
 	anna := s.customer(t)
 	voucher := s.voucher(t, s.coupon(t, fivePoints()), anna)
 	_, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (ledger.Account, error) {
-		return ledger.Post(t.Context(), tx, s.by, ledger.Entry{Customer: anna, Unit: ledger.Points, Amount: 1<<63 - 5, Kind: ledger.Adjustment})
+		return ledger.Post(t.Context(), tx, s.by, ledger.Entry{
+			Customer: anna, Unit: ledger.Points, Amount: 1<<63 - 5, Kind: ledger.RedemptionRefund, Cause: new(core.NewID(tx.Now)),
+		})
 	})
 	if err != nil {
 		t.Fatal(err)

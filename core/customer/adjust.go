@@ -9,11 +9,7 @@ import (
 	"example.com/loyalty/core/ledger"
 )
 
-// The limits of an adjustment. So many points are no adjustment but a slip of the hand.
-const (
-	maxAdjustment = 1_000_000_000_000
-	maxReason     = 255
-)
+const maxReason = 255
 
 // Adjustment describes a change of a balance by hand.
 type Adjustment struct {
@@ -59,7 +55,7 @@ func (a Adjustment) validate(id core.ID) (ledger.Entry, error) {
 	e := ledger.Entry{
 		Customer: id, Kind: ledger.Adjustment,
 		Unit:   ledger.Unit(check.Text("unit", a.Unit, maxReason)),
-		Amount: check.Integer("amount", a.Amount, -maxAdjustment, maxAdjustment),
+		Amount: check.Integer("amount", a.Amount, -ledger.MaxAward, ledger.MaxAward),
 	}
 	if check.OK("unit") {
 		core.OneOf(check, "unit", e.Unit, ledger.Points, ledger.Stamps)

@@ -97,7 +97,7 @@ func TestAdjustRefuses(t *testing.T) {
 	}
 }
 
-// "Nothing else may take it below zero"; "an award that would overflow is 422, never
+// "Nothing else may take it below zero"; "a balance that would overflow is 422, never
 // wrapped".
 func TestAnAdjustmentHasItsLimits(t *testing.T) {
 	t.Parallel()
@@ -113,7 +113,9 @@ func TestAnAdjustmentHasItsLimits(t *testing.T) {
 		t.Errorf("down to nothing = %+v", got)
 	}
 	_, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (ledger.Account, error) {
-		return ledger.Post(t.Context(), tx, s.by, ledger.Entry{Customer: c.ID, Unit: ledger.Points, Amount: math.MaxInt64, Kind: ledger.Adjustment})
+		return ledger.Post(t.Context(), tx, s.by, ledger.Entry{
+			Customer: c.ID, Unit: ledger.Points, Amount: math.MaxInt64, Kind: ledger.RedemptionRefund, Cause: new(core.NewID(tx.Now)),
+		})
 	})
 	if err != nil {
 		t.Fatal(err)

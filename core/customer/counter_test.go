@@ -8,6 +8,7 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 )
@@ -80,7 +81,7 @@ func (s shop) voucherUsed(t *testing.T, id core.ID, points int64) core.ID {
 	if err != nil {
 		t.Fatal(err)
 	}
-	coupons := coupon.NewService(s.db, jobs)
+	coupons := coupon.NewService(s.db, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))
 	made, err := coupons.Add(t.Context(), s.by, coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: &points})
 	if err != nil {
 		t.Fatal(err)

@@ -36,6 +36,9 @@ type Customer struct {
 	CreatedAt     time.Time // the first check-in
 	UpdatedAt     time.Time
 	Erased        bool // nothing is left of who they were
+
+	UnsubscribedAt *time.Time // from coupon e-mails; nil: gets them
+	LinkVersion    int64      // of the links that customers are mailed: raised to revoke them
 }
 
 // Upserted is a customer and whether the upsert made them.
@@ -118,6 +121,15 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, in input) (Customer, 
 // Find returns a customer, or core.ErrNotFound. One round trip.
 func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Customer, error) {
 	return db.ReadOne[Customer](ctx, s.db, by, findSQL, db.Args{"id": id})
+}
+
+// FindAll returns the customers of those ids, in the order of the ids. Ids that don't exist
+// are left out, and ids that are repeated count once.
+func (s *Service) FindAll(ctx context.Context, by core.Actor, ids []core.ID) ([]Customer, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	return db.ReadAll[Customer](ctx, s.db, by, findAllSQL, db.Args{"ids": ids})
 }
 
 // Edit changes the fields that are set. A phone or e-mail of another customer is

@@ -605,3 +605,29 @@ func TestRoundTrips(t *testing.T) {
 		}
 	}
 }
+
+// FindAll leaves out ids of other tenants and of nobody, and repeats no customer.
+func TestFindAll(t *testing.T) {
+	t.Parallel()
+	s, other := newShop(t), newShop(t)
+	anna := s.upsert(t, "070-123 45 01", nil).ID
+	bilal := s.upsert(t, "070-123 45 02", nil).ID
+	theirs := other.upsert(t, "070-123 45 03", nil).ID
+	for _, x := range []struct{ given, want []core.ID }{
+		{[]core.ID{bilal, theirs, anna, core.NewID(s.db.Now()), bilal}, []core.ID{anna, bilal}},
+		{[]core.ID{theirs}, nil},
+		{nil, nil},
+	} {
+		found, err := s.FindAll(t.Context(), s.by, x.given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []core.ID
+		for _, c := range found {
+			got = append(got, c.ID)
+		}
+		if diff := cmp.Diff(x.want, got); diff != "" {
+			t.Errorf("found (-want +got):\n%s", diff)
+		}
+	}
+}

@@ -28,6 +28,8 @@ type (
 		Stamps    int64     `json:"stamps_balance"`
 		CreatedAt time.Time `json:"created_at"`
 		UpdatedAt time.Time `json:"updated_at"`
+
+		UnsubscribedAt *time.Time `json:"unsubscribed_at"`
 	}
 	heldEntry struct {
 		ID           core.ID        `json:"ulid"`
@@ -73,6 +75,8 @@ type (
 		Status      string     `json:"status"`
 		ExpiresAt   *time.Time `json:"expires_at"`
 		RedeemedAt  *time.Time `json:"redeemed_at"`
+		MailStatus  *string    `json:"mail_status"`
+		MailedAt    *time.Time `json:"mailed_at"`
 	}
 	heldMail struct {
 		ID        core.ID   `json:"ulid"`
@@ -162,6 +166,7 @@ func (d *document) customer(c Customer) {
 	d.text("{\n\"customer\": ")
 	d.value(heldCustomer{
 		c.ID, c.FirstName, c.LastName, c.Phone, c.Email, c.Status, c.PointsBalance, c.StampsBalance, c.CreatedAt, c.UpdatedAt,
+		c.UnsubscribedAt,
 	})
 }
 

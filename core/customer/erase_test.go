@@ -118,6 +118,7 @@ func TestErase(t *testing.T) {
 	erased := s.erase(t, c.ID)
 	want := customer.Customer{
 		ID: c.ID, FirstName: "Erased", LastName: "Erased", Status: customer.Inactive, Erased: true,
+		LinkVersion:   c.LinkVersion + 1, // no link to them works any more
 		PointsBalance: c.PointsBalance, CreatedAt: c.CreatedAt, UpdatedAt: erased.UpdatedAt,
 	}
 	if diff := cmp.Diff(want, erased); diff != "" {
@@ -202,6 +203,15 @@ func TestAnErasedCustomerStaysErased(t *testing.T) {
 	wantFields(t, err, core.Fields{"customer_ulid": {"The selected customer ulid is invalid."}})
 	if diff := cmp.Diff(gone, s.erase(t, c.ID)); diff != "" {
 		t.Errorf("erased again (-first +second):\n%s", diff)
+	}
+	// Their link to unsubscribe still exists, in mails that were delivered long ago.
+	for name, again := range map[string]func() (customer.Customer, error){
+		"unsubscribe": func() (customer.Customer, error) { return s.Unsubscribe(t.Context(), s.by, c.ID) },
+		"subscribe":   func() (customer.Customer, error) { return s.Subscribe(t.Context(), s.by, c.ID) },
+	} {
+		if got, err := again(); err != nil || !cmp.Equal(got, gone) {
+			t.Errorf("%s = %+v, %v, want them unchanged", name, got, err)
+		}
 	}
 	if log := s.log(t, c.ID); len(log) != 2 {
 		t.Errorf("log = %+v, want it erased once", log)
@@ -354,6 +364,7 @@ func TestWriteData(t *testing.T) {
 		"ulid": c.ID.String(), "first_name": "Anna", "last_name": "Lindqvist", "phone": "070 174 06 05", "email": "anna@example.com",
 		"status": "active", "points_balance": 47.0, "stamps_balance": 0.0,
 		"created_at": got.Customer["created_at"], "updated_at": got.Customer["updated_at"],
+		"unsubscribed_at": nil,
 	}
 	if diff := cmp.Diff(want, got.Customer); diff != "" {
 		t.Errorf("customer (-want +got):\n%s", diff)

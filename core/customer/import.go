@@ -77,8 +77,8 @@ const (
 // NewImports makes the service and registers its jobs.
 func NewImports(d *db.DB, jobs *job.Queue) *Imports {
 	s := &Imports{db: d, jobs: jobs, batch: importBatch, slice: importSlice}
-	job.HandleWithin(jobs, importLimit, s.work)
-	job.Handle(jobs, s.tend)
+	job.HandleWithin(jobs, job.Imports, importLimit, s.work)
+	job.Handle(jobs, job.Upkeep, s.tend)
 	job.Every(jobs, river.PeriodicInterval(time.Minute), importRound{})
 	return s
 }

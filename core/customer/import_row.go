@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/ledger"
 )
 
 // ImportField is what a column of a file holds.
@@ -285,9 +286,6 @@ func parseInstant(text string, zone *time.Location) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// maxOpening is more than anybody has collected.
-const maxOpening = 1_000_000_000_000
-
 var ungrouped = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "'", "", "’", "")
 
 // opening reads a balance: a whole number, with nothing but spaces between its thousands.
@@ -302,5 +300,5 @@ func opening(check *core.Check, field ImportField, text string) int64 {
 		check.Add(string(field), core.MustBe(string(field), "a whole number such as 1240"))
 		return 0
 	}
-	return check.Integer(string(field), &n, 0, maxOpening)
+	return check.Integer(string(field), &n, 0, ledger.MaxAward)
 }

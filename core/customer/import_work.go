@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
 )
 
@@ -20,6 +22,9 @@ type ImportJob struct {
 
 // Kind names the job in the queue.
 func (ImportJob) Kind() string { return "customer_import" }
+
+// ForTenant is the tenant whose share of the workers it uses.
+func (j ImportJob) ForTenant() core.TenantID { return j.Tenant }
 
 func (s *Imports) work(ctx context.Context, j ImportJob) error {
 	_, err := s.Work(ctx, core.System(core.Tenant{ID: j.Tenant}, "customer import"), j.Import, j.Attempt)
@@ -366,30 +371,53 @@ func (w *worker) note(tx *db.Tx, b batch, o outcome, status ImportStatus, ended 
 	})
 }
 
-// importRound is the job that goes on with what a lost worker left, and deletes files and
-// reports that are old.
+// importRound is the job that goes on with imports whose job is gone, and deletes files
+// and reports that are old.
 type importRound struct{}
 
 // Kind names the job in the queue.
 func (importRound) Kind() string { return "customer_import_round" }
 
-// stalled is how long an import stands still before its worker counts as lost.
+// stalled is how long an import makes no progress before its job is looked for. The queue
+// itself takes back the job of a process that is gone (core/job): this is for jobs that
+// failed too often, and not for those that wait their turn. Where an operator cancelled the
+// job, the import is stopped.
 const stalled = time.Minute
 
 func (s *Imports) tend(ctx context.Context, _ importRound) error {
-	_, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "customer imports"), func(tx *db.Tx) (int64, error) {
+	stopped, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "customer imports"), func(tx *db.Tx) (stopped []ImportJob, err error) {
 		left, err := db.All[stalledImport](ctx, tx, stalledImportsSQL, db.Args{"before": tx.Now.Add(-stalled)})
 		if err != nil {
-			return 0, err
+			return nil, err
+		}
+		pending, cancelled, err := job.Pending[ImportJob](ctx, tx)
+		if err != nil {
+			return nil, err
 		}
 		for _, i := range left {
-			if err := s.jobs.Add(ctx, tx, ImportJob{Tenant: i.TenantID, Import: i.ID, Attempt: i.Attempt}); err != nil {
-				return 0, err
+			this := ImportJob{Tenant: i.TenantID, Import: i.ID, Attempt: i.Attempt}
+			switch {
+			case slices.Contains(pending, this):
+			case slices.Contains(cancelled, this):
+				stopped = append(stopped, this)
+			default:
+				if err := s.jobs.Add(ctx, tx, this); err != nil {
+					return nil, err
+				}
 			}
 		}
-		return db.Value[int64](ctx, tx, forgetImportsSQL, db.Args{
+		return stopped, db.Queue(tx, forgetImportsSQL, db.Args{
 			"moved_before": tx.Now.Add(-importKept), "arrived_before": tx.Now.Add(-importArrives),
 		})
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	for _, j := range stopped {
+		by := core.System(core.Tenant{ID: j.Tenant}, "an operator")
+		if _, err := s.Cancel(ctx, by, j.Import); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -20,6 +20,9 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/vault"
 )
 
 // people is a file of so many customers, the first with that number: each has a point for
@@ -310,7 +313,7 @@ func TestTheQueueImports(t *testing.T) {
 	q.wait(t, "the file is imported", "select status = 'done' from loyalty.customer_import where id = $1", i.ID)
 	wantCounts(t, q.import_(t, i.ID), customer.ImportDone, counts{Rows: 50, Done: 50, Created: 50})
 
-	// Their jobs are lost: done, as far as the queue knows.
+	// Their jobs are gone, as after too many failures.
 	for _, status := range []customer.ImportStatus{customer.ImportChecking, customer.ImportRunning} {
 		left := q.uploaded(t, people(51, 50))
 		_, err := q.db.Pool().Exec(t.Context(), `
@@ -326,6 +329,150 @@ func TestTheQueueImports(t *testing.T) {
 		}
 	}
 	q.wantPeople(t, 1, 100)
+}
+
+// An import that waits for its turn is no lost one: however long it waits, it has one job.
+func TestAnImportThatWaitsIsNotQueuedAgain(t *testing.T) {
+	t.Parallel()
+	o := officeOf(t, dbtest.OwnDB(t))
+	i := o.uploaded(t, people(1, 3))
+	i, err := o.imports.Check(t.Context(), o.by, i.ID, o.preview(t, i.ID).Mapping)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs := func() (n int) {
+		t.Helper()
+		if err := o.imports.Tend(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := o.db.Pool().QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'customer_import'").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	set := func(statement string) {
+		t.Helper()
+		if _, err := o.db.Pool().Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("update loyalty.customer_import set moved_at = now() - interval '1 hour'")
+	for _, state := range []string{"available", "running", "retryable", "scheduled"} {
+		set("update river.river_job set state = '" + state + "', attempted_at = now()")
+		if n := jobs(); n != 1 {
+			t.Fatalf("beside a job that is %s, %d were queued", state, n-1)
+		}
+	}
+	set("update river.river_job set state = 'discarded', finalized_at = now()")
+	if n := jobs(); n != 2 {
+		t.Errorf("without a job, %d were queued", n-1)
+	}
+	o.worked(t, o.import_(t, i.ID))
+}
+
+// "Where an operator cancelled the job, the import is stopped": it does not come back.
+func TestAnImportWhoseJobIsCancelledIsStopped(t *testing.T) {
+	t.Parallel()
+	o := officeOf(t, dbtest.OwnDB(t))
+	i := o.running(t, o.checked(t, people(1, 3)).ID)
+	for _, statement := range []string{
+		"update loyalty.customer_import set moved_at = now() - interval '1 hour'",
+		"update river.river_job set state = 'cancelled', finalized_at = now()",
+	} {
+		if _, err := o.db.Pool().Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := o.imports.Tend(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := o.import_(t, i.ID); got.Status != customer.ImportCancelled {
+		t.Errorf("the import is %s", got.Status)
+	}
+	var jobs int
+	if err := o.db.Pool().QueryRow(t.Context(), "select count(*) from river.river_job where state <> 'cancelled'").Scan(&jobs); err != nil || jobs != 0 {
+		t.Errorf("%d jobs, %v", jobs, err)
+	}
+}
+
+// "Six import checks delayed another tenant's reset mail": with the lane of imports full of
+// checks that do not move, the mail leaves at once.
+func TestImportsDelayNoMail(t *testing.T) {
+	t.Parallel()
+	q := newQueueOffice(t)
+	q.end(t)
+	queue, err := job.New(q.db, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.queue, q.imports = queue, customer.NewImports(q.db, queue)
+	sent := make(catcher, 10)
+	render := func(_ context.Context, to string, _ mail.Letter) (mail.Rendered, error) {
+		return mail.Rendered{Subject: "Reset", Text: to}, nil
+	}
+	mails := mail.New(q.db, queue, render, sent, slog.New(slog.DiscardHandler))
+	keys, err := vault.New([]string{strings.Repeat("k", 32)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	persons := staff.NewService(q.db, queue, mails, keys, func(address string) string { return address }, slog.New(slog.DiscardHandler))
+
+	// Six files of three businesses, whose rows another transaction holds.
+	offices := []office{q.office, {shopOf(t, q.db), q.imports}, {shopOf(t, q.db), q.imports}}
+	for n := range 6 {
+		o := offices[n%3]
+		o.imports = q.imports
+		i := o.uploaded(t, people(1, 3))
+		if _, err := o.imports.Check(t.Context(), o.by, i.ID, o.preview(t, i.ID).Mapping); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held, err := q.db.Pool().Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Rollback(context.Background()) //nolint:errcheck // it holds rows, and changes none
+	if _, err := held.Exec(t.Context(), "select from loyalty.customer_import for update"); err != nil {
+		t.Fatal(err)
+	}
+	if err := queue.Start(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	q.wait(t, "the lane is full", "select count(*) = 3 from river.river_job where kind = 'customer_import' and state = 'running'")
+
+	other := dbtest.Tenant(t, q.db)
+	email := ""
+	if err := q.db.Pool().QueryRow(t.Context(), "select email from loyalty.staff where tenant_id = $1", other.Tenant.ID).Scan(&email); err != nil {
+		t.Fatal(err)
+	}
+	asked := time.Now()
+	if err := persons.Forgot(t.Context(), staff.Visitor{Tenant: other.Tenant, Address: "192.0.2.1"}, email); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case m := <-sent:
+		if took := time.Since(asked); took > 3*time.Second || m.Recipient != email {
+			t.Errorf("the mail to %s left after %s", m.Recipient, took)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("no mail left")
+	}
+	if err := held.Rollback(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// catcher is a sender that passes on what is sent.
+type catcher chan mail.Mail
+
+func (c catcher) Dial(context.Context) (mail.Conn, error) { return c, nil }
+func (c catcher) Close() error                            { return nil }
+
+func (c catcher) Send(_ context.Context, m mail.Mail) error {
+	c <- m
+	return nil
 }
 
 // "100,000 rows without exhausting memory". Not parallel: it measures the process.

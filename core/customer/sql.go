@@ -1,7 +1,8 @@
 package customer
 
 const columns = `c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-		a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased`
+		a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
+		c.unsubscribed_at, c.link_version`
 
 const (
 	selectCustomer = `
@@ -15,6 +16,11 @@ const (
 const findSQL = selectCustomer + `
 	where c.tenant_id = @tenant_id
 		and c.id = @id`
+
+const findAllSQL = selectCustomer + `
+	where c.tenant_id = @tenant_id
+		and c.id = any (@ids::uuid[])
+	order by c.id`
 
 // Whoever writes a phone number's key shares a lock on the country it is read as of: a
 // change of the country, which keys all numbers anew, waits for them, and they for it.
@@ -53,7 +59,8 @@ const insertSQL = `
 		and coalesce(country, '') = @country
 	on conflict do nothing
 	returning id, first_name, last_name, phone, email, status,
-		0::bigint as points_balance, 0::bigint as stamps_balance, created_at, updated_at, false as erased`
+		0::bigint as points_balance, 0::bigint as stamps_balance, created_at, updated_at, false as erased,
+		unsubscribed_at, link_version`
 
 const updateSQL = `
 	update loyalty.customer c
@@ -206,6 +213,7 @@ const eraseSQL = `
 		email = null,
 		email_key = null,
 		status = 'inactive',
+		link_version = c.link_version + 1,
 		updated_at = @now
 	from loyalty.account a
 	where c.tenant_id = @tenant_id
@@ -215,7 +223,7 @@ const eraseSQL = `
 	returning ` + columns
 
 const forgetSQL = `
-	select loyalty.forget_customer(@id, @ulid)`
+	select loyalty.forget_customer(@id, @ulid), loyalty.forget_voucher_mails(@id)`
 
 // The e-mail addresses a customer has and had, as they were written; not one that is
 // somebody else's by now. Their keys come of a query of their own: so the index is used.
@@ -274,9 +282,10 @@ const (
 	heldVouchersSQL = `
 	select v.id, v.created_at, p.name as coupon_name, p.description,
 		case when v.status = 'pending' and v.expires_at <= @now then 'expired' else v.status end as status,
-		v.expires_at, v.redeemed_at
+		v.expires_at, v.redeemed_at, m.status as mail_status, m.done_at as mailed_at
 	from loyalty.voucher v
 	join loyalty.coupon p on p.tenant_id = v.tenant_id and p.id = v.coupon_id
+	left join loyalty.voucher_mail m on m.tenant_id = v.tenant_id and m.voucher_id = v.id
 	where v.tenant_id = @tenant_id
 		and v.customer_id = @customer
 		and v.id > @after
@@ -322,3 +331,18 @@ const setKeysSQL = `
 	from unnest(@ids::uuid[], @keys::text[]) given (id, phone_key)
 	where c.tenant_id = @tenant_id
 		and c.id = given.id`
+
+// A customer who is subscribed or unsubscribed already is not touched, and neither is one
+// who was erased meanwhile.
+const subscribeSQL = `
+	update loyalty.customer c
+	set unsubscribed_at = @unsubscribed_at,
+		updated_at = @now
+	from loyalty.account a
+	where c.tenant_id = @tenant_id
+		and c.id = @id
+		and c.phone_key is not null
+		and (c.unsubscribed_at is null) = (@unsubscribed_at::timestamptz is not null)
+		and a.tenant_id = c.tenant_id
+		and a.customer_id = c.id
+	returning ` + columns

@@ -10,6 +10,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 	"strconv"
@@ -22,9 +23,13 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/localpg"
+	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/vault"
 	"example.com/loyalty/migrations"
 )
 
@@ -216,4 +221,21 @@ func Tick(d *db.DB) {
 	for now := d.Now(); !d.Now().After(now); {
 		time.Sleep(100 * time.Microsecond)
 	}
+}
+
+// Mails is a mail service without a mail server, whose mails say what their letters hold.
+func Mails(d *db.DB, jobs *job.Queue) *mail.Service {
+	render := func(_ context.Context, to string, letter mail.Letter) (mail.Rendered, error) {
+		return mail.Rendered{Subject: fmt.Sprintf("%T", letter), Text: fmt.Sprintf("To %s: %+v", to, letter), HTML: "<p></p>"}, nil
+	}
+	return mail.New(d, jobs, render, nil, slog.New(slog.DiscardHandler))
+}
+
+// Links makes customers' links with a secret of the tests.
+func Links() link.Maker {
+	keys, err := vault.New([]string{"a secret of thirty-two characters"})
+	if err != nil {
+		panic(err)
+	}
+	return link.New(keys)
 }

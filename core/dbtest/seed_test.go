@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/reward"
@@ -32,8 +33,8 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, last, phone := "Anna", "Lindqvist", "070 174 06 05"
-	c, err := customer.NewService(d).Upsert(ctx, by, customer.New{FirstName: &first, LastName: &last, Phone: &phone})
+	first, last, phone, email := "Anna", "Lindqvist", "070 174 06 05", "anna@example.com"
+	c, err := customer.NewService(d).Upsert(ctx, by, customer.New{FirstName: &first, LastName: &last, Phone: &phone, Email: &email})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +117,7 @@ func seedLinks(t *testing.T, d *db.DB, by core.Actor) {
 
 func seedVoucher(t *testing.T, d *db.DB, by core.Actor) {
 	t.Helper()
-	coupons := coupon.NewService(d, queue(t, d))
+	coupons := coupon.NewService(d, queue(t, d), nil, link.Maker{}, slog.New(slog.DiscardHandler))
 	name, points, kind := "Welcome back", int64(5), string(coupon.Points)
 	made, err := coupons.Add(t.Context(), by, coupon.New{Name: &name, BenefitType: &kind, BenefitValue: &points})
 	if err != nil {

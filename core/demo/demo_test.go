@@ -285,7 +285,7 @@ func tokens(t *testing.T, d *db.DB) *token.Service {
 	render := func(context.Context, string, mail.Letter) (mail.Rendered, error) {
 		return mail.Rendered{Subject: "A token"}, nil
 	}
-	return token.NewService(d, mail.New(d, queue, render, nil, slog.New(slog.DiscardHandler)))
+	return token.NewService(d, queue, mail.New(d, queue, render, nil, slog.New(slog.DiscardHandler)))
 }
 
 func wantClean(t *testing.T, d *db.DB) {

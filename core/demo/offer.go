@@ -10,6 +10,7 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 )
@@ -153,5 +154,5 @@ func (f *filling) couponsAt(instant time.Time) (*coupon.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return coupon.NewService(d, jobs), nil
+	return coupon.NewService(d, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler)), nil
 }

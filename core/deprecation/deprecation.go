@@ -93,7 +93,7 @@ type Service struct {
 // NewService makes the service and registers its job.
 func NewService(d *db.DB, jobs *job.Queue, m *mail.Service, log *slog.Logger) *Service {
 	s := &Service{db: d, jobs: jobs, mail: m, log: log}
-	job.Handle(jobs, s.notify)
+	job.Handle(jobs, job.Upkeep, s.notify)
 	return s
 }
 

@@ -32,9 +32,9 @@ var (
 // office is a platform of the test's own.
 type office struct {
 	*deprecation.Service
-	db   *db.DB
-	mail *mail.Service
-	jobs *job.Queue
+	db     *db.DB
+	tokens *token.Service
+	jobs   *job.Queue
 }
 
 func newOffice(t *testing.T) office { return officeOf(t, dbtest.OwnDB(t)) }
@@ -50,7 +50,7 @@ func officeOf(t *testing.T, d *db.DB) office {
 		return mail.Rendered{Subject: fmt.Sprintf("%T", l), Text: fmt.Sprintf("%+v", l)}, nil
 	}
 	mails := mail.New(d, jobs, render, nil, log)
-	return office{deprecation.NewService(d, jobs, mails, log), d, mails, jobs}
+	return office{deprecation.NewService(d, jobs, mails, log), d, token.NewService(d, jobs, mails), jobs}
 }
 
 // described deprecates a request a year from now.
@@ -256,16 +256,15 @@ func (o office) told(t *testing.T) (mails []string) {
 }
 
 // business makes a tenant with that owner address, and a token of it.
-func (o office) business(t *testing.T, email string) (owner core.Actor, tokens *token.Service, id int64) {
+func (o office) business(t *testing.T, email string) (owner core.Actor, id int64) {
 	t.Helper()
 	owner = dbtest.Tenant(t, o.db)
 	o.edit(t, owner.Tenant.ID, tenant.Edit{Email: core.Set(email)})
-	tokens = token.NewService(o.db, o.mail)
-	made, err := tokens.Create(t.Context(), owner, token.New{Name: new("Till"), Scopes: &[]string{}})
+	made, err := o.tokens.Create(t.Context(), owner, token.New{Name: new("Till"), Scopes: &[]string{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return owner, tokens, made.ID
+	return owner, made.ID
 }
 
 func (o office) edit(t *testing.T, id core.TenantID, e tenant.Edit) {
@@ -280,23 +279,27 @@ func TestTenantsAreToldOnce(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.business(t, "a@example.com")
-	owner, tokens, id := o.business(t, "revoked@example.com")
-	if _, err := tokens.Revoke(t.Context(), owner, id); err != nil {
+	owner, id := o.business(t, "revoked@example.com")
+	if _, err := o.tokens.Revoke(t.Context(), owner, id); err != nil {
 		t.Fatal(err)
 	}
-	_, _, id = o.business(t, "expired@example.com")
+	_, id = o.business(t, "expired@example.com")
 	if _, err := o.db.Pool().Exec(t.Context(), "update loyalty.token set expires_at = now() where id = $1", id); err != nil {
 		t.Fatal(err)
 	}
-	owner, _, _ = o.business(t, "left@example.com")
+	owner, _ = o.business(t, "left@example.com")
 	if _, err := o.db.Pool().Exec(t.Context(), "update loyalty.staff set status = 'inactive' where id = $1", owner.StaffID); err != nil {
 		t.Fatal(err)
 	}
-	owner, _, _ = o.business(t, "suspended@example.com")
+	owner, _ = o.business(t, "demoted@example.com")
+	if _, err := o.db.Pool().Exec(t.Context(), "update loyalty.staff set role = 'manager' where id = $1", owner.StaffID); err != nil {
+		t.Fatal(err)
+	}
+	owner, _ = o.business(t, "suspended@example.com")
 	o.edit(t, owner.Tenant.ID, tenant.Edit{Status: core.Set("suspended")})
 	o.edit(t, dbtest.Tenant(t, o.db).Tenant.ID, tenant.Edit{Email: core.Set("none@example.com")})
-	owner, tokens, _ = o.business(t, "b@example.com")
-	if _, err := tokens.Create(t.Context(), owner, token.New{Name: new("Second"), Scopes: &[]string{}}); err != nil {
+	owner, _ = o.business(t, "b@example.com")
+	if _, err := o.tokens.Create(t.Context(), owner, token.New{Name: new("Second"), Scopes: &[]string{}}); err != nil {
 		t.Fatal(err)
 	}
 

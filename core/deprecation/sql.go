@@ -31,6 +31,7 @@ const tellSQL = `
 					and t.revoked_at is null
 					and (t.expires_at is null or t.expires_at > @now)
 					and s.status = 'active'
+					and s.role = 'owner'
 			)
 			and not exists (
 				select

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,15 +19,24 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/migrations"
 )
-
-func TestMain(m *testing.M) { dbtest.Main(m) }
 
 type greeting struct {
 	Name string `json:"name"`
 }
 
 func (greeting) Kind() string { return "greeting" }
+
+// errand is a job of a tenant's.
+type errand struct {
+	Tenant core.TenantID `json:"tenant"`
+	N      int           `json:"n"`
+}
+
+func (errand) Kind() string { return "errand" }
+
+func (e errand) ForTenant() core.TenantID { return e.Tenant }
 
 type tidying struct{}
 
@@ -33,8 +45,9 @@ func (tidying) Kind() string { return "tidying" }
 // floor is a database of the test's own with a queue on it.
 type floor struct {
 	*job.Queue
-	db *db.DB
-	by core.Actor
+	db  *db.DB
+	by  core.Actor
+	log *record
 }
 
 func newFloor(t *testing.T) floor {
@@ -44,11 +57,92 @@ func newFloor(t *testing.T) floor {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.Close)
-	q, err := job.New(d, slog.New(slog.DiscardHandler))
+	return floor{db: d, by: dbtest.Tenant(t, d)}.with(t, job.New)
+}
+
+// newHastyFloor is one whose claims end within seconds.
+func newHastyFloor(t *testing.T) floor {
+	t.Helper()
+	return newFloor(t).with(t, job.NewHasty)
+}
+
+// with is another queue on the same database, as another process has it.
+func (f floor) with(t *testing.T, newQueue func(*db.DB, *slog.Logger) (*job.Queue, error)) floor {
+	t.Helper()
+	f.log = &record{}
+	q, err := newQueue(f.db, slog.New(slog.NewTextHandler(f.log, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return floor{q, d, dbtest.Tenant(t, d)}
+	f.Queue = q
+	return f
+}
+
+// record is what was logged.
+type record struct {
+	sync.Mutex
+	bytes.Buffer
+}
+
+func (r *record) Write(b []byte) (int, error) {
+	r.Lock()
+	defer r.Unlock()
+	return r.Buffer.Write(b)
+}
+
+// lines are those with a text.
+func (r *record) lines(text string) (found []string) {
+	r.Lock()
+	defer r.Unlock()
+	for line := range strings.Lines(r.String()) {
+		if strings.Contains(line, text) {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// queue adds jobs in a transaction of the platform's.
+func (f floor) queue(t *testing.T, jobs ...river.JobArgs) {
+	t.Helper()
+	_, err := db.Platform(t.Context(), f.db, f.by, func(tx *db.Tx) (int, error) {
+		for _, args := range jobs {
+			if err := f.Add(t.Context(), tx, args); err != nil {
+				return 0, err
+			}
+		}
+		return 0, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// errands are some of one tenant's.
+func errands(tenant core.TenantID, from, n int) (jobs []river.JobArgs) {
+	for i := range n {
+		jobs = append(jobs, errand{tenant, from + i})
+	}
+	return jobs
+}
+
+// await waits until something holds.
+func await(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited in vain: %s", what)
+		}
+	}
+}
+
+// one is the value that a query returns.
+func one[T any](t *testing.T, f floor, query string, args ...any) (v T) {
+	t.Helper()
+	if err := f.db.Pool().QueryRow(t.Context(), query, args...).Scan(&v); err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 func (f floor) start(t *testing.T) {
@@ -91,7 +185,7 @@ func TestAJobRunsAfterTheCommitOrNever(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
 	greeted := make(chan string, 10)
-	job.Handle(f.Queue, func(_ context.Context, g greeting) error { greeted <- g.Name; return nil })
+	job.Handle(f.Queue, job.Upkeep, func(_ context.Context, g greeting) error { greeted <- g.Name; return nil })
 
 	changed := errors.New("changed my mind")
 	if err := f.greet(t.Context(), "never", changed); !errors.Is(err, changed) {
@@ -116,13 +210,53 @@ func TestAJobRunsAfterTheCommitOrNever(t *testing.T) {
 	}
 }
 
+// AddAt queues a job for an instant: it runs after it, or never where its transaction failed,
+// and with the next process where none was there.
+func TestAJobWaitsForItsInstant(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t)
+	greetAt := func(name string, at time.Time, end error) error {
+		_, err := db.InTenant(t.Context(), f.db, f.by, func(tx *db.Tx) (int, error) {
+			if err := f.AddAt(t.Context(), tx, greeting{name}, at); err != nil {
+				return 0, err
+			}
+			return 0, end
+		})
+		return err
+	}
+	greeted := make(chan string, 10)
+	job.Handle(f.Queue, job.Mail, func(_ context.Context, g greeting) error { greeted <- g.Name; return nil })
+	changed := errors.New("changed my mind")
+	if err := greetAt("never", f.db.Now().Add(-time.Minute), changed); !errors.Is(err, changed) {
+		t.Fatal(err)
+	}
+	inAnHour := f.db.Now().Add(time.Hour)
+	if err := errors.Join(greetAt("Anna", inAnHour, nil), greetAt("Bo", f.db.Now().Add(-time.Minute), nil)); err != nil {
+		t.Fatal(err)
+	}
+	f.start(t)
+	if got := receive(t, greeted); got != "Bo" {
+		t.Errorf("greeted %s, want Bo", got)
+	}
+	f.stop(t)
+	if len(greeted) != 0 {
+		t.Errorf("greeted %s as well", <-greeted)
+	}
+	var state string
+	var at time.Time
+	err := f.db.Pool().QueryRow(t.Context(), "select state, scheduled_at from river.river_job where args->>'name' = 'Anna'").Scan(&state, &at)
+	if err != nil || state != "scheduled" || !at.Equal(inAnHour) {
+		t.Errorf("the other one is %s at %s, %v, want scheduled at %s", state, at, err, inAnHour)
+	}
+}
+
 // "Effects leave through the database": a job that fails is run again.
 func TestAJobThatFailsIsRunAgain(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
 	runs := make(chan string, 10)
 	var failed atomic.Bool
-	job.Handle(f.Queue, func(_ context.Context, g greeting) error {
+	job.Handle(f.Queue, job.Upkeep, func(_ context.Context, g greeting) error {
 		runs <- g.Name
 		if failed.CompareAndSwap(false, true) {
 			return errors.New("not now")
@@ -148,8 +282,8 @@ func TestAJobGetsItsTime(t *testing.T) {
 		left <- time.Until(end).Round(time.Minute)
 		return nil
 	}
-	job.HandleWithin(f.Queue, 7*time.Minute, func(ctx context.Context, _ greeting) error { return until(ctx) })
-	job.Handle(f.Queue, func(ctx context.Context, _ tidying) error { return until(ctx) })
+	job.HandleWithin(f.Queue, job.Upkeep, 7*time.Minute, func(ctx context.Context, _ greeting) error { return until(ctx) })
+	job.Handle(f.Queue, job.Upkeep, func(ctx context.Context, _ tidying) error { return until(ctx) })
 	if err := f.greet(t.Context(), "Anna", nil); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +305,7 @@ func TestStopLetsARunningJobFinish(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
 	running, finish, finished := make(chan string), make(chan bool), make(chan bool, 1)
-	job.Handle(f.Queue, func(_ context.Context, g greeting) error {
+	job.Handle(f.Queue, job.Upkeep, func(_ context.Context, g greeting) error {
 		running <- g.Name
 		<-finish
 		finished <- true
@@ -200,7 +334,7 @@ func TestEveryRunsAtTheStart(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
 	tidied := make(chan bool, 10)
-	job.Handle(f.Queue, func(context.Context, tidying) error { tidied <- true; return nil })
+	job.Handle(f.Queue, job.Upkeep, func(context.Context, tidying) error { tidied <- true; return nil })
 	job.Every(f.Queue, river.PeriodicInterval(time.Hour), tidying{})
 	f.start(t)
 	defer f.stop(t)
@@ -222,7 +356,7 @@ func TestAStopIsNoFault(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		job.Handle(q, func(context.Context, tidying) error { return nil })
+		job.Handle(q, job.Upkeep, func(context.Context, tidying) error { return nil })
 		job.Every(q, river.PeriodicInterval(time.Hour), tidying{})
 		if err := q.Start(context.WithoutCancel(t.Context())); err != nil {
 			t.Fatal(err)
@@ -233,5 +367,150 @@ func TestAStopIsNoFault(t *testing.T) {
 	}
 	if strings.Contains(said.String(), context.Canceled.Error()) {
 		t.Errorf("the log says %s", said.String())
+	}
+}
+
+// "For a job that runs at that time": not before, and by itself.
+func TestAddAt(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t)
+	greeted := make(chan string, 10)
+	job.Handle(f.Queue, job.Mail, func(_ context.Context, g greeting) error { greeted <- g.Name; return nil })
+	for name, at := range map[string]time.Time{"later": time.Now().Add(time.Hour), "soon": time.Now().Add(time.Second), "now": {}} {
+		_, err := db.InTenant(t.Context(), f.db, f.by, func(tx *db.Tx) (int, error) {
+			return 0, f.AddAt(t.Context(), tx, greeting{name}, at)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.start(t)
+	defer f.stop(t)
+	if first, second := receive(t, greeted), receive(t, greeted); first != "now" || second != "soon" {
+		t.Errorf("greeted %s, then %s", first, second)
+	}
+	if got := one[string](t, f, "select state::text from river.river_job where args ->> 'name' = 'later'"); got != "scheduled" || len(greeted) > 0 {
+		t.Errorf("the job of an hour later is %s", got)
+	}
+}
+
+// "It counts neither as a failure nor as an attempt."
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t)
+	var runs atomic.Int32
+	job.Handle(f.Queue, job.Mail, func(context.Context, greeting) error {
+		if runs.Add(1) < 4 {
+			return fmt.Errorf("not yet: %w", job.Again(10*time.Millisecond))
+		}
+		return nil
+	})
+	f.queue(t, greeting{"Anna"})
+	f.start(t)
+	defer f.stop(t)
+	const state = "select state || ' ' || attempt || ' ' || coalesce(cardinality(errors), 0) from river.river_job"
+	await(t, "the job is done", func() bool { return one[string](t, f, state) == "completed 1 0" })
+	if lines := f.log.lines("greeting"); runs.Load() != 4 || len(lines) > 0 {
+		t.Errorf("%d runs, logged %q", runs.Load(), lines)
+	}
+}
+
+// A kind without a handler is refused when it is queued.
+func TestAKindWithoutAHandlerIsRefused(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t)
+	job.Handle(f.Queue, job.Upkeep, func(context.Context, tidying) error { return nil })
+	if err := f.greet(t.Context(), "Anna", nil); err == nil || !strings.Contains(err.Error(), "greeting") {
+		t.Errorf("queued: %v", err)
+	}
+	if n := one[int](t, f, "select count(*) from river.river_job"); n != 0 {
+		t.Errorf("%d jobs", n)
+	}
+}
+
+// "A job that failed is logged once, with kind and id."
+func TestAFailureIsLoggedOnce(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]func() error{
+		"error": func() error { return errors.New("no luck") },
+		"panic": func() error { panic("no luck") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFloor(t)
+			job.Handle(f.Queue, job.Sends, func(context.Context, greeting) error { return fail() })
+			f.queue(t, greeting{"Anna"})
+			f.start(t)
+			defer f.stop(t)
+			await(t, "the job failed", func() bool { return one[bool](t, f, "select errors is not null from river.river_job") })
+			id := one[int64](t, f, "select id from river.river_job")
+			attempts := one[int](t, f, "select cardinality(errors) from river.river_job")
+			lines := f.log.lines("no luck")
+			if len(lines) < attempts || len(lines) > attempts+1 { // the next attempt may be under way
+				t.Fatalf("%d attempts, logged %q", attempts, lines)
+			}
+			for _, part := range []string{"id=" + strconv.FormatInt(id, 10), "kind=greeting"} {
+				if !strings.Contains(lines[0], part) {
+					t.Errorf("%s is missing in %s", part, lines[0])
+				}
+			}
+		})
+	}
+}
+
+// "A second, then longer and longer, and from the eighth attempt on every hour: for six
+// days, because a mail is given up after five."
+func TestRetryDelays(t *testing.T) {
+	t.Parallel()
+	var all time.Duration
+	for attempt := 1; attempt < job.MaxAttempts; attempt++ {
+		delay := job.RetryDelay(attempt)
+		if delay < job.RetryDelay(attempt-1) || delay > time.Hour {
+			t.Errorf("after %d attempts: %s", attempt, delay)
+		}
+		all += delay
+	}
+	if job.RetryDelay(1) != time.Second || job.RetryDelay(2) != 16*time.Second || job.RetryDelay(8) != time.Hour {
+		t.Errorf("delays: %s, %s, …, %s", job.RetryDelay(1), job.RetryDelay(2), job.RetryDelay(8))
+	}
+	if all*9/10 < 5*24*time.Hour || all > 7*24*time.Hour { // 10% less at worst
+		t.Errorf("a job is tried for %s", all)
+	}
+}
+
+// "Jobs that were queued before there were lanes": each comes into the lane of its kind, under
+// its tenant's name where its arguments have one.
+func TestJobsFromBeforeThereWereLanes(t *testing.T) {
+	t.Parallel()
+	f := newFloor(t)
+	text, err := migrations.SQL.ReadFile("0033_job_lanes.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, update, found := strings.Cut(string(text), "-- Jobs that were queued before there were lanes.")
+	if !found {
+		t.Fatal("the migration has no such part")
+	}
+	_, err = f.db.Pool().Exec(t.Context(), `
+		insert into river.river_job (kind, queue, state, args, max_attempts, finalized_at)
+		values ('mail_delivery', 'default', 'available', '{"mail": "x"}', 25, null),
+			('password_forgotten', 'default', 'scheduled', '{"tenant": 7}', 25, null),
+			('coupon_evaluation', 'default', 'running', '{"tenant": 7}', 25, null),
+			('customer_import', 'default', 'retryable', '{"tenant": 8}', 25, null),
+			('forget_answers', 'default', 'available', '{}', 25, null),
+			('customer_import', 'default', 'completed', '{"tenant": 9}', 25, now())`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.db.Pool().Exec(t.Context(), update); err != nil {
+		t.Fatal(err)
+	}
+	got := one[string](t, f, "select string_agg(kind || ' ' || queue || ' ' || metadata, E'\\n' order by id) from river.river_job")
+	want := strings.Join([]string{
+		`mail_delivery mail {}`, `password_forgotten mail {"tenant": 7}`, `coupon_evaluation sends {"tenant": 7}`,
+		`customer_import imports {"tenant": 8}`, `forget_answers upkeep {}`, `customer_import default {}`,
+	}, "\n")
+	if got != want {
+		t.Errorf("the jobs are\n%s\nwant\n%s", got, want)
 	}
 }

@@ -50,11 +50,16 @@ type Account struct {
 	Stamps int64
 }
 
+// MaxAward is the most that one award gives, and that one adjustment adds or takes
+// (decisions §2). No program's mistake fills a balance in one step.
+const MaxAward = 1_000_000_000_000
+
 // Refusals of the ledger.
 var (
 	ErrInsufficientPoints = core.Refuse("insufficient-points", "Insufficient points balance.")
 	ErrInsufficientStamps = core.Refuse("insufficient-stamps", "Insufficient stamps balance.")
-	// ErrTooLarge is a number that would leave its 64 bits: refused, never wrapped.
+	// ErrTooLarge is an award beyond MaxAward, or one by which a balance would leave its 64
+	// bits: refused, never wrapped.
 	ErrTooLarge = core.Refuse("balance-too-large", "The award would exceed the largest possible balance.")
 )
 
@@ -67,7 +72,23 @@ func Open(tx *db.Tx, customer core.ID) error {
 // for what no balance can refuse, an award or a reversal. An account that is missing
 // or a number that would leave its 64 bits refuses the whole transaction; Refusal
 // tells the latter.
-func Queue(tx *db.Tx, by core.Actor, e Entry) error { return db.Queue(tx, queueSQL, e.args(tx, by)) }
+func Queue(tx *db.Tx, by core.Actor, e Entry) error {
+	if e.tooLarge() {
+		return ErrTooLarge
+	}
+	return db.Queue(tx, queueSQL, e.args(tx, by))
+}
+
+// tooLarge reports whether an entry gives more than one award may. A reversal, a
+// redemption and its refund repeat what was recorded, so they have no limit of their own.
+func (e Entry) tooLarge() bool {
+	switch e.Kind {
+	case Earn, VoucherAward, Adjustment:
+		return e.Amount > MaxAward || e.Amount < -MaxAward
+	case Reversal, Redemption, RedemptionRefund:
+	}
+	return false
+}
 
 // Refusal turns what PostgreSQL says of a number that is too large into ErrTooLarge,
 // and leaves every other error, and none, as it is.
@@ -83,6 +104,9 @@ func Refusal(err error) error {
 // here: the balance is checked and moved by the same guarded update. Only a
 // reversal may take a balance below zero.
 func Post(ctx context.Context, tx *db.Tx, by core.Actor, e Entry) (Account, error) {
+	if e.tooLarge() {
+		return Account{}, ErrTooLarge
+	}
 	account, err := db.One[Account](ctx, tx, postSQL, e.args(tx, by))
 	if errors.Is(err, core.ErrNotFound) {
 		return Account{}, Insufficient(e.Unit)

@@ -203,11 +203,55 @@ func TestACauseHasEachEffectOnce(t *testing.T) {
 	}
 }
 
-// "An award that would overflow is 422, never wrapped", in either direction.
+// "One award is at most 10^12": a sale's, a voucher's, and one by hand, which takes no more
+// either. What only repeats an amount that was recorded has no limit of its own.
+func TestOneAwardHasALimit(t *testing.T) {
+	t.Parallel()
+	b := newBook(t)
+	causeOf := func(kind ledger.Kind) *core.ID {
+		if kind == ledger.Adjustment {
+			return nil
+		}
+		return newCause()
+	}
+	for _, kind := range []ledger.Kind{ledger.Earn, ledger.VoucherAward, ledger.Adjustment} {
+		for _, unit := range []ledger.Unit{ledger.Points, ledger.Stamps} {
+			if _, err := b.post(t.Context(), kind, unit, ledger.MaxAward+1, causeOf(kind)); !errors.Is(err, ledger.ErrTooLarge) {
+				t.Errorf("%s of %s: one too many = %v, want ErrTooLarge", kind, unit, err)
+			}
+			_, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (struct{}, error) {
+				return struct{}{}, ledger.Queue(tx, b.by, ledger.Entry{
+					Customer: b.customer, Unit: unit, Amount: ledger.MaxAward + 1, Kind: kind, Cause: causeOf(kind),
+				})
+			})
+			if !errors.Is(err, ledger.ErrTooLarge) {
+				t.Errorf("%s of %s, queued: one too many = %v, want ErrTooLarge", kind, unit, err)
+			}
+			if _, err := b.post(t.Context(), kind, unit, ledger.MaxAward, causeOf(kind)); err != nil {
+				t.Errorf("%s of %s: the most = %v", kind, unit, err)
+			}
+		}
+	}
+	if _, err := b.post(t.Context(), ledger.Adjustment, ledger.Points, -ledger.MaxAward-1, nil); !errors.Is(err, ledger.ErrTooLarge) {
+		t.Errorf("taking one too many = %v, want ErrTooLarge", err)
+	}
+	if got, want := b.balance(t), (ledger.Account{Points: 3 * ledger.MaxAward, Stamps: 3 * ledger.MaxAward}); got != want {
+		t.Errorf("balance = %+v, want %+v", got, want)
+	}
+	for kind, amount := range map[ledger.Kind]int64{ledger.RedemptionRefund: 9e18, ledger.Reversal: -9e18} {
+		if _, err := b.post(t.Context(), kind, ledger.Points, amount, newCause()); err != nil {
+			t.Errorf("%s of %d = %v", kind, amount, err)
+		}
+	}
+}
+
+// "A balance that would overflow is 422, never wrapped", in either direction.
 func TestABalanceNeverWraps(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
-	b.adjust(t, ledger.Points, math.MaxInt64-1)
+	if _, err := b.post(t.Context(), ledger.RedemptionRefund, ledger.Points, math.MaxInt64-1, newCause()); err != nil {
+		t.Fatal(err)
+	}
 	b.adjust(t, ledger.Points, 1)
 	if _, err := b.post(t.Context(), ledger.Earn, ledger.Points, 1, newCause()); !errors.Is(err, ledger.ErrTooLarge) {
 		t.Errorf("one more than the largest = %v, want ErrTooLarge", err)

@@ -8,7 +8,7 @@ import (
 )
 
 // Opening is the account of a new customer, and what is on it from the beginning: not
-// below zero.
+// below zero, and at most MaxAward of each unit.
 type Opening struct {
 	Customer core.ID
 	Points   int64
@@ -35,7 +35,10 @@ const openAllSQL = `
 	) e (unit, amount, seq)
 	where e.amount <> 0`
 
-var errOpensBelowZero = errors.New("ledger: an account would open below zero")
+var (
+	errOpensBelowZero = errors.New("ledger: an account would open below zero")
+	errOpensTooHigh   = errors.New("ledger: an account would open with more than one award may give")
+)
 
 // OpenAll gives many new customers their accounts, in one statement that travels with the
 // next one. What is on an account from the beginning is an adjustment with that reason,
@@ -47,6 +50,9 @@ func OpenAll(tx *db.Tx, by core.Actor, reason string, openings []Opening) error 
 	for i, o := range openings {
 		if o.Points < 0 || o.Stamps < 0 {
 			return errOpensBelowZero
+		}
+		if o.Points > MaxAward || o.Stamps > MaxAward {
+			return errOpensTooHigh
 		}
 		customers[i], points[i], stamps[i] = o.Customer, o.Points, o.Stamps
 	}

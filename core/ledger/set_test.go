@@ -2,7 +2,6 @@ package ledger_test
 
 import (
 	"fmt"
-	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -45,7 +44,7 @@ func TestOpeningManyAccounts(t *testing.T) {
 	by := dbtest.Tenant(t, d)
 	who := unopened(t, d, by, 4)
 	err := openAll(t, d, by, ledger.Opening{Customer: who[0]}, ledger.Opening{Customer: who[1], Points: 120},
-		ledger.Opening{Customer: who[2], Stamps: 7}, ledger.Opening{Customer: who[3], Points: math.MaxInt64, Stamps: 1})
+		ledger.Opening{Customer: who[2], Stamps: 7}, ledger.Opening{Customer: who[3], Points: ledger.MaxAward, Stamps: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +52,7 @@ func TestOpeningManyAccounts(t *testing.T) {
 		{},
 		{{1, ledger.Points, 120, 120, ledger.Adjustment}},
 		{{1, ledger.Stamps, 7, 7, ledger.Adjustment}},
-		{{1, ledger.Points, math.MaxInt64, math.MaxInt64, ledger.Adjustment}, {2, ledger.Stamps, 1, 1, ledger.Adjustment}},
+		{{1, ledger.Points, ledger.MaxAward, ledger.MaxAward, ledger.Adjustment}, {2, ledger.Stamps, 1, 1, ledger.Adjustment}},
 	} {
 		b := book{d, by, who[i]}
 		if diff := cmp.Diff(want, b.lines(t)); diff != "" {

@@ -3,6 +3,7 @@ package mail
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -12,11 +13,15 @@ import (
 
 // Delivery is the job that delivers a mail.
 type Delivery struct {
-	Mail core.ID `json:"mail"`
+	Tenant core.TenantID `json:"tenant"` // 0: the platform's, or queued before this was noted
+	Mail   core.ID       `json:"mail"`
 }
 
 // Kind names the job in the queue.
 func (Delivery) Kind() string { return "mail_delivery" }
+
+// ForTenant is the tenant whose share of the workers it uses.
+func (d Delivery) ForTenant() core.TenantID { return d.Tenant }
 
 var system = core.System(core.Tenant{}, "mail")
 
@@ -35,17 +40,25 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 	if s.sender == nil {
 		return s.keep(ctx, m)
 	}
-	about := slog.String("mail", m.ID.String())
-	err = s.sender.Send(ctx, m)
+	err = s.send(ctx, m)
 	switch {
 	case err == nil:
 		return s.end(ctx, m, "sent", nil)
 	case errors.Is(err, ErrRefused), s.db.Now().Sub(m.CreatedAt) > giveUpAfter:
-		s.log.ErrorContext(ctx, "mail not delivered, and given up", about, slog.Any("error", err))
+		s.log.ErrorContext(ctx, "mail not delivered, and given up", slog.String("mail", m.ID.String()), slog.Any("error", err))
 		return s.end(ctx, m, "failed", err)
 	}
-	s.log.WarnContext(ctx, "mail not delivered yet", about, slog.Any("error", err))
-	return err
+	return fmt.Errorf("mail %s: %w", m.ID, err) // the queue logs it, once
+}
+
+// send delivers one mail over a connection of its own.
+func (s *Service) send(ctx context.Context, m Mail) error {
+	conn, err := s.sender.Dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close() //nolint:errcheck // the server has the mail: how they part doesn't matter
+	return conn.Send(ctx, m)
 }
 
 // keep leaves a mail in the database, where there is no server for it.
@@ -64,6 +77,24 @@ func (s *Service) end(ctx context.Context, m Mail, status string, cause error) e
 	}
 	_, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int64, error) {
 		return db.Exec(ctx, tx, endSQL, db.Args{"id": m.ID, "status": status, "error": reason, "now": tx.Now})
+	})
+	return err
+}
+
+// round is the job that gives up mails whose delivery was cancelled, or failed for good:
+// they will not be sent, and their words may hold secrets.
+type round struct{}
+
+// Kind names the job in the queue.
+func (round) Kind() string { return "mail_round" }
+
+// abandonedAfter is when no delivery of a mail can be left: the last one, an hour after
+// giveUpAfter at the latest, gives it up itself.
+const abandonedAfter = giveUpAfter + 24*time.Hour
+
+func (s *Service) giveUpAbandoned(ctx context.Context, _ round) error {
+	_, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int64, error) {
+		return db.Exec(ctx, tx, giveUpAbandonedSQL, db.Args{"before": tx.Now.Add(-abandonedAfter), "now": tx.Now})
 	})
 	return err
 }

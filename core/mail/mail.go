@@ -13,7 +13,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
+
+	"github.com/riverqueue/river"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
@@ -24,20 +27,53 @@ import (
 type Letter any
 
 // Rendered is a letter as it is sent.
-type Rendered struct{ Subject, Text, HTML string }
+type Rendered struct {
+	Subject, Text, HTML string
+
+	From        string   // the name to send under; "" is the installation's own
+	Unsubscribe string   // the URL that unsubscribes with one click (RFC 8058); "" for none
+	Inline      []Inline // pictures, which HTML shows as cid:NAME
+}
+
+// Inline is a picture that travels inside a mail.
+type Inline struct {
+	Name  string // "qr.png"
+	Type  string // "image/png"
+	Bytes []byte
+}
 
 // Renderer turns a letter into words.
 type Renderer func(ctx context.Context, to string, letter Letter) (Rendered, error)
 
-// Sender hands a mail to the world. A mail that failed is tried again, for days, unless
-// the error is ErrRefused.
+// Sender reaches a mail server.
 type Sender interface {
-	Send(ctx context.Context, m Mail) error
+	Dial(ctx context.Context) (Conn, error)
 }
 
-// ErrRefused is a mail that the world will never take: to nobody, or of words that its
-// recipient's server does not let in.
-var ErrRefused = errors.New("the mail is refused for good")
+// Conn is a connection to a mail server, which delivers one mail after another. Send
+// returns ErrRefused for a mail that will never be taken, ErrDeferred for one to try again
+// later; after any other error the connection is of no more use.
+type Conn interface {
+	Send(ctx context.Context, m Mail) error
+	Close() error
+}
+
+// What a mail server says of one mail.
+var (
+	// ErrRefused is a mail that will never be delivered: no such address, or refused content.
+	ErrRefused = errors.New("the mail is refused for good")
+	// ErrDeferred is a mail that the server does not take now: a full mailbox, too many mails.
+	ErrDeferred = errors.New("the mail is to be tried again later")
+)
+
+// Reply is what a mail server said of a mail it did not take, without this package's words.
+func Reply(err error) string {
+	text := err.Error()
+	for _, kind := range []error{ErrRefused, ErrDeferred} {
+		text = strings.TrimPrefix(text, kind.Error()+": ")
+	}
+	return text
+}
 
 // Mail is a mail as it is kept.
 type Mail struct {
@@ -47,6 +83,11 @@ type Mail struct {
 	Text      string
 	HTML      string
 	CreatedAt time.Time
+
+	// Not stored: these are of mails that are sent as they are rendered.
+	From        string   `db:"-"`
+	Unsubscribe string   `db:"-"`
+	Inline      []Inline `db:"-"`
 }
 
 // Service writes and delivers mails.
@@ -58,10 +99,12 @@ type Service struct {
 	log    *slog.Logger
 }
 
-// New makes the service and registers its job.
+// New makes the service and registers its jobs.
 func New(d *db.DB, jobs *job.Queue, render Renderer, sender Sender, log *slog.Logger) *Service {
 	s := &Service{db: d, jobs: jobs, render: render, sender: sender, log: log}
-	job.Handle(jobs, s.deliver)
+	job.Handle(jobs, job.Mail, s.deliver)
+	job.Handle(jobs, job.Upkeep, s.giveUpAbandoned)
+	job.Every(jobs, river.PeriodicInterval(time.Hour), round{})
 	return s
 }
 
@@ -80,5 +123,5 @@ func (s *Service) Queue(ctx context.Context, tx *db.Tx, to string, letter Letter
 	if err != nil {
 		return err
 	}
-	return s.jobs.Add(ctx, tx, Delivery{Mail: id})
+	return s.jobs.Add(ctx, tx, Delivery{Tenant: tx.Tenant, Mail: id})
 }

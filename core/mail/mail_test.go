@@ -30,6 +30,9 @@ type catcher struct {
 	caught []mail.Mail
 }
 
+func (c *catcher) Dial(context.Context) (mail.Conn, error) { return c, nil }
+func (c *catcher) Close() error                            { return nil }
+
 func (c *catcher) Send(_ context.Context, m mail.Mail) error {
 	c.Lock()
 	defer c.Unlock()
@@ -62,10 +65,12 @@ func (r *record) Write(b []byte) (int, error) {
 	return r.Buffer.Write(b)
 }
 
-func (r *record) has(text string) bool {
+func (r *record) has(text string) bool { return r.count(text) > 0 }
+
+func (r *record) count(text string) int {
 	r.Lock()
 	defer r.Unlock()
-	return strings.Contains(r.String(), text)
+	return strings.Count(r.String(), text)
 }
 
 var errWords = errors.New("no words for it")
@@ -77,11 +82,11 @@ func newPost(t *testing.T, sender mail.Sender) post {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.Close)
-	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
+	log := &record{}
+	jobs, err := job.New(d, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})))
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := &record{}
 	render := func(_ context.Context, to string, l mail.Letter) (mail.Rendered, error) {
 		text, ok := l.(string)
 		if !ok {
@@ -298,9 +303,68 @@ func TestAMailIsGivenUp(t *testing.T) {
 	if got := p.reason(t, ids[0]); got != "connection refused" || away.asked != 3 {
 		t.Errorf("after %d attempts the reason is %q", away.asked, got)
 	}
-	if !p.log.has("mail not delivered yet") || !p.log.has("mail not delivered, and given up") || !p.log.has("connection refused") {
-		t.Errorf("the log does not say so: %s", p.log)
+	if !p.log.has("mail not delivered, and given up") || !p.log.has("connection refused") || p.log.has("not delivered yet") {
+		t.Errorf("the log says %s", p.log)
 	}
+}
+
+// A mail whose delivery was cancelled is given up, and its words with it; one that is
+// still tried is left alone.
+func TestAMailWithoutADeliveryIsGivenUp(t *testing.T) {
+	t.Parallel()
+	p := newPost(t, &catcher{})
+	if err := p.write(t.Context(), "Hello", nil); err != nil {
+		t.Fatal(err)
+	}
+	ids, _ := p.mails(t)
+	written := p.db.Now()
+	for _, c := range []struct {
+		after time.Duration
+		want  string
+	}{{5*24*time.Hour + 2*time.Hour, "queued"}, {6*24*time.Hour + time.Minute, "failed, done"}} {
+		p.SetClock(p.db.At(written.Add(c.after)))
+		if err := p.GiveUpAbandoned(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		p.wantStatus(t, c.want)
+	}
+	var words string
+	if err := p.db.Pool().QueryRow(t.Context(), "select text || html from loyalty.mail").Scan(&words); err != nil || words != "" {
+		t.Errorf("%q is kept, %v", words, err)
+	}
+	if got := p.reason(t, ids[0]); got == "" {
+		t.Error("it does not say why")
+	}
+}
+
+// "Jobs queued before stay readable": those that named no tenant.
+func TestADeliveryThatNamesNoTenant(t *testing.T) {
+	t.Parallel()
+	sender := &catcher{}
+	p := newPost(t, sender)
+	if err := p.write(t.Context(), "Hello", nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := p.tenants(t); !slices.Equal(got, []string{fmt.Sprint(p.by.Tenant.ID)}) {
+		t.Errorf("the job counts towards the share of %v", got)
+	}
+	if _, err := p.db.Pool().Exec(t.Context(), "update river.river_job set args = args - 'tenant', metadata = '{}'"); err != nil {
+		t.Fatal(err)
+	}
+	p.work(t)
+	p.awaitDone(t)
+	p.wantStatus(t, "sent, done")
+}
+
+// tenants are those towards whose share deliveries count.
+func (p post) tenants(t *testing.T) (tenants []string) {
+	t.Helper()
+	err := p.db.Pool().QueryRow(t.Context(), `
+		select array_agg(metadata ->> 'tenant') from river.river_job where kind = 'mail_delivery'`).Scan(&tenants)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tenants
 }
 
 // refuser is a Sender that takes nothing.
@@ -308,6 +372,9 @@ type refuser struct {
 	err   error
 	asked int
 }
+
+func (r *refuser) Dial(context.Context) (mail.Conn, error) { return r, nil }
+func (r *refuser) Close() error                            { return nil }
 
 func (r *refuser) Send(context.Context, mail.Mail) error {
 	r.asked++

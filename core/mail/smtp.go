@@ -1,11 +1,14 @@
 package mail
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	netmail "net/mail"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
@@ -49,42 +52,119 @@ func NewSMTP(server, from string) (*SMTP, error) {
 	return s, nil
 }
 
-// Send delivers one mail. Its Message-ID is the mail's own id, so that a mail
-// delivered twice is known as one.
-func (s *SMTP) Send(ctx context.Context, m Mail) error {
+// Dial connects to the server.
+func (s *SMTP) Dial(ctx context.Context) (Conn, error) {
 	client, err := gomail.NewClient(s.host, s.options...)
+	if err != nil {
+		return nil, err
+	}
+	if err := client.DialWithContext(ctx); err != nil {
+		return nil, err
+	}
+	return &smtpConn{server: s, client: client}, nil
+}
+
+// smtpConn is a connection to the server.
+type smtpConn struct {
+	server *SMTP
+	client *gomail.Client
+}
+
+// Close says goodbye.
+func (c *smtpConn) Close() error { return c.client.Close() }
+
+// Send delivers one mail. Its Message-ID is the mail's own id, so a mail that is delivered
+// twice is recognized as one.
+func (c *smtpConn) Send(ctx context.Context, m Mail) error {
+	// The library bounds each command by its own timeout and takes no context.
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	msg, err := c.server.message(m)
 	if err != nil {
 		return err
 	}
-	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
-	if err := msg.From(s.from); err != nil {
-		return err
-	}
-	if err := msg.To(m.Recipient); err != nil {
-		return fmt.Errorf("%w: %w", ErrRefused, err)
-	}
-	msg.SetMessageIDWithValue(m.ID.String() + "@" + s.host)
-	msg.SetDate()
-	msg.Subject(m.Subject)
-	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
-	msg.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
-	err = client.DialAndSendWithContext(ctx, msg)
+	err = c.client.Send(msg)
 	switch {
 	case msg.IsDelivered():
 		return nil // the server has it: what went wrong in parting is no reason to send it again
 	case refused(err):
-		return fmt.Errorf("%w: %w", ErrRefused, err)
+		return fmt.Errorf("%w: %s", ErrRefused, reply(err))
+	case deferred(err):
+		return fmt.Errorf("%w: %s", ErrDeferred, reply(err))
 	}
 	return err
 }
 
-// refused reports whether the server will not have this mail, now or later. A server
-// that does not let us in, or not with our sender, refuses every mail: that is for
-// whoever runs it to mend, and the mails wait.
-func refused(err error) bool {
-	var failed *gomail.SendError
-	if !errors.As(err, &failed) || failed.ErrorCode() < 500 {
-		return false
+func (s *SMTP) message(m Mail) (*gomail.Msg, error) {
+	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
+	if err := msg.From(s.from); err != nil {
+		return nil, err
 	}
-	return failed.Reason == gomail.ErrSMTPRcptTo || failed.Reason == gomail.ErrSMTPData || failed.Reason == gomail.ErrSMTPDataClose
+	if m.From != "" {
+		sender, err := netmail.ParseAddress(s.from)
+		if err != nil {
+			return nil, err
+		}
+		if err := msg.FromFormat(m.From, sender.Address); err != nil {
+			return nil, err
+		}
+	}
+	if err := msg.To(m.Recipient); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	msg.SetMessageIDWithValue(m.ID.String() + "@" + s.host)
+	msg.SetDate()
+	msg.Subject(m.Subject)
+	if m.Unsubscribe != "" {
+		msg.SetGenHeader(gomail.HeaderListUnsubscribe, "<"+m.Unsubscribe+">")
+		msg.SetGenHeader(gomail.HeaderListUnsubscribePost, "List-Unsubscribe=One-Click")
+	}
+	msg.SetBodyString(gomail.TypeTextPlain, m.Text)
+	msg.AddAlternativeString(gomail.TypeTextHTML, m.HTML)
+	for _, picture := range m.Inline {
+		err := msg.EmbedReader(picture.Name, bytes.NewReader(picture.Bytes),
+			gomail.WithFileContentID("<"+picture.Name+">"), gomail.WithFileContentType(gomail.ContentType(picture.Type)))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return msg, nil
+}
+
+// refused reports whether the server will not have this mail, now or later. A server that
+// does not let us in, or not with our sender, refuses every mail: whoever runs it has to
+// mend that, and the mails wait.
+func refused(err error) bool {
+	failed, ok := ofThisMail(err)
+	return ok && failed.ErrorCode() >= 500
+}
+
+// deferred reports whether the server may take this mail later.
+func deferred(err error) bool {
+	failed, ok := ofThisMail(err)
+	return ok && failed.ErrorCode() >= 400 && failed.ErrorCode() < 500
+}
+
+// reply is what the server said: "550 5.1.1 No such user". The library's text also names the
+// recipient and the mail.
+func reply(err error) string {
+	text, _, _ := strings.Cut(err.Error(), ", affected ")
+	if _, said, found := strings.Cut(text, ": "); found {
+		text = said
+	}
+	code, words, _ := strings.Cut(text, " ")
+	if said, err := strconv.Unquote(words); err == nil {
+		return code + " " + said
+	}
+	return text
+}
+
+// ofThisMail is what the server said of the recipient or the content.
+func ofThisMail(err error) (*gomail.SendError, bool) {
+	var failed *gomail.SendError
+	if !errors.As(err, &failed) {
+		return nil, false
+	}
+	return failed, failed.Reason == gomail.ErrSMTPRcptTo || failed.Reason == gomail.ErrSMTPData || failed.Reason == gomail.ErrSMTPDataClose
 }

@@ -30,6 +30,16 @@ const endSQL = `
 		done_at = @now
 	where id = @id`
 
+const giveUpAbandonedSQL = `
+	update loyalty.mail
+	set status = 'failed',
+		error = 'Its delivery was cancelled, or failed too often.',
+		text = '',
+		html = '',
+		done_at = @now
+	where status = 'queued'
+		and created_at < @before`
+
 const selectUnsent = `
 	select id, recipient, subject, created_at
 	from loyalty.mail

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"time"
 
 	"example.com/loyalty/core"
@@ -41,7 +42,7 @@ func (s *Service) opening(t core.TenantID, now time.Time) (o openingBalances, kn
 }
 
 func (s *Service) remember(t core.TenantID, accounts int64, o openingBalances) {
-	if accounts < s.manyAccounts {
+	if accounts < s.manyAccounts || saturated(o.points) || saturated(o.stamps) {
 		return
 	}
 	s.mu.Lock()
@@ -49,10 +50,16 @@ func (s *Service) remember(t core.TenantID, accounts int64, o openingBalances) {
 	s.openings[t] = o
 }
 
+// saturated reports whether a sum may be larger than it says: nothing can be added to it.
+func saturated(sum int64) bool { return sum == math.MaxInt64 || sum == -math.MaxInt64 }
+
 // Balances above zero, now, are those before the cut and what the entries since made
 // of them; counted together, by one statement, they agree. What is known is no part of
 // the other statement at all: told by an argument that nothing needs to be counted,
 // PostgreSQL would still start the processes that were to count it.
+//
+// Sums are numeric until the last step, which saturates: two balances can be more than
+// 64 bits hold.
 const (
 	countedOutstanding = `
 	with ` + since + `, opening as (
@@ -60,8 +67,8 @@ const (
 		from since
 		cross join (
 			select count(*) as accounts,
-				coalesce(sum(points) filter (where points > 0), 0)::bigint as points,
-				coalesce(sum(stamps) filter (where stamps > 0), 0)::bigint as stamps
+				coalesce(sum(points) filter (where points > 0), 0) as points,
+				coalesce(sum(stamps) filter (where stamps > 0), 0) as stamps
 			from loyalty.account
 			where tenant_id = @tenant_id
 		) held
@@ -78,11 +85,11 @@ const (
 // highest id is named because without an upper end it expects a third of the ledger,
 // and reads all of it.
 const since = `since as (
-		select coalesce(sum(added) filter (where unit = 'points'), 0)::bigint as points,
-			coalesce(sum(added) filter (where unit = 'stamps'), 0)::bigint as stamps
+		select coalesce(sum(added) filter (where unit = 'points'), 0) as points,
+			coalesce(sum(added) filter (where unit = 'stamps'), 0) as stamps
 		from unnest(array[@cut::uuid]) cut
 		cross join lateral (
-			select unit, greatest(balance_after, 0) - greatest(balance_after - amount, 0) as added
+			select unit, greatest(balance_after, 0) - greatest(balance_after - amount::numeric, 0) as added
 			from loyalty.ledger_entry
 			where tenant_id = @tenant_id
 				and id >= cut
@@ -91,15 +98,15 @@ const since = `since as (
 	)`
 
 const owed = `, erased as (
-		select coalesce(sum(a.points) filter (where a.points > 0), 0)::bigint as points,
-			coalesce(sum(a.stamps) filter (where a.stamps > 0), 0)::bigint as stamps
+		select coalesce(sum(a.points) filter (where a.points > 0), 0) as points,
+			coalesce(sum(a.stamps) filter (where a.stamps > 0), 0) as stamps
 		from loyalty.customer c
 		join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
 		where c.tenant_id = @tenant_id
 			and c.phone_key is null
 	), owed as (
-		select opening.points + since.points - erased.points as points,
-			opening.stamps + since.stamps - erased.stamps as stamps
+		select greatest(least(opening.points + since.points - erased.points, 9223372036854775807), -9223372036854775807)::bigint as points,
+			greatest(least(opening.stamps + since.stamps - erased.stamps, 9223372036854775807), -9223372036854775807)::bigint as stamps
 		from opening
 		cross join since
 		cross join erased

@@ -28,6 +28,7 @@ type Overview struct {
 type Activity struct {
 	ActiveCustomers  int64
 	PointsAwarded    int64
+	PointsRedeemed   int64
 	RedemptionsCount int64
 	SpendTotalCents  int64
 }
@@ -151,7 +152,8 @@ type overviewRow struct {
 
 func (r overviewRow) activity(customers int64) Activity {
 	return Activity{
-		ActiveCustomers: customers, PointsAwarded: r.PointsAwarded, RedemptionsCount: r.RedemptionsCount, SpendTotalCents: r.SpendTotalCents,
+		ActiveCustomers: customers, PointsAwarded: r.PointsAwarded, PointsRedeemed: r.PointsRedeemed,
+		RedemptionsCount: r.RedemptionsCount, SpendTotalCents: r.SpendTotalCents,
 	}
 }
 
@@ -161,15 +163,15 @@ const (
 )
 
 // The first two rows are the time before and the range, the third the time before
-// again, then comes each day. What is summed and cast as in the summary.
+// again, then comes each day. Sums saturate as in the summary.
 //
 // Whether there is a first sale is asked for in order: a plain "exists" PostgreSQL may
 // answer for a new tenant by reading the sales of all the others.
 const figures = `
-	select coalesce(sum(sold.points), 0)::bigint as points_awarded,
-		coalesce(sum(sold.spend), 0)::bigint as spend_total_cents,
+	select least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
+		least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,
 		sum(redeemed.redemptions)::bigint as redemptions_count,
-		coalesce(sum(redeemed.points), 0)::bigint as points_redeemed,
+		least(coalesce(sum(redeemed.points), 0), 9223372036854775807)::bigint as points_redeemed,
 		(
 			select count(distinct customer_id)
 			from loyalty.transaction
@@ -188,8 +190,8 @@ const figures = `
 		) as active_before,
 		(select points from owed) as outstanding_points,
 		(select stamps from owed) as outstanding_stamps,
-		(select points from opening) as opening_points,
-		(select stamps from opening) as opening_stamps,
+		(select greatest(least(points, 9223372036854775807), -9223372036854775807)::bigint from opening) as opening_points,
+		(select greatest(least(stamps, 9223372036854775807), -9223372036854775807)::bigint from opening) as opening_stamps,
 		(select accounts from opening) as held_by,
 		(select id from loyalty.transaction_type where tenant_id = @tenant_id order by id limit 1) is not null as has_type,
 		(select id from loyalty.customer where tenant_id = @tenant_id order by id limit 1) is not null as has_customer,

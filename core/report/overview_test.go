@@ -34,7 +34,8 @@ func (s shop) seenBy(t *testing.T, reports *report.Service, r report.Range) repo
 // activity is what the dashboard takes of a summary.
 func activity(s report.Summary) report.Activity {
 	return report.Activity{
-		ActiveCustomers: s.ActiveCustomers, PointsAwarded: s.PointsAwarded, RedemptionsCount: s.RedemptionsCount, SpendTotalCents: s.SpendTotalCents,
+		ActiveCustomers: s.ActiveCustomers, PointsAwarded: s.PointsAwarded, PointsRedeemed: s.PointsRedeemed,
+		RedemptionsCount: s.RedemptionsCount, SpendTotalCents: s.SpendTotalCents,
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
@@ -143,7 +144,7 @@ func (s shop) coupons(t *testing.T) *coupon.Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return coupon.NewService(s.db, jobs)
+	return coupon.NewService(s.db, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))
 }
 
 // coupon makes a coupon that gives a point.

@@ -69,8 +69,8 @@ type summaryRow struct {
 	ActiveCustomers int64 // of the whole range
 }
 
-// The first row is the whole range, then comes each day. Sums of bigints are numeric:
-// one beyond 64 bits fails in its cast.
+// The first row is the whole range, then comes each day. Sums of bigints are numeric and
+// saturate, so that no record can break a report.
 //
 // Day by day: to count between two ids costs half of what sorting the sales into days
 // does. The sales that are summed, the voided ones and those of active customers are
@@ -78,11 +78,11 @@ type summaryRow struct {
 const summarySQL = `
 	select sum(sold.transactions)::bigint as transactions_count,
 		sum(voided.transactions)::bigint as voided_count,
-		coalesce(sum(sold.spend), 0)::bigint as spend_total_cents,
-		coalesce(sum(sold.points), 0)::bigint as points_awarded,
-		coalesce(sum(sold.stamps), 0)::bigint as stamps_awarded,
-		coalesce(sum(voided.points), 0)::bigint as points_reversed,
-		coalesce(sum(redeemed.points), 0)::bigint as points_redeemed,
+		least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,
+		least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
+		least(coalesce(sum(sold.stamps), 0), 9223372036854775807)::bigint as stamps_awarded,
+		least(coalesce(sum(voided.points), 0), 9223372036854775807)::bigint as points_reversed,
+		least(coalesce(sum(redeemed.points), 0), 9223372036854775807)::bigint as points_redeemed,
 		sum(redeemed.redemptions)::bigint as redemptions_count,
 		sum(used.vouchers)::bigint as vouchers_redeemed,
 		sum(joined.customers)::bigint as new_customers,

@@ -72,10 +72,11 @@ func (s *Service) Top(ctx context.Context, by core.Actor, r Ranking) ([]Customer
 	})
 }
 
+// Customers are ranked by the whole sums; only what is shown of them saturates.
 const topSQL = `
 	with buyer as (
-		select customer_id, count(*) as visits, sum(spend_amount_cents)::bigint as spend,
-			coalesce(sum(points_awarded), 0)::bigint as points
+		select customer_id, count(*) as visits, sum(spend_amount_cents) as spend,
+			coalesce(sum(points_awarded), 0) as points
 		from loyalty.transaction
 		where tenant_id = @tenant_id
 			and id >= @first_id
@@ -83,14 +84,15 @@ const topSQL = `
 			and status = 'completed'
 		group by customer_id
 	), ranked as (
-		select *, case @by::text when 'spend' then spend when 'points' then points else visits end as measure
+		select *, case when @by::text = 'spend' then spend when @by = 'points' then points else visits end as measure
 		from buyer
 		order by measure desc, customer_id
 		limit @limit
 	)
 	select c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
 		a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at,
-		r.visits as transactions_count, r.spend as spend_total_cents, r.points as points_awarded
+		r.visits as transactions_count, least(r.spend, 9223372036854775807)::bigint as spend_total_cents,
+		least(r.points, 9223372036854775807)::bigint as points_awarded
 	from ranked r
 	join loyalty.customer c on c.tenant_id = @tenant_id and c.id = r.customer_id
 	join loyalty.account a on a.tenant_id = @tenant_id and a.customer_id = r.customer_id

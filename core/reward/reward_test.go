@@ -250,8 +250,15 @@ func TestARefundThatDoesNotFit(t *testing.T) {
 	s := newShop(t)
 	anna, offered := s.buyer(t, "070 174 06 05", 100, 0), s.espresso(t, 30, new(int64(5)))
 	taken := s.redeem(t, anna, offered)
-	s.adjust(t, anna, ledger.Points, math.MaxInt64-70)
-	_, err := s.Void(t.Context(), s.by, taken.ID)
+	_, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (ledger.Account, error) {
+		return ledger.Post(t.Context(), tx, s.by, ledger.Entry{
+			Customer: anna, Unit: ledger.Points, Amount: math.MaxInt64 - 70, Kind: ledger.RedemptionRefund, Cause: new(core.NewID(tx.Now)),
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Void(t.Context(), s.by, taken.ID)
 	refused(t, err, ledger.ErrTooLarge)
 	s.want(t, anna, offered, math.MaxInt64, 0, new(int64(4)))
 	if r, err := s.FindRedemption(t.Context(), s.by, taken.ID); err != nil || r.Status != reward.Pending {

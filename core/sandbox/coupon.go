@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/link"
 )
 
 // Voucher is a voucher and whose it is.
@@ -83,7 +84,7 @@ func (m Maker) coupons(ctx context.Context, t *Tenant, owner core.Actor) error {
 
 // expired sends a voucher of one day a week ago.
 func (m Maker) expired(ctx context.Context, t *Tenant, owner core.Actor) error {
-	past, err := m.weekAgo()
+	past, err := m.ago(7 * 24 * time.Hour)
 	if err != nil {
 		return err
 	}
@@ -102,14 +103,14 @@ func (m Maker) expired(ctx context.Context, t *Tenant, owner core.Actor) error {
 	return nil
 }
 
-// weekAgo makes records as of a week ago. Its sends are evaluated here, not by jobs.
-func (m Maker) weekAgo() (Maker, error) {
-	d := m.DB.At(m.DB.Now().Add(-7 * 24 * time.Hour))
+// ago makes records as of so long ago. Its sends are evaluated here, not by jobs.
+func (m Maker) ago(past time.Duration) (Maker, error) {
+	d := m.DB.At(m.DB.Now().Add(-past))
 	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return Maker{}, err
 	}
-	m.DB, m.Customers, m.Coupons = d, customer.NewService(d), coupon.NewService(d, jobs)
+	m.DB, m.Customers, m.Coupons = d, customer.NewService(d), coupon.NewService(d, jobs, nil, link.New(m.Keys), slog.New(slog.DiscardHandler))
 	return m, nil
 }
 
@@ -134,6 +135,11 @@ func (m Maker) send(ctx context.Context, t *Tenant, owner core.Actor, of core.ID
 		}
 		to[i] = made.ID.String()
 	}
+	return m.sendTo(ctx, owner, of, to)
+}
+
+// sendTo sends a coupon to those customers and returns their vouchers. No e-mail goes out.
+func (m Maker) sendTo(ctx context.Context, owner core.Actor, of core.ID, to []string) ([]Voucher, error) {
 	sent, err := m.Coupons.Send(ctx, owner, of, coupon.Send{Segment: coupon.Manual, Customers: to, FormKey: of.String()})
 	if err != nil {
 		return nil, err
@@ -141,7 +147,10 @@ func (m Maker) send(ctx context.Context, t *Tenant, owner core.Actor, of core.ID
 	if _, err := m.Coupons.Evaluate(ctx, owner, sent.ID); err != nil {
 		return nil, err
 	}
-	l, err := m.Coupons.ListSent(ctx, owner, sent.ID, core.Page{Size: customers})
+	if err := m.Coupons.Delivered(ctx, owner, sent.ID); err != nil {
+		return nil, err
+	}
+	l, err := m.Coupons.ListSent(ctx, owner, sent.ID, core.Page{Size: len(to)})
 	if err != nil {
 		return nil, err
 	}

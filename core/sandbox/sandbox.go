@@ -47,6 +47,8 @@ type Tenant struct {
 	VoidedRedemption        core.ID           `json:"voided_redemption"`
 	Coupon                  core.ID           `json:"coupon"` // the open one
 	Vouchers                Vouchers          `json:"vouchers"`
+	Pages                   Pages             `json:"pages"`
+	Send                    Send              `json:"send"`
 	Race                    Race              `json:"race"`
 
 	holders int // of vouchers, so far
@@ -137,7 +139,14 @@ func (m Maker) tenant(ctx context.Context, letter string) (Tenant, error) {
 	if err := m.rewards(ctx, &t, owner); err != nil {
 		return Tenant{}, err
 	}
-	return t, m.coupons(ctx, &t, owner)
+	if err := m.coupons(ctx, &t, owner); err != nil {
+		return Tenant{}, err
+	}
+	if err := m.pages(ctx, &t, owner); err != nil {
+		return Tenant{}, err
+	}
+	// Last: it says who is in each segment when the file is written.
+	return t, m.segments(ctx, &t, owner)
 }
 
 // staff makes one person of each role and returns the owner.

@@ -19,6 +19,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/sandbox"
@@ -41,10 +42,11 @@ func newMaker(t *testing.T, d *db.DB) sandbox.Maker {
 		t.Fatal(err)
 	}
 	render := func(context.Context, string, mail.Letter) (mail.Rendered, error) { return mail.Rendered{}, nil }
+	mails := mail.New(d, jobs, render, nil, log)
 	return sandbox.Maker{
-		DB: d, Tokens: token.NewService(d, mail.New(d, jobs, render, nil, log)), Transactions: transaction.NewService(d),
+		DB: d, Tokens: token.NewService(d, jobs, mails), Transactions: transaction.NewService(d),
 		Customers: customer.NewService(d), Rewards: reward.NewService(d),
-		Coupons: coupon.NewService(d, jobs), Keys: keys,
+		Coupons: coupon.NewService(d, jobs, mails, link.New(keys), slog.New(slog.DiscardHandler)), Keys: keys,
 		BaseURL: "https://localhost:8443", CAFile: "data/ca.pem", PostScope: token.TransactionsWrite,
 		TenantURL: func(slug string) string { return "https://" + slug + ".localhost:8443" },
 	}
@@ -66,6 +68,9 @@ var own = []struct{ found, name string }{
 	{`"[1-9][0-9]*\|[A-Za-z0-9]{40}[0-9a-f]{8}"`, `"TOKEN"`},
 	{`"[0-7][0-9A-HJKMNP-TV-Z]{25}"`, `"ULID"`},
 	{`\bsandbox-([ab])-[a-z2-7]{5}\b`, `sandbox-$1`},
+	{`/(v|unsubscribe)/[0-9A-HJKMNP-TV-Z]{26}-[0-9A-HJKMNP-TV-Z]{26}"`, `/$1/LINK"`},
+	{`"(all|long_standing|recent_purchase)":\["ULID"(,"ULID")*\]`, `"$1":["ULIDs"]`},
+	{`"(inactive|without_email|unsubscribed)":\["ULID"(,"ULID")*\]`, `"$1":["ULIDs"]`},
 	{`\badmin-[a-z2-7]{8}@`, `admin@`},
 	{`("id"|"transaction_type_id"|"stamps_transaction_type_id"):[1-9][0-9]*`, `$1:1`},
 }
@@ -103,6 +108,9 @@ func TestTheFilesForm(t *testing.T) {
 			`"voided_redemption":"ULID","coupon":"ULID",` +
 			`"vouchers":{"pending":` + list(8, voucher) + `,"redeemed":` + voucher + `,"expired":` + voucher + `,"inactive_coupon":` + voucher +
 			`,"cap_reached":` + voucher + `},` +
+			`"pages":{"customer":"ULID","voucher":"https://` + slug + `.localhost:8443/v/LINK","unsubscribe":"https://` + slug + `.localhost:8443/unsubscribe/LINK"},` +
+			`"send":{"coupon":"ULID","max_per_customer":1,"segments":{"all":["ULIDs"],"long_standing":["ULIDs"],"recent_purchase":["ULIDs"]},` +
+			`"inactive":["ULIDs"],"without_email":["ULIDs"],"unsubscribed":["ULIDs"]},` +
 			`"race":{"rewards":` + list(12, piece(10, 5)) + `,"big":` + list(3, piece(10, 300)) + `,"vouchers":` + list(12, voucher) +
 			`,"capped":` + list(4, `{"coupon":"ULID","cap":5,"vouchers":`+list(24, `"ULID"`)+`}`) + `}}`
 	}
@@ -301,5 +309,82 @@ func TestTheFilesVouchersAreInTheirStates(t *testing.T) {
 				t.Errorf("voucher %d of a capped coupon: %v, want %v", i, err, want)
 			}
 		}
+	}
+}
+
+// "An active coupon with nothing sent, and exactly who is in each segment at this moment".
+func TestTheFilesSegmentsAreWhatASendReaches(t *testing.T) {
+	t.Parallel()
+	d := dbtest.DB(t)
+	m := newMaker(t, d)
+	one := run(t, m).Tenants[0]
+	caller, err := m.Tokens.Authenticate(t.Context(), one.Tokens["all"], "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := caller.Actor
+	for segment, want := range one.Send.Segments {
+		p, err := m.Coupons.Preview(t.Context(), by, one.Send.Coupon, coupon.Send{Segment: segment})
+		if err != nil || p.Matched != int64(len(want)) || p.Matched < 5 || p.Pending != 0 {
+			t.Errorf("%s: %+v, %v; the file has %d", segment, p, err, len(want))
+		}
+	}
+	sent, err := m.Coupons.Send(t.Context(), by, one.Send.Coupon, coupon.Send{Segment: coupon.RecentPurchase, FormKey: "sandbox test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sent, err = m.Coupons.Evaluate(t.Context(), by, sent.ID); err != nil {
+		t.Fatal(err)
+	}
+	l, err := m.Coupons.ListSent(t.Context(), by, sent.ID, core.Page{Size: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want []core.ID
+	for _, v := range l.Items {
+		got = append(got, v.CustomerID)
+		if mailed := !slices.Contains(one.Send.WithoutEmail, v.CustomerID) && !slices.Contains(one.Send.Unsubscribed, v.CustomerID); mailed != (v.MailStatus != nil) {
+			t.Errorf("customer %s is mailed: %t, the file says %t", v.CustomerID, v.MailStatus != nil, mailed)
+		}
+	}
+	for _, who := range one.Send.Segments[coupon.RecentPurchase] {
+		if !slices.Contains(one.Send.Inactive, who) {
+			want = append(want, who)
+		}
+	}
+	order := func(a, b core.ID) int { return strings.Compare(a.String(), b.String()) }
+	slices.SortFunc(got, order)
+	slices.SortFunc(want, order)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("vouchers, and the file (-want +got):\n%s", diff)
+	}
+}
+
+// "Of one active customer with 120 points, an e-mail and two pending vouchers".
+func TestTheFilesPagesAreOfOneCustomer(t *testing.T) {
+	t.Parallel()
+	d := dbtest.DB(t)
+	m := newMaker(t, d)
+	one := run(t, m).Tenants[0]
+	caller, err := m.Tokens.Authenticate(t.Context(), one.Tokens["all"], "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := m.Customers.Find(t.Context(), caller.Actor, one.Pages.Customer)
+	if err != nil || c.PointsBalance != 120 || c.Email == nil || c.Status != customer.Active {
+		t.Errorf("the customer is %+v, %v", c, err)
+	}
+	l, err := m.Coupons.ListByCustomer(t.Context(), caller.Actor, one.Pages.Customer, core.Page{Size: 10})
+	if err != nil || len(l.Items) != 2 || !l.Items[0].Redeemable || !l.Items[1].Redeemable {
+		t.Errorf("vouchers %+v, %v", l.Items, err)
+	}
+	_, token, _ := strings.Cut(one.Pages.Voucher, "/v/")
+	v, err := m.Coupons.OpenVoucher(t.Context(), caller.Tenant, token)
+	if err != nil || v.CustomerID != c.ID || v.Refusal() != nil {
+		t.Errorf("%s opens %+v, %v", one.Pages.Voucher, v, err)
+	}
+	_, token, _ = strings.Cut(one.Pages.Unsubscribe, "/unsubscribe/")
+	if err := link.New(m.Keys).Check(token, link.Unsubscribe, one.ID, c.ID, 0); err != nil {
+		t.Errorf("%s: %v", one.Pages.Unsubscribe, err)
 	}
 }

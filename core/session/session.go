@@ -52,7 +52,7 @@ type Service struct{ db *db.DB }
 // NewService makes the service and registers its job.
 func NewService(d *db.DB, jobs *job.Queue) *Service {
 	s := &Service{db: d}
-	job.Handle(jobs, s.forget)
+	job.Handle(jobs, job.Upkeep, s.forget)
 	job.Every(jobs, river.PeriodicInterval(time.Hour), forget{})
 	return s
 }

@@ -9,25 +9,26 @@ import (
 // found is the tenant of a host, its session with that hash if one is live, and the
 // session's person if they are let in.
 type found struct {
-	TenantID     core.TenantID
-	TenantName   string
-	TenantSlug   string
-	Timezone     string
-	Currency     string
-	Country      string
-	Data         []byte
-	LastSeenAt   *time.Time // nil: no session
-	StaffID      *int64     // nil: nobody has signed in
-	PersonID     *int64     // nil: nobody, or somebody who was shut out
-	PersonName   string
-	Email        string
-	Role         core.Role
-	SecondFactor bool
+	TenantID          core.TenantID
+	TenantName        string
+	TenantSlug        string
+	Timezone          string
+	Currency          string
+	Country           string
+	ConfirmAboveCents int64
+	Data              []byte
+	LastSeenAt        *time.Time // nil: no session
+	StaffID           *int64     // nil: nobody has signed in
+	PersonID          *int64     // nil: nobody, or somebody who was shut out
+	PersonName        string
+	Email             string
+	Role              core.Role
+	SecondFactor      bool
 }
 
 const findSQL = `
 	select n.id as tenant_id, n.name as tenant_name, n.slug as tenant_slug,
-		n.timezone, n.currency, coalesce(n.country, '') as country,
+		n.timezone, n.currency, coalesce(n.country, '') as country, coalesce(n.confirm_above_cents, 0) as confirm_above_cents,
 		s.data, s.last_seen_at, s.staff_id,
 		p.id as person_id, coalesce(p.name, '') as person_name, coalesce(p.email, '') as email,
 		coalesce(p.role, '') as role, p.totp_secret is not null as second_factor

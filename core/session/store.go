@@ -208,6 +208,7 @@ func (f found) tenant() (core.Tenant, error) {
 	zone, err := core.Zone(f.Timezone)
 	return core.Tenant{
 		ID: f.TenantID, Name: f.TenantName, Slug: f.TenantSlug, TimeZone: zone, Currency: f.Currency, Country: f.Country,
+		ConfirmAboveCents: f.ConfirmAboveCents,
 	}, err
 }
 

@@ -316,7 +316,7 @@ func TestTheSecondFactorOutlivesAPassword(t *testing.T) {
 	s := newShop(t)
 	_, recovery := s.enrolled(t, s.by, s.db.Now())
 	s.forgot(t, s.email(t, s.by))
-	if err := s.Reset(t.Context(), s.visitor, s.link(t, s.by), known); err != nil {
+	if err := s.Reset(t.Context(), s.visitor, s.link(t, s.by), staff.NewPassword{Password: known}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.verify(t, s.password(t, s.by), recovery[0]); err != nil {

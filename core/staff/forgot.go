@@ -10,6 +10,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/token"
 )
 
 // ResetLifetime is how long the link to choose another password works (decisions §1).
@@ -41,6 +42,9 @@ type Forgotten struct {
 
 // Kind names the job in the queue.
 func (Forgotten) Kind() string { return "password_forgotten" }
+
+// ForTenant is the tenant whose share of the workers it uses.
+func (f Forgotten) ForTenant() core.TenantID { return f.Tenant }
 
 // Forgot has a link mailed with which a person of the visitor's tenant chooses another
 // password, if there is such a person: what it returns does not tell.
@@ -130,30 +134,42 @@ type Link struct {
 	ExpiresAt time.Time
 }
 
-// FindReset tells whom the link of a reset is for, or ErrLink. One round trip.
-func (s *Service) FindReset(ctx context.Context, v Visitor, secret string) (Link, error) {
-	return s.link(ctx, v, findResetSQL, secret)
+// ResetLink is whom the link of a reset is for, and how many live API tokens they have.
+type ResetLink struct {
+	Link
+	LiveTokens int
 }
 
-func (s *Service) link(ctx context.Context, v Visitor, statement, secret string) (Link, error) {
-	l, err := db.ReadOne[Link](ctx, s.db, v.by("link"), statement, db.Args{"hash": linkHash(secret), "now": s.db.Now()})
+// FindReset tells whom the link of a reset is for, or ErrLink. One round trip.
+func (s *Service) FindReset(ctx context.Context, v Visitor, secret string) (ResetLink, error) {
+	return findLink[ResetLink](ctx, s, v, findResetSQL, secret)
+}
+
+func findLink[T any](ctx context.Context, s *Service, v Visitor, statement, secret string) (T, error) {
+	l, err := db.ReadOne[T](ctx, s.db, v.by("link"), statement, db.Args{"hash": linkHash(secret), "now": s.db.Now()})
 	if errors.Is(err, core.ErrNotFound) {
-		return Link{}, ErrLink
+		return l, ErrLink
 	}
 	return l, err
 }
 
+// NewPassword is the password that a person chooses by the link of a reset.
+type NewPassword struct {
+	Password     string
+	RevokeTokens bool // also their API tokens, which may have leaked with the password
+}
+
 // Reset sets the password of the person whom a link was mailed to, signs them out
 // everywhere and mails them so. The second factor stays on: a mailbox is no phone.
-func (s *Service) Reset(ctx context.Context, v Visitor, secret, password string) error {
+func (s *Service) Reset(ctx context.Context, v Visitor, secret string, n NewPassword) error {
 	l, err := s.FindReset(ctx, v, secret)
 	if err != nil {
 		return err
 	}
-	if err := strong(password, l.Email); err != nil {
+	if err := strong(n.Password, l.Email); err != nil {
 		return err
 	}
-	hash, err := hashed(ctx, password)
+	hash, err := hashed(ctx, n.Password)
 	if err != nil {
 		return err
 	}
@@ -176,6 +192,11 @@ func (s *Service) Reset(ctx context.Context, v Visitor, secret, password string)
 		}
 		if err := setPassword(ctx, tx, by, nil, *hash, audit.Entry{Action: "staff.reset_password"}); err != nil {
 			return 0, err
+		}
+		if n.RevokeTokens {
+			if _, err := token.RevokeAll(ctx, tx, by, l.ID); err != nil {
+				return 0, err
+			}
 		}
 		return 0, s.tell(ctx, tx, by, l.Person, PasswordReset)
 	})

@@ -92,7 +92,7 @@ func (s *Service) InviteAgain(ctx context.Context, by core.Actor, person int64) 
 
 // FindInvitation tells whom the link of an invitation is for, or ErrLink. One round trip.
 func (s *Service) FindInvitation(ctx context.Context, v Visitor, secret string) (Link, error) {
-	return s.link(ctx, v, findInvitationSQL, secret)
+	return findLink[Link](ctx, s, v, findInvitationSQL, secret)
 }
 
 // Joining is what an invited person says of themselves.

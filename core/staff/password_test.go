@@ -131,12 +131,12 @@ func TestAForgottenPassword(t *testing.T) {
 	if l, err := s.FindReset(t.Context(), s.visitor, letter.Secret); err != nil || l.Email != email || l.Name != s.by.Name || !l.ExpiresAt.Equal(letter.ExpiresAt) {
 		t.Errorf("the link is for %+v, %v", l, err)
 	}
-	wantFields(t, s.Reset(t.Context(), s.visitor, letter.Secret, "short"), core.Fields{"password": {"The password field must be at least 12 characters."}})
-	wantFields(t, s.Reset(t.Context(), s.visitor, letter.Secret, email), core.Fields{"password": {"The password is too easy to guess. Please choose a different one."}})
-	if err := s.Reset(t.Context(), s.visitor, letter.Secret, another); err != nil {
+	wantFields(t, s.Reset(t.Context(), s.visitor, letter.Secret, staff.NewPassword{Password: "short"}), core.Fields{"password": {"The password field must be at least 12 characters."}})
+	wantFields(t, s.Reset(t.Context(), s.visitor, letter.Secret, staff.NewPassword{Password: email}), core.Fields{"password": {"The password is too easy to guess. Please choose a different one."}})
+	if err := s.Reset(t.Context(), s.visitor, letter.Secret, staff.NewPassword{Password: another}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Reset(t.Context(), s.visitor, letter.Secret, known); !errors.Is(err, staff.ErrLink) {
+	if err := s.Reset(t.Context(), s.visitor, letter.Secret, staff.NewPassword{Password: known}); !errors.Is(err, staff.ErrLink) {
 		t.Errorf("used twice: %v, want ErrLink", err)
 	}
 	if _, err := s.FindReset(t.Context(), s.visitor, letter.Secret); !errors.Is(err, staff.ErrLink) {
@@ -160,6 +160,57 @@ func TestAForgottenPassword(t *testing.T) {
 	s.wantLog(t, "staff.reset%", "staff.reset_password - -")
 }
 
+// "A password reset offers to revoke one's own", in the same transaction: without being asked
+// it revokes none.
+func TestAResetRevokesTokens(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	colleague := s.person(t, core.Owner)
+	theirs := s.token(t, colleague)
+	first, second, expired := s.token(t, s.by), s.token(t, s.by), s.token(t, s.by)
+	s.exec(t, "update loyalty.token set expires_at = now() - interval '1 minute' where id = $1", expired.ID)
+	works := func(secret string) bool {
+		t.Helper()
+		_, err := s.tokens.Authenticate(t.Context(), secret, "")
+		if err != nil && !errors.Is(err, core.ErrUnauthenticated) {
+			t.Fatal(err)
+		}
+		return err == nil
+	}
+	reset := func(n staff.NewPassword, live int) {
+		t.Helper()
+		s.forgot(t, s.email(t, s.by))
+		secret := s.link(t, s.by)
+		if l, err := s.FindReset(t.Context(), s.visitor, secret); err != nil || l.LiveTokens != live {
+			t.Errorf("the link is for a person with %d live tokens, %v, want %d", l.LiveTokens, err, live)
+		}
+		weak := staff.NewPassword{Password: "short", RevokeTokens: n.RevokeTokens}
+		if err := s.Reset(t.Context(), s.visitor, secret, weak); !core.IsKind(err, core.KindInvalid) || live > 0 && !works(first.Secret) {
+			t.Errorf("a refused password: %v, or it revokes", err)
+		}
+		if err := s.Reset(t.Context(), s.visitor, secret, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reset(staff.NewPassword{Password: another}, 2)
+	if !works(first.Secret) || !works(second.Secret) {
+		t.Error("tokens were revoked unasked")
+	}
+	reset(staff.NewPassword{Password: known, RevokeTokens: true}, 2)
+	if works(first.Secret) || works(second.Secret) || !works(theirs.Secret) {
+		t.Errorf("afterwards they work: %t, %t, a colleague's: %t", works(first.Secret), works(second.Secret), works(theirs.Secret))
+	}
+	var lines int
+	err := s.db.Pool().QueryRow(t.Context(), `
+		select count(*) from loyalty.audit_entry
+		where tenant_id = $1 and action = 'token.revoke' and actor_kind = 'staff' and actor_id = $2
+			and subject_id in ($3::bigint::text, $4::bigint::text)`, s.by.Tenant.ID, s.by.ID, first.ID, second.ID).Scan(&lines)
+	if err != nil || lines != 2 {
+		t.Errorf("the audit log has %d lines, %v, want 2", lines, err)
+	}
+	reset(staff.NewPassword{Password: another, RevokeTokens: true}, 0)
+}
+
 // A link runs out, is of one tenant's host, and is withdrawn by every change of the
 // password and with the person.
 func TestALinkThatDoesNotWork(t *testing.T) {
@@ -174,7 +225,7 @@ func TestALinkThatDoesNotWork(t *testing.T) {
 		if _, err := s.FindReset(t.Context(), s.visitor, secret); !errors.Is(err, staff.ErrLink) {
 			t.Errorf("%s: shown: %v, want ErrLink", name, err)
 		}
-		if err := s.Reset(t.Context(), s.visitor, secret, another); !errors.Is(err, staff.ErrLink) {
+		if err := s.Reset(t.Context(), s.visitor, secret, staff.NewPassword{Password: another}); !errors.Is(err, staff.ErrLink) {
 			t.Errorf("%s: used: %v, want ErrLink", name, err)
 		}
 	}
@@ -189,7 +240,7 @@ func TestALinkThatDoesNotWork(t *testing.T) {
 	if _, err := s.later(t, 59*time.Minute).FindReset(t.Context(), s.visitor, first); err != nil {
 		t.Errorf("within the hour: %v", err)
 	}
-	if err := s.Reset(t.Context(), s.visitor, second, another); err != nil {
+	if err := s.Reset(t.Context(), s.visitor, second, staff.NewPassword{Password: another}); err != nil {
 		t.Fatal(err)
 	}
 	refused("the other one, once one was used", s, first)
@@ -210,7 +261,7 @@ func TestALinkIsUsedOnceAtOnce(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
-			switch err := s.Reset(t.Context(), s.visitor, secret, another); {
+			switch err := s.Reset(t.Context(), s.visitor, secret, staff.NewPassword{Password: another}); {
 			case err == nil:
 				used.Add(1)
 			case !errors.Is(err, staff.ErrLink):

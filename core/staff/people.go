@@ -2,6 +2,7 @@ package staff
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/session"
+	"example.com/loyalty/core/token"
 )
 
 // ErrLastOwner keeps a business from being nobody's. Who was invited and has not come
@@ -22,6 +24,7 @@ type Member struct {
 	Invited      bool       // they have not chosen a password yet
 	InvitedUntil *time.Time // when their open invitation runs out; nil: there is none
 	SecondFactor bool
+	LiveTokens   int // API tokens that are neither revoked nor expired
 	CreatedAt    time.Time
 }
 
@@ -42,7 +45,8 @@ func (s *Service) Find(ctx context.Context, by core.Actor, person int64) (Member
 	return db.ReadOne[Member](ctx, s.db, by, findSQL, db.Args{"id": person, "now": s.db.Now()})
 }
 
-// SetRole gives a person of the tenant another role, from their next request on.
+// SetRole gives a person of the tenant another role, from their next request on. Their API
+// tokens are revoked for good: a later promotion brings none back.
 func (s *Service) SetRole(ctx context.Context, by core.Actor, person int64, role core.Role) error {
 	if err := by.Require(core.Owner); err != nil {
 		return err
@@ -59,13 +63,19 @@ func (s *Service) SetRole(ctx context.Context, by core.Actor, person int64, role
 		if who.lastOwner {
 			return ErrLastOwner
 		}
-		if err := db.Queue(tx, setRoleSQL, db.Args{"id": person, "role": role}); err != nil {
-			return err
+		err := errors.Join(
+			db.Queue(tx, setRoleSQL, db.Args{"id": person, "role": role}),
+			audit.Write(tx, by, audit.Entry{
+				Action: "staff.set_role", Subject: "staff", ID: id(person),
+				Old: map[string]any{"role": who.Role}, New: map[string]any{"role": role},
+			}),
+		)
+		if err != nil || who.Role != core.Owner && role != core.Owner {
+			return err // neither role has tokens
 		}
-		return audit.Write(tx, by, audit.Entry{
-			Action: "staff.set_role", Subject: "staff", ID: id(person),
-			Old: map[string]any{"role": who.Role}, New: map[string]any{"role": role},
-		})
+		// A promotion revokes, too, in case tokens are left over from an earlier role.
+		_, err = token.RevokeAll(ctx, tx, by, person)
+		return err
 	})
 }
 
@@ -121,7 +131,7 @@ type standing struct {
 
 // change runs fn on a person of the actor's tenant. Until it is over, they and the owners
 // stay as they are: of two owners who are taken away at once, the second waits here, and
-// then stands without the first. Two round trips.
+// then decides without the first. Two round trips, and those of fn.
 func (s *Service) change(ctx context.Context, by core.Actor, person int64, fn func(tx *db.Tx, who standing) error) error {
 	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
 		people, err := db.All[account](ctx, tx, lockPeopleSQL, db.Args{"id": person})

@@ -128,7 +128,7 @@ func TestAnInvitationThatDoesNotWork(t *testing.T) {
 	refused("unknown", s, "LQJ7WZ6M3KXN5T2VBYD4R5S6AE")
 	refused("at another tenant's host", other, first)
 	refused("after seven days", s.later(t, 7*24*time.Hour+time.Minute), first)
-	if err := s.Reset(t.Context(), s.visitor, first, known); !errors.Is(err, staff.ErrLink) {
+	if err := s.Reset(t.Context(), s.visitor, first, staff.NewPassword{Password: known}); !errors.Is(err, staff.ErrLink) {
 		t.Errorf("as a reset: %v, want ErrLink", err)
 	}
 	if err := s.InviteAgain(t.Context(), s.by, p.ID); err != nil {
@@ -223,6 +223,8 @@ func TestPeopleAreListed(t *testing.T) {
 	if err := s.Deactivate(t.Context(), s.by, gone.StaffID); err != nil {
 		t.Fatal(err)
 	}
+	s.token(t, s.by)
+	s.exec(t, "update loyalty.token set expires_at = now() - interval '1 minute' where id = $1", s.token(t, s.by).ID)
 	bo := s.invite(t, core.Cashier, "bo@example.com")
 	s.exec(t, "update loyalty.staff set name = 'a late name' where id = $1", s.by.StaffID)
 	list, err := s.List(t.Context(), s.by)
@@ -233,7 +235,7 @@ func TestPeopleAreListed(t *testing.T) {
 		return staff.Member{Person: staff.Person{ID: p.StaffID, Role: p.Role, Name: name, Email: s.email(t, p)}, Active: true}
 	}
 	want := []staff.Member{member(s.by, "a late name"), member(manager, "A manager"), {Person: bo, Active: true, Invited: true}, member(gone, "A cashier")}
-	want[1].SecondFactor, want[3].Active = true, false
+	want[0].LiveTokens, want[1].SecondFactor, want[3].Active = 1, true, false
 	if diff := cmp.Diff(want, list, cmpopts.IgnoreFields(staff.Member{}, "CreatedAt", "InvitedUntil")); diff != "" {
 		t.Errorf("people (-want +got):\n%s", diff)
 	}

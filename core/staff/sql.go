@@ -40,9 +40,18 @@ const selectMember = `
 				and i.taken_at is null
 				and i.expires_at > @now
 		) as invited_until,
-		p.totp_secret is not null as second_factor, p.created_at
+		p.totp_secret is not null as second_factor, ` + liveTokens + `, p.created_at
 	from loyalty.staff p
 	where p.tenant_id = @tenant_id`
+
+const liveTokens = `(
+			select count(*)
+			from loyalty.token t
+			where t.tenant_id = @tenant_id
+				and t.staff_id = p.id
+				and t.revoked_at is null
+				and (t.expires_at is null or t.expires_at > @now)
+		) as live_tokens`
 
 const listSQL = selectMember + `
 	order by p.status, lower(p.name), p.id`
@@ -193,7 +202,7 @@ const addResetSQL = `
 	values (@tenant_id, @id, @staff, @hash, @expires_at, @now)`
 
 const findResetSQL = `
-	select p.id, p.role, p.name, p.email, r.expires_at
+	select p.id, p.role, p.name, p.email, r.expires_at, ` + liveTokens + `
 	from loyalty.password_reset r
 	join loyalty.staff p on p.id = r.staff_id
 	where r.tenant_id = @tenant_id

@@ -44,8 +44,8 @@ func NewService(
 	d *db.DB, jobs *job.Queue, m *mail.Service, keys vault.Keys, addressKey func(address string) string, log *slog.Logger,
 ) *Service {
 	s := &Service{db: d, jobs: jobs, mail: m, keys: keys, addressKey: addressKey, log: log}
-	job.Handle(jobs, s.Remind)
-	job.Handle(jobs, s.forgetAttempts)
+	job.Handle(jobs, job.Mail, s.Remind)
+	job.Handle(jobs, job.Upkeep, s.forgetAttempts)
 	job.Every(jobs, river.PeriodicInterval(time.Hour), forgetAttempts{})
 	return s
 }

@@ -24,6 +24,7 @@ import (
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/vault"
 )
 
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 type shop struct {
 	*staff.Service
 	sessions *session.Service
+	tokens   *token.Service
 	db       *db.DB
 	by       core.Actor // its owner, whose password is the known one
 	visitor  staff.Visitor
@@ -97,6 +99,16 @@ func (s shop) person(t *testing.T, role core.Role) core.Actor {
 	return p
 }
 
+// token creates a token for a person.
+func (s shop) token(t *testing.T, person core.Actor) token.Created {
+	t.Helper()
+	made, err := s.tokens.Create(t.Context(), person, token.New{Name: new("Till"), Scopes: &[]string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
 func (s shop) email(t *testing.T, person core.Actor) (email string) {
 	t.Helper()
 	if err := s.db.Pool().QueryRow(t.Context(), "select email from loyalty.staff where id = $1", person.StaffID).Scan(&email); err != nil {
@@ -120,7 +132,7 @@ func shopOn(t *testing.T, d *db.DB, by core.Actor, p *post) shop {
 	mails := mail.New(d, jobs, p.render, nil, log)
 	network := func(address string) string { before, _, _ := strings.Cut(address, "::"); return before }
 	return shop{
-		Service: staff.NewService(d, jobs, mails, keys, network, log), sessions: session.NewService(d, jobs), db: d, by: by,
+		Service: staff.NewService(d, jobs, mails, keys, network, log), sessions: session.NewService(d, jobs), tokens: token.NewService(d, jobs, mails), db: d, by: by,
 		visitor: staff.Visitor{Tenant: by.Tenant, Address: address(by), RequestID: "R1"}, mail: mails, post: p, console: &console,
 	}
 }

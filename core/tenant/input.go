@@ -16,9 +16,10 @@ import (
 
 // The limits of a tenant's texts (decisions §2 and §6).
 const (
-	maxName = 100
-	maxSlug = 40
-	maxText = 255
+	maxName    = 100
+	maxSlug    = 40
+	maxText    = 255
+	maxCeiling = 1_000_000_000_000 // no sale is larger
 )
 
 // New describes a tenant to be.
@@ -121,6 +122,14 @@ func email(check *core.Check, v *string) string {
 // plan reads a plan's id. Whether there is such a plan is for the statement to say.
 func plan(check *core.Check, v *int64) int64 {
 	return check.Integer("plan_id", v, math.MinInt64, math.MaxInt64)
+}
+
+// ceiling reads the amount above which people are asked once more; nil: they never are.
+func ceiling(check *core.Check, v *int64) *int64 {
+	if v != nil {
+		check.Integer("confirm_above_cents", v, 1, maxCeiling)
+	}
+	return v
 }
 
 func billingCycle(check *core.Check, v *string) BillingCycle {

@@ -29,6 +29,34 @@ type Picture struct {
 	Bytes []byte
 }
 
+// Branding is a business's colour and logo together, for its e-mails. Nil: the product's own.
+type Branding struct {
+	Colour *string
+	Logo   *Picture
+}
+
+type storedBranding struct {
+	Colour *string
+	Type   *string
+	Bytes  []byte
+}
+
+// BrandingOf returns the branding of the actor's tenant. One round trip.
+func BrandingOf(ctx context.Context, d *db.DB, by core.Actor) (Branding, error) {
+	stored, err := db.ReadOne[storedBranding](ctx, d, by, brandingSQL, nil)
+	if errors.Is(err, core.ErrNotFound) {
+		return Branding{}, nil
+	}
+	if err != nil {
+		return Branding{}, err
+	}
+	b := Branding{Colour: stored.Colour}
+	if stored.Type != nil {
+		b.Logo = &Picture{Type: *stored.Type, Bytes: stored.Bytes}
+	}
+	return b, nil
+}
+
 // The limits of a logo.
 const (
 	maxLogoBytes = 256 << 10

@@ -17,6 +17,8 @@ type Settings struct {
 	Currency string  // ISO 4217
 	Country  *string // ISO 3166-1 alpha-2
 	HasSales bool    // then the currency is what their amounts are in, and stays
+
+	ConfirmAboveCents *int64 // the panel and the till ask before they record a larger sale; nil: never
 	Look
 }
 
@@ -26,8 +28,11 @@ type SettingsEdit struct {
 	TimeZone core.Optional[string]
 	Currency core.Optional[string]
 	Country  core.Optional[string] // null clears it
-	Colour   core.Optional[string] // "#5746d6"; null: the product's own
-	Logo     core.Optional[[]byte] // a file; null: none
+
+	ConfirmAboveCents core.Optional[int64] // null: never ask
+
+	Colour core.Optional[string] // "#5746d6"; null: the product's own
+	Logo   core.Optional[[]byte] // a file; null: none
 
 	Unreadable core.Fields // what the front end could not read
 }
@@ -84,6 +89,7 @@ func (e SettingsEdit) read(check *core.Check, old Settings, logo *Picture) Setti
 	sent(e.TimeZone, func(v *string) { s.TimeZone = timeZone(check, v) })
 	sent(e.Currency, func(v *string) { s.Currency = currencyCode(check, v) })
 	sent(e.Country, func(v *string) { s.Country = country(check, v) })
+	sent(e.ConfirmAboveCents, func(v *int64) { s.ConfirmAboveCents = ceiling(check, v) })
 	sent(e.Colour, func(v *string) { s.Colour = colour(check, v) })
 	sent(e.Logo, func(*[]byte) { s.LogoHash = logo.hash() })
 	if s.HasSales && s.Currency != old.Currency && check.OK("currency") {
@@ -107,7 +113,7 @@ func (s Settings) write(tx *db.Tx, changed map[string]any, logo *Picture) error 
 		}
 	}
 	return db.Queue(tx, updateSettingsSQL, db.Args{
-		"name": s.Name, "timezone": s.TimeZone, "currency": s.Currency, "country": s.Country,
+		"name": s.Name, "timezone": s.TimeZone, "currency": s.Currency, "country": s.Country, "confirm_above_cents": s.ConfirmAboveCents,
 	})
 }
 
@@ -116,13 +122,14 @@ func (s Settings) facts() map[string]any {
 	return map[string]any{
 		"name": s.Name, "timezone": s.TimeZone, "currency": s.Currency,
 		"country": orNull(s.Country), "colour": orNull(s.Colour), "logo": orNull(s.LogoHash),
+		"confirm_above_cents": orNull(s.ConfirmAboveCents),
 	}
 }
 
-// orNull is a text, or null where there is none.
-func orNull(text *string) any {
-	if text == nil {
+// orNull is a value, or null where there is none.
+func orNull[T any](v *T) any {
+	if v == nil {
 		return nil
 	}
-	return *text
+	return *v
 }

@@ -121,7 +121,7 @@ func TestSettings(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	before := s.settings(t)
-	want := tenant.Settings{Name: s.owner.Tenant.Name, Slug: s.owner.Tenant.Slug, TimeZone: "Europe/Stockholm", Currency: "EUR", Country: new("SE")}
+	want := tenant.Settings{Name: s.owner.Tenant.Name, Slug: s.owner.Tenant.Slug, TimeZone: "Europe/Stockholm", Currency: "EUR", Country: new("SE"), ConfirmAboveCents: new(int64(100_000))}
 	if diff := cmp.Diff(want, before); diff != "" {
 		t.Errorf("at first (-want +got):\n%s", diff)
 	}
@@ -131,10 +131,10 @@ func TestSettings(t *testing.T) {
 	logo := encoded(t, 20, 10, asPNG)
 	edited := s.change(t, tenant.SettingsEdit{
 		Name: core.Set(" Bar "), TimeZone: core.Set("Asia/Kathmandu"), Currency: core.Set("NPR"), Country: core.Set("NP"),
-		Colour: core.Set("#5746D6"), Logo: core.Set(logo),
+		ConfirmAboveCents: core.Set(int64(250_000)), Colour: core.Set("#5746D6"), Logo: core.Set(logo),
 	})
 	want = tenant.Settings{
-		Name: "Bar", Slug: before.Slug, TimeZone: "Asia/Kathmandu", Currency: "NPR", Country: new("NP"),
+		Name: "Bar", Slug: before.Slug, TimeZone: "Asia/Kathmandu", Currency: "NPR", Country: new("NP"), ConfirmAboveCents: new(int64(250_000)),
 		Look: tenant.Look{Colour: new("#5746d6"), LogoHash: edited.LogoHash},
 	}
 	if diff := cmp.Diff(want, edited); diff != "" || edited.LogoHash == nil {
@@ -152,8 +152,8 @@ func TestSettings(t *testing.T) {
 	}
 	hash := *edited.LogoHash
 	log := []string{
-		`tenant.edit A owner itself {"logo": null, "name": "` + before.Name + `", "colour": null, "country": "SE", "currency": "EUR", "timezone": "Europe/Stockholm"} ` +
-			`{"logo": "` + hash + `", "name": "Bar", "colour": "#5746d6", "country": "NP", "currency": "NPR", "timezone": "Asia/Kathmandu"}`,
+		`tenant.edit A owner itself {"logo": null, "name": "` + before.Name + `", "colour": null, "country": "SE", "currency": "EUR", "timezone": "Europe/Stockholm", "confirm_above_cents": 100000} ` +
+			`{"logo": "` + hash + `", "name": "Bar", "colour": "#5746d6", "country": "NP", "currency": "NPR", "timezone": "Asia/Kathmandu", "confirm_above_cents": 250000}`,
 		`tenant.edit A owner itself {"colour": "#5746d6"} {"colour": "#000000"}`,
 		`tenant.edit A owner itself {"logo": "` + hash + `", "colour": "#000000", "country": "NP"} {"logo": null, "colour": null, "country": null}`,
 	}
@@ -163,6 +163,40 @@ func TestSettings(t *testing.T) {
 	served, err := tenant.ByID(t.Context(), s.db, s.owner.Tenant.ID)
 	if err != nil || served.Name != "Bar" || served.TimeZone.String() != "Asia/Kathmandu" || served.Currency != "NPR" || served.Country != "" {
 		t.Errorf("served as %+v, %v", served, err)
+	}
+}
+
+// "Above a tenant's ceiling (setting, default 1,000.00) the panel and the till ask once more":
+// what serves the tenant knows it, and an owner can do without.
+func TestTheCeilingOfSales(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	confirms := func(cents int64) bool {
+		t.Helper()
+		served, err := tenant.ByID(t.Context(), s.db, s.owner.Tenant.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return served.Confirms(cents)
+	}
+	if confirms(100_000) || !confirms(100_001) {
+		t.Errorf("at first it asks above 1,000.00: %t, and a cent more: %t", confirms(100_000), confirms(100_001))
+	}
+	s.change(t, tenant.SettingsEdit{ConfirmAboveCents: core.Set(int64(1))})
+	if confirms(1) || !confirms(2) {
+		t.Errorf("above one cent: %t, and a cent more: %t", confirms(1), confirms(2))
+	}
+	s.change(t, tenant.SettingsEdit{Name: core.Set("Bar")})
+	if got := s.change(t, tenant.SettingsEdit{ConfirmAboveCents: core.Optional[int64]{Set: true}}); got.ConfirmAboveCents != nil || confirms(transaction.MaxSpendCents) {
+		t.Errorf("switched off: %+v, %t", got, confirms(transaction.MaxSpendCents))
+	}
+	want := []string{
+		`tenant.edit A owner itself {"confirm_above_cents": 100000} {"confirm_above_cents": 1}`,
+		`tenant.edit A owner itself {"name": "` + s.owner.Tenant.Name + `"} {"name": "Bar"}`,
+		`tenant.edit A owner itself {"confirm_above_cents": 1} {"confirm_above_cents": null}`,
+	}
+	if diff := cmp.Diff(want, s.changes(t)); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
 	}
 }
 
@@ -187,6 +221,10 @@ func TestSettingsRefuse(t *testing.T) {
 		}, core.Fields{
 			"name": {"The name field must not be greater than 100 characters."}, "timezone": invalid("timezone"), "currency": invalid("currency"),
 			"country": invalid("country"), "colour": {notAColour}, "logo": {"The logo field must be a PNG, JPEG or WebP picture."},
+		}},
+		{tenant.SettingsEdit{ConfirmAboveCents: core.Set(int64(0))}, core.Fields{"confirm_above_cents": {"The confirm above cents field must be at least 1."}}},
+		{tenant.SettingsEdit{ConfirmAboveCents: core.Set(int64(1_000_000_000_001))}, core.Fields{
+			"confirm_above_cents": {"The confirm above cents field must not be greater than 1000000000000."},
 		}},
 		{tenant.SettingsEdit{Colour: core.Set("#fff")}, core.Fields{"colour": {notAColour}}},
 		{tenant.SettingsEdit{Colour: core.Set("#5746d6;")}, core.Fields{"colour": {notAColour}}},

@@ -1,6 +1,7 @@
 package tenant
 
-const columns = `id, name, slug, email, plan_id, billing_cycle, payment_method, status, timezone, currency, country, created_at`
+const columns = `id, name, slug, email, plan_id, billing_cycle, payment_method, status, timezone, currency, country, created_at,
+	confirm_above_cents`
 
 // A plan that nobody new may be on, or a slug that is taken: then no row comes back.
 const insertSQL = `
@@ -71,7 +72,7 @@ const listBeforeSQL = selectTenant + whereStatus + `
 // A first sale is looked for in order: by a plain "exists" PostgreSQL may read the sales
 // of all others to find that a new tenant has none.
 const settingsSQL = `
-	select t.name, t.slug, t.timezone, t.currency, t.country, l.colour, encode(l.logo_hash, 'hex') as logo_hash,
+	select t.name, t.slug, t.timezone, t.currency, t.country, t.confirm_above_cents, l.colour, encode(l.logo_hash, 'hex') as logo_hash,
 		(select id from loyalty.transaction where tenant_id = @tenant_id order by id limit 1) is not null as has_sales
 	from loyalty.tenant t
 	left join loyalty.tenant_look l on l.tenant_id = t.id
@@ -85,7 +86,8 @@ const updateSettingsSQL = `
 	set name = @name,
 		timezone = @timezone,
 		currency = @currency,
-		country = @country
+		country = @country,
+		confirm_above_cents = @confirm_above_cents
 	where id = @tenant_id`
 
 const writeLookSQL = `
@@ -108,3 +110,8 @@ const logoSQL = `
 	from loyalty.tenant_look
 	where tenant_id = @tenant_id
 		and logo_hash = @hash`
+
+const brandingSQL = `
+	select colour, logo_type as type, logo as bytes
+	from loyalty.tenant_look
+	where tenant_id = @tenant_id`

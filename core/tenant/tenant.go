@@ -54,6 +54,8 @@ type Tenant struct {
 	Currency      string  // ISO 4217
 	Country       *string // ISO 3166-1 alpha-2
 	CreatedAt     time.Time
+
+	ConfirmAboveCents *int64 // a setting of the owner's; nil: none
 }
 
 // Service makes, lists and changes tenants.
@@ -233,7 +235,11 @@ func found(t Tenant, err error) (core.Tenant, error) {
 // served is what the rest of the product needs to know of a tenant while serving it.
 func (t Tenant) served() (core.Tenant, error) {
 	zone, err := core.Zone(t.TimeZone)
-	return core.Tenant{ID: t.ID, Name: t.Name, Slug: t.Slug, TimeZone: zone, Currency: t.Currency, Country: t.country()}, err
+	served := core.Tenant{ID: t.ID, Name: t.Name, Slug: t.Slug, TimeZone: zone, Currency: t.Currency, Country: t.country()}
+	if t.ConfirmAboveCents != nil {
+		served.ConfirmAboveCents = *t.ConfirmAboveCents
+	}
+	return served, err
 }
 
 func (t Tenant) country() string { return code(t.Country) }

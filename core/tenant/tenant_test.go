@@ -146,6 +146,7 @@ func TestCreate(t *testing.T) {
 	want := tenant.Tenant{
 		ID: plain.ID, Name: "Café", Slug: plain.Slug, Email: "owner@example.com", PlanID: 1, BillingCycle: tenant.Monthly,
 		PaymentMethod: tenant.Manual, Status: tenant.Active, TimeZone: "UTC", Currency: "EUR", CreatedAt: plain.CreatedAt,
+		ConfirmAboveCents: new(int64(100_000)),
 	}
 	if diff := cmp.Diff(want, plain); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)
@@ -405,6 +406,7 @@ func TestEdit(t *testing.T) {
 	want := tenant.Tenant{
 		ID: made.ID, Name: "Bar", Slug: made.Slug, Email: "new@example.com", PlanID: plan, BillingCycle: tenant.Yearly, PaymentMethod: tenant.PayPal,
 		Status: tenant.Active, TimeZone: "Asia/Kathmandu", Currency: "NPR", Country: new("NP"), CreatedAt: made.CreatedAt,
+		ConfirmAboveCents: new(int64(100_000)),
 	}
 	if diff := cmp.Diff(want, edited); diff != "" {
 		t.Errorf("edited (-want +got):\n%s", diff)

@@ -41,12 +41,14 @@ type credential struct {
 	RevokedAt   *time.Time
 	StaffActive bool
 	OpenTenant  bool
+
+	ConfirmAboveCents int64
 }
 
 // Authenticate tells who calls with a token: core.ErrUnauthenticated when it is
-// missing, malformed, unknown, revoked or expired, or when its person or business
-// has been shut out. slug is the tenant host that was called, or "": another
-// tenant's token is nobody there. One round trip, and once a minute a second one
+// missing, malformed, unknown, revoked or expired, when its person may not have tokens
+// any more, or when its business is suspended. slug is the tenant host that was called,
+// or "": another tenant's token is nobody there. One round trip, and once a minute a second one
 // that notes the use.
 func (s *Service) Authenticate(ctx context.Context, token, slug string) (Caller, error) {
 	id, given, ok := parse(token)
@@ -62,7 +64,7 @@ func (s *Service) Authenticate(ctx context.Context, token, slug string) (Caller,
 	}
 	now := s.db.Now()
 	expired := c.ExpiresAt != nil && !now.Before(*c.ExpiresAt)
-	if !given.matches(c.Hash) || c.RevokedAt != nil || expired || !c.StaffActive || !c.OpenTenant ||
+	if !given.matches(c.Hash) || c.RevokedAt != nil || expired || !c.StaffActive || !mayHave(c.Role, c.TenantID) || !c.OpenTenant ||
 		(slug != "" && c.TenantSlug != slug) {
 		return Caller{}, core.ErrUnauthenticated
 	}
@@ -82,10 +84,19 @@ func (s *Service) Authenticate(ctx context.Context, token, slug string) (Caller,
 			Kind: core.ByToken, ID: strconv.FormatInt(id, 10), Name: c.Name, StaffID: c.StaffID, Role: c.Role,
 			Tenant: core.Tenant{
 				ID: c.TenantID, Name: c.TenantName, Slug: c.TenantSlug,
-				TimeZone: zone, Currency: c.Currency, Country: c.Country,
+				TimeZone: zone, Currency: c.Currency, Country: c.Country, ConfirmAboveCents: c.ConfirmAboveCents,
 			},
 		},
 	}, nil
+}
+
+// mayHave reports whether a person of that role may have tokens: an owner those of their
+// tenant, a super-admin those of the platform.
+func mayHave(role core.Role, tenant core.TenantID) bool {
+	if tenant == 0 {
+		return role == core.SuperAdmin
+	}
+	return role == core.Owner
 }
 
 // used notes that a token was used. Of many requests in one instant one writes; the

@@ -2,24 +2,79 @@ package token
 
 const columns = `id, name, abilities, last_used_at, expires_at, created_at`
 
-const insertSQL = `
-	insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, expires_at, created_at)
-	values (nullif(@tenant::bigint, 0), @staff, @name, @hash, @abilities, @expires_at, @now)
-	returning ` + columns
+// A token that is neither revoked nor expired: whether it works also depends on its person.
+const whereLive = `
+		and revoked_at is null
+		and (expires_at is null or expires_at > @now)`
 
-const ownerSQL = `
-	select name, email
-	from loyalty.staff
-	where id = @id`
+// Creating a token, changing a person's role and revoking all their tokens take this lock, so
+// each of them sees what the previous one committed.
+const lockOwnerSQL = `
+	select p.id, p.role, p.name, p.email, p.status = 'active' and coalesce(n.status, 'active') = 'active' as active,
+		coalesce(n.name, '') as tenant_name
+	from loyalty.staff p
+	left join loyalty.tenant n on n.id = p.tenant_id
+	where p.id = @id
+		and p.tenant_id is not distinct from nullif(@tenant::bigint, 0)
+	for no key update of p`
+
+// Inserts nothing where the person has reached the limit, or where the calling token was
+// revoked since it was authenticated. told_at and waiting describe the other tokens.
+const insertSQL = `
+	insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, expires_at, actor_kind, actor_name, address, created_at)
+	select nullif(@tenant::bigint, 0), @staff, @name, @hash, @abilities, @expires_at, @actor_kind, @actor_name, @address, @now
+	where (
+			select count(*)
+			from loyalty.token
+			where staff_id = @staff` + whereLive + `
+		) < @most
+		and (@caller::bigint = 0 or exists (` + callerSQL + `))
+	returning ` + columns + `, ` + told
+
+const callerSQL = `
+	select true as live
+	from loyalty.token
+	where id = @caller
+		and revoked_at is null`
+
+// When a person was last mailed about new tokens, and whether others wait to be told.
+const told = `
+		(
+			select max(told_at)
+			from loyalty.token
+			where staff_id = @staff
+		) as told_at,
+		exists (
+			select
+			from loyalty.token
+			where staff_id = @staff
+				and told_at is null
+		) as waiting`
+
+const toldSQL = `
+	select ` + told
+
+const tellSQL = `
+	with told as (
+		update loyalty.token
+		set told_at = @now
+		where staff_id = @staff
+			and told_at is null
+		returning id, name, abilities, actor_kind, actor_name, address, revoked_at, created_at
+	)
+	select name, abilities, actor_kind, actor_name, address, revoked_at is not null as revoked, created_at
+	from told
+	order by created_at, id`
 
 const credentialSQL = `
 	select t.hash, t.name, t.abilities, t.last_used_at, t.expires_at, t.revoked_at, t.staff_id,
 		s.role, s.status = 'active' as staff_active,
 		coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug,
 		coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
+		coalesce(n.confirm_above_cents, 0) as confirm_above_cents,
 		coalesce(n.status, 'active') = 'active' as open_tenant
 	from loyalty.token t
-	join loyalty.staff s on s.id = t.staff_id
+	join loyalty.staff s on s.id = t.staff_id and s.tenant_id is not distinct from t.tenant_id
 	left join loyalty.tenant n on n.id = t.tenant_id
 	where t.id = @id`
 
@@ -73,4 +128,17 @@ const revokeSQL = `
 	where staff_id = @staff
 		and id = @id
 		and revoked_at is null
+	returning ` + columns
+
+const listLiveSQL = `
+	select ` + columns + `
+	from loyalty.token
+	where tenant_id = @tenant_id
+		and staff_id = @staff` + whereLive + `
+	order by created_at desc, id desc`
+
+const revokeAllSQL = `
+	update loyalty.token
+	set revoked_at = @now
+	where staff_id = @staff` + whereLive + `
 	returning ` + columns

@@ -1,9 +1,13 @@
 // Package token keeps API tokens: who a token stands for and what it may do. The
 // secret is told once, when the token is made; what is stored is its SHA-256.
+//
+// A token works only while its person may have one: an active owner of an active tenant,
+// or an active super-admin.
 package token
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -11,6 +15,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/mail"
 )
 
@@ -55,26 +60,24 @@ type New struct {
 	Unreadable core.Fields // what the front end could not read
 }
 
-// Service makes, lists and revokes tokens, and tells who calls with one. Of the people of
-// a tenant, owners alone have tokens.
+// MaxLive is how many tokens of a person may be live at once: neither revoked nor expired.
+const MaxLive = 100
+
+// ErrLimit refuses another token.
+var ErrLimit = core.Refuse("token-limit-reached", "The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used.")
+
+// Service creates, lists and revokes tokens, and tells who calls with one.
 type Service struct {
 	db   *db.DB
+	jobs *job.Queue
 	mail *mail.Service
 }
 
-// NewService makes the service.
-func NewService(d *db.DB, m *mail.Service) *Service { return &Service{db: d, mail: m} }
-
-// Letter tells the owner that a token was made: any leaked token could make one
-// with every scope.
-type Letter struct {
-	Tenant    string // name of the business, or "" for the platform
-	Person    string
-	Token     string // its name
-	Abilities []Ability
-	By        string
-	Address   string
-	At        time.Time
+// NewService makes the service and registers its job.
+func NewService(d *db.DB, jobs *job.Queue, m *mail.Service) *Service {
+	s := &Service{db: d, jobs: jobs, mail: m}
+	job.Handle(jobs, job.Upkeep, s.announce)
+	return s
 }
 
 // input is a New that passed.
@@ -108,46 +111,106 @@ func (n New) validate(tx *db.Tx) (input, error) {
 	return in, check.Err()
 }
 
-// Create makes a token for the actor's person, writes so in the log and mails the
-// person. A super-admin's token is a platform token.
+// Create creates a token for the actor's person, records it in the audit log and has the
+// person told by mail. A super-admin's token is a platform token.
 func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Created, error) {
 	if err := by.Require(core.Owner); err != nil {
 		return Created{}, err
 	}
+	secret := newSecret()
 	return in(ctx, s.db, by, func(tx *db.Tx) (Created, error) {
-		in, err := n.validate(tx)
+		valid, err := n.validate(tx)
 		if err != nil {
 			return Created{}, err
 		}
-		secret := newSecret()
-		t, err := insert(ctx, tx, by, in, secret)
+		// A concurrent demotion either waits and revokes this token, or is visible below.
+		p, err := lock(ctx, tx, by.StaffID)
 		if err != nil {
 			return Created{}, err
 		}
-		owner, err := db.One[owner](ctx, tx, ownerSQL, db.Args{"id": by.StaffID})
+		if !p.Active || !mayHave(p.Role, tx.Tenant) {
+			return Created{}, refusal(by)
+		}
+		t, err := insert(ctx, tx, by, valid, secret)
 		if err != nil {
 			return Created{}, err
 		}
-		err = s.mail.Queue(ctx, tx, owner.Email, Letter{
-			Tenant: by.Tenant.Name, Person: owner.Name, Token: t.Name, Abilities: t.Abilities,
-			By: described(by), Address: by.Address, At: tx.Now,
-		})
-		return Created{Token: t, Secret: secret.of(t.ID)}, err
+		return Created{Token: t.Token, Secret: secret.of(t.ID)}, s.announceNew(ctx, tx, p, t.notice)
 	})
 }
 
-func insert(ctx context.Context, tx *db.Tx, by core.Actor, in input, s secret) (Token, error) {
-	t, err := db.One[Token](ctx, tx, insertSQL, db.Args{
-		"tenant": int64(tx.Tenant), "staff": by.StaffID, "name": in.name, "hash": s.hash(),
-		"abilities": in.abilities, "expires_at": in.expiresAt, "now": tx.Now,
-	})
+// owner is a person who has tokens; their row is locked until the transaction ends.
+type owner struct {
+	ID         int64
+	Role       core.Role
+	Name       string
+	Email      string
+	Active     bool   // and their business is
+	TenantName string // "" for the platform
+}
+
+// lock locks a person of the transaction's tenant, or of the platform.
+func lock(ctx context.Context, tx *db.Tx, id int64) (owner, error) {
+	return db.One[owner](ctx, tx, lockOwnerSQL, db.Args{"id": id, "tenant": int64(tx.Tenant)})
+}
+
+// refusal is the error for an actor who lost the right to have tokens after the request began.
+func refusal(by core.Actor) error {
+	if by.Kind == core.ByToken {
+		return core.ErrUnauthenticated
+	}
+	return core.ErrRole
+}
+
+// inserted is a new token, with what its person had been told about the earlier ones.
+type inserted struct {
+	Token
+	notice
+}
+
+// insert stores a token of a person whose row is locked.
+func insert(ctx context.Context, tx *db.Tx, by core.Actor, n input, s secret) (inserted, error) {
+	caller, err := callerOf(by)
 	if err != nil {
-		return Token{}, err
+		return inserted{}, err
+	}
+	t, err := db.One[inserted](ctx, tx, insertSQL, db.Args{
+		"tenant": int64(tx.Tenant), "staff": by.StaffID, "name": n.name, "hash": s.hash(),
+		"abilities": n.abilities, "expires_at": n.expiresAt, "most": MaxLive, "caller": caller,
+		"actor_kind": by.Kind, "actor_name": by.Name, "address": by.Address, "now": tx.Now,
+	})
+	if errors.Is(err, core.ErrNotFound) {
+		return inserted{}, whyNot(ctx, tx, caller)
+	}
+	if err != nil {
+		return inserted{}, err
 	}
 	return t, audit.Write(tx, by, audit.Entry{
 		Action: "token.create", Subject: "token", ID: strconv.FormatInt(t.ID, 10),
 		New: map[string]any{"name": t.Name, "abilities": t.Abilities, "expires_at": t.ExpiresAt},
 	})
+}
+
+// callerOf is the token that the actor calls with, or 0.
+func callerOf(by core.Actor) (int64, error) {
+	if by.Kind != core.ByToken {
+		return 0, nil
+	}
+	return strconv.ParseInt(by.ID, 10, 64)
+}
+
+// whyNot returns the reason why no token was inserted.
+func whyNot(ctx context.Context, tx *db.Tx, caller int64) error {
+	if caller != 0 {
+		_, err := db.Value[bool](ctx, tx, callerSQL, db.Args{"caller": caller})
+		if errors.Is(err, core.ErrNotFound) {
+			return core.ErrUnauthenticated
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return ErrLimit
 }
 
 // List returns a page of the tokens of the actor's person. One round trip.
@@ -183,22 +246,22 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id int64) (Token, err
 	return found[0], nil
 }
 
-// Revoke ends a token of the actor's person: it stops working with the commit. A
-// token may revoke itself. Somebody else's is core.ErrNotFound.
-func (s *Service) Revoke(ctx context.Context, by core.Actor, id int64) (Token, error) {
+// FindOf returns a token of a person of the actor's tenant. Another person's, and one that
+// was revoked, is core.ErrNotFound. One round trip.
+func (s *Service) FindOf(ctx context.Context, by core.Actor, person, id int64) (Token, error) {
 	if err := by.Require(core.Owner); err != nil {
 		return Token{}, err
 	}
-	return in(ctx, s.db, by, func(tx *db.Tx) (Token, error) {
-		t, err := db.One[Token](ctx, tx, revokeSQL, db.Args{"staff": by.StaffID, "id": id, "now": tx.Now})
-		if err != nil {
-			return Token{}, err
-		}
-		return t, audit.Write(tx, by, audit.Entry{
-			Action: "token.revoke", Subject: "token", ID: strconv.FormatInt(id, 10),
-			Old: map[string]any{"name": t.Name, "abilities": t.Abilities},
-		})
-	})
+	return db.ReadOne[Token](ctx, s.db, by, findSQL, db.Args{"staff": person, "id": id})
+}
+
+// ListLive returns the live tokens of a person of the actor's tenant, newest first. They are
+// few: all at once. One round trip.
+func (s *Service) ListLive(ctx context.Context, by core.Actor, person int64) ([]Token, error) {
+	if err := by.Require(core.Owner); err != nil {
+		return nil, err
+	}
+	return db.ReadAll[Token](ctx, s.db, by, listLiveSQL, db.Args{"staff": person, "now": s.db.Now()})
 }
 
 // Tokens belong to people of a tenant or of the platform; what differs is which
@@ -216,16 +279,6 @@ func list(ctx context.Context, d *db.DB, by core.Actor, statement string, args d
 	}
 	return db.ReadAll[Token](ctx, d, by, statement, args)
 }
-
-// described is the actor in the words of a mail.
-func described(by core.Actor) string {
-	if by.Kind == core.ByToken {
-		return "the API token “" + by.Name + "”"
-	}
-	return by.Name
-}
-
-type owner struct{ Name, Email string }
 
 // Known reports whether there is such an ability.
 func Known(a Ability) bool { return slices.Contains(Abilities, a) }

@@ -66,11 +66,11 @@ func (s *Service) Record(ctx context.Context, by core.Actor, n New) (Transaction
 		if err != nil {
 			return Transaction{}, err
 		}
-		if err := check.Err(); err != nil {
-			return Transaction{}, err
+		var award int64
+		if check.OK("transaction_type_id") && check.OK("spend_amount_cents") {
+			award = kind.award(check, in.spend)
 		}
-		award, err := kind.Award(in.spend)
-		if err != nil {
+		if err := check.Err(); err != nil {
 			return Transaction{}, err
 		}
 		t := Transaction{

@@ -215,6 +215,11 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// tooMuch is the refusal of a spend that would earn more than one award may be.
+func tooMuch(atMost int64) core.Fields {
+	return core.Fields{"spend_amount_cents": {fmt.Sprintf("The spend amount cents field must not be greater than %d.", atMost)}}
+}
+
 // "points = points_per_unit × floor(spend ÷ unit_cents); stamps =
 // stamps_per_transaction; both with min_spend_cents (below: … earns 0 …) and an
 // optional cap per transaction."
@@ -229,34 +234,49 @@ func TestAward(t *testing.T) {
 	}
 	most := new(int64(50))
 	for _, c := range []struct {
-		name  string
-		kind  transaction.Type
-		spend int64
-		want  int64
-		err   error
+		name   string
+		kind   transaction.Type
+		spend  int64
+		want   int64
+		atMost int64 // what is refused beyond it; 0: nothing is
 	}{
-		{"nothing spent", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100}), 0, 0, nil},
-		{"less than a unit", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100}), 99, 0, nil},
-		{"one unit", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100}), 100, 1, nil},
-		{"parts of a unit do not count", points(transaction.Rule{PointsPerUnit: 3, UnitCents: 250}), 1249, 12, nil},
-		{"just below the least spend", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MinSpendCents: 500}), 499, 0, nil},
-		{"the least spend", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MinSpendCents: 500}), 500, 5, nil},
-		{"at the cap", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MaxAward: most}), 5000, 50, nil},
-		{"above the cap", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MaxAward: most}), 5100, 50, nil},
-		{"gives nothing", points(transaction.Rule{UnitCents: 100}), 5000, 0, nil},
-		{"largest spend", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 1}), transaction.MaxSpendCents, transaction.MaxSpendCents, nil},
-		{"almost too large", points(transaction.Rule{PointsPerUnit: math.MaxInt64, UnitCents: 100}), 100, math.MaxInt64, nil},
-		{"too large by one bit", points(transaction.Rule{PointsPerUnit: 1 << 62, UnitCents: 100}), 200, 0, ledger.ErrTooLarge},
-		{"too large by far", points(transaction.Rule{PointsPerUnit: math.MaxInt64, UnitCents: 1}), transaction.MaxSpendCents, 0, ledger.ErrTooLarge},
-		{"too large but capped", points(transaction.Rule{PointsPerUnit: math.MaxInt64, UnitCents: 1, MaxAward: most}), transaction.MaxSpendCents, 50, nil},
-		{"a stamp", stamps(transaction.Rule{StampsPerTransaction: 1}), 0, 1, nil},
-		{"stamps whatever is spent", stamps(transaction.Rule{StampsPerTransaction: 2}), 1_000_000, 2, nil},
-		{"no stamp below the least spend", stamps(transaction.Rule{StampsPerTransaction: 2, MinSpendCents: 500}), 499, 0, nil},
-		{"capped stamps", stamps(transaction.Rule{StampsPerTransaction: 70, MaxAward: most}), 500, 50, nil},
+		{"nothing spent", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100}), 0, 0, 0},
+		{"less than a unit", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100}), 99, 0, 0},
+		{"one unit", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100}), 100, 1, 0},
+		{"parts of a unit do not count", points(transaction.Rule{PointsPerUnit: 3, UnitCents: 250}), 1249, 12, 0},
+		{"just below the least spend", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MinSpendCents: 500}), 499, 0, 0},
+		{"the least spend", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MinSpendCents: 500}), 500, 5, 0},
+		{"at the cap", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MaxAward: most}), 5000, 50, 0},
+		{"above the cap", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 100, MaxAward: most}), 5100, 50, 0},
+		{"gives nothing", points(transaction.Rule{UnitCents: 100}), 5000, 0, 0},
+		{"largest spend", points(transaction.Rule{PointsPerUnit: 1, UnitCents: 1}), transaction.MaxSpendCents, transaction.MaxSpendCents, 0},
+		{"the most that an award may be", points(transaction.Rule{PointsPerUnit: 1_000_000_000, UnitCents: 10}), 10_009, ledger.MaxAward, 0},
+		{"more than an award may be", points(transaction.Rule{PointsPerUnit: 1_000_000_000, UnitCents: 10}), 10_010, 0, 10_009},
+		{"the most, which no whole unit earns", points(transaction.Rule{PointsPerUnit: 700_000_000, UnitCents: 1}), 1429, 0, 1428},
+		{"too much, and less would be below the least spend", points(transaction.Rule{PointsPerUnit: 1_000_000_000, UnitCents: 1, MinSpendCents: 5000}), 5000, 0, 4999},
+		{"too large by one bit", points(transaction.Rule{PointsPerUnit: 1 << 62, UnitCents: 100}), 200, 0, 99},
+		{"too large by far", points(transaction.Rule{PointsPerUnit: math.MaxInt64, UnitCents: 7}), transaction.MaxSpendCents, 0, 6},
+		{"a cap that is too large", points(transaction.Rule{PointsPerUnit: 1_000_000_000, UnitCents: 1, MaxAward: new(int64(ledger.MaxAward + 1))}), 1001, 0, 1000},
+		{"a cap that is large enough", points(transaction.Rule{PointsPerUnit: 1_000_000_000, UnitCents: 1, MaxAward: new(int64(ledger.MaxAward))}), 1001, ledger.MaxAward, 0},
+		{"too many stamps", stamps(transaction.Rule{StampsPerTransaction: ledger.MaxAward + 1, MinSpendCents: 500}), 500, 0, 499},
+		{"too large but capped", points(transaction.Rule{PointsPerUnit: math.MaxInt64, UnitCents: 1, MaxAward: most}), transaction.MaxSpendCents, 50, 0},
+		{"a stamp", stamps(transaction.Rule{StampsPerTransaction: 1}), 0, 1, 0},
+		{"stamps whatever is spent", stamps(transaction.Rule{StampsPerTransaction: 2}), 1_000_000, 2, 0},
+		{"no stamp below the least spend", stamps(transaction.Rule{StampsPerTransaction: 2, MinSpendCents: 500}), 499, 0, 0},
+		{"capped stamps", stamps(transaction.Rule{StampsPerTransaction: 70, MaxAward: most}), 500, 50, 0},
 	} {
 		got, err := c.kind.Award(c.spend)
-		if got != c.want || !errors.Is(err, c.err) {
-			t.Errorf("%s: %d, %v, want %d, %v", c.name, got, err, c.want, c.err)
+		if got != c.want || (err != nil) != (c.atMost != 0) {
+			t.Errorf("%s: %d, %v, want %d", c.name, got, err, c.want)
+		}
+		if c.atMost == 0 {
+			continue
+		}
+		if diff := cmp.Diff(tooMuch(c.atMost), fieldsOf(t, err)); diff != "" {
+			t.Errorf("%s: refused (-want +got):\n%s", c.name, diff)
+		}
+		if _, err := c.kind.Award(c.atMost); err != nil {
+			t.Errorf("%s: the most that is not refused = %v", c.name, err)
 		}
 	}
 }
@@ -318,20 +338,57 @@ func TestAChangedTypeChangesNoSale(t *testing.T) {
 	}
 }
 
-// "An award that would overflow is 422, never wrapped", also where only the balance does.
+// "One award is at most 10^12, and a balance that would overflow is 422, never wrapped."
 func TestAnAwardThatIsTooLargeIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.kind = s.newType(t, ledger.Points, transaction.Rule{PointsPerUnit: 1_000_000_000, UnitCents: 1})
-	if _, err := s.Record(t.Context(), s.by, s.of(transaction.MaxSpendCents)); !errors.Is(err, ledger.ErrTooLarge) {
-		t.Errorf("award too large = %v, want ErrTooLarge", err)
-	}
-	s.sale(t, 9_000_000_000)
-	if _, err := s.Record(t.Context(), s.by, s.of(9_000_000_000)); !errors.Is(err, ledger.ErrTooLarge) {
+	s.refused(t, s.of(1001), tooMuch(1000))
+	s.refused(t, s.of(transaction.MaxSpendCents), tooMuch(1000))
+	missing := s.of(1001)
+	missing.CustomerID = new(core.NewID(s.db.Now()).String())
+	s.refused(t, missing, core.Fields{
+		"customer_ulid": {"The selected customer ulid is invalid."}, "spend_amount_cents": tooMuch(1000)["spend_amount_cents"],
+	})
+	s.sale(t, 1000)
+	s.holds(t, math.MaxInt64-ledger.MaxAward+1)
+	if _, err := s.Record(t.Context(), s.by, s.of(1000)); !errors.Is(err, ledger.ErrTooLarge) {
 		t.Errorf("balance too large = %v, want ErrTooLarge", err)
 	}
 	if n := s.count(t); n != 1 {
 		t.Errorf("%d sales, want 1", n)
+	}
+}
+
+// holds sets the customer's balance, past the ledger.
+func (s shop) holds(t *testing.T, points int64) {
+	t.Helper()
+	_, err := s.db.Pool().Exec(t.Context(), "update loyalty.account set points = $3 where tenant_id = $1 and customer_id = $2", s.by.Tenant.ID, s.customer, points)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A sale from before there was a limit to awards is voided as every other; where the balance
+// would leave its 64 bits, the void is refused and the sale stays.
+func TestVoidingAnAwardBeyondTheLimit(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	sale := s.sale(t, 100)
+	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.transaction set points_awarded = 9000000000000000000 where tenant_id = $1 and id = $2", s.by.Tenant.ID, sale.ID); err != nil {
+		t.Fatal(err)
+	}
+	s.holds(t, -9e18)
+	if _, err := s.Void(t.Context(), s.by, sale.ID); !errors.Is(err, ledger.ErrTooLarge) {
+		t.Errorf("void below the smallest balance = %v, want ErrTooLarge", err)
+	}
+	if got, err := s.Find(t.Context(), s.by, sale.ID); err != nil || got.Status != transaction.Completed {
+		t.Errorf("the sale is %s, %v, want it completed", got.Status, err)
+	}
+	s.holds(t, 9e18)
+	s.void(t, sale.ID)
+	if got := s.balance(t); got != 0 {
+		t.Errorf("balance = %d, want 0", got)
 	}
 }
 

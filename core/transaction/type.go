@@ -3,6 +3,7 @@ package transaction
 import (
 	"context"
 	"errors"
+	"math"
 	"math/bits"
 	"strconv"
 
@@ -34,27 +35,51 @@ type Rule struct {
 	MaxAward             *int64 // of one sale; nil: no cap
 }
 
-// Award is what a sale of that spend earns. ledger.ErrTooLarge when the number
-// leaves its 64 bits.
+// Award is what a sale of that spend earns. A spend that would earn more than
+// ledger.MaxAward is refused on its field.
 func (t Type) Award(spendCents int64) (int64, error) {
+	check := core.NewCheck(nil)
+	award := t.award(check, spendCents)
+	return award, check.Err()
+}
+
+// award is what a sale earns, and notes a spend that would earn too much.
+func (t Type) award(check *core.Check, spendCents int64) int64 {
+	award := t.uncheckedAward(spendCents)
+	if award > ledger.MaxAward {
+		check.Integer("spend_amount_cents", &spendCents, 0, t.largestSpend())
+		return 0
+	}
+	return award
+}
+
+// uncheckedAward is what the rule gives, or the largest number where it gives more.
+func (t Type) uncheckedAward(spendCents int64) int64 {
 	if spendCents < t.MinSpendCents {
-		return 0, nil
+		return 0
 	}
 	award := t.StampsPerTransaction
 	if t.RuleType == ledger.Points {
 		overflow, low := bits.Mul64(uint64(t.PointsPerUnit), uint64(spendCents/t.UnitCents))
-		if t.MaxAward == nil && (overflow != 0 || low > 1<<63-1) {
-			return 0, ledger.ErrTooLarge
+		award = int64(min(low, math.MaxInt64))
+		if overflow != 0 {
+			award = math.MaxInt64
 		}
-		if overflow != 0 || low > 1<<63-1 {
-			return *t.MaxAward, nil
-		}
-		award = int64(low)
 	}
 	if t.MaxAward != nil {
 		award = min(award, *t.MaxAward)
 	}
-	return award, nil
+	return award
+}
+
+// largestSpend is the most that a sale can be without earning more than ledger.MaxAward,
+// of a type where some sales would.
+func (t Type) largestSpend() int64 {
+	below := t.MinSpendCents - 1
+	if t.RuleType != ledger.Points {
+		return below
+	}
+	return max(below, ledger.MaxAward/t.PointsPerUnit*t.UnitCents+t.UnitCents-1)
 }
 
 // NewType describes a type to be.
@@ -127,12 +152,13 @@ func (e EditType) readRule(check *core.Check, old Type, t *Type) {
 		MaxAward:             e.MaxAward.Or(old.MaxAward),
 	}
 	if t.MaxAward != nil {
-		check.Integer("max_award", t.MaxAward, 1, most*most)
+		check.Integer("max_award", t.MaxAward, 1, ledger.MaxAward)
 	}
 }
 
 // Preview is what a sale of that spend would earn by a rule that is still being
-// written, and of which unit. A name is not asked for. No round trip.
+// written, and of which unit. A name is not asked for. A rule that is complete tells its
+// unit, also where the spend would earn too much. No round trip.
 func (n NewType) Preview(spendCents *int64) (award int64, unit RuleType, err error) {
 	check := core.NewCheck(n.Unreadable)
 	spend := check.Integer("spend_amount_cents", spendCents, 0, MaxSpendCents)

@@ -71,8 +71,10 @@ func TestEditTypeReportsEveryWrongField(t *testing.T) {
 		}},
 		{transaction.EditType{
 			Name: core.Set(strings.Repeat("å", 101)), RuleType: core.Optional[string]{Set: true},
+			MaxAward:   core.Set(int64(ledger.MaxAward + 1)),
 			Unreadable: core.Fields{"unit_cents": {"The unit cents field must be an integer."}},
 		}, core.Fields{
+			"max_award":  {"The max award field must not be greater than 1000000000000."},
 			"name":       {"The name field must not be greater than 100 characters."},
 			"rule_type":  {"The rule type field is required."},
 			"unit_cents": {"The unit cents field must be an integer."},
@@ -159,8 +161,9 @@ func TestPreview(t *testing.T) {
 		t.Errorf("refused fields (-want +got):\n%s", diff)
 	}
 	points.PointsPerUnit, points.UnitCents = 1_000_000_000, 1
-	if _, _, err := points.Preview(new(int64(transaction.MaxSpendCents))); !errors.Is(err, ledger.ErrTooLarge) {
-		t.Errorf("too large = %v, want ErrTooLarge", err)
+	_, unit, err := points.Preview(new(int64(1001)))
+	if diff := cmp.Diff(tooMuch(1000), fieldsOf(t, err)); diff != "" || unit != ledger.Points {
+		t.Errorf("too large, of %q (-want +got):\n%s", unit, diff)
 	}
 	if _, _, err := points.Preview(new(int64(math.MaxInt64))); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("more than may be spent = %v", err)

@@ -30,7 +30,7 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Transact
 	if err := by.Require(core.Cashier); err != nil {
 		return Transaction{}, err
 	}
-	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Transaction, error) {
+	t, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Transaction, error) {
 		statement, args := voidSQL, db.Args{"id": id, "now": tx.Now}
 		if !voidsAny(by) {
 			statement = voidLastSQL
@@ -51,6 +51,7 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Transact
 			Customer: t.CustomerID, Unit: t.RuleType, Amount: -t.award(), Kind: ledger.Reversal, Cause: &t.ID,
 		})
 	})
+	return t, ledger.Refusal(err)
 }
 
 // notVoided says why a sale could not be voided.

@@ -206,6 +206,14 @@ func (m *model) post(who core.ID, unit ledger.Unit, amount int64, void bool) err
 	return nil
 }
 
+// adjust changes a balance by hand. "One award is at most 10^12."
+func (m *model) adjust(who core.ID, unit ledger.Unit, amount int64) error {
+	if amount > ledger.MaxAward || amount < -ledger.MaxAward {
+		return ledger.ErrTooLarge
+	}
+	return m.post(who, unit, amount, false)
+}
+
 func (m *model) active(who core.ID) bool {
 	c := m.customers.byID[who]
 	return c != nil && c.Status == customer.Active
@@ -506,7 +514,10 @@ func (m *model) send(of core.ID, s coupon.Send, members []core.ID, id core.ID, a
 			return earlier.Sending, nil
 		}
 	}
-	made := coupon.Sending{ID: id, CouponID: of, Segment: s.Segment, Status: coupon.Waiting, CreatedAt: at}
+	made := coupon.Sending{ID: id, CouponID: of, Segment: s.Segment, Status: coupon.Waiting, Subject: c.Name, CreatedAt: at, SendAt: at}
+	if c.Description != nil {
+		made.Message = *c.Description
+	}
 	m.sends.put(id, send{made, s})
 	return made, nil
 }
@@ -556,7 +567,7 @@ func (m *model) bought(who core.ID, from, to time.Time) bool {
 // "A member who is inactive, or already holds max_per_customer vouchers of this coupon
 // (in any state), is matched and then skipped, with the reason counted." It returns who
 // gets a voucher as well.
-func (m *model) evaluate(id core.ID, at *time.Time) (sent coupon.Sending, recipients []core.ID, err error) {
+func (m *model) evaluate(id core.ID, at, ended *time.Time) (sent coupon.Sending, recipients []core.ID, err error) {
 	s := m.sends.byID[id]
 	if s == nil {
 		return coupon.Sending{}, nil, core.ErrNotFound
@@ -564,7 +575,22 @@ func (m *model) evaluate(id core.ID, at *time.Time) (sent coupon.Sending, recipi
 	if s.Status != coupon.Waiting {
 		return s.Sending, nil, nil
 	}
-	s.Status, s.EvaluatedAt = coupon.Mailing, at
+	// "An inactive, expired or not yet started coupon cannot be sent", at its time either.
+	c := m.coupons.byID[s.CouponID]
+	for _, refused := range []struct {
+		by   bool
+		rule *core.Error
+	}{
+		{!c.Active, coupon.ErrInactive},
+		{c.ExpiresAt != nil && !c.ExpiresAt.After(s.SendAt), coupon.ErrExpired},
+		{c.StartsAt != nil && c.StartsAt.After(s.SendAt), coupon.ErrNotStarted},
+	} {
+		if refused.by {
+			s.Status, s.EndedAt, s.Failure = coupon.Failed, ended, &refused.rule.Code
+			return s.Sending, nil, nil
+		}
+	}
+	s.Status, s.BegunAt, s.EvaluatedAt = coupon.Done, at, at
 	for _, who := range m.members(s) {
 		s.Matched++
 		switch {
@@ -575,7 +601,17 @@ func (m *model) evaluate(id core.ID, at *time.Time) (sent coupon.Sending, recipi
 		default:
 			s.Sent++
 			recipients = append(recipients, who)
+			if m.customers.byID[who].Email == nil {
+				s.NoEmail++
+			} else {
+				s.Mails++
+			}
 		}
+	}
+	if s.Mails > 0 {
+		s.Status, s.EndedAt = coupon.Mailing, nil
+	} else {
+		s.EndedAt = at
 	}
 	return s.Sending, recipients, nil
 }

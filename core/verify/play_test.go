@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"math"
 	"slices"
 	"testing"
 	"time"
@@ -104,7 +103,7 @@ func (p *play) at(t *rapid.T, instant time.Time) {
 		t.Fatal(err)
 	}
 	p.db, p.customers, p.sales = d, customer.NewService(d), transaction.NewService(d)
-	p.rewards, p.coupons = reward.NewService(d), coupon.NewService(d, jobs)
+	p.rewards, p.coupons = reward.NewService(d), coupon.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Links(), slog.New(slog.DiscardHandler))
 }
 
 // pass lets days go by.
@@ -269,7 +268,7 @@ func (p *play) edit(t *rapid.T) {
 
 func (p *play) adjust(t *rapid.T) {
 	who, unit := one(t, "customer", p.model.customers.ids...), one(t, "unit", ledger.Points, ledger.Stamps)
-	p.credit(t, who, unit, mostly(t, "amount", []int64{300, -25, -1, 10}, math.MaxInt64-60, -1<<62))
+	p.credit(t, who, unit, mostly(t, "amount", []int64{300, -25, -1, 10}, ledger.MaxAward+1, -ledger.MaxAward-1))
 }
 
 func (p *play) credit(t *rapid.T, who core.ID, unit ledger.Unit, amount int64) {
@@ -277,7 +276,7 @@ func (p *play) credit(t *rapid.T, who core.ID, unit ledger.Unit, amount int64) {
 	_, err := db.InTenant(t.Context(), p.db, p.by, func(tx *db.Tx) (ledger.Account, error) {
 		return ledger.Post(t.Context(), tx, p.by, ledger.Entry{Customer: who, Unit: unit, Amount: amount, Kind: ledger.Adjustment})
 	})
-	agree(t, p, "adjust a balance", 0, err, 0, p.model.post(who, unit, amount, false))
+	agree(t, p, "adjust a balance", 0, err, 0, p.model.adjust(who, unit, amount))
 }
 
 func (p *play) record(t *rapid.T) {
@@ -488,7 +487,7 @@ func (p *play) send(t *rapid.T) {
 func (p *play) evaluate(t *rapid.T) {
 	id := pick(t, "send", p.model.sends, p.theirs.Send)
 	got, err := p.coupons.Evaluate(t.Context(), p.by, id)
-	want, recipients, refusal := p.model.evaluate(id, got.EvaluatedAt)
+	want, recipients, refusal := p.model.evaluate(id, got.EvaluatedAt, got.EndedAt)
 	agree(t, p, "evaluate a send", got, err, want, refusal)
 	if len(recipients) > 0 {
 		p.receive(t, id, recipients)

@@ -235,6 +235,25 @@ const sendVouchersSQL = `
 		group by s.tenant_id, s.id, s.redeemed
 	)` + tally
 
+const sendMailsSQL = `
+	with mailed as (
+		select tenant_id, send_id, count(*) as mails,
+			count(*) filter (where status = 'queued') as queued,
+			count(*) filter (where status = 'delivered') as delivered,
+			count(*) filter (where status = 'failed') as failed
+		from loyalty.voucher_mail
+		group by tenant_id, send_id
+	), judged as (
+		select s.tenant_id, s.id,
+			s.sent <> s.no_email + s.unsubscribed + s.mails
+				or s.mails <> coalesce(m.mails, 0)
+				or s.delivered <> coalesce(m.delivered, 0)
+				or s.failed <> coalesce(m.failed, 0)
+				or s.status = 'done' and coalesce(m.queued, 0) > 0 as wrong
+		from loyalty.coupon_send s
+		left join mailed m on m.send_id = s.id and m.tenant_id = s.tenant_id
+	)` + tally
+
 const voucherSQL = `
 	with judged as (
 		select v.tenant_id, v.id,

@@ -39,7 +39,7 @@ func newShop(t *testing.T) *shop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &shop{DB: d, by: dbtest.Tenant(t, d), coupons: coupon.NewService(d, jobs)}
+	s := &shop{DB: d, by: dbtest.Tenant(t, d), coupons: coupon.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Links(), slog.New(slog.DiscardHandler))}
 	s.points = s.kind(t, "Purchase", ledger.Points, transaction.Rule{PointsPerUnit: 1, UnitCents: 100})
 	s.stamps = s.kind(t, "Coffee card", ledger.Stamps, transaction.Rule{StampsPerTransaction: 1})
 	s.anna = s.customer(t, "Anna", "070 174 06 05", "anna@example.com")
@@ -262,7 +262,9 @@ const noConstraints = `
 		drop constraint transaction_customer, drop constraint transaction_type, drop constraint transaction_location,
 		drop constraint transaction_points_awarded_check;
 	alter table loyalty.coupon drop constraint coupon_cap;
-	alter table loyalty.coupon_send drop constraint coupon_send_counts, drop constraint coupon_send_coupon, drop constraint coupon_send_redeemed;
+	alter table loyalty.coupon_send drop constraint coupon_send_counts, drop constraint coupon_send_coupon, drop constraint coupon_send_redeemed,
+		drop constraint coupon_send_mails;
+	alter table loyalty.voucher_mail drop constraint voucher_mail_voucher;
 	alter table loyalty.voucher drop constraint voucher_customer, drop constraint voucher_coupon, drop constraint voucher_send,
 		drop constraint voucher_redemption, drop constraint voucher_redeemed;
 	drop index loyalty.voucher_redemption_once;
@@ -391,10 +393,15 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every send made", "a voucher less", "delete from loyalty.voucher where id = " + unused},
 		{"Every send made", "vouchers of no send that counts", "update loyalty.coupon_send set sent = 0, matched = 0"},
 		{"Every send made", "a member of no kind", "update loyalty.coupon_send set matched = matched + 1"},
-		{"Every send knows", "one too many", "update loyalty.coupon_send set redeemed = redeemed + 1"},
-		{"Every send knows", "one that was redeemed without it", "update loyalty.voucher set status = 'redeemed', redeemed_at = created_at where id = " + unused},
-		{"Every send knows", "another end", "update loyalty.coupon_send set expires_at = now()"},
-		{"Every send knows", "a voucher without end", "update loyalty.voucher set expires_at = now() where id = " + unused},
+		{"Every send knows how many", "one too many", "update loyalty.coupon_send set redeemed = redeemed + 1"},
+		{"Every send knows how many", "one that was redeemed without it", "update loyalty.voucher set status = 'redeemed', redeemed_at = created_at where id = " + unused},
+		{"Every send knows how many", "another end", "update loyalty.coupon_send set expires_at = now()"},
+		{"Every send knows how many", "a voucher without end", "update loyalty.voucher set expires_at = now() where id = " + unused},
+		{"Every send knows which of its vouchers were mailed", "one delivered too many", "update loyalty.coupon_send set delivered = delivered + 1"},
+		{"Every send knows which of its vouchers were mailed", "a mail less", "delete from loyalty.voucher_mail"},
+		{"Every send knows which of its vouchers were mailed", "delivered and not counted", "update loyalty.voucher_mail set status = 'delivered'"},
+		{"Every send knows which of its vouchers were mailed", "one without e-mail too many", "update loyalty.coupon_send set no_email = no_email + 1"},
+		{"Every send knows which of its vouchers were mailed", "done too early", "update loyalty.coupon_send set status = 'done'"},
 		{"Every voucher belongs", "a customer less", "delete from loyalty.customer where first_name = 'Anna'"},
 		{"Every voucher belongs", "a coupon less", "delete from loyalty.coupon where benefit_type = 'percent'"},
 		{"Every voucher belongs", "a send less", "delete from loyalty.coupon_send where id = (select send_id from loyalty.voucher limit 1)"},

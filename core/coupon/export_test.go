@@ -1,0 +1,15 @@
+package coupon
+
+import "context"
+
+// RunEvaluation runs the job that creates a send's vouchers.
+func (s *Service) RunEvaluation(ctx context.Context, e Evaluation) error { return s.evaluate(ctx, e) }
+
+// RunDelivery runs the job that mails them.
+func (s *Service) RunDelivery(ctx context.Context, d Delivery) error { return s.deliver(ctx, d) }
+
+// Tend runs the job that makes sure that every send has its job.
+func (s *Service) Tend(ctx context.Context) error { return s.tend(ctx, sendRound{}) }
+
+// RunTestMail runs the job that sends a person a test mail.
+func (s *Service) RunTestMail(ctx context.Context, j TestMail) error { return s.sendTest(ctx, j) }

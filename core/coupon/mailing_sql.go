@@ -1,0 +1,258 @@
+package coupon
+
+const staffSQL = `
+	select name, email
+	from loyalty.staff
+	where tenant_id = @tenant_id
+		and id = @id
+		and status = 'active'`
+
+const mailingSQL = `
+	select s.subject, s.message, c.benefit_type, c.benefit_value, c.benefit_reward_id, r.name as reward_name
+	from loyalty.coupon_send s
+	join loyalty.coupon c on c.tenant_id = s.tenant_id and c.id = s.coupon_id
+	left join loyalty.reward r on r.tenant_id = c.tenant_id and r.id = c.benefit_reward_id
+	where s.tenant_id = @tenant_id
+		and s.id = @send`
+
+// Claimed mails are due again after a while: those that a killed process left behind are
+// sent by the next one, and two jobs of one send never send the same.
+const claimMailsSQL = `
+	with due as (
+		select m.voucher_id
+		from loyalty.voucher_mail m
+		where m.tenant_id = @tenant_id
+			and m.send_id = @send
+			and m.status = 'queued'
+			and m.due_at <= @now
+			and exists (
+				select
+				from loyalty.coupon_send s
+				where s.tenant_id = @tenant_id
+					and s.id = @send
+					and s.status = 'mailing'
+			)
+		order by m.due_at, m.voucher_id
+		limit @limit
+		for no key update of m skip locked
+	), claimed as (
+		update loyalty.voucher_mail m
+		set due_at = @again
+		from due
+		where m.tenant_id = @tenant_id
+			and m.voucher_id = due.voucher_id
+		returning m.voucher_id, m.attempts
+	)
+	select m.voucher_id, k.id as customer_id, k.first_name, k.email, k.link_version, k.unsubscribed_at is not null as unsubscribed,
+		v.status = 'pending' and coalesce(v.expires_at > @now, true) as pending, v.expires_at, m.attempts
+	from claimed m
+	join loyalty.voucher v on v.tenant_id = @tenant_id and v.id = m.voucher_id
+	join loyalty.customer k on k.tenant_id = @tenant_id and k.id = v.customer_id
+	order by m.voucher_id`
+
+const releaseMailsSQL = `
+	update loyalty.voucher_mail
+	set due_at = @now
+	where tenant_id = @tenant_id
+		and voucher_id = any (@ids::uuid[])
+		and status = 'queued'`
+
+const deliveredSQL = `
+	with noted as (
+		update loyalty.voucher_mail
+		set status = 'delivered',
+			done_at = @now,
+			error = null,
+			recipient = null
+		where tenant_id = @tenant_id
+			and voucher_id = @voucher
+			and status = 'queued'
+		returning voucher_id
+	), counted as (
+		update loyalty.coupon_send s
+		set delivered = s.delivered + 1
+		from noted
+		where s.tenant_id = @tenant_id
+			and s.id = @send
+	)
+	select count(*)
+	from noted`
+
+const deferMailSQL = `
+	with noted as (
+		update loyalty.voucher_mail
+		set attempts = attempts + 1,
+			due_at = @again,
+			error = @error,
+			recipient = @recipient
+		where tenant_id = @tenant_id
+			and send_id = @send
+			and voucher_id = @voucher
+			and status = 'queued'
+		returning voucher_id
+	)
+	select count(*)
+	from noted`
+
+const failMailSQL = `
+	with noted as (
+		update loyalty.voucher_mail
+		set status = 'failed',
+			attempts = attempts + 1,
+			error = @error,
+			recipient = @recipient,
+			permanent = @permanent,
+			done_at = @now
+		where tenant_id = @tenant_id
+			and voucher_id = @voucher
+			and status = 'queued'
+		returning voucher_id
+	), counted as (
+		update loyalty.coupon_send s
+		set failed = s.failed + 1
+		from noted
+		where s.tenant_id = @tenant_id
+			and s.id = @send
+	)
+	select count(*)
+	from noted`
+
+// A mail that is not sent after all was none: its voucher counts among those that weren't.
+const dropMailSQL = `
+	with dropped as (
+		delete from loyalty.voucher_mail
+		where tenant_id = @tenant_id
+			and voucher_id = @voucher
+			and status = 'queued'
+		returning voucher_id
+	), counted as (
+		update loyalty.coupon_send s
+		set mails = s.mails - 1,
+			unsubscribed = s.unsubscribed + case when @unsubscribed::boolean then 1 else 0 end,
+			no_email = s.no_email + case when @unsubscribed::boolean then 0 else 1 end
+		from dropped
+		where s.tenant_id = @tenant_id
+			and s.id = @send
+	)
+	select count(*)
+	from dropped`
+
+const holdSendSQL = `
+	select ` + sendColumns + `
+	from loyalty.coupon_send
+	where tenant_id = @tenant_id
+		and id = @send
+	for no key update`
+
+const nextMailSQL = `
+	select min(due_at)
+	from loyalty.voucher_mail
+	where tenant_id = @tenant_id
+		and send_id = @send
+		and status = 'queued'`
+
+const finishSendSQL = `
+	update loyalty.coupon_send s
+	set status = 'done',
+		ended_at = @now
+	from loyalty.coupon c
+	where s.tenant_id = @tenant_id
+		and s.id = @send
+		and c.tenant_id = s.tenant_id
+		and c.id = s.coupon_id
+	returning ` + detailColumns
+
+const detailColumns = `s.id, s.coupon_id, s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+		s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at,
+		s.failure, s.actor_kind, s.actor_id, c.name as coupon_name`
+
+const switchMailsSQL = `
+	update loyalty.coupon_send
+	set status = @to
+	where tenant_id = @tenant_id
+		and id = @send
+		and status = @from
+	returning ` + sendColumns
+
+const retryMailsSQL = `
+	update loyalty.voucher_mail m
+	set status = 'queued',
+		attempts = 0,
+		due_at = @now,
+		permanent = false,
+		done_at = null
+	from loyalty.voucher v, loyalty.customer k
+	where m.tenant_id = @tenant_id
+		and m.send_id = @send
+		and m.status = 'failed'
+		and v.tenant_id = @tenant_id
+		and v.id = m.voucher_id
+		and k.tenant_id = @tenant_id
+		and k.id = v.customer_id
+		and k.email is not null
+		and (@voucher::uuid is null and not m.permanent
+			or m.voucher_id = @voucher and (not m.permanent or k.email is distinct from m.recipient))`
+
+const retriedSQL = `
+	update loyalty.coupon_send
+	set failed = failed - @count,
+		status = 'mailing',
+		ended_at = null
+	where tenant_id = @tenant_id
+		and id = @send`
+
+const countRetryableSQL = `
+	select count(*)
+	from loyalty.voucher_mail m
+	join loyalty.voucher v on v.tenant_id = @tenant_id and v.id = m.voucher_id
+	join loyalty.customer k on k.tenant_id = @tenant_id and k.id = v.customer_id
+	where m.tenant_id = @tenant_id
+		and m.send_id = @send
+		and m.error is not null
+		and m.status = 'failed'
+		and not m.permanent
+		and k.email is not null`
+
+const deliveredAllSQL = `
+	with noted as (
+		update loyalty.voucher_mail
+		set status = 'delivered',
+			done_at = @now
+		where tenant_id = @tenant_id
+			and send_id = @send
+			and status = 'queued'
+		returning voucher_id
+	)
+	update loyalty.coupon_send
+	set delivered = delivered + (select count(*) from noted),
+		status = 'done',
+		ended_at = coalesce(ended_at, @now)
+	where tenant_id = @tenant_id
+		and id = @send
+		and status in ('mailing', 'done')`
+
+const (
+	mailProblems = `
+	select m.voucher_id, k.id as customer_id, k.first_name || ' ' || k.last_name as customer_name, k.email, m.recipient, m.error as reply,
+		m.status = 'failed' as failed, m.permanent, m.due_at, m.attempts, v.created_at
+	from loyalty.voucher_mail m
+	join loyalty.voucher v on v.tenant_id = @tenant_id and v.id = m.voucher_id
+	join loyalty.customer k on k.tenant_id = @tenant_id and k.id = v.customer_id
+	where m.tenant_id = @tenant_id
+		and m.send_id = @send
+		and m.error is not null`
+
+	listProblemsSQL = mailProblems + `
+	order by m.voucher_id desc
+	limit @limit`
+
+	listProblemsAfterSQL = mailProblems + `
+		and m.voucher_id < @id
+	order by m.voucher_id desc
+	limit @limit`
+
+	listProblemsBeforeSQL = mailProblems + `
+		and m.voucher_id > @id
+	order by m.voucher_id
+	limit @limit`
+)

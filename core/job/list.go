@@ -1,0 +1,196 @@
+package job
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river/rivertype"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+)
+
+// What follows is for the people who run the platform: it sees the jobs of all tenants.
+// Arguments and what jobs write down are not shown, because they may hold secrets and
+// customers' addresses.
+
+// State is how far a job is.
+type State string
+
+// The states. Done jobs are not listed.
+const (
+	Queued    State = "queued"   // waits for its time or for a worker
+	Retrying  State = "retrying" // waits to be tried again after a failure
+	Running   State = "running"
+	Failed    State = "failed" // for the last time
+	Cancelled State = "cancelled"
+)
+
+// Filter narrows the list of jobs. Zero values let all pass.
+type Filter struct {
+	State State // Queued includes Retrying, and so does Failed
+	Lane  Lane
+}
+
+// Job is a job as the list shows it.
+type Job struct {
+	ID          int64
+	Kind        string
+	Lane        Lane
+	Tenant      core.TenantID // 0: the platform's
+	TenantName  string
+	State       State
+	Attempt     int64 // counts the runs so far, the present one included
+	MaxAttempts int64
+	LastError   string // its first line
+	CreatedAt   time.Time
+	ScheduledAt time.Time  // when it may run; once it ran, the last time that it was due
+	AttemptedAt *time.Time // when it began to run; while it runs, when its claim was last renewed
+	FinalizedAt *time.Time
+}
+
+const selectJob = `
+	select j.id, j.kind, j.queue as lane, coalesce(t.id, 0) as tenant, coalesce(t.name, '') as tenant_name,
+		case
+			when j.state = 'running' then 'running'
+			when j.state = 'discarded' then 'failed'
+			when j.state = 'cancelled' then 'cancelled'
+			when j.errors is null then 'queued'
+			else 'retrying'
+		end as state,
+		j.attempt, j.max_attempts,
+		left(split_part(coalesce(j.errors[cardinality(j.errors)] ->> 'error', ''), E'\n', 1), 1000) as last_error,
+		j.created_at, j.scheduled_at, j.attempted_at, j.finalized_at
+	from river.river_job j
+	left join loyalty.tenant t on t.id::text = j.metadata ->> 'tenant'
+	where j.state <> 'completed'
+		and (@lane::text = '' or j.queue = @lane)
+		and case
+			when @state::text = 'queued' then j.state not in ('running', 'discarded', 'cancelled')
+			when @state = 'retrying' then j.state not in ('running', 'discarded', 'cancelled') and j.errors is not null
+			when @state = 'running' then j.state = 'running'
+			when @state = 'failed' then j.state = 'discarded' or j.state not in ('running', 'cancelled') and j.errors is not null
+			when @state = 'cancelled' then j.state = 'cancelled'
+			else true
+		end`
+
+const listSQL = selectJob + `
+	order by j.id desc
+	limit @limit`
+
+const listAfterSQL = selectJob + `
+		and j.id < @id
+	order by j.id desc
+	limit @limit`
+
+const listBeforeSQL = selectJob + `
+		and j.id > @id
+	order by j.id
+	limit @limit`
+
+// List returns a page of the jobs that are not done, newest first. One round trip.
+func (q *Queue) List(ctx context.Context, f Filter, p core.Page) (core.List[Job], error) {
+	check := core.NewCheck(p.Unreadable)
+	core.OneOf(check, "state", f.State, "", Queued, Retrying, Running, Failed, Cancelled)
+	core.OneOf(check, "lane", f.Lane, append([]Lane{""}, Lanes...)...)
+	if err := check.Err(); err != nil {
+		return core.List[Job]{}, err
+	}
+	statement, args := p.Statement(listSQL, listAfterSQL, listBeforeSQL)
+	if p.Cursor != nil {
+		delete(args, "at") // ids alone order the list
+		args["id"] = p.Cursor.Number()
+	}
+	args["state"], args["lane"] = f.State, f.Lane
+	jobs, err := db.PlatformAll[Job](ctx, q.db, statement, args)
+	return core.NewList(p, jobs, func(j Job) core.Cursor { return core.NumberCursor(j.CreatedAt, j.ID) }), err
+}
+
+// Load is how much there is to do in a lane. A job that is tried again counts both as
+// queued and as failed.
+type Load struct {
+	Lane      Lane
+	Queued    int64
+	Running   int64
+	Failed    int64
+	Cancelled int64
+	DueSince  *time.Time // of the job that waits for a worker the longest; nil: none does
+}
+
+const loadSQL = `
+	select queue as lane,
+		count(*) filter (where state not in ('running', 'discarded', 'cancelled')) as queued,
+		count(*) filter (where state = 'running') as running,
+		count(*) filter (where state = 'discarded' or state not in ('running', 'cancelled') and errors is not null) as failed,
+		count(*) filter (where state = 'cancelled') as cancelled,
+		min(scheduled_at) filter (where state not in ('running', 'discarded', 'cancelled') and scheduled_at <= now()) as due_since
+	from river.river_job
+	where state <> 'completed'
+	group by queue`
+
+// Load returns the load of each lane. One round trip.
+func (q *Queue) Load(ctx context.Context) ([]Load, error) {
+	rows, err := db.PlatformAll[Load](ctx, q.db, loadSQL, db.Args{})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Load, len(Lanes))
+	for i, lane := range Lanes {
+		list[i].Lane = lane
+		for _, r := range rows {
+			if r.Lane == lane {
+				list[i] = r
+			}
+		}
+	}
+	return list, nil
+}
+
+// Refusals of what operators do to jobs.
+var (
+	ErrNotRetried   = &core.Error{Kind: core.KindRule, Message: "This job can't be retried: it is running or done."}
+	ErrNotCancelled = &core.Error{Kind: core.KindRule, Message: "This job can't be cancelled: it has already ended."}
+)
+
+// Retry runs a job again as soon as a worker is free, once more than it might otherwise
+// where it had failed for the last time.
+func (q *Queue) Retry(ctx context.Context, id int64) error {
+	return q.change(ctx, id, q.client.JobRetryTx, ErrNotRetried, rivertype.JobStateRunning, rivertype.JobStateCompleted)
+}
+
+// Cancel takes a job out of the queue for good, or stops it where it runs.
+func (q *Queue) Cancel(ctx context.Context, id int64) error {
+	return q.change(ctx, id, q.client.JobCancelTx, ErrNotCancelled,
+		rivertype.JobStateCompleted, rivertype.JobStateDiscarded, rivertype.JobStateCancelled)
+}
+
+const holdSQL = `
+	select state::text
+	from river.river_job
+	where id = @id
+	for update`
+
+// change has River change a job, unless its state is one of those in which that is refused.
+func (q *Queue) change(
+	ctx context.Context, id int64, to func(context.Context, pgx.Tx, int64) (*rivertype.JobRow, error), refusal error, unless ...rivertype.JobState,
+) error {
+	_, err := db.Platform(ctx, q.db, core.System(core.Tenant{}, "job queue"), func(tx *db.Tx) (int, error) {
+		state, err := db.Value[string](ctx, tx, holdSQL, db.Args{"id": id})
+		if err != nil {
+			return 0, err
+		}
+		for _, s := range unless {
+			if state == string(s) {
+				return 0, refusal
+			}
+		}
+		raw, err := tx.Raw(ctx)
+		if err != nil {
+			return 0, err
+		}
+		_, err = to(ctx, raw, id)
+		return 0, err
+	})
+	return err
+}

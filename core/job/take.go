@@ -1,0 +1,185 @@
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"example.com/loyalty/core/db"
+)
+
+// River takes jobs in the order of their scheduled_at, so whatever one tenant queues
+// first delays all others. Here a lane takes the jobs of the tenant of which it runs the
+// fewest first, and no more of one tenant than its share.
+//
+// River has no option for this, so its driver is wrapped, which its authors may break in
+// any version (the tests would say so). Rejected: snoozing what exceeds a share once River
+// took it. Each job of a flood must then be taken and put back, a few every tenth of a
+// second, before the job behind it is seen; and two floods, each within its share, fill
+// the lane and keep a third tenant out.
+
+// driver is River's own, but for how it takes jobs.
+type driver struct {
+	*riverpgxv5.Driver
+	queue *Queue
+}
+
+// GetExecutor returns what River runs its statements with.
+func (d driver) GetExecutor() riverdriver.Executor {
+	return executor{d.Driver.GetExecutor(), d.queue}
+}
+
+type executor struct {
+	riverdriver.Executor
+	queue *Queue
+}
+
+// JobGetAvailable takes jobs for the free workers of a lane. Two round trips, and one
+// where nothing waits.
+func (e executor) JobGetAvailable(ctx context.Context, p *riverdriver.JobGetAvailableParams) (*riverdriver.JobGetAvailableResult, error) {
+	q, lane := e.queue, Lane(p.Queue)
+	ctx, cancel := context.WithTimeout(ctx, q.timing.patience) // longer, and their claims would end soon
+	defer cancel()
+	share := lanes[lane].share
+	if share == 0 {
+		share = p.MaxToLock
+	}
+	tenants, jobs := q.shares(lane)
+	taken, err := db.PlatformAll[struct{ ID int64 }](ctx, q.db, takeSQL, db.Args{
+		"lane": lane, "share": share, "most": p.MaxToLock, "tenants": tenants, "jobs": jobs, "client": p.ClientID,
+	})
+	if err != nil || len(taken) == 0 {
+		return &riverdriver.JobGetAvailableResult{}, err
+	}
+	ids := make([]int64, len(taken))
+	for i, t := range taken {
+		ids[i] = t.ID
+	}
+	// If this fails, the claims on these jobs are not renewed, and they are taken again.
+	rows, err := e.JobGetByIDMany(ctx, &riverdriver.JobGetByIDManyParams{ID: ids, Schema: p.Schema})
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		if _, known := q.handlers[row.Kind]; known { // River refuses the others, and calls no work
+			q.hold(row)
+		}
+	}
+	return &riverdriver.JobGetAvailableResult{Jobs: rows}, nil
+}
+
+// shares are how many jobs of which tenants this process runs in a lane.
+func (q *Queue) shares(lane Lane) (tenants []string, jobs []int64) {
+	q.claims.mu.Lock()
+	defer q.claims.mu.Unlock()
+	tenants, jobs = []string{}, []int64{}
+	for tenant, n := range q.claims.running(lane) {
+		tenants, jobs = append(tenants, tenant), append(jobs, n)
+	}
+	return tenants, jobs
+}
+
+const announceSQL = `
+	select pg_notify('river.river_insert', json_build_object('queue', @lane::text)::text)::text as sent`
+
+// announce has workers look for jobs of a tenant that used up its share until now. River
+// looks when a job is queued, when its last look found more than it could take, and once a
+// second, which would be all that a tenant with much to do gets. Several jobs that end
+// within a moment are announced together. The caller holds claims.mu.
+func (q *Queue) announce(ctx context.Context, lane Lane) {
+	if q.claims.freed[lane] {
+		return
+	}
+	q.claims.freed[lane] = true
+	time.AfterFunc(20*time.Millisecond, func() {
+		q.claims.mu.Lock()
+		q.claims.freed[lane] = false
+		q.claims.mu.Unlock()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), q.timing.patience)
+		defer cancel()
+		// Should this fail, they look within a second.
+		_, _ = db.PlatformOne[struct{ Sent string }](ctx, q.db, announceSQL, db.Args{"lane": lane})
+	})
+}
+
+// tenantOf is whose job it is by its metadata, as takeSQL has it.
+func tenantOf(metadata []byte) string {
+	var o ownership
+	if json.Unmarshal(metadata, &o) != nil || o.Tenant == 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(o.Tenant), 10)
+}
+
+// takeSQL takes at most @most jobs that are due. It steps from tenant to tenant along an
+// index (river_job_waiting) instead of reading all that wait, which may be a hundred
+// thousand mails of one send. A job's turn is how many jobs of its tenant run before it.
+// The platform's jobs have no tenant and no share, and wait for their turn like others.
+// Locked jobs are being taken by another process: there are some candidates to spare.
+const takeSQL = `
+	with recursive waiting (tenant) as (
+		(
+			select coalesce(metadata ->> 'tenant', '')
+			from river.river_job
+			where state = 'available'
+				and queue = @lane
+			order by coalesce(metadata ->> 'tenant', '')
+			limit 1
+		)
+		union all
+		select (
+			select coalesce(j.metadata ->> 'tenant', '')
+			from river.river_job j
+			where j.state = 'available'
+				and j.queue = @lane
+				and coalesce(j.metadata ->> 'tenant', '') > w.tenant
+			order by coalesce(j.metadata ->> 'tenant', '')
+			limit 1
+		)
+		from waiting w
+		where w.tenant is not null
+	), due as (
+		select j.id, j.scheduled_at,
+			coalesce(r.jobs, 0) + row_number() over (partition by w.tenant order by j.priority, j.scheduled_at, j.id) as turn
+		from waiting w
+		left join unnest(@tenants::text[], @jobs::bigint[]) as r (tenant, jobs) on r.tenant = w.tenant
+		cross join lateral (
+			select id, priority, scheduled_at
+			from river.river_job
+			where state = 'available'
+				and queue = @lane
+				and coalesce(metadata ->> 'tenant', '') = w.tenant
+				and scheduled_at <= now()
+			order by priority, scheduled_at, id
+			limit case
+				when w.tenant = '' then @most::bigint
+				else least(greatest(@share::bigint - coalesce(r.jobs, 0), 0), @most::bigint)
+			end
+		) j
+		where w.tenant is not null
+	), next as (
+		select id, turn, scheduled_at
+		from due
+		order by turn, scheduled_at, id
+		limit 4 * @most::bigint
+	), taken as (
+		select j.id
+		from next
+		join river.river_job j on j.id = next.id
+		where j.state = 'available'
+		order by next.turn, next.scheduled_at, j.id
+		limit @most::bigint
+		for update of j skip locked
+	)
+	update river.river_job j
+	set state = 'running',
+		attempt = j.attempt + 1,
+		attempted_at = now(),
+		attempted_by = array_append(j.attempted_by[greatest(coalesce(cardinality(j.attempted_by), 0) - 98, 1):], @client)
+	from taken
+	where j.id = taken.id
+	returning j.id`

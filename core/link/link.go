@@ -1,0 +1,88 @@
+// Package link makes and checks the tokens of links that customers get: to a voucher, to
+// their card, to unsubscribe. A token is the record's ULID and a signature; nothing is
+// stored, so the same link can be mailed again (decisions §1).
+//
+// A token holds for one purpose, one tenant and one version of its record. Raising the
+// version revokes every link made before.
+package link
+
+import (
+	"crypto/subtle"
+	"encoding/base32"
+	"strconv"
+	"strings"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/vault"
+)
+
+// Purpose says what a link opens. A token for one purpose opens nothing else.
+type Purpose string
+
+// The purposes.
+const (
+	Voucher     Purpose = "voucher"
+	Card        Purpose = "card"
+	Unsubscribe Purpose = "unsubscribe"
+)
+
+// Maker makes and checks tokens with the installation's secrets.
+type Maker struct{ keys vault.Keys }
+
+// New returns a Maker.
+func New(keys vault.Keys) Maker { return Maker{keys} }
+
+// signatureLength is how many characters of base 32 a signature has: 130 bits.
+const signatureLength = 26
+
+// Crockford's alphabet, as ULIDs have it: nothing to mistake when a link is read out.
+var encoding = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
+
+// Token returns the token of a record: 26 characters of ULID, a hyphen, 26 of signature.
+func (m Maker) Token(p Purpose, tenant core.TenantID, id core.ID, version int64) (string, error) {
+	signature, err := m.keys.Sign("link", message(p, tenant, id, version))
+	if err != nil {
+		return "", err
+	}
+	return id.String() + "-" + encode(signature), nil
+}
+
+// ID returns the record that a token names, before its signature is checked, or
+// core.ErrNotFound for what is no token.
+func ID(token string) (core.ID, error) {
+	ulid, signature, found := strings.Cut(token, "-")
+	if !found || len(signature) != signatureLength {
+		return core.ID{}, core.ErrNotFound
+	}
+	return core.ParseID(ulid)
+}
+
+// Check returns core.ErrNotFound unless the token was made for this purpose, tenant,
+// record and version by one of the installation's secrets. Letters count in either case.
+func (m Maker) Check(token string, p Purpose, tenant core.TenantID, id core.ID, version int64) error {
+	named, err := ID(token)
+	if err != nil || named != id {
+		return core.ErrNotFound
+	}
+	_, given, _ := strings.Cut(strings.ToUpper(token), "-")
+	signatures, err := m.keys.Signatures("link", message(p, tenant, id, version))
+	if err != nil {
+		return err
+	}
+	valid := 0
+	for _, signature := range signatures {
+		valid |= subtle.ConstantTimeCompare([]byte(given), []byte(encode(signature)))
+	}
+	if valid != 1 {
+		return core.ErrNotFound
+	}
+	return nil
+}
+
+func encode(signature []byte) string { return encoding.EncodeToString(signature)[:signatureLength] }
+
+func message(p Purpose, tenant core.TenantID, id core.ID, version int64) string {
+	return strings.Join([]string{
+		string(p), strconv.FormatInt(int64(tenant), 10), id.String(), strconv.FormatInt(version, 10),
+	}, " ")
+}

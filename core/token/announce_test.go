@@ -1,0 +1,282 @@
+package token_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/token"
+)
+
+// mails are the words of the mails to a person, in their order.
+func (o office) mails(t *testing.T, person core.Actor) (texts []string) {
+	t.Helper()
+	rows, err := o.db.Pool().Query(t.Context(), `
+		select m.text from loyalty.mail m
+		join loyalty.staff s on s.email = m.recipient and s.tenant_id is not distinct from m.tenant_id
+		where s.id = $1
+		order by m.created_at, m.id`, person.StaffID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, text)
+	}
+	if rows.Err() != nil {
+		t.Fatal(rows.Err())
+	}
+	return texts
+}
+
+// wantMails fails unless a person got that number of mails and the last one lists these tokens.
+func (o office) wantMails(t *testing.T, person core.Actor, count int, last ...string) {
+	t.Helper()
+	texts := o.mails(t, person)
+	if len(texts) != count {
+		t.Fatalf("%d mails: %q, want %d", len(texts), texts, count)
+	}
+	rest := texts[count-1]
+	for _, name := range last {
+		var found bool
+		if _, rest, found = strings.Cut(rest, "{Token:"+name+" "); !found {
+			t.Errorf("the mail does not tell of %s after the others: %s", name, texts[count-1])
+		}
+	}
+	if strings.Contains(rest, "{Token:") {
+		t.Errorf("the mail tells of others, too: %s", rest)
+	}
+}
+
+// due is when the jobs come that tell a person of tokens.
+func (o office) due(t *testing.T, person core.Actor) (at []time.Time) {
+	t.Helper()
+	rows, err := o.db.Pool().Query(t.Context(), `
+		select scheduled_at from river.river_job
+		where kind = 'token_announcement' and (args->>'person')::bigint = $1
+		order by scheduled_at`, person.StaffID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		var instant time.Time
+		if err := rows.Scan(&instant); err != nil {
+			t.Fatal(err)
+		}
+		at = append(at, instant.UTC())
+	}
+	if rows.Err() != nil {
+		t.Fatal(rows.Err())
+	}
+	return at
+}
+
+func (o office) announce(t *testing.T) {
+	t.Helper()
+	if err := o.Announce(t.Context(), token.Announcement{Tenant: o.by.Tenant.ID, Person: o.by.StaffID}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// "The mails about new tokens are gathered, at most one an hour": the first is mailed at once,
+// those of the hour after it in one mail when the hour is over.
+func TestMailsAboutNewTokensAreGathered(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	start := o.db.Now().Add(24 * time.Hour)
+	minute := func(n int) office { return o.at(t, start.Add(time.Duration(n)*time.Minute)) }
+
+	first := minute(0).create(t, "First", "customers:read")
+	o.wantMails(t, o.by, 1, "First")
+	if due := o.due(t, o.by); len(due) != 0 {
+		t.Errorf("jobs at %v tell of one token", due)
+	}
+	caller := minute(1).works(t, first.Secret).Actor
+	caller.Address = "203.0.113.9"
+	minute(5).as(caller).create(t, "Second", "reports:read")
+	third := minute(59).create(t, "Third")
+	if _, err := minute(59).Revoke(t.Context(), o.by, third.ID); err != nil {
+		t.Fatal(err)
+	}
+	o.wantMails(t, o.by, 1, "First")
+	due := o.due(t, o.by)
+	if len(due) != 1 || due[0].Sub(first.CreatedAt) != time.Hour {
+		t.Fatalf("jobs come at %v, want one at %s", due, first.CreatedAt.Add(time.Hour))
+	}
+
+	for range 2 { // run again, it mails nothing
+		minute(60).announce(t)
+		o.wantMails(t, o.by, 2, "Second", "Third")
+	}
+	mail := o.mails(t, o.by)[1]
+	for _, part := range []string{
+		"Tenant:" + o.by.Tenant.Name, "Person:A owner", "Abilities:[reports:read] By:the API token “First” Address:203.0.113.9 At:" + start.Add(5*time.Minute).Format("2006-01-02 15:04"),
+		"By:A owner Address:192.0.2.7", "Revoked:true", "More:0",
+	} {
+		if !strings.Contains(mail, part) {
+			t.Errorf("the mail does not say %q: %s", part, mail)
+		}
+	}
+
+	// The hour after that mail is another one.
+	minute(61).create(t, "Fourth")
+	o.wantMails(t, o.by, 2, "Second", "Third")
+	minute(121).announce(t)
+	o.wantMails(t, o.by, 3, "Fourth")
+	minute(200).create(t, "Fifth")
+	o.wantMails(t, o.by, 4, "Fifth")
+
+	// Each person has an hour of their own.
+	colleague := o.as(dbtest.Person(t, o.db, o.by, core.Owner))
+	colleague.create(t, "A colleague's")
+	o.wantMails(t, colleague.by, 1, "A colleague's")
+}
+
+// Where the job is late, the next token is told with those that wait, and the job then keeps
+// to the hour as well. None is forgotten, none told twice.
+func TestALateJobKeepsToTheHour(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	start := o.db.Now().Add(24 * time.Hour)
+	minute := func(n int) office { return o.at(t, start.Add(time.Duration(n)*time.Minute)) }
+	minute(0).create(t, "First")
+	minute(10).create(t, "Second")
+	minute(70).create(t, "Third") // the job of minute 60 has not run
+	o.wantMails(t, o.by, 2, "Second", "Third")
+	minute(71).announce(t)
+	o.wantMails(t, o.by, 2, "Second", "Third")
+	minute(72).create(t, "Fourth")
+	minute(73).announce(t) // the job of minute 60 again, or a clock that is early
+	o.wantMails(t, o.by, 2, "Second", "Third")
+	var strangers int // jobs that the jobs page would show as another's, or the platform's
+	err := o.db.Pool().QueryRow(t.Context(), `
+		select count(*)
+		from river.river_job
+		where kind = 'token_announcement' and args ->> 'tenant' = $1::text and metadata ->> 'tenant' is distinct from $1::text`,
+		fmt.Sprint(o.by.Tenant.ID)).Scan(&strangers)
+	if err != nil || strangers != 0 {
+		t.Errorf("%d jobs do not name their tenant, %v", strangers, err)
+	}
+	due := o.due(t, o.by)
+	if last := due[len(due)-1]; last.Sub(start).Round(time.Minute) != 130*time.Minute {
+		t.Errorf("jobs come at %v, the last not at minute 130", due)
+	}
+	minute(131).announce(t)
+	o.wantMails(t, o.by, 3, "Fourth")
+}
+
+// Many tokens at once: one mail, one job, and all of them told.
+func TestManyTokensAreToldInTwoMails(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	var wait sync.WaitGroup
+	for i := range 20 {
+		wait.Go(func() { o.create(t, fmt.Sprint("Till ", i)) })
+	}
+	wait.Wait()
+	if mails, due := o.mails(t, o.by), o.due(t, o.by); len(mails) != 1 || len(due) != 1 {
+		t.Fatalf("%d mails and %d jobs", len(mails), len(due))
+	}
+	later := o.at(t, o.db.Now().Add(time.Hour))
+	for range 4 {
+		wait.Go(func() { later.announce(t) })
+	}
+	wait.Wait()
+	mails := o.mails(t, o.by)
+	if len(mails) != 2 || strings.Count(mails[0], "{Token:") != 1 || strings.Count(mails[1], "{Token:") != 19 {
+		t.Errorf("the mails are %q", mails)
+	}
+}
+
+// A leaked token can create and revoke others all hour long: the mail lists 100 and counts
+// the rest.
+func TestAMailListsAtMost100Tokens(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.create(t, "First")
+	o.exec(t, `
+		insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, revoked_at, created_at)
+		select $1, $2, 'Token ' || n, '', '{}', now(), now() from generate_series(1, 130) n`, o.by.Tenant.ID, o.by.StaffID)
+	o.at(t, o.db.Now().Add(time.Hour)).announce(t)
+	mails := o.mails(t, o.by)
+	if len(mails) != 2 || strings.Count(mails[1], "{Token:") != 100 || !strings.Contains(mails[1], "More:30") {
+		t.Errorf("the mails are %q", mails)
+	}
+}
+
+// The platform's people are told like a tenant's.
+func TestMailsAboutPlatformTokensAreGathered(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	p, err := staff.CreateAdmin(t.Context(), o.db, core.System(core.Tenant{}, "test"), staff.New{
+		Name: "Root", Email: "root-" + o.by.Tenant.Slug + "@example.com",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := o.as(core.Actor{Kind: core.ByAdmin, ID: fmt.Sprint(p.ID), Name: p.Name, StaffID: p.ID, Role: core.SuperAdmin})
+	admin.create(t, "First")
+	admin.create(t, "Second")
+	admin.wantMails(t, admin.by, 1, "First")
+	later := o.at(t, o.db.Now().Add(time.Hour)).as(admin.by)
+	later.announce(t)
+	admin.wantMails(t, admin.by, 2, "Second")
+	if mail := admin.mails(t, admin.by)[1]; !strings.Contains(mail, "{Tenant: Person:Root") {
+		t.Errorf("the mail says %s", mail)
+	}
+	if err := o.Announce(t.Context(), token.Announcement{Tenant: o.by.Tenant.ID, Person: p.ID}); err != nil {
+		t.Errorf("a person of another tenant: %v", err)
+	}
+}
+
+// "Written with the transaction of its cause": of a token that was not created, nothing is
+// told, and nothing is left to be told.
+func TestATokenThatWasNotCreatedIsNotTold(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	broken := errors.New("broken")
+	for range 2 {
+		by := o.by
+		by.Once = &core.Once{Key: "form", Render: func(any) (core.Answer, error) { return core.Answer{}, broken }}
+		if _, err := o.Create(t.Context(), by, token.New{Name: new("Never"), Scopes: &[]string{}}); !errors.Is(err, broken) {
+			t.Fatal(err)
+		}
+	}
+	if mails, due := o.mails(t, o.by), o.due(t, o.by); len(mails)+len(due) != 0 {
+		t.Errorf("told %q, jobs at %v", mails, due)
+	}
+	o.create(t, "First")
+	o.wantMails(t, o.by, 1, "First")
+}
+
+// "Survives a restart": a process that was not there when the tokens were created tells of them.
+func TestTokensAreToldAfterARestart(t *testing.T) {
+	t.Parallel()
+	o := officeOf(t, dbtest.OwnDB(t))
+	past := o.at(t, o.db.Now().Add(-2*time.Hour))
+	past.create(t, "First")
+	past.create(t, "Second")
+	past.create(t, "Third")
+	o.wantMails(t, o.by, 1, "First")
+
+	restarted := officeOn(t, o.db, o.by)
+	if err := restarted.jobs.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for limit := time.Now().Add(time.Minute); len(o.mails(t, o.by)) < 2 && time.Now().Before(limit); {
+		time.Sleep(50 * time.Millisecond)
+	}
+	o.wantMails(t, o.by, 2, "Second", "Third")
+	if err := restarted.jobs.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,75 @@
+package token
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+)
+
+// Revoke ends a token of the actor's person: it stops working with the commit. A
+// token may revoke itself. Another person's is core.ErrNotFound.
+func (s *Service) Revoke(ctx context.Context, by core.Actor, id int64) (Token, error) {
+	if err := by.Require(core.Owner); err != nil {
+		return Token{}, err
+	}
+	return in(ctx, s.db, by, func(tx *db.Tx) (Token, error) { return revoke(ctx, tx, by, by.StaffID, id) })
+}
+
+// RevokeOf ends a token of a person of the actor's tenant. Another person's is
+// core.ErrNotFound.
+func (s *Service) RevokeOf(ctx context.Context, by core.Actor, person, id int64) (Token, error) {
+	if err := by.Require(core.Owner); err != nil {
+		return Token{}, err
+	}
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Token, error) { return revoke(ctx, tx, by, person, id) })
+}
+
+func revoke(ctx context.Context, tx *db.Tx, by core.Actor, person, id int64) (Token, error) {
+	t, err := db.One[Token](ctx, tx, revokeSQL, db.Args{"staff": person, "id": id, "now": tx.Now})
+	if err != nil {
+		return Token{}, err
+	}
+	return t, recordRevoked(tx, by, t)
+}
+
+// RevokeAllOf ends all live tokens of a person of the actor's tenant: core.ErrNotFound where
+// there are none.
+func (s *Service) RevokeAllOf(ctx context.Context, by core.Actor, person int64) error {
+	if err := by.Require(core.Owner); err != nil {
+		return err
+	}
+	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
+		// A token that is being created at this moment is either revoked as well or refused.
+		if _, err := lock(ctx, tx, person); err != nil {
+			return 0, err
+		}
+		revoked, err := RevokeAll(ctx, tx, by, person)
+		if err == nil && revoked == 0 {
+			err = core.ErrNotFound
+		}
+		return revoked, err
+	})
+	return err
+}
+
+// RevokeAll ends all live tokens of a person for good and returns their number. It runs in the
+// caller's transaction, which must have locked or updated the person's row before: otherwise a
+// concurrent creation could be missed. One round trip.
+func RevokeAll(ctx context.Context, tx *db.Tx, by core.Actor, person int64) (int, error) {
+	revoked, err := db.All[Token](ctx, tx, revokeAllSQL, db.Args{"staff": person, "now": tx.Now})
+	for _, t := range revoked {
+		err = errors.Join(err, recordRevoked(tx, by, t))
+	}
+	return len(revoked), err
+}
+
+func recordRevoked(tx *db.Tx, by core.Actor, t Token) error {
+	return audit.Write(tx, by, audit.Entry{
+		Action: "token.revoke", Subject: "token", ID: strconv.FormatInt(t.ID, 10),
+		Old: map[string]any{"name": t.Name, "abilities": t.Abilities},
+	})
+}

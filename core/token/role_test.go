@@ -1,0 +1,441 @@
+package token_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/token"
+)
+
+func (o office) exec(t *testing.T, statement string, args ...any) {
+	t.Helper()
+	if _, err := o.db.Pool().Exec(t.Context(), statement, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// setRole changes the role of a person, as the owner of the office.
+func (o office) setRole(t *testing.T, person core.Actor, role core.Role) {
+	t.Helper()
+	if err := o.people.SetRole(t.Context(), o.by, person.StaffID, role); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// live is how many tokens of a person are neither revoked nor expired.
+func (o office) live(t *testing.T, person core.Actor) (n int) {
+	t.Helper()
+	err := o.db.Pool().QueryRow(t.Context(), `
+		select count(*) from loyalty.token
+		where staff_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())`, person.StaffID).Scan(&n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// revocations are the lines of the audit log about revoked tokens: which token, and by whom.
+func (o office) revocations(t *testing.T) (lines []string) {
+	t.Helper()
+	rows, err := o.db.Pool().Query(t.Context(), `
+		select subject_id || ' by ' || actor_kind || ' ' || actor_id || ': ' || (old->>'name')
+		from loyalty.audit_entry
+		where tenant_id = $1 and action = 'token.revoke' and subject_kind = 'token'
+		order by subject_id::bigint`, o.by.Tenant.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, line)
+	}
+	if rows.Err() != nil {
+		t.Fatal(rows.Err())
+	}
+	return lines
+}
+
+// "A token works only while its person may have one: an owner of the tenant (or a
+// super-admin)", whether or not it was revoked with the role.
+func TestATokenWorksOnlyWhileItsPersonMayHaveOne(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	colleague := o.as(dbtest.Person(t, o.db, o.by, core.Owner))
+	secret := colleague.create(t, "Till").Secret
+	colleague.works(t, secret)
+	for _, role := range []core.Role{core.Manager, core.Cashier} {
+		o.exec(t, "update loyalty.staff set role = $2 where id = $1", colleague.by.StaffID, role)
+		o.refused(t, secret, "")
+	}
+	o.exec(t, "update loyalty.staff set role = 'owner' where id = $1", colleague.by.StaffID)
+	o.works(t, secret)
+
+	admin, err := staff.CreateAdmin(t.Context(), o.db, core.System(core.Tenant{}, "test"), staff.New{
+		Name: "Root", Email: "root-" + o.by.Tenant.Slug + "@example.com",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	platform := o.as(core.Actor{Kind: core.ByAdmin, ID: fmt.Sprint(admin.ID), Name: admin.Name, StaffID: admin.ID, Role: core.SuperAdmin})
+	secret = platform.create(t, "Platform").Secret
+	platform.works(t, secret)
+	o.exec(t, "update loyalty.staff set status = 'inactive' where id = $1", admin.ID)
+	o.refused(t, secret, "")
+	if _, err := platform.Create(t.Context(), platform.by, token.New{Name: new("Late"), Scopes: &[]string{}}); err == nil {
+		t.Error("a super-admin who was deactivated creates tokens")
+	}
+
+	// A token of one tenant whose person belongs to another is refused.
+	stranger := newOffice(t)
+	strayed := stranger.create(t, "Strayed")
+	o.exec(t, "update loyalty.token set tenant_id = $2 where id = $1", strayed.ID, o.by.Tenant.ID)
+	o.refused(t, strayed.Secret, "")
+}
+
+// "A change of role revokes it for good": promoting the person again brings none back, and
+// the audit log has a line for each.
+func TestAChangeOfRoleRevokesTokens(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	colleague := o.as(dbtest.Person(t, o.db, o.by, core.Manager))
+	o.setRole(t, colleague.by, core.Owner)
+	colleague.by.Role = core.Owner
+	own := o.create(t, "Mine")
+	first, second := colleague.create(t, "First", "customers:read"), colleague.create(t, "Second")
+	gone := colleague.create(t, "Revoked before")
+	if _, err := colleague.Revoke(t.Context(), colleague.by, gone.ID); err != nil {
+		t.Fatal(err)
+	}
+	expired := colleague.create(t, "Expired before")
+	o.exec(t, "update loyalty.token set expires_at = now() - interval '1 minute' where id = $1", expired.ID)
+
+	o.setRole(t, colleague.by, core.Cashier)
+	o.setRole(t, colleague.by, core.Owner)
+	for _, secret := range []string{first.Secret, second.Secret, gone.Secret, expired.Secret} {
+		o.refused(t, secret, "")
+	}
+	o.works(t, own.Secret)
+	by := " by staff " + o.by.ID + ": "
+	want := []string{
+		strconv.FormatInt(first.ID, 10) + by + "First", strconv.FormatInt(second.ID, 10) + by + "Second",
+		strconv.FormatInt(gone.ID, 10) + " by staff " + colleague.by.ID + ": Revoked before",
+	}
+	if got := o.revocations(t); !slices.Equal(got, want) {
+		t.Errorf("the audit log says %q, want %q", got, want)
+	}
+
+	// A promotion also revokes tokens left over from a demotion that revoked none.
+	kept := colleague.create(t, "Kept")
+	o.exec(t, "update loyalty.staff set role = 'manager' where id = $1", colleague.by.StaffID)
+	o.setRole(t, colleague.by, core.Owner)
+	o.refused(t, kept.Secret, "")
+
+	// Also where the change comes while they are deactivated.
+	third := colleague.create(t, "Third")
+	for _, change := range []func() error{
+		func() error { return o.people.Deactivate(t.Context(), o.by, colleague.by.StaffID) },
+		func() error { return o.people.SetRole(t.Context(), o.by, colleague.by.StaffID, core.Manager) },
+		func() error { return o.people.SetRole(t.Context(), o.by, colleague.by.StaffID, core.Owner) },
+		func() error { return o.people.Activate(t.Context(), o.by, colleague.by.StaffID) },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		o.refused(t, third.Secret, "")
+	}
+}
+
+// A request that was authenticated before a demotion creates no token after it.
+func TestWhoIsNoOwnerAnyMoreCreatesNoToken(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	colleague := o.as(dbtest.Person(t, o.db, o.by, core.Owner))
+	caller := colleague.works(t, colleague.create(t, "Till").Secret)
+	o.setRole(t, colleague.by, core.Manager)
+	scopes := []string{"customers:read"}
+	for by, want := range map[core.ActorKind]error{core.ByStaff: core.ErrRole, core.ByToken: core.ErrUnauthenticated} {
+		actor := colleague.by
+		if by == core.ByToken {
+			actor = caller.Actor
+		}
+		if _, err := o.Create(t.Context(), actor, token.New{Name: new("Late"), Scopes: &scopes}); !errors.Is(err, want) {
+			t.Errorf("by %s: %v, want %v", by, err, want)
+		}
+	}
+	if n := o.live(t, colleague.by); n != 0 {
+		t.Errorf("%d tokens are live", n)
+	}
+}
+
+// A creation that comes while the person is being demoted waits, and is refused.
+func TestACreationWaitsForADemotion(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	colleague := dbtest.Person(t, o.db, o.by, core.Owner)
+	demotion, err := o.db.Pool().Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := demotion.Exec(t.Context(), "update loyalty.staff set role = 'cashier' where id = $1", colleague.StaffID); err != nil {
+		t.Fatal(err)
+	}
+	outcome := make(chan error, 1)
+	go func() {
+		_, err := o.Create(t.Context(), colleague, token.New{Name: new("Late"), Scopes: &[]string{}})
+		outcome <- err
+	}()
+	holder := demotion.Conn().PgConn().PID()
+	for waits := false; !waits && len(outcome) == 0; {
+		err := o.db.Pool().QueryRow(t.Context(), "select exists (select from pg_stat_activity where $1::int = any(pg_blocking_pids(pid)))", holder).Scan(&waits)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := demotion.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-outcome; !errors.Is(err, core.ErrRole) {
+		t.Errorf("creation = %v, want ErrRole", err)
+	}
+}
+
+// A demotion and creations at the same time leave no live token, in any order.
+func TestADemotionLeavesNoLiveToken(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	created := 0
+	for range 12 {
+		colleague := o.as(dbtest.Person(t, o.db, o.by, core.Owner))
+		caller := colleague.works(t, colleague.create(t, "Till").Secret)
+		outcomes := make([]error, 6)
+		var wait sync.WaitGroup
+		for i := range outcomes {
+			by := colleague.by
+			if i%2 == 0 {
+				by = caller.Actor
+			}
+			wait.Go(func() {
+				_, outcomes[i] = o.Create(t.Context(), by, token.New{Name: new("Another"), Scopes: &[]string{}})
+			})
+		}
+		wait.Go(func() {
+			if err := o.people.SetRole(t.Context(), o.by, colleague.by.StaffID, core.Cashier); err != nil {
+				t.Error(err)
+			}
+		})
+		wait.Wait()
+		for _, err := range outcomes {
+			if err == nil {
+				created++
+			} else if !errors.Is(err, core.ErrRole) && !errors.Is(err, core.ErrUnauthenticated) {
+				t.Error(err)
+			}
+		}
+		if n := o.live(t, colleague.by); n != 0 {
+			t.Fatalf("%d tokens are live after the demotion", n)
+		}
+	}
+	t.Logf("%d of %d creations came first", created, 12*6)
+}
+
+// An owner sees and revokes a colleague's live tokens, one or all, but none of another tenant's.
+func TestAnOwnerRevokesTokensOfOthers(t *testing.T) {
+	t.Parallel()
+	o, stranger := newOffice(t), newOffice(t)
+	colleague := o.as(dbtest.Person(t, o.db, o.by, core.Owner))
+	own := o.create(t, "Mine")
+	first, second, third := colleague.create(t, "First"), colleague.create(t, "Second"), colleague.create(t, "Third")
+	expired := colleague.create(t, "Expired")
+	o.exec(t, "update loyalty.token set expires_at = now() - interval '1 minute' where id = $1", expired.ID)
+	person := colleague.by.StaffID
+	names := func(by core.Actor) (names []string) {
+		t.Helper()
+		list, err := o.ListLive(t.Context(), by, person)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range list {
+			names = append(names, k.Name)
+		}
+		return names
+	}
+	if got := names(o.by); !slices.Equal(got, []string{"Third", "Second", "First"}) {
+		t.Errorf("live are %q", got)
+	}
+	if got := names(stranger.by); len(got) != 0 {
+		t.Errorf("a stranger sees %q", got)
+	}
+	for name, try := range map[string]func() error{
+		"a stranger finds":       func() error { _, err := o.FindOf(t.Context(), stranger.by, person, first.ID); return err },
+		"a stranger revokes":     func() error { _, err := o.RevokeOf(t.Context(), stranger.by, person, first.ID); return err },
+		"a stranger revokes all": func() error { return o.RevokeAllOf(t.Context(), stranger.by, person) },
+		"found as another's":     func() error { _, err := o.FindOf(t.Context(), o.by, person, own.ID); return err },
+		"revoked as another's":   func() error { _, err := o.RevokeOf(t.Context(), o.by, person, own.ID); return err },
+		"a stranger's as a member": func() error {
+			_, err := o.RevokeOf(t.Context(), stranger.by, stranger.by.StaffID, first.ID)
+			return err
+		},
+	} {
+		if err := try(); !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("%s: %v, want ErrNotFound", name, err)
+		}
+	}
+	for _, role := range []core.Role{core.Manager, core.Cashier} {
+		by := dbtest.Person(t, o.db, o.by, role)
+		_, listed := o.ListLive(t.Context(), by, person)
+		_, found := o.FindOf(t.Context(), by, person, first.ID)
+		_, revoked := o.RevokeOf(t.Context(), by, person, first.ID)
+		for name, err := range map[string]error{"list": listed, "find": found, "revoke": revoked, "revoke all": o.RevokeAllOf(t.Context(), by, person)} {
+			if !errors.Is(err, core.ErrRole) {
+				t.Errorf("%s by a %s: %v, want ErrRole", name, role, err)
+			}
+		}
+	}
+	o.works(t, first.Secret)
+
+	if found, err := o.FindOf(t.Context(), o.by, person, second.ID); err != nil || found.Name != "Second" {
+		t.Errorf("found %+v, %v", found, err)
+	}
+	if k, err := o.RevokeOf(t.Context(), o.by, person, second.ID); err != nil || k.Name != "Second" {
+		t.Errorf("revoked %+v, %v", k, err)
+	}
+	o.refused(t, second.Secret, "")
+	o.works(t, first.Secret)
+	if err := o.RevokeAllOf(t.Context(), o.by, person); err != nil {
+		t.Fatal(err)
+	}
+	o.refused(t, first.Secret, "")
+	o.refused(t, third.Secret, "")
+	o.works(t, own.Secret)
+	if err := o.RevokeAllOf(t.Context(), o.by, person); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("revoked twice: %v, want ErrNotFound", err)
+	}
+	by := " by staff " + o.by.ID + ": "
+	want := []string{fmt.Sprint(first.ID, by, "First"), fmt.Sprint(second.ID, by, "Second"), fmt.Sprint(third.ID, by, "Third")}
+	if got := o.revocations(t); !slices.Equal(got, want) {
+		t.Errorf("the audit log says %q, want %q", got, want)
+	}
+}
+
+// Revoking all tokens of a person also stops requests under way: a revoked token cannot create
+// a replacement for itself.
+func TestARevokedTokenCreatesNoOther(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	for range 8 {
+		colleague := o.as(dbtest.Person(t, o.db, o.by, core.Owner))
+		leaked := colleague.works(t, colleague.create(t, "Leaked").Secret)
+		outcomes := make([]error, 5)
+		var wait sync.WaitGroup
+		for i := range outcomes {
+			wait.Go(func() {
+				_, outcomes[i] = o.Create(t.Context(), leaked.Actor, token.New{Name: new("Another"), Scopes: &[]string{}})
+			})
+		}
+		wait.Go(func() {
+			if err := o.RevokeAllOf(t.Context(), o.by, colleague.by.StaffID); err != nil {
+				t.Error(err)
+			}
+		})
+		wait.Wait()
+		for _, err := range outcomes {
+			if err != nil && !errors.Is(err, core.ErrUnauthenticated) {
+				t.Error(err)
+			}
+		}
+		if n := o.live(t, colleague.by); n != 0 {
+			t.Fatalf("%d tokens are live", n)
+		}
+		if _, err := o.Create(t.Context(), leaked.Actor, token.New{Name: new("Late"), Scopes: &[]string{}}); !errors.Is(err, core.ErrUnauthenticated) {
+			t.Fatalf("afterwards: %v, want ErrUnauthenticated", err)
+		}
+	}
+}
+
+// "At most 100 live tokens a person", also where 200 are asked for at once. Those that were
+// revoked or have expired make room.
+func TestAPersonHasAtMost100LiveTokens(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	expired := o.create(t, "Expired")
+	o.exec(t, "update loyalty.token set expires_at = now() - interval '1 minute' where id = $1", expired.ID)
+	another := func() error {
+		_, err := o.Create(t.Context(), o.by, token.New{Name: new("Another"), Scopes: &[]string{}})
+		return err
+	}
+	outcomes := make([]error, 200)
+	var wait sync.WaitGroup
+	for i := range outcomes {
+		wait.Go(func() { outcomes[i] = another() })
+	}
+	wait.Wait()
+	created := 0
+	for _, err := range outcomes {
+		if err == nil {
+			created++
+		} else if !errors.Is(err, token.ErrLimit) {
+			t.Fatal(err)
+		}
+	}
+	if n := o.live(t, o.by); created != token.MaxLive || n != token.MaxLive {
+		t.Fatalf("%d were created and %d are live, want %d", created, n, token.MaxLive)
+	}
+	list, err := o.ListLive(t.Context(), o.by, o.by.StaffID)
+	if err != nil || len(list) != token.MaxLive {
+		t.Fatalf("%d are listed, %v", len(list), err)
+	}
+	if _, err := o.Revoke(t.Context(), o.by, list[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if first, second := another(), another(); first != nil || !errors.Is(second, token.ErrLimit) {
+		t.Errorf("with room for one: %v, then %v", first, second)
+	}
+	// The limit is a person's own.
+	o.as(dbtest.Person(t, o.db, o.by, core.Owner)).create(t, "A colleague's")
+
+	// Revoking that many writes a line for each.
+	if err := o.RevokeAllOf(t.Context(), o.by, o.by.StaffID); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(o.revocations(t)); got != token.MaxLive+1 {
+		t.Errorf("the audit log has %d lines", got)
+	}
+	if err := another(); err != nil {
+		t.Error(err)
+	}
+}
+
+// "No extra round trip": a role is changed in two round trips where no tokens are concerned,
+// and in three where a person's tokens are revoked.
+func TestRoundTripsOfAChangeOfRole(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	o := officeOf(t, d)
+	colleague := o.as(dbtest.Person(t, d, o.by, core.Owner))
+	trips := func(role core.Role) int {
+		before := count()
+		o.setRole(t, colleague.by, role)
+		return count() - before
+	}
+	trips(core.Manager) // prepares
+	trips(core.Owner)
+	for range 3 {
+		colleague.create(t, "Till")
+	}
+	if got := trips(core.Manager); got != 3 {
+		t.Errorf("from owner to manager: %d round trips, want 3", got)
+	}
+	if got := trips(core.Cashier); got != 2 {
+		t.Errorf("from manager to cashier: %d round trips, want 2", got)
+	}
+}
