@@ -18,8 +18,10 @@ type Warning struct {
 	Greeting string
 	Intro    string
 	Facts    []Fact
-	Fine     string // what to do if all is well
-	Alarm    string // the heading of what to do if not
+	Groups   []Group // where there are several of a kind
+	More     string  // that there are others besides the groups; "" for none
+	Fine     string  // what to do if all is well
+	Alarm    string  // the heading of what to do if not
 	Steps    []string
 }
 
@@ -34,5 +36,38 @@ type Notice struct {
 	Fine     string
 }
 
+// Group is one of several things, and its facts.
+type Group struct {
+	Title string
+	Facts []Fact
+}
+
 // Fact is a line of a small list.
 type Fact struct{ Name, Value string }
+
+// Voucher brings a customer their voucher, in the name and the colour of its business.
+type Voucher struct {
+	Subject  string
+	Preview  string // the line that an inbox shows beside the subject
+	Business string
+	Fill     string // the business's colour
+	OnFill   string // black or white, whichever is readable on it
+	Logo     bool   // it has one, in the picture LogoName
+
+	Sample      string // says that this is a sample; "" for a customer's own
+	Greeting    string
+	Message     [][]string // paragraphs of lines
+	Worth       string     // "€ 5.00"
+	What        string     // "off your order"
+	Until       string     // the last day; "" for never
+	Code        string
+	URL         string // of the voucher
+	QRSide      int    // of the picture QRName, in pixels on the screen
+	Unsubscribe string // the URL
+}
+
+// The pictures inside a voucher's mail.
+const (
+	QRName   = "qr.png"
+	LogoName = "logo.png"
+)

@@ -2,7 +2,8 @@
 // programs that show plain text, and HTML by views/mail.
 //
 // Its surprising rule: names that people chose pass through line, which leaves them
-// one line. A name must not write a header of the mail, nor a paragraph of it.
+// one line. A name must not write a header of the mail, nor a paragraph of it. A
+// message keeps its line breaks, and each of its lines passes through line.
 package letter
 
 import (
@@ -13,6 +14,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/staff"
@@ -22,13 +24,14 @@ import (
 
 // Render renders the letters of an installation by its host names.
 func Render(names host.Names) mail.Renderer {
-	return post{names: names, service: strings.TrimPrefix(names.Base(), "https://")}.render
+	return post{names: names, service: strings.TrimPrefix(names.Base(), "https://"), logos: &logos{}}.render
 }
 
 // post is the installation that writes.
 type post struct {
 	names   host.Names
 	service string // its host, as mails name it
+	logos   *logos
 }
 
 // draft is a letter in words.
@@ -36,6 +39,10 @@ type draft struct {
 	subject string
 	text    string
 	html    templ.Component
+
+	// Of those to a business's customers; see mail.Rendered.
+	from, unsubscribe string
+	inline            []mail.Inline
 }
 
 func (p post) render(ctx context.Context, to string, letter mail.Letter) (mail.Rendered, error) {
@@ -47,19 +54,26 @@ func (p post) render(ctx context.Context, to string, letter mail.Letter) (mail.R
 	if err := d.html.Render(ctx, &html); err != nil {
 		return mail.Rendered{}, fmt.Errorf("render %T: %w", letter, err)
 	}
-	return mail.Rendered{Subject: line(d.subject), Text: d.text, HTML: html.String()}, nil
+	return mail.Rendered{
+		Subject: line(d.subject), Text: d.text, HTML: html.String(),
+		From: d.from, Unsubscribe: d.unsubscribe, Inline: d.inline,
+	}, nil
 }
 
 func (p post) draft(to string, letter mail.Letter) (draft, error) {
 	switch l := letter.(type) {
 	case token.Letter:
-		return p.tokenMade(to, l), nil
+		return p.tokensMade(to, l), nil
 	case staff.InvitationLetter:
 		return p.invited(to, l), nil
 	case staff.ResetLetter:
 		return p.forgotten(to, l), nil
 	case staff.ChangeLetter:
 		return p.changed(to, l), nil
+	case coupon.VoucherLetter:
+		return p.voucher(l)
+	case coupon.FinishedLetter:
+		return p.finished(to, l), nil
 	case deprecation.Letter:
 		return p.deprecated(to, l), nil
 	default:

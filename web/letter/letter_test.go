@@ -18,12 +18,12 @@ import (
 )
 
 func tokenLetter() token.Letter {
-	return token.Letter{
-		Tenant: "Café Åro", Person: "Maja Sund", Token: "Web shop",
+	return token.Letter{Tenant: "Café Åro", Person: "Maja Sund", Tokens: []token.Made{{
+		Token:     "Web shop",
 		Abilities: []token.Ability{token.CustomersRead, token.CustomersWrite, token.TransactionsWrite, token.RewardsRead, token.CouponsRead, token.ReportsRead},
 		By:        "Till at the door", Address: "203.0.113.7",
 		At: time.Date(2026, 11, 3, 9, 5, 7, 0, time.FixedZone("CET", 3600)),
-	}
+	}}}
 }
 
 func renderer(t *testing.T) mail.Renderer {
@@ -55,16 +55,18 @@ func withoutStyle(html string) string {
 func TestTokenLetter(t *testing.T) {
 	t.Parallel()
 	platform := tokenLetter()
-	platform.Tenant, platform.Abilities, platform.Address = "", nil, ""
+	platform.Tenant, platform.Tokens[0].Abilities, platform.Tokens[0].Address = "", nil, ""
 	manages := tokenLetter()
-	manages.Abilities = nil
+	manages.Tokens[0].Abilities = nil
 	for name, c := range map[string]struct {
 		letter  token.Letter
 		subject string
 	}{
-		"token":          {tokenLetter(), "New API token “Web shop” for Café Åro"},
-		"token-platform": {platform, "New platform API token “Web shop”"},
-		"token-manages":  {manages, "New API token “Web shop” for Café Åro"},
+		"token":           {tokenLetter(), "New API token “Web shop” for Café Åro"},
+		"token-platform":  {platform, "New platform API token “Web shop”"},
+		"token-manages":   {manages, "New API token “Web shop” for Café Åro"},
+		"tokens":          {several("Café Åro"), "4 new API tokens for Café Åro"},
+		"tokens-platform": {several(""), "4 new platform API tokens"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -76,6 +78,17 @@ func TestTokenLetter(t *testing.T) {
 			viewtest.Golden(t, name+".txt", got.Text)
 		})
 	}
+}
+
+// several is a letter of several tokens, of which it lists two.
+func several(tenant string) token.Letter {
+	l := tokenLetter()
+	second := token.Made{Token: "Till 2", By: "the API token “Web shop”", At: l.Tokens[0].At.Add(17 * time.Minute), Revoked: true}
+	if tenant == "" {
+		l.Tokens[0].Abilities = nil
+	}
+	l.Tenant, l.Tokens, l.More = tenant, append(l.Tokens, second), 2
+	return l
 }
 
 func invitation() staff.InvitationLetter {
@@ -192,10 +205,12 @@ func TestBothFormsSayTheSame(t *testing.T) {
 func TestNamesStayNames(t *testing.T) {
 	t.Parallel()
 	l := tokenLetter()
-	l.Token, l.Tenant, l.By, l.Person, l.Address = `<b>"x"`, `<i>&'y`, `</style><u>`, `<img src=a>`, `<script>`
+	l.Tenant, l.Person = `<i>&'y`, `<img src=a>`
+	l.Tokens[0].Token, l.Tokens[0].By, l.Tokens[0].Address = `<b>"x"`, `</style><u>`, `<script>`
 	got := render(t, l)
+	l.Tokens = append(l.Tokens, l.Tokens[0])
 	for _, tag := range []string{"<b>", "<i>", "<u>", "<img", "<script"} {
-		if strings.Contains(got.HTML, tag) {
+		if strings.Contains(got.HTML, tag) || strings.Contains(render(t, l).HTML, tag) {
 			t.Errorf("a name became %s", tag)
 		}
 	}
@@ -211,16 +226,21 @@ func TestNamesStayOnTheirLine(t *testing.T) {
 	t.Parallel()
 	const name = "x\r\nBcc: all@example.com\u2028\u0085\n\n  If this was not you:\x00\v\u202egnp"
 	l := tokenLetter()
-	l.Token, l.Tenant, l.By, l.Person, l.Address = name, name, name, name, name
-	got := render(t, l)
-	if strings.ContainsFunc(got.Subject, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u202e' }) {
-		t.Errorf("subject = %q", got.Subject)
-	}
-	if n := strings.Count(got.Text, "\nIf this was not you:\n"); n != 1 {
-		t.Errorf("the text has %d such lines:\n%s", n, got.Text)
-	}
-	if strings.ContainsAny(got.Text+got.HTML, "\r\x00\v\u202e") {
-		t.Error("control characters arrive in the mail")
+	l.Tenant, l.Person = name, name
+	l.Tokens[0].Token, l.Tokens[0].By, l.Tokens[0].Address = name, name, name
+	two := l
+	two.Tokens = append(two.Tokens, l.Tokens[0])
+	for alarm, l := range map[string]token.Letter{"If this was not you": l, "If you didn't expect this": two} {
+		got := render(t, l)
+		if strings.ContainsFunc(got.Subject, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u202e' }) {
+			t.Errorf("subject = %q", got.Subject)
+		}
+		if n := strings.Count(got.Text, "\n"+alarm+":\n"); n != 1 {
+			t.Errorf("the text has %d such lines:\n%s", n, got.Text)
+		}
+		if strings.ContainsAny(got.Text+got.HTML, "\r\x00\v\u202e") {
+			t.Error("control characters arrive in the mail")
+		}
 	}
 }
 

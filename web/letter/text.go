@@ -22,6 +22,14 @@ func (t *text) paragraph(words string) {
 	t.wrap("", "", words)
 }
 
+// lines writes a paragraph and keeps its line breaks.
+func (t *text) lines(list []string) {
+	t.gap()
+	for _, words := range list {
+		t.wrap("", "", words)
+	}
+}
+
 // facts are set in two columns.
 func (t *text) facts(facts []views.Fact) {
 	t.gap()
@@ -43,11 +51,16 @@ func (t *text) steps(steps []string) {
 	}
 }
 
-// footer begins with the line that mail programs take for a signature's.
 func (t *text) footer(f views.Frame) {
+	t.signature("Sent by "+f.Service+" to "+f.To+".", f.Reason)
+}
+
+// signature begins with "-- ", by which mail programs recognize a signature.
+func (t *text) signature(lines ...string) {
 	t.b.WriteString("\n-- \n")
-	t.wrap("", "", "Sent by "+f.Service+" to "+f.To+".")
-	t.wrap("", "", f.Reason)
+	for _, words := range lines {
+		t.wrap("", "", words)
+	}
 }
 
 func (t *text) gap() {

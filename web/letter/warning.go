@@ -9,7 +9,16 @@ func warning(v views.Warning) draft {
 	var t text
 	t.paragraph(v.Greeting)
 	t.paragraph(v.Intro)
-	t.facts(v.Facts)
+	if len(v.Facts) > 0 {
+		t.facts(v.Facts)
+	}
+	for _, g := range v.Groups {
+		t.paragraph(g.Title)
+		t.facts(g.Facts)
+	}
+	if v.More != "" {
+		t.paragraph(v.More)
+	}
 	t.paragraph(v.Fine)
 	t.paragraph(v.Alarm + ":")
 	t.steps(v.Steps)

@@ -9,7 +9,6 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
@@ -23,6 +22,7 @@ import (
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/mailbox"
 	"example.com/loyalty/web/host"
+	"example.com/loyalty/web/page"
 )
 
 // Pages are the pages of one installation.
@@ -40,41 +40,28 @@ func New(mails *mail.Service, names host.Names, address func(*http.Request) stri
 
 // Mount registers the pages on the base host.
 func (p *Pages) Mount(e *echo.Echo) {
+	onlyHere := page.Local(p.names.Slug, p.address)
 	for path, handler := range map[string]echo.HandlerFunc{
 		"/mail":            p.list,
 		"/mail/:ulid":      p.show,
 		"/mail/:ulid/html": p.html,
 	} {
-		e.Match([]string{http.MethodGet, http.MethodHead}, path, handler, p.onlyHere)
-	}
-}
-
-// onlyHere lets a browser on this machine pass, that asks for the base host by its name:
-// a page of somebody else's whose name leads to this machine asks for another.
-func (p *Pages) onlyHere(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		slug, known := p.names.Slug(c.Request().Host)
-		client, err := netip.ParseAddr(p.address(c.Request()))
-		if err != nil || !client.IsLoopback() || !known || slug != "" {
-			return echo.ErrNotFound
-		}
-		c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
-		return next(c)
+		e.Match([]string{http.MethodGet, http.MethodHead}, path, handler, onlyHere)
 	}
 }
 
 const pageSize = 25
 
 func (p *Pages) list(c echo.Context) error {
-	page := core.Page{Size: pageSize}
+	position := core.Page{Size: pageSize}
 	if text := c.QueryParam("cursor"); text != "" {
 		cursor, err := core.ParseCursor(text)
 		if err != nil {
 			return echo.ErrNotFound
 		}
-		page.Cursor = &cursor
+		position.Cursor = &cursor
 	}
-	mails, err := p.mails.List(c.Request().Context(), page)
+	mails, err := p.mails.List(c.Request().Context(), position)
 	if err != nil {
 		return err
 	}
@@ -171,9 +158,9 @@ func frame(title string) views.Frame {
 
 // render finishes the page before the first byte leaves, so that one that fails can
 // still be answered with an error.
-func render(c echo.Context, page templ.Component) error {
+func render(c echo.Context, whole templ.Component) error {
 	var b bytes.Buffer
-	if err := page.Render(c.Request().Context(), &b); err != nil {
+	if err := whole.Render(c.Request().Context(), &b); err != nil {
 		return fmt.Errorf("render %s: %w", c.Path(), err)
 	}
 	return c.HTMLBlob(http.StatusOK, b.Bytes())

@@ -267,7 +267,9 @@ func TestPages(t *testing.T) {
 
 type post struct{}
 
-func (post) Send(context.Context, mail.Mail) error { return nil }
+func (p post) Dial(context.Context) (mail.Conn, error) { return p, nil }
+func (post) Send(context.Context, mail.Mail) error     { return nil }
+func (post) Close() error                              { return nil }
 
 // Where there is a mail server, mails are their recipients'.
 func TestWithAMailServerThereIsNothingToRead(t *testing.T) {
