@@ -4,6 +4,8 @@
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const font = "12px 'Inter Var', system-ui, sans-serif";
   const drawn = new Map();
+  // Between two lines of the grid: 1, 2, 5, 10 … up to what 64 bits hold.
+  const gridSteps = Array.from({ length: 19 }, (_, n) => [1, 2, 5].map((m) => m * 10 ** n)).flat();
 
   function read(figure) {
     const scale = 10 ** (figure.dataset.decimals ?? 0);
@@ -68,7 +70,7 @@
           ...axis,
           space: (u) => Math.max(28, u.height / 9),
           size: (u, values) => widest(u, values ?? []) + 14,
-          incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 2e6, 5e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12],
+          incrs: gridSteps,
           values: (_, splits) => splits.map(brief),
         },
       ],

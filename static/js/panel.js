@@ -100,6 +100,22 @@
     setTimeout(() => { label.textContent = was; }, 2500);
   }
 
+  // An amount that could be read in two ways: the choice fills the field in, and says so to what
+  // shows how it is read.
+  document.addEventListener("change", (event) => {
+    const choice = event.target;
+    if (!(choice instanceof Element) || !choice.matches("[data-fill]")) return;
+    const field = document.getElementById(choice.dataset.field);
+    field.value = choice.dataset.fill;
+    field.classList.remove("is-invalid");
+    field.removeAttribute("aria-invalid");
+    document.getElementById(`${field.id}-error`)?.remove();
+    choice.closest("[data-readings]").hidden = true; // still sent: the text may need it
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    field.dispatchEvent(new CustomEvent("chosen"));
+    field.focus();
+  });
+
   // What is shown once is not in the page that a browser keeps to go back to.
   addEventListener("pagehide", () => document.querySelectorAll("[data-once]").forEach((secret) => {
     secret.textContent = "This was shown once.";
@@ -141,6 +157,7 @@
 
   const focusIn = (root) => (root.querySelector("[data-focus]") ?? root.querySelector("[autofocus]"))?.focus();
   document.querySelector("[data-focus]")?.focus();
+  document.querySelector("[data-select]")?.select();
 
   // What looks again by itself does so only while somebody can see it, and at once when
   // they come back. When it fails, what was there stays, and says that it is old.
@@ -151,6 +168,13 @@
   });
   document.addEventListener("htmx:afterRequest", (event) => {
     if (polled(event)) event.target.toggleAttribute("data-stale", !event.detail.successful);
+  });
+
+  // What changes by itself is said to screen readers once, and again only when it is something else.
+  document.addEventListener("htmx:afterSettle", () => {
+    const words = document.querySelector("[data-say]")?.dataset.say;
+    const said = document.getElementById("said");
+    if (words && said && said.textContent !== words) said.textContent = words;
   });
 
   // What went wrong underway. What was typed is still there.

@@ -32,6 +32,19 @@ type Field struct {
 	Options      []Option
 	Groups       []Group          // of a select, after its options
 	Attributes   templ.Attributes // more of the input: hx-get and the like
+
+	Echo     bool   // of an amount: it is shown as read while it is typed
+	Read     string // how it was read: "€ 24.50"
+	Question string // which of its readings is meant, where that is not clear
+	Readings []Reading
+	Choice   string // which reading was chosen of the text that is in the field
+}
+
+// Reading is one of several amounts that a text can mean.
+type Reading struct {
+	Label  string // "€ 12,505.00"
+	Choice string // what the form sends to choose it
+	Text   string // what fills the field in
 }
 
 // Option is a choice of a select, of radio buttons or of checkboxes.
@@ -49,11 +62,29 @@ type Group struct {
 // ID is the id of the field's input.
 func (f Field) ID() string { return "field-" + strings.ReplaceAll(f.Name, ".", "-") }
 
+// ChoiceSuffix ends the name of what a form sends to choose a reading of an amount.
+const ChoiceSuffix = "_choice"
+
+// ReadID is the id of what says how the field's amount was read.
+func (f Field) ReadID() string { return f.ID() + "-read" }
+
+// notedErrors are the errors below the input. A question is asked once: where the amount is
+// shown as read.
+func (f Field) notedErrors() []string {
+	if f.Echo && f.Question != "" {
+		return nil
+	}
+	return f.Errors
+}
+
 // describedBy names the texts that belong to the input.
 func (f Field) describedBy() string {
 	var ids []string
-	if len(f.Errors) > 0 {
+	if len(f.notedErrors()) > 0 {
 		ids = append(ids, f.ID()+"-error")
+	}
+	if f.Echo {
+		ids = append(ids, f.ReadID())
 	}
 	if f.Help != "" {
 		ids = append(ids, f.ID()+"-help")
@@ -114,6 +145,22 @@ type Pager struct {
 	First, Prev, Next string
 	Shown             string // "15 customers"
 	Target            string // what htmx replaces: a selector; "" for plain links
+	Of                string // "vouchers": tells the lists of a page with several apart; "" for the only one
+}
+
+// id names a link of the pager: by it, the link keeps the focus when the list is replaced.
+func (p Pager) id(link string) string {
+	if p.Of == "" {
+		return link
+	}
+	return link + "-" + p.Of
+}
+
+func (p Pager) label() string {
+	if p.Of == "" {
+		return "Pages"
+	}
+	return "Pages of " + p.Of
 }
 
 // Badge is a word with a colour: a status.
@@ -194,9 +241,12 @@ type BarTone string
 
 // The tones.
 const (
-	First  BarTone = "1"
-	Second BarTone = "2"
-	Rest   BarTone = "rest"
+	First     BarTone = "1"
+	Second    BarTone = "2"
+	Light     BarTone = "light" // a part of the first
+	Rest      BarTone = "rest"
+	Complete  BarTone = "complete"
+	Defective BarTone = "defective"
 )
 
 func percent(p float64) string { return strconv.FormatFloat(p, 'f', 2, 64) + "%" }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
@@ -22,7 +23,7 @@ type Form struct {
 
 	problem ui.Problem
 	errors  core.Fields
-	amounts map[string]string // the currencies of fields that hold one
+	amounts map[string]TypedAmount // the fields that hold one, by the name that core has for them
 }
 
 // Blank is a form that begins with these values.
@@ -70,7 +71,8 @@ func (f *Form) Filled(name string) *string {
 }
 
 // Integer is a field's whole number, or nil where nothing was typed. A comma or a space is
-// only read between thousands: 12,50 is no number of points.
+// only read between thousands, as the pages write them: 12,505 has no second reading, for
+// there are no decimals. 12,50 and 12.505 are refused.
 func (f *Form) Integer(name string) *int64 {
 	text := plainMarks.Replace(strings.TrimSpace(f.Value(name)))
 	if text == "" {
@@ -88,20 +90,44 @@ func (f *Form) Integer(name string) *int64 {
 
 // Amount is a field's amount of a currency, in its smallest unit, or nil where nothing
 // was typed.
-func (f *Form) Amount(name, currency string) *int64 {
+func (f *Form) Amount(name, currency string) *int64 { return f.AmountOf(name, name, currency) }
+
+// AmountOf is the amount of a field that core knows by another name than the page.
+func (f *Form) AmountOf(known, name, currency string) *int64 {
+	typed, text, chosen := ParseAmount(f.Value(name), currency).chosen(f.Value(name + ui.ChoiceSuffix))
+	if chosen {
+		f.Values.Set(name, text)
+	}
+	if !chosen || text != typed.typed { // what is in the field needs no choice any more
+		f.Values.Del(name + ui.ChoiceSuffix)
+	}
 	if f.amounts == nil {
-		f.amounts = map[string]string{}
+		f.amounts = map[string]TypedAmount{}
 	}
-	f.amounts[name] = currency
-	if strings.TrimSpace(f.Value(name)) == "" {
+	f.amounts[known] = typed
+	switch {
+	case strings.TrimSpace(f.Value(name)) == "":
+		return nil
+	case typed.State == AmountAmbiguous:
+		f.unreadable(known, typed.Question())
+		return nil
+	case typed.State == AmountUnreadable:
+		f.unreadable(known, core.MustBe(known, "an amount such as "+AmountExample(currency)))
 		return nil
 	}
-	cents, ok := ParseAmount(f.Value(name), currency)
-	if !ok {
-		f.unreadable(name, core.MustBe(name, "an amount such as "+Amount(2450, currency)))
-		return nil
+	return &typed.Cents
+}
+
+// SetAmount begins a field with an amount. The panel writes every amount with a point before
+// its decimals, so it knows what it means where a person would have to be asked.
+func (f *Form) SetAmount(name string, cents int64, currency string) {
+	f.Values.Set(name, Amount(cents, currency))
+	typed := ParseAmount(f.Value(name), currency)
+	for _, r := range typed.Readings {
+		if r.Cents == cents {
+			f.Values.Set(name+ui.ChoiceSuffix, typed.choice(r))
+		}
 	}
-	return &cents
 }
 
 // Date is a field's day, as its midnight in UTC, or nil where nothing was typed.
@@ -116,6 +142,24 @@ func (f *Form) Date(name string) *time.Time {
 		return nil
 	}
 	return &day
+}
+
+// Moment is the instant that a date and a time of day name in a zone. Where one of them is
+// missing or can't be read it is nil, and the reason is noted for the field as core names it.
+func (f *Form) Moment(date, clock, known string, zone *time.Location) *time.Time {
+	day, text := f.Date(date), strings.TrimSpace(f.Value(clock))
+	at, err := time.Parse("15:04", text)
+	switch {
+	case f.Unreadable[date] != nil || text != "" && err != nil:
+		delete(f.Unreadable, date)
+		f.unreadable(known, core.MustBe(known, "a date and a time such as 2026-11-21 and 08:00"))
+	case day == nil || text == "":
+		f.unreadable(known, core.Missing(known))
+	default:
+		y, m, d := day.Date()
+		return new(time.Date(y, m, d, at.Hour(), at.Minute(), 0, 0, zone))
+	}
+	return nil
 }
 
 // Switched is what a button turns something to: 1 is on, 0 is off.
@@ -150,6 +194,20 @@ func (f *Form) Began() string {
 	return f.Values.Encode()
 }
 
+// Pairs are the fields as they were sent, for a page that asks before it sends them on. Those
+// named are left out.
+func (f *Form) Pairs(but ...string) (pairs []ui.Pair) {
+	for _, name := range slices.Sorted(maps.Keys(f.Values)) {
+		if slices.Contains(but, name) {
+			continue
+		}
+		for _, value := range f.Values[name] {
+			pairs = append(pairs, ui.Pair{Name: name, Value: value})
+		}
+	}
+	return pairs
+}
+
 // Touched reports whether somebody changed one of these fields. What nobody touched is not
 // to be written: a colleague may have changed it since the form was shown. Of a form that
 // does not tell what it began with, every field was.
@@ -180,6 +238,10 @@ func (f *Form) FieldOf(known, name, label string) ui.Field {
 	for _, message := range f.errors[known] {
 		field.Errors = append(field.Errors, Relabelled(f.asTyped(known, message), known, label))
 	}
+	field.Choice = f.Value(name + ui.ChoiceSuffix)
+	if typed, amount := f.amounts[known]; amount {
+		typed.show(&field)
+	}
 	if len(field.Errors) > 0 {
 		f.problem.Fields = append(f.problem.Fields, ui.FieldProblem{ID: field.ID(), Message: field.Errors[0]})
 		delete(f.errors, known)
@@ -194,7 +256,7 @@ var limited = regexp.MustCompile(`(at least|greater than) (\d+)\.$`)
 // smallest unit.
 func (f *Form) asTyped(name, message string) string {
 	found := limited.FindStringSubmatch(message)
-	currency, amount := f.amounts[name]
+	typed, amount := f.amounts[name]
 	if found == nil || !amount {
 		return message
 	}
@@ -202,7 +264,7 @@ func (f *Form) asTyped(name, message string) string {
 	if err != nil {
 		return message
 	}
-	return strings.TrimSuffix(message, found[2]+".") + Amount(cents, currency) + "."
+	return strings.TrimSuffix(message, found[2]+".") + Amount(cents, typed.currency) + "."
 }
 
 // Relabelled says "amount" where core says "spend amount cents".

@@ -91,16 +91,23 @@ func Money(cents int64, code string) string {
 	t := tenderOf(code)
 	sign := ""
 	if cents < 0 {
-		sign, cents = "−", -cents
+		sign = "−"
 	}
 	return sign + t.symbol + nbsp + t.decimal(cents, true)
 }
 
 // Amount writes an amount as it is typed into a field: 1234.50.
-func Amount(cents int64, code string) string { return tenderOf(code).decimal(cents, false) }
+func Amount(cents int64, code string) string {
+	sign := ""
+	if cents < 0 {
+		sign = "-"
+	}
+	return sign + tenderOf(code).decimal(cents, false)
+}
 
+// decimal writes an amount without its sign.
 func (t tender) decimal(cents int64, group bool) string {
-	digits := strconv.FormatInt(cents, 10)
+	digits := strings.TrimPrefix(strconv.FormatInt(cents, 10), "-")
 	if len(digits) <= t.scale {
 		digits = strings.Repeat("0", t.scale-len(digits)+1) + digits
 	}
@@ -114,71 +121,27 @@ func (t tender) decimal(cents int64, group bool) string {
 	return whole + "." + rest
 }
 
-// maxAmount is more than anything costs, and safe to multiply.
-const maxAmount = 1 << 52
-
-// ParseAmount reads an amount as people type it: 24.50, 24,5, 1 234.50, 1.234,50, €24.
-// It is false for anything that could be read in two ways or has a fraction of the
-// smallest unit.
-func ParseAmount(text, code string) (cents int64, ok bool) {
-	t := tenderOf(code)
-	text = strings.TrimSpace(text)
-	for _, mark := range []string{t.symbol, code} {
-		text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSuffix(text, mark), mark))
-	}
-	whole, fraction := split(plainMarks.Replace(text), t.scale)
-	if whole == "" || len(fraction) > t.scale || len(whole) > 16 {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(whole+fraction+strings.Repeat("0", t.scale-len(fraction)), 10, 63)
-	if err != nil || n > maxAmount {
-		return 0, false
-	}
-	return int64(n), true
-}
-
-// plainMarks are what may stand between thousands besides a point or a comma.
-var plainMarks = strings.NewReplacer(nbsp, " ", "\u202f", " ", "\u2009", " ", "’", "'")
-
-// split parts an amount at its decimal mark: the last point or comma, unless exactly
-// three digits follow and it could as well group thousands.
-func split(text string, scale int) (whole, fraction string) {
-	at := strings.LastIndexAny(text, ".,")
-	if at < 0 {
-		return ungrouped(text, " '"), ""
-	}
-	whole, fraction = text[:at], text[at+1:]
-	mark := text[at : at+1]
-	if len(fraction) == 3 && scale == 3 && mark == "," && !strings.ContainsAny(whole, "., '") {
-		return "", "" // 12,500 dinars: twelve and a half, or twelve thousand five hundred
-	}
-	if len(fraction) == 3 && scale != 3 || strings.Contains(whole, mark) {
-		whole, fraction = text, ""
-	}
-	return ungrouped(whole, "., '"), fraction
-}
-
-// ungrouped takes the marks between thousands out, or returns "" where they do not
-// stand there: 0,500 is a half to whoever types it.
-func ungrouped(whole, marks string) string {
-	mark := strings.IndexAny(whole, marks)
-	if mark < 0 {
-		return whole
-	}
-	parts := strings.Split(whole, whole[mark:mark+1])
-	for i, part := range parts {
-		if (i > 0 && len(part) != 3) || len(part) == 0 || len(part) > 3 || (i == 0 && part[0] == '0') {
-			return ""
-		}
-	}
-	return strings.Join(parts, "")
-}
-
 // Time writes an instant in a time zone: 21 Nov 2026, 14:05.
 func Time(t time.Time, zone *time.Location) string { return t.In(zone).Format("2 Jan 2006, 15:04") }
 
 // Date writes the day of an instant in a time zone: 21 Nov 2026.
 func Date(t time.Time, zone *time.Location) string { return t.In(zone).Format("2 Jan 2006") }
+
+// Moment writes an instant by its distance in days: Today, 14:05; Tomorrow, 08:00; 21 Nov,
+// 14:05; and with its year where that is another one.
+func Moment(t, now time.Time, zone *time.Location) string {
+	t, now = t.In(zone), now.In(zone)
+	day, clock := "2 Jan, ", "15:04"
+	for label, days := range map[string]int{"Yesterday": -1, "Today": 0, "Tomorrow": 1} {
+		if t.Format(time.DateOnly) == now.AddDate(0, 0, days).Format(time.DateOnly) {
+			return label + ", " + t.Format(clock)
+		}
+	}
+	if t.Year() != now.Year() {
+		day = "2 Jan 2006, "
+	}
+	return t.Format(day + clock)
+}
 
 // Ago writes how long ago something was, for the last week, and its day before that.
 func Ago(t, now time.Time, zone *time.Location) string {

@@ -1,0 +1,175 @@
+package page
+
+import (
+	"strconv"
+	"strings"
+
+	"example.com/loyalty/views/ui"
+)
+
+// TypedAmount is an amount that a person typed, as far as it could be read.
+type TypedAmount struct {
+	State    AmountState
+	Cents    int64           // where it was read, in the currency's smallest unit
+	Readings []AmountReading // where it is ambiguous: the two
+	typed    string
+	currency string
+}
+
+// AmountState says how far a typed amount could be read.
+type AmountState int
+
+// The states. Only a read amount may be recorded.
+const (
+	AmountUnreadable AmountState = iota
+	AmountRead
+	AmountAmbiguous
+)
+
+// AmountReading is one of the two amounts that an ambiguous text can mean.
+type AmountReading struct {
+	Cents int64
+	Text  string // fills the field in; an exact decimal reading stays as it was typed
+	Cut   bool   // the text has more decimals than the currency, and this leaves them out
+}
+
+// maxAmount is above every limit in core, and safe to multiply.
+const maxAmount = 1 << 52
+
+// ParseAmount reads an amount as people type it: 24.50, 24,5, 1 234.50, 1.234,50, €24.
+//
+// One point or comma before exactly three digits, as in 12,505 or 12.505, is ambiguous in
+// every currency that has decimals: it may group thousands or begin the decimals, and a
+// guess could be wrong by a factor of a thousand. In a currency with two decimals the second
+// reading means that one digit too many was typed. In a currency without decimals the mark
+// can only group. A space or an apostrophe is never a decimal mark.
+func ParseAmount(text, currency string) TypedAmount {
+	t := tenderOf(currency)
+	text = strings.TrimSpace(text)
+	for _, mark := range []string{t.symbol, currency} {
+		text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSuffix(text, mark), mark))
+	}
+	typed := TypedAmount{typed: text, currency: currency}
+	plain := plainMarks.Replace(text)
+	at := strings.LastIndexAny(plain, ".,")
+	if at < 0 {
+		return typed.read(t.cents(ungrouped(plain, " '"), ""))
+	}
+	whole, decimals, mark := plain[:at], plain[at+1:], plain[at:at+1]
+	digits := ungrouped(plain, "., '")
+	switch {
+	case digits != "" && !strings.Contains(whole, mark) && t.scale > 0:
+		return typed.ambiguous(t, digits, whole, decimals)
+	case digits != "":
+		return typed.read(t.cents(digits, ""))
+	case strings.Contains(whole, mark):
+		return typed
+	}
+	return typed.read(t.cents(ungrouped(whole, "., '"), decimals))
+}
+
+// plainMarks are what may stand between thousands besides a point or a comma.
+var plainMarks = strings.NewReplacer(nbsp, " ", "\u202f", " ", "\u2009", " ", "’", "'")
+
+// ungrouped takes the marks between thousands out, or returns "" where they do not group
+// them: 0,500 can only be a half.
+func ungrouped(whole, marks string) string {
+	mark := strings.IndexAny(whole, marks)
+	if mark < 0 {
+		return whole
+	}
+	parts := strings.Split(whole, whole[mark:mark+1])
+	for i, part := range parts {
+		if (i > 0 && len(part) != 3) || len(part) == 0 || len(part) > 3 || (i == 0 && part[0] == '0') {
+			return ""
+		}
+	}
+	return strings.Join(parts, "")
+}
+
+// cents puts an amount together, and is false where it is none, or has a fraction of the
+// smallest unit.
+func (t tender) cents(whole, decimals string) (int64, bool) {
+	if whole == "" || len(decimals) > t.scale || len(whole) > 16 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(whole+decimals+strings.Repeat("0", t.scale-len(decimals)), 10, 63)
+	return int64(n), err == nil && n <= maxAmount
+}
+
+func (a TypedAmount) read(cents int64, ok bool) TypedAmount {
+	if ok {
+		a.State, a.Cents = AmountRead, cents
+	}
+	return a
+}
+
+// ambiguous is an amount whose one mark may group thousands or begin the decimals.
+func (a TypedAmount) ambiguous(t tender, digits, whole, decimals string) TypedAmount {
+	grouped := AmountReading{Text: digits}
+	decimal := AmountReading{Text: a.typed}
+	if t.scale < len(decimals) {
+		decimals = decimals[:t.scale]
+		decimal.Text, decimal.Cut = whole+"."+decimals, true
+	}
+	var ok bool
+	if grouped.Cents, ok = t.cents(digits, ""); !ok {
+		return a
+	}
+	if decimal.Cents, ok = t.cents(whole, decimals); !ok {
+		return a
+	}
+	a.State, a.Readings = AmountAmbiguous, []AmountReading{grouped, decimal}
+	return a
+}
+
+// Question asks which of its readings an ambiguous amount means.
+func (a TypedAmount) Question() string {
+	grouped, decimal := Money(a.Readings[0].Cents, a.currency), Money(a.Readings[1].Cents, a.currency)
+	if a.Readings[1].Cut {
+		return "“" + a.typed + "” could mean " + grouped + ", or " + decimal + " with a digit too many. Choose one."
+	}
+	return "“" + a.typed + "” could mean " + grouped + " or " + decimal + ". Choose one."
+}
+
+// chosen is the amount with the reading that was chosen for it, and what then fills the field
+// in. A choice for another text, or of an amount that this one cannot mean, changes nothing.
+func (a TypedAmount) chosen(choice string) (amount TypedAmount, text string, ok bool) {
+	for _, r := range a.Readings {
+		if choice == a.choice(r) {
+			a.State, a.Cents, a.Readings = AmountRead, r.Cents, nil
+			return a, r.Text, true
+		}
+	}
+	return a, "", false
+}
+
+// choice names a reading of this text: 12,505=1250500.
+func (a TypedAmount) choice(r AmountReading) string {
+	return a.typed + "=" + strconv.FormatInt(r.Cents, 10)
+}
+
+// AmountExample is an amount as it can be typed: 24.50.
+func AmountExample(currency string) string {
+	switch Decimals(currency) {
+	case 0:
+		return "2450"
+	case 2:
+		return "24.50"
+	}
+	return "24.5"
+}
+
+// show lets a field tell how its amount was read, or ask.
+func (a TypedAmount) show(f *ui.Field) {
+	switch a.State {
+	case AmountRead:
+		f.Read = Money(a.Cents, a.currency)
+	case AmountAmbiguous:
+		f.Question = a.Question()
+		for _, r := range a.Readings {
+			f.Readings = append(f.Readings, ui.Reading{Label: Money(r.Cents, a.currency), Choice: a.choice(r), Text: r.Text})
+		}
+	case AmountUnreadable:
+	}
+}

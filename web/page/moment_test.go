@@ -1,0 +1,72 @@
+package page_test
+
+import (
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/web/page"
+)
+
+// A moment near the present is written by its day's name, in the days of the zone.
+func TestMoment(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("Europe/Stockholm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, zone)
+	for _, c := range []struct {
+		at   time.Time
+		want string
+	}{
+		{now.Add(-12 * time.Hour), "Today, 00:00"},
+		{now.Add(-12*time.Hour - time.Minute), "Yesterday, 23:59"},
+		{now.Add(-36*time.Hour - time.Minute), "30 Dec 2025, 23:59"},
+		{now.Add(12 * time.Hour).UTC(), "Tomorrow, 00:00"},
+		{now.Add(36 * time.Hour), "3 Jan, 00:00"},
+		{now.AddDate(1, 0, 0), "1 Jan 2027, 12:00"},
+	} {
+		if got := page.Moment(c.at, now, zone); got != c.want {
+			t.Errorf("%s is %q, want %q", c.at, got, c.want)
+		}
+	}
+}
+
+// A date and a time of day are an instant of their zone; what is wrong with either is noted
+// for the field that core knows.
+func TestAMomentThatIsTyped(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("Europe/Stockholm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const unreadable = "The send at field must be a date and a time such as 2026-11-21 and 08:00."
+	for _, c := range []struct{ date, clock, want, wrong string }{
+		{"2026-07-01", "08:30", "2026-07-01T06:30:00Z", ""},
+		{"2026-12-01", " 23:59 ", "2026-12-01T22:59:00Z", ""},
+		{"2026-03-29", "02:30", "2026-03-29T01:30:00Z", ""}, // which the clocks skip
+		{"", "08:30", "", "The send at field is required."},
+		{"2026-07-01", "", "", "The send at field is required."},
+		{"2026-07-01", "8 o'clock", "", unreadable},
+		{"2026-07-01", "24:00", "", unreadable},
+		{"1 July", "08:30", "", unreadable},
+		{"1 July", "", "", unreadable},
+	} {
+		form := page.Query(url.Values{"date": {c.date}, "time": {c.clock}})
+		got := ""
+		if at := form.Moment("date", "time", "send_at", zone); at != nil {
+			got = at.UTC().Format(time.RFC3339)
+		}
+		var want core.Fields
+		if c.wrong != "" {
+			want = core.Fields{"send_at": {c.wrong}}
+		}
+		if diff := cmp.Diff(want, form.Unreadable); got != c.want || diff != "" {
+			t.Errorf("%s %s is %q, want %q\n%s", c.date, c.clock, got, c.want, diff)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package page
+
+import (
+	"strings"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+)
+
+// Worth is what a voucher is worth, in the words of its customer: "€ 5.00" and "off your
+// order".
+type Worth struct {
+	Symbol string // of the currency, before the value; "" for none
+	Value  string // "5.00", "20%", "40" or the name of a reward
+	What   string
+}
+
+// WorthOf says what a voucher with that benefit is worth.
+func WorthOf(b coupon.Benefit, rewardName *string, currency string) Worth {
+	switch b.BenefitType {
+	case coupon.Points:
+		return Worth{Value: Number(*b.BenefitValue), What: unit(*b.BenefitValue, "point", "points")}
+	case coupon.Stamps:
+		return Worth{Value: Number(*b.BenefitValue), What: unit(*b.BenefitValue, "stamp", "stamps")}
+	case coupon.Percent:
+		return Worth{Value: Number(*b.BenefitValue) + "%", What: "off your order"}
+	case coupon.Amount:
+		symbol, value, _ := strings.Cut(Money(*b.BenefitValue, currency), nbsp)
+		return Worth{Symbol: symbol, Value: value, What: "off your order"}
+	case coupon.Reward:
+	}
+	w := Worth{What: "for free"}
+	if rewardName != nil {
+		w.Value = *rewardName
+	}
+	return w
+}
+
+func unit(n int64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// Amount is the value with its currency: "€ 5.00".
+func (w Worth) Amount() string {
+	if w.Symbol == "" {
+		return w.Value
+	}
+	return w.Symbol + nbsp + w.Value
+}
+
+// String is the worth as one line: "€ 5.00 off your order".
+func (w Worth) String() string { return w.Amount() + " " + w.What }
+
+// LastDay writes the day that ends at an instant: "6 Jan 2027". Where none ends, it adds the
+// time.
+func LastDay(end time.Time, zone *time.Location) string {
+	year, month, day := end.In(zone).Date()
+	if core.StartOfDay(year, month, day, zone).Equal(end) {
+		return Date(end.Add(-time.Millisecond), zone)
+	}
+	return Time(end, zone)
+}
+
+// DaysLeft counts the days from today to the last day before end: 0 on the last day.
+func DaysLeft(now, end time.Time, zone *time.Location) int {
+	return int(calendarDay(end.Add(-time.Millisecond), zone).Sub(calendarDay(now, zone)) / (24 * time.Hour))
+}
+
+// calendarDay is the local day of an instant as a day of UTC, where every day has 24 hours.
+func calendarDay(at time.Time, zone *time.Location) time.Time {
+	year, month, day := at.In(zone).Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+}
+
+// CodeGroups is a voucher's code in groups, which are easier to read out and to type. The
+// panel accepts the code with and without spaces.
+func CodeGroups(id core.ID) (groups []string) {
+	const group = 5
+	code := id.String()
+	for len(code) > group+1 { // 26 letters: the last group has six
+		groups, code = append(groups, code[:group]), code[group:]
+	}
+	return append(groups, code)
+}
