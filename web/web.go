@@ -22,16 +22,21 @@ import (
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/mailbox"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/platform"
+	"example.com/loyalty/web/portal"
 )
 
 // Config is what the front door leads to.
 type Config struct {
 	Names   host.Names
-	Tenants http.Handler   // every other page of the hosts of tenants
+	Portal  http.Handler   // customers' own pages, on the hosts of tenants
+	Tenants http.Handler   // every other page there
 	API     http.Handler   // everything under /api/
 	Mailbox *mailbox.Pages // nil: mails are sent, or are not for this machine to read
-	Address func(*http.Request) string
-	Ready   func(context.Context) error // nil when the database can be used
+	// Platform are the pages of those who run the platform, to a browser on this machine.
+	Platform *platform.Pages // nil: there are none
+	Address  func(*http.Request) string
+	Ready    func(context.Context) error // nil when the database can be used
 	// Observe counts an answered request, by the first part of its path.
 	Observe func(area, method string, status int, took time.Duration)
 	Now     func() time.Time
@@ -62,11 +67,15 @@ func Plain(c Config, refusals http.Handler) http.Handler { return c.traced(refus
 // host that nobody knows gets.
 func (c Config) byHost(base http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if slug, known := c.Names.Slug(r.Host); known && slug != "" {
+		slug, known := c.Names.Slug(r.Host)
+		switch {
+		case !known || slug == "":
+			base.ServeHTTP(w, r)
+		case slices.Contains(portal.Areas, area(r.URL.Path)):
+			c.Portal.ServeHTTP(w, r)
+		default:
 			c.Tenants.ServeHTTP(w, r)
-			return
 		}
-		base.ServeHTTP(w, r)
 	})
 }
 
@@ -78,6 +87,9 @@ func pages(c Config) http.Handler {
 	docs.New(c.Names.Base()).Mount(e)
 	if c.Mailbox != nil {
 		c.Mailbox.Mount(e)
+	}
+	if c.Platform != nil {
+		c.Platform.Mount(e)
 	}
 	return e
 }
@@ -149,7 +161,7 @@ func (c Config) traced(next http.Handler) http.Handler {
 
 // areas are the first parts of paths that are named in logs and figures; a stranger
 // can make up any number of others.
-var areas = []string{"admin", "api", "docs", "mail", "static", "problems", "healthz", "readyz"}
+var areas = append([]string{"admin", "api", "docs", "mail", "platform", "static", "problems", "healthz", "readyz"}, portal.Areas...)
 
 // area is the first part of a path.
 func area(path string) string {

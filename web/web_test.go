@@ -43,6 +43,8 @@ func newDoor(t *testing.T) *door {
 			w.WriteHeader(http.StatusTeapot)
 			_, _ = io.WriteString(w, "the API")
 		}),
+		Portal:  says("a customer's page"),
+		Tenants: says("the panel"),
 		Address: host.ClientAddress(nil),
 		Ready:   func(context.Context) error { return nil },
 		Observe: func(area, method string, status int, took time.Duration) {
@@ -52,6 +54,14 @@ func newDoor(t *testing.T) *door {
 		Log: slog.New(slog.NewJSONHandler(d.log, nil)),
 	}
 	return d
+}
+
+// says answers with a text.
+func says(text string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		_, _ = io.WriteString(w, text)
+	})
 }
 
 func ask(h http.Handler, method, url string) *httptest.ResponseRecorder {
@@ -98,6 +108,7 @@ func TestAreas(t *testing.T) {
 		{"GET", "/problems/out-of-stock", page, 200, "/problems", "problems"},
 		{"GET", "/problems/hush", page, 404, "/problems", "problems"},
 		{"GET", "/mail/hush", page, 404, "/mail", "mail"},
+		{"GET", "/platform/hush", page, 404, "/platform", "platform"},
 		{"GET", "/card/hush", page, 404, "/other", "other"},
 		{"GET", "/hush", page, 404, "/other", "other"},
 		{"POST", "/problems", page, 404, "/problems", "problems"},
@@ -135,6 +146,34 @@ func TestAreas(t *testing.T) {
 				t.Errorf("the log tells a secret: %s", d.log)
 			}
 		})
+	}
+}
+
+// "Customers' own pages on the tenant's host, mounted beside the panel": links hold secrets, so
+// the log names no more of a path than its first part.
+func TestCustomersPages(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]struct{ says, path string }{
+		"https://demo.loyalty.example/v/hush":                  {"a customer's page", "/v"},
+		"https://demo.loyalty.example/v":                       {"a customer's page", "/v"},
+		"https://demo.loyalty.example/unsubscribe/hush?hush":   {"a customer's page", "/unsubscribe"},
+		"https://demo.loyalty.example/brand/165c47.css":        {"a customer's page", "/brand"},
+		"https://demo.loyalty.example/vhush":                   {"the panel", "/other"},
+		"https://demo.loyalty.example/admin/vouchers/hush":     {"the panel", "/admin"},
+		"https://demo.loyalty.example/":                        {"the panel", "/"},
+		"https://loyalty.example/v/hush":                       {"", "/v"},
+		"https://loyalty.example/unsubscribe/hush":             {"", "/unsubscribe"},
+		"https://demo.elsewhere.example/unsubscribe/hush":      {"", "/unsubscribe"},
+		"https://deeper.demo.loyalty.example/unsubscribe/hush": {"", "/unsubscribe"},
+	} {
+		d := newDoor(t)
+		got := ask(web.New(d.Config), http.MethodGet, url)
+		if want.says == "" && got.Code != http.StatusNotFound || want.says != "" && got.Body.String() != want.says {
+			t.Errorf("%s: %d %s", url, got.Code, got.Body)
+		}
+		if l := d.line(t); l.Path != want.path || strings.Contains(d.log.String(), "hush") {
+			t.Errorf("%s: logged %s", url, d.log)
+		}
 	}
 }
 

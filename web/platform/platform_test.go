@@ -1,0 +1,352 @@
+package platform_test
+
+import (
+	"html"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/PuerkitoBio/goquery"
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/web/host"
+	"example.com/loyalty/web/platform"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// desk is the base host of an installation as an operator on that machine sees it.
+type desk struct {
+	e  *echo.Echo
+	db *db.DB
+	by core.Actor
+}
+
+func newDesk(t *testing.T) desk {
+	t.Helper()
+	d := dbtest.OwnDB(t)
+	names, err := host.Parse("https://loyalty.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := desk{echo.New(), d, dbtest.Tenant(t, d)}
+	platform.New(jobs, names, host.ClientAddress(nil), d.Now, time.UTC).Mount(k.e)
+	return k
+}
+
+// add puts a job into the queue as it is.
+func (k desk) add(t *testing.T, queue, state, scheduled, reason string) (id string) {
+	t.Helper()
+	err := k.db.Pool().QueryRow(t.Context(), `
+		insert into river.river_job (args, kind, queue, state, attempt, max_attempts, scheduled_at, attempted_at, finalized_at, metadata, errors)
+		values ('{"secret": "hush"}', 'mail_delivery', $1, $2::text::river.river_job_state, 2, 150, now() + $3::text::interval, now() - interval '4 s',
+			case when $2 in ('discarded', 'cancelled', 'completed') then now() - interval '2 h' end, jsonb_build_object('tenant', $4::bigint),
+			case when $5 <> '' then array[jsonb_build_object('at', now(), 'attempt', 2, 'error', $5::text, 'trace', '')] end)
+		returning id::text`, queue, state, scheduled, k.by.Tenant.ID, reason).Scan(&id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func (k desk) state(t *testing.T, id string) (state string) {
+	t.Helper()
+	if err := k.db.Pool().QueryRow(t.Context(), "select state::text from river.river_job where id = $1::text::bigint", id).Scan(&state); err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+func (k desk) ask(method, path string, change func(*http.Request)) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, nil)
+	r.RemoteAddr, r.Host = "127.0.0.1:5000", "loyalty.example"
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	if change != nil {
+		change(r)
+	}
+	w := httptest.NewRecorder()
+	k.e.ServeHTTP(w, r)
+	return w
+}
+
+func (k desk) get(t *testing.T, path string) *goquery.Document {
+	t.Helper()
+	w := k.ask(http.MethodGet, path, nil)
+	if w.Code != http.StatusOK || w.Header().Get("Cache-Control") != "no-store" {
+		t.Fatalf("%s = %d %v", path, w.Code, w.Header())
+	}
+	return k.read(t, w)
+}
+
+func (k desk) read(t *testing.T, w *httptest.ResponseRecorder) *goquery.Document {
+	t.Helper()
+	if strings.Contains(w.Body.String(), "hush") {
+		t.Error("the page shows the arguments of a job")
+	}
+	page, err := goquery.NewDocumentFromReader(strings.NewReader(w.Body.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
+
+var tag = regexp.MustCompile(`<[^>]*>`)
+
+// words are those of some elements, apart.
+func words(s *goquery.Selection) string {
+	var all []string
+	s.Each(func(_ int, e *goquery.Selection) {
+		source, _ := e.Html() // what was parsed can be written
+		all = append(all, strings.Fields(html.UnescapeString(tag.ReplaceAllString(source, " ")))...)
+	})
+	return strings.Join(all, " ")
+}
+
+// ids are the jobs that a page lists, in order.
+func ids(page *goquery.Document) []string {
+	return page.Find(".jobs tbody tr").Map(func(_ int, row *goquery.Selection) string {
+		return strings.TrimPrefix(row.AttrOr("id", ""), "job-")
+	})
+}
+
+// "It shows a summary per queue (waiting, running, failed, oldest), filters by state and
+// queue, a table (newest first)".
+func TestJobs(t *testing.T) {
+	t.Parallel()
+	k := newDesk(t)
+	long := strings.Repeat("a reason ", 30)
+	waiting := k.add(t, "mail", "available", "-5 min", "")
+	planned := k.add(t, "sends", "scheduled", "3 h", "")
+	retrying := k.add(t, "mail", "retryable", "20 s", "connection refused")
+	running := k.add(t, "imports", "running", "0", "")
+	failed := k.add(t, "mail", "discarded", "0", long)
+	cancelled := k.add(t, "sends", "cancelled", "0", "")
+	k.add(t, "upkeep", "completed", "0", "")
+
+	page := k.get(t, "/platform/jobs")
+	if got, want := ids(page), []string{cancelled, failed, running, retrying, planned, waiting}; !slices.Equal(got, want) {
+		t.Errorf("listed %v, want %v", got, want)
+	}
+	cards := page.Find(".queue").Map(func(_ int, q *goquery.Selection) string { return words(q) })
+	want := []string{
+		"Mail Waiting 2 Running 0 Failed 2 Oldest waiting 5 min", "Sends Waiting 1 Running 0 Failed 0 No job is due",
+		"Imports Waiting 0 Running 1 Failed 0 No job is due", "Upkeep Waiting 0 Running 0 Failed 0 No job is due",
+	}
+	if !slices.Equal(cards, want) {
+		t.Errorf("the queues are %q", cards)
+	}
+	for id, want := range map[string]struct {
+		words   []string
+		buttons string
+	}{
+		waiting:   {[]string{"Mail delivery", "Mail · " + waiting, k.by.Tenant.Name, "Waiting", "Due 5 min ago", "Attempt 2 of 150"}, "Cancel"},
+		planned:   {[]string{"Waiting", "Starts in 2 h"}, "Cancel"},
+		retrying:  {[]string{"Retrying", "Next attempt in 1", "connection refused"}, "Retry Cancel"},
+		running:   {[]string{"Running", "Last active just now"}, "Cancel"},
+		failed:    {[]string{"Failed", "Failed 2 h ago"}, "Retry"},
+		cancelled: {[]string{"Cancelled 2 h ago"}, "Retry"},
+	} {
+		row := page.Find("#job-" + id)
+		for _, text := range want.words {
+			if !strings.Contains(words(row), text) {
+				t.Errorf("job %s lacks %q: %s", id, text, words(row))
+			}
+		}
+		row.Find(".visually-hidden").Remove()
+		if got := words(row.Find("button")); got != want.buttons {
+			t.Errorf("job %s has the buttons %q, want %q", id, got, want.buttons)
+		}
+	}
+	// "Long error texts folded".
+	details := page.Find("#job-" + failed + " td.job-error details")
+	if short := words(details.Find("summary")); details.Length() != 1 || len(short) > 90 || !strings.HasSuffix(short, "…") || words(details.Find("p")) != strings.TrimSpace(long) {
+		t.Errorf("the error is shown as %q", words(details))
+	}
+	if page.Find("#job-"+retrying+" td.job-error details").Length() != 0 {
+		t.Error("a short error is folded")
+	}
+
+	// Filters lead to the list that they say, and count it.
+	for path, want := range map[string][]string{
+		"?state=queued": {retrying, planned, waiting}, "?state=running": {running}, "?state=failed": {failed, retrying},
+		"?state=cancelled": {cancelled}, "?queue=mail": {failed, retrying, waiting}, "?queue=mail&state=failed": {failed, retrying},
+	} {
+		page := k.get(t, "/platform/jobs"+path)
+		if got := ids(page); !slices.Equal(got, want) {
+			t.Errorf("%s lists %v, want %v", path, got, want)
+		}
+		current := page.Find(".job-filters [aria-current]")
+		if current.Length() != 2 {
+			t.Errorf("%s marks %q", path, words(current))
+		}
+		if count := current.Find(".num"); count.Length() > 0 && words(count) != strconv.Itoa(len(want)) {
+			t.Errorf("%s counts %s, want %d", path, words(count), len(want))
+		}
+	}
+	none := k.get(t, "/platform/jobs?queue=upkeep")
+	if len(ids(none)) != 0 || none.Find(`.empty a[href="/platform/jobs"]`).Length() != 1 {
+		t.Errorf("without jobs the page says %s", words(none.Find("main")))
+	}
+	for _, path := range []string{"/platform/jobs?state=completed", "/platform/jobs?queue=default", "/platform/jobs?cursor=x", "/platform/nowhere"} {
+		if got := k.ask(http.MethodGet, path, nil); got.Code != http.StatusNotFound {
+			t.Errorf("%s = %d", path, got.Code)
+		}
+	}
+	if got := k.ask(http.MethodGet, "/platform", nil); got.Code != http.StatusSeeOther || got.Header().Get("Location") != "/platform/jobs" {
+		t.Errorf("/platform = %d %v", got.Code, got.Header())
+	}
+}
+
+// Page by page and back, with the filter.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	k := newDesk(t)
+	var want []string
+	for range 60 {
+		want = append([]string{k.add(t, "mail", "available", "0", "")}, want...)
+		k.add(t, "imports", "available", "0", "")
+	}
+	page := k.get(t, "/platform/jobs?queue=mail")
+	forward := ids(page)
+	for next := page.Find("a#page-next"); next.Length() > 0; next = page.Find("a#page-next") {
+		page = k.get(t, next.AttrOr("href", ""))
+		forward = append(forward, ids(page)...)
+	}
+	back := ids(page)
+	for prev := page.Find("a#page-previous"); prev.Length() > 0; prev = page.Find("a#page-previous") {
+		page = k.get(t, prev.AttrOr("href", ""))
+		back = append(ids(page), back...)
+	}
+	if !slices.Equal(forward, want) || !slices.Equal(back, want) {
+		t.Errorf("forward %v\nback %v\nwant %v", forward, back, want)
+	}
+}
+
+// The buttons do what they say and lead back to the same part of the list, which says so.
+func TestRetryAndCancel(t *testing.T) {
+	t.Parallel()
+	k := newDesk(t)
+	failed, waiting := k.add(t, "mail", "discarded", "0", "no luck"), k.add(t, "mail", "available", "0", "")
+	for _, c := range []struct{ id, state, button, after, said string }{
+		{failed, "failed", "Retry", "available", "Job " + failed + " will run again"},
+		{waiting, "queued", "Cancel", "cancelled", "Job " + waiting + " was cancelled"},
+	} {
+		page := k.get(t, "/platform/jobs?queue=mail&state="+c.state)
+		form := page.Find("#job-" + c.id + " form").FilterFunction(func(_ int, f *goquery.Selection) bool {
+			return strings.HasPrefix(words(f), c.button)
+		})
+		method, action := form.AttrOr("method", ""), form.AttrOr("action", "")
+		w := k.ask(strings.ToUpper(method), action, nil)
+		to := w.Header().Get("Location")
+		if w.Code != http.StatusSeeOther || !strings.HasPrefix(to, "/platform/jobs?") || !strings.Contains(to, "queue=mail") || !strings.Contains(to, "state="+c.state) {
+			t.Fatalf("%s %s = %d, to %s", method, action, w.Code, to)
+		}
+		if got := k.state(t, c.id); got != c.after {
+			t.Errorf("after %s the job is %s", c.button, got)
+		}
+		if said := words(k.get(t, to).Find("[role=status]")); !strings.HasPrefix(said, c.said) {
+			t.Errorf("the page says %q", said)
+		}
+	}
+	// What can no longer be done is refused, with the list below.
+	running, done := k.add(t, "mail", "running", "0", ""), k.add(t, "mail", "completed", "0", "")
+	for path, want := range map[string]int{
+		"/platform/jobs/" + running + "/retry": 422, "/platform/jobs/" + done + "/retry": 422, "/platform/jobs/" + done + "/cancel": 422,
+		"/platform/jobs/999999/retry": 404, "/platform/jobs/999999/cancel": 404,
+	} {
+		w := k.ask(http.MethodPost, path+"?queue=mail", nil)
+		page := k.read(t, w)
+		if w.Code != want || len(ids(page)) == 0 || page.Find("[role=alert]").Length() != 1 {
+			t.Errorf("%s = %d: %s", path, w.Code, words(page.Find("[role=alert]")))
+		}
+		for _, path := range page.Find(".job-filters a, .queue a").Map(func(_ int, a *goquery.Selection) string { return a.AttrOr("href", "") }) {
+			if !strings.HasPrefix(path, "/platform/jobs") || strings.Contains(path, "retry") {
+				t.Errorf("a filter leads to %s", path)
+			}
+		}
+	}
+	if w := k.ask(http.MethodPost, "/platform/jobs/x/retry", nil); w.Code != http.StatusNotFound {
+		t.Errorf("no number: %d", w.Code)
+	}
+}
+
+// "Only to a browser on this machine that asks for the base host by name", and no other
+// site changes anything through it.
+func TestStrangersGetNothing(t *testing.T) {
+	t.Parallel()
+	k := newDesk(t)
+	failed := k.add(t, "mail", "discarded", "0", "no luck")
+	routes := []string{"GET /platform", "GET /platform/jobs", "HEAD /platform/jobs", "POST /platform/jobs/" + failed + "/retry", "POST /platform/jobs/" + failed + "/cancel"}
+	for _, route := range routes {
+		method, path, _ := strings.Cut(route, " ")
+		for name, change := range map[string]func(*http.Request){
+			"from elsewhere":     func(r *http.Request) { r.RemoteAddr = "192.0.2.7:5000" },
+			"at a tenant's host": func(r *http.Request) { r.Host = "demo.loyalty.example" },
+			"by another name":    func(r *http.Request) { r.Host = "evil.example" },
+			"by its address":     func(r *http.Request) { r.Host = "127.0.0.1" },
+			"forwarded":          func(r *http.Request) { r.RemoteAddr = "192.0.2.7:1"; r.Header.Set("X-Forwarded-For", "127.0.0.1") },
+		} {
+			if got := k.ask(method, path, change); got.Code != http.StatusNotFound || strings.Contains(got.Body.String(), "Mail delivery") {
+				t.Errorf("%s %s = %d", route, name, got.Code)
+			}
+		}
+	}
+	for name, change := range map[string]func(*http.Request){
+		"another site":         func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
+		"a tenant's page":      func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") },
+		"an old browser there": func(r *http.Request) { r.Header.Del("Sec-Fetch-Site"); r.Header.Set("Origin", "https://evil.example") },
+	} {
+		for _, route := range routes[3:] {
+			method, path, _ := strings.Cut(route, " ")
+			if w := k.ask(method, path, change); w.Code != http.StatusForbidden || k.read(t, w).Find("h1").Length() != 1 {
+				t.Errorf("%s by %s = %d", route, name, w.Code)
+			}
+		}
+	}
+	if got := k.state(t, failed); got != "discarded" {
+		t.Errorf("the job is %s", got)
+	}
+	// Every route of the page is among those above.
+	number := regexp.MustCompile(`/\d+/`)
+	for _, r := range k.e.Routes() {
+		if !slices.ContainsFunc(routes, func(route string) bool {
+			return r.Method == echo.RouteNotFound || number.ReplaceAllString(route, "/:id/") == r.Method+" "+r.Path || r.Method == http.MethodHead
+		}) {
+			t.Errorf("%s %s is not tried", r.Method, r.Path)
+		}
+	}
+}
+
+// Nothing of others, and no script or style in the page itself.
+func TestPolicy(t *testing.T) {
+	t.Parallel()
+	k := newDesk(t)
+	w := k.ask(http.MethodGet, "/platform/jobs", nil)
+	policy := w.Header().Get("Content-Security-Policy")
+	for _, part := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "font-src 'self'", "form-action 'self'", "frame-ancestors 'none'"} {
+		if !strings.Contains(policy, part) {
+			t.Errorf("the policy lacks %s: %s", part, policy)
+		}
+	}
+	source := w.Body.String()
+	if strings.Contains(policy, "unsafe") || strings.Contains(source, "style=") || strings.Contains(source, "<style") || strings.Contains(source, "onclick") {
+		t.Errorf("the page has what its policy %s forbids", policy)
+	}
+	if page := k.read(t, w); page.Find(".empty").Length() != 1 || page.Find("title").Text() != "Jobs · Platform" {
+		t.Errorf("without jobs: %s", words(page.Find("main")))
+	}
+}

@@ -1,0 +1,156 @@
+// Package portal serves customers' own pages on the host of their business: a voucher, and
+// the choice whether to get e-mails.
+//
+// Its surprising rule: customers don't sign in; the token in a link is all they need. So
+// pages stay out of caches, search engines and Referer headers. They set no cookie and write
+// no session: one is read only to offer the panel to the business's own staff.
+package portal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/link"
+	"example.com/loyalty/core/session"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/static"
+	views "example.com/loyalty/views/portal"
+	"example.com/loyalty/web/host"
+	"example.com/loyalty/web/page"
+)
+
+// Config is what the pages need.
+type Config struct {
+	Tenants   *tenant.Service
+	Customers *customer.Service
+	Coupons   *coupon.Service
+	Sessions  *session.Service
+	Links     link.Maker
+
+	Names host.Names
+	// Tenant finds the business of a host.
+	Tenant  func(ctx context.Context, slug string) (core.Tenant, error)
+	Address func(*http.Request) string
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// Portal is the pages of all businesses.
+type Portal struct {
+	Config
+	fronts fronts
+}
+
+// requestTime is how long a page may take.
+const requestTime = 15 * time.Second
+
+// New makes the handler of the paths of Areas, on the hosts of tenants.
+func New(c Config) http.Handler {
+	p := &Portal{Config: c}
+	e := echo.New()
+	e.HTTPErrorHandler = p.failed
+	e.Use(headers, page.Compressed(), page.Timely(requestTime))
+	for path, show := range map[string]echo.HandlerFunc{
+		"/v/:token":           p.showVoucher,
+		"/unsubscribe/:token": p.askUnsubscribe,
+		"/brand/:colour":      p.style,
+		"/brand/logo/:hash":   p.logo,
+	} {
+		e.Match([]string{http.MethodGet, http.MethodHead}, path, show)
+	}
+	// From any site: mail programs post here without opening the page (RFC 8058), and the
+	// token is all the permission that it needs.
+	e.POST("/unsubscribe/:token", p.unsubscribe)
+	return e
+}
+
+// Areas are the first parts of the paths that the pages have.
+var Areas = []string{"brand", "unsubscribe", "v"}
+
+// headers allow the page's own styles and pictures, and no script at all.
+func headers(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		h := c.Response().Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("X-Robots-Tag", "noindex, nofollow")
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+		h.Set(echo.HeaderCacheControl, "no-store")
+		h.Add(echo.HeaderVary, "Cookie")
+		return next(c)
+	}
+}
+
+func (p *Portal) frame(f front, title string) views.Frame {
+	v := views.Frame{Title: title, Business: f.Name, Assets: views.Assets{
+		Icon:        static.Path("img/icon.svg"),
+		Font:        static.Path("vendor/inter/inter-latin.woff2"),
+		Stylesheets: []string{static.Path("css/portal.css")},
+	}}
+	if f.Colour != nil {
+		v.Assets.Stylesheets = append(v.Assets.Stylesheets, stylePath(*f.Colour))
+	}
+	if f.LogoHash != nil {
+		v.LogoPath = logoPath(*f.LogoHash)
+	}
+	return v
+}
+
+// render answers with a whole page, or with an error.
+func render(c echo.Context, status int, component templ.Component) error {
+	var html bytes.Buffer
+	if err := component.Render(c.Request().Context(), &html); err != nil {
+		return err
+	}
+	return c.HTMLBlob(status, html.Bytes())
+}
+
+// failed answers an error in words. Every kind of invalid link gets the same answer.
+func (p *Portal) failed(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	ctx := c.Request().Context()
+	front, _ := p.front(c) // if that failed, the page names no business
+	status, n := p.explain(c, err)
+	n.Frame = p.frame(front, n.Title)
+	if err := render(c, status, views.NoticePage(n)); err != nil {
+		p.Log.ErrorContext(ctx, "error page failed", slog.Any("error", err))
+		_ = c.String(http.StatusInternalServerError, "Something went wrong on our side. Please try again in a moment.")
+	}
+}
+
+func (p *Portal) explain(c echo.Context, err error) (status int, n views.Notice) {
+	ctx := c.Request().Context()
+	var fault *echo.HTTPError
+	switch {
+	case errors.Is(err, core.ErrNotFound), errors.As(err, &fault) && fault.Code == http.StatusNotFound:
+		n.Title = "This link doesn't work"
+		n.Words = "It may be incomplete, or it is no longer valid. Open the link in your e-mail again, or ask at the till."
+		return http.StatusNotFound, n
+	case fault != nil && fault.Code < http.StatusInternalServerError:
+		n.Title = "This isn't possible"
+		n.Words = "Open the link in your e-mail again."
+		return fault.Code, n
+	case core.IsKind(err, core.KindUnavailable):
+		p.Log.WarnContext(ctx, "page unavailable", slog.Any("error", err))
+		n.Title, n.Words = "Not available right now", "Try again in a moment."
+		return http.StatusServiceUnavailable, n
+	}
+	p.Log.ErrorContext(ctx, "page failed", slog.Any("error", err))
+	n.Title = "Something went wrong"
+	n.Words = "Try again in a moment. If it persists, quote this ID."
+	n.Request = c.Response().Header().Get(echo.HeaderXRequestID)
+	return http.StatusInternalServerError, n
+}

@@ -1,0 +1,110 @@
+package portal
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/session"
+	views "example.com/loyalty/views/portal"
+	"example.com/loyalty/web/page"
+)
+
+// showVoucher shows a voucher's worth, its state and, while it is valid, the code for the till.
+func (p *Portal) showVoucher(c echo.Context) error {
+	front, err := p.front(c)
+	if err != nil {
+		return err
+	}
+	found, err := p.Coupons.OpenVoucher(c.Request().Context(), front.Tenant, c.Param("token"))
+	if err != nil {
+		return err
+	}
+	v, err := p.voucher(front, found)
+	if err != nil {
+		return err
+	}
+	if v.Staff, err = p.staff(c, front.Slug, found); err != nil {
+		return err
+	}
+	return render(c, http.StatusOK, views.VoucherPage(v))
+}
+
+func (p *Portal) voucher(f front, found coupon.ShownVoucher) (views.Voucher, error) {
+	worth := page.WorthOf(found.Benefit, found.RewardName, f.Currency)
+	v := views.Voucher{
+		Frame:  p.frame(f, "Voucher: "+worth.String()),
+		Symbol: worth.Symbol, Value: worth.Value, What: worth.What,
+		Customer: found.CustomerName, Coupon: found.CouponName, Code: page.CodeGroups(found.ID),
+	}
+	if found.Description != nil {
+		v.Description = *found.Description
+	}
+	if found.ExpiresAt != nil {
+		v.Until = page.LastDay(*found.ExpiresAt, f.TimeZone)
+	}
+	refusal := found.Refusal()
+	switch {
+	case refusal == nil:
+		v.State = views.Valid
+	case errors.Is(refusal, coupon.ErrAlreadyRedeemed):
+		v.State, v.Ended = views.Used, "Used on "+page.Time(*found.RedeemedAt, f.TimeZone)
+		return v, nil
+	case errors.Is(refusal, coupon.ErrVoucherExpired):
+		v.State, v.Ended = views.Expired, "Expired on "+v.Until
+		return v, nil
+	case errors.Is(refusal, coupon.ErrCapReached):
+		v.State, v.Words = views.Unavailable, "This offer has been used as often as it can be, so the voucher can't be used at the moment."
+	default:
+		v.State, v.Words = views.Unavailable, f.Name+" has paused this offer, so the voucher can't be used at the moment."
+	}
+	if found.ExpiresAt != nil {
+		v.Left = daysLeft(p.Now(), *found.ExpiresAt, f.TimeZone)
+	}
+	if v.State != views.Valid {
+		return v, nil
+	}
+	token, err := p.Coupons.VoucherToken(f.ID, found)
+	if err != nil {
+		return views.Voucher{}, err
+	}
+	v.QR, err = page.QR(p.Names.Tenant(f.Slug)+"/v/"+token, "QR code of this voucher")
+	return v, err
+}
+
+func daysLeft(now, end time.Time, zone *time.Location) string {
+	switch days := page.DaysLeft(now, end, zone); days {
+	case 0:
+		return "Last day"
+	case 1:
+		return "1 day left"
+	default:
+		return strconv.Itoa(days) + " days left"
+	}
+}
+
+// staff offers the panel to staff who scanned a customer's code with their phone. It reads
+// the session and neither writes nor prolongs it.
+func (p *Portal) staff(c echo.Context, slug string, found coupon.ShownVoucher) (*views.Staff, error) {
+	cookie, err := c.Cookie(session.Cookie)
+	if err != nil {
+		return nil, nil //nolint:nilnil,nilerr // not signed in
+	}
+	person, err := p.Sessions.Actor(c.Request().Context(), cookie.Value, slug)
+	if errors.Is(err, core.ErrUnauthenticated) {
+		return nil, nil //nolint:nilnil // the session has ended
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &views.Staff{Name: person.Name, Path: "/admin/vouchers/" + found.ID.String(), Link: "Redeem this voucher"}
+	if found.Refusal() != nil {
+		s.Link = "Open in the panel"
+	}
+	return s, nil
+}

@@ -1,0 +1,381 @@
+package portal_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/session"
+	"example.com/loyalty/web/page"
+)
+
+// "The voucher page: worth largest, state, “Valid until”, “For …”, QR with the code under it,
+// “Show this at the till”, days left, the coupon's description."
+func TestAValidVoucher(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	v := s.sent(t, off())
+	got := s.get(t, "/v/"+v.token)
+	got.wellFormed(t)
+	until := page.LastDay(*v.ExpiresAt, s.by.Tenant.TimeZone)
+	if said, want := got.words("article"), s.by.Tenant.Name+" Valid € 5.00 off your order Valid until "+until+" For Anna Lind<b>qvist "+
+		strings.Join(page.CodeGroups(v.ID), " ")+" Show this at the till"; said != want {
+		t.Errorf("the voucher says %q, want %q", said, want)
+	}
+	if said := got.words(".about"); said != "39 days left Autumn <b> For one order of € 10.00 or more. Not on Sundays." {
+		t.Errorf("about it: %q", said)
+	}
+	want, err := page.QR(s.origin()+"/v/"+v.token, "QR code of this voucher")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := got.Find("article svg.qr")
+	if path, _ := code.Find("path").Attr("d"); path != want.Path || code.AttrOr("aria-label", "") != want.Label {
+		t.Errorf("the QR code is another: %s", code.AttrOr("aria-label", ""))
+	}
+	if strings.Join(page.CodeGroups(v.ID), "") != v.ID.String() {
+		t.Errorf("the code is %q", page.CodeGroups(v.ID))
+	}
+	if small := s.get(t, "/v/"+strings.ToLower(v.token)); small.Body.String() != got.Body.String() {
+		t.Error("in small letters the link shows something else")
+	}
+}
+
+// The worth comes first for every benefit, and long names are drawn smaller.
+func TestTheWorthOfAVoucher(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	name := "A slice of the whole grain cinnamon bun cake"
+	made, err := s.rewards.Add(t.Context(), s.by, reward.New{Name: &name, PointsCost: new(int64(10))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range map[string]struct{ worth, size string }{
+		"points": {"1,200 points", "large"}, "stamps": {"1,200 stamps", "large"}, "percent": {"20% off your order", "large"},
+		"amount": {"€ 12.00 off your order", "large"}, "reward": {name + " for free", "small"},
+	} {
+		n := coupon.New{Name: new("Treat"), BenefitType: &kind, BenefitValue: new(int64(1200))}
+		if kind == "percent" {
+			n.BenefitValue = new(int64(20))
+		}
+		if kind == "reward" {
+			n.BenefitValue, n.BenefitRewardID = nil, new(made.ID.String())
+		}
+		got := s.get(t, "/v/"+s.sent(t, n).token)
+		if said := got.words(".pass-worth, .pass-what"); said != want.worth || !got.Find(".pass-worth").HasClass(want.size) {
+			t.Errorf("%s: %q, want %+v", kind, said, want)
+		}
+		if said := got.words(".pass-facts"); said != "For Anna Lind<b>qvist" || got.Find(".left").Length() != 0 {
+			t.Errorf("%s that never expires: %q", kind, said)
+		}
+	}
+}
+
+// "Used and expired: state and date, no QR. Inactive coupon or limit reached: says plainly that
+// it can't be used at the moment, no QR."
+func TestTheStatesOfAVoucher(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	limited := off()
+	limited.MaxRedemptions = new(int64(1))
+	used := s.sent(t, limited)
+	full := s.sentTo(t, used.CouponID, s.anna(t).ID)
+	off1 := s.sent(t, off())
+	if _, err := s.Coupons.Redeem(t.Context(), s.by, used.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Coupons.SetActive(t.Context(), s.by, off1.CouponID, false); err != nil {
+		t.Fatal(err)
+	}
+	valid := s.sent(t, off())
+	zone := s.by.Tenant.TimeZone
+	last := valid.ExpiresAt.Add(-time.Minute)
+	redeemed, err := s.Coupons.FindVoucher(t.Context(), s.by, used.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		at          *shop
+		token       string
+		state, says string
+		left        string
+	}{
+		"used":         {s, used.token, "Used", "Used on " + page.Time(*redeemed.RedeemedAt, zone), ""},
+		"expired":      {s.at(t, *valid.ExpiresAt), valid.token, "Expired", "Expired on " + page.Date(last, zone), ""},
+		"used earlier": {s.at(t, valid.ExpiresAt.Add(time.Hour)), used.token, "Used", "Used on " + page.Time(*redeemed.RedeemedAt, zone), ""},
+		"limit reached": {
+			s, full.token, "Not available now", "This offer has been used as often as it can be, so the voucher can't be used at the moment.", "39 days left",
+		},
+		"inactive": {
+			s, off1.token, "Not available now", s.by.Tenant.Name + " has paused this offer, so the voucher can't be used at the moment.", "39 days left",
+		},
+		"last day":       {s.at(t, last), valid.token, "Valid", "", "Last day"},
+		"the day before": {s.at(t, last.AddDate(0, 0, -1)), valid.token, "Valid", "", "1 day left"},
+	} {
+		got := c.at.get(t, "/v/"+c.token)
+		got.wellFormed(t)
+		if said := got.words(".pass-state"); said != c.state {
+			t.Errorf("%s: state %q, want %q", name, said, c.state)
+		}
+		if said := got.words(".pass-ended, .pass-words"); said != c.says {
+			t.Errorf("%s: says %q, want %q", name, said, c.says)
+		}
+		if said := got.words(".left"); said != c.left {
+			t.Errorf("%s: %q, want %q", name, said, c.left)
+		}
+		if codes := got.Find(".qr, .pass-code").Length(); (codes > 0) != (c.state == "Valid") {
+			t.Errorf("%s: %d codes", name, codes)
+		}
+	}
+}
+
+// "Unknown, forged, foreign and revoked tokens: one and the same 404 page."
+func TestALinkThatIsNone(t *testing.T) {
+	t.Parallel()
+	s, other := newShop(t), newShop(t)
+	v, theirs := s.sent(t, off()), other.sent(t, off())
+	gone := s.sent(t, off())
+	s.exec(t, "update loyalty.customer set link_version = link_version + 1 where id = $1", gone.CustomerID)
+	erased := s.sent(t, off())
+	if _, err := s.Customers.Erase(t.Context(), s.by, erased.CustomerID); err != nil {
+		t.Fatal(err)
+	}
+	ulid, signature, _ := strings.Cut(v.token, "-")
+	forged := ulid + "-" + strings.Map(func(r rune) rune {
+		if r == '0' {
+			return '1'
+		}
+		return '0'
+	}, signature)
+	want := s.ask(t, http.MethodGet, "/v/nonsense", "")
+	if want.Code != http.StatusNotFound || want.words("h1") != "This link doesn't work" || want.words(".card-business") != s.by.Tenant.Name {
+		t.Errorf("%d %q", want.Code, want.words("main"))
+	}
+	want.wellFormed(t)
+	unsubscribe := strings.TrimPrefix(s.unsubscribing(t, v.CustomerID), "/unsubscribe/")
+	for name, path := range map[string]string{
+		"an unused ULID":            "/v/01JZZZZZZZZZZZZZZZZZZZZZZZ-" + signature,
+		"forged":                    "/v/" + forged,
+		"of another voucher":        "/v/" + gone.ID.String() + "-" + signature,
+		"of another business":       "/v/" + theirs.token,
+		"revoked":                   "/v/" + gone.token,
+		"an erased customer's":      "/v/" + erased.token,
+		"to unsubscribe":            "/v/" + unsubscribe,
+		"to a voucher":              "/unsubscribe/" + v.token,
+		"without a signature":       "/v/" + ulid,
+		"cut off":                   "/v/" + v.token[:40],
+		"without a token":           "/v/",
+		"with more":                 "/v/" + v.token + "/x",
+		"odd bytes":                 "/v/%ff%00",
+		"a colour that is none":     "/brand/nonsense.css",
+		"a logo that is none":       "/brand/logo/nonsense",
+		"another business's, typed": "/unsubscribe/" + strings.TrimPrefix(other.unsubscribing(t, theirs.CustomerID), "/unsubscribe/"),
+	} {
+		got := s.ask(t, http.MethodGet, path, "")
+		if got.Code != http.StatusNotFound || got.Body.String() != want.Body.String() {
+			t.Errorf("%s: %d %q", name, got.Code, got.words("main"))
+		}
+		if diff := cmp.Diff(want.Header(), got.Header()); diff != "" {
+			t.Errorf("%s: headers (-nonsense +this):\n%s", name, diff)
+		}
+	}
+	if got := s.ask(t, http.MethodDelete, "/v/"+v.token, ""); got.Code != http.StatusMethodNotAllowed {
+		t.Errorf("DELETE = %d", got.Code)
+	}
+	s.by.Tenant.Slug = "no-such-business"
+	if got := s.ask(t, http.MethodGet, "/v/"+v.token, ""); got.Code != http.StatusNotFound || got.Find(".card-business").Length() != 0 {
+		t.Errorf("at the host of no business: %d %q", got.Code, got.words("main"))
+	}
+}
+
+// "No session cookie is set; Cache-Control no-store; noindex; Referrer-Policy no-referrer", and
+// nothing on the page needs more than its policy allows. "HEAD works."
+func TestPagesArePrivate(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	v := s.sent(t, off())
+	for _, path := range []string{"/v/" + v.token, "/v/nonsense", s.unsubscribing(t, v.CustomerID)} {
+		got := s.ask(t, http.MethodGet, path, "")
+		h := got.Header()
+		if h.Get("Cache-Control") != "no-store" || h.Get("Referrer-Policy") != "no-referrer" || !strings.Contains(h.Get("X-Robots-Tag"), "noindex") ||
+			h.Get("X-Frame-Options") != "DENY" || got.Find("meta[name=robots][content=noindex]").Length() != 1 {
+			t.Errorf("%s: %v", path, h)
+		}
+		if policy := h.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'; style-src 'self'") || strings.Contains(policy, "script") {
+			t.Errorf("%s: %q", path, policy)
+		}
+		if len(h.Values("Set-Cookie")) != 0 || got.Find("[style], style, script").Length() != 0 {
+			t.Errorf("%s: a cookie %q, or styles and scripts of its own", path, h.Values("Set-Cookie"))
+		}
+		head := s.ask(t, http.MethodHead, path, "")
+		if head.Code != got.Code || head.Header().Get("Content-Type") != h.Get("Content-Type") {
+			t.Errorf("HEAD %s = %d, GET = %d", path, head.Code, got.Code)
+		}
+		packed := s.ask(t, http.MethodGet, path, "", "Accept-Encoding", "gzip")
+		if packed.Header().Get("Content-Encoding") != "gzip" {
+			t.Errorf("%s: %d bytes are not compressed", path, got.Body.Len())
+		}
+	}
+}
+
+// "A suspended tenant's customer pages stay readable."
+func TestTheVouchersOfASuspendedBusiness(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	v := s.sent(t, off())
+	s.exec(t, "update loyalty.tenant set status = 'suspended' where id = $1", s.by.Tenant.ID)
+	if got := s.get(t, "/v/"+v.token).words(".pass-state"); got != "Valid" {
+		t.Errorf("it is %q", got)
+	}
+	s.get(t, s.unsubscribing(t, v.CustomerID))
+}
+
+// "The tenant's colour and logo", kept by browsers for good: another has another address.
+func TestTheLookOfPages(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	v := s.sent(t, off())
+	const hash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+	s.exec(t, `insert into loyalty.tenant_look (tenant_id, colour, logo, logo_type, logo_hash, updated_at)
+		values ($1, '#ffd400', 'a picture', 'image/png', decode($2, 'hex'), now())`, s.by.Tenant.ID, hash)
+	got := s.get(t, "/v/"+v.token)
+	style, _ := got.Find("link[rel=stylesheet]").Last().Attr("href")
+	css := s.get(t, style)
+	if css.Body.String() != ":root { --brand: #ffd400; --brand-ink: #000000; }\n" || css.Header().Get("Content-Type") != "text/css; charset=utf-8" ||
+		!strings.Contains(css.Header().Get("Cache-Control"), "immutable") {
+		t.Errorf("%s: %v %s", style, css.Header(), css.Body)
+	}
+	logo, _ := got.Find("img.logo").Attr("src")
+	if picture := s.get(t, logo); picture.Body.String() != "a picture" || picture.Header().Get("Content-Type") != "image/png" ||
+		!strings.Contains(picture.Header().Get("Content-Security-Policy"), "sandbox") || !strings.Contains(picture.Header().Get("Cache-Control"), "immutable") {
+		t.Errorf("%s: %v", logo, picture.Header())
+	}
+	if other := newShop(t).ask(t, http.MethodGet, logo, ""); other.Code != http.StatusNotFound {
+		t.Errorf("another business has the logo: %d", other.Code)
+	}
+	// What is changed is seen a little later.
+	s.exec(t, "update loyalty.tenant_look set colour = '#165c47' where tenant_id = $1", s.by.Tenant.ID)
+	if again, _ := s.get(t, "/v/"+v.token).Find("link[rel=stylesheet]").Last().Attr("href"); again != style {
+		t.Errorf("read again at once: %s", again)
+	}
+	s.Now = func() time.Time { return s.db.Now().Add(time.Minute) }
+	later := newShopOn(t, s.db)
+	later.by = s.by
+	if again, _ := later.get(t, "/v/"+v.token).Find("link[rel=stylesheet]").Last().Attr("href"); again != "/brand/165c47.css" {
+		t.Errorf("a minute later: %s", again)
+	}
+}
+
+// signedIn is the cookie of a person of the shop, and its row as text.
+func (s *shop) signedIn(t *testing.T, role core.Role) (cookie string, row func() string) {
+	t.Helper()
+	person := dbtest.Person(t, s.db, s.by, role)
+	cookie = core.NewID(s.db.Now()).String()
+	visit := &session.Visit{Slug: s.by.Tenant.Slug, Address: "192.0.2.1", UserAgent: "test"}
+	visit.SignIn(session.Proof{StaffID: person.StaffID, At: s.db.Now()})
+	ends := s.db.Now().Add(session.Lifetime)
+	data, err := scs.GobCodec{}.Encode(ends, map[string]any{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := session.NewStore(s.db).CommitCtx(session.With(context.WithoutCancel(t.Context()), visit), cookie, data, ends); err != nil {
+		t.Fatal(err)
+	}
+	s.exec(t, "update loyalty.session set last_seen_at = last_seen_at - interval '1 hour' where staff_id = $1", person.StaffID)
+	return session.Cookie + "=" + cookie, func() (row string) {
+		t.Helper()
+		if err := s.db.Pool().QueryRow(t.Context(), "select s::text from loyalty.session s where staff_id = $1", person.StaffID).Scan(&row); err != nil {
+			t.Fatal(err)
+		}
+		return row
+	}
+}
+
+// "A signed-in staff member of that tenant sees a bar “Signed in as … · Redeem this voucher”
+// (read the session cookie without writing or renewing it)."
+func TestStaffWhoScanAVoucher(t *testing.T) {
+	t.Parallel()
+	s, other := newShop(t), newShop(t)
+	v := s.sent(t, off())
+	panel := "/admin/vouchers/" + v.ID.String()
+	cookie, row := s.signedIn(t, core.Cashier)
+	before := row()
+	got := s.get(t, "/v/"+v.token, "Cookie", cookie)
+	if to, _ := got.Find("aside a").Attr("href"); got.words("aside") != "Signed in as A cashier Redeem this voucher" || to != panel {
+		t.Errorf("the bar says %q and leads to %q", got.words("aside"), to)
+	}
+	if row() != before || len(got.Header().Values("Set-Cookie")) != 0 {
+		t.Errorf("the session was written:\n%s\n%s", before, row())
+	}
+	foreign, _ := other.signedIn(t, core.Owner)
+	for name, c := range map[string]string{"a customer": "", "another business's owner": foreign, "nonsense": session.Cookie + "=nonsense"} {
+		if got := s.get(t, "/v/"+v.token, "Cookie", c); got.Find("aside").Length() != 0 {
+			t.Errorf("%s sees %q", name, got.words("aside"))
+		}
+	}
+	if _, err := s.Coupons.Redeem(t.Context(), s.by, v.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.get(t, "/v/"+v.token, "Cookie", cookie).words("aside a"); got != "Open in the panel" {
+		t.Errorf("of a used one: %q", got)
+	}
+}
+
+// "One round trip to the database for customers": what all pages of a business share is read
+// for the first of them.
+func TestRoundTrips(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	s := newShopOn(t, d)
+	v := s.sent(t, off())
+	cookie, _ := s.signedIn(t, core.Cashier)
+	unsubscribe := s.unsubscribing(t, v.CustomerID)
+	var links []string
+	for range 3 {
+		links = append(links, s.unsubscribing(t, s.anna(t).ID))
+	}
+	cold := func() { fresh := newShopOn(t, d); s.pages = fresh.pages }
+	for _, c := range []struct {
+		name string
+		want int
+		do   func()
+	}{
+		{"a voucher", 1, func() { s.get(t, "/v/"+v.token) }},
+		{"a voucher, by staff", 2, func() { s.get(t, "/v/"+v.token, "Cookie", cookie) }},
+		{"a forged link", 1, func() { s.ask(t, http.MethodGet, "/v/"+v.ID.String()+"-00000000000000000000000000", "") }},
+		{"nonsense", 0, func() { s.ask(t, http.MethodGet, "/v/nonsense", "") }},
+		{"unsubscribing, asked", 1, func() { s.get(t, unsubscribe) }},
+		{"unsubscribing", 3, func() {
+			s.ask(t, http.MethodPost, links[0], "")
+			links = links[1:]
+		}},
+		{"a forged link to unsubscribe", 0, func() { s.ask(t, http.MethodPost, "/unsubscribe/"+v.token, "") }},
+		{"unsubscribed already", 4, func() { s.ask(t, http.MethodPost, unsubscribe, "") }},
+		{"the style sheet", 0, func() { s.get(t, "/brand/165c47.css") }},
+	} {
+		var trips int
+		for range 3 { // the first runs prepare statements, and read what pages share
+			before := count()
+			c.do()
+			trips = count() - before
+		}
+		if trips != c.want {
+			t.Errorf("%s: %d round trips, want %d", c.name, trips, c.want)
+		}
+	}
+	cold()
+	before := count()
+	s.get(t, "/v/"+v.token)
+	if trips := count() - before; trips > 3 {
+		t.Errorf("the first voucher of a business: %d round trips, want 3", trips)
+	}
+}
