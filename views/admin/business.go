@@ -13,6 +13,7 @@ type Business struct {
 	Country  ui.Field
 	TimeZone ui.Field
 	Currency ui.Field
+	Ceiling  ui.Field // above which a sale is confirmed
 
 	LookProblem ui.Problem
 	LookBegan   string

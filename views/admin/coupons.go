@@ -21,6 +21,7 @@ type CouponRow struct {
 	Validity string
 	State    ui.Badge
 	Active   bool
+	Send     string // the page that sends it; "" where it can't be sent
 	Became   Became
 }
 
@@ -72,18 +73,12 @@ type CouponDetail struct {
 	Validity    string
 	Active      bool
 	CanEdit     bool
+	Send        string // the page that sends it; "" where it can't be sent
 	Became      Became
 	Facts       []ui.Pair
 	Sends       []SendRow
 	SendsNote   string // where not all are shown
 	Vouchers    RedeemedVouchers
-}
-
-// SendRow is a send of a coupon.
-type SendRow struct {
-	When, By, To           string
-	Sent, Redeemed, Missed string
-	Status                 ui.Badge
 }
 
 // RedeemedVouchers is a page of a coupon's redeemed vouchers.

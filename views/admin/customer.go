@@ -11,6 +11,7 @@ type CustomerDetail struct {
 	Status     ui.Badge
 	Phone      string
 	Email      string
+	Mails      Mails
 	Since      string
 	Points     string
 	Stamps     string
@@ -49,14 +50,22 @@ type TimelineEntry struct {
 	Balance string
 }
 
+// Mails says whether a customer gets coupon e-mails, and what a manager can change about it.
+type Mails struct {
+	Unsubscribed                   string // "Unsubscribed from e-mails since 3 Nov 2026"; "" for those who get them
+	SubscribePath, UnsubscribePath string // "" where that can't be done
+}
+
 // HeldVoucher is a voucher of a customer.
 type HeldVoucher struct {
-	Coupon  string
-	Path    string // of the coupon
-	Benefit string
-	Sent    string
-	Until   string
-	Status  ui.Badge
+	Coupon     string
+	CouponPath string
+	Path       string
+	Benefit    string
+	Sent       string
+	Until      string
+	Status     ui.Badge
+	Redeemable bool
 }
 
 // Adjustment changes a balance by hand.

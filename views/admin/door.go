@@ -36,4 +36,6 @@ type NewPassword struct {
 	Name     *ui.Field
 	Password ui.Field
 	Button   string
+
+	RevokeTokens *ui.Field // a checkbox; nil: they have no API tokens
 }

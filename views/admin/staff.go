@@ -14,6 +14,7 @@ type StaffRow struct {
 	You                     bool
 	Status                  ui.Badge
 	SecondFactor            bool
+	Tokens                  string // how many live API tokens they have
 }
 
 // Invitation invites somebody.
@@ -36,9 +37,11 @@ type StaffDetail struct {
 	Action  string // of the form
 	Role    ui.Field
 	You     bool
+	Tokens  []TokenRow // their live API tokens
 
 	InviteAgain string
 	DropFactor  string
 	Deactivate  string
 	Activate    string
+	RevokeAll   string // the tokens
 }

@@ -64,6 +64,19 @@ type TransactionForm struct {
 	CanAdd   bool // types
 }
 
+// TransactionConfirm asks once more before a large sale is recorded.
+type TransactionConfirm struct {
+	Frame
+	Chosen  Found // the customer
+	Spend   string
+	Award   string
+	Type    string
+	Ceiling string    // what a sale may be without this question
+	Hidden  []ui.Pair // the form as it was sent
+	Confirm ui.Pair   // what confirms that amount, and no other
+	Correct string    // the name of the button that leads back to the form
+}
+
 // Earns says what a sale would earn.
 type Earns struct {
 	Text string // "24 points"; "" where it cannot be said yet

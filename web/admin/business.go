@@ -19,7 +19,10 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-const businessPath = settingsPath + "/business"
+const (
+	businessPath = settingsPath + "/business"
+	ceilingField = "confirm_above_cents"
+)
 
 func (a *Admin) businessRoutes() []route {
 	return []route{
@@ -44,7 +47,10 @@ func (a *Admin) businessPage(c echo.Context, status int, form, look *page.Form) 
 		return err
 	}
 	if form == nil {
-		form = page.Blank(map[string]string{"name": s.Name, "country": text(s.Country), "timezone": s.TimeZone, "currency": s.Currency})
+		form = page.Blank(map[string]string{"name": s.Name, "country": text(s.Country), "timezone": s.TimeZone, "currency": s.Currency, ceilingField: ""})
+		if s.ConfirmAboveCents != nil {
+			form.SetAmount(ceilingField, *s.ConfirmAboveCents, s.Currency)
+		}
 	}
 	if look == nil {
 		look = page.Blank(map[string]string{"colour": text(s.Colour)})
@@ -53,7 +59,8 @@ func (a *Admin) businessPage(c echo.Context, status int, form, look *page.Form) 
 		Settings: a.settings(c, "Business", businessPath), Address: c.Request().Host,
 		Name:    form.Field("name", "Name"),
 		Country: form.Field("country", "Country"), TimeZone: form.Field("timezone", "Time zone"), Currency: form.Field("currency", "Currency"),
-		Colour: look.Field("colour", "Colour"), Logo: look.Field("logo", "Logo"),
+		Ceiling: form.Field(ceilingField, "Confirm sales above"),
+		Colour:  look.Field("colour", "Colour"), Logo: look.Field("logo", "Logo"),
 	}
 	v.Problem, v.LookProblem = form.Problem(), look.Problem()
 	v.Began, v.LookBegan = form.Began(), look.Began()
@@ -67,6 +74,8 @@ func (a *Admin) businessPage(c echo.Context, status int, form, look *page.Form) 
 	if s.HasSales {
 		v.Currency.ReadOnly, v.Currency.Help = true, "There are sales in it, so it stays."
 	}
+	v.Ceiling.Before, v.Ceiling.Mode, v.Ceiling.Autocomplete, v.Ceiling.Optional = page.Symbol(s.Currency), "decimal", "off", true
+	v.Ceiling.Help = "Leave empty to turn confirmation off."
 	v.Colour.Optional, v.Colour.Placeholder, v.Colour.MaxLength = true, "#5746d6", 7
 	v.Colour.Help = "Of the square beside your name, here and on the sign-in page. What stands on it is black or white, whichever can be read."
 	v.Colour.Attributes = map[string]any{"data-colour": "#5746d6", "spellcheck": "false", "autocapitalize": "none"}
@@ -142,14 +151,30 @@ func sentText(form *page.Form, name string) core.Optional[string] {
 	return core.Optional[string]{Set: form.Values.Has(name) && form.Touched(name), Value: form.Filled(name)}
 }
 
+// sentAmount is an amount of an edit, in the currency that the form chooses: one that is not
+// in the form, or was not changed, stays as it is; an empty one is cleared.
+func sentAmount(form *page.Form, name, currency string) core.Optional[int64] {
+	if !form.Values.Has(name) || !form.Touched(name) {
+		return core.Optional[int64]{}
+	}
+	return core.Optional[int64]{Set: true, Value: form.Amount(name, currency)}
+}
+
 func (a *Admin) editBusiness(c echo.Context) error {
 	form, err := page.Read(c)
 	if err != nil {
 		return err
 	}
-	_, err = a.Tenants.EditSettings(c.Request().Context(), page.Actor(c), tenant.SettingsEdit{
+	by := page.Actor(c)
+	currency := form.Value("currency")
+	if !slices.Contains(tenant.Currencies(), currency) {
+		currency = by.Tenant.Currency
+	}
+	ceiling := sentAmount(form, ceilingField, currency)
+	_, err = a.Tenants.EditSettings(c.Request().Context(), by, tenant.SettingsEdit{
 		Name: sentText(form, "name"), Country: sentText(form, "country"),
 		TimeZone: sentText(form, "timezone"), Currency: sentText(form, "currency"),
+		ConfirmAboveCents: ceiling, Unreadable: form.Unreadable,
 	})
 	if form.Refused(err) {
 		return a.businessPage(c, http.StatusUnprocessableEntity, form, nil)
@@ -248,8 +273,5 @@ func (a *Admin) logo(c echo.Context) error {
 		return err
 	}
 	kept(c, "private, max-age=31536000, immutable")
-	h := c.Response().Header()
-	h.Set("Content-Security-Policy", "default-src 'none'; sandbox; frame-ancestors 'none'")
-	h.Set(echo.HeaderXContentTypeOptions, "nosniff")
-	return c.Blob(http.StatusOK, picture.Type, picture.Bytes)
+	return page.Picture(c, picture)
 }

@@ -58,7 +58,7 @@ func (a *Admin) listCoupons(c echo.Context) error {
 	for _, found := range list.Items {
 		v.Rows = append(v.Rows, views.CouponRow{
 			Path: couponPath(found.ID), Name: found.Name, Benefit: benefitInWords(found.Benefit, found.RewardName, by.Tenant.Currency), Validity: validity(found.Coupon, by.Tenant.TimeZone),
-			State: couponStates[found.State], Active: found.Active, Became: became(found),
+			State: couponStates[found.State], Active: found.Active, Send: sendLink(by, found), Became: became(found),
 		})
 	}
 	return a.Render(c, status, views.CouponListPage(v), views.CouponTable(v))
@@ -80,16 +80,16 @@ func benefitInWords(b coupon.Benefit, rewardName *string, currency string) strin
 	return "Reward: " + optional(rewardName)
 }
 
-// validity is from when to when a coupon is good, in days of the tenant's zone, and how
-// long each voucher is.
+// validity is from when to when a coupon can be used, in days of the tenant's zone, and for
+// how long each voucher can.
 func validity(c coupon.Coupon, zone *time.Location) string {
 	days := ""
 	if c.VoucherValidDays != nil {
-		days = page.Count(*c.VoucherValidDays, "day", "days") + " from the send"
+		days = page.Count(*c.VoucherValidDays, "day", "days") + " after sending"
 		if c.StartsAt == nil && c.ExpiresAt == nil {
-			return days
+			return "Valid for " + days
 		}
-		days = ", " + days
+		days = ", for " + days
 	}
 	return dates(c, zone) + days
 }
@@ -103,7 +103,7 @@ func dates(c coupon.Coupon, zone *time.Location) string {
 	case c.ExpiresAt != nil:
 		return "Until " + lastDay(*c.ExpiresAt, zone)
 	}
-	return "Without end"
+	return "No end date"
 }
 
 // firstDay is the day that begins at an instant; with the time where none does.
@@ -115,12 +115,7 @@ func firstDay(at time.Time, zone *time.Location) string {
 }
 
 // lastDay is the day that ends at an instant; with the time where none does.
-func lastDay(at time.Time, zone *time.Location) string {
-	if begins(at, zone) {
-		return page.Date(at.Add(-time.Millisecond), zone)
-	}
-	return page.Time(at, zone)
-}
+func lastDay(at time.Time, zone *time.Location) string { return page.LastDay(at, zone) }
 
 // begins reports whether a day of the zone begins at that instant.
 func begins(at time.Time, zone *time.Location) bool {
@@ -138,10 +133,18 @@ func became(c coupon.Counted) views.Became {
 		v.Bar.Parts = []ui.BarPart{
 			{Length: redeemed, Tone: ui.First},
 			{Start: redeemed, Length: pending, Tone: ui.Second},
-			{Start: redeemed + pending, Length: 100 - redeemed - pending, Tone: ui.Rest},
+			{Start: redeemed + pending, Length: max(0, 100-redeemed-pending), Tone: ui.Rest},
 		}
 	}
 	return v
+}
+
+// sendLink is the page that sends a coupon, or "" where it can't be sent or the role may not.
+func sendLink(by core.Actor, c coupon.Counted) string {
+	if !canSend(c.State) || !by.Role.Includes(core.Manager) {
+		return ""
+	}
+	return sendFormPath(c.ID)
 }
 
 func (a *Admin) newCoupon(c echo.Context) error {
@@ -236,10 +239,10 @@ func newCouponOf(form *page.Form, t core.Tenant) coupon.New {
 	}
 	if n.BenefitType != nil {
 		of := coupon.BenefitType(*n.BenefitType)
-		form.Values.Set("benefit_value", form.Value(worth[of]))
 		if of == coupon.Amount {
-			n.BenefitValue = form.Amount("benefit_value", t.Currency)
+			n.BenefitValue = form.AmountOf("benefit_value", worth[of], t.Currency)
 		} else {
+			form.Values.Set("benefit_value", form.Value(worth[of]))
 			n.BenefitValue = form.Integer("benefit_value")
 		}
 		n.BenefitRewardID = form.Filled("reward_ulid")
@@ -306,13 +309,16 @@ func (a *Admin) changeCoupon(c echo.Context) error {
 	values["starts_at"], values["expires_at"] = couponDays(old.Coupon, t.TimeZone)
 	switch old.BenefitType {
 	case coupon.Amount:
-		values["amount_cents"] = page.Amount(*old.BenefitValue, t.Currency)
 	case coupon.Reward:
 		values["reward_ulid"] = old.BenefitRewardID.String()
 	case coupon.Points, coupon.Stamps, coupon.Percent:
 		values[worth[old.BenefitType]] = digits(old.BenefitValue)
 	}
-	return a.couponForm(c, http.StatusOK, &old, page.Blank(values))
+	form := page.Blank(values)
+	if old.BenefitType == coupon.Amount {
+		form.SetAmount(worth[coupon.Amount], *old.BenefitValue, t.Currency)
+	}
+	return a.couponForm(c, http.StatusOK, &old, form)
 }
 
 // digits is a number as it is typed, or "" where there is none.
@@ -387,46 +393,46 @@ func (a *Admin) switchCoupon(c echo.Context) error {
 	return a.Redirect(c, back(c, couponPath(id)))
 }
 
-// showCoupon makes four round trips for the page: the session, the coupon, its sends and
-// its redeemed vouchers; two for a fragment, which is the redeemed vouchers alone.
+// showCoupon makes four round trips for the page: the session, the coupon, and, where there
+// are some, its redeemed vouchers and its sends; three for a fragment, which is the redeemed
+// vouchers alone.
 func (a *Admin) showCoupon(c echo.Context) error {
-	id, err := id(c)
+	found, err := a.couponOf(c)
 	if err != nil {
 		return err
 	}
-	ctx, by := c.Request().Context(), page.Actor(c)
-	redeemed, err := a.Coupons.ListRedeemed(ctx, by, id, page.Position(c.QueryParams()))
-	if err != nil {
-		return err
-	}
-	vouchers := views.RedeemedVouchers{
-		Pager: page.Pager(redeemed, c.Request().URL, page.Count(int64(len(redeemed.Items)), "voucher on this page", "vouchers on this page"), "#vouchers"),
-	}
-	for _, r := range redeemed.Items {
-		vouchers.Rows = append(vouchers.Rows, redeemedVoucher(r, by.Tenant.TimeZone))
+	ctx, by, id := c.Request().Context(), page.Actor(c), found.ID
+	var vouchers views.RedeemedVouchers
+	if part := page.Position(c.QueryParams()); found.Redeemed > 0 || part.Cursor != nil || part.Err() != nil {
+		redeemed, err := a.Coupons.ListRedeemed(ctx, by, id, part)
+		if err != nil {
+			return err
+		}
+		vouchers.Pager = page.Pager(redeemed, c.Request().URL, page.Count(int64(len(redeemed.Items)), "voucher on this page", "vouchers on this page"), "#vouchers")
+		for _, r := range redeemed.Items {
+			vouchers.Rows = append(vouchers.Rows, redeemedVoucher(r, by.Tenant.TimeZone))
+		}
 	}
 	if page.IsFragment(c) {
 		return a.Render(c, http.StatusOK, views.RedeemedTable(vouchers), nil)
 	}
-	found, err := a.Coupons.Find(ctx, by, id)
-	if err != nil {
-		return err
-	}
-	sends, err := a.Coupons.ListSends(ctx, by, id, page.Position(nil))
-	if err != nil {
-		return err
+	var sends core.List[coupon.SendDetail]
+	if found.Sends > 0 {
+		if sends, err = a.Coupons.ListSends(ctx, by, id, page.Position(nil)); err != nil {
+			return err
+		}
 	}
 	v := views.CouponDetail{
 		Frame: a.frame(c, found.Name, couponsPath, ui.Crumb{Label: "Coupons", Path: couponsPath}),
 		Path:  couponPath(id), Name: found.Name, Description: optional(found.Description), Benefit: benefitInWords(found.Benefit, found.RewardName, by.Tenant.Currency),
 		State: couponStates[found.State], Validity: validity(found.Coupon, by.Tenant.TimeZone), Active: found.Active, CanEdit: by.Role.Includes(core.Manager),
-		Became: became(found), Facts: couponFacts(found, by.Tenant.TimeZone), Vouchers: vouchers,
+		Send: sendLink(by, found), Became: became(found), Facts: couponFacts(found, by.Tenant.TimeZone), Vouchers: vouchers,
 	}
 	for _, s := range sends.Items {
-		v.Sends = append(v.Sends, sendRow(s, by.Tenant.TimeZone))
+		v.Sends = append(v.Sends, sendRow(s, a.Now(), by.Tenant.TimeZone))
 	}
 	if sends.Next != nil {
-		v.SendsNote = "The latest " + page.Number(int64(len(sends.Items))) + " of " + page.Number(found.Sends) + " sends."
+		v.SendsNote = latestSends(sends.Items, found.Sends)
 	}
 	return a.Render(c, http.StatusOK, views.CouponDetailPage(v), nil)
 }
@@ -442,46 +448,22 @@ func redeemedVoucher(r coupon.RedeemedVoucher, zone *time.Location) views.Redeem
 }
 
 func couponFacts(c coupon.Counted, zone *time.Location) []ui.Pair {
-	good, most := "As long as the coupon", "As many as there are vouchers"
-	if c.VoucherValidDays != nil {
-		good = page.Count(*c.VoucherValidDays, "day", "days") + " from the send"
+	valid, left := "Until the coupon's end date", "No limit"
+	switch {
+	case c.VoucherValidDays != nil:
+		valid = page.Count(*c.VoucherValidDays, "day", "days") + " after sending"
+	case c.ExpiresAt == nil:
+		valid = "No end date"
 	}
 	if c.MaxRedemptions != nil {
-		most = page.Number(c.RedemptionsCount) + " of at most " + page.Number(*c.MaxRedemptions)
+		left = page.Number(max(0, *c.MaxRedemptions-c.RedemptionsCount)) + " of " + page.Number(*c.MaxRedemptions)
 	}
 	return []ui.Pair{
-		{Name: "A voucher is good", Value: good},
-		{Name: "For each customer", Value: page.Count(c.MaxPerCustomer, "voucher", "vouchers")},
-		{Name: "Redemptions in all", Value: most},
-		{Name: "Made", Value: page.Date(c.CreatedAt, zone)},
+		{Name: "Voucher validity", Value: valid},
+		{Name: "Per customer", Value: page.Count(c.MaxPerCustomer, "voucher", "vouchers")},
+		{Name: "Vouchers out", Value: page.Number(c.Pending)},
+		{Name: "Redemptions left", Value: left},
+		{Name: "Created", Value: page.Date(c.CreatedAt, zone)},
 		{Name: "ULID", Value: c.ID.String()},
 	}
-}
-
-var segmentNames = map[coupon.Segment]string{
-	coupon.All: "All active customers", coupon.LongStanding: "Customers for more than 90 days", coupon.RecentPurchase: "Customers with a sale in the last 30 days",
-	coupon.Manual: "Chosen customers",
-}
-
-var sendStatus = map[coupon.SendStatus]ui.Badge{
-	coupon.Waiting: {Label: "Waiting", Tone: ui.Notice}, coupon.Mailing: {Label: "Vouchers made", Tone: ui.Good}, coupon.Done: {Label: "Done", Tone: ui.Good},
-}
-
-func sendRow(s coupon.LoggedSending, zone *time.Location) views.SendRow {
-	row := views.SendRow{
-		When: page.Time(s.CreatedAt, zone), By: s.ActorName, To: segmentNames[s.Segment], Status: sendStatus[s.Status],
-		Sent: page.Number(s.Sent), Redeemed: page.Number(s.Redeemed), Missed: "Nobody",
-	}
-	inactive, full := page.Number(s.SkippedInactive)+" inactive", page.Number(s.SkippedLimit)+" with enough vouchers"
-	switch {
-	case s.SkippedInactive > 0 && s.SkippedLimit > 0:
-		row.Missed = inactive + ", " + full
-	case s.SkippedInactive > 0:
-		row.Missed = inactive
-	case s.SkippedLimit > 0:
-		row.Missed = full
-	case s.Status == coupon.Waiting:
-		row.Missed = ""
-	}
-	return row
 }

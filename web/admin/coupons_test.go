@@ -41,7 +41,7 @@ func (s *counter) made(t *testing.T, f url.Values) string {
 }
 
 // send gives every customer a voucher, and returns the vouchers.
-func (s *counter) send(t *testing.T, path, key string) []coupon.Voucher {
+func (s *counter) send(t *testing.T, path, key string) []coupon.SentVoucher {
 	t.Helper()
 	dbtest.Tick(s.db)
 	sent, err := s.Coupons.Send(t.Context(), s.by, idOf(t, path), coupon.Send{Segment: coupon.All, FormKey: key})
@@ -181,15 +181,15 @@ func TestDaysOfACoupon(t *testing.T) {
 	f.Set("starts_at", "")
 	f.Set("expires_at", "2126-04-30")
 	f.Set("voucher_valid_days", "14")
-	if got := s.manager.posted(path+"/edit", f).words("main"); !strings.Contains(got, "Until 30 Apr 2126, 14 days from the send") {
+	if got := s.manager.posted(path+"/edit", f).words("main"); !strings.Contains(got, "Until 30 Apr 2126, for 14 days after sending") {
 		t.Errorf("cleared and moved: %q", got)
 	}
 	f.Set("expires_at", "")
-	if got := s.manager.posted(path+"/edit", f).words("main .h1 + div"); got != "14 days from the send" {
+	if got := s.manager.posted(path+"/edit", f).words("main .h1 + div"); got != "Valid for 14 days after sending" {
 		t.Errorf("only days: %q", got)
 	}
 	f.Set("voucher_valid_days", "")
-	if got := s.manager.posted(path+"/edit", f).words("main .h1 + div"); got != "Without end" {
+	if got := s.manager.posted(path+"/edit", f).words("main .h1 + div"); got != "No end date" {
 		t.Errorf("nothing: %q", got)
 	}
 }
@@ -223,7 +223,7 @@ func TestASentCoupon(t *testing.T) {
 		t.Errorf("list = %q", got)
 	}
 	shown := s.cashier.get(path)
-	if got := shown.words(".became-counts"); got != "Redeemed 2 Pending 6 Expired 0 Sent 8" || !strings.Contains(shown.words("main"), "25.0% redeemed") || !strings.Contains(shown.words("main"), "2 of at most 10") {
+	if got := shown.words(".became-counts"); got != "Redeemed 2 Pending 6 Expired 0 Sent 8" || !strings.Contains(shown.words("main"), "25.0% redeemed") || !strings.Contains(shown.words("main"), "Vouchers out 6 Redemptions left 8 of 10") {
 		t.Errorf("counts = %q in %q", got, shown.words("main"))
 	}
 	widths := ""
@@ -234,7 +234,8 @@ func TestASentCoupon(t *testing.T) {
 	if widths != "25.00% 75.00% 0.00% " {
 		t.Errorf("the bar is %s", widths)
 	}
-	if got := shown.Find("table").First().Find("tbody tr"); got.Length() != 2 || !strings.Contains(shown.words("table"), "All active customers By A owner") {
+	if got := shown.Find("table").First().Find("tbody tr"); got.Length() != 2 || !strings.Contains(shown.words("table"), "All active customers By A owner") ||
+		len(shown.paths("td a[href^='"+path+"/sends/']")) != 2 {
 		t.Errorf("%d sends: %q", got.Length(), got.Text())
 	}
 	if got := shown.Find("#vouchers tbody tr"); got.Length() != 2 || shown.Find("#vouchers a[href^='/admin/customers/']").Length() != 2 {

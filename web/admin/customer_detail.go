@@ -89,6 +89,13 @@ func (a *Admin) customerDetail(c echo.Context, of customer.Customer) views.Custo
 	if of.Email != nil {
 		v.Email = *of.Email
 	}
+	switch {
+	case of.UnsubscribedAt != nil:
+		v.Mails.Unsubscribed = "Unsubscribed from e-mails since " + page.Date(*of.UnsubscribedAt, by.Tenant.TimeZone)
+		v.Mails.SubscribePath = v.Path + "/subscribe"
+	case of.Email != nil:
+		v.Mails.UnsubscribePath = v.Path + "/unsubscribe"
+	}
 	if active {
 		v.SalePath = page.WithQuery(transactionsPath+"/new", "customer_ulid", v.ID)
 		v.RedeemPath = page.WithQuery(redemptionsPath+"/new", "customer_ulid", v.ID)
@@ -167,7 +174,9 @@ func timelineEntry(by core.Actor, e customer.Entry) views.TimelineEntry {
 			v.Path = transactionPath(*e.Cause)
 		case "redemption", "redemption_refund":
 			v.Path = redemptionPath(*e.Cause)
-		case "voucher", "adjustment": // have no page
+		case "voucher":
+			v.Path = voucherPath(*e.Cause)
+		case "adjustment": // has no page
 		}
 	}
 	for _, name := range []*string{e.TypeName, e.LocationName} {
@@ -222,7 +231,7 @@ func (a *Admin) customerRedemptions(c echo.Context, of customer.Customer, h *vie
 
 // voucherStatuses are the statuses of vouchers in words.
 var voucherStatuses = map[coupon.VoucherStatus]ui.Badge{
-	coupon.VoucherPending:  {Label: "Open", Tone: ui.Info},
+	coupon.VoucherPending:  {Label: "Pending", Tone: ui.Info},
 	coupon.VoucherRedeemed: {Label: "Redeemed", Tone: ui.Good},
 	coupon.VoucherExpired:  {Label: "Expired", Tone: ui.Neutral},
 }
@@ -236,7 +245,8 @@ func (a *Admin) customerVouchers(c echo.Context, of customer.Customer, h *views.
 	zone := by.Tenant.TimeZone
 	for _, held := range list.Items {
 		row := views.HeldVoucher{
-			Coupon: held.CouponName, Path: couponPath(held.CouponID), Benefit: benefitInWords(held.Benefit, held.RewardName, by.Tenant.Currency), Sent: page.Date(held.CreatedAt, zone), Status: voucherStatuses[held.Status],
+			Coupon: held.CouponName, CouponPath: couponPath(held.CouponID), Path: voucherPath(held.ID), Redeemable: held.Redeemable,
+			Benefit: benefitInWords(held.Benefit, held.RewardName, by.Tenant.Currency), Sent: page.Date(held.CreatedAt, zone), Status: voucherStatuses[held.Status],
 		}
 		switch {
 		case held.RedeemedAt != nil:

@@ -186,7 +186,7 @@ func TestTheHistoryOfACustomer(t *testing.T) {
 	if fulfil, _ := redemptions.Find("tbody form").Attr("action"); fulfil != redemption+"/fulfil" {
 		t.Errorf("it is handed over at %q", fulfil)
 	}
-	if got := manager.get(s.path() + "?view=vouchers").words("#history tbody"); !strings.HasPrefix(got, "Welcome <i>back 7 points 7 points") || !strings.HasSuffix(got, "Open No end") {
+	if got := manager.get(s.path() + "?view=vouchers").words("#history tbody"); !strings.HasPrefix(got, "Welcome <i>back 7 points 7 points") || !strings.HasSuffix(got, "Pending No end Redeem") {
 		t.Errorf("vouchers: %q", got)
 	}
 	for _, view := range []string{"", "transactions", "redemptions"} {

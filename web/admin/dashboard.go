@@ -124,13 +124,10 @@ func changeOf(now, then int64) (string, ui.Trend) {
 
 func pointsOf(o report.Overview, today time.Time) ui.Chart {
 	chart := pointsChart()
-	var awarded, redeemed int64
 	for _, d := range o.Days {
-		awarded += d.Awarded
-		redeemed += d.Redeemed
 		chart.Rows = append(chart.Rows, dayRow(d.Date, o.From, o.To, chartNumber(d.Awarded), chartNumber(d.Redeemed)))
 	}
-	chart.Summary = running(pointsSummary(awarded, redeemed), o.To, today)
+	chart.Summary = running(pointsSummary(o.Current.PointsAwarded, o.Current.PointsRedeemed), o.To, today)
 	return chart
 }
 

@@ -20,6 +20,8 @@ const (
 	signInPath = "/admin/sign-in"
 	codePath   = signInPath + "/code"
 
+	revokeTokens = "revoke_tokens" // the checkbox of a reset
+
 	unsent = "unsent" // in the query of the sign-in: a form was sent by somebody who was no longer signed in
 )
 
@@ -245,10 +247,17 @@ func (a *Admin) resetForm(c echo.Context, status int, form *page.Form) error {
 	if err != nil {
 		return err
 	}
-	return a.passwordForm(c, status, form, views.NewPassword{
+	choice := views.NewPassword{
 		Door:  a.door(c, "Choose another password", v.Tenant.Name),
 		Intro: "This is the new password of " + link.Email + ". You will be signed out everywhere.", Email: link.Email, Button: "Set the password",
-	})
+	}
+	if link.LiveTokens > 0 {
+		revoke := form.Field(revokeTokens, "Also revoke my API tokens")
+		revoke.Checked = form.Checked(revokeTokens)
+		revoke.Help = "This stops " + page.Count(int64(link.LiveTokens), "active token", "active tokens") + " from working."
+		choice.RevokeTokens = &revoke
+	}
+	return a.passwordForm(c, status, form, choice)
 }
 
 // passwordForm shows the form with the password that somebody with a link chooses.
@@ -269,7 +278,8 @@ func (a *Admin) reset(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	err = a.Staff.Reset(c.Request().Context(), v, c.Param("secret"), form.Value("password"))
+	n := staff.NewPassword{Password: form.Value("password"), RevokeTokens: form.Checked(revokeTokens)}
+	err = a.Staff.Reset(c.Request().Context(), v, c.Param("secret"), n)
 	if form.Refused(err) {
 		return a.resetForm(c, refusedStatus(err), form)
 	}

@@ -163,6 +163,47 @@ func TestAForgottenPassword(t *testing.T) {
 	maja.posted("/admin/sign-in", form("email", "maja@example.com", "password", "another long one", "to", "/admin/customers"))
 }
 
+// "A password reset offers to revoke one's own" tokens: a checkbox, unticked, only where there
+// are some.
+func TestAResetOffersToRevokeTokens(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(t, core.Owner)
+	email := s.email(t, owner)
+	link := func() string {
+		t.Helper()
+		if err := s.Staff.Remind(t.Context(), staff.Forgotten{Tenant: s.by.Tenant.ID, Email: email}); err != nil {
+			t.Fatal(err)
+		}
+		return "/admin/reset/" + secretOf.FindStringSubmatch(s.letter(t, email))[1]
+	}
+	s.able(t, owner.person.StaffID)
+	path := link()
+	if a := s.stranger(t).get(path); a.Find("input[type=checkbox]").Length() != 0 {
+		t.Errorf("offered without tokens: %q", a.words("main"))
+	}
+	first := owner.post(tokens+"/new", owner.tokenForm("Till")).words("#secret")
+	second := owner.post(tokens+"/new", owner.tokenForm("Web shop")).words("#secret")
+	a := s.stranger(t).get(path)
+	if box := a.Find("input[name=revoke_tokens]"); box.Length() != 1 || box.Is("[checked]") || !strings.Contains(a.words("form"), "Also revoke my API tokens This stops 2 active tokens from working.") {
+		t.Fatalf("offered: %q", a.words("form"))
+	}
+	weak := s.stranger(t).post(path, form("password", "short", "revoke_tokens", "1"))
+	if !weak.Find("input[name=revoke_tokens]").Is("[checked]") {
+		t.Error("a refused form forgets the tick")
+	}
+	s.stranger(t).posted(path, form("password", "another long one"))
+	if _, ok := s.works(t, first); !ok {
+		t.Fatal("revoked unasked")
+	}
+	s.stranger(t).posted(link(), form("password", "and one more that is long", "revoke_tokens", "1"))
+	for _, secret := range []string{first, second} {
+		if _, ok := s.works(t, secret); ok {
+			t.Error("a token still works")
+		}
+	}
+}
+
 func TestTakingAnInvitation(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -10,6 +10,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/link"
 )
 
 // file reads a download that a spreadsheet opens.
@@ -215,7 +216,7 @@ func (m *market) coupons(t *testing.T, when string) *coupon.Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return coupon.NewService(m.at(t, when), jobs)
+	return coupon.NewService(m.at(t, when), jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))
 }
 
 func (m *market) coupon(t *testing.T, when, name string) coupon.Coupon {

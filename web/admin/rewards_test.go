@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/reward"
 )
 
@@ -17,7 +19,12 @@ type counter struct {
 
 func newCounter(t *testing.T) *counter {
 	t.Helper()
-	s := &counter{till: newTill(t)}
+	return counterOn(t, dbtest.DB(t))
+}
+
+func counterOn(t *testing.T, d *db.DB) *counter {
+	t.Helper()
+	s := &counter{till: tillOn(t, d)}
 	s.cashier, s.manager = s.signedIn(t, core.Cashier), s.signedIn(t, core.Manager)
 	s.sold(s.manager, "100")
 	return s

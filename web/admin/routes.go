@@ -24,6 +24,8 @@ func (a *Admin) routes() []route {
 		a.rewardRoutes(),
 		a.redemptionRoutes(),
 		a.couponRoutes(),
+		a.voucherRoutes(),
+		a.sendRoutes(),
 		a.locationRoutes(),
 		a.dashboardRoutes(),
 		a.reportRoutes(),

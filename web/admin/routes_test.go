@@ -21,7 +21,7 @@ var parameter = regexp.MustCompile(`:[a-z]+`)
 // somewhere is the route's path, with ids that nobody has.
 func somewhere(r admin.Route) string {
 	return parameter.ReplaceAllStringFunc(r.Path, func(name string) string {
-		if name == ":id" {
+		if name == ":id" || name == ":token" {
 			return "999999999"
 		}
 		return "01JZZZZZZZZZZZZZZZZZZZZZZZ"
@@ -88,12 +88,15 @@ func (s *counter) records(t *testing.T, owner *browser) map[string]string {
 	}
 	mug := s.offer(t, "Mug", 30, 2)
 	owner.post(tokens+"/new", owner.tokenForm("Web shop", "customers:read"))
+	spring := s.made(t, percentOff("Spring", "10"))
+	s.send(t, spring, "one")
 	records := map[string]string{
-		"/admin/types/": s.typeID, "/admin/locations/": strconv.FormatInt(branch.ID, 10), staffPages + "/": s.cashier.person.ID,
+		"/admin/types/": s.typeID, "/admin/locations/": strconv.FormatInt(branch.ID, 10), staffPages + "/": owner.person.ID,
 		sessions: session.ID(s.cashier.cookie.Value),
 	}
 	for _, path := range []string{
-		"/admin/customers/" + s.elsa.ID.String(), s.sold(s.manager, "5"), mug, s.redeem(t, mug), s.made(t, percentOff("Spring", "10")),
+		"/admin/customers/" + s.elsa.ID.String(), s.sold(s.manager, "5"), mug, s.redeem(t, mug), spring,
+		"/admin/vouchers/" + s.voucher(t, "Summer", 5).String(),
 		s.manager.uploaded(someCustomers), strings.TrimSuffix(owner.get(tokens).paths("tbody a")[0], "/revoke"),
 	} {
 		records[path[:strings.LastIndex(path, "/")+1]] = path[strings.LastIndex(path, "/")+1:]
@@ -132,12 +135,16 @@ func TestRecordsOfOthersAreNotThere(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	owner := s.signedIn(t, core.Owner)
-	records, before := s.records(t, owner), s.everything(t)
+	records := s.records(t, owner)
+	coupons := "/admin/coupons/"
+	send := owner.get(coupons + records[coupons]).paths("td a[href*='/sends/']")[0]
+	before := s.everything(t)
 	other := newShop(t)
 	stranger := other.signedIn(t, core.Owner)
 	own := other.everything(t)
 	filled := form(
 		"first_name", "Mine", "last_name", "Mine", "phone", "070 174 06 05", "name", "Mine", "active", "0", "role", "owner", "change", "5", "understood", "1",
+		"segment", "all", "when", "now", "subject", "Mine", "do", "top",
 		"unit", "points", "amount", "5", "reason", "Mine", "rule_type", "points", "points_per_unit", "1", "unit_cents", "1", "points_cost", "1", "column_0", "phone",
 	)
 	for _, r := range admin.Routes() {
@@ -150,7 +157,9 @@ func TestRecordsOfOthersAreNotThere(t *testing.T) {
 			t.Errorf("there is no record for %s", r.Path)
 		}
 		_, action, _ := strings.Cut(rest, "/")
+		action = strings.Replace(action, ":token", records[tokens+"/"], 1) // of that person
 		path := strings.TrimSuffix(noun+record+"/"+action, "/")
+		path = strings.Replace(path, coupons+record+"/sends/:send", send, 1)
 		a := stranger.ask(http.MethodGet, path, nil)
 		if r.Method == http.MethodPost {
 			a = stranger.post(path, filled)
@@ -169,6 +178,7 @@ func TestRecordsOfOthersAreNotThere(t *testing.T) {
 			owner.get(noun + record + page)
 		}
 	}
+	owner.get(staffPages + "/" + records[staffPages+"/"] + "/tokens/" + records[tokens+"/"] + "/revoke")
 	if s.everything(t) != before || other.everything(t) != own {
 		t.Error("something became of them")
 	}

@@ -24,6 +24,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/report"
@@ -68,15 +69,15 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 		t.Fatal(err)
 	}
 	render := func(_ context.Context, _ string, l mail.Letter) (mail.Rendered, error) {
-		return mail.Rendered{Subject: "A letter", Text: fmt.Sprintf("%+v", l), HTML: "<p></p>"}, nil
+		return mail.Rendered{Subject: "A letter", Text: fmt.Sprintf("%+v", l), HTML: "<html><head></head><body>" + html.EscapeString(fmt.Sprintf("%+v", l)) + "</body></html>"}, nil
 	}
 	mails := mail.New(d, jobs, render, nil, log)
 	s.Services = admin.Services{
 		Staff:     staff.NewService(d, jobs, mails, keys, func(address string) string { return address }, log),
 		Sessions:  session.NewService(d, jobs),
 		Customers: customer.NewService(d), Imports: customer.NewImports(d, jobs), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
-		Coupons: coupon.NewService(d, jobs), Locations: location.NewService(d), Reports: report.NewService(d), Audit: audit.NewService(d),
-		Tenants: tenant.NewService(d, mails), Tokens: token.NewService(d, mails),
+		Coupons: coupon.NewService(d, jobs, mails, link.New(keys), log), Locations: location.NewService(d), Reports: report.NewService(d), Audit: audit.NewService(d),
+		Tenants: tenant.NewService(d, mails), Tokens: token.NewService(d, jobs, mails),
 		API: admin.API{Base: "https://loyalty.example", Authority: "/var/lib/loyalty's/ca.pem", RecordScope: token.TransactionsWrite},
 	}
 	s.open(t)

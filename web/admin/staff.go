@@ -12,12 +12,16 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/token"
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 )
 
-const staffPath = settingsPath + "/staff"
+const (
+	staffPath = settingsPath + "/staff"
+	allTokens = "tokens/revoke" // below a person's page
+)
 
 func (a *Admin) staffRoutes() []route {
 	routes := []route{
@@ -33,7 +37,10 @@ func (a *Admin) staffRoutes() []route {
 			route{method: post, path: staffPath + "/:id/" + m.path, least: core.Owner, handle: a.takeMeasure(m)},
 		)
 	}
-	return routes
+	return append(routes,
+		route{method: get, path: staffPath + "/:id/tokens/:token/revoke", least: core.Owner, handle: a.askRevokeOf},
+		route{method: post, path: staffPath + "/:id/tokens/:token/revoke", least: core.Owner, handle: a.revokeTokenOf},
+	)
 }
 
 func (a *Admin) listStaff(c echo.Context) error {
@@ -46,8 +53,11 @@ func (a *Admin) listStaff(c echo.Context) error {
 	for _, p := range people {
 		v.Rows = append(v.Rows, views.StaffRow{
 			Path: personPath(p.ID), Name: p.Name, Email: p.Email, Role: roleNames[p.Role], You: p.ID == by.StaffID,
-			Status: standing(p, by.Tenant.TimeZone), SecondFactor: p.SecondFactor,
+			Status: standing(p, by.Tenant.TimeZone), SecondFactor: p.SecondFactor, Tokens: "None",
 		})
+		if p.LiveTokens > 0 {
+			v.Rows[len(v.Rows)-1].Tokens = strconv.Itoa(p.LiveTokens)
+		}
 	}
 	return a.Render(c, http.StatusOK, views.StaffListPage(v), nil)
 }
@@ -154,7 +164,30 @@ func (a *Admin) staffDetail(c echo.Context, status int, p staff.Member, form *pa
 	if p.Active && p.Invited {
 		v.InviteAgain = personPath(p.ID) + "/invite"
 	}
+	if p.LiveTokens > 0 {
+		v.RevokeAll = personPath(p.ID) + "/" + allTokens
+		tokens, err := a.Tokens.ListLive(c.Request().Context(), by, p.ID)
+		if err != nil {
+			return err
+		}
+		for _, t := range tokens {
+			v.Tokens = append(v.Tokens, a.staffToken(p, t, zone))
+		}
+	}
 	return a.Render(c, status, views.StaffDetailPage(v), nil)
+}
+
+// staffToken is a line of a person's live tokens.
+func (a *Admin) staffToken(p staff.Member, t token.Token, zone *time.Location) views.TokenRow {
+	row := a.API.tokenRow(t, a.Now(), zone)
+	row.Revoke = personTokenPath(p.ID, t.ID)
+	if t.LastUsedAt == nil {
+		row.LastUsed = "Never"
+	}
+	if t.ExpiresAt == nil {
+		row.Expires = "Never"
+	}
+	return row
 }
 
 func (a *Admin) setRole(c echo.Context) error {
@@ -212,6 +245,11 @@ func (a *Admin) measures() []measure {
 			words: "They can sign in again, with the password, the role and the API tokens that they had.",
 			done:  "{name} is active again.",
 		},
+		{
+			path: allTokens, title: "Revoke all API tokens of {name}?", button: "Revoke all tokens", danger: true, take: a.Tokens.RevokeAllOf,
+			words: "Programs that use them stop working immediately. This can't be undone.",
+			done:  "All API tokens of {name} are revoked.",
+		},
 	}
 }
 
@@ -262,4 +300,65 @@ func (a *Admin) takeMeasure(m measure) echo.HandlerFunc {
 		a.Flash(c, ui.Done, about(p, m.done))
 		return a.Redirect(c, personPath(p.ID))
 	}
+}
+
+func personTokenPath(person, id int64) string {
+	return personPath(person) + "/tokens/" + strconv.FormatInt(id, 10) + "/revoke"
+}
+
+// tokenNumber is the id of the token that the path names.
+func tokenNumber(c echo.Context) (int64, error) {
+	n, err := strconv.ParseInt(c.Param("token"), 10, 64)
+	if err != nil {
+		return 0, core.ErrNotFound
+	}
+	return n, nil
+}
+
+func (a *Admin) askRevokeOf(c echo.Context) error {
+	p, err := a.personOf(c)
+	if err != nil {
+		return err
+	}
+	id, err := tokenNumber(c)
+	if err != nil {
+		return err
+	}
+	t, err := a.Tokens.FindOf(c.Request().Context(), page.Actor(c), p.ID, id)
+	if err != nil {
+		return err
+	}
+	v := views.Confirm{
+		Frame: a.frame(c, "Revoke “"+t.Name+"”?", settingsPath,
+			ui.Crumb{Label: "People", Path: staffPath}, ui.Crumb{Label: p.Name, Path: personPath(p.ID)}),
+		Action: personTokenPath(p.ID, t.ID), Button: "Revoke token", Danger: true, Cancel: personPath(p.ID),
+		Words:  []string{"Programs that use this token of " + p.Name + " stop working immediately. This can't be undone."},
+		Hidden: []ui.Pair{{Name: page.FormKey, Value: a.NewFormKey()}},
+	}
+	return a.Render(c, http.StatusOK, views.ConfirmPage(v), views.ConfirmDialog(v))
+}
+
+func (a *Admin) revokeTokenOf(c echo.Context) error {
+	person, err := number(c)
+	if err != nil {
+		return err
+	}
+	id, err := tokenNumber(c)
+	if err != nil {
+		return err
+	}
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	by := page.Once(c, form, func(token.Token) string { return personPath(person) })
+	t, err := a.Tokens.RevokeOf(c.Request().Context(), by, person, id)
+	if path, again := page.Repeated(by, err); again {
+		return a.Redirect(c, path)
+	}
+	if err != nil {
+		return err
+	}
+	a.Flash(c, ui.Done, "“"+t.Name+"” is revoked.")
+	return a.Redirect(c, personPath(person))
 }

@@ -3,6 +3,7 @@ package admin_test
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -210,6 +211,160 @@ func TestDroppingASecondFactor(t *testing.T) {
 	if err != nil || codes != 0 {
 		t.Errorf("%d recovery codes are left, %v", codes, err)
 	}
+}
+
+// "People's pages show whose tokens live and let any owner revoke them", one or all, asked
+// first.
+func TestTokensOfAPerson(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner, colleague := s.signedIn(t, core.Owner), s.signedIn(t, core.Owner)
+	path := colleague.page()
+	if a := owner.get(path); a.Find("#tokens").Length() != 0 {
+		t.Errorf("without tokens: %q", a.words("#tokens"))
+	}
+	secret := func(name string, more ...string) string {
+		t.Helper()
+		f := colleague.tokenForm(name, "customers:read", "reports:read")
+		for i := 0; i+1 < len(more); i += 2 {
+			f.Set(more[i], more[i+1])
+		}
+		return colleague.post(tokens+"/new", f).words("#secret")
+	}
+	first, second, third := secret("Web <b>shop</b>", "expires_at", "2999-12-31"), secret("Till"), secret("Accounts")
+	own := owner.post(tokens+"/new", owner.tokenForm("Mine")).words("#secret")
+	if _, ok := s.works(t, second); !ok {
+		t.Fatal("a token does not work")
+	}
+	if got := owner.get(staffPages).words("tbody tr:contains('" + s.email(t, colleague) + "') td:last-child"); got != "3" {
+		t.Errorf("the list counts %q", got)
+	}
+	page := owner.get(path)
+	want := []string{
+		"Accounts See customers · Read reports Last used: Never Expires: Never Never Never Revoke",
+		"Till See customers · Read reports Last used: just now Expires: Never just now Never Revoke",
+		"Web <b>shop</b> See customers · Read reports Last used: Never Expires: 31 Dec 2999 Never 31 Dec 2999 Revoke",
+	}
+	if got := page.each("#tokens tbody tr"); !slices.Equal(got, want) {
+		t.Errorf("the page lists %q, want %q", got, want)
+	}
+	if strings.Contains(page.Body.String(), first[strings.Index(first, "|")+1:]) {
+		t.Error("the page tells a secret")
+	}
+
+	ask := page.paths("#tokens tbody a")[2]
+	confirm := owner.get(ask)
+	if got := confirm.words("h1") + " " + confirm.words("form .btn-danger"); got != "Revoke “Web <b>shop</b>”? Revoke token" {
+		t.Errorf("asked %q", got)
+	}
+	if dialog := owner.get(ask, "Hx-Request", "true"); dialog.Find("html nav, h1").Length() != 0 || dialog.Find("form").Length() != 1 {
+		t.Error("the dialog is a whole page")
+	}
+	sent := confirm.sends("form")
+	after := owner.posted(ask, sent)
+	if _, ok := s.works(t, first); ok || after.words("#flashes") != "“Web <b>shop</b>” is revoked." || after.Find("#tokens tbody tr").Length() != 2 {
+		t.Errorf("afterwards it works: %t, %q", ok, after.words("main"))
+	}
+	owner.posted(ask, sent) // a double click leads where the first one did
+	if again := owner.ask(http.MethodGet, ask, nil); again.Code != http.StatusNotFound {
+		t.Errorf("asked again: %d", again.Code)
+	}
+
+	all := after.paths("#tokens .card-header a")
+	if len(all) != 1 {
+		t.Fatalf("the head of the list leads to %q", all)
+	}
+	if got := owner.get(all[0]).words("form .btn-danger"); got != "Revoke all tokens" {
+		t.Errorf("asked %q", got)
+	}
+	if _, ok := s.works(t, second); !ok {
+		t.Error("asking revoked them")
+	}
+	if got := owner.posted(all[0], nil); got.words("#flashes") != "All API tokens of Bo Ek are revoked." || got.Find("#tokens").Length() != 0 {
+		t.Errorf("said %q", got.words("main"))
+	}
+	owner.posted(all[0], nil) // it is so already
+	for _, secret := range []string{second, third} {
+		if _, ok := s.works(t, secret); ok {
+			t.Error("a token still works")
+		}
+	}
+	if _, ok := s.works(t, own); !ok {
+		t.Error("an owner's own token was revoked with a colleague's")
+	}
+}
+
+// The form that changes a role warns that it revokes tokens.
+func TestChangingTheRoleOfAPersonWithTokens(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.able(t, s.by.StaffID)
+	owner, colleague := s.signedIn(t, core.Owner), s.signedIn(t, core.Owner)
+	const words = "Changing the role also revokes all API tokens below."
+	if got := owner.get(colleague.page()).words("main"); strings.Contains(got, words) {
+		t.Error("it is said where there are none")
+	}
+	secret := colleague.post(tokens+"/new", colleague.tokenForm("Till")).words("#secret")
+	if got := owner.get(colleague.page()).words("main"); !strings.Contains(got, words) {
+		t.Errorf("the page says %q", got)
+	}
+	owner.posted(colleague.page(), form("role", "cashier"))
+	if again := owner.posted(colleague.page(), form("role", "owner")); again.Find("#tokens").Length() != 0 {
+		t.Errorf("afterwards: %q", again.words("#tokens"))
+	}
+	if _, ok := s.works(t, secret); ok {
+		t.Error("the token came back with the role")
+	}
+}
+
+// Tokens are revoked on the page of the person who has them, and nowhere else: another
+// business's are not there, and neither is one person's on another's page.
+func TestTokensOfOtherPeople(t *testing.T) {
+	t.Parallel()
+	s, other := newShop(t), newShop(t)
+	owner, colleague, stranger := s.signedIn(t, core.Owner), s.signedIn(t, core.Owner), other.signedIn(t, core.Owner)
+	secret := colleague.post(tokens+"/new", colleague.tokenForm("Till")).words("#secret")
+	strangers := stranger.post(tokens+"/new", stranger.tokenForm("Till")).words("#secret")
+	id, _, _ := strings.Cut(secret, "|")
+	theirs, _, _ := strings.Cut(strangers, "|")
+	for name, c := range map[string]struct {
+		by   *browser
+		path string
+	}{
+		"a stranger, the colleague's":       {stranger, colleague.page() + "/tokens/" + id + "/revoke"},
+		"a stranger, all":                   {stranger, colleague.page() + "/tokens/revoke"},
+		"a stranger, on their own page":     {stranger, stranger.page() + "/tokens/" + id + "/revoke"},
+		"on another person's page":          {owner, owner.page() + "/tokens/" + id + "/revoke"},
+		"the stranger's":                    {owner, stranger.page() + "/tokens/" + theirs + "/revoke"},
+		"the stranger's, on one's own page": {owner, owner.page() + "/tokens/" + theirs + "/revoke"},
+		"no number":                         {owner, colleague.page() + "/tokens/x/revoke"},
+	} {
+		asked, done := c.by.ask(http.MethodGet, c.path, nil), c.by.post(c.path, nil)
+		if asked.Code != http.StatusNotFound || done.Code != http.StatusNotFound {
+			t.Errorf("%s: asked %d, done %d, want 404", name, asked.Code, done.Code)
+		}
+	}
+	for _, secret := range []string{secret, strangers} {
+		if _, err := s.Tokens.Authenticate(t.Context(), secret, ""); err != nil {
+			t.Errorf("a token was revoked: %v", err)
+		}
+	}
+	for _, role := range []core.Role{core.Manager, core.Cashier} {
+		b := s.signedIn(t, role)
+		for _, path := range []string{"/tokens/" + id + "/revoke", "/tokens/revoke"} {
+			if asked, done := b.ask(http.MethodGet, colleague.page()+path, nil), b.post(colleague.page()+path, nil); asked.Code != http.StatusForbidden || done.Code != http.StatusForbidden {
+				t.Errorf("a %s: asked %d, done %d, want 403", role, asked.Code, done.Code)
+			}
+		}
+	}
+}
+
+func (s *shop) email(t *testing.T, b *browser) (email string) {
+	t.Helper()
+	if err := s.db.Pool().QueryRow(t.Context(), "select email from loyalty.staff where id = $1", b.person.StaffID).Scan(&email); err != nil {
+		t.Fatal(err)
+	}
+	return email
 }
 
 // Another business's person is nobody here.

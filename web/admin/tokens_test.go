@@ -235,6 +235,23 @@ func TestTokensOfOthers(t *testing.T) {
 	}
 }
 
+// "At most 100 live tokens a person": the form says so, and keeps what was typed.
+func TestTheLimitOfTokens(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(t, core.Owner)
+	_, err := s.db.Pool().Exec(t.Context(), `
+		insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, created_at)
+		select $1, $2, 'Till', '', '{}', now() from generate_series(1, 100)`, s.by.Tenant.ID, owner.person.StaffID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := owner.post(tokens+"/new", owner.tokenForm("Web shop", "customers:read"))
+	if refused.Code != http.StatusUnprocessableEntity || refused.words(".alert") != token.ErrLimit.Message || refused.value("#field-name") != "Web shop" {
+		t.Errorf("answered %d %q", refused.Code, refused.words("main"))
+	}
+}
+
 // Lists are paged by cursor, and htmx gets the table alone.
 func TestPagesOfTokens(t *testing.T) {
 	t.Parallel()

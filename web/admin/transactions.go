@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -8,6 +9,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/transaction"
 	views "example.com/loyalty/views/admin"
@@ -309,11 +311,11 @@ func (a *Admin) transactionForm(c echo.Context, status int, form *page.Form) err
 	v := views.TransactionForm{
 		Frame: a.transactionFrame(c), FormKey: a.NewFormKey(), Chosen: foundCustomer(chosen, ""),
 		NoTypes: len(typeOptions(types, true)) == 0, CanAdd: by.Role.Includes(core.Manager),
-		Spend:   form.Field("spend_amount_cents", "Amount"),
+		Spend:   spendField(form, by.Tenant.Currency),
 		Type:    form.Field("transaction_type_id", "Type"),
 		Receipt: form.Field("external_reference", "Receipt number"),
 	}
-	v.Spend.Before, v.Spend.Mode, v.Spend.Autofocus, v.Spend.Autocomplete = page.Symbol(by.Tenant.Currency), "decimal", true, "off"
+	v.Spend.Autofocus = true
 	v.Type.Options = form.Options("transaction_type_id", typeOptions(types, true)...)
 	if open := placeOptions(places, true); len(open) > 0 {
 		place := form.Field("location_id", "Location")
@@ -333,17 +335,44 @@ func (a *Admin) transactionForm(c echo.Context, status int, form *page.Form) err
 	return a.Render(c, status, views.TransactionFormPage(v), nil)
 }
 
+// spendField is the amount of a sale. How it was read is shown while it is typed.
+func spendField(form *page.Form, currency string) ui.Field {
+	field := form.Field("spend_amount_cents", "Amount")
+	field.Before, field.Mode, field.Autocomplete, field.Echo = page.Symbol(currency), "decimal", "off", true
+	return field
+}
+
+// What the buttons of the confirmation send: which amount was confirmed, or that it is to be
+// corrected.
+const (
+	confirmedAmount = "confirmed"
+	correctAmount   = "correct"
+)
+
+// recordTransaction records a sale. One above the ceiling of the business is asked about
+// first, and nothing is recorded before the answer.
 func (a *Admin) recordTransaction(c echo.Context) error {
 	form, err := page.Read(c)
 	if err != nil {
 		return err
 	}
 	by := page.Once(c, form, func(t transaction.Transaction) string { return customerPath(t.CustomerID) })
-	sale, err := a.Transactions.Record(c.Request().Context(), by, transaction.New{
+	n := transaction.New{
 		CustomerID: form.Text("customer_ulid"), TransactionTypeID: form.Integer("transaction_type_id"),
 		SpendAmountCents: form.Amount("spend_amount_cents", by.Tenant.Currency), ExternalReference: form.Filled("external_reference"),
 		LocationID: form.Integer("location_id"), Source: transaction.Panel, Unreadable: form.Unreadable,
-	})
+	}
+	if form.Checked(correctAmount) {
+		return a.transactionForm(c, http.StatusOK, form)
+	}
+	question, asks, err := a.confirmationOf(c, form, n)
+	if err != nil {
+		return err
+	}
+	if asks {
+		return a.Render(c, http.StatusOK, views.TransactionConfirmPage(question), nil)
+	}
+	sale, err := a.Transactions.Record(c.Request().Context(), by, n)
 	if path, again := page.Repeated(by, err); again {
 		return a.Redirect(c, path)
 	}
@@ -357,7 +386,58 @@ func (a *Admin) recordTransaction(c echo.Context) error {
 	return a.Redirect(c, customerPath(sale.CustomerID))
 }
 
-// previewTransaction says what a sale that is being typed will earn.
+// confirmationOf is the question about a sale above the ceiling. There is none to ask where the
+// amount is small enough or was confirmed, or where core refuses the sale anyway. Two round
+// trips, and none for a sale below the ceiling.
+func (a *Admin) confirmationOf(c echo.Context, form *page.Form, n transaction.New) (v views.TransactionConfirm, asks bool, err error) {
+	by, spend := page.Actor(c), n.SpendAmountCents
+	if spend == nil || len(n.Unreadable) > 0 || !by.Tenant.Confirms(*spend) {
+		return v, false, nil
+	}
+	cents := strconv.FormatInt(*spend, 10)
+	if form.Value(confirmedAmount) == cents {
+		return v, false, nil
+	}
+	buyer, kind, err := a.partsOf(c, n)
+	if errors.Is(err, core.ErrNotFound) {
+		return v, false, nil
+	}
+	if err != nil {
+		return v, false, err
+	}
+	award, err := kind.Award(*spend)
+	if core.IsKind(err, core.KindInvalid) || buyer.Status != customer.Active || !kind.Active {
+		return v, false, nil
+	}
+	if err != nil {
+		return v, false, err
+	}
+	return views.TransactionConfirm{
+		Frame: a.transactionFrame(c), Chosen: foundCustomer(buyer, ""), Spend: page.Money(*spend, by.Tenant.Currency),
+		Award: amount(award, kind.RuleType), Type: kind.Name, Ceiling: page.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency),
+		Hidden: form.Pairs(confirmedAmount), Confirm: ui.Pair{Name: confirmedAmount, Value: cents}, Correct: correctAmount,
+	}, true, nil
+}
+
+// partsOf finds the customer and the type of a sale, or core.ErrNotFound.
+func (a *Admin) partsOf(c echo.Context, n transaction.New) (buyer customer.Customer, kind transaction.Type, err error) {
+	ctx, by := c.Request().Context(), page.Actor(c)
+	if n.CustomerID == nil || n.TransactionTypeID == nil {
+		return buyer, kind, core.ErrNotFound
+	}
+	id, err := core.ParseID(*n.CustomerID)
+	if err != nil {
+		return buyer, kind, core.ErrNotFound
+	}
+	if buyer, err = a.Customers.Find(ctx, by, id); err != nil {
+		return buyer, kind, err
+	}
+	kind, err = a.Transactions.FindType(ctx, by, *n.TransactionTypeID)
+	return buyer, kind, err
+}
+
+// previewTransaction says how the amount of a sale that is being typed is read, and what the
+// sale will earn.
 func (a *Admin) previewTransaction(c echo.Context) error {
 	by, q := page.Actor(c), page.Query(c.QueryParams())
 	var v views.Earns
@@ -369,14 +449,19 @@ func (a *Admin) previewTransaction(c echo.Context) error {
 		}
 		v = earns(t, *spend, by.Tenant.Currency)
 	}
-	return a.Render(c, http.StatusOK, views.EarnsLine(v), nil)
+	return a.Render(c, http.StatusOK, views.TransactionPreview(spendField(q, by.Tenant.Currency), v), nil)
+}
+
+// earnsTooMuch says that a sale would earn more than one award may be.
+func earnsTooMuch(unit transaction.RuleType) views.Earns {
+	return views.Earns{Note: "One sale can earn at most " + amount(ledger.MaxAward, unit) + "."}
 }
 
 // earns says what a sale of a type would earn, and why nothing where it would not.
 func earns(t transaction.Type, spend int64, currency string) views.Earns {
 	award, err := t.Award(spend)
-	if sentence, refused := page.Sentence(err); refused {
-		return views.Earns{Note: sentence}
+	if err != nil {
+		return earnsTooMuch(t.RuleType)
 	}
 	v := views.Earns{Text: amount(award, t.RuleType)}
 	if award == 0 && spend < t.MinSpendCents {

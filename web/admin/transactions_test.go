@@ -10,6 +10,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/transaction"
 )
@@ -23,7 +24,12 @@ type till struct {
 
 func newTill(t *testing.T) *till {
 	t.Helper()
-	s := &till{shop: newShop(t)}
+	return tillOn(t, dbtest.DB(t))
+}
+
+func tillOn(t *testing.T, d *db.DB) *till {
+	t.Helper()
+	s := &till{shop: newShopOn(t, d)}
 	first, last, phone := "Elsa", "Berg <b>", "08-465 004 12"
 	made, err := s.Customers.Upsert(t.Context(), s.by, customer.New{FirstName: &first, LastName: &last, Phone: &phone})
 	if err != nil {

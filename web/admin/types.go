@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"maps"
 	"net/http"
 	"strconv"
 
@@ -81,9 +82,9 @@ func limitsInWords(t transaction.Type, currency string) string {
 
 func (a *Admin) newType(c echo.Context) error {
 	currency := page.Actor(c).Tenant.Currency
-	return a.typeForm(c, http.StatusOK, nil, page.Blank(map[string]string{
-		"rule_type": "points", "points_per_unit": "1", "unit_cents": page.Amount(100, currency), "stamps_per_transaction": "1",
-	}))
+	form := page.Blank(map[string]string{"rule_type": "points", "points_per_unit": "1", "stamps_per_transaction": "1"})
+	form.SetAmount("unit_cents", 100, currency)
+	return a.typeForm(c, http.StatusOK, nil, form)
 }
 
 // typeForm shows the form of a type to be, or of one that exists.
@@ -113,12 +114,12 @@ func (a *Admin) typeForm(c echo.Context, status int, old *transaction.Type, form
 	v.Per.Before, v.Per.Mode, v.Per.Help = symbol, "decimal", "Only whole multiples count: "+page.Amount(250, currency)+" earns as much as "+page.Amount(200, currency)+"."
 	v.Least.Before, v.Least.Mode, v.Least.Optional, v.Least.Help = symbol, "decimal", true, "A smaller sale is recorded and earns nothing."
 	v.Most.After, v.Most.Optional, v.Most.Help = "per sale", true, "However much is spent."
-	v.Example = form.Field("example", "What would this earn?")
-	if v.Example.Value == "" {
-		v.Example.Value = page.Amount(2450, currency)
+	if form.Value("example") == "" {
+		form.SetAmount("example", 2450, currency)
 	}
+	v.Earns = a.earnsBy(c, form)
+	v.Example = form.Field("example", "What would this earn?")
 	v.Example.Before, v.Example.Mode = symbol, "decimal"
-	v.Earns = a.earnsBy(c, form, v.Example.Value)
 	return a.Render(c, status, views.TypeFormPage(v), nil)
 }
 
@@ -144,22 +145,25 @@ func value(n *int64) int64 {
 	return *n
 }
 
-// earnsBy says what a sale of that much would earn by the rule on the form, as far as it
-// can be read.
-func (a *Admin) earnsBy(c echo.Context, form *page.Form, spend string) views.Earns {
+// earnsBy says what the example on the form would earn by its rule, as far as both can be
+// read.
+func (a *Admin) earnsBy(c echo.Context, form *page.Form) views.Earns {
 	currency := page.Actor(c).Tenant.Currency
-	cents, ok := page.ParseAmount(spend, currency)
-	if !ok {
-		return views.Earns{Note: "Type an amount such as " + page.Amount(2450, currency) + "."}
+	draft := page.Query(maps.Clone(form.Values)) // what is wrong so far is said when it is sent
+	cents := draft.Amount("example", currency)
+	if cents == nil {
+		return views.Earns{Note: "Type an amount such as " + page.AmountExample(currency) + "."}
 	}
-	draft := page.Query(form.Values)
 	n := newTypeOf(draft, currency)
-	award, unit, err := n.Preview(&cents)
+	award, unit, err := n.Preview(cents)
+	if err != nil && unit != "" {
+		return earnsTooMuch(unit)
+	}
 	if err != nil {
 		return views.Earns{Note: "The rule is not complete yet."}
 	}
 	v := views.Earns{Text: amount(award, unit)}
-	if award == 0 && cents < n.MinSpendCents {
+	if award == 0 && *cents < n.MinSpendCents {
 		v.Note = "(from " + page.Money(n.MinSpendCents, currency) + " on)"
 	}
 	return v
@@ -170,7 +174,7 @@ func (a *Admin) previewType(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.Render(c, http.StatusOK, views.EarnsLine(a.earnsBy(c, form, form.Value("example"))), nil)
+	return a.Render(c, http.StatusOK, views.EarnsLine(a.earnsBy(c, form)), nil)
 }
 
 // tryType shows the form again with what its rule earns: the preview without scripts.
@@ -210,10 +214,7 @@ func (a *Admin) showType(c echo.Context) error {
 	currency := page.Actor(c).Tenant.Currency
 	values := map[string]string{
 		"name": t.Name, "rule_type": string(t.RuleType), "points_per_unit": strconv.FormatInt(t.PointsPerUnit, 10),
-		"unit_cents": page.Amount(t.UnitCents, currency), "stamps_per_transaction": strconv.FormatInt(t.StampsPerTransaction, 10),
-	}
-	if t.MinSpendCents > 0 {
-		values["min_spend_cents"] = page.Amount(t.MinSpendCents, currency)
+		"stamps_per_transaction": strconv.FormatInt(t.StampsPerTransaction, 10),
 	}
 	if t.MaxAward != nil {
 		values["max_award"] = strconv.FormatInt(*t.MaxAward, 10)
@@ -221,7 +222,12 @@ func (a *Admin) showType(c echo.Context) error {
 	if t.Active {
 		values["active"] = "1"
 	}
-	return a.typeForm(c, http.StatusOK, &t, page.Blank(values))
+	form := page.Blank(values)
+	form.SetAmount("unit_cents", t.UnitCents, currency)
+	if t.MinSpendCents > 0 {
+		form.SetAmount("min_spend_cents", t.MinSpendCents, currency)
+	}
+	return a.typeForm(c, http.StatusOK, &t, form)
 }
 
 func (a *Admin) typeOf(c echo.Context) (transaction.Type, error) {

@@ -1,0 +1,312 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/transaction"
+)
+
+// sales is how many the shop has.
+func (s *till) sales(t *testing.T) (n int) {
+	t.Helper()
+	if err := s.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.transaction where tenant_id = $1", s.by.Tenant.ID).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// plain is a text with ordinary spaces.
+func plain(text string) string { return strings.ReplaceAll(text, "\u00a0", " ") }
+
+// "What can be read in two ways (`12,505`, `12.505`) is refused with both readings offered":
+// nothing is recorded until one is chosen, with or without scripts.
+func TestAnAmountWithTwoReadingsIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	cashier := s.signedIn(t, core.Cashier)
+	refused := cashier.post("/admin/transactions/new", s.sale(cashier, "12,505"))
+	const question = "“12,505” could mean € 12,505.00, or € 12.50 with a digit too many. Choose one."
+	if refused.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(plain(refused.words("#field-spend_amount_cents-read")), question) || plain(refused.words(".alert")) != question {
+		t.Errorf("refused: %d %q %q", refused.Code, refused.words("#field-spend_amount_cents-read"), refused.words(".alert"))
+	}
+	if got := plain(strings.Join(refused.each(".readings label"), "|")); got != "€ 12,505.00|€ 12.50" {
+		t.Errorf("offered: %q", got)
+	}
+	if refused.value("#field-spend_amount_cents") != "12,505" || s.sales(t) != 0 {
+		t.Errorf("the amount is now %q, and there are %d sales", refused.value("#field-spend_amount_cents"), s.sales(t))
+	}
+	sent := refused.sends("form.form-card")
+	if sent.Has("spend_amount_cents_choice") {
+		t.Errorf("a reading is chosen beforehand: %v", sent)
+	}
+	second := refused.Find(".readings input").Last()
+	sent.Set(second.AttrOr("name", ""), second.AttrOr("value", ""))
+	if got := plain(cashier.posted("/admin/transactions/new", sent).words("#flashes")); got != "€ 12.50 recorded: 12 points earned." {
+		t.Errorf("flash = %q", got)
+	}
+	sent = refused.sends("form.form-card")
+	sent.Set("form_key", s.sale(cashier, "").Get("form_key"))
+	sent.Set("spend_amount_cents", "13") // corrected, with the choice of before
+	sent.Set(second.AttrOr("name", ""), second.AttrOr("value", ""))
+	if got := plain(cashier.posted("/admin/transactions/new", sent).words("#flashes")); got != "€ 13.00 recorded: 13 points earned." {
+		t.Errorf("flash = %q", got)
+	}
+}
+
+// "The amount is shown back as read", while it is typed.
+func TestAnAmountIsShownAsRead(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	cashier := s.signedIn(t, core.Cashier)
+	for query, want := range map[string]string{
+		"24,5":   "Read as € 24.50",
+		"1 234":  "Read as € 1,234.00",
+		"":       "",
+		"x":      "",
+		"12.505": "“12.505” could mean € 12,505.00, or € 12.50 with a digit too many. Choose one. Choose the amount € 12,505.00 € 12.50",
+		"12.505&spend_amount_cents_choice=12.505%3D1250": "Read as € 12.50",
+	} {
+		shown := cashier.get("/admin/transactions/earns?transaction_type_id="+s.typeID+"&spend_amount_cents="+strings.ReplaceAll(query, " ", "+"), "Hx-Request", "true")
+		if got := plain(shown.words("#field-spend_amount_cents-read[hx-swap-oob]")); got != want {
+			t.Errorf("%s is shown as %q, want %q", query, got, want)
+		}
+		if shown.Find("#earns").Length() != 1 {
+			t.Errorf("%s: what it earns is not there", query)
+		}
+	}
+	form := s.sale(cashier, "24,5")
+	form.Set("transaction_type_id", "999999999")
+	if got := plain(cashier.post("/admin/transactions/new", form).words("#field-spend_amount_cents-read")); got != "Read as € 24.50" {
+		t.Errorf("a refused form shows %q", got)
+	}
+}
+
+// Every form of the panel that takes money asks in the same way.
+func TestOtherAmountsWithTwoReadings(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(t, core.Owner)
+	typeDraft := form("name", "Lunch", "rule_type", "points", "points_per_unit", "1", "unit_cents", "1.00", "stamps_per_transaction", "1", "example", "24.50")
+	for _, c := range []struct {
+		path, field string
+		draft       url.Values
+		done        string // the selector of what then shows the amount
+	}{
+		{"/admin/types/new", "unit_cents", typeDraft, "tbody tr"},
+		{"/admin/types/new", "min_spend_cents", typeDraft, "tbody tr:last-child"},
+		{"/admin/coupons/new", "amount_cents", form("name", "One off", "benefit_type", "amount", "max_per_customer", "1"), "main"},
+		{business, "confirm_above_cents", form("confirm_above_cents", ""), "main"},
+	} {
+		draft := url.Values{}
+		for name, values := range c.draft {
+			draft[name] = values
+		}
+		draft.Set(c.field, "2,505")
+		refused := owner.post(c.path, draft)
+		if got := plain(strings.Join(refused.each("label[for^=field-"+c.field+"-reading]"), "|")); refused.Code != http.StatusUnprocessableEntity || got != "€ 2,505.00|€ 2.50" {
+			t.Errorf("%s of %s: %d, offered %q", c.field, c.path, refused.Code, got)
+		}
+		if got := plain(refused.words("#field-" + c.field + "-error")); got != "“2,505” could mean € 2,505.00, or € 2.50 with a digit too many. Choose one." {
+			t.Errorf("%s of %s: %q", c.field, c.path, got)
+		}
+		draft.Set(c.field+"_choice", "2,505=250500")
+		done := owner.posted(c.path, draft)
+		if got := plain(done.words(c.done)); c.path != business && !strings.Contains(got, "2,505.00") {
+			t.Errorf("%s of %s: then %q", c.field, c.path, got)
+		}
+	}
+	if got := owner.get(business).value("#field-confirm_above_cents"); got != "2505.00" {
+		t.Errorf("the ceiling is %q", got)
+	}
+	example := form("rule_type", "points", "points_per_unit", "1", "unit_cents", "1.00", "stamps_per_transaction", "1", "example", "24,505")
+	if got := owner.post("/admin/types/earns", example, "Hx-Request", "true").words("#earns"); got != "Type an amount such as 24.50." {
+		t.Errorf("an ambiguous example: %q", got)
+	}
+}
+
+// In a currency of three decimals, what a form begins with means what the panel wrote there.
+func TestAmountsOfThreeDecimals(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(t, core.Owner)
+	owner.posted(business, form("currency", "KWD"))
+	draft := owner.get("/admin/types/new").sends("main form.row")
+	draft.Set("name", "Lunch")
+	draft.Set("unit_cents", "12.505")
+	refused := owner.post("/admin/types/new", draft)
+	if got := plain(refused.words("#field-unit_cents-error")); got != "“12.505” could mean KWD 12,505.000 or KWD 12.505. Choose one." {
+		t.Errorf("refused: %q", got)
+	}
+	draft.Set("unit_cents_choice", "12.505=12505")
+	draft.Set("example", "25.01")
+	if got := owner.post("/admin/types/earns", draft, "Hx-Request", "true").words("#earns"); got != "Earns 2 points" {
+		t.Errorf("the preview says %q", got)
+	}
+	path, _ := owner.posted("/admin/types/new", draft).Find("tbody a").Attr("href")
+	edit := owner.get(path).sends("main form.row")
+	if edit.Get("unit_cents") != "12.505" {
+		t.Errorf("the form begins with %v", edit)
+	}
+	edit.Set("name", "Dinner")
+	if got := plain(owner.posted(path, edit).words("tbody tr")); !strings.HasPrefix(got, "Dinner 1 point for every KWD 12.505") {
+		t.Errorf("edited: %q", got)
+	}
+}
+
+// large is the form of a sale above the ceiling, as the confirmation sends it.
+func (s *till) large(t *testing.T, b *browser, spend string) (asked answer, confirm url.Values) {
+	t.Helper()
+	asked = b.post("/admin/transactions/new", s.sale(b, spend))
+	if asked.Code != http.StatusOK || s.sales(t) != 0 {
+		t.Fatalf("asked: %d %s; %d sales", asked.Code, asked.words("main"), s.sales(t))
+	}
+	confirm = asked.sends("form.form-card")
+	button := asked.Find("form.form-card button.btn-primary")
+	confirm.Set(button.AttrOr("name", ""), button.AttrOr("value", ""))
+	return asked, confirm
+}
+
+// "Above a tenant's ceiling (setting, default 1,000.00) the panel and the till ask once more":
+// amount and points are told, and nothing is recorded before the answer. Two clicks on it are
+// one sale.
+func TestALargeSaleIsConfirmed(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	cashier := s.signedIn(t, core.Cashier)
+	asked, confirm := s.large(t, cashier, "12505")
+	if got := plain(asked.words("main form")); !strings.Contains(got, "Is this amount right? € 12,505.00 Earns 12,505 points (Purchase)") ||
+		!strings.Contains(got, "Sales above € 1,000.00") || !strings.HasSuffix(got, "Correct the amount Record € 12,505.00") {
+		t.Errorf("asked %q", got)
+	}
+	if key := confirm.Get("form_key"); key == "" || confirm.Get("confirmed") != "1250500" {
+		t.Errorf("confirms %v", confirm)
+	}
+	var clicks sync.WaitGroup
+	for range 10 {
+		again := *cashier
+		clicks.Go(func() {
+			if a := again.post("/admin/transactions/new", confirm); a.Code != http.StatusSeeOther {
+				t.Errorf("a click is answered %d %s", a.Code, a.words(".alert"))
+			}
+		})
+	}
+	clicks.Wait()
+	if s.sales(t) != 1 || s.balance(t) != 12505 {
+		t.Errorf("%d sales, balance %d", s.sales(t), s.balance(t))
+	}
+}
+
+func TestALargeSaleIsCorrected(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	cashier := s.signedIn(t, core.Cashier)
+	asked, confirm := s.large(t, cashier, "12505")
+	correct := asked.sends("form.form-card")
+	correct.Set(asked.Find("form.form-card button:not(.btn-primary)").AttrOr("name", ""), "1")
+	back := cashier.post("/admin/transactions/new", correct)
+	sent := back.sends("form.form-card")
+	if back.Code != http.StatusOK || sent.Get("spend_amount_cents") != "12505" || sent.Get("transaction_type_id") != s.typeID || sent.Has("confirmed") || sent.Has("correct") {
+		t.Errorf("back: %d %v", back.Code, sent)
+	}
+	if _, focused := back.Find("#field-spend_amount_cents").Attr("autofocus"); !focused || back.Find(".alert").Length() != 0 {
+		t.Errorf("back: %s", back.words("main"))
+	}
+	sent.Set("spend_amount_cents", "125.05")
+	if got := plain(cashier.posted("/admin/transactions/new", sent).words("#flashes")); got != "€ 125.05 recorded: 125 points earned." {
+		t.Errorf("flash = %q", got)
+	}
+	// What was confirmed is that amount, and no other.
+	confirm.Set("spend_amount_cents", "12506")
+	if a := cashier.post("/admin/transactions/new", confirm); a.Code != http.StatusOK || s.sales(t) != 1 {
+		t.Errorf("another amount: %d, %d sales", a.Code, s.sales(t))
+	}
+}
+
+// The ceiling is the owner's to set, and to switch off. Programs are not asked, and what core
+// refuses is refused without a question.
+func TestTheCeilingIsASetting(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	owner, cashier := s.signedIn(t, core.Owner), s.signedIn(t, core.Cashier)
+	const field = "#field-confirm_above_cents"
+	records := func(spend string) bool {
+		t.Helper()
+		before := s.sales(t)
+		a := cashier.post("/admin/transactions/new", s.sale(cashier, spend))
+		if a.Code != http.StatusSeeOther && a.Code != http.StatusOK {
+			t.Fatalf("%s: %d %s", spend, a.Code, a.words(".alert"))
+		}
+		return s.sales(t) > before
+	}
+	if got := owner.get(business).value(field); got != "1000.00" {
+		t.Errorf("at first: %q", got)
+	}
+	if !records("1000") || records("1000.01") {
+		t.Error("1,000.00 is asked about, or a cent more is not")
+	}
+	owner.posted(business, form("confirm_above_cents", "20"))
+	if got := owner.get(business).value(field); got != "20.00" || !records("20") || records("20,01") {
+		t.Errorf("a ceiling of %q", got)
+	}
+	for typed, want := range map[string]string{
+		"0": "The confirm sales above field must be at least 0.01.", "-5": "The confirm above cents field must be an amount such as 24.50.",
+	} {
+		refused := owner.post(business, form("confirm_above_cents", typed))
+		if got := refused.words(field + "-error"); refused.Code != http.StatusUnprocessableEntity || got != strings.Replace(want, "confirm above cents", "confirm sales above", 1) {
+			t.Errorf("%s: %d %q", typed, refused.Code, got)
+		}
+	}
+	wrong := s.sale(cashier, "500")
+	wrong.Set("transaction_type_id", "999999999")
+	if a := cashier.post("/admin/transactions/new", wrong); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.words(".alert"), "type is invalid") {
+		t.Errorf("a sale of no type: %d %q", a.Code, a.words(".alert"))
+	}
+	owner.posted(business, form("confirm_above_cents", ""))
+	if got := owner.get(business).value(field); got != "" || !records("5000") {
+		t.Errorf("without a ceiling: %q", got)
+	}
+	owner.posted(business, form("confirm_above_cents", "20"))
+	if _, err := s.Transactions.Record(t.Context(), s.by, transaction.New{
+		CustomerID: new(s.elsa.ID.String()), TransactionTypeID: number(t, s.typeID), SpendAmountCents: new(int64(900_000)), Source: transaction.API,
+	}); err != nil {
+		t.Errorf("a program's sale = %v", err)
+	}
+}
+
+// "One award is at most 10^12": the amount says so, beside its field.
+func TestASaleThatEarnsTooMuch(t *testing.T) {
+	t.Parallel()
+	s := newTill(t)
+	owner := s.signedIn(t, core.Owner)
+	lavish := form("name", "Lavish", "rule_type", "points", "points_per_unit", "1000000000", "unit_cents", "0.01", "stamps_per_transaction", "1", "example", "10.01")
+	if got := plain(owner.post("/admin/types/earns", lavish, "Hx-Request", "true").words("#earns")); got != "One sale can earn at most 1,000,000,000,000 points." {
+		t.Errorf("the rule's preview says %q", got)
+	}
+	path, _ := owner.posted("/admin/types/new", lavish).Find("tbody tr:last-child a").Attr("href")
+	s.typeID = path[strings.LastIndex(path, "/")+1:]
+	earns := owner.get("/admin/transactions/earns?spend_amount_cents=10.01&transaction_type_id="+s.typeID, "Hx-Request", "true")
+	if got := plain(earns.words("#earns")); got != "One sale can earn at most 1,000,000,000,000 points." {
+		t.Errorf("the preview says %q", got)
+	}
+	for _, spend := range []string{"10.01", "50000"} { // below the ceiling, and above it
+		refused := owner.post("/admin/transactions/new", s.sale(owner, spend))
+		if got := refused.words(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != "The amount field must not be greater than 10.00." {
+			t.Errorf("%s: %d %q", spend, refused.Code, got)
+		}
+	}
+}
+
+func number(t *testing.T, text string) *int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &n
+}

@@ -1,0 +1,319 @@
+package admin
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/report"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+// Fields of the chooser.
+const (
+	customersField = "customers" // the ULIDs that are chosen
+	searchField    = "customer_search"
+	pasteField     = "paste"
+	topField       = "top"
+)
+
+const (
+	shownChosen  = 100 // rows, until all are asked for
+	shownUnknown = 20  // ULIDs that weren't found
+)
+
+// tokens are the words of a text, whatever separates them.
+func tokens(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// selection is the customers of a manual send, in the order in which they were chosen. It
+// travels in the form.
+type selection struct {
+	ids  []core.ID
+	have map[core.ID]bool
+}
+
+func selected(form *page.Form) *selection {
+	s := &selection{have: map[core.ID]bool{}}
+	for _, token := range tokens(form.Value(customersField)) {
+		if id, err := core.ParseID(token); err == nil {
+			s.add(id)
+		}
+	}
+	return s
+}
+
+// add chooses a customer, once.
+func (s *selection) add(id core.ID) {
+	if !s.have[id] {
+		s.have[id] = true
+		s.ids = append(s.ids, id)
+	}
+}
+
+func (s *selection) remove(id core.ID) {
+	delete(s.have, id)
+	s.ids = slices.DeleteFunc(s.ids, func(other core.ID) bool { return other == id })
+}
+
+func (s *selection) text() string {
+	texts := make([]string, len(s.ids))
+	for i, id := range s.ids {
+		texts[i] = id.String()
+	}
+	return strings.Join(texts, " ")
+}
+
+// shown are the customers who are listed, the last chosen first.
+func (s *selection) shown(all bool) []core.ID {
+	ids := reversed(s.ids)
+	if !all && len(ids) > shownChosen {
+		ids = ids[:shownChosen]
+	}
+	return ids
+}
+
+// chooseCustomers adds customers to those of a manual send, or removes some. It changes
+// nothing but the form.
+func (a *Admin) chooseCustomers(c echo.Context) error {
+	found, err := a.couponOf(c)
+	if err != nil {
+		return err
+	}
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	picked := selected(form)
+	if page.IsFragment(c) && c.Request().Header.Get("Hx-Target") == "found" {
+		v := views.Chooser{Path: sendFormPath(found.ID)}
+		if err := a.findCustomers(c, form, picked, &v); err != nil {
+			return err
+		}
+		return a.Render(c, http.StatusOK, views.SendFound(v), nil)
+	}
+	step, err := a.choosingStep(c, form)
+	if err != nil {
+		return err
+	}
+	if !page.IsFragment(c) {
+		form.Values.Set("segment", string(coupon.Manual))
+		return a.sendAgain(c, http.StatusOK, found, form, step, nil)
+	}
+	v, err := a.chooser(c, found.ID, form, picked, step)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("Hx-Trigger-After-Settle", "chosen")
+	return a.Render(c, http.StatusOK, views.ChosenChanged(v), nil)
+}
+
+// choosing is a step of choosing customers: who is to be added, and what was wrong.
+type choosing struct {
+	candidates []core.ID
+	unreadable []string // no ULIDs
+	pasted     bool
+	removed    *core.ID
+	cleared    bool
+}
+
+// choosingStep reads what the form is to do with the chosen customers.
+func (a *Admin) choosingStep(c echo.Context, form *page.Form) (step choosing, err error) {
+	switch do := form.Value("do"); {
+	case form.Filled("remove") != nil:
+		id, err := core.ParseID(form.Value("remove"))
+		if err != nil {
+			return step, err
+		}
+		step.removed = &id
+	case form.Filled("add") != nil:
+		id, err := core.ParseID(form.Value("add"))
+		if err != nil {
+			return step, err
+		}
+		step.candidates = []core.ID{id}
+	case do == "top":
+		limit, err := strconv.ParseInt(form.Value(topField), 10, 64)
+		if err != nil {
+			limit = 10
+		}
+		top, err := a.Reports.Top(c.Request().Context(), page.Actor(c), report.Ranking{Limit: &limit})
+		if err != nil {
+			return step, err
+		}
+		for _, t := range top {
+			step.candidates = append(step.candidates, t.ID)
+		}
+		slices.Reverse(step.candidates) // the first of them is listed first
+	case do == "paste":
+		step.pasted = true
+		for _, token := range tokens(form.Value(pasteField)) {
+			if id, err := core.ParseID(token); err == nil {
+				step.candidates = append(step.candidates, id)
+			} else {
+				step.unreadable = append(step.unreadable, token)
+			}
+		}
+	case do == "clear":
+		step.cleared = true
+	case do == "all":
+		form.Values.Set("all", "1")
+	}
+	return step, nil
+}
+
+// chooser is the part of the page that picks customers, after a step.
+// One round trip for the names, and one for a search.
+func (a *Admin) chooser(c echo.Context, of core.ID, form *page.Form, picked *selection, step choosing) (views.Chooser, error) {
+	v := views.Chooser{Path: sendFormPath(of), All: form.Value("all") != ""}
+	v.Search, v.Top, v.Paste = form.Field(searchField, "Find customers"), form.Field(topField, "Top customers"), form.Field(pasteField, "ULIDs")
+	v.Search.Placeholder, v.Paste.Placeholder = "Name, phone or e-mail", "Separated by spaces, commas or lines"
+	v.Top.Options = form.Options(topField, ui.Option{Value: "10", Label: "Top 10"}, ui.Option{Value: "25", Label: "Top 25"},
+		ui.Option{Value: "50", Label: "Top 50"}, ui.Option{Value: "100", Label: "Top 100"})
+	if step.removed != nil {
+		picked.remove(*step.removed)
+	}
+	if step.cleared {
+		*picked = *selected(&page.Form{})
+		v.Said = "All customers removed"
+	}
+	wanted := slices.Concat(step.candidates, picked.shown(v.All))
+	if step.removed != nil {
+		wanted = append(wanted, *step.removed)
+	}
+	list, err := a.Customers.FindAll(c.Request().Context(), page.Actor(c), wanted)
+	if err != nil {
+		return v, err
+	}
+	known := make(map[core.ID]customer.Customer, len(list))
+	for _, k := range list {
+		known[k.ID] = k
+	}
+	addCandidates(&v, picked, step, known)
+	if removed, ok := known[orZero(step.removed)]; ok {
+		v.Said = customerName(removed) + " removed"
+	}
+	v.Customers, v.Number = picked.text(), page.Number(int64(len(picked.ids)))
+	v.Count = page.Count(int64(len(picked.ids)), "customer chosen", "customers chosen")
+	if len(picked.ids) == 0 {
+		v.Count = "No customers chosen yet"
+	}
+	for _, id := range picked.shown(v.All) {
+		if k, ok := known[id]; ok {
+			v.Rows = append(v.Rows, chosenRow(k, true))
+		} else {
+			v.Rows = append(v.Rows, views.ChosenRow{ID: id.String(), Name: id.String(), Contact: "Unknown customer", Chosen: true})
+		}
+	}
+	if !v.All && len(picked.ids) > shownChosen {
+		v.ShowAll = "Show all " + page.Number(int64(len(picked.ids)))
+	}
+	if err := a.findCustomers(c, form, picked, &v); err != nil {
+		return v, err
+	}
+	v.Focus = step.cleared || step.removed != nil && !slices.ContainsFunc(v.Found, func(r views.ChosenRow) bool { return r.ID == step.removed.String() })
+	return v, nil
+}
+
+func orZero(id *core.ID) core.ID {
+	if id == nil {
+		return core.ID{}
+	}
+	return *id
+}
+
+// addCandidates adds those who exist, and says who doesn't.
+func addCandidates(v *views.Chooser, picked *selection, step choosing, known map[core.ID]customer.Customer) {
+	unknown := step.unreadable
+	var added, before, tooMany int64
+	var last customer.Customer
+	for _, id := range step.candidates {
+		found, exists := known[id]
+		switch {
+		case !exists:
+			unknown = append(unknown, id.String())
+		case picked.have[id]:
+			before++
+		case len(picked.ids) >= coupon.MaxManual:
+			tooMany++
+		default:
+			picked.add(id)
+			added++
+			last = found
+		}
+	}
+	if step.pasted {
+		v.Paste.Value = strings.Join(unknown, "\n")
+	}
+	switch {
+	case len(step.candidates) == 1 && added == 1:
+		v.Said = customerName(last) + " added"
+	case len(step.candidates) > 0:
+		v.Said = page.Count(added, "customer added", "customers added")
+		if before > 0 {
+			v.Said += ", " + page.Number(before) + " already chosen"
+		}
+	}
+	if tooMany > 0 {
+		v.Limit = "A send has at most " + page.Number(coupon.MaxManual) + " chosen customers. " + page.Number(tooMany) + " were not added."
+	}
+	if rest := len(unknown) - shownUnknown; rest > 0 {
+		v.More = "And " + page.Number(int64(rest)) + " more"
+		unknown = unknown[:shownUnknown]
+	}
+	for _, text := range unknown {
+		v.Unknown = append(v.Unknown, shortened(text, 60))
+	}
+}
+
+// shortened is a text of at most so many characters.
+func shortened(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+func chosenRow(k customer.Customer, chosen bool) views.ChosenRow {
+	r := views.ChosenRow{ID: k.ID.String(), Name: customerName(k), Contact: "No e-mail", Chosen: chosen}
+	if k.Email != nil {
+		r.Contact = *k.Email
+	}
+	switch {
+	case k.Status == customer.Inactive:
+		r.Contact = "Inactive, will be skipped"
+	case k.UnsubscribedAt != nil:
+		r.Contact += ", unsubscribed"
+	}
+	return r
+}
+
+// findCustomers looks for active customers, while the search is typed.
+func (a *Admin) findCustomers(c echo.Context, form *page.Form, picked *selection, v *views.Chooser) error {
+	search := form.Filled(searchField)
+	if search == nil {
+		return nil
+	}
+	active := string(customer.Active)
+	list, err := a.Customers.List(c.Request().Context(), page.Actor(c), customer.Filter{Search: search, Status: &active}, core.Page{Size: 8})
+	if err != nil {
+		return err
+	}
+	for _, k := range list.Items {
+		v.Found = append(v.Found, chosenRow(k, picked.have[k.ID]))
+	}
+	if len(v.Found) == 0 {
+		v.Nothing = "No active customers match “" + shortened(strings.TrimSpace(*search), 60) + "”"
+	}
+	return nil
+}

@@ -1,0 +1,783 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/PuerkitoBio/goquery"
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
+)
+
+// sender is a counter with a coupon to send.
+type sender struct {
+	*counter
+	path string // of the coupon
+}
+
+func newSender(t *testing.T) *sender {
+	t.Helper()
+	s := newCounter(t)
+	return &sender{s, s.made(t, percentOff("Spring", "10"))}
+}
+
+// form is the page that sends the coupon.
+func (s *sender) form(path string) string { return s.path + "/send" + path }
+
+// mailable adds a customer with an e-mail address, or without.
+func (s *sender) mailable(t *testing.T, name, email string) customer.Customer {
+	t.Helper()
+	n := customer.New{FirstName: &name, LastName: new("Ek"), Phone: new("070 " + strconv.FormatInt(1_000_000+people.Add(1), 10))}
+	if email != "" {
+		n.Email = &email
+	}
+	made, err := s.Customers.Upsert(t.Context(), s.by, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Customer
+}
+
+// change writes into the shop's rows: $1 is the tenant.
+func (s *shop) change(t *testing.T, statement string, args ...any) {
+	t.Helper()
+	if _, err := s.db.Pool().Exec(t.Context(), statement, append([]any{s.by.Tenant.ID}, args...)...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// typed is the form as a browser sends it, with some fields changed.
+func (s *sender) typed(pairs ...string) url.Values {
+	sends := s.manager.get(s.form("")).sends("#send-form")
+	for i := 0; i+1 < len(pairs); i += 2 {
+		sends.Set(pairs[i], pairs[i+1])
+	}
+	return sends
+}
+
+// part asks for a part of the form, as htmx does.
+func (s *sender) part(t *testing.T, path, target string, form url.Values) answer {
+	t.Helper()
+	a := s.manager.post(s.form(path), form, "Hx-Request", "true", "Hx-Target", target)
+	if a.Code != http.StatusOK {
+		t.Fatalf("POST %s for %s = %d %s", path, target, a.Code, a.Body)
+	}
+	return a
+}
+
+// only is the only send of the coupon.
+func (s *sender) only(t *testing.T) coupon.SendDetail {
+	t.Helper()
+	l, err := s.Coupons.ListSends(t.Context(), s.by, idOf(t, s.path), core.Page{Size: 5})
+	if err != nil || len(l.Items) != 1 {
+		t.Fatalf("%d sends, %v, want one", len(l.Items), err)
+	}
+	return l.Items[0]
+}
+
+// The page begins with the coupon's own words, and is there before anything is counted.
+func TestTheSendPage(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	id := idOf(t, s.path)
+	if _, err := s.Coupons.Edit(t.Context(), s.by, id, coupon.Edit{Description: core.Set("A <b>bun</b>"), VoucherValidDays: core.Set(int64(45))}); err != nil {
+		t.Fatal(err)
+	}
+	for path, link := range map[string]string{"/admin/coupons": "tbody a[href$='/send']", s.path: ".page-header a.btn-primary"} {
+		if got := s.manager.get(path).paths(link); len(got) != 1 || got[0] != s.form("") {
+			t.Errorf("%s leads to %q", path, got)
+		}
+		if got := s.cashier.get(path).paths("a[href$='/send']"); len(got) != 0 {
+			t.Errorf("%s offers sending to a cashier: %q", path, got)
+		}
+	}
+	a := s.manager.get(s.form(""))
+	const cards = "All active customers Everyone who isn't deactivated Customers for more than 90 days Added more than 90 days before the send " +
+		"Bought in the last 30 days At least one sale that wasn't voided Chosen customers Search, paste, or add top customers 0"
+	if got := a.words("#field-segment"); got != cards {
+		t.Errorf("the segments are %q", got)
+	}
+	zone := s.by.Tenant.TimeZone
+	valid := "Vouchers are valid until " + s.db.Now().In(zone).AddDate(0, 0, 45).Format("2 Jan 2006") + " if you send now"
+	if got := a.words("#validity"); got != valid {
+		t.Errorf("validity: %q, want %q", got, valid)
+	}
+	if got := a.words("label[for=when-later] + div"); got != "Stockholm time" {
+		t.Errorf("later is in %q", got)
+	}
+	sends := a.sends("#send-form")
+	if sends.Get("subject") != "Spring" || sends.Get("message") != "A <b>bun</b>" || sends.Get("segment") != "all" || sends.Get("when") != "now" || sends.Get("form_key") == "" {
+		t.Errorf("it begins with %v", sends)
+	}
+	if got := a.words("#summary"); !strings.HasPrefix(got, "Counting who will receive a voucher…") {
+		t.Errorf("the summary is %q", got)
+	}
+	// Enter in a field must not send.
+	if got := a.Find("#send-form button[type=submit]").First().AttrOr("formaction", ""); got != s.form("/preview") {
+		t.Errorf("Enter leads to %q", got)
+	}
+	if got := a.Header().Get("Content-Security-Policy"); !strings.HasSuffix(got, "frame-ancestors 'none'; frame-src 'self'") || strings.Contains(got, "unsafe") {
+		t.Errorf("Content-Security-Policy: %q", got)
+	}
+	frame := a.Find("#mail iframe")
+	if sandbox, ok := frame.Attr("sandbox"); !ok || sandbox != "" || !strings.HasPrefix(frame.AttrOr("src", ""), s.form("/mail?")) {
+		t.Errorf("the e-mail is in %v", frame.Nodes)
+	}
+}
+
+// The page that sends makes two round trips, that of the progress four, and a poll two.
+func TestRoundTripsOfSends(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	s := &sender{counter: counterOn(t, d)}
+	s.path = s.made(t, percentOff("Spring", "10"))
+	s.mailable(t, "Ida", "ida@example.com")
+	s.send(t, s.path, "one")
+	sent := s.only(t)
+	s.change(t, "update loyalty.voucher_mail set status = 'failed', error = '452 4.2.2 full' where tenant_id = $1")
+	s.change(t, "update loyalty.coupon_send set failed = 1 where tenant_id = $1")
+	progress := s.path + "/sends/" + sent.ID.String()
+	poll := s.manager.get(progress).Find("#send-progress").AttrOr("hx-get", "")
+	for _, x := range []struct {
+		path   string
+		header []string
+		want   int
+	}{
+		{s.form(""), nil, 2},
+		{s.path, nil, 3},
+		{progress, nil, 4},
+		{poll, []string{"Hx-Request", "true", "Hx-Target", "send-progress"}, 2},
+		{s.form("/audiences"), []string{"Hx-Request", "true"}, 3},
+	} {
+		s.manager.get(x.path, x.header...)
+		before := count()
+		s.manager.get(x.path, x.header...)
+		if got := count() - before; got != x.want {
+			t.Errorf("%s makes %d round trips, want %d", x.path, got, x.want)
+		}
+	}
+	typed := s.typed("segment", "manual", "customers", s.elsa.ID.String())
+	for _, x := range []struct {
+		path, target string
+		want         int
+	}{{"/preview", "summary", 6}, {"/preview", "mail", 2}, {"/customers", "chooser", 3}} {
+		s.part(t, x.path, x.target, typed)
+		before := count()
+		s.part(t, x.path, x.target, typed)
+		if got := count() - before; got != x.want {
+			t.Errorf("%s of %s makes %d round trips, want %d", x.target, x.path, got, x.want)
+		}
+	}
+}
+
+// The summary adds up: everyone in the audience is mailed, has no e-mail, unsubscribed, or is
+// skipped; and the button repeats how many get a voucher.
+func TestTheSummaryAddsUp(t *testing.T) {
+	t.Parallel()
+	s := newSender(t) // with Elsa, who has no e-mail address and bought something
+	s.mailable(t, "Ida", "ida@example.com")
+	off := s.mailable(t, "Ove", "ove@example.com")
+	full := s.mailable(t, "Full", "full@example.com")
+	gone := s.mailable(t, "Gone", "gone@example.com")
+	if _, err := s.Customers.Unsubscribe(t.Context(), s.by, off.ID); err != nil {
+		t.Fatal(err)
+	}
+	sent, err := s.Coupons.Send(t.Context(), s.by, idOf(t, s.path), coupon.Send{Segment: coupon.Manual, Customers: []string{full.ID.String()}, FormKey: "full"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Coupons.Evaluate(t.Context(), s.by, sent.ID); err != nil {
+		t.Fatal(err)
+	}
+	s.change(t, "update loyalty.customer set status = 'inactive' where tenant_id = $1 and id = $2", gone.ID)
+	s.change(t, "update loyalty.customer set created_at = created_at - interval '100 days' where tenant_id = $1 and id <> $2", off.ID)
+
+	counted := s.manager.get(s.form("/audiences"), "Hx-Request", "true")
+	if got := counted.each("[hx-swap-oob]"); len(got) != 4 || strings.Join(got[:3], " ") != "4 4 1" || !strings.HasPrefix(got[3], "Counted at ") {
+		t.Errorf("counted: %q", got)
+	}
+	if ids := counted.Find("#segment-all-count, #segment-long_standing-count, #segment-recent_purchase-count, #counted").Length(); ids != 4 {
+		t.Errorf("%d places are filled", ids)
+	}
+	for segment, want := range map[string]string{
+		"all": "Will receive a voucher 3 In the audience 4 Voucher by e-mail 1 No e-mail They see the voucher at the till 1 Unsubscribed They get the voucher but no e-mail 1 " +
+			"Skipped 1 Already at their limit 1",
+		"long_standing": "Will receive a voucher 2 In the audience 4 Voucher by e-mail 1 No e-mail They see the voucher at the till 1 Unsubscribed They get the voucher but no e-mail 0 " +
+			"Skipped 2 Already at their limit 1 Inactive 1",
+		"recent_purchase": "Will receive a voucher 1 In the audience 1 Voucher by e-mail 0 No e-mail They see the voucher at the till 1 Unsubscribed They get the voucher but no e-mail 0 Skipped 0",
+	} {
+		a := s.part(t, "/preview", "summary", s.typed("segment", segment))
+		if got := a.words(".send-summary"); got != want {
+			t.Errorf("%s: %q\nwant %q", segment, got, want)
+		}
+		n := a.words(".send-receive")
+		customers := map[bool]string{true: " customer", false: " customers"}[n == "1"]
+		if got := a.words("#send-button"); got != "Send to "+n+customers || a.Find("#send-button[disabled]").Length() != 0 {
+			t.Errorf("%s: the button says %q", segment, got)
+		}
+		later := s.part(t, "/preview", "summary", s.typed("segment", segment, "when", "later"))
+		if got := later.words("#send-button"); got != "Schedule for "+n+customers || !strings.Contains(later.words(".send-summary"), "Counted again when it goes out.") {
+			t.Errorf("%s, later: the button says %q", segment, got)
+		}
+		if got := later.words("#validity[hx-swap-oob]"); got != "Vouchers don't expire" {
+			t.Errorf("validity: %q", got)
+		}
+	}
+	// The bar says the same.
+	bar := s.part(t, "/preview", "summary", s.typed()).Find(".bar rect")
+	var parts []string
+	bar.Each(func(_ int, r *goquery.Selection) {
+		parts = append(parts, r.AttrOr("class", "")+" "+r.AttrOr("x", "")+" "+r.AttrOr("width", ""))
+	})
+	if got := strings.Join(parts, ", "); got != "bar-1 0.00% 25.00%, bar-light 25.00% 25.00%, bar-2 50.00% 25.00%, bar-rest 75.00% 25.00%" {
+		t.Errorf("the bar is %s", got)
+	}
+}
+
+// "The page warns, and never refuses, when vouchers that are out plus those to be sent exceed
+// what the coupon's limit leaves."
+func TestTheWarningAboutTheLimit(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.mailable(t, "Ida", "ida@example.com")
+	edit := func(e coupon.Edit) {
+		t.Helper()
+		if _, err := s.Coupons.Edit(t.Context(), s.by, idOf(t, s.path), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	warning := func() string { return s.part(t, "/preview", "summary", s.typed()).words(".send-warning") }
+	edit(coupon.Edit{MaxPerCustomer: core.Set(int64(3)), MaxRedemptions: core.Set(int64(2))})
+	if got := warning(); got != "" {
+		t.Errorf("two of two: %q", got)
+	}
+	edit(coupon.Edit{MaxRedemptions: core.Set(int64(1))})
+	if got := warning(); got != "Only 1 redemption is left. Up to 1 could be refused at the till. Raise the limit" {
+		t.Errorf("two of one: %q", got)
+	}
+	vouchers := s.send(t, s.path, "one")
+	edit(coupon.Edit{MaxRedemptions: core.Set(int64(3))})
+	if got := warning(); got != "Only 3 redemptions are left. 2 vouchers are out, so up to 1 could be refused at the till. Raise the limit" {
+		t.Errorf("four of three: %q", got)
+	}
+	edit(coupon.Edit{MaxRedemptions: core.Set(int64(1))})
+	if _, err := s.Coupons.Redeem(t.Context(), s.by, vouchers[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	a := s.part(t, "/preview", "summary", s.typed())
+	if got := a.words(".send-warning"); got != "No redemptions are left. 1 voucher is out, so up to 3 could be refused at the till. Raise the limit" {
+		t.Errorf("three of none: %q", got)
+	}
+	if link := a.paths(".send-warning a")[0]; link != s.path+"/edit#field-max_redemptions" || s.manager.get(s.path+"/edit").Find("#field-max_redemptions").Length() != 1 {
+		t.Errorf("raising the limit leads to %q", link)
+	}
+	if a.Find("#send-button[disabled]").Length() != 0 {
+		t.Error("it refuses")
+	}
+	if got := s.manager.get(s.path).words("main"); !strings.Contains(got, "Vouchers out 1 Redemptions left 0 of 1") {
+		t.Errorf("the coupon's page: %q", got)
+	}
+}
+
+// "0 customers" disables the button, with the reason; at a later time there may be some.
+func TestNobodyToSendTo(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	for _, c := range []struct{ segment, when, button, why string }{
+		{"long_standing", "now", "Send to 0 customers", "This audience has no customers."},
+		{"long_standing", "later", "Schedule send", ""},
+		{"manual", "now", "Send vouchers", "Choose at least one customer."},
+		{"manual", "later", "Schedule send", "Choose at least one customer."},
+		{"everyone", "now", "Send vouchers", "Choose who gets it."},
+	} {
+		a := s.part(t, "/preview", "summary", s.typed("segment", c.segment, "when", c.when))
+		if got := a.words("#send-button"); got != c.button || a.words("#send-disabled") != c.why || (a.Find("#send-button[disabled]").Length() == 1) != (c.why != "") {
+			t.Errorf("%s %s: %q, %q", c.segment, c.when, got, a.words("#send-disabled"))
+		}
+	}
+	s.send(t, s.path, "one")
+	a := s.part(t, "/preview", "summary", s.typed())
+	if got := a.words("#send-disabled"); got != "Every customer in this audience is skipped." || a.words("#send-button") != "Send to 0 customers" {
+		t.Errorf("all have it: %q", got)
+	}
+}
+
+// "A preview that takes too long or fails says so and does not stop sending."
+func TestFiguresThatFail(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	s := &sender{counter: counterOn(t, d)}
+	s.path = s.made(t, percentOff("Spring", "10"))
+	if _, err := d.Pool().Exec(t.Context(), "revoke select on loyalty.voucher from loyalty_app"); err != nil {
+		t.Fatal(err)
+	}
+	a := s.part(t, "/preview", "summary", s.typed())
+	if got := a.words(".send-summary"); got != "The figures couldn't be loaded. You can still send." || a.Find("#send-button:not([disabled])").Length() != 1 {
+		t.Errorf("it says %q", got)
+	}
+	whole := s.manager.post(s.form("/preview"), s.typed())
+	if whole.Code != http.StatusOK || !strings.Contains(whole.words("#summary"), "You can still send.") {
+		t.Errorf("the whole page: %d %q", whole.Code, whole.words("#summary"))
+	}
+	sends := whole.sends("#send-form")
+	if to := s.manager.post(s.form(""), sends).Header().Get("Location"); to != s.path+"/sends/"+s.only(t).ID.String() {
+		t.Errorf("sending leads to %q", to)
+	}
+	if _, err := d.Pool().Exec(t.Context(), "revoke select on loyalty.transaction from loyalty_app"); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.manager.get(s.form("/audiences"), "Hx-Request", "true").words("[hx-swap-oob]"); got != "Counts not available" {
+		t.Errorf("the segments: %q", got)
+	}
+}
+
+// Confirmed twice, or by two clicks at once, it is one send; and it is what was typed.
+func TestSending(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	sends := s.typed("segment", "recent_purchase", "subject", "A bun, on us", "message", "Come and get it.\r\nSoon.")
+	var clicks sync.WaitGroup
+	paths := make([]string, 6)
+	for i := range paths {
+		again := *s.manager
+		clicks.Go(func() { paths[i] = again.post(s.form(""), sends).Header().Get("Location") })
+	}
+	clicks.Wait()
+	sent := s.only(t)
+	for _, p := range paths {
+		if p != s.path+"/sends/"+sent.ID.String() {
+			t.Errorf("the clicks lead to %q", paths)
+		}
+	}
+	if sent.Segment != coupon.RecentPurchase || sent.Subject != "A bun, on us" || sent.Message != "Come and get it.\r\nSoon." || sent.Status != coupon.Waiting ||
+		sent.SendAt.After(s.db.Now()) {
+		t.Errorf("it is %+v", sent)
+	}
+	if got := s.manager.get(paths[0]).words("main"); !strings.Contains(got, "Bought in the last 30 days") || !strings.Contains(got, "A bun, on us") {
+		t.Errorf("its page: %q", got)
+	}
+}
+
+// "Now, or later with date and time in the tenant's zone, at most a year ahead."
+func TestScheduling(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	zone := s.by.Tenant.TimeZone
+	day := s.db.Now().In(zone).AddDate(0, 0, 3)
+	at := func(day time.Time, clock string) url.Values {
+		return s.typed("when", "later", "send_date", day.Format(time.DateOnly), "send_time", clock)
+	}
+	for _, c := range []struct {
+		form url.Values
+		says string
+	}{
+		{at(day.AddDate(0, 0, -5), "08:00"), "Choose a time in the future"},
+		{at(day.AddDate(1, 0, 0), "08:00"), "Choose a time within a year"},
+		{at(day, ""), "Enter a date and a time"},
+		{at(day, "soon"), "Enter a date and a time such as 2026-11-21 and 08:00"},
+		{s.typed("when", "later", "send_date", "x"), "Enter a date and a time such as 2026-11-21 and 08:00"},
+	} {
+		a := s.manager.post(s.form(""), c.form)
+		if got := a.words("#field-send_at-error"); a.Code != http.StatusUnprocessableEntity || got != c.says {
+			t.Errorf("%v: %d %q", c.form, a.Code, got)
+		}
+		if a.value("#field-send_date") != c.form.Get("send_date") || a.value("#field-send_time") != c.form.Get("send_time") || a.Find("#when-later[checked]").Length() != 1 {
+			t.Errorf("%v is now %q %q", c.form, a.value("#field-send_date"), a.value("#field-send_time"))
+		}
+		if link := a.paths("[role=alert] a"); len(link) != 1 || a.Find(link[0]).Length() != 1 {
+			t.Errorf("the summary of what is wrong leads to %q", link)
+		}
+	}
+	a := s.manager.posted(s.form(""), at(day, "08:30"))
+	sent := s.only(t)
+	if y, m, d := day.Date(); !sent.SendAt.Equal(time.Date(y, m, d, 8, 30, 0, 0, zone)) || sent.Status != coupon.Waiting {
+		t.Errorf("it goes out at %s", sent.SendAt)
+	}
+	path := s.path + "/sends/" + sent.ID.String()
+	when := day.Format("2 Jan") + ", 08:30"
+	if got := a.words(".send-progress"); !strings.HasPrefix(got, "1 Scheduled "+when+" Stockholm time 2 Mailing 3 Done We e-mail Bo Ek") || a.Find("dl.send-numbers").Length() != 0 {
+		t.Errorf("waiting: %q", got)
+	}
+	if a.Find("#send-progress").AttrOr("hx-trigger", "") != "every 30s, wake" {
+		t.Error("it is looked at too often")
+	}
+	if got := s.manager.get(s.path).words("table"); !strings.Contains(got, when) || !strings.Contains(got, "Scheduled") {
+		t.Errorf("the history: %q", got)
+	}
+
+	// Cancelled, once it was asked.
+	if got := s.manager.get(path+"/cancel", "Hx-Request", "true").words("form p"); got != "No vouchers are created and no e-mails are sent. You can send the coupon again at any time." {
+		t.Errorf("asked %q", got)
+	}
+	cancelled := s.manager.posted(path+"/cancel", nil)
+	if got := cancelled.words(".send-notice"); got != "Cancelled. No vouchers were created. Send again" || cancelled.Find("#send-progress[hx-get], #cancel-send").Length() != 0 {
+		t.Errorf("cancelled: %q", got)
+	}
+	if got := s.only(t).Status; got != coupon.Cancelled {
+		t.Errorf("it is %s", got)
+	}
+	for _, again := range []answer{s.manager.get(path + "/cancel"), s.manager.posted(path+"/cancel", nil)} {
+		if got := again.words("main"); !strings.Contains(got, "ancelled") {
+			t.Errorf("again: %q", got)
+		}
+	}
+}
+
+// What was typed is kept, and what is wrong is beside the fields.
+func TestASendThatIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	long := strings.Repeat("x", 1001)
+	for _, c := range []struct{ field, value, at, says string }{
+		{"subject", " ", "#field-subject-error", "Enter a subject"},
+		{"subject", long[:151], "#field-subject-error", "Use at most 150 characters"},
+		{"message", long, "#field-message-error", "Use at most 1,000 characters"},
+		{"segment", "everyone", "#field-segment-error", "Choose who gets it"},
+		{"segment", "manual", "#field-customers-error", "Choose at least one customer"},
+		{"form_key", "", "[role=alert]", "Load the page again, then send"},
+	} {
+		a := s.manager.post(s.form(""), s.typed("subject", "Mine", "message", "My words", c.field, c.value))
+		if got := a.words(c.at); a.Code != http.StatusUnprocessableEntity || got != c.says || a.words("[role=alert]") != c.says {
+			t.Errorf("%s: %d %q, %q", c.field, a.Code, got, a.words("[role=alert]"))
+		}
+		if c.field != "subject" && a.value("#field-subject") != "Mine" || c.field != "message" && a.words("#field-message") != "My words" {
+			t.Errorf("%s: what was typed is now %v", c.field, a.sends("#send-form"))
+		}
+		if link := a.paths("[role=alert] a"); len(link) == 1 && link[0] != "#" && a.Find(link[0]).Length() != 1 {
+			t.Errorf("%s: the alert leads to %q", c.field, link)
+		}
+	}
+	nobody := core.NewID(s.db.Now()).String()
+	a := s.manager.post(s.form(""), s.typed("segment", "manual", "customers", nobody))
+	if got := a.words("#field-customers-error"); got != "There is no customer "+nobody+"." || !strings.Contains(a.words(".chosen"), "Unknown customer") {
+		t.Errorf("an unknown customer: %q", got)
+	}
+	if sends, err := s.Coupons.ListSends(t.Context(), s.by, idOf(t, s.path), core.Page{Size: 5}); err != nil || len(sends.Items) != 0 {
+		t.Errorf("%d sends, %v", len(sends.Items), err)
+	}
+}
+
+// The button repeats a number: a send to another audience than it was of is shown again first.
+func TestFiguresOfAnotherAudience(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	shown := s.manager.post(s.form("/preview"), s.typed()).sends("#send-form")
+	shown.Set("segment", "recent_purchase")
+	a := s.manager.post(s.form(""), shown)
+	if got := a.words("[role=alert]"); a.Code != http.StatusUnprocessableEntity || got != "The audience was changed. Check the figures, then send." {
+		t.Fatalf("another segment: %d %q", a.Code, got)
+	}
+	shown = a.sends("#send-form")
+	shown.Set("segment", "manual")
+	shown.Set("customers", s.elsa.ID.String())
+	if a = s.manager.post(s.form(""), shown); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.words("#send-button"), "Send to 1 customer") {
+		t.Fatalf("chosen customers: %d %q", a.Code, a.words("#send-button"))
+	}
+	s.manager.posted(s.form(""), a.sends("#send-form"))
+	if sent := s.only(t); sent.Segment != coupon.Manual {
+		t.Errorf("sent to %s", sent.Segment)
+	}
+}
+
+// "A coupon that is inactive, expired or not started can't be sent: the page says why and
+// what to do."
+func TestACouponThatCannotBeSent(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	id := idOf(t, s.path)
+	sends := s.typed()
+	without := func(path string) {
+		t.Helper()
+		if got := s.manager.get(path).paths("a[href$='/send']"); len(got) != 0 {
+			t.Errorf("%s leads to %q", path, got)
+		}
+	}
+	says := func(title, link string) {
+		t.Helper()
+		for _, a := range []answer{s.manager.get(s.form("")), s.manager.post(s.form("/preview"), sends), s.manager.post(s.form(""), sends)} {
+			if got := a.words(".empty-title"); got != title || a.Find("#send-form").Length() != 0 || a.Find(link).Length() != 1 {
+				t.Errorf("%d %q, want %q", a.Code, a.words("main"), title)
+			}
+		}
+		without(s.path)
+		without("/admin/coupons")
+	}
+	s.manager.posted(s.path+"/active", form("active", "0"))
+	says("This coupon is inactive", "form[action='"+s.path+"/active'] button")
+	s.manager.posted(s.path+"/active", form("active", "1"))
+
+	s.change(t, "update loyalty.coupon set expires_at = '2026-02-03T23:00:00Z' where tenant_id = $1 and id = $2", id)
+	says("This coupon has expired", "a.btn-primary[href='"+s.path+"/edit']")
+	if got := s.manager.get(s.form("")).words(".empty-subtitle"); got != "It ended on 3 Feb 2026. Move its last day to send it." {
+		t.Errorf("expired: %q", got)
+	}
+
+	// One that starts later can be scheduled for after that, and before its end.
+	zone := s.by.Tenant.TimeZone
+	y, m, d := s.db.Now().In(zone).AddDate(0, 0, 10).Date()
+	starts := time.Date(y, m, d, 0, 0, 0, 0, zone)
+	s.change(t, "update loyalty.coupon set starts_at = $3, expires_at = $4 where tenant_id = $1 and id = $2", id, starts, starts.AddDate(0, 0, 5))
+	page := s.manager.get(s.form(""))
+	day := starts.Format("2 Jan 2006")
+	if page.Find("#when-now[disabled], #when-later[checked]").Length() != 2 || page.words("#when-now-help") != "The coupon starts on "+day ||
+		page.value("#field-send_date") != starts.Format(time.DateOnly) {
+		t.Errorf("upcoming: %q %q", page.words("#when-now-help"), page.value("#field-send_date"))
+	}
+	for _, x := range []struct{ when, date, says string }{
+		{"now", "", "The coupon starts on " + day + ". Choose a time after that"},
+		{"later", starts.AddDate(0, 0, -1).Format(time.DateOnly), "The coupon starts on " + day + ". Choose a time after that"},
+		{"later", starts.AddDate(0, 0, 5).Format(time.DateOnly), "The coupon ends on " + starts.AddDate(0, 0, 4).Format("2 Jan 2006") + ". Choose an earlier time"},
+	} {
+		a := s.manager.post(s.form(""), s.typed("when", x.when, "send_date", x.date))
+		if got := a.words("#field-send_at-error"); a.Code != http.StatusUnprocessableEntity || got != x.says {
+			t.Errorf("%s %s: %d %q", x.when, x.date, a.Code, got)
+		}
+	}
+	s.manager.posted(s.form(""), s.typed())
+	if sent := s.only(t); sent.SendAt.Before(starts) {
+		t.Errorf("it goes out at %s, before %s", sent.SendAt, starts)
+	}
+}
+
+// "Pick by search, add top customers, or paste ULIDs; unknown ones are named and not added;
+// each chosen one can be removed; duplicates once." Nothing is written meanwhile.
+func TestChoosingCustomers(t *testing.T) {
+	t.Parallel()
+	s, other := newSender(t), newSender(t)
+	ida := s.mailable(t, "Ida", "ida@example.com")
+	ove := s.mailable(t, "Ove <i>", "")
+	s.change(t, "update loyalty.customer set status = 'inactive' where tenant_id = $1 and id = $2", s.mailable(t, "Idas twin", "").ID)
+	sends := s.typed("segment", "manual")
+	before := s.everything(t)
+	step := func(pairs ...string) answer {
+		t.Helper()
+		next := url.Values{}
+		for name, values := range sends {
+			next[name] = values
+		}
+		for i := 0; i+1 < len(pairs); i += 2 {
+			next.Set(pairs[i], pairs[i+1])
+		}
+		a := s.part(t, "/customers", "chooser", next)
+		if a.Header().Get("Hx-Trigger-After-Settle") != "chosen" {
+			t.Error("the summary is not told")
+		}
+		sends.Set("customers", a.value("input[name=customers]"))
+		return a
+	}
+	rows := func(a answer) string { return strings.Join(a.each(".chosen .fw-medium"), ", ") }
+
+	found := s.part(t, "/customers", "found", s.typed("segment", "manual", "customer_search", "ida"))
+	if got := found.words("#found"); got != "Ida Ek ida@example.com Add Ida Ek" || found.Find("input").Length() != 0 {
+		t.Errorf("found %q", got)
+	}
+	if got := s.part(t, "/customers", "found", s.typed("customer_search", "nix <b>")).words("#found"); got != "No active customers match “nix <b>”" {
+		t.Errorf("not found: %q", got)
+	}
+	a := step("add", ida.ID.String(), "customer_search", "ida")
+	if rows(a) != "Ida Ek" || a.words(".chooser-head") != "1 customer chosen Ida Ek added" || a.words("#segment-manual-count[hx-swap-oob]") != "1" {
+		t.Errorf("added: %q, %q", rows(a), a.words(".chooser-head"))
+	}
+	if got := a.words("#found button"); got != "Added : remove Ida Ek" || a.value("#field-customer_search") != "ida" || a.Find("#pick-"+ida.ID.String()+"[name=remove]").Length() != 1 {
+		t.Errorf("what was found is now %q", got)
+	}
+	a = step("add", ida.ID.String())
+	if rows(a) != "Ida Ek" || a.words(".chooser-head span") != "0 customers added, 1 already chosen" {
+		t.Errorf("added twice: %q, %q", rows(a), a.words(".chooser-head"))
+	}
+	a = step("do", "top", "top", "10")
+	if rows(a) != "Elsa Berg <b>, Ida Ek" {
+		t.Errorf("with top customers: %q", rows(a))
+	}
+
+	theirs, nobody := other.elsa.ID.String(), core.NewID(s.db.Now()).String()
+	pasted := strings.ToLower(ove.ID.String()) + ";" + theirs + "\n\tnonsense," + nobody + " | " + ove.ID.String()
+	a = step("do", "paste", "paste", pasted)
+	if rows(a) != "Ove <i> Ek, Elsa Berg <b>, Ida Ek" || strings.Join(a.each("[role=alert] li"), " ") != "nonsense "+theirs+" "+nobody {
+		t.Errorf("pasted: %q, not %q", rows(a), a.words("[role=alert]"))
+	}
+	if got := a.words("#field-paste"); got != "nonsense "+theirs+" "+nobody || a.Find(".chooser-paste[open]").Length() != 1 {
+		t.Errorf("left to mend: %q", got)
+	}
+	if got := a.words("[role=alert]"); !strings.HasPrefix(got, "1 customer added, 1 already chosen Not added, because no customer has this ULID:") {
+		t.Errorf("the alert: %q", got)
+	}
+	a = step("remove", s.elsa.ID.String())
+	if rows(a) != "Ove <i> Ek, Ida Ek" || a.words(".chooser-head span") != "Elsa Berg <b> removed" || a.Find("h3[data-focus]").Length() != 1 {
+		t.Errorf("removed: %q, %q", rows(a), a.words(".chooser-head span"))
+	}
+	summary := s.part(t, "/preview", "summary", sends)
+	if got := summary.words("#send-button"); got != "Send to 2 customers" {
+		t.Errorf("the summary: %q", got)
+	}
+	// Without scripts it is the page, with everything on it.
+	whole := s.manager.post(s.form("/customers"), url.Values{"form_key": {"k"}, "segment": {"all"}, "when": {"now"}, "subject": {"Mine"}, "customers": {sends.Get("customers")}, "add": {s.elsa.ID.String()}})
+	if got := rows(whole); got != "Elsa Berg <b>, Ove <i> Ek, Ida Ek" || whole.Find("#segment-manual[checked]").Length() != 1 || whole.words("#send-button") != "Send to 3 customers" ||
+		whole.value("#field-subject") != "Mine" {
+		t.Errorf("the page: %q %q", got, whole.words("#summary"))
+	}
+	if now := s.everything(t); now != before {
+		t.Errorf("choosing wrote something: %s", cmp.Diff(before, now))
+	}
+	a = step("do", "clear")
+	if rows(a) != "" || a.words(".chooser-head") != "No customers chosen yet All customers removed" {
+		t.Errorf("cleared: %q", a.words(".chooser-head"))
+	}
+
+	final := whole.sends("#send-form")
+	s.manager.posted(s.form(""), final)
+	var ids []core.ID
+	if err := s.db.Pool().QueryRow(t.Context(), "select customer_ids from loyalty.coupon_send where tenant_id = $1", s.by.Tenant.ID).Scan(&ids); err != nil || len(ids) != 3 {
+		t.Errorf("sent to %v, %v", ids, err)
+	}
+}
+
+// Many customers: the newest are listed, the others on request; and there is a limit.
+func TestChoosingManyCustomers(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	ulids := make([]string, 0, coupon.MaxManual+5)
+	s.change(t, `
+		with made as (
+			insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, created_at, updated_at)
+			select $1, loyalty.new_ulid(now()), 'C' || n, 'Ek', n::text, 'many' || n, now(), now()
+			from generate_series(1, $2::int) n
+			returning id
+		)
+		insert into loyalty.account (tenant_id, customer_id)
+		select $1, id
+		from made`, coupon.MaxManual+5)
+	rows, err := s.db.Pool().Query(t.Context(), "select id from loyalty.customer where tenant_id = $1 and phone_key like 'many%' order by length(phone), phone", s.by.Tenant.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rows.Next() {
+		var id core.ID
+		if err := rows.Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		ulids = append(ulids, id.String())
+	}
+	unknown := make([]string, 25)
+	for i := range unknown {
+		unknown[i] = core.NewID(s.db.Now()).String()
+	}
+	a := s.part(t, "/customers", "chooser", s.typed("segment", "manual", "do", "paste", "paste", strings.Join(append(unknown, ulids...), "\n")))
+	if got := a.Find(".chosen-row").Length(); got != 100 || a.words("#show-all") != "Show all 5,000" || a.words(".chooser-head h3") != "5,000 customers chosen" {
+		t.Errorf("%d are listed, %q, %q", got, a.words("#show-all"), a.words(".chooser-head"))
+	}
+	if got := a.words(".chosen-row:first-child .fw-medium"); got != "C5000 Ek" {
+		t.Errorf("the first is %q", got)
+	}
+	if got := a.words("[role=alert]"); !strings.Contains(got, "A send has at most 5,000 chosen customers. 5 were not added.") || !strings.HasSuffix(got, "And 5 more") || a.Find("[role=alert] li").Length() != 20 {
+		t.Errorf("the alert: %q", got)
+	}
+	all := s.part(t, "/customers", "chooser", s.typed("segment", "manual", "customers", a.value("input[name=customers]"), "do", "all"))
+	if got := all.Find(".chosen-row").Length(); got != 5000 || all.Find("#show-all").Length() != 0 {
+		t.Errorf("%d are listed at last", got)
+	}
+	if got := s.part(t, "/preview", "summary", s.typed("segment", "manual", "customers", a.value("input[name=customers]"))).words("#send-button"); got != "Send to 5,000 customers" {
+		t.Errorf("the button says %q", got)
+	}
+}
+
+// The e-mail is shown in a frame, where it can do nothing.
+func TestTheEmailInItsFrame(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	address := s.part(t, "/preview", "mail", s.typed("subject", "A & B", "message", "Soon")).Find("iframe").AttrOr("src", "")
+	if !strings.HasPrefix(address, s.form("/mail?")) {
+		t.Fatalf("it is at %q", address)
+	}
+	a := s.manager.get(address)
+	h := a.Header()
+	if got := h.Get("Content-Security-Policy"); got != "default-src 'none'; sandbox; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'" ||
+		h.Get("X-Frame-Options") != "SAMEORIGIN" || h.Get("Cache-Control") != "no-store" {
+		t.Errorf("its headers are %v", h)
+	}
+	if got := a.Body.String(); !strings.Contains(got, "A &amp; B") || !strings.Contains(got, "Soon") || a.Find("head base[target=_blank]").Length() != 1 {
+		t.Errorf("it is %s", got)
+	}
+	for query, words := range map[string]string{
+		"?subject=+&message=x":                                "Enter a subject to see the e-mail.",
+		"?subject=" + strings.Repeat("x", 151) + "&message=x": "Use at most 150 characters to see the e-mail.",
+	} {
+		a := s.manager.ask(http.MethodGet, s.form("/mail")+query, nil)
+		if a.Code != http.StatusUnprocessableEntity || a.words("body") != words || a.Header().Get("X-Frame-Options") != "SAMEORIGIN" {
+			t.Errorf("%s: %d %q", query, a.Code, a.words("body"))
+		}
+	}
+}
+
+// "Test sent to maja@… at 14:18", a few times an hour.
+func TestTestEmails(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	a := s.part(t, "/test", "test", s.typed("subject", "A bun"))
+	var address string
+	if err := s.db.Pool().QueryRow(t.Context(), "select email from loyalty.staff where id = $1", s.manager.person.StaffID).Scan(&address); err != nil {
+		t.Fatal(err)
+	}
+	clock := s.db.Now().In(s.by.Tenant.TimeZone).Format("15:04")
+	if got := a.words("body"); got != "Test sent to "+address+" at "+clock && !strings.HasPrefix(got, "Test sent to "+address) {
+		t.Errorf("it says %q", got)
+	}
+	var jobs int
+	if err := s.db.Pool().QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'coupon_test_mail' and args->>'subject' = 'A bun' and (args->>'tenant')::bigint = $1",
+		s.by.Tenant.ID).Scan(&jobs); err != nil || jobs != 1 {
+		t.Errorf("%d jobs, %v", jobs, err)
+	}
+	refused := s.manager.post(s.form("/test"), s.typed("subject", ""), "Hx-Request", "true", "Hx-Target", "test")
+	if refused.Code != http.StatusUnprocessableEntity || refused.words("body") != "Enter a subject" {
+		t.Errorf("without a subject: %d %q", refused.Code, refused.words("body"))
+	}
+	whole := s.manager.post(s.form("/test"), s.typed("subject", "Mine", "segment", "recent_purchase"))
+	if whole.Code != http.StatusOK || !strings.HasPrefix(whole.words("#test"), "Test sent to ") || whole.value("#field-subject") != "Mine" || whole.Find("#segment-recent_purchase[checked]").Length() != 1 {
+		t.Errorf("without scripts: %d %q", whole.Code, whole.words("#test"))
+	}
+	for range 18 {
+		s.part(t, "/test", "test", s.typed())
+	}
+	for _, header := range [][]string{nil, {"Hx-Request", "true", "Hx-Target", "test"}} {
+		if a := s.manager.post(s.form("/test"), s.typed(), header...); a.Code != http.StatusTooManyRequests || !strings.Contains(a.words("body"), "You have sent 20 test e-mails within an hour.") {
+			t.Errorf("one too many: %d %q", a.Code, a.words("body"))
+		}
+	}
+}
+
+// "No JavaScript: Update preview renders everything on the server; sending works."
+func TestSendingWithoutScripts(t *testing.T) {
+	t.Parallel()
+	s := newSender(t)
+	s.mailable(t, "Ida", "ida@example.com")
+	a := s.manager.post(s.form("/preview"), s.typed("segment", "recent_purchase", "subject", "Mine", "customer_search", "ida"))
+	if got := a.words("#send-button"); got != "Send to 1 customer" || a.Find("#summary[hx-trigger^=load]").Length() != 0 || a.Find("[hx-get$='/audiences']").Length() != 0 {
+		t.Errorf("the button says %q", got)
+	}
+	if got := a.words(".choice-count"); got != "2 0 1 0" || !strings.HasPrefix(a.words("#counted"), "Counted at ") || a.words("#found .fw-medium") != "Ida Ek" {
+		t.Errorf("counted: %q", got)
+	}
+	if src := a.Find("iframe").AttrOr("src", ""); !strings.Contains(src, "subject=Mine") {
+		t.Errorf("the e-mail is at %q", src)
+	}
+	if a.Find("noscript").Length() == 0 {
+		t.Error("there is no button to update the preview")
+	}
+	s.manager.posted(s.form(""), a.sends("#send-form"))
+	if sent := s.only(t); sent.Subject != "Mine" || sent.Segment != coupon.RecentPurchase {
+		t.Errorf("sent %+v", sent)
+	}
+	// The address of a form that was shown again leads to its page.
+	if to := s.manager.ask(http.MethodGet, s.form("/preview"), nil).Header().Get("Location"); to != s.form("") {
+		t.Errorf("loaded again, it leads to %q", to)
+	}
+}

@@ -1,0 +1,270 @@
+package admin
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+const vouchersPath = "/admin/vouchers"
+
+func (a *Admin) voucherRoutes() []route {
+	return []route{
+		{method: get, path: vouchersPath, least: core.Cashier, handle: a.askVoucher},
+		{method: post, path: vouchersPath, least: core.Cashier, handle: a.findVoucher},
+		{method: get, path: vouchersPath + "/:ulid", least: core.Cashier, handle: a.showVoucher},
+		{method: get, path: vouchersPath + "/:ulid/redeem", least: core.Cashier, handle: a.askRedeemVoucher},
+		{method: post, path: vouchersPath + "/:ulid/redeem", least: core.Cashier, handle: a.redeemVoucher},
+	}
+}
+
+func voucherPath(id core.ID) string { return vouchersPath + "/" + id.String() }
+
+func (a *Admin) askVoucher(c echo.Context) error {
+	return a.voucherSearch(c, http.StatusOK, &page.Form{})
+}
+
+// voucherSearch is one field. A hand-held scanner types what it reads and presses Enter.
+func (a *Admin) voucherSearch(c echo.Context, status int, form *page.Form) error {
+	v := views.VoucherSearch{
+		Frame: a.frame(c, "Redeem voucher", couponsPath, ui.Crumb{Label: "Coupons", Path: couponsPath}),
+		Code:  form.Field("code", "Voucher code or link"),
+	}
+	v.Code.Autofocus, v.Code.Autocomplete, v.Code.MaxLength = true, "off", 500
+	v.Code.Help = "Scan the QR code, or type the code below it"
+	// The next scan replaces the selected text.
+	v.Code.Attributes = map[string]any{"autocapitalize": "characters", "spellcheck": "false", "data-select": true}
+	return a.Render(c, status, views.VoucherSearchPage(v), nil)
+}
+
+var (
+	errNoCode    = core.Invalid(core.Fields{"code": {"Scan or type a voucher."}})
+	errNoVoucher = core.Invalid(core.Fields{"code": {"No such voucher. Check for typos and try again."}})
+)
+
+// findVoucher leads to the voucher that was typed or scanned. It is a POST, so that links,
+// which are secrets, stay out of the browser's history.
+func (a *Admin) findVoucher(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	found, err := a.typedVoucher(c, form.Value("code"))
+	if errors.Is(err, core.ErrNotFound) {
+		err = errNoVoucher
+	}
+	if form.Refused(err) {
+		return a.voucherSearch(c, http.StatusUnprocessableEntity, form)
+	}
+	if err != nil {
+		return err
+	}
+	return a.Redirect(c, voucherPath(found.ID))
+}
+
+// typedVoucher is the voucher of a code, a link or a link's token. Links and tokens are
+// checked: a revoked one must not find the voucher at the counter either.
+func (a *Admin) typedVoucher(c echo.Context, typed string) (coupon.ShownVoucher, error) {
+	ctx, by := c.Request().Context(), page.Actor(c)
+	text := strings.Join(strings.Fields(typed), "")
+	if text == "" {
+		return coupon.ShownVoucher{}, errNoCode
+	}
+	if at := strings.LastIndex(text, "/v/"); at >= 0 {
+		token := text[at+len("/v/"):]
+		if end := strings.IndexAny(token, "/?#"); end >= 0 {
+			token = token[:end]
+		}
+		return a.Coupons.OpenVoucher(ctx, by.Tenant, token)
+	}
+	if id, err := core.ParseID(plainCode.Replace(strings.ToUpper(text))); err == nil {
+		return a.Coupons.FindVoucher(ctx, by, id)
+	}
+	return a.Coupons.OpenVoucher(ctx, by.Tenant, text)
+}
+
+// plainCode drops hyphens and reads O, I and L, which codes never contain, as the digits that
+// they look like.
+var plainCode = strings.NewReplacer("-", "", "O", "0", "I", "1", "L", "1")
+
+func (a *Admin) voucherOf(c echo.Context) (coupon.ShownVoucher, error) {
+	id, err := id(c)
+	if err != nil {
+		return coupon.ShownVoucher{}, err
+	}
+	return a.Coupons.FindVoucher(c.Request().Context(), page.Actor(c), id)
+}
+
+func (a *Admin) showVoucher(c echo.Context) error {
+	found, err := a.voucherOf(c)
+	if err != nil {
+		return err
+	}
+	by := page.Actor(c)
+	zone := by.Tenant.TimeZone
+	v := views.VoucherDetail{
+		Frame: a.frame(c, "Voucher of "+toldName(found.CustomerName), couponsPath,
+			ui.Crumb{Label: "Coupons", Path: couponsPath}, ui.Crumb{Label: "Redeem voucher", Path: vouchersPath}),
+		Path: voucherPath(found.ID), Benefit: gives(found, by), Status: voucherStatuses[found.Status],
+		Coupon: found.CouponName, CouponPath: couponPath(found.CouponID),
+		Customer: toldName(found.CustomerName), CustomerPath: customerPath(found.CustomerID),
+	}
+	switch refusal := found.Refusal(); {
+	case refusal == nil:
+		v.Instruction = instruction(found, by)
+	case found.RedeemedAt != nil: // "already" would be wrong right after redeeming it here
+		v.Icon, v.Refusal = "circle-check", "Redeemed on "+page.Time(*found.RedeemedAt, zone)+". It can't be used again."
+	default:
+		v.Icon, v.Refusal = "ban", voucherRefusal(found, refusal, by)
+	}
+	if found.ExpiresAt != nil {
+		v.Facts = append(v.Facts, ui.Pair{Name: "Valid until", Value: page.LastDay(*found.ExpiresAt, zone)})
+	}
+	v.Facts = append(v.Facts, ui.Pair{Name: "Sent", Value: page.Date(found.CreatedAt, zone)}, ui.Pair{Name: "Code", Value: found.ID.String()})
+	if found.RedemptionID != nil {
+		d, err := a.Rewards.RedemptionDetail(c.Request().Context(), by, *found.RedemptionID)
+		if err != nil {
+			return err
+		}
+		v.Redemption = new(a.redemptionRow(by, d.NamedRedemption))
+	}
+	if by.Role.Includes(core.Manager) {
+		token, err := a.Coupons.VoucherToken(by.Tenant.ID, found)
+		if err != nil {
+			return err
+		}
+		v.Link = "https://" + c.Request().Host + "/v/" + token
+	}
+	return a.Render(c, http.StatusOK, views.VoucherDetailPage(v), nil)
+}
+
+// gives is what a voucher is worth: "20% off", or the name of a reward.
+func gives(v coupon.ShownVoucher, by core.Actor) string {
+	if v.BenefitType == coupon.Reward {
+		return optional(v.RewardName)
+	}
+	return benefitInWords(v.Benefit, v.RewardName, by.Tenant.Currency)
+}
+
+// instruction tells the cashier what to do when they redeem a voucher, or what will happen.
+func instruction(v coupon.ShownVoucher, by core.Actor) string {
+	switch v.BenefitType {
+	case coupon.Percent:
+		return "Take " + page.Number(*v.BenefitValue) + "% off the bill"
+	case coupon.Amount:
+		return "Take " + page.Money(*v.BenefitValue, by.Tenant.Currency) + " off the bill"
+	case coupon.Points:
+		return amount(*v.BenefitValue, "points") + " will be added to the balance"
+	case coupon.Stamps:
+		return amount(*v.BenefitValue, "stamps") + " will be added to the balance"
+	case coupon.Reward:
+	}
+	return "Hand over “" + optional(v.RewardName) + "” for free"
+}
+
+// voucherRefusal says why a voucher can't be redeemed, and what to do about it.
+func voucherRefusal(v coupon.ShownVoucher, refusal error, by core.Actor) string {
+	zone := by.Tenant.TimeZone
+	switch {
+	case errors.Is(refusal, coupon.ErrAlreadyRedeemed) && v.RedeemedAt != nil:
+		return "Already redeemed on " + page.Time(*v.RedeemedAt, zone) + "."
+	case errors.Is(refusal, coupon.ErrVoucherExpired) && v.ExpiresAt != nil:
+		return "Expired on " + page.LastDay(*v.ExpiresAt, zone) + "."
+	case errors.Is(refusal, coupon.ErrInactive):
+		return "The coupon “" + v.CouponName + "” is inactive, so its vouchers can't be redeemed. A manager can activate it."
+	case errors.Is(refusal, coupon.ErrCapReached):
+		return "The coupon “" + v.CouponName + "” has reached its redemption limit. A manager can raise it."
+	case errors.Is(refusal, reward.ErrOutOfStock):
+		return "“" + optional(v.RewardName) + "” is out of stock. The voucher stays valid."
+	}
+	sentence, _ := page.Sentence(refusal)
+	return sentence
+}
+
+func (a *Admin) askRedeemVoucher(c echo.Context) error {
+	found, err := a.voucherOf(c)
+	if err != nil {
+		return err
+	}
+	return a.confirmRedeemVoucher(c, http.StatusOK, found, found.Refusal())
+}
+
+// confirmRedeemVoucher asks for confirmation, since redeeming can't be undone, or says why
+// the voucher can't be redeemed.
+func (a *Admin) confirmRedeemVoucher(c echo.Context, status int, found coupon.ShownVoucher, refusal error) error {
+	by := page.Actor(c)
+	name, path := toldName(found.CustomerName), voucherPath(found.ID)
+	v := views.Confirm{
+		Frame: a.frame(c, "Redeem this voucher?", couponsPath,
+			ui.Crumb{Label: "Coupons", Path: couponsPath}, ui.Crumb{Label: "Voucher of " + name, Path: path}),
+		Action: path + "/redeem", Cancel: path, Leave: "Back to the voucher",
+	}
+	if refusal != nil {
+		v.Problem = ui.Problem{Sentence: voucherRefusal(found, refusal, by)}
+		return a.confirm(c, status, v)
+	}
+	v.Button = "Redeem"
+	v.Words = []string{instruction(found, by) + ".", "For " + name + ". A redeemed voucher can't be used again."}
+	v.Hidden = []ui.Pair{{Name: page.FormKey, Value: a.NewFormKey()}}
+	return a.confirm(c, status, v)
+}
+
+// redeemVoucher redeems a voucher. The form key makes two clicks one redemption.
+func (a *Admin) redeemVoucher(c echo.Context) error {
+	id, err := id(c)
+	if err != nil {
+		return err
+	}
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	by := page.Once(c, form, func(v coupon.Voucher) string { return voucherPath(v.ID) })
+	_, err = a.Coupons.Redeem(ctx, by, id)
+	if path, again := page.Repeated(by, err); again {
+		return a.Redirect(c, path)
+	}
+	if _, refused := page.Sentence(err); err != nil && !refused {
+		return err
+	}
+	found, findErr := a.voucherOf(c)
+	if findErr != nil {
+		return findErr
+	}
+	if err != nil {
+		return a.confirmRedeemVoucher(c, http.StatusUnprocessableEntity, found, err)
+	}
+	words, err := a.redeemedWords(c, found)
+	if err != nil {
+		return err
+	}
+	a.Flash(c, ui.Done, words)
+	return a.Redirect(c, voucherPath(id))
+}
+
+// redeemedWords say what redeeming a voucher changed and what the cashier does next.
+func (a *Admin) redeemedWords(c echo.Context, v coupon.ShownVoucher) (string, error) {
+	by := page.Actor(c)
+	switch v.BenefitType {
+	case coupon.Points, coupon.Stamps:
+		who, err := a.Customers.Find(c.Request().Context(), by, v.CustomerID)
+		unit, balance := ledger.Points, who.PointsBalance
+		if v.BenefitType == coupon.Stamps {
+			unit, balance = ledger.Stamps, who.StampsBalance
+		}
+		return "Redeemed. " + amount(*v.BenefitValue, unit) + " added, the balance is " + page.Number(balance) + ".", err
+	case coupon.Percent, coupon.Amount, coupon.Reward:
+	}
+	return "Redeemed. " + instruction(v, by) + ".", nil
+}

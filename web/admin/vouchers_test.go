@@ -1,0 +1,398 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/reward"
+)
+
+const vouchers = "/admin/vouchers"
+
+// held makes a coupon by its form, sends it to every customer and returns Elsa's voucher.
+func (s *counter) held(t *testing.T, f url.Values) coupon.ShownVoucher {
+	t.Helper()
+	s.send(t, s.made(t, f), core.NewID(s.db.Now()).String())
+	return s.newest(t)
+}
+
+// newest is the voucher that Elsa was sent last.
+func (s *counter) newest(t *testing.T) coupon.ShownVoucher {
+	t.Helper()
+	l, err := s.Coupons.ListByCustomer(t.Context(), s.by, s.elsa.ID, core.Page{Size: 1})
+	if err != nil || len(l.Items) != 1 {
+		t.Fatalf("%v %v", l.Items, err)
+	}
+	v, err := s.Coupons.FindVoucher(t.Context(), s.by, l.Items[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func (s *shop) token(t *testing.T, v coupon.ShownVoucher) string {
+	t.Helper()
+	token, err := s.Coupons.VoucherToken(s.by.Tenant.ID, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+func benefitForm(kind, field, value string) url.Values {
+	return form("name", "Treat <b>", "benefit_type", kind, field, value, "max_per_customer", "9")
+}
+
+// spaced is a text with ordinary spaces.
+func spaced(text string) string { return strings.ReplaceAll(text, "\u00a0", " ") }
+
+// "Accepts a ULID, a link (from a hand-held scanner which types it and presses Enter) or a
+// token; leads to the voucher."
+func TestFindingAVoucher(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	v := s.held(t, percentOff("Spring", "20"))
+	code, token := v.ID.String(), s.token(t, v)
+	search := s.cashier.get(vouchers)
+	if _, focus := search.Find("#field-code").Attr("autofocus"); !focus || search.words("label[for=field-code]") != "Voucher code or link" {
+		t.Errorf("the page: %q", search.words("main"))
+	}
+	for name, typed := range map[string]string{
+		"code":                   code,
+		"code in small letters":  strings.ToLower(code),
+		"code in groups":         " " + code[:5] + " " + code[5:10] + " - " + code[10:] + "\t",
+		"code with O for 0":      strings.Replace(code, "0", "O", 1),
+		"link":                   s.origin() + "/v/" + token,
+		"link by another port":   "https://" + s.by.Tenant.Slug + ".localhost:8443/v/" + token + "/?utm_source=mail#top",
+		"link in capitals":       strings.ToUpper(s.origin() + "/v/" + token)[:len(s.origin())] + "/v/" + strings.ToLower(token),
+		"path of a link":         "/v/" + token,
+		"token":                  token,
+		"token, with line break": token + "\r\n",
+	} {
+		a := s.cashier.post(vouchers, form("code", typed))
+		if to := a.Header().Get("Location"); a.Code != http.StatusSeeOther || to != vouchers+"/"+code {
+			t.Errorf("%s %q: %d to %q", name, typed, a.Code, to)
+		}
+	}
+}
+
+// "Unknown ones get a clear message on the field with what was typed kept. A link of another
+// business: the same."
+func TestAVoucherThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	s, other := newCounter(t), newCounter(t)
+	v, theirs := s.held(t, percentOff("Spring", "20")), other.held(t, percentOff("Spring", "20"))
+	revoked := s.origin() + "/v/" + s.token(t, v)
+	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.customer set link_version = link_version + 1 where id = $1", s.elsa.ID); err != nil {
+		t.Fatal(err)
+	}
+	forged := s.token(t, s.newest(t))
+	last := "0"
+	if strings.HasSuffix(forged, last) {
+		last = "1"
+	}
+	forged = forged[:len(forged)-1] + last
+	for name, typed := range map[string]string{
+		"nonsense":                    "<b>nonsense",
+		"an unused ULID":              "01JZZZZZZZZZZZZZZZZZZZZZZZ",
+		"another business's code":     theirs.ID.String(),
+		"another business's link":     other.origin() + "/v/" + other.token(t, theirs),
+		"another business's token":    other.token(t, theirs),
+		"forged":                      s.origin() + "/v/" + forged,
+		"revoked":                     revoked,
+		"a link to something else":    "https://example.com/",
+		"a link of another purpose":   s.origin() + "/unsubscribe/" + s.token(t, s.newest(t)),
+		"a link without its token":    s.origin() + "/v/",
+		"letters no browser can send": "\xff\xfe",
+	} {
+		a := s.cashier.post(vouchers, form("code", typed))
+		said := a.words(".invalid-feedback")
+		if a.Code != http.StatusUnprocessableEntity || said != "No such voucher. Check for typos and try again." {
+			t.Errorf("%s: %d %q", name, a.Code, said)
+		}
+		if kept := a.value("#field-code"); kept != strings.ToValidUTF8(typed, "\uFFFD") {
+			t.Errorf("%s: typed is now %q", name, kept)
+		}
+		// Nothing takes the focus from the field: the next scan goes there.
+		if _, focus := a.Find("#field-code[data-select]").Attr("autofocus"); !focus || a.Find("[data-focus]").Length() != 0 {
+			t.Errorf("%s: the field has not the focus", name)
+		}
+	}
+	if a := s.cashier.post(vouchers, form("code", " ")); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != "Scan or type a voucher." {
+		t.Errorf("nothing: %d %q", a.Code, a.words(".invalid-feedback"))
+	}
+	for _, path := range []string{"", "/redeem"} {
+		if a := s.cashier.ask(http.MethodGet, vouchers+"/"+theirs.ID.String()+path, nil); a.Code != http.StatusNotFound {
+			t.Errorf("GET %s of another business = %d", path, a.Code)
+		}
+	}
+	if a := s.cashier.post(vouchers+"/"+theirs.ID.String()+"/redeem", nil); a.Code != http.StatusNotFound {
+		t.Errorf("redeemed at another business: %d", a.Code)
+	}
+	if got := other.newest(t).Status; got != coupon.VoucherPending {
+		t.Errorf("the other business's voucher is %s", got)
+	}
+}
+
+// "It says plainly what the cashier takes off; asks once; two clicks are one; then says what
+// happened."
+func TestRedeemingAVoucher(t *testing.T) {
+	t.Parallel()
+	for kind, c := range map[string]struct{ field, value, benefit, instruction, said string }{
+		"percent": {"percent", "20", "20% off", "Take 20% off the bill", "Redeemed. Take 20% off the bill."},
+		"amount":  {"amount_cents", "5", "€ 5.00 off", "Take € 5.00 off the bill", "Redeemed. Take € 5.00 off the bill."},
+		"points": {
+			"points", "20", "20 points", "20 points will be added to the balance",
+			"Redeemed. 20 points added, the balance is 120.",
+		},
+		"stamps": {
+			"stamps", "1", "1 stamp", "1 stamp will be added to the balance",
+			"Redeemed. 1 stamp added, the balance is 1.",
+		},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := newCounter(t)
+			v := s.held(t, benefitForm(kind, c.field, c.value))
+			path := vouchers + "/" + v.ID.String()
+			shown := s.cashier.get(path)
+			if got := spaced(shown.words(".voucher-benefit, .voucher-instruction, main .card .badge")); got != c.benefit+" "+c.instruction+" Pending" {
+				t.Errorf("the page: %q", got)
+			}
+			if got := shown.words("main"); !strings.Contains(got, "Elsa Berg <b>") || !strings.Contains(got, "Treat <b>") {
+				t.Errorf("customer and coupon: %q", got)
+			}
+			if got := shown.words(".page-header .btn-primary"); got != "Redeem" {
+				t.Errorf("the primary button: %q", got)
+			}
+			asked := s.cashier.get(path+"/redeem", "Hx-Request", "true")
+			if got := spaced(asked.words("form p")); got != c.instruction+". For Elsa Berg <b>. A redeemed voucher can't be used again." || asked.Find("#dialog-title").Length() != 1 {
+				t.Errorf("asked %q", got)
+			}
+			if got := s.newest(t).Status; got != coupon.VoucherPending {
+				t.Errorf("asking alone made it %s", got)
+			}
+
+			sent := form("form_key", s.cashier.get(path+"/redeem").value("main input[name=form_key]"))
+			var clicks sync.WaitGroup
+			answers := make([]answer, 8)
+			for i := range answers {
+				again := *s.cashier
+				clicks.Go(func() { answers[i] = again.post(path+"/redeem", sent) })
+			}
+			clicks.Wait()
+			for _, a := range answers {
+				if to := a.Header().Get("Location"); a.Code != http.StatusSeeOther || to != path {
+					t.Errorf("a click leads to %d %q", a.Code, to)
+				}
+			}
+			done := s.cashier.get(path)
+			if got := spaced(done.words("#flashes .alert:first-child")); got != c.said {
+				t.Errorf("then: %q", got)
+			}
+			now := s.newest(t)
+			when := now.RedeemedAt.In(s.by.Tenant.TimeZone).Format("2 Jan 2006, 15:04")
+			if got := done.words(".voucher-refusal"); got != "Redeemed on "+when+". It can't be used again." || done.Find("a[href$=redeem]").Length() != 0 || done.Find(".voucher-instruction").Length() != 0 {
+				t.Errorf("afterwards: %q", done.words("main"))
+			}
+			late := s.cashier.post(path+"/redeem", form("form_key", core.NewID(s.db.Now()).String()), "Hx-Request", "true")
+			if got := late.words(".alert"); late.Code != http.StatusUnprocessableEntity || got != "Already redeemed on "+when+"." {
+				t.Errorf("by a colleague as well: %d %q", late.Code, got)
+			}
+			if got := s.coupon(t, "/admin/coupons/"+v.CouponID.String()).RedemptionsCount; got != 1 {
+				t.Errorf("redeemed %d times", got)
+			}
+		})
+	}
+}
+
+// "For a reward: the pending redemption with a link and Fulfil", from where the cashier comes
+// back to the voucher.
+func TestRedeemingAVoucherForAReward(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	bun := s.offer(t, "Bun <b>", 75, 1)
+	f := benefitForm("reward", "reward_ulid", idOf(t, bun).String())
+	first, second := s.held(t, f), s.held(t, f)
+	path := vouchers + "/" + first.ID.String()
+	if got := s.cashier.get(path).words(".voucher-benefit, .voucher-instruction"); got != "Bun <b> Hand over “Bun <b>” for free" {
+		t.Errorf("to do: %q", got)
+	}
+	done := s.cashier.posted(path+"/redeem", form("form_key", core.NewID(s.db.Now()).String()))
+	if got := done.words("#flashes"); got != "Redeemed. Hand over “Bun <b>” for free." {
+		t.Errorf("then: %q", got)
+	}
+	redemption, _ := done.Find("main .card-body a[href*=redemptions]").Attr("href")
+	fulfil, _ := done.Find("main form").Attr("action")
+	if s.status(t, redemption) != reward.Pending || fulfil != redemption+"/fulfil" || done.words("main form button") != "Fulfil" {
+		t.Fatalf("the redemption is at %q, fulfilled at %q by %q", redemption, fulfil, done.words("main form"))
+	}
+	a := s.cashier.post(fulfil, done.sends("main form"), "Referer", s.origin()+path)
+	if to := a.Header().Get("Location"); to != path {
+		t.Errorf("fulfilling leads to %q", to)
+	}
+	if got := s.cashier.get(path); s.status(t, redemption) != reward.Fulfilled || got.Find("main form").Length() != 0 {
+		t.Errorf("it is %s: %q", s.status(t, redemption), got.words("main"))
+	}
+
+	none := s.cashier.post(vouchers+"/"+second.ID.String()+"/redeem", nil, "Hx-Request", "true")
+	if got := none.words(".alert"); none.Code != http.StatusUnprocessableEntity || got != "“Bun <b>” is out of stock. The voucher stays valid." {
+		t.Errorf("out of stock: %d %q", none.Code, none.words("body"))
+	}
+	if got := s.newest(t).Status; got != coupon.VoucherPending {
+		t.Errorf("the refused voucher is %s", got)
+	}
+}
+
+// "Refusals in the panel's plain words", also of a question that was asked before.
+func TestAVoucherThatIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	tomorrow := s.db.Now().In(s.by.Tenant.TimeZone).AddDate(0, 0, 1)
+	limited := percentOff("Summer", "20")
+	limited.Set("max_redemptions", "1")
+	limited.Set("expires_at", tomorrow.Format(time.DateOnly))
+	s.add(t, "Åke", "Ahl", "070 174 06 05")
+	path := s.made(t, limited)
+	s.send(t, path, "form")
+	v := s.newest(t)
+	at := vouchers + "/" + v.ID.String()
+	asked := s.cashier.get(at + "/redeem")
+	refused := func(want string) {
+		t.Helper()
+		for _, header := range [][]string{{"Hx-Request", "true"}, nil} {
+			sent := s.cashier.post(at+"/redeem", asked.sends("main form"), header...)
+			if got := sent.words(".alert"); sent.Code != http.StatusUnprocessableEntity || got != want || sent.words("form .btn-primary, main form .btn-primary") != "Back to the voucher" {
+				t.Errorf("sent: %d %q, want %q", sent.Code, sent.words("main, body > .modal-header ~ form"), want)
+			}
+		}
+		if got := s.cashier.get(at + "/redeem").words("main .alert"); got != want {
+			t.Errorf("asked again: %q, want %q", got, want)
+		}
+		if shown := s.cashier.get(at); shown.words(".voucher-refusal") != want || shown.Find("a[href$=redeem]").Length() != 0 {
+			t.Errorf("the page: %q, want %q", shown.words("main"), want)
+		}
+	}
+	s.manager.posted(path+"/active", form("active", "0"))
+	refused("The coupon “Summer” is inactive, so its vouchers can't be redeemed. A manager can activate it.")
+	s.manager.posted(path+"/active", form("active", "1"))
+
+	var others core.ID
+	sent, err := s.Coupons.ListSends(t.Context(), s.by, idOf(t, path), core.Page{Size: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.Coupons.ListSent(t.Context(), s.by, sent.Items[0].ID, core.Page{Size: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range all.Items {
+		if x.ID != v.ID {
+			others = x.ID
+		}
+	}
+	if _, err := s.Coupons.Redeem(t.Context(), s.by, others); err != nil {
+		t.Fatal(err)
+	}
+	refused("The coupon “Summer” has reached its redemption limit. A manager can raise it.")
+	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.voucher set expires_at = $2 where id = $1", v.ID, s.db.Now().Add(-time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	expired := s.newest(t).ExpiresAt.In(s.by.Tenant.TimeZone).Format("2 Jan 2006, 15:04")
+	refused("Expired on " + expired + ".")
+}
+
+// "A button “Redeem voucher” on the coupons list and redemptions page", and on the customer's
+// page each voucher.
+func TestTheWayToAVoucher(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	v := s.held(t, percentOff("Spring", "20"))
+	for _, page := range []string{"/admin/coupons", "/admin/redemptions"} {
+		if got := s.cashier.get(page).words(".page-header a[href='" + vouchers + "']"); got != "Redeem voucher" {
+			t.Errorf("on %s: %q", page, got)
+		}
+	}
+	path := vouchers + "/" + v.ID.String()
+	row := func() string {
+		shown := s.cashier.get(s.path() + "?view=vouchers")
+		return shown.words("#history tbody .badge") + ", " + shown.words("#history tbody a[href='"+path+"']")
+	}
+	if got := row(); got != "Pending, Redeem" {
+		t.Errorf("a pending one: %q", got)
+	}
+	coupon := "/admin/coupons/" + v.CouponID.String()
+	s.manager.posted(coupon+"/active", form("active", "0"))
+	if got := row(); got != "Pending, View" {
+		t.Errorf("of an inactive coupon: %q", got)
+	}
+	s.manager.posted(coupon+"/active", form("active", "1"))
+	s.cashier.posted(path+"/redeem", nil)
+	if got := row(); got != "Redeemed, View" {
+		t.Errorf("a redeemed one: %q", got)
+	}
+}
+
+// "Managers can copy/open the customer's voucher link from there."
+func TestTheLinkOfAVoucher(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	v := s.held(t, percentOff("Spring", "20"))
+	path, link := vouchers+"/"+v.ID.String(), s.origin()+"/v/"+s.token(t, v)
+	for who, want := range map[*browser]bool{s.cashier: false, s.manager: true, s.signedIn(t, core.Owner): true} {
+		shown := who.get(path)
+		if got := shown.words("#voucher-link") == link && shown.Find("a[href='"+link+"']").Length() == 1; got != want {
+			t.Errorf("as %s: %q", who.person.Role, shown.words("#voucher-link"))
+		}
+		if !want && strings.Contains(shown.Body.String(), s.token(t, v)[27:]) {
+			t.Errorf("as %s the page has the link all the same", who.person.Role)
+		}
+	}
+}
+
+// "The customer's page shows “Unsubscribed from e-mails since …” and lets a manager
+// subscribe/unsubscribe them (confirmation for subscribing)."
+func TestSubscribingACustomer(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	shown := s.manager.get(s.path())
+	if shown.Find("#unsubscribed, a[href$=subscribe], form[action$=subscribe]").Length() != 0 {
+		t.Errorf("without an e-mail address: %q", shown.words("main"))
+	}
+	s.manager.posted(s.path()+"/edit", form("first_name", "Elsa", "last_name", "Berg", "phone", "08-465 004 12", "email", "elsa@example.com"))
+	shown = s.manager.get(s.path())
+	if shown.Find("#unsubscribed").Length() != 0 || shown.Find("form[action='"+s.path()+"/unsubscribe']").Length() != 1 {
+		t.Errorf("subscribed: %q", shown.words("main"))
+	}
+	done := s.manager.posted(s.path()+"/unsubscribe", nil)
+	since := s.db.Now().In(s.by.Tenant.TimeZone).Format("2 Jan 2006")
+	if got := done.words("#unsubscribed"); got != "Unsubscribed from e-mails since "+since || done.words("#flashes") != "Elsa Berg gets no coupon e-mails any more. Their vouchers stay valid." {
+		t.Errorf("unsubscribed: %q %q", got, done.words("#flashes"))
+	}
+	cashier := s.cashier.get(s.path())
+	if cashier.Find("#unsubscribed").Length() != 1 || cashier.Find("a[href$=subscribe], form[action$=subscribe]").Length() != 0 {
+		t.Errorf("as a cashier: %q", cashier.words("main"))
+	}
+	asked := s.manager.get(s.path()+"/subscribe", "Hx-Request", "true")
+	if got := asked.words("form p"); got != "They'll get coupon e-mails again. Do this only with their consent." {
+		t.Errorf("asked %q", got)
+	}
+	if done := s.manager.posted(s.path()+"/subscribe", nil); done.words("#flashes") != "Elsa Berg gets coupon e-mails again." || done.Find("#unsubscribed").Length() != 0 {
+		t.Errorf("subscribed: %q", done.words("main"))
+	}
+	if got := s.manager.get(s.path() + "/subscribe").words("main .alert"); got != "Elsa Berg is already subscribed." {
+		t.Errorf("already subscribed: %q", got)
+	}
+	s.manager.posted(s.path()+"/erase", form("understood", "1"))
+	for _, action := range []string{"/subscribe", "/unsubscribe"} {
+		if a := s.manager.post(s.path()+action, nil); a.Code != http.StatusUnprocessableEntity {
+			t.Errorf("%s of an erased customer = %d", action, a.Code)
+		}
+	}
+}
