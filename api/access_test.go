@@ -178,7 +178,7 @@ func TestTokensExpire(t *testing.T) {
 	made, err := s.tokens.Create(t.Context(), s.by, token.New{Name: &name, Scopes: &scopes, ExpiresAt: &at})
 	s.must(made, err)
 	for shift, want := range map[time.Duration]bool{59 * time.Minute: true, 61 * time.Minute: false, 24 * 365 * time.Hour: false} {
-		_, err := token.NewService(s.db.At(s.db.Now().Add(shift)), nil).Authenticate(context.Background(), made.Secret, "")
+		_, err := newDoor(t, s.db.At(s.db.Now().Add(shift)), nil).tokens.Authenticate(context.Background(), made.Secret, "")
 		if good := err == nil; good != want {
 			t.Errorf("after %v: %v", shift, err)
 		}

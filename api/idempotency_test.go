@@ -101,7 +101,7 @@ func TestRefusalsFreeTheKey(t *testing.T) {
 		body   string
 		status int
 	}{{`{`, 400}, {`{}`, 422}, {strings.Replace(aSale, "{points}", "{lavish}", 1), 201}} {
-		if bad.status == 201 { // a rule refuses it
+		if bad.status == 201 { // more than one award may be
 			bad.body, bad.status = strings.Replace(bad.body, "100", "1000000000000", 1), 422
 		}
 		if got := s.call("POST", "/api/v1/transactions", s.token, bad.body, "Idempotency-Key: k"); got.status != bad.status {

@@ -57,7 +57,7 @@ func TestOrderOfChecks(t *testing.T) {
 		{says: order, with: "415 before 404, on the platform", method: "PATCH", path: "/platform/tenants/x", auth: "platform", headers: text, body: "{}", status: 415, want: notJSON},
 		{says: order, with: "400 before 404, on the platform", method: "PATCH", path: "/platform/tenants/x", auth: "platform", body: "[]", status: 400, want: badRequest},
 		{says: order, with: "404 before the query's fields", method: "GET", path: "/customers/{nobody}/transactions?per_page=0", status: 404, want: notFound},
-		{says: order, with: "fields before rules", method: "POST", path: "/transactions", body: `{"customer_ulid":"{nobody}","transaction_type_id":{lavish},"spend_amount_cents":1000000000000}`, status: 422, want: fieldsOf},
+		{says: order, with: "fields before rules", method: "POST", path: "/redemptions", body: `{"customer_ulid":"{nobody}","reward_ulid":"{sold_out}"}`, status: 422, want: fieldsOf},
 	})
 }
 

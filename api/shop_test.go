@@ -16,6 +16,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/token"
@@ -299,7 +300,7 @@ func (s *shop) yesterday() *shop {
 	s.fill("{anna} {ended}")
 	past, door := *s, *s.door
 	past.door = &door
-	past.coupons = coupon.NewService(d, jobs)
+	past.coupons = coupon.NewService(d, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))
 	return &past
 }
 

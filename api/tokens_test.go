@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 )
 
@@ -99,6 +101,7 @@ func TestTokenLife(t *testing.T) {
 		"| name | string | Descriptive name. |", "| abilities | array of string | The scopes of the token. |",
 		"The new token belongs to the same owner; the audit log names it and the owner is mailed, since any leaked token could make one with every scope.")
 	s := newShop(t)
+	s.change("token", "told_at = told_at - interval '1 hour'") // the next one is mailed at once
 	mails := s.rows("mail")
 	got := s.call("POST", "/api/v1/tokens", s.token, `{"name":"New till","scopes":["customers:read"]}`)
 	var answered struct {
@@ -191,5 +194,114 @@ func TestTokensOfAPersonAreTheirOwn(t *testing.T) {
 	s.call("DELETE", "/api/v1/tokens/{own_token}", platform, "").is(t, 404, notFound)
 	if _, err := s.tokens.Authenticate(context.Background(), s.token, ""); err != nil {
 		t.Errorf("the token must still be good: %v", err)
+	}
+}
+
+// A person's way through roles, with a token created at every stage at which they may have
+// one: which of them work then, and which never again.
+func TestTokensFollowTheirPerson(t *testing.T) {
+	t.Parallel()
+	proves(t, "A token works only while its person may have one: an owner of the tenant (or a super-admin). Losing the role, being deactivated or a suspended tenant "+
+		"turns it to 401 at once, and a change of role revokes it for good.")
+	s := newShop(t)
+	s.change("staff", "password_hash = 'known'", "id = "+s.by.ID) // the others can be demoted
+	person := dbtest.Person(t, s.db, s.by, core.Owner)
+	ctx := t.Context()
+	role := func(r core.Role) func() error {
+		return func() error { return s.people.SetRole(ctx, s.by, person.StaffID, r) }
+	}
+	deactivate := func() error { return s.people.Deactivate(ctx, s.by, person.StaffID) }
+	activate := func() error { return s.people.Activate(ctx, s.by, person.StaffID) }
+	tenants := func(status string) func() error {
+		return func() error {
+			_, err := s.tenants.Edit(ctx, core.System(core.Tenant{}, "test"), s.by.Tenant.ID, tenant.Edit{Status: core.Set(status)})
+			return err
+		}
+	}
+	secrets := map[string]string{}
+	for _, stage := range []struct {
+		name   string
+		change func() error
+		works  string // the tokens that do
+		makes  string // the token that the person creates then
+		none   bool   // no token of the tenant works
+	}{
+		{"an owner", nil, "", "A", false},
+		{"demoted to manager", role(core.Manager), "", "", false},
+		{"promoted again", role(core.Owner), "", "B", false},
+		{"demoted to cashier", role(core.Cashier), "", "", false},
+		{"a manager instead", role(core.Manager), "", "", false},
+		{"promoted once more", role(core.Owner), "", "C", false},
+		{"deactivated", deactivate, "", "", false},
+		{"reactivated", activate, "C", "D", false},
+		{"the tenant suspended", tenants("suspended"), "", "", true},
+		{"the tenant active again", tenants("active"), "CD", "E", false},
+		{"deactivated again", deactivate, "", "", false},
+		{"demoted meanwhile", role(core.Manager), "", "", false},
+		{"promoted meanwhile", role(core.Owner), "", "", false},
+		{"reactivated, as an owner", activate, "", "F", false},
+	} {
+		if stage.change != nil {
+			if err := stage.change(); err != nil {
+				t.Fatalf("%s: %v", stage.name, err)
+			}
+		}
+		for name, secret := range secrets {
+			want := 401
+			if strings.Contains(stage.works, name) {
+				want = 200
+			}
+			for _, path := range []string{"/api/v1/customers", "/api/v1/tokens"} {
+				if got := s.call("GET", path, secret, ""); got.status != want {
+					t.Errorf("%s: token %s asks for %s = %d, want %d", stage.name, name, path, got.status, want)
+				}
+			}
+			if want == 401 {
+				s.call("POST", "/api/v1/tokens", secret, `{"name":"Another","scopes":`+everyone+`}`).is(t, 401, unauthorized)
+			}
+		}
+		want := 200
+		if stage.none {
+			want = 401
+		}
+		if got := s.call("GET", "/api/v1/customers", s.token, ""); got.status != want {
+			t.Errorf("%s: the other owner's token = %d, want %d", stage.name, got.status, want)
+		}
+		scopes := []string{string(token.CustomersRead)}
+		made, err := s.tokens.Create(ctx, person, token.New{Name: &stage.name, Scopes: &scopes})
+		if stage.makes == "" {
+			if !errors.Is(err, core.ErrRole) {
+				t.Errorf("%s: they create a token: %v, want ErrRole", stage.name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", stage.name, err)
+		}
+		secrets[stage.makes] = made.Secret
+		if got := s.call("GET", "/api/v1/customers", made.Secret, ""); got.status != 200 {
+			t.Errorf("%s: the new token = %d, want 200", stage.name, got.status)
+		}
+	}
+}
+
+// "At most 100 live tokens a person", also through the API; the mails are gathered.
+func TestTheLimitOfTokens(t *testing.T) {
+	t.Parallel()
+	proves(t, "At most 100 live tokens a person (422 `token-limit-reached`);", "the mails about new tokens are gathered, at most one an hour.")
+	s := newShop(t)
+	mails := s.rows("mail")
+	id := ""
+	for range 99 {
+		id = strconv.FormatInt(s.makeToken().ID, 10)
+	}
+	if got := s.rows("mail"); got != mails {
+		t.Errorf("%d mails within the hour", got-mails)
+	}
+	another := func() answer { return s.call("POST", "/api/v1/tokens", s.token, `{"name":"Another","scopes":[]}`) }
+	another().is(t, 422, refused("token-limit-reached", token.ErrLimit.Message))
+	s.call("DELETE", "/api/v1/tokens/"+id, s.token, "")
+	if got := another(); got.status != 201 {
+		t.Errorf("with room for one: %d %s", got.status, got.body)
 	}
 }

@@ -23,7 +23,8 @@ const (
 	spendRange   = "spend is 0 to 10^12."
 	reference    = "+ `external_reference` (optional, at most 100 characters, unique in the tenant: a second use is 422 on the field, so a receipt number makes retries safe)."
 	awardRule    = "points = `points_per_unit` × floor(spend ÷ `unit_cents`); stamps = `stamps_per_transaction`; both with `min_spend_cents` (below: recorded, earns 0, no ledger entry) and an optional cap per transaction."
-	overflows    = "Points and stamps are 64-bit; an award that would overflow is 422, never wrapped."
+	oneAward     = "A sale that would earn more than 10^12 is 422 on `spend_amount_cents`, with the greatest spend that is not."
+	overflows    = "Points and stamps are 64-bit; one award is at most 10^12, and a balance that would overflow is 422, never wrapped;"
 	notTwice     = "| voided | POST /transactions/{ulid}/void | Already voided | voided (unchanged) | 422 with detail `This transaction has already been voided.`; no second reversal. |"
 	alreadyIs    = "| POST /transactions/{ulid}/void | Already voided | This transaction has already been voided. |"
 	voids        = "| completed | POST /transactions/{ulid}/void | Not yet voided | voided | `voided_at` is set; the award is reversed once. |"
@@ -68,14 +69,17 @@ func TestRecordTransaction(t *testing.T) {
 		post(spendRange, "0", `{`+toAnna+`,"spend_amount_cents":0}`, 201, one(sale("<ulid>", "points", "0", "0", "null", completed, "{points}", "null")), nothing),
 		post(spendRange, "-0", `{`+toAnna+`,"spend_amount_cents":-0}`, 201, one(sale("<ulid>", "points", "0", "0", "null", completed, "{points}", "null")), nothing),
 		post(spendRange, "10^12", `{`+toAnna+`,"spend_amount_cents":1000000000000}`, 201, one(sale("<ulid>", "points", "1000000000000", "10000000000", "null", completed, "{points}", "null")), balance(10000000000, 0, 1)),
+		post("The API has no ceiling.", "", `{`+toAnna+`,"spend_amount_cents":100001}`, 201, one(sale("<ulid>", "points", "100001", "1000", "null", completed, "{points}", "null")), balance(1000, 0, 1)),
 		post(spendRange, "a cent more", `{`+toAnna+`,"spend_amount_cents":1000000000001}`, 422, invalid(`"spend_amount_cents":["The spend amount cents field must not be greater than 1000000000000."]`), nothing),
 		post(wording, "-1", `{`+toAnna+`,"spend_amount_cents":-1}`, 422, invalid(`"spend_amount_cents":["The spend amount cents field must be at least 0."]`), nothing),
-		post(overflows, "", `{"customer_ulid":"{anna}","transaction_type_id":{lavish},"spend_amount_cents":1000000000000}`, 422, refused("balance-too-large", "The award would exceed the largest possible balance."), nothing),
+		post(oneAward, "", `{"customer_ulid":"{anna}","transaction_type_id":{lavish},"spend_amount_cents":1000000000000}`, 422, invalid(`"spend_amount_cents":["The spend amount cents field must not be greater than 1000."]`), nothing),
+		post(oneAward, "a cent too much", `{"customer_ulid":"{anna}","transaction_type_id":{lavish},"spend_amount_cents":1001}`, 422, invalid(`"spend_amount_cents":["The spend amount cents field must not be greater than 1000."]`), nothing),
+		post(overflows, "one award", `{"customer_ulid":"{anna}","transaction_type_id":{lavish},"spend_amount_cents":1000}`, 201, one(sale("<ulid>", "points", "1000", "1000000000000", "null", completed, "{lavish}", "null")), balance(1_000_000_000_000, 0, 1)),
 		{
 			says: overflows, with: "the balance", method: "POST", path: "/transactions",
-			before: func(s *shop) { s.sale("{anna}", "{lavish}", 9_000_000_000) },
-			body:   `{"customer_ulid":"{anna}","transaction_type_id":{lavish},"spend_amount_cents":1000000000}`,
-			status: 422, want: refused("balance-too-large", "The award would exceed the largest possible balance."), after: balance(9_000_000_000_000_000_000, 0, 1),
+			before: func(s *shop) { s.holds("{anna}", 9_223_372_036_854_775_000) },
+			body:   `{"customer_ulid":"{anna}","transaction_type_id":{lavish},"spend_amount_cents":1000}`,
+			status: 422, want: refused("balance-too-large", "The award would exceed the largest possible balance."), after: balance(9_223_372_036_854_775_000, 0, 0),
 		},
 		post("An inactive type or customer is 422 on the field.", "type", `{"customer_ulid":"{anna}","transaction_type_id":{closed_type},"spend_amount_cents":1}`, 422, invalid(`"transaction_type_id":["The selected transaction type id is invalid."]`), nothing),
 		post("An inactive type or customer is 422 on the field.", "customer", `{"customer_ulid":"{inactive}","transaction_type_id":{points},"spend_amount_cents":1}`, 422, invalid(`"customer_ulid":["The selected customer ulid is invalid."]`), nothing),

@@ -29,7 +29,7 @@ const base = "https://loyalty.example"
 var slugs = []string{
 	"already-voided", "insufficient-points", "insufficient-stamps", "out-of-stock", "already-fulfilled", "redemption-voided",
 	"voucher-redeemed", "voucher-expired", "coupon-inactive", "coupon-cap-reached", "idempotency-key-reused", "plan-limit-reached",
-	"balance-too-large",
+	"balance-too-large", "token-limit-reached",
 }
 
 // site is the base host as a browser sees it.

@@ -24,6 +24,7 @@ const (
 	redeemVoucher     = "POST /api/v1/coupons/{ulid}/redeem"
 	upsertCustomer    = "POST /api/v1/customers"
 	editCustomer      = "PATCH /api/v1/customers/{ulid}"
+	createToken       = "POST /api/v1/tokens"
 	adjustBalance     = "Adjusting a balance, in the panel"
 	sendCoupon        = "Sending a coupon, in the panel"
 	changeStaff       = "Changing the role of a person or deactivating them, in the panel"
@@ -85,10 +86,11 @@ var groups = []group{
 		{
 			slug: "balance-too-large", title: "The balance would be too large",
 			detail:   "The award would exceed the largest possible balance.",
-			requests: []string{recordTransaction, redeemVoucher, adjustBalance},
+			requests: []string{recordTransaction, voidTransaction, redeemVoucher, adjustBalance},
 			happened: []string{
-				"A balance can grow to 9,223,372,036,854,775,807 and no further, and this award would have gone past it. " +
-					"Nothing was recorded and no balance changed.",
+				"A balance can grow to 9,223,372,036,854,775,807 and no further, and one award is at most 1,000,000,000,000 points or stamps. " +
+					"This award would have gone past one of them. Nothing was recorded and no balance changed.",
+				"Below zero the same number is the limit: a void that would go past it is refused as well.",
 				"No shop comes near that number by selling. Most likely an amount was sent in the wrong unit, " +
 					"or a transaction type or a coupon awards far more than was intended.",
 			},
@@ -257,6 +259,19 @@ var groups = []group{
 			},
 		},
 		{
+			slug: "send-begun", title: "The send has already begun",
+			detail:   "This send has already begun.",
+			requests: []string{sendCoupon},
+			happened: []string{
+				"A send can be cancelled until it begins. This one has begun: customers are getting their vouchers. Nothing was changed.",
+			},
+			retry: "No.",
+			next: []string{
+				"Stop the e-mails that have not gone out yet, on the send's page in the panel.",
+				"Deactivate the coupon, and its vouchers can't be redeemed until it is active again.",
+			},
+		},
+		{
 			slug: "coupon-cap-reached", title: "The coupon has been redeemed often enough",
 			detail:   "Maximum redemptions for this coupon have been reached.",
 			requests: []string{redeemVoucher},
@@ -339,6 +354,23 @@ var groups = []group{
 			next: []string{
 				"Turn it off under your own security settings, and set it up anew.",
 				"If your phone is lost, sign in with a recovery code, or ask an owner of the business to turn your second factor off.",
+			},
+		},
+	}},
+	{"API tokens", []rule{
+		{
+			slug: "token-limit-reached", title: "The limit of API tokens is reached",
+			detail:   "The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used.",
+			requests: []string{createToken},
+			happened: []string{
+				"A person can have 100 API tokens that are neither revoked nor expired, and this one has them already. No token was created.",
+				"A program that creates a token for each run, and never revokes it, reaches this limit sooner or later.",
+			},
+			retry: "Not until one of the tokens is revoked or expires.",
+			next: []string{
+				"List your tokens with `GET /api/v1/tokens`: `last_used_at` shows which ones are unused. Revoke those with `DELETE /api/v1/tokens/{id}`.",
+				"In the panel, an owner can revoke all tokens of a person at once, on that person's page under Settings, People.",
+				"Set `expires_at` on tokens that are needed for a while only.",
 			},
 		},
 	}},
