@@ -49,11 +49,11 @@ func combined(begin, end string) (names []string) {
 
 // gather makes the business. Its customers and their sales come at once, past every
 // check; what the ledger holds is what they earned.
-func (s *shop) gather(ctx context.Context, conn *pgx.Conn, customers int) (c crowd, err error) {
+func (s *shop) gather(ctx context.Context, conn *pgx.Conn, slug string, customers int) (c crowd, err error) {
 	by := core.System(core.Tenant{}, "bench")
 	c.tenant, err = db.Platform(ctx, s.db, by, func(tx *db.Tx) (core.Tenant, error) {
 		return tenant.Add(ctx, tx, by, tenant.New{
-			Name: new("The crowd"), Slug: new("crowd"), Email: new("owner@crowd.example"), PlanID: new(int64(1)),
+			Name: new("The crowd"), Slug: &slug, Email: new("owner@crowd.example"), PlanID: new(int64(1)),
 			BillingCycle: new("monthly"), PaymentMethod: new("manual"), TimeZone: new("Europe/Stockholm"), Country: new("SE"),
 		})
 	})

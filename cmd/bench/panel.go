@@ -76,7 +76,7 @@ func measurePanel(ctx context.Context, p *product, s *shop, superuserURL string,
 	wrong := owner.report(ctx, "the demo", pages, o)
 
 	fmt.Fprintf(os.Stderr, "making %d customers … ", o.crowd)
-	crowd, err := s.gather(ctx, conn, o.crowd)
+	crowd, err := s.gather(ctx, conn, "crowd", o.crowd)
 	if err != nil {
 		return err
 	}
@@ -101,15 +101,19 @@ var records = map[string]string{
 	"/admin/transactions/:ulid":                   "select id from loyalty.transaction where tenant_id = $1 and status = 'completed' order by id desc",
 	"/admin/types/:id":                            "select id from loyalty.transaction_type where tenant_id = $1 order by id",
 	"/admin/transactions/earns?spend_amount_cents=24.50&transaction_type_id=:id": "select id from loyalty.transaction_type where tenant_id = $1 order by id",
-	"/admin/rewards/:ulid":       "select id from loyalty.reward where tenant_id = $1 and active order by id",
-	"/admin/redemptions/:ulid":   "select id from loyalty.redemption where tenant_id = $1 and status = 'pending' order by id desc",
-	"/admin/coupons/:ulid":       "select id from loyalty.coupon where tenant_id = $1 and active order by redemptions_count desc",
-	"/admin/locations/:id":       "select id from loyalty.location where tenant_id = $1",
-	"/admin/settings/staff/:id":  "select id from loyalty.staff where tenant_id = $1 and role = 'cashier' order by id",
-	"/admin/settings/tokens/:id": "select id from loyalty.token where tenant_id = $1 and revoked_at is null",
-	"/admin/logo/:hash":          "select encode(logo_hash, 'hex') from loyalty.tenant_look where tenant_id = $1",
-	"/admin/invitation/:secret":  "select 'bench' where $1 > 0",
-	"/admin/reset/:secret":       "select 'bench' where $1 > 0",
+	"/admin/rewards/:ulid":     "select id from loyalty.reward where tenant_id = $1 and active order by id",
+	"/admin/redemptions/:ulid": "select id from loyalty.redemption where tenant_id = $1 and status = 'pending' order by id desc",
+	"/admin/coupons/:ulid":     "select id from loyalty.coupon where tenant_id = $1 and active order by redemptions_count desc",
+	"/admin/coupons/:ulid/sends/:send": `select s.id from loyalty.coupon c join loyalty.coupon_send s on s.tenant_id = $1 and s.coupon_id = c.id
+		where c.tenant_id = $1 and c.active order by c.redemptions_count desc, s.id desc`,
+	"/admin/vouchers/:ulid":                   "select id from loyalty.voucher where tenant_id = $1 and status = 'pending' order by id desc",
+	"/admin/locations/:id":                    "select id from loyalty.location where tenant_id = $1",
+	"/admin/settings/staff/:id":               "select staff_id from loyalty.token where tenant_id = $1 and revoked_at is null order by id",
+	"/admin/settings/staff/:id/tokens/:token": "select id from loyalty.token where tenant_id = $1 and revoked_at is null order by id",
+	"/admin/settings/tokens/:id":              "select id from loyalty.token where tenant_id = $1 and revoked_at is null",
+	"/admin/logo/:hash":                       "select encode(logo_hash, 'hex') from loyalty.tenant_look where tenant_id = $1",
+	"/admin/invitation/:secret":               "select 'bench' where $1 > 0",
+	"/admin/reset/:secret":                    "select 'bench' where $1 > 0",
 }
 
 const latestBuyer = "select customer_id from loyalty.transaction where tenant_id = $1 order by id desc"

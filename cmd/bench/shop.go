@@ -15,6 +15,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
@@ -88,11 +89,11 @@ func openShop(ctx context.Context, url string, customers int) (*shop, error) {
 		return nil, err
 	}
 	letters := func(context.Context, string, mail.Letter) (mail.Rendered, error) { return mail.Rendered{}, nil }
-	s.tokens = token.NewService(d, mail.New(d, jobs, letters, nil, log))
+	s.tokens = token.NewService(d, jobs, mail.New(d, jobs, letters, nil, log))
 	s.customer, s.imports = customer.NewService(d), customer.NewImports(d, jobs)
 	s.transactions = transaction.NewService(d)
 	s.rewards = reward.NewService(d)
-	s.coupons = coupon.NewService(d, jobs)
+	s.coupons = coupon.NewService(d, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))
 	s.reports = report.NewService(d)
 	keys, err := vault.New([]string{"bench"})
 	if err != nil {
@@ -150,9 +151,9 @@ func (s *shop) fill(ctx context.Context, url string) error {
 			select %d, loyalty.new_ulid(now()), %s, 1, 'points', 1000000, 1000000, 'adjustment', 'to spend', 'system', '', 'bench', now()
 			from generate_series(1, %d) n`, tenant, n, s.customers),
 		fmt.Sprintf(`with send as (
-				insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, status, matched, sent,
-					actor_kind, actor_id, actor_name, created_at)
-				values (%[1]d, loyalty.new_ulid(now()), '%[2]s', 'all', 'bench', 'done', %[3]d, %[3]d, 'system', '', 'bench', now())
+				insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, status, matched, sent, no_email,
+					actor_kind, actor_id, actor_name, send_at, created_at)
+				values (%[1]d, loyalty.new_ulid(now()), '%[2]s', 'all', 'bench', 'done', %[3]d, %[3]d, %[3]d, 'system', '', 'bench', now(), now())
 				returning id
 			)
 			insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, created_at)

@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/localpg"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/mail"
@@ -114,16 +115,16 @@ func (a *app) connect(ctx context.Context) (err error) {
 		return err
 	}
 	a.mails = mail.New(a.db, a.jobs, letter.Render(a.names), a.sender, a.log)
-	job.Handle(a.jobs, a.forgetAnswers)
+	job.Handle(a.jobs, job.Upkeep, a.forgetAnswers)
 	job.Every(a.jobs, river.PeriodicInterval(time.Hour), forgetAnswers{})
 	a.sessions = session.NewService(a.db, a.jobs)
 	a.staff = staff.NewService(a.db, a.jobs, a.mails, a.keys, host.LimitKey, a.log)
-	a.tokens = token.NewService(a.db, a.mails)
+	a.tokens = token.NewService(a.db, a.jobs, a.mails)
 	a.customers = customer.NewService(a.db)
 	a.imports = customer.NewImports(a.db, a.jobs)
 	a.transactions = transaction.NewService(a.db)
 	a.rewards = reward.NewService(a.db)
-	a.coupons = coupon.NewService(a.db, a.jobs)
+	a.coupons = coupon.NewService(a.db, a.jobs, a.mails, link.New(a.keys), a.log)
 	a.locations = location.NewService(a.db)
 	a.reports = report.NewService(a.db)
 	a.tenants = tenant.NewService(a.db, a.mails)

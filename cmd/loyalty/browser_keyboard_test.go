@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -101,5 +102,50 @@ func testWideNames(t *testing.T, c cafe) {
 				t.Errorf("/admin%s at %d px scrolls sideways: %s", path, width, wide)
 			}
 		}
+	}
+}
+
+// "So that no record can break a report": the charts of sums that say no more than 2^63−1 are
+// drawn, and their numbers have room on a phone.
+func testHugeRecords(t *testing.T, c cafe) {
+	platform := c.in.sandbox(t).Platform
+	c.expect(t, http.StatusCreated, "POST", "/api/v1/platform/tenants", platform.Token, fmt.Sprintf(
+		`{"name":"Bazaar","slug":"bazaar","email":"bazaar@example.com","plan_id":%d,"billing_cycle":%q,"payment_method":%q}`,
+		platform.TenantCreate.PlanID, platform.TenantCreate.BillingCycle, platform.TenantCreate.PaymentMethod))
+	d := connect(t, c.in.url())
+	await(t, "the invitation is delivered", func() bool {
+		return ask[int](d, "select count(*) from loyalty.mail where status = 'kept' and recipient = 'bazaar@example.com'") == 1
+	})
+	ask[int](d, `
+		with shop as (
+			select id from loyalty.tenant where slug = 'bazaar'
+		), kind as (
+			insert into loyalty.transaction_type (tenant_id, name, rule_type, created_at) select id, 'Purchase', 'points', now() from shop returning id
+		), buyer as (
+			insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, created_at, updated_at)
+			select id, loyalty.new_ulid(now()), 'Bo', 'Ek', n::text, n::text, now(), now() from shop, generate_series(1111, 1112) n returning tenant_id, id
+		), account as (
+			insert into loyalty.account (tenant_id, customer_id, points) select tenant_id, id, 9000000000000000000 from buyer
+		), sale as (
+			insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents, points_awarded, source,
+				actor_kind, actor_id, actor_name, created_at)
+			select b.tenant_id, loyalty.new_ulid(now()), b.id, kind.id, 'points', 1000000000000, 9000000000000000000, 'api', 'system', '', 'test', now()
+			from buyer b, kind returning id
+		)
+		select count(*)::int from sale`)
+	p := c.browser.NewPage(t, c.address("bazaar"))
+	p.Open(c.address("") + "/mail")
+	p.Click("Choose a password for Bazaar")
+	p.Open(p.Text(".plain a[href*=invitation]"))
+	p.Fill("Your name", "Noor Hall")
+	p.Fill("New password", "a shelf of old maps")
+	p.Click("Begin")
+	for _, path := range []string{"", "/reports", "/reports/customers?by=points", "/customers"} {
+		look(t, p, "huge"+strings.NewReplacer("/", "-", "?by=points", "").Replace(path), "", func() {
+			p.Open("/admin" + path)
+			if path == "" || path == "/reports" {
+				p.Text("figure[data-drawn] figcaption")
+			}
+		})
 	}
 }

@@ -34,14 +34,22 @@ func TestBrowser(t *testing.T) {
 		"NewBusiness":       testNewBusiness,
 		"Search":            testSearch,
 		"Import":            testImport,
+		"Amounts":           testAmounts,
 		"Keyboard":          testKeyboard,
 		"WideNames":         testWideNames,
+		"HugeRecords":       testHugeRecords,
 		"Dashboard":         testDashboard,
 		"SecondFactor":      testSecondFactor,
 		"GoneCustomers":     testGoneCustomers,
 		"WayBack":           testWayBack,
 		"WithoutJavaScript": testWithoutJavaScript,
 		"Reference":         testReference,
+		"Send":              testSend,
+		"VoucherPages":      testVoucherPages,
+		"VoucherMail":       testVoucherMail,
+		"RedeemVoucher":     testRedeemVoucher,
+		"Jobs":              testJobs,
+		"SendWithoutScript": testSendWithoutJavaScript,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -134,6 +142,21 @@ func clickIn(selector, text string) func(*browsertest.Page) {
 	return func(p *browsertest.Page) { p.Within(selector).Click(text) }
 }
 
+// typeAmount types the amount of a sale and waits for what the page says of it.
+func typeAmount(amount, said string) func(*browsertest.Page) {
+	return func(p *browsertest.Page) {
+		p.Fill("Amount", amount)
+		p.WaitFor(said)
+	}
+}
+
+func record(amount string) func(*browsertest.Page) {
+	return func(p *browsertest.Page) {
+		p.Fill("Amount", amount)
+		p.Click("Record the sale")
+	}
+}
+
 // views are the pages that people see.
 var views = []view{
 	{name: "home", path: "/"},
@@ -147,10 +170,14 @@ var views = []view{
 	{name: "missing", path: "/nowhere", status: http.StatusNotFound},
 	{name: "mails", path: "/mail"},
 	{name: "mail", path: "/mail/{mail}"},
+	{name: "jobs", path: "/platform/jobs"},
+	{name: "jobs-failed", path: "/platform/jobs?queue=mail&state=failed", then: clickIn(".jobs tbody tr:first-child", "mail 01KB8V5N3Z8Q2M6T4X9C7R1JHF: dial tcp: lookup mail.example.com on 127.0.0.53…")},
+	{name: "jobs-none", path: "/platform/jobs?queue=imports&state=cancelled"},
 
 	{name: "sign-in", host: demo.Slug, path: "/admin/sign-in"},
 	{name: "sign-in-refused", host: demo.Slug, path: "/admin/sign-in", then: click("Sign in")},
 	{name: "forgot", host: demo.Slug, path: "/admin/forgot"},
+	{name: "reset", host: demo.Slug, path: "/admin/reset/" + resetSecret},
 	{name: "reset-ended", host: demo.Slug, path: "/admin/reset/nonsense", status: http.StatusNotFound},
 	{name: "door-missing", host: demo.Slug, path: "/admin/nowhere", status: http.StatusNotFound},
 
@@ -176,6 +203,10 @@ var views = []view{
 
 	panel("transactions", "/admin/transactions"),
 	panel("transaction-new", "/admin/transactions/new"),
+	panel("transaction-form", "/admin/transactions/new?customer_ulid={customer}").after(typeAmount("24,5", "Read as €\u00a024.50")),
+	panel("transaction-ambiguous", "/admin/transactions/new?customer_ulid={customer}").after(typeAmount("12,505", "with a digit too many")),
+	panel("transaction-refused", "/admin/transactions/new?customer_ulid={customer}").after(record("12,505")),
+	panel("transaction-confirm", "/admin/transactions/new?customer_ulid={customer}").after(record("12505")),
 	panel("transaction", "/admin/transactions/{sale}"),
 	panel("transaction-voided", "/admin/transactions/{voided}"),
 	panel("transaction-void", "/admin/transactions/{sale}/void"),
@@ -198,9 +229,17 @@ var views = []view{
 	panel("coupon-new", "/admin/coupons/new"),
 	panel("coupon", "/admin/coupons/{coupon}"),
 	panel("coupon-edit", "/admin/coupons/{coupon}/edit"),
+	panel("coupon-send", "/admin/coupons/{coupon}/send"),
+	panel("coupon-progress", "/admin/coupons/{coupon}/sends/{send}"),
+	{name: "coupon-progress-cashier", host: demo.Slug, path: "/admin/coupons/{coupon}/sends/{send}", as: core.Cashier},
+	panel("coupon-unsent-send", "/admin/coupons/{unsent}/send"),
 	panel("coupon-unsent", "/admin/coupons/{unsent}"),
 	panel("coupon-unsent-edit", "/admin/coupons/{unsent}/edit"),
 	panel("coupon-refused", "/admin/coupons/new").after(click("Make the coupon")),
+	panel("vouchers-owner", "/admin/vouchers"),
+	panel("voucher-owner", "/admin/vouchers/{voucher}"),
+	panel("voucher-redeem", "/admin/vouchers/{voucher}/redeem"),
+	{name: "voucher-page-demo", host: demo.Slug, path: "{voucherlink}"},
 	panel("locations", "/admin/locations"),
 	panel("location", "/admin/locations/{location}"),
 	panel("types", "/admin/types"),
@@ -221,6 +260,10 @@ var views = []view{
 	panel("staff-new", "/admin/settings/staff/new"),
 	panel("person", "/admin/settings/staff/{person}"),
 	panel("person-deactivate", "/admin/settings/staff/{person}/deactivate"),
+	panel("person-tokens", "/admin/settings/staff/{owner}"),
+	panel("person-token-revoke", "/admin/settings/staff/{owner}/tokens/{token}/revoke"),
+	panel("person-tokens-revoke", "/admin/settings/staff/{owner}/tokens/revoke"),
+	panel("person-tokens-revoke-dialog", "/admin/settings/staff/{owner}").after(click("Revoke all")),
 	panel("tokens", "/admin/settings/tokens"),
 	panel("token-new", "/admin/settings/tokens/new"),
 	panel("token-made", "/admin/settings/tokens/new").after(fillToken),
@@ -229,11 +272,53 @@ var views = []view{
 	panel("factor", "/admin/settings/security").after(click("Set up")),
 }
 
+// jobsSQL adds jobs in every state, none of which is taken by a worker.
+const jobsSQL = `
+	with added as (
+		insert into river.river_job (kind, queue, state, args, attempt, max_attempts, created_at, scheduled_at, attempted_at, finalized_at, metadata, errors)
+		select kind, queue, state::river.river_job_state, '{}', attempt, 150, now() - age, now() + due, now() + interval '1 h',
+			case when state in ('discarded', 'cancelled') then now() - age / 2 end,
+			case when business then (select jsonb_build_object('tenant', id) from loyalty.tenant where slug = $1) else '{}' end,
+			case when error <> '' then array[jsonb_build_object('at', now(), 'attempt', attempt, 'error', error, 'trace', '')] end
+		from (values
+			('forget_answers', 'upkeep', 'discarded', 3, interval '2 h', interval '0', false, 'canceling statement due to statement timeout (SQLSTATE 57014)'),
+			('coupon_evaluation', 'sends', 'pending', 0, interval '6 min', interval '-6 min', true, ''),
+			('coupon_evaluation', 'sends', 'running', 1, interval '2 min', interval '-2 min', true, ''),
+			('coupon_evaluation', 'sends', 'scheduled', 0, interval '1 h', interval '3 days', true, ''),
+			('customer_import', 'imports', 'running', 1, interval '1 min', interval '-1 min', true, ''),
+			('customer_import', 'imports', 'discarded', 150, interval '6 days', interval '0', true, 'the process that ran this job is gone'),
+			('mail_delivery', 'mail', 'cancelled', 12, interval '9 h', interval '-9 h', true, 'mail 01KB8V5N3Z8Q2M6T4X9C7R1JHD: connection refused'),
+			('mail_delivery', 'mail', 'retryable', 4, interval '20 min', interval '6 h', true, 'mail 01KB8V5N3Z8Q2M6T4X9C7R1JHE: 451 4.7.1 Try again later'),
+			('mail_delivery', 'mail', 'retryable', 7, interval '50 min', interval '7 h', true,
+				'mail 01KB8V5N3Z8Q2M6T4X9C7R1JHF: dial tcp: lookup mail.example.com on 127.0.0.53:53: server misbehaving; the name server has given the same answer to the last seven attempts, and no second name server is configured')
+		) as v (kind, queue, state, attempt, age, due, business, error)
+		returning id
+	)
+	select count(*) from added`
+
 // recordsOf puts the ids of the demo's records into paths. Nobody else is there yet.
 func (c cafe) recordsOf(t *testing.T) *strings.Replacer {
 	t.Helper()
 	d := connect(t, c.in.url())
+	_, err := d.Exec(t.Context(), `
+		insert into loyalty.password_reset (tenant_id, id, staff_id, hash, expires_at, created_at)
+		select tenant_id, loyalty.new_ulid(now()), id, sha256($2::text::bytea), now() + interval '1 hour', now()
+		from loyalty.staff
+		where email = $1`, people[core.Owner], resetSecret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	voucher := ask[core.ID](d, `
+		select v.id
+		from loyalty.voucher v
+		join loyalty.coupon c on c.id = v.coupon_id
+		where v.status = 'pending' and v.expires_at > now() + interval '1 day' and c.active
+		order by v.id desc
+		limit 1`)
+	ask[int64](d, jobsSQL, demo.Slug)
 	return strings.NewReplacer(
+		"{voucher}", voucher.String(),
+		"{voucherlink}", c.voucherLink(t, voucher),
 		"{mail}", ask[core.ID](d, "select id from loyalty.mail order by id limit 1").String(),
 		"{customer}", ask[core.ID](d, "select customer_id from loyalty.transaction where status = 'completed' order by id desc limit 1").String(),
 		"{sale}", ask[core.ID](d, "select id from loyalty.transaction where status = 'completed' order by id desc limit 1").String(),
@@ -246,12 +331,17 @@ func (c cafe) recordsOf(t *testing.T) *strings.Replacer {
 		"{buyer}", ask[core.ID](d, "select customer_id from loyalty.account order by points desc limit 1").String(),
 		"{unsent}", ask[core.ID](d, "select id from loyalty.coupon where starts_at > now() order by id limit 1").String(),
 		"{coupon}", ask[core.ID](d, "select id from loyalty.coupon order by id limit 1").String(),
+		"{send}", ask[core.ID](d, "select id from loyalty.coupon_send where coupon_id = (select id from loyalty.coupon order by id limit 1) order by id limit 1").String(),
 		"{location}", ask[string](d, "insert into loyalty.location (tenant_id, name) select id, 'Hornstull' from loyalty.tenant where slug = $1 returning id::text", demo.Slug),
 		"{type}", ask[string](d, "select min(id)::text from loyalty.transaction_type"),
 		"{person}", ask[string](d, "select id::text from loyalty.staff where email = $1", people[core.Manager]),
+		"{owner}", ask[string](d, "select id::text from loyalty.staff where email = $1", people[core.Owner]),
 		"{token}", ask[string](d, "select min(id)::text from loyalty.token"),
 	)
 }
+
+// resetSecret is of the link with which the café's owner can set a password.
+const resetSecret = "PAGES7WZ6M3KXN5T2VBYD4R5S6"
 
 // testPages looks at every page. Those that the same person sees take turns in their tabs.
 func testPages(t *testing.T, c cafe) {
@@ -380,6 +470,21 @@ func photograph(p *browsertest.Page, name string, open func()) {
 	}
 }
 
+// A job that failed for the last time is run again by the button beside it.
+func testJobs(t *testing.T, c cafe) {
+	p := c.browser.NewPage(t, c.address(""))
+	p.Open("/platform/jobs?state=failed&queue=upkeep")
+	p.Within(".jobs").Click("Retry")
+	p.WaitFor("will run again as soon as a worker is free")
+	if at := p.Path(); !strings.HasPrefix(at, "/platform/jobs?") || !strings.Contains(at, "state=failed") {
+		t.Errorf("that leads to %s", at)
+	}
+	d := connect(t, c.in.url())
+	await(t, "the job is done", func() bool {
+		return ask[bool](d, "select exists (select from river.river_job where kind = 'forget_answers' and max_attempts = 150 and state = 'completed')")
+	})
+}
+
 // stays is the way to a page where somebody is already.
 func stays() {}
 
@@ -456,6 +561,32 @@ func testWayBack(t *testing.T, c cafe) {
 	}
 }
 
+// "What can be read in two ways is refused with both readings offered. The amount is shown back
+// as read. Above a tenant's ceiling the panel asks once more."
+func testAmounts(t *testing.T, c cafe) {
+	p := c.page(t)
+	c.signIn(t, p, core.Cashier)
+	p.Open(c.records.Replace("/admin/transactions/new?customer_ulid={customer}"))
+	typeAmount("12,505", "“12,505” could mean")(p)
+	p.Click("€ 12.50")
+	p.WaitFor("Read as €\u00a012.50")
+	p.WaitFor("Earns 12 points")
+	record("1,050")(p)
+	p.WaitFor("Choose one.")
+	p.Click("€ 1,050.00")
+	p.WaitFor("Read as €\u00a01,050.00")
+	if got := p.Text("form"); strings.Contains(got, "could mean") {
+		t.Errorf("once it is chosen, the form still says %q", got)
+	}
+	p.Press("Enter")
+	p.WaitFor("Is this amount right?")
+	p.Click("Correct the amount")
+	p.WaitFor("Read as €\u00a01,050.00")
+	record("1000.50")(p)
+	p.Click("Record € 1,000.50")
+	p.WaitFor("€\u00a01,000.50 recorded: 1,000 points earned.")
+}
+
 // "Sign-in, customers and their sales work with JavaScript off".
 func testWithoutJavaScript(t *testing.T, c cafe) {
 	p := c.page(t)
@@ -476,7 +607,15 @@ func testWithoutJavaScript(t *testing.T, c cafe) {
 	p.WaitFor("Ylva Ekdahl is a customer now.")
 
 	p.Within("main").Click("Record a sale")
-	p.Fill("Amount", "24.50")
+	record("1000.50")(p)
+	p.Click("Correct the amount")
+	record("1000.60")(p)
+	p.Click("Record € 1,000.60")
+	p.WaitFor("€\u00a01,000.60 recorded: 1,000 points earned.")
+	p.Within("main").Click("Record a sale")
+	record("24,505")(p)
+	p.WaitFor("with a digit too many")
+	p.Click("€ 24.50")
 	p.Click("Record the sale")
 	p.WaitFor("€\u00a024.50 recorded: 24 points earned.")
 	p.Click("Sales")

@@ -17,6 +17,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/limit"
+	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
@@ -25,6 +26,8 @@ import (
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/mailbox"
 	"example.com/loyalty/web/page"
+	"example.com/loyalty/web/platform"
+	"example.com/loyalty/web/portal"
 )
 
 // How long requests in flight get to finish after Ctrl-C, and how long one may take.
@@ -122,12 +125,13 @@ func (a *app) beginJobs(ctx context.Context) {
 func (a *app) server(figures *metrics) (*host.Server, error) {
 	address := host.ClientAddress(a.proxies)
 	slug := func(h string) string { slug, _ := a.names.Slug(h); return slug }
+	bySlug := func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, a.db, slug) }
 	door := web.Config{
 		Names: a.names,
 		Tenants: admin.New(
 			page.New(page.Config{
 				Sessions: session.NewStore(a.db),
-				Tenant:   func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, a.db, slug) },
+				Tenant:   bySlug,
 				Slug:     slug, Address: address, Now: a.db.Now, Log: a.log,
 			}),
 			admin.Services{
@@ -137,6 +141,10 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 				API: admin.API{Base: a.names.Base(), Authority: a.authorityFile(), RecordScope: token.Ability(a.CreateScope)},
 			},
 		),
+		Portal: portal.New(portal.Config{
+			Tenants: a.tenants, Customers: a.customers, Coupons: a.coupons, Sessions: a.sessions, Links: link.New(a.keys),
+			Names: a.names, Tenant: bySlug, Address: address, Now: a.db.Now, Log: a.log,
+		}),
 		API: api.New(api.Config{
 			Tokens: a.tokens, Sessions: a.sessions, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
 			Tenants: a.tenants, Invoices: a.invoices, Deprecations: a.deprecations,
@@ -158,6 +166,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	if a.keepsMails() {
 		door.Mailbox = mailbox.New(a.mails, a.names, address, time.Local)
 	}
+	door.Platform = platform.New(a.jobs, a.names, address, a.db.Now, time.Local)
 	product := web.New(door)
 	plain := web.Plain(door, host.PlainHandler(a.names, http.HandlerFunc(api.RefusePlainHTTP)))
 	if a.TLS == "proxy" {

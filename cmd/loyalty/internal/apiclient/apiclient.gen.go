@@ -1574,7 +1574,7 @@ type ClientInterface interface {
 
 	// ReportSummary Sum up a range of days
 	//
-	// Whole days in the business’s time zone, both ends included; the last 30 days unless said otherwise, and at most 3,653. Records count on the day they were created.
+	// Whole days in the business’s time zone, both ends included; the last 30 days unless said otherwise, and at most 3,653. Records count on the day they were created. A sum beyond 9,223,372,036,854,775,807 is given as that number.
 	//
 	// Needs the scope `reports:read`.
 	//
@@ -1601,7 +1601,11 @@ type ClientInterface interface {
 
 	// CreateTokenWithBody Make a token
 	//
-	// The new token belongs to the person who calls, and they are told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+	// The new token belongs to the person who calls, and they are told by e-mail, at most once an hour. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+	//
+	// | `code` | `detail` |
+	// |---|---|
+	// | `token-limit-reached` | The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used. |
 	//
 	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 	//
@@ -1612,7 +1616,11 @@ type ClientInterface interface {
 
 	// CreateToken Make a token
 	//
-	// The new token belongs to the person who calls, and they are told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+	// The new token belongs to the person who calls, and they are told by e-mail, at most once an hour. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+	//
+	// | `code` | `detail` |
+	// |---|---|
+	// | `token-limit-reached` | The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used. |
 	//
 	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 	//
@@ -1634,7 +1642,7 @@ type ClientInterface interface {
 	//
 	// Records a sale and awards what its transaction type gives for the spend; the customer’s balance rises with it. Recording it again is another sale: send an `Idempotency-Key`, an `external_reference`, or both, and [a retry is safe](https://localhost:8443/docs/retries).
 	//
-	// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before.
+	// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a sale that would earn more is refused on `spend_amount_cents`, with the greatest spend that is not.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -1652,7 +1660,7 @@ type ClientInterface interface {
 	//
 	// Records a sale and awards what its transaction type gives for the spend; the customer’s balance rises with it. Recording it again is another sale: send an `Idempotency-Key`, an `external_reference`, or both, and [a retry is safe](https://localhost:8443/docs/retries).
 	//
-	// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before.
+	// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a sale that would earn more is refused on `spend_amount_cents`, with the greatest spend that is not.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -1684,6 +1692,7 @@ type ClientInterface interface {
 	// | `code` | `detail` |
 	// |---|---|
 	// | `already-voided` | This transaction has already been voided. |
+	// | `balance-too-large` | The award would exceed the largest possible balance. |
 	// | `idempotency-key-reused` | This idempotency key was used with a different request. |
 	//
 	// Needs the scope `transactions:write`.
@@ -2190,7 +2199,7 @@ func (c *Client) ReportTopCustomers(ctx context.Context, params *ReportTopCustom
 
 // ReportSummary Sum up a range of days
 //
-// Whole days in the business’s time zone, both ends included; the last 30 days unless said otherwise, and at most 3,653. Records count on the day they were created.
+// Whole days in the business’s time zone, both ends included; the last 30 days unless said otherwise, and at most 3,653. Records count on the day they were created. A sum beyond 9,223,372,036,854,775,807 is given as that number.
 //
 // Needs the scope `reports:read`.
 //
@@ -2247,7 +2256,11 @@ func (c *Client) ListTokens(ctx context.Context, params *ListTokensParams, reqEd
 
 // CreateTokenWithBody Make a token
 //
-// The new token belongs to the person who calls, and they are told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+// The new token belongs to the person who calls, and they are told by e-mail, at most once an hour. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+//
+// | `code` | `detail` |
+// |---|---|
+// | `token-limit-reached` | The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used. |
 //
 // Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 //
@@ -2268,7 +2281,11 @@ func (c *Client) CreateTokenWithBody(ctx context.Context, contentType string, bo
 
 // CreateToken Make a token
 //
-// The new token belongs to the person who calls, and they are told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+// The new token belongs to the person who calls, and they are told by e-mail, at most once an hour. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+//
+// | `code` | `detail` |
+// |---|---|
+// | `token-limit-reached` | The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used. |
 //
 // Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 //
@@ -2310,7 +2327,7 @@ func (c *Client) RevokeToken(ctx context.Context, id int64, reqEditors ...Reques
 //
 // Records a sale and awards what its transaction type gives for the spend; the customer’s balance rises with it. Recording it again is another sale: send an `Idempotency-Key`, an `external_reference`, or both, and [a retry is safe](https://localhost:8443/docs/retries).
 //
-// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before.
+// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a sale that would earn more is refused on `spend_amount_cents`, with the greatest spend that is not.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -2338,7 +2355,7 @@ func (c *Client) RecordTransactionWithBody(ctx context.Context, params *RecordTr
 //
 // Records a sale and awards what its transaction type gives for the spend; the customer’s balance rises with it. Recording it again is another sale: send an `Idempotency-Key`, an `external_reference`, or both, and [a retry is safe](https://localhost:8443/docs/retries).
 //
-// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before.
+// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a sale that would earn more is refused on `spend_amount_cents`, with the greatest spend that is not.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -2390,6 +2407,7 @@ func (c *Client) FindTransaction(ctx context.Context, ulid string, reqEditors ..
 // | `code` | `detail` |
 // |---|---|
 // | `already-voided` | This transaction has already been voided. |
+// | `balance-too-large` | The award would exceed the largest possible balance. |
 // | `idempotency-key-reused` | This idempotency key was used with a different request. |
 //
 // Needs the scope `transactions:write`.
@@ -4223,7 +4241,7 @@ type ClientWithResponsesInterface interface {
 
 	// ReportSummaryWithResponse Sum up a range of days
 	//
-	// Whole days in the business’s time zone, both ends included; the last 30 days unless said otherwise, and at most 3,653. Records count on the day they were created.
+	// Whole days in the business’s time zone, both ends included; the last 30 days unless said otherwise, and at most 3,653. Records count on the day they were created. A sum beyond 9,223,372,036,854,775,807 is given as that number.
 	//
 	// Needs the scope `reports:read`.
 	//
@@ -4256,7 +4274,11 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTokenWithBodyWithResponse Make a token
 	//
-	// The new token belongs to the person who calls, and they are told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+	// The new token belongs to the person who calls, and they are told by e-mail, at most once an hour. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+	//
+	// | `code` | `detail` |
+	// |---|---|
+	// | `token-limit-reached` | The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used. |
 	//
 	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 	//
@@ -4267,7 +4289,11 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTokenWithResponse Make a token
 	//
-	// The new token belongs to the person who calls, and they are told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+	// The new token belongs to the person who calls, and they are told by e-mail, at most once an hour. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+	//
+	// | `code` | `detail` |
+	// |---|---|
+	// | `token-limit-reached` | The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used. |
 	//
 	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 	//
@@ -4291,7 +4317,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Records a sale and awards what its transaction type gives for the spend; the customer’s balance rises with it. Recording it again is another sale: send an `Idempotency-Key`, an `external_reference`, or both, and [a retry is safe](https://localhost:8443/docs/retries).
 	//
-	// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before.
+	// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a sale that would earn more is refused on `spend_amount_cents`, with the greatest spend that is not.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -4309,7 +4335,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Records a sale and awards what its transaction type gives for the spend; the customer’s balance rises with it. Recording it again is another sale: send an `Idempotency-Key`, an `external_reference`, or both, and [a retry is safe](https://localhost:8443/docs/retries).
 	//
-	// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before.
+	// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a sale that would earn more is refused on `spend_amount_cents`, with the greatest spend that is not.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -4343,6 +4369,7 @@ type ClientWithResponsesInterface interface {
 	// | `code` | `detail` |
 	// |---|---|
 	// | `already-voided` | This transaction has already been voided. |
+	// | `balance-too-large` | The award would exceed the largest possible balance. |
 	// | `idempotency-key-reused` | This idempotency key was used with a different request. |
 	//
 	// Needs the scope `transactions:write`.
@@ -5899,7 +5926,7 @@ func (c *ClientWithResponses) ReportTopCustomersWithResponse(ctx context.Context
 
 // ReportSummaryWithResponse Sum up a range of days
 //
-// Whole days in the business’s time zone, both ends included; the last 30 days unless said otherwise, and at most 3,653. Records count on the day they were created.
+// Whole days in the business’s time zone, both ends included; the last 30 days unless said otherwise, and at most 3,653. Records count on the day they were created. A sum beyond 9,223,372,036,854,775,807 is given as that number.
 //
 // Needs the scope `reports:read`.
 //
@@ -5950,7 +5977,11 @@ func (c *ClientWithResponses) ListTokensWithResponse(ctx context.Context, params
 
 // CreateTokenWithBodyWithResponse Make a token
 //
-// The new token belongs to the person who calls, and they are told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+// The new token belongs to the person who calls, and they are told by e-mail, at most once an hour. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+//
+// | `code` | `detail` |
+// |---|---|
+// | `token-limit-reached` | The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used. |
 //
 // Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 //
@@ -5967,7 +5998,11 @@ func (c *ClientWithResponses) CreateTokenWithBodyWithResponse(ctx context.Contex
 
 // CreateTokenWithResponse Make a token
 //
-// The new token belongs to the person who calls, and they are told by e-mail. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+// The new token belongs to the person who calls, and they are told by e-mail, at most once an hour. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+//
+// | `code` | `detail` |
+// |---|---|
+// | `token-limit-reached` | The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used. |
 //
 // Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
 //
@@ -6003,7 +6038,7 @@ func (c *ClientWithResponses) RevokeTokenWithResponse(ctx context.Context, id in
 //
 // Records a sale and awards what its transaction type gives for the spend; the customer’s balance rises with it. Recording it again is another sale: send an `Idempotency-Key`, an `external_reference`, or both, and [a retry is safe](https://localhost:8443/docs/retries).
 //
-// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before.
+// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a sale that would earn more is refused on `spend_amount_cents`, with the greatest spend that is not.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -6027,7 +6062,7 @@ func (c *ClientWithResponses) RecordTransactionWithBodyWithResponse(ctx context.
 //
 // Records a sale and awards what its transaction type gives for the spend; the customer’s balance rises with it. Recording it again is another sale: send an `Idempotency-Key`, an `external_reference`, or both, and [a retry is safe](https://localhost:8443/docs/retries).
 //
-// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before.
+// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a sale that would earn more is refused on `spend_amount_cents`, with the greatest spend that is not.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -6073,6 +6108,7 @@ func (c *ClientWithResponses) FindTransactionWithResponse(ctx context.Context, u
 // | `code` | `detail` |
 // |---|---|
 // | `already-voided` | This transaction has already been voided. |
+// | `balance-too-large` | The award would exceed the largest possible balance. |
 // | `idempotency-key-reused` | This idempotency key was used with a different request. |
 //
 // Needs the scope `transactions:write`.

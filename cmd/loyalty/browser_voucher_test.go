@@ -1,0 +1,369 @@
+package main
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/demo"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/link"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/vault"
+)
+
+// links makes the tokens that the installation makes.
+func (in *installation) links(t *testing.T) link.Maker {
+	t.Helper()
+	secret, err := os.ReadFile(filepath.Join(in.data, "secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := vault.New([]string{strings.TrimSpace(string(secret))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return link.New(keys)
+}
+
+// sender is a business that sends vouchers, beside the product that serves.
+type sender struct {
+	cafe
+	db      *db.DB
+	by      core.Actor
+	coupons *coupon.Service
+	links   link.Maker
+}
+
+func (c cafe) sender(t *testing.T, by func(*db.DB) core.Actor) *sender {
+	t.Helper()
+	d, err := db.Open(t.Context(), c.in.url(), db.Options{MaxConns: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	return (&sender{cafe: c, links: c.in.links(t)}).on(t, d, by(d))
+}
+
+// on is the sender with another database handle, which may have another clock.
+func (s *sender) on(t *testing.T, d *db.DB, by core.Actor) *sender {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	jobs, err := job.New(d, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := *s
+	other.db, other.by, other.coupons = d, by, coupon.NewService(d, jobs, nil, s.links, log)
+	return &other
+}
+
+// customer is a new one.
+func (s *sender) customer(t *testing.T, first, phone string) customer.Customer {
+	t.Helper()
+	made, err := customer.NewService(s.db).Upsert(t.Context(), s.by, customer.New{
+		FirstName: &first, LastName: new("Lindqvist"), Phone: &phone, Email: new(strings.ToLower(first) + "@example.com"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Customer
+}
+
+// coupon makes one.
+func (s *sender) coupon(t *testing.T, n coupon.New) core.ID {
+	t.Helper()
+	made, err := s.coupons.Add(t.Context(), s.by, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.ID
+}
+
+// send sends a coupon to a customer, and returns their voucher and its link.
+func (s *sender) send(t *testing.T, of core.ID, who customer.Customer) (coupon.SentVoucher, string) {
+	t.Helper()
+	send, err := s.coupons.Send(t.Context(), s.by, of, coupon.Send{
+		Segment: coupon.Manual, Customers: []string{who.ID.String()}, FormKey: core.NewID(s.db.Now()).String(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.coupons.Evaluate(t.Context(), s.by, send.ID); err != nil {
+		t.Fatal(err)
+	}
+	l, err := s.coupons.ListSent(t.Context(), s.by, send.ID, core.Page{Size: 1})
+	if err != nil || len(l.Items) != 1 {
+		t.Fatalf("%v %v", l.Items, err)
+	}
+	token, err := s.links.Token(link.Voucher, s.by.Tenant.ID, l.Items[0].ID, who.LinkVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l.Items[0], s.address(s.by.Tenant.Slug) + "/v/" + token
+}
+
+// redeem redeems a voucher at the till.
+func (s *sender) redeem(t *testing.T, v coupon.SentVoucher) {
+	t.Helper()
+	if _, err := s.coupons.Redeem(t.Context(), s.by, v.ID); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// emblem is a logo: a light ring on a colour.
+func emblem(t *testing.T, fill color.Color) []byte {
+	t.Helper()
+	const side = 240
+	picture := image.NewRGBA(image.Rect(0, 0, side, side))
+	for y := range side {
+		for x := range side {
+			dx, dy := x-side/2, y-side/2
+			if r := dx*dx + dy*dy; r > 60*60 && r < 85*85 {
+				picture.Set(x, y, color.White)
+			} else {
+				picture.Set(x, y, fill)
+			}
+		}
+	}
+	var file bytes.Buffer
+	if err := png.Encode(&file, picture); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+// branded is a new business of that name, colour and logo.
+func (c cafe) branded(t *testing.T, name, colour string, logo []byte) *sender {
+	t.Helper()
+	s := c.sender(t, func(d *db.DB) core.Actor { return dbtest.Tenant(t, d) })
+	edit := tenant.SettingsEdit{Name: core.Set(name), Colour: core.Set(colour)}
+	if logo != nil {
+		edit.Logo = core.Set(logo)
+	}
+	if _, err := tenant.NewService(s.db, nil).EditSettings(t.Context(), s.by, edit); err != nil {
+		t.Fatal(err)
+	}
+	s.by.Tenant.Name = name
+	return s
+}
+
+func fiveOff() coupon.New {
+	return coupon.New{
+		Name: new("A treat for the autumn"), Description: new("For one order of € 10.00 or more."),
+		BenefitType: new("amount"), BenefitValue: new(int64(500)), VoucherValidDays: new(int64(39)), MaxPerCustomer: new(int64(9)),
+	}
+}
+
+// "Voucher page on a phone viewport for each state, light and dark, axe clean, nothing wider
+// than 360 px"; the same for unsubscribing, and for the colours that are hardest to read on.
+func testVoucherPages(t *testing.T, c cafe) {
+	green := color.RGBA{R: 0x16, G: 0x5c, B: 0x47, A: 0xff}
+	s := c.branded(t, "Café Åro", "#165c47", emblem(t, green))
+	anna, elsa := s.customer(t, "Anna", "+46 8 465 004 50"), s.customer(t, "Elsa", "+46 8 465 004 51")
+	limited := fiveOff()
+	limited.MaxRedemptions = new(int64(1))
+	capped := s.coupon(t, limited)
+	used, usedLink := s.send(t, capped, anna)
+	_, fullLink := s.send(t, capped, elsa)
+	s.redeem(t, used)
+	_, validLink := s.send(t, s.coupon(t, fiveOff()), anna)
+	inactive := s.coupon(t, fiveOff())
+	_, inactiveLink := s.send(t, inactive, anna)
+	if _, err := s.coupons.SetActive(t.Context(), s.by, inactive, false); err != nil {
+		t.Fatal(err)
+	}
+	past := s.on(t, s.db.At(s.db.Now().AddDate(0, -2, 0)), s.by)
+	_, expiredLink := past.send(t, past.coupon(t, fiveOff()), anna)
+	bun, err := reward.NewService(s.db).Add(t.Context(), s.by, reward.New{Name: new("A slice of the whole-grain cinnamon bun cake"), PointsCost: new(int64(200))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := coupon.New{Name: new("On us"), BenefitType: new("reward"), BenefitRewardID: new(bun.ID.String())}
+	_, rewardLink := s.send(t, s.coupon(t, free), anna)
+	token, err := s.links.Token(link.Unsubscribe, s.by.Tenant.ID, anna.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unsubscribe := s.address(s.by.Tenant.Slug) + "/unsubscribe/" + token
+
+	p := s.browser.NewPage(t, s.address(s.by.Tenant.Slug))
+	for name, v := range map[string]struct{ link, state string }{
+		"voucher-page":          {validLink, "Valid"},
+		"voucher-page-used":     {usedLink, "Used"},
+		"voucher-page-expired":  {expiredLink, "Expired"},
+		"voucher-page-inactive": {inactiveLink, "Not available now"},
+		"voucher-page-limit":    {fullLink, "Not available now"},
+		"voucher-page-reward":   {rewardLink, "Valid"},
+	} {
+		look(t, p, name, "", func() { p.Open(v.link) })
+		if got := p.Text(".pass-state"); got != v.state {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+	p.Expect(http.StatusNotFound)
+	look(t, p, "voucher-page-missing", "", func() { p.Open(validLink[:len(validLink)-1] + "!") })
+	p.Expect()
+	for name, colour := range map[string]string{"white": "#ffffff", "yellow": "#ffd400", "black": "#000000", "grey": "#767676"} {
+		other := c.branded(t, "Bageri", colour, nil)
+		_, link := other.send(t, other.coupon(t, fiveOff()), other.customer(t, "Aino", "+46 8 465 004 52"))
+		look(t, p, "voucher-page-"+name, "", func() { p.Open(link) })
+	}
+
+	look(t, p, "unsubscribe", "", func() { p.Open(unsubscribe) })
+	p.Click("Unsubscribe")
+	p.WaitFor("You're unsubscribed")
+	look(t, p, "unsubscribe-done", "", func() { p.Open(unsubscribe) })
+	p.Click("Subscribe again")
+	p.WaitFor("You're subscribed")
+	p.Open(unsubscribe)
+	p.WaitFor("Unsubscribe from e-mails?")
+}
+
+// "web/mailbox shows kept mails with data: pictures": the e-mail of a voucher, as a customer's
+// mail program draws it.
+func testVoucherMail(t *testing.T, c cafe) {
+	s := c.branded(t, "Café Åro", "#165c47", emblem(t, color.RGBA{R: 0x16, G: 0x5c, B: 0x47, A: 0xff}))
+	v, link := s.send(t, s.coupon(t, fiveOff()), s.customer(t, "Aino", "+46 8 465 004 53"))
+	d := connect(t, c.in.url())
+	await(t, "the e-mail is kept", func() bool {
+		return ask[bool](d, "select exists (select from loyalty.mail where id = $1 and status = 'kept')", v.ID)
+	})
+	p := c.browser.NewPage(t, c.address(""))
+	look(t, p, "mail-voucher", "", func() { p.Open("/mail/" + v.ID.String()) })
+	if got := p.Text(".plain"); !strings.Contains(got, link) || !strings.Contains(got, "Hello Aino,") {
+		t.Errorf("the plain text says %q", got)
+	}
+	p.Open("/mail/" + v.ID.String() + "/html")
+	if got := p.Text("h1"); got != "A treat for the autumn" {
+		t.Errorf("the mail says %q", got)
+	}
+	// Its own page lets no script run, axe included.
+	html := ask[string](d, "select html from loyalty.mail where id = $1", v.ID)
+	drawn := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:")
+		_, _ = io.WriteString(w, html)
+	}))
+	defer drawn.Close()
+	look(t, p, "mail-voucher-html", "", func() { p.Open(drawn.URL) })
+}
+
+// "Redeem in the panel by typing a link and Enter", asked once, and told what it did.
+func testRedeemVoucher(t *testing.T, c cafe) {
+	s := c.sender(t, func(d *db.DB) core.Actor {
+		cafe, err := tenant.BySlug(t.Context(), d, demo.Slug)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return core.System(cafe, "test")
+	})
+	tuva := s.customer(t, "Tuva", "+46 74 121 21 21")
+	percent := coupon.New{Name: new("Twenty off"), BenefitType: new("percent"), BenefitValue: new(int64(20)), MaxPerCustomer: new(int64(9)), ExpiresAt: new(s.db.Now().Add(40 * 24 * time.Hour))}
+	points := percent
+	points.Name, points.BenefitType = new("Twenty points"), new("points")
+	treat := percent
+	treat.Name, treat.BenefitType, treat.BenefitValue = new("A treat"), new("reward"), nil
+	treat.BenefitRewardID = new(ask[core.ID](connect(t, c.in.url()), "select id from loyalty.reward where active and stock is null order by id limit 1").String())
+	twenty := s.coupon(t, percent)
+	v, link := s.send(t, twenty, tuva)
+
+	p := c.page(t)
+	c.signIn(t, p, core.Cashier)
+	p.Open("/admin/coupons")
+	p.Within("main").Click("Redeem voucher")
+	look(t, p, "vouchers", "", stays)
+	p.Expect(http.StatusUnprocessableEntity)
+	p.Fill("Voucher code or link", "https://example.com/v/nonsense")
+	p.Press("Enter")
+	p.WaitFor("No such voucher.")
+	look(t, p, "vouchers-refused", "", stays)
+	p.Expect()
+	for _, letter := range link { // what a hand-held scanner types, wherever the focus is
+		p.Press(string(letter))
+	}
+	p.Press("Enter")
+	p.WaitFor("Take 20% off the bill")
+	if at := p.Path(); at != "/admin/vouchers/"+v.ID.String() {
+		t.Errorf("the link leads to %s", at)
+	}
+	look(t, p, "voucher", "", stays)
+	p.Within("main").Click("Redeem")
+	p.WaitFor("A redeemed voucher can't be used again.")
+	look(t, p, "voucher-redeem-dialog", "", stays)
+	p.Within("#dialog").Click("Redeem")
+	p.WaitFor("Redeemed. Take 20% off the bill.")
+	look(t, p, "voucher-redeemed", "", stays)
+
+	// The same with the code, and without scripts.
+	code, _ := s.send(t, s.coupon(t, points), tuva)
+	plain := c.page(t)
+	plain.WithoutJavaScript()
+	c.signIn(t, plain, core.Cashier)
+	plain.Open("/admin/vouchers")
+	plain.Fill("Voucher code or link", strings.ToLower(code.ID.String()))
+	plain.Press("Enter")
+	plain.WaitFor("20 points will be added to the balance")
+	plain.Within("main").Click("Redeem")
+	plain.WaitFor("A redeemed voucher can't be used again.")
+	plain.Within("main form").Click("Redeem")
+	plain.WaitFor("Redeemed. 20 points added, the balance is 20.")
+
+	// For a reward there is something to hand over.
+	_, link = s.send(t, s.coupon(t, treat), tuva)
+	manager := c.page(t)
+	c.signIn(t, manager, core.Manager)
+	manager.Open(link) // with the camera of a phone
+	manager.WaitFor("Signed in as")
+	look(t, manager, "voucher-page-staff", "", stays)
+	manager.Click("Redeem this voucher")
+	look(t, manager, "voucher-manager", "", stays)
+	manager.Within("main").Click("Redeem")
+	manager.WaitFor("A redeemed voucher can't be used again.")
+	manager.Within("#dialog").Click("Redeem")
+	manager.WaitFor("Redeemed. Hand over")
+	look(t, manager, "voucher-reward", "", stays)
+	manager.Within("main").Click("Fulfil")
+	manager.WaitFor("Fulfilled")
+
+	manager.Open("/admin/customers/" + tuva.ID.String() + "?view=vouchers")
+	look(t, manager, "customer-vouchers-held", "", stays)
+	manager.Click("More actions")
+	manager.Click("Unsubscribe from e-mails")
+	manager.WaitFor("Unsubscribed from e-mails since")
+	look(t, manager, "customer-unsubscribed", "", stays)
+	manager.Click("More actions")
+	manager.Click("Subscribe to e-mails")
+	manager.WaitFor("Do this only with their consent.")
+	look(t, manager, "customer-subscribe-dialog", "", stays)
+	manager.Within("#dialog").Click("Subscribe")
+	manager.WaitFor("gets coupon e-mails again")
+}
+
+// voucherLink is the path of a pending voucher's page.
+func (c cafe) voucherLink(t *testing.T, id core.ID) string {
+	t.Helper()
+	d := connect(t, c.in.url())
+	token, err := c.in.links(t).Token(link.Voucher,
+		core.TenantID(ask[int64](d, "select tenant_id from loyalty.voucher where id = $1", id)), id,
+		ask[int64](d, "select k.link_version from loyalty.voucher v join loyalty.customer k on k.id = v.customer_id where v.id = $1", id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "/v/" + token
+}
