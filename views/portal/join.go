@@ -13,6 +13,7 @@ type Join struct {
 	Phone   ui.Field
 	Email   ui.Field
 	Agreed  ui.Field
+	Terms   string // which words the customer is shown
 	Privacy string // the URL of the privacy policy; "" for none
 	Offers  ui.Field
 }
@@ -62,6 +63,7 @@ type Claim struct {
 	Phone   ui.Field
 	Name    ui.Field
 	Agreed  ui.Field
+	Terms   string
 	Privacy string
 	Button  string
 }
