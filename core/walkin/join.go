@@ -22,6 +22,7 @@ type Joined struct {
 // shown: the link goes to the address on file, if there is one. Three round trips for a known
 // customer, four for a new one.
 func (s *Service) Join(ctx context.Context, by core.Actor, d Details) (Joined, error) {
+	by = named(by)
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Joined, error) {
 		who, err := customer.Meet(ctx, tx, by, d.customer(), d.missing())
 		if err != nil {
