@@ -424,7 +424,7 @@ func TestEventsOfACode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stream.Body.Close() //nolint:errcheck // it was read
+	defer stream.Body.Close()
 	if stream.Header.Get("Content-Type") != "text/event-stream" || stream.Header.Get("Content-Encoding") != "" {
 		t.Fatalf("%d %v", stream.StatusCode, stream.Header)
 	}

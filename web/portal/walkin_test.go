@@ -239,9 +239,9 @@ func TestPressedTwiceOneSaleIsClaimed(t *testing.T) {
 func TestPINsThatCanNotBeClaimed(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
-	used, expired := s.offers(t, 100), walkin.Shown{}
+	used := s.offers(t, 100)
 	cookie := s.took(t, used)
-	expired = s.offers(t, 200)
+	expired := s.offers(t, 200)
 	late := s.later(t, 91*time.Second)
 	for name, got := range map[string]answer{
 		"wrong": s.post(t, "/w", "pin=12"), "used": s.post(t, "/w", "pin="+used.Digits), "expired": late.post(t, "/w", "pin="+expired.Digits), "nothing": s.post(t, "/w", ""),

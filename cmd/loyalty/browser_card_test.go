@@ -1,0 +1,290 @@
+package main
+
+import (
+	"fmt"
+	"image/color"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/link"
+	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/vault"
+	"example.com/loyalty/core/walkin"
+	"example.com/loyalty/web/browsertest"
+)
+
+// cardLink is the path of the card of one of the café's customers, who has no vouchers: each
+// link on it would have to be among the views.
+func (c cafe) cardLink(t *testing.T) string {
+	t.Helper()
+	d := connect(t, c.in.url())
+	id := ask[core.ID](d, `
+		select customer.id
+		from loyalty.customer
+		join loyalty.account on account.customer_id = customer.id
+		where customer.status = 'active'
+			and not exists (select from loyalty.voucher where customer_id = customer.id)
+		order by points desc
+		limit 1`)
+	token, err := c.in.links(t).Token(link.Card,
+		core.TenantID(ask[int64](d, "select tenant_id from loyalty.customer where id = $1", id)), id,
+		ask[int64](d, "select link_version from loyalty.customer where id = $1", id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "/card/" + token
+}
+
+// walkins is a business with a till, beside the product that serves.
+type walkins struct {
+	*sender
+	service *walkin.Service
+	cashier core.Actor
+	kind    int64
+	place   int64
+}
+
+const thisTill = "the till of a test"
+
+func (c cafe) walkins(t *testing.T, name, colour string) walkins {
+	t.Helper()
+	var logo []byte
+	if colour == "#165c47" {
+		logo = emblem(t, color.RGBA{R: 0x16, G: 0x5c, B: 0x47, A: 0xff})
+	}
+	s := c.branded(t, name, colour, logo)
+	secret, err := os.ReadFile(filepath.Join(c.in.data, "secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := vault.New([]string{strings.TrimSpace(string(secret))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := job.New(s.db, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sales := transaction.NewService(s.db)
+	kind, err := sales.AddType(t.Context(), s.by, transaction.NewType{Name: "Drinks", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, err := location.NewService(s.db).Add(t.Context(), s.by, location.New{Name: new("Nybrogatan")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []reward.New{
+		{Name: new("Filter coffee"), PointsCost: new(int64(80))}, {Name: new("Cinnamon bun"), PointsCost: new(int64(200))},
+	} {
+		if _, err := reward.NewService(s.db).Add(t.Context(), s.by, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return walkins{
+		s, walkin.NewService(s.db, jobs, dbtest.Mails(s.db, jobs), keys, sales, func(address string) string { return address }),
+		dbtest.Person(t, s.db, s.by, core.Cashier), kind.ID, place.ID,
+	}
+}
+
+func (w walkins) home() string { return w.address(w.by.Tenant.Slug) }
+
+// card is the address of a customer's card.
+func (w walkins) card(t *testing.T, who customer.Customer) string {
+	t.Helper()
+	token, err := w.service.CardToken(w.by.Tenant.ID, who)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.home() + "/card/" + token
+}
+
+// take has the till take the PIN that a page shows.
+func (w walkins) take(t *testing.T, p *browsertest.Page) walkin.TakenCard {
+	t.Helper()
+	held, err := w.service.TakeCard(t.Context(), w.cashier, thisTill, walkin.Key{Digits: strings.ReplaceAll(p.Text(".pin-digits"), "\u00a0", "")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return held
+}
+
+// complete has the till record a sale.
+func (w walkins) complete(t *testing.T, pin *core.ID, who *string, cents int64) {
+	t.Helper()
+	_, err := w.service.Complete(t.Context(), w.cashier, thisTill, walkin.Sale{PIN: pin, New: transaction.New{
+		CustomerID: who, TransactionTypeID: &w.kind, SpendAmountCents: &cents, Source: transaction.POS, LocationID: &w.place,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// offers has the till show a sale.
+func (w walkins) offers(t *testing.T, cents int64) walkin.Shown {
+	t.Helper()
+	shown, err := w.service.ShowSale(t.Context(), w.cashier, thisTill, walkin.Offer{TransactionTypeID: &w.kind, SpendAmountCents: &cents, LocationID: &w.place})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shown
+}
+
+// "On request a QR and PIN with a 90-second ring that renews itself and reports at once when
+// it was used (“+12 points”)."
+func testCard(t *testing.T, c cafe) {
+	w := c.walkins(t, "Café Åro", "#165c47")
+	anna := w.customer(t, "Anna", "+46 8 465 004 60")
+	w.complete(t, nil, new(anna.ID.String()), 12_450)
+	w.send(t, w.coupon(t, fiveOff()), anna)
+	p := w.browser.NewPage(t, w.home())
+	look(t, p, "card", "", func() { p.Open(w.card(t, anna)) })
+	look(t, p, "card-menu", "", func() { p.Open(w.card(t, anna)); p.Click("More") })
+	look(t, p, "card-code", "", func() {
+		p.Open(w.card(t, anna))
+		p.Click("Show my code")
+		p.WaitFor("New code in")
+	})
+	held := w.take(t, p)
+	p.WaitFor("At the till…")
+	look(t, p, "card-taken", "", stays)
+	w.complete(t, &held.PIN, nil, 1250)
+	p.WaitFor("+12 points")
+	p.WaitFor("64 points to Cinnamon bun")
+	look(t, p, "card-used", "", stays)
+
+	// It is shown on a second phone: the first says so, and leaves it at that.
+	p.Click("Show my code")
+	p.WaitFor("New code in")
+	second := w.browser.NewPage(t, w.home())
+	second.Open(w.card(t, anna))
+	second.Click("Show my code")
+	second.WaitFor("New code in")
+	p.WaitFor("A newer code is on another screen")
+	look(t, p, "card-replaced", "", stays)
+
+	plain := w.browser.NewPage(t, w.home())
+	plain.WithoutJavaScript()
+	plain.Open(w.card(t, anna))
+	plain.Click("Show my code")
+	plain.WaitFor("Valid for 90 s")
+	held = w.take(t, plain)
+	plain.Click("Refresh")
+	plain.WaitFor("At the till…")
+	w.complete(t, &held.PIN, nil, 300)
+	plain.Click("Refresh")
+	plain.WaitFor("+3 points")
+
+	for name, colour := range map[string]string{"white": "#ffffff", "yellow": "#ffd400", "black": "#000000", "grey": "#767676"} {
+		other := c.walkins(t, "Bageri", colour)
+		aino := other.customer(t, "Aino", "+46 8 465 004 61")
+		other.complete(t, nil, new(aino.ID.String()), 9_999_900)
+		look(t, p, "card-"+name, "", func() {
+			p.Open(other.card(t, aino))
+			p.Click("Show my code")
+			p.WaitFor("New code in")
+		})
+		look(t, p, "join-"+name, "", func() { p.Open(other.home() + "/join") })
+	}
+}
+
+// "`/join` …: name, phone, e-mail, consent; lands on the card page; existing customers are
+// found, and learn nothing about the account of anyone else."
+func testJoin(t *testing.T, c cafe) {
+	w := c.walkins(t, "Café Åro", "#165c47")
+	if _, err := tenant.NewService(w.db, nil).EditSettings(t.Context(), w.by, tenant.SettingsEdit{PrivacyURL: core.Set("https://example.com/privacy")}); err != nil {
+		t.Fatal(err)
+	}
+	p := w.browser.NewPage(t, w.home())
+	p.WithoutJavaScript()
+	p.Open("/join")
+	p.Click("Get my card")
+	p.WaitFor("Enter your first and last name")
+	script := w.browser.NewPage(t, w.home())
+	look(t, script, "join-branded", "", func() { script.Open("/join") })
+	look(t, script, "join-refused", "", func() { script.Open("/join"); script.Click("Get my card") })
+	fill := func() {
+		p.Fill("Name", "Elsa Berg")
+		p.Fill("Phone", "70 412 88 19")
+		p.Fill("E-mail", "elsa@card.example")
+		p.Within("form").Click("I agree that Café Åro keeps my name and contact details to run its loyalty programme.")
+	}
+	fill()
+	p.Click("Get my card")
+	p.WaitFor("80 points to Filter coffee")
+	if got := p.Text(".wallet-name"); got != "Elsa Berg" {
+		t.Errorf("the card is %s's", got)
+	}
+	p.Open("/join")
+	fill()
+	p.Click("Get my card")
+	p.WaitFor("We e-mailed the link to it.")
+	p.Open("/join")
+	p.Click("Find my card")
+	p.Fill("Phone or e-mail", "elsa@card.example")
+	p.Click("E-mail my link")
+	p.WaitFor("Check your e-mail")
+}
+
+// "The customer scans with an own phone, or opens `/w` and types the PIN"; "JavaScript off for
+// the typed-PIN path".
+func testClaim(t *testing.T, c cafe) {
+	w := c.walkins(t, "Café Åro", "#165c47")
+	p := w.browser.NewPage(t, w.home())
+	p.WithoutJavaScript()
+	p.Open("/w")
+	p.Fill("PIN", "12")
+	p.Expect(http.StatusUnprocessableEntity)
+	p.Click("Continue")
+	p.WaitFor(walkin.ErrPIN.Message)
+	shown := w.offers(t, 2450)
+	p.Fill("PIN", shown.Digits)
+	p.Click("Continue")
+	p.WaitFor("€ 24.50 at Nybrogatan")
+	p.Fill("Phone", "70 412 88 20")
+	p.Fill("Name", "Elsa Berg")
+	p.Within("form").Click("I agree that Café Åro keeps my name and contact details to run its loyalty programme.")
+	p.Click("Collect 24 points")
+	p.WaitFor("Thanks, Elsa. See you soon.")
+	p.Click("Open my card")
+	p.WaitFor("56 points to Filter coffee")
+
+	// With a camera: the address of the QR code takes nothing until the button does.
+	phone := w.browser.NewPage(t, w.home())
+	look(t, phone, "walkin-scanned", "", func() { phone.Open("/w/" + w.offers(t, 2450).Code) })
+	look(t, phone, "walkin-claim", "", func() {
+		phone.Open("/w/" + w.offers(t, 2450).Code)
+		phone.Click("Collect 24 points")
+		phone.WaitFor("If you have a card, the points go straight to it.")
+	})
+	n := 0
+	look(t, phone, "walkin-claimed", "", func() {
+		n++
+		phone.Open("/w/" + w.offers(t, 2450).Code)
+		phone.Click("Collect 24 points")
+		phone.Fill("Phone", fmt.Sprintf("70 412 89 %02d", n))
+		phone.Fill("Name", "Bo Ek")
+		phone.Within("form").Click("I agree that Café Åro keeps my name and contact details to run its loyalty programme.")
+		phone.Click("Collect 24 points")
+		phone.WaitFor("Open my card")
+	})
+	look(t, phone, "walkin-claimed-known", "", func() {
+		phone.Open("/w/" + w.offers(t, 2450).Code)
+		phone.Click("Collect 24 points")
+		phone.Fill("Phone", "70 412 88 20")
+		phone.Click("Collect 24 points")
+		phone.WaitFor("Thanks. See you soon.")
+	})
+}
