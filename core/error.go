@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"time"
 )
 
 // Kind says what sort of refusal an Error is. A front end picks the status.
@@ -25,10 +26,11 @@ const (
 // text stays in the log.
 type Error struct {
 	Kind    Kind
-	Code    string // of a rule: the slug of its reference page
-	Message string // of a rule: the sentence the caller reads
-	Fields  Fields // of KindInvalid
-	Cause   error  // for the log, never shown
+	Code    string        // of a rule: the slug of its reference page
+	Message string        // of a rule: the sentence the caller reads
+	Fields  Fields        // of KindInvalid
+	Wait    time.Duration // of KindThrottled: how long until it may be tried again; 0: not known
+	Cause   error         // for the log, never shown
 }
 
 // Error returns the sentence and, where there is one, its cause.

@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/link"
+	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/localpg"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/mail"
@@ -25,6 +26,7 @@ import (
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/vault"
+	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/letter"
 )
@@ -37,7 +39,7 @@ type app struct {
 	url     string           // of the owner's login
 
 	db     *db.DB
-	direct *db.DB // the job queue's: it listens, past a transaction pooler if there is one
+	direct *db.DB // the job queue's and the live updates': it listens, past a transaction pooler if there is one
 	jobs   *job.Queue
 
 	keys         vault.Keys
@@ -51,6 +53,8 @@ type app struct {
 	rewards      *reward.Service
 	coupons      *coupon.Service
 	locations    *location.Service
+	walkins      *walkin.Service
+	live         *live.Hub
 	reports      *report.Service
 	tenants      *tenant.Service
 	invoices     *billing.Service
@@ -107,7 +111,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	if a.db, err = db.Open(ctx, a.url, db.Options{Pooler: a.DatabaseDirectURL != ""}); err != nil {
 		return err
 	}
-	if a.direct, err = db.Open(ctx, a.directURL(a.url), db.Options{MaxConns: 6, Listens: true}); err != nil {
+	if a.direct, err = db.Open(ctx, a.directURL(a.url), db.Options{MaxConns: 7, Listens: true}); err != nil {
 		return err
 	}
 	// The queue tells much of itself; what went wrong is enough.
@@ -126,6 +130,8 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.rewards = reward.NewService(a.db)
 	a.coupons = coupon.NewService(a.db, a.jobs, a.mails, link.New(a.keys), a.log)
 	a.locations = location.NewService(a.db)
+	a.walkins = walkin.NewService(a.db, a.jobs, a.mails, a.keys, a.transactions, host.LimitKey)
+	a.live = live.NewHub(a.log)
 	a.reports = report.NewService(a.db)
 	a.tenants = tenant.NewService(a.db, a.mails)
 	a.invoices = billing.NewService(a.db)

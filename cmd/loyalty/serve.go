@@ -79,6 +79,7 @@ func (serve) Run(ctx context.Context) error {
 	a.screen(os.Stdout, demo, time.Since(began))
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	go a.live.Run(ctx, a.direct)
 	begun := make(chan struct{})
 	go func() {
 		defer close(begun)
@@ -93,6 +94,7 @@ func (serve) Run(ctx context.Context) error {
 	case <-ctx.Done():
 		log.InfoContext(ctx, "stopping: requests in flight finish")
 	}
+	a.live.Close() // pages that wait for news hold up nothing
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	<-begun

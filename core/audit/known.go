@@ -16,7 +16,8 @@ type noun struct {
 // What is not here is found by no filter and read by no manager: a test holds the list
 // to the code. A verb that the code gives up stays: old entries speak of it.
 var nouns = []noun{
-	{"customer", core.Manager, []string{"create", "edit", "adjust", "erase", "download", "export", "unsubscribe", "subscribe"}},
+	{"customer", core.Manager, []string{"create", "edit", "adjust", "erase", "download", "export", "unsubscribe", "subscribe", "consent"}},
+	{"pin", core.Manager, []string{"issue", "take", "use", "refuse", "cancel"}},
 	{"import", core.Manager, []string{"run", "cancel"}},
 	{"transaction", core.Manager, []string{"void"}},
 	{"transaction_type", core.Manager, []string{"create", "edit"}},

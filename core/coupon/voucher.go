@@ -75,34 +75,40 @@ func (s *Service) Redeem(ctx context.Context, by core.Actor, id core.ID) (Vouche
 		return Voucher{}, err
 	}
 	v, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Voucher, error) {
-		found, err := look(ctx, tx, id)
-		if err != nil {
-			return Voucher{}, err
-		}
-		if err := found.refusal(); err != nil {
-			return Voucher{}, err
-		}
-		var redemption *core.ID
-		if found.BenefitType == Reward {
-			granted, err := reward.Grant(ctx, tx, by, found.CustomerID, *found.BenefitRewardID)
-			if err != nil {
-				return Voucher{}, err
-			}
-			redemption = &granted.ID
-		}
-		redeemed, err := found.redeem(ctx, tx, redemption)
-		if err != nil {
-			return Voucher{}, err
-		}
-		if err := give(tx, by, redeemed); err != nil {
-			return Voucher{}, err
-		}
-		return redeemed, audit.Write(tx, by, audit.Entry{
-			Action: "voucher.redeem", Subject: "voucher", ID: id.String(),
-			Old: map[string]any{"status": VoucherPending}, New: map[string]any{"status": VoucherRedeemed},
-		})
+		return RedeemIn(ctx, tx, by, id)
 	})
 	return v, ledger.Refusal(err)
+}
+
+// RedeemIn is Redeem in the caller's transaction, which also decides who may redeem: at
+// the till, vouchers are redeemed together with the sale.
+func RedeemIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID) (Voucher, error) {
+	found, err := look(ctx, tx, id)
+	if err != nil {
+		return Voucher{}, err
+	}
+	if err := found.refusal(); err != nil {
+		return Voucher{}, err
+	}
+	var redemption *core.ID
+	if found.BenefitType == Reward {
+		granted, err := reward.Grant(ctx, tx, by, found.CustomerID, *found.BenefitRewardID)
+		if err != nil {
+			return Voucher{}, err
+		}
+		redemption = &granted.ID
+	}
+	redeemed, err := found.redeem(ctx, tx, redemption)
+	if err != nil {
+		return Voucher{}, err
+	}
+	if err := give(tx, by, redeemed); err != nil {
+		return Voucher{}, err
+	}
+	return redeemed, audit.Write(tx, by, audit.Entry{
+		Action: "voucher.redeem", Subject: "voucher", ID: id.String(),
+		Old: map[string]any{"status": VoucherPending}, New: map[string]any{"status": VoucherRedeemed},
+	})
 }
 
 func look(ctx context.Context, tx *db.Tx, id core.ID) (standing, error) {

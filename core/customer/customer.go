@@ -6,6 +6,7 @@ package customer
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"example.com/loyalty/core"
@@ -69,25 +70,65 @@ func (s *Service) Upsert(ctx context.Context, by core.Actor, n New) (Upserted, e
 		if err != nil {
 			return Upserted{}, err
 		}
-		for range 3 {
-			found, err := findByKeys(ctx, tx, in)
-			if err == nil {
-				return Upserted{Customer: found}, nil
-			}
-			if !errors.Is(err, core.ErrNotFound) {
-				return Upserted{}, err
-			}
-			made, err := insert(ctx, tx, by, in)
-			if err == nil {
-				return Upserted{Customer: made, Created: true}, nil
-			}
-			// Somebody made them since we looked, and has committed: look again.
-			if !errors.Is(err, core.ErrNotFound) {
-				return Upserted{}, err
-			}
-		}
-		return Upserted{}, core.Unavailable(errMoved)
+		return upsert(ctx, tx, by, in, nil)
 	})
+}
+
+// Meet is Upsert in the caller's transaction, for customers who enter their own details:
+// names, and what they agree to, are asked only of a new one. missing says what else is
+// wrong with the details of a new customer.
+func Meet(ctx context.Context, tx *db.Tx, by core.Actor, n New, missing core.Fields) (Upserted, error) {
+	in, wrong := n.validate(by.Tenant.Country)
+	fields := maps.Clone(missing)
+	var refused *core.Error
+	if errors.As(wrong, &refused) {
+		fields = merged(refused.Fields, missing)
+	}
+	// A phone number that can't be read finds no customer, so nothing is looked up.
+	if _, unreadable := fields["phone"]; unreadable {
+		return Upserted{}, core.Invalid(fields)
+	}
+	if _, unreadable := fields["email"]; unreadable {
+		in.email, in.emailKey = nil, nil
+	}
+	var refusal error
+	if len(fields) > 0 {
+		refusal = core.Invalid(fields)
+	}
+	return upsert(ctx, tx, by, in, refusal)
+}
+
+// merged are the fields of both.
+func merged(a, b core.Fields) core.Fields {
+	all := core.Fields{}
+	maps.Copy(all, b)
+	maps.Copy(all, a)
+	return all
+}
+
+// upsert finds the customer or makes one; refusal is why a new one can't be made, or nil.
+func upsert(ctx context.Context, tx *db.Tx, by core.Actor, in input, refusal error) (Upserted, error) {
+	for range 3 {
+		found, err := findByKeys(ctx, tx, in)
+		if err == nil {
+			return Upserted{Customer: found}, nil
+		}
+		if !errors.Is(err, core.ErrNotFound) {
+			return Upserted{}, err
+		}
+		if refusal != nil {
+			return Upserted{}, refusal
+		}
+		made, err := insert(ctx, tx, by, in)
+		if err == nil {
+			return Upserted{Customer: made, Created: true}, nil
+		}
+		// Somebody made them since we looked, and has committed: look again.
+		if !errors.Is(err, core.ErrNotFound) {
+			return Upserted{}, err
+		}
+	}
+	return Upserted{}, core.Unavailable(errMoved)
 }
 
 // errMoved is of a request that was let in before its tenant's country changed: the

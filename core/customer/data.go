@@ -132,6 +132,8 @@ func (s *Service) WriteData(ctx context.Context, by core.Actor, id core.ID, w io
 		func(v heldVoucher) core.ID { return v.ID }, same)
 	part(ctx, d, s.db, by, "mails", heldMailsSQL, db.Args{"addresses": of.addresses}, core.ID{},
 		func(m heldMail) core.ID { return m.ID }, same)
+	part(ctx, d, s.db, by, "consents", heldConsentsSQL, db.Args{"customer": id}, ConsentKind(""),
+		func(c heldConsent) ConsentKind { return c.Kind }, same)
 	part(ctx, d, s.db, by, "log", heldLogSQL, db.Args{"ulid": id.String()}, core.ID{}, func(l heldLine) core.ID { return l.ID }, same)
 	return d.end()
 }

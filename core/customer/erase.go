@@ -37,6 +37,9 @@ func (s *Service) Erase(ctx context.Context, by core.Actor, id core.ID) (Custome
 		if err := db.Queue(tx, forgetSQL, db.Args{"id": id, "ulid": id.String()}); err != nil {
 			return Customer{}, err
 		}
+		if err := db.Queue(tx, forgetConsentSQL, db.Args{"id": id}); err != nil {
+			return Customer{}, err
+		}
 		if err := db.ForgetAnswersAbout(tx, id); err != nil {
 			return Customer{}, err
 		}

@@ -419,7 +419,8 @@ func TestEveryTableThatNamesCustomersIsKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The customers that a send was for hold its vouchers.
-	want := []string{"account", "coupon_send", "ledger_entry", "redemption", "transaction", "voucher"}
+	// A PIN is deleted within an hour.
+	want := []string{"account", "consent", "coupon_send", "ledger_entry", "pin", "redemption", "transaction", "voucher"}
 	if diff := cmp.Diff(want, tables); diff != "" {
 		t.Errorf("tables (-want +got):\n%s", diff)
 	}

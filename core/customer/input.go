@@ -134,6 +134,39 @@ func phoneKey(phone, country string) (key string, ok bool) {
 	return digits, len(digits) >= minDigits
 }
 
+// ContactKeys reads a phone number or an e-mail address by which a customer asks for their
+// own card; the other key is nil. What can't be read is refused on the field "contact".
+func ContactKeys(contact, country string) (phone, email *string, err error) {
+	check := core.NewCheck(nil)
+	text := check.Text("contact", &contact, maxEmail)
+	if !check.OK("contact") {
+		return nil, nil, check.Err()
+	}
+	if isEmail(text) {
+		return nil, new(strings.ToLower(text)), nil
+	}
+	key, ok := phoneKey(text, country)
+	if !ok || strings.Contains(text, "@") {
+		check.Add("contact", core.MustBe("contact", "a phone number or an email address"))
+	}
+	return &key, nil, check.Err()
+}
+
+// PhoneSearch reads what is typed at a till to find a customer: a phone number, by its key,
+// or the last digits of one. Fewer than four digits are refused on the field.
+func PhoneSearch(typed, country string) (key, ending string, err error) {
+	check := core.NewCheck(nil)
+	text := check.Text("phone", &typed, maxPhone)
+	key, _ = phoneKey(text, country)
+	ending = notDigits.ReplaceAllString(text, "")
+	if check.OK("phone") && len(ending) < fewestLastDigits {
+		check.Add("phone", core.MustBe("phone", "a phone number or the last 4 digits of one"))
+	}
+	return key, ending, check.Err()
+}
+
+const fewestLastDigits = 4
+
 // phoneLike is what may be part of a phone number.
 var phoneLike = regexp.MustCompile(`^[0-9+()/. \x{a0}-]+$`)
 

@@ -232,10 +232,13 @@ func Mails(d *db.DB, jobs *job.Queue) *mail.Service {
 }
 
 // Links makes customers' links with a secret of the tests.
-func Links() link.Maker {
+func Links() link.Maker { return link.New(Keys()) }
+
+// Keys are made of a secret of the tests.
+func Keys() vault.Keys {
 	keys, err := vault.New([]string{"a secret of thirty-two characters"})
 	if err != nil {
 		panic(err)
 	}
-	return link.New(keys)
+	return keys
 }

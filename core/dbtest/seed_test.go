@@ -20,6 +20,7 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/vault"
+	"example.com/loyalty/core/walkin"
 )
 
 // seedEveryTable writes at least one row into every tenant table of the actor's tenant.
@@ -55,6 +56,7 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 	seedVoucher(t, d, by)
 	seedImport(t, d, by)
 	seedLinks(t, d, by)
+	seedPIN(t, d, by, c.Customer)
 	branch := "Södermalm"
 	if _, err := location.NewService(d).Add(ctx, by, location.New{Name: &branch}); err != nil {
 		t.Fatal(err)
@@ -80,6 +82,22 @@ func seedImport(t *testing.T, d *db.DB, by core.Actor) {
 	}
 	if i, err = imports.Work(t.Context(), by, i.ID, i.Attempt); err != nil || i.Problems == 0 {
 		t.Fatal(i, err)
+	}
+}
+
+// seedPIN shows a PIN on a customer's card, and has another customer join.
+func seedPIN(t *testing.T, d *db.DB, by core.Actor, c customer.Customer) {
+	t.Helper()
+	jobs := queue(t, d)
+	s := walkin.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Keys(), transaction.NewService(d), func(address string) string { return address })
+	if _, err := s.ShowCard(t.Context(), walkin.Wallet{Customer: c}.Actor(by.Tenant, "", ""), c.ID); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Join(t.Context(), core.Actor{Kind: core.ByCustomer, Tenant: by.Tenant}, walkin.Details{
+		FirstName: new("Elsa"), LastName: new("Berg"), Phone: new("070 412 88 19"), Agreed: true, Terms: "I agree.",
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -71,6 +71,19 @@ func (w *Window) Take(caller string) Verdict {
 	return v
 }
 
+// Return takes back a request that was counted: what succeeded is no guess.
+func (w *Window) Return(caller string) {
+	if w.limit == 0 {
+		return
+	}
+	s := &w.shards[maphash.String(w.seed, caller)%uint64(len(w.shards))]
+	s.Lock()
+	defer s.Unlock()
+	if c := s.open[caller]; c != nil && c.used > 0 {
+		c.used--
+	}
+}
+
 // sweep forgets closed windows, once a window's length: what is kept is bounded by
 // the callers of the last two.
 func (s *shard) sweep(now time.Time, length time.Duration) {

@@ -60,43 +60,67 @@ func (s *Service) Redeem(ctx context.Context, by core.Actor, o Order) (Redemptio
 		return Redemption{}, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Redemption, error) {
-		check := core.NewCheck(o.Unreadable)
-		buyer, reward := check.Reference("customer_ulid", o.CustomerID), check.Reference("reward_ulid", o.RewardID)
-		found, err := db.One[offer](ctx, tx, offerSQL, db.Args{"reward": reward, "customer": buyer})
-		if err != nil {
-			return Redemption{}, err
-		}
-		if check.OK("customer_ulid") && (found.CustomerStatus == nil || *found.CustomerStatus != customer.Active) {
-			check.Add("customer_ulid", core.Selected("customer_ulid"))
-		}
-		if check.OK("reward_ulid") && (found.RewardID == nil || !found.Active) {
-			check.Add("reward_ulid", core.Selected("reward_ulid"))
-		}
-		if err := check.Err(); err != nil {
-			return Redemption{}, err
-		}
-		unit, cost := found.price()
-		tookStock, err := takeStock(ctx, tx, reward, found.Stock)
-		if errors.Is(err, ErrOutOfStock) && found.has(unit) < cost {
-			return Redemption{}, ledger.Insufficient(unit)
-		}
-		if err != nil {
-			return Redemption{}, err
-		}
-		r := Redemption{CustomerID: buyer, RewardID: reward, TookStock: tookStock}
-		if unit == ledger.Stamps {
-			r.StampsSpent = cost
-		} else {
-			r.PointsSpent = cost
-		}
-		if r, err = insert(tx, by, r); err != nil {
-			return Redemption{}, err
-		}
-		_, err = ledger.Post(ctx, tx, by, ledger.Entry{
-			Customer: buyer, Unit: unit, Amount: -cost, Kind: ledger.Redemption, Cause: &r.ID,
-		})
-		return r, err
+		return redeem(ctx, tx, by, o)
 	})
+}
+
+func redeem(ctx context.Context, tx *db.Tx, by core.Actor, o Order) (Redemption, error) {
+	check := core.NewCheck(o.Unreadable)
+	buyer, reward := check.Reference("customer_ulid", o.CustomerID), check.Reference("reward_ulid", o.RewardID)
+	found, err := db.One[offer](ctx, tx, offerSQL, db.Args{"reward": reward, "customer": buyer})
+	if err != nil {
+		return Redemption{}, err
+	}
+	if check.OK("customer_ulid") && (found.CustomerStatus == nil || *found.CustomerStatus != customer.Active) {
+		check.Add("customer_ulid", core.Selected("customer_ulid"))
+	}
+	if check.OK("reward_ulid") && (found.RewardID == nil || !found.Active) {
+		check.Add("reward_ulid", core.Selected("reward_ulid"))
+	}
+	if err := check.Err(); err != nil {
+		return Redemption{}, err
+	}
+	unit, cost := found.price()
+	tookStock, err := takeStock(ctx, tx, reward, found.Stock)
+	if errors.Is(err, ErrOutOfStock) && found.has(unit) < cost {
+		return Redemption{}, ledger.Insufficient(unit)
+	}
+	if err != nil {
+		return Redemption{}, err
+	}
+	r := Redemption{CustomerID: buyer, RewardID: reward, TookStock: tookStock}
+	if unit == ledger.Stamps {
+		r.StampsSpent = cost
+	} else {
+		r.PointsSpent = cost
+	}
+	if r, err = insert(tx, by, r); err != nil {
+		return Redemption{}, err
+	}
+	_, err = ledger.Post(ctx, tx, by, ledger.Entry{
+		Customer: buyer, Unit: unit, Amount: -cost, Kind: ledger.Redemption, Cause: &r.ID,
+	})
+	return r, err
+}
+
+// HandOver redeems a reward and fulfils the redemption, in the caller's transaction: at
+// the till both happen at once. Two round trips, and a third where the stock has an end.
+func HandOver(ctx context.Context, tx *db.Tx, by core.Actor, o Order) (Redemption, error) {
+	r, err := redeem(ctx, tx, by, o)
+	if err != nil {
+		return Redemption{}, err
+	}
+	r.Status, r.FulfilledAt = Fulfilled, &tx.Now
+	return r, FulfilNew(tx, by, r.ID)
+}
+
+// FulfilNew fulfils a redemption that the caller's transaction has just made. It travels
+// with the next statement.
+func FulfilNew(tx *db.Tx, by core.Actor, id core.ID) error {
+	if err := db.Queue(tx, fulfilSQL, db.Args{"id": id, "now": tx.Now}); err != nil {
+		return err
+	}
+	return log(tx, by, id, "redemption.fulfil", Fulfilled)
 }
 
 func (o offer) price() (ledger.Unit, int64) {

@@ -18,6 +18,9 @@ type Settings struct {
 	Country  *string // ISO 3166-1 alpha-2
 	HasSales bool    // then the currency is what their amounts are in, and stays
 
+	ConsentText *string // what customers agree to when they join; nil: the product's own words
+	PrivacyURL  *string // where the business says how it uses their data
+
 	ConfirmAboveCents *int64 // the panel and the till ask before they record a larger sale; nil: never
 	Look
 }
@@ -30,6 +33,9 @@ type SettingsEdit struct {
 	Country  core.Optional[string] // null clears it
 
 	ConfirmAboveCents core.Optional[int64] // null: never ask
+
+	ConsentText core.Optional[string] // null: the product's own words
+	PrivacyURL  core.Optional[string] // null: none
 
 	Colour core.Optional[string] // "#5746d6"; null: the product's own
 	Logo   core.Optional[[]byte] // a file; null: none
@@ -90,6 +96,8 @@ func (e SettingsEdit) read(check *core.Check, old Settings, logo *Picture) Setti
 	sent(e.Currency, func(v *string) { s.Currency = currencyCode(check, v) })
 	sent(e.Country, func(v *string) { s.Country = country(check, v) })
 	sent(e.ConfirmAboveCents, func(v *int64) { s.ConfirmAboveCents = ceiling(check, v) })
+	sent(e.ConsentText, func(v *string) { s.ConsentText = check.OptionalText("consent_text", v, maxConsent) })
+	sent(e.PrivacyURL, func(v *string) { s.PrivacyURL = webAddress(check, "privacy_url", v) })
 	sent(e.Colour, func(v *string) { s.Colour = colour(check, v) })
 	sent(e.Logo, func(*[]byte) { s.LogoHash = logo.hash() })
 	if s.HasSales && s.Currency != old.Currency && check.OK("currency") {
@@ -114,6 +122,7 @@ func (s Settings) write(tx *db.Tx, changed map[string]any, logo *Picture) error 
 	}
 	return db.Queue(tx, updateSettingsSQL, db.Args{
 		"name": s.Name, "timezone": s.TimeZone, "currency": s.Currency, "country": s.Country, "confirm_above_cents": s.ConfirmAboveCents,
+		"consent_text": s.ConsentText, "privacy_url": s.PrivacyURL,
 	})
 }
 
@@ -122,7 +131,7 @@ func (s Settings) facts() map[string]any {
 	return map[string]any{
 		"name": s.Name, "timezone": s.TimeZone, "currency": s.Currency,
 		"country": orNull(s.Country), "colour": orNull(s.Colour), "logo": orNull(s.LogoHash),
-		"confirm_above_cents": orNull(s.ConfirmAboveCents),
+		"confirm_above_cents": orNull(s.ConfirmAboveCents), "consent_text": orNull(s.ConsentText), "privacy_url": orNull(s.PrivacyURL),
 	}
 }
 

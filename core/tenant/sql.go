@@ -72,7 +72,7 @@ const listBeforeSQL = selectTenant + whereStatus + `
 // A first sale is looked for in order: by a plain "exists" PostgreSQL may read the sales
 // of all others to find that a new tenant has none.
 const settingsSQL = `
-	select t.name, t.slug, t.timezone, t.currency, t.country, t.confirm_above_cents, l.colour, encode(l.logo_hash, 'hex') as logo_hash,
+	select t.name, t.slug, t.timezone, t.currency, t.country, t.confirm_above_cents, t.consent_text, t.privacy_url, l.colour, encode(l.logo_hash, 'hex') as logo_hash,
 		(select id from loyalty.transaction where tenant_id = @tenant_id order by id limit 1) is not null as has_sales
 	from loyalty.tenant t
 	left join loyalty.tenant_look l on l.tenant_id = t.id
@@ -87,7 +87,9 @@ const updateSettingsSQL = `
 		timezone = @timezone,
 		currency = @currency,
 		country = @country,
-		confirm_above_cents = @confirm_above_cents
+		confirm_above_cents = @confirm_above_cents,
+		consent_text = @consent_text,
+		privacy_url = @privacy_url
 	where id = @tenant_id`
 
 const writeLookSQL = `

@@ -37,12 +37,18 @@ type input struct {
 }
 
 func (n New) read(check *core.Check) input {
+	in := n.readOffer(check)
+	in.customer = check.Reference("customer_ulid", n.CustomerID)
+	in.reference = check.OptionalText("external_reference", n.ExternalReference, maxExternalReference)
+	return in
+}
+
+// readOffer reads what is known of a sale before its customer is.
+func (n New) readOffer(check *core.Check) input {
 	return input{
-		customer:  check.Reference("customer_ulid", n.CustomerID),
-		typeID:    check.Integer("transaction_type_id", n.TransactionTypeID, minInt64, maxInt64),
-		spend:     check.Integer("spend_amount_cents", n.SpendAmountCents, 0, MaxSpendCents),
-		reference: check.OptionalText("external_reference", n.ExternalReference, maxExternalReference),
-		location:  n.LocationID,
+		typeID:   check.Integer("transaction_type_id", n.TransactionTypeID, minInt64, maxInt64),
+		spend:    check.Integer("spend_amount_cents", n.SpendAmountCents, 0, MaxSpendCents),
+		location: n.LocationID,
 	}
 }
 
@@ -60,65 +66,93 @@ func (s *Service) Record(ctx context.Context, by core.Actor, n New) (Transaction
 		return Transaction{}, err
 	}
 	t, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Transaction, error) {
-		check := core.NewCheck(n.Unreadable)
-		in := n.read(check)
-		kind, err := s.references(ctx, tx, check, in)
-		if err != nil {
-			return Transaction{}, err
-		}
-		var award int64
-		if check.OK("transaction_type_id") && check.OK("spend_amount_cents") {
-			award = kind.award(check, in.spend)
-		}
-		if err := check.Err(); err != nil {
-			return Transaction{}, err
-		}
-		t := Transaction{
-			ID: core.NewID(tx.Now), RuleType: kind.RuleType, SpendAmountCents: in.spend, Status: Completed,
-			CustomerID: in.customer, TransactionTypeID: kind.ID, Source: n.Source, LocationID: in.location,
-			ExternalReference: in.reference, CreatedAt: tx.Now,
-		}
-		if kind.RuleType == ledger.Points {
-			t.PointsAwarded = &award
-		} else {
-			t.StampsAwarded = &award
-		}
-		if err := insert(tx, by, t); err != nil {
-			return Transaction{}, err
-		}
-		if award > 0 {
-			err = ledger.Queue(tx, by, ledger.Entry{
-				Customer: t.CustomerID, Unit: t.RuleType, Amount: award, Kind: ledger.Earn, Cause: &t.ID,
-			})
-		}
-		return t, err
+		return s.RecordIn(ctx, tx, by, n)
 	})
-	if db.Violates(err, "transaction_external_reference") {
-		err = core.Invalid(core.Fields{"external_reference": {core.Taken("external_reference")}})
-	}
-	return t, ledger.Refusal(err)
+	return t, Refusal(err)
 }
 
-// references looks up what the sale refers to, in one round trip, and notes what
-// cannot be used. A foreign record looks like a missing one.
-func (s *Service) references(ctx context.Context, tx *db.Tx, check *core.Check, in input) (Type, error) {
-	found, err := db.One[references](ctx, tx, referencesSQL, db.Args{"type": in.typeID, "customer": in.customer, "location": in.location})
+// RecordIn is Record in the caller's transaction, which also decides who may record: at
+// the till, a sale is recorded together with the PIN that it completes. What the commit
+// returns goes through Refusal.
+func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Transaction, error) {
+	check := core.NewCheck(n.Unreadable)
+	in := n.read(check)
+	found, err := references(ctx, tx, in)
 	if err != nil {
-		return Type{}, err
+		return Transaction{}, err
 	}
-	if check.OK("transaction_type_id") && (found.ID == nil || !found.Active) {
-		check.Add("transaction_type_id", core.Selected("transaction_type_id"))
-	}
+	kind, award := found.earn(check, in)
 	if check.OK("customer_ulid") && (found.CustomerStatus == nil || *found.CustomerStatus != customer.Active) {
 		check.Add("customer_ulid", core.Selected("customer_ulid"))
+	}
+	if err := check.Err(); err != nil {
+		return Transaction{}, err
+	}
+	t := Transaction{
+		ID: core.NewID(tx.Now), RuleType: kind.RuleType, SpendAmountCents: in.spend, Status: Completed,
+		CustomerID: in.customer, TransactionTypeID: kind.ID, Source: n.Source, LocationID: in.location,
+		ExternalReference: in.reference, CreatedAt: tx.Now,
+	}
+	if kind.RuleType == ledger.Points {
+		t.PointsAwarded = &award
+	} else {
+		t.StampsAwarded = &award
+	}
+	if err := insert(tx, by, t); err != nil {
+		return Transaction{}, err
+	}
+	if award > 0 {
+		err = ledger.Queue(tx, by, ledger.Entry{
+			Customer: t.CustomerID, Unit: t.RuleType, Amount: award, Kind: ledger.Earn, Cause: &t.ID,
+		})
+	}
+	return t, err
+}
+
+// Refusal turns what the database says of a sale that can't be recorded into the refusal
+// that the caller is told, and leaves every other error as it is.
+func Refusal(err error) error {
+	if db.Violates(err, "transaction_external_reference") {
+		return core.Invalid(core.Fields{"external_reference": {core.Taken("external_reference")}})
+	}
+	return ledger.Refusal(err)
+}
+
+// CheckIn refuses a sale that could be recorded for no customer: its type, location or
+// amount is wrong. For a sale that a till shows before it knows the customer. One round trip.
+func (s *Service) CheckIn(ctx context.Context, tx *db.Tx, n New) error {
+	check := core.NewCheck(n.Unreadable)
+	in := n.readOffer(check)
+	found, err := references(ctx, tx, in)
+	if err != nil {
+		return err
+	}
+	found.earn(check, in)
+	return check.Err()
+}
+
+// references looks up what the sale refers to, in one round trip. A foreign record looks
+// like a missing one.
+func references(ctx context.Context, tx *db.Tx, in input) (referred, error) {
+	return db.One[referred](ctx, tx, referencesSQL, db.Args{"type": in.typeID, "customer": in.customer, "location": in.location})
+}
+
+// earn returns the sale's type and what it gives, and notes a type or a location that can't
+// be used, and an amount that would earn too much.
+func (found referred) earn(check *core.Check, in input) (kind Type, award int64) {
+	if check.OK("transaction_type_id") && (found.ID == nil || !found.Active) {
+		check.Add("transaction_type_id", core.Selected("transaction_type_id"))
 	}
 	if in.location != nil && check.OK("location_id") && !found.LocationActive {
 		check.Add("location_id", core.Selected("location_id"))
 	}
-	if found.ID == nil {
-		return Type{}, nil
+	if found.ID != nil {
+		kind = Type{ID: *found.ID, RuleType: found.RuleType, Active: found.Active, Rule: found.Rule}
 	}
-	return Type{ID: *found.ID, RuleType: found.RuleType, Active: found.Active, Rule: found.Rule}, nil
+	if check.OK("transaction_type_id") && check.OK("spend_amount_cents") {
+		award = kind.award(check, in.spend)
+	}
+	return kind, award
 }
 
 // insert writes the sale together with the commit.

@@ -113,9 +113,9 @@ const customerStateSQL = `
 	where tenant_id = @tenant_id
 		and id = @customer`
 
-// references is a type, a customer's status and whether a location is open; each may
-// be missing.
-type references struct {
+// referred is a type, a customer's status and whether a location is open; each may be
+// missing.
+type referred struct {
 	ID             *int64
 	RuleType       RuleType
 	Active         bool

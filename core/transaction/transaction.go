@@ -48,8 +48,8 @@ type Transaction struct {
 	CreatedAt         time.Time
 }
 
-// award is what the sale earned, of its unit.
-func (t Transaction) award() int64 {
+// Award is what the sale earned, of its unit.
+func (t Transaction) Award() int64 {
 	if t.RuleType == ledger.Stamps {
 		return *t.StampsAwarded
 	}

@@ -44,11 +44,11 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Transact
 			Action: "transaction.void", Subject: "transaction", ID: id.String(),
 			Old: map[string]any{"status": Completed}, New: map[string]any{"status": Voided},
 		})
-		if err != nil || t.award() == 0 {
+		if err != nil || t.Award() == 0 {
 			return t, err
 		}
 		return t, ledger.Queue(tx, by, ledger.Entry{
-			Customer: t.CustomerID, Unit: t.RuleType, Amount: -t.award(), Kind: ledger.Reversal, Cause: &t.ID,
+			Customer: t.CustomerID, Unit: t.RuleType, Amount: -t.Award(), Kind: ledger.Reversal, Cause: &t.ID,
 		})
 	})
 	return t, ledger.Refusal(err)

@@ -1,0 +1,62 @@
+package tenant
+
+import (
+	"context"
+	"net/url"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+)
+
+// The limits of what a business asks customers to agree to.
+const (
+	maxConsent    = 1000
+	maxWebAddress = 500
+)
+
+// Consent is what customers agree to when they join.
+type Consent struct {
+	Text       string  // never empty
+	PrivacyURL *string // where the business says how it uses their data
+}
+
+// DefaultConsent is what customers of a business without words of its own agree to.
+func DefaultConsent(business string) string {
+	return "I agree that " + business + " keeps my name and contact details to run its loyalty programme."
+}
+
+type consentRow struct {
+	Name        string
+	ConsentText *string
+	PrivacyURL  *string
+}
+
+const consentSQL = `
+	select name, consent_text, privacy_url
+	from loyalty.tenant
+	where id = @tenant_id`
+
+// Consent returns what customers of the actor's business agree to. One round trip.
+func (s *Service) Consent(ctx context.Context, by core.Actor) (Consent, error) {
+	found, err := db.ReadOne[consentRow](ctx, s.db, by, consentSQL, nil)
+	if err != nil {
+		return Consent{}, err
+	}
+	c := Consent{Text: DefaultConsent(found.Name), PrivacyURL: found.PrivacyURL}
+	if found.ConsentText != nil {
+		c.Text = *found.ConsentText
+	}
+	return c, nil
+}
+
+// webAddress reads the address of a page; nil: none.
+func webAddress(check *core.Check, field string, v *string) *string {
+	text := check.OptionalText(field, v, maxWebAddress)
+	if text == nil {
+		return nil
+	}
+	if u, err := url.Parse(*text); err != nil || u.Scheme != "https" || u.Host == "" {
+		check.Add(field, core.MustBe(field, "an address that begins with https://"))
+	}
+	return text
+}

@@ -1,0 +1,6 @@
+package walkin
+
+import "context"
+
+// Forget runs the job once.
+func (s *Service) Forget(ctx context.Context) error { return s.forget(ctx, forget{}) }

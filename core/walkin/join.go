@@ -1,0 +1,115 @@
+package walkin
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+)
+
+// Joined is what came of joining.
+type Joined struct {
+	New       bool
+	CardToken string // of a new customer
+	Mailed    bool   // the customer existed, and their card's link is on its way to the address on file
+}
+
+// Join makes a customer of whoever enters their details, and mails them the link to their
+// card. With a phone number or an e-mail address that is known, nothing is made and nothing
+// shown: the link goes to the address on file, if there is one. Three round trips for a known
+// customer, four for a new one.
+func (s *Service) Join(ctx context.Context, by core.Actor, d Details) (Joined, error) {
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Joined, error) {
+		who, err := customer.Meet(ctx, tx, by, d.customer(), d.missing())
+		if err != nil {
+			return Joined{}, err
+		}
+		if !who.Created {
+			mailed, err := s.mailCard(ctx, tx, who.Customer, false)
+			return Joined{Mailed: mailed}, err
+		}
+		if err := s.agree(tx, by, who.Customer, d, customer.FromJoin); err != nil {
+			return Joined{}, err
+		}
+		if _, err := s.mailCard(ctx, tx, who.Customer, true); err != nil {
+			return Joined{}, err
+		}
+		token, err := s.CardToken(tx.Tenant, who.Customer)
+		return Joined{New: true, CardToken: token}, err
+	})
+}
+
+// MailCard mails the link of their card to the customer with that phone number or e-mail
+// address, where there is one with an address on file. It doesn't tell whether there is: only
+// what can't be read is refused, on the field "contact". Two round trips, and one more for a
+// mail.
+func (s *Service) MailCard(ctx context.Context, by core.Actor, contact string) error {
+	phoneKey, emailKey, err := customer.ContactKeys(contact, by.Tenant.Country)
+	if err != nil {
+		return err
+	}
+	_, err = db.InTenant(ctx, s.db, by, func(tx *db.Tx) (bool, error) {
+		c, err := db.One[customer.Customer](ctx, tx, findByContactSQL, db.Args{"phone_key": phoneKey, "email_key": emailKey})
+		if errors.Is(err, core.ErrNotFound) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		return s.mailCard(ctx, tx, c, false)
+	})
+	return err
+}
+
+// mailCard queues the mail with a card's link, unless the customer has no address.
+func (s *Service) mailCard(ctx context.Context, tx *db.Tx, c customer.Customer, isNew bool) (mailed bool, err error) {
+	if c.Email == nil || c.Status != customer.Active {
+		return false, nil
+	}
+	if !s.letters.Take(c.ID.String()).Allowed {
+		return true, nil // it has been mailed, several times
+	}
+	business, err := db.One[sender](ctx, tx, senderSQL, nil)
+	if err != nil {
+		return false, err
+	}
+	token, err := s.CardToken(tx.Tenant, c)
+	if err != nil {
+		return false, err
+	}
+	return true, s.mails.Queue(ctx, tx, *c.Email, CardLetter{
+		BusinessName: business.Name, Slug: business.Slug, FirstName: c.FirstName, CardToken: token, New: isNew,
+	})
+}
+
+type sender struct{ Name, Slug string }
+
+const senderSQL = `
+	select name, slug
+	from loyalty.tenant
+	where id = @tenant_id`
+
+const findByContactSQL = `
+	select ` + customerColumns + `
+	from loyalty.customer c
+	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+	where c.tenant_id = @tenant_id
+		and c.id = (
+			select coalesce(
+				(select id from loyalty.customer where tenant_id = @tenant_id and phone_key = @phone_key::text),
+				(select id from loyalty.customer where tenant_id = @tenant_id and email_key = @email_key::text))
+		)`
+
+// CardLetter is the mail with the link to a customer's card.
+type CardLetter struct {
+	BusinessName string
+	Slug         string // of the business's host
+	FirstName    string
+	CardToken    string
+	New          bool // they have just joined
+}
+
+func upper(code string) string { return strings.ToUpper(strings.TrimSpace(code)) }

@@ -1,0 +1,165 @@
+package walkin
+
+import (
+	"context"
+	"errors"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/transaction"
+)
+
+// Sale is what a till completes in one go: a sale, and the rewards and vouchers that the
+// customer uses with it.
+type Sale struct {
+	transaction.New           // without SpendAmountCents there is no sale; Source is POS
+	PIN             *core.ID  // one that this till has taken: the sale is its customer's, whatever CustomerID says
+	Rewards         []core.ID // redeemed and fulfilled
+	Vouchers        []core.ID // redeemed; a reward that one gives is fulfilled
+}
+
+// Receipt is what came of a Sale.
+type Receipt struct {
+	CustomerID  core.ID
+	Sale        *transaction.Transaction // nil: only rewards or vouchers were redeemed
+	Redemptions []core.ID
+	Vouchers    []core.ID
+}
+
+// errNothing refuses a sale of nothing.
+var errNothing = core.Invalid(core.Fields{"spend_amount_cents": {"The spend amount cents field is required."}})
+
+// errNotTheirs refuses a voucher of another customer.
+var errNotTheirs = core.Invalid(core.Fields{"voucher_ulid": {core.Selected("voucher_ulid")}})
+
+// Complete records a sale at the till, with the rewards and vouchers that are used with it,
+// in one transaction: all of it happens, or none, and then the till may correct and try
+// again. A PIN completes one sale, within five minutes of being taken; ErrPIN otherwise. What
+// transaction.Record, reward.Redeem and coupon.Redeem refuse is refused here alike.
+//
+// Vouchers and rewards come first and the sale last: what a sale earns can't be spent on it.
+// They are taken in the order of their ids, so that two tills wait for each other and seldom
+// block each other; where they do, one of them runs again.
+func (s *Service) Complete(ctx context.Context, by core.Actor, till string, sale Sale) (Receipt, error) {
+	if err := by.Require(core.Cashier); err != nil {
+		return Receipt{}, err
+	}
+	receipt, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Receipt, error) {
+		return s.complete(ctx, tx, by, till, sale)
+	})
+	return receipt, transaction.Refusal(err)
+}
+
+func (s *Service) complete(ctx context.Context, tx *db.Tx, by core.Actor, till string, sale Sale) (Receipt, error) {
+	if sale.SpendAmountCents == nil && len(sale.Unreadable) == 0 && len(sale.Rewards)+len(sale.Vouchers) == 0 {
+		return Receipt{}, errNothing
+	}
+	if sale.PIN != nil {
+		id, err := s.use(ctx, tx, till, *sale.PIN)
+		if err != nil {
+			return Receipt{}, err
+		}
+		sale.CustomerID = new(id.String())
+	}
+	check := core.NewCheck(nil)
+	r := Receipt{CustomerID: check.Reference("customer_ulid", sale.CustomerID)}
+	if err := check.Err(); err != nil {
+		return Receipt{}, err
+	}
+	if err := s.spend(ctx, tx, by, sale, &r); err != nil {
+		return Receipt{}, err
+	}
+	if sale.SpendAmountCents != nil || len(sale.Unreadable) > 0 {
+		sale.Source = transaction.POS
+		t, err := s.sales.RecordIn(ctx, tx, by, sale.New)
+		if err != nil {
+			return Receipt{}, err
+		}
+		r.Sale = &t
+	}
+	if sale.PIN == nil {
+		return r, nil
+	}
+	facts := map[string]any{"shown_by": fromCard, "customer": r.CustomerID.String()}
+	if r.Sale != nil {
+		facts["transaction"] = r.Sale.ID.String()
+		if err := db.Queue(tx, completedSQL, db.Args{"id": *sale.PIN, "transaction": r.Sale.ID}); err != nil {
+			return Receipt{}, err
+		}
+	}
+	return r, s.note(tx, by, "pin.use", *sale.PIN, facts)
+}
+
+// use marks a PIN that this till has taken as used, and returns its customer.
+func (s *Service) use(ctx context.Context, tx *db.Tx, till string, pin core.ID) (core.ID, error) {
+	id, err := db.Value[core.ID](ctx, tx, completeSQL, db.Args{"id": pin, "taker": tillIssuer(till), "now": tx.Now})
+	if errors.Is(err, core.ErrNotFound) {
+		err = ErrPIN
+	}
+	return id, err
+}
+
+// spend redeems the vouchers and rewards of a sale.
+func (s *Service) spend(ctx context.Context, tx *db.Tx, by core.Actor, sale Sale, r *Receipt) error {
+	for _, id := range sorted(sale.Vouchers) {
+		v, err := coupon.RedeemIn(ctx, tx, by, id)
+		switch {
+		case errors.Is(err, core.ErrNotFound), err == nil && v.CustomerID != r.CustomerID:
+			return errNotTheirs
+		case err != nil:
+			return err
+		}
+		if v.RedemptionID != nil {
+			if err := reward.FulfilNew(tx, by, *v.RedemptionID); err != nil {
+				return err
+			}
+		}
+		r.Vouchers = append(r.Vouchers, v.ID)
+	}
+	customerID := r.CustomerID.String()
+	for _, id := range sorted(sale.Rewards) {
+		redeemed, err := reward.HandOver(ctx, tx, by, reward.Order{CustomerID: &customerID, RewardID: new(id.String())})
+		if err != nil {
+			return err
+		}
+		r.Redemptions = append(r.Redemptions, redeemed.ID)
+	}
+	return nil
+}
+
+// Offer describes the sale that a till shows a PIN for.
+type Offer struct {
+	TransactionTypeID *int64
+	SpendAmountCents  *int64
+	LocationID        *int64 // may be missing
+
+	Unreadable core.Fields // what the front end could not read
+}
+
+// offer is an Offer that passed; zero for a card's PIN.
+type offer struct {
+	typeID, spend, location *int64
+	cashier                 string
+}
+
+// ShowSale shows the PIN of a sale that a customer's phone may claim, and replaces the one
+// that this till showed before. Type, location and amount are checked as for a sale. Three
+// round trips.
+func (s *Service) ShowSale(ctx context.Context, by core.Actor, till string, o Offer) (Shown, error) {
+	if err := by.Require(core.Cashier); err != nil {
+		return Shown{}, err
+	}
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Shown, error) {
+		err := s.sales.CheckIn(ctx, tx, transaction.New{
+			TransactionTypeID: o.TransactionTypeID, SpendAmountCents: o.SpendAmountCents, LocationID: o.LocationID, Unreadable: o.Unreadable,
+		})
+		if err != nil {
+			return Shown{}, err
+		}
+		return s.issue(ctx, tx, by, pin{direction: fromTill, issuer: tillIssuer(till), offer: offer{
+			typeID: o.TransactionTypeID, spend: o.SpendAmountCents, location: o.LocationID, cashier: by.Name,
+		}})
+	})
+}

@@ -1,0 +1,253 @@
+package walkin
+
+const replaceSQL = `
+	update loyalty.pin
+	set status = 'replaced',
+		ended_at = @now
+	where tenant_id = @tenant_id
+		and issuer = @issuer
+		and status = 'open'`
+
+// Of the PINs that were drawn, the first that isn't alive is used. No row comes back where
+// the issuer, or another with that PIN, was quicker.
+const issueSQL = `
+	insert into loyalty.pin (tenant_id, id, direction, issuer, pin_hash, code_hash, customer_id,
+		transaction_type_id, spend_amount_cents, location_id, actor_id, actor_name, created_at, expires_at)
+	select @tenant_id, @id, @direction, @issuer, drawn.hash, @code_hash, @customer::uuid,
+		@type::bigint, @spend::bigint, @location::bigint, @actor_id, @actor_name, @now, @expires_at
+	from unnest(@hashes::bytea[]) with ordinality drawn (hash, place)
+	where not exists (
+			select
+			from loyalty.pin
+			where tenant_id = @tenant_id
+				and pin_hash = drawn.hash
+				and status in ('open', 'taken')
+		)
+	order by drawn.place
+	limit 1
+	on conflict do nothing
+	returning pin_hash`
+
+// Whoever has taken a PIN takes it again without more time.
+const (
+	takeSQL = `
+	update loyalty.pin
+	set status = 'taken',
+		taken_by = @taker,
+		taken_at = coalesce(taken_at, @now),
+		complete_before = coalesce(complete_before, @complete_before)
+	where tenant_id = @tenant_id
+		and direction = @direction
+		and (status = 'open' and expires_at > @now or status = 'taken' and taken_by = @taker and complete_before > @now)`
+
+	takeDigitsSQL = takeSQL + `
+		and pin_hash = any (@hashes::bytea[])
+		and status in ('open', 'taken')
+	returning id, customer_id, complete_before`
+
+	takeCodeSQL = takeSQL + `
+		and code_hash = any (@hashes::bytea[])
+	returning id, customer_id, complete_before`
+)
+
+const cancelSQL = `
+	update loyalty.pin
+	set status = 'cancelled',
+		ended_at = @now
+	where tenant_id = @tenant_id
+		and id = @id
+		and issuer = @issuer
+		and status = 'open'`
+
+// The sale that completes it is noted once it is recorded, in the same transaction.
+const completeSQL = `
+	update loyalty.pin
+	set status = 'used',
+		ended_at = @now
+	where tenant_id = @tenant_id
+		and id = @id
+		and direction = 'card'
+		and status = 'taken'
+		and taken_by = @taker
+		and complete_before > @now
+	returning customer_id`
+
+const completedSQL = `
+	update loyalty.pin
+	set transaction_id = @transaction
+	where tenant_id = @tenant_id
+		and id = @id`
+
+const stateOfPIN = `
+		case
+			when p.status = 'used' then 'completed'
+			when p.status in ('replaced', 'cancelled') then p.status
+			when p.status = 'open' and p.expires_at > @now then 'waiting'
+			when p.status = 'taken' and p.complete_before > @now then 'taken'
+			else 'expired'
+		end`
+
+const progressSQL = `
+	select p.id,` + stateOfPIN + ` as state, p.expires_at,
+		p.transaction_type_id, p.spend_amount_cents, p.location_id,
+		p.transaction_id, p.customer_id,
+		coalesce(c.first_name || ' ' || c.last_name, '') as customer_name,
+		coalesce(t.points_awarded, t.stamps_awarded, 0) as award, coalesce(t.rule_type, '') as rule_type
+	from loyalty.pin p
+	left join loyalty.customer c on p.status = 'used' and c.tenant_id = p.tenant_id and c.id = p.customer_id
+	left join loyalty.transaction t on t.tenant_id = p.tenant_id and t.id = p.transaction_id
+	where p.tenant_id = @tenant_id
+		and p.id = @id
+		and p.issuer = @issuer`
+
+const forgetSQL = `
+	select loyalty.forget_pins(@before, @up_to)`
+
+// What a till's sale is and would earn, for the browser that may claim it.
+const (
+	selectClaimable = `
+	select p.id, p.spend_amount_cents, l.name as location_name, t.id as type_id, t.rule_type, t.points_per_unit, t.unit_cents,
+		t.stamps_per_transaction, t.min_spend_cents, t.max_award
+	from loyalty.pin p
+	join loyalty.transaction_type t on t.tenant_id = p.tenant_id and t.id = p.transaction_type_id
+	left join loyalty.location l on l.tenant_id = p.tenant_id and l.id = p.location_id
+	where p.tenant_id = @tenant_id
+		and p.direction = 'till'`
+
+	peekSQL = selectClaimable + `
+		and p.code_hash = any (@hashes::bytea[])
+		and p.status = 'open'
+		and p.expires_at > @now`
+
+	heldSQL = selectClaimable + `
+		and p.taken_by = @taker
+		and p.status = 'taken'
+		and p.complete_before > @now
+	order by p.taken_at desc
+	limit 1`
+)
+
+const claimSQL = `
+	update loyalty.pin
+	set status = 'used',
+		ended_at = @now
+	where tenant_id = @tenant_id
+		and id = (
+			select id
+			from loyalty.pin
+			where tenant_id = @tenant_id
+				and taken_by = @taker
+				and direction = 'till'
+				and status = 'taken'
+				and complete_before > @now
+			order by taken_at desc
+			limit 1
+		)
+		and status = 'taken'
+	returning id, transaction_type_id, spend_amount_cents, location_id, actor_id, actor_name`
+
+const claimedSQL = `
+	update loyalty.pin
+	set transaction_id = @transaction,
+		customer_id = @customer,
+		new_customer = @new
+	where tenant_id = @tenant_id
+		and id = @id`
+
+// What this browser claimed last. Of an existing customer the page may tell nothing.
+const lastClaimSQL = `
+	select t.rule_type, coalesce(t.points_awarded, t.stamps_awarded, 0) as award, t.spend_amount_cents, p.new_customer, p.customer_id
+	from loyalty.pin p
+	join loyalty.transaction t on t.tenant_id = p.tenant_id and t.id = p.transaction_id
+	where p.tenant_id = @tenant_id
+		and p.taken_by = @taker
+		and p.direction = 'till'
+		and p.status = 'used'
+		and p.ended_at > @since
+	order by p.taken_at desc
+	limit 1`
+
+const customerColumns = `c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
+		a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
+		c.unsubscribed_at, c.link_version`
+
+const findCustomerSQL = `
+	select ` + customerColumns + `
+	from loyalty.customer c
+	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+	where c.tenant_id = @tenant_id
+		and c.id = @id`
+
+// A whole number comes first, then who was here last.
+const findByPhoneSQL = `
+	select ` + customerColumns + `
+	from loyalty.customer c
+	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+	left join lateral (
+		select t.id
+		from loyalty.transaction t
+		where t.tenant_id = c.tenant_id
+			and t.customer_id = c.id
+			and t.status = 'completed'
+		order by t.id desc
+		limit 1
+	) visit on true
+	where c.tenant_id = @tenant_id
+		and c.status = 'active'
+		and (
+			c.phone_key = @phone_key
+			or c.phone_end = right(@ending::text, 4) and right(c.phone_key, length(@ending::text)) = @ending::text
+		)
+	order by c.phone_key = @phone_key desc, visit.id desc nulls last, c.id desc
+	limit @limit`
+
+const offeredSQL = `
+	select id, name, points_cost, stamps_cost,
+		case when stamps_cost is null then points_cost <= @points else stamps_cost <= @stamps end as affordable
+	from loyalty.reward
+	where tenant_id = @tenant_id
+		and active
+		and (stock is null or stock > 0)
+	order by stamps_cost is null desc, coalesce(points_cost, stamps_cost), id
+	limit @limit`
+
+const usableVouchersSQL = `
+	select v.id, v.coupon_id, v.customer_id, v.status, c.benefit_type, c.benefit_value, c.benefit_reward_id,
+		v.redemption_id, v.expires_at, v.redeemed_at, v.created_at,
+		c.name as coupon_name, c.description, r.name as reward_name,
+		k.first_name || ' ' || k.last_name as customer_name, k.link_version,
+		true as coupon_active, false as cap_reached
+	from loyalty.voucher v
+	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+	join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
+	left join loyalty.reward r on r.tenant_id = c.tenant_id and r.id = c.benefit_reward_id
+	where v.tenant_id = @tenant_id
+		and v.customer_id = @customer
+		and v.status = 'pending'
+		and (v.expires_at is null or v.expires_at > @now)
+		and c.active
+		and (c.max_redemptions is null or c.redemptions_count < c.max_redemptions)
+	order by v.expires_at nulls last, v.id
+	limit @limit`
+
+// Of the newest sales, each customer's last. However busy the till, few sales are read.
+const recentSQL = `
+	select c.id, c.first_name, c.last_name, served.at
+	from (
+		select customer_id, max(created_at) as at
+		from (
+			select customer_id, created_at
+			from loyalty.transaction
+			where tenant_id = @tenant_id
+				and id >= @since
+				and status = 'completed'
+				and (@location::bigint is null or location_id = @location)
+			order by id desc
+			limit 100
+		) newest
+		group by customer_id
+	) served
+	join loyalty.customer c on c.tenant_id = @tenant_id and c.id = served.customer_id
+	where c.status = 'active'
+	order by served.at desc, c.id desc
+	limit @limit`
