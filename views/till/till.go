@@ -37,8 +37,8 @@ type Assets struct {
 
 // Places are the locations that the device can be at.
 type Places struct {
-	Current string // "" until one was chosen
-	List    []Place
+	ID, Current string // "" until one was chosen
+	List        []Place
 }
 
 // Place is a location.
@@ -50,12 +50,11 @@ type Place struct {
 // Desk is the page where a sale is made: the amount on the left, the customer on the right.
 type Desk struct {
 	Frame
-	FormKey    string
-	LocationID string
-	Pad        Pad
-	Side       Side
-	NoTypes    bool // there is no transaction type to sell with
-	TypesPath  string
+	FormKey   string
+	Pad       Pad
+	Side      Side
+	NoTypes   bool   // there is no transaction type to sell with
+	TypesPath string // where one is created; "" for those who may not
 }
 
 // Pad is where the amount is entered.
@@ -86,6 +85,7 @@ type Side struct {
 	Recent   []Match
 	Total    string // of the sale: "€ 24.50"; "" before the first digit
 	Customer *Customer
+	Ask      *Ask // about letting the customer scan
 }
 
 // Match is a customer to choose.
@@ -144,6 +144,7 @@ type Earns struct {
 // Ask is the question about an amount above the ceiling of the business.
 type Ask struct {
 	Question, Words string
+	Action          string
 	Button          string
 	Confirm         ui.Pair
 }
