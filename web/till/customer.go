@@ -258,7 +258,7 @@ func (t *Till) column(c echo.Context, d draft, s side, types []transaction.Type)
 		return v, nil
 	}
 	v.Ask = s.ask
-	if s.searched {
+	if s.searched || s.ask != nil {
 		return v, nil
 	}
 	served, err := t.Walkins.Recent(c.Request().Context(), by, here(c))
