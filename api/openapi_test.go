@@ -247,7 +247,7 @@ func TestOperationsDescribeTheirRefusals(t *testing.T) {
 // sales of a cashier, and counting a stock.
 var ofThePanel = []string{
 	"coupon-expired", "coupon-not-started", "send-begun", "last-owner", "already-joined", "second-factor-on", "void-not-allowed", "stock-changed",
-	"import-step", "import-running",
+	"import-step", "import-running", "pin-invalid",
 }
 
 // Rules that are described and that core lacks so far.

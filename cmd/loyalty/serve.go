@@ -124,6 +124,13 @@ func (a *app) beginJobs(ctx context.Context) {
 	}
 }
 
+// How often an address may join, or ask for the link to a card: a shop's customers share its
+// network.
+const (
+	joinsOfAddress = 20
+	joinWindow     = 10 * time.Minute
+)
+
 // server puts the front ends together behind TLS.
 func (a *app) server(figures *metrics) (*host.Server, error) {
 	address := host.ClientAddress(a.proxies)
@@ -150,6 +157,8 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		),
 		Portal: portal.New(portal.Config{
 			Tenants: a.tenants, Customers: a.customers, Coupons: a.coupons, Sessions: a.sessions, Links: link.New(a.keys),
+			Walkins: a.walkins, Sales: a.transactions, Rewards: a.rewards, Live: a.live,
+			PerAddress: limit.NewWindow(joinsOfAddress, joinWindow, time.Now), AddressKey: host.LimitKey,
 			Names: a.names, Tenant: bySlug, Address: address, Now: a.db.Now, Log: a.log,
 		}),
 		API: api.New(api.Config{

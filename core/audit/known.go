@@ -17,7 +17,6 @@ type noun struct {
 // to the code. A verb that the code gives up stays: old entries speak of it.
 var nouns = []noun{
 	{"customer", core.Manager, []string{"create", "edit", "adjust", "erase", "download", "export", "unsubscribe", "subscribe", "consent"}},
-	{"pin", core.Manager, []string{"issue", "take", "use", "refuse", "cancel"}},
 	{"import", core.Manager, []string{"run", "cancel"}},
 	{"transaction", core.Manager, []string{"void"}},
 	{"transaction_type", core.Manager, []string{"create", "edit"}},
@@ -26,6 +25,7 @@ var nouns = []noun{
 	{"coupon", core.Manager, []string{"create", "edit", "send", "cancel_send", "fail_send", "stop_mails", "resume_mails", "retry_mails"}},
 	{"voucher", core.Manager, []string{"redeem"}},
 	{"location", core.Manager, []string{"create", "edit"}},
+	{"pin", core.Manager, []string{"issue", "take", "use", "refuse", "cancel"}},
 	{"staff", core.Owner, []string{
 		"create", "invite", "join", "rename", "set_role", "deactivate", "activate",
 		"sign_in", "sign_in_refused", "sign_out", "forgot_password", "reset_password", "change_password",

@@ -317,8 +317,8 @@ func TestForgetStaysBehindTheWall(t *testing.T) {
 
 // held is what WriteData writes.
 type held struct {
-	Customer                                                       map[string]any
-	LedgerEntries, Transactions, Redemptions, Vouchers, Mails, Log []map[string]any
+	Customer                                                                 map[string]any
+	LedgerEntries, Transactions, Redemptions, Vouchers, Mails, Consents, Log []map[string]any
 }
 
 func (s shop) data(t *testing.T, id core.ID) held {
@@ -334,6 +334,7 @@ func (s shop) data(t *testing.T, id core.ID) held {
 		Redemptions   []map[string]any `json:"redemptions"`
 		Vouchers      []map[string]any `json:"vouchers"`
 		Mails         []map[string]any `json:"mails"`
+		Consents      []map[string]any `json:"consents"`
 		Log           []map[string]any `json:"log"`
 	}
 	d := json.NewDecoder(&text)

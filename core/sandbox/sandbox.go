@@ -47,6 +47,7 @@ type Tenant struct {
 	VoidedRedemption        core.ID           `json:"voided_redemption"`
 	Coupon                  core.ID           `json:"coupon"` // the open one
 	Vouchers                Vouchers          `json:"vouchers"`
+	TillURL                 string            `json:"till_url"`
 	Pages                   Pages             `json:"pages"`
 	Send                    Send              `json:"send"`
 	Race                    Race              `json:"race"`
@@ -115,7 +116,7 @@ func (m Maker) tenant(ctx context.Context, letter string) (Tenant, error) {
 		Name: "Sandbox " + letter, Slug: "sandbox-" + strings.ToLower(letter) + "-" + suffix,
 		Staff: map[core.Role]Password{}, Tokens: map[string]string{},
 	}
-	t.PanelURL = m.TenantURL(t.Slug) + "/admin"
+	t.PanelURL, t.TillURL = m.TenantURL(t.Slug)+"/admin", m.TenantURL(t.Slug)+"/till"
 	made, err := db.Platform(ctx, m.DB, maker, func(tx *db.Tx) (core.Tenant, error) {
 		return tenant.Add(ctx, tx, maker, tenant.New{
 			Name: &t.Name, Slug: &t.Slug, Email: new("owner@" + t.Slug + ".example"), PlanID: new(int64(1)),

@@ -68,7 +68,7 @@ var own = []struct{ found, name string }{
 	{`"[1-9][0-9]*\|[A-Za-z0-9]{40}[0-9a-f]{8}"`, `"TOKEN"`},
 	{`"[0-7][0-9A-HJKMNP-TV-Z]{25}"`, `"ULID"`},
 	{`\bsandbox-([ab])-[a-z2-7]{5}\b`, `sandbox-$1`},
-	{`/(v|unsubscribe)/[0-9A-HJKMNP-TV-Z]{26}-[0-9A-HJKMNP-TV-Z]{26}"`, `/$1/LINK"`},
+	{`/(v|unsubscribe|card)/[0-9A-HJKMNP-TV-Z]{26}-[0-9A-HJKMNP-TV-Z]{26}"`, `/$1/LINK"`},
 	{`"(all|long_standing|recent_purchase)":\["ULID"(,"ULID")*\]`, `"$1":["ULIDs"]`},
 	{`"(inactive|without_email|unsubscribed)":\["ULID"(,"ULID")*\]`, `"$1":["ULIDs"]`},
 	{`\badmin-[a-z2-7]{8}@`, `admin@`},
@@ -108,7 +108,9 @@ func TestTheFilesForm(t *testing.T) {
 			`"voided_redemption":"ULID","coupon":"ULID",` +
 			`"vouchers":{"pending":` + list(8, voucher) + `,"redeemed":` + voucher + `,"expired":` + voucher + `,"inactive_coupon":` + voucher +
 			`,"cap_reached":` + voucher + `},` +
-			`"pages":{"customer":"ULID","voucher":"https://` + slug + `.localhost:8443/v/LINK","unsubscribe":"https://` + slug + `.localhost:8443/unsubscribe/LINK"},` +
+			`"till_url":"https://` + slug + `.localhost:8443/till",` +
+			`"pages":{"join":"https://` + slug + `.localhost:8443/join","claim":"https://` + slug + `.localhost:8443/w",` +
+			`"customer":"ULID","card":"https://` + slug + `.localhost:8443/card/LINK","voucher":"https://` + slug + `.localhost:8443/v/LINK","unsubscribe":"https://` + slug + `.localhost:8443/unsubscribe/LINK"},` +
 			`"send":{"coupon":"ULID","max_per_customer":1,"segments":{"all":["ULIDs"],"long_standing":["ULIDs"],"recent_purchase":["ULIDs"]},` +
 			`"inactive":["ULIDs"],"without_email":["ULIDs"],"unsubscribed":["ULIDs"]},` +
 			`"race":{"rewards":` + list(12, piece(10, 5)) + `,"big":` + list(3, piece(10, 300)) + `,"vouchers":` + list(12, voucher) +
@@ -382,6 +384,10 @@ func TestTheFilesPagesAreOfOneCustomer(t *testing.T) {
 	v, err := m.Coupons.OpenVoucher(t.Context(), caller.Tenant, token)
 	if err != nil || v.CustomerID != c.ID || v.Refusal() != nil {
 		t.Errorf("%s opens %+v, %v", one.Pages.Voucher, v, err)
+	}
+	_, token, _ = strings.Cut(one.Pages.Card, "/card/")
+	if err := link.New(m.Keys).Check(token, link.Card, one.ID, c.ID, c.LinkVersion); err != nil {
+		t.Errorf("%s: %v", one.Pages.Card, err)
 	}
 	_, token, _ = strings.Cut(one.Pages.Unsubscribe, "/unsubscribe/")
 	if err := link.New(m.Keys).Check(token, link.Unsubscribe, one.ID, c.ID, 0); err != nil {

@@ -28,7 +28,10 @@ type Send struct {
 // Pages are those of one active customer with 120 points, an e-mail address and two
 // pending vouchers.
 type Pages struct {
+	Join        string  `json:"join"`
+	Claim       string  `json:"claim"`
 	Customer    core.ID `json:"customer"`
+	Card        string  `json:"card"`
 	Voucher     string  `json:"voucher"`
 	Unsubscribe string  `json:"unsubscribe"`
 }
@@ -167,9 +170,15 @@ func (m Maker) pages(ctx context.Context, t *Tenant, owner core.Actor) error {
 	if err != nil {
 		return err
 	}
+	card, err := links.Token(link.Card, t.ID, who.ID, who.LinkVersion)
+	if err != nil {
+		return err
+	}
 	stop, err := links.Token(link.Unsubscribe, t.ID, who.ID, 0)
+	host := m.TenantURL(t.Slug)
 	t.Pages = Pages{
-		Customer: who.ID, Voucher: m.TenantURL(t.Slug) + "/v/" + open, Unsubscribe: m.TenantURL(t.Slug) + "/unsubscribe/" + stop,
+		Join: host + "/join", Claim: host + "/w",
+		Customer: who.ID, Card: host + "/card/" + card, Voucher: host + "/v/" + open, Unsubscribe: host + "/unsubscribe/" + stop,
 	}
 	return err
 }

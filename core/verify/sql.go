@@ -254,6 +254,18 @@ const sendMailsSQL = `
 		left join mailed m on m.send_id = s.id and m.tenant_id = s.tenant_id
 	)` + tally
 
+// A card's PIN may have been completed by redeeming alone; that of a till is for a sale.
+const pinSQL = `
+	with judged as (
+		select p.tenant_id, p.id,
+			p.transaction_id is null and p.direction = 'till'
+				or p.transaction_id is not null and (t.id is null or t.customer_id is distinct from p.customer_id)
+				or p.transaction_id is not null and count(*) over (partition by p.transaction_id, p.tenant_id) > 1 as wrong
+		from loyalty.pin p
+		left join loyalty.transaction t on t.tenant_id = p.tenant_id and t.id = p.transaction_id
+		where p.status = 'used'
+	)` + tally
+
 const voucherSQL = `
 	with judged as (
 		select v.tenant_id, v.id,

@@ -52,6 +52,7 @@ var checks = []struct{ claim, sql string }{
 	{"Every send made as many vouchers as it counts, of the members it counts.", sendSQL},
 	{"Every send knows how many of its vouchers were redeemed, and when all of them expire.", sendVouchersSQL},
 	{"Every send knows which of its vouchers were mailed, and is done when none is queued.", sendMailsSQL},
+	{"Every PIN that was completed has its sale, of its customer, and no sale has two.", pinSQL},
 	{"Every voucher belongs to a customer, a coupon and a send of that coupon, of its tenant.", voucherSQL},
 	{"No external reference names two sales of a tenant.", referenceSQL},
 	{"No phone number belongs to two customers of a tenant.", phoneSQL},

@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"encoding/hex"
+	"example.com/loyalty/core/walkin"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -73,6 +74,7 @@ func trading(t *testing.T) *shop {
 	s.voucherUsed(t, coffee, s.bilal)
 	s.voucher(t, coffee, s.anna)
 	s.post(t, ledger.Entry{Customer: s.anna.ID, Unit: ledger.Points, Amount: 3, Kind: ledger.Adjustment, Reason: new("sorry")})
+	s.walkIns(t, s.anna)
 	s.damage(t, papers)
 	return s
 }
@@ -86,6 +88,38 @@ const papers = `
 	select id, 'EUR', '[{"amount_cents": 4900}, {"amount_cents": 100}]', 5000, 1250, 6250, '2026-05-01', '2026-05-31', now()
 	from loyalty.tenant;
 `
+
+// walkIns completes a PIN of a customer's card and one of a till.
+func (s *shop) walkIns(t *testing.T, c customer.Customer) {
+	t.Helper()
+	ctx, cents := t.Context(), int64(100)
+	jobs, err := job.New(s.DB, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := walkin.NewService(s.DB, jobs, nil, dbtest.Keys(), transaction.NewService(s.DB), func(address string) string { return address })
+	shown, err := w.ShowCard(ctx, walkin.Wallet{Customer: c}.Actor(s.by.Tenant, "", ""), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := w.TakeCard(ctx, s.by, "till", walkin.Key{Code: shown.Code})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Complete(ctx, s.by, "till", walkin.Sale{New: transaction.New{TransactionTypeID: &s.points.ID, SpendAmountCents: &cents}, PIN: &held.PIN}); err != nil {
+		t.Fatal(err)
+	}
+	if shown, err = w.ShowSale(ctx, s.by, "till", walkin.Offer{TransactionTypeID: &s.points.ID, SpendAmountCents: &cents}); err != nil {
+		t.Fatal(err)
+	}
+	browser, by := walkin.NewBrowser(), core.Actor{Kind: core.ByCustomer, Tenant: s.by.Tenant}
+	if err := w.TakeSale(ctx, by, browser, walkin.Key{Code: shown.Code}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Claim(ctx, by, browser, walkin.Details{Phone: &c.Phone}); err != nil {
+		t.Fatal(err)
+	}
+}
 
 func (s *shop) kind(t *testing.T, name string, unit ledger.Unit, rule transaction.Rule) transaction.Type {
 	t.Helper()
@@ -268,6 +302,7 @@ const noConstraints = `
 	alter table loyalty.voucher drop constraint voucher_customer, drop constraint voucher_coupon, drop constraint voucher_send,
 		drop constraint voucher_redemption, drop constraint voucher_redeemed;
 	drop index loyalty.voucher_redemption_once;
+	alter table loyalty.pin drop constraint pin_customer, drop constraint pin_transaction;
 	alter table loyalty.invoice drop constraint invoice_total;
 `
 
@@ -402,6 +437,9 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every send knows which of its vouchers were mailed", "delivered and not counted", "update loyalty.voucher_mail set status = 'delivered'"},
 		{"Every send knows which of its vouchers were mailed", "one without e-mail too many", "update loyalty.coupon_send set no_email = no_email + 1"},
 		{"Every send knows which of its vouchers were mailed", "done too early", "update loyalty.coupon_send set status = 'done'"},
+		{"Every PIN that was completed", "without its sale", "update loyalty.pin set transaction_id = null where direction = 'till'"},
+		{"Every PIN that was completed", "another customer's sale", "update loyalty.pin set customer_id = " + bilal},
+		{"Every PIN that was completed", "one sale twice", "update loyalty.pin set transaction_id = " + aSale + ", customer_id = (select customer_id from loyalty.transaction where id = " + aSale + ")"},
 		{"Every voucher belongs", "a customer less", "delete from loyalty.customer where first_name = 'Anna'"},
 		{"Every voucher belongs", "a coupon less", "delete from loyalty.coupon where benefit_type = 'percent'"},
 		{"Every voucher belongs", "a send less", "delete from loyalty.coupon_send where id = (select send_id from loyalty.voucher limit 1)"},

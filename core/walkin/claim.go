@@ -120,6 +120,7 @@ type Claimed struct {
 // transaction that records the sale, so a claim that is refused can be corrected. The sale is
 // the cashier's who showed it. Four round trips for a known customer, five for a new one.
 func (s *Service) Claim(ctx context.Context, by core.Actor, browser string, d Details) (Claimed, error) {
+	by = named(by)
 	d.Email = nil // points first; an e-mail address can be added on the card later
 	c, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Claimed, error) {
 		return s.claim(ctx, tx, by, browser, d)

@@ -177,6 +177,7 @@ type takenPIN struct {
 // effect. One conditional update, so one of several takers gets it. What is refused is in
 // the audit log by the time it is refused. Two round trips.
 func (s *Service) take(ctx context.Context, by core.Actor, d direction, taker string, k Key) (takenPIN, error) {
+	by = named(by)
 	if err := s.admit(by, d, taker, k); err != nil {
 		return takenPIN{}, err
 	}
@@ -210,6 +211,14 @@ func (s *Service) take(ctx context.Context, by core.Actor, d direction, taker st
 	}
 	s.succeeded(by, d, taker, k)
 	return *found, nil
+}
+
+// named is an actor with a name for the audit log. Of a visitor none is known yet.
+func named(by core.Actor) core.Actor {
+	if by.Name == "" {
+		by.Name = "A visitor"
+	}
+	return by
 }
 
 // note writes into the audit log and signals whoever waits for news of the PIN.

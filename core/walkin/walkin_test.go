@@ -280,11 +280,11 @@ func TestATakenPINCompletesOneSaleWithinFiveMinutes(t *testing.T) {
 // "Two tills and one PIN: one taker, one sale." Only the till that took it completes it.
 func TestOneOfManyTillsTakesAPIN(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
+	s := shopOf(t, dbtest.OwnDB(t))
 	c := s.customer(t)
 	shown := s.card(t, c)
 	var takers, sales atomic.Int64
-	dbtest.Race(t, 200, func(i int) error {
+	dbtest.Race(t, s.db, holdPIN, shown.ID, 200, func(i int) error {
 		till := fmt.Sprintf("till %d", i)
 		held, err := s.TakeCard(t.Context(), s.by, till, walkin.Key{Digits: shown.Digits})
 		if errors.Is(err, walkin.ErrPIN) {
@@ -317,21 +317,15 @@ func TestOneOfManyTillsTakesAPIN(t *testing.T) {
 // 200 presses of one till's button, all with the PIN it took: one sale.
 func TestManyPressesCompleteOneSale(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
+	s := shopOf(t, dbtest.OwnDB(t))
 	c := s.customer(t)
 	held := s.take(t, "till", s.card(t, c))
-	var sales atomic.Int64
-	dbtest.Race(t, 200, func(int) error {
+	sales := dbtest.Race(t, s.db, holdPIN, held.PIN, 200, func(int) error {
 		_, err := s.Complete(t.Context(), s.by, "till", s.sale(held.PIN, 1000))
-		if err == nil {
-			sales.Add(1)
-		} else if !errors.Is(err, walkin.ErrPIN) {
-			return err
-		}
-		return nil
-	})
-	if sales.Load() != 1 || s.points(t, c.ID) != 10 {
-		t.Errorf("%d sales, %d points", sales.Load(), s.points(t, c.ID))
+		return err
+	}, walkin.ErrPIN)
+	if sales != 1 || s.points(t, c.ID) != 10 {
+		t.Errorf("%d sales, %d points", sales, s.points(t, c.ID))
 	}
 	clean(t, s)
 }
@@ -339,10 +333,10 @@ func TestManyPressesCompleteOneSale(t *testing.T) {
 // Two hundred phones claim one sale: one gets it.
 func TestOneOfManyPhonesClaimsASale(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
+	s := shopOf(t, dbtest.OwnDB(t))
 	shown := s.shows(t, "till", 1000)
 	var claims atomic.Int64
-	dbtest.Race(t, 200, func(i int) error {
+	dbtest.Race(t, s.db, holdPIN, shown.ID, 200, func(i int) error {
 		browser, by := walkin.NewBrowser(), s.visitor()
 		by.Address = fmt.Sprintf("198.51.100.%d", i)
 		if err := s.TakeSale(t.Context(), by, browser, walkin.Key{Code: shown.Code}); err != nil {
@@ -395,13 +389,12 @@ func TestARefusedSaleCanBeCorrected(t *testing.T) {
 	if _, err := s.Claim(t.Context(), s.visitor(), browser, elsa(*refused.Phone)); err != nil {
 		t.Fatal(err)
 	}
-	clean(t, s)
 }
 
 // "One live PIN per issuer, a new one replaces it", also when two are asked for at once.
 func TestANewPINReplacesTheOldOne(t *testing.T) {
 	t.Parallel()
-	s := newShop(t)
+	s := shopOf(t, dbtest.OwnDB(t))
 	c := s.customer(t)
 	first := s.card(t, c)
 	second := s.card(t, c)
@@ -412,10 +405,11 @@ func TestANewPINReplacesTheOldOne(t *testing.T) {
 	}
 	s.take(t, "till", second)
 
-	dbtest.Race(t, 50, func(int) error {
+	shown := s.shows(t, "one till", 100)
+	dbtest.Race(t, s.db, holdPIN, shown.ID, 50, func(int) error {
 		_, err := s.ShowSale(t.Context(), s.by, "one till", walkin.Offer{TransactionTypeID: &s.kind.ID, SpendAmountCents: new(int64(100))})
 		if core.IsKind(err, core.KindUnavailable) {
-			return nil // it kept being replaced
+			return nil // others kept replacing it
 		}
 		return err
 	})
@@ -678,11 +672,22 @@ func TestForgetPINs(t *testing.T) {
 	}
 }
 
-// clean checks all books.
+// holdPIN holds a PIN until all who want it wait for it.
+const holdPIN = `select from loyalty.pin where id = $1 for update`
+
+// clean checks all books of a database of the test's own.
 func clean(t *testing.T, s shop) {
 	t.Helper()
 	if n := s.count(t, "pin where status = 'used' and transaction_id is null"); n != 0 {
 		t.Errorf("%d PINs were completed without a sale", n)
 	}
-	_ = verify.Run
+	results, err := verify.Run(t.Context(), s.db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Wrong > 0 {
+			t.Errorf("%s: %d", r.Check, r.Wrong)
+		}
+	}
 }

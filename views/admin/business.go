@@ -15,6 +15,11 @@ type Business struct {
 	Currency ui.Field
 	Ceiling  ui.Field // above which a sale is confirmed
 
+	JoiningProblem ui.Problem
+	JoiningBegan   string
+	Consent        ui.Field
+	Privacy        ui.Field // where the business says how it uses customers' data
+
 	LookProblem ui.Problem
 	LookBegan   string
 	Colour      ui.Field

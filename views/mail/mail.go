@@ -71,3 +71,18 @@ const (
 	QRName   = "qr.png"
 	LogoName = "logo.png"
 )
+
+// Card brings a customer the link to their card, in the name of its business.
+type Card struct {
+	Subject  string
+	Preview  string // the line that an inbox shows beside the subject
+	Business string
+	Fill     string // of the head
+	OnFill   string // black or white, whichever is readable on it
+
+	Greeting string
+	Intro    string
+	URL      string // of the card
+	Fine     string
+	Reason   string // why they get it
+}

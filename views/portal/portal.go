@@ -1,5 +1,5 @@
-// Package portal is the HTML of customers' own pages. They have no script and follow the
-// device's colour scheme. Web builds the view models; nothing is decided here.
+// Package portal is the HTML of customers' own pages. They work without script and follow
+// the device's colour scheme. Web builds the view models; nothing is decided here.
 package portal
 
 import "example.com/loyalty/views/ui"
@@ -11,6 +11,9 @@ type Frame struct {
 	LogoPath string // "" for none
 	Assets   Assets
 	Staff    *Staff // nil: no staff are signed in here
+	Body     string // the class of the page's body: "" for none
+	Colour   string // of the browser's own bars: the business's; "" for none
+	Manifest string // of a page that can be put on a home screen; "" for none
 }
 
 // Assets are the addresses of styles and the icon.
@@ -18,6 +21,8 @@ type Assets struct {
 	Icon        string
 	Font        string
 	Stylesheets []string
+	Scripts     []string
+	TouchIcon   string // for home screens; "" for none
 }
 
 // Staff is what the bar above the page offers to signed-in staff.

@@ -204,7 +204,7 @@ func TestWhoReadsTheAuditLog(t *testing.T) {
 		t.Errorf("a manager reads %q", got)
 	}
 	wants(t, "a manager chooses of", page.each("#field-subject option"), []string{
-		"Everything", "Customers", "Imports", "Sales", "Transaction types", "Rewards", "Redemptions", "Coupons", "Vouchers", "Locations",
+		"Everything", "Customers", "Imports", "Sales", "Transaction types", "Rewards", "Redemptions", "Coupons", "Vouchers", "Locations", "PINs",
 	})
 	for _, subject := range []string{"staff", "token", "session", "tenant"} {
 		if a := manager.ask(http.MethodGet, "/admin/audit?subject="+subject, nil); a.Code != http.StatusForbidden {

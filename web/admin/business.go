@@ -29,6 +29,7 @@ func (a *Admin) businessRoutes() []route {
 		{method: get, path: businessPath, least: core.Owner, handle: a.showBusiness},
 		// Another country reads the phone numbers of all customers anew.
 		{method: post, path: businessPath, least: core.Owner, handle: a.editBusiness, slow: true},
+		{method: post, path: businessPath + "/joining", least: core.Owner, handle: a.editJoining},
 		{method: post, path: businessPath + "/look", least: core.Owner, handle: a.editLook, slow: true},
 		{method: get, path: page.LookPath, handle: a.look},
 		{method: get, path: "/admin/logo/:hash", handle: a.logo},
@@ -36,11 +37,15 @@ func (a *Admin) businessRoutes() []route {
 }
 
 func (a *Admin) showBusiness(c echo.Context) error {
-	return a.businessPage(c, http.StatusOK, nil, nil)
+	return a.businessPage(c, http.StatusOK, businessForms{})
 }
 
+// businessForms are the forms of the page. One that is nil begins with what is stored.
+type businessForms struct{ business, joining, look *page.Form }
+
 // businessPage shows the settings, with a form that was refused, if one was.
-func (a *Admin) businessPage(c echo.Context, status int, form, look *page.Form) error {
+func (a *Admin) businessPage(c echo.Context, status int, forms businessForms) error {
+	form, joining, look := forms.business, forms.joining, forms.look
 	by := page.Actor(c)
 	s, err := a.Tenants.Settings(c.Request().Context(), by)
 	if err != nil {
@@ -52,6 +57,9 @@ func (a *Admin) businessPage(c echo.Context, status int, form, look *page.Form) 
 			form.SetAmount(ceilingField, *s.ConfirmAboveCents, s.Currency)
 		}
 	}
+	if joining == nil {
+		joining = page.Blank(map[string]string{"consent_text": text(s.ConsentText), "privacy_url": text(s.PrivacyURL)})
+	}
 	if look == nil {
 		look = page.Blank(map[string]string{"colour": text(s.Colour)})
 	}
@@ -60,10 +68,15 @@ func (a *Admin) businessPage(c echo.Context, status int, form, look *page.Form) 
 		Name:    form.Field("name", "Name"),
 		Country: form.Field("country", "Country"), TimeZone: form.Field("timezone", "Time zone"), Currency: form.Field("currency", "Currency"),
 		Ceiling: form.Field(ceilingField, "Confirm sales above"),
-		Colour:  look.Field("colour", "Colour"), Logo: look.Field("logo", "Logo"),
+		Consent: joining.Field("consent_text", "Consent text"), Privacy: joining.Field("privacy_url", "Privacy policy"),
+		Colour: look.Field("colour", "Colour"), Logo: look.Field("logo", "Logo"),
 	}
-	v.Problem, v.LookProblem = form.Problem(), look.Problem()
-	v.Began, v.LookBegan = form.Began(), look.Began()
+	v.Problem, v.JoiningProblem, v.LookProblem = form.Problem(), joining.Problem(), look.Problem()
+	v.Began, v.JoiningBegan, v.LookBegan = form.Began(), joining.Began(), look.Began()
+	v.Consent.Optional, v.Consent.MaxLength = true, 1000
+	v.Consent.Help = "Customers agree to this when they join. Empty: “" + tenant.DefaultConsent(s.Name) + "”"
+	v.Privacy.Optional, v.Privacy.Type, v.Privacy.Placeholder, v.Privacy.MaxLength = true, "url", "https://", 500
+	v.Privacy.Help = "Linked below the consent text."
 	v.Name.Help = "As your customers know it."
 	v.Country.Options = form.Options("country", slices.Clone(countries)...)
 	v.Country.Help = "How phone numbers without a country code are read."
@@ -177,12 +190,31 @@ func (a *Admin) editBusiness(c echo.Context) error {
 		ConfirmAboveCents: ceiling, Unreadable: form.Unreadable,
 	})
 	if form.Refused(err) {
-		return a.businessPage(c, http.StatusUnprocessableEntity, form, nil)
+		return a.businessPage(c, http.StatusUnprocessableEntity, businessForms{business: form})
 	}
 	if err != nil {
 		return err
 	}
 	a.Flash(c, ui.Done, "The business is saved.")
+	return a.Redirect(c, businessPath)
+}
+
+// editJoining changes what customers agree to when they join.
+func (a *Admin) editJoining(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	_, err = a.Tenants.EditSettings(c.Request().Context(), page.Actor(c), tenant.SettingsEdit{
+		ConsentText: sentText(form, "consent_text"), PrivacyURL: sentText(form, "privacy_url"),
+	})
+	if form.Refused(err) {
+		return a.businessPage(c, http.StatusUnprocessableEntity, businessForms{joining: form})
+	}
+	if err != nil {
+		return err
+	}
+	a.Flash(c, ui.Done, "Joining was saved.")
 	return a.Redirect(c, businessPath)
 }
 
@@ -202,7 +234,7 @@ func (a *Admin) editLook(c echo.Context) error {
 	}
 	_, err = a.Tenants.EditSettings(c.Request().Context(), page.Actor(c), edit)
 	if form.Refused(err) {
-		return a.businessPage(c, http.StatusUnprocessableEntity, nil, form)
+		return a.businessPage(c, http.StatusUnprocessableEntity, businessForms{look: form})
 	}
 	if err != nil {
 		return err

@@ -216,3 +216,39 @@ func TestLogosThatAreRefused(t *testing.T) {
 		t.Errorf("the look is %q", css)
 	}
 }
+
+// "In business settings: consent text (at most 1,000 characters, empty = default sentence) and
+// privacy link (https URL)".
+func TestWhatCustomersAgreeTo(t *testing.T) {
+	t.Parallel()
+	const path = business + "/joining"
+	s := newShop(t)
+	owner := s.signedIn(t, core.Owner)
+	consent := func() string {
+		t.Helper()
+		c, err := s.Tenants.Consent(t.Context(), s.by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Text
+	}
+	before := consent()
+	if !strings.Contains(owner.get(business).words("#field-consent_text-help"), before) {
+		t.Errorf("the page doesn't say that customers agree to %q", before)
+	}
+	refused := owner.post(path, form("consent_text", strings.Repeat("x", 1001), "privacy_url", "http://example.com"))
+	if refused.Code != http.StatusUnprocessableEntity || refused.Find("#joining .invalid-feedback").Length() != 2 {
+		t.Errorf("answered %d %q", refused.Code, refused.words("#joining .invalid-feedback"))
+	}
+	saved := owner.posted(path, form("consent_text", "I agree to the <b>rules</b>.", "privacy_url", "https://example.com/privacy"))
+	if got := saved.Find("#field-privacy_url").AttrOr("value", ""); consent() != "I agree to the <b>rules</b>." || got != "https://example.com/privacy" {
+		t.Errorf("saved %q, %q", consent(), got)
+	}
+	owner.posted(path, form("consent_text", "", "privacy_url", ""))
+	if got := consent(); got != before {
+		t.Errorf("cleared, customers agree to %q, want %q", got, before)
+	}
+	if got := s.signedIn(t, core.Manager).post(path, form("consent_text", "Mine")); got.Code != http.StatusForbidden {
+		t.Errorf("a manager: %d", got.Code)
+	}
+}

@@ -37,6 +37,7 @@ var navigation = []struct {
 	{"Operations", []entry{
 		{"Transaction types", "/admin/types", "category", core.Manager},
 		{"Locations", "/admin/locations", "map-pin", core.Manager},
+		{"Poster", posterPath, "printer", core.Manager},
 		{"Audit log", "/admin/audit", "history", core.Manager},
 		{"Settings", "/admin/settings", "settings", core.Owner},
 	}},

@@ -27,6 +27,7 @@ func (a *Admin) routes() []route {
 		a.voucherRoutes(),
 		a.sendRoutes(),
 		a.locationRoutes(),
+		a.posterRoutes(),
 		a.dashboardRoutes(),
 		a.reportRoutes(),
 		a.auditRoutes(),

@@ -32,6 +32,7 @@ const (
 	setUpFactor       = "Setting up a second factor, in the panel"
 	voidSale          = "Voiding a sale, in the panel"
 	setStock          = "Correcting the stock of a reward, in the panel"
+	takePIN           = "Entering a PIN or scanning a code, at the till or on a customer’s phone"
 	runImport         = "Importing customers from a file, in the panel"
 )
 
@@ -283,6 +284,22 @@ var groups = []group{
 			next: []string{
 				"Tell the customer that the offer has run out.",
 				"If there should be more, the shop can raise the coupon’s number of redemptions in its panel. The voucher then works until it expires.",
+			},
+		},
+	}},
+	{"Point of sale", []rule{
+		{
+			slug: "pin-invalid", title: "The PIN isn’t valid",
+			detail:   "This PIN is wrong, used or expired. Ask for a new one.",
+			requests: []string{takePIN},
+			happened: []string{
+				"A PIN can be used once, within 90 seconds of being shown. This one is wrong, was used already, has expired or was replaced by a newer one. " +
+					"Which of these isn’t said, so that nobody can guess PINs.",
+			},
+			retry: "No.",
+			next: []string{
+				"At the till: ask the customer to show a new code, or find them by phone.",
+				"On your phone: ask the cashier to show a new code.",
 			},
 		},
 	}},

@@ -19,6 +19,7 @@ import (
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/token"
+	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/host"
 )
 
@@ -72,6 +73,8 @@ func (p post) draft(to string, letter mail.Letter) (draft, error) {
 		return p.changed(to, l), nil
 	case coupon.VoucherLetter:
 		return p.voucher(l)
+	case walkin.CardLetter:
+		return p.card(l), nil
 	case coupon.FinishedLetter:
 		return p.finished(to, l), nil
 	case deprecation.Letter:

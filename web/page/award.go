@@ -5,14 +5,6 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// Units writes a number of points or stamps: 24 points.
-func Units(n int64, u ledger.Unit) string {
-	if u == ledger.Stamps {
-		return Count(n, "stamp", "stamps")
-	}
-	return Count(n, "point", "points")
-}
-
 // Award is what a sale would earn.
 type Award struct {
 	Amount int64

@@ -19,7 +19,12 @@ func (k *Kit) NewFormKey() string { return core.NewID(k.Now()).String() }
 // Once is the actor of a form that must have its effect once, however often it is sent:
 // to is where its result leads. A form without a key is done as often as it is sent.
 func Once[T any](c echo.Context, form *Form, to func(T) string) core.Actor {
-	by := Actor(c)
+	return OnceBy(Actor(c), c, form, to)
+}
+
+// OnceBy is Once for an actor without a session. What it remembers is kept for a day, so to
+// must not tell a secret.
+func OnceBy[T any](by core.Actor, c echo.Context, form *Form, to func(T) string) core.Actor {
 	key := form.Value(FormKey)
 	if _, err := core.ParseID(key); err != nil {
 		return by

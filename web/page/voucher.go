@@ -20,9 +20,9 @@ type Worth struct {
 func WorthOf(b coupon.Benefit, rewardName *string, currency string) Worth {
 	switch b.BenefitType {
 	case coupon.Points:
-		return Worth{Value: Number(*b.BenefitValue), What: unit(*b.BenefitValue, "point", "points")}
+		return Worth{Value: Number(*b.BenefitValue), What: oneOrMany(*b.BenefitValue, "point", "points")}
 	case coupon.Stamps:
-		return Worth{Value: Number(*b.BenefitValue), What: unit(*b.BenefitValue, "stamp", "stamps")}
+		return Worth{Value: Number(*b.BenefitValue), What: oneOrMany(*b.BenefitValue, "stamp", "stamps")}
 	case coupon.Percent:
 		return Worth{Value: Number(*b.BenefitValue) + "%", What: "off your order"}
 	case coupon.Amount:
@@ -35,13 +35,6 @@ func WorthOf(b coupon.Benefit, rewardName *string, currency string) Worth {
 		w.Value = *rewardName
 	}
 	return w
-}
-
-func unit(n int64, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 // Amount is the value with its currency: "€ 5.00".

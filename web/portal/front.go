@@ -18,49 +18,69 @@ import (
 type front struct {
 	core.Tenant
 	tenant.Look
-	read time.Time
+}
+
+// palette is the colours of its pages.
+func (f front) palette() tenant.Palette {
+	if f.Colour != nil {
+		if p, err := tenant.PaletteOf(*f.Colour); err == nil {
+			return p
+		}
+	}
+	return tenant.Palette{Fill: "#5746d6", OnFill: "#ffffff"} // as css/portal.css has them
 }
 
 const (
-	frontTime  = 10 * time.Second // for which a front is not read again
-	keptFronts = 1000
+	briefTime = 10 * time.Second // for which what pages share is not read again
+	keptBrief = 1000
 )
 
-// fronts caches them for a short while: the customers of a send open their vouchers at about
-// the same time.
-type fronts struct {
+// brief keeps what pages share for a short while: the customers of a send open their
+// vouchers at about the same time.
+type brief[T any] struct {
 	mu   sync.Mutex
-	kept map[string]front // by slug
+	kept map[string]timed[T] // by slug
+}
+
+type timed[T any] struct {
+	value T
+	read  time.Time
+}
+
+// get returns what is kept of a business, or reads it.
+func (b *brief[T]) get(slug string, now time.Time, read func() (T, error)) (T, error) {
+	b.mu.Lock()
+	known, found := b.kept[slug]
+	b.mu.Unlock()
+	if found && now.Sub(known.read) < briefTime {
+		return known.value, nil
+	}
+	value, err := read()
+	if err != nil {
+		return value, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.kept == nil || len(b.kept) >= keptBrief {
+		b.kept = map[string]timed[T]{}
+	}
+	b.kept[slug] = timed[T]{value, now}
+	return value, nil
 }
 
 // front returns the business of the host that was called, also a suspended one, or
 // core.ErrNotFound.
 func (p *Portal) front(c echo.Context) (front, error) {
 	slug, _ := p.Names.Slug(c.Request().Host)
-	now := p.Now()
-	p.fronts.mu.Lock()
-	known, found := p.fronts.kept[slug]
-	p.fronts.mu.Unlock()
-	if found && now.Sub(known.read) < frontTime {
-		return known, nil
-	}
 	ctx := c.Request().Context()
-	t, err := p.Tenant(ctx, slug)
-	if err != nil {
-		return front{}, err
-	}
-	look, err := p.Tenants.Look(ctx, core.System(t, "customer pages"))
-	if err != nil {
-		return front{}, err
-	}
-	read := front{Tenant: t, Look: look, read: now}
-	p.fronts.mu.Lock()
-	defer p.fronts.mu.Unlock()
-	if p.fronts.kept == nil || len(p.fronts.kept) >= keptFronts {
-		p.fronts.kept = map[string]front{}
-	}
-	p.fronts.kept[slug] = read
-	return read, nil
+	return p.fronts.get(slug, p.Now(), func() (front, error) {
+		t, err := p.Tenant(ctx, slug)
+		if err != nil {
+			return front{}, err
+		}
+		look, err := p.Tenants.Look(ctx, core.System(t, "customer pages"))
+		return front{Tenant: t, Look: look}, err
+	})
 }
 
 const forever = "public, max-age=31536000, immutable"
@@ -93,6 +113,50 @@ func (p *Portal) logo(c echo.Context) error {
 	}
 	keep(c)
 	return page.Picture(c, picture)
+}
+
+// icon answers with the sign for a home screen: /brand/icon/165c47-192.png, or the hash of
+// a logo in place of the colour.
+func (p *Portal) icon(c echo.Context) error {
+	name, isPNG := strings.CutSuffix(c.Param("name"), ".png")
+	key, size, _ := strings.Cut(name, "-")
+	side, known := iconSides[size]
+	if !isPNG || !known {
+		return core.ErrNotFound
+	}
+	front, err := p.front(c)
+	if err != nil {
+		return err
+	}
+	palette := front.palette()
+	var logo *tenant.Picture
+	if len(key) == len("165c47") {
+		if palette, err = tenant.PaletteOf("#" + key); err != nil {
+			return core.ErrNotFound
+		}
+	} else {
+		found, err := p.Tenants.Logo(c.Request().Context(), core.System(front.Tenant, "customer pages"), key)
+		if err != nil {
+			return err
+		}
+		logo = &found
+	}
+	picture, err := icon(side, palette, logo)
+	if err != nil {
+		return err
+	}
+	keep(c)
+	return page.Picture(c, tenant.Picture{Type: "image/png", Bytes: picture})
+}
+
+var iconSides = map[string]int{"180": 180, "192": 192, "512": 512}
+
+func (f front) iconPath(side string) string {
+	key := strings.TrimPrefix(f.palette().Fill, "#")
+	if f.LogoHash != nil {
+		key = *f.LogoHash
+	}
+	return "/brand/icon/" + key + "-" + side + ".png"
 }
 
 // keep lets browsers cache an answer for good: the content of its address never changes.

@@ -1,9 +1,11 @@
-// Package portal serves customers' own pages on the host of their business: a voucher, and
-// the choice whether to get e-mails.
+// Package portal serves customers' own pages on the host of their business: their card, a
+// voucher, joining, collecting a sale that a till shows, and the choice whether to get
+// e-mails.
 //
 // Its surprising rule: customers don't sign in; the token in a link is all they need. So
-// pages stay out of caches, search engines and Referer headers. They set no cookie and write
-// no session: one is read only to offer the panel to the business's own staff.
+// pages stay out of caches, search engines and Referer headers. They write no session: one
+// is read only to offer the panel to the business's own staff. The one cookie binds a sale
+// to the browser that took it, for ten minutes.
 package portal
 
 import (
@@ -12,6 +14,8 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/a-h/templ"
@@ -20,9 +24,14 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/link"
+	"example.com/loyalty/core/live"
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/portal"
 	"example.com/loyalty/web/host"
@@ -35,7 +44,15 @@ type Config struct {
 	Customers *customer.Service
 	Coupons   *coupon.Service
 	Sessions  *session.Service
+	Walkins   *walkin.Service
+	Sales     *transaction.Service
+	Rewards   *reward.Service
 	Links     link.Maker
+	Live      *live.Hub
+
+	// PerAddress limits how often an address may join, or ask for the link to a card.
+	PerAddress *limit.Window
+	AddressKey func(address string) string
 
 	Names host.Names
 	// Tenant finds the business of a host.
@@ -48,7 +65,8 @@ type Config struct {
 // Portal is the pages of all businesses.
 type Portal struct {
 	Config
-	fronts fronts
+	fronts      brief[front]
+	invitations brief[invitation]
 }
 
 // requestTime is how long a page may take.
@@ -59,29 +77,61 @@ func New(c Config) http.Handler {
 	p := &Portal{Config: c}
 	e := echo.New()
 	e.HTTPErrorHandler = p.failed
-	e.Use(headers, page.Compressed(), page.Timely(requestTime))
+	e.Use(headers)
+	whole := []echo.MiddlewareFunc{page.Compressed(), page.Timely(requestTime)}
 	for path, show := range map[string]echo.HandlerFunc{
-		"/v/:token":           p.showVoucher,
-		"/unsubscribe/:token": p.askUnsubscribe,
-		"/brand/:colour":      p.style,
-		"/brand/logo/:hash":   p.logo,
+		"/v/:token":                         p.showVoucher,
+		"/unsubscribe/:token":               p.askUnsubscribe,
+		"/brand/:colour":                    p.style,
+		"/brand/logo/:hash":                 p.logo,
+		"/brand/icon/:name":                 p.icon,
+		"/card/:token":                      p.showCard,
+		"/card/:token/pin":                  p.backToCard,
+		"/card/:token/pin/:id":              p.showCodeState,
+		"/card/:token/print":                p.printCard,
+		"/card/:token/picture.png":          p.cardPicture,
+		"/card/:token/manifest.webmanifest": p.cardManifest,
+		"/join":                             p.showJoin,
+		"/join/find":                        p.showFind,
+		"/w":                                p.showTypePIN,
+		"/w/:code":                          p.showScanned,
+		"/w/claim":                          p.showClaim,
+		"/w/claimed":                        p.showClaimed,
 	} {
-		e.Match([]string{http.MethodGet, http.MethodHead}, path, show)
+		e.Match([]string{http.MethodGet, http.MethodHead}, path, show, whole...)
+	}
+	// As long as the customer looks: no end, and nothing gathered before it is sent.
+	e.GET("/card/:token/pin/:id/events", p.codeEvents)
+	for path, act := range map[string]echo.HandlerFunc{
+		"/card/:token/pin": p.showCode,
+		"/join":            p.join,
+		"/join/find":       p.find,
+		"/w":               p.takeTyped,
+		"/w/:code":         p.takeScanned,
+		"/w/claim":         p.claim,
+	} {
+		e.POST(path, act, append(slices.Clip(whole), page.SameOrigin())...)
 	}
 	// From any site: mail programs post here without opening the page (RFC 8058), and the
 	// token is all the permission that it needs.
-	e.POST("/unsubscribe/:token", p.unsubscribe)
+	e.POST("/unsubscribe/:token", p.unsubscribe, whole...)
 	return e
 }
 
 // Areas are the first parts of the paths that the pages have.
-var Areas = []string{"brand", "unsubscribe", "v"}
+var Areas = []string{"brand", "card", "join", "unsubscribe", "v", "w"}
+
+// What a page may load. Most have no script, and are allowed none.
+const (
+	plainPolicy  = "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+	scriptPolicy = plainPolicy + "; script-src 'self'; connect-src 'self'; manifest-src 'self'"
+)
 
 // headers allow the page's own styles and pictures, and no script at all.
 func headers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		h := c.Response().Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", plainPolicy)
 		h.Set("X-Frame-Options", "DENY")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("X-Robots-Tag", "noindex, nofollow")
@@ -98,6 +148,10 @@ func (p *Portal) frame(f front, title string) views.Frame {
 		Font:        static.Path("vendor/inter/inter-latin.woff2"),
 		Stylesheets: []string{static.Path("css/portal.css")},
 	}}
+	if f.Name != "" {
+		v.Colour = f.palette().Fill
+		v.Assets.TouchIcon = f.iconPath("180")
+	}
 	if f.Colour != nil {
 		v.Assets.Stylesheets = append(v.Assets.Stylesheets, stylePath(*f.Colour))
 	}
@@ -105,6 +159,14 @@ func (p *Portal) frame(f front, title string) views.Frame {
 		v.LogoPath = logoPath(*f.LogoHash)
 	}
 	return v
+}
+
+// scripted lets a page run the scripts of that name.
+func (p *Portal) scripted(c echo.Context, v *views.Frame, names ...string) {
+	c.Response().Header().Set("Content-Security-Policy", scriptPolicy)
+	for _, name := range names {
+		v.Assets.Scripts = append(v.Assets.Scripts, static.Path("js/"+name+".js"))
+	}
 }
 
 // render answers with a whole page, or with an error.
@@ -134,6 +196,7 @@ func (p *Portal) failed(err error, c echo.Context) {
 func (p *Portal) explain(c echo.Context, err error) (status int, n views.Notice) {
 	ctx := c.Request().Context()
 	var fault *echo.HTTPError
+	var refusal *core.Error
 	switch {
 	case errors.Is(err, core.ErrNotFound), errors.As(err, &fault) && fault.Code == http.StatusNotFound:
 		n.Title = "This link doesn't work"
@@ -142,7 +205,17 @@ func (p *Portal) explain(c echo.Context, err error) (status int, n views.Notice)
 	case fault != nil && fault.Code < http.StatusInternalServerError:
 		n.Title = "This isn't possible"
 		n.Words = "Open the link in your e-mail again."
+		if words, ok := fault.Message.(string); ok && fault.Code == http.StatusForbidden {
+			n.Words = words
+		}
 		return fault.Code, n
+	case errors.As(err, &refusal) && refusal.Kind == core.KindThrottled:
+		n.Title, n.Words = "Too many attempts", refusal.Message
+		retryAfter(c, refusal)
+		return http.StatusTooManyRequests, n
+	case refusal != nil && refusal.Kind == core.KindRule:
+		n.Title, n.Words = "This isn't possible", refusal.Message
+		return http.StatusUnprocessableEntity, n
 	case core.IsKind(err, core.KindUnavailable):
 		p.Log.WarnContext(ctx, "page unavailable", slog.Any("error", err))
 		n.Title, n.Words = "Not available right now", "Try again in a moment."
@@ -153,4 +226,18 @@ func (p *Portal) explain(c echo.Context, err error) (status int, n views.Notice)
 	n.Words = "Try again in a moment. If it persists, quote this ID."
 	n.Request = c.Response().Header().Get(echo.HeaderXRequestID)
 	return http.StatusInternalServerError, n
+}
+
+// retryAfter tells programs when to try again.
+func retryAfter(c echo.Context, refusal *core.Error) {
+	seconds := max(1, int64((refusal.Wait+time.Second-1)/time.Second))
+	c.Response().Header().Set(echo.HeaderRetryAfter, strconv.FormatInt(seconds, 10))
+}
+
+// visitor is a customer whom nothing tells from others.
+func (p *Portal) visitor(c echo.Context, f front) core.Actor {
+	return core.Actor{
+		Kind: core.ByCustomer, Tenant: f.Tenant,
+		Address: p.Address(c.Request()), RequestID: c.Response().Header().Get(echo.HeaderXRequestID),
+	}
 }

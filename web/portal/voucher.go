@@ -29,7 +29,11 @@ func (p *Portal) showVoucher(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if v.Staff, err = p.staff(c, front.Slug, found); err != nil {
+	label := "Redeem this voucher"
+	if found.Refusal() != nil {
+		label = "Open in the panel"
+	}
+	if v.Staff, err = p.staff(c, front.Slug, "/admin/vouchers/"+found.ID.String(), label); err != nil {
 		return err
 	}
 	return render(c, http.StatusOK, views.VoucherPage(v))
@@ -90,7 +94,7 @@ func daysLeft(now, end time.Time, zone *time.Location) string {
 
 // staff offers the panel to staff who scanned a customer's code with their phone. It reads
 // the session and neither writes nor prolongs it.
-func (p *Portal) staff(c echo.Context, slug string, found coupon.ShownVoucher) (*views.Staff, error) {
+func (p *Portal) staff(c echo.Context, slug, path, label string) (*views.Staff, error) {
 	cookie, err := c.Cookie(session.Cookie)
 	if err != nil {
 		return nil, nil //nolint:nilnil,nilerr // not signed in
@@ -102,9 +106,5 @@ func (p *Portal) staff(c echo.Context, slug string, found coupon.ShownVoucher) (
 	if err != nil {
 		return nil, err
 	}
-	s := &views.Staff{Name: person.Name, Path: "/admin/vouchers/" + found.ID.String(), Link: "Redeem this voucher"}
-	if found.Refusal() != nil {
-		s.Link = "Open in the panel"
-	}
-	return s, nil
+	return &views.Staff{Name: person.Name, Path: path, Link: label}, nil
 }

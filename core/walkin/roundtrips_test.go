@@ -1,0 +1,81 @@
+package walkin_test
+
+import (
+	"crypto/sha256"
+	"strings"
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/walkin"
+)
+
+// The table "At the till" in docs/architecture.md.
+func TestRoundTrips(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	s := shopOf(t, d)
+	c := s.customer(t)
+	ctx := t.Context()
+	warm := false // statements are prepared in the first round
+	trips := func(what string, want int, call func() error) {
+		t.Helper()
+		before := count()
+		if err := call(); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if got := count() - before; warm && got != want {
+			t.Errorf("%s: %d round trips, want %d", what, got, want)
+		}
+	}
+	once := func(by core.Actor, key string) core.Actor {
+		by.Once = &core.Once{Key: key, Fingerprint: sha256.Sum256([]byte(key)), Wait: true, Render: func(any) (core.Answer, error) { return core.Answer{Status: 303, Body: []byte("/")}, nil }}
+		return by
+	}
+	for _, round := range []string{"first", "second"} {
+		var shown walkin.Shown
+		var held walkin.TakenCard
+		trips("show a card's PIN", 2, func() error { shown = s.card(t, c); return nil })
+		trips("take it", 2, func() error { held = s.take(t, "till", shown); return nil })
+		trips("the customer at the till", 3, func() error { _, err := s.Customer(ctx, s.by, c.ID); return err })
+		trips("complete it, by a form", 4, func() error {
+			_, err := s.Complete(ctx, once(s.by, "complete "+round), "till", s.sale(held.PIN, 100))
+			return err
+		})
+		trips("a sale without a PIN, by a form", 3, func() error {
+			_, err := s.Complete(ctx, once(s.by, "sale "+round), "till", walkin.Sale{New: transaction.New{
+				CustomerID: new(c.ID.String()), TransactionTypeID: &s.kind.ID, SpendAmountCents: new(int64(100)),
+			}})
+			return err
+		})
+		browser := walkin.NewBrowser()
+		trips("show a sale's PIN", 3, func() error { shown = s.shows(t, "till", 100); return nil })
+		trips("look at it", 1, func() error { _, err := s.PeekSale(ctx, s.by.Tenant, shown.Code); return err })
+		trips("take it by phone", 2, func() error { return s.TakeSale(ctx, s.visitor(), browser, walkin.Key{Code: shown.Code}) })
+		trips("claim it, by a form, as a known customer", 5, func() error {
+			_, err := s.Claim(ctx, once(s.visitor(), "claim "+round), browser, elsa(c.Phone))
+			return err
+		})
+		trips("what became of it", 1, func() error { _, err := s.TillProgress(ctx, s.by, "till", shown.ID); return err })
+		shown = s.shows(t, "till", 100)
+		if err := s.TakeSale(ctx, s.visitor(), browser, walkin.Key{Code: shown.Code}); err != nil {
+			t.Fatal(err)
+		}
+		trips("claim it, by a form, as a new customer", 6, func() error {
+			_, err := s.Claim(ctx, once(s.visitor(), "new claim "+round), browser, elsa(phone()))
+			return err
+		})
+		trips("join, by a form", 4, func() error { _, err := s.Join(ctx, once(s.visitor(), "join "+round), elsa(phone())); return err })
+		trips("join with an e-mail address", 5, func() error {
+			d := elsa(phone())
+			d.Email = new("elsa" + strings.ReplaceAll(phone(), " ", "") + "@example.com")
+			_, err := s.Join(ctx, s.visitor(), d)
+			return err
+		})
+		trips("join", 3, func() error { _, err := s.Join(ctx, s.visitor(), elsa(phone())); return err })
+		trips("who was just here", 1, func() error { _, err := s.Recent(ctx, s.by, nil); return err })
+		trips("find by phone", 1, func() error { _, err := s.FindCustomers(ctx, s.by, "1234"); return err })
+		warm = true
+	}
+}

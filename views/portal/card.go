@@ -1,0 +1,100 @@
+package portal
+
+import (
+	"strconv"
+
+	"example.com/loyalty/views/ui"
+)
+
+// Card is a customer's card.
+type Card struct {
+	Frame
+	Customer string
+	Balance  Balance
+	Second   string    // the other balance, where there is one: "3 stamps"
+	Progress *Progress // nil: no reward to save for
+	Code     Code
+	Ready    []CardReward // affordable now
+	Vouchers []CardVoucher
+	Next     []CardReward // not affordable yet
+
+	PicturePath string
+	PrintPath   string
+}
+
+// Balance is a number and its unit: 124 points.
+type Balance struct{ Value, Unit string }
+
+// size is the class that makes a long balance fit beside a name.
+func (b Balance) size() string {
+	switch n := len(b.Value); {
+	case n <= 4:
+		return "large"
+	case n <= 8:
+		return "medium"
+	}
+	return "small"
+}
+
+// Progress is the way to a reward.
+type Progress struct {
+	Percent int
+	Missing string // "76 points"
+	Reward  string
+}
+
+// Bar is what has been done of something, in percent.
+type Bar int
+
+func (b Bar) width() string { return strconv.Itoa(max(0, min(100, int(b)))) }
+
+// CodeState says what the card shows in the place of its code.
+type CodeState string
+
+// The states. A code is shown only by whoever asked for it: its digits are stored nowhere.
+const (
+	CodeHidden    CodeState = ""          // nobody asked for one
+	CodeShown     CodeState = "waiting"   // to be taken
+	CodeElsewhere CodeState = "pending"   // waiting, and shown by another page
+	CodeTaken     CodeState = "taken"     // at the till
+	CodeUsed      CodeState = "completed" // with what the sale earned
+	CodeReplaced  CodeState = "replaced"  // by one on another screen
+	CodeExpired   CodeState = "expired"
+	CodeRefused   CodeState = "refused" // too many were asked for
+)
+
+// Code is the card's code, or the button that shows one.
+type Code struct {
+	State   CodeState
+	Action  string // where the button posts
+	PIN     ui.PIN // of a shown one
+	Live    string // of a taken one
+	Refresh string
+	Seconds int      // until a taken one expires; 0: unknown
+	Earned  *Balance // of a used one: "+12", "points"; nil: no sale was part of it
+	Words   string   // why none is shown
+}
+
+func (c Code) seconds() string { return strconv.Itoa(c.Seconds) }
+
+// CardReward is a reward on a card.
+type CardReward struct {
+	Name string
+	Cost string // "80 points"
+	ToGo string // "76 to go"
+}
+
+// CardVoucher is a voucher on a card.
+type CardVoucher struct {
+	Path  string
+	Name  string // "€ 5.00 off your order"
+	Until string // the last day; "" for never
+}
+
+// Print is a card on paper.
+type Print struct {
+	Frame
+	Customer string
+	QR       ui.QR
+	CardPath string
+}

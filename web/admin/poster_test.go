@@ -1,0 +1,60 @@
+package admin_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/transaction"
+)
+
+// "`/join` with a printable QR poster from the panel"; "The poster is A4 and A5".
+func TestPoster(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	manager := s.signedIn(t, core.Manager)
+	nothing := manager.get("/admin/poster")
+	if got := nothing.words(".poster h2"); got != "Get your card" || nothing.Find(".poster-offer").Length() != 0 {
+		t.Errorf("without a rule it offers %q %q", got, nothing.words(".poster-offer"))
+	}
+	for _, n := range []transaction.NewType{
+		{Name: "Drinks", RuleType: "points", Rule: transaction.Rule{PointsPerUnit: 1}},
+		{Name: "Visits", RuleType: "stamps", Rule: transaction.Rule{StampsPerTransaction: 1}},
+	} {
+		if _, err := s.Transactions.AddType(t.Context(), s.by, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, n := range []reward.New{
+		{Name: new("Bun"), PointsCost: new(int64(200))},
+		{Name: new("Filter coffee"), PointsCost: new(int64(80))},
+		{Name: new("Sold out"), PointsCost: new(int64(10)), Stock: new(int64(0))},
+		{Name: new("Of stamps"), StampsCost: new(int64(1))},
+	} {
+		if _, err := s.Rewards.Add(t.Context(), s.by, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	poster := manager.get("/admin/poster")
+	if got := poster.words(".poster-head"); !strings.HasSuffix(got, "Collect points with every visit 1 point for every € 1.00. Filter coffee for 80 points.") {
+		t.Errorf("the poster says %q", got)
+	}
+	address := strings.TrimPrefix(s.origin(), "https://") + "/join"
+	if got := poster.words(".poster-address"); got != address {
+		t.Errorf("it leads to %q, want %q", got, address)
+	}
+	if poster.Find(".poster-a4 .qr").Length() != 1 || poster.Find("[data-print]").Length() != 1 {
+		t.Error("it has no QR code, or can't be printed")
+	}
+	if small := manager.get("/admin/poster?paper=A5"); small.Find(".poster-a5").Length() != 1 || small.words(".btn-group .active") != "A5" {
+		t.Error("it is not A5")
+	}
+	if other := newShop(t).signedIn(t, core.Owner).get("/admin/poster"); strings.Contains(other.Body.String(), "Filter coffee") {
+		t.Error("another business's poster has this one's reward")
+	}
+	if cashier := s.signedIn(t, core.Cashier); slices.Contains(cashier.get("/admin/customers").links("nav[aria-label=Main] a"), "/admin/poster") {
+		t.Error("a cashier is led to a page that refuses them")
+	}
+}

@@ -1,0 +1,86 @@
+package page
+
+import (
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/transaction"
+)
+
+// Offer is what a business offers those who join.
+type Offer struct {
+	Heading string   // "Collect points with every visit"
+	Lines   []string // "1 point for every € 1.00."; none where nothing can be earned yet
+}
+
+// OfferOf says what a business offers, from the first earning rule that gives something and
+// the cheapest reward that it leads to. Rewards without stock are no offer.
+func OfferOf(types []transaction.Type, rewards []reward.Reward, currency string) Offer {
+	o := Offer{Heading: "Get your card"}
+	rule, found := earningRule(types)
+	if !found {
+		return o
+	}
+	o.Heading = "Collect " + string(rule.RuleType) + " with every visit"
+	o.Lines = append(o.Lines, ruleSentence(rule, currency))
+	var cheapest *reward.Reward
+	var least int64
+	for _, r := range rewards {
+		unit, cost := r.Price()
+		if !r.Active || r.Stock != nil && *r.Stock == 0 || unit != rule.RuleType || cheapest != nil && cost >= least {
+			continue
+		}
+		cheapest, least = &r, cost
+	}
+	if cheapest != nil {
+		o.Lines = append(o.Lines, cheapest.Name+" for "+Units(least, rule.RuleType)+".")
+	}
+	return o
+}
+
+// earningRule is the active type that was made first and gives something.
+func earningRule(types []transaction.Type) (first transaction.Type, found bool) {
+	for _, t := range types {
+		gives := t.PointsPerUnit > 0
+		if t.RuleType == ledger.Stamps {
+			gives = t.StampsPerTransaction > 0
+		}
+		if t.Active && gives && (!found || t.ID < first.ID) {
+			first, found = t, true
+		}
+	}
+	return first, found
+}
+
+func ruleSentence(t transaction.Type, currency string) string {
+	least := ""
+	if t.RuleType == ledger.Stamps {
+		if t.MinSpendCents > 0 {
+			least = " of " + Money(t.MinSpendCents, currency) + " or more"
+		}
+		return Units(t.StampsPerTransaction, t.RuleType) + " for every purchase" + least + "."
+	}
+	if t.MinSpendCents > t.UnitCents {
+		least = ", from " + Money(t.MinSpendCents, currency)
+	}
+	return Units(t.PointsPerUnit, t.RuleType) + " for every " + Money(t.UnitCents, currency) + least + "."
+}
+
+// Units writes an amount of points or stamps: 1 point, 12 points.
+func Units(n int64, unit ledger.Unit) string {
+	return Number(n) + " " + UnitName(n, unit)
+}
+
+// UnitName is the unit for that many of it: point, points.
+func UnitName(n int64, unit ledger.Unit) string {
+	if unit == ledger.Stamps {
+		return oneOrMany(n, "stamp", "stamps")
+	}
+	return oneOrMany(n, "point", "points")
+}
+
+func oneOrMany(n int64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

@@ -1,0 +1,316 @@
+package portal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/nyaruka/phonenumbers"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/walkin"
+	views "example.com/loyalty/views/portal"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+// invitation is what a business offers those who join, and what they agree to.
+type invitation struct {
+	page.Offer
+	tenant.Consent
+}
+
+func (p *Portal) invitation(c echo.Context, f front) (invitation, error) {
+	ctx, by := c.Request().Context(), core.System(f.Tenant, "customer pages")
+	return p.invitations.get(f.Slug, p.Now(), func() (invitation, error) {
+		consent, err := p.Tenants.Consent(ctx, by)
+		if err != nil {
+			return invitation{}, err
+		}
+		types, err := p.Sales.Types(ctx, by)
+		if err != nil {
+			return invitation{}, err
+		}
+		rewards, err := p.Rewards.ListActive(ctx, by, core.Page{Size: core.MaxPageSize})
+		if err != nil {
+			return invitation{}, err
+		}
+		return invitation{page.OfferOf(types, rewards.Items, f.Currency), consent}, nil
+	})
+}
+
+// The names of fields. termsField says which words the customer was shown: should the
+// business change them meanwhile, the customer is asked again.
+const (
+	nameField   = "name"
+	phoneField  = "phone"
+	emailField  = "email"
+	agreedField = "agreed"
+	termsField  = "terms"
+	offersField = "offers"
+)
+
+func fingerprint(terms string) string {
+	sum := sha256.Sum256([]byte(terms))
+	return hex.EncodeToString(sum[:8])
+}
+
+func offersText(business string) string { return "Send me offers from " + business + " by e-mail" }
+
+// details reads what a customer entered about themselves.
+func details(form *page.Form, f front, i invitation) walkin.Details {
+	d := walkin.Details{Phone: form.Text(phoneField), Email: form.Filled(emailField), Terms: i.Text}
+	d.FirstName, d.LastName = splitName(form.Value(nameField))
+	if form.Value(termsField) != fingerprint(i.Text) {
+		form.Values.Del(agreedField)
+	}
+	d.Agreed = form.Checked(agreedField)
+	if form.Checked(offersField) {
+		d.Offers = offersText(f.Name)
+		if d.Email == nil {
+			form.Require(emailField)
+		}
+	}
+	d.Unreadable = form.Unreadable
+	return d
+}
+
+// splitName splits a name at its last space: a first name may be two words, and a family name
+// is one more often than not. Nil: missing.
+func splitName(name string) (first, last *string) {
+	words := strings.Fields(name)
+	switch len(words) {
+	case 0:
+		return nil, nil
+	case 1:
+		return &words[0], nil
+	}
+	end := len(words) - 1
+	return new(strings.Join(words[:end], " ")), &words[end]
+}
+
+// worded says what is wrong with a form in the words of its page, which has one field for
+// both names.
+func worded(err error) error {
+	var refusal *core.Error
+	if !errors.As(err, &refusal) || refusal.Kind != core.KindInvalid {
+		return err
+	}
+	fields := core.Fields{}
+	for field, messages := range refusal.Fields {
+		missing := messages[0] == core.Missing(field)
+		switch field {
+		case "first_name", "last_name":
+			field, messages = nameField, []string{"Enter your first and last name"}
+			if !missing {
+				messages = []string{"Enter a shorter name"}
+			}
+		case phoneField:
+			messages = []string{"Enter a valid phone number"}
+			if missing {
+				messages = []string{"Enter your phone number"}
+			}
+		case emailField:
+			messages = []string{"Enter a valid e-mail address"}
+			if missing {
+				messages = []string{"Enter your e-mail address to get offers"}
+			}
+		case "contact":
+			messages = []string{"Enter your phone number or e-mail address"}
+		case agreedField:
+			messages = []string{"Tick this box to continue"}
+		}
+		fields[field] = messages
+	}
+	return core.Invalid(fields)
+}
+
+// phone is the field for a phone number, with how the country's numbers begin.
+func phone(form *page.Form, country string) ui.Field {
+	f := form.Field(phoneField, "Phone")
+	f.Type, f.Mode, f.Autocomplete, f.MaxLength = "tel", "tel", "tel", 40
+	if code := phonenumbers.GetCountryCodeForRegion(country); code != 0 {
+		f.Before = "+" + strconv.Itoa(code)
+		if example := phonenumbers.GetExampleNumberForType(country, phonenumbers.MOBILE); example != nil {
+			f.Placeholder = strings.TrimSpace(strings.TrimPrefix(phonenumbers.Format(example, phonenumbers.INTERNATIONAL), f.Before))
+		}
+	}
+	return f
+}
+
+func name(form *page.Form) ui.Field {
+	f := form.Field(nameField, "Name")
+	f.Autocomplete, f.MaxLength = "name", 201
+	return f
+}
+
+func (p *Portal) showJoin(c echo.Context) error {
+	return p.joinPage(c, http.StatusOK, page.Blank(nil))
+}
+
+func (p *Portal) joinPage(c echo.Context, status int, form *page.Form) error {
+	f, err := p.front(c)
+	if err != nil {
+		return err
+	}
+	i, err := p.invitation(c, f)
+	if err != nil {
+		return err
+	}
+	v := views.Join{Frame: p.frame(f, "Join"), Heading: i.Heading, Offer: i.Lines, FormKey: p.newFormKey(), Terms: fingerprint(i.Text)}
+	v.Body = "wide"
+	v.Name, v.Phone, v.Email = name(form), phone(form, f.Country), form.Field(emailField, "E-mail")
+	v.Name.Autofocus = status == http.StatusOK
+	v.Email.Type, v.Email.Mode, v.Email.Autocomplete, v.Email.Optional, v.Email.MaxLength = "email", "email", "email", true, 255
+	v.Email.Help = "We e-mail you the link to your card."
+	v.Agreed = form.Field(agreedField, i.Text)
+	v.Offers = form.Field(offersField, offersText(f.Name))
+	v.Offers.Optional = true
+	v.Problem = form.Problem()
+	v.Privacy = address(i.PrivacyURL)
+	return render(c, status, views.JoinPage(v))
+}
+
+func address(v *string) string {
+	if v == nil {
+		return ""
+	}
+	return *v
+}
+
+func (p *Portal) newFormKey() string { return core.NewID(p.Now()).String() }
+
+// limited counts an attempt of the client's address, or refuses it.
+func (p *Portal) limited(c echo.Context) error {
+	v := p.PerAddress.Take(p.AddressKey(p.Address(c.Request())))
+	if v.Allowed {
+		return nil
+	}
+	minutes := int64((v.Wait + time.Minute - 1) / time.Minute)
+	return &core.Error{
+		Kind: core.KindThrottled, Wait: v.Wait,
+		Message: "Too many attempts from your network. Try again in " + page.Count(minutes, "minute", "minutes") + ".",
+	}
+}
+
+// join makes a customer, and leads to their card. Of one who exists nothing is shown.
+func (p *Portal) join(c echo.Context) error {
+	f, err := p.front(c)
+	if err != nil {
+		return err
+	}
+	if err := p.limited(c); err != nil {
+		return err
+	}
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	i, err := p.invitation(c, f)
+	if err != nil {
+		return err
+	}
+	by := page.OnceBy(p.visitor(c, f), c, form, outcome)
+	joined, err := p.Walkins.Join(c.Request().Context(), by, details(form, f, i))
+	result, again := page.Repeated(by, err)
+	if !again {
+		if form.Refused(worded(err)) {
+			return p.joinPage(c, http.StatusUnprocessableEntity, form)
+		}
+		if err != nil {
+			return err
+		}
+		result = outcome(joined)
+	}
+	return p.joined(c, f, result)
+}
+
+// What became of joining, as it is remembered: the customer's id where they are new. Their
+// link is made anew, since it is stored nowhere.
+const (
+	outcomeMailed = "mailed"
+	outcomeAsk    = "ask"
+)
+
+func outcome(j walkin.Joined) string {
+	switch {
+	case j.New:
+		id, _, _ := strings.Cut(j.CardToken, "-")
+		return id
+	case j.Mailed:
+		return outcomeMailed
+	}
+	return outcomeAsk
+}
+
+func (p *Portal) joined(c echo.Context, f front, result string) error {
+	v := views.Answer{Frame: p.frame(f, "You already have a card"), Heading: "You already have a card"}
+	switch result {
+	case outcomeMailed:
+		v.Words = "We e-mailed the link to it."
+	case outcomeAsk:
+		v.Words = "Ask at the till to open it."
+	default:
+		id, err := core.ParseID(result)
+		if err != nil {
+			return err
+		}
+		made, err := p.Customers.Find(c.Request().Context(), core.System(f.Tenant, "customer pages"), id)
+		if err != nil {
+			return err
+		}
+		token, err := p.Walkins.CardToken(f.Tenant.ID, made)
+		if err != nil {
+			return err
+		}
+		return c.Redirect(http.StatusSeeOther, "/card/"+token)
+	}
+	return render(c, http.StatusOK, views.AnswerPage(v))
+}
+
+func (p *Portal) showFind(c echo.Context) error {
+	return p.findPage(c, http.StatusOK, page.Blank(nil))
+}
+
+func (p *Portal) findPage(c echo.Context, status int, form *page.Form) error {
+	f, err := p.front(c)
+	if err != nil {
+		return err
+	}
+	v := views.Find{Frame: p.frame(f, "Find my card"), Contact: form.Field("contact", "Phone or e-mail")}
+	v.Body = "wide"
+	v.Contact.Autocomplete, v.Contact.MaxLength, v.Contact.Autofocus = "email", 255, status == http.StatusOK
+	v.Problem = form.Problem()
+	return render(c, status, views.FindPage(v))
+}
+
+// find mails the link to a card. The answer is the same whether there is one or not.
+func (p *Portal) find(c echo.Context) error {
+	f, err := p.front(c)
+	if err != nil {
+		return err
+	}
+	if err := p.limited(c); err != nil {
+		return err
+	}
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	err = p.Walkins.MailCard(c.Request().Context(), p.visitor(c, f), form.Value("contact"))
+	if form.Refused(worded(err)) {
+		return p.findPage(c, http.StatusUnprocessableEntity, form)
+	}
+	if err != nil {
+		return err
+	}
+	v := views.Answer{Frame: p.frame(f, "Check your e-mail"), Heading: "Check your e-mail"}
+	v.Words = "If there is a card with an e-mail address on file, the link to it is on its way. If nothing arrives, ask at the till."
+	return render(c, http.StatusOK, views.AnswerPage(v))
+}

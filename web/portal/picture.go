@@ -1,0 +1,157 @@
+package portal
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	_ "image/jpeg" // logos
+	"image/png"
+	"sync"
+
+	"github.com/skip2/go-qrcode"
+	"golang.org/x/image/draw"
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/gofont/gobold"
+	"golang.org/x/image/font/opentype"
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
+	"golang.org/x/image/vector"
+	_ "golang.org/x/image/webp" // logos
+
+	"example.com/loyalty/core/tenant"
+)
+
+// The picture of a card, in pixels.
+const (
+	pictureWidth  = 900
+	pictureModule = 16 // at most, of the QR code
+	pictureHead   = 180
+	pictureMargin = 48
+)
+
+var lettering = sync.OnceValues(func() (*sfnt.Font, error) { return opentype.Parse(gobold.TTF) })
+
+// cardPicture draws a card to be kept among a phone's pictures: a QR code of its link below
+// the business's name.
+func cardPicture(link, business string, p tenant.Palette) ([]byte, error) {
+	code, err := qrcode.New(link, qrcode.Medium)
+	if err != nil {
+		return nil, fmt.Errorf("QR code of a card: %w", err)
+	}
+	modules := code.Bitmap() // four empty ones on each side included
+	module := min(pictureModule, (pictureWidth-2*pictureMargin)/len(modules))
+	side := module * len(modules)
+	fill, ink, err := colours(p)
+	if err != nil {
+		return nil, err
+	}
+	picture := image.NewRGBA(image.Rect(0, 0, pictureWidth, pictureHead+side+2*pictureMargin))
+	draw.Draw(picture, picture.Bounds(), image.White, image.Point{}, draw.Src)
+	draw.Draw(picture, image.Rect(0, 0, pictureWidth, pictureHead), image.NewUniform(fill), image.Point{}, draw.Src)
+	if err := letter(picture, business, ink); err != nil {
+		return nil, err
+	}
+	left, top := (pictureWidth-side)/2, pictureHead+pictureMargin
+	for y, row := range modules {
+		for x, dark := range row {
+			if dark {
+				at := image.Rect(left+x*module, top+y*module, left+(x+1)*module, top+(y+1)*module)
+				draw.Draw(picture, at, image.Black, image.Point{}, draw.Src)
+			}
+		}
+	}
+	return encoded(picture)
+}
+
+// letter writes a name in the middle of the picture's head, as large as it fits. A name in a
+// script that the font lacks is left out: boxes would say less than nothing.
+func letter(on draw.Image, name string, ink color.Color) error {
+	typeface, err := lettering()
+	if err != nil {
+		return err
+	}
+	for _, r := range name {
+		if index, err := typeface.GlyphIndex(nil, r); err != nil || index == 0 {
+			return nil //nolint:nilerr // the font has no such letter
+		}
+	}
+	for size := 72.0; size >= 20; size -= 4 {
+		face, err := opentype.NewFace(typeface, &opentype.FaceOptions{Size: size, DPI: 72, Hinting: font.HintingFull})
+		if err != nil {
+			return err
+		}
+		width := font.MeasureString(face, name).Round()
+		if width > pictureWidth-2*pictureMargin && size > 20 {
+			continue
+		}
+		d := font.Drawer{Dst: on, Src: image.NewUniform(ink), Face: face}
+		d.Dot = fixed.P(max(pictureMargin, (pictureWidth-width)/2), pictureHead/2+int(size)*36/100)
+		d.DrawString(name)
+		return nil
+	}
+	return nil
+}
+
+// icon draws a business's sign on a home screen: its logo on white, or a heart on its
+// colour. What matters keeps to the middle, since devices cut the corners in many ways.
+func icon(side int, p tenant.Palette, logo *tenant.Picture) ([]byte, error) {
+	fill, ink, err := colours(p)
+	if err != nil {
+		return nil, err
+	}
+	square := image.NewRGBA(image.Rect(0, 0, side, side))
+	if logo == nil {
+		draw.Draw(square, square.Bounds(), image.NewUniform(fill), image.Point{}, draw.Src)
+		heart(square, ink)
+		return encoded(square)
+	}
+	picture, _, err := image.Decode(bytes.NewReader(logo.Bytes))
+	if err != nil {
+		return nil, fmt.Errorf("icon of a business: %w", err)
+	}
+	draw.Draw(square, square.Bounds(), image.White, image.Point{}, draw.Src)
+	inner := side * 7 / 10
+	width, height := inner, inner
+	if size := picture.Bounds().Size(); size.X > size.Y {
+		height = max(1, inner*size.Y/size.X)
+	} else {
+		width = max(1, inner*size.X/size.Y)
+	}
+	left, top := (side-width)/2, (side-height)/2
+	draw.CatmullRom.Scale(square, image.Rect(left, top, left+width, top+height), picture, picture.Bounds(), draw.Over, nil)
+	return encoded(square)
+}
+
+// heart draws the heart of static/img/icon.svg, filled.
+func heart(on *image.RGBA, ink color.Color) {
+	side := float32(on.Bounds().Dx())
+	at := func(v float32) float32 { return v / 32 * side }
+	r := vector.NewRasterizer(on.Bounds().Dx(), on.Bounds().Dy())
+	r.MoveTo(at(16), at(24.6))
+	r.LineTo(at(9), at(17.6))
+	r.CubeTo(at(6.9), at(15.5), at(6.9), at(12.3), at(9), at(10.3))
+	r.CubeTo(at(11), at(8.4), at(14.1), at(8.5), at(16), at(10.5))
+	r.CubeTo(at(17.9), at(8.5), at(21), at(8.4), at(23), at(10.3))
+	r.CubeTo(at(25.1), at(12.3), at(25.1), at(15.5), at(23), at(17.6))
+	r.ClosePath()
+	r.Draw(on, on.Bounds(), image.NewUniform(ink), image.Point{})
+}
+
+// colours are a palette's, to draw with.
+func colours(p tenant.Palette) (fill, ink color.Color, err error) {
+	list := [2]color.RGBA{}
+	for i, text := range []string{p.Fill, p.OnFill} {
+		if _, err := fmt.Sscanf(text, "#%02x%02x%02x", &list[i].R, &list[i].G, &list[i].B); err != nil {
+			return nil, nil, fmt.Errorf("colour %q: %w", text, err)
+		}
+		list[i].A = 0xff
+	}
+	return list[0], list[1], nil
+}
+
+func encoded(picture image.Image) ([]byte, error) {
+	var file bytes.Buffer
+	err := png.Encode(&file, picture)
+	return file.Bytes(), err
+}

@@ -1,0 +1,254 @@
+package portal
+
+import (
+	"errors"
+	"net/http"
+	"regexp"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/walkin"
+	views "example.com/loyalty/views/portal"
+	"example.com/loyalty/web/page"
+)
+
+const (
+	typePINPath = "/w"
+	claimPath   = "/w/claim"
+	claimedPath = "/w/claimed"
+)
+
+// claimCookie binds a sale to the browser that took it.
+const (
+	claimCookie  = "__Host-claim"
+	claimSeconds = 10 * 60
+)
+
+var browserPattern = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{26}$`)
+
+// browser is what the cookie says, or "".
+func browser(c echo.Context) string {
+	cookie, err := c.Cookie(claimCookie)
+	if err != nil || !browserPattern.MatchString(cookie.Value) {
+		return ""
+	}
+	return cookie.Value
+}
+
+// showTypePIN is for phones without a camera.
+func (p *Portal) showTypePIN(c echo.Context) error {
+	return p.typePINPage(c, http.StatusOK, page.Blank(nil))
+}
+
+func (p *Portal) typePINPage(c echo.Context, status int, form *page.Form) error {
+	f, err := p.front(c)
+	if err != nil {
+		return err
+	}
+	v := views.TypePIN{Frame: p.frame(f, "Collect your points"), PIN: form.Field("pin", "PIN")}
+	v.Body = "wide"
+	v.PIN.Mode, v.PIN.Autocomplete, v.PIN.MaxLength, v.PIN.Autofocus = "numeric", "one-time-code", 20, true
+	v.PIN.Attributes = map[string]any{"class": "digits"}
+	v.Problem = form.Problem()
+	return render(c, status, views.TypePINPage(v))
+}
+
+// takeTyped takes the PIN that a customer typed.
+func (p *Portal) takeTyped(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	err = p.take(c, walkin.Key{Digits: form.Value("pin")})
+	var refusal *core.Error
+	switch {
+	case errors.Is(err, walkin.ErrPIN):
+		form.Refused(core.Invalid(core.Fields{"pin": {walkin.ErrPIN.Message}}))
+		return p.typePINPage(c, http.StatusUnprocessableEntity, form)
+	case errors.As(err, &refusal) && refusal.Kind == core.KindThrottled:
+		retryAfter(c, refusal)
+		form.Refused(err)
+		return p.typePINPage(c, http.StatusTooManyRequests, form)
+	case err != nil:
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, claimPath)
+}
+
+// take binds a PIN to the browser, by a cookie.
+func (p *Portal) take(c echo.Context, k walkin.Key) error {
+	f, err := p.front(c)
+	if err != nil {
+		return err
+	}
+	taker := browser(c)
+	if taker == "" {
+		taker = walkin.NewBrowser()
+	}
+	if err := p.Walkins.TakeSale(c.Request().Context(), p.visitor(c, f), taker, k); err != nil {
+		return err
+	}
+	c.SetCookie(&http.Cookie{
+		Name: claimCookie, Value: taker, Path: "/", MaxAge: claimSeconds, Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	})
+	return nil
+}
+
+// showScanned says what a scanned QR code is for, and takes nothing: cameras and previews
+// open links.
+func (p *Portal) showScanned(c echo.Context) error {
+	f, err := p.front(c)
+	if err != nil {
+		return err
+	}
+	found, err := p.Walkins.PeekSale(c.Request().Context(), f.Tenant, c.Param("code"))
+	if errors.Is(err, walkin.ErrPIN) {
+		if _, heldErr := p.held(c, f); heldErr == nil { // its own: the customer went back, and came again
+			return c.Redirect(http.StatusSeeOther, claimPath)
+		}
+		return p.expired(c, f)
+	}
+	if err != nil {
+		return err
+	}
+	v := views.Scanned{Frame: p.frame(f, "Collect your points"), Amount: amount(f, found), Action: "/w/" + c.Param("code")}
+	v.Body = "wide"
+	return render(c, http.StatusOK, views.ScannedPage(v))
+}
+
+// takeScanned takes the PIN of a scanned QR code.
+func (p *Portal) takeScanned(c echo.Context) error {
+	f, err := p.front(c)
+	if err != nil {
+		return err
+	}
+	err = p.take(c, walkin.Key{Code: c.Param("code")})
+	if errors.Is(err, walkin.ErrPIN) {
+		return p.expired(c, f)
+	}
+	if err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, claimPath)
+}
+
+// held is the sale that this browser has taken, or core.ErrNotFound.
+func (p *Portal) held(c echo.Context, f front) (walkin.Claimable, error) {
+	taker := browser(c)
+	if taker == "" {
+		return walkin.Claimable{}, core.ErrNotFound
+	}
+	return p.Walkins.Held(c.Request().Context(), f.Tenant, taker)
+}
+
+// expired answers a PIN that can't be taken or completed any more.
+func (p *Portal) expired(c echo.Context, f front) error {
+	v := views.Answer{
+		Frame: p.frame(f, "This code can't be used"), Heading: "This code can't be used",
+		Words: walkin.ErrPIN.Message, Link: "Enter a PIN", Path: typePINPath,
+	}
+	return render(c, http.StatusUnprocessableEntity, views.AnswerPage(v))
+}
+
+// amount is what a sale earns, and what it is for.
+func amount(f front, s walkin.Claimable) views.Amount {
+	a := views.Amount{Value: page.Number(s.Award), Unit: page.UnitName(s.Award, s.Unit), Spend: page.Money(s.SpendAmountCents, f.Currency)}
+	if s.LocationName != nil {
+		a.Spend += " at " + *s.LocationName
+	}
+	return a
+}
+
+func (p *Portal) showClaim(c echo.Context) error {
+	return p.claimPage(c, http.StatusOK, page.Blank(nil))
+}
+
+func (p *Portal) claimPage(c echo.Context, status int, form *page.Form) error {
+	f, err := p.front(c)
+	if err != nil {
+		return err
+	}
+	found, err := p.held(c, f)
+	if errors.Is(err, core.ErrNotFound) {
+		return p.expired(c, f)
+	}
+	if err != nil {
+		return err
+	}
+	i, err := p.invitation(c, f)
+	if err != nil {
+		return err
+	}
+	v := views.Claim{
+		Frame: p.frame(f, "Collect your points"), Amount: amount(f, found), FormKey: p.newFormKey(),
+		Phone: phone(form, f.Country), Name: name(form), Agreed: form.Field(agreedField, i.Text),
+		Privacy: address(i.PrivacyURL), Terms: fingerprint(i.Text),
+	}
+	v.Body = "wide"
+	v.Button = "Collect " + v.Amount.Value + " " + v.Amount.Unit
+	v.Phone.Help = "If you have a card, the points go straight to it."
+	v.Phone.Autofocus = status == http.StatusOK
+	v.Problem = form.Problem()
+	return render(c, status, views.ClaimPage(v))
+}
+
+// claim records the sale for the customer with that phone number.
+func (p *Portal) claim(c echo.Context) error {
+	f, err := p.front(c)
+	if err != nil {
+		return err
+	}
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	i, err := p.invitation(c, f)
+	if err != nil {
+		return err
+	}
+	by := page.OnceBy(p.visitor(c, f), c, form, func(walkin.Claimed) string { return claimedPath })
+	_, err = p.Walkins.Claim(c.Request().Context(), by, browser(c), details(form, f, i))
+	switch _, again := page.Repeated(by, err); {
+	case err == nil, again:
+		return c.Redirect(http.StatusSeeOther, claimedPath)
+	case errors.Is(err, walkin.ErrPIN):
+		return p.expired(c, f)
+	case form.Refused(worded(err)):
+		return p.claimPage(c, http.StatusUnprocessableEntity, form)
+	}
+	return err
+}
+
+// showClaimed says what this browser collected. Whoever types a number isn't known to be its
+// owner, so of an existing customer it says nothing else.
+func (p *Portal) showClaimed(c echo.Context) error {
+	f, err := p.front(c)
+	if err != nil {
+		return err
+	}
+	taker := browser(c)
+	if taker == "" {
+		return p.expired(c, f)
+	}
+	got, err := p.Walkins.LastClaim(c.Request().Context(), f.Tenant, taker)
+	if errors.Is(err, core.ErrNotFound) {
+		return p.expired(c, f)
+	}
+	if err != nil {
+		return err
+	}
+	v := views.Claimed{
+		Frame:  p.frame(f, "Collected"),
+		Amount: views.Amount{Value: "+" + page.Number(got.Award), Unit: page.UnitName(got.Award, got.Unit) + " collected"},
+		Thanks: "Thanks. See you soon.",
+	}
+	v.Body = "filled"
+	if got.New {
+		v.Thanks = "Thanks, " + got.Wallet.FirstName + ". See you soon."
+		v.Balance = page.Units(got.Wallet.Balance(got.Unit), got.Unit)
+		v.Progress = progressOf(*got.Wallet)
+		v.CardPath = "/card/" + got.CardToken
+	}
+	return render(c, http.StatusOK, views.ClaimedPage(v))
+}
