@@ -34,6 +34,7 @@
     show();
     keep();
     preview();
+    one(".ask [name=correct]")?.click(); // it asked about another amount
   }
 
   function press(key) {
@@ -185,7 +186,8 @@
     const receipt = one("[data-receipt]");
     if (receipt) store({});
     if (sale()) {
-      all(".plain :is(input, button)").forEach((field) => { field.disabled = true; });
+      all(".plain :is(input, button), button.plain").forEach((field) => { field.disabled = true; });
+      one("[data-cents]").disabled = false;
       restore();
       show();
       if (digits() !== "") preview();
@@ -362,6 +364,7 @@
       event.target.value = "";
       boxes();
     } else if (inField) one("[data-amount]")?.focus();
+    else if (one(".ask [name=correct]")) one(".ask [name=correct]").click();
     else if (one("[data-cancel]")) one("[data-cancel]").click();
     else if (one("[data-leave]")) removeCustomer();
     else if (sale()) setAmount("");

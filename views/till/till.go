@@ -79,6 +79,7 @@ type Type struct {
 type Side struct {
 	Problem  string // why the last step was refused
 	Phone    string // as it was typed
+	Focus    string // the field that was refused: "pin" or "phone"
 	Matches  []Match
 	Searched bool   // Matches are of Phone
 	AddPath  string // where a customer with this number is added

@@ -30,7 +30,7 @@ var (
 	errNoScan    = core.Refuse("", "Scan a code, or enter the 6 digits of the PIN.")
 	errNoVoucher = core.Refuse("", "No such voucher. Check the code and try again.")
 	errNoCard    = core.Refuse("", "This card’s link doesn’t work. Ask the customer to open their card again.")
-	errNoPhone   = core.Refuse("", "Enter a phone number, or its last 4 digits.")
+	errNoPhone   = core.Refuse("", "Enter a phone number or its last 4 digits.")
 )
 
 // askTake is what the QR code on a customer's card opens in a cashier's own camera. It takes
@@ -63,7 +63,11 @@ func (t *Till) take(c echo.Context) error {
 func (t *Till) taken(c echo.Context, d draft) error {
 	f, err := t.scanned(c, d.Value("scan"), d.Value("pin"))
 	if d.Refused(err) {
-		return t.notFound(c, d, err)
+		focus := "pin"
+		if d.Filled("scan") != nil {
+			focus = ""
+		}
+		return t.notFound(c, d, err, focus)
 	}
 	if err != nil {
 		return err
@@ -81,12 +85,12 @@ func (t *Till) taken(c echo.Context, d draft) error {
 }
 
 // notFound shows where a customer is found again, and why nobody was.
-func (t *Till) notFound(c echo.Context, d draft, refusal error) error {
+func (t *Till) notFound(c echo.Context, d draft, refusal error, focus string) error {
 	status := http.StatusUnprocessableEntity
 	if core.IsKind(refusal, core.KindThrottled) {
 		status = http.StatusTooManyRequests
 	}
-	return t.desk(c, status, d.without(), side{phone: d.Value("phone")})
+	return t.desk(c, status, d.without(), side{phone: d.Value("phone"), focus: focus})
 }
 
 // scanned finds out whose code or PIN it is.
@@ -174,9 +178,11 @@ func (t *Till) lookUp(c echo.Context, d draft) error {
 	if typed != "" {
 		list, err = t.Walkins.FindCustomers(c.Request().Context(), by, typed)
 	}
+	if core.IsKind(err, core.KindInvalid) {
+		err = errNoPhone
+	}
 	if d.Refused(err) {
-		d.Field("phone", "Phone")
-		return t.notFound(c, d, err)
+		return t.notFound(c, d, err, "phone")
 	}
 	if err != nil {
 		return err
@@ -249,7 +255,7 @@ func (t *Till) chosen(c echo.Context, d draft, problem string) error {
 func (t *Till) column(c echo.Context, d draft, s side, types []transaction.Type) (views.Side, error) {
 	by := page.Actor(c)
 	v := views.Side{
-		Problem: s.problem, Phone: s.phone, Searched: s.searched, Matches: s.matches, AddPath: s.addPath,
+		Problem: s.problem, Phone: s.phone, Focus: s.focus, Searched: s.searched, Matches: s.matches, AddPath: s.addPath,
 		Total: d.total(by.Tenant.Currency),
 	}
 	if s.wallet != nil {
@@ -258,7 +264,7 @@ func (t *Till) column(c echo.Context, d draft, s side, types []transaction.Type)
 		return v, nil
 	}
 	v.Ask = s.ask
-	if s.searched {
+	if s.searched || s.ask != nil {
 		return v, nil
 	}
 	served, err := t.Walkins.Recent(c.Request().Context(), by, here(c))

@@ -112,6 +112,7 @@ type side struct {
 	problem  string
 	wallet   *walkin.Wallet // nil: find one
 	phone    string
+	focus    string // the field that was refused
 	searched bool
 	matches  []views.Match
 	addPath  string

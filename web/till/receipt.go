@@ -52,7 +52,7 @@ func (t *Till) receipt(c echo.Context, status int, id core.ID, of receiptOf) err
 	if err != nil {
 		return err
 	}
-	v, err := t.receiptFor(c, sale.CustomerID, of)
+	v, err := t.receiptFor(c, sale.CustomerID, sale.RuleType, of)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (t *Till) undoOf(by core.Actor, sale transaction.Named) *views.Undo {
 }
 
 // receiptFor is a receipt with the customer and what they used.
-func (t *Till) receiptFor(c echo.Context, id core.ID, of receiptOf) (v views.Receipt, err error) {
+func (t *Till) receiptFor(c echo.Context, id core.ID, unit ledger.Unit, of receiptOf) (v views.Receipt, err error) {
 	by := page.Actor(c)
 	w, err := t.Walkins.Customer(c.Request().Context(), by, id)
 	if err != nil {
@@ -115,14 +115,14 @@ func (t *Till) receiptFor(c echo.Context, id core.ID, of receiptOf) (v views.Rec
 	if w.Erased {
 		v.Customer.Name = customerName(w.Customer)
 	}
-	v.Balances, v.Progress, v.Problem = balances(w.PointsBalance, w.StampsBalance), standing(w), of.problem
+	v.Balances, v.Progress, v.Problem = balances(w.PointsBalance, w.StampsBalance), standing(w, unit), of.problem
 	v.Used, err = t.used(c, id, of)
 	return v, err
 }
 
 // standing is the way to the next reward as it is now.
-func standing(w walkin.Wallet) *views.Progress {
-	return outcome{wallet: w, after: map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}}.progress()
+func standing(w walkin.Wallet, unit ledger.Unit) *views.Progress {
+	return outcome{wallet: w, award: page.Award{Unit: unit}, after: map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}}.progress()
 }
 
 // used are the rewards and vouchers of a sale. Those of others are left out.
@@ -169,7 +169,7 @@ func (t *Till) showRedeemed(c echo.Context) error {
 }
 
 func (t *Till) redeemed(c echo.Context, customer core.ID, redemptions, vouchers []core.ID) error {
-	v, err := t.receiptFor(c, customer, receiptOf{redemptions: redemptions, vouchers: vouchers})
+	v, err := t.receiptFor(c, customer, ledger.Points, receiptOf{redemptions: redemptions, vouchers: vouchers})
 	if err != nil {
 		return err
 	}

@@ -189,9 +189,10 @@ func (o outcome) earns() views.Earns {
 	return v
 }
 
-// progress is the way to the reward that the customer is closest to.
+// progress is the way to the next reward for what the sale earns, or else to the one that the
+// customer is closest to.
 func (o outcome) progress() *views.Progress {
-	next, missing, any := o.wallet.Next()
+	next, missing, any := o.next()
 	if !any {
 		return nil
 	}
@@ -211,6 +212,18 @@ func (o outcome) progress() *views.Progress {
 		v.Bar.Parts = append(v.Bar.Parts, ui.BarPart{Start: share(before), Length: share(after) - share(before), Tone: ui.Light})
 	}
 	return v
+}
+
+func (o outcome) next() (next walkin.Offered, missing int64, any bool) {
+	same := o.wallet
+	same.Rewards = slices.DeleteFunc(slices.Clone(same.Rewards), func(r walkin.Offered) bool {
+		unit, _ := r.Price()
+		return unit != o.award.Unit
+	})
+	if next, missing, any = same.Next(); any {
+		return next, missing, any
+	}
+	return o.wallet.Next()
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
