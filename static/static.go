@@ -152,6 +152,8 @@ func mediaType(name string) string {
 		return "image/svg+xml"
 	case ".woff2":
 		return "font/woff2"
+	case ".wasm":
+		return "application/wasm" // browsers compile it while it arrives under no other type
 	case "": // a licence
 		return "text/plain; charset=utf-8"
 	default:

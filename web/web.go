@@ -30,6 +30,7 @@ import (
 type Config struct {
 	Names   host.Names
 	Portal  http.Handler   // customers' own pages, on the hosts of tenants
+	Till    http.Handler   // the point of sale, there
 	Tenants http.Handler   // every other page there
 	API     http.Handler   // everything under /api/
 	Mailbox *mailbox.Pages // nil: mails are sent, or are not for this machine to read
@@ -73,6 +74,8 @@ func (c Config) byHost(base http.Handler) http.Handler {
 			base.ServeHTTP(w, r)
 		case slices.Contains(portal.Areas, area(r.URL.Path)):
 			c.Portal.ServeHTTP(w, r)
+		case area(r.URL.Path) == "till":
+			c.Till.ServeHTTP(w, r)
 		default:
 			c.Tenants.ServeHTTP(w, r)
 		}
@@ -161,7 +164,7 @@ func (c Config) traced(next http.Handler) http.Handler {
 
 // areas are the first parts of paths that are named in logs and figures; a stranger
 // can make up any number of others.
-var areas = append([]string{"admin", "api", "docs", "mail", "platform", "static", "problems", "healthz", "readyz"}, portal.Areas...)
+var areas = append([]string{"admin", "api", "docs", "mail", "platform", "static", "till", "problems", "healthz", "readyz"}, portal.Areas...)
 
 // area is the first part of a path.
 func area(path string) string {

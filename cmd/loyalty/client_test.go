@@ -195,8 +195,8 @@ type saleRecord struct {
 	ULID string `json:"ulid"`
 }
 
-// till is a shop's side of the API: a token, and what a sale is made of.
-type till struct {
+// apiTill is a shop's side of the API: a token, and what a sale is made of.
+type apiTill struct {
 	*server
 	t        *testing.T
 	token    string
@@ -205,24 +205,24 @@ type till struct {
 }
 
 // demoTill serves Anna Lindqvist, who comes to the demo most days and never goes.
-func (s *server) demoTill(t *testing.T) till {
+func (s *server) demoTill(t *testing.T) apiTill {
 	t.Helper()
 	found := s.expect(t, http.StatusOK, "GET", "/api/v1/customers?phone=%2B46701740605", s.token, "")
-	return till{s, t, s.token, decode[many[customerRecord]](t, found.body).Data[0].ULID, "1"}
+	return apiTill{s, t, s.token, decode[many[customerRecord]](t, found.body).Data[0].ULID, "1"}
 }
 
-func (s till) sale(reference string) string {
+func (s apiTill) sale(reference string) string {
 	return `{"customer_ulid":"` + s.customer + `","transaction_type_id":` + s.typeID +
 		`,"spend_amount_cents":1250,"external_reference":"` + reference + `"}`
 }
 
 // sell records a sale under an idempotency key.
-func (s till) sell(reference string) (answer, error) {
+func (s apiTill) sell(reference string) (answer, error) {
 	return s.call("POST", "/api/v1/transactions", s.token, s.sale(reference), "Idempotency-Key: "+reference)
 }
 
 // begin sends a sale and does not wait for its answer.
-func (s till) begin(reference string) <-chan answer {
+func (s apiTill) begin(reference string) <-chan answer {
 	answered := make(chan answer, 1)
 	go func() {
 		got, err := s.sell(reference)
@@ -234,7 +234,7 @@ func (s till) begin(reference string) <-chan answer {
 	return answered
 }
 
-func (s till) points() int64 {
+func (s apiTill) points() int64 {
 	s.t.Helper()
 	found := s.expect(s.t, http.StatusOK, "GET", "/api/v1/customers/"+s.customer, s.token, "")
 	return decode[single[customerRecord]](s.t, found.body).Data.Points

@@ -343,7 +343,7 @@ func TestVerifyAndPsql(t *testing.T) {
 	in := newInstallationOn(t, own, "LOYALTY_SANDBOX=1")
 	f := in.sandbox(t)
 	s := in.serve()
-	shop := till{s, t, f.Tenants[0].Tokens["all"], "", fmt.Sprint(f.Tenants[0].TransactionTypeID)}
+	shop := apiTill{s, t, f.Tenants[0].Tokens["all"], "", fmt.Sprint(f.Tenants[0].TransactionTypeID)}
 	made := s.expect(t, http.StatusCreated, "POST", "/api/v1/customers", shop.token, `{"first_name":"Elsa","last_name":"Berg","phone":"0701740699"}`)
 	shop.customer = decode[single[customerRecord]](t, made.body).Data.ULID
 	for _, reference := range []string{"one", "two"} {
@@ -397,7 +397,7 @@ func TestHangingStatement(t *testing.T) {
 	in := newInstallationOn(t, own, "LOYALTY_SANDBOX=1")
 	f := in.sandbox(t)
 	s := in.serve()
-	shop := till{s, t, f.Tenants[0].Tokens["all"], "", fmt.Sprint(f.Tenants[0].TransactionTypeID)}
+	shop := apiTill{s, t, f.Tenants[0].Tokens["all"], "", fmt.Sprint(f.Tenants[0].TransactionTypeID)}
 	made := s.expect(t, http.StatusCreated, "POST", "/api/v1/customers", shop.token, `{"first_name":"Elsa","last_name":"Berg","phone":"0701740699"}`)
 	shop.customer = decode[single[customerRecord]](t, made.body).Data.ULID
 

@@ -18,7 +18,7 @@ type logged struct {
 
 // checkLog has all sorts of requests made, and reads the log of the run: "the log has
 // one line with that id"; the token's secret, queries and what was sent are not in it.
-func checkLog(t *testing.T, shop till) {
+func checkLog(t *testing.T, shop apiTill) {
 	t.Helper()
 	s := shop.server
 	const needle, link, typed = "Zebrafinch", "01HZY0LINKTOKEN-SECRETPART", "Quetzalcoatl"

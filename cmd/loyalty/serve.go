@@ -28,6 +28,7 @@ import (
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/platform"
 	"example.com/loyalty/web/portal"
+	"example.com/loyalty/web/till"
 )
 
 // How long requests in flight get to finish after Ctrl-C, and how long one may take.
@@ -135,14 +136,18 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	address := host.ClientAddress(a.proxies)
 	slug := func(h string) string { slug, _ := a.names.Slug(h); return slug }
 	bySlug := func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, a.db, slug) }
+	kit := page.New(page.Config{
+		Sessions: session.NewStore(a.db),
+		Tenant:   bySlug,
+		Slug:     slug, Address: address, Now: a.db.Now, Log: a.log,
+	})
 	door := web.Config{
 		Names: a.names,
+		Till: till.New(kit, till.Services{
+			Walkins: a.walkins, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Locations: a.locations, Live: a.live,
+		}),
 		Tenants: admin.New(
-			page.New(page.Config{
-				Sessions: session.NewStore(a.db),
-				Tenant:   bySlug,
-				Slug:     slug, Address: address, Now: a.db.Now, Log: a.log,
-			}),
+			kit,
 			admin.Services{
 				Staff: a.staff, Sessions: a.sessions, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers, Imports: a.imports,
 				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons,

@@ -41,7 +41,7 @@ const pause = time.Second
 // is signalled once, since signals may have been missed.
 func (h *Hub) Run(ctx context.Context, d *db.DB) {
 	for ctx.Err() == nil {
-		err := db.Listen(ctx, d, channel, h.signalAll, h.signal)
+		err := db.Listen(ctx, d, channel, h.signalAll, h.Signal)
 		if ctx.Err() != nil {
 			return
 		}
@@ -95,7 +95,8 @@ func (h *Hub) Close() {
 	h.topics = map[string]map[chan struct{}]struct{}{}
 }
 
-func (h *Hub) signal(topic string) {
+// Signal signals a topic in this process.
+func (h *Hub) Signal(topic string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for signals := range h.topics[topic] {

@@ -29,13 +29,13 @@ func (s *Service) Join(ctx context.Context, by core.Actor, d Details) (Joined, e
 			return Joined{}, err
 		}
 		if !who.Created {
-			mailed, err := s.mailCard(ctx, tx, who.Customer, false)
+			mailed, err := s.mailCard(ctx, tx, by, who.Customer, false)
 			return Joined{Mailed: mailed}, err
 		}
 		if err := s.agree(tx, by, who.Customer, d, customer.FromJoin); err != nil {
 			return Joined{}, err
 		}
-		if _, err := s.mailCard(ctx, tx, who.Customer, true); err != nil {
+		if _, err := s.mailCard(ctx, tx, by, who.Customer, true); err != nil {
 			return Joined{}, err
 		}
 		token, err := s.CardToken(tx.Tenant, who.Customer)
@@ -60,38 +60,27 @@ func (s *Service) MailCard(ctx context.Context, by core.Actor, contact string) e
 		if err != nil {
 			return false, err
 		}
-		return s.mailCard(ctx, tx, c, false)
+		return s.mailCard(ctx, tx, by, c, false)
 	})
 	return err
 }
 
 // mailCard queues the mail with a card's link, unless the customer has no address.
-func (s *Service) mailCard(ctx context.Context, tx *db.Tx, c customer.Customer, isNew bool) (mailed bool, err error) {
+func (s *Service) mailCard(ctx context.Context, tx *db.Tx, by core.Actor, c customer.Customer, isNew bool) (mailed bool, err error) {
 	if c.Email == nil || c.Status != customer.Active {
 		return false, nil
 	}
 	if !s.letters.Take(c.ID.String()).Allowed {
 		return true, nil // it has been mailed, several times
 	}
-	business, err := db.One[sender](ctx, tx, senderSQL, nil)
-	if err != nil {
-		return false, err
-	}
 	token, err := s.CardToken(tx.Tenant, c)
 	if err != nil {
 		return false, err
 	}
 	return true, s.mails.Queue(ctx, tx, *c.Email, CardLetter{
-		BusinessName: business.Name, Slug: business.Slug, FirstName: c.FirstName, CardToken: token, New: isNew,
+		BusinessName: by.Tenant.Name, Slug: by.Tenant.Slug, FirstName: c.FirstName, CardToken: token, New: isNew,
 	})
 }
-
-type sender struct{ Name, Slug string }
-
-const senderSQL = `
-	select name, slug
-	from loyalty.tenant
-	where id = @tenant_id`
 
 const findByContactSQL = `
 	select ` + customerColumns + `

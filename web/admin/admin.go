@@ -6,7 +6,6 @@ package admin
 import (
 	"log/slog"
 	"net/http"
-	"net/url"
 	"path"
 	"time"
 
@@ -62,7 +61,7 @@ func New(kit *page.Kit, services Services) http.Handler {
 	e := echo.New()
 	e.HTTPErrorHandler = a.failed
 	e.Use(headers, page.Private, page.Compressed(), page.SameOrigin(), a.Session)
-	e.GET("/", func(c echo.Context) error { return c.Redirect(http.StatusSeeOther, "/admin") })
+	e.GET("/", func(c echo.Context) error { return c.Redirect(http.StatusSeeOther, firstPage(page.Actor(c).Role)) })
 	for _, r := range a.routes() {
 		e.Add(r.method, r.path, a.guarded(r))
 	}
@@ -105,30 +104,13 @@ func (a *Admin) guarded(r route) echo.HandlerFunc {
 		}
 		person := page.Person(c)
 		if person == nil {
-			return a.toSignIn(c)
+			return a.ToSignIn(c)
 		}
 		if err := person.Require(r.least); err != nil {
 			return err
 		}
 		return handle(c)
 	}
-}
-
-// toSignIn leads to the sign-in page and afterwards back to the page that was asked for,
-// or that asked. Whoever sent a form is told that nothing came of it.
-func (a *Admin) toSignIn(c echo.Context) error {
-	r, q := c.Request(), url.Values{}
-	to := r.URL.RequestURI()
-	if r.Method != http.MethodGet || page.IsFragment(c) {
-		to = back(c, "")
-	}
-	if to != "" {
-		q.Set("to", to)
-	}
-	if r.Method != http.MethodGet {
-		q.Set(unsent, "1")
-	}
-	return a.Redirect(c, (&url.URL{Path: signInPath, RawQuery: q.Encode()}).String())
 }
 
 // failed answers an error with a page that says so in words, and leads back.
@@ -180,7 +162,7 @@ var assets = views.Assets{
 	Icon:         static.Path("img/icon.svg"),
 	Font:         static.Path("vendor/inter/inter-latin.woff2"),
 	Stylesheets:  []string{static.Path("vendor/tabler/tabler.css"), static.Path("css/panel.css")},
-	Look:         lookPath,
+	Look:         page.LookPath,
 	Theme:        static.Path("js/theme.js"),
 	Scripts:      []string{static.Path("vendor/htmx/htmx.js"), static.Path("js/panel.js")},
 	ChartStyle:   static.Path("vendor/uplot/uplot.css"),

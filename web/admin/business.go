@@ -31,7 +31,7 @@ func (a *Admin) businessRoutes() []route {
 		{method: post, path: businessPath, least: core.Owner, handle: a.editBusiness, slow: true},
 		{method: post, path: businessPath + "/joining", least: core.Owner, handle: a.editJoining},
 		{method: post, path: businessPath + "/look", least: core.Owner, handle: a.editLook, slow: true},
-		{method: get, path: lookPath, handle: a.look},
+		{method: get, path: page.LookPath, handle: a.look},
 		{method: get, path: "/admin/logo/:hash", handle: a.logo},
 	}
 }
@@ -240,15 +240,10 @@ func (a *Admin) editLook(c echo.Context) error {
 		return err
 	}
 	// Another address than before: this browser sees the new look at once.
-	a.Keep(c, lookKey, strconv.FormatInt(a.Now().UnixMilli(), 36))
+	a.LookChanged(c, strconv.FormatInt(a.Now().UnixMilli(), 36))
 	a.Flash(c, ui.Done, "The look is saved.")
 	return a.Redirect(c, businessPath)
 }
-
-const (
-	lookPath = "/admin/look.css"
-	lookKey  = "look" // what the session keeps of it
-)
 
 // look is the business's own colour and logo, for everybody. Browsers keep it for a while,
 // so that pages make no request more.

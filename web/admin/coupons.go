@@ -390,7 +390,7 @@ func (a *Admin) switchCoupon(c echo.Context) error {
 	} else {
 		a.Flash(c, ui.Done, "“"+switched.Name+"” is inactive: none of its vouchers can be redeemed until it is active again.")
 	}
-	return a.Redirect(c, back(c, couponPath(id)))
+	return a.Redirect(c, page.Back(c, couponPath(id)))
 }
 
 // showCoupon makes four round trips for the page: the session, the coupon, and, where there

@@ -17,12 +17,10 @@ import (
 )
 
 const (
-	signInPath = "/admin/sign-in"
+	signInPath = page.SignInPath
 	codePath   = signInPath + "/code"
 
 	revokeTokens = "revoke_tokens" // the checkbox of a reset
-
-	unsent = "unsent" // in the query of the sign-in: a form was sent by somebody who was no longer signed in
 )
 
 func (a *Admin) doorRoutes() []route {
@@ -50,7 +48,7 @@ func (a *Admin) visitor(c echo.Context) (staff.Visitor, error) {
 
 func (a *Admin) showSignIn(c echo.Context) error {
 	if page.Person(c) != nil {
-		return a.Redirect(c, inside(c.QueryParam("to")))
+		return a.Redirect(c, wanted(c.QueryParam("to"), page.Actor(c).Role))
 	}
 	return a.signInForm(c, http.StatusOK, page.Blank(map[string]string{"to": c.QueryParam("to")}))
 }
@@ -65,7 +63,7 @@ func (a *Admin) signInForm(c echo.Context, status int, form *page.Form) error {
 		Email: form.Field("email", "E-mail"), Password: form.Field("password", "Password"),
 	}
 	v.Problem = form.Problem()
-	if c.QueryParam(unsent) != "" && v.Problem.None() {
+	if c.QueryParam(page.Unsent) != "" && v.Problem.None() {
 		v.Flashes = append(v.Flashes, ui.Flash{Kind: ui.Warning, Message: "You are no longer signed in, so what you sent was not done. Sign in and send it again."})
 	}
 	v.Email.Type, v.Email.Autocomplete, v.Email.Autofocus = "email", "username", v.Email.Value == ""
@@ -111,7 +109,24 @@ func (a *Admin) enter(c echo.Context, in staff.SignedIn, to string) error {
 	if err := a.SignIn(c, in.Proof); err != nil {
 		return err
 	}
-	return a.Redirect(c, inside(to))
+	return a.Redirect(c, wanted(to, in.Role))
+}
+
+// firstPage is where people begin: cashiers at the point of sale, everybody else at the
+// dashboard.
+func firstPage(role core.Role) string {
+	if role == core.Cashier {
+		return page.TillPath
+	}
+	return page.PanelPath
+}
+
+// wanted is the page that a person was on their way to, or their first one.
+func wanted(to string, role core.Role) string {
+	if to = page.Inside(to); to == page.PanelPath {
+		return firstPage(role)
+	}
+	return to
 }
 
 // The proof of a password waits in the session for the code that must follow.

@@ -2,8 +2,6 @@ package admin
 
 import (
 	"net/http"
-	"net/url"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -27,6 +25,7 @@ var navigation = []struct {
 	entries []entry
 }{
 	{"", []entry{
+		{"Point of sale", page.TillPath, "cash-register", core.Cashier},
 		{"Dashboard", "/admin", "layout-dashboard", core.Manager},
 		{"Customers", "/admin/customers", "users", core.Cashier},
 		{"Transactions", "/admin/transactions", "receipt", core.Cashier},
@@ -57,9 +56,9 @@ func (a *Admin) frame(c echo.Context, title, section string, crumbs ...ui.Crumb)
 	f := views.Frame{
 		Title: title, Crumbs: crumbs, Business: who.Tenant.Name,
 		Person: views.Person{Name: who.Name, Role: roleNames[who.Role]},
-		Theme:  theme(c), Assets: assets, Flashes: a.Flashes(c),
+		Theme:  page.Theme(c), Assets: assets, Flashes: a.Flashes(c),
 	}
-	f.Assets.Look = page.WithQuery(lookPath, "v", a.Kept(c, lookKey))
+	f.Assets.Look = a.Look(c)
 	for _, group := range navigation {
 		g := views.NavGroup{Title: group.title}
 		for _, e := range group.entries {
@@ -76,41 +75,15 @@ func (a *Admin) frame(c echo.Context, title, section string, crumbs ...ui.Crumb)
 
 // door is the frame of a page for strangers.
 func (a *Admin) door(c echo.Context, title, business string) views.Door {
-	return views.Door{Title: title, Business: business, Theme: theme(c), Assets: assets, Flashes: a.Flashes(c)}
-}
-
-// theme is what was chosen, or "" for the device's.
-func theme(c echo.Context) string {
-	if cookie, err := c.Cookie("theme"); err == nil && (cookie.Value == "dark" || cookie.Value == "light") {
-		return cookie.Value
-	}
-	return ""
+	return views.Door{Title: title, Business: business, Theme: page.Theme(c), Assets: assets, Flashes: a.Flashes(c)}
 }
 
 // switchTheme turns light and dark around, for those without scripts.
 func (a *Admin) switchTheme(c echo.Context) error {
 	next := "dark"
-	if theme(c) == "dark" {
+	if page.Theme(c) == "dark" {
 		next = "light"
 	}
 	c.SetCookie(&http.Cookie{Name: "theme", Value: next, Path: "/", MaxAge: 365 * 24 * 3600, Secure: true, SameSite: http.SameSiteLaxMode})
-	return a.Redirect(c, back(c, "/admin"))
-}
-
-// back is the page of ours that a request came from.
-func back(c echo.Context, otherwise string) string {
-	from, err := url.Parse(c.Request().Referer())
-	if err != nil || from.Host != c.Request().Host || !strings.HasPrefix(from.Path, "/admin") {
-		return otherwise
-	}
-	return from.RequestURI()
-}
-
-// inside is a path of the panel, for links that come from outside: never another site.
-func inside(to string) string {
-	u, err := url.Parse(to)
-	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(u.Path, "/admin") || strings.HasPrefix(to, "//") || strings.Contains(to, "\\") {
-		return "/admin"
-	}
-	return to
+	return a.Redirect(c, page.Back(c, page.PanelPath))
 }

@@ -248,7 +248,7 @@ func (a *Admin) fulfilRedemption(c echo.Context) error {
 		return a.Redirect(c, row.Path)
 	}
 	a.Flash(c, ui.Done, "“"+row.Reward+"” is handed over to "+row.Customer+".")
-	return a.Redirect(c, back(c, row.Path))
+	return a.Redirect(c, page.Back(c, row.Path))
 }
 
 func (a *Admin) askVoidRedemption(c echo.Context) error {

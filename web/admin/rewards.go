@@ -244,7 +244,7 @@ func (a *Admin) switchReward(c echo.Context) error {
 	} else {
 		a.Flash(c, ui.Done, "“"+r.Name+"” can no longer be redeemed. What was redeemed already can still be handed over.")
 	}
-	return a.Redirect(c, back(c, rewardPath(id)))
+	return a.Redirect(c, page.Back(c, rewardPath(id)))
 }
 
 func (a *Admin) showReward(c echo.Context) error {

@@ -9,7 +9,6 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/transaction"
 	views "example.com/loyalty/views/admin"
@@ -152,12 +151,7 @@ func earned(t transaction.Transaction) string {
 }
 
 // amount writes so many points or stamps.
-func amount(n int64, unit transaction.RuleType) string {
-	if unit == "stamps" {
-		return page.Count(n, "stamp", "stamps")
-	}
-	return page.Count(n, "point", "points")
-}
+func amount(n int64, unit transaction.RuleType) string { return page.Units(n, unit) }
 
 // showTransaction makes two round trips: the session, and the sale with all its names.
 func (a *Admin) showTransaction(c echo.Context) error {
@@ -447,28 +441,15 @@ func (a *Admin) previewTransaction(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		v = earns(t, *spend, by.Tenant.Currency)
+		v = earns(page.AwardOf(t, *spend, by.Tenant.Currency))
 	}
 	return a.Render(c, http.StatusOK, views.TransactionPreview(spendField(q, by.Tenant.Currency), v), nil)
 }
 
-// earnsTooMuch says that a sale would earn more than one award may be.
-func earnsTooMuch(unit transaction.RuleType) views.Earns {
-	return views.Earns{Note: "One sale can earn at most " + amount(ledger.MaxAward, unit) + "."}
-}
-
-// earns says what a sale of a type would earn, and why nothing where it would not.
-func earns(t transaction.Type, spend int64, currency string) views.Earns {
-	award, err := t.Award(spend)
-	if err != nil {
-		return earnsTooMuch(t.RuleType)
+// earns says what a sale would earn, and why nothing where it would not.
+func earns(a page.Award) views.Earns {
+	if a.Over {
+		return views.Earns{Note: a.Note}
 	}
-	v := views.Earns{Text: amount(award, t.RuleType)}
-	if award == 0 && spend < t.MinSpendCents {
-		v.Note = "(from " + page.Money(t.MinSpendCents, currency) + " on)"
-	}
-	if t.MaxAward != nil && award == *t.MaxAward {
-		v.Note = "(the most that one sale earns)"
-	}
-	return v
+	return views.Earns{Text: page.Units(a.Amount, a.Unit), Note: a.Note}
 }

@@ -157,7 +157,7 @@ func (a *Admin) earnsBy(c echo.Context, form *page.Form) views.Earns {
 	n := newTypeOf(draft, currency)
 	award, unit, err := n.Preview(cents)
 	if err != nil && unit != "" {
-		return earnsTooMuch(unit)
+		return earns(page.TooMuch(unit))
 	}
 	if err != nil {
 		return views.Earns{Note: "The rule is not complete yet."}

@@ -105,6 +105,9 @@ func Amount(cents int64, code string) string {
 	return sign + tenderOf(code).decimal(cents, false)
 }
 
+// Decimal writes an amount without its currency: 1,234.50.
+func Decimal(cents int64, code string) string { return tenderOf(code).decimal(cents, true) }
+
 // decimal writes an amount without its sign.
 func (t tender) decimal(cents int64, group bool) string {
 	digits := strings.TrimPrefix(strconv.FormatInt(cents, 10), "-")

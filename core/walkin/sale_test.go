@@ -1,0 +1,172 @@
+package walkin_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/walkin"
+)
+
+// reward adds a reward for so many points; of an unlimited one stock is nil.
+func (s shop) reward(t *testing.T, name string, points int64, stock *int64) core.ID {
+	t.Helper()
+	r, err := reward.NewService(s.db).Add(t.Context(), s.owner, reward.New{Name: &name, PointsCost: &points, Stock: stock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.ID
+}
+
+// voucher sends a coupon with that benefit to a customer.
+func (s shop) voucher(t *testing.T, c customer.Customer, benefit coupon.BenefitType, value *int64, rewardID *string) core.ID {
+	t.Helper()
+	jobs, err := job.New(s.db, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	coupons := coupon.NewService(s.db, jobs, dbtest.Mails(s.db, jobs), dbtest.Links(), slog.New(slog.DiscardHandler))
+	made, err := coupons.Add(t.Context(), s.owner, coupon.New{
+		Name: new("Welcome back"), BenefitType: new(string(benefit)), BenefitValue: value, BenefitRewardID: rewardID,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, err := coupons.Send(t.Context(), s.owner, made.ID, coupon.Send{
+		Segment: coupon.Manual, Customers: []string{c.ID.String()}, FormKey: core.NewID(s.db.Now()).String(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := coupons.Evaluate(t.Context(), s.owner, sent.ID); err != nil {
+		t.Fatal(err)
+	}
+	l, err := coupons.ListByCustomer(t.Context(), s.owner, c.ID, core.Page{Size: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l.Items[0].ID
+}
+
+// to is a sale to a customer who was looked up.
+func (s shop) to(c customer.Customer, cents int64) walkin.Sale {
+	return walkin.Sale{New: transaction.New{CustomerID: new(c.ID.String()), TransactionTypeID: &s.kind.ID, SpendAmountCents: &cents}}
+}
+
+// At the till, rewards and vouchers are used together with the sale; what is handed over is
+// fulfilled in one go. What the wallet showed before is gone from it afterwards.
+func TestASaleWithRewardsAndVouchers(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	c := s.customer(t)
+	if _, err := s.Complete(t.Context(), s.by, "till", s.to(c, 100_00)); err != nil {
+		t.Fatal(err)
+	}
+	coffee, cake := s.reward(t, "Filter coffee", 80, nil), s.reward(t, "Birthday cake", 500, new(int64(1)))
+	off, slice := s.voucher(t, c, coupon.Amount, new(int64(500)), nil), s.voucher(t, c, coupon.Reward, nil, new(cake.String()))
+	w, err := s.Customer(t.Context(), s.by, c.ID)
+	if err != nil || len(w.Rewards) != 2 || !w.Rewards[0].Affordable || w.Rewards[1].Affordable || len(w.Vouchers) != 2 {
+		t.Fatalf("%+v, %v", w, err)
+	}
+	if next, missing, ok := w.Next(); !ok || next.Name != "Birthday cake" || missing != 400 {
+		t.Errorf("next is %+v, %d missing", next, missing)
+	}
+	sale := s.to(c, 24_50)
+	sale.Rewards, sale.Vouchers = []core.ID{coffee}, []core.ID{off, slice}
+	receipt, err := s.Complete(t.Context(), s.by, "till", sale)
+	if err != nil || receipt.Sale == nil || len(receipt.Redemptions) != 1 || len(receipt.Vouchers) != 2 {
+		t.Fatalf("%+v, %v", receipt, err)
+	}
+	if got := s.points(t, c.ID); got != 100-80+24 {
+		t.Errorf("%d points, want 44", got)
+	}
+	if n := s.count(t, "redemption where status = 'fulfilled'"); n != 2 {
+		t.Errorf("%d fulfilled redemptions, want the coffee and the cake", n)
+	}
+	if w, err = s.Customer(t.Context(), s.by, c.ID); err != nil || len(w.Vouchers) != 0 || len(w.Rewards) != 1 {
+		t.Errorf("afterwards %+v, %v", w, err)
+	}
+}
+
+// All of it happens, or none: a reward that can't be afforded records no sale, redeems no
+// voucher and leaves the PIN to be completed.
+func TestARefusedRewardLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	c := s.customer(t)
+	dear := s.reward(t, "Espresso machine", 5000, nil)
+	v := s.voucher(t, c, coupon.Points, new(int64(5)), nil)
+	held := s.take(t, "till", s.card(t, c))
+	sale := s.sale(held.PIN, 24_50)
+	sale.Rewards, sale.Vouchers = []core.ID{dear}, []core.ID{v}
+	if _, err := s.Complete(t.Context(), s.by, "till", sale); !errors.Is(err, ledger.ErrInsufficientPoints) {
+		t.Fatalf("refused with %v", err)
+	}
+	if s.points(t, c.ID) != 0 || s.count(t, "transaction where true") != 0 || s.count(t, "voucher where status = 'redeemed'") != 0 {
+		t.Error("something was left behind")
+	}
+	sale.Rewards = nil
+	if _, err := s.Complete(t.Context(), s.by, "till", sale); err != nil || s.points(t, c.ID) != 29 {
+		t.Errorf("corrected: %v, %d points", err, s.points(t, c.ID))
+	}
+}
+
+// Rewards alone need no amount. A sale of nothing is refused, and so is another customer's
+// voucher.
+func TestRedeemingWithoutASale(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	a, b := s.customer(t), s.customer(t)
+	if _, err := s.Complete(t.Context(), s.by, "till", s.to(a, 100_00)); err != nil {
+		t.Fatal(err)
+	}
+	coffee := s.reward(t, "Filter coffee", 80, nil)
+	only := walkin.Sale{New: transaction.New{CustomerID: new(a.ID.String())}, Rewards: []core.ID{coffee}}
+	receipt, err := s.Complete(t.Context(), s.by, "till", only)
+	if err != nil || receipt.Sale != nil || s.points(t, a.ID) != 20 {
+		t.Errorf("%+v, %v", receipt, err)
+	}
+	only.Rewards = nil
+	if _, err := s.Complete(t.Context(), s.by, "till", only); !core.IsKind(err, core.KindInvalid) {
+		t.Errorf("nothing at all: %v", err)
+	}
+	theirs := s.to(a, 100)
+	theirs.Vouchers = []core.ID{s.voucher(t, b, coupon.Points, new(int64(5)), nil)}
+	if _, err := s.Complete(t.Context(), s.by, "till", theirs); !core.IsKind(err, core.KindInvalid) || s.points(t, b.ID) != 0 {
+		t.Errorf("another customer's voucher: %v", err)
+	}
+}
+
+// Forty tills hand over the same rewards and vouchers in every order: nothing is spent twice
+// and none of them waits forever.
+func TestTillsThatUseTheSameRewards(t *testing.T) {
+	t.Parallel()
+	s := shopOf(t, dbtest.OwnDB(t))
+	rewards := []core.ID{s.reward(t, "A", 10, new(int64(1000))), s.reward(t, "B", 10, new(int64(1000)))}
+	buyers := make([]customer.Customer, 40)
+	for i := range buyers {
+		buyers[i] = s.customer(t)
+		if _, err := s.Complete(t.Context(), s.by, "till", s.to(buyers[i], 25_00)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	won := dbtest.Race(t, s.db, "select from loyalty.reward where id = $1 for update", rewards[0], 80, func(i int) error {
+		sale := s.to(buyers[i/2], 1_00)
+		sale.Rewards = []core.ID{rewards[i%2], rewards[(i+1)%2]}
+		_, err := s.Complete(t.Context(), s.by, fmt.Sprint("till ", i), sale)
+		return err
+	}, ledger.ErrInsufficientPoints)
+	if won != 40 { // 25 points pay for two rewards once
+		t.Errorf("%d sales with both rewards, want 40", won)
+	}
+	clean(t, s)
+}

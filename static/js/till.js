@@ -1,0 +1,479 @@
+// The point of sale without page loads: the keypad, keys and hand-held scanners wherever the
+// focus is, and parts of the page replaced by what the server answers. Without this script the
+// same form works with ordinary fields and buttons.
+(() => {
+  "use strict";
+
+  const one = (selector, root = document) => root.querySelector(selector);
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const sale = () => one("#sale");
+  const dialog = one("#scanner");
+
+  const maxDigits = 12;
+  const fastKeys = 40; // ms between two keys of a scanner; people are slower
+  const shortestScan = 6;
+
+  // --- The amount: it fills from the right, in the currency's smallest unit.
+
+  const digits = () => one("[data-cents]")?.value ?? "";
+
+  function decimal(cents, decimals) {
+    const padded = cents.padStart(decimals + 1, "0");
+    const cut = padded.length - decimals;
+    const whole = padded.slice(0, cut).replace(/\B(?=(\d{3})+$)/g, ",");
+    return decimals ? `${whole}.${padded.slice(cut)}` : whole;
+  }
+
+  const written = () => decimal(digits(), Number(sale().dataset.decimals));
+
+  function setAmount(cents) {
+    const field = one("[data-cents]");
+    if (!field) return;
+    field.value = cents.replace(/^0+(?=\d)/, "").slice(0, maxDigits);
+    all(".pad .wrong").forEach((words) => words.remove());
+    show();
+    keep();
+    preview();
+    one(".ask [name=correct]")?.click(); // it asked about another amount
+  }
+
+  function press(key) {
+    const now = digits();
+    if (key === "back") setAmount(now.slice(0, -1));
+    else if (now.length + key.length <= maxDigits) setAmount(now + key);
+  }
+
+  // show brings everything on the page that depends on the amount and the ticks up to date.
+  function show() {
+    if (!sale()) return;
+    const cents = digits();
+    const amount = one("#amount");
+    one("[data-digits]").textContent = written();
+    amount.classList.toggle("amount-none", cents === "");
+    amount.toggleAttribute("data-long", cents.length > 8);
+    const total = cents === "" ? "" : `${sale().dataset.symbol}\u00a0${written()}`;
+    all("[data-total]").forEach((part) => { part.textContent = total; });
+    const letScan = one("[data-let]");
+    if (letScan) letScan.disabled = Number(cents) === 0;
+    afford();
+    const record = one("[data-record]");
+    if (record) {
+      const used = all(".uses :checked").length;
+      record.disabled = cents === "" && used === 0;
+      one("[data-record-words]").textContent = cents === "" && used > 0 ? "Redeem" : "Record sale";
+    }
+  }
+
+  // afford leaves only what the balance pays for after what is ticked already.
+  function afford() {
+    const side = one("#side");
+    for (const unit of ["points", "stamps"]) {
+      const boxes = all(`.uses [data-${unit}]`).filter((box) => Number(box.dataset[unit]) > 0);
+      const left = boxes.reduce((sum, box) => sum - (box.checked ? Number(box.dataset[unit]) : 0), Number(side?.dataset[unit]));
+      boxes.forEach((box) => { box.disabled = !box.checked && Number(box.dataset[unit]) > left; });
+    }
+  }
+
+  // --- What is kept across a reload: the amount, and the form's key while a confirmed sale has
+  // got no answer, so that confirming it again records one sale.
+
+  const storeName = "till";
+  const stored = () => {
+    try {
+      return JSON.parse(sessionStorage.getItem(storeName)) ?? {};
+    } catch {
+      return {};
+    }
+  };
+  const store = (value) => {
+    try {
+      sessionStorage.setItem(storeName, JSON.stringify(value));
+    } catch { /* storage is off: a reload loses the amount */ }
+  };
+  function keep() {
+    store({ ...stored(), cents: digits(), type: one("[name=transaction_type_id]:checked")?.value });
+  }
+  function restore() {
+    const was = stored();
+    const key = one("#sale [name=form_key]");
+    if (was.key && key) key.value = was.key;
+    if (digits() !== "" || !was.cents) return;
+    one("[data-cents]").value = was.cents;
+    const type = one(`[name=transaction_type_id][value="${CSS.escape(was.type ?? "")}"]`);
+    if (type) type.checked = true;
+  }
+
+  // --- Requests.
+
+  let busy = false;
+  const offlineBar = one("#offline");
+  function offline(words) {
+    offlineBar.hidden = !words;
+    if (words) one("[data-words]", offlineBar).textContent = words;
+  }
+  const isOffline = "You’re offline. The amount is kept.";
+  const noAnswer = "No answer from the server. The amount is kept: try again.";
+
+  let toastTimer;
+  function toast(words) {
+    const box = one("#trouble");
+    box.textContent = words;
+    box.hidden = false;
+    clearTimeout(toastTimer);
+    toastTimer = setTimeout(() => { box.hidden = true; }, 8000);
+  }
+
+  // ask requests a part of the page; null: there was no answer to show.
+  async function ask(path, body) {
+    let answer;
+    try {
+      answer = await fetch(path, {
+        method: body ? "POST" : "GET", body, headers: { "Hx-Request": "true" }, credentials: "same-origin", cache: "no-store",
+        signal: AbortSignal.timeout(20000),
+      });
+      answer.text_ = await answer.text();
+    } catch {
+      offline(navigator.onLine ? noAnswer : isOffline);
+      return null;
+    }
+    offline("");
+    return answer;
+  }
+
+  // send sends a form's data and puts the answer in its place.
+  async function send(path, body) {
+    if (busy) return false;
+    busy = true;
+    const main = one("#till");
+    main.dataset.busy = "";
+    const answer = await ask(path, body);
+    busy = false;
+    delete main.dataset.busy;
+    if (!answer) return false;
+    const elsewhere = answer.headers.get("Hx-Redirect");
+    if (elsewhere) {
+      if (/^\/till\/(receipts|redeemed|customers)\//.test(elsewhere)) return send(elsewhere);
+      location.assign(elsewhere);
+      return false;
+    }
+    if ((answer.headers.get("Content-Type") ?? "").startsWith("text/html") && (answer.ok || answer.status === 422 || answer.status === 429)) {
+      place(answer.text_);
+      return true;
+    }
+    if (answer.status !== 204) toast(answer.text_ && answer.status < 500 ? answer.text_ : "Something went wrong on our side. Try again in a moment.");
+    return false;
+  }
+
+  const encoded = (data) => new URLSearchParams([...data].filter(([, value]) => typeof value === "string"));
+
+  // place replaces the elements of the page that have the ids of the answer's.
+  function place(html) {
+    const content = document.createElement("template");
+    content.innerHTML = html;
+    const arrived = [];
+    [...content.content.children].forEach((part) => {
+      const old = part.id && document.getElementById(part.id);
+      if (!old) return;
+      old.replaceWith(part);
+      arrived.push(part);
+    });
+    window.htmx?.process?.(document.body);
+    arrive(arrived);
+  }
+
+  // arrive readies the page, or new parts of it.
+  function arrive(parts) {
+    const receipt = one("[data-receipt]");
+    if (receipt) store({});
+    if (sale()) {
+      all(".plain :is(input, button), button.plain").forEach((field) => { field.disabled = true; });
+      one("[data-cents]").disabled = false;
+      restore();
+      show();
+      if (digits() !== "") preview();
+    }
+    countdown();
+    ready();
+    const focus = parts.map((part) => (part.matches("[data-focus]") ? part : one("[data-focus]", part))).find(Boolean)
+      ?? (parts.length ? one("[data-problem]") : null) ?? one("[data-amount]") ?? one("[data-next]");
+    if (parts.length > 0 && !parts.some((part) => part.id === "earns" || part.id === "place")) {
+      focus?.focus({ preventScroll: !focus.matches("[data-problem]") });
+      say();
+    } else if (parts.length === 0) {
+      focus?.focus({ preventScroll: true });
+    }
+  }
+
+  // say tells screen readers which customer is on the page now.
+  function say() {
+    const name = one("[data-who]");
+    one("#said").textContent = name ? `${name.textContent}, ${one(".balances")?.textContent.trim() ?? ""}` : "";
+  }
+
+  // --- What the sale earns, while the amount is entered.
+
+  let previewTimer;
+  let previews = 0;
+  function preview() {
+    clearTimeout(previewTimer);
+    if (!one("#earns")) return;
+    const turn = ++previews;
+    previewTimer = setTimeout(async () => {
+      if (!sale()) return;
+      const data = new FormData(sale());
+      const wanted = ["spend_amount_cents", "transaction_type_id", "customer_ulid", "rewards", "vouchers"];
+      const query = new URLSearchParams([...data].filter(([name]) => wanted.includes(name)));
+      const answer = await ask(`/till/earns?${query}`);
+      if (turn === previews && answer?.ok && one("#earns")) place(answer.text_);
+    }, 100);
+  }
+
+  // --- Steps of the sale.
+
+  async function submit(button) {
+    const form = sale();
+    if (!form || busy) return;
+    const data = new FormData(form, button?.name ? button : null);
+    data.delete("enter");
+    const path = button?.getAttribute("formaction") ?? form.getAttribute("action");
+    const records = path === form.getAttribute("action");
+    if (records) {
+      const key = data.get("form_key");
+      keep();
+      store({ ...stored(), key });
+      const done = await send(path, encoded(data));
+      if (done && sale()) { // refused, or asked about: nothing was recorded
+        const { key: _, ...rest } = stored();
+        store(rest);
+      }
+      return;
+    }
+    await send(path, encoded(data));
+  }
+
+  async function next() {
+    store({});
+    await send("/till");
+  }
+
+  async function scanned(text) {
+    if (dialog.open) dialog.close();
+    if (!sale()) {
+      await next();
+      if (!sale()) return;
+    }
+    const data = new FormData(sale());
+    ["pin", "phone", "pin_ulid", "customer_ulid", "enter", "rewards", "vouchers"].forEach((name) => data.delete(name));
+    data.set("scan", text.trim());
+    await send("/till/take", encoded(data));
+  }
+
+  const removeCustomer = () => one("[data-leave]")?.click();
+
+  // --- The PIN: six boxes drawn over one field.
+
+  function boxes() {
+    const field = one("[data-pin-field]");
+    if (!field) return;
+    field.value = field.value.replace(/\D/g, "").slice(0, 6);
+    all("[data-boxes] > span").forEach((box, i) => {
+      box.textContent = field.value[i] ?? "";
+      box.toggleAttribute("data-next", i === Math.min(field.value.length, 5));
+    });
+  }
+
+  function pinTyped() {
+    boxes();
+    const field = one("[data-pin-field]");
+    if (field.value.length < 6) return;
+    const go = () => {
+      if (field.isConnected && field.value.length === 6) submit(field.closest(".row").querySelector("button"));
+    };
+    // So fast that it may be a scanner in the middle of a longer code.
+    if (burst.text.length >= shortestScan) setTimeout(go, 150);
+    else go();
+  }
+
+  // --- Keys.
+
+  // A hand-held scanner types what it reads, faster than people do, and presses Enter. What it
+  // typed on the way is put back.
+  let burst = { text: "", last: -Infinity, undo() {} };
+  function snapshot(target) {
+    const cents = digits();
+    const field = target instanceof HTMLInputElement && target.type !== "radio" && target.type !== "checkbox" ? target : null;
+    const value = field?.value;
+    return () => {
+      if (digits() !== cents) setAmount(cents);
+      if (field && field.value !== value) {
+        field.value = value;
+        boxes();
+      }
+    };
+  }
+
+  function ofScanner(event) {
+    const { key, timeStamp } = event;
+    if (key.length === 1) {
+      if (timeStamp - burst.last > fastKeys) burst = { text: "", last: 0, undo: snapshot(event.target) };
+      burst.text += key;
+      burst.last = timeStamp;
+      return false;
+    }
+    if (key === "Shift" || key === "CapsLock") return false;
+    const { text, last, undo } = burst;
+    burst = { text: "", last: -Infinity, undo() {} };
+    if (key !== "Enter" || text.length < shortestScan || timeStamp - last > 100) return false;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    undo();
+    scanned(text);
+    return true;
+  }
+
+  const isField = (element) => element instanceof Element && element.matches("input:not([type=radio], [type=checkbox]), textarea, select");
+
+  document.addEventListener("keydown", (event) => {
+    if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (ofScanner(event) || dialog.open) return;
+    const { key, target } = event;
+    const inField = isField(target);
+    const inBurst = burst.text.length > 1;
+    if (key === "Escape") escape(event, inField);
+    else if (key === "Enter") enter(event, inField);
+    else if (inField) return;
+    else if (/^[0-9]$/.test(key) && sale()) {
+      event.preventDefault();
+      press(key);
+    } else if (key === "Backspace" && sale()) {
+      event.preventDefault();
+      press("back");
+    } else if (key === "Delete" && sale()) setAmount("");
+    else if (key === "/" && !inBurst && one("[data-phone]")) {
+      event.preventDefault();
+      one("[data-phone]").focus();
+    }
+  }, true);
+
+  function escape(event, inField) {
+    const menu = one("details.menu[open]");
+    if (menu) {
+      menu.open = false;
+      one("summary", menu).focus();
+    } else if (inField && event.target.value) {
+      event.target.value = "";
+      boxes();
+    } else if (inField) one("[data-amount]")?.focus();
+    else if (one(".ask [name=correct]")) one(".ask [name=correct]").click();
+    else if (one("[data-cancel]")) one("[data-cancel]").click();
+    else if (one("[data-leave]")) removeCustomer();
+    else if (sale()) setAmount("");
+    else return;
+    event.preventDefault();
+  }
+
+  function enter(event, inField) {
+    const { target } = event;
+    if (target instanceof Element && target.closest("button, a, summary")) return; // it has one of its own
+    if (event.repeat) {
+      event.preventDefault(); // a key held down records nothing
+      return;
+    }
+    const button = inField ? target.closest(".row")?.querySelector("button") : null;
+    const record = one("[data-record]");
+    event.preventDefault();
+    if (button) submit(button);
+    else if (one("[data-next]")) next();
+    else if (record && !record.disabled) submit(record);
+    else if (!one("[data-who]")) one("[data-pin-field]")?.focus();
+  }
+
+  // --- Clicks and changes.
+
+  document.addEventListener("click", (event) => {
+    const target = event.target instanceof Element ? event.target : null;
+    if (!target) return;
+    all("details.menu[open]").forEach((menu) => { if (!menu.contains(target)) menu.open = false; });
+    const key = target.closest("[data-key]");
+    if (key) press(key.dataset.key);
+    else if (target.closest("[data-clear]")) setAmount("");
+    else if (target.closest("[data-scan]")) window.tillScanner?.open(scanned);
+    else if (target.closest("[data-scan-close]")) dialog.close();
+    else if (target.closest("[data-next]")) {
+      event.preventDefault();
+      next();
+    }
+  });
+
+  document.addEventListener("input", (event) => {
+    if (event.target.matches?.("[data-pin-field]")) pinTyped();
+  });
+  document.addEventListener("focusin", (event) => {
+    if (event.target.matches?.("[data-pin-field]")) boxes();
+  });
+  document.addEventListener("change", (event) => {
+    if (!event.target.closest?.("#sale")) return;
+    if (event.target.matches("[name=transaction_type_id]")) keep();
+    if (event.target.matches("[name=transaction_type_id], .uses input")) {
+      show();
+      preview();
+    }
+  });
+
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    const page = document.documentElement;
+    if (form.matches("[data-theme-form]")) {
+      event.preventDefault();
+      const theme = page.dataset.bsTheme === "dark" ? "light" : "dark";
+      page.dataset.bsTheme = theme;
+      document.cookie = `theme=${theme}; path=/; max-age=31536000; secure; samesite=lax`;
+    } else if (form.id === "sale") {
+      event.preventDefault();
+      if (event.submitter?.name === "enter") return;
+      submit(event.submitter);
+    } else if (form.matches("[data-send]")) {
+      event.preventDefault();
+      form.closest("details")?.removeAttribute("open");
+      send(form.getAttribute("action"), encoded(new FormData(form, event.submitter)));
+    }
+  });
+
+  // --- The time left to undo a sale.
+
+  let clock;
+  function countdown() {
+    clearInterval(clock);
+    const form = one("[data-ends]");
+    if (!form) return;
+    const ends = Date.now() + Number(form.dataset.ends) * 1000;
+    const left = one("[data-left]", form);
+    clock = setInterval(() => {
+      const seconds = Math.ceil((ends - Date.now()) / 1000);
+      if (seconds <= 0) {
+        clearInterval(clock);
+        form.remove();
+      } else if (left) left.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} left`;
+    }, 1000);
+  }
+
+  // A hand-held scanner is heard as long as the page has the keyboard.
+  function ready() {
+    const chip = one("[data-ready]");
+    if (chip) chip.hidden = !document.hasFocus() || !one("#sale, [data-receipt]");
+  }
+  addEventListener("focus", ready);
+  addEventListener("blur", ready);
+
+  addEventListener("offline", () => offline(isOffline));
+  addEventListener("online", () => offline(""));
+  document.addEventListener("pin:changed", () => arrive([one("#till")].filter(Boolean)));
+
+  // A page that the browser kept may be another person's: it is asked for anew.
+  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+
+  if (!navigator.onLine) offline(isOffline);
+  const opened = one("[data-auto-submit]");
+  if (opened) opened.requestSubmit();
+  else arrive([]);
+})();

@@ -1,0 +1,79 @@
+package page
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+)
+
+// The addresses of the panel that other areas lead to.
+const (
+	PanelPath  = "/admin"
+	TillPath   = "/till"
+	SignInPath = PanelPath + "/sign-in"
+	LookPath   = PanelPath + "/look.css" // the business's own colour and logo
+)
+
+// Unsent is in the query of the sign-in page where a form came from a person who was no
+// longer signed in.
+const Unsent = "unsent"
+
+// ToSignIn leads to the sign-in page and afterwards back to the page that was asked for, or
+// that asked. A person who sent a form is told that nothing came of it.
+func (k *Kit) ToSignIn(c echo.Context) error {
+	r, q := c.Request(), url.Values{}
+	to := r.URL.RequestURI()
+	if r.Method != http.MethodGet || IsFragment(c) {
+		to = Back(c, "")
+	}
+	if to != "" {
+		q.Set("to", to)
+	}
+	if r.Method != http.MethodGet {
+		q.Set(Unsent, "1")
+	}
+	return k.Redirect(c, (&url.URL{Path: SignInPath, RawQuery: q.Encode()}).String())
+}
+
+// Back is the page that a request came from, if it is one that people sign in to.
+func Back(c echo.Context, otherwise string) string {
+	from, err := url.Parse(c.Request().Referer())
+	if err != nil || from.Host != c.Request().Host || !signedIn(from.Path) {
+		return otherwise
+	}
+	return from.RequestURI()
+}
+
+// Inside is a path that people sign in to, for links that come from outside: never another
+// site.
+func Inside(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || u.Host != "" || u.Scheme != "" || !signedIn(u.Path) || strings.HasPrefix(to, "//") || strings.Contains(to, "\\") {
+		return PanelPath
+	}
+	return to
+}
+
+// signedIn reports whether a path is one that people sign in to.
+func signedIn(path string) bool {
+	return strings.HasPrefix(path, PanelPath) || path == TillPath || strings.HasPrefix(path, TillPath+"/")
+}
+
+// Theme is the theme that was chosen, or "" for the device's.
+func Theme(c echo.Context) string {
+	if cookie, err := c.Cookie("theme"); err == nil && (cookie.Value == "dark" || cookie.Value == "light") {
+		return cookie.Value
+	}
+	return ""
+}
+
+const lookKey = "look" // what the session keeps of it
+
+// Look is the address of the business's own colour and logo. It changes for a browser that
+// changed them, which sees them at once.
+func (k *Kit) Look(c echo.Context) string { return WithQuery(LookPath, "v", k.Kept(c, lookKey)) }
+
+// LookChanged gives this browser another address for the look.
+func (k *Kit) LookChanged(c echo.Context, version string) { k.Keep(c, lookKey, version) }

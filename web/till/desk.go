@@ -1,0 +1,244 @@
+package till
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/walkin"
+	views "example.com/loyalty/views/till"
+	"example.com/loyalty/web/page"
+)
+
+// The fields of the form. Those that core knows have its names.
+const (
+	spendField    = "spend_amount_cents"
+	amountField   = "amount" // as text: without JavaScript
+	typeField     = "transaction_type_id"
+	locationField = "location_id"
+	customerField = "customer_ulid"
+	pinField      = "pin_ulid"
+	rewardsField  = "rewards"
+	vouchersField = "vouchers"
+
+	confirmedField = "confirmed" // the amount above the ceiling that was confirmed
+	correctField   = "correct"   // it is to be corrected
+)
+
+// draft is a sale that is being put together, as the form says it.
+type draft struct {
+	*page.Form
+	spend    *int64
+	typeID   *int64
+	location *int64
+	pin      *core.ID
+	rewards  []core.ID
+	vouchers []core.ID
+}
+
+// drafted reads the form of a sale.
+func drafted(form *page.Form, currency string) draft {
+	d := draft{Form: form, typeID: form.Integer(typeField), location: form.Integer(locationField)}
+	if form.Filled(spendField) != nil { // from the keypad
+		d.spend = form.Integer(spendField)
+	} else {
+		d.spend = form.AmountOf(spendField, amountField, currency)
+	}
+	if id, err := core.ParseID(form.Value(pinField)); err == nil {
+		d.pin = &id
+	}
+	d.rewards, d.vouchers = ids(form.Values[rewardsField]), ids(form.Values[vouchersField])
+	return d
+}
+
+// ids are the ULIDs among texts.
+func ids(texts []string) (list []core.ID) {
+	for _, text := range texts {
+		if id, err := core.ParseID(text); err == nil {
+			list = append(list, id)
+		}
+	}
+	return list
+}
+
+// read reads the form that was sent.
+func read(c echo.Context) (draft, error) {
+	form, err := page.Read(c)
+	if err != nil {
+		return draft{}, err
+	}
+	return drafted(form, page.Actor(c).Tenant.Currency), nil
+}
+
+// cents is the amount as the keypad has it: "" before the first digit.
+func (d draft) cents() string {
+	if d.spend == nil {
+		return ""
+	}
+	return strconv.FormatInt(*d.spend, 10)
+}
+
+// total is the amount in words, "" before the first digit.
+func (d draft) total(currency string) string {
+	if d.spend == nil {
+		return ""
+	}
+	return page.Money(*d.spend, currency)
+}
+
+// without is the draft without a customer.
+func (d draft) without() draft {
+	for _, name := range []string{customerField, pinField, rewardsField, vouchersField} {
+		d.Values.Del(name)
+	}
+	d.pin, d.rewards, d.vouchers = nil, nil, nil
+	return d
+}
+
+// showDesk is the point of sale with nothing entered, or with what the address says. Four
+// round trips: the session, types, locations, recent customers.
+func (t *Till) showDesk(c echo.Context) error {
+	d := drafted(page.Query(c.QueryParams()), page.Actor(c).Tenant.Currency)
+	return t.desk(c, http.StatusOK, d, side{})
+}
+
+// side is what the customer's column shows.
+type side struct {
+	problem  string
+	wallet   *walkin.Wallet // nil: find one
+	phone    string
+	focus    string // the field that was refused
+	searched bool
+	matches  []views.Match
+	addPath  string
+	ask      *views.Ask
+}
+
+// desk answers with the page, or to the script with the customer's column.
+func (t *Till) desk(c echo.Context, status int, d draft, s side) error {
+	return t.render(c, status, d, s, c.Request().URL.Path == page.TillPath)
+}
+
+// render answers with the point of sale. The script gets the customer's column, or all of the
+// content where that changed as well.
+func (t *Till) render(c echo.Context, status int, d draft, s side, whole bool) error {
+	types, err := t.types(c)
+	if err != nil {
+		return err
+	}
+	by := page.Actor(c)
+	v := views.Desk{Pad: pad(d, types, by.Tenant.Currency), NoTypes: len(types) == 0} // first: it tells what is wrong with the amount
+	if s.problem == "" {
+		s.problem = problem(d, v.Pad)
+	}
+	if v.Side, err = t.column(c, d, s, types); err != nil {
+		return err
+	}
+	if page.IsFragment(c) && !whole {
+		return t.Render(c, status, nil, views.SideColumn(v.Side))
+	}
+	if v.Frame, err = t.frame(c, "Point of sale"); err != nil {
+		return err
+	}
+	if v.FormKey = d.Value(page.FormKey); v.FormKey == "" {
+		v.FormKey = t.NewFormKey()
+	}
+	if v.NoTypes && by.Role.Includes(core.Manager) {
+		v.TypesPath = "/admin/types/new"
+	}
+	return t.Render(c, status, views.DeskPage(v), views.DeskMain(v))
+}
+
+// problem says why a sale was refused, but for its amount, which says so itself.
+func problem(d draft, amount views.Pad) string {
+	for name, label := range map[string]string{
+		customerField: "Customer", locationField: "Location", typeField: "Type", "voucher_ulid": "Voucher", "reward_ulid": "Reward",
+	} {
+		d.Field(name, label)
+	}
+	p := d.Problem()
+	if p.Sentence != "" {
+		return p.Sentence
+	}
+	for _, f := range p.Fields {
+		if f.ID != amount.Amount.ID() {
+			return f.Message
+		}
+	}
+	return ""
+}
+
+// types are those to sell with. One round trip.
+func (t *Till) types(c echo.Context) ([]transaction.Type, error) {
+	list, err := t.Transactions.Types(c.Request().Context(), page.Actor(c))
+	return slices.DeleteFunc(list, func(t transaction.Type) bool { return !t.Active }), err
+}
+
+// kind is the type that was chosen, or the first.
+func (d draft) kind(types []transaction.Type) (transaction.Type, bool) {
+	at := slices.IndexFunc(types, func(t transaction.Type) bool { return d.typeID != nil && t.ID == *d.typeID })
+	if len(types) == 0 {
+		return transaction.Type{}, false
+	}
+	return types[max(at, 0)], true
+}
+
+func pad(d draft, types []transaction.Type, currency string) views.Pad {
+	typed := d.FieldOf(spendField, amountField, "Amount")
+	typed.Before, typed.Mode, typed.Autocomplete, typed.Echo = page.Symbol(currency), "decimal", "off", true
+	v := views.Pad{
+		Amount: typed, Cents: d.cents(), Symbol: page.Symbol(currency), Decimals: strconv.Itoa(page.Decimals(currency)),
+		Errors: typed.Errors, Focus: len(typed.Errors) > 0,
+	}
+	if d.spend != nil && v.Amount.Value == "" {
+		v.Amount.Value = page.Amount(*d.spend, currency)
+	}
+	shown := int64(0)
+	if d.spend != nil {
+		shown = *d.spend
+	}
+	v.Shown = page.Decimal(shown, currency)
+	chosen, _ := d.kind(types)
+	for _, k := range types {
+		v.Types = append(v.Types, views.Type{ID: strconv.FormatInt(k.ID, 10), Name: k.Name, Selected: k.ID == chosen.ID})
+	}
+	return v
+}
+
+// refused answers what was refused: everything stays as it was entered, and the page says why.
+// A PIN that can't be used any more takes its customer along.
+func (t *Till) refused(c echo.Context, d draft, refusal error) error {
+	status := http.StatusUnprocessableEntity
+	if core.IsKind(refusal, core.KindThrottled) {
+		status = http.StatusTooManyRequests
+	}
+	if errors.Is(refusal, core.ErrKeyReused) {
+		d.Values.Del(page.FormKey)
+	}
+	if errors.Is(refusal, walkin.ErrPIN) {
+		d = d.without()
+	}
+	wallet, err := t.walletOf(c, d)
+	if err != nil {
+		return err
+	}
+	return t.render(c, status, d, side{wallet: wallet}, true)
+}
+
+// walletOf is the customer that the form has, or nil.
+func (t *Till) walletOf(c echo.Context, d draft) (*walkin.Wallet, error) {
+	id, err := core.ParseID(d.Value(customerField))
+	if err != nil {
+		return nil, nil //nolint:nilerr,nilnil // nobody is chosen
+	}
+	w, err := t.Walkins.Customer(c.Request().Context(), page.Actor(c), id)
+	if errors.Is(err, core.ErrNotFound) {
+		return nil, nil //nolint:nilnil // or somebody of another business
+	}
+	return &w, err
+}

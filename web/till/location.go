@@ -1,0 +1,99 @@
+package till
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	views "example.com/loyalty/views/till"
+	"example.com/loyalty/web/page"
+)
+
+// locationCookie is what the device remembers of where it stands.
+const (
+	locationCookie = "__Host-till-location"
+	locationTime   = 365 * 24 * 3600 // seconds
+)
+
+// here is the location that this device was set to, which may have closed since.
+func here(c echo.Context) *int64 {
+	cookie, err := c.Cookie(locationCookie)
+	if err != nil {
+		return nil
+	}
+	id, err := strconv.ParseInt(cookie.Value, 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &id
+}
+
+// places are the open locations; nil: the business has none. Where there is one, the device
+// is there. One round trip.
+func (t *Till) places(c echo.Context) (*views.Places, error) {
+	list, err := t.Locations.List(c.Request().Context(), page.Actor(c))
+	if err != nil {
+		return nil, err
+	}
+	p, chosen := &views.Places{}, here(c)
+	for _, l := range list {
+		if l.Active {
+			current := chosen != nil && *chosen == l.ID
+			p.List = append(p.List, views.Place{ID: strconv.FormatInt(l.ID, 10), Name: l.Name, Current: current})
+		}
+	}
+	if len(p.List) == 0 {
+		return nil, nil //nolint:nilnil // a business without locations has no menu of them
+	}
+	if len(p.List) == 1 {
+		p.List[0].Current = true
+	}
+	for _, l := range p.List {
+		if l.Current {
+			p.Current, p.ID = l.Name, l.ID
+		}
+	}
+	return p, nil
+}
+
+// chooseLocation has the device remember where it stands.
+func (t *Till) chooseLocation(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	id := form.Integer("id")
+	if id == nil {
+		return core.ErrNotFound
+	}
+	list, err := t.Locations.List(c.Request().Context(), page.Actor(c))
+	if err != nil {
+		return err
+	}
+	for _, l := range list {
+		if l.ID == *id && l.Active {
+			return t.setLocation(c, l.ID)
+		}
+	}
+	return core.ErrNotFound
+}
+
+func (t *Till) setLocation(c echo.Context, id int64) error {
+	cookie := &http.Cookie{
+		Name: locationCookie, Value: strconv.FormatInt(id, 10), Path: "/", MaxAge: locationTime,
+		Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	}
+	c.SetCookie(cookie)
+	if !page.IsFragment(c) {
+		return t.Redirect(c, page.Back(c, page.TillPath))
+	}
+	c.Request().Header.Del("Cookie") // the menu is drawn with the new choice
+	c.Request().AddCookie(cookie)
+	places, err := t.places(c)
+	if err != nil {
+		return err
+	}
+	return t.Render(c, http.StatusOK, nil, views.PlacesMenu(*places))
+}

@@ -1,0 +1,197 @@
+package till
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/walkin"
+	views "example.com/loyalty/views/till"
+	"example.com/loyalty/web/page"
+)
+
+const (
+	receiptsPath     = page.TillPath + "/receipts/"
+	redeemedPath     = page.TillPath + "/redeemed/"
+	redemptionsQuery = "redemptions"
+)
+
+// undoTime is how long a cashier may take a sale back (decisions §9).
+const undoTime = 10 * time.Minute
+
+// receiptOf is what a receipt says besides its sale.
+type receiptOf struct {
+	redemptions, vouchers []core.ID
+	claimed               bool // on the customer's phone: the screen still faces them
+	problem               string
+}
+
+func usedOf(c echo.Context) receiptOf {
+	q := c.QueryParams()
+	return receiptOf{redemptions: ids(q[redemptionsQuery]), vouchers: ids(q[vouchersField])}
+}
+
+func (t *Till) showReceipt(c echo.Context) error {
+	id, err := id(c)
+	if err != nil {
+		return err
+	}
+	return t.receipt(c, http.StatusOK, id, usedOf(c))
+}
+
+// receipt shows a sale that was recorded. Six round trips, and one more for each reward and
+// voucher that was used.
+func (t *Till) receipt(c echo.Context, status int, id core.ID, of receiptOf) error {
+	ctx, by := c.Request().Context(), page.Actor(c)
+	sale, err := t.Transactions.Detail(ctx, by, id)
+	if err != nil {
+		return err
+	}
+	v, err := t.receiptFor(c, sale.CustomerID, sale.RuleType, of)
+	if err != nil {
+		return err
+	}
+	currency := by.Tenant.Currency
+	v.Title, v.Symbol, v.Spend = "Sale recorded", page.Symbol(currency), page.Decimal(sale.SpendAmountCents, currency)
+	v.Award = "+" + page.Units(sale.Award(), sale.RuleType)
+	v.Meta = sale.TypeName + ", " + sale.CreatedAt.In(by.Tenant.TimeZone).Format("15:04")
+	if of.claimed {
+		// A typed phone number proves nothing: whose it is stays off a screen that they see.
+		v.Title = firstName(sale.CustomerName) + " collected " + page.Units(sale.Award(), sale.RuleType)
+		v.Customer = match(sale.CustomerID, firstName(sale.CustomerName), "")
+		v.Balances, v.Progress, v.Award = nil, nil, ""
+	}
+	if sale.Status == transaction.Voided {
+		v.Title, v.Voided = "Sale undone", true
+		if len(of.redemptions)+len(of.vouchers) > 0 {
+			v.Note = "Rewards and vouchers stay redeemed"
+		}
+	} else if sale.Voidable {
+		v.Undo = t.undoOf(by, sale.Named)
+	}
+	return t.Render(c, status, views.ReceiptPage(v), views.ReceiptMain(v))
+}
+
+func firstName(name string) string {
+	for at, r := range name {
+		if r == ' ' {
+			return name[:at]
+		}
+	}
+	return name
+}
+
+// undoOf offers to take a sale back: a cashier for ten minutes, a manager at any time.
+func (t *Till) undoOf(by core.Actor, sale transaction.Named) *views.Undo {
+	u := &views.Undo{Path: receiptsPath + sale.ID.String() + "/undo"}
+	if by.Role.Includes(core.Manager) {
+		return u
+	}
+	u.Seconds = max(int(sale.CreatedAt.Add(undoTime).Sub(t.Now())/time.Second), 1)
+	seconds := strconv.Itoa(u.Seconds % 60)
+	if len(seconds) == 1 {
+		seconds = "0" + seconds
+	}
+	u.Left = strconv.Itoa(u.Seconds/60) + ":" + seconds + " left"
+	return u
+}
+
+// receiptFor is a receipt with the customer and what they used.
+func (t *Till) receiptFor(c echo.Context, id core.ID, unit ledger.Unit, of receiptOf) (v views.Receipt, err error) {
+	by := page.Actor(c)
+	w, err := t.Walkins.Customer(c.Request().Context(), by, id)
+	if err != nil {
+		return v, err
+	}
+	if v.Frame, err = t.frame(c, "Receipt"); err != nil {
+		return v, err
+	}
+	v.Customer = match(w.ID, w.FirstName, w.LastName)
+	if w.Erased {
+		v.Customer.Name = customerName(w.Customer)
+	}
+	v.Balances, v.Progress, v.Problem = balances(w.PointsBalance, w.StampsBalance), standing(w, unit), of.problem
+	v.Used, err = t.used(c, id, of)
+	return v, err
+}
+
+// standing is the way to the next reward as it is now.
+func standing(w walkin.Wallet, unit ledger.Unit) *views.Progress {
+	return outcome{wallet: w, award: page.Award{Unit: unit}, after: map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}}.progress()
+}
+
+// used are the rewards and vouchers of a sale. Those of others are left out.
+func (t *Till) used(c echo.Context, customer core.ID, of receiptOf) (list []views.Used, err error) {
+	ctx, by := c.Request().Context(), page.Actor(c)
+	for _, id := range of.redemptions {
+		r, err := t.Rewards.RedemptionDetail(ctx, by, id)
+		if err != nil {
+			return nil, err
+		}
+		if r.CustomerID == customer {
+			list = append(list, views.Used{Name: r.RewardName, What: "Hand over"})
+		}
+	}
+	for _, id := range of.vouchers {
+		shown, err := t.Coupons.FindVoucher(ctx, by, id)
+		if err != nil {
+			return nil, err
+		}
+		if shown.CustomerID != customer {
+			continue
+		}
+		name, worth, hint := benefit(shown, by.Tenant.Currency)
+		switch {
+		case hint != "":
+			list = append(list, views.Used{Name: hint, What: "Voucher"})
+		case worth == "Free":
+			list = append(list, views.Used{Name: name, What: "Hand over"})
+		default:
+			list = append(list, views.Used{Name: worth, What: "Voucher"})
+		}
+	}
+	return list, nil
+}
+
+// showRedeemed is the receipt of rewards and vouchers without a sale.
+func (t *Till) showRedeemed(c echo.Context) error {
+	id, err := id(c)
+	if err != nil {
+		return err
+	}
+	of := usedOf(c)
+	return t.redeemed(c, id, of.redemptions, of.vouchers)
+}
+
+func (t *Till) redeemed(c echo.Context, customer core.ID, redemptions, vouchers []core.ID) error {
+	v, err := t.receiptFor(c, customer, ledger.Points, receiptOf{redemptions: redemptions, vouchers: vouchers})
+	if err != nil {
+		return err
+	}
+	v.Title = "Redeemed"
+	return t.Render(c, http.StatusOK, views.ReceiptPage(v), views.ReceiptMain(v))
+}
+
+// undo takes a sale back.
+func (t *Till) undo(c echo.Context) error {
+	id, err := id(c)
+	if err != nil {
+		return err
+	}
+	_, err = t.Transactions.Void(c.Request().Context(), page.Actor(c), id)
+	if refusal, refused := page.Sentence(err); refused {
+		return t.receipt(c, http.StatusUnprocessableEntity, id, receiptOf{problem: refusal})
+	}
+	if err != nil {
+		return err
+	}
+	if !page.IsFragment(c) {
+		return t.Redirect(c, receiptsPath+id.String())
+	}
+	return t.receipt(c, http.StatusOK, id, receiptOf{})
+}

@@ -1,0 +1,229 @@
+package till
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/walkin"
+	views "example.com/loyalty/views/till"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+var errNoAmount = core.Invalid(core.Fields{spendField: {"Enter an amount"}})
+
+// sell records the sale, with the rewards and vouchers that it uses. The form's key makes two
+// clicks one sale, also when the first got no answer.
+func (t *Till) sell(c echo.Context) error {
+	d, err := read(c)
+	if err != nil {
+		return err
+	}
+	if d.Value(customerField) == "" {
+		// Without JavaScript, Enter in a field of the customer's column ends up here.
+		switch {
+		case d.Filled("scan") != nil, d.Filled("pin") != nil:
+			return t.taken(c, d)
+		case d.Filled("phone") != nil:
+			return t.lookUp(c, d)
+		}
+	}
+	if refusal := d.incomplete(); d.Refused(refusal) {
+		return t.refused(c, d, refusal)
+	}
+	if d.Checked(correctField) {
+		return t.askAgain(c, d, nil)
+	}
+	if d.asks(page.Actor(c)) {
+		return t.askAgain(c, d, ask(page.Actor(c), d, page.TillPath+"/sale", "Record "))
+	}
+	by := page.Once(c, d.Form, receiptPath)
+	done, err := t.Walkins.Complete(c.Request().Context(), by, session(c), walkin.Sale{
+		New: transaction.New{
+			CustomerID: d.Text(customerField), TransactionTypeID: d.typeID, SpendAmountCents: d.spend, LocationID: d.location,
+			Source: transaction.POS, Unreadable: d.Unreadable,
+		},
+		PIN: d.pin, Rewards: d.rewards, Vouchers: d.vouchers,
+	})
+	if path, again := page.Repeated(by, err); again {
+		return t.Redirect(c, path)
+	}
+	if d.Refused(err) {
+		return t.refused(c, d, err)
+	}
+	if err != nil {
+		return err
+	}
+	if !page.IsFragment(c) {
+		return t.Redirect(c, receiptPath(done))
+	}
+	if done.Sale == nil {
+		return t.redeemed(c, done.CustomerID, done.Redemptions, done.Vouchers)
+	}
+	return t.receipt(c, http.StatusOK, done.Sale.ID, receiptOf{redemptions: done.Redemptions, vouchers: done.Vouchers})
+}
+
+// incomplete refuses what there is nothing to record of.
+func (d draft) incomplete() error {
+	switch {
+	case d.Value(customerField) == "" && d.pin == nil:
+		return core.Refuse("", "Find the customer first, or let them scan.")
+	case d.spend == nil && len(d.Unreadable) == 0 && len(d.rewards)+len(d.vouchers) == 0:
+		return errNoAmount
+	}
+	return nil
+}
+
+// receiptPath is where a completed sale leads.
+func receiptPath(r walkin.Receipt) string {
+	path, q := redeemedPath+r.CustomerID.String(), url.Values{}
+	if r.Sale != nil {
+		path = receiptsPath + r.Sale.ID.String()
+	}
+	for _, id := range r.Redemptions {
+		q.Add(redemptionsQuery, id.String())
+	}
+	for _, id := range r.Vouchers {
+		q.Add(vouchersField, id.String())
+	}
+	if len(q) > 0 {
+		path += "?" + q.Encode()
+	}
+	return path
+}
+
+// asks reports whether an amount is above the ceiling of the business and was not confirmed.
+func (d draft) asks(by core.Actor) bool {
+	return d.spend != nil && len(d.Unreadable) == 0 && by.Tenant.Confirms(*d.spend) && d.Value(confirmedField) != d.cents()
+}
+
+// ask is the question about an amount above the ceiling.
+func ask(by core.Actor, d draft, action, verb string) *views.Ask {
+	spend := page.Money(*d.spend, by.Tenant.Currency)
+	return &views.Ask{
+		Question: "Is " + spend + " right?", Words: "It’s above " + page.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency) + ".",
+		Action: action, Button: verb + spend, Confirm: ui.Pair{Name: confirmedField, Value: d.cents()},
+	}
+}
+
+// askAgain shows the sale with the question, or without it for the amount to be corrected.
+func (t *Till) askAgain(c echo.Context, d draft, question *views.Ask) error {
+	wallet, err := t.walletOf(c, d)
+	if err != nil {
+		return err
+	}
+	return t.desk(c, http.StatusOK, d, side{wallet: wallet, ask: question})
+}
+
+// preview says what the sale earns and the balance it leads to, while it is entered.
+func (t *Till) preview(c echo.Context) error {
+	by := page.Actor(c)
+	d := drafted(page.Query(c.QueryParams()), by.Tenant.Currency)
+	wallet, err := t.walletOf(c, d)
+	if err != nil {
+		return err
+	}
+	if wallet == nil {
+		return core.ErrNotFound
+	}
+	types, err := t.types(c)
+	if err != nil {
+		return err
+	}
+	after := outcomeOf(by, d, *wallet, types)
+	v := views.Preview{Earns: after.earns(), Progress: after.progress()}
+	return t.Render(c, http.StatusOK, views.PreviewParts(v), nil)
+}
+
+// outcome is what the sale will have done.
+type outcome struct {
+	wallet walkin.Wallet
+	award  page.Award // of the sale
+	spent  bool       // there is an amount
+	after  map[ledger.Unit]int64
+}
+
+func outcomeOf(by core.Actor, d draft, w walkin.Wallet, types []transaction.Type) outcome {
+	o := outcome{wallet: w, after: map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}}
+	for _, r := range w.Rewards {
+		if slices.Contains(d.rewards, r.ID) {
+			unit, cost := r.Price()
+			o.after[unit] -= cost
+		}
+	}
+	for _, v := range w.Vouchers {
+		switch {
+		case !slices.Contains(d.vouchers, v.ID):
+		case v.BenefitType == coupon.Points:
+			o.after[ledger.Points] += *v.BenefitValue
+		case v.BenefitType == coupon.Stamps:
+			o.after[ledger.Stamps] += *v.BenefitValue
+		}
+	}
+	kind, known := d.kind(types)
+	o.award.Unit = kind.RuleType
+	if known && d.spend != nil && len(d.Unreadable) == 0 {
+		o.award, o.spent = page.AwardOf(kind, *d.spend, by.Tenant.Currency), true
+		o.after[o.award.Unit] += o.award.Amount
+	}
+	return o
+}
+
+func (o outcome) earns() views.Earns {
+	unit := o.award.Unit
+	if unit == "" {
+		unit = ledger.Points
+	}
+	v := views.Earns{Note: o.award.Note, Balance: page.Units(o.after[unit], unit)}
+	if o.spent && !o.award.Over {
+		v.Award = "+" + page.Units(o.award.Amount, unit)
+	}
+	return v
+}
+
+// progress is the way to the next reward for what the sale earns, or else to the one that the
+// customer is closest to.
+func (o outcome) progress() *views.Progress {
+	next, missing, any := o.next()
+	if !any {
+		return nil
+	}
+	unit, cost := next.Price()
+	before, after := o.wallet.Balance(unit), o.after[unit]
+	v := &views.Progress{Missing: page.Units(missing, unit), To: next.Name}
+	switch left := cost - after; {
+	case after == before:
+	case left <= 0:
+		v.After = "Ready after this sale"
+	default:
+		v.After = page.Number(left) + " after this sale"
+	}
+	share := func(n int64) float64 { return 100 * float64(min(max(n, 0), cost)) / float64(cost) }
+	v.Bar.Parts = append(v.Bar.Parts, ui.BarPart{Length: share(min(before, after)), Tone: ui.First})
+	if after > before {
+		v.Bar.Parts = append(v.Bar.Parts, ui.BarPart{Start: share(before), Length: share(after) - share(before), Tone: ui.Light})
+	}
+	return v
+}
+
+func (o outcome) next() (next walkin.Offered, missing int64, any bool) {
+	same := o.wallet
+	same.Rewards = slices.DeleteFunc(slices.Clone(same.Rewards), func(r walkin.Offered) bool {
+		unit, _ := r.Price()
+		return unit != o.award.Unit
+	})
+	if next, missing, any = same.Next(); any {
+		return next, missing, any
+	}
+	return o.wallet.Next()
+}
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }

@@ -1,0 +1,193 @@
+package till
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/walkin"
+	views "example.com/loyalty/views/till"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+const (
+	pinsPath   = page.TillPath + "/pins/"
+	againField = "again" // a new code, although a customer has taken this one
+)
+
+// show lets the customer scan: the sale's amount and type first, then a code for it.
+func (t *Till) show(c echo.Context) error {
+	d, err := read(c)
+	if err != nil {
+		return err
+	}
+	d = d.without()
+	if d.spend == nil && len(d.Unreadable) == 0 {
+		d.Refused(errNoAmount)
+		return t.refused(c, d, errNoAmount)
+	}
+	by := page.Actor(c)
+	if d.Checked(correctField) {
+		return t.askAgain(c, d, nil)
+	}
+	if d.asks(by) {
+		return t.askAgain(c, d, ask(by, d, page.TillPath+"/show", "Use "))
+	}
+	offer := walkin.Offer{TransactionTypeID: d.typeID, SpendAmountCents: d.spend, LocationID: d.location, Unreadable: d.Unreadable}
+	shown, err := t.Walkins.ShowSale(c.Request().Context(), by, session(c), offer)
+	if d.Refused(err) {
+		return t.refused(c, d, err)
+	}
+	if err != nil {
+		return err
+	}
+	return t.showing(c, shown, offer)
+}
+
+// showing is the screen that faces the customer.
+func (t *Till) showing(c echo.Context, shown walkin.Shown, o walkin.Offer) error {
+	v, err := t.showView(c, shown.ID, *o.SpendAmountCents, *o.TransactionTypeID)
+	if err != nil {
+		return err
+	}
+	code, err := page.QR("https://"+c.Request().Host+"/w/"+shown.Code, "QR code of this sale")
+	if err != nil {
+		return err
+	}
+	v.State, v.Words = string(walkin.Waiting), "Waiting for customer…"
+	v.PIN = ui.PIN{
+		ID: shown.ID.String(), Digits: shown.Digits, QR: code, Live: v.Live, Refresh: v.Self, Renew: v.Renew,
+		Seconds: max(int(shown.ExpiresAt.Sub(t.Now())/time.Second), 0),
+	}
+	return t.Render(c, http.StatusOK, views.ShowPage(v), views.ShowMain(v))
+}
+
+// showView is what the screen says of its sale in every state. Two round trips.
+func (t *Till) showView(c echo.Context, pin core.ID, spend, typeID int64) (views.Show, error) {
+	frame, err := t.frame(c, "Let customer scan")
+	if err != nil {
+		return views.Show{}, err
+	}
+	by, path := page.Actor(c), pinsPath+pin.String()
+	v := views.Show{
+		Frame: frame, Spend: page.Money(spend, by.Tenant.Currency), Host: c.Request().Host + "/w",
+		Live: path + "/events", Self: path, Renew: path + "/renew", Cancel: path + "/cancel",
+	}
+	kind, err := t.Transactions.FindType(c.Request().Context(), by, typeID)
+	if err != nil {
+		return v, err
+	}
+	award := page.AwardOf(kind, spend, by.Tenant.Currency)
+	v.Award = "+" + page.Units(award.Amount, award.Unit)
+	return v, nil
+}
+
+// progress is how far a PIN that this till shows has come.
+func (t *Till) progress(c echo.Context) (walkin.Progress, error) {
+	id, err := id(c)
+	if err != nil {
+		return walkin.Progress{}, err
+	}
+	return t.Walkins.TillProgress(c.Request().Context(), page.Actor(c), session(c), id)
+}
+
+// showPIN is the screen as what became of its code.
+func (t *Till) showPIN(c echo.Context) error {
+	p, err := t.progress(c)
+	if err != nil {
+		return err
+	}
+	if p.State == walkin.Waiting && page.IsFragment(c) {
+		return c.NoContent(http.StatusNoContent) // as it is: the digits are known to the screen alone
+	}
+	return t.progressed(c, p)
+}
+
+var endedWords = map[walkin.State]string{
+	walkin.Waiting:   "This code is on another screen",
+	walkin.Taken:     "Customer is entering their details",
+	walkin.Replaced:  "This code was replaced",
+	walkin.Cancelled: "Cancelled",
+	walkin.Expired:   "This code has expired",
+}
+
+// progressed shows what became of a code: the receipt of its sale, or why there is none.
+func (t *Till) progressed(c echo.Context, p walkin.Progress) error {
+	if p.State == walkin.Completed && p.TransactionID != nil {
+		return t.receipt(c, http.StatusOK, *p.TransactionID, receiptOf{claimed: true})
+	}
+	v, err := t.showView(c, p.ID, *p.SpendAmountCents, *p.TransactionTypeID)
+	if err != nil {
+		return err
+	}
+	v.State, v.Words = string(p.State), endedWords[p.State]
+	if p.State == walkin.Waiting {
+		v.State = "elsewhere"
+	}
+	if p.State != walkin.Taken {
+		v.Notice = "Show a new code, or cancel to go back to the sale."
+	}
+	return t.Render(c, http.StatusOK, views.ShowPage(v), views.ShowMain(v))
+}
+
+// events tells the screen what becomes of its code.
+func (t *Till) events(c echo.Context) error {
+	p, err := t.progress(c)
+	if err != nil {
+		return err
+	}
+	by, till := page.Actor(c), session(c)
+	return page.Events(c, t.Live, walkin.Topic(by.Tenant.ID, p.ID), func(ctx context.Context) (string, bool, error) {
+		p, err := t.Walkins.TillProgress(ctx, by, till, p.ID)
+		return string(p.State), p.State.Final(), err
+	})
+}
+
+// cancelPIN takes the code back. The sale is as it was before.
+func (t *Till) cancelPIN(c echo.Context) error {
+	p, err := t.progress(c)
+	if err != nil {
+		return err
+	}
+	by := page.Actor(c)
+	if err := t.Walkins.Cancel(c.Request().Context(), by, session(c), p.ID); err != nil {
+		return err
+	}
+	q := url.Values{spendField: {number(*p.SpendAmountCents)}, typeField: {number(*p.TransactionTypeID)}}
+	if !page.IsFragment(c) {
+		return t.Redirect(c, page.TillPath+"?"+q.Encode())
+	}
+	return t.render(c, http.StatusOK, drafted(page.Query(q), by.Tenant.Currency), side{}, true)
+}
+
+// renewPIN shows another code for the same sale. A customer who has taken this one goes on
+// with it, unless the cashier asks for another all the same: they may have left.
+func (t *Till) renewPIN(c echo.Context) error {
+	p, err := t.progress(c)
+	if err != nil {
+		return err
+	}
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	if p.State == walkin.Completed || p.State == walkin.Taken && !form.Checked(againField) {
+		return t.progressed(c, p)
+	}
+	offer := walkin.Offer{TransactionTypeID: p.TransactionTypeID, SpendAmountCents: p.SpendAmountCents, LocationID: p.LocationID}
+	shown, err := t.Walkins.ShowSale(c.Request().Context(), page.Actor(c), session(c), offer)
+	if _, refused := page.Sentence(err); refused || core.IsKind(err, core.KindInvalid) {
+		d := drafted(page.Query(url.Values{spendField: {number(*p.SpendAmountCents)}}), page.Actor(c).Tenant.Currency)
+		d.Refused(err)
+		return t.refused(c, d, err)
+	}
+	if err != nil {
+		return err
+	}
+	return t.showing(c, shown, offer)
+}
