@@ -165,16 +165,6 @@ func testCard(t *testing.T, c cafe) {
 	p.WaitFor("64 points to Cinnamon bun")
 	look(t, p, "card-used", "", stays)
 
-	// It is shown on a second phone: the first says so, and leaves it at that.
-	p.Click("Show my code")
-	p.WaitFor("New code in")
-	second := w.browser.NewPage(t, w.home())
-	second.Open(w.card(t, anna))
-	second.Click("Show my code")
-	second.WaitFor("New code in")
-	p.WaitFor("A newer code is on another screen")
-	look(t, p, "card-replaced", "", stays)
-
 	plain := w.browser.NewPage(t, w.home())
 	plain.WithoutJavaScript()
 	plain.Open(w.card(t, anna))

@@ -68,6 +68,12 @@ func (p *Portal) showCode(c echo.Context) error {
 	if code := p.noCode(d); code.State == views.CodeRefused {
 		return p.cardPage(c, http.StatusUnprocessableEntity, d, code)
 	}
+	if code, known, err := p.replacedBy(c, d); err != nil || known {
+		if err != nil {
+			return err
+		}
+		return p.cardPage(c, http.StatusOK, d, code)
+	}
 	by := d.Actor(d.Tenant, p.Address(c.Request()), c.Response().Header().Get(echo.HeaderXRequestID))
 	shown, err := p.Walkins.ShowCard(c.Request().Context(), by, d.Wallet.ID)
 	if err != nil {
@@ -80,8 +86,26 @@ func (p *Portal) showCode(c echo.Context) error {
 	at := d.path + "/pin/" + shown.ID.String()
 	return p.cardPage(c, http.StatusOK, d, views.Code{State: views.CodeShown, PIN: ui.PIN{
 		ID: shown.ID.String(), Digits: shown.Digits, QR: qr, Seconds: p.seconds(shown.ExpiresAt),
-		Note: "Show this at the till.", Live: at + "/events", Refresh: at, Renew: d.path + "/pin",
+		Note: "Show this at the till.", Live: at + "/events", Refresh: at, Renew: page.WithQuery(d.path+"/pin", "after", shown.ID.String()),
 	}})
+}
+
+// replacedBy is what became of the PIN that a page renews by itself, where it was not left to
+// expire. A page that missed that its PIN was taken, or replaced by one on another screen,
+// must not replace that one.
+func (p *Portal) replacedBy(c echo.Context, d card) (code views.Code, known bool, err error) {
+	id, err := core.ParseID(c.QueryParam("after"))
+	if err != nil {
+		return views.Code{}, false, nil //nolint:nilerr // the customer asked for it
+	}
+	progress, err := p.Walkins.CardProgress(c.Request().Context(), d.Tenant, d.Wallet.ID, id)
+	switch {
+	case errors.Is(err, core.ErrNotFound), progress.State == walkin.Waiting, progress.State == walkin.Expired:
+		return views.Code{}, false, nil
+	case err != nil:
+		return views.Code{}, false, err
+	}
+	return p.code(d, progress), true, nil
 }
 
 // seconds is how many are left, rounded up: a PIN is renewed when it has expired, and not
@@ -199,6 +223,7 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 	if v.Staff, err = p.staff(c, d.Slug, "/admin/customers/"+d.Wallet.ID.String(), "Open this customer"); err != nil {
 		return err
 	}
+	v.Body = "on-card"
 	v.Manifest = d.path + "/manifest.webmanifest"
 	v.Assets.Stylesheets = append([]string{static.Path("css/pin.css")}, v.Assets.Stylesheets...)
 	p.scripted(c, &v.Frame, "portal", "pin")

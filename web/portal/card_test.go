@@ -196,7 +196,7 @@ func TestCodeOfACard(t *testing.T) {
 	shown := s.post(t, path+"/pin", "", fragment, "true")
 	pin := shown.Find("[data-pin]")
 	state := pin.AttrOr("data-refresh", "")
-	if seconds := pin.AttrOr("data-seconds", ""); seconds != "90" || pin.AttrOr("data-renew", "") != path+"/pin" || pin.AttrOr("data-live", "") != state+"/events" {
+	if seconds := pin.AttrOr("data-seconds", ""); seconds != "90" || !strings.HasPrefix(pin.AttrOr("data-renew", ""), path+"/pin?after=") || pin.AttrOr("data-live", "") != state+"/events" {
 		t.Errorf("a PIN for %s s: %s", seconds, shown.Body)
 	}
 	if shown.Find("html > head").Children().Length() != 0 || shown.Find("#card[data-live-target]").Length() != 1 || shown.Find(".pin .qr").Length() != 1 {
@@ -229,15 +229,26 @@ func TestCodeOnTwoScreens(t *testing.T) {
 	s := newCounter(t)
 	path := s.card(t, s.anna(t))
 	_, first := s.shows(t, path)
-	digits, second := s.shows(t, path)
+	_, second := s.shows(t, path)
 	replaced := s.ask(t, http.MethodGet, first, "", fragment, "true")
 	if replaced.words("[data-pin-say]") != "A newer code is on another screen" || replaced.Find("[data-pin]").Length() != 0 {
 		t.Errorf("replaced: %s", replaced.Body)
+	}
+	id := func(state string) string { return state[strings.LastIndex(state, "/")+1:] }
+	if renewed := s.post(t, path+"/pin?after="+id(first), "", fragment, "true"); renewed.words("[data-pin-say]") != "A newer code is on another screen" {
+		t.Errorf("the replaced one renews itself: %s", renewed.Body)
+	}
+	if still := s.ask(t, http.MethodGet, second, "", fragment, "true"); still.Code != http.StatusNoContent {
+		t.Fatalf("the newer one was replaced: %s", still.Body)
 	}
 	expired := s.later(t, 91*time.Second).ask(t, http.MethodGet, second, "", fragment, "true")
 	if expired.words("[data-pin-say]") != "This code has expired" || expired.Find("[data-pin]").Length() != 0 {
 		t.Errorf("expired: %s", expired.Body)
 	}
+	if renewed := s.later(t, 91*time.Second).post(t, path+"/pin?after="+id(second), "", fragment, "true"); renewed.Find("[data-pin][data-state=waiting]").Length() != 1 {
+		t.Errorf("the expired one doesn't renew itself: %s", renewed.Body)
+	}
+	digits, second := s.shows(t, path)
 	s.take(t, digits)
 	given := s.later(t, 6*time.Minute).ask(t, http.MethodGet, second, "", fragment, "true")
 	if given.words("[data-pin-say]") != "This code has expired" {
