@@ -45,7 +45,7 @@ func start() (code int) {
 	flag.IntVar(&o.connections, "connections", 32, "connections, of the product and of pgbench")
 	flag.IntVar(&o.seconds, "seconds", 10, "how long each measurement lasts")
 	flag.IntVar(&o.steady, "steady", 500, "recorded sales a second in the steady run")
-	flag.StringVar(&o.only, "only", "", "one of steady, record, read, upsert, redeem, voucher, page 1, page 5000, month, send, panel; all of them if empty")
+	flag.StringVar(&o.only, "only", "", "one of steady, record, read, upsert, redeem, voucher, page 1, page 5000, month, walkin, send, panel; all of them if empty")
 	flag.StringVar(&o.profile, "profile", "", "a file for a CPU profile of the product while it records")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -92,6 +92,7 @@ func run(ctx context.Context, o options) (err error) {
 		if copied, err = copyDatabase(ctx, cluster); err != nil {
 			return err
 		}
+		shop.db.Pool().Reset() // the copy has ended its connections
 	}
 	product, err := startProduct(ctx, o.binary, dir, cluster.URL())
 	if err != nil {
@@ -99,7 +100,12 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	defer product.stop()
 
-	if o.only != "panel" && o.only != "send" {
+	if o.only == "" || o.only == "walkin" {
+		if err := measureWalkIn(ctx, product, shop, o); err != nil {
+			return err
+		}
+	}
+	if o.only != "panel" && o.only != "send" && o.only != "walkin" {
 		if err := measureAPI(ctx, product, shop, cluster, copied, dir, o); err != nil {
 			return err
 		}

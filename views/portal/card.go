@@ -60,13 +60,13 @@ const (
 	CodeUsed      CodeState = "completed" // with what the sale earned
 	CodeReplaced  CodeState = "replaced"  // by one on another screen
 	CodeExpired   CodeState = "expired"
-	CodeRefused   CodeState = "refused" // too many were asked for
+	CodeRefused   CodeState = "refused" // the customer can have none
 )
 
 // Code is the card's code, or the button that shows one.
 type Code struct {
 	State   CodeState
-	Action  string // where the button posts
+	Action  string // where the button posts; "" for no button
 	PIN     ui.PIN // of a shown one
 	Live    string // of a taken one
 	Refresh string
@@ -86,9 +86,9 @@ type CardReward struct {
 
 // CardVoucher is a voucher on a card.
 type CardVoucher struct {
-	Path  string
-	Name  string // "€ 5.00 off your order"
-	Until string // the last day; "" for never
+	Path string
+	Name string // "€ 5.00 off your order"
+	Note string // "Voucher, until 31 Dec 2026"
 }
 
 // Print is a card on paper.

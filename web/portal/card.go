@@ -1,16 +1,16 @@
 package portal
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"time"
 
-	"context"
-
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/static"
@@ -43,7 +43,15 @@ func (p *Portal) showCard(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.cardPage(c, http.StatusOK, d, views.Code{})
+	return p.cardPage(c, http.StatusOK, d, p.noCode(d))
+}
+
+// noCode is the card's code before anybody asks for one. An inactive customer has none.
+func (p *Portal) noCode(d card) views.Code {
+	if d.Status != customer.Active {
+		return views.Code{State: views.CodeRefused, Words: "This card is not active. Ask at the till."}
+	}
+	return views.Code{}
 }
 
 // backToCard is where a browser asks again for the page of a PIN.
@@ -57,11 +65,11 @@ func (p *Portal) showCode(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if code := p.noCode(d); code.State == views.CodeRefused {
+		return p.cardPage(c, http.StatusUnprocessableEntity, d, code)
+	}
 	by := d.Actor(d.Tenant, p.Address(c.Request()), c.Response().Header().Get(echo.HeaderXRequestID))
 	shown, err := p.Walkins.ShowCard(c.Request().Context(), by, d.Wallet.ID)
-	if sentence, refused := page.Sentence(err); refused {
-		return p.cardPage(c, http.StatusUnprocessableEntity, d, views.Code{State: views.CodeRefused, Words: sentence})
-	}
 	if err != nil {
 		return err
 	}
@@ -154,7 +162,9 @@ func (p *Portal) codeEvents(c echo.Context) error {
 
 // cardPage answers with the card, or with the part that changes with its code.
 func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) error {
-	code.Action = d.path + "/pin"
+	if code.State != views.CodeRefused {
+		code.Action = d.path + "/pin"
+	}
 	v := views.Card{
 		Frame: p.frame(d.front, d.Name+" card"), Customer: d.customer(), Code: code,
 		PicturePath: d.path + "/picture.png", PrintPath: d.path + "/print",
@@ -176,9 +186,9 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 		if err != nil {
 			return err
 		}
-		w := views.CardVoucher{Path: "/v/" + token, Name: page.WorthOf(held.Benefit, held.RewardName, d.Currency).String()}
+		w := views.CardVoucher{Path: "/v/" + token, Name: page.WorthOf(held.Benefit, held.RewardName, d.Currency).String(), Note: "Voucher"}
 		if held.ExpiresAt != nil {
-			w.Until = page.LastDay(*held.ExpiresAt, d.TimeZone)
+			w.Note += ", until " + page.LastDay(*held.ExpiresAt, d.TimeZone)
 		}
 		v.Vouchers = append(v.Vouchers, w)
 	}

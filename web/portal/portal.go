@@ -14,7 +14,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -77,8 +76,7 @@ func New(c Config) http.Handler {
 	p := &Portal{Config: c}
 	e := echo.New()
 	e.HTTPErrorHandler = p.failed
-	e.Use(headers)
-	whole := []echo.MiddlewareFunc{page.Compressed(), page.Timely(requestTime)}
+	e.Use(headers, ended(page.Compressed()), ended(page.Timely(requestTime)))
 	for path, show := range map[string]echo.HandlerFunc{
 		"/v/:token":                         p.showVoucher,
 		"/unsubscribe/:token":               p.askUnsubscribe,
@@ -98,10 +96,9 @@ func New(c Config) http.Handler {
 		"/w/claim":                          p.showClaim,
 		"/w/claimed":                        p.showClaimed,
 	} {
-		e.Match([]string{http.MethodGet, http.MethodHead}, path, show, whole...)
+		e.Match([]string{http.MethodGet, http.MethodHead}, path, show)
 	}
-	// As long as the customer looks: no end, and nothing gathered before it is sent.
-	e.GET("/card/:token/pin/:id/events", p.codeEvents)
+	e.GET(eventsPath, p.codeEvents)
 	for path, act := range map[string]echo.HandlerFunc{
 		"/card/:token/pin": p.showCode,
 		"/join":            p.join,
@@ -110,12 +107,29 @@ func New(c Config) http.Handler {
 		"/w/:code":         p.takeScanned,
 		"/w/claim":         p.claim,
 	} {
-		e.POST(path, act, append(slices.Clip(whole), page.SameOrigin())...)
+		e.POST(path, act, page.SameOrigin())
 	}
 	// From any site: mail programs post here without opening the page (RFC 8058), and the
 	// token is all the permission that it needs.
-	e.POST("/unsubscribe/:token", p.unsubscribe, whole...)
+	e.POST("/unsubscribe/:token", p.unsubscribe)
 	return e
+}
+
+// eventsPath streams for as long as the customer looks.
+const eventsPath = "/card/:token/pin/:id/events"
+
+// ended is a middleware for answers that end: not for a stream, which has no time limit and
+// is not gathered before it is sent.
+func ended(m echo.MiddlewareFunc) echo.MiddlewareFunc {
+	return func(next echo.HandlerFunc) echo.HandlerFunc {
+		handle := m(next)
+		return func(c echo.Context) error {
+			if c.Path() == eventsPath {
+				return next(c)
+			}
+			return handle(c)
+		}
+	}
 }
 
 // Areas are the first parts of the paths that the pages have.

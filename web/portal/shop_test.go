@@ -21,11 +21,15 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/link"
+	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/vault"
+	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/views/viewtest"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/portal"
@@ -41,6 +45,9 @@ type shop struct {
 	rewards *reward.Service
 	pages   http.Handler
 }
+
+// manyJoins is more than a test tries.
+const manyJoins = 1000
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
@@ -62,7 +69,10 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &shop{db: d, by: dbtest.Tenant(t, d), rewards: reward.NewService(d), Config: portal.Config{
+	sales, rewards := transaction.NewService(d), reward.NewService(d)
+	s := &shop{db: d, by: dbtest.Tenant(t, d), rewards: rewards, Config: portal.Config{
+		Walkins: walkin.NewService(d, jobs, dbtest.Mails(d, jobs), keys, sales, host.LimitKey), Sales: sales, Rewards: rewards, Live: live.NewHub(log),
+		PerAddress: limit.NewWindow(manyJoins, 10*time.Minute, d.Now), AddressKey: host.LimitKey,
 		Tenants: tenant.NewService(d, nil), Customers: customer.NewService(d), Sessions: session.NewService(d, jobs),
 		Coupons: coupon.NewService(d, jobs, nil, link.New(keys), log), Links: link.New(keys),
 		Names: names, Tenant: func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, d, slug) },

@@ -1,0 +1,450 @@
+package portal_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"image/png"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/PuerkitoBio/goquery"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/walkin"
+)
+
+const (
+	till     = "a till"
+	fragment = "Hx-Request"
+)
+
+// counter is a shop with a till: a point for each whole 1.00.
+type counter struct {
+	*shop
+	cashier core.Actor
+	kind    int64 // of its sales
+}
+
+func newCounter(t *testing.T) counter {
+	t.Helper()
+	return counterOf(t, newShop(t))
+}
+
+func counterOf(t *testing.T, s *shop) counter {
+	t.Helper()
+	kind, err := s.Sales.AddType(t.Context(), s.by, transaction.NewType{Name: "Drinks", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return counter{s, dbtest.Person(t, s.db, s.by, core.Cashier), kind.ID}
+}
+
+// later is the counter after a while.
+func (s counter) later(t *testing.T, d time.Duration) counter {
+	t.Helper()
+	return counter{s.at(t, s.db.Now().Add(d)), s.cashier, s.kind}
+}
+
+func (s *shop) reward(t *testing.T, n reward.New) {
+	t.Helper()
+	if _, err := s.rewards.Add(t.Context(), s.by, n); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sell records a sale for a customer.
+func (s counter) sell(t *testing.T, who core.ID, cents int64) {
+	t.Helper()
+	_, err := s.Sales.Record(t.Context(), s.by, transaction.New{CustomerID: new(who.String()), TransactionTypeID: &s.kind, SpendAmountCents: &cents, Source: transaction.POS})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// card is the path of a customer's card.
+func (s *shop) card(t *testing.T, who customer.Customer) string {
+	t.Helper()
+	token, err := s.Walkins.CardToken(s.by.Tenant.ID, who)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "/card/" + token
+}
+
+// post sends a form from a page of the shop itself.
+func (s *shop) post(t *testing.T, path, body string, header ...string) answer {
+	t.Helper()
+	return s.ask(t, http.MethodPost, path, body, append([]string{
+		"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin",
+	}, header...)...)
+}
+
+// shows has the card show a PIN, and returns its digits and where its state is.
+func (s *shop) shows(t *testing.T, path string) (digits, state string) {
+	t.Helper()
+	a := s.post(t, path+"/pin", "", fragment, "true")
+	pin := a.Find("[data-pin]")
+	if a.Code != http.StatusOK || pin.AttrOr("data-state", "") != "waiting" {
+		t.Fatalf("%d %s", a.Code, a.words("body"))
+	}
+	return strings.ReplaceAll(a.words(".pin-digits"), " ", ""), pin.AttrOr("data-refresh", "")
+}
+
+// take has the till take a PIN.
+func (s counter) take(t *testing.T, digits string) walkin.TakenCard {
+	t.Helper()
+	held, err := s.Walkins.TakeCard(t.Context(), s.cashier, till, walkin.Key{Digits: digits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return held
+}
+
+// complete has the till complete a sale with a PIN that it took.
+func (s counter) complete(t *testing.T, pin core.ID, cents int64) {
+	t.Helper()
+	_, err := s.Walkins.Complete(t.Context(), s.cashier, till, walkin.Sale{
+		New: transaction.New{TransactionTypeID: &s.kind, SpendAmountCents: &cents, Source: transaction.POS}, PIN: &pin,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// "The customer's card page … shows name, balance, affordable rewards, vouchers": what is
+// ready, then vouchers, then what is next.
+func TestCard(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	anna := s.anna(t)
+	s.sell(t, anna.ID, 12_450)
+	for name, cost := range map[string]int64{"Filter coffee": 80, "Cinnamon bun": 200, "Sold out": 10} {
+		n := reward.New{Name: new(name), PointsCost: new(cost)}
+		if name == "Sold out" {
+			n.Stock = new(int64(0))
+		}
+		s.reward(t, n)
+	}
+	coupon, err := s.Coupons.Add(t.Context(), s.by, off())
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := s.sentTo(t, coupon.ID, anna.ID)
+	got := s.get(t, s.card(t, anna))
+	got.wellFormed(t)
+	for selector, want := range map[string]string{
+		".wallet-name": "Anna Lind<b>qvist", ".wallet-balance": "124 points", ".wallet-next": "76 points to Cinnamon bun",
+		".button-code": "Show my code", ".bar-business": s.by.Tenant.Name,
+	} {
+		if words := got.words(selector); words != want {
+			t.Errorf("%s: %q, want %q", selector, words, want)
+		}
+	}
+	var rows []string
+	for _, row := range got.Find(".rows li").EachIter() {
+		rows = append(rows, answer{Document: goquery.NewDocumentFromNode(row.Nodes[0])}.words("b, .row-text > span, .ready, .to-go"))
+	}
+	if len(rows) != 3 || rows[0] != "Filter coffee 80 points Ready" || !strings.HasPrefix(rows[1], "€ 5.00 off your order Voucher, until") || rows[2] != "Cinnamon bun 200 points 76 to go" {
+		t.Errorf("below: %q", rows)
+	}
+	if to := got.Find(".rows a").AttrOr("href", ""); s.get(t, to).words(".pass-code") == "" || !strings.Contains(to, held.ID.String()) {
+		t.Errorf("the voucher leads to %s", to)
+	}
+	if got.Find("[data-pin]").Length() != 0 || len(got.Header().Values("Set-Cookie")) != 0 {
+		t.Error("opening the card shows a PIN, or sets a cookie")
+	}
+}
+
+// A customer who collects stamps sees stamps.
+func TestCardOfStamps(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	s.reward(t, reward.New{Name: new("Tenth coffee"), StampsCost: new(int64(10))})
+	anna := s.anna(t)
+	if _, err := s.Customers.Adjust(t.Context(), s.by, anna.ID, customer.Adjustment{Unit: new("stamps"), Amount: new(int64(4)), Reason: new("A new card")}); err != nil {
+		t.Fatal(err)
+	}
+	got := s.get(t, s.card(t, anna))
+	if got.words(".wallet-balance") != "4 stamps" || got.words(".wallet-next") != "6 stamps to Tenth coffee" {
+		t.Errorf("%q %q", got.words(".wallet-balance"), got.words(".wallet-next"))
+	}
+	s.sell(t, anna.ID, 300)
+	if got := s.get(t, s.card(t, anna)).words(".wallet-balance"); got != "3 points 4 stamps" {
+		t.Errorf("with points: %q", got)
+	}
+}
+
+// "GET shows no PIN by itself: opening a link must not replace a PIN"; "The card page shows
+// QR and PIN with a countdown …, and on taking says “at the till” and stops renewing, then
+// “+12 points”."
+func TestCodeOfACard(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	anna := s.anna(t)
+	path := s.card(t, anna)
+	shown := s.post(t, path+"/pin", "", fragment, "true")
+	pin := shown.Find("[data-pin]")
+	state := pin.AttrOr("data-refresh", "")
+	if seconds := pin.AttrOr("data-seconds", ""); seconds != "90" || pin.AttrOr("data-renew", "") != path+"/pin" || pin.AttrOr("data-live", "") != state+"/events" {
+		t.Errorf("a PIN for %s s: %s", seconds, shown.Body)
+	}
+	if shown.Find("html > head").Children().Length() != 0 || shown.Find("#card[data-live-target]").Length() != 1 || shown.Find(".pin .qr").Length() != 1 {
+		t.Errorf("the fragment is no fragment, or has no QR code: %s", shown.Body)
+	}
+	s.get(t, path)
+	s.get(t, path+"/print")
+	if again := s.ask(t, http.MethodGet, path+"/pin", ""); again.Code != http.StatusSeeOther || again.Header().Get("Location") != path {
+		t.Errorf("opening the button's address: %d", again.Code)
+	}
+	if still := s.ask(t, http.MethodGet, state, "", fragment, "true", "X-Poll", "1"); still.Code != http.StatusNoContent {
+		t.Errorf("nothing has changed: %d %s", still.Code, still.Body)
+	}
+	held := s.take(t, strings.ReplaceAll(shown.words(".pin-digits"), " ", ""))
+	taken := s.ask(t, http.MethodGet, state, "", fragment, "true")
+	pin = taken.Find("[data-pin]")
+	if pin.AttrOr("data-state", "") != "taken" || pin.AttrOr("data-renew", "none") != "none" || taken.words("[data-pin-say]") != "At the till…" || taken.Find(".qr").Length() != 0 {
+		t.Errorf("taken: %s", taken.Body)
+	}
+	s.complete(t, held.PIN, 1250)
+	used := s.ask(t, http.MethodGet, state, "", fragment, "true")
+	if used.words("[data-pin-say]") != "+12 points" || used.words(".wallet-balance") != "12 points" || used.Find("[data-pin]").Length() != 0 {
+		t.Errorf("completed: %q, %q", used.words("[data-pin-say]"), used.words(".wallet-balance"))
+	}
+}
+
+// "A new one replaces it": the other screen says so and shows no further one by itself.
+func TestCodeOnTwoScreens(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	path := s.card(t, s.anna(t))
+	_, first := s.shows(t, path)
+	digits, second := s.shows(t, path)
+	replaced := s.ask(t, http.MethodGet, first, "", fragment, "true")
+	if replaced.words("[data-pin-say]") != "A newer code is on another screen" || replaced.Find("[data-pin]").Length() != 0 {
+		t.Errorf("replaced: %s", replaced.Body)
+	}
+	expired := s.later(t, 91*time.Second).ask(t, http.MethodGet, second, "", fragment, "true")
+	if expired.words("[data-pin-say]") != "This code has expired" || expired.Find("[data-pin]").Length() != 0 {
+		t.Errorf("expired: %s", expired.Body)
+	}
+	s.take(t, digits)
+	given := s.later(t, 6*time.Minute).ask(t, http.MethodGet, second, "", fragment, "true")
+	if given.words("[data-pin-say]") != "This code has expired" {
+		t.Errorf("taken and not completed: %s", given.Body)
+	}
+	gone := s.ask(t, http.MethodGet, path+"/pin/01JZZZZZZZZZZZZZZZZZZZZZZZ", "")
+	if gone.Code != http.StatusOK || gone.words("[data-pin-say]") != "This code has expired" {
+		t.Errorf("of which nothing is left: %d", gone.Code)
+	}
+}
+
+// "Without script the page with the PIN is answered as a whole, with a “Refresh” link."
+func TestCodeWithoutScript(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	path := s.card(t, s.anna(t))
+	if form := s.get(t, path).Find("form[method=post]"); form.AttrOr("action", "") != path+"/pin" {
+		t.Fatalf("the form posts to %q", form.AttrOr("action", ""))
+	}
+	shown := s.post(t, path+"/pin", "")
+	if shown.Code != http.StatusOK || shown.Find("head title").Length() != 1 || len(shown.words(".pin-digits")) != 7 || shown.words("[data-pin-left]") != "Valid for 90 s" {
+		t.Fatalf("%d %s", shown.Code, shown.words("body"))
+	}
+	state := shown.Find("[data-pin]").AttrOr("data-refresh", "")
+	if refresh := shown.Find("noscript").Text(); !strings.Contains(refresh, `href="`+state+`"`) || !strings.Contains(refresh, "Refresh") {
+		t.Errorf("without scripts there is %q", refresh)
+	}
+	if got := s.get(t, state); got.words(".code-title") != "Your code hasn't been used yet" || got.words(".button-code") != "Show a new code" {
+		t.Errorf("refreshed: %q", got.words(".wallet-code"))
+	}
+}
+
+// An inactive customer earns and redeems nothing, and is told so.
+func TestCodeOfAnInactiveCustomer(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	anna := s.anna(t)
+	if _, err := s.Customers.Edit(t.Context(), s.by, anna.ID, customer.Edit{Status: core.Set("inactive")}); err != nil {
+		t.Fatal(err)
+	}
+	path := s.card(t, anna)
+	const want = "This card is not active. Ask at the till."
+	if got := s.get(t, path); got.words(".wallet-code") != want {
+		t.Errorf("the card says %q", got.words(".wallet-code"))
+	}
+	if got := s.post(t, path+"/pin", ""); got.Code != http.StatusUnprocessableEntity || got.words(".wallet-code") != want {
+		t.Errorf("%d %s", got.Code, got.words(".wallet-code"))
+	}
+}
+
+// Forms of other sites show no PIN: it would replace the one at the till.
+func TestFormsOfOtherSitesAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	path := s.card(t, s.anna(t))
+	_, state := s.shows(t, path)
+	for _, to := range []string{path + "/pin", "/join", "/join/find", "/w", "/w/0123456789ABCDEFGHJKMNPQRS", "/w/claim"} {
+		if got := s.ask(t, http.MethodPost, to, "", "Sec-Fetch-Site", "cross-site"); got.Code != http.StatusForbidden {
+			t.Errorf("%s: %d", to, got.Code)
+		}
+		if got := s.ask(t, http.MethodPost, to, "", "Sec-Fetch-Site", "same-site"); got.Code != http.StatusForbidden {
+			t.Errorf("%s from a neighbour: %d", to, got.Code)
+		}
+	}
+	if still := s.ask(t, http.MethodGet, state, "", fragment, "true"); still.Code != http.StatusNoContent {
+		t.Error("the PIN was replaced")
+	}
+}
+
+// "One cross-tenant test per resource: the stranger gets 404."
+func TestACardOfAnotherBusiness(t *testing.T) {
+	t.Parallel()
+	s, other := newCounter(t), newCounter(t)
+	anna, theirs := s.anna(t), s.anna(t)
+	path, foreign := s.card(t, anna), s.card(t, theirs)
+	_, state := s.shows(t, path)
+	id := state[strings.LastIndex(state, "/")+1:]
+	want := other.ask(t, http.MethodGet, "/card/nonsense", "")
+	for _, to := range []string{path, path + "/print", path + "/picture.png", path + "/manifest.webmanifest", state, state + "/events", path + "x"} {
+		got := other.ask(t, http.MethodGet, to, "")
+		if got.Code != http.StatusNotFound || got.Body.String() != want.Body.String() {
+			t.Errorf("another business's %s: %d", to, got.Code)
+		}
+	}
+	if got := other.post(t, path+"/pin", ""); got.Code != http.StatusNotFound {
+		t.Errorf("another business shows a PIN: %d", got.Code)
+	}
+	if got := s.get(t, foreign+"/pin/"+id); got.words("[data-pin-say]") != "This code has expired" {
+		t.Errorf("another customer's PIN: %q", got.words("[data-pin-say]"))
+	}
+}
+
+// "`script-src 'self'`, `connect-src 'self'`, `manifest-src 'self'` only on the pages that
+// have a script. Pages without keep `default-src 'none'`."
+func TestOnlyPagesWithAScriptMayRunOne(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	path := s.card(t, s.anna(t))
+	for to, scripts := range map[string]int{path: 2, path + "/print": 1, "/join": 0, "/join/find": 0, "/w": 0} {
+		got := s.get(t, to)
+		policy := got.Header().Get("Content-Security-Policy")
+		if !strings.HasPrefix(policy, "default-src 'none'; ") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "script-src 'self'") != (scripts > 0) {
+			t.Errorf("%s: %s", to, policy)
+		}
+		if got.Find("script[src]").Length() != scripts || got.Find("script:not([src]), [style], [onclick]").Length() != 0 {
+			t.Errorf("%s has other scripts or styles than its policy allows", to)
+		}
+		if got.Header().Get("Cache-Control") != "no-store" || got.Header().Get("Referrer-Policy") != "no-referrer" {
+			t.Errorf("%s: %v", to, got.Header())
+		}
+	}
+}
+
+// "The card page offers “save as picture” and prints on a plain page"; "web app manifest and
+// icons, so the POS and the card can sit on a home screen".
+func TestACardToKeep(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	path := s.card(t, s.anna(t))
+	page := s.get(t, path)
+	picture := s.get(t, page.Find("a[download]").AttrOr("href", ""))
+	drawn, err := png.Decode(bytes.NewReader(picture.Body.Bytes()))
+	if err != nil || drawn.Bounds().Dx() != 900 || !strings.Contains(picture.Header().Get("Content-Disposition"), `"card.png"`) {
+		t.Errorf("the picture: %v, %v", err, picture.Header())
+	}
+	printed := s.get(t, path+"/print")
+	if printed.words("article h1") != "Anna Lind<b>qvist" || printed.Find("article .qr").Length() != 1 {
+		t.Errorf("on paper: %q", printed.words("article"))
+	}
+	var manifest struct {
+		Name     string `json:"name"`
+		StartURL string `json:"start_url"`
+		Display  string `json:"display"`
+		Icons    []struct{ Src, Sizes string }
+	}
+	answered := s.get(t, page.Find("link[rel=manifest]").AttrOr("href", ""))
+	if err := json.Unmarshal(answered.Body.Bytes(), &manifest); err != nil || answered.Header().Get("Content-Type") != "application/manifest+json" {
+		t.Fatalf("%v: %s", err, answered.Body)
+	}
+	if manifest.StartURL != path || manifest.Name != s.by.Tenant.Name || manifest.Display != "standalone" || len(manifest.Icons) != 3 {
+		t.Errorf("the manifest: %+v", manifest)
+	}
+	for _, icon := range manifest.Icons {
+		drawn, err := png.DecodeConfig(bytes.NewReader(s.get(t, icon.Src).Body.Bytes()))
+		if size := icon.Sizes; err != nil || !strings.HasPrefix(size, "192") && drawn.Width != 512 {
+			t.Errorf("%s is %d wide: %v", icon.Src, drawn.Width, err)
+		}
+	}
+	for _, none := range []string{"/brand/icon/165c47-100.png", "/brand/icon/165c4-192.png", "/brand/icon/zzzzzz-192.png", "/brand/icon/" + strings.Repeat("ab", 32) + "-192.png"} {
+		if got := s.ask(t, http.MethodGet, none, ""); got.Code != http.StatusNotFound {
+			t.Errorf("%s: %d", none, got.Code)
+		}
+	}
+}
+
+// "Staff who scan a customer's card with their phone's camera are led to the customer."
+func TestStaffWhoScanACard(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	anna := s.anna(t)
+	cookie, _ := s.signedIn(t, core.Cashier)
+	if to, _ := s.get(t, s.card(t, anna), "Cookie", cookie).Find("aside a").Attr("href"); to != "/admin/customers/"+anna.ID.String() {
+		t.Errorf("they are led to %q", to)
+	}
+}
+
+// "Reports at once when it was used": server-sent events over LISTEN and NOTIFY.
+func TestEventsOfACode(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go s.Live.Run(ctx, s.db)
+	server := httptest.NewServer(s.pages)
+	defer server.Close()
+	digits, state := s.shows(t, s.card(t, s.anna(t)))
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+state+"/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = strings.TrimPrefix(s.origin(), "https://")
+	r.Header.Set("Accept-Encoding", "gzip")
+	stream, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Body.Close() //nolint:errcheck // it was read
+	if stream.Header.Get("Content-Type") != "text/event-stream" || stream.Header.Get("Content-Encoding") != "" {
+		t.Fatalf("%d %v", stream.StatusCode, stream.Header)
+	}
+	var states []string
+	lines := bufio.NewScanner(stream.Body)
+	for lines.Scan() {
+		name, found := strings.CutPrefix(lines.Text(), "data: ")
+		if !found {
+			continue
+		}
+		states = append(states, name)
+		switch name {
+		case "waiting":
+			s.complete(t, s.take(t, digits).PIN, 1250)
+		case "completed":
+		}
+	}
+	// Taking and completing may come as one signal.
+	states = slices.DeleteFunc(states, func(name string) bool { return name == "taken" })
+	if strings.Join(states, " ") != "waiting completed" {
+		t.Errorf("reported %q", states)
+	}
+}
