@@ -264,8 +264,8 @@ func (s *Service) progress(ctx context.Context, by core.Actor, issuer string, pi
 	return db.ReadOne[Progress](ctx, s.db, by, progressSQL, db.Args{"id": pin, "issuer": issuer, "now": s.db.Now()})
 }
 
-// Cancel takes back a PIN that this till shows and nobody has taken. One that was taken or
-// is over stays as it is. Two round trips.
+// Cancel takes back a PIN that this till shows, also from a phone that has taken it: the
+// cashier goes on without it. One that is over stays as it is. Two round trips.
 func (s *Service) Cancel(ctx context.Context, by core.Actor, till string, pin core.ID) error {
 	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int64, error) {
 		n, err := db.Exec(ctx, tx, cancelSQL, db.Args{"id": pin, "issuer": tillIssuer(till), "now": tx.Now})

@@ -691,3 +691,73 @@ func clean(t *testing.T, s shop) {
 		}
 	}
 }
+
+// A cashier who asks for another code, or gives up, takes the old one back, also from a phone
+// that has taken it: the sale must not be collected twice. What was collected meanwhile stays.
+func TestATillTakesItsPINBack(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	for what, back := range map[string]func(walkin.Shown) error{
+		"renewed": func(p walkin.Shown) error {
+			_, err := s.Renew(t.Context(), s.by, "till", p.ID)
+			return err
+		},
+		"cancelled": func(p walkin.Shown) error { return s.Cancel(t.Context(), s.by, "till", p.ID) },
+	} {
+		shown, browser := s.shows(t, "till", 100), walkin.NewBrowser()
+		if err := s.TakeSale(t.Context(), s.visitor(), browser, walkin.Key{Code: shown.Code}); err != nil {
+			t.Fatal(err)
+		}
+		if err := back(shown); err != nil {
+			t.Fatal(what, err)
+		}
+		_, err := s.Claim(t.Context(), s.visitor(), browser, elsa(phone()))
+		wantPIN(t, what, err)
+	}
+	if n := s.count(t, "transaction where true"); n != 0 {
+		t.Errorf("%d sales", n)
+	}
+	shown, browser := s.shows(t, "till", 100), walkin.NewBrowser()
+	if err := s.TakeSale(t.Context(), s.visitor(), browser, walkin.Key{Code: shown.Code}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Claim(t.Context(), s.visitor(), browser, elsa(phone())); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Renew(t.Context(), s.by, "till", shown.ID); !errors.Is(err, walkin.ErrCompleted) {
+		t.Errorf("renewed after it was collected: %v", err)
+	}
+	if err := s.Cancel(t.Context(), s.by, "till", shown.ID); err != nil {
+		t.Error(err)
+	}
+	if p, err := s.TillProgress(t.Context(), s.by, "till", shown.ID); err != nil || p.State != walkin.Completed {
+		t.Errorf("cancelled after it was collected: %v, %v", p.State, err)
+	}
+	if _, err := s.Renew(t.Context(), s.by, "other till", shown.ID); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("renewed by another till: %v", err)
+	}
+}
+
+// Two hundred times a phone collects while the till asks for another code: one sale each, and
+// never a second code for a sale that was collected.
+func TestCollectingWhileTheTillRenews(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	for range 200 {
+		shown, browser := s.shows(t, "till", 100), walkin.NewBrowser()
+		if err := s.TakeSale(t.Context(), s.visitor(), browser, walkin.Key{Code: shown.Code}); err != nil {
+			t.Fatal(err)
+		}
+		var claimed, renewed error
+		var both sync.WaitGroup
+		both.Go(func() { _, claimed = s.Claim(t.Context(), s.visitor(), browser, elsa(phone())) })
+		both.Go(func() { _, renewed = s.Renew(t.Context(), s.by, "till", shown.ID) })
+		both.Wait()
+		switch {
+		case claimed == nil && errors.Is(renewed, walkin.ErrCompleted):
+		case errors.Is(claimed, walkin.ErrPIN) && renewed == nil:
+		default:
+			t.Fatalf("claimed: %v, renewed: %v", claimed, renewed)
+		}
+	}
+}
