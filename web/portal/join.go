@@ -61,10 +61,10 @@ func fingerprint(terms string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-func offersText(business string) string { return "Send me offers from " + business + " by e-mail" }
+const offersText = "Send me offers by e-mail"
 
 // details reads what a customer entered about themselves.
-func details(form *page.Form, f front, i invitation) walkin.Details {
+func details(form *page.Form, i invitation) walkin.Details {
 	d := walkin.Details{Phone: form.Text(phoneField), Email: form.Filled(emailField), Terms: i.Text}
 	d.FirstName, d.LastName = splitName(form.Value(nameField))
 	if form.Value(termsField) != fingerprint(i.Text) {
@@ -72,7 +72,7 @@ func details(form *page.Form, f front, i invitation) walkin.Details {
 	}
 	d.Agreed = form.Checked(agreedField)
 	if form.Checked(offersField) {
-		d.Offers = offersText(f.Name)
+		d.Offers = offersText
 		if d.Email == nil {
 			form.Require(emailField)
 		}
@@ -170,7 +170,7 @@ func (p *Portal) joinPage(c echo.Context, status int, form *page.Form) error {
 	v.Email.Type, v.Email.Mode, v.Email.Autocomplete, v.Email.Optional, v.Email.MaxLength = "email", "email", "email", true, 255
 	v.Email.Help = "We e-mail you the link to your card."
 	v.Agreed = form.Field(agreedField, i.Text)
-	v.Offers = form.Field(offersField, offersText(f.Name))
+	v.Offers = form.Field(offersField, offersText)
 	v.Offers.Optional = true
 	v.Problem = form.Problem()
 	v.Privacy = address(i.PrivacyURL)
@@ -217,7 +217,7 @@ func (p *Portal) join(c echo.Context) error {
 		return err
 	}
 	by := page.OnceBy(p.visitor(c, f), c, form, outcome)
-	joined, err := p.Walkins.Join(c.Request().Context(), by, details(form, f, i))
+	joined, err := p.Walkins.Join(c.Request().Context(), by, details(form, i))
 	result, again := page.Repeated(by, err)
 	if !again {
 		if form.Refused(worded(err)) {

@@ -208,7 +208,7 @@ func (p *Portal) claim(c echo.Context) error {
 		return err
 	}
 	by := page.OnceBy(p.visitor(c, f), c, form, func(walkin.Claimed) string { return claimedPath })
-	_, err = p.Walkins.Claim(c.Request().Context(), by, browser(c), details(form, f, i))
+	_, err = p.Walkins.Claim(c.Request().Context(), by, browser(c), details(form, i))
 	switch _, again := page.Repeated(by, err); {
 	case err == nil, again:
 		return c.Redirect(http.StatusSeeOther, claimedPath)
