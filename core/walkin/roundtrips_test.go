@@ -57,7 +57,7 @@ func TestRoundTrips(t *testing.T) {
 			_, err := s.Claim(ctx, once(s.visitor(), "claim "+round), browser, elsa(c.Phone))
 			return err
 		})
-		trips("what became of it", 1, func() error { _, err := s.TillProgress(ctx, s.by, "till", shown.ID); return err })
+		trips("its progress", 1, func() error { _, err := s.TillProgress(ctx, s.by, "till", shown.ID); return err })
 		shown = s.shows(t, "till", 100)
 		if err := s.TakeSale(ctx, s.visitor(), browser, walkin.Key{Code: shown.Code}); err != nil {
 			t.Fatal(err)

@@ -28,7 +28,7 @@ const issueSQL = `
 	on conflict do nothing
 	returning pin_hash`
 
-// Whoever has taken a PIN takes it again without more time.
+// Taking a PIN again gives its taker no more time.
 const (
 	takeSQL = `
 	update loyalty.pin

@@ -113,7 +113,7 @@ func (s shop) shows(t *testing.T, till string, cents int64) walkin.Shown {
 	return shown
 }
 
-// visitor is somebody with a phone of their own.
+// visitor is a customer with a phone of their own.
 func (s shop) visitor() core.Actor {
 	return core.Actor{Kind: core.ByCustomer, Tenant: s.by.Tenant, Address: "192.0.2.9"}
 }
@@ -288,7 +288,7 @@ func TestOneOfManyTillsTakesAPIN(t *testing.T) {
 		till := fmt.Sprintf("till %d", i)
 		held, err := s.TakeCard(t.Context(), s.by, till, walkin.Key{Digits: shown.Digits})
 		if errors.Is(err, walkin.ErrPIN) {
-			// Whoever knows the PIN's id has not taken it all the same.
+			// Knowing the PIN's id is not enough to complete it.
 			_, err = s.Complete(t.Context(), s.by, till, s.sale(shown.ID, 1000))
 			if errors.Is(err, walkin.ErrPIN) {
 				return nil
@@ -430,7 +430,7 @@ func TestTheDirectionsNeverMix(t *testing.T) {
 	wantPIN(t, "a phone looks at a card's", err)
 }
 
-// "Opening its URL takes nothing": whoever looks first has taken nothing.
+// "Opening its URL takes nothing": looking at a sale leaves it to be taken.
 func TestPeekingTakesNothing(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
