@@ -107,6 +107,46 @@ func ReadAll[T any](ctx context.Context, d *DB, by core.Actor, sql string, args 
 	return read(ctx, d, by, sql, args, all[T])
 }
 
+// Reading is a statement and where its rows go, for ReadTogether.
+type Reading struct {
+	sql     string
+	args    Args
+	collect func(pgx.Rows) error
+}
+
+// OneInto reads the only row of a statement into to, or fails with core.ErrNotFound.
+func OneInto[T any](to *T, sql string, args Args) Reading {
+	return Reading{sql, args, func(rows pgx.Rows) (err error) {
+		*to, err = one[T](rows)
+		return err
+	}}
+}
+
+// AllInto reads the rows of a statement into to.
+func AllInto[T any](to *[]T, sql string, args Args) Reading {
+	return Reading{sql, args, func(rows pgx.Rows) (err error) {
+		*to, err = all[T](rows)
+		return err
+	}}
+}
+
+// ReadTogether reads several statements outside any transaction, in one round trip like
+// ReadOne. They may see different moments. The first that fails ends it.
+func ReadTogether(ctx context.Context, d *DB, by core.Actor, readings ...Reading) error {
+	if by.Tenant.ID == 0 {
+		return fmt.Errorf("db: %s %q acts for no tenant", by.Kind, by.Name)
+	}
+	calls, reads := []call{enter(by.Tenant.ID)}, make([]func(pgx.Rows) error, len(readings))
+	for i, r := range readings {
+		c, err := bind(r.sql, r.args, by.Tenant.ID)
+		if err != nil {
+			return err
+		}
+		calls, reads[i] = append(calls, c), r.collect
+	}
+	return translate(ctx, d.readCalls(ctx, calls, reads))
+}
+
 // PlatformOne is ReadOne with no tenant set.
 func PlatformOne[T any](ctx context.Context, d *DB, sql string, args Args) (T, error) {
 	return readAs(ctx, d, 0, sql, args, one[T])
@@ -165,16 +205,21 @@ func readAs[T any](ctx context.Context, d *DB, tenant core.TenantID, sql string,
 	if err != nil {
 		return result, err
 	}
-	err = d.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
-		err = roundTrip(ctx, conn, []call{enter(tenant), c}, []func(pgx.Rows) error{func(rows pgx.Rows) (err error) {
-			result, err = collect(rows)
-			return err
-		}})
+	err = d.readCalls(ctx, []call{enter(tenant), c}, []func(pgx.Rows) error{func(rows pgx.Rows) (err error) {
+		result, err = collect(rows)
+		return err
+	}})
+	return result, translate(ctx, err)
+}
+
+// readCalls sends calls that only read as one implicit transaction.
+func (d *DB) readCalls(ctx context.Context, calls []call, read []func(pgx.Rows) error) error {
+	return d.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
+		err = roundTrip(ctx, conn, calls, read)
 		if died(conn, err) || strayCancel(ctx, err) {
 			return false, err
 		}
 		conn.Release()
 		return true, err
 	})
-	return result, translate(ctx, err)
 }

@@ -199,7 +199,7 @@ type lastClaim struct {
 const claimShown = 10 * time.Minute
 
 // LastClaim returns what a browser claimed within the last ten minutes, or core.ErrNotFound.
-// One round trip, and three more for a new customer.
+// One round trip, and another for a new customer.
 func (s *Service) LastClaim(ctx context.Context, t core.Tenant, browser string) (Claimed, error) {
 	by := core.System(t, "claim page")
 	found, err := db.ReadOne[lastClaim](ctx, s.db, by, lastClaimSQL, db.Args{"taker": taker(browser), "since": s.db.Now().Add(-claimShown)})

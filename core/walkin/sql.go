@@ -220,13 +220,14 @@ const findByPhoneSQL = `
 	limit @limit`
 
 const offeredSQL = `
-	select id, name, points_cost, stamps_cost,
-		case when stamps_cost is null then points_cost <= @points else stamps_cost <= @stamps end as affordable
-	from loyalty.reward
-	where tenant_id = @tenant_id
-		and active
-		and (stock is null or stock > 0)
-	order by stamps_cost is null desc, coalesce(points_cost, stamps_cost), id
+	select r.id, r.name, r.points_cost, r.stamps_cost,
+		case when r.stamps_cost is null then r.points_cost <= a.points else r.stamps_cost <= a.stamps end as affordable
+	from loyalty.reward r
+	join loyalty.account a on a.tenant_id = r.tenant_id and a.customer_id = @customer
+	where r.tenant_id = @tenant_id
+		and r.active
+		and (r.stock is null or r.stock > 0)
+	order by r.stamps_cost is null desc, coalesce(r.points_cost, r.stamps_cost), r.id
 	limit @limit`
 
 const usableVouchersSQL = `

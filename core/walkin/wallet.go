@@ -71,7 +71,7 @@ const (
 	mostVouchers = 50
 )
 
-// Customer returns a customer for the till, or core.ErrNotFound. Three round trips.
+// Customer returns a customer for the till, or core.ErrNotFound. One round trip.
 func (s *Service) Customer(ctx context.Context, by core.Actor, id core.ID) (Wallet, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return Wallet{}, err
@@ -89,7 +89,7 @@ func (s *Service) CustomerOfCard(ctx context.Context, by core.Actor, token strin
 }
 
 // OpenCard returns the customer of a card's link, or core.ErrNotFound for a link that this
-// installation didn't make or that was revoked. Three round trips.
+// installation didn't make or that was revoked. One round trip.
 func (s *Service) OpenCard(ctx context.Context, t core.Tenant, token string) (Wallet, error) {
 	return s.open(ctx, core.System(t, "card page"), token)
 }
@@ -99,14 +99,14 @@ func (s *Service) open(ctx context.Context, by core.Actor, token string) (Wallet
 	if err != nil {
 		return Wallet{}, err
 	}
-	c, err := s.find(ctx, by, id)
+	w, err := s.wallet(ctx, by, id)
 	if err != nil {
 		return Wallet{}, err
 	}
-	if err := s.links.Check(token, link.Card, by.Tenant.ID, id, c.LinkVersion); err != nil {
+	if err := s.links.Check(token, link.Card, by.Tenant.ID, id, w.LinkVersion); err != nil {
 		return Wallet{}, err
 	}
-	return s.fill(ctx, by, c)
+	return w, nil
 }
 
 // CardToken returns the token of a customer's card link.
@@ -114,35 +114,21 @@ func (s *Service) CardToken(t core.TenantID, c customer.Customer) (string, error
 	return s.links.Token(link.Card, t, c.ID, c.LinkVersion)
 }
 
-func (s *Service) find(ctx context.Context, by core.Actor, id core.ID) (customer.Customer, error) {
-	return db.ReadOne[customer.Customer](ctx, s.db, by, findCustomerSQL, db.Args{"id": id})
-}
-
+// wallet reads a customer with rewards and vouchers. An inactive customer can use none.
 func (s *Service) wallet(ctx context.Context, by core.Actor, id core.ID) (Wallet, error) {
-	c, err := s.find(ctx, by, id)
+	var w Wallet
+	err := db.ReadTogether(ctx, s.db, by,
+		db.OneInto(&w.Customer, findCustomerSQL, db.Args{"id": id}),
+		db.AllInto(&w.Rewards, offeredSQL, db.Args{"customer": id, "limit": mostRewards}),
+		db.AllInto(&w.Vouchers, usableVouchersSQL, db.Args{"customer": id, "now": s.db.Now(), "limit": mostVouchers}),
+	)
 	if err != nil {
 		return Wallet{}, err
 	}
-	return s.fill(ctx, by, c)
-}
-
-// fill adds rewards and vouchers. An inactive customer can use none.
-func (s *Service) fill(ctx context.Context, by core.Actor, c customer.Customer) (Wallet, error) {
-	w := Wallet{Customer: c}
-	if c.Status != customer.Active {
-		return w, nil
+	if w.Status != customer.Active {
+		w.Rewards, w.Vouchers = nil, nil
 	}
-	var err error
-	w.Rewards, err = db.ReadAll[Offered](ctx, s.db, by, offeredSQL, db.Args{
-		"points": c.PointsBalance, "stamps": c.StampsBalance, "limit": mostRewards,
-	})
-	if err != nil {
-		return Wallet{}, err
-	}
-	w.Vouchers, err = db.ReadAll[coupon.ShownVoucher](ctx, s.db, by, usableVouchersSQL, db.Args{
-		"customer": c.ID, "now": s.db.Now(), "limit": mostVouchers,
-	})
-	return w, err
+	return w, nil
 }
 
 // ShowCard shows a PIN on a customer's card, and replaces the one it showed before. Two round
