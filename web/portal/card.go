@@ -202,7 +202,7 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 			v.Ready = append(v.Ready, r)
 			continue
 		}
-		r.ToGo = page.Number(cost-d.Wallet.Balance(unit)) + " to go"
+		r.ToGo = page.Number(cost-d.Balance(unit)) + " to go"
 		v.Next = append(v.Next, r)
 	}
 	for _, held := range d.Vouchers {
