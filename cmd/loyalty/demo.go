@@ -156,6 +156,7 @@ func (a *app) screen(w io.Writer, d *demoFacts, took time.Duration) {
 	curl += " -H 'Authorization: Bearer " + d.token + "'"
 	say("")
 	say("  Demo        %s, %s/admin", d.tenant.Name, a.names.Tenant(d.tenant.Slug))
+	say("  Till        %s/till; customers join at %s/join", a.names.Tenant(d.tenant.Slug), a.names.Tenant(d.tenant.Slug))
 	say("  Sign in     %s", signIns(d.people))
 	say("  Password    %s (of each of them, as it was made)", d.password)
 	say("  Token       %s", d.token)

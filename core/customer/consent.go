@@ -33,8 +33,8 @@ type Consent struct {
 	Source ConsentSource
 }
 
-// Agree notes what a new customer agreed to, in the transaction that made them. Whoever
-// doesn't ask for offers is unsubscribed from the start.
+// Agree notes what a new customer agreed to, in the transaction that made them. Without
+// consent to offers they are unsubscribed from the start.
 func Agree(tx *db.Tx, by core.Actor, id core.ID, c Consent) error {
 	given := map[ConsentKind]string{Terms: c.Terms}
 	if c.Offers != "" {

@@ -1,8 +1,8 @@
 // Package live tells pages that wait for something that it has happened, in whichever
 // process it did (LISTEN and NOTIFY).
 //
-// Its surprising rule: a signal says that something may have changed, never what. Whoever
-// gets one reads the state again, so a signal that comes twice or late does no harm, and
+// Its surprising rule: a signal says that something may have changed, never what. A page
+// that gets one reads the state again, so a signal that comes twice or late does no harm, and
 // none is needed for what was missed while the connection was lost.
 package live
 

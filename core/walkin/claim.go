@@ -15,7 +15,7 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// Claimable is a sale that a till shows, for whoever scans it.
+// Claimable is a sale that a till shows, for the customer who scans it.
 type Claimable struct {
 	ID               core.ID // of the PIN
 	SpendAmountCents int64

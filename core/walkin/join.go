@@ -17,8 +17,7 @@ type Joined struct {
 	Mailed    bool   // the customer existed, and their card's link is on its way to the address on file
 }
 
-// Join makes a customer of whoever enters their details, and mails them the link to their
-// card. With a phone number or an e-mail address that is known, nothing is made and nothing
+// Join adds a customer with the details they entered, and mails them the link to their card. With a phone number or an e-mail address that is known, nothing is made and nothing
 // shown: the link goes to the address on file, if there is one. Three round trips for a known
 // customer, four for a new one.
 func (s *Service) Join(ctx context.Context, by core.Actor, d Details) (Joined, error) {

@@ -152,14 +152,54 @@ func (s *Service) ShowSale(ctx context.Context, by core.Actor, till string, o Of
 		return Shown{}, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Shown, error) {
-		err := s.sales.CheckIn(ctx, tx, transaction.New{
-			TransactionTypeID: o.TransactionTypeID, SpendAmountCents: o.SpendAmountCents, LocationID: o.LocationID, Unreadable: o.Unreadable,
-		})
+		return s.showSale(ctx, tx, by, till, o)
+	})
+}
+
+func (s *Service) showSale(ctx context.Context, tx *db.Tx, by core.Actor, till string, o Offer) (Shown, error) {
+	err := s.sales.CheckIn(ctx, tx, transaction.New{
+		TransactionTypeID: o.TransactionTypeID, SpendAmountCents: o.SpendAmountCents, LocationID: o.LocationID, Unreadable: o.Unreadable,
+	})
+	if err != nil {
+		return Shown{}, err
+	}
+	return s.issue(ctx, tx, by, pin{direction: fromTill, issuer: tillIssuer(till), offer: offer{
+		typeID: o.TransactionTypeID, spend: o.SpendAmountCents, location: o.LocationID, cashier: by.Name,
+	}})
+}
+
+// ErrCompleted says that a PIN can't be replaced: a customer has collected its sale.
+var ErrCompleted = errors.New("walkin: the sale is complete")
+
+// shownOffer is the sale of a PIN that is to be replaced.
+type shownOffer struct {
+	Status            string
+	TransactionTypeID *int64
+	SpendAmountCents  *int64
+	LocationID        *int64
+}
+
+// Renew shows another PIN for the sale of one that this till shows, and takes that one back,
+// also from a phone that has taken it: one sale must not be collected twice. ErrCompleted
+// where it was collected meanwhile, core.ErrNotFound for a PIN of another till. Four round
+// trips.
+func (s *Service) Renew(ctx context.Context, by core.Actor, till string, pin core.ID) (Shown, error) {
+	if err := by.Require(core.Cashier); err != nil {
+		return Shown{}, err
+	}
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Shown, error) {
+		old, err := db.One[shownOffer](ctx, tx, lockShownSQL, db.Args{"id": pin, "issuer": tillIssuer(till)})
 		if err != nil {
 			return Shown{}, err
 		}
-		return s.issue(ctx, tx, by, pin{direction: fromTill, issuer: tillIssuer(till), offer: offer{
-			typeID: o.TransactionTypeID, spend: o.SpendAmountCents, location: o.LocationID, cashier: by.Name,
-		}})
+		if old.Status == "used" {
+			return Shown{}, ErrCompleted
+		}
+		if err := db.Queue(tx, replaceOneSQL, db.Args{"id": pin, "now": tx.Now}); err != nil {
+			return Shown{}, err
+		}
+		return s.showSale(ctx, tx, by, till, Offer{
+			TransactionTypeID: old.TransactionTypeID, SpendAmountCents: old.SpendAmountCents, LocationID: old.LocationID,
+		})
 	})
 }

@@ -17,7 +17,7 @@ import (
 	"example.com/loyalty/core/walkin"
 )
 
-// reward adds a reward for so many points; of an unlimited one stock is nil.
+// reward adds a reward at that price; stock nil is unlimited.
 func (s shop) reward(t *testing.T, name string, points int64, stock *int64) core.ID {
 	t.Helper()
 	r, err := reward.NewService(s.db).Add(t.Context(), s.owner, reward.New{Name: &name, PointsCost: &points, Stock: stock})

@@ -28,7 +28,7 @@ const issueSQL = `
 	on conflict do nothing
 	returning pin_hash`
 
-// Whoever has taken a PIN takes it again without more time.
+// Taking a PIN again gives its taker no more time.
 const (
 	takeSQL = `
 	update loyalty.pin
@@ -57,7 +57,25 @@ const cancelSQL = `
 	where tenant_id = @tenant_id
 		and id = @id
 		and issuer = @issuer
-		and status = 'open'`
+		and status in ('open', 'taken')`
+
+// A PIN that is being completed is waited for.
+const lockShownSQL = `
+	select status, transaction_type_id, spend_amount_cents, location_id
+	from loyalty.pin
+	where tenant_id = @tenant_id
+		and id = @id
+		and issuer = @issuer
+		and direction = 'till'
+	for no key update`
+
+const replaceOneSQL = `
+	update loyalty.pin
+	set status = 'replaced',
+		ended_at = @now
+	where tenant_id = @tenant_id
+		and id = @id
+		and status in ('open', 'taken')`
 
 // The sale that completes it is noted once it is recorded, in the same transaction.
 const completeSQL = `

@@ -166,7 +166,7 @@ func (s *Service) issue(ctx context.Context, tx *db.Tx, by core.Actor, p pin) (S
 
 var errBusyIssuer = errors.New("walkin: the issuer keeps showing other PINs")
 
-// taken is a PIN that somebody holds.
+// takenPIN is a PIN that a till or a phone holds.
 type takenPIN struct {
 	ID             core.ID
 	CustomerID     *core.ID
@@ -221,7 +221,7 @@ func named(by core.Actor) core.Actor {
 	return by
 }
 
-// note writes into the audit log and signals whoever waits for news of the PIN.
+// note writes into the audit log and signals the pages that show the PIN.
 func (s *Service) note(tx *db.Tx, by core.Actor, action string, pin core.ID, facts map[string]any) error {
 	if err := live.Notify(tx, Topic(tx.Tenant, pin)); err != nil {
 		return err
@@ -264,8 +264,8 @@ func (s *Service) progress(ctx context.Context, by core.Actor, issuer string, pi
 	return db.ReadOne[Progress](ctx, s.db, by, progressSQL, db.Args{"id": pin, "issuer": issuer, "now": s.db.Now()})
 }
 
-// Cancel takes back a PIN that this till shows and nobody has taken. One that was taken or
-// is over stays as it is. Two round trips.
+// Cancel takes back a PIN that this till shows, also from a phone that has taken it: the
+// cashier goes on without it. One that is over stays as it is. Two round trips.
 func (s *Service) Cancel(ctx context.Context, by core.Actor, till string, pin core.ID) error {
 	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int64, error) {
 		n, err := db.Exec(ctx, tx, cancelSQL, db.Args{"id": pin, "issuer": tillIssuer(till), "now": tx.Now})
@@ -330,7 +330,7 @@ type forget struct{}
 // Kind names the job in the queue.
 func (forget) Kind() string { return "forget_pins" }
 
-// kept is for how long a page may ask what became of a PIN.
+// kept is how long the state of a PIN can be asked for.
 const (
 	kept        = time.Hour
 	forgetBatch = 5_000
@@ -351,7 +351,7 @@ func (s *Service) forget(ctx context.Context, _ forget) error {
 type guesses struct {
 	addressKey func(string) string
 
-	tills     *limit.Window // by the cashier's session: nobody else's guesses stop a cashier
+	tills     *limit.Window // by the cashier's session: guesses of others don't stop a cashier
 	browsers  *limit.Window
 	addresses *limit.Window
 	tenants   *limit.Window

@@ -113,7 +113,7 @@ func (s shop) shows(t *testing.T, till string, cents int64) walkin.Shown {
 	return shown
 }
 
-// visitor is somebody with a phone of their own.
+// visitor is a customer with a phone of their own.
 func (s shop) visitor() core.Actor {
 	return core.Actor{Kind: core.ByCustomer, Tenant: s.by.Tenant, Address: "192.0.2.9"}
 }
@@ -288,7 +288,7 @@ func TestOneOfManyTillsTakesAPIN(t *testing.T) {
 		till := fmt.Sprintf("till %d", i)
 		held, err := s.TakeCard(t.Context(), s.by, till, walkin.Key{Digits: shown.Digits})
 		if errors.Is(err, walkin.ErrPIN) {
-			// Whoever knows the PIN's id has not taken it all the same.
+			// Knowing the PIN's id is not enough to complete it.
 			_, err = s.Complete(t.Context(), s.by, till, s.sale(shown.ID, 1000))
 			if errors.Is(err, walkin.ErrPIN) {
 				return nil
@@ -430,7 +430,7 @@ func TestTheDirectionsNeverMix(t *testing.T) {
 	wantPIN(t, "a phone looks at a card's", err)
 }
 
-// "Opening its URL takes nothing": whoever looks first has taken nothing.
+// "Opening its URL takes nothing": looking at a sale leaves it to be taken.
 func TestPeekingTakesNothing(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -688,6 +688,76 @@ func clean(t *testing.T, s shop) {
 	for _, r := range results {
 		if r.Wrong > 0 {
 			t.Errorf("%s: %d", r.Check, r.Wrong)
+		}
+	}
+}
+
+// A cashier who asks for another code, or gives up, takes the old one back, also from a phone
+// that has taken it: the sale must not be collected twice. What was collected meanwhile stays.
+func TestATillTakesItsPINBack(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	for what, back := range map[string]func(walkin.Shown) error{
+		"renewed": func(p walkin.Shown) error {
+			_, err := s.Renew(t.Context(), s.by, "till", p.ID)
+			return err
+		},
+		"cancelled": func(p walkin.Shown) error { return s.Cancel(t.Context(), s.by, "till", p.ID) },
+	} {
+		shown, browser := s.shows(t, "till", 100), walkin.NewBrowser()
+		if err := s.TakeSale(t.Context(), s.visitor(), browser, walkin.Key{Code: shown.Code}); err != nil {
+			t.Fatal(err)
+		}
+		if err := back(shown); err != nil {
+			t.Fatal(what, err)
+		}
+		_, err := s.Claim(t.Context(), s.visitor(), browser, elsa(phone()))
+		wantPIN(t, what, err)
+	}
+	if n := s.count(t, "transaction where true"); n != 0 {
+		t.Errorf("%d sales", n)
+	}
+	shown, browser := s.shows(t, "till", 100), walkin.NewBrowser()
+	if err := s.TakeSale(t.Context(), s.visitor(), browser, walkin.Key{Code: shown.Code}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Claim(t.Context(), s.visitor(), browser, elsa(phone())); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Renew(t.Context(), s.by, "till", shown.ID); !errors.Is(err, walkin.ErrCompleted) {
+		t.Errorf("renewed after it was collected: %v", err)
+	}
+	if err := s.Cancel(t.Context(), s.by, "till", shown.ID); err != nil {
+		t.Error(err)
+	}
+	if p, err := s.TillProgress(t.Context(), s.by, "till", shown.ID); err != nil || p.State != walkin.Completed {
+		t.Errorf("cancelled after it was collected: %v, %v", p.State, err)
+	}
+	if _, err := s.Renew(t.Context(), s.by, "other till", shown.ID); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("renewed by another till: %v", err)
+	}
+}
+
+// Two hundred times a phone collects while the till asks for another code: one sale each, and
+// never a second code for a sale that was collected.
+func TestCollectingWhileTheTillRenews(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	for range 200 {
+		shown, browser := s.shows(t, "till", 100), walkin.NewBrowser()
+		if err := s.TakeSale(t.Context(), s.visitor(), browser, walkin.Key{Code: shown.Code}); err != nil {
+			t.Fatal(err)
+		}
+		var claimed, renewed error
+		var both sync.WaitGroup
+		both.Go(func() { _, claimed = s.Claim(t.Context(), s.visitor(), browser, elsa(phone())) })
+		both.Go(func() { _, renewed = s.Renew(t.Context(), s.by, "till", shown.ID) })
+		both.Wait()
+		switch {
+		case claimed == nil && errors.Is(renewed, walkin.ErrCompleted):
+		case errors.Is(claimed, walkin.ErrPIN) && renewed == nil:
+		default:
+			t.Fatalf("claimed: %v, renewed: %v", claimed, renewed)
 		}
 	}
 }

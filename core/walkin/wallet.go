@@ -42,17 +42,18 @@ func (w Wallet) Balance(unit ledger.Unit) int64 {
 	return w.PointsBalance
 }
 
-// Next is the reward that the customer is closest to among those they can't afford yet, and
-// what is missing.
+// Next is the reward that the customer is closest to among those they can't afford yet, by
+// the share of its cost that they have, and what is missing.
 func (w Wallet) Next() (next Offered, missing int64, ok bool) {
+	most := -1.0
 	for _, o := range w.Rewards {
 		unit, cost := o.Price()
-		if o.Affordable {
+		has := w.Balance(unit)
+		share := float64(max(has, 0)) / float64(cost)
+		if o.Affordable || share < most || share == most && cost-has >= missing {
 			continue
 		}
-		if left := cost - w.Balance(unit); !ok || left < missing {
-			next, missing, ok = o, left, true
-		}
+		next, missing, ok, most = o, cost-has, true, share
 	}
 	return next, missing, ok
 }

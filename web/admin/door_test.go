@@ -112,6 +112,29 @@ func TestSigningInLeadsToNoOtherSite(t *testing.T) {
 	}
 }
 
+// The point of sale "is a cashier's first page after signing in", unless they were on their way
+// to another one.
+func TestACashierBeginsAtThePointOfSale(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	cashier, manager := s.signedIn(t, core.Cashier), s.signedIn(t, core.Manager)
+	for to, want := range map[string]string{
+		"": "/till", "/admin": "/till", "/admin/customers": "/admin/customers", "/till/c/ABC": "/till/c/ABC", "/tillage": "/till", "//till": "/till",
+	} {
+		if got := cashier.ask(http.MethodGet, "/admin/sign-in?to="+to, nil).Header().Get("Location"); got != want {
+			t.Errorf("a cashier on the way to %q is led to %q, want %q", to, got, want)
+		}
+	}
+	for to, want := range map[string]string{"": "/admin", "/till": "/till"} {
+		if got := manager.ask(http.MethodGet, "/admin/sign-in?to="+to, nil).Header().Get("Location"); got != want {
+			t.Errorf("a manager on the way to %q is led to %q, want %q", to, got, want)
+		}
+	}
+	if first := cashier.get("/admin/customers").Find("nav a").First().AttrOr("href", ""); first != "/till" {
+		t.Errorf("the navigation begins with %q, want the point of sale", first)
+	}
+}
+
 // "Throttled by account and address without telling which part was wrong."
 func TestTooManySignIns(t *testing.T) {
 	t.Parallel()
@@ -220,8 +243,8 @@ func TestTakingAnInvitation(t *testing.T) {
 		t.Errorf("on another business's host: %d", elsewhere.Code)
 	}
 	in := bo.post(link, form("name", "Bo Ek", "password", password))
-	if in.Code != http.StatusSeeOther || in.Header().Get("Location") != "/admin" {
-		t.Fatalf("taken: %d %q", in.Code, in.words(".alert"))
+	if to := in.Header().Get("Location"); in.Code != http.StatusSeeOther || to != "/till" {
+		t.Fatalf("taken: %d to %q %q, want the point of sale", in.Code, to, in.words(".alert"))
 	}
 	if got := bo.get("/admin/customers").words(".topbar"); !strings.Contains(got, "Bo Ek Cashier") {
 		t.Errorf("signed in as %q", got)

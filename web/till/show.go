@@ -2,6 +2,7 @@ package till
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
@@ -158,6 +159,12 @@ func (t *Till) cancelPIN(c echo.Context) error {
 	if err := t.Walkins.Cancel(c.Request().Context(), by, session(c), p.ID); err != nil {
 		return err
 	}
+	if p, err = t.progress(c); err != nil {
+		return err
+	}
+	if p.State == walkin.Completed { // a customer was quicker
+		return t.progressed(c, p)
+	}
 	q := url.Values{spendField: {number(*p.SpendAmountCents)}, typeField: {number(*p.TransactionTypeID)}}
 	if !page.IsFragment(c) {
 		return t.Redirect(c, page.TillPath+"?"+q.Encode())
@@ -180,7 +187,10 @@ func (t *Till) renewPIN(c echo.Context) error {
 		return t.progressed(c, p)
 	}
 	offer := walkin.Offer{TransactionTypeID: p.TransactionTypeID, SpendAmountCents: p.SpendAmountCents, LocationID: p.LocationID}
-	shown, err := t.Walkins.ShowSale(c.Request().Context(), page.Actor(c), session(c), offer)
+	shown, err := t.Walkins.Renew(c.Request().Context(), page.Actor(c), session(c), p.ID)
+	if errors.Is(err, walkin.ErrCompleted) { // a customer was quicker
+		return t.showPIN(c)
+	}
 	if _, refused := page.Sentence(err); refused || core.IsKind(err, core.KindInvalid) {
 		d := drafted(page.Query(url.Values{spendField: {number(*p.SpendAmountCents)}}), page.Actor(c).Tenant.Currency)
 		d.Refused(err)

@@ -1,0 +1,505 @@
+package till_test
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/walkin"
+	"example.com/loyalty/web/till"
+)
+
+var parameter = regexp.MustCompile(`:[a-z]+`)
+
+// Strangers, and people of another business, are led to the sign-in, and after it back to where
+// they were going.
+func TestOnlyStaffSell(t *testing.T) {
+	t.Parallel()
+	s, other := newShop(t), newShop(t)
+	foreign := s.stranger(t)
+	foreign.cookies = other.signedIn(t, core.Owner).cookies
+	for who, b := range map[string]*browser{"a stranger": s.stranger(t), "another business's owner": foreign} {
+		for _, p := range till.Pages() {
+			if p.Public {
+				continue
+			}
+			path := parameter.ReplaceAllString(p.Path, core.NewID(s.db.Now()).String())
+			if a := b.ask(http.MethodGet, path, nil); a.Code != http.StatusSeeOther || !strings.HasPrefix(a.Header().Get("Location"), "/admin/sign-in?to=%2Ftill") {
+				t.Errorf("GET %s as %s = %d to %q, want the sign-in", path, who, a.Code, a.Header().Get("Location"))
+			}
+		}
+		if a := b.script("/till/sale", form("customer_ulid", s.customer(t, "Anna", 0).ID.String())); a.Code != http.StatusNoContent || !strings.HasPrefix(a.Header().Get("Hx-Redirect"), "/admin/sign-in") {
+			t.Errorf("the script of %s is answered %d %v", who, a.Code, a.Header())
+		}
+	}
+	for _, role := range []core.Role{core.Cashier, core.Manager, core.Owner} {
+		if a := s.signedIn(t, role).get("/till"); a.Find("#sale").Length() != 1 {
+			t.Errorf("%s has no point of sale: %s", role, a.words("main"))
+		}
+	}
+}
+
+// Another tenant's records look like missing ones.
+func TestRecordsOfOthersAreMissing(t *testing.T) {
+	t.Parallel()
+	s, other := newShop(t), newShop(t)
+	theirs := other.customer(t, "Anna", 0)
+	otherCashier := other.signedIn(t, core.Cashier)
+	sold := otherCashier.post("/till/sale", otherCashier.serve(theirs).entered("spend_amount_cents", "100"))
+	cashier := s.signedIn(t, core.Cashier)
+	for _, path := range []string{
+		"/till/customers/" + theirs.ID.String(), "/till/redeemed/" + theirs.ID.String(), sold.Header().Get("Location"),
+		"/till/earns?spend_amount_cents=100&customer_ulid=" + theirs.ID.String(), "/till/pins/" + theirs.ID.String(), "/till/customers/nonsense",
+	} {
+		if a := cashier.ask(http.MethodGet, path, nil); a.Code != http.StatusNotFound {
+			t.Errorf("GET %s = %d, want 404", path, a.Code)
+		}
+	}
+	for _, path := range []string{sold.Header().Get("Location") + "/undo", "/till/pins/" + theirs.ID.String() + "/cancel", "/till/pins/" + theirs.ID.String() + "/renew"} {
+		if a := cashier.post(path, nil); a.Code != http.StatusNotFound {
+			t.Errorf("POST %s = %d, want 404", path, a.Code)
+		}
+	}
+	if a := cashier.script("/till/choose", form("choose", theirs.ID.String())); a.Code != http.StatusNotFound {
+		t.Errorf("choosing another business's customer = %d", a.Code)
+	}
+	refused := cashier.script("/till/sale", cashier.get("/till").entered("customer_ulid", theirs.ID.String(), "spend_amount_cents", "100"))
+	if refused.Code != http.StatusUnprocessableEntity {
+		t.Errorf("selling to another business's customer = %d", refused.Code)
+	}
+}
+
+// "Amount before or after the scan; a preview of what will be earned; confirm; receipt with the
+// new balance".
+func TestASaleByTypedPIN(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer(t, "Anna", 124)
+	s.reward(t, "Cinnamon bun", 200)
+	cashier := s.signedIn(t, core.Cashier)
+	shown := s.card(t, anna)
+
+	found := cashier.script("/till/take", cashier.get("/till").entered("spend_amount_cents", "2450", "pin", shown.Digits))
+	if got := found.words(".who"); !strings.Contains(got, "Anna Lindqvist") || !strings.Contains(got, "124 points") || !strings.Contains(got, "76 points to Cinnamon bun 52 after this sale") {
+		t.Errorf("the customer's column says %q", got)
+	}
+	if got := found.words("#earns"); got != "This sale earns +24 points New balance 148 points" {
+		t.Errorf("the sale earns %q", got)
+	}
+	entered := cashier.get("/till").entered("spend_amount_cents", "2450", "customer_ulid", anna.ID.String(),
+		"pin_ulid", found.Find("[name=pin_ulid]").AttrOr("value", ""))
+	receipt := cashier.script("/till/sale", entered)
+	if got := receipt.words(".receipt"); receipt.Code != http.StatusOK || !strings.Contains(got, "Sale recorded € 24.50 +24 points") ||
+		!strings.Contains(got, "New balance 148 points") || !strings.Contains(got, "52 points to Cinnamon bun") {
+		t.Errorf("the receipt is %d %q", receipt.Code, got)
+	}
+	if got := s.balance(t, anna); got != 148 {
+		t.Errorf("balance = %d, want 148", got)
+	}
+
+	again := cashier.script("/till/take", form("pin", shown.Digits))
+	if got := again.words(".problem"); again.Code != http.StatusUnprocessableEntity || got != walkin.ErrPIN.Message {
+		t.Errorf("the PIN again: %d %q", again.Code, got)
+	}
+}
+
+// The QR code holds a URL, "so an ordinary phone camera of a signed-in cashier opens the POS at
+// that customer"; "opening the URL takes nothing".
+func TestOpeningACodeTakesNothing(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer(t, "Anna", 0)
+	shown := s.card(t, anna)
+	one, two := s.signedIn(t, core.Cashier), s.signedIn(t, core.Cashier)
+	opened := one.get("/till/c/" + shown.Code)
+	if got := opened.Find("form[data-auto-submit] [name=scan]").AttrOr("value", ""); got != shown.Code || strings.Contains(opened.words("main"), "Anna") {
+		t.Errorf("the opened page: %s", opened.words("main"))
+	}
+	if a := two.post("/till/take", form("scan", shown.Code)); a.words("#who-name") != "Anna Lindqvist" {
+		t.Errorf("another till, after the URL was opened: %d %s", a.Code, a.words("main"))
+	}
+	if a := one.post("/till/take", form("scan", shown.Code)); a.Code != http.StatusUnprocessableEntity || a.words(".problem") != walkin.ErrPIN.Message {
+		t.Errorf("the second taker: %d %q", a.Code, a.words(".problem"))
+	}
+}
+
+// Whatever a scanner reads finds the customer: their card's QR code, a printed card, a voucher.
+func TestWhatAScannerReads(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer(t, "Anna", 0)
+	id, voucher := s.voucher(t, anna, 500)
+	card, err := s.Walkins.CardToken(s.by.Tenant.ID, anna)
+	if err != nil {
+		t.Fatal(err)
+	}
+	origin := "https://" + s.by.Tenant.Slug + ".loyalty.example"
+	cashier := s.signedIn(t, core.Cashier)
+	for scan, ticked := range map[string]string{
+		origin + "/till/c/" + s.card(t, anna).Code: "",
+		origin + "/card/" + card:                   "",
+		origin + "/v/" + voucher + "?from=mail":    id.String(),
+		strings.ToLower(id.String()):               id.String(),
+	} {
+		a := cashier.script("/till/take", form("scan", scan, "spend_amount_cents", "1000"))
+		if a.Code != http.StatusOK || a.words("#who-name") != "Anna Lindqvist" || a.Find("[name=vouchers][checked]").AttrOr("value", "") != ticked {
+			t.Errorf("%s: %d %s", scan, a.Code, a.words("#side"))
+		}
+	}
+	for scan, want := range map[string]string{
+		origin + "/v/" + voucher[:50]: "No such voucher. Check the code and try again.",
+		origin + "/card/nonsense":     "This card’s link doesn’t work. Ask the customer to open their card again.",
+		origin + "/till/c/nonsense":   walkin.ErrPIN.Message,
+		"000 000":                     walkin.ErrPIN.Message,
+		" ":                           "Scan a code, or enter the 6 digits of the PIN.",
+	} {
+		if a := cashier.script("/till/take", form("scan", scan)); a.Code != http.StatusUnprocessableEntity || a.words(".problem") != want {
+			t.Errorf("%s: %d %q, want %q", scan, a.Code, a.words(".problem"), want)
+		}
+	}
+}
+
+// A customer is looked up by phone: one match is the customer, several are listed, by the last
+// digits too.
+func TestFindingByPhone(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna, bo := s.customer(t, "Anna", 0), s.customer(t, "Bo", 0)
+	if _, err := s.customers.Edit(t.Context(), s.by, bo.ID, customer.Edit{Phone: core.Set("+46 8 999" + anna.Phone[len(anna.Phone)-4:])}); err != nil {
+		t.Fatal(err)
+	}
+	cashier := s.signedIn(t, core.Cashier)
+	if a := cashier.script("/till/find", form("phone", anna.Phone)); a.words("#who-name") != "Anna Lindqvist" {
+		t.Errorf("the whole number finds %q", a.words("#side"))
+	}
+	several := cashier.script("/till/find", form("phone", anna.Phone[len(anna.Phone)-4:], "spend_amount_cents", "700"))
+	if got := several.Find("[name=choose]").Length(); got != 2 || several.words("[data-total]") != "€ 7.00" {
+		t.Errorf("the last digits list %d: %s", got, several.words("#side"))
+	}
+	if a := cashier.script("/till/choose", form("choose", bo.ID.String())); a.words("#who-name") != "Bo Lindqvist" {
+		t.Errorf("chosen %q", a.words("#side"))
+	}
+	if a := cashier.script("/till/find", form("phone", "12")); a.Code != http.StatusUnprocessableEntity || a.words(".problem") != "Enter a phone number or its last 4 digits." {
+		t.Errorf("two digits: %d %q", a.Code, a.words(".problem"))
+	}
+	none := cashier.script("/till/find", form("phone", "+46 8 555 0000"))
+	if got := none.Find(".found a").AttrOr("href", ""); got != "/admin/customers/new?phone=%2B46+8+555+0000" {
+		t.Errorf("a number of nobody leads to %q: %s", got, none.words(".found"))
+	}
+	gone := cashier.script("/till/leave", form("customer_ulid", anna.ID.String(), "spend_amount_cents", "700"))
+	if gone.Find("#who-name").Length() != 0 || gone.words("[data-total]") != "€ 7.00" {
+		t.Errorf("× leaves %q", gone.words("#side"))
+	}
+}
+
+// "Suggested customers are those who were just here", by first name and initial: "others see
+// the screen".
+func TestRecentCustomersAreShownByInitial(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.customer(t, "Anna", 10)
+	a := s.signedIn(t, core.Cashier).get("/till")
+	if got := a.words(".recent li"); got != "AL Anna L. just now" {
+		t.Errorf("recent customers: %q", got)
+	}
+}
+
+// "A confirm that got no answer can be pressed again and records one sale".
+func TestAConfirmPressedAgainIsOneSale(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer(t, "Anna", 0)
+	cashier := s.signedIn(t, core.Cashier)
+	sent := cashier.serve(anna).entered("spend_amount_cents", "1250")
+	var clicks sync.WaitGroup
+	for range 20 {
+		again := *cashier
+		again.cookies = map[string]*http.Cookie{}
+		for name, c := range cashier.cookies {
+			again.cookies[name] = c
+		}
+		clicks.Go(func() {
+			if a := again.post("/till/sale", sent); a.Code != http.StatusSeeOther || !strings.HasPrefix(a.Header().Get("Location"), "/till/receipts/") {
+				t.Errorf("a click is answered %d to %q", a.Code, a.Header().Get("Location"))
+			}
+		})
+	}
+	clicks.Wait()
+	if got := s.balance(t, anna); got != 12 {
+		t.Errorf("balance = %d, want 12", got)
+	}
+	if a := cashier.script("/till/sale", sent); !strings.HasPrefix(a.Header().Get("Hx-Redirect"), "/till/receipts/") {
+		t.Errorf("the script's retry is answered %d %v", a.Code, a.Header())
+	}
+
+	// The same form with something else in it is not silently another sale.
+	sent.Set("spend_amount_cents", "9900")
+	other := cashier.script("/till/sale", sent)
+	if other.Code != http.StatusUnprocessableEntity || other.Find("[name=form_key]").AttrOr("value", "") == sent.Get("form_key") {
+		t.Errorf("with another amount: %d %q", other.Code, other.words(".problem"))
+	}
+	if got := s.balance(t, anna); got != 12 {
+		t.Errorf("balance = %d, want 12", got)
+	}
+}
+
+// Rewards are "pending → fulfilled in one go", vouchers redeemed, and the receipt says what to
+// hand over.
+func TestRewardsAndVouchersWithASale(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer(t, "Anna", 100)
+	coffee, lunch := s.reward(t, "Filter coffee", 80), s.reward(t, "Lunch", 900)
+	voucher, _ := s.voucher(t, anna, 500)
+	cashier := s.signedIn(t, core.Cashier)
+	shown := cashier.serve(anna)
+	if got := shown.words(".uses li"); !strings.Contains(got, "Filter coffee Reward 80 points") || !strings.Contains(got, "€ 5.00 off Voucher, until") || strings.Contains(got, lunch.Name) {
+		t.Errorf("there is to use: %q", got)
+	}
+	used := shown.entered("spend_amount_cents", "2450", "rewards", coffee.ID.String(), "vouchers", voucher.String())
+	earns := cashier.get("/till/earns?"+used.Encode(), "Hx-Request", "true")
+	if got := earns.words("#earns"); got != "This sale earns +24 points New balance 44 points" {
+		t.Errorf("the preview says %q", got)
+	}
+	receipt := cashier.script("/till/sale", used)
+	if got := receipt.words(".used"); got != "Filter coffee Hand over Take € 5.00 off the bill Voucher" {
+		t.Errorf("the receipt says %q (%d %s)", got, receipt.Code, receipt.words(".problem"))
+	}
+	if got := s.balance(t, anna); got != 44 {
+		t.Errorf("balance = %d, want 44", got)
+	}
+
+	// Without an amount, it is only redeemed.
+	bo := s.customer(t, "Bo", 80)
+	only := cashier.post("/till/sale", cashier.serve(bo).entered("rewards", coffee.ID.String()))
+	if to := only.Header().Get("Location"); !strings.HasPrefix(to, "/till/redeemed/") || cashier.get(to).words(".used") != "Filter coffee Hand over" {
+		t.Errorf("redeemed only: %d to %q", only.Code, to)
+	}
+	if got := s.balance(t, bo); got != 0 {
+		t.Errorf("balance = %d, want 0", got)
+	}
+}
+
+// "A refused sale can be corrected and completed": everything stays as it was entered.
+func TestARefusedSaleIsCorrected(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer(t, "Anna", 50)
+	dear := s.reward(t, "Lunch", 80)
+	cashier := s.signedIn(t, core.Cashier)
+	shown := s.card(t, anna)
+	found := cashier.script("/till/take", form("pin", shown.Digits))
+	sent := cashier.get("/till").entered("spend_amount_cents", "2450", "customer_ulid", anna.ID.String(),
+		"pin_ulid", found.Find("[name=pin_ulid]").AttrOr("value", ""), "rewards", dear.ID.String())
+	refused := cashier.script("/till/sale", sent)
+	if refused.Code != http.StatusUnprocessableEntity || refused.words(".problem") != "Insufficient points balance." {
+		t.Fatalf("refused: %d %q", refused.Code, refused.words(".problem"))
+	}
+	corrected := refused.entered()
+	if corrected.Get("spend_amount_cents") != "2450" || corrected.Get("customer_ulid") != anna.ID.String() || corrected.Get("pin_ulid") != sent.Get("pin_ulid") {
+		t.Errorf("what is left of it: %v", corrected)
+	}
+	corrected.Del("rewards")
+	if a := cashier.script("/till/sale", corrected); a.Code != http.StatusOK || s.balance(t, anna) != 74 {
+		t.Errorf("corrected: %d %s, balance %d", a.Code, a.words(".problem"), s.balance(t, anna))
+	}
+	if a := cashier.script("/till/sale", cashier.serve(anna).entered()); a.Code != http.StatusUnprocessableEntity || a.words(".pad .wrong") != "Enter an amount" {
+		t.Errorf("without an amount: %d %q", a.Code, a.words(".wrong"))
+	}
+}
+
+// "A taken PIN completes one sale within five minutes and none after": then the customer is
+// gone, and the amount is kept.
+func TestAPINThatWasTakenTooLongAgo(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer(t, "Anna", 0)
+	cashier := s.signedIn(t, core.Cashier)
+	found := cashier.script("/till/take", form("pin", s.card(t, anna).Digits))
+	sent := cashier.get("/till").entered("spend_amount_cents", "2450", "customer_ulid", anna.ID.String(), "pin_ulid", found.Find("[name=pin_ulid]").AttrOr("value", ""))
+	s.later(t, walkin.CompleteWithin+time.Second)
+	late := cashier.script("/till/sale", sent)
+	if late.Code != http.StatusUnprocessableEntity || late.words(".problem") != walkin.ErrPIN.Message || late.Find("#who-name").Length() != 0 || late.words("[data-digits]") != "24.50" {
+		t.Errorf("too late: %d %q, %s", late.Code, late.words(".problem"), late.words("#side"))
+	}
+	if got := s.balance(t, anna); got != 0 {
+		t.Errorf("balance = %d, want 0", got)
+	}
+}
+
+// "Above a tenant's ceiling the panel and the till ask once more."
+func TestAnAmountAboveTheCeilingIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer(t, "Anna", 0)
+	cashier := s.signedIn(t, core.Cashier)
+	sent := cashier.serve(anna).entered("spend_amount_cents", "100001")
+	asked := cashier.script("/till/sale", sent)
+	if got := asked.words(".ask"); asked.Code != http.StatusOK || got != "Is € 1,000.01 right? It’s above € 1,000.00. Correct amount Record € 1,000.01" || s.balance(t, anna) != 0 {
+		t.Errorf("asked %d %q, balance %d", asked.Code, got, s.balance(t, anna))
+	}
+	sent.Set("spend_amount_cents", "900000")
+	sent.Set("confirmed", "100001")
+	if other := cashier.script("/till/sale", sent); other.Find(".ask").Length() != 1 || s.balance(t, anna) != 0 {
+		t.Errorf("the confirmation of another amount counts: %s", other.words("main"))
+	}
+	sent.Set("confirmed", "900000")
+	if done := cashier.script("/till/sale", sent); done.Code != http.StatusOK || s.balance(t, anna) != 9000 {
+		t.Errorf("confirmed: %d, balance %d", done.Code, s.balance(t, anna))
+	}
+	if a := cashier.script("/till/show", cashier.get("/till").entered("spend_amount_cents", "100001")); a.words(".ask h2") != "Is € 1,000.01 right?" {
+		t.Errorf("letting the customer scan: %d %s", a.Code, a.words("main"))
+	}
+}
+
+// "Void one's own last sale within ten minutes (cashier) or any (manager)"; "undo for ten
+// minutes, on the receipt".
+func TestUndoingASale(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer(t, "Anna", 0)
+	cashier, manager := s.signedIn(t, core.Cashier), s.signedIn(t, core.Manager)
+	sold := func() string {
+		dbtest.Tick(s.db)
+		return cashier.post("/till/sale", cashier.serve(anna).entered("spend_amount_cents", "700")).Header().Get("Location")
+	}
+	first, last := sold(), sold()
+	if cashier.get(first).Find(".undo").Length() != 0 {
+		t.Error("an earlier sale is offered to be undone")
+	}
+	if left := cashier.get(last).words("[data-left]"); !strings.HasPrefix(left, "9:5") && left != "10:00 left" {
+		t.Errorf("there are %q", left)
+	}
+	if a := cashier.script(first+"/undo", nil); a.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(a.words(".problem"), "At the till only your own last sale") {
+		t.Errorf("the earlier one: %d %q", a.Code, a.words(".problem"))
+	}
+	undone := cashier.script(last+"/undo", nil)
+	if undone.Code != http.StatusOK || undone.words("h1") != "Sale undone" || s.balance(t, anna) != 7 {
+		t.Errorf("undone: %d %q, balance %d", undone.Code, undone.words("h1"), s.balance(t, anna))
+	}
+	third := sold()
+	s.later(t, 10*time.Minute+time.Second)
+	if cashier.get(third).Find(".undo").Length() != 0 {
+		t.Error("after ten minutes it is still offered")
+	}
+	if a := manager.get(third); a.Find(".undo").Length() != 1 || a.Find("[data-left]").Length() != 0 {
+		t.Errorf("a manager is offered %q", a.words(".receipt-foot"))
+	}
+	if a := manager.post(third+"/undo", nil); a.Code != http.StatusSeeOther || s.balance(t, anna) != 7 {
+		t.Errorf("a manager: %d, balance %d", a.Code, s.balance(t, anna))
+	}
+}
+
+// "The till remembers its location, which is on each sale"; one that has closed is dropped.
+func TestTheDeviceRemembersItsLocation(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer(t, "Anna", 0)
+	place := func(name string) location.Location {
+		l, err := s.Locations.Add(t.Context(), s.by, location.New{Name: &name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	harbour, market := place("Harbour"), place("Market")
+	cashier := s.signedIn(t, core.Cashier)
+	if got := cashier.get("/till").words(".place-name"); got != "Choose location" {
+		t.Errorf("at first: %q", got)
+	}
+	set := cashier.script("/till/location", form("id", number(harbour.ID)))
+	cookie := cashier.cookies["__Host-till-location"]
+	if set.words(".place-name") != "Harbour" || cookie == nil || cookie.MaxAge != 365*24*3600 || !cookie.Secure || !cookie.HttpOnly {
+		t.Errorf("set to %q, %v", set.words(".place-name"), cookie)
+	}
+	shown := cashier.serve(anna)
+	receipt := cashier.post("/till/sale", shown.entered("spend_amount_cents", "700")).Header().Get("Location")
+	id, err := core.ParseID(strings.TrimPrefix(receipt, "/till/receipts/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sale, err := s.Transactions.Find(t.Context(), s.by, id)
+	if err != nil || sale.LocationID == nil || *sale.LocationID != harbour.ID {
+		t.Errorf("the sale was made at %v, %v", sale.LocationID, err)
+	}
+	if _, err := s.Locations.Edit(t.Context(), s.by, harbour.ID, location.Edit{Active: core.Set(false)}); err != nil {
+		t.Fatal(err)
+	}
+	// What was on the screen is refused, and the page that says so has dropped it.
+	refused := cashier.script("/till/sale", shown.entered("spend_amount_cents", "800", "form_key", core.NewID(s.db.Now()).String()))
+	if refused.Code != http.StatusUnprocessableEntity || refused.words(".problem") != "The selected location is invalid." {
+		t.Errorf("at a closed location: %d %q", refused.Code, refused.words(".problem"))
+	}
+	if got := cashier.get("/till").words(".place-name"); got != market.Name {
+		t.Errorf("after it closed: %q, want the one that is left", got)
+	}
+	if a := cashier.post("/till/location", form("id", number(harbour.ID))); a.Code != http.StatusNotFound {
+		t.Errorf("choosing the closed one = %d", a.Code)
+	}
+}
+
+// Without JavaScript the steps are pages, and none loses what another entered.
+func TestWithoutJavaScript(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer(t, "Anna", 0)
+	cashier := s.signedIn(t, core.Cashier)
+	blank := form("form_key", cashier.get("/till").Find("[name=form_key]").AttrOr("value", ""), "transaction_type_id", number(s.kind.ID),
+		"amount", "24.50", "scan", "", "pin", s.card(t, anna).Digits, "phone", "")
+	// Enter in the PIN's field presses the form's first button.
+	blank.Set("enter", "1")
+	found := cashier.post("/till/sale", blank)
+	if found.words("#who-name") != "Anna Lindqvist" || found.Find("[name=amount]").AttrOr("value", "") != "24.50" {
+		t.Fatalf("found: %d %s", found.Code, found.words("main"))
+	}
+	sent := form("form_key", found.Find("[name=form_key]").AttrOr("value", ""), "transaction_type_id", number(s.kind.ID), "amount", "24.50",
+		"customer_ulid", anna.ID.String(), "pin_ulid", found.Find("[name=pin_ulid]").AttrOr("value", ""))
+	done := cashier.post("/till/sale", sent)
+	if to := done.Header().Get("Location"); done.Code != http.StatusSeeOther || cashier.get(to).words(".amount") != "€ 24.50" {
+		t.Errorf("done: %d to %q", done.Code, to)
+	}
+	ambiguous := cashier.post("/till/sale", form("customer_ulid", anna.ID.String(), "transaction_type_id", number(s.kind.ID), "amount", "12,505"))
+	if ambiguous.Code != http.StatusUnprocessableEntity || ambiguous.Find("[name=amount_choice]").Length() != 2 {
+		t.Errorf("an amount of two readings: %d %s", ambiguous.Code, ambiguous.words(".pad"))
+	}
+}
+
+// Cents depend on the currency: the keypad fills an amount from the right with its decimals.
+func TestAmountsOfOtherCurrencies(t *testing.T) {
+	t.Parallel()
+	for currency, want := range map[string]string{"JPY": "0 2,450", "KWD": "3 2.450", "EUR": "2 24.50"} {
+		s := newShop(t)
+		tenants := tenant.NewService(s.db, nil)
+		if _, err := tenants.EditSettings(t.Context(), s.by, tenant.SettingsEdit{Currency: core.Set(currency)}); err != nil {
+			t.Fatal(err)
+		}
+		a := s.signedIn(t, core.Cashier).get("/till?spend_amount_cents=2450")
+		if got := a.Find("#sale").AttrOr("data-decimals", "") + " " + a.words("[data-digits]"); got != want {
+			t.Errorf("%s: %q, want %q", currency, got, want)
+		}
+	}
+}
+
+// "Web app manifest and icons, so the POS … can sit on a home screen"; the camera is for these
+// pages alone.
+func TestInstallableWithACamera(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	manifest := s.stranger(t).get("/till/manifest.webmanifest")
+	if got := manifest.Body.String(); !strings.Contains(got, `"start_url":"/till"`) || !strings.Contains(got, `"display":"standalone"`) ||
+		manifest.Header().Get("Content-Type") != "application/manifest+json" {
+		t.Errorf("manifest: %v %s", manifest.Header(), got)
+	}
+	h := s.signedIn(t, core.Cashier).get("/till").Header()
+	if !strings.Contains(h.Get("Content-Security-Policy"), "script-src 'self' 'wasm-unsafe-eval';") || !strings.Contains(h.Get("Permissions-Policy"), "camera=(self)") {
+		t.Errorf("headers: %v", h)
+	}
+}
