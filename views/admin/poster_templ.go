@@ -192,7 +192,7 @@ func posterActions(v Poster) templ.Component {
 			templ_7745c5c3_Var10 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<div class=\"d-flex gap-2\"><div class=\"btn-group\" role=\"group\" aria-label=\"Paper size\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<div class=\"d-flex gap-2\"><div class=\"btn-group poster-sizes\" role=\"group\" aria-label=\"Paper size\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

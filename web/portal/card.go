@@ -202,7 +202,7 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 			v.Ready = append(v.Ready, r)
 			continue
 		}
-		r.ToGo = page.Number(cost-d.Wallet.Balance(unit)) + " to go"
+		r.ToGo = page.Number(cost-d.Balance(unit)) + " to go"
 		v.Next = append(v.Next, r)
 	}
 	for _, held := range d.Vouchers {
@@ -232,10 +232,7 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 
 // balances are the customer's: points first, unless they only collect stamps.
 func balances(w walkin.Wallet) (first views.Balance, second string) {
-	unit, other := ledger.Points, ledger.Stamps
-	if onlyStamps(w) {
-		unit, other = other, unit
-	}
+	unit, other := unitsOf(w)
 	n := w.Balance(unit)
 	first = views.Balance{Value: page.Number(n), Unit: page.UnitName(n, unit)}
 	if n := w.Balance(other); n != 0 {
@@ -244,22 +241,39 @@ func balances(w walkin.Wallet) (first views.Balance, second string) {
 	return first, second
 }
 
-// onlyStamps reports whether points mean nothing to a customer: they have none, and none of
-// the rewards costs any.
-func onlyStamps(w walkin.Wallet) bool {
+// unitsOf is the unit that a customer's card shows first, and the other. Points mean nothing
+// to customers who have none, where none of the rewards costs any.
+func unitsOf(w walkin.Wallet) (first, second ledger.Unit) {
 	stamps := w.StampsBalance != 0
 	for _, o := range w.Rewards {
 		if o.PointsCost != nil {
-			return false
+			return ledger.Points, ledger.Stamps
 		}
 		stamps = true
 	}
-	return stamps && w.PointsBalance == 0
+	if stamps && w.PointsBalance == 0 {
+		return ledger.Stamps, ledger.Points
+	}
+	return ledger.Points, ledger.Stamps
 }
 
-// progressOf is the way to the next reward; nil where there is none to save for.
+// progressOf is the way to the next reward of the unit that is shown first, or else of the
+// other; nil where there is none to save for.
 func progressOf(w walkin.Wallet) *views.Progress {
-	next, missing, found := w.Next()
+	shown, _ := unitsOf(w)
+	var of, rest walkin.Wallet
+	of.Customer, rest.Customer = w.Customer, w.Customer
+	for _, o := range w.Rewards {
+		if unit, _ := o.Price(); unit == shown {
+			of.Rewards = append(of.Rewards, o)
+		} else {
+			rest.Rewards = append(rest.Rewards, o)
+		}
+	}
+	next, missing, found := of.Next()
+	if !found {
+		next, missing, found = rest.Next()
+	}
 	if !found {
 		return nil
 	}

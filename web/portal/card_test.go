@@ -183,6 +183,11 @@ func TestCardOfStamps(t *testing.T) {
 	if got := s.get(t, s.card(t, anna)).words(".wallet-balance"); got != "3 points 4 stamps" {
 		t.Errorf("with points: %q", got)
 	}
+	// The next reward is one of the unit that is shown first, however near another is.
+	s.reward(t, reward.New{Name: new("Cinnamon bun"), PointsCost: new(int64(200))})
+	if got := s.get(t, s.card(t, anna)).words(".wallet-next"); got != "197 points to Cinnamon bun" {
+		t.Errorf("with points to save for: %q", got)
+	}
 }
 
 // "GET shows no PIN by itself: opening a link must not replace a PIN"; "The card page shows

@@ -186,17 +186,20 @@ func address(v *string) string {
 
 func (p *Portal) newFormKey() string { return core.NewID(p.Now()).String() }
 
-// limited counts an attempt of the client's address, or refuses it.
-func (p *Portal) limited(c echo.Context) error {
+// limited counts an attempt of the client's address, or says on the form that it was one too
+// many.
+func (p *Portal) limited(c echo.Context, form *page.Form) bool {
 	v := p.PerAddress.Take(p.AddressKey(p.Address(c.Request())))
 	if v.Allowed {
-		return nil
+		return false
 	}
 	minutes := int64((v.Wait + time.Minute - 1) / time.Minute)
-	return &core.Error{
+	refusal := &core.Error{
 		Kind: core.KindThrottled, Wait: v.Wait,
 		Message: "Too many attempts from your network. Try again in " + page.Count(minutes, "minute", "minutes") + ".",
 	}
+	retryAfter(c, refusal)
+	return form.Refused(refusal)
 }
 
 // join makes a customer, and leads to their card. Of one who exists nothing is shown.
@@ -205,12 +208,12 @@ func (p *Portal) join(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.limited(c); err != nil {
-		return err
-	}
 	form, err := page.Read(c)
 	if err != nil {
 		return err
+	}
+	if p.limited(c, form) {
+		return p.joinPage(c, http.StatusTooManyRequests, form)
 	}
 	i, err := p.invitation(c, f)
 	if err != nil {
@@ -265,7 +268,7 @@ func (p *Portal) joined(c echo.Context, f front, result string) error {
 		if err != nil {
 			return err
 		}
-		token, err := p.Walkins.CardToken(f.Tenant.ID, made)
+		token, err := p.Walkins.CardToken(f.ID, made)
 		if err != nil {
 			return err
 		}
@@ -296,12 +299,12 @@ func (p *Portal) find(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.limited(c); err != nil {
-		return err
-	}
 	form, err := page.Read(c)
 	if err != nil {
 		return err
+	}
+	if p.limited(c, form) {
+		return p.findPage(c, http.StatusTooManyRequests, form)
 	}
 	err = p.Walkins.MailCard(c.Request().Context(), p.visitor(c, f), form.Value("contact"))
 	if form.Refused(worded(err)) {

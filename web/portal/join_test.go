@@ -250,9 +250,12 @@ func TestJoiningIsLimitedByAddress(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/join", "/join/find"} {
-		got := s.post(t, path, "")
-		if got.Code != http.StatusTooManyRequests || got.words(".card p") != s.by.Tenant.Name+" Too many attempts from your network. Try again in 10 minutes." || got.Header().Get("Retry-After") == "" {
-			t.Errorf("%s: %d %q, retry after %q", path, got.Code, got.words(".card"), got.Header().Get("Retry-After"))
+		got := s.post(t, path, "name=Elsa+Berg&contact=Elsa+Berg")
+		if kept := got.Find("input[value='Elsa Berg']").Length(); kept != 1 {
+			t.Errorf("%s: what was typed is lost", path)
+		}
+		if got.Code != http.StatusTooManyRequests || got.words(".problem") != "Too many attempts from your network. Try again in 10 minutes." || got.Header().Get("Retry-After") == "" {
+			t.Errorf("%s: %d %q, retry after %q", path, got.Code, got.words(".problem"), got.Header().Get("Retry-After"))
 		}
 		s.get(t, path)
 	}

@@ -339,6 +339,7 @@ func TestRoundTrips(t *testing.T) {
 	v := s.sent(t, off())
 	cookie, _ := s.signedIn(t, core.Cashier)
 	unsubscribe := s.unsubscribing(t, v.CustomerID)
+	card := s.card(t, s.anna(t))
 	var links []string
 	for range 3 {
 		links = append(links, s.unsubscribing(t, s.anna(t).ID))
@@ -360,6 +361,12 @@ func TestRoundTrips(t *testing.T) {
 		}},
 		{"a forged link to unsubscribe", 0, func() { s.ask(t, http.MethodPost, "/unsubscribe/"+v.token, "") }},
 		{"unsubscribed already", 4, func() { s.ask(t, http.MethodPost, unsubscribe, "") }},
+		{"a card", 3, func() { s.get(t, card) }},
+		{"a card's PIN", 5, func() { s.post(t, card+"/pin", "") }},
+		{"what became of it", 4, func() { s.get(t, card+"/pin/01JZZZZZZZZZZZZZZZZZZZZZZZ") }},
+		{"the page to join", 0, func() { s.get(t, "/join") }},
+		{"a sale to be claimed", 1, func() { s.ask(t, http.MethodGet, "/w/0123456789ABCDEFGHJKMNPQRS", "") }},
+		{"the page for a PIN", 0, func() { s.get(t, "/w") }},
 		{"the style sheet", 0, func() { s.get(t, "/brand/165c47.css") }},
 	} {
 		var trips int
