@@ -15,6 +15,8 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -239,6 +241,26 @@ func (p *Page) Press(key string) {
 	p.settle()
 }
 
+// scanPause is how long a hand-held scanner waits between two keys, in seconds.
+const scanPause = .005
+
+// Scan types a text as a hand-held scanner does, wherever the focus is: faster than people, and
+// with Enter at its end. The keys carry the times at which they were pressed, however long the
+// test takes to press them.
+func (p *Page) Scan(text string) {
+	p.t.Helper()
+	p.rest()
+	at := float64(time.Now().UnixMilli()) / 1000
+	for _, r := range text + "\r" {
+		for _, k := range kb.Encode(r) {
+			k.Timestamp = input.TimeSinceEpoch(at)
+			do(p, input.DispatchKeyEvent, *k)
+		}
+		at += scanPause
+	}
+	p.settle()
+}
+
 // Links are the addresses on the same host that the page links to, in sight or not, as
 // pages and not as files.
 func (p *Page) Links() []string {
@@ -452,4 +474,15 @@ func do[P, R any](p *Page, command cdp.Command[P, R], params P) R {
 		p.t.Fatalf("%s: %v", command.Method, err)
 	}
 	return got
+}
+
+// emulateNetwork is the command that sets what the page sees of the network and what its
+// requests get, in one.
+var emulateNetwork = cdp.Command[network.OverrideNetworkStateParams, cdp.Empty]{Method: "Network.emulateNetworkConditions"}
+
+// Offline cuts the page off from the network, or joins them again.
+func (p *Page) Offline(off bool) {
+	p.t.Helper()
+	do(p, emulateNetwork, network.OverrideNetworkStateParams{Offline: off, DownloadThroughput: -1, UploadThroughput: -1})
+	p.settle()
 }
