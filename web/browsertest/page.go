@@ -36,6 +36,7 @@ type Page struct {
 
 type tab struct {
 	ctx           context.Context
+	pressed       float64 // when the last key was, in seconds
 	watch         *watch
 	width, height int64
 }
@@ -198,9 +199,7 @@ func (p *Page) Fill(field, text string) {
 		if text == "" {
 			text = kb.Delete
 		}
-		if err := p.run(chromedp.KeyEvent(text)); err != nil {
-			p.t.Fatalf("fill in “%s”: %v", field, err)
-		}
+		p.keys(text, handPause)
 	}
 	p.settle()
 }
@@ -235,30 +234,37 @@ func (p *Page) Press(key string) {
 	if !named {
 		typed = key
 	}
-	if err := p.run(chromedp.KeyEvent(typed)); err != nil {
-		p.t.Fatalf("press %s: %v", key, err)
-	}
+	p.keys(typed, handPause)
 	p.settle()
 }
 
-// scanPause is how long a hand-held scanner waits between two keys, in seconds.
-const scanPause = .005
-
 // Scan types a text as a hand-held scanner does, wherever the focus is: faster than people, and
-// with Enter at its end. The keys carry the times at which they were pressed, however long the
-// test takes to press them.
+// with Enter at its end.
 func (p *Page) Scan(text string) {
 	p.t.Helper()
 	p.rest()
-	at := float64(time.Now().UnixMilli()) / 1000
-	for _, r := range text + "\r" {
+	p.keys(text+kb.Enter, scanPause)
+	p.settle()
+}
+
+// How long people and scanners wait between two keys, in seconds.
+const (
+	handPause = .12
+	scanPause = .005
+)
+
+// keys presses keys, each so long after the one before, and the first one as people do. That is
+// what the page is told; the test doesn't wait.
+func (p *Page) keys(text string, pause float64) {
+	p.t.Helper()
+	at := max(p.pressed+handPause, float64(time.Now().UnixMilli())/1000)
+	for _, r := range text {
+		p.pressed, at = at, at+pause
 		for _, k := range kb.Encode(r) {
-			k.Timestamp = input.TimeSinceEpoch(at)
+			k.Timestamp = input.TimeSinceEpoch(p.pressed)
 			do(p, input.DispatchKeyEvent, *k)
 		}
-		at += scanPause
 	}
-	p.settle()
 }
 
 // Links are the addresses on the same host that the page links to, in sight or not, as
