@@ -257,7 +257,7 @@ const (
 // what the page is told; the test doesn't wait.
 func (p *Page) keys(text string, pause float64) {
 	p.t.Helper()
-	at := max(p.pressed+handPause, float64(time.Now().UnixMilli())/1000)
+	at := max(p.pressed+handPause, float64(time.Now().UnixMilli())/1000) //nolint:forbidigo // the clock that the browser goes by
 	for _, r := range text {
 		p.pressed, at = at, at+pause
 		for _, k := range kb.Encode(r) {
