@@ -53,6 +53,13 @@ func TestBrowser(t *testing.T) {
 		"Claim":             testClaim,
 		"Jobs":              testJobs,
 		"SendWithoutScript": testSendWithoutJavaScript,
+		"TillPages":         testTillPages,
+		"TillSale":          testTillSale,
+		"TillScanner":       testTillScanner,
+		"TillShows":         testTillShows,
+		"TillCamera":        testTillCamera,
+		"TillNetwork":       testTillNetwork,
+		"TillWithoutScript": testTillWithoutJavaScript,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -188,6 +195,10 @@ var views = []view{
 	{name: "dashboard-cashier", host: demo.Slug, path: "/admin", as: core.Cashier},
 	{name: "forbidden", host: demo.Slug, path: "/admin/settings/staff", as: core.Cashier, status: http.StatusForbidden},
 	{name: "panel-missing", host: demo.Slug, path: "/admin/nowhere", as: core.Owner, status: http.StatusNotFound},
+
+	{name: "till", host: demo.Slug, path: "/till", as: core.Cashier},
+	{name: "till-owner", host: demo.Slug, path: "/till?spend_amount_cents=2450", as: core.Owner},
+	{name: "till-missing", host: demo.Slug, path: "/till/nowhere", as: core.Cashier, status: http.StatusNotFound},
 
 	panel("customers", "/admin/customers"),
 	panel("customers-none", "/admin/customers?search=nobody-is-called-so"),

@@ -31,6 +31,12 @@ import (
 // links makes the tokens that the installation makes.
 func (in *installation) links(t *testing.T) link.Maker {
 	t.Helper()
+	return link.New(in.keys(t))
+}
+
+// keys are the installation's secrets.
+func (in *installation) keys(t *testing.T) vault.Keys {
+	t.Helper()
 	secret, err := os.ReadFile(filepath.Join(in.data, "secret"))
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +45,7 @@ func (in *installation) links(t *testing.T) link.Maker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return link.New(keys)
+	return keys
 }
 
 // sender is a business that sends vouchers, beside the product that serves.

@@ -24,6 +24,22 @@ type Browser struct{ ctx context.Context }
 // skipped.
 func Start(t *testing.T) *Browser {
 	t.Helper()
+	return start(t)
+}
+
+// StartWithCamera starts a browser whose camera sees a video: a file of uncompressed frames
+// (.y4m), read whenever the camera is opened. Pages get the camera without asking.
+func StartWithCamera(t *testing.T, video string) *Browser {
+	t.Helper()
+	return start(t,
+		chromedp.Flag("use-fake-device-for-media-stream", true),
+		chromedp.Flag("use-fake-ui-for-media-stream", true),
+		chromedp.Flag("use-file-for-fake-video-capture", video),
+	)
+}
+
+func start(t *testing.T, more ...chromedp.ExecAllocatorOption) *Browser {
+	t.Helper()
 	program := find()
 	if program == "" {
 		t.Skip("no Chromium on this machine: `make test` installs it where it may; else install chromium")
@@ -33,7 +49,7 @@ func Start(t *testing.T) *Browser {
 		t.Fatal(err)
 	}
 	// The test's own context ends before its clean-up, which still needs the browser.
-	ctx, free := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options(program, tmp)...)
+	ctx, free := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), append(options(program, tmp), more...)...)
 	ctx, end := chromedp.NewContext(ctx)
 	t.Cleanup(func() {
 		end()

@@ -15,6 +15,8 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -34,6 +36,7 @@ type Page struct {
 
 type tab struct {
 	ctx           context.Context
+	pressed       float64 // when the last key was, in seconds
 	watch         *watch
 	width, height int64
 }
@@ -196,9 +199,7 @@ func (p *Page) Fill(field, text string) {
 		if text == "" {
 			text = kb.Delete
 		}
-		if err := p.run(chromedp.KeyEvent(text)); err != nil {
-			p.t.Fatalf("fill in “%s”: %v", field, err)
-		}
+		p.keys(text, handPause)
 	}
 	p.settle()
 }
@@ -233,10 +234,37 @@ func (p *Page) Press(key string) {
 	if !named {
 		typed = key
 	}
-	if err := p.run(chromedp.KeyEvent(typed)); err != nil {
-		p.t.Fatalf("press %s: %v", key, err)
-	}
+	p.keys(typed, handPause)
 	p.settle()
+}
+
+// Scan types a text as a hand-held scanner does, wherever the focus is: faster than people, and
+// with Enter at its end.
+func (p *Page) Scan(text string) {
+	p.t.Helper()
+	p.rest()
+	p.keys(text+kb.Enter, scanPause)
+	p.settle()
+}
+
+// How long people and scanners wait between two keys, in seconds.
+const (
+	handPause = .12
+	scanPause = .005
+)
+
+// keys presses keys, each so long after the one before, and the first one as people do. That is
+// what the page is told; the test doesn't wait.
+func (p *Page) keys(text string, pause float64) {
+	p.t.Helper()
+	at := max(p.pressed+handPause, float64(time.Now().UnixMilli())/1000) //nolint:forbidigo // the clock that the browser goes by
+	for _, r := range text {
+		p.pressed, at = at, at+pause
+		for _, k := range kb.Encode(r) {
+			k.Timestamp = input.TimeSinceEpoch(p.pressed)
+			do(p, input.DispatchKeyEvent, *k)
+		}
+	}
 }
 
 // Links are the addresses on the same host that the page links to, in sight or not, as
@@ -452,4 +480,15 @@ func do[P, R any](p *Page, command cdp.Command[P, R], params P) R {
 		p.t.Fatalf("%s: %v", command.Method, err)
 	}
 	return got
+}
+
+// emulateNetwork is the command that sets what the page sees of the network and what its
+// requests get, in one.
+var emulateNetwork = cdp.Command[network.OverrideNetworkStateParams, cdp.Empty]{Method: "Network.emulateNetworkConditions"}
+
+// Offline cuts the page off from the network, or joins them again.
+func (p *Page) Offline(off bool) {
+	p.t.Helper()
+	do(p, emulateNetwork, network.OverrideNetworkStateParams{Offline: off, DownloadThroughput: -1, UploadThroughput: -1})
+	p.settle()
 }
