@@ -7,6 +7,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 )
@@ -195,7 +196,7 @@ func (s *Service) Renew(ctx context.Context, by core.Actor, till string, pin cor
 		if old.Status == "used" {
 			return Shown{}, ErrCompleted
 		}
-		if err := db.Queue(tx, replaceOneSQL, db.Args{"id": pin, "now": tx.Now}); err != nil {
+		if err := db.Queue(tx, replaceOneSQL, db.Args{"id": pin, "now": tx.Now, "channel": live.Channel}); err != nil {
 			return Shown{}, err
 		}
 		return s.showSale(ctx, tx, by, till, Offer{
