@@ -243,6 +243,16 @@ const offeredSQL = `
 	order by r.stamps_cost is null desc, coalesce(r.points_cost, r.stamps_cost), r.id
 	limit @limit`
 
+const pendingSQL = `
+	select r.id, w.name as reward_name, r.created_at
+	from loyalty.redemption r
+	join loyalty.reward w on w.tenant_id = r.tenant_id and w.id = r.reward_id
+	where r.tenant_id = @tenant_id
+		and r.customer_id = @customer
+		and r.status = 'pending'
+	order by r.id
+	limit @limit`
+
 const usableVouchersSQL = `
 	select v.id, v.coupon_id, v.customer_id, v.status, c.benefit_type, c.benefit_value, c.benefit_reward_id,
 		v.redemption_id, v.expires_at, v.redeemed_at, v.created_at,
