@@ -218,7 +218,7 @@
     if (!one("#earns")) return;
     const turn = ++previews;
     previewTimer = setTimeout(async () => {
-      if (!sale()) return;
+      if (!sale() || !one("#earns")) return;
       const data = new FormData(sale());
       const wanted = ["spend_amount_cents", "transaction_type_id", "customer_ulid", "rewards", "vouchers"];
       const query = new URLSearchParams([...data].filter(([name]) => wanted.includes(name)));

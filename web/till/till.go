@@ -18,6 +18,7 @@ import (
 	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/static"
@@ -32,6 +33,7 @@ type Services struct {
 	Rewards      *reward.Service
 	Coupons      *coupon.Service
 	Locations    *location.Service
+	Tenants      *tenant.Service
 	Live         *live.Hub
 }
 
