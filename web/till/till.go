@@ -206,7 +206,7 @@ func (t *Till) assets(c echo.Context) views.Assets {
 	}
 }
 
-// frame is what a page has around its content. One round trip.
+// frame is what a page has around its content.
 func (t *Till) frame(c echo.Context, title string) (views.Frame, error) {
 	by := page.Actor(c)
 	places, err := t.places(c)
