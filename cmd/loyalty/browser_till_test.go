@@ -120,7 +120,10 @@ func testTillSale(t *testing.T, c cafe) {
 	p.Within(".keys").Click("00")
 	p.Fill("Enter PIN", s.card(t).Digits)
 	p.WaitFor("Astrid Lindqvist")
-	p.Click("Record sale")
+	p.Within(".keys").Click("00")
+	p.Press("Backspace")
+	p.Press("Backspace")
+	p.Press("Enter") // records, whichever key was touched last
 	p.WaitFor("Sale recorded")
 	p.Click("Undo sale")
 	p.WaitFor("Sale undone")
@@ -361,5 +364,15 @@ func testTillPages(t *testing.T, c cafe) {
 		},
 	} {
 		look(t, p, name, "", open)
+		for _, dark := range themes { // on the tablet that it is made for, lying down and upright
+			p.Emulate(1180, 820, dark)
+			for _, violation := range p.Axe() {
+				t.Errorf("%s, tablet, dark %t: %s", name, dark, violation)
+			}
+			p.Emulate(820, 1180, dark)
+			for _, wide := range p.Sideways() {
+				t.Errorf("%s on an upright tablet scrolls sideways: %s", name, wide)
+			}
+		}
 	}
 }

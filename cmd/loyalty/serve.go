@@ -144,7 +144,8 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	door := web.Config{
 		Names: a.names,
 		Till: till.New(kit, till.Services{
-			Walkins: a.walkins, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Locations: a.locations, Live: a.live,
+			Walkins: a.walkins, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Locations: a.locations,
+			Tenants: a.tenants, Live: a.live,
 		}),
 		Tenants: admin.New(
 			kit,

@@ -93,10 +93,9 @@
   function keep() {
     store({ ...stored(), cents: digits(), type: one("[name=transaction_type_id]:checked")?.value });
   }
-  function restore() {
+  function restore(loaded) {
     const was = stored();
-    const key = one("#sale [name=form_key]");
-    if (was.key && key) key.value = was.key;
+    if (loaded && was.key) one("#sale [name=form_key]").value = was.key;
     if (digits() !== "" || !was.cents) return;
     one("[data-cents]").value = was.cents;
     const type = one(`[name=transaction_type_id][value="${CSS.escape(was.type ?? "")}"]`);
@@ -188,7 +187,7 @@
     if (sale()) {
       all(".plain :is(input, button), button.plain").forEach((field) => { field.disabled = true; });
       one("[data-cents]").disabled = false;
-      restore();
+      restore(parts.length === 0);
       show();
       if (digits() !== "") preview();
     }
@@ -219,7 +218,7 @@
     if (!one("#earns")) return;
     const turn = ++previews;
     previewTimer = setTimeout(async () => {
-      if (!sale()) return;
+      if (!sale() || !one("#earns")) return;
       const data = new FormData(sale());
       const wanted = ["spend_amount_cents", "transaction_type_id", "customer_ulid", "rewards", "vouchers"];
       const query = new URLSearchParams([...data].filter(([name]) => wanted.includes(name)));
@@ -405,6 +404,10 @@
     }
   });
 
+  // The focus stays where it was: Enter after the keypad records, and presses no key again.
+  document.addEventListener("mousedown", (event) => {
+    if (event.target.closest?.("[data-key], [data-clear]")) event.preventDefault();
+  });
   document.addEventListener("input", (event) => {
     if (event.target.matches?.("[data-pin-field]")) pinTyped();
   });

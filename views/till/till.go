@@ -107,7 +107,6 @@ type Customer struct {
 	Earns          Earns
 	Button         string // "Record sale"
 	Total          string // "€ 24.50"; "" without an amount
-	Disabled       bool
 	Ask            *Ask
 }
 

@@ -152,11 +152,7 @@ func (p *Portal) icon(c echo.Context) error {
 var iconSides = map[string]int{"180": 180, "192": 192, "512": 512}
 
 func (f front) iconPath(side string) string {
-	key := strings.TrimPrefix(f.palette().Fill, "#")
-	if f.LogoHash != nil {
-		key = *f.LogoHash
-	}
-	return "/brand/icon/" + key + "-" + side + ".png"
+	return page.IconPath(f.palette().Fill, f.LogoHash, side)
 }
 
 // keep lets browsers cache an answer for good: the content of its address never changes.

@@ -238,8 +238,7 @@ func (t *Till) showCustomer(c echo.Context) error {
 	return t.chosen(c, d, "")
 }
 
-// chosen shows the customer of the draft, or core.ErrNotFound. Three round trips for the
-// customer, and one for the types.
+// chosen shows the customer of the draft, or core.ErrNotFound.
 func (t *Till) chosen(c echo.Context, d draft, problem string) error {
 	w, err := t.walletOf(c, d)
 	if err != nil {

@@ -100,8 +100,7 @@ func (d draft) without() draft {
 	return d
 }
 
-// showDesk is the point of sale with nothing entered, or with what the address says. Four
-// round trips: the session, types, locations, recent customers.
+// showDesk is the point of sale with nothing entered, or with what the address says.
 func (t *Till) showDesk(c echo.Context) error {
 	d := drafted(page.Query(c.QueryParams()), page.Actor(c).Tenant.Currency)
 	return t.desk(c, http.StatusOK, d, side{})
@@ -173,7 +172,7 @@ func problem(d draft, amount views.Pad) string {
 	return ""
 }
 
-// types are those to sell with. One round trip.
+// types are those to sell with.
 func (t *Till) types(c echo.Context) ([]transaction.Type, error) {
 	list, err := t.Transactions.Types(c.Request().Context(), page.Actor(c))
 	return slices.DeleteFunc(list, func(t transaction.Type) bool { return !t.Active }), err

@@ -31,7 +31,7 @@ func here(c echo.Context) *int64 {
 }
 
 // places are the open locations; nil: the business has none. Where there is one, the device
-// is there. One round trip.
+// is there.
 func (t *Till) places(c echo.Context) (*views.Places, error) {
 	list, err := t.Locations.List(c.Request().Context(), page.Actor(c))
 	if err != nil {

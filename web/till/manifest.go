@@ -7,11 +7,14 @@ import (
 
 	"github.com/labstack/echo/v4"
 
-	"example.com/loyalty/static"
+	"example.com/loyalty/core"
 	"example.com/loyalty/web/page"
 )
 
-const manifestPath = page.TillPath + "/manifest.webmanifest"
+const (
+	manifestPath  = page.TillPath + "/manifest.webmanifest"
+	productColour = "#5746d6" // of a business that has chosen none
+)
 
 type icon struct {
 	Source  string `json:"src"`
@@ -26,11 +29,22 @@ func (t *Till) manifest(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	look, err := t.Tenants.Look(c.Request().Context(), core.System(business, "point of sale"))
+	if err != nil {
+		return err
+	}
+	colour := productColour
+	if look.Colour != nil {
+		colour = *look.Colour
+	}
+	sign := func(side, purpose string) icon {
+		return icon{Source: page.IconPath(colour, look.LogoHash, side), Sizes: side + "x" + side, Type: "image/png", Purpose: purpose}
+	}
 	content, err := json.Marshal(map[string]any{
 		"id": page.TillPath, "name": cmp.Or(business.Name, "Point of sale") + " · Point of sale", "short_name": "Point of sale",
 		"start_url": page.TillPath, "scope": page.TillPath, "display": "standalone",
 		"background_color": "#f7f7f9", "theme_color": "#ffffff",
-		"icons": []icon{{Source: static.Path("img/icon.svg"), Sizes: "any", Type: "image/svg+xml", Purpose: "any"}},
+		"icons": []icon{sign("192", "any"), sign("512", "any"), sign("512", "maskable")},
 	})
 	if err != nil {
 		return err

@@ -44,8 +44,7 @@ func (t *Till) showReceipt(c echo.Context) error {
 	return t.receipt(c, http.StatusOK, id, usedOf(c))
 }
 
-// receipt shows a sale that was recorded. Six round trips, and one more for each reward and
-// voucher that was used.
+// receipt shows a sale that was recorded.
 func (t *Till) receipt(c echo.Context, status int, id core.ID, of receiptOf) error {
 	ctx, by := c.Request().Context(), page.Actor(c)
 	sale, err := t.Transactions.Detail(ctx, by, id)

@@ -494,7 +494,7 @@ func TestInstallableWithACamera(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	manifest := s.stranger(t).get("/till/manifest.webmanifest")
-	if got := manifest.Body.String(); !strings.Contains(got, `"start_url":"/till"`) || !strings.Contains(got, `"display":"standalone"`) ||
+	if got := manifest.Body.String(); !strings.Contains(got, `"start_url":"/till"`) || !strings.Contains(got, `"display":"standalone"`) || !strings.Contains(got, `"src":"/brand/icon/5746d6-512.png"`) ||
 		manifest.Header().Get("Content-Type") != "application/manifest+json" {
 		t.Errorf("manifest: %v %s", manifest.Header(), got)
 	}

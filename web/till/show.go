@@ -68,7 +68,7 @@ func (t *Till) showing(c echo.Context, shown walkin.Shown, o walkin.Offer) error
 	return t.Render(c, http.StatusOK, views.ShowPage(v), views.ShowMain(v))
 }
 
-// showView is what the screen says of its sale in every state. Two round trips.
+// showView is what the screen says of its sale in every state.
 func (t *Till) showView(c echo.Context, pin core.ID, spend, typeID int64) (views.Show, error) {
 	frame, err := t.frame(c, "Let customer scan")
 	if err != nil {

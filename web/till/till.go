@@ -18,6 +18,7 @@ import (
 	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/static"
@@ -32,6 +33,7 @@ type Services struct {
 	Rewards      *reward.Service
 	Coupons      *coupon.Service
 	Locations    *location.Service
+	Tenants      *tenant.Service
 	Live         *live.Hub
 }
 
@@ -204,7 +206,7 @@ func (t *Till) assets(c echo.Context) views.Assets {
 	}
 }
 
-// frame is what a page has around its content. One round trip.
+// frame is what a page has around its content.
 func (t *Till) frame(c echo.Context, title string) (views.Frame, error) {
 	by := page.Actor(c)
 	places, err := t.places(c)

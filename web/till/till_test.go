@@ -81,7 +81,7 @@ func (s *shop) open(t *testing.T, d *db.DB) {
 	s.Services = till.Services{
 		Walkins:      walkin.NewService(d, jobs, mails, dbtest.Keys(), sales, func(address string) string { return address }),
 		Transactions: sales, Rewards: reward.NewService(d), Coupons: coupon.NewService(d, jobs, mails, link.New(dbtest.Keys()), log),
-		Locations: location.NewService(d), Live: live.NewHub(log),
+		Locations: location.NewService(d), Tenants: tenant.NewService(d, mails), Live: live.NewHub(log),
 	}
 	s.handler = till.New(page.New(page.Config{
 		Sessions: session.NewStore(d),
