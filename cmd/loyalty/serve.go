@@ -144,7 +144,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	door := web.Config{
 		Names: a.names,
 		Till: till.New(kit, till.Services{
-			Walkins: a.walkins, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Locations: a.locations,
+			Walkins: a.walkins, Transactions: a.transactions, Coupons: a.coupons, Locations: a.locations,
 			Tenants: a.tenants, Live: a.live,
 		}),
 		Tenants: admin.New(

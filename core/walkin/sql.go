@@ -253,24 +253,41 @@ const pendingSQL = `
 	order by r.id
 	limit @limit`
 
-const usableVouchersSQL = `
+const (
+	selectVoucher = `
 	select v.id, v.coupon_id, v.customer_id, v.status, c.benefit_type, c.benefit_value, c.benefit_reward_id,
 		v.redemption_id, v.expires_at, v.redeemed_at, v.created_at,
 		c.name as coupon_name, c.description, r.name as reward_name,
 		k.first_name || ' ' || k.last_name as customer_name, k.link_version,
-		true as coupon_active, false as cap_reached
+		c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
 	from loyalty.voucher v
 	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
 	join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
 	left join loyalty.reward r on r.tenant_id = c.tenant_id and r.id = c.benefit_reward_id
 	where v.tenant_id = @tenant_id
-		and v.customer_id = @customer
+		and v.customer_id = @customer`
+
+	usableVouchersSQL = selectVoucher + `
 		and v.status = 'pending'
 		and (v.expires_at is null or v.expires_at > @now)
 		and c.active
 		and (c.max_redemptions is null or c.redemptions_count < c.max_redemptions)
 	order by v.expires_at nulls last, v.id
 	limit @limit`
+
+	vouchersSQL = selectVoucher + `
+		and v.id = any (@ids::uuid[])
+	order by v.id`
+)
+
+const redeemedRewardsSQL = `
+	select w.name
+	from loyalty.redemption r
+	join loyalty.reward w on w.tenant_id = r.tenant_id and w.id = r.reward_id
+	where r.tenant_id = @tenant_id
+		and r.customer_id = @customer
+		and r.id = any (@ids::uuid[])
+	order by r.id`
 
 // Of the newest sales, each customer's last. However busy the till, few sales are read.
 const recentSQL = `

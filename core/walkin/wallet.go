@@ -141,6 +141,31 @@ func (s *Service) wallet(ctx context.Context, by core.Actor, id core.ID) (Wallet
 	return w, nil
 }
 
+// Used is what a customer used with a sale.
+type Used struct {
+	Rewards  []RewardName
+	Vouchers []coupon.ShownVoucher
+}
+
+// RewardName is a reward that was handed over.
+type RewardName struct{ Name string }
+
+// Used returns what these redemptions and vouchers of a customer were for; those of others
+// are left out. One round trip.
+func (s *Service) Used(ctx context.Context, by core.Actor, customer core.ID, redemptions, vouchers []core.ID) (u Used, err error) {
+	if err := by.Require(core.Cashier); err != nil {
+		return Used{}, err
+	}
+	if len(redemptions)+len(vouchers) == 0 {
+		return Used{}, nil
+	}
+	err = db.ReadTogether(ctx, s.db, by,
+		db.AllInto(&u.Rewards, redeemedRewardsSQL, db.Args{"customer": customer, "ids": redemptions}),
+		db.AllInto(&u.Vouchers, vouchersSQL, db.Args{"customer": customer, "ids": vouchers}),
+	)
+	return u, err
+}
+
 // ShowCard shows a PIN on a customer's card, and replaces the one it showed before. Two round
 // trips.
 func (s *Service) ShowCard(ctx context.Context, by core.Actor, id core.ID) (Shown, error) {

@@ -262,7 +262,7 @@
       if (!sale()) return;
     }
     const data = new FormData(sale());
-    ["pin", "phone", "pin_ulid", "customer_ulid", "enter", "rewards", "vouchers"].forEach((name) => data.delete(name));
+    ["pin", "phone", "pin_ulid", "customer_ulid", "enter", "pending", "rewards", "vouchers"].forEach((name) => data.delete(name));
     data.set("scan", text.trim());
     await send("/till/take", encoded(data));
   }

@@ -14,6 +14,7 @@ type Card struct {
 	Second   string    // the other balance, where there is one: "3 stamps"
 	Progress *Progress // nil: no reward to save for
 	Code     Code
+	Pending  []string     // rewards that were redeemed and not handed over yet
 	Ready    []CardReward // affordable now
 	Vouchers []CardVoucher
 	Next     []CardReward // not affordable yet

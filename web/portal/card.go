@@ -195,6 +195,9 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 	}
 	v.Balance, v.Second = balances(d.Wallet)
 	v.Progress = progressOf(d.Wallet)
+	for _, held := range d.Pending {
+		v.Pending = append(v.Pending, held.RewardName)
+	}
 	for _, o := range d.Rewards {
 		unit, cost := o.Price()
 		r := views.CardReward{Name: o.Name, Cost: page.Units(cost, unit)}

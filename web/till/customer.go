@@ -340,7 +340,8 @@ func balances(points, stamps int64) (list []views.Balance) {
 	return list
 }
 
-// uses are the rewards and vouchers that the customer can use now.
+// uses are what the customer can use now: what they redeemed before and is to be handed over,
+// rewards and vouchers.
 func uses(by core.Actor, d draft, w walkin.Wallet) (list []views.Use) {
 	left := map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}
 	for _, r := range w.Rewards {
@@ -348,6 +349,12 @@ func uses(by core.Actor, d draft, w walkin.Wallet) (list []views.Use) {
 			unit, cost := r.Price()
 			left[unit] -= cost
 		}
+	}
+	for _, p := range w.Pending {
+		list = append(list, views.Use{
+			Field: pendingField, Value: p.ID.String(), Name: p.RewardName, Kind: "Redeemed " + page.Time(p.CreatedAt, by.Tenant.TimeZone), Worth: free,
+			Checked: slices.Contains(d.pending, p.ID),
+		})
 	}
 	for _, r := range w.Rewards {
 		if !r.Affordable {
@@ -396,5 +403,8 @@ func benefit(v coupon.ShownVoucher, currency string) (name, worth, hint string) 
 	if v.RewardName != nil {
 		name = *v.RewardName
 	}
-	return name, "Free", ""
+	return name, free, ""
 }
+
+// free is what a customer pays for what they redeemed before, or have a voucher for.
+const free = "Free"

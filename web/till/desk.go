@@ -23,6 +23,7 @@ const (
 	locationField = "location_id"
 	customerField = "customer_ulid"
 	pinField      = "pin_ulid"
+	pendingField  = "pending"
 	rewardsField  = "rewards"
 	vouchersField = "vouchers"
 
@@ -37,6 +38,7 @@ type draft struct {
 	typeID   *int64
 	location *int64
 	pin      *core.ID
+	pending  []core.ID // redemptions that were made before
 	rewards  []core.ID
 	vouchers []core.ID
 }
@@ -52,6 +54,7 @@ func drafted(form *page.Form, currency string) draft {
 	if id, err := core.ParseID(form.Value(pinField)); err == nil {
 		d.pin = &id
 	}
+	d.pending = ids(form.Values[pendingField])
 	d.rewards, d.vouchers = ids(form.Values[rewardsField]), ids(form.Values[vouchersField])
 	return d
 }
@@ -93,10 +96,10 @@ func (d draft) total(currency string) string {
 
 // without is the draft without a customer.
 func (d draft) without() draft {
-	for _, name := range []string{customerField, pinField, rewardsField, vouchersField} {
+	for _, name := range []string{customerField, pinField, pendingField, rewardsField, vouchersField} {
 		d.Values.Del(name)
 	}
-	d.pin, d.rewards, d.vouchers = nil, nil, nil
+	d.pin, d.pending, d.rewards, d.vouchers = nil, nil, nil, nil
 	return d
 }
 

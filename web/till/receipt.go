@@ -126,35 +126,23 @@ func standing(w walkin.Wallet, unit ledger.Unit) *views.Progress {
 
 // used are the rewards and vouchers of a sale. Those of others are left out.
 func (t *Till) used(c echo.Context, customer core.ID, of receiptOf) (list []views.Used, err error) {
-	ctx, by := c.Request().Context(), page.Actor(c)
-	for _, id := range of.redemptions {
-		r, err := t.Rewards.RedemptionDetail(ctx, by, id)
-		if err != nil {
-			return nil, err
-		}
-		if r.CustomerID == customer {
-			list = append(list, views.Used{Name: r.RewardName, What: "Hand over"})
-		}
+	by := page.Actor(c)
+	used, err := t.Walkins.Used(c.Request().Context(), by, customer, of.redemptions, of.vouchers)
+	for _, r := range used.Rewards {
+		list = append(list, views.Used{Name: r.Name, What: "Hand over"})
 	}
-	for _, id := range of.vouchers {
-		shown, err := t.Coupons.FindVoucher(ctx, by, id)
-		if err != nil {
-			return nil, err
-		}
-		if shown.CustomerID != customer {
-			continue
-		}
-		name, worth, hint := benefit(shown, by.Tenant.Currency)
+	for _, v := range used.Vouchers {
+		name, worth, hint := benefit(v, by.Tenant.Currency)
 		switch {
 		case hint != "":
 			list = append(list, views.Used{Name: hint, What: "Voucher"})
-		case worth == "Free":
+		case worth == free:
 			list = append(list, views.Used{Name: name, What: "Hand over"})
 		default:
 			list = append(list, views.Used{Name: worth, What: "Voucher"})
 		}
 	}
-	return list, nil
+	return list, err
 }
 
 // showRedeemed is the receipt of rewards and vouchers without a sale.

@@ -51,7 +51,7 @@ func (t *Till) sell(c echo.Context) error {
 			CustomerID: d.Text(customerField), TransactionTypeID: d.typeID, SpendAmountCents: d.spend, LocationID: d.location,
 			Source: transaction.POS, Unreadable: d.Unreadable,
 		},
-		PIN: d.pin, Rewards: d.rewards, Vouchers: d.vouchers,
+		PIN: d.pin, Pending: d.pending, Rewards: d.rewards, Vouchers: d.vouchers,
 	})
 	if path, again := page.Repeated(by, err); again {
 		return t.Redirect(c, path)
@@ -76,7 +76,7 @@ func (d draft) incomplete() error {
 	switch {
 	case d.Value(customerField) == "" && d.pin == nil:
 		return core.Refuse("", "Find the customer first, or let them scan.")
-	case d.spend == nil && len(d.Unreadable) == 0 && len(d.rewards)+len(d.vouchers) == 0:
+	case d.spend == nil && len(d.Unreadable) == 0 && len(d.pending)+len(d.rewards)+len(d.vouchers) == 0:
 		return errNoAmount
 	}
 	return nil

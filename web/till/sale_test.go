@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/till"
@@ -285,6 +286,33 @@ func TestRewardsAndVouchersWithASale(t *testing.T) {
 	}
 	if got := s.balance(t, bo); got != 0 {
 		t.Errorf("balance = %d, want 0", got)
+	}
+}
+
+// "Redeem a reward (pending → fulfilled in one go or later)": what was redeemed before is
+// handed over at the till.
+func TestHandingOverWhatWasRedeemedBefore(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna, coffee := s.customer(t, "Anna", 100), s.reward(t, "Filter coffee", 80)
+	before, err := s.rewards.Redeem(t.Context(), s.by, reward.Order{CustomerID: new(anna.ID.String()), RewardID: new(coffee.ID.String())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cashier := s.signedIn(t, core.Cashier)
+	shown := cashier.serve(anna)
+	if got := shown.words(".uses li"); !strings.HasPrefix(got, "Filter coffee Redeemed ") || !strings.HasSuffix(got, " Free") {
+		t.Errorf("there is to use: %q", got)
+	}
+	done := cashier.post("/till/sale", shown.entered("pending", before.ID.String()))
+	if got := cashier.get(done.Header().Get("Location")).words(".used"); got != "Filter coffee Hand over" {
+		t.Errorf("the receipt says %q", got)
+	}
+	if r, err := s.rewards.FindRedemption(t.Context(), s.by, before.ID); err != nil || r.Status != reward.Fulfilled || s.balance(t, anna) != 20 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if got := cashier.serve(anna).words(".uses li"); got != "" {
+		t.Errorf("still there: %q", got)
 	}
 }
 

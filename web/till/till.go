@@ -17,7 +17,6 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/location"
-	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
@@ -30,7 +29,6 @@ import (
 type Services struct {
 	Walkins      *walkin.Service
 	Transactions *transaction.Service
-	Rewards      *reward.Service
 	Coupons      *coupon.Service
 	Locations    *location.Service
 	Tenants      *tenant.Service

@@ -45,6 +45,7 @@ type shop struct {
 	by core.Actor // the owner
 	till.Services
 	customers *customer.Service
+	rewards   *reward.Service
 	kind      transaction.Type
 	handler   http.Handler
 }
@@ -77,10 +78,10 @@ func (s *shop) open(t *testing.T, d *db.DB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.db, s.customers = d, customer.NewService(d)
+	s.db, s.customers, s.rewards = d, customer.NewService(d), reward.NewService(d)
 	s.Services = till.Services{
 		Walkins:      walkin.NewService(d, jobs, mails, dbtest.Keys(), sales, func(address string) string { return address }),
-		Transactions: sales, Rewards: reward.NewService(d), Coupons: coupon.NewService(d, jobs, mails, link.New(dbtest.Keys()), log),
+		Transactions: sales, Coupons: coupon.NewService(d, jobs, mails, link.New(dbtest.Keys()), log),
 		Locations: location.NewService(d), Tenants: tenant.NewService(d, mails), Live: live.NewHub(log),
 	}
 	s.handler = till.New(page.New(page.Config{
@@ -140,7 +141,7 @@ func (s *shop) card(t *testing.T, c customer.Customer) walkin.Shown {
 
 func (s *shop) reward(t *testing.T, name string, points int64) reward.Reward {
 	t.Helper()
-	r, err := s.Rewards.Add(t.Context(), s.by, reward.New{Name: &name, PointsCost: &points})
+	r, err := s.rewards.Add(t.Context(), s.by, reward.New{Name: &name, PointsCost: &points})
 	if err != nil {
 		t.Fatal(err)
 	}
