@@ -38,14 +38,14 @@ func checkLog(t *testing.T, shop apiTill) {
 		{"GET", "/api/v1/customers", wrong, "", "/api/v1/customers"},
 		{"GET", "/api/v1/nope?token=" + needle, "", "", "/api/v1/nope"},
 		{"PUT", "/api/v1/customers", s.token, "", "/api/v1/customers"},
-		{"GET", "/card/" + link, "", "", "/other"},
+		{"GET", "/card/" + link, "", "", "/card"},
 		{"GET", "/unsubscribe/" + link + "?" + needle, "", "", "/unsubscribe"},
 		{"GET", "/v/" + link, "", "", "/v"},
 		{"GET", "/problems/already-voided?" + needle, "", "", "/problems"},
 		{"GET", "/", "", "", "/"},
 		{"GET", "/readyz", "", "", "/readyz"},
 		{"GET", plain + "/api/v1/customers?" + needle, s.token, "", "/api/v1/customers"},
-		{"GET", plain + "/card/" + link, "", "", "/other"},
+		{"GET", plain + "/card/" + link, "", "", "/card"},
 	} {
 		got, err := s.call(r.method, r.url, r.token, r.body)
 		if err != nil || got.id() == "" || answers[got.id()].status != 0 {

@@ -219,7 +219,7 @@ func TestATillIsKilledDuringSales(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context()) //nolint:errcheck // the database goes with the test
+	defer conn.Close(t.Context())
 	counted := func(sql string) (n int) {
 		t.Helper()
 		if err := conn.QueryRow(t.Context(), sql, shop.ID).Scan(&n); err != nil {
@@ -233,7 +233,7 @@ func TestATillIsKilledDuringSales(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer holder.Close(t.Context()) //nolint:errcheck // the database goes with the test
+	defer holder.Close(t.Context())
 	held, err := holder.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -187,12 +187,18 @@ func (s *Service) Fulfil(ctx context.Context, by core.Actor, id core.ID) (Redemp
 		return Redemption{}, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Redemption, error) {
-		r, err := db.One[Redemption](ctx, tx, fulfilSQL, db.Args{"id": id, "now": tx.Now})
-		if err != nil {
-			return Redemption{}, notPending(ctx, tx, id, err)
-		}
-		return r, log(tx, by, id, "redemption.fulfil", Fulfilled)
+		return FulfilIn(ctx, tx, by, id)
 	})
+}
+
+// FulfilIn is Fulfil in the caller's transaction, which also decides who may fulfil: at the
+// till, what a customer redeemed before is handed over with a sale.
+func FulfilIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID) (Redemption, error) {
+	r, err := db.One[Redemption](ctx, tx, fulfilSQL, db.Args{"id": id, "now": tx.Now})
+	if err != nil {
+		return Redemption{}, notPending(ctx, tx, id, err)
+	}
+	return r, log(tx, by, id, "redemption.fulfil", Fulfilled)
 }
 
 // Void takes a pending redemption back: the cost and the piece of stock return,

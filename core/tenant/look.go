@@ -57,6 +57,15 @@ func BrandingOf(ctx context.Context, d *db.DB, by core.Actor) (Branding, error) 
 	return b, nil
 }
 
+// LookIn is Look in the caller's transaction, of its tenant. One round trip.
+func LookIn(ctx context.Context, tx *db.Tx) (Look, error) {
+	look, err := db.One[Look](ctx, tx, lookSQL, nil)
+	if errors.Is(err, core.ErrNotFound) {
+		return Look{}, nil
+	}
+	return look, err
+}
+
 // The limits of a logo.
 const (
 	maxLogoBytes = 256 << 10

@@ -2,7 +2,6 @@ package verify_test
 
 import (
 	"encoding/hex"
-	"example.com/loyalty/core/walkin"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -20,6 +19,7 @@ import (
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/verify"
+	"example.com/loyalty/core/walkin"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }

@@ -8,6 +8,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/tenant"
 )
 
 // Joined is what came of joining.
@@ -72,12 +73,16 @@ func (s *Service) mailCard(ctx context.Context, tx *db.Tx, by core.Actor, c cust
 	if !s.letters.Take(c.ID.String()).Allowed {
 		return true, nil // it has been mailed, several times
 	}
+	look, err := tenant.LookIn(ctx, tx)
+	if err != nil {
+		return false, err
+	}
 	token, err := s.CardToken(tx.Tenant, c)
 	if err != nil {
 		return false, err
 	}
 	return true, s.mails.Queue(ctx, tx, *c.Email, CardLetter{
-		BusinessName: by.Tenant.Name, Slug: by.Tenant.Slug, FirstName: c.FirstName, CardToken: token, New: isNew,
+		BusinessName: by.Tenant.Name, Slug: by.Tenant.Slug, Colour: look.Colour, FirstName: c.FirstName, CardToken: token, New: isNew,
 	})
 }
 
@@ -95,7 +100,8 @@ const findByContactSQL = `
 // CardLetter is the mail with the link to a customer's card.
 type CardLetter struct {
 	BusinessName string
-	Slug         string // of the business's host
+	Slug         string  // of the business's host
+	Colour       *string // "#165c47"; nil: the product's own
 	FirstName    string
 	CardToken    string
 	New          bool // they have just joined

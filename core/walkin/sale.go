@@ -7,6 +7,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 )
@@ -16,6 +17,7 @@ import (
 type Sale struct {
 	transaction.New           // without SpendAmountCents there is no sale; Source is POS
 	PIN             *core.ID  // one that this till has taken: the sale is its customer's, whatever CustomerID says
+	Pending         []core.ID // redemptions that were made before: fulfilled
 	Rewards         []core.ID // redeemed and fulfilled
 	Vouchers        []core.ID // redeemed; a reward that one gives is fulfilled
 }
@@ -30,6 +32,9 @@ type Receipt struct {
 
 // errNothing refuses a sale of nothing.
 var errNothing = core.Invalid(core.Fields{"spend_amount_cents": {"The spend amount cents field is required."}})
+
+// errNotTheirRedemption refuses a redemption of another customer.
+var errNotTheirRedemption = core.Invalid(core.Fields{"redemption_ulid": {core.Selected("redemption_ulid")}})
 
 // errNotTheirs refuses a voucher of another customer.
 var errNotTheirs = core.Invalid(core.Fields{"voucher_ulid": {core.Selected("voucher_ulid")}})
@@ -53,7 +58,7 @@ func (s *Service) Complete(ctx context.Context, by core.Actor, till string, sale
 }
 
 func (s *Service) complete(ctx context.Context, tx *db.Tx, by core.Actor, till string, sale Sale) (Receipt, error) {
-	if sale.SpendAmountCents == nil && len(sale.Unreadable) == 0 && len(sale.Rewards)+len(sale.Vouchers) == 0 {
+	if sale.SpendAmountCents == nil && len(sale.Unreadable) == 0 && len(sale.Pending)+len(sale.Rewards)+len(sale.Vouchers) == 0 {
 		return Receipt{}, errNothing
 	}
 	if sale.PIN != nil {
@@ -117,6 +122,16 @@ func (s *Service) spend(ctx context.Context, tx *db.Tx, by core.Actor, sale Sale
 			}
 		}
 		r.Vouchers = append(r.Vouchers, v.ID)
+	}
+	for _, id := range sorted(sale.Pending) {
+		fulfilled, err := reward.FulfilIn(ctx, tx, by, id)
+		switch {
+		case errors.Is(err, core.ErrNotFound), err == nil && fulfilled.CustomerID != r.CustomerID:
+			return errNotTheirRedemption
+		case err != nil:
+			return err
+		}
+		r.Redemptions = append(r.Redemptions, id)
 	}
 	customerID := r.CustomerID.String()
 	for _, id := range sorted(sale.Rewards) {
@@ -195,7 +210,7 @@ func (s *Service) Renew(ctx context.Context, by core.Actor, till string, pin cor
 		if old.Status == "used" {
 			return Shown{}, ErrCompleted
 		}
-		if err := db.Queue(tx, replaceOneSQL, db.Args{"id": pin, "now": tx.Now}); err != nil {
+		if err := db.Queue(tx, replaceOneSQL, db.Args{"id": pin, "now": tx.Now, "channel": live.Channel}); err != nil {
 			return Shown{}, err
 		}
 		return s.showSale(ctx, tx, by, till, Offer{

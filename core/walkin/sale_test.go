@@ -97,6 +97,41 @@ func TestASaleWithRewardsAndVouchers(t *testing.T) {
 	}
 }
 
+// What a customer redeemed before is handed over at the till, once, and only theirs.
+func TestHandingOverWhatWasRedeemedBefore(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	a, b := s.customer(t), s.customer(t)
+	if _, err := s.Complete(t.Context(), s.by, "till", s.to(a, 100_00)); err != nil {
+		t.Fatal(err)
+	}
+	coffee := s.reward(t, "Filter coffee", 80, nil)
+	before, err := reward.NewService(s.db).Redeem(t.Context(), s.owner, reward.Order{CustomerID: new(a.ID.String()), RewardID: new(coffee.String())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := s.Customer(t.Context(), s.by, a.ID)
+	if err != nil || len(w.Pending) != 1 || w.Pending[0].ID != before.ID || w.Pending[0].RewardName != "Filter coffee" {
+		t.Fatalf("%+v, %v", w, err)
+	}
+	only := func(c customer.Customer) error {
+		_, err := s.Complete(t.Context(), s.by, "till", walkin.Sale{New: transaction.New{CustomerID: new(c.ID.String())}, Pending: []core.ID{before.ID}})
+		return err
+	}
+	if err := only(b); !core.IsKind(err, core.KindInvalid) {
+		t.Errorf("another customer's: %v", err)
+	}
+	if err := only(a); err != nil || s.points(t, a.ID) != 20 {
+		t.Errorf("%v, %d points", err, s.points(t, a.ID))
+	}
+	if err := only(a); !errors.Is(err, reward.ErrAlreadyFulfilled) {
+		t.Errorf("again: %v", err)
+	}
+	if w, err = s.Customer(t.Context(), s.by, a.ID); err != nil || len(w.Pending) != 0 {
+		t.Errorf("%+v, %v", w.Pending, err)
+	}
+}
+
 // All of it happens, or none: a reward that can't be afforded records no sale, redeems no
 // voucher and leaves the PIN to be completed.
 func TestARefusedRewardLeavesNothingBehind(t *testing.T) {

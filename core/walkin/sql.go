@@ -1,12 +1,22 @@
 package walkin
 
-const replaceSQL = `
-	update loyalty.pin
-	set status = 'replaced',
-		ended_at = @now
-	where tenant_id = @tenant_id
-		and issuer = @issuer
-		and status = 'open'`
+// The pages that show a PIN hear that it was replaced.
+const (
+	replaceSQL = `
+	with replaced as (
+		update loyalty.pin
+		set status = 'replaced',
+			ended_at = @now
+		where tenant_id = @tenant_id
+			and issuer = @issuer
+			and status = 'open'
+		returning id
+	)` + signalReplaced
+
+	signalReplaced = `
+	select pg_notify(@channel, 'pin ' || @tenant_id::bigint || ' ' || replace(id::text, '-', ''))
+	from replaced`
+)
 
 // Of the PINs that were drawn, the first that isn't alive is used. No row comes back where
 // the issuer, or another with that PIN, was quicker.
@@ -70,12 +80,15 @@ const lockShownSQL = `
 	for no key update`
 
 const replaceOneSQL = `
-	update loyalty.pin
-	set status = 'replaced',
-		ended_at = @now
-	where tenant_id = @tenant_id
-		and id = @id
-		and status in ('open', 'taken')`
+	with replaced as (
+		update loyalty.pin
+		set status = 'replaced',
+			ended_at = @now
+		where tenant_id = @tenant_id
+			and id = @id
+			and status in ('open', 'taken')
+		returning id
+	)` + signalReplaced
 
 // The sale that completes it is noted once it is recorded, in the same transaction.
 const completeSQL = `
@@ -228,6 +241,16 @@ const offeredSQL = `
 		and r.active
 		and (r.stock is null or r.stock > 0)
 	order by r.stamps_cost is null desc, coalesce(r.points_cost, r.stamps_cost), r.id
+	limit @limit`
+
+const pendingSQL = `
+	select r.id, w.name as reward_name, r.created_at
+	from loyalty.redemption r
+	join loyalty.reward w on w.tenant_id = r.tenant_id and w.id = r.reward_id
+	where r.tenant_id = @tenant_id
+		and r.customer_id = @customer
+		and r.status = 'pending'
+	order by r.id
 	limit @limit`
 
 const usableVouchersSQL = `

@@ -14,6 +14,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base32"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/big"
@@ -110,7 +111,7 @@ func (s State) Final() bool { return s != Waiting && s != Taken }
 
 // Topic is what a PIN's changes are signalled under.
 func Topic(t core.TenantID, pin core.ID) string {
-	return "pin " + strconv.FormatInt(int64(t), 10) + " " + pin.String()
+	return "pin " + strconv.FormatInt(int64(t), 10) + " " + hex.EncodeToString(pin[:])
 }
 
 // pin is a PIN to be shown.
@@ -144,7 +145,7 @@ func (s *Service) issue(ctx context.Context, tx *db.Tx, by core.Actor, p pin) (S
 		byHash[string(hashes[i])] = digits
 	}
 	for range 3 {
-		if err := db.Queue(tx, replaceSQL, db.Args{"issuer": p.issuer, "now": tx.Now}); err != nil {
+		if err := db.Queue(tx, replaceSQL, db.Args{"issuer": p.issuer, "now": tx.Now, "channel": live.Channel}); err != nil {
 			return Shown{}, err
 		}
 		hash, err := db.Value[[]byte](ctx, tx, issueSQL, db.Args{

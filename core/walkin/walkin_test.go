@@ -1,6 +1,7 @@
 package walkin_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +18,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/verify"
 	"example.com/loyalty/core/walkin"
@@ -758,6 +760,43 @@ func TestCollectingWhileTheTillRenews(t *testing.T) {
 		case errors.Is(claimed, walkin.ErrPIN) && renewed == nil:
 		default:
 			t.Fatalf("claimed: %v, renewed: %v", claimed, renewed)
+		}
+	}
+}
+
+// The page that shows a PIN hears at once when another screen of its issuer replaces it.
+func TestAReplacedPINIsSignalled(t *testing.T) {
+	t.Parallel()
+	url := dbtest.OwnURL(t)
+	d, err := db.Open(t.Context(), url, db.Options{MaxConns: 4, Listens: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	hub := live.NewHub(slog.New(slog.DiscardHandler))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go hub.Run(ctx, d)
+	s := shopOf(t, d)
+	c := s.customer(t)
+	for _, show := range []func() walkin.Shown{
+		func() walkin.Shown { return s.card(t, c) },
+		func() walkin.Shown { return s.shows(t, "till", 100) },
+	} {
+		old := show()
+		changed, end := hub.Subscribe(walkin.Topic(s.by.Tenant.ID, old.ID))
+		defer end()
+		for enough, told := time.After(30*time.Second), false; !told; {
+			p := show() // the hub may not listen yet: only the last one is still open
+			select {
+			case <-changed:
+				told = true
+			case <-time.After(200 * time.Millisecond):
+				end()
+				changed, end = hub.Subscribe(walkin.Topic(s.by.Tenant.ID, p.ID))
+			case <-enough:
+				t.Fatal("not signalled")
+			}
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 // Wallet is a customer with what they can use now and what is next.
 type Wallet struct {
 	customer.Customer
+	Pending  []Pending             // redeemed before and not handed over yet, the oldest first, at most 50
 	Rewards  []Offered             // active and in stock, the cheapest of each unit first, at most 50
 	Vouchers []coupon.ShownVoucher // that can be redeemed, the first to expire first, at most 50
 }
@@ -27,6 +28,13 @@ type Offered struct {
 	PointsCost *int64
 	StampsCost *int64
 	Affordable bool
+}
+
+// Pending is a redemption that waits to be fulfilled.
+type Pending struct {
+	ID         core.ID
+	RewardName string
+	CreatedAt  time.Time
 }
 
 // Price is what a reward costs, and in which unit.
@@ -69,6 +77,7 @@ func (w Wallet) Actor(t core.Tenant, address, requestID string) core.Actor {
 const (
 	mostRewards  = 50
 	mostVouchers = 50
+	mostPending  = 50
 )
 
 // Customer returns a customer for the till, or core.ErrNotFound. One round trip.
@@ -119,6 +128,7 @@ func (s *Service) wallet(ctx context.Context, by core.Actor, id core.ID) (Wallet
 	var w Wallet
 	err := db.ReadTogether(ctx, s.db, by,
 		db.OneInto(&w.Customer, findCustomerSQL, db.Args{"id": id}),
+		db.AllInto(&w.Pending, pendingSQL, db.Args{"customer": id, "limit": mostPending}),
 		db.AllInto(&w.Rewards, offeredSQL, db.Args{"customer": id, "limit": mostRewards}),
 		db.AllInto(&w.Vouchers, usableVouchersSQL, db.Args{"customer": id, "now": s.db.Now(), "limit": mostVouchers}),
 	)

@@ -1,15 +1,22 @@
 package letter
 
 import (
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/walkin"
 	views "example.com/loyalty/views/mail"
 )
 
 // card is the e-mail with the link to a customer's card.
-func (p post) card(l walkin.CardLetter) draft {
-	business := line(l.BusinessName)
+func (p post) card(l walkin.CardLetter) (draft, error) {
+	business, palette := line(l.BusinessName), ownPalette
+	if l.Colour != nil {
+		var err error
+		if palette, err = tenant.PaletteOf(*l.Colour); err != nil {
+			return draft{}, err
+		}
+	}
 	v := views.Card{
-		Business: business, Fill: ownPalette.Fill, OnFill: ownPalette.OnFill,
+		Business: business, Fill: palette.Fill, OnFill: palette.OnFill,
 		Greeting: greeting(line(l.FirstName)), URL: p.names.Tenant(l.Slug) + "/card/" + l.CardToken,
 		Fine: "Keep this e-mail: the link opens your card on any phone. Anyone who has it can open your card, so don't forward it.",
 	}
@@ -30,5 +37,5 @@ func (p post) card(l walkin.CardLetter) draft {
 	t.lines([]string{"Open my card:", v.URL})
 	t.paragraph(v.Fine)
 	t.signature(business, v.Reason)
-	return draft{subject: v.Subject, text: t.String(), html: views.CardMail(v), from: business}
+	return draft{subject: v.Subject, text: t.String(), html: views.CardMail(v), from: business}, nil
 }

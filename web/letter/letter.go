@@ -74,7 +74,7 @@ func (p post) draft(to string, letter mail.Letter) (draft, error) {
 	case coupon.VoucherLetter:
 		return p.voucher(l)
 	case walkin.CardLetter:
-		return p.card(l), nil
+		return p.card(l)
 	case coupon.FinishedLetter:
 		return p.finished(to, l), nil
 	case deprecation.Letter:

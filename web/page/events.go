@@ -19,6 +19,9 @@ const (
 	eventStream = 10 * time.Minute
 )
 
+// now is the clock of the connection's deadlines.
+var now = time.Now //nolint:forbidigo // the network knows no other
+
 // Events streams the state of something as server-sent events: its name at once, and again
 // whenever it differs after a signal of the topic, until it is final, the client leaves or
 // the process stops. A message is "event: state" with the name as its data. Its route is
@@ -45,7 +48,7 @@ func Events(c echo.Context, hub *live.Hub, topic string, state func(context.Cont
 	}
 	send := func(format string, args ...any) error {
 		// The server's own limit is for whole answers.
-		if err := stream.SetWriteDeadline(time.Now().Add(2 * eventPause)); err != nil {
+		if err := stream.SetWriteDeadline(now().Add(2 * eventPause)); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintf(w, format, args...); err != nil {
@@ -55,7 +58,7 @@ func Events(c echo.Context, hub *live.Hub, topic string, state func(context.Cont
 	}
 	const message = "event: state\ndata: %s\n\n"
 	if err := send(message, name); err != nil || final {
-		return nil //nolint:nilerr // the client has gone
+		return nil // the client has gone
 	}
 	beat := time.NewTicker(eventPause)
 	defer beat.Stop()
@@ -69,18 +72,18 @@ func Events(c echo.Context, hub *live.Hub, topic string, state func(context.Cont
 			if !open {
 				return nil
 			}
-			var now string
-			if now, final, err = state(ctx); err != nil {
-				return nil //nolint:nilerr // the browser connects again, and is told then
+			var next string
+			if next, final, err = state(ctx); err != nil {
+				return nil // the browser connects again, and is told then
 			}
-			if now == name {
+			if next == name {
 				continue
 			}
-			name = now
+			name = next
 			err = send(message, name)
 		}
 		if err != nil || final {
-			return nil //nolint:nilerr // the client has gone
+			return nil // the client has gone
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // stream serves the state of something, and reads what is sent of it.
-func stream(t *testing.T, hub *live.Hub, state func(context.Context) (string, bool, error)) (*http.Response, *bufio.Scanner) {
+func stream(t *testing.T, hub *live.Hub, state func(context.Context) (string, bool, error)) (status int, kind string, lines *bufio.Scanner) {
 	t.Helper()
 	e := echo.New()
 	e.GET("/events", func(c echo.Context) error { return page.Events(c, hub, "pin 1", state) })
@@ -34,7 +34,7 @@ func stream(t *testing.T, hub *live.Hub, state func(context.Context) (string, bo
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = got.Body.Close() })
-	return got, bufio.NewScanner(got.Body)
+	return got.StatusCode, got.Header.Get("Content-Type"), bufio.NewScanner(got.Body)
 }
 
 // said is the next state that the stream tells, or "" when it has ended.
@@ -55,12 +55,12 @@ func TestEvents(t *testing.T) {
 	var state atomic.Value
 	state.Store("waiting")
 	var asked atomic.Int64
-	got, lines := stream(t, hub, func(context.Context) (string, bool, error) {
+	_, kind, lines := stream(t, hub, func(context.Context) (string, bool, error) {
 		asked.Add(1)
 		name := state.Load().(string)
 		return name, name == "completed", nil
 	})
-	if kind := got.Header.Get("Content-Type"); kind != "text/event-stream" {
+	if kind != "text/event-stream" {
 		t.Errorf("it is %s", kind)
 	}
 	if s := said(lines); s != "waiting" {
@@ -86,7 +86,7 @@ func TestEvents(t *testing.T) {
 func TestEventsEndWithTheProcess(t *testing.T) {
 	t.Parallel()
 	hub := live.NewHub(slog.New(slog.DiscardHandler))
-	_, lines := stream(t, hub, func(context.Context) (string, bool, error) { return "waiting", false, nil })
+	_, _, lines := stream(t, hub, func(context.Context) (string, bool, error) { return "waiting", false, nil })
 	if s := said(lines); s != "waiting" {
 		t.Fatal(s)
 	}
@@ -100,8 +100,8 @@ func TestEventsEndWithTheProcess(t *testing.T) {
 func TestEventsOfNothing(t *testing.T) {
 	t.Parallel()
 	hub := live.NewHub(slog.New(slog.DiscardHandler))
-	got, _ := stream(t, hub, func(context.Context) (string, bool, error) { return "", false, errors.New("gone") })
-	if got.StatusCode != http.StatusInternalServerError {
-		t.Errorf("status %d", got.StatusCode)
+	status, _, _ := stream(t, hub, func(context.Context) (string, bool, error) { return "", false, errors.New("gone") })
+	if status != http.StatusInternalServerError {
+		t.Errorf("status %d", status)
 	}
 }

@@ -220,7 +220,7 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 		return render(c, status, views.CardBody(v))
 	}
 	var err error
-	if v.Staff, err = p.staff(c, d.Slug, "/admin/customers/"+d.Wallet.ID.String(), "Open this customer"); err != nil {
+	if v.Staff, err = p.staff(c, d.Slug, page.TillPath+"/customers/"+d.Wallet.ID.String(), "Open at the till"); err != nil {
 		return err
 	}
 	v.Body = "on-card"

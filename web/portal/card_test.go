@@ -409,13 +409,13 @@ func TestACardToKeep(t *testing.T) {
 	}
 }
 
-// "Staff who scan a customer's card with their phone's camera are led to the customer."
+// "Staff who scan a customer's card with their phone's camera are led to the customer at the till."
 func TestStaffWhoScanACard(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	anna := s.anna(t)
 	cookie, _ := s.signedIn(t, core.Cashier)
-	if to, _ := s.get(t, s.card(t, anna), "Cookie", cookie).Find("aside a").Attr("href"); to != "/admin/customers/"+anna.ID.String() {
+	if to, _ := s.get(t, s.card(t, anna), "Cookie", cookie).Find("aside a").Attr("href"); to != "/till/customers/"+anna.ID.String() {
 		t.Errorf("they are led to %q", to)
 	}
 }
