@@ -288,10 +288,33 @@ func testTillNetwork(t *testing.T, c cafe) {
 	p.ConsoleErrors() // the browser's own, of the request that failed
 	p.WaitFor("You’re offline. The amount is kept.")
 	p.Offline(false)
+
+	// Recorded, but the answer is lost: pressed again, also after a reload.
+	p.Lose("/till/sale", func() { p.Click("Record sale") })
+	p.WaitFor("No answer from the server. The amount is kept: try again.")
+	p.Lose("/till/sale", func() { p.Click("Record sale") })
+	if got := s.sales(t); got != 1 {
+		t.Errorf("%d sales were recorded, want 1", got)
+	}
+	p.Open("/till")
+	p.Fill("Find by phone", "00474")
+	p.Click("Find customer")
+	p.WaitFor("Elin Lindqvist")
 	p.Click("Record sale")
 	p.WaitFor("Sale recorded")
 	if got := s.sales(t); got != 1 {
-		t.Errorf("%d sales were recorded, want 1", got)
+		t.Errorf("after a reload %d sales were recorded, want 1", got)
+	}
+
+	// The next sale is another one, of the same amount too.
+	p.Click("Next sale")
+	press(p, "1250")
+	p.Within(".recent").Click("Elin L.")
+	p.WaitFor("Elin Lindqvist")
+	p.Click("Record sale")
+	p.WaitFor("Sale recorded")
+	if got := s.sales(t); got != 2 {
+		t.Errorf("%d sales were recorded, want 2", got)
 	}
 }
 

@@ -122,8 +122,9 @@
     toastTimer = setTimeout(() => { box.hidden = true; }, 8000);
   }
 
-  // ask requests a part of the page; null: there was no answer to show.
-  async function ask(path, body) {
+  // ask requests a part of the page; null: there was no answer to show. What the page asks by
+  // itself says nothing of the network: a step without an answer stays on the bar.
+  async function ask(path, body, byItself = false) {
     let answer;
     try {
       answer = await fetch(path, {
@@ -132,10 +133,10 @@
       });
       answer.text_ = await answer.text();
     } catch {
-      offline(navigator.onLine ? noAnswer : isOffline);
+      if (!byItself) offline(navigator.onLine ? noAnswer : isOffline);
       return null;
     }
-    offline("");
+    if (!byItself) offline("");
     return answer;
   }
 
@@ -222,7 +223,7 @@
       const data = new FormData(sale());
       const wanted = ["spend_amount_cents", "transaction_type_id", "customer_ulid", "rewards", "vouchers"];
       const query = new URLSearchParams([...data].filter(([name]) => wanted.includes(name)));
-      const answer = await ask(`/till/earns?${query}`);
+      const answer = await ask(`/till/earns?${query}`, undefined, true);
       if (turn === previews && answer?.ok && one("#earns")) place(answer.text_);
     }, 100);
   }

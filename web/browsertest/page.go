@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -491,4 +492,35 @@ func (p *Page) Offline(off bool) {
 	p.t.Helper()
 	do(p, emulateNetwork, network.OverrideNetworkStateParams{Offline: off, DownloadThroughput: -1, UploadThroughput: -1})
 	p.settle()
+}
+
+// Lose takes a step of which the answer to a request for a path is lost: the server has done
+// what was asked, and the page sees a broken connection.
+func (p *Page) Lose(path string, step func()) {
+	p.t.Helper()
+	paused := make(chan fetch.RequestID, 1)
+	ctx, cancel := context.WithCancel(p.ctx)
+	defer cancel()
+	err := chromedp.Listen(ctx, func(event any) {
+		if e, is := event.(*fetch.EventRequestPaused); is {
+			paused <- e.RequestID
+		}
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	pattern := &fetch.RequestPattern{URLPattern: "*" + path, RequestStage: fetch.RequestStageResponse}
+	do(p, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{pattern}})
+	lost := make(chan error, 1)
+	go func() {
+		params := fetch.FailRequestParams{RequestID: <-paused, ErrorReason: network.ErrorReasonConnectionReset}
+		_, err := chromedp.Call(ctx, fetch.FailRequest, params)
+		lost <- err
+	}()
+	step()
+	if err := <-lost; err != nil {
+		p.t.Fatalf("lose the answer of %s: %v", path, err)
+	}
+	do(p, fetch.Disable, cdp.Empty{})
+	p.ConsoleErrors() // the browser's own, of that request
 }
