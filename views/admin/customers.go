@@ -42,7 +42,8 @@ type CustomerForm struct {
 	Began   string
 	Button  string
 	Cancel  string
-	Inline  bool // stands in the place of the customer's card
+	BackTo  string // where the new customer is wanted: "till"; "" for their page
+	Inline  bool   // stands in the place of the customer's card
 	Problem ui.Problem
 	First   ui.Field
 	Last    ui.Field

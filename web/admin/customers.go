@@ -185,6 +185,9 @@ func (a *Admin) addCustomer(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if form.Value("to") == toTill {
+		return a.Redirect(c, page.TillPath+"/customers/"+made.ID.String())
+	}
 	if made.Created {
 		a.Flash(c, ui.Done, made.FirstName+" "+made.LastName+" is a customer now.")
 	} else {
@@ -193,11 +196,17 @@ func (a *Admin) addCustomer(c echo.Context) error {
 	return a.Redirect(c, customerPath(made.ID))
 }
 
+// toTill says that a customer is added for the sale that is being entered at the till.
+const toTill = "till"
+
 // customerForm shows the form of a customer to be.
 func (a *Admin) customerForm(c echo.Context, status int, form *page.Form) error {
 	v := views.CustomerForm{
 		Frame:  a.frame(c, "Add a customer", customersPath, ui.Crumb{Label: "Customers", Path: customersPath}),
 		Action: customersPath + "/new", Button: "Add customer", Cancel: customersPath,
+	}
+	if form.Value("to") == toTill {
+		v.BackTo, v.Cancel = toTill, page.TillPath
 	}
 	customerFields(&v, form)
 	return a.Render(c, status, views.CustomerFormPage(v), nil)

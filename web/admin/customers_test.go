@@ -46,6 +46,25 @@ func TestAddingACustomer(t *testing.T) {
 	}
 }
 
+// A customer who is added for a sale is served next: the form leads back to the till.
+func TestAddingACustomerAtTheTill(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	cashier := s.signedIn(t, core.Cashier)
+	shown := cashier.get("/admin/customers/new?phone=08-465+004+99&to=till")
+	if shown.value("#field-phone") != "08-465 004 99" || shown.value("input[name=to]") != "till" {
+		t.Errorf("the form begins with %q and leads to %q", shown.value("#field-phone"), shown.value("input[name=to]"))
+	}
+	made := cashier.post("/admin/customers/new", form("first_name", "Elsa", "last_name", "Berg", "phone", "08-465 004 99", "email", "", "to", "till"))
+	if to := made.Header().Get("Location"); made.Code != http.StatusSeeOther || !strings.HasPrefix(to, "/till/customers/") {
+		t.Errorf("answered %d, to %s", made.Code, to)
+	}
+	other := cashier.post("/admin/customers/new", form("first_name", "Bo", "last_name", "Ek", "phone", "08-465 004 98", "email", "", "to", "https://evil.example"))
+	if to := other.Header().Get("Location"); !strings.HasPrefix(to, "/admin/customers/") {
+		t.Errorf("led to %s", to)
+	}
+}
+
 // add makes a customer of the shop.
 func (s *shop) add(t *testing.T, first, last, phone string) customer.Customer {
 	t.Helper()

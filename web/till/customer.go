@@ -192,7 +192,7 @@ func (t *Till) lookUp(c echo.Context, d draft) error {
 		d.Values.Set(customerField, list[0].ID.String())
 		return t.chosen(c, d, "")
 	}
-	s := side{phone: typed, searched: true, addPath: "/admin/customers/new?" + url.Values{"phone": {typed}}.Encode()}
+	s := side{phone: typed, searched: true, addPath: "/admin/customers/new?" + url.Values{"phone": {typed}, "to": {"till"}}.Encode()}
 	for _, found := range list {
 		m := match(found.ID, found.FirstName, found.LastName)
 		m.Note = page.Units(found.PointsBalance, ledger.Points)
