@@ -52,7 +52,7 @@ func (c cafe) counter(t *testing.T, first, phone string) *counter {
 // card is the PIN that the customer's card shows.
 func (c *counter) card(t *testing.T) walkin.Shown {
 	t.Helper()
-	shown, err := c.walkins.ShowCard(t.Context(), walkin.Wallet{Customer: c.guest}.Actor(c.by.Tenant, "192.0.2.7", ""), c.guest.ID)
+	shown, err := c.walkins.ShowCard(t.Context(), walkin.Card{Customer: c.guest}.Actor(c.by.Tenant, "192.0.2.7", ""), c.guest.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,7 +91,7 @@ func seedPIN(t *testing.T, d *db.DB, by core.Actor, c customer.Customer) {
 	t.Helper()
 	jobs := queue(t, d)
 	s := walkin.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Keys(), transaction.NewService(d), func(address string) string { return address })
-	if _, err := s.ShowCard(t.Context(), walkin.Wallet{Customer: c}.Actor(by.Tenant, "", ""), c.ID); err != nil {
+	if _, err := s.ShowCard(t.Context(), walkin.Card{Customer: c}.Actor(by.Tenant, "", ""), c.ID); err != nil {
 		t.Fatal(err)
 	}
 	_, err := s.Join(t.Context(), core.Actor{Kind: core.ByCustomer, Tenant: by.Tenant}, walkin.Details{

@@ -98,7 +98,7 @@ func (s *shop) walkIns(t *testing.T, c customer.Customer) {
 		t.Fatal(err)
 	}
 	w := walkin.NewService(s.DB, jobs, nil, dbtest.Keys(), transaction.NewService(s.DB), func(address string) string { return address })
-	shown, err := w.ShowCard(ctx, walkin.Wallet{Customer: c}.Actor(s.by.Tenant, "", ""), c.ID)
+	shown, err := w.ShowCard(ctx, walkin.Card{Customer: c}.Actor(s.by.Tenant, "", ""), c.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -111,8 +111,8 @@ type Claimed struct {
 	Award            int64
 	SpendAmountCents int64
 	New              bool
-	Wallet           *Wallet // of a new customer
-	CardToken        string  // of a new customer
+	Card             *Card  // of a new customer
+	CardToken        string // of a new customer
 }
 
 // Claim records the sale that a browser has taken, for the customer with that phone number;
@@ -210,11 +210,11 @@ func (s *Service) LastClaim(ctx context.Context, t core.Tenant, browser string) 
 	if !c.New {
 		return c, nil
 	}
-	w, err := s.wallet(ctx, by, found.CustomerID)
+	w, err := s.card(ctx, by, found.CustomerID)
 	if err != nil {
 		return Claimed{}, err
 	}
-	c.Wallet = &w
+	c.Card = &w
 	c.CardToken, err = s.CardToken(t.ID, w.Customer)
 	return c, err
 }

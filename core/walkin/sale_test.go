@@ -63,7 +63,7 @@ func (s shop) to(c customer.Customer, cents int64) walkin.Sale {
 }
 
 // At the till, rewards and vouchers are used together with the sale; what is handed over is
-// fulfilled in one go. What the wallet showed before is gone from it afterwards.
+// fulfilled in one go. What the card showed before is gone from it afterwards.
 func TestASaleWithRewardsAndVouchers(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -84,7 +84,7 @@ func (s shop) customer(t *testing.T) customer.Customer {
 // card shows a PIN on a customer's card.
 func (s shop) card(t *testing.T, c customer.Customer) walkin.Shown {
 	t.Helper()
-	shown, err := s.ShowCard(t.Context(), walkin.Wallet{Customer: c}.Actor(s.by.Tenant, "192.0.2.7", ""), c.ID)
+	shown, err := s.ShowCard(t.Context(), walkin.Card{Customer: c}.Actor(s.by.Tenant, "192.0.2.7", ""), c.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestAPhoneClaimsTheTillsSale(t *testing.T) {
 			t.Fatal(claimed, err)
 		}
 		last, err := s.LastClaim(t.Context(), s.by.Tenant, browser)
-		if err != nil || last.New != c.isNew || (last.Wallet != nil) != c.isNew || (last.CardToken != "") != c.isNew {
+		if err != nil || last.New != c.isNew || (last.Card != nil) != c.isNew || (last.CardToken != "") != c.isNew {
 			t.Errorf("%+v, %v", last, err)
 		}
 		p, err := s.TillProgress(t.Context(), s.by, "till", shown.ID)

@@ -22,7 +22,7 @@ import (
 // card is the customer of a card's link, and what they have.
 type card struct {
 	front
-	walkin.Wallet
+	walkin.Card
 	path string // of the card
 }
 
@@ -75,7 +75,7 @@ func (p *Portal) showCode(c echo.Context) error {
 		return p.cardPage(c, http.StatusOK, d, code)
 	}
 	by := d.Actor(d.Tenant, p.Address(c.Request()), c.Response().Header().Get(echo.HeaderXRequestID))
-	shown, err := p.Walkins.ShowCard(c.Request().Context(), by, d.Wallet.ID)
+	shown, err := p.Walkins.ShowCard(c.Request().Context(), by, d.Card.ID)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (p *Portal) replacedBy(c echo.Context, d card) (code views.Code, known bool
 	if err != nil {
 		return views.Code{}, false, nil //nolint:nilerr // the customer asked for it
 	}
-	progress, err := p.Walkins.CardProgress(c.Request().Context(), d.Tenant, d.Wallet.ID, id)
+	progress, err := p.Walkins.CardProgress(c.Request().Context(), d.Tenant, d.Card.ID, id)
 	switch {
 	case errors.Is(err, core.ErrNotFound), progress.State == walkin.Waiting, progress.State == walkin.Expired:
 		return views.Code{}, false, nil
@@ -138,7 +138,7 @@ func (p *Portal) codeProgress(c echo.Context, d card) (walkin.Progress, error) {
 	if err != nil {
 		return walkin.Progress{}, err
 	}
-	progress, err := p.Walkins.CardProgress(c.Request().Context(), d.Tenant, d.Wallet.ID, id)
+	progress, err := p.Walkins.CardProgress(c.Request().Context(), d.Tenant, d.Card.ID, id)
 	if errors.Is(err, core.ErrNotFound) {
 		return walkin.Progress{ID: id, State: walkin.Expired}, nil
 	}
@@ -179,7 +179,7 @@ func (p *Portal) codeEvents(c echo.Context) error {
 		return err
 	}
 	return page.Events(c, p.Live, walkin.Topic(d.Tenant.ID, id), func(ctx context.Context) (string, bool, error) {
-		progress, err := p.Walkins.CardProgress(ctx, d.Tenant, d.Wallet.ID, id)
+		progress, err := p.Walkins.CardProgress(ctx, d.Tenant, d.Card.ID, id)
 		return string(progress.State), progress.State.Final(), err
 	})
 }
@@ -193,8 +193,8 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 		Frame: p.frame(d.front, d.Name+" card"), Customer: d.customer(), Code: code,
 		PicturePath: d.path + "/picture.png", PrintPath: d.path + "/print",
 	}
-	v.Balance, v.Second = balances(d.Wallet)
-	v.Progress = progressOf(d.Wallet)
+	v.Balance, v.Second = balances(d.Card)
+	v.Progress = progressOf(d.Card)
 	for _, held := range d.Pending {
 		v.Pending = append(v.Pending, held.RewardName)
 	}
@@ -223,7 +223,7 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 		return render(c, status, views.CardBody(v))
 	}
 	var err error
-	if v.Staff, err = p.staff(c, d.Slug, page.TillPath+"/customers/"+d.Wallet.ID.String(), "Open at the till"); err != nil {
+	if v.Staff, err = p.staff(c, d.Slug, page.TillPath+"/customers/"+d.Card.ID.String(), "Open at the till"); err != nil {
 		return err
 	}
 	v.Body = "on-card"
@@ -234,7 +234,7 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 }
 
 // balances are the customer's: points first, unless they only collect stamps.
-func balances(w walkin.Wallet) (first views.Balance, second string) {
+func balances(w walkin.Card) (first views.Balance, second string) {
 	unit, other := unitsOf(w)
 	n := w.Balance(unit)
 	first = views.Balance{Value: page.Number(n), Unit: page.UnitName(n, unit)}
@@ -246,7 +246,7 @@ func balances(w walkin.Wallet) (first views.Balance, second string) {
 
 // unitsOf is the unit that a customer's card shows first, and the other. Points mean nothing
 // to customers who have none, where none of the rewards costs any.
-func unitsOf(w walkin.Wallet) (first, second ledger.Unit) {
+func unitsOf(w walkin.Card) (first, second ledger.Unit) {
 	stamps := w.StampsBalance != 0
 	for _, o := range w.Rewards {
 		if o.PointsCost != nil {
@@ -262,9 +262,9 @@ func unitsOf(w walkin.Wallet) (first, second ledger.Unit) {
 
 // progressOf is the way to the next reward of the unit that is shown first, or else of the
 // other; nil where there is none to save for.
-func progressOf(w walkin.Wallet) *views.Progress {
+func progressOf(w walkin.Card) *views.Progress {
 	shown, _ := unitsOf(w)
-	var of, rest walkin.Wallet
+	var of, rest walkin.Card
 	of.Customer, rest.Customer = w.Customer, w.Customer
 	for _, o := range w.Rewards {
 		if unit, _ := o.Price(); unit == shown {
@@ -352,7 +352,7 @@ func (p *Portal) cardManifest(c echo.Context) error {
 		Theme      string    `json:"theme_color"`
 		Icons      []picture `json:"icons"`
 	}{
-		"/card/" + d.Wallet.ID.String(), d.Name, d.Name, d.path, "/", "standalone", "#f5f5f8", colour,
+		"/card/" + d.Card.ID.String(), d.Name, d.Name, d.path, "/", "standalone", "#f5f5f8", colour,
 		[]picture{
 			{d.iconPath("192"), "192x192", "image/png", "any"},
 			{d.iconPath("512"), "512x512", "image/png", "any"},

@@ -245,9 +245,9 @@ func (p *Portal) showClaimed(c echo.Context) error {
 	}
 	v.Body = "filled"
 	if got.New {
-		v.Thanks = "Thanks, " + got.Wallet.FirstName + ". See you soon."
-		v.Balance = page.Units(got.Wallet.Balance(got.Unit), got.Unit)
-		v.Progress = progressOf(*got.Wallet)
+		v.Thanks = "Thanks, " + got.Card.FirstName + ". See you soon."
+		v.Balance = page.Units(got.Card.Balance(got.Unit), got.Unit)
+		v.Progress = progressOf(*got.Card)
 		v.CardPath = "/card/" + got.CardToken
 	}
 	return render(c, http.StatusOK, views.ClaimedPage(v))

@@ -240,14 +240,14 @@ func (t *Till) showCustomer(c echo.Context) error {
 
 // chosen shows the customer of the draft, or core.ErrNotFound.
 func (t *Till) chosen(c echo.Context, d draft, problem string) error {
-	w, err := t.walletOf(c, d)
+	w, err := t.cardOf(c, d)
 	if err != nil {
 		return err
 	}
 	if w == nil {
 		return core.ErrNotFound
 	}
-	return t.desk(c, http.StatusOK, d, side{wallet: w, problem: problem})
+	return t.desk(c, http.StatusOK, d, side{card: w, problem: problem})
 }
 
 // column is the customer's column.
@@ -257,8 +257,8 @@ func (t *Till) column(c echo.Context, d draft, s side, types []transaction.Type)
 		Problem: s.problem, Phone: s.phone, Focus: s.focus, Searched: s.searched, Matches: s.matches, AddPath: s.addPath,
 		Total: d.total(by.Tenant.Currency),
 	}
-	if s.wallet != nil {
-		v.Customer = customerView(by, d, *s.wallet, types)
+	if s.card != nil {
+		v.Customer = customerView(by, d, *s.card, types)
 		v.Customer.Ask = s.ask
 		return v, nil
 	}
@@ -305,7 +305,7 @@ func customerName(c customer.Customer) string {
 }
 
 // customerView is the customer of the sale, what they can use, and what the sale does.
-func customerView(by core.Actor, d draft, w walkin.Wallet, types []transaction.Type) *views.Customer {
+func customerView(by core.Actor, d draft, w walkin.Card, types []transaction.Type) *views.Customer {
 	v := &views.Customer{
 		ID: w.ID.String(), Name: customerName(w.Customer), Phone: w.Phone, Balances: balances(w.PointsBalance, w.StampsBalance),
 		Points: w.PointsBalance, Stamps: w.StampsBalance, Total: d.total(by.Tenant.Currency), Button: "Record sale",
@@ -342,7 +342,7 @@ func balances(points, stamps int64) (list []views.Balance) {
 
 // uses are what the customer can use now: what they redeemed before and is to be handed over,
 // rewards and vouchers.
-func uses(by core.Actor, d draft, w walkin.Wallet) (list []views.Use) {
+func uses(by core.Actor, d draft, w walkin.Card) (list []views.Use) {
 	left := map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}
 	for _, r := range w.Rewards {
 		if slices.Contains(d.rewards, r.ID) {

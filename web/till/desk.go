@@ -112,7 +112,7 @@ func (t *Till) showDesk(c echo.Context) error {
 // side is what the customer's column shows.
 type side struct {
 	problem  string
-	wallet   *walkin.Wallet // nil: find one
+	card     *walkin.Card // nil: find one
 	phone    string
 	focus    string // the field that was refused
 	searched bool
@@ -225,15 +225,15 @@ func (t *Till) refused(c echo.Context, d draft, refusal error) error {
 	if errors.Is(refusal, walkin.ErrPIN) {
 		d = d.without()
 	}
-	wallet, err := t.walletOf(c, d)
+	card, err := t.cardOf(c, d)
 	if err != nil {
 		return err
 	}
-	return t.render(c, status, d, side{wallet: wallet}, true)
+	return t.render(c, status, d, side{card: card}, true)
 }
 
-// walletOf is the customer that the form has, or nil.
-func (t *Till) walletOf(c echo.Context, d draft) (*walkin.Wallet, error) {
+// cardOf is the customer that the form has, or nil.
+func (t *Till) cardOf(c echo.Context, d draft) (*walkin.Card, error) {
 	id, err := core.ParseID(d.Value(customerField))
 	if err != nil {
 		return nil, nil //nolint:nilerr,nilnil // nobody is chosen

@@ -120,8 +120,8 @@ func (t *Till) receiptFor(c echo.Context, id core.ID, unit ledger.Unit, of recei
 }
 
 // standing is the way to the next reward as it is now.
-func standing(w walkin.Wallet, unit ledger.Unit) *views.Progress {
-	return outcome{wallet: w, award: page.Award{Unit: unit}, after: map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}}.progress()
+func standing(w walkin.Card, unit ledger.Unit) *views.Progress {
+	return outcome{card: w, award: page.Award{Unit: unit}, after: map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}}.progress()
 }
 
 // used are the rewards and vouchers of a sale. Those of others are left out.

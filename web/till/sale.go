@@ -116,43 +116,43 @@ func ask(by core.Actor, d draft, action, verb string) *views.Ask {
 
 // askAgain shows the sale with the question, or without it for the amount to be corrected.
 func (t *Till) askAgain(c echo.Context, d draft, question *views.Ask) error {
-	wallet, err := t.walletOf(c, d)
+	card, err := t.cardOf(c, d)
 	if err != nil {
 		return err
 	}
-	return t.desk(c, http.StatusOK, d, side{wallet: wallet, ask: question})
+	return t.desk(c, http.StatusOK, d, side{card: card, ask: question})
 }
 
 // preview says what the sale earns and the balance it leads to, while it is entered.
 func (t *Till) preview(c echo.Context) error {
 	by := page.Actor(c)
 	d := drafted(page.Query(c.QueryParams()), by.Tenant.Currency)
-	wallet, err := t.walletOf(c, d)
+	card, err := t.cardOf(c, d)
 	if err != nil {
 		return err
 	}
-	if wallet == nil {
+	if card == nil {
 		return core.ErrNotFound
 	}
 	types, err := t.types(c)
 	if err != nil {
 		return err
 	}
-	after := outcomeOf(by, d, *wallet, types)
+	after := outcomeOf(by, d, *card, types)
 	v := views.Preview{Earns: after.earns(), Progress: after.progress()}
 	return t.Render(c, http.StatusOK, views.PreviewParts(v), nil)
 }
 
 // outcome is what the sale will have done.
 type outcome struct {
-	wallet walkin.Wallet
-	award  page.Award // of the sale
-	spent  bool       // there is an amount
-	after  map[ledger.Unit]int64
+	card  walkin.Card
+	award page.Award // of the sale
+	spent bool       // there is an amount
+	after map[ledger.Unit]int64
 }
 
-func outcomeOf(by core.Actor, d draft, w walkin.Wallet, types []transaction.Type) outcome {
-	o := outcome{wallet: w, after: map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}}
+func outcomeOf(by core.Actor, d draft, w walkin.Card, types []transaction.Type) outcome {
+	o := outcome{card: w, after: map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}}
 	for _, r := range w.Rewards {
 		if slices.Contains(d.rewards, r.ID) {
 			unit, cost := r.Price()
@@ -197,7 +197,7 @@ func (o outcome) progress() *views.Progress {
 		return nil
 	}
 	unit, cost := next.Price()
-	before, after := o.wallet.Balance(unit), o.after[unit]
+	before, after := o.card.Balance(unit), o.after[unit]
 	v := &views.Progress{Missing: page.Units(missing, unit), To: next.Name}
 	switch left := cost - after; {
 	case after == before:
@@ -215,7 +215,7 @@ func (o outcome) progress() *views.Progress {
 }
 
 func (o outcome) next() (next walkin.Offered, missing int64, any bool) {
-	same := o.wallet
+	same := o.card
 	same.Rewards = slices.DeleteFunc(slices.Clone(same.Rewards), func(r walkin.Offered) bool {
 		unit, _ := r.Price()
 		return unit != o.award.Unit
@@ -223,7 +223,7 @@ func (o outcome) next() (next walkin.Offered, missing int64, any bool) {
 	if next, missing, any = same.Next(); any {
 		return next, missing, any
 	}
-	return o.wallet.Next()
+	return o.card.Next()
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }

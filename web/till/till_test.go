@@ -132,7 +132,7 @@ func (s *shop) balance(t *testing.T, c customer.Customer) int64 {
 // card is the PIN that a customer's card shows.
 func (s *shop) card(t *testing.T, c customer.Customer) walkin.Shown {
 	t.Helper()
-	shown, err := s.Walkins.ShowCard(t.Context(), walkin.Wallet{Customer: c}.Actor(s.by.Tenant, "192.0.2.7", ""), c.ID)
+	shown, err := s.Walkins.ShowCard(t.Context(), walkin.Card{Customer: c}.Actor(s.by.Tenant, "192.0.2.7", ""), c.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

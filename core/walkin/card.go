@@ -13,8 +13,8 @@ import (
 	"example.com/loyalty/core/reward"
 )
 
-// Wallet is a customer with what they can use now and what is next.
-type Wallet struct {
+// Card is a customer with what they can use now and what is next.
+type Card struct {
 	customer.Customer
 	Pending  []Pending             // redeemed before and not handed over yet, the oldest first, at most 50
 	Rewards  []Offered             // active and in stock, the cheapest of each unit first, at most 50
@@ -43,7 +43,7 @@ func (o Offered) Price() (ledger.Unit, int64) {
 }
 
 // Balance is the customer's balance of a unit.
-func (w Wallet) Balance(unit ledger.Unit) int64 {
+func (w Card) Balance(unit ledger.Unit) int64 {
 	if unit == ledger.Stamps {
 		return w.StampsBalance
 	}
@@ -52,7 +52,7 @@ func (w Wallet) Balance(unit ledger.Unit) int64 {
 
 // Next is the reward that the customer is closest to among those they can't afford yet, by
 // the share of its cost that they have, and what is missing.
-func (w Wallet) Next() (next Offered, missing int64, ok bool) {
+func (w Card) Next() (next Offered, missing int64, ok bool) {
 	most := -1.0
 	for _, o := range w.Rewards {
 		unit, cost := o.Price()
@@ -67,7 +67,7 @@ func (w Wallet) Next() (next Offered, missing int64, ok bool) {
 }
 
 // Actor is the customer as who acts on their own pages.
-func (w Wallet) Actor(t core.Tenant, address, requestID string) core.Actor {
+func (w Card) Actor(t core.Tenant, address, requestID string) core.Actor {
 	return core.Actor{
 		Kind: core.ByCustomer, ID: w.ID.String(), Name: w.FirstName + " " + w.LastName, Tenant: t,
 		Address: address, RequestID: requestID,
@@ -81,39 +81,39 @@ const (
 )
 
 // Customer returns a customer for the till, or core.ErrNotFound. One round trip.
-func (s *Service) Customer(ctx context.Context, by core.Actor, id core.ID) (Wallet, error) {
+func (s *Service) Customer(ctx context.Context, by core.Actor, id core.ID) (Card, error) {
 	if err := by.Require(core.Cashier); err != nil {
-		return Wallet{}, err
+		return Card{}, err
 	}
-	return s.wallet(ctx, by, id)
+	return s.card(ctx, by, id)
 }
 
 // CustomerOfCard returns the customer of a card's own link, for the till: of a card that was
 // printed, say. core.ErrNotFound for a link that isn't valid.
-func (s *Service) CustomerOfCard(ctx context.Context, by core.Actor, token string) (Wallet, error) {
+func (s *Service) CustomerOfCard(ctx context.Context, by core.Actor, token string) (Card, error) {
 	if err := by.Require(core.Cashier); err != nil {
-		return Wallet{}, err
+		return Card{}, err
 	}
 	return s.open(ctx, by, token)
 }
 
 // OpenCard returns the customer of a card's link, or core.ErrNotFound for a link that this
 // installation didn't make or that was revoked. One round trip.
-func (s *Service) OpenCard(ctx context.Context, t core.Tenant, token string) (Wallet, error) {
+func (s *Service) OpenCard(ctx context.Context, t core.Tenant, token string) (Card, error) {
 	return s.open(ctx, core.System(t, "card page"), token)
 }
 
-func (s *Service) open(ctx context.Context, by core.Actor, token string) (Wallet, error) {
+func (s *Service) open(ctx context.Context, by core.Actor, token string) (Card, error) {
 	id, err := link.ID(token)
 	if err != nil {
-		return Wallet{}, err
+		return Card{}, err
 	}
-	w, err := s.wallet(ctx, by, id)
+	w, err := s.card(ctx, by, id)
 	if err != nil {
-		return Wallet{}, err
+		return Card{}, err
 	}
 	if err := s.links.Check(token, link.Card, by.Tenant.ID, id, w.LinkVersion); err != nil {
-		return Wallet{}, err
+		return Card{}, err
 	}
 	return w, nil
 }
@@ -123,9 +123,9 @@ func (s *Service) CardToken(t core.TenantID, c customer.Customer) (string, error
 	return s.links.Token(link.Card, t, c.ID, c.LinkVersion)
 }
 
-// wallet reads a customer with rewards and vouchers. An inactive customer can use none.
-func (s *Service) wallet(ctx context.Context, by core.Actor, id core.ID) (Wallet, error) {
-	var w Wallet
+// card reads a customer with rewards and vouchers. An inactive customer can use none.
+func (s *Service) card(ctx context.Context, by core.Actor, id core.ID) (Card, error) {
+	var w Card
 	err := db.ReadTogether(ctx, s.db, by,
 		db.OneInto(&w.Customer, findCustomerSQL, db.Args{"id": id}),
 		db.AllInto(&w.Pending, pendingSQL, db.Args{"customer": id, "limit": mostPending}),
@@ -133,7 +133,7 @@ func (s *Service) wallet(ctx context.Context, by core.Actor, id core.ID) (Wallet
 		db.AllInto(&w.Vouchers, usableVouchersSQL, db.Args{"customer": id, "now": s.db.Now(), "limit": mostVouchers}),
 	)
 	if err != nil {
-		return Wallet{}, err
+		return Card{}, err
 	}
 	if w.Status != customer.Active {
 		w.Rewards, w.Vouchers = nil, nil
