@@ -1,4 +1,4 @@
-// Keeps a PIN on screen alive: its countdown, its renewal, and what becomes of it. The server
+// Keeps a PIN on screen alive: its countdown, its renewal, and its changes. The server
 // reports changes (data-live); while that connection is broken, the page asks every three
 // seconds. Without this script the page still shows a PIN, and links to refresh it.
 (() => {
@@ -6,7 +6,7 @@
 
   const pollEvery = 3000;
   const reopenAfter = 15000;
-  // A PIN that nobody touches for this many renewals is left to expire: the wake lock would
+  // A PIN that is left alone for this many renewals is left to expire: the wake lock would
   // otherwise keep a forgotten phone awake until its battery is empty.
   const unattendedRenewals = 10;
 

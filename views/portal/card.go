@@ -52,9 +52,9 @@ func (b Bar) width() string { return strconv.Itoa(max(0, min(100, int(b)))) }
 // CodeState says what the card shows in the place of its code.
 type CodeState string
 
-// The states. A code is shown only by whoever asked for it: its digits are stored nowhere.
+// The states. Only the page that asked for a code can show it: its digits are stored nowhere.
 const (
-	CodeHidden    CodeState = ""          // nobody asked for one
+	CodeHidden    CodeState = ""          // none was asked for
 	CodeShown     CodeState = "waiting"   // to be taken
 	CodeElsewhere CodeState = "pending"   // waiting, and shown by another page
 	CodeTaken     CodeState = "taken"     // at the till

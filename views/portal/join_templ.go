@@ -511,7 +511,7 @@ func typePINHead() templ.Component {
 	})
 }
 
-// ScannedPage offers a sale to whoever scanned its code.
+// ScannedPage offers a sale to the customer who scanned its code.
 func ScannedPage(v Scanned) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

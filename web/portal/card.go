@@ -90,7 +90,7 @@ func (p *Portal) showCode(c echo.Context) error {
 	}})
 }
 
-// replacedBy is what became of the PIN that a page renews by itself, where it was not left to
+// replacedBy is the state of the PIN that a page renews by itself, where it was not left to
 // expire. A page that missed that its PIN was taken, or replaced by one on another screen,
 // must not replace that one.
 func (p *Portal) replacedBy(c echo.Context, d card) (code views.Code, known bool, err error) {
@@ -114,7 +114,7 @@ func (p *Portal) seconds(until time.Time) int {
 	return max(0, int((until.Sub(p.Now())+time.Second-1)/time.Second))
 }
 
-// showCodeState tells what became of a PIN. One that waits can't be shown again, so a page
+// showCodeState tells the state of a PIN. One that waits can't be shown again, so a page
 // that shows it is told that nothing has changed.
 func (p *Portal) showCodeState(c echo.Context) error {
 	d, err := p.card(c)
@@ -168,7 +168,7 @@ func (p *Portal) code(d card, progress walkin.Progress) views.Code {
 	return views.Code{State: views.CodeExpired, Words: "This code has expired"}
 }
 
-// codeEvents reports what becomes of a PIN while the customer looks.
+// codeEvents reports the changes of a PIN while the customer looks.
 func (p *Portal) codeEvents(c echo.Context) error {
 	d, err := p.card(c)
 	if err != nil {

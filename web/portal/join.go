@@ -234,7 +234,7 @@ func (p *Portal) join(c echo.Context) error {
 	return p.joined(c, f, result)
 }
 
-// What became of joining, as it is remembered: the customer's id where they are new. Their
+// The outcomes of joining, as they are remembered: the customer's id where they are new. Their
 // link is made anew, since it is stored nowhere.
 const (
 	outcomeMailed = "mailed"

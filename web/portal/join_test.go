@@ -92,7 +92,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// Whoever asks for offers gets them.
+// Customers who ask for offers get them.
 func TestJoinWithOffers(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
@@ -220,7 +220,7 @@ func TestFindMyCard(t *testing.T) {
 		t.Fatalf("%d %s", want.Code, want.words("main"))
 	}
 	for name, contact := range map[string]string{
-		"her phone": anna.Phone, "her e-mail": strings.ToUpper(*anna.Email), "nobody's phone": mobile(), "another business's customer": theirs.Phone,
+		"her phone": anna.Phone, "her e-mail": strings.ToUpper(*anna.Email), "an unknown phone": mobile(), "another business's customer": theirs.Phone,
 	} {
 		if got := s.post(t, "/join/find", url.Values{"contact": {contact}}.Encode()); got.Code != want.Code || got.Body.String() != want.Body.String() {
 			t.Errorf("%s: answered differently", name)

@@ -220,8 +220,8 @@ func (p *Portal) claim(c echo.Context) error {
 	return err
 }
 
-// showClaimed says what this browser collected. Whoever types a number isn't known to be its
-// owner, so of an existing customer it says nothing else.
+// showClaimed says what this browser collected. Typing a number doesn't prove
+// that it is yours, so of an existing customer it says nothing else.
 func (p *Portal) showClaimed(c echo.Context) error {
 	f, err := p.front(c)
 	if err != nil {

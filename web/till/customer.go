@@ -84,7 +84,7 @@ func (t *Till) taken(c echo.Context, d draft) error {
 	return t.chosen(c, d, f.problem)
 }
 
-// notFound shows where a customer is found again, and why nobody was.
+// notFound shows the column to find a customer in, and why none was found.
 func (t *Till) notFound(c echo.Context, d draft, refusal error, focus string) error {
 	status := http.StatusUnprocessableEntity
 	if core.IsKind(refusal, core.KindThrottled) {
@@ -222,7 +222,7 @@ func (t *Till) leave(c echo.Context) error {
 	return t.desk(c, http.StatusOK, d.without(), side{})
 }
 
-// recent is the customer's column with nobody in it.
+// recent is the customer's column without a customer.
 func (t *Till) recent(c echo.Context) error {
 	return t.desk(c, http.StatusOK, drafted(page.Query(c.QueryParams()), page.Actor(c).Tenant.Currency).without(), side{})
 }

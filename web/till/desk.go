@@ -236,11 +236,11 @@ func (t *Till) refused(c echo.Context, d draft, refusal error) error {
 func (t *Till) cardOf(c echo.Context, d draft) (*walkin.Card, error) {
 	id, err := core.ParseID(d.Value(customerField))
 	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // nobody is chosen
+		return nil, nil //nolint:nilerr,nilnil // no customer is chosen
 	}
 	w, err := t.Walkins.Customer(c.Request().Context(), page.Actor(c), id)
 	if errors.Is(err, core.ErrNotFound) {
-		return nil, nil //nolint:nilnil // or somebody of another business
+		return nil, nil //nolint:nilnil // or it is another business's customer
 	}
 	return &w, err
 }

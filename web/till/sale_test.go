@@ -193,7 +193,7 @@ func TestFindingByPhone(t *testing.T) {
 	}
 	none := cashier.script("/till/find", form("phone", "+46 8 555 0000"))
 	if got := none.Find(".found a").AttrOr("href", ""); got != "/admin/customers/new?phone=%2B46+8+555+0000&to=till" {
-		t.Errorf("a number of nobody leads to %q: %s", got, none.words(".found"))
+		t.Errorf("an unknown number leads to %q: %s", got, none.words(".found"))
 	}
 	gone := cashier.script("/till/leave", form("customer_ulid", anna.ID.String(), "spend_amount_cents", "700"))
 	if gone.Find("#who-name").Length() != 0 || gone.words("[data-total]") != "€ 7.00" {

@@ -97,7 +97,7 @@ func (t *Till) progress(c echo.Context) (walkin.Progress, error) {
 	return t.Walkins.TillProgress(c.Request().Context(), page.Actor(c), session(c), id)
 }
 
-// showPIN is the screen as what became of its code.
+// showPIN is the screen in the state that its code has now.
 func (t *Till) showPIN(c echo.Context) error {
 	p, err := t.progress(c)
 	if err != nil {
@@ -117,7 +117,7 @@ var endedWords = map[walkin.State]string{
 	walkin.Expired:   "This code has expired",
 }
 
-// progressed shows what became of a code: the receipt of its sale, or why there is none.
+// progressed shows the outcome of a code: the receipt of its sale, or why there is none.
 func (t *Till) progressed(c echo.Context, p walkin.Progress) error {
 	if p.State == walkin.Completed && p.TransactionID != nil {
 		return t.receipt(c, http.StatusOK, *p.TransactionID, receiptOf{claimed: true})
@@ -136,7 +136,7 @@ func (t *Till) progressed(c echo.Context, p walkin.Progress) error {
 	return t.Render(c, http.StatusOK, views.ShowPage(v), views.ShowMain(v))
 }
 
-// events tells the screen what becomes of its code.
+// events reports the changes of a code to its screen.
 func (t *Till) events(c echo.Context) error {
 	p, err := t.progress(c)
 	if err != nil {

@@ -100,7 +100,7 @@ func (s *shop) later(t *testing.T, d time.Duration) {
 
 var phones atomic.Int64
 
-// customer is a new one, with so many points.
+// customer adds a customer with that many points.
 func (s *shop) customer(t *testing.T, first string, points int64) customer.Customer {
 	t.Helper()
 	made, err := s.customers.Upsert(t.Context(), s.by, customer.New{
@@ -148,7 +148,7 @@ func (s *shop) reward(t *testing.T, name string, points int64) reward.Reward {
 	return r
 }
 
-// voucher is a customer's for so many cents off, and its link's token.
+// voucher sends a customer a voucher for an amount off, and returns its link's token too.
 func (s *shop) voucher(t *testing.T, c customer.Customer, cents int64) (id core.ID, token string) {
 	t.Helper()
 	made, err := s.Coupons.Add(t.Context(), s.by, coupon.New{
