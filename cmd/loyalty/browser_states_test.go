@@ -61,7 +61,7 @@ func testSecondFactor(t *testing.T, c cafe) {
 	look(t, p, "sign-in-recovery", "", stays)
 	p.Fill("Recovery code", recovery)
 	p.Click("Sign in")
-	p.WaitFor("Add customer")
+	p.WaitFor("Find the customer") // a cashier begins at the till
 }
 
 // What a customer's page is where it has little to offer.

@@ -431,7 +431,7 @@ func newLinkage(t *testing.T) *linkage {
 	return w
 }
 
-var id = regexp.MustCompile(`/(?:[0-9A-Z]{26}|[0-9]+)(/|$)`)
+var id = regexp.MustCompile(`/(?:[0-9A-Z]{26}(?:-[0-9A-Z]{26})?|[0-9]+)(/|$)`)
 
 // pattern is the path of an address, alike for all records of a kind.
 func pattern(address string) string {

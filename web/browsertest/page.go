@@ -25,7 +25,7 @@ import (
 )
 
 // patience is how long anything is waited for: only a fault takes so long.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // Page is a tab of the browser, in the hands of one test.
 type Page struct {
