@@ -214,7 +214,7 @@ func testJoin(t *testing.T, c cafe) {
 	fill()
 	p.Click("Get my card")
 	p.WaitFor("80 points to Filter coffee")
-	if got := p.Text(".card-name"); got != "Elsa Berg" {
+	if got := p.Text(".wallet-name"); got != "Elsa Berg" {
 		t.Errorf("the card is %s's", got)
 	}
 	p.Open("/join")
