@@ -65,6 +65,22 @@ func (s *Service) MailCard(ctx context.Context, by core.Actor, contact string) e
 	return err
 }
 
+// SendCard mails a customer the link to their card, for staff. It reports whether there is an
+// address to mail it to; core.ErrNotFound for a customer who doesn't exist. Two round trips, and
+// those of a mail.
+func (s *Service) SendCard(ctx context.Context, by core.Actor, id core.ID) (mailed bool, err error) {
+	if err := by.Require(core.Cashier); err != nil {
+		return false, err
+	}
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (bool, error) {
+		c, err := db.One[customer.Customer](ctx, tx, findCustomerSQL, db.Args{"id": id})
+		if err != nil {
+			return false, err
+		}
+		return s.mailCard(ctx, tx, by, c, false)
+	})
+}
+
 // mailCard queues the mail with a card's link, unless the customer has no address.
 func (s *Service) mailCard(ctx context.Context, tx *db.Tx, by core.Actor, c customer.Customer, isNew bool) (mailed bool, err error) {
 	if c.Email == nil || c.Status != customer.Active {

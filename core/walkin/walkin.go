@@ -353,6 +353,7 @@ type guesses struct {
 	addressKey func(string) string
 
 	tills     *limit.Window // by the cashier's session: guesses of others don't stop a cashier
+	counters  *limit.Window // of cashiers, by address: a new session isn't a new beginning
 	browsers  *limit.Window
 	addresses *limit.Window
 	tenants   *limit.Window
@@ -362,18 +363,19 @@ type guesses struct {
 // How many wrong PINs are taken within guessTime. Where one PIN is waiting at every moment,
 // guessing as often as a tenant allows finds one in ten weeks on average.
 const (
-	guessTime     = 5 * time.Minute
-	tillGuesses   = 20
-	clientGuesses = 10
-	tenantGuesses = 50
-	wrongCodes    = 60
+	guessTime      = 5 * time.Minute
+	tillGuesses    = 20
+	counterGuesses = 100
+	clientGuesses  = 10
+	tenantGuesses  = 50
+	wrongCodes     = 60
 )
 
 func newGuesses(addressKey func(string) string, now func() time.Time) guesses {
 	window := func(n int) *limit.Window { return limit.NewWindow(n, guessTime, now) }
 	return guesses{
 		addressKey: addressKey,
-		tills:      window(tillGuesses), browsers: window(clientGuesses), addresses: window(clientGuesses), tenants: window(tenantGuesses),
+		tills:      window(tillGuesses), counters: window(counterGuesses), browsers: window(clientGuesses), addresses: window(clientGuesses), tenants: window(tenantGuesses),
 		codes: window(wrongCodes),
 	}
 }
@@ -383,7 +385,7 @@ func newGuesses(addressKey func(string) string, now func() time.Time) guesses {
 func (g guesses) counts(by core.Actor, d direction, taker string, k Key) map[*limit.Window]string {
 	tenant := strconv.FormatInt(int64(by.Tenant.ID), 10) + " "
 	if d == fromCard {
-		return map[*limit.Window]string{g.tills: tenant + taker}
+		return map[*limit.Window]string{g.tills: tenant + taker, g.counters: tenant + g.addressKey(by.Address)}
 	}
 	if k.Code != "" {
 		return map[*limit.Window]string{g.codes: tenant + g.addressKey(by.Address)}

@@ -287,8 +287,9 @@ func TestOneOfManyTillsTakesAPIN(t *testing.T) {
 	shown := s.card(t, c)
 	var takers, sales atomic.Int64
 	dbtest.Race(t, s.db, holdPIN, shown.ID, 200, func(i int) error {
-		till := fmt.Sprintf("till %d", i)
-		held, err := s.TakeCard(t.Context(), s.by, till, walkin.Key{Digits: shown.Digits})
+		till, by := fmt.Sprintf("till %d", i), s.by
+		by.Address = fmt.Sprintf("198.51.100.%d", i)
+		held, err := s.TakeCard(t.Context(), by, till, walkin.Key{Digits: shown.Digits})
 		if errors.Is(err, walkin.ErrPIN) {
 			// Knowing the PIN's id is not enough to complete it.
 			_, err = s.Complete(t.Context(), s.by, till, s.sale(shown.ID, 1000))
@@ -528,6 +529,13 @@ func TestACashiersGuessesAreLimited(t *testing.T) {
 		t.Fatalf("the 21st: %v", err)
 	}
 	s.take(t, "other till", s.card(t, s.customer(t)))
+	for i := range 80 { // by other sessions from one address
+		_, err := s.TakeCard(t.Context(), s.by, fmt.Sprint("till ", i), walkin.Key{Digits: "wrong"})
+		wantPIN(t, "wrong", err)
+	}
+	if _, err := s.TakeCard(t.Context(), s.by, "new till", walkin.Key{Digits: "wrong"}); !core.IsKind(err, core.KindThrottled) {
+		t.Errorf("the 101st from one address: %v", err)
+	}
 }
 
 // "Only keyed hashes are stored": neither digits nor code are anywhere in the row, and the

@@ -102,6 +102,7 @@ type Customer struct {
 	Points, Stamps int64 // what there is to spend
 	Balances       []Balance
 	Progress       *Progress
+	CardPath       string // where their card is shown as a QR code; "" for none
 	Notice         string // why nothing can be recorded; "" normally
 	Uses           []Use
 	Earns          Earns
@@ -170,6 +171,17 @@ type Show struct {
 	Words  string // what is going on
 	Notice string // why the code ended; "" while it lives
 	Button string // "New code"
+}
+
+// Card is the page with which a customer gets their card onto their phone.
+type Card struct {
+	Frame
+	Name     string // the first name: other customers see the screen
+	QR       ui.QR
+	Mail     string // where to post to for an e-mail
+	HasEmail bool
+	Back     string
+	Done     string // what the last step did; "" at first
 }
 
 // Receipt is the page of a sale that was recorded.

@@ -321,6 +321,7 @@ func customerView(by core.Actor, d draft, w walkin.Card, types []transaction.Typ
 		v.Notice = "This customer is inactive. A manager can activate them."
 		return v
 	}
+	v.CardPath = withPIN(customersPath+v.ID+"/card", v.PIN)
 	after := outcomeOf(by, d, w, types)
 	v.Uses, v.Earns, v.Progress = uses(by, d, w), after.earns(), after.progress()
 	return v

@@ -2,6 +2,7 @@ package till_test
 
 import (
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"sync"
@@ -313,6 +314,32 @@ func TestHandingOverWhatWasRedeemedBefore(t *testing.T) {
 	}
 	if got := cashier.serve(anna).words(".uses li"); got != "" {
 		t.Errorf("still there: %q", got)
+	}
+}
+
+// "Ask at the till to open it": staff show the link to a customer's card as a QR code, or
+// e-mail it, and go on with the sale and the PIN that they had.
+func TestTheLinkToACard(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	anna := s.customer(t, "Anna", 10)
+	cashier := s.signedIn(t, core.Cashier)
+	taken := cashier.post("/till/take", url.Values{"pin": {s.card(t, anna).Digits}})
+	link := taken.Find("a[href*='/card']").AttrOr("href", "")
+	shown := cashier.get(link)
+	if got := shown.words("h1"); got != "Scan to open your card, Anna" || shown.Find(".qr").Length() != 1 || shown.Find("[action*=mail]").Length() != 0 {
+		t.Errorf("%s shows %q", link, got)
+	}
+	back := cashier.get(shown.Find("[data-cancel]").AttrOr("href", ""))
+	if pin := taken.Find("[name=pin_ulid]").AttrOr("value", "none"); back.Find("[name=pin_ulid]").AttrOr("value", "") != pin {
+		t.Errorf("the PIN %s is lost on the way back", pin)
+	}
+	if _, err := s.customers.Edit(t.Context(), s.by, anna.ID, customer.Edit{Email: core.Set("anna@example.com")}); err != nil {
+		t.Fatal(err)
+	}
+	mailed := cashier.post(cashier.get(link).Find("[action*=mail]").AttrOr("action", ""), url.Values{})
+	if got := mailed.words(".show-done"); got != "The link is on its way by e-mail." {
+		t.Errorf("e-mailed: %d %q", mailed.Code, got)
 	}
 }
 

@@ -103,6 +103,8 @@ func (t *Till) routes() []route {
 		{method: post, path: page.TillPath + "/leave", handle: t.leave},
 		{method: get, path: page.TillPath + "/recent", handle: t.recent},
 		{method: get, path: customersPath + ":ulid", handle: t.showCustomer},
+		{method: get, path: customersPath + ":ulid/card", handle: t.showCard},
+		{method: post, path: customersPath + ":ulid/card/mail", handle: t.mailCard},
 		{method: get, path: page.TillPath + "/earns", handle: t.preview},
 
 		{method: post, path: page.TillPath + "/sale", handle: t.sell},
