@@ -198,6 +198,8 @@ var views = []view{
 
 	{name: "till", host: demo.Slug, path: "/till", as: core.Cashier},
 	{name: "till-owner", host: demo.Slug, path: "/till?spend_amount_cents=2450", as: core.Owner},
+	{name: "till-card", host: demo.Slug, path: "/till/customers/{customer}/card", as: core.Cashier},
+	{name: "till-sale", host: demo.Slug, path: "/till/customers/{customer}?spend_amount_cents=2450", as: core.Cashier},
 	{name: "till-missing", host: demo.Slug, path: "/till/nowhere", as: core.Cashier, status: http.StatusNotFound},
 
 	panel("customers", "/admin/customers"),
