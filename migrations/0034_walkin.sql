@@ -36,8 +36,7 @@ create table loyalty.pin (
 create unique index pin_issuer on loyalty.pin (tenant_id, issuer) where status = 'open';
 create unique index pin_digits on loyalty.pin (tenant_id, pin_hash) where status in ('open', 'taken');
 create unique index pin_code on loyalty.pin (tenant_id, code_hash);
-create index pin_taker on loyalty.pin (tenant_id, taken_by, taken_at desc);
-create index pin_customer_id on loyalty.pin (tenant_id, customer_id);
+create index pin_taker on loyalty.pin (tenant_id, taken_by, taken_at desc) where taken_by is not null;
 create index pin_created on loyalty.pin (created_at);
 select loyalty.wall('loyalty.pin');
 

@@ -46,7 +46,7 @@ func start() (code int) {
 	flag.IntVar(&o.seconds, "seconds", 10, "how long each measurement lasts")
 	flag.IntVar(&o.steady, "steady", 500, "recorded sales a second in the steady run")
 	flag.StringVar(&o.only, "only", "", "one of steady, record, read, upsert, redeem, voucher, page 1, page 5000, month, walkin, send, panel; all of them if empty")
-	flag.StringVar(&o.profile, "profile", "", "a file for a CPU profile of the product while it records")
+	flag.StringVar(&o.profile, "profile", "", "a file for a CPU profile of the product while it records, or sells to walk-in customers with -only walkin")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -38,6 +38,9 @@ func measureWalkIn(ctx context.Context, p *product, s *shop, o options) error {
 			return err
 		}
 	}
+	if o.profile != "" && o.only == "walkin" {
+		go p.saveProfile(ctx, o.profile, o.seconds)
+	}
 	const warmUp = 2 * time.Second
 	measured := time.Now().Add(warmUp)
 	end := measured.Add(time.Duration(o.seconds) * time.Second)

@@ -41,6 +41,8 @@ type DB struct {
 	size  int32 // most connections
 	clock *clock
 	shift time.Duration
+
+	outbox *outbox
 }
 
 // Open connects and reads the database's clock. The pool lives until Close; ctx bounds the opening.
@@ -58,7 +60,7 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 		pool.Close()
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
-	return &DB{pool: pool, size: config.MaxConns, clock: c}, nil
+	return &DB{pool: pool, size: config.MaxConns, clock: c, outbox: newOutbox()}, nil
 }
 
 func poolConfig(url string, o Options) (*pgxpool.Config, error) {
@@ -117,8 +119,11 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// Close ends the pool after the running transactions.
-func (d *DB) Close() { d.pool.Close() }
+// Close ends the pool after the running transactions and what they have to tell.
+func (d *DB) Close() {
+	d.Told()
+	d.pool.Close()
+}
 
 // Pool is the pool itself, for the job queue.
 func (d *DB) Pool() *pgxpool.Pool { return d.pool }
@@ -216,5 +221,8 @@ func try[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, e
 			return result, err
 		}
 	}
-	return result, tx.commit(ctx)
+	if err = tx.commit(ctx); err == nil && len(tx.notes) > 0 {
+		d.tell(ctx, tx.notes)
+	}
+	return result, err
 }

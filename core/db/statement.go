@@ -130,21 +130,38 @@ func AllInto[T any](to *[]T, sql string, args Args) Reading {
 	}}
 }
 
+// Together runs several statements in a transaction. One round trip. The first that fails ends it.
+func Together(ctx context.Context, tx *Tx, readings ...Reading) error {
+	calls, reads, err := bindAll(readings, tx.Tenant)
+	if err != nil {
+		return err
+	}
+	return tx.send(ctx, calls, reads...)
+}
+
+func bindAll(readings []Reading, tenant core.TenantID) ([]call, []func(pgx.Rows) error, error) {
+	calls, reads := make([]call, len(readings)), make([]func(pgx.Rows) error, len(readings))
+	for i, r := range readings {
+		c, err := bind(r.sql, r.args, tenant)
+		if err != nil {
+			return nil, nil, err
+		}
+		calls[i], reads[i] = c, r.collect
+	}
+	return calls, reads, nil
+}
+
 // ReadTogether reads several statements outside any transaction, in one round trip like
 // ReadOne. They may see different moments. The first that fails ends it.
 func ReadTogether(ctx context.Context, d *DB, by core.Actor, readings ...Reading) error {
 	if by.Tenant.ID == 0 {
 		return fmt.Errorf("db: %s %q acts for no tenant", by.Kind, by.Name)
 	}
-	calls, reads := []call{enter(by.Tenant.ID)}, make([]func(pgx.Rows) error, len(readings))
-	for i, r := range readings {
-		c, err := bind(r.sql, r.args, by.Tenant.ID)
-		if err != nil {
-			return err
-		}
-		calls, reads[i] = append(calls, c), r.collect
+	calls, reads, err := bindAll(readings, by.Tenant.ID)
+	if err != nil {
+		return err
 	}
-	return translate(ctx, d.readCalls(ctx, calls, reads))
+	return translate(ctx, d.readCalls(ctx, append([]call{enter(by.Tenant.ID)}, calls...), reads))
 }
 
 // PlatformOne is ReadOne with no tenant set.

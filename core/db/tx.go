@@ -24,6 +24,7 @@ type Tx struct {
 	db    *DB
 	conn  *pgxpool.Conn // nil until the first statement is sent
 	queue []call        // travels with the next statement, or with the commit
+	notes []note        // told after the commit
 }
 
 type call struct {

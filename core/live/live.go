@@ -15,11 +15,11 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Channel is what topics are signalled on, for statements that signal several at once.
-const Channel = "loyalty_live"
+// channel is what topics are signalled on.
+const channel = "loyalty_live"
 
-// Notify signals a topic when the transaction commits.
-func Notify(tx *db.Tx, topic string) error { return db.Notify(tx, Channel, topic) }
+// Notify signals a topic right after the transaction has committed.
+func Notify(tx *db.Tx, topic string) { db.Notify(tx, channel, topic) }
 
 // Hub hands signals to those who wait for them in this process.
 type Hub struct {
@@ -42,7 +42,7 @@ const pause = time.Second
 // is signalled once, since signals may have been missed.
 func (h *Hub) Run(ctx context.Context, d *db.DB) {
 	for ctx.Err() == nil {
-		err := db.Listen(ctx, d, Channel, h.signalAll, h.Signal)
+		err := db.Listen(ctx, d, channel, h.signalAll, h.Signal)
 		if ctx.Err() != nil {
 			return
 		}

@@ -210,9 +210,10 @@ func (s *Service) Renew(ctx context.Context, by core.Actor, till string, pin cor
 		if old.Status == "used" {
 			return Shown{}, ErrCompleted
 		}
-		if err := db.Queue(tx, replaceOneSQL, db.Args{"id": pin, "now": tx.Now, "channel": live.Channel}); err != nil {
+		if err := db.Queue(tx, replaceOneSQL, db.Args{"id": pin, "now": tx.Now}); err != nil {
 			return Shown{}, err
 		}
+		live.Notify(tx, Topic(tx.Tenant, pin))
 		return s.showSale(ctx, tx, by, till, Offer{
 			TransactionTypeID: old.TransactionTypeID, SpendAmountCents: old.SpendAmountCents, LocationID: old.LocationID,
 		})

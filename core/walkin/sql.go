@@ -1,22 +1,13 @@
 package walkin
 
-// The pages that show a PIN hear that it was replaced.
-const (
-	replaceSQL = `
-	with replaced as (
-		update loyalty.pin
-		set status = 'replaced',
-			ended_at = @now
-		where tenant_id = @tenant_id
-			and issuer = @issuer
-			and status = 'open'
-		returning id
-	)` + signalReplaced
-
-	signalReplaced = `
-	select pg_notify(@channel, 'pin ' || @tenant_id::bigint || ' ' || replace(id::text, '-', ''))
-	from replaced`
-)
+const replaceSQL = `
+	update loyalty.pin
+	set status = 'replaced',
+		ended_at = @now
+	where tenant_id = @tenant_id
+		and issuer = @issuer
+		and status = 'open'
+	returning id`
 
 // Of the PINs that were drawn, the first that isn't alive is used. No row comes back where
 // the issuer, or another with that PIN, was quicker.
@@ -80,15 +71,12 @@ const lockShownSQL = `
 	for no key update`
 
 const replaceOneSQL = `
-	with replaced as (
-		update loyalty.pin
-		set status = 'replaced',
-			ended_at = @now
-		where tenant_id = @tenant_id
-			and id = @id
-			and status in ('open', 'taken')
-		returning id
-	)` + signalReplaced
+	update loyalty.pin
+	set status = 'replaced',
+		ended_at = @now
+	where tenant_id = @tenant_id
+		and id = @id
+		and status in ('open', 'taken')`
 
 // The sale that completes it is noted once it is recorded, in the same transaction.
 const completeSQL = `

@@ -145,25 +145,32 @@ func (s *Service) issue(ctx context.Context, tx *db.Tx, by core.Actor, p pin) (S
 		byHash[string(hashes[i])] = digits
 	}
 	for range 3 {
-		if err := db.Queue(tx, replaceSQL, db.Args{"issuer": p.issuer, "now": tx.Now, "channel": live.Channel}); err != nil {
-			return Shown{}, err
-		}
-		hash, err := db.Value[[]byte](ctx, tx, issueSQL, db.Args{
+		var replaced []pinID
+		var issued issuedPIN
+		err := db.Together(ctx, tx, db.AllInto(&replaced, replaceSQL, db.Args{"issuer": p.issuer, "now": tx.Now}), db.OneInto(&issued, issueSQL, db.Args{
 			"id": shown.ID, "direction": p.direction, "issuer": p.issuer, "hashes": hashes, "code_hash": code,
 			"customer": p.customer, "type": p.offer.typeID, "spend": p.offer.spend, "location": p.offer.location,
 			"actor_id": by.ID, "actor_name": p.offer.cashier, "now": tx.Now, "expires_at": shown.ExpiresAt,
-		})
+		}))
+		for _, old := range replaced { // its page hears of it
+			live.Notify(tx, Topic(tx.Tenant, old.ID))
+		}
 		if errors.Is(err, core.ErrNotFound) {
 			continue // the same issuer showed another at this instant: replace that one
 		}
 		if err != nil {
 			return Shown{}, err
 		}
-		shown.Digits = byHash[string(hash)]
+		shown.Digits = byHash[string(issued.PINHash)]
 		return shown, s.note(tx, by, "pin.issue", shown.ID, map[string]any{"shown_by": p.direction})
 	}
 	return Shown{}, core.Unavailable(errBusyIssuer)
 }
+
+type pinID struct{ ID core.ID }
+
+// issuedPIN is which of the PINs that were drawn is used.
+type issuedPIN struct{ PINHash []byte }
 
 var errBusyIssuer = errors.New("walkin: the issuer keeps showing other PINs")
 
@@ -224,9 +231,7 @@ func named(by core.Actor) core.Actor {
 
 // note writes into the audit log and signals the pages that show the PIN.
 func (s *Service) note(tx *db.Tx, by core.Actor, action string, pin core.ID, facts map[string]any) error {
-	if err := live.Notify(tx, Topic(tx.Tenant, pin)); err != nil {
-		return err
-	}
+	live.Notify(tx, Topic(tx.Tenant, pin))
 	return audit.Write(tx, by, audit.Entry{Action: action, Subject: "pin", ID: pin.String(), New: facts})
 }
 

@@ -67,21 +67,25 @@ func Events(c echo.Context, hub *live.Hub, topic string, state func(context.Cont
 		case <-ctx.Done():
 			return nil
 		case <-beat.C:
+			// A process that was killed may not have signalled what it did: look again.
 			err = send(": still here\n\n")
 		case _, open := <-changed:
 			if !open {
 				return nil
 			}
-			var next string
-			if next, final, err = state(ctx); err != nil {
-				return nil // the browser connects again, and is told then
-			}
-			if next == name {
-				continue
-			}
-			name = next
-			err = send(message, name)
 		}
+		if err != nil {
+			return nil // the client has gone
+		}
+		var next string
+		if next, final, err = state(ctx); err != nil {
+			return nil // the browser connects again, and is told then
+		}
+		if next == name {
+			continue
+		}
+		name = next
+		err = send(message, name)
 		if err != nil || final {
 			return nil // the client has gone
 		}
