@@ -171,6 +171,9 @@ const (
 		)`
 )
 
+const lastOfSQL = `
+	select ` + lastSale + ` as id`
+
 const typeColumns = `id, name, rule_type, active, points_per_unit, unit_cents, stamps_per_transaction, min_spend_cents, max_award`
 
 const insertTypeSQL = `

@@ -69,6 +69,24 @@ func notVoided(ctx context.Context, tx *db.Tx, id core.ID, err error) error {
 	return ErrVoidNotAllowed
 }
 
+// Last returns the sale that the actor recorded last, within the ten minutes in which a cashier
+// may void it, or core.ErrNotFound. One round trip.
+func (s *Service) Last(ctx context.Context, by core.Actor) (core.ID, error) {
+	if err := by.Require(core.Cashier); err != nil {
+		return core.ID{}, err
+	}
+	args := db.Args{}
+	recently(by, s.db.Now(), args)
+	last, err := db.ReadOne[struct{ ID *core.ID }](ctx, s.db, by, lastOfSQL, args)
+	if err != nil {
+		return core.ID{}, err
+	}
+	if last.ID == nil {
+		return core.ID{}, core.ErrNotFound
+	}
+	return *last.ID, nil
+}
+
 // voidsAny reports whether somebody may void every sale.
 func voidsAny(by core.Actor) bool { return by.Require(core.Manager) == nil }
 

@@ -1,6 +1,7 @@
 package till
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -42,6 +43,23 @@ func (t *Till) showReceipt(c echo.Context) error {
 		return err
 	}
 	return t.receipt(c, http.StatusOK, id, usedOf(c))
+}
+
+var errNoLastSale = core.Refuse("", "You haven’t recorded a sale in the last 10 minutes.")
+
+// showLast leads to the receipt of the sale that the cashier recorded last, to undo it.
+func (t *Till) showLast(c echo.Context) error {
+	by := page.Actor(c)
+	id, err := t.Transactions.Last(c.Request().Context(), by)
+	if errors.Is(err, core.ErrNotFound) {
+		d := drafted(page.Blank(nil), by.Tenant.Currency)
+		d.Refused(errNoLastSale)
+		return t.desk(c, http.StatusNotFound, d, side{})
+	}
+	if err != nil {
+		return err
+	}
+	return t.Redirect(c, receiptsPath+id.String())
 }
 
 // receipt shows a sale that was recorded.

@@ -317,6 +317,25 @@ func TestHandingOverWhatWasRedeemedBefore(t *testing.T) {
 	}
 }
 
+// "Void one's own last sale within ten minutes": its receipt is found again.
+func TestTheLastSale(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	cashier := s.signedIn(t, core.Cashier)
+	none := cashier.ask(http.MethodGet, "/till/last", nil)
+	if got := none.words(".problem"); none.Code != http.StatusNotFound || got != "You haven’t recorded a sale in the last 10 minutes." {
+		t.Errorf("before the first: %d %q", none.Code, got)
+	}
+	anna := s.customer(t, "Anna", 10)
+	sold := cashier.post("/till/sale", cashier.serve(anna).entered("spend_amount_cents", "2450")).Header().Get("Location")
+	if to := cashier.ask(http.MethodGet, "/till/last", nil).Header().Get("Location"); to != sold {
+		t.Errorf("led to %q, want %q", to, sold)
+	}
+	if other := s.signedIn(t, core.Cashier).ask(http.MethodGet, "/till/last", nil); other.Code != http.StatusNotFound {
+		t.Errorf("a colleague's: %d", other.Code)
+	}
+}
+
 // "Ask at the till to open it": staff show the link to a customer's card as a QR code, or
 // e-mail it, and go on with the sale and the PIN that they had.
 func TestTheLinkToACard(t *testing.T) {

@@ -108,6 +108,7 @@ func (t *Till) routes() []route {
 		{method: get, path: page.TillPath + "/earns", handle: t.preview},
 
 		{method: post, path: page.TillPath + "/sale", handle: t.sell},
+		{method: get, path: page.TillPath + "/last", handle: t.showLast},
 		{method: get, path: receiptsPath + ":ulid", handle: t.showReceipt},
 		{method: post, path: receiptsPath + ":ulid/undo", handle: t.undo},
 		{method: get, path: redeemedPath + ":ulid", handle: t.showRedeemed},
