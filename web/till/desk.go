@@ -159,7 +159,7 @@ func (t *Till) render(c echo.Context, status int, d draft, s side, whole bool) e
 // problem says why a sale was refused, but for its amount, which says so itself.
 func problem(d draft, amount views.Pad) string {
 	for name, label := range map[string]string{
-		customerField: "Customer", locationField: "Location", typeField: "Type", "voucher_ulid": "Voucher", "reward_ulid": "Reward",
+		customerField: "Customer", locationField: "Location", typeField: "Type", "voucher_ulid": "Voucher", "reward_ulid": "Reward", "redemption_ulid": "Redemption",
 	} {
 		d.Field(name, label)
 	}
