@@ -207,7 +207,7 @@ func TestTheHistoryOfACustomer(t *testing.T) {
 func TestWhatIsOfferedOnACustomer(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	const whole = "Record a sale Redeem a reward Adjust balance Deactivate Download their data Erase"
+	const whole = "Record a sale Redeem a reward Adjust balance Deactivate Show card Download their data Erase"
 	cashier, manager := s.signedIn(t, core.Cashier), s.signedIn(t, core.Manager)
 	shown := cashier.get(s.path())
 	if got := shown.words(".page-header .btn-list"); got != "Record a sale Redeem a reward" || shown.Find("#customer a.btn").Length() != 0 {
