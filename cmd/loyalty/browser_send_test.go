@@ -162,7 +162,7 @@ func chooseAndSchedule(t *testing.T, c cafe, p *browsertest.Page, coupon string)
 	p.Within(".chosen").Click("Remove Anna Lindqvist")
 	p.WaitFor("Anna Lindqvist removed")
 	if got := p.Text("#segment-manual-count"); got == count {
-		t.Errorf("%s are chosen, whoever is removed", got)
+		t.Errorf("%s are still chosen after one was removed", got)
 	}
 	p.Click("Later")
 	tomorrow := time.Now().AddDate(0, 0, 2)

@@ -123,7 +123,7 @@ func upsert(ctx context.Context, tx *db.Tx, by core.Actor, in input, refusal err
 		if err == nil {
 			return Upserted{Customer: made, Created: true}, nil
 		}
-		// Somebody made them since we looked, and has committed: look again.
+		// Another request made them since we looked, and has committed: look again.
 		if !errors.Is(err, core.ErrNotFound) {
 			return Upserted{}, err
 		}
@@ -162,6 +162,47 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, in input) (Customer, 
 // Find returns a customer, or core.ErrNotFound. One round trip.
 func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Customer, error) {
 	return db.ReadOne[Customer](ctx, s.db, by, findSQL, db.Args{"id": id})
+}
+
+// FindIn is Find in the caller's transaction.
+func FindIn(ctx context.Context, tx *db.Tx, id core.ID) (Customer, error) {
+	return db.One[Customer](ctx, tx, findSQL, db.Args{"id": id})
+}
+
+// Reading is Find together with other statements (db.ReadTogether).
+func Reading(to *Customer, id core.ID) db.Reading {
+	return db.OneInto(to, findSQL, db.Args{"id": id})
+}
+
+// Contact is how customers ask for their own card: by their phone number or their e-mail address.
+type Contact struct{ phoneKey, emailKey *string }
+
+// ReadContact reads a phone number or an e-mail address. What can't be read is refused on the
+// field "contact".
+func ReadContact(text, country string) (Contact, error) {
+	phone, email, err := contactKeys(text, country)
+	return Contact{phone, email}, err
+}
+
+// FindByContact returns the customer with that contact, or core.ErrNotFound. One round trip.
+func FindByContact(ctx context.Context, tx *db.Tx, c Contact) (Customer, error) {
+	return db.One[Customer](ctx, tx, findByKeysSQL, db.Args{"phone_key": c.phoneKey, "email_key": c.emailKey})
+}
+
+// mostByPhone is how many customers with the same last digits are found.
+const mostByPhone = 10
+
+// FindByPhone returns active customers by a whole phone number or by its last four or more
+// digits, those who were here last first, at most ten. One round trip.
+func (s *Service) FindByPhone(ctx context.Context, by core.Actor, typed string) ([]Customer, error) {
+	if err := by.Require(core.Cashier); err != nil {
+		return nil, err
+	}
+	key, digits, err := phoneSearch(typed, by.Tenant.Country)
+	if err != nil {
+		return nil, err
+	}
+	return db.ReadAll[Customer](ctx, s.db, by, findByPhoneSQL, db.Args{"phone_key": key, "ending": digits, "limit": mostByPhone})
 }
 
 // FindAll returns the customers of those ids, in the order of the ids. Ids that don't exist

@@ -606,7 +606,7 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
-// FindAll leaves out ids of other tenants and of nobody, and repeats no customer.
+// FindAll leaves out ids of other tenants and unknown ids, and repeats no customer.
 func TestFindAll(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)

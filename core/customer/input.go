@@ -134,9 +134,9 @@ func phoneKey(phone, country string) (key string, ok bool) {
 	return digits, len(digits) >= minDigits
 }
 
-// ContactKeys reads a phone number or an e-mail address by which a customer asks for their
+// contactKeys reads a phone number or an e-mail address by which a customer asks for their
 // own card; the other key is nil. What can't be read is refused on the field "contact".
-func ContactKeys(contact, country string) (phone, email *string, err error) {
+func contactKeys(contact, country string) (phone, email *string, err error) {
 	check := core.NewCheck(nil)
 	text := check.Text("contact", &contact, maxEmail)
 	if !check.OK("contact") {
@@ -152,9 +152,9 @@ func ContactKeys(contact, country string) (phone, email *string, err error) {
 	return &key, nil, check.Err()
 }
 
-// PhoneSearch reads what is typed at a till to find a customer: a phone number, by its key,
+// phoneSearch reads what is typed at a till to find a customer: a phone number, by its key,
 // or the last digits of one. Fewer than four digits are refused on the field.
-func PhoneSearch(typed, country string) (key, ending string, err error) {
+func phoneSearch(typed, country string) (key, ending string, err error) {
 	check := core.NewCheck(nil)
 	text := check.Text("phone", &typed, maxPhone)
 	key, _ = phoneKey(text, country)

@@ -49,6 +49,26 @@ const findByKeysSQL = selectCustomer + `
 				(select id from loyalty.customer where tenant_id = @tenant_id and email_key = @email_key))
 		)`
 
+// A whole number comes first, then who was here last.
+const findByPhoneSQL = selectCustomer + `
+	left join lateral (
+		select t.id
+		from loyalty.transaction t
+		where t.tenant_id = c.tenant_id
+			and t.customer_id = c.id
+			and t.status = 'completed'
+		order by t.id desc
+		limit 1
+	) visit on true
+	where c.tenant_id = @tenant_id
+		and c.status = 'active'
+		and (
+			c.phone_key = @phone_key
+			or c.phone_end = right(@ending::text, 4) and right(c.phone_key, length(@ending::text)) = @ending::text
+		)
+	order by c.phone_key = @phone_key desc, visit.id desc nulls last, c.id desc
+	limit @limit`
+
 // Either key may be somebody's already, or the country another than the phone was
 // read as of: then no row comes back.
 const insertSQL = `

@@ -133,7 +133,7 @@ func (s *SMTP) message(m Mail) (*gomail.Msg, error) {
 }
 
 // refused reports whether the server will not have this mail, now or later. A server that
-// does not let us in, or not with our sender, refuses every mail: whoever runs it has to
+// does not let us in, or not with our sender, refuses every mail: its operator has to
 // mend that, and the mails wait.
 func refused(err error) bool {
 	failed, ok := ofThisMail(err)

@@ -18,8 +18,8 @@ type found struct {
 	ConfirmAboveCents int64
 	Data              []byte
 	LastSeenAt        *time.Time // nil: no session
-	StaffID           *int64     // nil: nobody has signed in
-	PersonID          *int64     // nil: nobody, or somebody who was shut out
+	StaffID           *int64     // nil: no one has signed in
+	PersonID          *int64     // nil: no one, or a person who was shut out
 	PersonName        string
 	Email             string
 	Role              core.Role

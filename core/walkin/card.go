@@ -127,7 +127,7 @@ func (s *Service) CardToken(t core.TenantID, c customer.Customer) (string, error
 func (s *Service) card(ctx context.Context, by core.Actor, id core.ID) (Card, error) {
 	var w Card
 	err := db.ReadTogether(ctx, s.db, by,
-		db.OneInto(&w.Customer, findCustomerSQL, db.Args{"id": id}),
+		customer.Reading(&w.Customer, id),
 		db.AllInto(&w.Pending, pendingSQL, db.Args{"customer": id, "limit": mostPending}),
 		db.AllInto(&w.Rewards, offeredSQL, db.Args{"customer": id, "limit": mostRewards}),
 		db.AllInto(&w.Vouchers, usableVouchersSQL, db.Args{"customer": id, "now": s.db.Now(), "limit": mostVouchers}),
@@ -218,17 +218,7 @@ func (s *Service) Recent(ctx context.Context, by core.Actor, location *int64) ([
 	})
 }
 
-// FindCustomers returns active customers by a whole phone number or by its last four or more
-// digits, those who were here last first, at most ten. One round trip.
+// FindCustomers finds customers for the till (customer.FindByPhone).
 func (s *Service) FindCustomers(ctx context.Context, by core.Actor, typed string) ([]customer.Customer, error) {
-	if err := by.Require(core.Cashier); err != nil {
-		return nil, err
-	}
-	key, digits, err := customer.PhoneSearch(typed, by.Tenant.Country)
-	if err != nil {
-		return nil, err
-	}
-	return db.ReadAll[customer.Customer](ctx, s.db, by, findByPhoneSQL, db.Args{"phone_key": key, "ending": digits, "limit": mostFound})
+	return customer.NewService(s.db).FindByPhone(ctx, by, typed)
 }
-
-const mostFound = 10

@@ -48,12 +48,12 @@ func (s *Service) Join(ctx context.Context, by core.Actor, d Details) (Joined, e
 // what can't be read is refused, on the field "contact". Two round trips, and one more for a
 // mail.
 func (s *Service) MailCard(ctx context.Context, by core.Actor, contact string) error {
-	phoneKey, emailKey, err := customer.ContactKeys(contact, by.Tenant.Country)
+	asked, err := customer.ReadContact(contact, by.Tenant.Country)
 	if err != nil {
 		return err
 	}
 	_, err = db.InTenant(ctx, s.db, by, func(tx *db.Tx) (bool, error) {
-		c, err := db.One[customer.Customer](ctx, tx, findByContactSQL, db.Args{"phone_key": phoneKey, "email_key": emailKey})
+		c, err := customer.FindByContact(ctx, tx, asked)
 		if errors.Is(err, core.ErrNotFound) {
 			return false, nil
 		}
@@ -73,7 +73,7 @@ func (s *Service) SendCard(ctx context.Context, by core.Actor, id core.ID) (mail
 		return false, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (bool, error) {
-		c, err := db.One[customer.Customer](ctx, tx, findCustomerSQL, db.Args{"id": id})
+		c, err := customer.FindIn(ctx, tx, id)
 		if err != nil {
 			return false, err
 		}
@@ -101,17 +101,6 @@ func (s *Service) mailCard(ctx context.Context, tx *db.Tx, by core.Actor, c cust
 		BusinessName: by.Tenant.Name, Slug: by.Tenant.Slug, Colour: look.Colour, FirstName: c.FirstName, CardToken: token, New: isNew,
 	})
 }
-
-const findByContactSQL = `
-	select ` + customerColumns + `
-	from loyalty.customer c
-	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
-	where c.tenant_id = @tenant_id
-		and c.id = (
-			select coalesce(
-				(select id from loyalty.customer where tenant_id = @tenant_id and phone_key = @phone_key::text),
-				(select id from loyalty.customer where tenant_id = @tenant_id and email_key = @email_key::text))
-		)`
 
 // CardLetter is the mail with the link to a customer's card.
 type CardLetter struct {

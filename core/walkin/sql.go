@@ -186,40 +186,6 @@ const lastClaimSQL = `
 	order by p.taken_at desc
 	limit 1`
 
-const customerColumns = `c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
-		a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
-		c.unsubscribed_at, c.link_version`
-
-const findCustomerSQL = `
-	select ` + customerColumns + `
-	from loyalty.customer c
-	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
-	where c.tenant_id = @tenant_id
-		and c.id = @id`
-
-// A whole number comes first, then who was here last.
-const findByPhoneSQL = `
-	select ` + customerColumns + `
-	from loyalty.customer c
-	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
-	left join lateral (
-		select t.id
-		from loyalty.transaction t
-		where t.tenant_id = c.tenant_id
-			and t.customer_id = c.id
-			and t.status = 'completed'
-		order by t.id desc
-		limit 1
-	) visit on true
-	where c.tenant_id = @tenant_id
-		and c.status = 'active'
-		and (
-			c.phone_key = @phone_key
-			or c.phone_end = right(@ending::text, 4) and right(c.phone_key, length(@ending::text)) = @ending::text
-		)
-	order by c.phone_key = @phone_key desc, visit.id desc nulls last, c.id desc
-	limit @limit`
-
 const offeredSQL = `
 	select r.id, r.name, r.points_cost, r.stamps_cost,
 		case when r.stamps_cost is null then r.points_cost <= a.points else r.stamps_cost <= a.stamps end as affordable
