@@ -73,6 +73,9 @@ func (i Invoice) Name() string {
 	return fmt.Sprintf("%d-%04d", i.IssuedAt.In(i.Zone()).Year(), *i.Number)
 }
 
+// Period is the days that it is for: 1–30 November 2026.
+func (i Invoice) Period() string { return span(i.PeriodStart, i.PeriodEnd) }
+
 // Zone is the tenant's time zone.
 func (i Invoice) Zone() *time.Location {
 	zone, err := core.Zone(i.Timezone)
