@@ -108,7 +108,6 @@ func PDF(i billing.Invoice, w io.Writer) error {
 	s.SetLang("en")
 	s.SetMargins(left, top, 210-right)
 	s.SetAutoPageBreak(true, bottom)
-	s.AliasNbPages("{pages}")
 	s.SetFooterFunc(s.foot)
 	s.AddPage()
 	s.head()
@@ -158,6 +157,17 @@ func (s *sheet) text(w, h float64, text, align string) {
 		text = string(r) + "…"
 	}
 	s.CellFormat(w, h, text, "", 0, align, false, 0, "")
+}
+
+// figure writes an amount at the right of a width, smaller where it would be cut.
+func (s *sheet) figure(w, h float64, cents int64) {
+	text := s.known(s.style, page.Money(cents, s.invoice.Currency))
+	points, _ := s.GetFontSize()
+	for fits := points; s.GetStringWidth(text) > w-2 && fits > 4; fits -= 0.5 {
+		s.SetFontSize(fits)
+	}
+	s.CellFormat(w, h, text, "", 0, "R", false, 0, "")
+	s.SetFontSize(points)
 }
 
 // block writes lines of text below each other within a width, and returns where they end.
@@ -299,8 +309,8 @@ func (s *sheet) lines() {
 		y := s.GetY()
 		s.SetXY(left+whatWidth, y+2)
 		s.text(quantityWidth, lineHeight, page.Number(l.Quantity), "R")
-		s.text(priceWidth, lineHeight, page.Money(l.UnitCents, i.Currency), "R")
-		s.text(amountWidth, lineHeight, page.Money(l.AmountCents, i.Currency), "R")
+		s.figure(priceWidth, lineHeight, l.UnitCents)
+		s.figure(amountWidth, lineHeight, l.AmountCents)
 		s.block(left, y+2, whatWidth-4, l.Description)
 		s.SetY(y + height)
 		s.rule()
@@ -318,7 +328,7 @@ func (s *sheet) totals() {
 		s.font(style, points, ink)
 		s.SetX(left + column)
 		s.text(width-column-amountWidth, 7, label, "L")
-		s.text(amountWidth, 7, page.Money(cents, i.Currency), "R")
+		s.figure(amountWidth, 7, cents)
 		s.Ln(7)
 	}
 	sum("", normal, "Subtotal", i.AmountCents)
@@ -354,5 +364,5 @@ func (s *sheet) foot() {
 		}
 	}
 	s.text(width-30, lineHeight, strings.Join(from, " · "), "L")
-	s.CellFormat(30, lineHeight, fmt.Sprintf("Page %d of {pages}", s.PageNo()), "", 0, "R", false, 0, "")
+	s.text(30, lineHeight, "Page "+strconv.Itoa(s.PageNo()), "R")
 }
