@@ -37,8 +37,9 @@ type Config struct {
 	// Platform are the pages of those who run the platform, to a browser on this machine.
 	Platform *platform.Pages // nil: there are none
 	Address  func(*http.Request) string
-	Ready    func(context.Context) error // nil when the database can be used
-	Observe  func(Answered)          // counts a request
+	// Ready says whether requests can be answered, and if so, what is unusual all the same.
+	Ready   func(context.Context) (notice string, err error)
+	Observe func(Answered) // counts a request
 	Now     func() time.Time
 	Log     *slog.Logger
 }
@@ -227,15 +228,17 @@ func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 func healthz(w http.ResponseWriter, _ *http.Request) { status(w, http.StatusOK, "ok", "") }
 
 // readyz says whether the database can be reached and has every migration, and if
-// not, what is wrong.
+// not, what is wrong. A database with migrations of a newer build can be used: while the
+// product is upgraded, both serve.
 func (c Config) readyz(w http.ResponseWriter, r *http.Request) {
-	if err := c.Ready(r.Context()); err != nil {
+	notice, err := c.Ready(r.Context())
+	if err != nil {
 		c.Log.WarnContext(r.Context(), "not ready", slog.Any("error", err))
 		w.Header().Set("Retry-After", "2")
 		status(w, http.StatusServiceUnavailable, "unavailable", cause(err))
 		return
 	}
-	status(w, http.StatusOK, "ok", "")
+	status(w, http.StatusOK, "ok", notice)
 }
 
 // cause is what an error says by itself: the one that it wraps may name hosts, users

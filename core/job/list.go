@@ -161,16 +161,29 @@ var (
 	ErrNotCancelled = &core.Error{Kind: core.KindRule, Message: "This job can't be cancelled: it has already ended."}
 )
 
-// Retry runs a job again as soon as a worker is free, once more than it might otherwise
+// RetryIn runs a job again as soon as a worker is free, once more than it might otherwise
 // where it had failed for the last time.
-func (q *Queue) Retry(ctx context.Context, tx *db.Tx, id int64) error {
+func (q *Queue) RetryIn(ctx context.Context, tx *db.Tx, id int64) error {
 	return change(ctx, tx, id, q.client.JobRetryTx, ErrNotRetried, rivertype.JobStateRunning, rivertype.JobStateCompleted)
 }
 
-// Cancel takes a job out of the queue for good, or stops it where it runs.
-func (q *Queue) Cancel(ctx context.Context, tx *db.Tx, id int64) error {
+// CancelIn takes a job out of the queue for good, or stops it where it runs.
+func (q *Queue) CancelIn(ctx context.Context, tx *db.Tx, id int64) error {
 	return change(ctx, tx, id, q.client.JobCancelTx, ErrNotCancelled,
 		rivertype.JobStateCompleted, rivertype.JobStateDiscarded, rivertype.JobStateCancelled)
+}
+
+// Retry is RetryIn in a transaction of its own.
+func (q *Queue) Retry(ctx context.Context, id int64) error { return q.alone(ctx, id, q.RetryIn) }
+
+// Cancel is CancelIn in a transaction of its own.
+func (q *Queue) Cancel(ctx context.Context, id int64) error { return q.alone(ctx, id, q.CancelIn) }
+
+func (q *Queue) alone(ctx context.Context, id int64, change func(context.Context, *db.Tx, int64) error) error {
+	_, err := db.Platform(ctx, q.db, core.System(core.Tenant{}, "job queue"), func(tx *db.Tx) (int, error) {
+		return 0, change(ctx, tx, id)
+	})
+	return err
 }
 
 const holdSQL = `

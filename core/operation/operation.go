@@ -13,7 +13,7 @@ import (
 	"example.com/loyalty/core/job"
 )
 
-// Service is for super-admins: everybody else gets core.ErrForbidden.
+// Service is for super-admins: everybody else gets core.ErrAdmin.
 type Service struct {
 	db   *db.DB // the one that jobs run on, past a transaction pooler
 	jobs *job.Queue
@@ -49,7 +49,7 @@ func (s *Service) Resume(ctx context.Context, by core.Actor, lane job.Lane) erro
 // Retry runs a job again as soon as a worker is free, or fails with job.ErrNotRetried.
 func (s *Service) Retry(ctx context.Context, by core.Actor, id int64) error {
 	return s.change(ctx, by, func(tx *db.Tx) error {
-		if err := s.jobs.Retry(ctx, tx, id); err != nil {
+		if err := s.jobs.RetryIn(ctx, tx, id); err != nil {
 			return err
 		}
 		return audit.Write(tx, by, audit.Entry{Action: "job.retry", Subject: "job", ID: strconv.FormatInt(id, 10)})
@@ -60,7 +60,7 @@ func (s *Service) Retry(ctx context.Context, by core.Actor, id int64) error {
 // job.ErrNotCancelled.
 func (s *Service) Cancel(ctx context.Context, by core.Actor, id int64) error {
 	return s.change(ctx, by, func(tx *db.Tx) error {
-		if err := s.jobs.Cancel(ctx, tx, id); err != nil {
+		if err := s.jobs.CancelIn(ctx, tx, id); err != nil {
 			return err
 		}
 		return audit.Write(tx, by, audit.Entry{Action: "job.cancel", Subject: "job", ID: strconv.FormatInt(id, 10)})
@@ -68,8 +68,8 @@ func (s *Service) Cancel(ctx context.Context, by core.Actor, id int64) error {
 }
 
 func (s *Service) change(ctx context.Context, by core.Actor, fn func(*db.Tx) error) error {
-	if by.Role != core.SuperAdmin {
-		return core.ErrForbidden
+	if err := by.RequireAdmin(); err != nil {
+		return err
 	}
 	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) { return 0, fn(tx) })
 	return err

@@ -402,9 +402,16 @@ const lockSQL = `
 const lockAskingSQL = `
 	select pg_advisory_xact_lock(hashtextextended('loyalty verify asked', 7))`
 
-const lastSQL = `
+const selectRun = `
 	select id, asked_by, started_at, finished_at, clean, results, error
-	from loyalty.verify_run
+	from loyalty.verify_run`
+
+const endedSQL = selectRun + `
+	where clean is not null
+	order by started_at desc, id desc
+	limit 1`
+
+const lastSQL = selectRun + `
 	order by started_at desc, id desc
 	limit 1`
 
