@@ -78,8 +78,11 @@ func TestFigures(t *testing.T) {
 	}
 	by := dbtest.Tenant(t, m.db)
 	for _, e := range []audit.Entry{
-		{Action: "pin.issue", Subject: "pin"}, {Action: "pin.refuse", Subject: "pin"}, {Action: "staff.sign_in", Subject: "staff"},
-		{Action: "staff.sign_in_refused", Subject: "staff", Reason: "wrong password"}, {Action: "coupon.send", Subject: "coupon"},
+		{Action: "pin.issue", Subject: "pin"},
+		{Action: "pin.refuse", Subject: "pin"},
+		{Action: "staff.sign_in", Subject: "staff"},
+		{Action: "staff.sign_in_refused", Subject: "staff", Reason: "wrong password"},
+		{Action: "coupon.send", Subject: "coupon"},
 	} {
 		for _, end := range []error{nil, errors.New("rolled back")} {
 			_, _ = db.InTenant(t.Context(), m.db, by, func(tx *db.Tx) (int, error) { return 0, errors.Join(audit.Write(tx, by, e), end) })

@@ -68,7 +68,7 @@ func (serve) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	figures := newMetrics(a.db, a.direct, a.operations.Backlog, log) //nolint:contextcheck // a scrape brings no context
+	figures := newMetrics(a.db, a.direct, a.operations.Backlog, log)
 	figures.serve(ctx, c.MetricsAddr, log)
 	server, err := a.server(figures) //nolint:contextcheck // requests bring their own
 	if err != nil {
