@@ -308,6 +308,9 @@ func (s *Service) evaluate(ctx context.Context, e Evaluation) error {
 // (db.TakeTime), and a little more.
 const evaluationLimit = 25 * time.Minute
 
+// CountedVouchers are the vouchers that sends created in this process.
+var CountedVouchers = db.Counted{Thing: "voucher", Kind: "created"}
+
 // Evaluate evaluates a send's segment, once, and creates its vouchers and their e-mails, in
 // one transaction under an advisory lock on the coupon: two sends of one coupon wait for
 // each other, so that no customer gets more vouchers than max_per_customer, and never for
@@ -347,6 +350,7 @@ func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Se
 			"no_email": counted.NoEmail, "unsubscribed": counted.Unsubscribed, "mails": counted.Mails(),
 			"expires_at": args["expires_at"], "now": tx.Now,
 		})
+		db.Count(tx, CountedVouchers, sent.Sent)
 		if err != nil || sent.Mails == 0 {
 			return sent, err
 		}
