@@ -198,6 +198,7 @@ var auditSentences = map[string]string{
 	"token.create":               "{who} made the API token {name}.",
 	"token.revoke":               "{who} revoked the API token {name}.",
 	"tenant.edit":                "{who} changed the settings of {name}.",
+	"tenant.finish_setup":        "{who} finished setting up {name}.",
 }
 
 func auditRow(by core.Actor, l audit.Line) views.AuditRow {
