@@ -348,5 +348,8 @@ func (a *Admin) takeInvitation(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	if in.Role == core.Owner {
+		return a.enter(c, in, setupPath) // which leads on to the dashboard where nothing is left
+	}
 	return a.enter(c, in, "")
 }

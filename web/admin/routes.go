@@ -36,6 +36,7 @@ func (a *Admin) routes() []route {
 		a.staffRoutes(),
 		a.tokenRoutes(),
 		a.securityRoutes(),
+		a.setupRoutes(),
 	)
 }
 
