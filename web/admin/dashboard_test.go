@@ -358,7 +358,7 @@ func TestRoundTripsOfInsight(t *testing.T) {
 		header []string
 		want   int
 	}{
-		{path: "/admin", want: 4},
+		{path: "/admin", want: 5},
 		{path: "/admin/activity", header: []string{"Hx-Request", "true"}, want: 2},
 		{path: "/admin/reports", want: 2},
 		{path: "/admin/reports/customers", want: 2},
