@@ -149,4 +149,3 @@ func TestSetupRoundTrips(t *testing.T) {
 		t.Errorf("%d round trips to skip, want 2", got)
 	}
 }
-

@@ -185,13 +185,13 @@ func (a *Admin) setupDone(c echo.Context) error {
 }
 
 // setupBanner leads an owner back to the guide; nil: it is finished, or for others.
-func (a *Admin) setupBanner(c echo.Context) (*views.SetupBanner, error) {
+func (a *Admin) setupBanner(c echo.Context) (banner *views.SetupBanner, err error) {
 	if !page.Actor(c).Role.Includes(core.Owner) {
-		return nil, nil
+		return banner, nil
 	}
 	s, err := a.setupOf(c)
 	if err != nil || s.Finished() {
-		return nil, err
+		return banner, err
 	}
 	next := s.Next()
 	where := "step " + strconv.Itoa(slices.Index(tenant.Steps, next)+1) + " of " + strconv.Itoa(len(tenant.Steps))
@@ -301,9 +301,9 @@ func unitOf(currency string) int64 {
 }
 
 // ownRule is the first transaction type, or nil where there is none. One round trip.
-func (a *Admin) ownRule(c echo.Context, s tenant.Setup) (*transaction.Type, error) {
+func (a *Admin) ownRule(c echo.Context, s tenant.Setup) (rule *transaction.Type, err error) {
 	if s.RuleID == nil {
-		return nil, nil
+		return rule, nil
 	}
 	t, err := a.Transactions.FindType(c.Request().Context(), page.Actor(c), *s.RuleID)
 	return &t, err
