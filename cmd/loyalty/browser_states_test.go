@@ -16,10 +16,18 @@ import (
 func (c cafe) hired(t *testing.T, role core.Role, name, email string) {
 	t.Helper()
 	_, err := connect(t, c.in.url()).Exec(t.Context(), `
-		insert into loyalty.staff (tenant_id, role, name, email, email_key, password_hash, created_at)
-		select tenant_id, role, $2, $3, $3, password_hash, created_at
-		from loyalty.staff
-		where email = $1`, people[role], name, email)
+		with added as (
+			insert into loyalty.staff (tenant_id, role, name, email, email_key, created_at)
+			select tenant_id, role, $2, $3, $3, created_at
+			from loyalty.staff
+			where email = $1
+			returning id, tenant_id
+		)
+		insert into loyalty.credential (staff_id, tenant_id, password_hash)
+		select a.id, a.tenant_id, c.password_hash
+		from added a, loyalty.credential c
+		join loyalty.staff p on p.id = c.staff_id
+		where p.email = $1`, people[role], name, email)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,12 +13,12 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
@@ -31,7 +31,7 @@ import (
 // Services are the use cases that the panel calls.
 type Services struct {
 	Staff        *staff.Service
-	Sessions     *session.Service
+	Auth         *auth.Service
 	Tokens       *token.Service
 	Tenants      *tenant.Service
 	Customers    *customer.Service

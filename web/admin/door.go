@@ -9,7 +9,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/session"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/staff"
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
@@ -40,10 +40,10 @@ func (a *Admin) doorRoutes() []route {
 }
 
 // visitor is who asks, without being signed in.
-func (a *Admin) visitor(c echo.Context) (staff.Visitor, error) {
+func (a *Admin) visitor(c echo.Context) (auth.Visitor, error) {
 	t, err := a.Tenant(c)
 	visit := page.Visit(c)
-	return staff.Visitor{Tenant: t, Address: visit.Address, RequestID: visit.RequestID}, err
+	return auth.Visitor{Tenant: t, Address: visit.Address, RequestID: visit.RequestID}, err
 }
 
 func (a *Admin) showSignIn(c echo.Context) error {
@@ -81,7 +81,7 @@ func (a *Admin) signIn(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	in, err := a.Staff.SignIn(c.Request().Context(), v, staff.Credentials{Email: form.Value("email"), Password: form.Value("password")})
+	in, err := a.Auth.SignIn(c.Request().Context(), v, auth.Credentials{Email: form.Value("email"), Password: form.Value("password")})
 	if form.Refused(err) {
 		return a.signInForm(c, refusedStatus(err), form)
 	}
@@ -105,7 +105,7 @@ func refusedStatus(err error) int {
 }
 
 // enter signs the person in and leads to the page they wanted.
-func (a *Admin) enter(c echo.Context, in staff.SignedIn, to string) error {
+func (a *Admin) enter(c echo.Context, in auth.SignedIn, to string) error {
 	if err := a.SignIn(c, in.Proof); err != nil {
 		return err
 	}
@@ -136,15 +136,15 @@ const (
 	millisBase = 10
 )
 
-func (a *Admin) keepProof(c echo.Context, p session.Proof) {
+func (a *Admin) keepProof(c echo.Context, p auth.Proof) {
 	a.Keep(c, proofKey, strconv.FormatInt(p.StaffID, millisBase))
 	a.Keep(c, provedKey, strconv.FormatInt(p.At.UnixMilli(), millisBase))
 }
 
-func (a *Admin) keptProof(c echo.Context) (session.Proof, bool) {
+func (a *Admin) keptProof(c echo.Context) (auth.Proof, bool) {
 	id, err := strconv.ParseInt(a.Kept(c, proofKey), millisBase, 64)
 	at, err2 := strconv.ParseInt(a.Kept(c, provedKey), millisBase, 64)
-	return session.Proof{StaffID: id, At: time.UnixMilli(at).UTC()}, err == nil && err2 == nil
+	return auth.Proof{StaffID: id, At: time.UnixMilli(at).UTC()}, err == nil && err2 == nil
 }
 
 func (a *Admin) showCode(c echo.Context) error {
@@ -186,10 +186,10 @@ func (a *Admin) giveCode(c echo.Context) error {
 	if !waiting {
 		return a.Redirect(c, signInPath)
 	}
-	in, err := a.Staff.VerifyCode(c.Request().Context(), v, proof, form.Value("code"))
+	in, err := a.Auth.VerifyCode(c.Request().Context(), v, proof, form.Value("code"))
 	switch {
-	case errors.Is(err, staff.ErrSignInAgain):
-		a.Flash(c, ui.Warning, staff.ErrSignInAgain.Message)
+	case errors.Is(err, auth.ErrSignInAgain):
+		a.Flash(c, ui.Warning, auth.ErrSignInAgain.Message)
 		return a.Redirect(c, page.WithQuery(signInPath, "to", form.Value("to")))
 	case form.Refused(err):
 		return a.codeForm(c, refusedStatus(err), form, len(form.Value("code")) > 7)
@@ -204,7 +204,7 @@ func (a *Admin) giveCode(c echo.Context) error {
 // signOut also forgets what the session of a stranger keeps.
 func (a *Admin) signOut(c echo.Context) error {
 	if person := page.Person(c); person != nil {
-		if err := a.Sessions.SignOut(c.Request().Context(), person.Actor, person.Session); err != nil {
+		if err := a.Auth.SignOut(c.Request().Context(), person.Actor, person.Session); err != nil {
 			return err
 		}
 	}
@@ -238,7 +238,7 @@ func (a *Admin) forgot(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	err = a.Staff.Forgot(c.Request().Context(), v, form.Value("email"))
+	err = a.Auth.RequestReset(c.Request().Context(), v, form.Value("email"))
 	if form.Refused(err) {
 		return a.forgotForm(c, refusedStatus(err), form)
 	}
@@ -258,7 +258,7 @@ func (a *Admin) resetForm(c echo.Context, status int, form *page.Form) error {
 	if err != nil {
 		return err
 	}
-	link, err := a.Staff.FindReset(c.Request().Context(), v, c.Param("secret"))
+	link, err := a.Auth.FindReset(c.Request().Context(), v, c.Param("secret"))
 	if err != nil {
 		return err
 	}
@@ -293,8 +293,8 @@ func (a *Admin) reset(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	n := staff.NewPassword{Password: form.Value("password"), RevokeTokens: form.Checked(revokeTokens)}
-	err = a.Staff.Reset(c.Request().Context(), v, c.Param("secret"), n)
+	n := auth.NewPassword{Password: form.Value("password"), RevokeTokens: form.Checked(revokeTokens)}
+	err = a.Auth.Reset(c.Request().Context(), v, c.Param("secret"), n)
 	if form.Refused(err) {
 		return a.resetForm(c, refusedStatus(err), form)
 	}
@@ -314,7 +314,7 @@ func (a *Admin) invitationForm(c echo.Context, status int, form *page.Form) erro
 	if err != nil {
 		return err
 	}
-	link, err := a.Staff.FindInvitation(c.Request().Context(), v, c.Param("secret"))
+	link, err := a.Auth.FindInvitation(c.Request().Context(), v, c.Param("secret"))
 	if err != nil {
 		return err
 	}
@@ -339,7 +339,7 @@ func (a *Admin) takeInvitation(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	in, err := a.Staff.TakeInvitation(c.Request().Context(), v, c.Param("secret"), staff.Joining{
+	in, err := a.Staff.Join(c.Request().Context(), v, c.Param("secret"), staff.Joining{
 		Name: form.Value("name"), Password: form.Value("password"),
 	})
 	if form.Refused(err) {

@@ -8,7 +8,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/session"
+	"example.com/loyalty/core/auth"
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -46,11 +46,11 @@ func (a *Admin) showSecurity(c echo.Context) error {
 // Three round trips: the session, the second factor and the sessions.
 func (a *Admin) securityPage(c echo.Context, status int, name, password *page.Form) error {
 	ctx, person := c.Request().Context(), page.Person(c)
-	factor, err := a.Staff.Factor(ctx, person.Actor)
+	factor, err := a.Auth.TwoFactor(ctx, person.Actor)
 	if err != nil {
 		return err
 	}
-	list, err := a.Sessions.List(ctx, person.Actor, person.Session)
+	list, err := a.Auth.Sessions(ctx, person.Actor, person.Session)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (a *Admin) securityPage(c echo.Context, status int, name, password *page.Fo
 	return a.Render(c, status, views.SecurityPage(v), nil)
 }
 
-func (a *Admin) sessionRow(s session.Session, by core.Actor) views.SessionRow {
+func (a *Admin) sessionRow(s auth.Session, by core.Actor) views.SessionRow {
 	zone := by.Tenant.TimeZone
 	return views.SessionRow{
 		Browser: browser(s.UserAgent), Address: s.Address, Current: s.Current,
@@ -154,7 +154,7 @@ func (a *Admin) changePassword(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	proof, err := a.Staff.ChangePassword(c.Request().Context(), page.Actor(c), form.Value("current_password"), form.Value("password"))
+	proof, err := a.Auth.ChangePassword(c.Request().Context(), page.Actor(c), form.Value("current_password"), form.Value("password"))
 	if form.Refused(err) {
 		return a.securityPage(c, http.StatusUnprocessableEntity, nil, form)
 	}
@@ -170,7 +170,7 @@ func (a *Admin) changePassword(c echo.Context) error {
 }
 
 func (a *Admin) beginFactor(c echo.Context) error {
-	_, err := a.Staff.BeginFactor(c.Request().Context(), page.Actor(c))
+	_, err := a.Auth.BeginTwoFactor(c.Request().Context(), page.Actor(c))
 	if said, refused := page.Sentence(err); refused {
 		a.Flash(c, ui.Refused, said)
 		return a.Redirect(c, securityPath)
@@ -186,7 +186,7 @@ func (a *Admin) showFactor(c echo.Context) error {
 }
 
 func (a *Admin) factorForm(c echo.Context, status int, form *page.Form) error {
-	setup, err := a.Staff.BegunFactor(c.Request().Context(), page.Actor(c))
+	setup, err := a.Auth.PendingTwoFactor(c.Request().Context(), page.Actor(c))
 	if errors.Is(err, core.ErrNotFound) {
 		return a.Redirect(c, securityPath) // it is on, or nobody began
 	}
@@ -225,7 +225,7 @@ func (a *Admin) confirmFactor(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	codes, err := a.Staff.ConfirmFactor(c.Request().Context(), page.Actor(c), form.Value("code"))
+	enrolled, err := a.Auth.ConfirmTwoFactor(c.Request().Context(), page.Actor(c), form.Value("code"))
 	switch {
 	case form.Refused(err):
 		return a.factorForm(c, http.StatusUnprocessableEntity, form)
@@ -235,7 +235,11 @@ func (a *Admin) confirmFactor(c echo.Context) error {
 	case err != nil:
 		return err
 	}
-	return a.showCodes(c, "The second factor is on.", codes)
+	// Every session has ended, this one too: it goes on as a new one.
+	if err := a.SignIn(c, enrolled.Proof); err != nil {
+		return err
+	}
+	return a.showCodes(c, "The second factor is on.", enrolled.RecoveryCodes)
 }
 
 func (a *Admin) showCodes(c echo.Context, intro string, codes []string) error {
@@ -265,7 +269,7 @@ func (a *Admin) renewCodes(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	codes, err := a.Staff.RenewRecoveryCodes(c.Request().Context(), page.Actor(c), form.Value("confirmation"))
+	codes, err := a.Auth.RenewRecoveryCodes(c.Request().Context(), page.Actor(c), form.Value("confirmation"))
 	switch {
 	case form.Refused(err):
 		return a.codesForm(c, http.StatusUnprocessableEntity, form)
@@ -296,7 +300,7 @@ func (a *Admin) factorOff(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	err = a.Staff.DisableFactor(c.Request().Context(), page.Actor(c), form.Value("confirmation"))
+	err = a.Auth.DisableTwoFactor(c.Request().Context(), page.Actor(c), form.Value("confirmation"))
 	switch {
 	case form.Refused(err):
 		return a.factorOffForm(c, http.StatusUnprocessableEntity, form)
@@ -310,7 +314,7 @@ func (a *Admin) factorOff(c echo.Context) error {
 }
 
 func (a *Admin) endSession(c echo.Context) error {
-	err := a.Sessions.End(c.Request().Context(), page.Actor(c), c.Param("id"))
+	err := a.Auth.EndSession(c.Request().Context(), page.Actor(c), c.Param("id"))
 	if errors.Is(err, core.ErrNotFound) {
 		return a.Redirect(c, securityPath) // it has ended, as is seen there
 	}
@@ -323,7 +327,7 @@ func (a *Admin) endSession(c echo.Context) error {
 
 func (a *Admin) endOthers(c echo.Context) error {
 	person := page.Person(c)
-	ended, err := a.Sessions.EndOthers(c.Request().Context(), person.Actor, person.Session)
+	ended, err := a.Auth.EndOtherSessions(c.Request().Context(), person.Actor, person.Session)
 	if err != nil {
 		return err
 	}

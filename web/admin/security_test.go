@@ -10,7 +10,7 @@ import (
 	"github.com/pquerna/otp/totp"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/web/admin"
 )
 
@@ -141,7 +141,7 @@ func TestSettingUpASecondFactor(t *testing.T) {
 	if got := maja.get(account).words("#second-factor"); !strings.Contains(got, "On") || !strings.Contains(got, "10 recovery codes left") {
 		t.Errorf("it says %q", got)
 	}
-	if a := maja.posted(account+"/factor/begin", nil); a.words("#flashes") != "The second factor is on already. Turn it off first to set it up anew." {
+	if a := maja.posted(account+"/factor/begin", nil); a.words("#flashes") != auth.ErrTwoFactorOn.Message {
 		t.Errorf("begun again: %q", a.words("#flashes"))
 	}
 
@@ -167,7 +167,7 @@ func TestProvingWhoOneIs(t *testing.T) {
 	_, old := maja.enrol()
 
 	maja.get(account + "/codes")
-	const neither = "This is neither your password nor a code that is valid now."
+	const neither = "This is neither your password nor a current authentication code."
 	if a := maja.post(account+"/codes", form("confirmation", "a wrong password")); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != neither {
 		t.Errorf("answered %d %q", a.Code, a.words("main"))
 	}
@@ -272,7 +272,7 @@ func TestSecretsAreStoredNowhere(t *testing.T) {
 	maja.posted(account+"/password", form("current_password", password, "password", "another long sentence"))
 	s.stranger(t).post("/admin/sign-in", form("email", password, "password", p.Email)) // in the wrong fields
 	s.stranger(t).post("/admin/sign-in", form("email", p.Email, "password", "mistyped sentence"))
-	if err := s.Staff.Remind(t.Context(), staff.Forgotten{Tenant: s.by.Tenant.ID, Email: p.Email}); err != nil {
+	if err := s.Auth.SendReset(t.Context(), auth.Forgotten{Tenant: s.by.Tenant.ID, Email: p.Email}); err != nil {
 		t.Fatal(err)
 	}
 	link := secretOf.FindStringSubmatch(s.letter(t, p.Email))[1]

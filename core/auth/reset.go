@@ -1,4 +1,4 @@
-package staff
+package auth
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 	"example.com/loyalty/core/token"
 )
 
-// ResetLifetime is how long the link to choose another password works (decisions §1).
+// ResetLifetime is how long the link of a password reset works (decisions §1).
 const ResetLifetime = 60 * time.Minute
 
-// ErrLink is a link that does not work: unknown, used, withdrawn or run out. The four
+// ErrLink is a link that does not work: unknown, used, withdrawn or expired. The four
 // must look the same.
-var ErrLink = &core.Error{Kind: core.KindNotFound, Message: "This link does not work any more. Each link works once, and only for a while."}
+var ErrLink = &core.Error{Kind: core.KindNotFound, Message: "This link no longer works. Each link works once, for a limited time."}
 
 // ResetLetter lets a person who forgot their password choose another one. Its secret is
 // told in the mail alone: what is stored of it is a hash.
@@ -27,12 +27,12 @@ type ResetLetter struct {
 	Slug      string // of its host
 	Person    string
 	Secret    string
-	Address   string // of whoever asked
+	Address   string // from which it was asked for
 	ExpiresAt time.Time
 }
 
 // Forgotten is the job that mails the link: in a job, so that asking takes as long for
-// an address that nobody has.
+// an address without an account.
 type Forgotten struct {
 	Tenant    core.TenantID `json:"tenant"`
 	Email     string        `json:"email"`
@@ -46,23 +46,27 @@ func (Forgotten) Kind() string { return "password_forgotten" }
 // ForTenant is the tenant whose share of the workers it uses.
 func (f Forgotten) ForTenant() core.TenantID { return f.Tenant }
 
-// Forgot has a link mailed with which a person of the visitor's tenant chooses another
-// password, if there is such a person: what it returns does not tell.
-func (s *Service) Forgot(ctx context.Context, v Visitor, email string) error {
+// RequestReset has a link mailed with which a person of the visitor's tenant chooses another
+// password, if there is such a person: what it returns does not tell. Super-admins have no
+// such link: core.ErrRole.
+func (s *Service) RequestReset(ctx context.Context, v Visitor, email string) error {
+	if v.Tenant.ID == 0 {
+		return core.ErrRole
+	}
 	check := core.NewCheck(nil)
 	check.Text("email", &email, 255)
-	key := emailKey(email)
+	key := EmailKey(email)
 	if key == "" && check.OK("email") {
 		check.Add("email", core.MustBe("email", "a valid email address"))
 	}
 	if err := check.Err(); err != nil {
 		return err
 	}
-	by := v.by("forgotten password")
+	by := v.system("forgotten password")
 	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
 		err := s.admit(ctx, tx, by,
-			try("forgot", of(v.Tenant, key), 3, time.Hour),
-			try("forgot from", s.addressKey(v.Address), 20, time.Hour))
+			newAttempt("forgot", tenantKey(v.Tenant, key), 3, time.Hour),
+			newAttempt("forgot from", s.addressKey(v.Address), 20, time.Hour))
 		if err != nil {
 			return 0, err
 		}
@@ -71,7 +75,7 @@ func (s *Service) Forgot(ctx context.Context, v Visitor, email string) error {
 	return err
 }
 
-// forgetful is a person, with what a mail to them names.
+// forgetful is a person who may reset their password, with what a mail to them names.
 type forgetful struct {
 	Person
 	Invited    bool // they have no password to forget
@@ -79,9 +83,9 @@ type forgetful struct {
 	TenantSlug string
 }
 
-// Remind does the job that Forgot queued. Somebody who has not taken up their invitation
-// is invited again: a link that runs out must not leave them outside.
-func (s *Service) Remind(ctx context.Context, f Forgotten) error {
+// SendReset does the job that RequestReset queued. A person who has not accepted their
+// invitation is invited again: an expired link must not keep them out.
+func (s *Service) SendReset(ctx context.Context, f Forgotten) error {
 	by := core.System(core.Tenant{ID: f.Tenant}, "forgotten password")
 	by.Address, by.RequestID = f.Address, f.RequestID
 	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
@@ -146,7 +150,7 @@ func (s *Service) FindReset(ctx context.Context, v Visitor, secret string) (Rese
 }
 
 func findLink[T any](ctx context.Context, s *Service, v Visitor, statement, secret string) (T, error) {
-	l, err := db.ReadOne[T](ctx, s.db, v.by("link"), statement, db.Args{"hash": linkHash(secret), "now": s.db.Now()})
+	l, err := db.ReadOne[T](ctx, s.db, v.system("link"), statement, db.Args{"hash": linkHash(secret), "now": s.db.Now()})
 	if errors.Is(err, core.ErrNotFound) {
 		return l, ErrLink
 	}
@@ -160,37 +164,34 @@ type NewPassword struct {
 }
 
 // Reset sets the password of the person whom a link was mailed to, signs them out
-// everywhere and mails them so. The second factor stays on: a mailbox is no phone.
+// everywhere and mails them. Two-step verification stays on: a mailbox is no phone.
 func (s *Service) Reset(ctx context.Context, v Visitor, secret string, n NewPassword) error {
 	l, err := s.FindReset(ctx, v, secret)
 	if err != nil {
 		return err
 	}
-	if err := strong(n.Password, l.Email); err != nil {
+	if err := checkPassword(n.Password, l.Email); err != nil {
 		return err
 	}
-	hash, err := hashed(ctx, n.Password)
+	hash, err := HashPassword(ctx, n.Password)
 	if err != nil {
 		return err
 	}
-	by := v.as(l.Person)
+	by := v.As(l.Person)
 	_, err = db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
 		// They may have come here because too many passwords were wrong.
-		account, _ := s.signInAttempts(v, emailKey(l.Email))
-		if err := forgive(tx, account, nil); err != nil {
+		account, _ := s.signInAttempts(v, EmailKey(l.Email))
+		if err := forgiveThenEnter(tx, by, account...); err != nil {
 			return 0, err
 		}
-		if err := tx.Enter(v.Tenant.ID); err != nil {
-			return 0, err
-		}
-		taken, err := db.Exec(ctx, tx, takeResetSQL, db.Args{"hash": linkHash(secret), "now": tx.Now})
+		used, err := db.Exec(ctx, tx, useResetSQL, db.Args{"hash": linkHash(secret), "now": tx.Now})
 		if err != nil {
 			return 0, err
 		}
-		if taken == 0 {
+		if used == 0 {
 			return 0, ErrLink
 		}
-		if err := setPassword(ctx, tx, by, nil, *hash, audit.Entry{Action: "staff.reset_password"}); err != nil {
+		if err := setPassword(ctx, tx, by, newPassword{person: l.ID, hash: hash}, audit.Entry{Action: "staff.reset_password"}); err != nil {
 			return 0, err
 		}
 		if n.RevokeTokens {

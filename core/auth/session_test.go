@@ -1,4 +1,4 @@
-package session_test
+package auth_test
 
 import (
 	"context"
@@ -13,19 +13,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
-	"example.com/loyalty/core/session"
 )
-
-func TestMain(m *testing.M) { dbtest.Main(m) }
 
 // panel is a process that serves the panel of a tenant.
 type panel struct {
-	*session.Service
+	*auth.Service
 	db    *db.DB
-	store *session.Store
+	store *auth.Store
 	scs   *scs.SessionManager
 	by    core.Actor // its owner
 	coded bool       // whoever signs in gives a code
@@ -43,8 +41,8 @@ func panelOn(t *testing.T, d *db.DB, by core.Actor) panel {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := panel{Service: session.NewService(d, jobs), db: d, store: session.NewStore(d), scs: scs.New(), by: by}
-	p.scs.Store, p.scs.Lifetime = p.store, session.Lifetime
+	p := panel{Service: dbtest.Auth(d, jobs, nil), db: d, store: auth.NewStore(d), scs: scs.New(), by: by}
+	p.scs.Store, p.scs.Lifetime = p.store, auth.SessionLifetime
 	return p
 }
 
@@ -54,14 +52,14 @@ func (p panel) later(t *testing.T, d time.Duration) panel {
 	return panelOn(t, p.db.At(p.db.Now().Add(d)), p.by)
 }
 
-func (p panel) visit() *session.Visit {
-	return &session.Visit{Slug: p.by.Tenant.Slug, Address: "203.0.113.7", UserAgent: "Firefox", RequestID: "R1"}
+func (p panel) visit() *auth.Visit {
+	return &auth.Visit{Slug: p.by.Tenant.Slug, Address: "203.0.113.7", UserAgent: "Firefox", RequestID: "R1"}
 }
 
 // open begins a request with a cookie.
-func (p panel) open(t *testing.T, v *session.Visit, cookie string) context.Context {
+func (p panel) open(t *testing.T, v *auth.Visit, cookie string) context.Context {
 	t.Helper()
-	ctx, err := p.scs.Load(session.With(t.Context(), v), cookie)
+	ctx, err := p.scs.Load(auth.WithVisit(t.Context(), v), cookie)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,26 +83,26 @@ func (p panel) signedIn(t *testing.T, person core.Actor) (cookie string) {
 	return p.signIn(t, v, p.open(t, v, ""), person)
 }
 
-func (p panel) signIn(t *testing.T, v *session.Visit, ctx context.Context, person core.Actor) (cookie string) {
+func (p panel) signIn(t *testing.T, v *auth.Visit, ctx context.Context, person core.Actor) (cookie string) {
 	t.Helper()
 	if err := p.scs.RenewToken(ctx); err != nil {
 		t.Fatal(err)
 	}
-	v.SignIn(session.Proof{StaffID: person.StaffID, At: p.db.Now(), Code: p.coded})
+	v.SignIn(auth.Proof{StaffID: person.StaffID, At: p.db.Now(), Code: p.coded})
 	return p.answer(t, ctx)
 }
 
 // who is signed in with a cookie; nil is nobody.
-func (p panel) who(t *testing.T, cookie string) *session.Person {
+func (p panel) who(t *testing.T, cookie string) *auth.Identity {
 	t.Helper()
 	v := p.visit()
 	p.open(t, v, cookie)
 	return v.Person
 }
 
-func (p panel) sessions(t *testing.T, by core.Actor, cookie string) []session.Session {
+func (p panel) sessions(t *testing.T, by core.Actor, cookie string) []auth.Session {
 	t.Helper()
-	list, err := p.List(t.Context(), by, session.ID(cookie))
+	list, err := p.Sessions(t.Context(), by, auth.SessionID(cookie))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +120,8 @@ func (p panel) exec(t *testing.T, sql string, args ...any) {
 func TestASessionIsKnownToEveryProcess(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
-	p.exec(t, "update loyalty.staff set totp_secret = 'sealed', email = 'maja@aro.example' where id = $1", p.by.StaffID)
+	p.exec(t, "update loyalty.credential set totp_secret = 'sealed' where staff_id = $1", p.by.StaffID)
+	p.exec(t, "update loyalty.staff set email = 'maja@aro.example' where id = $1", p.by.StaffID)
 	p.coded = true
 	v := p.visit()
 	ctx := p.open(t, v, "")
@@ -143,7 +142,7 @@ func TestASessionIsKnownToEveryProcess(t *testing.T) {
 	want := p.by
 	want.Address, want.RequestID = "203.0.113.7", "R1"
 	same := cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() })
-	if diff := cmp.Diff(&session.Person{Actor: want, Email: "maja@aro.example", SecondFactor: true, Session: session.ID(cookie)}, seen.Person, same); diff != "" {
+	if diff := cmp.Diff(&auth.Identity{Actor: want, Email: "maja@aro.example", TwoFactor: true, Session: auth.SessionID(cookie)}, seen.Person, same); diff != "" {
 		t.Errorf("signed in (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(p.by.Tenant, seen.Tenant, same); diff != "" {
@@ -228,7 +227,7 @@ func TestSessionsRunOut(t *testing.T) {
 	}
 	for _, since := range []time.Duration{7*24*time.Hour - time.Minute, 7*24*time.Hour + time.Minute} {
 		later := p.later(t, since)
-		if known := later.who(t, used) != nil; known != (since < session.Lifetime) {
+		if known := later.who(t, used) != nil; known != (since < auth.SessionLifetime) {
 			t.Errorf("after %s in use: somebody is signed in: %v", since, known)
 		}
 	}
@@ -241,7 +240,7 @@ func TestNoSessionLivesLonger(t *testing.T) {
 	p.scs.Lifetime = 365 * 24 * time.Hour
 	cookie := p.signedIn(t, p.by)
 	p.exec(t, "update loyalty.session set last_seen_at = last_seen_at + interval '8 days' where staff_id = $1", p.by.StaffID)
-	if p.later(t, session.Lifetime+time.Minute).who(t, cookie) != nil {
+	if p.later(t, auth.SessionLifetime+time.Minute).who(t, cookie) != nil {
 		t.Error("a session lives longer than seven days")
 	}
 }
@@ -253,7 +252,7 @@ func TestASlowRequestRevivesNothing(t *testing.T) {
 	ends := map[string]func(cookie string) error{
 		"signed out": func(cookie string) error { return p.scs.Destroy(p.open(t, p.visit(), cookie)) },
 		"ended from elsewhere": func(cookie string) error {
-			return p.End(t.Context(), p.by, session.ID(cookie))
+			return p.EndSession(t.Context(), p.by, auth.SessionID(cookie))
 		},
 		"renewed": func(cookie string) error { return p.scs.RenewToken(p.open(t, p.visit(), cookie)) },
 	}
@@ -288,7 +287,7 @@ func TestASignInNeedsARenewedToken(t *testing.T) {
 
 	v := p.visit()
 	ctx = p.open(t, v, planted)
-	v.SignIn(session.Proof{StaffID: p.by.StaffID, At: p.db.Now()})
+	v.SignIn(auth.Proof{StaffID: p.by.StaffID, At: p.db.Now()})
 	if _, _, err := p.scs.Commit(ctx); err == nil || p.who(t, planted) != nil {
 		t.Errorf("signed in with the old token: %v", err)
 	}
@@ -317,7 +316,7 @@ func TestOnlyWhoIsStillLetInIsSignedIn(t *testing.T) {
 			t.Errorf("%s: signed in", name)
 		}
 	}
-	p.exec(t, "update loyalty.staff set password_set_at = $2 where id = $1", p.by.StaffID, p.db.Now().Add(time.Second))
+	p.exec(t, "update loyalty.credential set password_set_at = $2 where staff_id = $1", p.by.StaffID, p.db.Now().Add(time.Second))
 	if cookie := p.signedIn(t, p.by); p.who(t, cookie) != nil {
 		t.Error("signed in by an earlier password")
 	}
@@ -325,7 +324,7 @@ func TestOnlyWhoIsStillLetInIsSignedIn(t *testing.T) {
 		t.Error("not signed in by the new password")
 	}
 	later := p.later(t, time.Second)
-	p.exec(t, "update loyalty.staff set totp_secret = 'sealed' where id = $1", p.by.StaffID)
+	p.exec(t, "update loyalty.credential set totp_secret = 'sealed' where staff_id = $1", p.by.StaffID)
 	for _, given := range []bool{false, true} {
 		later.coded = given
 		if known := later.who(t, later.signedIn(t, p.by)) != nil; known != given {
@@ -343,11 +342,11 @@ func TestASignInWaitsForThePassword(t *testing.T) {
 	var cookie string
 	done := make(chan struct{})
 	_, err := db.InTenant(t.Context(), p.db, p.by, func(tx *db.Tx) (int, error) {
-		const setSQL = "update loyalty.staff set password_set_at = @now where id = @id"
+		const setSQL = "update loyalty.credential set password_set_at = @now where staff_id = @id"
 		if _, err := db.Exec(t.Context(), tx, setSQL, db.Args{"id": p.by.StaffID, "now": proved.Add(time.Second)}); err != nil {
 			return 0, err
 		}
-		if err := session.EndAll(tx, p.by.StaffID); err != nil {
+		if err := auth.EndSessions(tx, p.by.StaffID); err != nil {
 			return 0, err
 		}
 		if _, err := tx.Raw(t.Context()); err != nil { // what is queued is sent
@@ -356,11 +355,11 @@ func TestASignInWaitsForThePassword(t *testing.T) {
 		go func() {
 			defer close(done)
 			v := p.visit()
-			ctx, err := p.scs.Load(session.With(t.Context(), v), "")
+			ctx, err := p.scs.Load(auth.WithVisit(t.Context(), v), "")
 			if err == nil {
 				err = p.scs.RenewToken(ctx)
 			}
-			v.SignIn(session.Proof{StaffID: p.by.StaffID, At: proved})
+			v.SignIn(auth.Proof{StaffID: p.by.StaffID, At: proved})
 			if err == nil {
 				cookie, _, err = p.scs.Commit(ctx)
 			}
@@ -408,28 +407,28 @@ func TestPeopleSeeAndEndTheirOwnSessions(t *testing.T) {
 	gone := p.later(t, -13*time.Hour).signedIn(t, p.by)
 
 	list := p.sessions(t, p.by, here)
-	if len(list) != 2 || !list[0].Current || list[1].Current || list[0].ID != session.ID(here) || list[1].ID != session.ID(there) {
+	if len(list) != 2 || !list[0].Current || list[1].Current || list[0].ID != auth.SessionID(here) || list[1].ID != auth.SessionID(there) {
 		t.Fatalf("%+v", list)
 	}
 	if s := list[0]; s.UserAgent != "Firefox" || s.Address != "203.0.113.7" || s.CreatedAt.IsZero() || !s.LastSeenAt.Equal(s.CreatedAt) {
 		t.Errorf("%+v", s)
 	}
 	for name, cookie := range map[string]string{"a colleague's": theirs, "a stranger's": foreign, "one that ran out": gone, "none": ""} {
-		if err := p.End(t.Context(), p.by, session.ID(cookie)); !errors.Is(err, core.ErrNotFound) {
+		if err := p.EndSession(t.Context(), p.by, auth.SessionID(cookie)); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("%s: %v, want ErrNotFound", name, err)
 		}
 	}
-	if err := p.End(t.Context(), p.by, list[1].ID); err != nil {
+	if err := p.EndSession(t.Context(), p.by, list[1].ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.End(t.Context(), p.by, list[1].ID); !errors.Is(err, core.ErrNotFound) {
+	if err := p.EndSession(t.Context(), p.by, list[1].ID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("ended twice: %v, want ErrNotFound", err)
 	}
 	third := p.signedIn(t, p.by)
-	if n, err := p.EndOthers(t.Context(), p.by, session.ID(here)); err != nil || n != 1 {
+	if n, err := p.EndOtherSessions(t.Context(), p.by, auth.SessionID(here)); err != nil || n != 1 {
 		t.Errorf("ended %d others: %v", n, err)
 	}
-	if n, err := p.EndOthers(t.Context(), p.by, session.ID(here)); err != nil || n != 0 {
+	if n, err := p.EndOtherSessions(t.Context(), p.by, auth.SessionID(here)); err != nil || n != 0 {
 		t.Errorf("ended %d more: %v", n, err)
 	}
 	if p.who(t, here) == nil || p.who(t, there) != nil || p.who(t, third) != nil {
@@ -457,7 +456,7 @@ func TestASignOutIsLogged(t *testing.T) {
 	p, other := newPanel(t), newPanel(t)
 	here, there := p.signedIn(t, p.by), p.signedIn(t, p.by)
 	foreign := other.signedIn(t, other.by)
-	for _, id := range []string{session.ID(here), session.ID(here), session.ID(foreign)} {
+	for _, id := range []string{auth.SessionID(here), auth.SessionID(here), auth.SessionID(foreign)} {
 		if err := p.SignOut(t.Context(), p.by, id); err != nil {
 			t.Fatal(err)
 		}
@@ -484,7 +483,7 @@ func TestEndAll(t *testing.T) {
 	rolledBack := errors.New("rolled back")
 	for _, outcome := range []error{rolledBack, nil} {
 		_, err := db.InTenant(t.Context(), p.db, p.by, func(tx *db.Tx) (int, error) {
-			if err := session.EndAll(tx, p.by.StaffID); err != nil {
+			if err := auth.EndSessions(tx, p.by.StaffID); err != nil {
 				return 0, err
 			}
 			return 0, outcome
@@ -558,7 +557,7 @@ func TestRoundTrips(t *testing.T) {
 	trips("list", 1, func() { later.sessions(t, p.by, cookie) })
 	live := []string{p.signedIn(t, p.by), p.signedIn(t, p.by)}
 	trips("sign out", 2, func() {
-		if err := p.SignOut(t.Context(), p.by, session.ID(live[0])); err != nil {
+		if err := p.SignOut(t.Context(), p.by, auth.SessionID(live[0])); err != nil {
 			t.Error(err)
 		}
 		live = live[1:]
@@ -606,7 +605,7 @@ func TestDeadSessionsAreForgotten(t *testing.T) {
 	}
 	forget := func(after time.Duration) int {
 		t.Helper()
-		if err := p.later(t, after).Forget(t.Context()); err != nil {
+		if err := p.later(t, after).ForgetSessions(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return rows()
@@ -615,7 +614,7 @@ func TestDeadSessionsAreForgotten(t *testing.T) {
 	if err := p.scs.Destroy(p.open(t, p.visit(), p.signedIn(t, p.by))); err != nil {
 		t.Fatal(err)
 	}
-	old := p.later(t, -session.Lifetime-2*time.Hour)
+	old := p.later(t, -auth.SessionLifetime-2*time.Hour)
 	old.signedIn(t, p.by)
 	p.exec(t, "update loyalty.session set last_seen_at = $1 where created_at < $1", p.db.Now().Add(-time.Hour))
 	for _, step := range []struct {

@@ -1,10 +1,15 @@
-package staff
+package auth
 
 import "context"
 
 // ForgetAttempts does the hourly job.
 func (s *Service) ForgetAttempts(ctx context.Context) error {
 	return s.forgetAttempts(ctx, forgetAttempts{})
+}
+
+// ForgetSessions does the hourly job.
+func (s *Service) ForgetSessions(ctx context.Context) error {
+	return s.forgetSessions(ctx, forgetSessions{})
 }
 
 // NoHash is what a password is compared with where there is none.

@@ -1,4 +1,4 @@
-package staff
+package auth
 
 import (
 	"context"
@@ -8,21 +8,24 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Change is what was done to the way in which a person signs in.
+// Change is what was changed about how a person signs in.
 type Change int
 
-// The changes that a person is told of.
+// The changes that a person is mailed about.
 const (
-	PasswordChanged Change = iota + 1 // by somebody who said the one before
-	PasswordReset                     // by a link in a mail
-	FactorOff
+	PasswordChanged  Change = iota + 1 // by a person who gave the one before
+	PasswordReset                      // by a link in an e-mail
+	PasswordSet                        // by the operator of the platform
+	TwoFactorOn                        // for the first time, or again
+	TwoFactorRenewed                   // with another authenticator app
+	TwoFactorOff
 )
 
-// ChangeLetter tells a person that the way in which they sign in was changed. Whoever did
-// that need not have been them, and the mailbox may be the only place where they see it.
+// ChangeLetter tells a person that the way in which they sign in was changed. It need not have
+// been them, and the mailbox may be the only place where they see it.
 type ChangeLetter struct {
 	Change  Change
-	Tenant  string // name of the business
+	Tenant  string // name of the business, or "" for the platform
 	Slug    string // of its host
 	Person  string
 	By      string // who did it, or "" for the person themselves

@@ -1,4 +1,4 @@
-package staff_test
+package auth_test
 
 import (
 	"context"
@@ -14,15 +14,14 @@ import (
 	"github.com/alexedwards/argon2id"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/session"
-	"example.com/loyalty/core/staff"
 )
 
 // try signs in at the shop's host.
-func (s shop) try(t *testing.T, email, password string) (staff.SignedIn, error) {
+func (s shop) try(t *testing.T, email, password string) (auth.SignedIn, error) {
 	t.Helper()
-	return s.SignIn(t.Context(), s.visitor, staff.Credentials{Email: email, Password: password})
+	return s.SignIn(t.Context(), s.visitor, auth.Credentials{Email: email, Password: password})
 }
 
 // from is the shop called from another address.
@@ -32,11 +31,11 @@ func (s shop) from(address string) shop {
 }
 
 // cookie signs a person in by a proof, and returns their browser's cookie.
-func (s shop) cookie(t *testing.T, p session.Proof, cookie string) string {
+func (s shop) cookie(t *testing.T, p auth.Proof, cookie string) string {
 	t.Helper()
-	v := &session.Visit{Slug: s.by.Tenant.Slug}
+	v := &auth.Visit{Slug: s.by.Tenant.Slug}
 	v.SignIn(p)
-	if err := session.NewStore(s.db).CommitCtx(session.With(t.Context(), v), cookie, []byte{}, s.db.Now().Add(time.Hour)); err != nil {
+	if err := auth.NewStore(s.db).CommitCtx(auth.WithVisit(t.Context(), v), cookie, []byte{}, s.db.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	return cookie
@@ -44,7 +43,7 @@ func (s shop) cookie(t *testing.T, p session.Proof, cookie string) string {
 
 func (s shop) isSignedIn(t *testing.T, cookie string) bool {
 	t.Helper()
-	_, err := s.sessions.Actor(t.Context(), cookie, s.by.Tenant.Slug)
+	_, err := s.Actor(t.Context(), cookie, s.by.Tenant.Slug)
 	if err != nil && !errors.Is(err, core.ErrUnauthenticated) {
 		t.Fatal(err)
 	}
@@ -70,7 +69,7 @@ func TestSignIn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := (staff.Person{ID: cashier.StaffID, Role: core.Cashier, Name: cashier.Name, Email: email}); in.Person != want || in.NeedsCode {
+		if want := (auth.Person{ID: cashier.StaffID, Role: core.Cashier, Name: cashier.Name, Email: email}); in.Person != want || in.NeedsCode {
 			t.Errorf("%+v", in)
 		}
 		if cookie := s.cookie(t, in.Proof, written); !s.isSignedIn(t, cookie) {
@@ -96,7 +95,7 @@ func TestOneRefusal(t *testing.T) {
 	s.exec(t, "update loyalty.staff set status = 'inactive' where id = $1", gone.StaffID)
 	away, uncome := s.email(t, gone), s.email(t, invited)
 	const typed = "my secret password"
-	for _, c := range []staff.Credentials{
+	for _, c := range []auth.Credentials{
 		{email, "wrong"},
 		{email, ""},
 		{email, strings.ToUpper(known)},
@@ -113,12 +112,12 @@ func TestOneRefusal(t *testing.T) {
 		{"\xff@example.com", known},
 		{"' or true --", known},
 	} {
-		if _, err := s.try(t, c.Email, c.Password); !errors.Is(err, staff.ErrCredentials) {
+		if _, err := s.try(t, c.Email, c.Password); !errors.Is(err, auth.ErrCredentials) {
 			t.Errorf("%.40q %.40q: %v, want ErrCredentials", c.Email, c.Password, err)
 		}
 	}
 	s.exec(t, "update loyalty.tenant set status = 'suspended' where id = $1", s.by.Tenant.ID)
-	if _, err := s.try(t, email, known); !errors.Is(err, staff.ErrCredentials) {
+	if _, err := s.try(t, email, known); !errors.Is(err, auth.ErrCredentials) {
 		t.Errorf("at a suspended business: %v, want ErrCredentials", err)
 	}
 	line := func(email, reason string) string {
@@ -137,8 +136,8 @@ func TestOneRefusal(t *testing.T) {
 // same, of the same cost, and as many round trips are made.
 func TestARefusalTakesTheSameWork(t *testing.T) {
 	t.Parallel()
-	params, salt, key, err := argon2id.DecodeHash(staff.NoHash)
-	if err != nil || *params != *staff.HashParams || len(salt) != 16 || len(key) != 32 {
+	params, salt, key, err := argon2id.DecodeHash(auth.NoHash)
+	if err != nil || *params != *auth.HashParams || len(salt) != 16 || len(key) != 32 {
 		t.Errorf("compared with a hash of %+v, %v", params, err)
 	}
 
@@ -146,12 +145,12 @@ func TestARefusalTakesTheSameWork(t *testing.T) {
 	s := shopIn(t, d)
 	invited := dbtest.Person(t, d, s.by, core.Cashier)
 	email, uncome := s.email(t, s.by), s.email(t, invited)
-	trips := func(c staff.Credentials) int {
+	trips := func(c auth.Credentials) int {
 		before := count()
 		_, _ = s.try(t, c.Email, c.Password)
 		return count() - before
 	}
-	for _, c := range []staff.Credentials{{email, known}, {email, "wrong"}, {"nobody@example.com", known}, {uncome, known}} {
+	for _, c := range []auth.Credentials{{email, known}, {email, "wrong"}, {"nobody@example.com", known}, {uncome, known}} {
 		trips(c) // prepares
 		if got := trips(c); got != 4 {
 			t.Errorf("%v: %d round trips, want 4", c, got)
@@ -162,12 +161,12 @@ func TestARefusalTakesTheSameWork(t *testing.T) {
 // Nothing is said before a password was hashed.
 func TestARefusalWaitsForTheHash(t *testing.T) {
 	s := newShop(t)
-	release := staff.HoldHashing()
+	release := auth.HoldHashing()
 	defer release()
 	for _, email := range []string{s.email(t, s.by), "nobody@example.com"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
-		if _, err := s.SignIn(ctx, s.visitor, staff.Credentials{Email: email, Password: known}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := s.SignIn(ctx, s.visitor, auth.Credentials{Email: email, Password: known}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v, want it to wait", email, err)
 		}
 	}
@@ -183,7 +182,7 @@ func TestAnAccountIsThrottled(t *testing.T) {
 	fail := func(s shop, email string, times int) {
 		t.Helper()
 		for range times {
-			if _, err := s.try(t, email, "wrong"); !errors.Is(err, staff.ErrCredentials) {
+			if _, err := s.try(t, email, "wrong"); !errors.Is(err, auth.ErrCredentials) {
 				t.Fatalf("%v, want ErrCredentials", err)
 			}
 		}
@@ -228,7 +227,7 @@ func TestAnAddressIsThrottled(t *testing.T) {
 		if i == 3 {
 			s.exec(t, "update loyalty.attempt set used = 49 where used = 3")
 		}
-		if _, err := at.try(t, fmt.Sprintf("nobody%d@example.com", i), "wrong"); !errors.Is(err, staff.ErrCredentials) {
+		if _, err := at.try(t, fmt.Sprintf("nobody%d@example.com", i), "wrong"); !errors.Is(err, auth.ErrCredentials) {
 			t.Fatalf("%d: %v, want ErrCredentials", i, err)
 		}
 	}
@@ -250,7 +249,7 @@ func TestSigningInCostsTheAddressNothing(t *testing.T) {
 	t.Parallel()
 	s := shopIn(t, dbtest.OwnDB(t))
 	email := s.email(t, s.by)
-	if _, err := s.try(t, "nobody@example.com", "wrong"); !errors.Is(err, staff.ErrCredentials) {
+	if _, err := s.try(t, "nobody@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
@@ -261,7 +260,7 @@ func TestSigningInCostsTheAddressNothing(t *testing.T) {
 			s.exec(t, "update loyalty.attempt set used = used + 48 where used = 1")
 		}
 	}
-	if _, err := s.try(t, "another@example.com", "wrong"); !errors.Is(err, staff.ErrCredentials) {
+	if _, err := s.try(t, "another@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
 		t.Fatal(err)
 	}
 	_, err := s.try(t, email, known)
@@ -295,7 +294,7 @@ func TestThrottledAttemptsAreLogged(t *testing.T) {
 		return l
 	}
 	for range 10 {
-		if _, err := s.try(t, email, "wrong"); !errors.Is(err, staff.ErrCredentials) {
+		if _, err := s.try(t, email, "wrong"); !errors.Is(err, auth.ErrCredentials) {
 			t.Fatal(err)
 		}
 	}
@@ -336,7 +335,7 @@ func TestThrottlingHoldsAtOnce(t *testing.T) {
 		wait.Go(func() {
 			_, err := []shop{s, second}[i%2].try(t, email, "wrong")
 			switch {
-			case errors.Is(err, staff.ErrCredentials):
+			case errors.Is(err, auth.ErrCredentials):
 				checked.Add(1)
 			case core.IsKind(err, core.KindThrottled):
 				throttled.Add(1)
@@ -356,7 +355,7 @@ func TestAttemptsAreForgotten(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	s := shopIn(t, d)
-	if _, err := s.try(t, "nobody@example.com", "wrong"); !errors.Is(err, staff.ErrCredentials) {
+	if _, err := s.try(t, "nobody@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
 		t.Fatal(err)
 	}
 	for _, step := range []struct {

@@ -1,4 +1,4 @@
-package staff_test
+package auth_test
 
 import (
 	"crypto/sha256"
@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/mail"
-	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/staff"
 )
 
@@ -21,7 +21,7 @@ const another = "battery staple horse"
 // forgot asks for a link, and does the job that mails it.
 func (s shop) forgot(t *testing.T, email string) {
 	t.Helper()
-	if err := s.Forgot(t.Context(), s.visitor, email); err != nil {
+	if err := s.RequestReset(t.Context(), s.visitor, email); err != nil {
 		t.Fatal(err)
 	}
 	s.remind(t)
@@ -37,9 +37,9 @@ func (s shop) remind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var jobs []staff.Forgotten
+	var jobs []auth.Forgotten
 	for rows.Next() {
-		f := staff.Forgotten{Tenant: s.by.Tenant.ID}
+		f := auth.Forgotten{Tenant: s.by.Tenant.ID}
 		if err := rows.Scan(&f.Email, &f.Address, &f.RequestID); err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func (s shop) remind(t *testing.T) {
 		t.Fatal(rows.Err())
 	}
 	for _, f := range jobs {
-		if err := s.Remind(t.Context(), f); err != nil {
+		if err := s.SendReset(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,7 +60,7 @@ func (s shop) link(t *testing.T, person core.Actor) string {
 	t.Helper()
 	letters := s.post.to(s.email(t, person))
 	for _, l := range slices.Backward(letters) {
-		if l, ok := l.(staff.ResetLetter); ok {
+		if l, ok := l.(auth.ResetLetter); ok {
 			return l.Secret
 		}
 	}
@@ -80,13 +80,13 @@ func (s shop) mailed(t *testing.T, person core.Actor) (mails int) {
 }
 
 // wantTold makes sure that a person's latest mail tells of that change, and that no other
-// one does.
-func (s shop) wantTold(t *testing.T, person core.Actor, want staff.ChangeLetter) {
+// one does but of two-step verification that was turned on.
+func (s shop) wantTold(t *testing.T, person core.Actor, want auth.ChangeLetter) {
 	t.Helper()
 	letters := s.post.to(s.email(t, person))
-	var told []staff.ChangeLetter
+	var told []auth.ChangeLetter
 	for _, l := range letters {
-		if l, ok := l.(staff.ChangeLetter); ok {
+		if l, ok := l.(auth.ChangeLetter); ok && l.Change != auth.TwoFactorOn {
 			told = append(told, l)
 		}
 	}
@@ -111,7 +111,7 @@ func TestAForgottenPassword(t *testing.T) {
 	asked := s.db.Now()
 	email := s.email(t, s.by)
 	s.forgot(t, " "+email)
-	letter := s.post.to(email)[0].(staff.ResetLetter)
+	letter := s.post.to(email)[0].(auth.ResetLetter)
 	if letter.Tenant != s.by.Tenant.Name || letter.Slug != s.by.Tenant.Slug || letter.Person != s.by.Name ||
 		letter.Address != s.visitor.Address || letter.ExpiresAt.Sub(asked) < time.Hour || letter.ExpiresAt.Sub(asked) > time.Hour+time.Minute || len(letter.Secret) != 26 {
 		t.Errorf("mailed: %+v", letter)
@@ -127,19 +127,19 @@ func TestAForgottenPassword(t *testing.T) {
 	for range 10 {
 		_, _ = s.try(t, email, "wrong")
 	}
-	here := s.cookie(t, session.Proof{StaffID: s.by.StaffID, At: s.db.Now()}, "browser of "+s.by.ID)
+	here := s.cookie(t, auth.Proof{StaffID: s.by.StaffID, At: s.db.Now()}, "browser of "+s.by.ID)
 	if l, err := s.FindReset(t.Context(), s.visitor, letter.Secret); err != nil || l.Email != email || l.Name != s.by.Name || !l.ExpiresAt.Equal(letter.ExpiresAt) {
 		t.Errorf("the link is for %+v, %v", l, err)
 	}
-	wantFields(t, s.Reset(t.Context(), s.visitor, letter.Secret, staff.NewPassword{Password: "short"}), core.Fields{"password": {"The password field must be at least 12 characters."}})
-	wantFields(t, s.Reset(t.Context(), s.visitor, letter.Secret, staff.NewPassword{Password: email}), core.Fields{"password": {"The password is too easy to guess. Please choose a different one."}})
-	if err := s.Reset(t.Context(), s.visitor, letter.Secret, staff.NewPassword{Password: another}); err != nil {
+	wantFields(t, s.Reset(t.Context(), s.visitor, letter.Secret, auth.NewPassword{Password: "short"}), core.Fields{"password": {"The password field must be at least 12 characters."}})
+	wantFields(t, s.Reset(t.Context(), s.visitor, letter.Secret, auth.NewPassword{Password: email}), core.Fields{"password": {"The password is too easy to guess. Please choose a different one."}})
+	if err := s.Reset(t.Context(), s.visitor, letter.Secret, auth.NewPassword{Password: another}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Reset(t.Context(), s.visitor, letter.Secret, staff.NewPassword{Password: known}); !errors.Is(err, staff.ErrLink) {
+	if err := s.Reset(t.Context(), s.visitor, letter.Secret, auth.NewPassword{Password: known}); !errors.Is(err, auth.ErrLink) {
 		t.Errorf("used twice: %v, want ErrLink", err)
 	}
-	if _, err := s.FindReset(t.Context(), s.visitor, letter.Secret); !errors.Is(err, staff.ErrLink) {
+	if _, err := s.FindReset(t.Context(), s.visitor, letter.Secret); !errors.Is(err, auth.ErrLink) {
 		t.Errorf("shown once used: %v, want ErrLink", err)
 	}
 	if s.isSignedIn(t, here) {
@@ -152,11 +152,11 @@ func TestAForgottenPassword(t *testing.T) {
 	if !s.isSignedIn(t, s.cookie(t, in.Proof, "another browser of "+s.by.ID)) {
 		t.Error("the new password signs nobody in")
 	}
-	if _, err := s.try(t, email, known); !errors.Is(err, staff.ErrCredentials) {
+	if _, err := s.try(t, email, known); !errors.Is(err, auth.ErrCredentials) {
 		t.Errorf("the old password: %v, want ErrCredentials", err)
 	}
 	s.wantLog(t, "staff.forgot%", `staff.forgot_password - {"email": "`+email+`", "expires_at": "`+letter.ExpiresAt.Format("2006-01-02T15:04:05.999Z07:00")+`"}`)
-	s.wantTold(t, s.by, staff.ChangeLetter{Change: staff.PasswordReset, Address: s.visitor.Address})
+	s.wantTold(t, s.by, auth.ChangeLetter{Change: auth.PasswordReset, Address: s.visitor.Address})
 	s.wantLog(t, "staff.reset%", "staff.reset_password - -")
 }
 
@@ -177,14 +177,14 @@ func TestAResetRevokesTokens(t *testing.T) {
 		}
 		return err == nil
 	}
-	reset := func(n staff.NewPassword, live int) {
+	reset := func(n auth.NewPassword, live int) {
 		t.Helper()
 		s.forgot(t, s.email(t, s.by))
 		secret := s.link(t, s.by)
 		if l, err := s.FindReset(t.Context(), s.visitor, secret); err != nil || l.LiveTokens != live {
 			t.Errorf("the link is for a person with %d live tokens, %v, want %d", l.LiveTokens, err, live)
 		}
-		weak := staff.NewPassword{Password: "short", RevokeTokens: n.RevokeTokens}
+		weak := auth.NewPassword{Password: "short", RevokeTokens: n.RevokeTokens}
 		if err := s.Reset(t.Context(), s.visitor, secret, weak); !core.IsKind(err, core.KindInvalid) || live > 0 && !works(first.Secret) {
 			t.Errorf("a refused password: %v, or it revokes", err)
 		}
@@ -192,11 +192,11 @@ func TestAResetRevokesTokens(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	reset(staff.NewPassword{Password: another}, 2)
+	reset(auth.NewPassword{Password: another}, 2)
 	if !works(first.Secret) || !works(second.Secret) {
 		t.Error("tokens were revoked unasked")
 	}
-	reset(staff.NewPassword{Password: known, RevokeTokens: true}, 2)
+	reset(auth.NewPassword{Password: known, RevokeTokens: true}, 2)
 	if works(first.Secret) || works(second.Secret) || !works(theirs.Secret) {
 		t.Errorf("afterwards they work: %t, %t, a colleague's: %t", works(first.Secret), works(second.Secret), works(theirs.Secret))
 	}
@@ -208,7 +208,7 @@ func TestAResetRevokesTokens(t *testing.T) {
 	if err != nil || lines != 2 {
 		t.Errorf("the audit log has %d lines, %v, want 2", lines, err)
 	}
-	reset(staff.NewPassword{Password: another, RevokeTokens: true}, 0)
+	reset(auth.NewPassword{Password: another, RevokeTokens: true}, 0)
 }
 
 // A link runs out, is of one tenant's host, and is withdrawn by every change of the
@@ -222,10 +222,10 @@ func TestALinkThatDoesNotWork(t *testing.T) {
 	second := s.link(t, s.by)
 	refused := func(name string, s shop, secret string) {
 		t.Helper()
-		if _, err := s.FindReset(t.Context(), s.visitor, secret); !errors.Is(err, staff.ErrLink) {
+		if _, err := s.FindReset(t.Context(), s.visitor, secret); !errors.Is(err, auth.ErrLink) {
 			t.Errorf("%s: shown: %v, want ErrLink", name, err)
 		}
-		if err := s.Reset(t.Context(), s.visitor, secret, staff.NewPassword{Password: another}); !errors.Is(err, staff.ErrLink) {
+		if err := s.Reset(t.Context(), s.visitor, secret, auth.NewPassword{Password: another}); !errors.Is(err, auth.ErrLink) {
 			t.Errorf("%s: used: %v, want ErrLink", name, err)
 		}
 	}
@@ -240,7 +240,7 @@ func TestALinkThatDoesNotWork(t *testing.T) {
 	if _, err := s.later(t, 59*time.Minute).FindReset(t.Context(), s.visitor, first); err != nil {
 		t.Errorf("within the hour: %v", err)
 	}
-	if err := s.Reset(t.Context(), s.visitor, second, staff.NewPassword{Password: another}); err != nil {
+	if err := s.Reset(t.Context(), s.visitor, second, auth.NewPassword{Password: another}); err != nil {
 		t.Fatal(err)
 	}
 	refused("the other one, once one was used", s, first)
@@ -261,10 +261,10 @@ func TestALinkIsUsedOnceAtOnce(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
-			switch err := s.Reset(t.Context(), s.visitor, secret, staff.NewPassword{Password: another}); {
+			switch err := s.Reset(t.Context(), s.visitor, secret, auth.NewPassword{Password: another}); {
 			case err == nil:
 				used.Add(1)
-			case !errors.Is(err, staff.ErrLink):
+			case !errors.Is(err, auth.ErrLink):
 				t.Error(err)
 			}
 		})
@@ -287,7 +287,7 @@ func TestForgotTellsNothing(t *testing.T) {
 	s.forgot(t, s.email(t, s.by)) // prepares
 	for _, email := range []string{s.email(t, s.by), "nobody@example.com", away} {
 		before := count()
-		if err := s.Forgot(t.Context(), s.visitor, email); err != nil {
+		if err := s.RequestReset(t.Context(), s.visitor, email); err != nil {
 			t.Errorf("%s: %v", email, err)
 		}
 		trips[count()-before] = true
@@ -299,8 +299,8 @@ func TestForgotTellsNothing(t *testing.T) {
 	if len(s.post.to("nobody@example.com"))+len(s.post.to(away)) != 0 || len(s.post.to(s.email(t, s.by))) != 2 {
 		t.Errorf("mailed: %+v", s.post.letters)
 	}
-	wantFields(t, s.Forgot(t.Context(), s.visitor, " "), core.Fields{"email": {"The email field is required."}})
-	wantFields(t, s.Forgot(t.Context(), s.visitor, "maja"), core.Fields{"email": {"The email field must be a valid email address."}})
+	wantFields(t, s.RequestReset(t.Context(), s.visitor, " "), core.Fields{"email": {"The email field is required."}})
+	wantFields(t, s.RequestReset(t.Context(), s.visitor, "maja"), core.Fields{"email": {"The email field must be a valid email address."}})
 }
 
 // Mails cannot be ordered without end, be it to somebody or to nobody.
@@ -310,12 +310,12 @@ func TestForgotIsThrottled(t *testing.T) {
 	s = s.at(t, s.db.Now())
 	for _, email := range []string{s.email(t, s.by), "nobody@example.com"} {
 		for range 3 {
-			if err := s.Forgot(t.Context(), s.visitor, email); err != nil {
+			if err := s.RequestReset(t.Context(), s.visitor, email); err != nil {
 				t.Fatal(err)
 			}
 		}
-		wantThrottled(t, s.Forgot(t.Context(), s.visitor, email), "Too many attempts. Please try again in 60 minutes.")
-		if err := s.later(t, 61*time.Minute).Forgot(t.Context(), s.visitor, email); err != nil {
+		wantThrottled(t, s.RequestReset(t.Context(), s.visitor, email), "Too many attempts. Please try again in 60 minutes.")
+		if err := s.later(t, 61*time.Minute).RequestReset(t.Context(), s.visitor, email); err != nil {
 			t.Errorf("after an hour: %v", err)
 		}
 	}
@@ -331,11 +331,11 @@ func TestWhoNeverCameIsInvitedAgain(t *testing.T) {
 	if len(letters) != 1 {
 		t.Fatalf("mailed: %+v", letters)
 	}
-	l, ok := letters[0].(staff.InvitationLetter)
+	l, ok := letters[0].(auth.InvitationLetter)
 	if !ok || l.Role != core.Manager || l.Slug != s.by.Tenant.Slug {
 		t.Fatalf("mailed: %+v", letters)
 	}
-	if _, err := s.TakeInvitation(t.Context(), s.visitor, l.Secret, staff.Joining{Name: "Bo", Password: another}); err != nil {
+	if _, err := s.people.Join(t.Context(), s.visitor, l.Secret, staff.Joining{Name: "Bo", Password: another}); err != nil {
 		t.Error(err)
 	}
 }
@@ -346,7 +346,7 @@ func TestChangePassword(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	colleague := s.person(t, core.Cashier)
-	proof := func(by core.Actor) session.Proof { return session.Proof{StaffID: by.StaffID, At: s.db.Now()} }
+	proof := func(by core.Actor) auth.Proof { return auth.Proof{StaffID: by.StaffID, At: s.db.Now()} }
 	here, there := s.cookie(t, proof(s.by), "here "+s.by.ID), s.cookie(t, proof(s.by), "there "+s.by.ID)
 	theirs := s.cookie(t, proof(colleague), "theirs "+s.by.ID)
 
@@ -354,7 +354,7 @@ func TestChangePassword(t *testing.T) {
 		_, err := s.ChangePassword(t.Context(), s.by, current, password)
 		return err
 	}
-	wantFields(t, change("wrong", another), core.Fields{"current_password": {"This is not your present password."}})
+	wantFields(t, change("wrong", another), core.Fields{"current_password": {"This is not your current password."}})
 	wantFields(t, change(known, "short"), core.Fields{"password": {"The password field must be at least 12 characters."}})
 	if !s.isSignedIn(t, here) {
 		t.Fatal("a refusal signs out")
@@ -372,11 +372,11 @@ func TestChangePassword(t *testing.T) {
 	if _, err := s.try(t, s.email(t, s.by), another); err != nil {
 		t.Errorf("the new password: %v", err)
 	}
-	s.wantTold(t, s.by, staff.ChangeLetter{Change: staff.PasswordChanged, Address: s.by.Address})
+	s.wantTold(t, s.by, auth.ChangeLetter{Change: auth.PasswordChanged, Address: s.by.Address})
 	s.wantLog(t, "staff.change%", "staff.change_password - -")
 
 	for range 10 {
-		wantFields(t, change("wrong", known), core.Fields{"current_password": {"This is not your present password."}})
+		wantFields(t, change("wrong", known), core.Fields{"current_password": {"This is not your current password."}})
 	}
 	wantThrottled(t, change(another, known), "Too many attempts. Please try again in 15 minutes.")
 }
@@ -411,7 +411,7 @@ func TestAPasswordIsSetWholly(t *testing.T) {
 	s := newShop(t)
 	s.forgot(t, s.email(t, s.by))
 	secret := s.link(t, s.by)
-	here := s.cookie(t, session.Proof{StaffID: s.by.StaffID, At: s.db.Now()}, "here "+s.by.ID)
+	here := s.cookie(t, auth.Proof{StaffID: s.by.StaffID, At: s.db.Now()}, "here "+s.by.ID)
 	// No text can hold this: the entry in the log is refused.
 	broken := s.by
 	broken.Kind = "\x00"

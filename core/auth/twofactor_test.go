@@ -1,4 +1,4 @@
-package staff_test
+package auth_test
 
 import (
 	"encoding/base32"
@@ -14,9 +14,8 @@ import (
 	"github.com/pquerna/otp/totp"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/session"
-	"example.com/loyalty/core/staff"
 )
 
 // atStep is the shop a second after a code began to be shown, so that none ends while a
@@ -41,19 +40,19 @@ func code(t *testing.T, secret string, at time.Time) string {
 func (s shop) enrolled(t *testing.T, by core.Actor, now time.Time) (secret string, recovery []string) {
 	t.Helper()
 	before := s.at(t, now.Add(-time.Minute))
-	begun, err := before.BeginFactor(t.Context(), by)
+	begun, err := before.BeginTwoFactor(t.Context(), by)
 	if err != nil {
 		t.Fatal(err)
 	}
-	recovery, err = before.ConfirmFactor(t.Context(), by, code(t, begun.Secret, now.Add(-time.Minute)))
+	enrolment, err := before.ConfirmTwoFactor(t.Context(), by, code(t, begun.Secret, now.Add(-time.Minute)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return begun.Secret, recovery
+	return begun.Secret, enrolment.RecoveryCodes
 }
 
 // password is the first half of signing in.
-func (s shop) password(t *testing.T, by core.Actor) session.Proof {
+func (s shop) password(t *testing.T, by core.Actor) auth.Proof {
 	t.Helper()
 	in, err := s.try(t, s.email(t, by), known)
 	if err != nil || !in.NeedsCode {
@@ -62,7 +61,7 @@ func (s shop) password(t *testing.T, by core.Actor) session.Proof {
 	return in.Proof
 }
 
-func (s shop) verify(t *testing.T, p session.Proof, code string) error {
+func (s shop) verify(t *testing.T, p auth.Proof, code string) error {
 	t.Helper()
 	_, err := s.VerifyCode(t.Context(), s.visitor, p, code)
 	return err
@@ -70,27 +69,27 @@ func (s shop) verify(t *testing.T, p session.Proof, code string) error {
 
 func wantBadCode(t *testing.T, err error) {
 	t.Helper()
-	wantFields(t, err, core.Fields{"code": {"This code is wrong, or it was used before. An app shows another one every 30 seconds."}})
+	wantFields(t, err, core.Fields{"code": {"This code is wrong or was already used. The app shows a new one every 30 seconds."}})
 }
 
 // "Optional TOTP second factor with recovery codes": off until a code confirms it, then
 // a password alone signs nobody in. The recovery codes are shown once, and stored as hashes.
-func TestTheSecondFactorIsSetUp(t *testing.T) {
+func TestTheTwoFactorIsSetUp(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s, now := s.atStep(t)
-	first, err := s.BeginFactor(t.Context(), s.by)
+	first, err := s.BeginTwoFactor(t.Context(), s.by)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if in, err := s.try(t, s.email(t, s.by), known); err != nil || in.NeedsCode {
 		t.Errorf("while it is set up, a code is asked for: %v, %v", in.NeedsCode, err)
 	}
-	begun, err := s.BeginFactor(t.Context(), s.by)
+	begun, err := s.BeginTwoFactor(t.Context(), s.by)
 	if err != nil || begun.Secret == first.Secret {
 		t.Fatal("begun again, the secret is the same", err)
 	}
-	if again, err := s.BegunFactor(t.Context(), s.by); err != nil || again != begun {
+	if again, err := s.PendingTwoFactor(t.Context(), s.by); err != nil || again != begun {
 		t.Errorf("shown again: %+v, %v; want %+v", again, err, begun)
 	}
 	address, err := url.Parse(begun.URI)
@@ -103,10 +102,11 @@ func TestTheSecondFactorIsSetUp(t *testing.T) {
 	}
 
 	for _, wrong := range []string{"", "000000", code(t, first.Secret, now), code(t, begun.Secret, now.Add(-5*time.Minute))} {
-		_, err := s.ConfirmFactor(t.Context(), s.by, wrong)
+		_, err := s.ConfirmTwoFactor(t.Context(), s.by, wrong)
 		wantBadCode(t, err)
 	}
-	recovery, err := s.ConfirmFactor(t.Context(), s.by, " "+code(t, begun.Secret, now)[:3]+" "+code(t, begun.Secret, now)[3:])
+	enrolment, err := s.ConfirmTwoFactor(t.Context(), s.by, " "+code(t, begun.Secret, now)[:3]+" "+code(t, begun.Secret, now)[3:])
+	recovery := enrolment.RecoveryCodes
 	if err != nil || len(recovery) != 10 {
 		t.Fatal(recovery, err)
 	}
@@ -117,22 +117,22 @@ func TestTheSecondFactorIsSetUp(t *testing.T) {
 		}
 		seen[c] = true
 	}
-	if f, err := s.Factor(t.Context(), s.by); err != nil || f != (staff.Factor{On: true, RecoveryCodes: 10}) {
+	if f, err := s.TwoFactor(t.Context(), s.by); err != nil || f != (auth.TwoFactor{On: true, RecoveryCodes: 10}) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	var stored string
 	err = s.db.Pool().QueryRow(t.Context(), `
-		select (select p::text from loyalty.staff p where id = $1)
+		select (select c::text from loyalty.credential c where staff_id = $1)
 			|| (select string_agg(encode(hash, 'escape'), ' ') from loyalty.recovery_code where staff_id = $1)`, s.by.StaffID).Scan(&stored)
 	if err != nil || strings.Contains(stored, begun.Secret) || strings.Contains(stored, strings.ReplaceAll(strings.ToUpper(recovery[0]), "-", "")) {
 		t.Errorf("stored: %s, %v", stored, err)
 	}
-	if _, err := s.BeginFactor(t.Context(), s.by); !errors.Is(err, staff.ErrFactorOn) {
-		t.Errorf("begun while it is on: %v, want ErrFactorOn", err)
+	if _, err := s.BeginTwoFactor(t.Context(), s.by); !errors.Is(err, auth.ErrTwoFactorOn) {
+		t.Errorf("begun while it is on: %v, want ErrTwoFactorOn", err)
 	}
 	for name, err := range map[string]error{
-		"confirmed twice": func() error { _, err := s.ConfirmFactor(t.Context(), s.by, code(t, begun.Secret, now)); return err }(),
-		"shown once more": func() error { _, err := s.BegunFactor(t.Context(), s.by); return err }(),
+		"confirmed twice": func() error { _, err := s.ConfirmTwoFactor(t.Context(), s.by, code(t, begun.Secret, now)); return err }(),
+		"shown once more": func() error { _, err := s.PendingTwoFactor(t.Context(), s.by); return err }(),
 	} {
 		if !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("%s: %v, want ErrNotFound", name, err)
@@ -149,7 +149,7 @@ func TestTheAppShowsWhose(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.by.Tenant.Name = "Bank: Åro"
-	begun, err := s.BeginFactor(t.Context(), s.by)
+	begun, err := s.BeginTwoFactor(t.Context(), s.by)
 	if err != nil || !strings.HasPrefix(begun.URI, "otpauth://totp/Bank%20%20%C3%85ro:") {
 		t.Errorf("%s, %v", begun.URI, err)
 	}
@@ -238,7 +238,7 @@ func TestARecoveryCodeWorksOnce(t *testing.T) {
 		}
 		wantBadCode(t, s.verify(t, proof, written))
 	}
-	if f, err := s.Factor(t.Context(), s.by); err != nil || f.RecoveryCodes != 6 {
+	if f, err := s.TwoFactor(t.Context(), s.by); err != nil || f.RecoveryCodes != 6 {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if err := s.verify(t, s.password(t, colleague), theirs[0]); err != nil {
@@ -288,35 +288,36 @@ func TestACodeFollowsItsPassword(t *testing.T) {
 			return s.at(t, now.Add(11*time.Minute)).verify(t, proof, code(t, secret, now.Add(11*time.Minute)))
 		},
 		"of somebody without a second factor": func() error {
-			return s.verify(t, session.Proof{StaffID: s.person(t, core.Cashier).StaffID, At: now}, code(t, secret, now))
+			return s.verify(t, auth.Proof{StaffID: s.person(t, core.Cashier).StaffID, At: now}, code(t, secret, now))
 		},
 		"after the password changed": func() error {
-			s.exec(t, "update loyalty.staff set password_set_at = $2 where id = $1", s.by.StaffID, proof.At.Add(time.Millisecond))
+			s.exec(t, "update loyalty.credential set password_set_at = $2 where staff_id = $1", s.by.StaffID, proof.At.Add(time.Millisecond))
 			return s.verify(t, proof, recovery[0])
 		},
 		"after they were shut out": func() error {
-			s.exec(t, "update loyalty.staff set password_set_at = null, status = 'inactive' where id = $1", s.by.StaffID)
+			s.exec(t, "update loyalty.credential set password_set_at = null where staff_id = $1", s.by.StaffID)
+			s.exec(t, "update loyalty.staff set status = 'inactive' where id = $1", s.by.StaffID)
 			defer s.exec(t, "update loyalty.staff set status = 'active' where id = $1", s.by.StaffID)
 			return s.verify(t, proof, recovery[0])
 		},
 	} {
-		if err := try(); !errors.Is(err, staff.ErrSignInAgain) {
+		if err := try(); !errors.Is(err, auth.ErrSignInAgain) {
 			t.Errorf("%s: %v, want ErrSignInAgain", name, err)
 		}
 	}
-	s.exec(t, "update loyalty.staff set password_set_at = null where id = $1", s.by.StaffID)
+	s.exec(t, "update loyalty.credential set password_set_at = null where staff_id = $1", s.by.StaffID)
 	if err := s.verify(t, proof, code(t, secret, now)); err != nil {
 		t.Errorf("in time: %v", err)
 	}
 }
 
 // A mailbox is no phone: another password does not turn the second factor off.
-func TestTheSecondFactorOutlivesAPassword(t *testing.T) {
+func TestTheTwoFactorOutlivesAPassword(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	_, recovery := s.enrolled(t, s.by, s.db.Now())
 	s.forgot(t, s.email(t, s.by))
-	if err := s.Reset(t.Context(), s.visitor, s.link(t, s.by), staff.NewPassword{Password: known}); err != nil {
+	if err := s.Reset(t.Context(), s.visitor, s.link(t, s.by), auth.NewPassword{Password: known}); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.verify(t, s.password(t, s.by), recovery[0]); err != nil {
@@ -329,14 +330,14 @@ func TestTheSecondFactorOutlivesAPassword(t *testing.T) {
 }
 
 // "Disable (needs password or code); regenerate recovery codes; throttled too."
-func TestTheSecondFactorIsGuarded(t *testing.T) {
+func TestTheTwoFactorIsGuarded(t *testing.T) {
 	t.Parallel()
 	s := shopIn(t, dbtest.OwnDB(t)) // whose counts nobody else needs
 	s, now := s.atStep(t)
 	secret, recovery := s.enrolled(t, s.by, now)
-	neither := core.Fields{"confirmation": {"This is neither your password nor a code that is valid now."}}
+	neither := core.Fields{"confirmation": {"This is neither your password nor a current authentication code."}}
 	for _, wrong := range []string{"", "wrong", "000000", recovery[0][:6], code(t, secret, now.Add(-time.Hour))} {
-		wantFields(t, s.DisableFactor(t.Context(), s.by, wrong), neither)
+		wantFields(t, s.DisableTwoFactor(t.Context(), s.by, wrong), neither)
 		_, err := s.RenewRecoveryCodes(t.Context(), s.by, wrong)
 		wantFields(t, err, neither)
 		s.exec(t, "delete from loyalty.attempt") // each would count
@@ -350,32 +351,32 @@ func TestTheSecondFactorIsGuarded(t *testing.T) {
 	if err := s.verify(t, proof, renewed[0]); err != nil {
 		t.Errorf("a new recovery code: %v", err)
 	}
-	if err := s.DisableFactor(t.Context(), s.by, code(t, secret, now)); err != nil {
+	if err := s.DisableTwoFactor(t.Context(), s.by, code(t, secret, now)); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := s.Factor(t.Context(), s.by); err != nil || f != (staff.Factor{}) {
+	if f, err := s.TwoFactor(t.Context(), s.by); err != nil || f != (auth.TwoFactor{}) {
 		t.Errorf("turned off: %+v, %v", f, err)
 	}
 	if in, err := s.try(t, s.email(t, s.by), known); err != nil || in.NeedsCode {
 		t.Errorf("a code is still asked for: %v", err)
 	}
 	for name, err := range map[string]error{
-		"turned off twice":      s.DisableFactor(t.Context(), s.by, known),
+		"turned off twice":      s.DisableTwoFactor(t.Context(), s.by, known),
 		"codes for what is off": func() error { _, err := s.RenewRecoveryCodes(t.Context(), s.by, known); return err }(),
 	} {
 		if !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("%s: %v, want ErrNotFound", name, err)
 		}
 	}
-	s.wantTold(t, s.by, staff.ChangeLetter{Change: staff.FactorOff, Address: s.by.Address})
+	s.wantTold(t, s.by, auth.ChangeLetter{Change: auth.TwoFactorOff, Address: s.by.Address})
 	s.wantLog(t, "staff.%totp", "staff.enrol_totp - -", "staff.drop_totp - -")
 	s.wantLog(t, "staff.renew%", "staff.renew_recovery_codes - -")
 
 	s.enrolled(t, s.by, now.Add(time.Hour))
 	for range 10 {
-		wantFields(t, s.DisableFactor(t.Context(), s.by, "wrong"), neither)
+		wantFields(t, s.DisableTwoFactor(t.Context(), s.by, "wrong"), neither)
 	}
-	wantThrottled(t, s.DisableFactor(t.Context(), s.by, known), "Too many attempts. Please try again in 15 minutes.")
+	wantThrottled(t, s.DisableTwoFactor(t.Context(), s.by, known), "Too many attempts. Please try again in 15 minutes.")
 }
 
 // Who lost phone and codes is helped by an owner, of their own tenant alone.
@@ -385,24 +386,54 @@ func TestAnOwnerDropsALostFactor(t *testing.T) {
 	now := s.db.Now()
 	manager := s.person(t, core.Manager)
 	_, recovery := s.enrolled(t, manager, now)
-	if err := stranger.DropFactor(t.Context(), stranger.by, manager.StaffID); !errors.Is(err, core.ErrNotFound) {
+	if err := stranger.RemoveTwoFactor(t.Context(), stranger.by, manager.StaffID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("a stranger: %v, want ErrNotFound", err)
 	}
-	if err := s.DropFactor(t.Context(), manager, manager.StaffID); !errors.Is(err, core.ErrRole) {
+	if err := s.RemoveTwoFactor(t.Context(), manager, manager.StaffID); !errors.Is(err, core.ErrRole) {
 		t.Errorf("the manager themselves, without a password: %v, want ErrRole", err)
 	}
 	proof := s.password(t, manager)
-	if err := s.DropFactor(t.Context(), s.by, manager.StaffID); err != nil {
+	if err := s.RemoveTwoFactor(t.Context(), s.by, manager.StaffID); err != nil {
 		t.Fatal(err)
 	}
-	s.wantTold(t, manager, staff.ChangeLetter{Change: staff.FactorOff, By: s.by.Name, Address: s.by.Address})
-	if err := s.verify(t, proof, recovery[0]); !errors.Is(err, staff.ErrSignInAgain) {
+	s.wantTold(t, manager, auth.ChangeLetter{Change: auth.TwoFactorOff, By: s.by.Name, Address: s.by.Address})
+	if err := s.verify(t, proof, recovery[0]); !errors.Is(err, auth.ErrSignInAgain) {
 		t.Errorf("a recovery code afterwards: %v, want ErrSignInAgain", err)
 	}
 	if in, err := s.try(t, s.email(t, manager), known); err != nil || in.NeedsCode {
 		t.Errorf("they cannot sign in: %v", err)
 	}
-	if err := s.DropFactor(t.Context(), s.by, manager.StaffID); !errors.Is(err, core.ErrNotFound) {
+	if err := s.RemoveTwoFactor(t.Context(), s.by, manager.StaffID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("dropped twice: %v, want ErrNotFound", err)
+	}
+}
+
+// What is said of round trips.
+func TestRoundTripsOfTwoFactor(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	s := shopIn(t, d)
+	trips := func(name string, want int, call func(i int) error) {
+		t.Helper()
+		for i := range 2 { // the first prepares
+			before := count()
+			if err := call(i); err != nil {
+				t.Fatal(name, err)
+			}
+			if got := count() - before; i == 1 && got != want {
+				t.Errorf("%s: %d round trips, want %d", name, got, want)
+			}
+		}
+	}
+	trips("two-factor", 1, func(int) error { _, err := s.TwoFactor(t.Context(), s.by); return err })
+	s, now := s.atStep(t)
+	_, recovery := s.enrolled(t, s.by, now)
+	proof := s.password(t, s.by)
+	trips("verify a code", 5, func(i int) error { return s.verify(t, proof, recovery[i]) })
+	wantBadCode(t, s.verify(t, proof, recovery[0])) // prepares
+	before := count()
+	wantBadCode(t, s.verify(t, proof, recovery[0]))
+	if got := count() - before; got != 6 {
+		t.Errorf("a wrong code: %d round trips, want 6", got)
 	}
 }

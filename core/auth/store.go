@@ -1,11 +1,10 @@
-package session
+package auth
 
 import (
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,49 +17,44 @@ import (
 // went, and the request learns what the store found.
 type Visit struct {
 	// What came in.
-	Slug      string // of the tenant whose host was called
+	Slug      string // of the tenant whose host was called; "": the platform's
 	Address   string // of the client
 	UserAgent string
 	RequestID string
 
 	// What was found; nothing, where no cookie came along.
-	Tenant core.Tenant // zero: there is no such tenant, or it is suspended
-	Person *Person     // nil: nobody is signed in here
+	Tenant core.Tenant // zero: there is no such tenant, or it is suspended, or this is the platform's host
+	Person *Identity   // nil: no one is signed in here
 
 	hash  []byte // of the session that was found or written
 	proof *Proof
 }
 
-// Person is who is signed in.
-type Person struct {
+// Identity is who is signed in by a session.
+//
+// A super-admin has no role until their two-step verification is set up: it is required, and
+// until then they may do nothing but that.
+type Identity struct {
 	core.Actor
-	Email        string
-	SecondFactor bool
-	Session      string // its ID
-}
-
-// Proof says that a person has just proved who they are. A password that is set later
-// voids it, and without a code it is none of somebody who has a second factor.
-type Proof struct {
-	StaffID int64
-	At      time.Time
-	Code    bool // a code was given, or is not needed: they were signed in by one
+	Email     string
+	TwoFactor bool
+	Session   string // its ID
 }
 
 // SignIn makes the session that is written next the person's. Its token must be a
-// renewed one: whoever planted the old one in this browser must not be signed in with it.
+// renewed one: an attacker who planted the old one in this browser must not be signed in by it.
 func (v *Visit) SignIn(p Proof) { v.proof = &p }
 
 type visitKey struct{}
 
-// With gives a request's context its visit.
-func With(ctx context.Context, v *Visit) context.Context {
+// WithVisit gives a request's context its visit.
+func WithVisit(ctx context.Context, v *Visit) context.Context {
 	return context.WithValue(ctx, visitKey{}, v)
 }
 
 var (
-	errNoVisit    = errors.New("session: the context has no visit")
-	errNotRenewed = errors.New("session: a sign-in needs a renewed token")
+	errNoVisit    = errors.New("auth: the context has no visit")
+	errNotRenewed = errors.New("auth: a sign-in needs a renewed token")
 )
 
 func visit(ctx context.Context) (*Visit, error) {
@@ -85,8 +79,8 @@ func (s *Store) FindCtx(ctx context.Context, token string) (data []byte, found b
 	if err != nil {
 		return nil, false, err
 	}
-	hash := hashed(token)
-	f, err := find(ctx, s.db, hash, v.Slug)
+	hash := sessionHash(token)
+	f, err := findSession(ctx, s.db, hash, v.Slug)
 	if err != nil {
 		return nil, false, err
 	}
@@ -104,22 +98,22 @@ func (s *Store) FindCtx(ctx context.Context, token string) (data []byte, found b
 			return nil, false, err
 		}
 		actor.Address, actor.RequestID = v.Address, v.RequestID
-		v.Person = &Person{Actor: actor, Email: f.Email, SecondFactor: f.SecondFactor, Session: name(hash)}
+		v.Person = &Identity{Actor: actor, Email: f.Email, TwoFactor: f.TwoFactor, Session: sessionName(hash)}
 	}
 	v.hash = hash
 	if s.db.Now().Sub(*f.LastSeenAt) >= time.Minute {
-		err = s.seen(ctx, hash, v)
+		err = s.noteSeen(ctx, hash, v)
 	}
 	return f.Data, err == nil, err
 }
 
-// seen notes that a session was used, and from where. Of many requests in one instant
+// noteSeen notes that a session was used, and from where. Of many requests in one instant
 // one writes; the others pass by instead of waiting for it.
-func (s *Store) seen(ctx context.Context, hash []byte, v *Visit) error {
-	return s.write(ctx, seenSQL, db.Args{"hash": hash, "address": v.Address, "user_agent": v.agent()})
+func (s *Store) noteSeen(ctx context.Context, hash []byte, v *Visit) error {
+	return s.write(ctx, sessionSeenSQL, db.Args{"hash": hash, "address": v.Address, "user_agent": v.agent()})
 }
 
-// CommitCtx writes a session: a new one, or one that has not ended meanwhile. A new one
+// CommitCtx writes a auth: a new one, or one that has not ended meanwhile. A new one
 // is the person's who signs in, unless they are shut out, their password was set anew
 // since they proved who they are, or their code is missing: then nobody is signed in.
 // One round trip.
@@ -128,8 +122,8 @@ func (s *Store) CommitCtx(ctx context.Context, token string, data []byte, expiry
 	if err != nil {
 		return err
 	}
-	hash, statement := hashed(token), saveSQL
-	if latest := s.db.Now().Add(Lifetime); expiry.After(latest) {
+	hash, statement := sessionHash(token), saveSessionSQL
+	if latest := s.db.Now().Add(SessionLifetime); expiry.After(latest) {
 		expiry = latest
 	}
 	args := db.Args{
@@ -151,7 +145,7 @@ func (s *Store) CommitCtx(ctx context.Context, token string, data []byte, expiry
 
 // DeleteCtx ends a session. One round trip.
 func (s *Store) DeleteCtx(ctx context.Context, token string) error {
-	return s.write(ctx, deleteSQL, db.Args{"hash": hashed(token)})
+	return s.write(ctx, deleteSessionSQL, db.Args{"hash": sessionHash(token)})
 }
 
 // write runs a statement that nobody waits for by itself. Its transaction sees all
@@ -164,7 +158,7 @@ func (s *Store) write(ctx context.Context, statement string, args db.Args) error
 	return err
 }
 
-var errNoContext = errors.New("session: the store needs a context")
+var errNoContext = errors.New("auth: the store needs a context")
 
 // Find is refused: without a context there is no visit.
 func (s *Store) Find(string) ([]byte, bool, error) { return nil, false, errNoContext }
@@ -175,8 +169,8 @@ func (s *Store) Commit(string, []byte, time.Time) error { return errNoContext }
 // Delete is refused like Find.
 func (s *Store) Delete(string) error { return errNoContext }
 
-// hashed is what is stored of a token.
-func hashed(token string) []byte {
+// sessionHash is what is stored of a token.
+func sessionHash(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]
 }
@@ -188,23 +182,31 @@ func (v *Visit) agent() string {
 	return string(letters[:min(len(letters), 300)])
 }
 
-// find looks a session up, and with it the tenant of the host and the person.
-func find(ctx context.Context, d *db.DB, hash []byte, slug string) (found, error) {
+// findSession looks a session up, and with it the tenant of the host and the person.
+func findSession(ctx context.Context, d *db.DB, hash []byte, slug string) (foundSession, error) {
 	now := d.Now()
-	f, err := db.PlatformOne[found](ctx, d, findSQL, db.Args{"hash": hash, "slug": slug, "now": now, "seen": now.Add(-Idle)})
+	statement, args := findSessionSQL, db.Args{"hash": hash, "now": now, "seen": now.Add(-SessionIdle)}
+	if slug == "" {
+		statement = findAdminSessionSQL
+	} else {
+		args["slug"] = slug
+	}
+	f, err := db.PlatformOne[foundSession](ctx, d, statement, args)
 	if errors.Is(err, core.ErrNotFound) {
-		return found{}, nil
+		return foundSession{}, nil
 	}
 	return f, err
 }
 
-// signedIn reports whether a person is, who is still let in.
-func (f found) signedIn() bool { return f.live() && f.PersonID != nil }
+// signedIn reports whether the session is an active person's.
+func (f foundSession) signedIn() bool { return f.live() && f.PersonID != nil }
 
-// live reports whether there is a session. A person who was shut out has none.
-func (f found) live() bool { return f.LastSeenAt != nil && (f.StaffID == nil) == (f.PersonID == nil) }
+// live reports whether there is a session. A person who was deactivated has none.
+func (f foundSession) live() bool {
+	return f.LastSeenAt != nil && (f.StaffID == nil) == (f.PersonID == nil)
+}
 
-func (f found) tenant() (core.Tenant, error) {
+func (f foundSession) tenant() (core.Tenant, error) {
 	zone, err := core.Zone(f.Timezone)
 	return core.Tenant{
 		ID: f.TenantID, Name: f.TenantName, Slug: f.TenantSlug, TimeZone: zone, Currency: f.Currency, Country: f.Country,
@@ -212,10 +214,15 @@ func (f found) tenant() (core.Tenant, error) {
 	}, err
 }
 
-func (f found) actor() (core.Actor, error) {
-	t, err := f.tenant()
-	return core.Actor{
-		Kind: core.ByStaff, ID: strconv.FormatInt(*f.PersonID, 10), Name: f.PersonName, Tenant: t,
-		StaffID: *f.PersonID, Role: f.Role,
-	}, err
+func (f foundSession) actor() (core.Actor, error) {
+	by := core.Actor{Kind: core.ByStaff, ID: id(*f.PersonID), Name: f.PersonName, StaffID: *f.PersonID, Role: f.Role}
+	if f.TenantID != 0 {
+		t, err := f.tenant()
+		by.Tenant = t
+		return by, err
+	}
+	if by.Kind = core.ByAdmin; !f.TwoFactor {
+		by.Role = ""
+	}
+	return by, nil
 }

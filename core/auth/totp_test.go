@@ -1,4 +1,4 @@
-package staff_test
+package auth_test
 
 import (
 	"encoding/base32"
@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/vault"
 )
 
@@ -25,12 +25,12 @@ func TestEnrolTOTP(t *testing.T) {
 	}
 	enrol := func(by core.Actor, person int64, secret string) error {
 		_, err := db.InTenant(t.Context(), d, by, func(tx *db.Tx) (int, error) {
-			return 0, staff.EnrolTOTP(t.Context(), tx, by, keys, person, secret)
+			return 0, auth.EnrolTwoFactor(t.Context(), tx, by, keys, person, secret)
 		})
 		return err
 	}
-	secret := staff.NewTOTPSecret()
-	if raw, err := base32.StdEncoding.DecodeString(secret); err != nil || len(raw) != 20 || secret == staff.NewTOTPSecret() {
+	secret := auth.NewTOTPSecret()
+	if raw, err := base32.StdEncoding.DecodeString(secret); err != nil || len(raw) != 20 || secret == auth.NewTOTPSecret() {
 		t.Errorf("secret %q, %v", secret, err)
 	}
 	if err := enrol(by, by.StaffID, secret); err != nil {
@@ -40,7 +40,7 @@ func TestEnrolTOTP(t *testing.T) {
 		t.Errorf("a stranger's person: %v, want ErrNotFound", err)
 	}
 	var sealed []byte
-	if err := d.Pool().QueryRow(t.Context(), "select totp_secret from loyalty.staff where id = $1", by.StaffID).Scan(&sealed); err != nil {
+	if err := d.Pool().QueryRow(t.Context(), "select totp_secret from loyalty.credential where staff_id = $1", by.StaffID).Scan(&sealed); err != nil {
 		t.Fatal(err)
 	}
 	if stored, err := keys.Open("totp", strconv.FormatInt(by.StaffID, 10), sealed); err != nil || stored != secret {
