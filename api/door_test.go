@@ -117,7 +117,7 @@ func openDoor(t testing.TB, d *db.DB, change func(*api.Config)) *door {
 	}
 	c := api.Config{
 		Tokens: o.tokens, Auth: signIns, Customers: o.customers, Transactions: o.sales, Rewards: o.rewards, Coupons: o.coupons, Reports: report.NewService(d),
-		Tenants: o.tenants, Invoices: billing.NewService(d), Deprecations: o.deprecations,
+		Tenants: o.tenants, Invoices: billing.NewService(d, jobs, mails, quiet), Deprecations: o.deprecations,
 		BaseURL:    "https://" + domain,
 		Slug:       slug,
 		Address:    func(r *http.Request) string { a, _, _ := net.SplitHostPort(r.RemoteAddr); return a },

@@ -27,15 +27,17 @@ func (a Actor) Require(least Role) error {
 	return nil
 }
 
+// ErrAdmin refuses what only super-admins of the platform may do.
+var ErrAdmin = &Error{Kind: KindForbidden, Message: "Only super-admins of the platform can do this."}
+
+// RequireAdmin refuses everyone but super-admins, their platform tokens, and jobs and
+// commands, with ErrAdmin.
+func (a Actor) RequireAdmin() error {
+	if a.Kind == BySystem || a.Role == SuperAdmin && a.Tenant.ID == 0 {
+		return nil
+	}
+	return ErrAdmin
+}
+
 // Includes reports whether a role of a tenant may do what another one may.
 func (r Role) Includes(other Role) bool { return ranks[r] > 0 && ranks[r] >= ranks[other] }
-
-// RequireAdmin refuses, with ErrRole, everybody but super-admins of the platform, signed in
-// or by a platform token. Commands and jobs are not refused.
-func (a Actor) RequireAdmin() error {
-	admin := a.Tenant.ID == 0 && a.Role == SuperAdmin && (a.Kind == ByAdmin || a.Kind == ByToken)
-	if !admin && a.Kind != BySystem {
-		return ErrRole
-	}
-	return nil
-}

@@ -1,101 +1,98 @@
-// Package billing keeps the invoices of tenants. An invoice gets its number when it is
-// issued and never before, so that what was issued is numbered without a gap.
+// Package billing keeps what tenants pay for: plans, the days they were billed for,
+// prorations, and invoices (decisions §6).
+//
+// Its surprising rule: a tenant is billed under a lock on its account, and what was billed
+// is a row for each period, so it doesn't matter who runs the billing job or how often. An
+// invoice gets its number in the transaction that issues it, so numbers have no gap.
 package billing
 
 import (
-	"context"
+	"log/slog"
+	"strconv"
 	"time"
+
+	"github.com/riverqueue/river"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/mail"
 )
 
-// Status of an invoice.
-type Status string
+// Cycle is how often a tenant is billed.
+type Cycle string
 
-// The five statuses.
+// The two cycles.
 const (
-	Draft   Status = "draft"
-	Issued  Status = "issued"
-	Paid    Status = "paid"
-	Overdue Status = "overdue"
-	Void    Status = "void"
+	Monthly Cycle = "monthly"
+	Yearly  Cycle = "yearly"
 )
 
-// Invoice is what a tenant is billed for a period (decisions §6).
-type Invoice struct {
-	ID          int64
-	Number      *int64 // nil until it is issued
-	TenantID    core.TenantID
-	Status      Status
-	Currency    string // the plan's
-	Lines       []Line
-	AmountCents int64 // of the lines
-	TaxCents    int64
-	TotalCents  int64
-	PeriodStart time.Time // a day in the tenant's zone
-	PeriodEnd   time.Time // likewise, included
-	IssuedAt    *time.Time
-	DueAt       *time.Time
-	PaidAt      *time.Time
-	CreatedAt   time.Time
+// Service keeps plans, platform settings and invoices.
+type Service struct {
+	db   *db.DB
+	jobs *job.Queue
+	mail *mail.Service
+	log  *slog.Logger
 }
 
-// Line is one thing that is billed, as it is stored.
-type Line struct {
-	Description string `json:"description"`
-	Quantity    int64  `json:"quantity"`
-	UnitCents   int64  `json:"unit_cents"`
-	AmountCents int64  `json:"amount_cents"`
+// runEvery is how often tenants are looked through for a period that begins. A day begins
+// somewhere every quarter of an hour; nobody waits for an invoice.
+const runEvery = 15 * time.Minute
+
+// NewService makes the service and registers its jobs.
+func NewService(d *db.DB, jobs *job.Queue, m *mail.Service, log *slog.Logger) *Service {
+	s := &Service{db: d, jobs: jobs, mail: m, log: log}
+	job.HandleWithin(jobs, job.Upkeep, runTime, s.work)
+	job.Every(jobs, river.PeriodicInterval(runEvery), Run{})
+	job.Handle(jobs, job.Mail, s.deliver)
+	return s
 }
 
-// Service lists invoices.
-type Service struct{ db *db.DB }
-
-// NewService makes the service.
-func NewService(d *db.DB) *Service { return &Service{db: d} }
-
-// Filter picks invoices. Fields that are nil pick all.
-type Filter struct {
-	TenantID *int64
-	Status   *string
+// Party is one side of an invoice.
+type Party struct {
+	Name      string `json:"name"`
+	Address   string `json:"address"` // with line breaks
+	TaxNumber string `json:"tax_number"`
+	Email     string `json:"email"`
 }
 
-// List returns a page of the invoices that pass the filter, newest first. One round
-// trip, of the same cost at any depth.
-func (s *Service) List(ctx context.Context, f Filter, p core.Page) (core.List[Invoice], error) {
-	check := core.NewCheck(p.Unreadable)
-	if f.Status != nil {
-		core.OneOf(check, "status", Status(*f.Status), Draft, Issued, Paid, Overdue, Void)
+// The limits of texts, in characters.
+const (
+	maxName    = 100
+	maxText    = 255
+	maxAddress = 500
+	maxPayment = 1000
+)
+
+// maxCents is the highest price of a plan.
+const maxCents = 1_000_000_000_000
+
+// idText is an id as the audit log keeps it.
+func idText(n int64) string { return strconv.FormatInt(n, 10) }
+
+// pick writes the facts that an edit changed, for the audit log.
+func pick(before, after map[string]any) (was, is map[string]any) {
+	was, is = map[string]any{}, map[string]any{}
+	for fact, value := range after {
+		if value != before[fact] {
+			was[fact], is[fact] = before[fact], value
+		}
 	}
-	if err := check.Err(); err != nil {
-		return core.List[Invoice]{}, err
-	}
-	statement, args := f.statement(p)
-	invoices, err := db.PlatformAll[Invoice](ctx, s.db, statement, args)
-	return core.NewList(p, invoices, Invoice.position), err
+	return was, is
 }
 
-func (i Invoice) position() core.Cursor { return core.NumberCursor(i.CreatedAt, i.ID) }
-
-// statement puts the list's SQL together from constants.
-func (f Filter) statement(p core.Page) (statement string, args db.Args) {
-	args = db.Args{"limit": p.Limit()}
-	statement = listSQL
-	if f.TenantID != nil {
-		statement += whereTenant
-		args["tenant"] = *f.TenantID
+func orNull(v *int64) any {
+	if v == nil {
+		return nil
 	}
-	if f.Status != nil {
-		statement += whereStatus
-		args["status"] = *f.Status
-	}
-	if p.Cursor == nil {
-		return statement + newestFirst, args
-	}
-	args["at"], args["id"] = p.Cursor.At, p.Cursor.Number()
-	if p.Back() {
-		return statement + whereNewer + oldestFirst, args
-	}
-	return statement + whereOlder + newestFirst, args
+	return *v
 }
+
+// localDay is the calendar day of an instant in a zone, written as its midnight in UTC.
+func localDay(at time.Time, zone *time.Location) time.Time {
+	year, month, day := at.In(zone).Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+}
+
+var system = core.System(core.Tenant{}, "billing")

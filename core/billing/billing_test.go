@@ -2,6 +2,7 @@ package billing_test
 
 import (
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,8 @@ import (
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/tenant"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -21,16 +24,30 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // books are those of a platform of the test's own.
 type books struct {
 	*billing.Service
-	db *db.DB
+	tenants *tenant.Service
+	db      *db.DB
 }
 
 func newBooks(t *testing.T) books {
 	t.Helper()
-	d := dbtest.OwnDB(t)
-	return books{billing.NewService(d), d}
+	return booksOf(t, dbtest.OwnDB(t))
 }
 
-// drafted writes a draft, which billing runs will do.
+func booksOf(t *testing.T, d *db.DB) books {
+	t.Helper()
+	quiet := slog.New(slog.DiscardHandler)
+	jobs, err := job.New(d, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mails := dbtest.Mails(d, jobs)
+	return books{billing.NewService(d, jobs, mails, quiet), tenant.NewService(d, mails), d}
+}
+
+// root is a super-admin.
+var root = core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", StaffID: 1, Role: core.SuperAdmin}
+
+// drafted writes a draft as it is.
 func (b books) drafted(t *testing.T, tenant core.TenantID) (id int64) {
 	t.Helper()
 	err := b.db.Pool().QueryRow(t.Context(), `
@@ -60,7 +77,7 @@ func (b books) change(t *testing.T, id int64, set string) string {
 
 func (b books) list(t *testing.T, f billing.Filter, p core.Page) core.List[billing.Invoice] {
 	t.Helper()
-	l, err := b.List(t.Context(), f, p)
+	l, err := b.List(t.Context(), root, f, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,11 +94,17 @@ func ids(l core.List[billing.Invoice]) (ids []int64) {
 func TestAnInvoiceAsItIs(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
-	tenant := dbtest.Tenant(t, b.db).Tenant.ID
+	if _, err := b.db.Pool().Exec(t.Context(), "update loyalty.platform_setting set tax_rate = 2500"); err != nil {
+		t.Fatal(err)
+	}
+	by := dbtest.Tenant(t, b.db)
+	tenant := by.Tenant.ID
 	id := b.drafted(t, tenant)
-	b.change(t, id, "created_at = '2026-06-01'")
+	b.change(t, id, "tax_rate = 2500, created_at = '2026-06-01'")
 	want := billing.Invoice{
-		ID: id, TenantID: tenant, Status: billing.Draft, Currency: "SEK",
+		ID: id, TenantID: tenant, TenantName: by.Tenant.Name, TenantSlug: by.Tenant.Slug, TenantEmail: "owner@example.com", Timezone: "Europe/Stockholm",
+		Recipient: billing.Party{Name: by.Tenant.Name, Email: "owner@example.com"}, TaxName: "VAT", TaxRate: 2500,
+		Status: billing.Draft, Currency: "SEK",
 		Lines:       []billing.Line{{Description: "Plan", Quantity: 2, UnitCents: 2450, AmountCents: 4900}},
 		AmountCents: 4900, TaxCents: 1225, TotalCents: 6125,
 		PeriodStart: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), PeriodEnd: time.Date(2026, 5, 31, 0, 0, 0, 0, time.UTC),
@@ -108,7 +131,7 @@ func TestList(t *testing.T) {
 	for i := range 5 {
 		id := b.drafted(t, []core.TenantID{mine, other}[i%2])
 		if i > 2 {
-			b.change(t, id, "status = 'void'")
+			b.change(t, id, "status = 'void', voided_at = now()")
 		}
 		all = append([]int64{id}, all...)
 	}
@@ -143,7 +166,7 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: forward %v, back %v, want %v", name, forward, back, c.want)
 		}
 	}
-	_, err := b.List(t.Context(), billing.Filter{Status: new("open")}, core.Page{Unreadable: core.Fields{"tenant_id": {"The tenant id field must be an integer."}}})
+	_, err := b.List(t.Context(), root, billing.Filter{Status: new("open")}, core.Page{Unreadable: core.Fields{"tenant_id": {"The tenant id field must be an integer."}}})
 	var refusal *core.Error
 	want := core.Fields{"status": {"The selected status is invalid."}, "tenant_id": {"The tenant id field must be an integer."}}
 	if !errors.As(err, &refusal) || cmp.Diff(want, refusal.Fields) != "" {
@@ -170,9 +193,11 @@ func TestInvoicesAgree(t *testing.T) {
 		{"status = 'overdue', issued_at = now(), due_at = now()", "invoice_issued"},
 		{"status = 'paid', number = 1, issued_at = now(), due_at = now()", "invoice_paid"},
 		{issued + ", paid_at = now()", "invoice_paid"},
-		{"status = 'void'", ""},
-		{issued, ""},
-		{"status = 'void'", ""},
+		{"status = 'void'", "invoice_void"},
+		{"voided_at = now()", "invoice_void"},
+		{"status = 'void', voided_at = now()", ""},
+		{issued + ", voided_at = null", ""},
+		{"status = 'void', voided_at = now()", ""},
 	} {
 		if got := b.change(t, id, c.set); got != c.refusedBy {
 			t.Errorf("%s: refused by %q, want %q", c.set, got, c.refusedBy)

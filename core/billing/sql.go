@@ -1,16 +1,413 @@
 package billing
 
-const listSQL = `
-	select id, number, tenant_id, status, currency, lines, amount_cents, tax_cents, total_cents,
-		period_start, period_end, issued_at, due_at, paid_at, created_at
+import (
+	"time"
+
+	"example.com/loyalty/core"
+)
+
+const planColumns = `
+	select p.id, p.name, p.monthly_cents, p.yearly_cents, p.currency, p.customers_limit, p.staff_limit, p.sends_limit, p.retired,
+		(select count(*) from loyalty.tenant t where t.plan_id = p.id) as tenants
+	from loyalty.plan p`
+
+// Plans are few.
+const plansSQL = planColumns + `
+	order by p.retired, p.currency, p.monthly_cents, lower(p.name), p.id`
+
+const planSQL = planColumns + `
+	where p.id = @id`
+
+const lockPlanSQL = planSQL + `
+	for no key update of p`
+
+const insertPlanSQL = `
+	insert into loyalty.plan (name, monthly_cents, yearly_cents, currency, customers_limit, staff_limit, sends_limit)
+	values (@name, @monthly, @yearly, @currency, @customers, @staff, @sends)
+	returning id`
+
+const updatePlanSQL = `
+	update loyalty.plan
+	set name = @name,
+		monthly_cents = @monthly,
+		yearly_cents = @yearly,
+		currency = @currency,
+		customers_limit = @customers,
+		staff_limit = @staff,
+		sends_limit = @sends
+	where id = @id`
+
+const retirePlanSQL = `
+	update loyalty.plan
+	set retired = @retired
+	where id = @id`
+
+const deletePlanSQL = `
+	delete from loyalty.plan
+	where id = @id`
+
+const settingsSQL = `
+	select issuer_name, issuer_address, issuer_tax_number, issuer_email, tax_name, tax_rate, payment_text, payment_days,
+		issue_automatically, mail_name, mail_address
+	from loyalty.platform_setting`
+
+const lockSettingsSQL = settingsSQL + `
+	for no key update`
+
+const updateSettingsSQL = `
+	update loyalty.platform_setting
+	set issuer_name = @issuer_name,
+		issuer_address = @issuer_address,
+		issuer_tax_number = @issuer_tax_number,
+		issuer_email = @issuer_email,
+		tax_name = @tax_name,
+		tax_rate = @tax_rate,
+		payment_text = @payment_text,
+		payment_days = @payment_days,
+		issue_automatically = @issue_automatically,
+		mail_name = @mail_name,
+		mail_address = @mail_address`
+
+// Those whose last period is over, in their own zone. One that was never billed begins on
+// the day it was created.
+const dueSQL = `
+	select t.id
+	from loyalty.tenant t
+	left join loyalty.billing_account a on a.tenant_id = t.id
+	where t.status = 'active'
+		and t.id > @after
+		and coalesce(a.billed_through, (t.created_at at time zone t.timezone)::date - 1) < (@now::timestamptz at time zone t.timezone)::date
+	order by t.id
+	limit @up_to`
+
+const openAccountSQL = `
+	insert into loyalty.billing_account (tenant_id, anchor_day, billed_through)
+	select id, extract(day from created_at at time zone timezone), (created_at at time zone timezone)::date - 1
+	from loyalty.tenant
+	where id = @tenant
+	on conflict (tenant_id) do nothing`
+
+const lockAccountSQL = `
+	select
+	from loyalty.billing_account
+	where tenant_id = @tenant
+	for no key update`
+
+const accountSQL = `
+	select a.tenant_id, t.status, t.timezone, t.billing_cycle, t.plan_id, p.name as plan_name, p.monthly_cents, p.yearly_cents, p.currency,
+		a.anchor_day, a.billed_through, s.tax_name, s.tax_rate
+	from loyalty.billing_account a
+	join loyalty.tenant t on t.id = a.tenant_id
+	join loyalty.plan p on p.id = t.plan_id
+	cross join loyalty.platform_setting s
+	where a.tenant_id = @tenant`
+
+const billedThroughSQL = `
+	update loyalty.billing_account
+	set billed_through = @through
+	where tenant_id = @tenant`
+
+const resumeSQL = `
+	update loyalty.billing_account
+	set billed_through = @through,
+		anchor_day = @anchor
+	where tenant_id = @tenant`
+
+const insertPeriodSQL = `
+	insert into loyalty.billing_period (tenant_id, period_start, period_end, billing_cycle, plan_id, rate_cents, price_cents, currency, invoice_id, created_at)
+	values (@tenant, @start, @end, @cycle, @plan, @price, @price, @currency, @invoice, @now)`
+
+const waitingItemsSQL = `
+	select id, description, amount_cents, currency
+	from loyalty.billing_item
+	where tenant_id = @tenant
+		and settled_at is null
+	order by created_at, id`
+
+const insertItemSQL = `
+	insert into loyalty.billing_item (tenant_id, id, description, amount_cents, currency, carried, created_at)
+	values (@tenant, @id, @description, @amount, @currency, @carried, @now)`
+
+const settleSQL = `
+	update loyalty.billing_item
+	set settled_at = @now,
+		invoice_id = @invoice
+	where tenant_id = @tenant
+		and id = any(@items::uuid[])`
+
+const draftSQL = `
+	insert into loyalty.invoice (tenant_id, currency, lines, amount_cents, tax_name, tax_rate, tax_cents, total_cents, period_start, period_end, created_at)
+	values (@tenant, @currency, @lines, @amount, @tax_name, @tax_rate, @tax, @total, @start, @end, @now)
+	returning id`
+
+const runningPeriodSQL = `
+	select b.period_start, b.period_end, b.billing_cycle, old.name as plan_name, b.rate_cents, b.currency,
+		new.id as new_plan_id, new.name as new_plan_name, new.currency as new_currency, new.monthly_cents as new_monthly, new.yearly_cents as new_yearly
+	from loyalty.billing_period b
+	join loyalty.plan old on old.id = b.plan_id
+	join loyalty.plan new on new.id = @plan
+	where b.tenant_id = @tenant
+		and b.period_start <= @today
+		and b.period_end >= @today`
+
+const changeRateSQL = `
+	update loyalty.billing_period
+	set plan_id = @plan,
+		rate_cents = @rate
+	where tenant_id = @tenant
+		and period_start = @start`
+
+const draftsSQL = `
+	select id
 	from loyalty.invoice
-	where true`
+	where status = 'draft'
+		and id > @after
+	order by id
+	limit @up_to`
+
+const markOverdueSQL = `
+	update loyalty.invoice
+	set status = 'overdue'
+	where id in (
+		select id
+		from loyalty.invoice
+		where status = 'issued'
+			and due_at < @now
+		order by due_at
+		limit @up_to
+		for no key update skip locked
+	)
+	returning id, tenant_id`
+
+// invoiceRow is an invoice as it is read: with what it says of both sides, which a draft
+// takes from the settings.
+type invoiceRow struct {
+	ID          int64
+	Number      *int64
+	TenantID    core.TenantID
+	TenantName  string
+	TenantSlug  string
+	TenantEmail string
+	Timezone    string
+	Status      Status
+	Currency    string
+	Lines       []Line
+	AmountCents int64
+	TaxName     string
+	TaxRate     int64
+	TaxCents    int64
+	TotalCents  int64
+	PeriodStart time.Time
+	PeriodEnd   time.Time
+	Issuer      *Party
+	Recipient   *Party
+	PaymentText string
+	CreatedAt   time.Time
+	IssuedAt    *time.Time
+	DueAt       *time.Time
+	PaidAt      *time.Time
+	VoidedAt    *time.Time
+	VoidReason  string
+	SentAt      *time.Time
+	SentTo      string
+
+	BillingName      string
+	BillingAddress   string
+	BillingTaxNumber string
+	IssuerName       string
+	IssuerAddress    string
+	IssuerTaxNumber  string
+	IssuerEmail      string
+	TaxNameNow       string
+	TaxRateNow       int64
+	PaymentTextNow   string
+	PaymentDaysNow   int64
+}
+
+func (r invoiceRow) settings() Settings {
+	return Settings{
+		Issuer:  Party{Name: r.IssuerName, Address: r.IssuerAddress, TaxNumber: r.IssuerTaxNumber, Email: r.IssuerEmail},
+		TaxName: r.TaxNameNow, TaxRate: r.TaxRateNow, PaymentText: r.PaymentTextNow, PaymentDays: r.PaymentDaysNow,
+	}
+}
+
+func (r invoiceRow) invoice() Invoice {
+	i := Invoice{
+		ID: r.ID, Number: r.Number, TenantID: r.TenantID, TenantName: r.TenantName, TenantSlug: r.TenantSlug, TenantEmail: r.TenantEmail,
+		Timezone: r.Timezone, Status: r.Status, Currency: r.Currency, Lines: r.Lines, AmountCents: r.AmountCents,
+		TaxName: r.TaxName, TaxRate: r.TaxRate, TaxCents: r.TaxCents, TotalCents: r.TotalCents, PeriodStart: r.PeriodStart, PeriodEnd: r.PeriodEnd,
+		PaymentText: r.PaymentText, CreatedAt: r.CreatedAt, IssuedAt: r.IssuedAt, DueAt: r.DueAt, PaidAt: r.PaidAt,
+		VoidedAt: r.VoidedAt, VoidReason: r.VoidReason, SentAt: r.SentAt, SentTo: r.SentTo,
+	}
+	if r.Issuer != nil && r.Recipient != nil {
+		i.Issuer, i.Recipient = *r.Issuer, *r.Recipient
+		return i
+	}
+	now := r.settings()
+	i.Issuer, i.PaymentText = now.Issuer, now.PaymentText
+	if i.Status == Draft {
+		i.TaxName, i.TaxRate = now.TaxName, now.TaxRate
+		i.TaxCents = percentage(i.AmountCents, i.TaxRate)
+		i.TotalCents = i.AmountCents + i.TaxCents
+	}
+	i.Recipient = Party{Name: r.BillingName, Address: r.BillingAddress, TaxNumber: r.BillingTaxNumber, Email: r.TenantEmail}
+	if i.Recipient.Name == "" {
+		i.Recipient.Name = r.TenantName
+	}
+	return i
+}
+
+// An invoice is overdue the moment it is; the job only makes what is stored agree.
+const statusNow = `case when i.status = 'issued' and i.due_at < @now then 'overdue' else i.status end`
+
+const selectInvoice = `
+	select i.id, i.number, i.tenant_id, t.name as tenant_name, t.slug as tenant_slug, t.email as tenant_email, t.timezone,
+		` + statusNow + ` as status,
+		i.currency, i.lines, i.amount_cents, i.tax_name, i.tax_rate, i.tax_cents, i.total_cents, i.period_start, i.period_end,
+		i.issuer, i.recipient, i.payment_text, i.created_at, i.issued_at, i.due_at, i.paid_at, i.voided_at, i.void_reason, i.sent_at, i.sent_to,
+		coalesce(a.name, '') as billing_name, coalesce(a.address, '') as billing_address, coalesce(a.tax_number, '') as billing_tax_number,
+		s.issuer_name, s.issuer_address, s.issuer_tax_number, s.issuer_email,
+		s.tax_name as tax_name_now, s.tax_rate as tax_rate_now, s.payment_text as payment_text_now, s.payment_days as payment_days_now
+	from loyalty.invoice i
+	join loyalty.tenant t on t.id = i.tenant_id
+	left join loyalty.billing_account a on a.tenant_id = i.tenant_id
+	cross join loyalty.platform_setting s`
+
+const findSQL = selectInvoice + `
+	where i.id = @id`
+
+const lockInvoiceSQL = findSQL + `
+	for no key update of i`
+
+const filteredSQL = selectInvoice + `
+	where (@tenant::bigint is null or i.tenant_id = @tenant)
+		and (@status::text is null or ` + statusNow + ` = @status)
+		and (@from::date is null or i.period_start >= @from)
+		and (@to::date is null or i.period_start <= @to)
+		and (@search::text is null or i.number = @number or strpos(lower(t.name), lower(@search)) > 0)`
+
+const newestFirst = `
+	order by i.created_at desc, i.id desc
+	limit @limit`
+
+const oldestFirst = `
+	order by i.created_at, i.id
+	limit @limit`
 
 const (
-	whereTenant = ` and tenant_id = @tenant`
-	whereStatus = ` and status = @status`
-	whereOlder  = ` and (created_at, id) < (@at, @id)`
-	whereNewer  = ` and (created_at, id) > (@at, @id)`
-	newestFirst = ` order by created_at desc, id desc limit @limit`
-	oldestFirst = ` order by created_at, id limit @limit`
+	olderThan = `
+		and (i.created_at, i.id) < (@at, @id)`
+	newerThan = `
+		and (i.created_at, i.id) > (@at, @id)`
 )
+
+const (
+	listSQL       = filteredSQL + newestFirst
+	listAfterSQL  = filteredSQL + olderThan + newestFirst
+	listBeforeSQL = filteredSQL + newerThan + oldestFirst
+)
+
+const countsSQL = `
+	select ` + statusNow + ` as status, count(*) as invoices
+	from loyalty.invoice i
+	group by 1`
+
+const ownInvoices = selectInvoice + `
+	where i.tenant_id = @tenant_id
+		and i.number is not null`
+
+const (
+	ownListSQL       = ownInvoices + newestFirst
+	ownListAfterSQL  = ownInvoices + olderThan + newestFirst
+	ownListBeforeSQL = ownInvoices + newerThan + oldestFirst
+)
+
+const ownFindSQL = ownInvoices + `
+		and i.id = @id`
+
+// Whoever issues an invoice next waits for the commit, so no number is left out.
+const takeNumberSQL = `
+	update loyalty.invoice_counter
+	set last = last + 1
+	returning last`
+
+const issueSQL = `
+	update loyalty.invoice
+	set status = 'issued',
+		number = @number,
+		issued_at = @now,
+		due_at = @due,
+		tax_name = @tax_name,
+		tax_rate = @tax_rate,
+		tax_cents = @tax,
+		total_cents = @total,
+		issuer = @issuer,
+		recipient = @recipient,
+		payment_text = @payment_text
+	where id = @id`
+
+const paySQL = `
+	update loyalty.invoice
+	set status = 'paid',
+		paid_at = @paid
+	where id = @id`
+
+const voidSQL = `
+	update loyalty.invoice
+	set status = 'void',
+		voided_at = @now,
+		void_reason = @reason
+	where id = @id`
+
+const sentSQL = `
+	update loyalty.invoice
+	set sent_at = @now,
+		sent_to = @to
+	where id = @id`
+
+const remindedSQL = `
+	update loyalty.invoice
+	set reminded_at = @now,
+		sent_at = @now,
+		sent_to = @to
+	where id = @id
+		and reminded_at is null`
+
+const ownAccountSQL = `
+	select p.id as plan_id, p.name as plan_name, p.monthly_cents, p.yearly_cents, p.currency, p.customers_limit, p.staff_limit, p.sends_limit, p.retired,
+		t.billing_cycle, t.payment_method, t.name as tenant_name, t.email as tenant_email,
+		coalesce(a.name, '') as name, coalesce(a.address, '') as address, coalesce(a.tax_number, '') as tax_number,
+		coalesce(a.billed_through, (t.created_at at time zone t.timezone)::date - 1) as billed_through,
+		(
+			select coalesce(sum(amount_cents), 0)::bigint
+			from loyalty.billing_item
+			where tenant_id = @tenant_id
+				and settled_at is null
+				and currency = p.currency
+		) as waiting_cents,
+		s.tax_name, s.tax_rate, s.issuer_email
+	from loyalty.tenant t
+	join loyalty.plan p on p.id = t.plan_id
+	left join loyalty.billing_account a on a.tenant_id = t.id
+	cross join loyalty.platform_setting s
+	where t.id = @tenant_id`
+
+const openOwnAccountSQL = `
+	insert into loyalty.billing_account (tenant_id, anchor_day, billed_through)
+	select id, extract(day from created_at at time zone timezone), (created_at at time zone timezone)::date - 1
+	from loyalty.tenant
+	where id = @tenant_id
+	on conflict (tenant_id) do nothing`
+
+const lockDetailsSQL = `
+	select name, address, tax_number, '' as email
+	from loyalty.billing_account
+	where tenant_id = @tenant_id
+	for no key update`
+
+const updateDetailsSQL = `
+	update loyalty.billing_account
+	set name = @name,
+		address = @address,
+		tax_number = @tax_number
+	where tenant_id = @tenant_id`

@@ -22,6 +22,7 @@ const (
 	deadlockDetected     = "40P01"
 	lockNotAvailable     = "55P03" // lock_timeout
 	queryCanceled        = "57014" // statement_timeout, or the caller went away
+	internalError        = "XX000"
 	undefinedTable       = "42P01" // a database that was not migrated
 	undefinedSchema      = "3F000"
 )
@@ -50,10 +51,18 @@ func Refers(err error, constraint string) bool {
 // Overflows reports whether err says that a number left its 64 bits.
 func Overflows(err error) bool { return code(err) == numericOutOfRange }
 
+// lostRowLock reports whether PostgreSQL gave up on a row that several transactions lock and
+// one updates: rarely, under much of that at once, it finds two updaters where one has ended
+// and refuses the second. The transaction was rolled back, and finds one when it runs again.
+func lostRowLock(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == internalError && strings.HasPrefix(pg.Message, "new multixact has more than one updating member")
+}
+
 // again reports whether the transaction may succeed when it is run once more.
 func again(ctx context.Context, err error) bool {
 	c := code(err)
-	return c == serializationFailure || c == deadlockDetected || strayCancel(ctx, err)
+	return c == serializationFailure || c == deadlockDetected || lostRowLock(err) || strayCancel(ctx, err)
 }
 
 // strayCancel reports whether a statement was cancelled that nobody wanted cancelled. A

@@ -33,6 +33,13 @@ type Rendered struct {
 	From        string   // the name to send under; "" is the installation's own
 	Unsubscribe string   // the URL that unsubscribes with one click (RFC 8058); "" for none
 	Inline      []Inline // pictures, which HTML shows as cid:NAME
+	Attachment  *Attachment
+}
+
+// Attachment is a file that travels with a mail.
+type Attachment struct {
+	Name  string // "invoice-2026-0118.pdf"
+	Bytes []byte
 }
 
 // Inline is a picture that travels inside a mail.
@@ -84,6 +91,12 @@ type Mail struct {
 	HTML      string
 	CreatedAt time.Time
 
+	AttachmentName *string // nil: nothing is attached
+	Attachment     []byte
+
+	SenderName    string // the platform's own; "": that of the installation's setting
+	SenderAddress string // likewise
+
 	// Not stored: these are of mails that are sent as they are rendered.
 	From        string   `db:"-"`
 	Unsubscribe string   `db:"-"`
@@ -115,10 +128,15 @@ func (s *Service) Queue(ctx context.Context, tx *db.Tx, to string, letter Letter
 	if err != nil {
 		return err
 	}
+	var name *string
+	var file []byte
+	if a := rendered.Attachment; a != nil {
+		name, file = &a.Name, a.Bytes
+	}
 	id := core.NewID(tx.Now)
 	err = db.Queue(tx, insertSQL, db.Args{
 		"tenant": int64(tx.Tenant), "id": id, "recipient": to,
-		"subject": rendered.Subject, "text": rendered.Text, "html": rendered.HTML, "now": tx.Now,
+		"subject": rendered.Subject, "text": rendered.Text, "html": rendered.HTML, "attachment_name": name, "attachment": file, "now": tx.Now,
 	})
 	if err != nil {
 		return err

@@ -92,7 +92,11 @@ func newPost(t *testing.T, sender mail.Sender) post {
 		if !ok {
 			return mail.Rendered{}, errWords
 		}
-		return mail.Rendered{Subject: text, Text: "Dear " + to, HTML: "<p>" + text + "</p>"}, nil
+		r := mail.Rendered{Subject: text, Text: "Dear " + to, HTML: "<p>" + text + "</p>"}
+		if text == "Invoice" {
+			r.Attachment = &mail.Attachment{Name: "invoice.pdf", Bytes: []byte("%PDF-1.3 \x00\xff")}
+		}
+		return r, nil
 	}
 	return post{mail.New(d, jobs, render, sender, slog.New(slog.NewTextHandler(log, nil))), d, jobs, dbtest.Tenant(t, d), log}
 }

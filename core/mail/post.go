@@ -19,8 +19,31 @@ func (s *Service) Render(ctx context.Context, to string, letter Letter) (Rendere
 func (s *Service) Keeps() bool { return s.sender == nil }
 
 // Dial connects to the mail server, for a package that sends many mails and keeps track of
-// them itself. Not where Keeps.
-func (s *Service) Dial(ctx context.Context) (Conn, error) { return s.sender.Dial(ctx) }
+// them itself. Not where Keeps. What it sends is from the platform's own address where one
+// is set.
+func (s *Service) Dial(ctx context.Context) (Conn, error) {
+	from, err := db.PlatformOne[sender](ctx, s.db, senderSQL, nil)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := s.sender.Dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return fromPlatform{conn, from.MailAddress}, nil
+}
+
+// fromPlatform is a connection whose mails are from the platform's own address.
+type fromPlatform struct {
+	Conn
+	address string
+}
+
+// Send delivers one mail.
+func (c fromPlatform) Send(ctx context.Context, m Mail) error {
+	m.SenderAddress = c.address
+	return c.Conn.Send(ctx, m)
+}
 
 const insertKeptSQL = `
 	insert into loyalty.mail (tenant_id, id, recipient, subject, text, html, status, created_at, done_at)

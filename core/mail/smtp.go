@@ -2,6 +2,7 @@ package mail
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,17 +99,13 @@ func (c *smtpConn) Send(ctx context.Context, m Mail) error {
 
 func (s *SMTP) message(m Mail) (*gomail.Msg, error) {
 	msg := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
-	if err := msg.From(s.from); err != nil {
+	sender, err := netmail.ParseAddress(s.from)
+	if err != nil {
 		return nil, err
 	}
-	if m.From != "" {
-		sender, err := netmail.ParseAddress(s.from)
-		if err != nil {
-			return nil, err
-		}
-		if err := msg.FromFormat(m.From, sender.Address); err != nil {
-			return nil, err
-		}
+	name, address := cmp.Or(m.From, m.SenderName, sender.Name), cmp.Or(m.SenderAddress, sender.Address)
+	if err := msg.FromFormat(name, address); err != nil {
+		return nil, err
 	}
 	if err := msg.To(m.Recipient); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRefused, err)
@@ -126,6 +123,11 @@ func (s *SMTP) message(m Mail) (*gomail.Msg, error) {
 		err := msg.EmbedReader(picture.Name, bytes.NewReader(picture.Bytes),
 			gomail.WithFileContentID("<"+picture.Name+">"), gomail.WithFileContentType(gomail.ContentType(picture.Type)))
 		if err != nil {
+			return nil, err
+		}
+	}
+	if m.AttachmentName != nil {
+		if err := msg.AttachReader(*m.AttachmentName, bytes.NewReader(m.Attachment)); err != nil {
 			return nil, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"errors"
 	"io"
 	"math/big"
@@ -17,6 +18,7 @@ import (
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 
+	"example.com/loyalty/core"
 	ours "example.com/loyalty/core/mail"
 )
 
@@ -233,6 +235,48 @@ func TestDeliveryBySMTP(t *testing.T) {
 				t.Errorf("the mail lacks %q:\n%s", part, m.body)
 			}
 		}
+	}
+}
+
+// "PDF …, e-mailed to the owner": the file arrives as it was, from the platform's own address
+// where the settings name one ("mail sender"), and is not kept afterwards.
+func TestAnAttachmentArrives(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, whenAsked)
+	p := newPost(t, s.client(t, ""))
+	if _, err := p.db.Pool().Exec(t.Context(), "update loyalty.platform_setting set mail_name = 'Åro billing', mail_address = 'billing@example.com'"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.write(t.Context(), "Invoice", nil); err != nil {
+		t.Fatal(err)
+	}
+	p.work(t)
+	p.awaitDone(t)
+	m := s.has()[0]
+	if m.from != "billing@example.com" || m.Header.Get("From") != "=?utf-8?q?=C3=85ro_billing?= <billing@example.com>" {
+		t.Errorf("from %s, %s", m.from, m.Header.Get("From"))
+	}
+	file := base64.StdEncoding.EncodeToString([]byte("%PDF-1.3 \x00\xff"))
+	for _, part := range []string{"multipart/mixed", `filename="invoice.pdf"`, "Content-Type: application/pdf", file} {
+		if !strings.Contains(m.Header.Get("Content-Type")+m.body, part) {
+			t.Errorf("the mail lacks %q:\n%s", part, m.body)
+		}
+	}
+	var kept int
+	if err := p.db.Pool().QueryRow(t.Context(), "select count(attachment) from loyalty.mail").Scan(&kept); err != nil || kept != 0 {
+		t.Errorf("%d attachments are kept, %v", kept, err)
+	}
+	// A package that sends by itself has the address too, under the name that it gives.
+	conn, err := p.Dial(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.Send(t.Context(), ours.Mail{ID: core.NewID(p.db.Now()), Recipient: "anna@example.com", Subject: "Voucher", From: "Café Åro", Text: "x", HTML: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.has()[1].Header.Get("From"); got != "=?utf-8?q?Caf=C3=A9_=C3=85ro?= <billing@example.com>" {
+		t.Errorf("a voucher is from %s", got)
 	}
 }
 

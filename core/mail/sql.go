@@ -1,13 +1,22 @@
 package mail
 
 const insertSQL = `
-	insert into loyalty.mail (tenant_id, id, recipient, subject, text, html, created_at)
-	values (nullif(@tenant::bigint, 0), @id, @recipient, @subject, @text, @html, @now)`
+	insert into loyalty.mail (tenant_id, id, recipient, subject, text, html, attachment_name, attachment, created_at)
+	values (nullif(@tenant::bigint, 0), @id, @recipient, @subject, @text, @html, @attachment_name, @attachment, @now)`
 
 const selectMail = `
-	select id, recipient, subject, text, html, created_at
-	from loyalty.mail
-	where id = @id`
+	select m.id, m.recipient, m.subject, m.text, m.html, m.attachment_name, m.attachment, m.created_at,
+		s.mail_name as sender_name, s.mail_address as sender_address
+	from loyalty.mail m
+	cross join loyalty.platform_setting s
+	where m.id = @id`
+
+// sender is who the platform's mails are from: "" where that is left to the installation.
+type sender struct{ MailName, MailAddress string }
+
+const senderSQL = `
+	select mail_name, mail_address
+	from loyalty.platform_setting`
 
 const findQueuedSQL = selectMail + `
 		and status = 'queued'`
@@ -27,6 +36,7 @@ const endSQL = `
 		error = @error,
 		text = '',
 		html = '',
+		attachment = null,
 		done_at = @now
 	where id = @id`
 
@@ -36,6 +46,7 @@ const giveUpAbandonedSQL = `
 		error = 'Its delivery was cancelled, or failed too often.',
 		text = '',
 		html = '',
+		attachment = null,
 		done_at = @now
 	where status = 'queued'
 		and created_at < @before`

@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/mail"
@@ -18,7 +19,7 @@ import (
 )
 
 // BillingCycle is how often a tenant is billed.
-type BillingCycle string
+type BillingCycle = billing.Cycle
 
 // PaymentMethod is how a tenant pays.
 type PaymentMethod string
@@ -28,8 +29,8 @@ type Status string
 
 // The allowed values (decisions §6).
 const (
-	Monthly BillingCycle = "monthly"
-	Yearly  BillingCycle = "yearly"
+	Monthly = billing.Monthly
+	Yearly  = billing.Yearly
 
 	Manual       PaymentMethod = "manual"
 	BankTransfer PaymentMethod = "bank_transfer"
@@ -156,9 +157,21 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.TenantID, e E
 		if err != nil {
 			return Tenant{}, err
 		}
+		// Before it happens: what has begun is billed as it was.
+		plan, cycle := orStored(e.PlanID, old.PlanID), orStored(e.BillingCycle, string(old.BillingCycle))
+		if plan != old.PlanID || cycle != string(old.BillingCycle) {
+			if err := billing.ChangePlan(ctx, tx, by, id, plan); err != nil {
+				return Tenant{}, err
+			}
+		}
 		edited, err := update(ctx, tx, old, e)
 		if err != nil {
 			return Tenant{}, err
+		}
+		if old.Status == Suspended && edited.Status == Active {
+			if err := billing.Resume(ctx, tx, id); err != nil {
+				return Tenant{}, err
+			}
 		}
 		if was, is := different(old.facts(), edited.facts()); len(is) > 0 {
 			err := audit.Write(tx, by, audit.Entry{Action: "tenant.edit", Subject: "tenant", ID: edited.subject(), Old: was, New: is})
@@ -174,6 +187,14 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.TenantID, e E
 		}
 		return edited, customer.Rekey(ctx, tx, edited.country())
 	})
+}
+
+// orStored is a field's value where one is sent, else what is stored.
+func orStored[T any](field core.Optional[T], stored T) T {
+	if field.Value == nil {
+		return stored
+	}
+	return *field.Value
 }
 
 func update(ctx context.Context, tx *db.Tx, old Tenant, e Edit) (Tenant, error) {

@@ -31,11 +31,13 @@ type Moment struct{ Text, Machine string }
 // Mail is one mail.
 type Mail struct {
 	Frame
-	Subject string
-	To      string
-	Written Moment
-	HTML    string // the address of its HTML part
-	Text    []Span
+	Subject  string
+	To       string
+	Written  Moment
+	HTML     string // the address of its HTML part
+	File     string // the address of what is attached; "" for nothing
+	FileName string
+	Text     []Span
 }
 
 // Span is a piece of text, or a link in it.

@@ -15,6 +15,7 @@ import (
 	"github.com/a-h/templ"
 
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/mail"
@@ -44,6 +45,8 @@ type draft struct {
 	// Of those to a business's customers; see mail.Rendered.
 	from, unsubscribe string
 	inline            []mail.Inline
+
+	attachment *mail.Attachment
 }
 
 func (p post) render(ctx context.Context, to string, letter mail.Letter) (mail.Rendered, error) {
@@ -57,7 +60,7 @@ func (p post) render(ctx context.Context, to string, letter mail.Letter) (mail.R
 	}
 	return mail.Rendered{
 		Subject: line(d.subject), Text: d.text, HTML: html.String(),
-		From: d.from, Unsubscribe: d.unsubscribe, Inline: d.inline,
+		From: d.from, Unsubscribe: d.unsubscribe, Inline: d.inline, Attachment: d.attachment,
 	}, nil
 }
 
@@ -77,6 +80,8 @@ func (p post) draft(to string, letter mail.Letter) (draft, error) {
 		return p.card(l)
 	case coupon.FinishedLetter:
 		return p.finished(to, l), nil
+	case billing.InvoiceLetter:
+		return p.billed(to, l)
 	case deprecation.Letter:
 		return p.deprecated(to, l), nil
 	default:

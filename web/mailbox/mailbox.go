@@ -8,6 +8,7 @@ package mailbox
 import (
 	"bytes"
 	"fmt"
+	"mime"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -45,6 +46,7 @@ func (p *Pages) Mount(e *echo.Echo) {
 		"/mail":            p.list,
 		"/mail/:ulid":      p.show,
 		"/mail/:ulid/html": p.html,
+		"/mail/:ulid/file": p.file,
 	} {
 		e.Match([]string{http.MethodGet, http.MethodHead}, path, handler, onlyHere)
 	}
@@ -90,10 +92,27 @@ func (p *Pages) show(c echo.Context) error {
 		return err
 	}
 	c.Response().Header().Set(echo.HeaderContentSecurityPolicy, showPolicy)
-	return render(c, views.MailPage(views.Mail{
+	v := views.Mail{
 		Frame: frame(m.Subject), Subject: m.Subject, To: m.Recipient, Written: p.moment(m.CreatedAt),
 		HTML: "/mail/" + m.ID.String() + "/html", Text: spans(m.Text),
-	}))
+	}
+	if m.AttachmentName != nil {
+		v.File, v.FileName = "/mail/"+m.ID.String()+"/file", *m.AttachmentName
+	}
+	return render(c, views.MailPage(v))
+}
+
+// file answers with what is attached to a mail.
+func (p *Pages) file(c echo.Context) error {
+	m, err := p.find(c)
+	if err != nil {
+		return err
+	}
+	if m.AttachmentName == nil {
+		return echo.ErrNotFound
+	}
+	c.Response().Header().Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": *m.AttachmentName}))
+	return c.Blob(http.StatusOK, echo.MIMEOctetStream, m.Attachment)
 }
 
 // htmlPolicy lets the mail be drawn and do nothing: no script, no form, nothing loaded,

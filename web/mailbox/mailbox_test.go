@@ -138,6 +138,26 @@ func TestAnInvitationIsFollowed(t *testing.T) {
 	}
 }
 
+// What is attached to a mail can be downloaded, and a mail without says nothing of one.
+func TestAttachments(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	s.invite(t, "Bo", "bo@example.com")
+	_, list := s.get(t, "/mail")
+	link, _ := list.Find(".mails a").Attr("href")
+	if _, page := s.get(t, link); page.Find("a[download]").Length() != 0 {
+		t.Error("a mail without an attachment offers one")
+	}
+	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.mail set attachment_name = 'invoice-2026-0118.pdf', attachment = '%PDF'"); err != nil {
+		t.Fatal(err)
+	}
+	_, page := s.get(t, link)
+	w := s.ask(http.MethodGet, page.Find("a[download]").AttrOr("href", ""), "127.0.0.1:5000", "localhost:8443")
+	if w.Body.String() != "%PDF" || w.Header().Get("Content-Disposition") != "attachment; filename=invoice-2026-0118.pdf" || w.Header().Get("Content-Type") != "application/octet-stream" {
+		t.Errorf("the file is %q, %v", w.Body, w.Header())
+	}
+}
+
 // "CSP must stay strict", and looser for nothing but what the page is for: a frame, and
 // in it a mail that runs nothing and loads nothing.
 func TestPolicies(t *testing.T) {

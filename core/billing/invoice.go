@@ -1,0 +1,299 @@
+package billing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+)
+
+// Status of an invoice.
+type Status string
+
+// The five statuses: a draft is issued, then paid or overdue, and may be void.
+const (
+	Draft   Status = "draft"
+	Issued  Status = "issued"
+	Paid    Status = "paid"
+	Overdue Status = "overdue"
+	Void    Status = "void"
+)
+
+// Invoice is what a tenant is billed for a period (decisions §6).
+type Invoice struct {
+	ID          int64
+	Number      *int64 // nil until it is issued
+	TenantID    core.TenantID
+	TenantName  string
+	TenantSlug  string
+	TenantEmail string // of the owner, who is mailed
+	Timezone    string // of the tenant: its days are days there
+	Status      Status
+	Currency    string // the plan's
+	Lines       []Line
+	AmountCents int64 // of the lines
+	TaxName     string
+	TaxRate     int64 // hundredths of a percent
+	TaxCents    int64
+	TotalCents  int64
+	PeriodStart time.Time // a day in the tenant's zone
+	PeriodEnd   time.Time // likewise, included
+	Issuer      Party     // as of its issue; of a draft, as things are
+	Recipient   Party     // likewise
+	PaymentText string    // likewise
+	CreatedAt   time.Time
+	IssuedAt    *time.Time
+	DueAt       *time.Time // the end of the last day on which it can be paid in time
+	PaidAt      *time.Time
+	VoidedAt    *time.Time
+	VoidReason  string
+	SentAt      *time.Time // when it was mailed last
+	SentTo      string
+}
+
+// Line is one thing that is billed, as it is stored.
+type Line struct {
+	Description string `json:"description"`
+	Quantity    int64  `json:"quantity"`
+	UnitCents   int64  `json:"unit_cents"`
+	AmountCents int64  `json:"amount_cents"` // below zero: a credit
+}
+
+// Name is how people call an invoice: the year of its issue and its number, 2026-0118.
+// Numbers go on over the years. A draft has none yet.
+func (i Invoice) Name() string {
+	if i.Number == nil || i.IssuedAt == nil {
+		return "Draft " + strconv.FormatInt(i.ID, 10)
+	}
+	return fmt.Sprintf("%d-%04d", i.IssuedAt.In(i.Zone()).Year(), *i.Number)
+}
+
+// Period is the days that it is for: 1–30 November 2026.
+func (i Invoice) Period() string { return span(i.PeriodStart, i.PeriodEnd) }
+
+// Zone is the tenant's time zone.
+func (i Invoice) Zone() *time.Location {
+	zone, err := core.Zone(i.Timezone)
+	if err != nil {
+		return time.UTC // the database names no zone that can't be read
+	}
+	return zone
+}
+
+// Refusals of what is done to an invoice.
+var (
+	ErrNotDraft = core.Refuse("invoice-not-draft", "This invoice is no draft any more.")
+	ErrNotOpen  = core.Refuse("invoice-not-open", "Only an invoice that was issued and not paid can be marked as paid.")
+	ErrNoVoid   = core.Refuse("invoice-not-voidable", "A paid or voided invoice can't be voided.")
+	ErrNoIssuer = core.Refuse("invoice-issuer-missing", "Fill in the name and address of the issuer in the platform settings first.")
+	ErrNotSent  = core.Refuse("invoice-not-issued", "A draft or a voided invoice can't be sent.")
+)
+
+// Filter picks invoices. Fields that are nil pick all.
+type Filter struct {
+	TenantID *int64
+	Status   *string
+	From     *time.Time // a day: the first on which the period may begin
+	To       *time.Time // a day: the last one
+	Search   *string    // of the tenant's name, or a number
+}
+
+// List returns a page of the invoices that pass the filter, newest first. One round
+// trip, of the same cost at any depth.
+func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Invoice], error) {
+	if err := by.RequireAdmin(); err != nil {
+		return core.List[Invoice]{}, err
+	}
+	check := core.NewCheck(p.Unreadable)
+	if f.Status != nil {
+		core.OneOf(check, "status", Status(*f.Status), Draft, Issued, Paid, Overdue, Void)
+	}
+	if f.From != nil && f.To != nil && f.To.Before(*f.From) && check.OK("to") {
+		check.Add("to", core.MustBe("to", "a date after or equal to from"))
+	}
+	if err := check.Err(); err != nil {
+		return core.List[Invoice]{}, err
+	}
+	statement, args := p.Statement(listSQL, listAfterSQL, listBeforeSQL)
+	args["tenant"], args["status"], args["from"], args["to"], args["now"] = f.TenantID, f.Status, f.From, f.To, s.db.Now()
+	args["search"], args["number"] = f.Search, typedNumber(f.Search)
+	return s.page(ctx, p, statement, args)
+}
+
+// typedNumber is the number of an invoice in what was typed: 118, 2026-0118.
+func typedNumber(typed *string) *int64 {
+	if typed == nil {
+		return nil
+	}
+	digits := *typed
+	if len(digits) > 5 && digits[4] == '-' {
+		digits = digits[5:]
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &n
+}
+
+func (s *Service) page(ctx context.Context, p core.Page, statement string, args db.Args) (core.List[Invoice], error) {
+	if p.Cursor != nil {
+		args["id"] = p.Cursor.Number()
+	}
+	rows, err := db.PlatformAll[invoiceRow](ctx, s.db, statement, args)
+	if err != nil {
+		return core.List[Invoice]{}, err
+	}
+	invoices := make([]Invoice, len(rows))
+	for n, r := range rows {
+		invoices[n] = r.invoice()
+	}
+	return core.NewList(p, invoices, Invoice.position), nil
+}
+
+func (i Invoice) position() core.Cursor { return core.NumberCursor(i.CreatedAt, i.ID) }
+
+// Count is how many invoices there are of a status.
+type Count struct {
+	Status   Status
+	Invoices int64
+}
+
+// Counts tells how many invoices there are of each status that there is one of. One round trip.
+func (s *Service) Counts(ctx context.Context, by core.Actor) ([]Count, error) {
+	if err := by.RequireAdmin(); err != nil {
+		return nil, err
+	}
+	return db.PlatformAll[Count](ctx, s.db, countsSQL, db.Args{"now": s.db.Now()})
+}
+
+// Find returns an invoice, or core.ErrNotFound. One round trip.
+func (s *Service) Find(ctx context.Context, by core.Actor, id int64) (Invoice, error) {
+	if err := by.RequireAdmin(); err != nil {
+		return Invoice{}, err
+	}
+	r, err := db.PlatformOne[invoiceRow](ctx, s.db, findSQL, db.Args{"id": id, "now": s.db.Now()})
+	return r.invoice(), err
+}
+
+// Issue gives a draft its number, its date and the details of both sides as they are now, and
+// mails it to the owner: ErrNotDraft, ErrNoIssuer. Invoices are issued one after the other,
+// since each takes the next number.
+func (s *Service) Issue(ctx context.Context, by core.Actor, id int64) (Invoice, error) {
+	return s.change(ctx, by, id, func(tx *db.Tx, i *Invoice, now Settings) error {
+		if i.Status != Draft {
+			return ErrNotDraft
+		}
+		if !now.Ready() {
+			return ErrNoIssuer
+		}
+		i.Status, i.IssuedAt = Issued, &tx.Now
+		i.TaxCents = percentage(i.AmountCents, i.TaxRate)
+		i.TotalCents = i.AmountCents + i.TaxCents
+		i.DueAt = new(endOfDay(tx.Now, int(now.PaymentDays), i.Zone()))
+		// Queued before the number is taken: the next issue waits from there to the commit.
+		if err := s.jobs.Add(ctx, tx, Delivery{Tenant: i.TenantID, Invoice: id, AskedAt: tx.Now}); err != nil {
+			return err
+		}
+		number, err := db.Value[int64](ctx, tx, takeNumberSQL, nil)
+		if err != nil {
+			return err
+		}
+		i.Number = &number
+		err = db.Queue(tx, issueSQL, db.Args{
+			"id": id, "number": number, "now": tx.Now, "due": i.DueAt, "tax_name": i.TaxName, "tax_rate": i.TaxRate, "tax": i.TaxCents, "total": i.TotalCents,
+			"issuer": i.Issuer, "recipient": i.Recipient, "payment_text": i.PaymentText,
+		})
+		if err != nil {
+			return err
+		}
+		return audit.Write(tx, by, audit.Entry{
+			Action: "invoice.issue", Subject: "invoice", ID: idText(id), New: map[string]any{"number": i.Name(), "total_cents": i.TotalCents, "currency": i.Currency},
+		})
+	})
+}
+
+// endOfDay is the last instant of the day that lies so many days after an instant's.
+func endOfDay(at time.Time, after int, zone *time.Location) time.Time {
+	year, month, day := at.In(zone).Date()
+	return core.StartOfDay(year, month, day+after+1, zone).Add(-time.Millisecond).UTC()
+}
+
+// MarkPaid notes that an issued or overdue invoice was paid on a day of the tenant's zone: not
+// before its issue, nor in the future. ErrNotOpen refuses others.
+func (s *Service) MarkPaid(ctx context.Context, by core.Actor, id int64, on time.Time) (Invoice, error) {
+	return s.change(ctx, by, id, func(tx *db.Tx, i *Invoice, _ Settings) error {
+		if i.Status != Issued && i.Status != Overdue {
+			return ErrNotOpen
+		}
+		today, issued := localDay(tx.Now, i.Zone()), localDay(*i.IssuedAt, i.Zone())
+		switch {
+		case on.After(today):
+			return core.Invalid(core.Fields{"paid_on": {core.MustBe("paid_on", "a date before or equal to today")}})
+		case on.Before(issued):
+			return core.Invalid(core.Fields{"paid_on": {core.MustBe("paid_on", "a date after or equal to "+issued.Format(time.DateOnly))}})
+		}
+		paid := tx.Now
+		if !on.Equal(today) {
+			paid = core.StartOfDate(on, i.Zone()).UTC()
+		}
+		i.Status, i.PaidAt = Paid, &paid
+		return errors.Join(db.Queue(tx, paySQL, db.Args{"id": id, "paid": paid}), audit.Write(tx, by, audit.Entry{
+			Action: "invoice.pay", Subject: "invoice", ID: idText(id), New: map[string]any{"number": i.Name(), "paid_on": on.Format(time.DateOnly)},
+		}))
+	})
+}
+
+// Void takes back an invoice that was not paid, for a reason. Its number stays its own, and its
+// period is not billed again. ErrNoVoid refuses a paid or voided one.
+func (s *Service) Void(ctx context.Context, by core.Actor, id int64, reason *string) (Invoice, error) {
+	check := core.NewCheck(nil)
+	why := check.Text("reason", reason, maxText)
+	if err := check.Err(); err != nil {
+		return Invoice{}, err
+	}
+	return s.change(ctx, by, id, func(tx *db.Tx, i *Invoice, _ Settings) error {
+		if i.Status == Paid || i.Status == Void {
+			return ErrNoVoid
+		}
+		name := i.Name()
+		i.Status, i.VoidedAt, i.VoidReason = Void, &tx.Now, why
+		return errors.Join(db.Queue(tx, voidSQL, db.Args{"id": id, "now": tx.Now, "reason": why}), audit.Write(tx, by, audit.Entry{
+			Action: "invoice.void", Subject: "invoice", ID: idText(id), New: map[string]any{"number": name, "reason": why},
+		}))
+	})
+}
+
+// Send mails an invoice to the owner again. ErrNotSent refuses drafts and voided ones.
+func (s *Service) Send(ctx context.Context, by core.Actor, id int64) (Invoice, error) {
+	return s.change(ctx, by, id, func(tx *db.Tx, i *Invoice, _ Settings) error {
+		if i.Status == Draft || i.Status == Void {
+			return ErrNotSent
+		}
+		return errors.Join(
+			s.jobs.Add(ctx, tx, Delivery{Tenant: i.TenantID, Invoice: id, AskedAt: tx.Now}),
+			audit.Write(tx, by, audit.Entry{Action: "invoice.send", Subject: "invoice", ID: idText(id), New: map[string]any{"number": i.Name(), "email": i.TenantEmail}}),
+		)
+	})
+}
+
+// change runs fn on an invoice that stays as it is until the end: of two people who press at
+// once, the second finds what the first did.
+func (s *Service) change(ctx context.Context, by core.Actor, id int64, fn func(tx *db.Tx, i *Invoice, now Settings) error) (Invoice, error) {
+	if err := by.RequireAdmin(); err != nil {
+		return Invoice{}, err
+	}
+	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Invoice, error) {
+		r, err := db.One[invoiceRow](ctx, tx, lockInvoiceSQL, db.Args{"id": id, "now": tx.Now})
+		if err != nil {
+			return Invoice{}, err
+		}
+		i := r.invoice()
+		return i, fn(tx, &i, r.settings())
+	})
+}

@@ -1,0 +1,208 @@
+package billing
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/text/currency"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+)
+
+// Plan is what a tenant pays for, and how much it may keep.
+type Plan struct {
+	ID             int64
+	Name           string
+	MonthlyCents   int64 // before tax
+	YearlyCents    int64
+	Currency       string
+	CustomersLimit *int64 // active customers; nil: no limit
+	StaffLimit     *int64 // active people
+	SendsLimit     *int64 // sends in a calendar month
+	Retired        bool   // no tenant can move to it
+	Tenants        int64  // that are on it
+}
+
+// PlanInput describes a plan, new or changed: all of its fields.
+type PlanInput struct {
+	Name           *string
+	MonthlyCents   *int64
+	YearlyCents    *int64
+	Currency       *string
+	CustomersLimit *int64
+	StaffLimit     *int64
+	SendsLimit     *int64
+
+	Unreadable core.Fields // what the front end could not read
+}
+
+// ErrPlanInUse refuses to delete a plan that tenants are on, or were billed for.
+var ErrPlanInUse = core.Refuse("plan-in-use", "Businesses are on this plan or were billed for it. Retire it instead: nobody new can choose it, and whoever has it keeps it.")
+
+func (in PlanInput) read() (Plan, *core.Check) {
+	check := core.NewCheck(in.Unreadable)
+	p := Plan{
+		Name:         check.Text("name", in.Name, maxName),
+		MonthlyCents: check.Integer("monthly_cents", in.MonthlyCents, 0, maxCents),
+		YearlyCents:  check.Integer("yearly_cents", in.YearlyCents, 0, maxCents),
+		Currency:     check.Text("currency", in.Currency, 3),
+	}
+	if _, err := currency.ParseISO(p.Currency); err != nil && check.OK("currency") {
+		check.Add("currency", core.Selected("currency"))
+	}
+	limit := func(field string, v *int64) *int64 {
+		if v != nil {
+			check.Integer(field, v, 0, maxCents)
+		}
+		return v
+	}
+	p.CustomersLimit = limit("customers_limit", in.CustomersLimit)
+	p.StaffLimit = limit("staff_limit", in.StaffLimit)
+	p.SendsLimit = limit("sends_limit", in.SendsLimit)
+	return p, check
+}
+
+// Plans returns all plans, those to choose from first, by price. One round trip.
+func (s *Service) Plans(ctx context.Context, by core.Actor) ([]Plan, error) {
+	if err := by.RequireAdmin(); err != nil {
+		return nil, err
+	}
+	return db.PlatformAll[Plan](ctx, s.db, plansSQL, nil)
+}
+
+// Plan returns one plan. One round trip.
+func (s *Service) Plan(ctx context.Context, by core.Actor, id int64) (Plan, error) {
+	if err := by.RequireAdmin(); err != nil {
+		return Plan{}, err
+	}
+	return db.PlatformOne[Plan](ctx, s.db, planSQL, db.Args{"id": id})
+}
+
+// CreatePlan makes a plan.
+func (s *Service) CreatePlan(ctx context.Context, by core.Actor, in PlanInput) (Plan, error) {
+	if err := by.RequireAdmin(); err != nil {
+		return Plan{}, err
+	}
+	p, check := in.read()
+	if err := check.Err(); err != nil {
+		return Plan{}, err
+	}
+	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Plan, error) {
+		var err error
+		p.ID, err = db.Value[int64](ctx, tx, insertPlanSQL, p.args())
+		if err != nil {
+			return Plan{}, p.taken(err)
+		}
+		return p, audit.Write(tx, by, audit.Entry{Action: "plan.create", Subject: "plan", ID: idText(p.ID), New: p.facts()})
+	})
+}
+
+// EditPlan changes a plan. Another price counts from each tenant's next period on. A plan
+// that tenants are on keeps its currency: what they were billed is in that one.
+func (s *Service) EditPlan(ctx context.Context, by core.Actor, plan int64, in PlanInput) (Plan, error) {
+	if err := by.RequireAdmin(); err != nil {
+		return Plan{}, err
+	}
+	edited, check := in.read()
+	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Plan, error) {
+		old, err := db.One[Plan](ctx, tx, lockPlanSQL, db.Args{"id": plan})
+		if err != nil {
+			return Plan{}, err
+		}
+		edited.ID, edited.Retired, edited.Tenants = old.ID, old.Retired, old.Tenants
+		if edited.Currency != old.Currency && old.Tenants > 0 && check.OK("currency") {
+			check.Add("currency", "The currency cannot be changed: businesses are on this plan.")
+		}
+		if err := check.Err(); err != nil {
+			return Plan{}, err
+		}
+		was, is := pick(old.facts(), edited.facts())
+		if len(is) == 0 {
+			return edited, nil
+		}
+		args := edited.args()
+		args["id"] = plan
+		if _, err := db.Exec(ctx, tx, updatePlanSQL, args); err != nil {
+			return Plan{}, edited.taken(err)
+		}
+		return edited, audit.Write(tx, by, audit.Entry{Action: "plan.edit", Subject: "plan", ID: idText(plan), Old: was, New: is})
+	})
+}
+
+// RetirePlan takes a plan out of the choice. Tenants that are on it stay on it.
+func (s *Service) RetirePlan(ctx context.Context, by core.Actor, plan int64) (Plan, error) {
+	return s.setRetired(ctx, by, plan, true, "plan.retire")
+}
+
+// ReopenPlan gives a retired plan back to the choice.
+func (s *Service) ReopenPlan(ctx context.Context, by core.Actor, plan int64) (Plan, error) {
+	return s.setRetired(ctx, by, plan, false, "plan.reopen")
+}
+
+func (s *Service) setRetired(ctx context.Context, by core.Actor, plan int64, retired bool, action string) (Plan, error) {
+	if err := by.RequireAdmin(); err != nil {
+		return Plan{}, err
+	}
+	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Plan, error) {
+		p, err := db.One[Plan](ctx, tx, lockPlanSQL, db.Args{"id": plan})
+		if err != nil || p.Retired == retired {
+			return p, err
+		}
+		p.Retired = retired
+		err = errors.Join(
+			db.Queue(tx, retirePlanSQL, db.Args{"id": plan, "retired": retired}),
+			audit.Write(tx, by, audit.Entry{
+				Action: action, Subject: "plan", ID: idText(plan),
+				Old: map[string]any{"retired": !retired}, New: map[string]any{"retired": retired},
+			}),
+		)
+		return p, err
+	})
+}
+
+// DeletePlan deletes a plan that no tenant is on or was billed for, or refuses with
+// ErrPlanInUse.
+func (s *Service) DeletePlan(ctx context.Context, by core.Actor, plan int64) error {
+	if err := by.RequireAdmin(); err != nil {
+		return err
+	}
+	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int64, error) {
+		p, err := db.One[Plan](ctx, tx, lockPlanSQL, db.Args{"id": plan})
+		if err != nil {
+			return 0, err
+		}
+		if _, err := db.Exec(ctx, tx, deletePlanSQL, db.Args{"id": plan}); err != nil {
+			if db.Refers(err, "tenant_plan_id_fkey") || db.Refers(err, "billing_period_plan_id_fkey") {
+				return 0, ErrPlanInUse
+			}
+			return 0, err
+		}
+		return 0, audit.Write(tx, by, audit.Entry{Action: "plan.delete", Subject: "plan", ID: idText(plan), Old: p.facts()})
+	})
+	return err
+}
+
+// taken explains what the database refused of a plan's name.
+func (p Plan) taken(err error) error {
+	if db.Violates(err, "plan_name_key") {
+		return core.Invalid(core.Fields{"name": {core.Taken("name")}})
+	}
+	return err
+}
+
+func (p Plan) args() db.Args {
+	return db.Args{
+		"name": p.Name, "monthly": p.MonthlyCents, "yearly": p.YearlyCents, "currency": p.Currency,
+		"customers": p.CustomersLimit, "staff": p.StaffLimit, "sends": p.SendsLimit,
+	}
+}
+
+// facts are what the audit log tells of a plan.
+func (p Plan) facts() map[string]any {
+	return map[string]any{
+		"name": p.Name, "monthly_cents": p.MonthlyCents, "yearly_cents": p.YearlyCents, "currency": p.Currency,
+		"customers_limit": orNull(p.CustomersLimit), "staff_limit": orNull(p.StaffLimit), "sends_limit": orNull(p.SendsLimit),
+	}
+}

@@ -1,0 +1,689 @@
+package billing_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/billing"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/verify"
+)
+
+// at are the books at another instant.
+func (b books) at(t *testing.T, instant time.Time) books {
+	t.Helper()
+	return booksOf(t, b.db.At(instant))
+}
+
+func (b books) plan(t *testing.T, name string, monthly, yearly int64, currency string) billing.Plan {
+	t.Helper()
+	p, err := b.CreatePlan(t.Context(), root, billing.PlanInput{Name: &name, MonthlyCents: &monthly, YearlyCents: &yearly, Currency: &currency})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// business makes a tenant on a plan at the books' instant.
+func (b books) business(t *testing.T, slug, zone string, plan int64, cycle billing.Cycle) tenant.Tenant {
+	t.Helper()
+	made, err := b.tenants.Create(t.Context(), root, tenant.New{
+		Name: new("Café " + slug), Slug: &slug, Email: new(slug + "@example.com"), PlanID: &plan,
+		BillingCycle: new(string(cycle)), PaymentMethod: new("manual"), TimeZone: &zone,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func (b books) bill(t *testing.T) {
+	t.Helper()
+	if err := b.Bill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// invoices are those of a tenant, the oldest first, in short.
+func (b books) invoices(t *testing.T, id core.TenantID) (list []billing.Invoice) {
+	t.Helper()
+	p := core.Page{Size: 100}
+	l := b.list(t, billing.Filter{TenantID: new(int64(id))}, p)
+	for list = l.Items; l.Next != nil; list = append(list, l.Items...) {
+		p.Cursor = l.Next
+		l = b.list(t, billing.Filter{TenantID: new(int64(id))}, p)
+	}
+	slices.SortFunc(list, func(a, b billing.Invoice) int {
+		return cmp.Or(a.PeriodStart.Compare(b.PeriodStart), cmp.Compare(a.ID, b.ID))
+	})
+	return list
+}
+
+func periods(list []billing.Invoice) (lines []string) {
+	for _, i := range list {
+		lines = append(lines, fmt.Sprintf("%s to %s: %d", i.PeriodStart.Format(time.DateOnly), i.PeriodEnd.Format(time.DateOnly), i.AmountCents))
+	}
+	return lines
+}
+
+func is(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\n got %s\nwant %s", what, strings.Join(got, "\n     "), strings.Join(want, "\n     "))
+	}
+}
+
+func (b books) clean(t *testing.T) {
+	t.Helper()
+	results, err := verify.Run(t.Context(), b.db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Wrong > 0 {
+			t.Errorf("%s: %d wrong: %v", r.Check, r.Wrong, r.Examples)
+		}
+	}
+}
+
+func instant(text string) time.Time {
+	at, err := time.Parse("2006-01-02 15:04", text)
+	if err != nil {
+		panic(err)
+	}
+	return at
+}
+
+// "month ends and leap days right": a tenant that began on the 31st is billed on the last day
+// of shorter months, and on the 31st again after them.
+func TestPeriodsAtTheEndsOfMonths(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	plan := b.plan(t, "Growth", 4900, 49000, "EUR")
+	began := b.at(t, instant("2028-01-31 12:00"))
+	monthly := began.business(t, "monthly", "UTC", plan.ID, billing.Monthly)
+	leap := b.at(t, instant("2028-02-29 12:00")).business(t, "leap", "UTC", plan.ID, billing.Yearly)
+	b.at(t, instant("2028-05-31 00:00")).bill(t)
+	is(t, "monthly", periods(b.invoices(t, monthly.ID)),
+		"2028-01-31 to 2028-02-28: 4900", "2028-02-29 to 2028-03-30: 4900", "2028-03-31 to 2028-04-29: 4900",
+		"2028-04-30 to 2028-05-30: 4900", "2028-05-31 to 2028-06-29: 4900")
+	b.at(t, instant("2032-02-29 00:00")).bill(t)
+	is(t, "yearly from a leap day", periods(b.invoices(t, leap.ID)),
+		"2028-02-29 to 2029-02-27: 49000", "2029-02-28 to 2030-02-27: 49000", "2030-02-28 to 2031-02-27: 49000",
+		"2031-02-28 to 2032-02-28: 49000", "2032-02-29 to 2033-02-27: 49000")
+	b.clean(t)
+}
+
+// "Periods are days in the tenant's zone": each is billed when its own day begins.
+func TestADayBeginsWhereTheTenantIs(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	plan := b.plan(t, "Growth", 4900, 49000, "EUR")
+	began := b.at(t, instant("2026-03-10 12:00"))
+	zones := map[string]core.TenantID{}
+	for slug, zone := range map[string]string{"auckland": "Pacific/Auckland", "stockholm": "Europe/Stockholm", "honolulu": "Pacific/Honolulu"} {
+		zones[slug] = began.business(t, slug, zone, plan.ID, billing.Monthly).ID
+	}
+	began.bill(t)
+	for _, step := range []struct {
+		at   string
+		want map[string]int
+	}{
+		// 12:00 UTC on the 10th is the 11th in Auckland (UTC+13, from April on +12).
+		{"2026-04-09 21:59", map[string]int{"auckland": 1, "stockholm": 1, "honolulu": 1}},
+		{"2026-04-09 22:00", map[string]int{"auckland": 1, "stockholm": 2, "honolulu": 1}},
+		{"2026-04-10 09:59", map[string]int{"auckland": 1, "stockholm": 2, "honolulu": 1}},
+		{"2026-04-10 10:00", map[string]int{"auckland": 1, "stockholm": 2, "honolulu": 2}},
+		{"2026-04-10 12:00", map[string]int{"auckland": 2, "stockholm": 2, "honolulu": 2}},
+	} {
+		b.at(t, instant(step.at)).bill(t)
+		for slug, want := range step.want {
+			if got := len(b.invoices(t, zones[slug])); got != want {
+				t.Errorf("%s UTC, %s: %d invoices, want %d", step.at, slug, got, want)
+			}
+		}
+	}
+}
+
+// "never two for one period, whoever runs the job and however often".
+func TestTwoRunsAtOnceBillOnce(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	plan := b.plan(t, "Growth", 4900, 49000, "EUR")
+	began := b.at(t, instant("2026-01-15 12:00"))
+	var tenants []core.TenantID
+	for i := range 5 {
+		tenants = append(tenants, began.business(t, fmt.Sprintf("shop-%d", i), "Europe/Stockholm", plan.ID, billing.Monthly).ID)
+	}
+	later := b.at(t, instant("2026-06-20 12:00"))
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if err := later.Bill(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	later.bill(t)
+	for _, id := range tenants {
+		is(t, "periods", periods(b.invoices(t, id)),
+			"2026-01-15 to 2026-02-14: 4900", "2026-02-15 to 2026-03-14: 4900", "2026-03-15 to 2026-04-14: 4900",
+			"2026-04-15 to 2026-05-14: 4900", "2026-05-15 to 2026-06-14: 4900", "2026-06-15 to 2026-07-14: 4900")
+	}
+	b.clean(t)
+}
+
+func (b books) move(t *testing.T, id core.TenantID, e tenant.Edit) {
+	t.Helper()
+	if _, err := b.tenants.Edit(t.Context(), root, id, e); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func lines(i billing.Invoice) (lines []string) {
+	for _, l := range i.Lines {
+		lines = append(lines, fmt.Sprintf("%s: %d", l.Description, l.AmountCents))
+	}
+	return lines
+}
+
+// "proration when the plan changes": what is to be paid is invoiced at once, a credit goes on
+// the next invoice.
+func TestAPlanChangesInThePeriod(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	small, large := b.plan(t, "Small", 3000, 30000, "EUR"), b.plan(t, "Large", 9000, 90000, "EUR")
+	shop := b.at(t, instant("2026-06-01 08:00")).business(t, "shop", "UTC", small.ID, billing.Monthly)
+	b.at(t, instant("2026-06-11 08:00")).move(t, shop.ID, tenant.Edit{PlanID: core.Set(large.ID)}) // 20 of 30 days are left
+	got := b.invoices(t, shop.ID)
+	is(t, "invoices after the upgrade", periods(got), "2026-06-01 to 2026-06-30: 3000", "2026-06-11 to 2026-06-30: 4000")
+	is(t, "the upgrade", lines(got[1]), "Small plan, unused 11–30 June 2026: -2000", "Large plan, 11–30 June 2026: 6000")
+
+	b.at(t, instant("2026-06-21 08:00")).move(t, shop.ID, tenant.Edit{PlanID: core.Set(small.ID)}) // 10 are left
+	if got := b.invoices(t, shop.ID); len(got) != 2 {
+		t.Errorf("a downgrade made an invoice: %v", periods(got))
+	}
+	b.at(t, instant("2026-07-01 08:00")).bill(t)
+	got = b.invoices(t, shop.ID)
+	is(t, "the next invoice", lines(got[2]), "Small plan, 1–31 July 2026: 3000", "Large plan, unused 21–30 June 2026: -3000", "Small plan, 21–30 June 2026: 1000")
+	b.clean(t)
+}
+
+// Back and forth within a day costs nothing, and "a zero total makes none".
+func TestAPlanChangesBackTheSameDay(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	small, large := b.plan(t, "Small", 2999, 30000, "EUR"), b.plan(t, "Large", 9001, 90000, "EUR")
+	shop := b.at(t, instant("2026-06-01 08:00")).business(t, "shop", "UTC", large.ID, billing.Monthly)
+	noon := b.at(t, instant("2026-06-12 12:00"))
+	noon.move(t, shop.ID, tenant.Edit{PlanID: core.Set(small.ID)})
+	noon.move(t, shop.ID, tenant.Edit{PlanID: core.Set(large.ID)})
+	b.at(t, instant("2026-07-01 08:00")).bill(t)
+	is(t, "invoices", periods(b.invoices(t, shop.ID)), "2026-06-01 to 2026-06-30: 9001", "2026-07-01 to 2026-07-31: 9001")
+	b.clean(t)
+}
+
+// A credit that one invoice can't use up is carried on until it is used up.
+func TestACreditIsCarriedOn(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	large, small := b.plan(t, "Large", 0, 36500, "EUR"), b.plan(t, "Small", 1000, 0, "EUR")
+	shop := b.at(t, instant("2026-01-01 08:00")).business(t, "shop", "UTC", large.ID, billing.Yearly)
+	at := b.at(t, instant("2026-12-07 08:00")) // 25 of 365 days are left: 25.00
+	at.move(t, shop.ID, tenant.Edit{PlanID: core.Set(small.ID), BillingCycle: core.Set("monthly")})
+	is(t, "so far", periods(b.invoices(t, shop.ID)), "2026-01-01 to 2026-12-31: 36500")
+	b.at(t, instant("2027-04-02 08:00")).bill(t)
+	got := b.invoices(t, shop.ID)
+	is(t, "invoices", periods(got), "2026-01-01 to 2026-12-31: 36500", "2027-03-01 to 2027-03-31: 500", "2027-04-01 to 2027-04-30: 1000")
+	is(t, "the credit", lines(got[1]), "Small plan, 1–31 March 2027: 1000", "Credit from before 1 March 2027: -500")
+	b.clean(t)
+}
+
+// A plan in another currency counts from the next period on, and so does another cycle.
+func TestWhatCountsFromTheNextPeriodOn(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	euros, kronor := b.plan(t, "Euros", 3000, 30000, "EUR"), b.plan(t, "Kronor", 33000, 330000, "SEK")
+	shop := b.at(t, instant("2026-06-01 08:00")).business(t, "shop", "UTC", euros.ID, billing.Monthly)
+	b.at(t, instant("2026-06-11 08:00")).move(t, shop.ID, tenant.Edit{PlanID: core.Set(kronor.ID)})
+	b.at(t, instant("2026-07-11 08:00")).move(t, shop.ID, tenant.Edit{BillingCycle: core.Set("yearly")})
+	b.at(t, instant("2026-08-01 08:00")).bill(t)
+	got := b.invoices(t, shop.ID)
+	is(t, "invoices", periods(got), "2026-06-01 to 2026-06-30: 3000", "2026-07-01 to 2026-07-31: 33000", "2026-08-01 to 2027-07-31: 330000")
+	if got[0].Currency != "EUR" || got[1].Currency != "SEK" {
+		t.Errorf("currencies %s, %s", got[0].Currency, got[1].Currency)
+	}
+	b.clean(t)
+}
+
+// "each active tenant's invoice": days on which a tenant was suspended are not billed.
+func TestASuspendedTenantIsNotBilled(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	plan := b.plan(t, "Growth", 4900, 49000, "EUR")
+	shop := b.at(t, instant("2026-01-10 08:00")).business(t, "shop", "UTC", plan.ID, billing.Monthly)
+	b.at(t, instant("2026-01-20 08:00")).bill(t)
+	b.at(t, instant("2026-01-25 08:00")).move(t, shop.ID, tenant.Edit{Status: core.Set("suspended")})
+	b.at(t, instant("2026-04-01 08:00")).bill(t)
+	b.at(t, instant("2026-04-05 08:00")).move(t, shop.ID, tenant.Edit{Status: core.Set("active")})
+	b.at(t, instant("2026-04-06 08:00")).bill(t)
+	is(t, "invoices", periods(b.invoices(t, shop.ID)), "2026-01-10 to 2026-02-09: 4900", "2026-04-05 to 2026-05-04: 4900")
+	b.clean(t)
+}
+
+// "a periodic job makes each active tenant's invoice at the start of its billing period …
+// catch-up after downtime": three years in several time zones, with changes of plan and
+// cycle, suspensions and standstills of the job, against a calendar kept by hand.
+func TestThreeYears(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	begin := instant("2026-11-22 05:00")
+	issuer(t, b)
+	plans := []billing.Plan{b.plan(t, "Small", 1900, 19000, "EUR"), b.plan(t, "Medium", 4900, 49000, "EUR"), b.plan(t, "Large", 9900, 99000, "EUR")}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	chance := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // which changes are tried is no secret
+	zones := []string{"Pacific/Auckland", "Asia/Kolkata", "Europe/Stockholm", "UTC", "America/St_Johns", "Pacific/Honolulu"}
+	type shop struct {
+		tenant.Tenant
+		zone    *time.Location
+		active  bool
+		covered map[string]bool // days on which it was active
+	}
+	var shops []*shop
+	for n, zone := range zones {
+		cycle := []billing.Cycle{billing.Monthly, billing.Yearly}[n%2]
+		made := b.at(t, begin.AddDate(0, 0, n*11)).business(t, fmt.Sprintf("shop-%d", n), zone, plans[n%3].ID, cycle)
+		where, err := core.Zone(zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shops = append(shops, &shop{made, where, true, map[string]bool{}})
+	}
+	end := begin.AddDate(3, 0, 0)
+	at, standstill := begin.AddDate(0, 2, 0), 0
+	for ; at.Before(end); at = at.Add(time.Duration(12+chance.IntN(96)) * time.Hour) {
+		now := b.at(t, at)
+		s := shops[chance.IntN(len(shops))]
+		switch chance.IntN(24) {
+		case 0:
+			now.move(t, s.ID, tenant.Edit{PlanID: core.Set(plans[chance.IntN(3)].ID)})
+		case 1:
+			now.move(t, s.ID, tenant.Edit{BillingCycle: core.Set([]string{"monthly", "yearly"}[chance.IntN(2)])})
+		case 2:
+			now.bill(t) // what had begun is billed before it is suspended
+			s.active = !s.active
+			now.move(t, s.ID, tenant.Edit{Status: core.Set(map[bool]string{true: "active", false: "suspended"}[s.active])})
+		case 3:
+			standstill = chance.IntN(20)
+		}
+		if standstill--; standstill < 0 {
+			now.bill(t)
+			if chance.IntN(4) == 0 {
+				now.bill(t)
+			}
+		}
+	}
+	at = end
+	b.at(t, at).bill(t)
+
+	type stretch struct {
+		PeriodStart, PeriodEnd time.Time
+	}
+	for _, s := range shops {
+		billed, err := db.PlatformAll[stretch](t.Context(), b.db, "select period_start, period_end from loyalty.billing_period where tenant_id = @id order by 1", db.Args{"id": s.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, p := range billed {
+			if p.PeriodStart.After(p.PeriodEnd) || n > 0 && !p.PeriodStart.After(billed[n-1].PeriodEnd) {
+				t.Errorf("%s: %v follows %v", s.Slug, p, billed[n-1])
+			}
+		}
+		first, last := billed[0], billed[len(billed)-1]
+		year, month, day := s.CreatedAt.In(s.zone).Date()
+		if want := time.Date(year, month, day, 0, 0, 0, 0, time.UTC); !first.PeriodStart.Equal(want) {
+			t.Errorf("%s begins on %v, want the day of its creation there, %v", s.Slug, first.PeriodStart, want)
+		}
+		year, month, day = at.In(s.zone).Date()
+		today := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+		if s.active && (last.PeriodStart.After(today) || last.PeriodEnd.Before(today)) {
+			t.Errorf("%s: the last period is %v, today %v", s.Slug, last, today)
+		}
+	}
+	numbers := map[int64]bool{}
+	issued := 0
+	for _, s := range shops {
+		for _, i := range b.invoices(t, s.ID) {
+			if i.Number == nil {
+				t.Errorf("%s: invoice %d was not issued", s.Slug, i.ID)
+				continue
+			}
+			issued++
+			numbers[*i.Number] = true
+		}
+	}
+	for n := range issued { // "numbered without gaps"
+		if !numbers[int64(n+1)] {
+			t.Errorf("number %d of %d is missing", n+1, issued)
+		}
+	}
+	if issued < 60 {
+		t.Errorf("only %d invoices in three years", issued)
+	}
+	b.clean(t)
+}
+
+// issuer has the job issue invoices.
+func issuer(t *testing.T, b books) {
+	t.Helper()
+	_, err := b.EditSettings(t.Context(), root, billing.SettingsInput{
+		IssuerName: new("Loyalty AB"), IssuerAddress: new("Kungsgatan 12\n111 35 Stockholm"), IssuerTaxNumber: new("SE559900112201"), IssuerEmail: new("billing@loyalty.example"),
+		TaxName: new("VAT"), TaxRate: new(int64(2500)), PaymentText: new("Pay to SE45 5000."), PaymentDays: new(int64(30)), IssueAutomatically: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A tenant that can't be billed keeps no other waiting.
+func TestOneTenantFails(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	plan := b.plan(t, "Growth", 4900, 49000, "EUR")
+	at := b.at(t, instant("2026-06-01 08:00"))
+	broken, whole := at.business(t, "broken", "UTC", plan.ID, billing.Monthly), at.business(t, "whole", "UTC", plan.ID, billing.Monthly)
+	if _, err := b.db.Pool().Exec(t.Context(), "update loyalty.tenant set timezone = 'Europe/London' where id = $1", broken.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.db.Pool().Exec(t.Context(), "insert into loyalty.billing_period (tenant_id, period_start, period_end, billing_cycle, plan_id, rate_cents, price_cents, currency, created_at) values ($1, '2026-06-01', '2026-06-01', 'monthly', $2, 0, 0, 'EUR', now())", broken.ID, plan.ID); err != nil {
+		t.Fatal(err)
+	}
+	err := at.Bill(t.Context())
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("tenant %d", broken.ID)) {
+		t.Errorf("Bill = %v, want the broken tenant's error", err)
+	}
+	if got := b.invoices(t, whole.ID); len(got) != 1 {
+		t.Errorf("the other one has %v", periods(got))
+	}
+	if got := b.invoices(t, broken.ID); len(got) != 0 {
+		t.Errorf("half of it was written: %v", periods(got))
+	}
+}
+
+// "Number from one counter row, at issue": of many at once, each gets its own, without a gap;
+// one that fails leaves none.
+func TestNumbersHaveNoGap(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	shop := dbtest.Tenant(t, b.db).Tenant.ID
+	var drafts []int64
+	for range 12 {
+		drafts = append(drafts, b.drafted(t, shop))
+	}
+	if _, err := b.Issue(t.Context(), root, drafts[0]); !errors.Is(err, billing.ErrNoIssuer) {
+		t.Errorf("Issue = %v, want ErrNoIssuer", err)
+	}
+	issuer(t, b)
+	var all sync.WaitGroup
+	for _, id := range drafts {
+		for range 3 { // pressed by three people
+			all.Go(func() {
+				if _, err := b.Issue(context.Background(), root, id); err != nil && !errors.Is(err, billing.ErrNotDraft) {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	all.Wait()
+	var numbers []int64
+	for _, i := range b.invoices(t, shop) {
+		numbers = append(numbers, *i.Number)
+	}
+	slices.Sort(numbers)
+	if want := []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}; !slices.Equal(numbers, want) {
+		t.Errorf("numbers %v", numbers)
+	}
+	b.clean(t)
+}
+
+// An invoice says what it said when it was issued.
+func TestAnIssuedInvoiceStays(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	issuer(t, b)
+	owner := dbtest.Tenant(t, b.db)
+	at := b.at(t, instant("2026-11-01 08:00"))
+	_, err := at.EditDetails(t.Context(), owner, billing.DetailsInput{Name: new("Café Åro AB"), Address: new("Storgatan 4\n111 23 Stockholm"), TaxNumber: new("SE556677889901")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, err := at.Issue(t.Context(), root, b.drafted(t, owner.Tenant.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i.Name() != "2026-0001" || i.DueAt.In(i.Zone()).Format("2 January 2006, 15:04:05") != "1 December 2026, 23:59:59" || i.TotalCents != 6125 {
+		t.Errorf("issued %s, due %v, total %d", i.Name(), i.DueAt, i.TotalCents)
+	}
+	if _, err := b.EditSettings(t.Context(), root, billing.SettingsInput{IssuerName: new("Another AB"), IssuerAddress: new("Elsewhere"), TaxName: new("GST"), TaxRate: new(int64(100)), PaymentDays: new(int64(5))}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.EditDetails(t.Context(), owner, billing.DetailsInput{Name: new("Renamed")}); err != nil {
+		t.Fatal(err)
+	}
+	found, err := at.FindOwn(t.Context(), owner, i.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.Issuer.Name != "Loyalty AB" || found.Recipient != (billing.Party{Name: "Café Åro AB", Address: "Storgatan 4\n111 23 Stockholm", TaxNumber: "SE556677889901", Email: "owner@example.com"}) ||
+		found.TaxName != "VAT" || found.TaxCents != 1225 || found.PaymentText != "Pay to SE45 5000." {
+		t.Errorf("it says now %+v", found)
+	}
+	stranger := dbtest.Tenant(t, b.db)
+	if _, err := b.FindOwn(t.Context(), stranger, i.ID); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("a stranger: %v, want ErrNotFound", err)
+	}
+	if _, err := b.FindOwn(t.Context(), owner, b.drafted(t, owner.Tenant.ID)); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("a draft: %v, want ErrNotFound", err)
+	}
+	if l, err := b.Own(t.Context(), owner, core.Page{Size: 10}); err != nil || len(l.Items) != 1 || l.Items[0].ID != i.ID {
+		t.Errorf("own invoices %+v, %v", l, err)
+	}
+	for _, role := range []core.Role{core.Manager, core.Cashier} {
+		by := dbtest.Person(t, b.db, owner, role)
+		if _, err := b.Own(t.Context(), by, core.Page{Size: 10}); !errors.Is(err, core.ErrRole) {
+			t.Errorf("%s: %v, want ErrRole", role, err)
+		}
+		if _, err := b.Account(t.Context(), by); !errors.Is(err, core.ErrRole) {
+			t.Errorf("%s: %v, want ErrRole", role, err)
+		}
+	}
+}
+
+// "draft → issued → paid or overdue, void".
+func TestStatesOfAnInvoice(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	issuer(t, b)
+	owner := dbtest.Tenant(t, b.db)
+	at := b.at(t, instant("2026-11-01 08:00"))
+	day := func(text string) time.Time { return instant(text + " 00:00") }
+	pay := func(b books, id int64, on string) error {
+		_, err := b.MarkPaid(t.Context(), root, id, day(on))
+		return err
+	}
+	void := func(b books, id int64, reason string) error {
+		_, err := b.Void(t.Context(), root, id, &reason)
+		return err
+	}
+	draft, late, bad := b.drafted(t, owner.Tenant.ID), b.drafted(t, owner.Tenant.ID), b.drafted(t, owner.Tenant.ID)
+	if err := pay(at, draft, "2026-11-01"); !errors.Is(err, billing.ErrNotOpen) {
+		t.Errorf("a draft is paid: %v", err)
+	}
+	for _, id := range []int64{draft, late} {
+		if _, err := at.Issue(t.Context(), root, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, on := range []string{"2026-10-31", "2026-11-02"} { // "not before its issue, nor in the future"
+		if err := pay(at, draft, on); !core.IsKind(err, core.KindInvalid) {
+			t.Errorf("paid on %s: %v", on, err)
+		}
+	}
+	if err := pay(at, draft, "2026-11-01"); err != nil {
+		t.Error(err)
+	}
+	if err := pay(at, draft, "2026-11-01"); !errors.Is(err, billing.ErrNotOpen) {
+		t.Errorf("paid twice: %v", err)
+	}
+	if err := void(at, draft, "a mistake"); !errors.Is(err, billing.ErrNoVoid) {
+		t.Errorf("a paid one is voided: %v", err)
+	}
+	if err := void(at, bad, " "); !core.IsKind(err, core.KindInvalid) {
+		t.Errorf("voided without a reason: %v", err)
+	}
+	if err := void(at, bad, "a mistake"); err != nil {
+		t.Error(err)
+	}
+	status := func(b books, id int64) billing.Status {
+		i, err := b.Find(t.Context(), root, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i.Status
+	}
+	// The due day is the last one, in the tenant's zone (23:00 UTC is midnight in Stockholm).
+	before, after := b.at(t, instant("2026-12-01 22:59")), b.at(t, instant("2026-12-01 23:00"))
+	if got := status(before, late); got != billing.Issued {
+		t.Errorf("on its last day it is %s", got)
+	}
+	if got := status(after, late); got != billing.Overdue { // before any job ran
+		t.Errorf("after its last day it is %s", got)
+	}
+	if got := after.list(t, billing.Filter{Status: new("overdue")}, core.Page{Size: 9}); len(got.Items) != 1 {
+		t.Errorf("the list of overdue ones has %d", len(got.Items))
+	}
+	before.bill(t)
+	after.bill(t)
+	after.bill(t)
+	mails := b.deliveries(t)
+	is(t, "deliveries", mails, fmt.Sprintf("%d", draft), fmt.Sprintf("%d", late), fmt.Sprintf("%d reminder", late))
+	if err := pay(after, late, "2026-12-01"); err != nil {
+		t.Error(err)
+	}
+	b.clean(t)
+}
+
+// deliveries are the jobs that mail invoices, by invoice.
+func (b books) deliveries(t *testing.T) (list []string) {
+	t.Helper()
+	pending, err := db.Platform(t.Context(), b.db, root, func(tx *db.Tx) ([]billing.Delivery, error) {
+		pending, _, err := job.Pending[billing.Delivery](t.Context(), tx)
+		return pending, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range pending {
+		line := fmt.Sprint(d.Invoice)
+		if d.Reminder {
+			line += " reminder"
+		}
+		list = append(list, line)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// "A plan in use can be retired, not deleted."
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	growth := b.plan(t, "Growth", 4900, 49000, "EUR")
+	unused := b.plan(t, "Unused", 100, 1000, "EUR")
+	shop := b.business(t, "shop", "UTC", growth.ID, billing.Monthly)
+	if err := b.DeletePlan(t.Context(), root, growth.ID); !errors.Is(err, billing.ErrPlanInUse) {
+		t.Errorf("a plan in use is deleted: %v", err)
+	}
+	if err := b.DeletePlan(t.Context(), root, unused.ID); err != nil {
+		t.Error(err)
+	}
+	if p, err := b.RetirePlan(t.Context(), root, growth.ID); err != nil || !p.Retired {
+		t.Errorf("retired: %+v, %v", p, err)
+	}
+	if _, err := b.tenants.Create(t.Context(), root, tenant.New{
+		Name: new("New"), Slug: new("new-one"), Email: new("new@example.com"), PlanID: &growth.ID, BillingCycle: new("monthly"), PaymentMethod: new("manual"),
+	}); !core.IsKind(err, core.KindInvalid) {
+		t.Errorf("somebody new is on a retired plan: %v", err)
+	}
+	b.bill(t) // "whoever has it keeps it"
+	if got := b.invoices(t, shop.ID); len(got) != 1 {
+		t.Errorf("invoices %v", periods(got))
+	}
+	edit := func(currency string, monthly int64) error {
+		_, err := b.EditPlan(t.Context(), root, growth.ID, billing.PlanInput{Name: new("Growth"), MonthlyCents: &monthly, YearlyCents: new(int64(1)), Currency: &currency, StaffLimit: new(int64(3))})
+		return err
+	}
+	if err := edit("SEK", 1); !core.IsKind(err, core.KindInvalid) {
+		t.Errorf("another currency: %v", err)
+	}
+	if err := edit("EUR", -1); !core.IsKind(err, core.KindInvalid) {
+		t.Errorf("a price below zero: %v", err)
+	}
+	if err := edit("EUR", 5900); err != nil {
+		t.Error(err)
+	}
+	if _, err := b.CreatePlan(t.Context(), root, billing.PlanInput{Name: new("Growth"), MonthlyCents: new(int64(1)), YearlyCents: new(int64(1)), Currency: new("EUR")}); !core.IsKind(err, core.KindInvalid) {
+		t.Errorf("a name twice: %v", err)
+	}
+	if _, err := b.ReopenPlan(t.Context(), root, growth.ID); err != nil {
+		t.Error(err)
+	}
+	list, err := b.Plans(t.Context(), root)
+	if err != nil || len(list) != 2 || list[1].Name != "Growth" || list[1].Tenants != 1 || list[1].MonthlyCents != 5900 || *list[1].StaffLimit != 3 {
+		t.Errorf("plans %+v, %v", list, err)
+	}
+}
+
+// Billing is for super-admins: nobody of a tenant gets past core.
+func TestBillingIsForSuperAdmins(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	owner := dbtest.Tenant(t, b.db)
+	ctx := t.Context()
+	for name, call := range map[string]func() error{
+		"Plans":        func() error { _, err := b.Plans(ctx, owner); return err },
+		"Plan":         func() error { _, err := b.Plan(ctx, owner, 1); return err },
+		"CreatePlan":   func() error { _, err := b.CreatePlan(ctx, owner, billing.PlanInput{}); return err },
+		"EditPlan":     func() error { _, err := b.EditPlan(ctx, owner, 1, billing.PlanInput{}); return err },
+		"RetirePlan":   func() error { _, err := b.RetirePlan(ctx, owner, 1); return err },
+		"ReopenPlan":   func() error { _, err := b.ReopenPlan(ctx, owner, 1); return err },
+		"DeletePlan":   func() error { return b.DeletePlan(ctx, owner, 1) },
+		"Settings":     func() error { _, err := b.Settings(ctx, owner); return err },
+		"EditSettings": func() error { _, err := b.EditSettings(ctx, owner, billing.SettingsInput{}); return err },
+		"List":         func() error { _, err := b.List(ctx, owner, billing.Filter{}, core.Page{Size: 1}); return err },
+		"Counts":       func() error { _, err := b.Counts(ctx, owner); return err },
+		"Find":         func() error { _, err := b.Find(ctx, owner, 1); return err },
+		"Issue":        func() error { _, err := b.Issue(ctx, owner, 1); return err },
+		"MarkPaid":     func() error { _, err := b.MarkPaid(ctx, owner, 1, b.db.Now()); return err },
+		"Void":         func() error { _, err := b.Void(ctx, owner, 1, new("x")); return err },
+		"Send":         func() error { _, err := b.Send(ctx, owner, 1); return err },
+	} {
+		if err := call(); !errors.Is(err, core.ErrAdmin) {
+			t.Errorf("%s = %v, want ErrAdmin", name, err)
+		}
+	}
+}
