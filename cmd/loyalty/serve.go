@@ -137,6 +137,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	slug := func(h string) string { slug, _ := a.names.Slug(h); return slug }
 	bySlug := func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, a.db, slug) }
 	kit := page.New(page.Config{
+		Panel:    page.PanelPath,
 		Sessions: auth.NewStore(a.db),
 		Tenant:   bySlug,
 		Slug:     slug, Address: address, Now: a.db.Now, Log: a.log,

@@ -25,6 +25,8 @@ import (
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/admin"
+	authviews "example.com/loyalty/views/auth"
+	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 )
 
@@ -130,12 +132,12 @@ func (a *Admin) failed(err error, c echo.Context) {
 		a.failedPart(c, f)
 		return
 	}
-	n := views.Notice{Icon: "alert-triangle", Words: f.Words, Request: f.Request, Back: "/admin", BackLabel: "To the start page"}
+	n := authviews.Notice{Icon: "alert-triangle", Words: f.Words, Request: f.Request, Back: page.PanelPath, BackLabel: "Go to dashboard"}
 	if page.Person(c) != nil {
 		frame := a.frame(c, f.Title, "")
 		err = a.Render(c, f.Status, views.NoticePage(frame, n), nil)
 	} else {
-		err = a.Render(c, f.Status, views.DoorNotice(a.door(c, f.Title, page.Visit(c).Tenant.Name), n), nil)
+		err = a.Render(c, f.Status, authviews.NoticePage(a.signInPages().Bare(c, f.Title, page.Visit(c).Tenant.Name), n), nil)
 	}
 	if err != nil {
 		a.Log.ErrorContext(c.Request().Context(), "error page failed", slog.Any("error", err))
@@ -158,7 +160,7 @@ func (a *Admin) failedPart(c echo.Context, f page.Failure) {
 }
 
 // assets are the same on every page.
-var assets = views.Assets{
+var assets = ui.Assets{
 	Icon:         static.Path("img/icon.svg"),
 	Font:         static.Path("vendor/inter/inter-latin.woff2"),
 	Stylesheets:  []string{static.Path("vendor/tabler/tabler.css"), static.Path("css/panel.css")},

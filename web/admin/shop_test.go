@@ -92,6 +92,7 @@ func (s *shop) open(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.panel = admin.New(page.New(page.Config{
+		Panel:    page.PanelPath,
 		Sessions: auth.NewStore(s.db),
 		Tenant:   func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, s.db, slug) },
 		Slug:     func(h string) string { slug, _ := names.Slug(h); return slug },

@@ -209,7 +209,7 @@ func (a *Admin) setRole(c echo.Context) error {
 	}
 	a.Flash(c, ui.Done, p.Name+" has the role: "+roleNames[role]+".")
 	if p.ID == by.StaffID && role != core.Owner {
-		return a.Redirect(c, securityPath) // the others are closed to them now
+		return a.Redirect(c, accountPath) // the others are closed to them now
 	}
 	return a.Redirect(c, personPath(p.ID))
 }

@@ -29,6 +29,8 @@ import (
 // Config is what the kit of an area needs.
 type Config struct {
 	Sessions *auth.Store
+	// Panel is the path of the panel that people sign in to: PanelPath or PlatformPath.
+	Panel string
 	// Tenant finds the business of a host.
 	Tenant func(ctx context.Context, slug string) (core.Tenant, error)
 	// Slug says whose host was called.

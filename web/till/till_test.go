@@ -85,10 +85,10 @@ func (s *shop) open(t *testing.T, d *db.DB) {
 		Locations: location.NewService(d), Tenants: tenant.NewService(d, mails), Live: live.NewHub(log),
 	}
 	s.handler = till.New(page.New(page.Config{
-		Sessions: auth.NewStore(d),
-		Tenant:   func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, d, slug) },
-		Slug:     func(h string) string { slug, _ := names.Slug(h); return slug },
-		Address:  host.ClientAddress(nil), Now: d.Now, Log: log,
+		Panel: page.PanelPath, Sessions: auth.NewStore(d),
+		Tenant:  func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, d, slug) },
+		Slug:    func(h string) string { slug, _ := names.Slug(h); return slug },
+		Address: host.ClientAddress(nil), Now: d.Now, Log: log,
 	}), s.Services)
 }
 
