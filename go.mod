@@ -38,7 +38,10 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require codeberg.org/go-pdf/fpdf v0.12.0
+require (
+	codeberg.org/go-pdf/fpdf v0.12.0
+	go.yaml.in/yaml/v3 v3.0.5
+)
 
 require (
 	github.com/a-h/parse v0.0.0-20250122154542-74294addb73e // indirect

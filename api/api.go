@@ -13,6 +13,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
@@ -88,9 +89,18 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.echo.ServeHTTP(w, r)
 }
 
+// route is the template of the request's route, or "" where there is none.
+func (a *API) route(c echo.Context) string {
+	if _, known := a.paths[c.Path()]; known {
+		return c.Path()
+	}
+	return ""
+}
+
 // bound gives a request its headers and its time, and keeps a panic to itself.
 func (a *API) bound(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
+		core.NoteRoute(c.Request().Context(), a.route(c))
 		// Answers hold personal data.
 		c.Response().Header().Set("Cache-Control", "no-store")
 		ctx, cancel := context.WithTimeout(c.Request().Context(), a.Timeout)

@@ -5,9 +5,12 @@ import (
 	"log/slog"
 )
 
-// Trail collects what the log line of a request says besides its path and status:
-// whoever answers the request notes who called.
-type Trail struct{ Attrs []slog.Attr }
+// Trail collects what the log line of a request says besides its path and status, and by
+// which route it is counted: the area that answers notes both.
+type Trail struct {
+	Attrs []slog.Attr
+	Route string // the template: "/api/v1/customers/:ulid"; "" where there is no such route
+}
 
 type trailKey struct{}
 
@@ -15,6 +18,14 @@ type trailKey struct{}
 func WithTrail(ctx context.Context) (context.Context, *Trail) {
 	t := &Trail{}
 	return context.WithValue(ctx, trailKey{}, t), t
+}
+
+// NoteRoute names the route that a request takes. It must be the router's template, of which
+// there are few, and not the path.
+func NoteRoute(ctx context.Context, template string) {
+	if t, ok := ctx.Value(trailKey{}).(*Trail); ok {
+		t.Route = template
+	}
 }
 
 // Note adds to the trail of the request, if it has one. Never a secret.

@@ -5,6 +5,7 @@ package migrations
 import (
 	"embed"
 	"io/fs"
+	"slices"
 
 	"github.com/pressly/goose/v3"
 )
@@ -20,14 +21,21 @@ const Table = "public.goose_db_version"
 // Go returns the steps written in Go.
 func Go() []*goose.Migration { return []*goose.Migration{jobs()} }
 
-// Newest is the version of the last step.
-func Newest() int64 {
-	var newest int64
+// Versions are those of all steps, in order.
+func Versions() []int64 {
+	var versions []int64
 	files, _ := fs.Glob(SQL, "*.sql") // the pattern is right
 	for _, file := range files {
 		if version, err := goose.NumericComponent(file); err == nil {
-			newest = max(newest, version)
+			versions = append(versions, version)
 		}
 	}
-	return newest
+	for _, m := range Go() {
+		versions = append(versions, m.Version)
+	}
+	slices.Sort(versions)
+	return versions
 }
+
+// Newest is the version of the last step.
+func Newest() int64 { return slices.Max(Versions()) }

@@ -37,11 +37,22 @@ type Config struct {
 	// Platform are the pages of those who run the platform, to a browser on this machine.
 	Platform *platform.Pages // nil: there are none
 	Address  func(*http.Request) string
-	Ready    func(context.Context) error // nil when the database can be used
-	// Observe counts an answered request, by the first part of its path.
-	Observe func(area, method string, status int, took time.Duration)
+	// Ready says whether requests can be answered, and if so, what is unusual all the same.
+	Ready   func(context.Context) (notice string, err error)
+	Observe func(Answered) // counts a request
 	Now     func() time.Time
 	Log     *slog.Logger
+}
+
+// Answered tells of an answered request what is counted.
+type Answered struct {
+	Area     string // the first part of its path, where that is a known one
+	Route    string // the template of its path; the area where no route took it
+	Method   string
+	Status   int
+	Took     time.Duration
+	Streamed bool // the answer lasts as long as the page that reads it
+	Replayed bool // it was the stored answer to a request that was sent again
 }
 
 // New makes the handler of the whole product.
@@ -99,6 +110,7 @@ func pages(c Config) http.Handler {
 
 func pageHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
+		core.NoteRoute(c.Request().Context(), c.Path())
 		h := c.Response().Header()
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
 		h.Set("X-Frame-Options", "DENY")
@@ -143,7 +155,7 @@ func (c Config) traced(next http.Handler) http.Handler {
 			if area(path) != "api" {
 				path = "/" + area(path)
 			}
-			c.Observe(area(r.URL.Path), r.Method, seen.status, took)
+			c.Observe(answered(r, seen, trail.Route, took))
 			c.Log.LogAttrs(ctx, slog.LevelInfo, "request", append([]slog.Attr{
 				slog.String("request", id),
 				slog.String("method", r.Method),
@@ -160,6 +172,16 @@ func (c Config) traced(next http.Handler) http.Handler {
 		}()
 		next.ServeHTTP(seen, r.WithContext(ctx))
 	})
+}
+
+func answered(r *http.Request, seen *recorder, route string, took time.Duration) Answered {
+	a := Answered{Area: area(r.URL.Path), Route: route, Method: r.Method, Status: seen.status, Took: took}
+	if a.Route == "" {
+		a.Route = "/" + a.Area
+	}
+	a.Streamed = strings.HasPrefix(seen.Header().Get("Content-Type"), "text/event-stream")
+	a.Replayed = seen.Header().Get("Idempotent-Replayed") == "true"
+	return a
 }
 
 // areas are the first parts of paths that are named in logs and figures; a stranger
@@ -206,15 +228,17 @@ func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 func healthz(w http.ResponseWriter, _ *http.Request) { status(w, http.StatusOK, "ok", "") }
 
 // readyz says whether the database can be reached and has every migration, and if
-// not, what is wrong.
+// not, what is wrong. A database with migrations of a newer build can be used: while the
+// product is upgraded, both serve.
 func (c Config) readyz(w http.ResponseWriter, r *http.Request) {
-	if err := c.Ready(r.Context()); err != nil {
+	notice, err := c.Ready(r.Context())
+	if err != nil {
 		c.Log.WarnContext(r.Context(), "not ready", slog.Any("error", err))
 		w.Header().Set("Retry-After", "2")
 		status(w, http.StatusServiceUnavailable, "unavailable", cause(err))
 		return
 	}
-	status(w, http.StatusOK, "ok", "")
+	status(w, http.StatusOK, "ok", notice)
 }
 
 // cause is what an error says by itself: the one that it wraps may name hosts, users

@@ -26,6 +26,7 @@ type door struct {
 	web.Config
 	log     *bytes.Buffer
 	figures []string // what was observed
+	routes  []string // by which they are counted
 }
 
 func newDoor(t *testing.T) *door {
@@ -46,9 +47,10 @@ func newDoor(t *testing.T) *door {
 		Portal:  says("a customer's page"),
 		Tenants: says("the panel"),
 		Address: host.ClientAddress(nil),
-		Ready:   func(context.Context) error { return nil },
-		Observe: func(area, method string, status int, took time.Duration) {
-			d.figures = append(d.figures, fmt.Sprint(area, " ", method, " ", status, " ", took))
+		Ready:   func(context.Context) (string, error) { return "", nil },
+		Observe: func(a web.Answered) {
+			d.figures = append(d.figures, fmt.Sprint(a.Area, " ", a.Method, " ", a.Status, " ", a.Took))
+			d.routes = append(d.routes, a.Route)
 		},
 		Now: func() time.Time { clock = clock.Add(time.Second); return clock },
 		Log: slog.New(slog.NewJSONHandler(d.log, nil)),
@@ -264,7 +266,7 @@ func TestProbes(t *testing.T) {
 		},
 	} {
 		d := newDoor(t)
-		d.Ready = func(context.Context) error { return test.err }
+		d.Ready = func(context.Context) (string, error) { return "", test.err }
 		product := web.New(d.Config)
 		if up := ask(product, http.MethodGet, "/healthz"); up.Code != http.StatusOK || up.Body.String() != `{"status":"ok"}`+"\n" {
 			t.Errorf("/healthz: %d %s", up.Code, up.Body)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -19,6 +20,7 @@ import (
 	"example.com/loyalty/core/localpg"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/operation"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
@@ -26,6 +28,7 @@ import (
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/vault"
+	checks "example.com/loyalty/core/verify"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/letter"
@@ -37,6 +40,8 @@ type app struct {
 	log     *slog.Logger
 	cluster *localpg.Cluster // nil with DATABASE_URL
 	url     string           // of the owner's login
+
+	stopping atomic.Bool // the process was told to stop
 
 	db     *db.DB
 	direct *db.DB // the job queue's and the live updates': it listens, past a transaction pooler if there is one
@@ -59,6 +64,8 @@ type app struct {
 	tenants      *tenant.Service
 	invoices     *billing.Service
 	deprecations *deprecation.Service
+	checks       *checks.Service
+	operations   *operation.Service
 }
 
 // database finds the database: the one that is named, or the private one, started
@@ -136,6 +143,8 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.tenants = tenant.NewService(a.db, a.mails)
 	a.invoices = billing.NewService(a.db, a.jobs, a.mails, a.log)
 	a.deprecations = deprecation.NewService(a.db, a.jobs, a.mails, a.log)
+	a.checks = checks.NewService(a.db, a.jobs, a.log)
+	a.operations = operation.NewService(a.direct, a.jobs)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/caarlos0/env/v11"
 
@@ -22,25 +23,26 @@ import (
 
 // config is the settings: environment variables, and nothing else (README).
 type config struct {
-	DatabaseURL       string   `env:"DATABASE_URL"`
-	DatabaseDirectURL string   `env:"LOYALTY_DATABASE_DIRECT_URL"`
-	Addr              string   `env:"LOYALTY_ADDR" envDefault:":8443"`
-	BaseURL           string   `env:"LOYALTY_BASE_URL" envDefault:"https://localhost:8443"`
-	DataDir           string   `env:"LOYALTY_DATA_DIR" envDefault:"./data"`
-	Secret            []string `env:"LOYALTY_SECRET"` // the first writes, all read
-	TLS               string   `env:"LOYALTY_TLS" envDefault:"local"`
-	TLSCert           string   `env:"LOYALTY_TLS_CERT"`
-	TLSKey            string   `env:"LOYALTY_TLS_KEY"`
-	TrustedProxies    string   `env:"LOYALTY_TRUSTED_PROXIES"`
-	MetricsAddr       string   `env:"LOYALTY_METRICS_ADDR" envDefault:"127.0.0.1:9464"`
-	RateToken         int      `env:"LOYALTY_RATE_TOKEN" envDefault:"60"`
-	RateIP            int      `env:"LOYALTY_RATE_IP" envDefault:"10"`
-	RedisURL          string   `env:"LOYALTY_REDIS_URL"`
-	SMTPURL           string   `env:"LOYALTY_SMTP_URL"`
-	MailFrom          string   `env:"LOYALTY_MAIL_FROM"`
-	CreateScope       string   `env:"LOYALTY_TRANSACTION_CREATE_SCOPE" envDefault:"transactions:write"`
-	Sandbox           bool     `env:"LOYALTY_SANDBOX"`
-	Log               string   `env:"LOYALTY_LOG" envDefault:"text"`
+	DatabaseURL       string        `env:"DATABASE_URL"`
+	DatabaseDirectURL string        `env:"LOYALTY_DATABASE_DIRECT_URL"`
+	Addr              string        `env:"LOYALTY_ADDR" envDefault:":8443"`
+	BaseURL           string        `env:"LOYALTY_BASE_URL" envDefault:"https://localhost:8443"`
+	DataDir           string        `env:"LOYALTY_DATA_DIR" envDefault:"./data"`
+	Secret            []string      `env:"LOYALTY_SECRET"` // the first writes, all read
+	TLS               string        `env:"LOYALTY_TLS" envDefault:"local"`
+	TLSCert           string        `env:"LOYALTY_TLS_CERT"`
+	TLSKey            string        `env:"LOYALTY_TLS_KEY"`
+	TrustedProxies    string        `env:"LOYALTY_TRUSTED_PROXIES"`
+	MetricsAddr       string        `env:"LOYALTY_METRICS_ADDR" envDefault:"127.0.0.1:9464"`
+	RateToken         int           `env:"LOYALTY_RATE_TOKEN" envDefault:"60"`
+	RateIP            int           `env:"LOYALTY_RATE_IP" envDefault:"10"`
+	RedisURL          string        `env:"LOYALTY_REDIS_URL"`
+	SMTPURL           string        `env:"LOYALTY_SMTP_URL"`
+	MailFrom          string        `env:"LOYALTY_MAIL_FROM"`
+	CreateScope       string        `env:"LOYALTY_TRANSACTION_CREATE_SCOPE" envDefault:"transactions:write"`
+	Sandbox           bool          `env:"LOYALTY_SANDBOX"`
+	StopDelay         time.Duration `env:"LOYALTY_STOP_DELAY" envDefault:"0s"`
+	Log               string        `env:"LOYALTY_LOG" envDefault:"text"`
 
 	// What validate made of them.
 	names   host.Names
@@ -161,6 +163,9 @@ func (c *config) validate() (mistakes []error) {
 	}
 	if !token.Known(token.Ability(c.CreateScope)) {
 		wrong("LOYALTY_TRANSACTION_CREATE_SCOPE must be one of %v, not %q", token.Abilities, c.CreateScope)
+	}
+	if c.StopDelay < 0 || c.StopDelay > time.Minute {
+		wrong("LOYALTY_STOP_DELAY must be between 0s and 1m")
 	}
 	if c.Log != "text" && c.Log != "json" {
 		wrong("LOYALTY_LOG must be text or json, not %q", c.Log)

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 	_ "time/tzdata" // tenants' time zones, wherever this runs
@@ -75,10 +76,14 @@ type version struct{}
 
 // Run prints the version. Kong only takes methods that may fail.
 func (version) Run() error {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return errors.New("this binary does not know its version")
-	}
-	_, err := fmt.Println("loyalty", info.Main.Version, info.GoVersion)
+	_, err := fmt.Println("loyalty", buildVersion(), runtime.Version())
 	return err
+}
+
+// buildVersion is the version of this binary, as Go derives it from the tag or the commit.
+func buildVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
 }

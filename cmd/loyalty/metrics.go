@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -16,45 +17,62 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/operation"
+	"example.com/loyalty/web"
 )
 
 // metrics are the figures of the process, for Prometheus, on a listener of their own:
-// they are the operator's, not the tenants'.
+// they are the operator's, not the tenants'. docs/operations.md explains them.
 type metrics struct {
 	registry *prometheus.Registry
-	requests *prometheus.HistogramVec
+	seconds  *prometheus.HistogramVec
+	requests *prometheus.CounterVec
+	replays  *prometheus.CounterVec
 }
 
-func newMetrics(d *db.DB) *metrics {
+func newMetrics(requests, jobs *db.DB, backlog func(context.Context) (operation.Backlog, error), log *slog.Logger) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		poolFigures{map[string]*db.DB{"requests": requests, "jobs": jobs}},
+		countedFigures{requests, jobs},
+		newBacklogFigures(backlog, time.Now, log),
+	)
 	auto := promauto.With(m.registry)
-	m.requests = auto.NewHistogramVec(prometheus.HistogramOpts{
+	m.seconds = auto.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "loyalty_request_seconds",
-		Help:    "How long requests took, by the first part of their path, method and status.",
+		Help:    "How long requests took, by the first part of their path, their route and method.",
 		Buckets: []float64{.001, .0025, .005, .01, .02, .05, .1, .25, .5, 1, 2.5, 5, 10},
-	}, []string{"area", "method", "status"})
-	auto.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "loyalty_database_connections", Help: "Connections to the database.",
-	}, func() float64 { return float64(d.Pool().Stat().TotalConns()) })
-	auto.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "loyalty_database_connections_busy", Help: "Connections to the database that are in use.",
-	}, func() float64 { return float64(d.Pool().Stat().AcquiredConns()) })
-	auto.NewCounterFunc(prometheus.CounterOpts{
-		Name: "loyalty_database_wait_seconds_total", Help: "How long requests waited for a connection.",
-	}, func() float64 { return d.Pool().Stat().EmptyAcquireWaitTime().Seconds() })
+	}, []string{"area", "route", "method"})
+	m.requests = auto.NewCounterVec(prometheus.CounterOpts{
+		Name: "loyalty_requests_total", Help: "Requests that were answered: 499 is a client that left before, 401 and 429 of the area api are refused tokens and limits.",
+	}, []string{"area", "route", "method", "status"})
+	m.replays = auto.NewCounterVec(prometheus.CounterOpts{
+		Name: "loyalty_idempotent_replays_total", Help: "Requests that were sent again and got their first answer.",
+	}, []string{"route"})
+	auto.NewGauge(prometheus.GaugeOpts{
+		Name: "loyalty_build_info", Help: "The build that runs: always 1.",
+		ConstLabels: prometheus.Labels{"version": buildVersion(), "go": runtime.Version()},
+	}).Set(1)
 	return m
 }
 
-// observe counts a request. Methods that nobody serves share a name, or a stranger
-// could make up any number of them.
-func (m *metrics) observe(area, method string, status int, took time.Duration) {
-	switch method {
+// observe counts a request. Methods that nobody serves share a name, or a stranger could
+// make up any number of them. An answer that is streamed lasts as long as its page, which
+// is no measure of anything.
+func (m *metrics) observe(a web.Answered) {
+	switch a.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete, http.MethodPut, http.MethodOptions:
 	default:
-		method = "other"
+		a.Method = "other"
 	}
-	m.requests.WithLabelValues(area, method, strconv.Itoa(status)).Observe(took.Seconds())
+	m.requests.WithLabelValues(a.Area, a.Route, a.Method, strconv.Itoa(a.Status)).Inc()
+	if !a.Streamed {
+		m.seconds.WithLabelValues(a.Area, a.Route, a.Method).Observe(a.Took.Seconds())
+	}
+	if a.Replayed {
+		m.replays.WithLabelValues(a.Route).Inc()
+	}
 }
 
 // serve answers /metrics until ctx ends. The product runs without it as well: an

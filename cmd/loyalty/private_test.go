@@ -377,7 +377,7 @@ func testOtherProcesses(t *testing.T, in *installation) {
 		t.Error("strangers see the figures")
 	}
 	figures, err := call(http.DefaultClient, "GET", "http://"+metrics+"/metrics", "", "")
-	if err != nil || !strings.Contains(figures.body, `loyalty_request_seconds_count{area="api",method="GET",status="200"}`) {
+	if err != nil || !strings.Contains(figures.body, `loyalty_requests_total{area="api",method="GET",route="/api/v1/customers",status="200"}`) {
 		t.Errorf("/metrics: %v %d %s", err, figures.status, figures.body)
 	}
 

@@ -68,7 +68,7 @@ func (serve) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	figures := newMetrics(a.db)
+	figures := newMetrics(a.db, a.direct, a.operations.Backlog, log)
 	figures.serve(ctx, c.MetricsAddr, log)
 	server, err := a.server(figures) //nolint:contextcheck // requests bring their own
 	if err != nil {
@@ -93,6 +93,14 @@ func (serve) Run(ctx context.Context) error {
 	case err = <-failed:
 		stop()
 	case <-ctx.Done():
+		a.stopping.Store(true)
+		if a.StopDelay > 0 {
+			log.InfoContext(ctx, "stopping: /readyz refuses, requests are still answered", slog.Duration("for", a.StopDelay))
+			select {
+			case <-time.After(a.StopDelay):
+			case err = <-failed:
+			}
+		}
 		log.InfoContext(ctx, "stopping: requests in flight finish")
 	}
 	a.live.Close() // pages that wait for news hold up nothing
@@ -102,6 +110,18 @@ func (serve) Run(ctx context.Context) error {
 	err = errors.Join(err, server.Shutdown(drain), a.jobs.Stop(drain))
 	log.InfoContext(ctx, "stopped")
 	return err
+}
+
+var errStopping = errors.New("this process is stopping")
+
+// ready says whether requests should be sent to this process. One that was told to stop says
+// no at once, and answers all the same until its proxy has seen that (LOYALTY_STOP_DELAY).
+func (a *app) ready(ctx context.Context) (notice string, err error) {
+	if a.stopping.Load() {
+		return "", errStopping
+	}
+	steps, err := a.db.CheckReady(ctx)
+	return steps.Notice(), err
 }
 
 // beginJobs works jobs off as soon as the database has the tables for them, so that a
@@ -176,7 +196,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 			Log:                    a.log,
 		}),
 		Address: address,
-		Ready:   a.db.Ready,
+		Ready:   a.ready,
 		Observe: figures.observe,
 		Now:     time.Now,
 		Log:     a.log,

@@ -36,11 +36,29 @@ var nouns = []noun{
 	{"tenant", core.Owner, []string{"edit"}},
 }
 
+// What the platform's own log tells of. Super-admins read all of it.
+var platformNouns = []noun{
+	{"tenant", core.SuperAdmin, []string{"create"}},
+	{"deprecation", core.SuperAdmin, []string{"create"}},
+	{"queue", core.SuperAdmin, []string{"pause", "resume"}},
+	{"job", core.SuperAdmin, []string{"retry", "cancel"}},
+	{"verify", core.SuperAdmin, []string{"run"}},
+	{"demo", core.SuperAdmin, []string{"begin", "complete"}},
+}
+
 // actions are what entries call it: "customer.create".
 func (n noun) actions() []string {
 	actions := make([]string, len(n.verbs))
 	for i, verb := range n.verbs {
 		actions[i] = n.name + "." + verb
+	}
+	return actions
+}
+
+// PlatformActions are those of the platform's own log, noun by noun.
+func PlatformActions() (actions []string) {
+	for _, n := range platformNouns {
+		actions = append(actions, n.actions()...)
 	}
 	return actions
 }

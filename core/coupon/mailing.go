@@ -134,7 +134,7 @@ func (s *Service) mailPage(ctx context.Context, by core.Actor, about mailing, pa
 			return s.release(ctx, by, about.send, page[i:], nil)
 		}
 		if drop, args := dropped(q); drop {
-			if err := s.note(ctx, by, dropMailSQL, about.send, q, args); err != nil {
+			if err := s.note(ctx, by, dropMailSQL, mail.Dropped, about.send, q, args); err != nil {
 				return err
 			}
 			continue
@@ -193,6 +193,7 @@ func (s *Service) keepPage(ctx context.Context, by core.Actor, about mailing, pa
 				}
 			}
 		}
+		db.Count(tx, mail.Counted(mail.Kept), int64(len(mails)))
 		for _, m := range mails {
 			if err := mail.Keep(tx, m); err != nil {
 				return 0, err
@@ -218,10 +219,13 @@ func noteArgs(send core.ID, q queuedMail, args db.Args) db.Args {
 }
 
 // note stores the result of a mail. One round trip.
-func (s *Service) note(ctx context.Context, by core.Actor, statement string, send core.ID, q queuedMail, args db.Args) error {
+func (s *Service) note(
+	ctx context.Context, by core.Actor, statement, outcome string, send core.ID, q queuedMail, args db.Args,
+) error {
 	// A mail that is out is noted also where the job is told to stop.
 	ctx = context.WithoutCancel(ctx)
 	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
+		db.Count(tx, mail.Counted(outcome), 1)
 		return 0, db.Queue(tx, statement, noteArgs(send, q, args))
 	})
 	return err
@@ -231,16 +235,20 @@ func (s *Service) note(ctx context.Context, by core.Actor, statement string, sen
 func (s *Service) sent(ctx context.Context, by core.Actor, send core.ID, q queuedMail, err error) error {
 	now := s.db.Now()
 	if err == nil {
-		return s.note(ctx, by, deliveredSQL, send, q, db.Args{"now": now})
+		return s.note(ctx, by, deliveredSQL, mail.Sent, send, q, db.Args{"now": now})
 	}
 	permanent := errors.Is(err, mail.ErrRefused)
 	said := db.Args{"error": mail.Reply(err), "recipient": *q.Email}
 	if !permanent && q.Attempts < int64(len(retryAfter)) {
 		said["again"] = now.Add(retryAfter[q.Attempts])
-		return s.note(ctx, by, deferMailSQL, send, q, said)
+		return s.note(ctx, by, deferMailSQL, mail.Deferred, send, q, said)
 	}
 	said["permanent"], said["now"] = permanent, now
-	return s.note(ctx, by, failMailSQL, send, q, said)
+	outcome := mail.GivenUp
+	if permanent {
+		outcome = mail.Refused
+	}
+	return s.note(ctx, by, failMailSQL, outcome, send, q, said)
 }
 
 // release makes mails due again that were claimed and not sent, and notes why the mail

@@ -43,6 +43,7 @@ type DB struct {
 	shift time.Duration
 
 	outbox *outbox
+	counts *counts
 }
 
 // Open connects and reads the database's clock. The pool lives until Close; ctx bounds the opening.
@@ -60,7 +61,7 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 		pool.Close()
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
-	return &DB{pool: pool, size: config.MaxConns, clock: c, outbox: newOutbox()}, nil
+	return &DB{pool: pool, size: config.MaxConns, clock: c, outbox: newOutbox(), counts: &counts{n: map[Counted]int64{}}}, nil
 }
 
 func poolConfig(url string, o Options) (*pgxpool.Config, error) {
@@ -226,8 +227,12 @@ func try[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, e
 			return result, err
 		}
 	}
-	if err = tx.commit(ctx); err == nil && len(tx.notes) > 0 {
+	if err = tx.commit(ctx); err != nil {
+		return result, err
+	}
+	d.counts.add(tx.counted)
+	if len(tx.notes) > 0 {
 		d.tell(ctx, tx.notes)
 	}
-	return result, err
+	return result, nil
 }

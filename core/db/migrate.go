@@ -5,8 +5,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	_ "github.com/jackc/pgx/v5/stdlib" // goose speaks database/sql
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -85,24 +89,89 @@ func provider(pool *sql.DB) (*goose.Provider, error) {
 		goose.WithTableName(migrations.Table))
 }
 
-const versionSQL = `
-	select coalesce(max(version_id), 0)
+// Steps tells which migrations a database has, beside those of this build.
+type Steps struct {
+	Applied []int64
+	Missing []int64 // this build needs them
+	Unknown []int64 // of a newer build: this one serves all the same
+}
+
+const appliedSQL = `
+	select version_id as version
 	from ` + migrations.Table + `
-	where is_applied`
+	where is_applied
+		and version_id > 0
+	order by version_id`
+
+// ReadSteps is a reading of the steps of the database, for PlatformTogether.
+func ReadSteps(to *Steps) Reading {
+	return Reading{appliedSQL, nil, func(rows pgx.Rows) error {
+		applied, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		*to = compare(applied, migrations.Versions())
+		return err
+	}}
+}
+
+func compare(applied, known []int64) Steps {
+	s := Steps{Applied: applied}
+	for _, v := range known {
+		if !slices.Contains(applied, v) {
+			s.Missing = append(s.Missing, v)
+		}
+	}
+	for _, v := range applied {
+		if !slices.Contains(known, v) {
+			s.Unknown = append(s.Unknown, v)
+		}
+	}
+	return s
+}
+
+// Notice says in a sentence what is unusual about the steps of a database that can be used,
+// or "".
+func (s Steps) Notice() string {
+	if len(s.Unknown) == 0 {
+		return ""
+	}
+	return "the database has migrations of a newer build: " + list(s.Unknown)
+}
+
+func list(versions []int64) string {
+	words := make([]string, len(versions))
+	for i, v := range versions {
+		words[i] = strconv.FormatInt(v, 10)
+	}
+	return strings.Join(words, ", ")
+}
 
 // Ready is nil when the database answers and has every migration of this build.
 func (d *DB) Ready(ctx context.Context) error {
+	_, err := d.CheckReady(ctx)
+	return err
+}
+
+// CheckReady is Ready, and also returns the steps that the database has. One round trip.
+func (d *DB) CheckReady(ctx context.Context) (Steps, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	var have int64
-	if err := d.pool.QueryRow(ctx, versionSQL).Scan(&have); err != nil {
-		if code(err) == undefinedTable {
-			return errors.New("the database is empty: run `loyalty migrate up`")
-		}
-		return fmt.Errorf("the database cannot be reached: %w", err)
+	rows, err := d.pool.Query(ctx, appliedSQL)
+	if err != nil {
+		return Steps{}, unready(err)
 	}
-	if want := migrations.Newest(); have < want {
-		return fmt.Errorf("the database is at migration %d, this build needs %d: run `loyalty migrate up`", have, want)
+	applied, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return Steps{}, unready(err)
 	}
-	return nil
+	s := compare(applied, migrations.Versions())
+	if len(s.Missing) > 0 {
+		return s, fmt.Errorf("the database lacks migrations that this build needs: %s; run `loyalty migrate up`", list(s.Missing))
+	}
+	return s, nil
+}
+
+func unready(err error) error {
+	if code(err) == undefinedTable {
+		return errors.New("the database is empty: run `loyalty migrate up`")
+	}
+	return fmt.Errorf("the database cannot be reached: %w", err)
 }

@@ -3,6 +3,7 @@ package db_test
 import (
 	"context"
 	"crypto/rand"
+	"fmt"
 	"net/url"
 	"strings"
 	"sync"
@@ -99,12 +100,20 @@ func TestReady(t *testing.T) {
 	if err := d.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "run `loyalty migrate up`") {
 		t.Errorf("old: %v", err)
 	}
-	// A newer build may have migrated already: the older one serves on.
-	if _, err := d.Pool().Exec(t.Context(), "insert into goose_db_version (version_id, is_applied) values ($1, true)", migrations.Newest()+1); err != nil {
+	// A newer build may have migrated already: the older one serves on, and knows of it.
+	if _, err := d.Pool().Exec(t.Context(), "insert into goose_db_version (version_id, is_applied) values ($1, true), ($1 + 1, true)", migrations.Newest()); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Ready(t.Context()); err != nil {
-		t.Errorf("newer: %v", err)
+	steps, err := d.CheckReady(t.Context())
+	if want := fmt.Sprintf("the database has migrations of a newer build: %d", migrations.Newest()+1); err != nil || steps.Notice() != want {
+		t.Errorf("newer: %v, %q, want %q", err, steps.Notice(), want)
+	}
+	// A step in the middle is missed as well.
+	if _, err := d.Pool().Exec(t.Context(), "delete from goose_db_version where version_id = 20"); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "lacks migrations that this build needs: 20; run `loyalty migrate up`") {
+		t.Errorf("one in the middle is missing: %v", err)
 	}
 	d.Close()
 	if err := d.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot be reached") {

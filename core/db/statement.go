@@ -164,6 +164,15 @@ func ReadTogether(ctx context.Context, d *DB, by core.Actor, readings ...Reading
 	return translate(ctx, d.readCalls(ctx, append([]call{enter(by.Tenant.ID)}, calls...), reads))
 }
 
+// PlatformTogether is ReadTogether with no tenant set.
+func PlatformTogether(ctx context.Context, d *DB, readings ...Reading) error {
+	calls, reads, err := bindAll(readings, 0)
+	if err != nil {
+		return err
+	}
+	return translate(ctx, d.readCalls(ctx, append([]call{enter(0)}, calls...), reads))
+}
+
 // PlatformOne is ReadOne with no tenant set.
 func PlatformOne[T any](ctx context.Context, d *DB, sql string, args Args) (T, error) {
 	return readAs(ctx, d, 0, sql, args, one[T])

@@ -25,6 +25,8 @@ type Tx struct {
 	conn  *pgxpool.Conn // nil until the first statement is sent
 	queue []call        // travels with the next statement, or with the commit
 	notes []note        // told after the commit
+
+	counted map[Counted]int64 // after the commit
 }
 
 type call struct {

@@ -116,6 +116,7 @@ type Load struct {
 	Failed    int64
 	Cancelled int64
 	DueSince  *time.Time // of the job that waits for a worker the longest; nil: none does
+	Paused    *Paused    `db:"-"` // nil: the lane takes jobs
 }
 
 const loadSQL = `
@@ -129,9 +130,11 @@ const loadSQL = `
 	where state <> 'completed'
 	group by queue`
 
-// Load returns the load of each lane. One round trip.
+// Load returns the load of each lane, and who paused it. One round trip.
 func (q *Queue) Load(ctx context.Context) ([]Load, error) {
-	rows, err := db.PlatformAll[Load](ctx, q.db, loadSQL, db.Args{})
+	var rows []Load
+	var paused []Paused
+	err := db.PlatformTogether(ctx, q.db, db.AllInto(&rows, loadSQL, nil), db.AllInto(&paused, pausedSQL, nil))
 	if err != nil {
 		return nil, err
 	}
@@ -141,6 +144,11 @@ func (q *Queue) Load(ctx context.Context) ([]Load, error) {
 		for _, r := range rows {
 			if r.Lane == lane {
 				list[i] = r
+			}
+		}
+		for j, p := range paused {
+			if p.Lane == lane {
+				list[i].Paused = &paused[j]
 			}
 		}
 	}
@@ -153,16 +161,29 @@ var (
 	ErrNotCancelled = &core.Error{Kind: core.KindRule, Message: "This job can't be cancelled: it has already ended."}
 )
 
-// Retry runs a job again as soon as a worker is free, once more than it might otherwise
+// RetryIn runs a job again as soon as a worker is free, once more than it might otherwise
 // where it had failed for the last time.
-func (q *Queue) Retry(ctx context.Context, id int64) error {
-	return q.change(ctx, id, q.client.JobRetryTx, ErrNotRetried, rivertype.JobStateRunning, rivertype.JobStateCompleted)
+func (q *Queue) RetryIn(ctx context.Context, tx *db.Tx, id int64) error {
+	return change(ctx, tx, id, q.client.JobRetryTx, ErrNotRetried, rivertype.JobStateRunning, rivertype.JobStateCompleted)
 }
 
-// Cancel takes a job out of the queue for good, or stops it where it runs.
-func (q *Queue) Cancel(ctx context.Context, id int64) error {
-	return q.change(ctx, id, q.client.JobCancelTx, ErrNotCancelled,
+// CancelIn takes a job out of the queue for good, or stops it where it runs.
+func (q *Queue) CancelIn(ctx context.Context, tx *db.Tx, id int64) error {
+	return change(ctx, tx, id, q.client.JobCancelTx, ErrNotCancelled,
 		rivertype.JobStateCompleted, rivertype.JobStateDiscarded, rivertype.JobStateCancelled)
+}
+
+// Retry is RetryIn in a transaction of its own.
+func (q *Queue) Retry(ctx context.Context, id int64) error { return q.alone(ctx, id, q.RetryIn) }
+
+// Cancel is CancelIn in a transaction of its own.
+func (q *Queue) Cancel(ctx context.Context, id int64) error { return q.alone(ctx, id, q.CancelIn) }
+
+func (q *Queue) alone(ctx context.Context, id int64, change func(context.Context, *db.Tx, int64) error) error {
+	_, err := db.Platform(ctx, q.db, core.System(core.Tenant{}, "job queue"), func(tx *db.Tx) (int, error) {
+		return 0, change(ctx, tx, id)
+	})
+	return err
 }
 
 const holdSQL = `
@@ -172,25 +193,22 @@ const holdSQL = `
 	for update`
 
 // change has River change a job, unless its state is one of those in which that is refused.
-func (q *Queue) change(
-	ctx context.Context, id int64, to func(context.Context, pgx.Tx, int64) (*rivertype.JobRow, error), refusal error, unless ...rivertype.JobState,
+func change(
+	ctx context.Context, tx *db.Tx, id int64, to func(context.Context, pgx.Tx, int64) (*rivertype.JobRow, error), refusal error, unless ...rivertype.JobState,
 ) error {
-	_, err := db.Platform(ctx, q.db, core.System(core.Tenant{}, "job queue"), func(tx *db.Tx) (int, error) {
-		state, err := db.Value[string](ctx, tx, holdSQL, db.Args{"id": id})
-		if err != nil {
-			return 0, err
+	state, err := db.Value[string](ctx, tx, holdSQL, db.Args{"id": id})
+	if err != nil {
+		return err
+	}
+	for _, s := range unless {
+		if state == string(s) {
+			return refusal
 		}
-		for _, s := range unless {
-			if state == string(s) {
-				return 0, refusal
-			}
-		}
-		raw, err := tx.Raw(ctx)
-		if err != nil {
-			return 0, err
-		}
-		_, err = to(ctx, raw, id)
-		return 0, err
-	})
+	}
+	raw, err := tx.Raw(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = to(ctx, raw, id)
 	return err
 }

@@ -127,6 +127,7 @@ const takeSQL = `
 			from river.river_job
 			where state = 'available'
 				and queue = @lane
+				and not exists (select from loyalty.queue_pause where lane = @lane)
 			order by coalesce(metadata ->> 'tenant', '')
 			limit 1
 		)

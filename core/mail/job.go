@@ -41,13 +41,20 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 		return s.keep(ctx, m)
 	}
 	err = s.send(ctx, m)
-	switch {
-	case err == nil:
-		return s.end(ctx, m, "sent", nil)
-	case errors.Is(err, ErrRefused), s.db.Now().Sub(m.CreatedAt) > giveUpAfter:
-		s.log.ErrorContext(ctx, "mail not delivered, and given up", slog.String("mail", m.ID.String()), slog.Any("error", err))
-		return s.end(ctx, m, "failed", err)
+	if err == nil {
+		return s.end(ctx, m, "sent", Sent, nil)
 	}
+	outcome := Deferred
+	if errors.Is(err, ErrRefused) {
+		outcome = Refused
+	} else if s.db.Now().Sub(m.CreatedAt) > giveUpAfter {
+		outcome = GivenUp
+	}
+	if outcome != Deferred {
+		s.log.ErrorContext(ctx, "mail not delivered, and given up", slog.String("mail", m.ID.String()), slog.Any("error", err))
+		return s.end(ctx, m, "failed", outcome, err)
+	}
+	s.db.Count(Counted(Deferred), 1)
 	return fmt.Errorf("mail %s: %w", m.ID, err) // the queue logs it, once
 }
 
@@ -64,18 +71,20 @@ func (s *Service) send(ctx context.Context, m Mail) error {
 // keep leaves a mail in the database, where there is no server for it.
 func (s *Service) keep(ctx context.Context, m Mail) error {
 	_, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int64, error) {
+		db.Count(tx, Counted(Kept), 1)
 		return db.Exec(ctx, tx, keepSQL, db.Args{"id": m.ID, "now": tx.Now})
 	})
 	return err
 }
 
 // end notes what became of a mail, and why.
-func (s *Service) end(ctx context.Context, m Mail, status string, cause error) error {
+func (s *Service) end(ctx context.Context, m Mail, status, outcome string, cause error) error {
 	var reason *string
 	if cause != nil {
 		reason = new(cause.Error())
 	}
 	_, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int64, error) {
+		db.Count(tx, Counted(outcome), 1)
 		return db.Exec(ctx, tx, endSQL, db.Args{"id": m.ID, "status": status, "error": reason, "now": tx.Now})
 	})
 	return err

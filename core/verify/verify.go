@@ -1,7 +1,8 @@
 // Package verify recomputes what the database says of itself: every balance from
 // its entries, and every "once" from the rows it speaks of. It reads one snapshot
 // of all tenants, as the owner of the database, and trusts no index and no
-// constraint: those are part of what is verified.
+// constraint: those are part of what is verified. A job does so every night and keeps
+// what it found.
 package verify
 
 import (
@@ -18,10 +19,10 @@ import (
 
 // Result tells what one check found.
 type Result struct {
-	Check    string   // what must hold, as a sentence
-	Counted  int64    // how many records were looked at
-	Wrong    int64    // of how many it does not hold
-	Examples []string // up to five of those: their tenant and id
+	Check    string   `json:"check"`              // what must hold, as a sentence
+	Counted  int64    `json:"counted"`            // how many records were looked at
+	Wrong    int64    `json:"wrong"`              // of how many it does not hold
+	Examples []string `json:"examples,omitempty"` // up to five of those: their tenant and id
 }
 
 // The checks, in the order they are reported. A migration that adds a table with a
@@ -61,6 +62,9 @@ var checks = []struct{ claim, sql string }{
 	{"Every invitation is for a person of its tenant.", invitationSQL},
 	{"Every tenant has an owner.", ownerSQL},
 	{"Every invoice's total is the sum of its lines plus tax.", invoiceSQL},
+	{"Invoices are numbered 1, 2, 3 … without a gap, up to the number that was issued last.", invoiceNumberSQL},
+	{"No day of a tenant is billed twice.", periodSQL},
+	{"What a tenant was billed is on its invoices, once: nothing more, and what is left waits.", billedSQL},
 }
 
 // found is the one row of each statement.
@@ -73,27 +77,30 @@ type found struct {
 
 // Run checks everything, in one snapshot. What it finds wrong is in the results;
 // an error means that it could not look.
-func Run(ctx context.Context, d *db.DB) ([]Result, error) {
-	results := make([]Result, 0, len(checks))
-	err := db.AsOwner(ctx, d, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, readEverythingSQL); err != nil {
-			return err
-		}
-		for _, check := range checks {
-			rows, err := tx.Query(ctx, check.sql)
-			if err != nil {
-				return fmt.Errorf("verify %q: %w", check.claim, err)
-			}
-			f, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[found])
-			if err != nil {
-				return fmt.Errorf("verify %q: %w", check.claim, err)
-			}
-			results = append(results, Result{check.claim, f.Counted, f.Wrong, f.examples()})
-		}
-		return nil
+func Run(ctx context.Context, d *db.DB) (results []Result, err error) {
+	err = db.AsOwner(ctx, d, func(tx pgx.Tx) error {
+		results, err = runIn(ctx, tx)
+		return err
 	})
-	if err != nil {
+	return results, err
+}
+
+// runIn checks everything that a snapshot shows.
+func runIn(ctx context.Context, tx pgx.Tx) ([]Result, error) {
+	if _, err := tx.Exec(ctx, readEverythingSQL); err != nil {
 		return nil, err
+	}
+	results := make([]Result, 0, len(checks))
+	for _, check := range checks {
+		rows, err := tx.Query(ctx, check.sql)
+		if err != nil {
+			return nil, fmt.Errorf("verify %q: %w", check.claim, err)
+		}
+		f, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[found])
+		if err != nil {
+			return nil, fmt.Errorf("verify %q: %w", check.claim, err)
+		}
+		results = append(results, Result{check.claim, f.Counted, f.Wrong, f.examples()})
 	}
 	return results, nil
 }

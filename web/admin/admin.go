@@ -76,6 +76,7 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 // headers allow a page what it brings itself, and nothing of others.
 func headers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
+		core.NoteRoute(c.Request().Context(), c.Path())
 		h := c.Response().Header()
 		h.Set("Content-Security-Policy", pagePolicy)
 		h.Set("X-Frame-Options", "DENY")

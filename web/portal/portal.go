@@ -144,6 +144,7 @@ const (
 // headers allow the page's own styles and pictures, and no script at all.
 func headers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
+		core.NoteRoute(c.Request().Context(), c.Path())
 		h := c.Response().Header()
 		h.Set("Content-Security-Policy", plainPolicy)
 		h.Set("X-Frame-Options", "DENY")

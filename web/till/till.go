@@ -69,6 +69,7 @@ const (
 
 func headers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
+		core.NoteRoute(c.Request().Context(), c.Path())
 		h := c.Response().Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Frame-Options", "DENY")

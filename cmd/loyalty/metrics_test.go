@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.yaml.in/yaml/v3"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/operation"
+	checks "example.com/loyalty/core/verify"
+	"example.com/loyalty/web"
+)
+
+// monitored is a process whose figures are read.
+type monitored struct {
+	*metrics
+	db   *db.DB
+	jobs *job.Queue
+}
+
+func newMonitored(t *testing.T) monitored {
+	t.Helper()
+	d := dbtest.OwnDB(t)
+	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checks.NewService(d, jobs, slog.New(slog.DiscardHandler))
+	return monitored{newMetrics(d, dbtest.OwnDB(t), operation.NewService(d, jobs).Backlog, slog.New(slog.NewTextHandler(t.Output(), nil))), d, jobs}
+}
+
+func (m monitored) read(t *testing.T) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
+	if w.Code != 200 {
+		t.Fatalf("/metrics = %d %s", w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+func wantFigures(t *testing.T, text string, lines ...string) {
+	t.Helper()
+	for _, line := range lines {
+		if !strings.Contains(text, "\n"+line+"\n") {
+			t.Errorf("the figures lack %s", line)
+		}
+	}
+}
+
+// "Requests by route and status, latency histograms, pool, jobs, PINs, sends, sign-ins refused",
+// by templates and not by paths.
+func TestFigures(t *testing.T) {
+	t.Parallel()
+	m := newMonitored(t)
+	for _, a := range []web.Answered{
+		{Area: "api", Route: "/api/v1/customers/:ulid", Method: "GET", Status: 200, Took: 3 * time.Millisecond},
+		{Area: "api", Route: "/api/v1/transactions", Method: "POST", Status: 201, Replayed: true},
+		{Area: "api", Route: "/api", Method: "BREW", Status: 401},
+		{Area: "till", Route: "/till/events", Method: "GET", Status: 200, Took: time.Hour, Streamed: true},
+	} {
+		m.observe(a)
+	}
+	by := dbtest.Tenant(t, m.db)
+	for _, e := range []audit.Entry{
+		{Action: "pin.issue", Subject: "pin"},
+		{Action: "pin.refuse", Subject: "pin"},
+		{Action: "staff.sign_in", Subject: "staff"},
+		{Action: "staff.sign_in_refused", Subject: "staff", Reason: "wrong password"},
+		{Action: "coupon.send", Subject: "coupon"},
+	} {
+		for _, end := range []error{nil, errors.New("rolled back")} {
+			_, _ = db.InTenant(t.Context(), m.db, by, func(tx *db.Tx) (int, error) { return 0, errors.Join(audit.Write(tx, by, e), end) })
+		}
+	}
+	if _, err := m.db.Pool().Exec(t.Context(), `
+		insert into loyalty.queue_pause values ('sends', 'Root', now());
+		insert into loyalty.verify_run (started_at, finished_at, clean, results) values ('2026-06-01 02:00Z', '2026-06-01 02:05Z', false, '[]');
+		insert into loyalty.mail (id, recipient, subject, text, html, created_at) values (gen_random_uuid(), 'a@example.com', '', '', '', now());
+		insert into river.river_job (state, queue, kind, args, max_attempts, scheduled_at, priority) values ('available', 'mail', 'mail_delivery', '{}', 5, now() - interval '10 minutes', 1)`); err != nil {
+		t.Fatal(err)
+	}
+	text := m.read(t)
+	wantFigures(t, text,
+		`loyalty_requests_total{area="api",method="GET",route="/api/v1/customers/:ulid",status="200"} 1`,
+		`loyalty_request_seconds_bucket{area="api",method="GET",route="/api/v1/customers/:ulid",le="0.005"} 1`,
+		`loyalty_requests_total{area="api",method="other",route="/api",status="401"} 1`,
+		`loyalty_idempotent_replays_total{route="/api/v1/transactions"} 1`,
+		`loyalty_requests_total{area="till",method="GET",route="/till/events",status="200"} 1`,
+		`loyalty_pins_total{event="issue"} 1`, `loyalty_pins_total{event="refuse"} 1`, `loyalty_pins_total{event="use"} 0`,
+		`loyalty_sign_ins_total 1`, `loyalty_sign_ins_refused_total{reason="wrong password"} 1`, `loyalty_sends_total{event="confirmed"} 1`,
+		`loyalty_database_up 1`, `loyalty_jobs_paused{queue="sends"} 1`, `loyalty_jobs_paused{queue="mail"} 0`,
+		`loyalty_jobs{queue="mail",state="waiting"} 1`, `loyalty_mails_waiting{kind="single"} 1`, `loyalty_verify_clean 0`,
+		`loyalty_verify_timestamp_seconds 1.7802795e+09`, `loyalty_database_connections_max{pool="jobs"} 20`,
+	)
+	if strings.Contains(text, `loyalty_request_seconds_count{area="till"`) {
+		t.Error("a stream counts as a slow page")
+	}
+	if !regexp.MustCompile(`loyalty_jobs_oldest_due_seconds\{queue="mail"\} 6\d\d`).MatchString(text) {
+		t.Error("the oldest job has not waited for ten minutes")
+	}
+}
+
+// Several scrapers cost one reading, and a database that does not answer is a figure.
+func TestFiguresWithoutADatabase(t *testing.T) {
+	t.Parallel()
+	now, asked := time.Now(), 0
+	d := dbtest.OwnDB(t)
+	broken := errors.New("no route to host")
+	m := newMetrics(d, d, func(context.Context) (operation.Backlog, error) { asked++; return operation.Backlog{}, broken }, slog.New(slog.DiscardHandler))
+	f := newBacklogFigures(func(context.Context) (operation.Backlog, error) { asked++; return operation.Backlog{}, broken }, func() time.Time { return now }, slog.New(slog.DiscardHandler))
+	for range 3 {
+		if _, err := f.current(); !errors.Is(err, broken) {
+			t.Error(err)
+		}
+	}
+	now = now.Add(backlogFresh)
+	_, _ = f.current()
+	if asked != 2 {
+		t.Errorf("%d readings, want 2", asked)
+	}
+	text := monitored{metrics: m}.read(t)
+	wantFigures(t, text, "loyalty_database_up 0")
+	if strings.Contains(text, "loyalty_jobs{") {
+		t.Error("figures that are not known are told")
+	}
+}
+
+// "Check every metric named exists in /metrics", in the alerts and in the document.
+func TestAlertsNameFigures(t *testing.T) {
+	t.Parallel()
+	m := newMonitored(t)
+	m.observe(web.Answered{Area: "api", Route: "/api", Method: "GET", Status: 200, Replayed: true})
+	_, _ = db.Platform(t.Context(), m.db, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) {
+		db.Count(tx, audit.Counted("staff.sign_in_refused", "wrong password"), 1)
+		return 0, nil
+	})
+	if _, err := m.db.Pool().Exec(t.Context(), "insert into loyalty.verify_run (started_at, finished_at, clean, results) values (now(), now(), true, '[]')"); err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, line := range regexp.MustCompile(`(?m)^(loyalty_\w+)`).FindAllString(m.read(t), -1) {
+		known[line] = true
+	}
+	source, err := os.ReadFile("../../docs/operations/alerts.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Groups []struct {
+			Name  string
+			Rules []struct {
+				Alert, Expr, For string
+				Labels           map[string]string
+				Annotations      map[string]string
+			}
+		}
+	}
+	decoder := yaml.NewDecoder(strings.NewReader(string(source)))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&file); err != nil {
+		t.Fatal(err)
+	}
+	document, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`\bloyalty_[a-z0-9_]+`)
+	for _, name := range names.FindAllString(string(document), -1) {
+		if !known[name] && !known[name+"_count"] && name != "loyalty_app" {
+			t.Errorf("docs/operations.md names %s, which /metrics lacks", name)
+		}
+	}
+	for _, r := range file.Groups[0].Rules {
+		found := names.FindAllString(r.Expr, -1)
+		if len(found) == 0 && !strings.HasPrefix(r.Expr, "up{") {
+			t.Errorf("%s looks at nothing", r.Alert)
+		}
+		for _, name := range found {
+			if !known[name] {
+				t.Errorf("%s looks at %s, which /metrics lacks", r.Alert, name)
+			}
+		}
+		if r.Annotations["summary"] == "" || !slices.Contains([]string{"page", "warn"}, r.Labels["severity"]) || strings.Count(r.Expr, "(") != strings.Count(r.Expr, ")") {
+			t.Errorf("%s is not complete", r.Alert)
+		}
+		if !strings.Contains(string(document), r.Alert) {
+			t.Errorf("docs/operations.md does not explain %s", r.Alert)
+		}
+	}
+	if len(known) < 20 {
+		t.Errorf("only these figures: %v", slices.Sorted(maps.Keys(known)))
+	}
+}

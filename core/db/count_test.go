@@ -1,0 +1,45 @@
+package db_test
+
+import (
+	"errors"
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+)
+
+// "Counted after the commit, never for what was rolled back", and once where the database
+// had the transaction run again.
+func TestWhatCommitsIsCounted(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	coffee := db.Counted{Thing: "coffee", Kind: "served"}
+	spilled := errors.New("spilled")
+	for _, end := range []error{nil, spilled, nil} {
+		_, err := db.Platform(t.Context(), d, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) {
+			db.Count(tx, coffee, 2)
+			db.Count(tx, coffee, 1)
+			return 0, end
+		})
+		if !errors.Is(err, end) {
+			t.Fatal(err)
+		}
+	}
+	d.At(d.Now().AddDate(0, 0, 1)).Count(coffee, 10) // another clock, the same process
+	if got := d.Counts()[coffee]; got != 16 {
+		t.Errorf("counted %d, want 16", got)
+	}
+	tries := 0
+	_, err := db.Platform(t.Context(), d, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int64, error) {
+		tries++
+		db.Count(tx, coffee, 1)
+		if tries == 1 {
+			return db.Exec(t.Context(), tx, "do $$ begin raise exception using errcode = '40001'; end $$", nil)
+		}
+		return 0, nil
+	})
+	if got := d.Counts()[coffee]; err != nil || tries != 2 || got != 17 {
+		t.Errorf("run %d times, counted %d, %v, want 2, 17", tries, got, err)
+	}
+}

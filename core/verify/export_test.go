@@ -1,0 +1,9 @@
+package verify
+
+import "context"
+
+// Check runs the job.
+func (s *Service) Check(ctx context.Context, c Check) error { return s.check(ctx, c) }
+
+// Due reports whether the nightly run is to be made.
+var Due = due
