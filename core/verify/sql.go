@@ -430,6 +430,7 @@ const billedSQL = `
 		from moved
 		group by tenant_id, currency
 	)` + tally
+
 // The runs and what they found. Unlike the checks, these are statements of the role that
 // serves.
 
