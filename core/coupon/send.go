@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/usage"
 )
 
 // Segment names the customers that a send is for (specification §2).
@@ -109,7 +110,8 @@ func (Evaluation) Kind() string { return "coupon_evaluation" }
 func (e Evaluation) ForTenant() core.TenantID { return e.Tenant }
 
 // Send confirms a send: stores it and queues its job, which evaluates the segment once, at
-// the send's time. Confirmed twice with one form key, it is one send.
+// the send's time. Confirmed twice with one form key, it is one send. One that exceeds the
+// plan is refused with usage.ErrLimit.
 func (s *Service) Send(ctx context.Context, by core.Actor, coupon core.ID, send Send) (Sending, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Sending{}, err
@@ -135,6 +137,10 @@ func (s *Service) Send(ctx context.Context, by core.Actor, coupon core.ID, send 
 			return db.One[Sending](ctx, tx, findSendByFormSQL, db.Args{"form_key": send.FormKey})
 		}
 		if err != nil {
+			return Sending{}, err
+		}
+		// Counted with this one, since sent twice it is one send and not refused.
+		if err := usage.Check(ctx, tx, usage.Sends, 0); err != nil {
 			return Sending{}, err
 		}
 		facts := map[string]any{"send": made.ID, "segment": send.Segment, "customers": len(checked.members)}

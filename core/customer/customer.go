@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/usage"
 )
 
 // Status of a customer. An inactive one earns and redeems nothing.
@@ -49,18 +50,22 @@ type Upserted struct {
 }
 
 // Service finds, makes and changes customers.
-type Service struct{ db *db.DB }
+type Service struct {
+	db    *db.DB
+	meter *usage.Meter
+}
 
 // NewService makes the service.
-func NewService(d *db.DB) *Service { return &Service{db: d} }
+func NewService(d *db.DB) *Service { return &Service{db: d, meter: usage.NewMeter(d)} }
 
 // ErrErased refuses what would change a customer of whom nothing is left.
 var ErrErased = core.Refuse("customer-erased", "This customer was erased and cannot be changed.")
 
 // Upsert returns the customer with that phone, else with that e-mail, unchanged;
 // there being none, it makes one (specification §4). Of several at once with one
-// phone, one makes the customer and all return it. Two round trips when found,
-// three when made.
+// phone, one makes the customer and all return it. A new one that exceeds the plan is
+// refused with usage.ErrLimit. Two round trips when found, three when made, and one a minute
+// that counts the customers.
 func (s *Service) Upsert(ctx context.Context, by core.Actor, n New) (Upserted, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return Upserted{}, err
@@ -70,14 +75,15 @@ func (s *Service) Upsert(ctx context.Context, by core.Actor, n New) (Upserted, e
 		if err != nil {
 			return Upserted{}, err
 		}
-		return upsert(ctx, tx, by, in, nil)
+		return upsert(ctx, tx, by, in, func() error { return s.meter.Admit(ctx, tx, usage.Customers, 1) })
 	})
 }
 
 // Meet is Upsert in the caller's transaction, for customers who enter their own details:
 // names, and what they agree to, are asked only of a new one. missing says what else is
-// wrong with the details of a new customer.
-func Meet(ctx context.Context, tx *db.Tx, by core.Actor, n New, missing core.Fields) (Upserted, error) {
+// wrong with the details of a new customer; admit says whether there may be one, nil: there
+// may.
+func Meet(ctx context.Context, tx *db.Tx, by core.Actor, n New, missing core.Fields, admit func() error) (Upserted, error) {
 	in, wrong := n.validate(by.Tenant.Country)
 	fields := maps.Clone(missing)
 	var refused *core.Error
@@ -91,11 +97,10 @@ func Meet(ctx context.Context, tx *db.Tx, by core.Actor, n New, missing core.Fie
 	if _, unreadable := fields["email"]; unreadable {
 		in.email, in.emailKey = nil, nil
 	}
-	var refusal error
 	if len(fields) > 0 {
-		refusal = core.Invalid(fields)
+		admit = func() error { return core.Invalid(fields) }
 	}
-	return upsert(ctx, tx, by, in, refusal)
+	return upsert(ctx, tx, by, in, admit)
 }
 
 // merged are the fields of both.
@@ -106,8 +111,8 @@ func merged(a, b core.Fields) core.Fields {
 	return all
 }
 
-// upsert finds the customer or makes one; refusal is why a new one can't be made, or nil.
-func upsert(ctx context.Context, tx *db.Tx, by core.Actor, in input, refusal error) (Upserted, error) {
+// upsert finds the customer or makes one, if admit lets a new one in.
+func upsert(ctx context.Context, tx *db.Tx, by core.Actor, in input, admit func() error) (Upserted, error) {
 	for range 3 {
 		found, err := findByKeys(ctx, tx, in)
 		if err == nil {
@@ -116,8 +121,10 @@ func upsert(ctx context.Context, tx *db.Tx, by core.Actor, in input, refusal err
 		if !errors.Is(err, core.ErrNotFound) {
 			return Upserted{}, err
 		}
-		if refusal != nil {
-			return Upserted{}, refusal
+		if admit != nil {
+			if err := admit(); err != nil {
+				return Upserted{}, err
+			}
 		}
 		made, err := insert(ctx, tx, by, in)
 		if err == nil {
@@ -215,7 +222,8 @@ func (s *Service) FindAll(ctx context.Context, by core.Actor, ids []core.ID) ([]
 }
 
 // Edit changes the fields that are set. A phone or e-mail of another customer is
-// refused on the field, an erased customer altogether. Three round trips.
+// refused on the field, an erased customer altogether, and activating one who exceeds the
+// plan with usage.ErrLimit. Three round trips.
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (Customer, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Customer{}, err
@@ -235,6 +243,11 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		in, err := e.validate(old.Customer, old.Country)
 		if err != nil {
 			return Customer{}, err
+		}
+		if in.status == Active && old.Status != Active {
+			if err := s.meter.Admit(ctx, tx, usage.Customers, 1); err != nil {
+				return Customer{}, err
+			}
 		}
 		edited, err := db.One[Customer](ctx, tx, updateSQL, db.Args{
 			"id": id, "first_name": in.firstName, "last_name": in.lastName, "phone": in.phone, "phone_key": in.phoneKey,

@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/usage"
 )
 
 // Import is a file of customers, and how far it is.
@@ -291,7 +292,8 @@ func (s *Imports) Check(ctx context.Context, by core.Actor, id core.ID, m Mappin
 }
 
 // Run imports a file that was checked. Said twice, it is done once. One import of a
-// tenant runs at a time. As many round trips as Check.
+// tenant runs at a time. One whose new customers exceed the plan is refused as a whole with
+// usage.ErrLimit, before any of them is made. As many round trips as Check, and one that counts.
 func (s *Imports) Run(ctx context.Context, by core.Actor, id core.ID) (Import, error) {
 	return s.step(ctx, by, id, func(tx *db.Tx, file sheet) (Import, error) {
 		switch file.Status {
@@ -300,6 +302,9 @@ func (s *Imports) Run(ctx context.Context, by core.Actor, id core.ID) (Import, e
 		case ImportChecked:
 		default:
 			return Import{}, ErrImportStep
+		}
+		if err := usage.Check(ctx, tx, usage.Customers, file.Created); err != nil {
+			return Import{}, err
 		}
 		err := audit.Write(tx, by, audit.Entry{
 			Action: "import.run", Subject: "import", ID: id.String(),

@@ -573,7 +573,7 @@ func TestImportRoundTrips(t *testing.T) {
 		// To begin: 3; the file: 2, with its end; a batch: 3, of which the last one is empty.
 		trips("the check", 3+2+4*3-1, func() { must(small.Work(t.Context(), o.by, i.ID, i.Attempt)) })
 		time.Sleep(150 * time.Millisecond) // the queue wakes its workers once in a while
-		trips("Run", 5, func() { i, err = o.imports.Run(t.Context(), o.by, i.ID); must(i, err) })
+		trips("Run", 6, func() { i, err = o.imports.Run(t.Context(), o.by, i.ID); must(i, err) })
 		trips("Cancel", 3, func() { must(o.imports.Cancel(t.Context(), o.by, i.ID)) })
 	}
 	round(func(_ string, _ int, fn func()) { fn() }, "first")

@@ -393,48 +393,40 @@ const invoiceSQL = `
 		from summed
 	)` + tally
 
-// The runs and what they found. Unlike the checks, these are statements of the role that
-// serves.
+const invoiceNumberSQL = `
+	with judged as (
+		select tenant_id, id, number <> row_number() over (order by number) or number > (select last from loyalty.invoice_counter) as wrong
+		from loyalty.invoice
+		where number is not null
+	)` + tally
 
-const lockSQL = `
-	select pg_try_advisory_xact_lock(hashtextextended('loyalty verify', 7)) as mine`
+const periodSQL = `
+	with judged as (
+		select tenant_id, period_start as id,
+			period_end < period_start or coalesce(period_start <= max(period_end) over (
+				partition by tenant_id
+				order by period_start
+				rows between unbounded preceding and 1 preceding
+			), false) as wrong
+		from loyalty.billing_period
+	)` + tally
 
-const lockAskingSQL = `
-	select pg_advisory_xact_lock(hashtextextended('loyalty verify asked', 7))`
-
-const selectRun = `
-	select id, asked_by, started_at, finished_at, clean, results, error
-	from loyalty.verify_run`
-
-const endedSQL = selectRun + `
-	where clean is not null
-	order by started_at desc, id desc
-	limit 1`
-
-const lastSQL = selectRun + `
-	order by started_at desc, id desc
-	limit 1`
-
-const beginSQL = `
-	insert into loyalty.verify_run (asked_by, started_at)
-	values (@asked_by, @now)
-	returning id`
-
-// Whoever begins a run holds the lock: one that has not ended lost its process.
-const abandonSQL = `
-	update loyalty.verify_run
-	set finished_at = @now,
-		error = 'The process that ran it is gone.'
-	where finished_at is null`
-
-const finishSQL = `
-	update loyalty.verify_run
-	set finished_at = @now,
-		clean = @clean,
-		results = @results,
-		error = @error
-	where id = @id`
-
-const forgetSQL = `
-	delete from loyalty.verify_run
-	where started_at < @before`
+// Each invoice takes what its period costs and items that waited; what is left of a credit is
+// an item again, which was not billed a second time.
+const billedSQL = `
+	with moved as (
+		select tenant_id, currency, price_cents as billed, 0 as invoiced
+		from loyalty.billing_period
+		union all
+		select tenant_id, currency, case when carried then 0 else amount_cents end, case when settled_at is null then amount_cents else 0 end
+		from loyalty.billing_item
+		union all
+		select tenant_id, currency, 0, amount_cents
+		from loyalty.invoice i
+		where exists (select from loyalty.billing_period where invoice_id = i.id)
+			or exists (select from loyalty.billing_item where invoice_id = i.id)
+	), judged as (
+		select tenant_id, currency as id, sum(billed) is distinct from sum(invoiced) as wrong
+		from moved
+		group by tenant_id, currency
+	)` + tally

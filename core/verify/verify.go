@@ -62,6 +62,9 @@ var checks = []struct{ claim, sql string }{
 	{"Every invitation is for a person of its tenant.", invitationSQL},
 	{"Every tenant has an owner.", ownerSQL},
 	{"Every invoice's total is the sum of its lines plus tax.", invoiceSQL},
+	{"Invoices are numbered 1, 2, 3 … without a gap, up to the number that was issued last.", invoiceNumberSQL},
+	{"No day of a tenant is billed twice.", periodSQL},
+	{"What a tenant was billed is on its invoices, once: nothing more, and what is left waits.", billedSQL},
 }
 
 // found is the one row of each statement.

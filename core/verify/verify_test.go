@@ -79,14 +79,31 @@ func trading(t *testing.T) *shop {
 	return s
 }
 
-// An invitation and an invoice, which panel and billing run will write.
+// An invitation, and an invoice of a period with a plan that was changed.
 const papers = `
 	insert into loyalty.invitation (tenant_id, id, staff_id, hash, expires_at, created_at)
 	select tenant_id, loyalty.new_ulid(now()), id, '', now(), now()
 	from loyalty.staff;
-	insert into loyalty.invoice (tenant_id, currency, lines, amount_cents, tax_cents, total_cents, period_start, period_end, created_at)
-	select id, 'EUR', '[{"amount_cents": 4900}, {"amount_cents": 100}]', 5000, 1250, 6250, '2026-05-01', '2026-05-31', now()
-	from loyalty.tenant;
+	update loyalty.invoice_counter set last = 1;
+	with i as (
+		insert into loyalty.invoice (tenant_id, number, status, currency, lines, amount_cents, tax_cents, total_cents, period_start, period_end, created_at, issued_at, due_at)
+		select id, 1, 'issued', 'EUR', '[{"amount_cents": 4900}, {"amount_cents": 100}]', 5000, 1250, 6250, '2026-05-01', '2026-05-31', now(), now(), now()
+		from loyalty.tenant
+		returning id, tenant_id
+	), p as (
+		insert into loyalty.billing_period (tenant_id, period_start, period_end, billing_cycle, plan_id, rate_cents, price_cents, currency, invoice_id, created_at)
+		select tenant_id, date '2026-05-01', date '2026-05-31', 'monthly', 1, 4900, 4900, 'EUR', id, now()
+		from i
+		union all
+		select tenant_id, '2026-06-01', '2026-06-30', 'monthly', 1, 0, 0, 'EUR', null, now()
+		from i
+	)
+	insert into loyalty.billing_item (tenant_id, id, description, amount_cents, currency, carried, created_at, settled_at, invoice_id)
+	select tenant_id, loyalty.new_ulid(now()), 'A larger plan', 100, 'EUR', false, now(), now()::timestamptz, id
+	from i
+	union all
+	select tenant_id, loyalty.new_ulid(now()), 'A smaller plan', -300, 'EUR', false, now(), null, null
+	from i;
 `
 
 // walkIns completes a PIN of a customer's card and one of a till.
@@ -463,6 +480,15 @@ func TestEachCheckSeesItsDamage(t *testing.T) {
 		{"Every invoice", "a line less", "update loyalty.invoice set lines = lines - 0"},
 		{"Every invoice", "no lines", "update loyalty.invoice set lines = '[]'"},
 		{"Every invoice", "a line of nothing", "update loyalty.invoice set lines = lines || '{}'"},
+		{"Invoices are numbered", "a gap", "update loyalty.invoice set number = 2; update loyalty.invoice_counter set last = 2"},
+		{"Invoices are numbered", "more than were issued", "update loyalty.invoice_counter set last = 0"},
+		{"No day of a tenant", "days twice", "update loyalty.billing_period set period_start = '2026-05-31' where period_start = '2026-06-01'"},
+		{"What a tenant was billed", "a dearer period", "update loyalty.billing_period set price_cents = price_cents + 1 where price_cents > 0"},
+		{"What a tenant was billed", "an item that got lost", "delete from loyalty.billing_item where settled_at is not null"},
+		{"What a tenant was billed", "an item that is invoiced and waits", "update loyalty.billing_item set settled_at = null, invoice_id = null"},
+		{"What a tenant was billed", "an invoice of its period twice", `insert into loyalty.invoice (tenant_id, currency, lines, amount_cents, tax_cents, total_cents, period_start, period_end, created_at)
+			select tenant_id, 'EUR', '[{"amount_cents": 4900}]', 4900, 0, 4900, period_start, period_end, now() from loyalty.invoice;
+			update loyalty.billing_period set invoice_id = (select max(id) from loyalty.invoice) where price_cents = 0`},
 	}
 
 	undamaged := map[string]bool{}

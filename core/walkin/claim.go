@@ -146,7 +146,7 @@ func (s *Service) claim(ctx context.Context, tx *db.Tx, by core.Actor, browser s
 	if err != nil {
 		return Claimed{}, err
 	}
-	who, err := customer.Meet(ctx, tx, by, d.customer(), d.missing())
+	who, err := customer.Meet(ctx, tx, by, d.customer(), d.missing(), nil) // a plan never refuses a sale
 	if err != nil {
 		return Claimed{}, err
 	}

@@ -9,7 +9,12 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/usage"
 )
+
+// ErrFull refuses somebody new where the business's plan has no room. It says nothing of the
+// plan: that is between the business and the platform.
+var ErrFull = core.Refuse("joining-closed", "New customers can't join right now. Ask at the till.")
 
 // Joined is what came of joining.
 type Joined struct {
@@ -19,12 +24,16 @@ type Joined struct {
 }
 
 // Join adds a customer with the details they entered, and mails them the link to their card. With a phone number or an e-mail address that is known, nothing is made and nothing
-// shown: the link goes to the address on file, if there is one. Three round trips for a known
-// customer, four for a new one.
+// shown: the link goes to the address on file, if there is one. A business whose plan has no
+// room for another customer refuses with ErrFull. Three round trips for a known customer, four
+// for a new one, and one a minute that counts the customers.
 func (s *Service) Join(ctx context.Context, by core.Actor, d Details) (Joined, error) {
 	by = named(by)
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Joined, error) {
-		who, err := customer.Meet(ctx, tx, by, d.customer(), d.missing())
+		who, err := customer.Meet(ctx, tx, by, d.customer(), d.missing(), func() error { return s.meter.Admit(ctx, tx, usage.Customers, 1) })
+		if errors.Is(err, usage.ErrLimit) {
+			return Joined{}, ErrFull
+		}
 		if err != nil {
 			return Joined{}, err
 		}

@@ -34,6 +34,7 @@ import (
 	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/usage"
 	"example.com/loyalty/core/vault"
 )
 
@@ -59,12 +60,13 @@ type Service struct {
 	sales *transaction.Service
 	guesses
 	letters *limit.Window // by customer: others may ask for their mail
+	meter   *usage.Meter
 }
 
 // NewService makes the service and registers its job. addressKey is what client addresses
 // are counted by.
 func NewService(d *db.DB, jobs *job.Queue, mails *mail.Service, keys vault.Keys, sales *transaction.Service, addressKey func(string) string) *Service {
-	s := &Service{db: d, mails: mails, keys: keys, links: link.New(keys), sales: sales, guesses: newGuesses(addressKey, d.Now), letters: limit.NewWindow(cardLetters, time.Hour, d.Now)}
+	s := &Service{db: d, mails: mails, keys: keys, links: link.New(keys), sales: sales, guesses: newGuesses(addressKey, d.Now), letters: limit.NewWindow(cardLetters, time.Hour, d.Now), meter: usage.NewMeter(d)}
 	job.Handle(jobs, job.Upkeep, s.forget)
 	job.Every(jobs, river.PeriodicInterval(10*time.Minute), forget{})
 	return s

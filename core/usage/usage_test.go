@@ -1,0 +1,264 @@
+package usage_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/usage"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// shop is a business on a plan of the test's own.
+type shop struct {
+	*customer.Service
+	meter   *usage.Meter
+	coupons *coupon.Service
+	db      *db.DB
+	by      core.Actor
+}
+
+func newShop(t *testing.T, limits string) shop {
+	t.Helper()
+	d := dbtest.DB(t)
+	s := shopOf(t, d, dbtest.Tenant(t, d))
+	s.allow(t, limits)
+	return s
+}
+
+func shopOf(t *testing.T, d *db.DB, by core.Actor) shop {
+	t.Helper()
+	quiet := slog.New(slog.DiscardHandler)
+	jobs, err := job.New(d, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shop{customer.NewService(d), usage.NewMeter(d), coupon.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Links(), quiet), d, by}
+}
+
+// allow puts the business on a plan with those limits of customers, people and sends.
+func (s shop) allow(t *testing.T, limits string) {
+	t.Helper()
+	_, err := s.db.Pool().Exec(t.Context(), fmt.Sprintf(`
+		with p as (
+			insert into loyalty.plan (name, monthly_cents, yearly_cents, currency, customers_limit, staff_limit, sends_limit)
+			values ($1, 0, 0, 'EUR', %s)
+			returning id
+		)
+		update loyalty.tenant set plan_id = p.id from p where loyalty.tenant.id = $2`, limits), "Plan "+core.NewID(time.Now()).String(), s.by.Tenant.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s shop) add(t *testing.T, n int) (customer.Upserted, error) {
+	t.Helper()
+	return s.Upsert(t.Context(), s.by, customer.New{FirstName: new("Elsa"), LastName: new("Berg"), Phone: new(fmt.Sprintf("070 174 %04d", n))})
+}
+
+func refused(t *testing.T, what string, err error, sentence string) {
+	t.Helper()
+	var rule *core.Error
+	if !errors.Is(err, usage.ErrLimit) || !errors.As(err, &rule) || rule.Kind != core.KindRule || rule.Code != "plan-limit-reached" || !strings.HasPrefix(rule.Message, sentence) {
+		t.Errorf("%s: %v, want plan-limit-reached: %s…", what, err, sentence)
+	}
+}
+
+// "Limits are soft (a count at most a minute old), 422 `plan-limit-reached` for what would
+// exceed them".
+func TestCustomers(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "3, null, null")
+	var first customer.Upserted
+	for n := range 3 {
+		c, err := s.add(t, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			first = c
+		}
+	}
+	_, err := s.add(t, 3)
+	refused(t, "the fourth", err, "The plan allows 3 active customers, and no more can be added.")
+	if found, err := s.add(t, 0); err != nil || found.Created || found.ID != first.ID {
+		t.Errorf("one who exists: %+v, %v", found, err)
+	}
+	// Room that was made is there at once.
+	if _, err := s.Edit(t.Context(), s.by, first.ID, customer.Edit{Status: core.Set("inactive")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.add(t, 3); err != nil {
+		t.Errorf("after one was deactivated: %v", err)
+	}
+	_, err = s.Edit(t.Context(), s.by, first.ID, customer.Edit{Status: core.Set("active")})
+	refused(t, "activating one more", err, "The plan allows 3 active customers")
+	if _, err := s.Edit(t.Context(), s.by, first.ID, customer.Edit{FirstName: core.Set("Elsie")}); err != nil {
+		t.Errorf("any other edit: %v", err)
+	}
+	// A larger plan counts within a minute, and for what was refused at once.
+	s.allow(t, "4, null, null")
+	if _, err := s.Edit(t.Context(), s.by, first.ID, customer.Edit{Status: core.Set("active")}); err != nil {
+		t.Errorf("on a larger plan: %v", err)
+	}
+}
+
+// A count is kept for a minute and no longer: what is added elsewhere is noticed then.
+func TestACountIsAtMostAMinuteOld(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "3, null, null")
+	now := s.db.Now()
+	at := func(after time.Duration) error {
+		d := s.db.At(now.Add(after))
+		_, err := db.InTenant(t.Context(), d, s.by, func(tx *db.Tx) (int, error) {
+			tx.Now = now.Add(after)
+			return 0, s.meter.Admit(t.Context(), tx, usage.Customers, 1)
+		})
+		return err
+	}
+	if err := at(0); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 3 { // by another process
+		if _, err := s.add(t, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := at(59 * time.Second); err != nil {
+		t.Errorf("within the minute: %v, want let in", err)
+	}
+	refused(t, "after the minute", at(time.Minute), "The plan allows 3 active customers")
+}
+
+// As many at once as there is room for are let in; "limits are soft", so a few more of those
+// that were counted at the same instant may be, and none after them.
+func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "10, null, null")
+	if _, err := s.add(t, 0); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	var in atomic.Int64
+	for n := range 40 {
+		all.Go(func() {
+			_, err := s.Upsert(context.Background(), s.by, customer.New{FirstName: new("Elsa"), LastName: new("Berg"), Phone: new(fmt.Sprintf("070 174 %04d", n+1))})
+			switch {
+			case err == nil:
+				in.Add(1)
+			case !errors.Is(err, usage.ErrLimit):
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if got := in.Load(); got < 9 {
+		t.Errorf("%d were added to one of ten, want 9", got)
+	}
+	_, err := s.add(t, 99)
+	refused(t, "the next one", err, "The plan allows 10 active customers")
+}
+
+// "sends a month", in the tenant's zone; a form that is sent twice is one send.
+func TestSends(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, "null, null, 2")
+	zone := s.by.Tenant.TimeZone
+	year, month, _ := s.db.Now().In(zone).Date()
+	lastOfMonth := time.Date(year, month+1, 0, 23, 59, 0, 0, zone)
+	june := shopOf(t, s.db.At(lastOfMonth), s.by)
+	july := shopOf(t, s.db.At(lastOfMonth.Add(time.Minute)), s.by)
+	c, err := june.coupons.Add(t.Context(), s.by, coupon.New{Name: new("A bun"), BenefitType: new("points"), BenefitValue: new(int64(5)), MaxPerCustomer: new(int64(9))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := june.add(t, 1); err != nil {
+		t.Fatal(err)
+	}
+	send := func(s shop, key string) (coupon.Sending, error) {
+		return s.coupons.Send(t.Context(), s.by, c.ID, coupon.Send{Segment: coupon.All, FormKey: key})
+	}
+	first, err := send(june, "first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := send(june, "second"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = send(june, "third")
+	refused(t, "the third of a month", err, "The plan allows 2 coupon sends a month.")
+	if again, err := send(june, "first"); err != nil || again.ID != first.ID {
+		t.Errorf("the first form again: %v", err)
+	}
+	if _, err := june.coupons.CancelSend(t.Context(), s.by, first.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := send(june, "instead"); err != nil {
+		t.Errorf("after one was cancelled: %v", err)
+	}
+	if _, err := send(july, "third"); err != nil {
+		t.Errorf("in the next month: %v", err)
+	}
+}
+
+// What a page shows: every count with its limit, in one round trip, "shown to the tenant
+// before they bite".
+func TestOf(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	s := shopOf(t, d, dbtest.Tenant(t, d))
+	s.allow(t, "5, 1, null")
+	for n := range 4 {
+		if _, err := s.add(t, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for round := range 2 {
+		before := count()
+		list, err := s.meter.Of(t.Context(), s.by)
+		if err != nil || len(list) != 3 {
+			t.Fatal(list, err)
+		}
+		want := []usage.Use{{Kind: usage.Customers, Used: 4, Limit: new(int64(5))}, {Kind: usage.Staff, Used: 1, Limit: new(int64(1))}, {Kind: usage.Sends}}
+		if diff := cmp.Diff(want, list); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if !list[0].Near() || list[0].Reached() || !list[1].Reached() || list[2].Near() {
+			t.Errorf("near or reached: %+v", list)
+		}
+		if trips := count() - before; round > 0 && trips != 1 {
+			t.Errorf("%d round trips, want 1", trips)
+		}
+	}
+	trips := func(what string, want int, do func()) {
+		t.Helper()
+		before := count()
+		if do(); count()-before != want {
+			t.Errorf("%s: %d round trips, want %d", what, count()-before, want)
+		}
+	}
+	other := shopOf(t, d, dbtest.Tenant(t, d))
+	if _, err := other.add(t, 1); err != nil {
+		t.Fatal(err)
+	}
+	trips("a customer, counted lately", 3, func() {
+		if _, err := other.add(t, 2); err != nil {
+			t.Error(err)
+		}
+	})
+}
