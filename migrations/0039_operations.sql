@@ -67,13 +67,17 @@ create index audit_entry_actor_age on loyalty.audit_entry (actor_kind, actor_id,
 create index platform_audit_entry_action_age on loyalty.platform_audit_entry (action, id);
 create index platform_audit_entry_actor_age on loyalty.platform_audit_entry (actor_kind, actor_id, action, id);
 
+-- A person is found by their e-mail address, at whatever business they work.
+create index staff_email_key on loyalty.staff (email_key);
+
 -- audit_log is a page of the entries of all tenants and of the platform, whose tenant is
 -- null. Entries lie between the two ids, without them. "oldest" turns the order. Of a tenant
--- are its own entries, and those of the platform about it. Where actions are given, each is
--- looked up at the end of its index, so a page costs the same however long the log is.
+-- are its own entries, and those of the platform about it. Where actions are given, and with
+-- them actors, each is looked up at the end of its index, so a page costs the same however
+-- long the log is.
 -- +goose StatementBegin
 create function loyalty.audit_log(
-	after_id uuid, before_id uuid, of_tenant bigint, of_actions text[], of_actor_kind text, of_actor_id text, oldest boolean, up_to bigint
+	after_id uuid, before_id uuid, of_tenant bigint, of_actions text[], of_actor_kinds text[], of_actor_ids text[], oldest boolean, up_to bigint
 )
 	returns table (
 		tenant_id bigint, id uuid, created_at timestamptz(3), action text, subject_kind text, subject_id text, old jsonb, new jsonb,
@@ -95,12 +99,16 @@ begin
 		of_tenants := ' and e.tenant_id = $3';
 		of_platform := ' and e.subject_kind = ''tenant'' and e.subject_id = $3::text';
 	end if;
-	if of_actor_kind is not null then
-		picked := picked || ' and e.actor_kind = $5 and e.actor_id = $6';
-	end if;
 	if of_actions is not null then
 		picked := picked || ' and e.action = wanted.action';
-		each_of := ' unnest($4) as wanted (action) cross join lateral';
+		each_of := ' unnest($4) as wanted (action) cross join';
+	end if;
+	if of_actor_ids is not null then
+		picked := picked || ' and e.actor_kind = who.kind and e.actor_id = who.id';
+		each_of := each_of || ' unnest($5, $6) as who (kind, id) cross join';
+	end if;
+	if each_of <> '' then
+		each_of := each_of || ' lateral';
 	end if;
 	return query execute format(
 		'with found as (
@@ -122,7 +130,7 @@ begin
 			from loyalty.platform_audit_entry p
 			where e.tenant_id is null and p.id = e.id
 		) l%5$s', each_of, picked, of_tenants, of_platform, ordered)
-	using after_id, before_id, of_tenant, of_actions, of_actor_kind, of_actor_id, oldest, up_to;
+	using after_id, before_id, of_tenant, of_actions, of_actor_kinds, of_actor_ids, oldest, up_to;
 end;
 $$;
 

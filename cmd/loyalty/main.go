@@ -26,6 +26,7 @@ type commands struct {
 	Sandbox sandboxCmd `cmd:"" help:"Make two businesses with a record in every state, and write them to a file."`
 	Admin   adminCmd   `cmd:"" help:"Super-admins of the platform."`
 	Verify  verify     `cmd:"" help:"Recompute every balance and check what must be so; exit 1 on any difference."`
+	Health  health     `cmd:"" help:"Ask the process that serves on this machine whether it is up; exit 1 if not."`
 	Psql    psql       `cmd:"" help:"Open psql as the role that serves, inside one business."`
 	Version version    `cmd:"" help:"Print the version."`
 }

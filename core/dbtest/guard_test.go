@@ -33,6 +33,7 @@ var globalTables = map[string]string{
 	"tenant_setup":         "its own row",
 	"staff":                "its own rows",
 	"token":                "its own rows",
+	"credential":           "its own rows",
 	"session":              "its own rows",
 	"recovery_code":        "its own rows",
 	"attempt":              "nothing",

@@ -122,6 +122,15 @@ func optionLabel(options []ui.Option, value string) string {
 	return options[at].Label
 }
 
+// welcome is where invited people begin: owners with the guide, which leads on to the dashboard
+// where nothing is left to set up.
+func welcome(role core.Role) string {
+	if role == core.Owner {
+		return setupPath
+	}
+	return firstPage(role)
+}
+
 // continueSetup leads to the first step that is left, and to the dashboard once there is none.
 func (a *Admin) continueSetup(c echo.Context) error {
 	s, err := a.setupOf(c)

@@ -1,0 +1,247 @@
+package audit
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+)
+
+// Everywhere picks lines of all tenants and of the platform.
+type Everywhere struct {
+	Filter           // SubjectID is not looked at
+	Business *string // the slug of a tenant: its own lines, and the platform's about it
+	Person   *string // an e-mail address: what the people with it did, wherever they work
+}
+
+// PlatformLine is a line with whose it is.
+type PlatformLine struct {
+	Line
+	Tenant core.Tenant // of its name, slug, currency and time zone; zero: the platform's own
+}
+
+// PlatformNouns are the nouns of all lines there are, tenants' first.
+func PlatformNouns() (names []string) {
+	for _, n := range slices.Concat(nouns, platformNouns) {
+		if !slices.Contains(names, n.name) {
+			names = append(names, n.name)
+		}
+	}
+	return names
+}
+
+// ListEverywhere returns a page of the lines of all tenants and the platform, newest first,
+// for super-admins. Days are days in UTC. Two round trips, and one more for a business or a
+// person, at the same cost whatever is picked and however long the logs are.
+func (s *Service) ListEverywhere(ctx context.Context, by core.Actor, f Everywhere, p core.Page) (core.List[PlatformLine], error) {
+	if err := by.RequireAdmin(); err != nil {
+		return core.List[PlatformLine]{}, err
+	}
+	statement, args, err := s.everywhere(ctx, f, p)
+	if err != nil {
+		return core.List[PlatformLine]{}, err
+	}
+	rows, err := db.PlatformAll[platformRow](ctx, s.db, statement, args)
+	if err != nil {
+		return core.List[PlatformLine]{}, err
+	}
+	lines := make([]PlatformLine, len(rows))
+	for i, r := range rows {
+		if lines[i], err = r.line(); err != nil {
+			return core.List[PlatformLine]{}, err
+		}
+	}
+	if err := s.nameEverywhere(ctx, lines); err != nil {
+		return core.List[PlatformLine]{}, err
+	}
+	return core.NewList(p, lines, func(l PlatformLine) core.Cursor { return core.Cursor{At: l.At, ID: l.ID} }), nil
+}
+
+// everywhere picks the SQL of a page, and its arguments.
+func (s *Service) everywhere(ctx context.Context, f Everywhere, p core.Page) (string, db.Args, error) {
+	check := core.NewCheck(p.Unreadable)
+	args := db.Args{"limit": p.Limit(), "tenant": nil, "actions": nil, "kinds": nil, "actors": nil}
+	args["after"], args["before"] = f.between(check, time.UTC, p)
+	actions := f.anywhere(check)
+	who := f.actor(check)
+	business, person := check.OptionalText("business", f.Business, maxText), check.OptionalText("person", f.Person, maxText)
+	var kinds, ids []string
+	if who != nil {
+		kinds, ids = []string{string(who.kind)}, []string{who.id}
+	}
+	if check.Err() == nil && (business != nil || person != nil) {
+		found, err := db.PlatformOne[named](ctx, s.db, namedSQL, db.Args{"slug": business, "email": lower(person)})
+		if err != nil {
+			return "", nil, err
+		}
+		if args["tenant"] = found.Tenant; business != nil && found.Tenant == nil {
+			check.Add("business", core.Selected("business"))
+		}
+		if person != nil {
+			kinds, ids = found.actors()
+			if len(ids) == 0 {
+				check.Add("person", core.Selected("person"))
+			}
+		}
+	}
+	if err := check.Err(); err != nil {
+		return "", nil, err
+	}
+	if len(ids) > 0 {
+		args["kinds"], args["actors"] = kinds, ids
+		if actions == nil {
+			actions = everyAction()
+		}
+	}
+	if actions != nil {
+		args["actions"] = actions
+	}
+	return either(p, everywhereSQL, everywhereBackSQL), args, nil
+}
+
+func lower(s *string) *string {
+	if s == nil {
+		return nil
+	}
+	return new(strings.ToLower(*s))
+}
+
+func everyAction() (actions []string) {
+	for _, n := range slices.Concat(nouns, platformNouns) {
+		actions = append(actions, n.actions()...)
+	}
+	slices.Sort(actions)
+	return slices.Compact(actions)
+}
+
+// anywhere are the actions that are picked; nil: all.
+func (f Filter) anywhere(check *core.Check) []string {
+	if f.Subject == nil && f.Action == nil {
+		return nil
+	}
+	var actions []string
+	for _, a := range everyAction() {
+		noun, _, _ := strings.Cut(a, ".")
+		if (f.Subject == nil || noun == *f.Subject) && (f.Action == nil || a == *f.Action) {
+			actions = append(actions, a)
+		}
+	}
+	if f.Subject != nil && !slices.Contains(PlatformNouns(), *f.Subject) {
+		check.Add("subject", core.Selected("subject"))
+	} else if len(actions) == 0 {
+		check.Add("action", core.Selected("action"))
+	}
+	return actions
+}
+
+// named is what the words of a filter stand for.
+type named struct {
+	Tenant *int64
+	People []string // as in Filter.Actor
+}
+
+// actors are the people as whom somebody may have acted.
+func (n named) actors() (kinds, ids []string) {
+	for _, who := range n.People {
+		kind, id, _ := strings.Cut(who, ":")
+		kinds, ids = append(kinds, kind), append(ids, id)
+	}
+	return kinds, ids
+}
+
+const namedSQL = `
+	select (select id from loyalty.tenant where slug = @slug::text) as tenant,
+		array(
+			select case when tenant_id is null then 'admin:' else 'staff:' end || id
+			from loyalty.staff
+			where email_key = @email::text
+			order by id
+			limit 100
+		) as people`
+
+type platformRow struct {
+	row
+	TenantID   *int64
+	TenantName *string
+	TenantSlug *string
+	Currency   *string
+	Timezone   *string
+}
+
+func (r platformRow) line() (PlatformLine, error) {
+	l, err := r.row.line()
+	if err != nil || r.TenantID == nil {
+		return PlatformLine{Line: l}, err
+	}
+	zone, err := time.LoadLocation(*r.Timezone)
+	if err != nil {
+		return PlatformLine{}, err
+	}
+	return PlatformLine{Line: l, Tenant: core.Tenant{
+		ID: core.TenantID(*r.TenantID), Name: *r.TenantName, Slug: *r.TenantSlug, Currency: *r.Currency, TimeZone: zone,
+	}}, nil
+}
+
+const selectEverywhere = `
+	select e.id, e.created_at, e.action, e.subject_kind, e.subject_id, e.old, e.new, e.actor_kind, e.actor_id, e.actor_name, e.address, e.request_id,
+		e.tenant_id, t.name as tenant_name, t.slug as tenant_slug, t.currency, t.timezone`
+
+const everywhereSQL = selectEverywhere + `
+	from loyalty.audit_log(@after, @before, @tenant, @actions::text[], @kinds::text[], @actors::text[], false, @limit) e
+	left join loyalty.tenant t on t.id = e.tenant_id
+	order by e.id desc`
+
+const everywhereBackSQL = selectEverywhere + `
+	from loyalty.audit_log(@after, @before, @tenant, @actions::text[], @kinds::text[], @actors::text[], true, @limit) e
+	left join loyalty.tenant t on t.id = e.tenant_id
+	order by e.id`
+
+// nameEverywhere finds the records of lines. One round trip, and none without lines.
+func (s *Service) nameEverywhere(ctx context.Context, lines []PlatformLine) error {
+	var tenants []int64
+	var ids []*core.ID
+	var numbers []*int64
+	for _, l := range lines {
+		if id, err := core.ParseID(l.SubjectID); err == nil {
+			tenants, ids, numbers = append(tenants, int64(l.Tenant.ID)), append(ids, &id), append(numbers, nil)
+		} else if number, err := strconv.ParseInt(l.SubjectID, 10, 64); err == nil {
+			tenants, ids, numbers = append(tenants, int64(l.Tenant.ID)), append(ids, nil), append(numbers, &number)
+		}
+	}
+	if len(tenants) == 0 {
+		return nil
+	}
+	type subject struct {
+		tenant   int64
+		kind, id string
+	}
+	rows, err := db.PlatformAll[platformRecordRow](ctx, s.db, recordsEverywhereSQL, db.Args{"tenants": tenants, "ids": ids, "numbers": numbers})
+	if err != nil {
+		return err
+	}
+	records := map[subject]*Record{}
+	for i, r := range rows {
+		records[subject{r.TenantID, r.Kind, r.id()}] = &rows[i].Record
+	}
+	for i, l := range lines {
+		tenant := int64(l.Tenant.ID)
+		if l.Subject == "tenant" && tenant == 0 {
+			tenant, _ = strconv.ParseInt(l.SubjectID, 10, 64)
+		}
+		lines[i].Record = records[subject{tenant, l.Subject, l.SubjectID}]
+	}
+	return nil
+}
+
+type platformRecordRow struct {
+	TenantID int64
+	recordRow
+}
+
+const recordsEverywhereSQL = `
+	select tenant_id, kind, id, number, name, customer_id, customer_name, spend_cents
+	from loyalty.audit_records(@tenants::bigint[], @ids::uuid[], @numbers::bigint[])`
