@@ -51,6 +51,12 @@ const listSQL = selectMember + `
 const findSQL = selectMember + `
 		and p.id = @id`
 
+const findAdminSQL = `
+	select id, role, name, email
+	from loyalty.staff
+	where tenant_id is null
+		and email_key = @email_key`
+
 const setRoleSQL = `
 	update loyalty.staff
 	set role = @role
