@@ -13,7 +13,7 @@ const (
 		"period_start, period_end, issued_at, due_at, paid_at`."
 )
 
-// bill writes a draft of the shop, which billing runs will do.
+// bill writes a draft of the shop.
 func (s *shop) bill() (id string) {
 	s.t.Helper()
 	var number int64
@@ -44,6 +44,10 @@ func TestListInvoices(t *testing.T) {
 		s.call("GET", "/api/v1"+path+query, admin, "").is(t, 200, s.fill(only(path, items...)))
 	}
 	list("")
+	// A draft is taxed as the settings are.
+	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.platform_setting set tax_rate = 2500"); err != nil {
+		t.Fatal(err)
+	}
 	paid, theirs := s.bill(), s.stranger().bill()
 	s.change("invoice", "status = 'paid', number = 7, issued_at = '2026-06-01', due_at = '2026-07-01', paid_at = '2026-06-02T10:00:00.5Z'")
 	draft := s.bill()

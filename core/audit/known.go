@@ -34,6 +34,7 @@ var nouns = []noun{
 	{"session", core.Owner, []string{"end", "end_others"}},
 	{"token", core.Owner, []string{"create", "revoke"}},
 	{"tenant", core.Owner, []string{"edit"}},
+	{"billing", core.Owner, []string{"edit_details"}},
 }
 
 // What the platform's own log tells of. Super-admins read all of it.
@@ -44,6 +45,9 @@ var platformNouns = []noun{
 	{"job", core.SuperAdmin, []string{"retry", "cancel"}},
 	{"verify", core.SuperAdmin, []string{"run"}},
 	{"demo", core.SuperAdmin, []string{"begin", "complete"}},
+	{"invoice", core.SuperAdmin, []string{"draft", "issue", "pay", "void", "send", "overdue"}},
+	{"plan", core.SuperAdmin, []string{"create", "edit", "retire", "reopen", "delete"}},
+	{"platform", core.SuperAdmin, []string{"edit_settings"}},
 }
 
 // actions are what entries call it: "customer.create".

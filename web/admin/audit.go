@@ -138,6 +138,7 @@ var auditNouns = map[string]auditNoun{
 	"pin":              {"PINs", "lock", "", false},
 	"token":            {"API tokens", "key", tokensPath, false},
 	"tenant":           {"Business settings", "building-store", businessPath, false},
+	"billing":          {"Billing", "receipt", "", false},
 }
 
 // auditSentences say what was done. {who} did it, to what is called {name}; a sale has a
@@ -198,6 +199,7 @@ var auditSentences = map[string]string{
 	"token.create":               "{who} made the API token {name}.",
 	"token.revoke":               "{who} revoked the API token {name}.",
 	"tenant.edit":                "{who} changed the settings of {name}.",
+	"billing.edit_details":       "{who} changed the billing details.",
 }
 
 func auditRow(by core.Actor, l audit.Line) views.AuditRow {

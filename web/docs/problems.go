@@ -34,6 +34,10 @@ const (
 	setStock          = "Correcting the stock of a reward, in the panel"
 	takePIN           = "Entering a PIN or scanning a code, at the till or on a customer’s phone"
 	runImport         = "Importing customers from a file, in the panel"
+	inviteStaff       = "Inviting or activating a person of the staff, in the panel"
+	joinPage          = "Joining, on the page of a business"
+	changePlans       = "Deleting a plan, in the platform panel"
+	changeInvoices    = "Changing an invoice, in the platform panel"
 )
 
 // groups are all the rules, in the order of the list page.
@@ -302,6 +306,64 @@ var groups = []group{
 				"On your phone: ask the cashier to show a new code.",
 			},
 		},
+		{
+			slug: "joining-closed", title: "New customers can’t join right now",
+			detail:   "New customers can't join right now. Ask at the till.",
+			requests: []string{joinPage},
+			happened: []string{"The business can’t add customers at the moment. Nothing of what was entered was kept. Customers who joined before keep their card, points and rewards."},
+			retry:    "Later, or at the till.",
+			next:     []string{"Ask at the till: a sale can still be recorded for you."},
+		},
+	}},
+	{"Plans and invoices", []rule{
+		{
+			slug: "plan-in-use", title: "The plan is in use",
+			detail:   "Businesses are on this plan or were billed for it. Retire it instead: nobody new can choose it, and whoever has it keeps it.",
+			requests: []string{changePlans},
+			happened: []string{"A plan that a business is on, or was billed for, can’t be deleted: its invoices name it. Nothing was changed."},
+			retry:    "No.",
+			next:     []string{"Retire the plan in the platform panel. It stays for the businesses that are on it."},
+		},
+		{
+			slug: "invoice-not-draft", title: "The invoice is not a draft any more",
+			detail:   "This invoice is no draft any more.",
+			requests: []string{changeInvoices},
+			happened: []string{"Someone issued or voided this invoice before. It was issued once, and has one number."},
+			retry:    "No.",
+			next:     []string{"Open the invoice again to see its status."},
+		},
+		{
+			slug: "invoice-not-open", title: "The invoice can’t be marked as paid",
+			detail:   "Only an invoice that was issued and not paid can be marked as paid.",
+			requests: []string{changeInvoices},
+			happened: []string{"The invoice is a draft, void, or marked as paid already. Nothing was changed."},
+			retry:    "No.",
+			next:     []string{"Open the invoice again to see its status.", "Issue a draft first."},
+		},
+		{
+			slug: "invoice-not-voidable", title: "The invoice can’t be voided",
+			detail:   "A paid or voided invoice can't be voided.",
+			requests: []string{changeInvoices},
+			happened: []string{"The invoice was paid or voided before. Nothing was changed."},
+			retry:    "No.",
+			next:     []string{"If it was paid by mistake, settle that with the business outside of this product."},
+		},
+		{
+			slug: "invoice-issuer-missing", title: "The issuer is missing",
+			detail:   "Fill in the name and address of the issuer in the platform settings first.",
+			requests: []string{changeInvoices},
+			happened: []string{"An invoice says who issues it, and the platform settings don’t say so yet. The invoice is still a draft."},
+			retry:    "Once the settings have a name and an address.",
+			next:     []string{"Fill in Issuer in the platform panel under Settings, then issue the invoice."},
+		},
+		{
+			slug: "invoice-not-issued", title: "The invoice can’t be sent",
+			detail:   "A draft or a voided invoice can't be sent.",
+			requests: []string{changeInvoices},
+			happened: []string{"Only invoices that were issued are e-mailed. Nothing was sent."},
+			retry:    "No.",
+			next:     []string{"Issue a draft: that also sends it."},
+		},
 	}},
 	{"Imports", []rule{
 		{
@@ -349,7 +411,7 @@ var groups = []group{
 		},
 		{
 			slug: "already-joined", title: "The person has joined already",
-			detail:   "This person has chosen a password already. Whoever forgot theirs gets a new one at the sign-in page.",
+			detail:   "This person has already chosen a password. If they forgot it, they can reset it at the sign-in page.",
 			requests: []string{inviteAgain},
 			happened: []string{
 				"An invitation lets somebody choose their first password, and this person has one. No mail was sent.",
@@ -360,12 +422,12 @@ var groups = []group{
 			},
 		},
 		{
-			slug: "second-factor-on", title: "The second factor is on already",
-			detail:   "The second factor is on already. Turn it off first to set it up anew.",
+			slug: "two-step-verification-on", title: "Two-step verification is on already",
+			detail:   "Two-step verification is on already. Turn it off first to set it up again.",
 			requests: []string{setUpFactor},
 			happened: []string{
-				"A person has one second factor, and turning it off asks for a password or a code. Setting up another one beside it would pass by that. " +
-					"Nothing was changed.",
+				"A person has one authenticator app, and turning two-step verification off asks for a password or a code. " +
+					"Setting up a second app would avoid that. Nothing was changed.",
 			},
 			retry: "Once it is off.",
 			next: []string{
@@ -410,15 +472,17 @@ var groups = []group{
 		{
 			slug: "plan-limit-reached", title: "The plan’s limit is reached",
 			detail:   "The limit of the plan has been reached.",
-			requests: []string{upsertCustomer},
+			requests: []string{upsertCustomer, editCustomer, runImport, sendCoupon, inviteStaff},
 			happened: []string{
-				"The business’s plan includes a number of customers, of staff, and of coupon sends a month. " +
-					"This request would have gone past one of them. Sales are never refused for this reason, and customers who exist are still found.",
+				"The business’s plan includes a number of active customers, of staff, and of coupon sends a month. " +
+					"This request would have gone past one of them, so nothing was changed. The answer’s detail says which one, and how many the plan includes. " +
+					"Sales are never refused for this reason, and existing customers are still found.",
+				"An import is refused as a whole if its new customers exceed the plan.",
 			},
-			retry: "Not until there is room again: on a larger plan, or, for coupon sends, in the next month.",
+			retry: "Not until there is room again: on a larger plan, after customers or staff were deactivated, or, for coupon sends, in the next month.",
 			next: []string{
-				"Ask the owner of the business to look at its plan.",
-				"Go on recording sales of the customers who exist.",
+				"Ask the owner of the business to look at Settings, Billing in the panel: it shows what the plan includes and what is used.",
+				"Go on recording sales of existing customers.",
 			},
 		},
 	}},

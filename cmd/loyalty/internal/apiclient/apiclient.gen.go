@@ -1392,6 +1392,7 @@ type ClientInterface interface {
 	// | `code` | `detail` |
 	// |---|---|
 	// | `customer-erased` | This customer was erased and cannot be changed. |
+	// | `plan-limit-reached` | The limit of the plan has been reached. |
 	//
 	// Needs the scope `customers:write`.
 	//
@@ -1407,6 +1408,7 @@ type ClientInterface interface {
 	// | `code` | `detail` |
 	// |---|---|
 	// | `customer-erased` | This customer was erased and cannot be changed. |
+	// | `plan-limit-reached` | The limit of the plan has been reached. |
 	//
 	// Needs the scope `customers:write`.
 	//
@@ -1867,6 +1869,7 @@ func (c *Client) FindCustomer(ctx context.Context, ulid string, reqEditors ...Re
 // | `code` | `detail` |
 // |---|---|
 // | `customer-erased` | This customer was erased and cannot be changed. |
+// | `plan-limit-reached` | The limit of the plan has been reached. |
 //
 // Needs the scope `customers:write`.
 //
@@ -1892,6 +1895,7 @@ func (c *Client) EditCustomerWithBody(ctx context.Context, ulid string, contentT
 // | `code` | `detail` |
 // |---|---|
 // | `customer-erased` | This customer was erased and cannot be changed. |
+// | `plan-limit-reached` | The limit of the plan has been reached. |
 //
 // Needs the scope `customers:write`.
 //
@@ -4045,6 +4049,7 @@ type ClientWithResponsesInterface interface {
 	// | `code` | `detail` |
 	// |---|---|
 	// | `customer-erased` | This customer was erased and cannot be changed. |
+	// | `plan-limit-reached` | The limit of the plan has been reached. |
 	//
 	// Needs the scope `customers:write`.
 	//
@@ -4060,6 +4065,7 @@ type ClientWithResponsesInterface interface {
 	// | `code` | `detail` |
 	// |---|---|
 	// | `customer-erased` | This customer was erased and cannot be changed. |
+	// | `plan-limit-reached` | The limit of the plan has been reached. |
 	//
 	// Needs the scope `customers:write`.
 	//
@@ -5640,6 +5646,7 @@ func (c *ClientWithResponses) FindCustomerWithResponse(ctx context.Context, ulid
 // | `code` | `detail` |
 // |---|---|
 // | `customer-erased` | This customer was erased and cannot be changed. |
+// | `plan-limit-reached` | The limit of the plan has been reached. |
 //
 // Needs the scope `customers:write`.
 //
@@ -5661,6 +5668,7 @@ func (c *ClientWithResponses) EditCustomerWithBodyWithResponse(ctx context.Conte
 // | `code` | `detail` |
 // |---|---|
 // | `customer-erased` | This customer was erased and cannot be changed. |
+// | `plan-limit-reached` | The limit of the plan has been reached. |
 //
 // Needs the scope `customers:write`.
 //
