@@ -32,6 +32,7 @@ var globalTables = map[string]string{
 	"tenant":               "its own row",
 	"staff":                "its own rows",
 	"token":                "its own rows",
+	"credential":           "its own rows",
 	"session":              "its own rows",
 	"recovery_code":        "its own rows",
 	"attempt":              "nothing",
