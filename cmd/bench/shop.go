@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
@@ -89,7 +90,8 @@ func openShop(ctx context.Context, url string, customers int) (*shop, error) {
 		return nil, err
 	}
 	letters := func(context.Context, string, mail.Letter) (mail.Rendered, error) { return mail.Rendered{}, nil }
-	s.tokens = token.NewService(d, jobs, mail.New(d, jobs, letters, nil, log))
+	mails := mail.New(d, jobs, letters, nil, log)
+	s.tokens = token.NewService(d, jobs, mails)
 	s.customer, s.imports = customer.NewService(d), customer.NewImports(d, jobs)
 	s.transactions = transaction.NewService(d)
 	s.rewards = reward.NewService(d)
@@ -100,7 +102,7 @@ func openShop(ctx context.Context, url string, customers int) (*shop, error) {
 		return nil, err
 	}
 	made, err := sandbox.Maker{
-		DB: d, Tokens: s.tokens, Customers: s.customer, Transactions: s.transactions, Rewards: s.rewards, Coupons: s.coupons, Keys: keys,
+		DB: d, Tokens: s.tokens, Customers: s.customer, Transactions: s.transactions, Rewards: s.rewards, Coupons: s.coupons, Billing: billing.NewService(d, jobs, mails, log), Keys: keys,
 		TenantURL: func(slug string) string { return slug }, PostScope: token.TransactionsWrite,
 	}.Make(ctx)
 	if err != nil {

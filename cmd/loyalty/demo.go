@@ -50,10 +50,17 @@ func (a *app) fillDemo(ctx context.Context, hired func(password string, people [
 	if err != nil {
 		return demo.Made{}, err
 	}
+	plan, err := demo.Plan(ctx, a.invoices)
+	if err != nil {
+		return demo.Made{}, fmt.Errorf("demo business: %w", err)
+	}
 	made, err := demo.Fill(ctx, a.db, demo.Options{
-		Password: password, Progress: a.progress("making the demo business"),
+		Plan: plan, Password: password, Progress: a.progress("making the demo business"),
 		Hired: func(people []staff.Person) { hired(password, people) },
 	})
+	if err == nil && !made.Existed {
+		err = demo.Invoices(ctx, a.invoices, made.Tenant)
+	}
 	if err != nil {
 		return demo.Made{}, fmt.Errorf("demo business: %w", err)
 	}

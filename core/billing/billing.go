@@ -96,3 +96,10 @@ func localDay(at time.Time, zone *time.Location) time.Time {
 }
 
 var system = core.System(core.Tenant{}, "billing")
+
+// At is the service at another instant: for the demo, the sandbox and tests.
+func (s *Service) At(instant time.Time) *Service {
+	past := *s
+	past.db = s.db.At(instant)
+	return &past
+}

@@ -45,7 +45,7 @@ func (s *Service) billTenants(ctx context.Context) (failed error) {
 			return errors.Join(failed, err)
 		}
 		for _, t := range due {
-			if err := s.billTenant(ctx, t.ID); err != nil {
+			if err := s.BillTenant(ctx, core.TenantID(t.ID)); err != nil {
 				failed = errors.Join(failed, fmt.Errorf("bill tenant %d: %w", t.ID, err))
 			}
 			after = t.ID
@@ -56,9 +56,10 @@ func (s *Service) billTenants(ctx context.Context) (failed error) {
 	}
 }
 
-func (s *Service) billTenant(ctx context.Context, tenant int64) error {
+// BillTenant makes the drafts of one tenant for the periods that have begun.
+func (s *Service) BillTenant(ctx context.Context, tenant core.TenantID) error {
 	_, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int, error) {
-		a, err := lock(ctx, tx, core.TenantID(tenant))
+		a, err := lock(ctx, tx, tenant)
 		if err != nil || a.Status != "active" {
 			return 0, err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
@@ -66,9 +67,10 @@ type Password struct {
 type Platform struct {
 	PanelURL string `json:"panel_url"`
 	Password
-	TOTPSecret   string       `json:"totp_secret"`
-	Token        string       `json:"token"`
-	TenantCreate TenantCreate `json:"tenant_create"`
+	TOTPSecret   string                   `json:"totp_secret"`
+	Token        string                   `json:"token"`
+	Invoices     map[billing.Status]int64 `json:"invoices"` // ids; they are of the first business
+	TenantCreate TenantCreate             `json:"tenant_create"`
 }
 
 // TenantCreate are the values that a new tenant needs besides its own.
@@ -86,6 +88,7 @@ type Maker struct {
 	Transactions *transaction.Service
 	Rewards      *reward.Service
 	Coupons      *coupon.Service
+	Billing      *billing.Service
 	Keys         vault.Keys
 
 	BaseURL   string
@@ -96,31 +99,42 @@ type Maker struct {
 
 var maker = core.System(core.Tenant{}, "sandbox")
 
-// Make makes two tenants and a super-admin. Each run makes new ones.
+// Make makes two tenants and a super-admin, and invoices of the first tenant. Each run makes
+// new ones.
 func (m Maker) Make(ctx context.Context) (File, error) {
 	f := File{BaseURL: m.BaseURL, CAFile: m.CAFile, TransactionsPostScope: m.PostScope}
-	for _, letter := range []string{"A", "B"} {
-		t, err := m.tenant(ctx, letter)
+	suffix := strings.ToLower(rand.Text()[:5])
+	plan, err := m.plan(ctx, suffix)
+	if err != nil {
+		return File{}, err
+	}
+	for _, of := range []struct {
+		letter string
+		plan   int64
+	}{{"A", plan.ID}, {"B", 1}} {
+		t, err := m.tenant(ctx, of.letter, of.plan)
 		if err != nil {
 			return File{}, err
 		}
 		f.Tenants = append(f.Tenants, t)
 	}
-	var err error
-	f.Platform, err = m.platform(ctx)
+	if f.Platform, err = m.platform(ctx); err != nil {
+		return File{}, err
+	}
+	f.Platform.Invoices, err = m.invoices(ctx, f.Tenants[0].ID)
 	return f, err
 }
 
-func (m Maker) tenant(ctx context.Context, letter string) (Tenant, error) {
+func (m Maker) tenant(ctx context.Context, letter string, plan int64) (Tenant, error) {
 	suffix := strings.ToLower(rand.Text()[:5])
 	t := Tenant{
 		Name: "Sandbox " + letter, Slug: "sandbox-" + strings.ToLower(letter) + "-" + suffix,
 		Staff: map[core.Role]Password{}, Tokens: map[string]string{},
 	}
 	t.PanelURL, t.TillURL = m.TenantURL(t.Slug)+"/admin", m.TenantURL(t.Slug)+"/till"
-	made, err := db.Platform(ctx, m.DB, maker, func(tx *db.Tx) (core.Tenant, error) {
+	made, err := db.Platform(ctx, m.DB.At(m.DB.Now().Add(-billedFor)), maker, func(tx *db.Tx) (core.Tenant, error) {
 		return tenant.Add(ctx, tx, maker, tenant.New{
-			Name: &t.Name, Slug: &t.Slug, Email: new("owner@" + t.Slug + ".example"), PlanID: new(int64(1)),
+			Name: &t.Name, Slug: &t.Slug, Email: new("owner@" + t.Slug + ".example"), PlanID: &plan,
 			BillingCycle: new("monthly"), PaymentMethod: new("manual"),
 		})
 	})

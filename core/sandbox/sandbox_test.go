@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
@@ -47,6 +48,7 @@ func newMaker(t *testing.T, d *db.DB) sandbox.Maker {
 		DB: d, Tokens: token.NewService(d, jobs, mails), Transactions: transaction.NewService(d),
 		Customers: customer.NewService(d), Rewards: reward.NewService(d),
 		Coupons: coupon.NewService(d, jobs, mails, link.New(keys), slog.New(slog.DiscardHandler)), Keys: keys,
+		Billing: billing.NewService(d, jobs, mails, log),
 		BaseURL: "https://localhost:8443", CAFile: "data/ca.pem", PostScope: token.TransactionsWrite,
 		TenantURL: func(slug string) string { return "https://" + slug + ".localhost:8443" },
 	}
@@ -72,6 +74,7 @@ var own = []struct{ found, name string }{
 	{`"(all|long_standing|recent_purchase)":\["ULID"(,"ULID")*\]`, `"$1":["ULIDs"]`},
 	{`"(inactive|without_email|unsubscribed)":\["ULID"(,"ULID")*\]`, `"$1":["ULIDs"]`},
 	{`\badmin-[a-z2-7]{8}@`, `admin@`},
+	{`("draft"|"issued"|"overdue"|"paid"|"void"):[1-9][0-9]*`, `$1:1`},
 	{`("id"|"transaction_type_id"|"stamps_transaction_type_id"):[1-9][0-9]*`, `$1:1`},
 }
 
@@ -119,7 +122,7 @@ func TestTheFilesForm(t *testing.T) {
 	want := `{"base_url":"https://localhost:8443","ca_file":"data/ca.pem","transactions_post_scope":"transactions:write",` +
 		`"tenants":[` + tenant("Sandbox A", "sandbox-a") + `,` + tenant("Sandbox B", "sandbox-b") + `],` +
 		`"platform":{"panel_url":"https://localhost:8443/platform","email":"admin@sandbox.example","password":"PASSWORD","totp_secret":"SECRET",` +
-		`"token":"TOKEN","tenant_create":{"plan_id":1,"billing_cycle":"monthly","payment_method":"manual"}}}`
+		`"token":"TOKEN","invoices":{"draft":1,"issued":1,"overdue":1,"paid":1,"void":1},"tenant_create":{"plan_id":1,"billing_cycle":"monthly","payment_method":"manual"}}}`
 	lines := strings.NewReplacer(",", ",\n", "{", "{\n", "}", "\n}")
 	if diff := cmp.Diff(lines.Replace(want), lines.Replace(got)); diff != "" {
 		t.Errorf("the file (-want +got):\n%s", diff)
@@ -159,6 +162,32 @@ func TestTheFilesTokensWork(t *testing.T) {
 		t.Errorf("the platform token = %+v, %v", c, err)
 	}
 }
+
+// "platform.invoices": one in each state, of the first business, and the others' are none.
+func TestTheFilesInvoices(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	m := newMaker(t, d)
+	f := run(t, m)
+	if len(f.Platform.Invoices) != 5 {
+		t.Errorf("invoices %v", f.Platform.Invoices)
+	}
+	for status, id := range f.Platform.Invoices {
+		i, err := m.Billing.Find(t.Context(), maker, id)
+		if err != nil || i.Status != status || i.TenantID != f.Tenants[0].ID || (i.Number == nil) != (status == billing.Draft) {
+			t.Errorf("the %s one: %+v, %v", status, i, err)
+		}
+	}
+	// Nobody issues the draft by itself.
+	if err := m.Billing.Bill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if i, err := m.Billing.Find(t.Context(), maker, f.Platform.Invoices[billing.Draft]); err != nil || i.Status != billing.Draft {
+		t.Errorf("the draft is %s, %v", i.Status, err)
+	}
+}
+
+var maker = core.System(core.Tenant{}, "test")
 
 // "1 point for each whole 1.00 spent" and "1 stamp for each transaction".
 func TestTheFilesTypesEarnWhatTheySay(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/token"
+	"example.com/loyalty/core/usage"
 )
 
 // ErrLastOwner keeps a business from losing its last owner. One who has not accepted their
@@ -100,7 +101,7 @@ func (s *Service) Deactivate(ctx context.Context, by core.Actor, person int64) e
 }
 
 // Activate lets a person of the tenant in again who was shut out, with the password, the
-// role and the tokens that they had.
+// role and the tokens that they had. One who exceeds the plan is refused with usage.ErrLimit.
 func (s *Service) Activate(ctx context.Context, by core.Actor, person int64) error {
 	if err := by.Require(core.Owner); err != nil {
 		return err
@@ -108,6 +109,9 @@ func (s *Service) Activate(ctx context.Context, by core.Actor, person int64) err
 	return s.change(ctx, by, person, func(tx *db.Tx, who standing) error {
 		if who.Active {
 			return core.ErrNotFound
+		}
+		if err := usage.Check(ctx, tx, usage.Staff, 1); err != nil {
+			return err
 		}
 		return setStatus(tx, by, "staff.activate", person, "inactive", "active")
 	})
@@ -161,12 +165,16 @@ func (s *Service) change(ctx context.Context, by core.Actor, person int64, fn fu
 func (m member) isOwner() bool { return m.Active && m.Role == core.Owner }
 
 // Invite adds a person to the actor's tenant and invites them by mail to choose a password.
+// One who exceeds the plan is refused with usage.ErrLimit.
 func (s *Service) Invite(ctx context.Context, by core.Actor, n New) (Person, error) {
 	if err := by.Require(core.Owner); err != nil {
 		return Person{}, err
 	}
 	n.Password = "" // theirs to choose
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Person, error) {
+		if err := usage.Check(ctx, tx, usage.Staff, 1); err != nil {
+			return Person{}, err
+		}
 		p, err := Add(ctx, tx, by, n)
 		if err != nil {
 			return Person{}, err

@@ -1,0 +1,81 @@
+package sandbox
+
+import (
+	"context"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/billing"
+)
+
+// billedFor is how long ago the first business began: long enough for an invoice in every
+// state.
+const billedFor = 160 * 24 * time.Hour
+
+// plan makes the plan that the first business is on.
+func (m Maker) plan(ctx context.Context, slug string) (billing.Plan, error) {
+	name := "Sandbox " + slug
+	return m.Billing.CreatePlan(ctx, maker, billing.PlanInput{
+		Name: &name, MonthlyCents: new(int64(4900)), YearlyCents: new(int64(49000)), Currency: new("EUR"),
+	})
+}
+
+// invoices bills the business since it began, and has one of its invoices in each state.
+func (m Maker) invoices(ctx context.Context, id core.TenantID) (map[billing.Status]int64, error) {
+	if err := m.issuer(ctx); err != nil {
+		return nil, err
+	}
+	if err := m.Billing.BillTenant(ctx, id); err != nil {
+		return nil, err
+	}
+	list, err := m.Billing.List(ctx, maker, billing.Filter{TenantID: new(int64(id))}, core.Page{Size: core.MaxPageSize})
+	if err != nil {
+		return nil, err
+	}
+	made := map[billing.Status]int64{}
+	for _, step := range []struct {
+		state billing.Status
+		do    func(s *billing.Service, i int64) error
+	}{
+		{billing.Overdue, func(s *billing.Service, i int64) error { _, err := s.Issue(ctx, maker, i); return err }},
+		{billing.Paid, func(s *billing.Service, i int64) error {
+			issued, err := s.Issue(ctx, maker, i)
+			if err == nil {
+				year, month, day := issued.IssuedAt.In(issued.Zone()).Date()
+				_, err = s.MarkPaid(ctx, maker, i, time.Date(year, month, day, 0, 0, 0, 0, time.UTC))
+			}
+			return err
+		}},
+		{billing.Void, func(s *billing.Service, i int64) error {
+			_, err := s.Issue(ctx, maker, i)
+			if err == nil {
+				_, err = s.Void(ctx, maker, i, new("A mistake"))
+			}
+			return err
+		}},
+		{billing.Issued, func(_ *billing.Service, i int64) error { _, err := m.Billing.Issue(ctx, maker, i); return err }},
+		{billing.Draft, func(*billing.Service, int64) error { return nil }},
+	} {
+		oldest := list.Items[len(list.Items)-1-len(made)]
+		began := core.StartOfDate(oldest.PeriodStart, oldest.Zone()).Add(12 * time.Hour)
+		if err := step.do(m.Billing.At(began), oldest.ID); err != nil {
+			return nil, err
+		}
+		made[step.state] = oldest.ID
+	}
+	return made, nil
+}
+
+// issuer fills in who issues invoices, where nobody has.
+func (m Maker) issuer(ctx context.Context) error {
+	s, err := m.Billing.Settings(ctx, maker)
+	if err != nil || s.Ready() {
+		return err
+	}
+	_, err = m.Billing.EditSettings(ctx, maker, billing.SettingsInput{
+		IssuerName: new("Sandbox Platform"), IssuerAddress: new("1 Example Street\nExample City"), IssuerEmail: new("billing@platform.example"),
+		TaxName: &s.TaxName, TaxRate: new(int64(2000)), PaymentText: new("This is a sandbox: don't pay."), PaymentDays: &s.PaymentDays,
+		IssueAutomatically: s.IssueAutomatically, MailName: &s.MailName, MailAddress: &s.MailAddress,
+	})
+	return err
+}
