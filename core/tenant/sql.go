@@ -1,7 +1,7 @@
 package tenant
 
 const columns = `id, name, slug, email, plan_id, billing_cycle, payment_method, status, timezone, currency, country, created_at,
-	confirm_above_cents`
+	suspended_at, suspend_reason, confirm_above_cents`
 
 // A plan that nobody new may be on, or a slug that is taken: then no row comes back.
 const insertSQL = `
@@ -35,6 +35,8 @@ const updateSQL = `
 		billing_cycle = @billing_cycle,
 		payment_method = @payment_method,
 		status = @status,
+		suspended_at = case when @status = 'suspended' then coalesce(suspended_at, @now) end,
+		suspend_reason = case when @status = 'suspended' then coalesce(@reason, suspend_reason) end,
 		timezone = @timezone,
 		currency = @currency,
 		country = @country
@@ -117,3 +119,66 @@ const brandingSQL = `
 	select colour, logo_type as type, logo as bytes
 	from loyalty.tenant_look
 	where tenant_id = @tenant_id`
+
+const countSQL = `
+	select loyalty.count_tenants(@now, @since)`
+
+// Names and addresses are searched one by one: tenants are thousands, not millions.
+const picked = `
+	with picked as (
+		select t.id, t.name, t.slug, t.email, t.plan_id, p.name as plan_name, t.billing_cycle, t.payment_method, t.currency, t.country, t.timezone, t.created_at,
+			coalesce(u.customers, 0) as customers, coalesce(u.sales_lately, 0) as sales_lately, coalesce(u.staff, 0) as staff,
+			coalesce(u.sends_this_month, 0) as sends_this_month, u.last_activity_at,
+			case
+				when t.status = 'suspended' then 'suspended'
+				when exists (select from loyalty.invoice i where i.tenant_id = t.id and i.status = 'overdue') then 'late'
+				when not coalesce(u.sold, false) then 'setting_up'
+				else 'active'
+			end as condition
+		from loyalty.tenant t
+		join loyalty.plan p on p.id = t.plan_id
+		left join loyalty.tenant_usage u on u.tenant_id = t.id
+		where (@plan::bigint is null or t.plan_id = @plan)
+			and (@country::text is null or t.country = @country)
+			and (
+				@search::text is null
+				or strpos(lower(t.name), @search) > 0
+				or strpos(t.slug, @search) > 0
+				or strpos(lower(t.email), @search) > 0
+				or exists (select from loyalty.staff s where s.tenant_id = t.id and s.role = 'owner' and s.status = 'active' and strpos(s.email_key, @search) > 0)
+			)
+	)`
+
+// One that nobody used yet is as active as it is new.
+const overviewSQL = picked + `
+	select c.*
+	from picked c
+	cross join lateral (
+		select
+			case @order::text
+				when 'customers' then c.customers
+				when 'sales' then c.sales_lately
+				when 'activity' then extract(epoch from coalesce(c.last_activity_at, c.created_at))
+				when 'created' then extract(epoch from c.created_at)
+			end as figure,
+			case @order::text
+				when 'name' then c.name
+				when 'plan' then c.plan_name
+			end collate loyalty.name as word
+	) k
+	where @condition::text is null
+		or c.condition = @condition
+	order by case when @descending::boolean then k.figure end desc, case when not @descending then k.figure end,
+		case when @descending then k.word end desc, case when not @descending then k.word end,
+		c.name collate loyalty.name, c.id
+	limit @limit::bigint
+	offset @offset::bigint`
+
+const conditionsSQL = picked + `
+	select condition, count(*) as n
+	from picked
+	group by condition`
+
+const countedSQL = `
+	select (select max(counted_at) from loyalty.tenant_usage) as counted_at,
+		array(select distinct country from loyalty.tenant where country is not null order by country) as countries`

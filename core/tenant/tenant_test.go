@@ -597,7 +597,7 @@ func TestList(t *testing.T) {
 			t.Errorf("%q: forward %v, back %v, want %v", status, forward, back, want)
 		}
 	}
-	_, err := o.List(t.Context(), tenant.Filter{Status: new("gone")}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"The selected cursor is invalid."}}})
+	_, err := o.List(t.Context(), o.by, tenant.Filter{Status: new("gone")}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"The selected cursor is invalid."}}})
 	wantFields(t, err, core.Fields{"status": {"The selected status is invalid."}, "cursor": {"The selected cursor is invalid."}})
 }
 
@@ -610,7 +610,7 @@ func ids(l core.List[tenant.Tenant]) (ids []core.TenantID) {
 
 func (o office) list(t *testing.T, f tenant.Filter, p core.Page) core.List[tenant.Tenant] {
 	t.Helper()
-	l, err := o.List(t.Context(), f, p)
+	l, err := o.List(t.Context(), o.by, f, p)
 	if err != nil {
 		t.Fatal(err)
 	}
