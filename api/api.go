@@ -14,6 +14,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
@@ -21,7 +22,6 @@ import (
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
@@ -33,7 +33,7 @@ const Prefix = "/api/v1"
 // Config is what the API is made of.
 type Config struct {
 	Tokens       *token.Service
-	Sessions     *session.Service
+	Auth         *auth.Service
 	Customers    *customer.Service
 	Transactions *transaction.Service
 	Rewards      *reward.Service

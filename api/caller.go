@@ -12,8 +12,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/limit"
-	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/token"
 )
 
@@ -63,8 +63,8 @@ func (a *API) find(c echo.Context) (who token.Caller, name string, err error) {
 	r := c.Request()
 	slug := a.Slug(r.Host)
 	if cookie := panelCookie(c); cookie != "" {
-		who.Actor, err = a.Sessions.Actor(r.Context(), cookie, slug)
-		return who, "session " + session.ID(cookie), err
+		who.Actor, err = a.Auth.Actor(r.Context(), cookie, slug)
+		return who, "session " + auth.SessionID(cookie), err
 	}
 	who, err = a.Tokens.Authenticate(r.Context(), bearer(r), slug)
 	return who, who.ID, err
@@ -78,7 +78,7 @@ func panelCookie(c echo.Context) string {
 	if !strings.HasPrefix(c.Path(), Prefix+tokens) || len(r.Header.Values(echo.HeaderAuthorization)) > 0 || !sameOrigin(r) {
 		return ""
 	}
-	cookie, err := r.Cookie(session.Cookie)
+	cookie, err := r.Cookie(auth.SessionCookie)
 	if err != nil {
 		return ""
 	}

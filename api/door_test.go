@@ -29,12 +29,10 @@ import (
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
-	"example.com/loyalty/core/vault"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -111,19 +109,19 @@ func openDoor(t testing.TB, d *db.DB, change func(*api.Config)) *door {
 		return mail.Rendered{Subject: fmt.Sprintf("%T", l), Text: fmt.Sprintf("%+v", l)}, nil
 	}
 	mails := mail.New(d, jobs, render, nil, quiet)
-	itself := func(address string) string { return address }
+	signIns := dbtest.Auth(d, jobs, mails)
 	o := &door{
-		db: d, tokens: token.NewService(d, jobs, mails), people: staff.NewService(d, jobs, mails, vault.Keys{}, itself, quiet), tenants: tenant.NewService(d, mails), deprecations: deprecation.NewService(d, jobs, mails, quiet),
+		db: d, tokens: token.NewService(d, jobs, mails), people: staff.NewService(d, mails, signIns), tenants: tenant.NewService(d, mails), deprecations: deprecation.NewService(d, jobs, mails, quiet),
 		customers: customer.NewService(d), sales: transaction.NewService(d), rewards: reward.NewService(d),
 		coupons: coupon.NewService(d, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler)), log: &journal{},
 	}
 	c := api.Config{
-		Tokens: o.tokens, Sessions: session.NewService(d, jobs), Customers: o.customers, Transactions: o.sales, Rewards: o.rewards, Coupons: o.coupons, Reports: report.NewService(d),
+		Tokens: o.tokens, Auth: signIns, Customers: o.customers, Transactions: o.sales, Rewards: o.rewards, Coupons: o.coupons, Reports: report.NewService(d),
 		Tenants: o.tenants, Invoices: billing.NewService(d, jobs, mails, quiet), Deprecations: o.deprecations,
 		BaseURL:    "https://" + domain,
 		Slug:       slug,
 		Address:    func(r *http.Request) string { a, _, _ := net.SplitHostPort(r.RemoteAddr); return a },
-		AddressKey: itself,
+		AddressKey: func(address string) string { return address },
 		PerToken:   limit.NewWindow(0, time.Minute, time.Now), PerAddress: limit.NewWindow(0, time.Minute, time.Now),
 		TransactionCreateScope: token.TransactionsWrite,
 		Timeout:                15 * time.Second,

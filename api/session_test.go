@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/tenant"
 )
 
@@ -17,9 +17,9 @@ const ownersSession = "and GET, POST and DELETE /tokens to a signed-in owner's p
 func (s *shop) signedIn(by core.Actor) (host, cookie string) {
 	s.t.Helper()
 	token := "browserof" + by.ID
-	v := &session.Visit{Slug: by.Tenant.Slug}
-	v.SignIn(session.Proof{StaffID: by.StaffID, At: s.db.Now()})
-	if err := session.NewStore(s.db).CommitCtx(session.With(s.t.Context(), v), token, []byte{}, s.db.Now().Add(time.Hour)); err != nil {
+	v := &auth.Visit{Slug: by.Tenant.Slug}
+	v.SignIn(auth.Proof{StaffID: by.StaffID, At: s.db.Now()})
+	if err := auth.NewStore(s.db).CommitCtx(auth.WithVisit(s.t.Context(), v), token, []byte{}, s.db.Now().Add(time.Hour)); err != nil {
 		s.t.Fatal(err)
 	}
 	return "Host: " + by.Tenant.Slug + "." + domain, "Cookie: other=1; __Host-session=" + token

@@ -204,7 +204,7 @@ func TestTokensFollowTheirPerson(t *testing.T) {
 	proves(t, "A token works only while its person may have one: an owner of the tenant (or a super-admin). Losing the role, being deactivated or a suspended tenant "+
 		"turns it to 401 at once, and a change of role revokes it for good.")
 	s := newShop(t)
-	s.change("staff", "password_hash = 'known'", "id = "+s.by.ID) // the others can be demoted
+	s.change("credential", "password_hash = 'known'", "staff_id = "+s.by.ID) // the others can be demoted
 	person := dbtest.Person(t, s.db, s.by, core.Owner)
 	ctx := t.Context()
 	role := func(r core.Role) func() error {

@@ -86,3 +86,6 @@ $$;
 -- +goose StatementEnd
 revoke execute on function loyalty.count_tenants from public;
 grant execute on function loyalty.count_tenants to loyalty_app;
+
+-- Of few tenants there are any.
+create index invoice_overdue on loyalty.invoice (tenant_id) where status = 'overdue';

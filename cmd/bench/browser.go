@@ -19,7 +19,7 @@ import (
 	"github.com/andybalholm/brotli"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/session"
+	"example.com/loyalty/core/auth"
 )
 
 // browser is somebody who is signed in to a business's panel.
@@ -33,7 +33,7 @@ type browser struct {
 func newBrowser(ctx context.Context, p *product, s *shop, t core.Tenant, person int64) (*browser, error) {
 	b := &browser{
 		product: p, origin: strings.Replace(p.base, "localhost", t.Slug+".localhost", 1),
-		session: &http.Cookie{Name: session.Cookie, Value: rand.Text()},
+		session: &http.Cookie{Name: auth.SessionCookie, Value: rand.Text()},
 	}
 	b.client = &http.Client{
 		Transport: &http.Transport{
@@ -45,14 +45,14 @@ func newBrowser(ctx context.Context, p *product, s *shop, t core.Tenant, person 
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	now := s.db.Now()
-	ends := now.Add(session.Lifetime)
-	visit := &session.Visit{Slug: t.Slug, Address: "127.0.0.1", UserAgent: "bench"}
-	visit.SignIn(session.Proof{StaffID: person, At: now})
+	ends := now.Add(auth.SessionLifetime)
+	visit := &auth.Visit{Slug: t.Slug, Address: "127.0.0.1", UserAgent: "bench"}
+	visit.SignIn(auth.Proof{StaffID: person, At: now})
 	data, err := scs.GobCodec{}.Encode(ends, map[string]any{})
 	if err != nil {
 		return nil, err
 	}
-	if err := session.NewStore(s.db).CommitCtx(session.With(ctx, visit), b.session.Value, data, ends); err != nil {
+	if err := auth.NewStore(s.db).CommitCtx(auth.WithVisit(ctx, visit), b.session.Value, data, ends); err != nil {
 		return nil, err
 	}
 	// There is a page about the second factor while it is being set up.

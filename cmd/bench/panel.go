@@ -201,6 +201,10 @@ func (s *shop) furnish(ctx context.Context, conn *pgx.Conn, t core.Tenant) error
 				insert into loyalty.staff (tenant_id, role, name, email, email_key, created_at)
 				values ($1, 'cashier', 'Bo Ek', 'bo@cafearo.example', 'bo@cafearo.example', now())
 				returning id
+			), credential as (
+				insert into loyalty.credential (staff_id, tenant_id)
+				select id, $1
+				from person
 			)
 			insert into loyalty.invitation (tenant_id, id, staff_id, hash, expires_at, created_at)
 			select $1, loyalty.new_ulid(now()), id, sha256('bench'), now() + interval '1 day', now()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
@@ -22,7 +23,6 @@ import (
 	"example.com/loyalty/core/operation"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
@@ -48,7 +48,7 @@ type app struct {
 	jobs   *job.Queue
 
 	keys         vault.Keys
-	sessions     *session.Service
+	auth         *auth.Service
 	staff        *staff.Service
 	mails        *mail.Service
 	tokens       *token.Service
@@ -128,8 +128,8 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.mails = mail.New(a.db, a.jobs, letter.Render(a.names), a.sender, a.log)
 	job.Handle(a.jobs, job.Upkeep, a.forgetAnswers)
 	job.Every(a.jobs, river.PeriodicInterval(time.Hour), forgetAnswers{})
-	a.sessions = session.NewService(a.db, a.jobs)
-	a.staff = staff.NewService(a.db, a.jobs, a.mails, a.keys, host.LimitKey, a.log)
+	a.auth = auth.NewService(a.db, a.jobs, a.mails, a.keys, host.LimitKey, a.log)
+	a.staff = staff.NewService(a.db, a.mails, a.auth)
 	a.tokens = token.NewService(a.db, a.jobs, a.mails)
 	a.customers = customer.NewService(a.db)
 	a.imports = customer.NewImports(a.db, a.jobs)

@@ -16,10 +16,18 @@ import (
 func (c cafe) hired(t *testing.T, role core.Role, name, email string) {
 	t.Helper()
 	_, err := connect(t, c.in.url()).Exec(t.Context(), `
-		insert into loyalty.staff (tenant_id, role, name, email, email_key, password_hash, created_at)
-		select tenant_id, role, $2, $3, $3, password_hash, created_at
-		from loyalty.staff
-		where email = $1`, people[role], name, email)
+		with added as (
+			insert into loyalty.staff (tenant_id, role, name, email, email_key, created_at)
+			select tenant_id, role, $2, $3, $3, created_at
+			from loyalty.staff
+			where email = $1
+			returning id, tenant_id
+		)
+		insert into loyalty.credential (staff_id, tenant_id, password_hash)
+		select a.id, a.tenant_id, c.password_hash
+		from added a, loyalty.credential c
+		join loyalty.staff p on p.id = c.staff_id
+		where p.email = $1`, people[role], name, email)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,12 +46,12 @@ func testSecondFactor(t *testing.T, c cafe) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Fill("Code", code)
+	p.Fill("Authentication code", code)
 	p.Click("Turn on")
-	p.WaitFor("The second factor is on.")
+	p.WaitFor("Two-step verification is on.")
 	look(t, p, "factor-codes", "", stays)
 	recovery := strings.Fields(p.Text("#recovery-codes"))[0]
-	p.Click("I have kept them")
+	p.Click("I've saved these codes")
 	look(t, p, "security-factor", "", stays)
 	look(t, p, "factor-off", "", func() { p.Open("/admin/settings/security/factor/off") })
 	look(t, p, "factor-renew", "", func() { p.Open("/admin/settings/security/codes") })
@@ -51,13 +59,13 @@ func testSecondFactor(t *testing.T, c cafe) {
 	p.Within("header").Click("Your account")
 	p.Click("Sign out")
 	c.fillSignIn(t, p, email)
-	p.WaitFor("No phone at hand?")
+	p.WaitFor("Use a recovery code")
 	look(t, p, "sign-in-code", "", stays)
 	p.Expect(http.StatusUnprocessableEntity)
-	p.Fill("Code of the app", code)
+	p.Fill("Authentication code", code)
 	p.Click("Sign in")
-	p.WaitFor("This code of the app is wrong, or it was used before.")
-	p.Click("No phone at hand? Use a recovery code")
+	p.WaitFor("This authentication code is wrong or was already used.")
+	p.Click("Use a recovery code")
 	look(t, p, "sign-in-recovery", "", stays)
 	p.Fill("Recovery code", recovery)
 	p.Click("Sign in")

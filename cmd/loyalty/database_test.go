@@ -163,7 +163,7 @@ func checkSignIns(t *testing.T, in *installation, database, first, again string)
 	if strings.Contains(again, "password") {
 		t.Errorf("demo, again:\n%s", again)
 	}
-	for _, hash := range strings.Fields(ask[string](connect(t, database), "select string_agg(password_hash, ' ') from loyalty.staff where tenant_id is not null")) {
+	for _, hash := range strings.Fields(ask[string](connect(t, database), "select string_agg(password_hash, ' ') from loyalty.credential where tenant_id is not null")) {
 		if ok, err := argon2id.ComparePasswordAndHash(told[3], hash); err != nil || !ok {
 			t.Errorf("the printed password is not somebody's: %v", err)
 		}
@@ -305,7 +305,7 @@ func TestAdminCreate(t *testing.T) {
 		return p
 	}
 	admins := func() int {
-		return ask[int](connect(t, own), "select count(*) from loyalty.staff where role = 'super_admin' and tenant_id is null and password_hash like '$argon2id$%'")
+		return ask[int](connect(t, own), "select count(*) from loyalty.staff p join loyalty.credential c on c.staff_id = p.id where p.role = 'super_admin' and p.tenant_id is null and c.password_hash like '$argon2id$%'")
 	}
 	made := create("", "--email=Asa@example.com")
 	password := regexp.MustCompile(`^made the super-admin Åsa Root <Asa@example.com>\npassword: (\S{20,})\n$`).FindStringSubmatch(made.out.String())

@@ -16,9 +16,9 @@ import (
 	"example.com/loyalty/api"
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/link"
-	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/web"
@@ -157,7 +157,8 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	slug := func(h string) string { slug, _ := a.names.Slug(h); return slug }
 	bySlug := func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, a.db, slug) }
 	kit := page.New(page.Config{
-		Sessions: session.NewStore(a.db),
+		Panel:    page.PanelPath,
+		Sessions: auth.NewStore(a.db),
 		Tenant:   bySlug,
 		Slug:     slug, Address: address, Now: a.db.Now, Log: a.log,
 	})
@@ -170,20 +171,20 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		Tenants: admin.New(
 			kit,
 			admin.Services{
-				Staff: a.staff, Sessions: a.sessions, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers, Imports: a.imports,
+				Staff: a.staff, Auth: a.auth, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers, Imports: a.imports,
 				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons,
 				Locations: a.locations, Reports: a.reports, Audit: audit.NewService(a.db),
 				API: admin.API{Base: a.names.Base(), Authority: a.authorityFile(), RecordScope: token.Ability(a.CreateScope)},
 			},
 		),
 		Portal: portal.New(portal.Config{
-			Tenants: a.tenants, Customers: a.customers, Coupons: a.coupons, Sessions: a.sessions, Links: link.New(a.keys),
+			Tenants: a.tenants, Customers: a.customers, Coupons: a.coupons, Auth: a.auth, Links: link.New(a.keys),
 			Walkins: a.walkins, Sales: a.transactions, Rewards: a.rewards, Live: a.live,
 			PerAddress: limit.NewWindow(joinsOfAddress, joinWindow, time.Now), AddressKey: host.LimitKey,
 			Names: a.names, Tenant: bySlug, Address: address, Now: a.db.Now, Log: a.log,
 		}),
 		API: api.New(api.Config{
-			Tokens: a.tokens, Sessions: a.sessions, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
+			Tokens: a.tokens, Auth: a.auth, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
 			Tenants: a.tenants, Invoices: a.invoices, Deprecations: a.deprecations,
 			BaseURL: a.names.Base(),
 			Slug:    slug,

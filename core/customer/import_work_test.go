@@ -16,13 +16,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/mail"
-	"example.com/loyalty/core/staff"
-	"example.com/loyalty/core/vault"
 )
 
 // people is a file of so many customers, the first with that number: each has a point for
@@ -413,11 +412,7 @@ func TestImportsDelayNoMail(t *testing.T) {
 		return mail.Rendered{Subject: "Reset", Text: to}, nil
 	}
 	mails := mail.New(q.db, queue, render, sent, slog.New(slog.DiscardHandler))
-	keys, err := vault.New([]string{strings.Repeat("k", 32)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	persons := staff.NewService(q.db, queue, mails, keys, func(address string) string { return address }, slog.New(slog.DiscardHandler))
+	signIns := dbtest.Auth(q.db, queue, mails)
 
 	// Six files of three businesses, whose rows another transaction holds.
 	offices := []office{q.office, {shopOf(t, q.db), q.imports}, {shopOf(t, q.db), q.imports}}
@@ -448,7 +443,7 @@ func TestImportsDelayNoMail(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := time.Now()
-	if err := persons.Forgot(t.Context(), staff.Visitor{Tenant: other.Tenant, Address: "192.0.2.1"}, email); err != nil {
+	if err := signIns.RequestReset(t.Context(), auth.Visitor{Tenant: other.Tenant, Address: "192.0.2.1"}, email); err != nil {
 		t.Fatal(err)
 	}
 	select {

@@ -176,6 +176,11 @@ func Platform[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) 
 	return transact(ctx, d, by, fn)
 }
 
+// Within is InTenant for an actor of a tenant, and Platform for one of the platform.
+func Within[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (T, error) {
+	return transact(ctx, d, by, fn)
+}
+
 // AsOwner runs fn in a read-only snapshot as the owner, past every policy: for
 // verify, which must see all tenants at one instant. Never for serving.
 func AsOwner(ctx context.Context, d *DB, fn func(tx pgx.Tx) error) error {

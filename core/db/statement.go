@@ -183,6 +183,16 @@ func PlatformAll[T any](ctx context.Context, d *DB, sql string, args Args) ([]T,
 	return readAs(ctx, d, 0, sql, args, all[T])
 }
 
+// ReadOneWithin is ReadOne for an actor of a tenant, and PlatformOne for one of the platform.
+func ReadOneWithin[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args) (T, error) {
+	return readAs(ctx, d, by.Tenant.ID, sql, args, one[T])
+}
+
+// ReadAllWithin is ReadAll for an actor of a tenant, and PlatformAll for one of the platform.
+func ReadAllWithin[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args) ([]T, error) {
+	return readAs(ctx, d, by.Tenant.ID, sql, args, all[T])
+}
+
 func one[T any](rows pgx.Rows) (T, error) {
 	return found(pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T]))
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/link"
@@ -229,6 +230,23 @@ func Mails(d *db.DB, jobs *job.Queue) *mail.Service {
 		return mail.Rendered{Subject: fmt.Sprintf("%T", letter), Text: fmt.Sprintf("To %s: %+v", to, letter), HTML: "<p></p>"}, nil
 	}
 	return mail.New(d, jobs, render, nil, slog.New(slog.DiscardHandler))
+}
+
+// Auth is the service that signs people in, whose mails say what their letters hold.
+func Auth(d *db.DB, jobs *job.Queue, mails *mail.Service) *auth.Service {
+	return auth.NewService(d, jobs, mails, Keys(), func(address string) string { return address }, slog.New(slog.DiscardHandler))
+}
+
+// Admin adds a super-admin to the platform and returns them as an actor.
+func Admin(t testing.TB, d *db.DB) core.Actor {
+	t.Helper()
+	p, err := staff.CreateAdmin(context.Background(), d, core.System(core.Tenant{}, "test"), staff.New{
+		Name: "Root", Email: strings.ToLower(rand.Text()) + "@example.com",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return core.Actor{Kind: core.ByAdmin, ID: strconv.FormatInt(p.ID, 10), Name: p.Name, StaffID: p.ID, Role: p.Role}
 }
 
 // Links makes customers' links with a secret of the tests.

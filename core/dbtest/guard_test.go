@@ -33,6 +33,7 @@ var globalTables = map[string]string{
 	"tenant_usage":         "its own rows",
 	"staff":                "its own rows",
 	"token":                "its own rows",
+	"credential":           "its own rows",
 	"session":              "its own rows",
 	"recovery_code":        "its own rows",
 	"attempt":              "nothing",

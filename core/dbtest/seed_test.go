@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
@@ -20,7 +21,6 @@ import (
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
-	"example.com/loyalty/core/vault"
 	"example.com/loyalty/core/walkin"
 )
 
@@ -119,17 +119,20 @@ func seedLinks(t *testing.T, d *db.DB, by core.Actor) {
 	log := slog.New(slog.DiscardHandler)
 	mails := mail.New(d, jobs, render, nil, log)
 	_, err := db.InTenant(t.Context(), d, by, func(tx *db.Tx) (int, error) {
-		return 0, staff.Invite(t.Context(), tx, by, mails, by.Tenant, staff.Person{ID: by.StaffID, Role: by.Role, Name: by.Name})
+		return 0, auth.Invite(t.Context(), tx, by, mails, by.Tenant, staff.Person{ID: by.StaffID, Role: by.Role, Name: by.Name})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := "update loyalty.staff set email_key = 'maja@example.com', password_hash = 'known once' where id = $1"
-	if _, err := d.Pool().Exec(t.Context(), known, by.StaffID); err != nil {
-		t.Fatal(err)
+	for _, known := range []string{
+		"update loyalty.staff set email_key = 'maja@example.com' where id = $1",
+		"update loyalty.credential set password_hash = 'known once' where staff_id = $1",
+	} {
+		if _, err := d.Pool().Exec(t.Context(), known, by.StaffID); err != nil {
+			t.Fatal(err)
+		}
 	}
-	people := staff.NewService(d, jobs, mails, vault.Keys{}, func(address string) string { return address }, log)
-	if err := people.Remind(t.Context(), staff.Forgotten{Tenant: by.Tenant.ID, Email: "maja@example.com"}); err != nil {
+	if err := dbtest.Auth(d, jobs, mails).SendReset(t.Context(), auth.Forgotten{Tenant: by.Tenant.ID, Email: "maja@example.com"}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -269,7 +269,7 @@ func TestPeopleAreHiredOnce(t *testing.T) {
 	if again, err := hire(t.Context(), d, t0, tell(d.Now(), t0.TimeZone), second); err != nil || !reflect.DeepEqual(again, people) {
 		t.Errorf("the second time: %+v, %v", again, err)
 	}
-	for _, hash := range texts(t, d, "select coalesce(password_hash, '') from loyalty.staff") {
+	for _, hash := range texts(t, d, "select coalesce(password_hash, '') from loyalty.credential") {
 		if ok, err := argon2id.ComparePasswordAndHash(first.Password, hash); err != nil || !ok {
 			t.Errorf("the password is another one: %v", err)
 		}

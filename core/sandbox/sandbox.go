@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
@@ -213,7 +214,7 @@ func (m Maker) platform(ctx context.Context) (Platform, error) {
 	p := Platform{
 		PanelURL:     m.BaseURL + "/platform",
 		Password:     Password{Email: "admin-" + strings.ToLower(rand.Text()[:8]) + "@sandbox.example", Password: rand.Text()},
-		TOTPSecret:   staff.NewTOTPSecret(),
+		TOTPSecret:   auth.NewTOTPSecret(),
 		TenantCreate: TenantCreate{PlanID: 1, BillingCycle: tenant.Monthly, PaymentMethod: tenant.Manual},
 	}
 	person, err := staff.CreateAdmin(ctx, m.DB, maker, staff.New{Name: "Sandbox admin", Email: p.Email, Password: p.Password.Password})
@@ -221,7 +222,7 @@ func (m Maker) platform(ctx context.Context) (Platform, error) {
 		return Platform{}, err
 	}
 	_, err = db.Platform(ctx, m.DB, maker, func(tx *db.Tx) (int, error) {
-		return 0, staff.EnrolTOTP(ctx, tx, maker, m.Keys, person.ID, p.TOTPSecret)
+		return 0, auth.EnrolTwoFactor(ctx, tx, maker, m.Keys, person.ID, p.TOTPSecret)
 	})
 	if err != nil {
 		return Platform{}, err

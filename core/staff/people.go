@@ -8,13 +8,13 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/token"
 )
 
-// ErrLastOwner keeps a business from being nobody's. Who was invited and has not come
-// could not help.
+// ErrLastOwner keeps a business from losing its last owner. One who has not accepted their
+// invitation does not count.
 var ErrLastOwner = core.Refuse("last-owner", "A business needs an owner who can sign in, and this is the only one. Make somebody else an owner first.")
 
 // Member is a person as their owner sees them.
@@ -23,7 +23,7 @@ type Member struct {
 	Active       bool
 	Invited      bool       // they have not chosen a password yet
 	InvitedUntil *time.Time // when their open invitation runs out; nil: there is none
-	SecondFactor bool
+	TwoFactor    bool
 	LiveTokens   int // API tokens that are neither revoked nor expired
 	CreatedAt    time.Time
 }
@@ -92,7 +92,7 @@ func (s *Service) Deactivate(ctx context.Context, by core.Actor, person int64) e
 		if who.lastOwner {
 			return ErrLastOwner
 		}
-		if err := session.EndAll(tx, person); err != nil {
+		if err := auth.EndSessions(tx, person); err != nil {
 			return err
 		}
 		return setStatus(tx, by, "staff.deactivate", person, "active", "inactive")
@@ -123,10 +123,19 @@ func setStatus(tx *db.Tx, by core.Actor, action string, person int64, was, is st
 	})
 }
 
-// standing is a person, and whether the business depends on them.
+// standing is a person in the staff, and whether the business depends on them.
 type standing struct {
-	account
+	member
 	lastOwner bool
+}
+
+// member is a person whose row is locked until the transaction ends.
+type member struct {
+	ID     int64
+	Role   core.Role
+	Name   string
+	Active bool
+	Joined bool // they have a password
 }
 
 // change runs fn on a person of the actor's tenant. Until it is over, they and the owners
@@ -134,22 +143,70 @@ type standing struct {
 // then decides without the first. Two round trips, and those of fn.
 func (s *Service) change(ctx context.Context, by core.Actor, person int64, fn func(tx *db.Tx, who standing) error) error {
 	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		people, err := db.All[account](ctx, tx, lockPeopleSQL, db.Args{"id": person})
+		people, err := db.All[member](ctx, tx, lockPeopleSQL, db.Args{"id": person})
 		if err != nil {
 			return 0, err
 		}
-		at := slices.IndexFunc(people, func(a account) bool { return a.ID == person })
+		at := slices.IndexFunc(people, func(m member) bool { return m.ID == person })
 		if at < 0 {
 			return 0, core.ErrNotFound
 		}
 		who := people[at]
-		another := slices.ContainsFunc(people, func(a account) bool { return a.ID != person && a.isOwner() && a.PasswordHash != nil })
+		another := slices.ContainsFunc(people, func(m member) bool { return m.ID != person && m.isOwner() && m.Joined })
 		return 0, fn(tx, standing{who, who.isOwner() && !another})
 	})
 	return err
 }
 
-func (a account) isOwner() bool { return a.Active && a.Role == core.Owner }
+func (m member) isOwner() bool { return m.Active && m.Role == core.Owner }
+
+// Invite adds a person to the actor's tenant and invites them by mail to choose a password.
+func (s *Service) Invite(ctx context.Context, by core.Actor, n New) (Person, error) {
+	if err := by.Require(core.Owner); err != nil {
+		return Person{}, err
+	}
+	n.Password = "" // theirs to choose
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Person, error) {
+		p, err := Add(ctx, tx, by, n)
+		if err != nil {
+			return Person{}, err
+		}
+		return p, auth.Invite(ctx, tx, by, s.mail, by.Tenant, p)
+	})
+}
+
+// Joining is what an invited person fills in.
+type Joining struct {
+	Name     string
+	Password string
+}
+
+// Join gives the person with an invitation their name and their first password, and signs them
+// in. auth.ErrLink where the invitation does not work.
+func (s *Service) Join(ctx context.Context, v auth.Visitor, secret string, j Joining) (auth.SignedIn, error) {
+	l, err := s.auth.FindInvitation(ctx, v, secret)
+	if err != nil {
+		return auth.SignedIn{}, err
+	}
+	check := core.NewCheck(nil)
+	l.Name = check.Text("name", &j.Name, maxName)
+	auth.CheckPassword(check, j.Password, l.Email)
+	if err := check.Err(); err != nil {
+		return auth.SignedIn{}, err
+	}
+	hash, err := auth.HashPassword(ctx, j.Password)
+	if err != nil {
+		return auth.SignedIn{}, err
+	}
+	by := v.As(l.Person)
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (auth.SignedIn, error) {
+		proof, err := auth.AcceptInvitation(ctx, tx, by, secret, hash, map[string]any{"name": l.Name})
+		if err != nil {
+			return auth.SignedIn{}, err
+		}
+		return auth.SignedIn{Person: l.Person, Proof: proof}, db.Queue(tx, renameSQL, db.Args{"id": l.ID, "name": l.Name})
+	})
+}
 
 // Rename changes the name of the actor's own person.
 func (s *Service) Rename(ctx context.Context, by core.Actor, name string) error {
@@ -159,7 +216,7 @@ func (s *Service) Rename(ctx context.Context, by core.Actor, name string) error 
 		return err
 	}
 	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		who, err := db.One[account](ctx, tx, lockAccountSQL, db.Args{"id": by.StaffID})
+		who, err := db.One[member](ctx, tx, lockPersonSQL, db.Args{"id": by.StaffID})
 		if err != nil || name == who.Name {
 			return 0, err
 		}

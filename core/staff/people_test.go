@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/staff"
 )
 
@@ -26,18 +26,18 @@ func (s shop) invite(t *testing.T, role core.Role, email string) staff.Person {
 }
 
 // invitation is the secret of the last invitation that was mailed to an address.
-func (s shop) invitation(t *testing.T, email string) staff.InvitationLetter {
+func (s shop) invitation(t *testing.T, email string) auth.InvitationLetter {
 	t.Helper()
 	letters := s.post.to(email)
 	if len(letters) == 0 {
 		t.Fatal("nothing was mailed")
 	}
-	return letters[len(letters)-1].(staff.InvitationLetter)
+	return letters[len(letters)-1].(auth.InvitationLetter)
 }
 
-func (s shop) join(t *testing.T, secret, name, password string) (staff.SignedIn, error) {
+func (s shop) join(t *testing.T, secret, name, password string) (auth.SignedIn, error) {
 	t.Helper()
-	return s.TakeInvitation(t.Context(), s.visitor, secret, staff.Joining{Name: name, Password: password})
+	return s.Join(t.Context(), s.visitor, secret, staff.Joining{Name: name, Password: password})
 }
 
 func (s shop) find(t *testing.T, person int64) staff.Member {
@@ -70,11 +70,11 @@ func TestAnInvitationIsTaken(t *testing.T) {
 	if want := sha256.Sum256([]byte(letter.Secret)); string(hash) != string(want[:]) || invited != p.ID || expires.Sub(created) != 7*24*time.Hour || !expires.Equal(letter.ExpiresAt) {
 		t.Errorf("stored: %x for %d, from %s until %s", hash, invited, created, expires)
 	}
-	if m := s.find(t, p.ID); !m.Invited || m.InvitedUntil == nil || !m.InvitedUntil.Equal(expires) || !m.Active || m.SecondFactor {
+	if m := s.find(t, p.ID); !m.Invited || m.InvitedUntil == nil || !m.InvitedUntil.Equal(expires) || !m.Active || m.TwoFactor {
 		t.Errorf("%+v", m)
 	}
 
-	if l, err := s.FindInvitation(t.Context(), s.visitor, letter.Secret); err != nil || l.Person != p || !l.ExpiresAt.Equal(expires) {
+	if l, err := s.auth.FindInvitation(t.Context(), s.visitor, letter.Secret); err != nil || l.Person != p || !l.ExpiresAt.Equal(expires) {
 		t.Errorf("the link is for %+v, %v", l, err)
 	}
 	_, err = s.join(t, letter.Secret, " ", "bo@example.com")
@@ -89,19 +89,19 @@ func TestAnInvitationIsTaken(t *testing.T) {
 	if !s.isSignedIn(t, s.cookie(t, in.Proof, "browser of "+s.by.ID)) {
 		t.Error("the proof signs nobody in")
 	}
-	if _, err := s.join(t, letter.Secret, "Bo", another); !errors.Is(err, staff.ErrLink) {
+	if _, err := s.join(t, letter.Secret, "Bo", known); !errors.Is(err, auth.ErrLink) {
 		t.Errorf("taken twice: %v, want ErrLink", err)
 	}
-	if _, err := s.FindInvitation(t.Context(), s.visitor, letter.Secret); !errors.Is(err, staff.ErrLink) {
+	if _, err := s.auth.FindInvitation(t.Context(), s.visitor, letter.Secret); !errors.Is(err, auth.ErrLink) {
 		t.Errorf("shown once taken: %v, want ErrLink", err)
 	}
-	if _, err := s.try(t, "bo@example.com", known); err != nil {
+	if _, err := s.signIn(t, "bo@example.com", known); err != nil {
 		t.Errorf("the password: %v", err)
 	}
 	if m := s.find(t, p.ID); m.Invited || m.InvitedUntil != nil || m.Name != "Bo Ek" {
 		t.Errorf("%+v", m)
 	}
-	if err := s.InviteAgain(t.Context(), s.by, p.ID); !errors.Is(err, staff.ErrJoined) {
+	if err := s.auth.InviteAgain(t.Context(), s.by, p.ID); !errors.Is(err, auth.ErrJoined) {
 		t.Errorf("invited again: %v, want ErrJoined", err)
 	}
 	s.wantLog(t, "staff.%in%",
@@ -118,20 +118,20 @@ func TestAnInvitationThatDoesNotWork(t *testing.T) {
 	first := s.invitation(t, "bo@example.com").Secret
 	refused := func(name string, s shop, secret string) {
 		t.Helper()
-		if _, err := s.FindInvitation(t.Context(), s.visitor, secret); !errors.Is(err, staff.ErrLink) {
+		if _, err := s.auth.FindInvitation(t.Context(), s.visitor, secret); !errors.Is(err, auth.ErrLink) {
 			t.Errorf("%s: shown: %v, want ErrLink", name, err)
 		}
-		if _, err := s.join(t, secret, "Bo", known); !errors.Is(err, staff.ErrLink) {
+		if _, err := s.join(t, secret, "Bo", known); !errors.Is(err, auth.ErrLink) {
 			t.Errorf("%s: taken: %v, want ErrLink", name, err)
 		}
 	}
 	refused("unknown", s, "LQJ7WZ6M3KXN5T2VBYD4R5S6AE")
 	refused("at another tenant's host", other, first)
 	refused("after seven days", s.later(t, 7*24*time.Hour+time.Minute), first)
-	if err := s.Reset(t.Context(), s.visitor, first, staff.NewPassword{Password: known}); !errors.Is(err, staff.ErrLink) {
+	if err := s.auth.Reset(t.Context(), s.visitor, first, auth.NewPassword{Password: known}); !errors.Is(err, auth.ErrLink) {
 		t.Errorf("as a reset: %v, want ErrLink", err)
 	}
-	if err := s.InviteAgain(t.Context(), s.by, p.ID); err != nil {
+	if err := s.auth.InviteAgain(t.Context(), s.by, p.ID); err != nil {
 		t.Fatal(err)
 	}
 	refused("once there is another", s, first)
@@ -140,7 +140,7 @@ func TestAnInvitationThatDoesNotWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused("of somebody who was shut out", s, second)
-	if err := s.InviteAgain(t.Context(), s.by, p.ID); !errors.Is(err, core.ErrNotFound) {
+	if err := s.auth.InviteAgain(t.Context(), s.by, p.ID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("invited while shut out: %v, want ErrNotFound", err)
 	}
 	if err := s.Activate(t.Context(), s.by, p.ID); err != nil {
@@ -167,7 +167,7 @@ func TestAnInvitationIsTakenOnceAtOnce(t *testing.T) {
 	for _, err := range outcomes {
 		if err == nil {
 			taken++
-		} else if !errors.Is(err, staff.ErrLink) {
+		} else if !errors.Is(err, auth.ErrLink) {
 			t.Error(err)
 		}
 	}
@@ -185,12 +185,12 @@ func TestPeopleAreTheOwners(t *testing.T) {
 	invited := s.invite(t, core.Cashier, "bo@example.com")
 	ctx := t.Context()
 	cases := map[string]func(by core.Actor) error{
-		"find":         func(by core.Actor) error { _, err := s.Find(ctx, by, p.StaffID); return err },
-		"invite again": func(by core.Actor) error { return s.InviteAgain(ctx, by, invited.ID) },
-		"set role":     func(by core.Actor) error { return s.SetRole(ctx, by, p.StaffID, core.Manager) },
-		"drop factor":  func(by core.Actor) error { return s.DropFactor(ctx, by, p.StaffID) },
-		"activate":     func(by core.Actor) error { return s.Activate(ctx, by, p.StaffID) },
-		"deactivate":   func(by core.Actor) error { return s.Deactivate(ctx, by, p.StaffID) },
+		"find":              func(by core.Actor) error { _, err := s.Find(ctx, by, p.StaffID); return err },
+		"invite again":      func(by core.Actor) error { return s.auth.InviteAgain(ctx, by, invited.ID) },
+		"set role":          func(by core.Actor) error { return s.SetRole(ctx, by, p.StaffID, core.Manager) },
+		"remove two-factor": func(by core.Actor) error { return s.auth.RemoveTwoFactor(ctx, by, p.StaffID) },
+		"activate":          func(by core.Actor) error { return s.Activate(ctx, by, p.StaffID) },
+		"deactivate":        func(by core.Actor) error { return s.Deactivate(ctx, by, p.StaffID) },
 	}
 	for name, try := range cases {
 		if err := try(stranger.by); !errors.Is(err, core.ErrNotFound) {
@@ -219,7 +219,7 @@ func TestPeopleAreListed(t *testing.T) {
 	s, other := newShop(t), newShop(t)
 	other.person(t, core.Cashier)
 	manager, gone := s.person(t, core.Manager), s.person(t, core.Cashier)
-	s.enrolled(t, manager, s.db.Now())
+	s.exec(t, "update loyalty.credential set totp_secret = 'sealed' where staff_id = $1", manager.StaffID)
 	if err := s.Deactivate(t.Context(), s.by, gone.StaffID); err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestPeopleAreListed(t *testing.T) {
 		return staff.Member{Person: staff.Person{ID: p.StaffID, Role: p.Role, Name: name, Email: s.email(t, p)}, Active: true}
 	}
 	want := []staff.Member{member(s.by, "a late name"), member(manager, "A manager"), {Person: bo, Active: true, Invited: true}, member(gone, "A cashier")}
-	want[0].LiveTokens, want[1].SecondFactor, want[3].Active = 1, true, false
+	want[0].LiveTokens, want[1].TwoFactor, want[3].Active = 1, true, false
 	if diff := cmp.Diff(want, list, cmpopts.IgnoreFields(staff.Member{}, "CreatedAt", "InvitedUntil")); diff != "" {
 		t.Errorf("people (-want +got):\n%s", diff)
 	}
@@ -252,13 +252,13 @@ func TestPeopleChange(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	p := s.person(t, core.Cashier)
-	cookie := s.cookie(t, session.Proof{StaffID: p.StaffID, At: s.db.Now()}, "browser of "+p.ID)
+	cookie := s.cookie(t, auth.Proof{StaffID: p.StaffID, At: s.db.Now()}, "browser of "+p.ID)
 	for range 2 { // again, it changes nothing
 		if err := s.SetRole(t.Context(), s.by, p.StaffID, core.Manager); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if by, err := s.sessions.Actor(t.Context(), cookie, s.by.Tenant.Slug); err != nil || by.Role != core.Manager {
+	if by, err := s.auth.Actor(t.Context(), cookie, s.by.Tenant.Slug); err != nil || by.Role != core.Manager {
 		t.Errorf("their role is %s, %v", by.Role, err)
 	}
 	for _, role := range []core.Role{"", "boss", core.SuperAdmin} {
@@ -270,7 +270,7 @@ func TestPeopleChange(t *testing.T) {
 	if err := s.Deactivate(t.Context(), s.by, p.StaffID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("shut out twice: %v, want ErrNotFound", err)
 	}
-	if _, err := s.try(t, s.email(t, p), known); !errors.Is(err, staff.ErrCredentials) {
+	if _, err := s.signIn(t, s.email(t, p), known); !errors.Is(err, auth.ErrCredentials) {
 		t.Errorf("signs in: %v", err)
 	}
 	if err := s.Activate(t.Context(), s.by, p.StaffID); err != nil {
@@ -282,7 +282,7 @@ func TestPeopleChange(t *testing.T) {
 	if s.isSignedIn(t, cookie) {
 		t.Error("the session from before is alive again")
 	}
-	if in, err := s.try(t, s.email(t, p), known); err != nil || in.Role != core.Manager {
+	if in, err := s.signIn(t, s.email(t, p), known); err != nil || in.Role != core.Manager {
 		t.Errorf("let in again: %+v, %v", in, err)
 	}
 	s.wantLog(t, "staff.%activate", `staff.deactivate {"status": "active"} {"status": "inactive"}`, `staff.activate {"status": "inactive"} {"status": "active"}`)
@@ -400,15 +400,4 @@ func TestRoundTripsOfPeople(t *testing.T) {
 	trips("list", 1, func(int) error { _, err := s.List(t.Context(), s.by); return err })
 	trips("find", 1, func(int) error { _, err := s.Find(t.Context(), s.by, p.StaffID); return err })
 	trips("set role", 2, func(i int) error { return s.SetRole(t.Context(), s.by, p.StaffID, roles[i]) })
-	trips("factor", 1, func(int) error { _, err := s.Factor(t.Context(), s.by); return err })
-	s, now := s.atStep(t)
-	_, recovery := s.enrolled(t, s.by, now)
-	proof := s.password(t, s.by)
-	trips("verify a code", 5, func(i int) error { return s.verify(t, proof, recovery[i]) })
-	wantBadCode(t, s.verify(t, proof, recovery[0])) // prepares
-	before := count()
-	wantBadCode(t, s.verify(t, proof, recovery[0]))
-	if got := count() - before; got != 6 {
-		t.Errorf("a wrong code: %d round trips, want 6", got)
-	}
 }

@@ -1,7 +1,6 @@
 package staff_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -18,14 +17,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/mail"
-	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/token"
-	"example.com/loyalty/core/vault"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -33,14 +31,12 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 // shop is a tenant whose owner hires.
 type shop struct {
 	*staff.Service
-	sessions *session.Service
-	tokens   *token.Service
-	db       *db.DB
-	by       core.Actor // its owner, whose password is the known one
-	visitor  staff.Visitor
-	mail     *mail.Service
-	post     *post
-	console  *bytes.Buffer // the log lines of the process
+	auth    *auth.Service
+	tokens  *token.Service
+	db      *db.DB
+	by      core.Actor // its owner, who has a password
+	visitor auth.Visitor
+	post    *post
 }
 
 // post keeps the letters that were mailed, by recipient.
@@ -72,30 +68,50 @@ func newShop(t *testing.T) shop {
 func shopIn(t *testing.T, d *db.DB) shop {
 	t.Helper()
 	s := shopOn(t, d, dbtest.Tenant(t, d), &post{letters: map[string][]mail.Letter{}})
-	s.knows(t, s.by)
+	s.joined(t, s.by)
 	return s
 }
 
-// known is a password that people of these shops have.
+func shopOn(t *testing.T, d *db.DB, by core.Actor, p *post) shop {
+	t.Helper()
+	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mails := mail.New(d, jobs, p.render, nil, slog.New(slog.DiscardHandler))
+	service := dbtest.Auth(d, jobs, mails)
+	return shop{
+		Service: staff.NewService(d, mails, service), auth: service, tokens: token.NewService(d, jobs, mails), db: d, by: by,
+		visitor: auth.Visitor{Tenant: by.Tenant, Address: "2001:db8::" + by.ID, RequestID: "R1"}, post: p,
+	}
+}
+
+// later is the shop after a while, in another process.
+func (s shop) later(t *testing.T, d time.Duration) shop {
+	t.Helper()
+	return shopOn(t, s.db.At(s.db.Now().Add(d)), s.by, s.post)
+}
+
+// known is a password that people of these shops choose.
 const known = "correct horse battery"
 
-var knownHash = sync.OnceValues(func() (string, error) { return argon2id.CreateHash(known, staff.HashParams) })
+var knownHash = sync.OnceValues(func() (string, error) { return auth.HashPassword(context.Background(), known) })
 
-// knows gives a person the known password.
-func (s shop) knows(t *testing.T, person core.Actor) {
+// joined gives a person the known password.
+func (s shop) joined(t *testing.T, person core.Actor) {
 	t.Helper()
 	hash, err := knownHash()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.exec(t, "update loyalty.staff set password_hash = $2 where id = $1", person.StaffID, hash)
+	s.exec(t, "update loyalty.credential set password_hash = $2 where staff_id = $1", person.StaffID, hash)
 }
 
-// person is somebody of the shop who knows the known password.
+// person is a person of the shop who has joined.
 func (s shop) person(t *testing.T, role core.Role) core.Actor {
 	t.Helper()
 	p := dbtest.Person(t, s.db, s.by, role)
-	s.knows(t, p)
+	s.joined(t, p)
 	return p
 }
 
@@ -117,39 +133,30 @@ func (s shop) email(t *testing.T, person core.Actor) (email string) {
 	return email
 }
 
-func shopOn(t *testing.T, d *db.DB, by core.Actor, p *post) shop {
+// cookie signs a person in by a proof, and returns their browser's cookie.
+func (s shop) cookie(t *testing.T, p auth.Proof, cookie string) string {
 	t.Helper()
-	var console bytes.Buffer
-	log := slog.New(slog.NewJSONHandler(&console, nil))
-	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
-	if err != nil {
+	v := &auth.Visit{Slug: s.by.Tenant.Slug}
+	v.SignIn(p)
+	if err := auth.NewStore(s.db).CommitCtx(auth.WithVisit(t.Context(), v), cookie, []byte{}, s.db.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	keys, err := vault.New([]string{"a secret of thirty-two characters"})
-	if err != nil {
+	return cookie
+}
+
+func (s shop) isSignedIn(t *testing.T, cookie string) bool {
+	t.Helper()
+	_, err := s.auth.Actor(t.Context(), cookie, s.by.Tenant.Slug)
+	if err != nil && !errors.Is(err, core.ErrUnauthenticated) {
 		t.Fatal(err)
 	}
-	mails := mail.New(d, jobs, p.render, nil, log)
-	network := func(address string) string { before, _, _ := strings.Cut(address, "::"); return before }
-	return shop{
-		Service: staff.NewService(d, jobs, mails, keys, network, log), sessions: session.NewService(d, jobs), tokens: token.NewService(d, jobs, mails), db: d, by: by,
-		visitor: staff.Visitor{Tenant: by.Tenant, Address: address(by), RequestID: "R1"}, mail: mails, post: p, console: &console,
-	}
+	return err == nil
 }
 
-// address is another one for each shop: addresses are counted across tenants.
-func address(by core.Actor) string { return "2001:db8:" + by.ID + "::7" }
-
-// at is the shop at another instant, in another process.
-func (s shop) at(t *testing.T, instant time.Time) shop {
+// signIn signs in at the shop's host.
+func (s shop) signIn(t *testing.T, email, password string) (auth.SignedIn, error) {
 	t.Helper()
-	return shopOn(t, s.db.At(instant), s.by, s.post)
-}
-
-// later is the shop after a while.
-func (s shop) later(t *testing.T, d time.Duration) shop {
-	t.Helper()
-	return s.at(t, s.db.Now().Add(d))
+	return s.auth.SignIn(t.Context(), s.visitor, auth.Credentials{Email: email, Password: password})
 }
 
 // log is what was done about people, where the action is like that.
@@ -194,7 +201,7 @@ func cashier(email, password string) staff.New {
 
 func (s shop) hash(t *testing.T, id int64) (hash *string) {
 	t.Helper()
-	if err := s.db.Pool().QueryRow(t.Context(), "select password_hash from loyalty.staff where id = $1", id).Scan(&hash); err != nil {
+	if err := s.db.Pool().QueryRow(t.Context(), "select password_hash from loyalty.credential where staff_id = $1", id).Scan(&hash); err != nil {
 		t.Fatal(err)
 	}
 	return hash

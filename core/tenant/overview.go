@@ -2,6 +2,7 @@ package tenant
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"time"
 
@@ -93,7 +94,7 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, p Pick) (Overview
 	if err := by.RequireAdmin(); err != nil {
 		return Overview{}, err
 	}
-	args, err := p.read()
+	filter, part, err := p.read()
 	if err != nil {
 		return Overview{}, err
 	}
@@ -107,8 +108,8 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, p Pick) (Overview
 		Countries []string
 	}
 	err = db.PlatformTogether(ctx, s.db,
-		db.AllInto(&o.Tenants, overviewSQL, args),
-		db.AllInto(&counted, conditionsSQL, args),
+		db.AllInto(&o.Tenants, overviewSQL, part),
+		db.AllInto(&counted, conditionsSQL, filter),
 		db.OneInto(&facts, countedSQL, nil),
 	)
 	for _, c := range counted {
@@ -122,8 +123,9 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, p Pick) (Overview
 	return o, err
 }
 
-// read checks what is picked and makes the arguments of its statements.
-func (p Pick) read() (db.Args, error) {
+// read checks what is picked and makes the arguments of its statements: for the counts, and
+// for the page.
+func (p Pick) read() (filter, part db.Args, err error) {
 	check := core.NewCheck(p.Unreadable)
 	search := check.OptionalText("search", p.Search, maxText)
 	if search != nil {
@@ -137,14 +139,15 @@ func (p Pick) read() (db.Args, error) {
 		order = Order(*p.Order)
 		core.OneOf(check, "sort", order, ByActivity, ByName, ByPlan, ByCustomers, BySales, ByCreation)
 	}
-	args := db.Args{
-		"search": search, "condition": p.Condition, "plan": p.PlanID, "country": p.Country, "order": string(order), "limit": nil, "offset": int64(0),
-		// Names are read from A, figures from the highest.
-		"descending": p.Reverse == (order == ByName || order == ByPlan),
-	}
+	filter = db.Args{"search": search, "plan": p.PlanID, "country": p.Country}
+	part = maps.Clone(filter)
+	part["condition"], part["order"] = p.Condition, string(order)
+	// Names are read from A, figures from the highest.
+	part["descending"] = p.Reverse == (order == ByName || order == ByPlan)
+	part["limit"], part["offset"] = nil, int64(0)
 	if p.Size > 0 {
 		number := check.Integer("page", &p.Number, 1, 1_000_000)
-		args["limit"], args["offset"] = p.Size, (number-1)*p.Size
+		part["limit"], part["offset"] = p.Size, (number-1)*p.Size
 	}
-	return args, check.Err()
+	return filter, part, check.Err()
 }

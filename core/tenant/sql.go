@@ -123,9 +123,8 @@ const brandingSQL = `
 const countSQL = `
 	select loyalty.count_tenants(@now, @since)`
 
-// Names and addresses are searched one by one: tenants are thousands, not millions.
-const picked = `
-	with picked as (
+const summaries = `
+	with summaries as (
 		select t.id, t.name, t.slug, t.email, t.plan_id, p.name as plan_name, t.billing_cycle, t.payment_method, t.currency, t.country, t.timezone, t.created_at,
 			coalesce(u.customers, 0) as customers, coalesce(u.sales_lately, 0) as sales_lately, coalesce(u.staff, 0) as staff,
 			coalesce(u.sends_this_month, 0) as sends_this_month, u.last_activity_at,
@@ -138,14 +137,20 @@ const picked = `
 		from loyalty.tenant t
 		join loyalty.plan p on p.id = t.plan_id
 		left join loyalty.tenant_usage u on u.tenant_id = t.id
-		where (@plan::bigint is null or t.plan_id = @plan)
-			and (@country::text is null or t.country = @country)
+	)`
+
+// Names and addresses are searched one by one: tenants are thousands, not millions.
+const picked = summaries + `, picked as (
+		select c.*
+		from summaries c
+		where (@plan::bigint is null or c.plan_id = @plan)
+			and (@country::text is null or c.country = @country)
 			and (
 				@search::text is null
-				or strpos(lower(t.name), @search) > 0
-				or strpos(t.slug, @search) > 0
-				or strpos(lower(t.email), @search) > 0
-				or exists (select from loyalty.staff s where s.tenant_id = t.id and s.role = 'owner' and s.status = 'active' and strpos(s.email_key, @search) > 0)
+				or strpos(lower(c.name), @search) > 0
+				or strpos(c.slug, @search) > 0
+				or strpos(lower(c.email), @search) > 0
+				or exists (select from loyalty.staff s where s.tenant_id = c.id and s.role = 'owner' and s.status = 'active' and strpos(s.email_key, @search) > 0)
 			)
 	)`
 
@@ -155,15 +160,15 @@ const overviewSQL = picked + `
 	from picked c
 	cross join lateral (
 		select
-			case @order::text
-				when 'customers' then c.customers
-				when 'sales' then c.sales_lately
-				when 'activity' then extract(epoch from coalesce(c.last_activity_at, c.created_at))
-				when 'created' then extract(epoch from c.created_at)
+			case
+				when @order::text = 'customers' then c.customers
+				when @order = 'sales' then c.sales_lately
+				when @order = 'activity' then extract(epoch from coalesce(c.last_activity_at, c.created_at))
+				when @order = 'created' then extract(epoch from c.created_at)
 			end as figure,
-			case @order::text
-				when 'name' then c.name
-				when 'plan' then c.plan_name
+			case
+				when @order = 'name' then c.name
+				when @order = 'plan' then c.plan_name
 			end collate loyalty.name as word
 	) k
 	where @condition::text is null
@@ -182,3 +187,39 @@ const conditionsSQL = picked + `
 const countedSQL = `
 	select (select max(counted_at) from loyalty.tenant_usage) as counted_at,
 		array(select distinct country from loyalty.tenant where country is not null order by country) as countries`
+
+const detailSQL = summaries + `
+	select c.*, t.suspended_at, t.suspend_reason, t.confirm_above_cents, u.counted_at,
+		(
+			select count(*)
+			from loyalty.token k
+			where k.tenant_id = t.id
+				and k.revoked_at is null
+				and (k.expires_at is null or k.expires_at > @now)
+		) as live_tokens
+	from summaries c
+	join loyalty.tenant t on t.id = c.id
+	left join loyalty.tenant_usage u on u.tenant_id = c.id
+	where c.id = @id`
+
+// Accepting an invitation signs in, too.
+const peopleSQL = `
+	select p.id, p.name, p.email, p.role, p.status = 'active' as active, c.password_hash is null as invited,
+		(
+			select max(last.created_at)
+			from (values ('staff.sign_in'), ('staff.join')) as how (action)
+			cross join lateral (
+				select e.created_at
+				from loyalty.audit_entry e
+				where e.tenant_id = @tenant_id
+					and e.actor_kind = 'staff'
+					and e.actor_id = p.id::text
+					and e.action = how.action
+				order by e.id desc
+				limit 1
+			) last
+		) as signed_in_at
+	from loyalty.staff p
+	join loyalty.credential c on c.staff_id = p.id
+	where p.tenant_id = @tenant_id
+	order by p.status, array_position(array['owner', 'manager', 'cashier'], p.role), lower(p.name), p.id`

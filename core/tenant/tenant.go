@@ -10,6 +10,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
@@ -92,7 +93,7 @@ func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Tenant, err
 		if err != nil {
 			return Tenant{}, err
 		}
-		return t, staff.Invite(ctx, tx, by, s.mail, served, owner)
+		return t, auth.Invite(ctx, tx, by, s.mail, served, owner)
 	})
 }
 

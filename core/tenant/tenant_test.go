@@ -16,12 +16,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/mail"
-	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 )
 
@@ -39,7 +39,7 @@ func newOffice(t *testing.T) office { return officeOf(t, dbtest.DB(t)) }
 func officeOf(t *testing.T, d *db.DB) office {
 	t.Helper()
 	render := func(_ context.Context, _ string, l mail.Letter) (mail.Rendered, error) {
-		if strings.Contains(l.(staff.InvitationLetter).Tenant, "unspeakable") {
+		if i, ok := l.(auth.InvitationLetter); ok && strings.Contains(i.Tenant, "unspeakable") {
 			return mail.Rendered{}, errWords
 		}
 		return mail.Rendered{Subject: "Choose a password", Text: fmt.Sprintf("%+v", l), HTML: "<p></p>"}, nil
@@ -185,8 +185,9 @@ func TestCreateInvitesTheOwner(t *testing.T) {
 	var role, status, name, email, recipient, text string
 	var password *string
 	err := o.db.Pool().QueryRow(t.Context(), `
-		select s.role, s.status, s.name, s.email, s.password_hash, m.recipient, m.text
+		select s.role, s.status, s.name, s.email, c.password_hash, m.recipient, m.text
 		from loyalty.staff s
+		join loyalty.credential c on c.staff_id = s.id
 		join loyalty.invitation i on i.tenant_id = s.tenant_id and i.staff_id = s.id
 		join loyalty.mail m on m.tenant_id = s.tenant_id
 		where s.tenant_id = $1`, made.ID).Scan(&role, &status, &name, &email, &password, &recipient, &text)

@@ -78,7 +78,7 @@ func (n notice) next() time.Time {
 // announce runs the job. If a mail was sent within the hour, by a creation that came before a
 // late job, it runs again when that hour is over.
 func (s *Service) announce(ctx context.Context, a Announcement) error {
-	_, err := in(ctx, s.db, core.System(core.Tenant{ID: a.Tenant}, "new tokens"), func(tx *db.Tx) (int, error) {
+	_, err := db.Within(ctx, s.db, core.System(core.Tenant{ID: a.Tenant}, "new tokens"), func(tx *db.Tx) (int, error) {
 		p, err := lock(ctx, tx, a.Person)
 		if errors.Is(err, core.ErrNotFound) {
 			return 0, nil

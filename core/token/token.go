@@ -114,11 +114,11 @@ func (n New) validate(tx *db.Tx) (input, error) {
 // Create creates a token for the actor's person, records it in the audit log and has the
 // person told by mail. A super-admin's token is a platform token.
 func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Created, error) {
-	if err := by.Require(core.Owner); err != nil {
+	if err := permit(by); err != nil {
 		return Created{}, err
 	}
 	secret := newSecret()
-	return in(ctx, s.db, by, func(tx *db.Tx) (Created, error) {
+	return db.Within(ctx, s.db, by, func(tx *db.Tx) (Created, error) {
 		valid, err := n.validate(tx)
 		if err != nil {
 			return Created{}, err
@@ -215,7 +215,7 @@ func whyNot(ctx context.Context, tx *db.Tx, caller int64) error {
 
 // List returns a page of the tokens of the actor's person. One round trip.
 func (s *Service) List(ctx context.Context, by core.Actor, p core.Page) (core.List[Token], error) {
-	if err := by.Require(core.Owner); err != nil {
+	if err := permit(by); err != nil {
 		return core.List[Token]{}, err
 	}
 	if err := p.Err(); err != nil {
@@ -226,17 +226,17 @@ func (s *Service) List(ctx context.Context, by core.Actor, p core.Page) (core.Li
 	if p.Cursor != nil {
 		args["id"] = p.Cursor.Number()
 	}
-	tokens, err := list(ctx, s.db, by, statement, args)
+	tokens, err := db.ReadAllWithin[Token](ctx, s.db, by, statement, args)
 	return core.NewList(p, tokens, func(t Token) core.Cursor { return core.NumberCursor(t.CreatedAt, t.ID) }), err
 }
 
 // Find returns a token of the actor's person. Somebody else's, and one that was revoked,
 // is core.ErrNotFound. One round trip.
 func (s *Service) Find(ctx context.Context, by core.Actor, id int64) (Token, error) {
-	if err := by.Require(core.Owner); err != nil {
+	if err := permit(by); err != nil {
 		return Token{}, err
 	}
-	found, err := list(ctx, s.db, by, findSQL, db.Args{"staff": by.StaffID, "id": id})
+	found, err := db.ReadAllWithin[Token](ctx, s.db, by, findSQL, db.Args{"staff": by.StaffID, "id": id})
 	if err == nil && len(found) == 0 {
 		err = core.ErrNotFound
 	}
@@ -249,7 +249,7 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id int64) (Token, err
 // FindOf returns a token of a person of the actor's tenant. Another person's, and one that
 // was revoked, is core.ErrNotFound. One round trip.
 func (s *Service) FindOf(ctx context.Context, by core.Actor, person, id int64) (Token, error) {
-	if err := by.Require(core.Owner); err != nil {
+	if err := permit(by); err != nil {
 		return Token{}, err
 	}
 	return db.ReadOne[Token](ctx, s.db, by, findSQL, db.Args{"staff": person, "id": id})
@@ -258,27 +258,20 @@ func (s *Service) FindOf(ctx context.Context, by core.Actor, person, id int64) (
 // ListLive returns the live tokens of a person of the actor's tenant, newest first. They are
 // few: all at once. One round trip.
 func (s *Service) ListLive(ctx context.Context, by core.Actor, person int64) ([]Token, error) {
-	if err := by.Require(core.Owner); err != nil {
+	if err := permit(by); err != nil {
 		return nil, err
 	}
 	return db.ReadAll[Token](ctx, s.db, by, listLiveSQL, db.Args{"staff": person, "now": s.db.Now()})
 }
 
-// Tokens belong to people of a tenant or of the platform; what differs is which
-// wall the transaction stands behind.
-func in[T any](ctx context.Context, d *db.DB, by core.Actor, fn func(*db.Tx) (T, error)) (T, error) {
-	if by.Tenant.ID == 0 {
-		return db.Platform(ctx, d, by, fn)
-	}
-	return db.InTenant(ctx, d, by, fn)
-}
-
-func list(ctx context.Context, d *db.DB, by core.Actor, statement string, args db.Args) ([]Token, error) {
-	if by.Tenant.ID == 0 {
-		return db.PlatformAll[Token](ctx, d, statement, args)
-	}
-	return db.ReadAll[Token](ctx, d, by, statement, args)
-}
-
 // Known reports whether there is such an ability.
 func Known(a Ability) bool { return slices.Contains(Abilities, a) }
+
+// permit refuses people who may not have tokens: those of the platform are super-admins', a
+// tenant's are its owners'.
+func permit(by core.Actor) error {
+	if by.Tenant.ID == 0 {
+		return by.RequireAdmin()
+	}
+	return by.Require(core.Owner)
+}

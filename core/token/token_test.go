@@ -21,7 +21,6 @@ import (
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
-	"example.com/loyalty/core/vault"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -42,7 +41,7 @@ func officeOf(t *testing.T, d *db.DB) office {
 	by := dbtest.Tenant(t, d)
 	by.Address, by.RequestID = "192.0.2.7", "request-1"
 	o := officeOn(t, d, by)
-	o.exec(t, "update loyalty.staff set password_hash = 'known' where id = $1", by.StaffID) // colleagues can be demoted
+	o.exec(t, "update loyalty.credential set password_hash = 'known' where staff_id = $1", by.StaffID) // colleagues can be demoted
 	return o
 }
 
@@ -57,7 +56,7 @@ func officeOn(t *testing.T, d *db.DB, by core.Actor) office {
 		return mail.Rendered{Subject: "A new token", Text: fmt.Sprintf("%+v", l), HTML: "<p></p>"}, nil
 	}
 	mails := mail.New(d, jobs, render, nil, log)
-	people := staff.NewService(d, jobs, mails, vault.Keys{}, func(address string) string { return address }, log)
+	people := staff.NewService(d, mails, dbtest.Auth(d, jobs, mails))
 	return office{token.NewService(d, jobs, mails), people, jobs, d, by}
 }
 

@@ -13,25 +13,27 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/admin"
+	authviews "example.com/loyalty/views/auth"
+	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 )
 
 // Services are the use cases that the panel calls.
 type Services struct {
 	Staff        *staff.Service
-	Sessions     *session.Service
+	Auth         *auth.Service
 	Tokens       *token.Service
 	Tenants      *tenant.Service
 	Customers    *customer.Service
@@ -131,12 +133,12 @@ func (a *Admin) failed(err error, c echo.Context) {
 		a.failedPart(c, f)
 		return
 	}
-	n := views.Notice{Icon: "alert-triangle", Words: f.Words, Request: f.Request, Back: "/admin", BackLabel: "To the start page"}
+	n := authviews.Notice{Icon: "alert-triangle", Words: f.Words, Request: f.Request, Back: page.PanelPath, BackLabel: "Go to dashboard"}
 	if page.Person(c) != nil {
 		frame := a.frame(c, f.Title, "")
 		err = a.Render(c, f.Status, views.NoticePage(frame, n), nil)
 	} else {
-		err = a.Render(c, f.Status, views.DoorNotice(a.door(c, f.Title, page.Visit(c).Tenant.Name), n), nil)
+		err = a.Render(c, f.Status, authviews.NoticePage(a.signInPages().Bare(c, f.Title, page.Visit(c).Tenant.Name), n), nil)
 	}
 	if err != nil {
 		a.Log.ErrorContext(c.Request().Context(), "error page failed", slog.Any("error", err))
@@ -159,7 +161,7 @@ func (a *Admin) failedPart(c echo.Context, f page.Failure) {
 }
 
 // assets are the same on every page.
-var assets = views.Assets{
+var assets = ui.Assets{
 	Icon:         static.Path("img/icon.svg"),
 	Font:         static.Path("vendor/inter/inter-latin.woff2"),
 	Stylesheets:  []string{static.Path("vendor/tabler/tabler.css"), static.Path("css/panel.css")},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/staff"
 )
@@ -57,7 +58,7 @@ func TestSigningIn(t *testing.T) {
 	}
 
 	refused := maja.post("/admin/sign-in", form("email", "maja@example.com", "password", "something else", "to", "/admin/customers"))
-	if refused.Code != http.StatusUnprocessableEntity || refused.words(".alert-danger") != "Nobody can sign in here with this e-mail address and password." {
+	if refused.Code != http.StatusUnprocessableEntity || refused.words(".alert-danger") != auth.ErrCredentials.Message {
 		t.Errorf("a wrong password: %d %q", refused.Code, refused.words(".alert"))
 	}
 	if typed, _ := refused.Find("#field-email").Attr("value"); typed != "maja@example.com" {
@@ -163,7 +164,7 @@ func TestAForgottenPassword(t *testing.T) {
 	if other := s.stranger(t).posted("/admin/forgot", form("email", "nobody@example.com")).words("#flashes"); said != other {
 		t.Errorf("it tells whether there is such a person: %q, %q", said, other)
 	}
-	err := s.Staff.Remind(t.Context(), staff.Forgotten{Tenant: s.by.Tenant.ID, Email: p.Email})
+	err := s.Auth.SendReset(t.Context(), auth.Forgotten{Tenant: s.by.Tenant.ID, Email: p.Email})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +178,7 @@ func TestAForgottenPassword(t *testing.T) {
 		t.Errorf("a weak one: %d %q", weak.Code, weak.words(".invalid-feedback"))
 	}
 	maja.posted(link, form("password", "another long one"))
-	if again := maja.ask(http.MethodGet, link, nil); again.Code != http.StatusNotFound || !strings.Contains(again.words("main"), "This link does not work any more.") {
+	if again := maja.ask(http.MethodGet, link, nil); again.Code != http.StatusNotFound || !strings.Contains(again.words("main"), auth.ErrLink.Message) {
 		t.Errorf("used again: %d %q", again.Code, again.words("main"))
 	}
 	if led := elsewhere.ask(http.MethodGet, "/admin/customers", nil); led.Code != http.StatusSeeOther {
@@ -195,7 +196,7 @@ func TestAResetOffersToRevokeTokens(t *testing.T) {
 	email := s.email(t, owner)
 	link := func() string {
 		t.Helper()
-		if err := s.Staff.Remind(t.Context(), staff.Forgotten{Tenant: s.by.Tenant.ID, Email: email}); err != nil {
+		if err := s.Auth.SendReset(t.Context(), auth.Forgotten{Tenant: s.by.Tenant.ID, Email: email}); err != nil {
 			t.Fatal(err)
 		}
 		return "/admin/reset/" + secretOf.FindStringSubmatch(s.letter(t, email))[1]

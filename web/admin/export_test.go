@@ -16,9 +16,6 @@ func Routes() (list []Route) {
 	return list
 }
 
-// Browser is a browser in words.
-var Browser = browser
-
 // AuditSentence is what the log says of an action, and AuditNoun what it calls the noun:
 // "" where it has no words.
 func AuditSentence(action string) string { return auditSentences[action] }

@@ -73,11 +73,6 @@ func (a *Admin) frame(c echo.Context, title, section string, crumbs ...ui.Crumb)
 	return f
 }
 
-// door is the frame of a page for strangers.
-func (a *Admin) door(c echo.Context, title, business string) views.Door {
-	return views.Door{Title: title, Business: business, Theme: page.Theme(c), Assets: assets, Flashes: a.Flashes(c)}
-}
-
 // switchTheme turns light and dark around, for those without scripts.
 func (a *Admin) switchTheme(c echo.Context) error {
 	next := "dark"

@@ -71,7 +71,7 @@ func TestSigningInAgain(t *testing.T) {
 			t.Errorf("led to %s, want %s", got, want)
 		}
 	}
-	const words = "You are no longer signed in, so what you sent was not done. Sign in and send it again."
+	const words = "You are no longer signed in, so your changes weren't saved. Sign in and send them again."
 	if got := away.get(sent.Header().Get("Location")).words("#flashes"); got != words {
 		t.Errorf("said %q", got)
 	}

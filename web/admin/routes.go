@@ -15,7 +15,7 @@ const (
 func (a *Admin) routes() []route {
 	return slices.Concat(
 		a.frameRoutes(),
-		a.doorRoutes(),
+		a.signInRoutes(),
 		a.customerRoutes(),
 		a.importRoutes(),
 		a.customerExportRoutes(),
@@ -35,7 +35,6 @@ func (a *Admin) routes() []route {
 		a.businessRoutes(),
 		a.staffRoutes(),
 		a.tokenRoutes(),
-		a.securityRoutes(),
 	)
 }
 

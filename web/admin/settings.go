@@ -6,6 +6,7 @@ import (
 	"example.com/loyalty/core"
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/auth"
 	"example.com/loyalty/web/page"
 )
 
@@ -16,7 +17,7 @@ var sections = []entry{
 	{"Business", businessPath, "building-store", core.Owner},
 	{"People", staffPath, "users", core.Owner},
 	{"API tokens", tokensPath, "key", core.Owner},
-	{"Your account", securityPath, "shield-lock", core.Cashier},
+	{auth.AccountTitle, accountPath, "shield-lock", core.Cashier},
 }
 
 func (a *Admin) settingsRoutes() []route {

@@ -19,6 +19,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
@@ -29,7 +30,6 @@ import (
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
@@ -72,9 +72,9 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 		return mail.Rendered{Subject: "A letter", Text: fmt.Sprintf("%+v", l), HTML: "<html><head></head><body>" + html.EscapeString(fmt.Sprintf("%+v", l)) + "</body></html>"}, nil
 	}
 	mails := mail.New(d, jobs, render, nil, log)
+	signIns := dbtest.Auth(d, jobs, mails)
 	s.Services = admin.Services{
-		Staff:     staff.NewService(d, jobs, mails, keys, func(address string) string { return address }, log),
-		Sessions:  session.NewService(d, jobs),
+		Staff: staff.NewService(d, mails, signIns), Auth: signIns,
 		Customers: customer.NewService(d), Imports: customer.NewImports(d, jobs), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
 		Coupons: coupon.NewService(d, jobs, mails, link.New(keys), log), Locations: location.NewService(d), Reports: report.NewService(d), Audit: audit.NewService(d),
 		Tenants: tenant.NewService(d, mails), Tokens: token.NewService(d, jobs, mails),
@@ -92,7 +92,8 @@ func (s *shop) open(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.panel = admin.New(page.New(page.Config{
-		Sessions: session.NewStore(s.db),
+		Panel:    page.PanelPath,
+		Sessions: auth.NewStore(s.db),
 		Tenant:   func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, s.db, slug) },
 		Slug:     func(h string) string { slug, _ := names.Slug(h); return slug },
 		Address:  host.ClientAddress(nil),
@@ -133,15 +134,15 @@ func (s *shop) signedIn(t testing.TB, role core.Role) *browser {
 	b := &browser{t: t, shop: s, person: core.Actor{
 		Kind: core.ByStaff, ID: strconv.FormatInt(p.ID, 10), Name: p.Name, StaffID: p.ID, Role: role, Tenant: s.by.Tenant,
 	}}
-	b.cookie = &http.Cookie{Name: session.Cookie, Value: core.NewID(s.db.Now()).String()}
-	visit := &session.Visit{Slug: s.by.Tenant.Slug, Address: "192.0.2.1", UserAgent: "test"}
-	visit.SignIn(session.Proof{StaffID: p.ID, At: s.db.Now()})
-	ends := s.db.Now().Add(session.Lifetime)
+	b.cookie = &http.Cookie{Name: auth.SessionCookie, Value: core.NewID(s.db.Now()).String()}
+	visit := &auth.Visit{Slug: s.by.Tenant.Slug, Address: "192.0.2.1", UserAgent: "test"}
+	visit.SignIn(auth.Proof{StaffID: p.ID, At: s.db.Now()})
+	ends := s.db.Now().Add(auth.SessionLifetime)
 	data, err := scs.GobCodec{}.Encode(ends, map[string]any{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := session.NewStore(s.db).CommitCtx(session.With(context.WithoutCancel(t.Context()), visit), b.cookie.Value, data, ends); err != nil {
+	if err := auth.NewStore(s.db).CommitCtx(auth.WithVisit(context.WithoutCancel(t.Context()), visit), b.cookie.Value, data, ends); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -185,7 +186,7 @@ func (b *browser) ask(method, path string, body io.Reader, header ...string) ans
 	w := httptest.NewRecorder()
 	b.shop.panel.ServeHTTP(w, r)
 	for _, c := range w.Result().Cookies() {
-		if c.Name == session.Cookie {
+		if c.Name == auth.SessionCookie {
 			b.cookie = c
 		}
 	}

@@ -53,7 +53,7 @@ func (a *Admin) listStaff(c echo.Context) error {
 	for _, p := range people {
 		v.Rows = append(v.Rows, views.StaffRow{
 			Path: personPath(p.ID), Name: p.Name, Email: p.Email, Role: roleNames[p.Role], You: p.ID == by.StaffID,
-			Status: standing(p, by.Tenant.TimeZone), SecondFactor: p.SecondFactor, Tokens: "None",
+			Status: standing(p, by.Tenant.TimeZone), SecondFactor: p.TwoFactor, Tokens: "None",
 		})
 		if p.LiveTokens > 0 {
 			v.Rows[len(v.Rows)-1].Tokens = strconv.Itoa(p.LiveTokens)
@@ -152,7 +152,7 @@ func (a *Admin) staffDetail(c echo.Context, status int, p staff.Member, form *pa
 	}
 	v.Problem = form.Problem()
 	v.Role.Options = form.Options("role", roleChoices()...)
-	if p.SecondFactor {
+	if p.TwoFactor {
 		v.Facts[2].Value = "On"
 		v.DropFactor = personPath(p.ID) + "/second-factor"
 	}
@@ -209,7 +209,7 @@ func (a *Admin) setRole(c echo.Context) error {
 	}
 	a.Flash(c, ui.Done, p.Name+" has the role: "+roleNames[role]+".")
 	if p.ID == by.StaffID && role != core.Owner {
-		return a.Redirect(c, securityPath) // the others are closed to them now
+		return a.Redirect(c, accountPath) // the others are closed to them now
 	}
 	return a.Redirect(c, personPath(p.ID))
 }
@@ -225,12 +225,12 @@ type measure struct {
 func (a *Admin) measures() []measure {
 	return []measure{
 		{
-			path: "invite", title: "Invite {name} again?", button: "Send the invitation", take: a.Staff.InviteAgain,
+			path: "invite", title: "Invite {name} again?", button: "Send the invitation", take: a.Auth.InviteAgain,
 			words: "Another mail goes to {email}. The link in the one before stops working.",
 			done:  "Another invitation is on its way to {email}.",
 		},
 		{
-			path: "second-factor", title: "Turn off the second factor of {name}?", button: "Turn it off", danger: true, take: a.Staff.DropFactor,
+			path: "second-factor", title: "Turn off the second factor of {name}?", button: "Turn it off", danger: true, take: a.Auth.RemoveTwoFactor,
 			words: "This is for somebody who lost their phone and their recovery codes. They sign in with the password alone then, and can set it up anew. " +
 				"Be sure that it is them who asks.",
 			done: "The second factor of {name} is off.",

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
 )
 
@@ -83,7 +84,7 @@ func TestInvitingSomebody(t *testing.T) {
 	if joined := owner.get(ann); joined.words(".card-header .badge") != "Active" || joined.Find("a[href$='/invite']").Length() != 0 {
 		t.Errorf("afterwards: %q", joined.words("main"))
 	}
-	if again := owner.post(ann+"/invite", nil); again.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(again.words(".alert"), "This person has chosen a password already.") {
+	if again := owner.post(ann+"/invite", nil); again.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(again.words(".alert"), auth.ErrJoined.Message) {
 		t.Errorf("invited all the same: %d %q", again.Code, again.words(".alert"))
 	}
 }
@@ -163,7 +164,7 @@ func TestTheLastOwner(t *testing.T) {
 // able gives a person a password: without one they could not sign in.
 func (s *shop) able(t *testing.T, person int64) {
 	t.Helper()
-	_, err := s.db.Pool().Exec(t.Context(), "update loyalty.staff set password_hash = 'some hash' where id = $1", person)
+	_, err := s.db.Pool().Exec(t.Context(), "update loyalty.credential set password_hash = 'some hash' where staff_id = $1", person)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -411,7 +411,7 @@ var groups = []group{
 		},
 		{
 			slug: "already-joined", title: "The person has joined already",
-			detail:   "This person has chosen a password already. Whoever forgot theirs gets a new one at the sign-in page.",
+			detail:   "This person has already chosen a password. If they forgot it, they can reset it at the sign-in page.",
 			requests: []string{inviteAgain},
 			happened: []string{
 				"An invitation lets somebody choose their first password, and this person has one. No mail was sent.",
@@ -422,12 +422,12 @@ var groups = []group{
 			},
 		},
 		{
-			slug: "second-factor-on", title: "The second factor is on already",
-			detail:   "The second factor is on already. Turn it off first to set it up anew.",
+			slug: "two-step-verification-on", title: "Two-step verification is on already",
+			detail:   "Two-step verification is on already. Turn it off first to set it up again.",
 			requests: []string{setUpFactor},
 			happened: []string{
-				"A person has one second factor, and turning it off asks for a password or a code. Setting up another one beside it would pass by that. " +
-					"Nothing was changed.",
+				"A person has one authenticator app, and turning two-step verification off asks for a password or a code. " +
+					"Setting up a second app would avoid that. Nothing was changed.",
 			},
 			retry: "Once it is off.",
 			next: []string{

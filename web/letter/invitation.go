@@ -2,14 +2,14 @@ package letter
 
 import (
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/auth"
 	views "example.com/loyalty/views/mail"
 )
 
 // roles are what an invited person is to be.
 var roles = map[core.Role]string{core.Owner: "the owner", core.Manager: "a manager", core.Cashier: "a cashier"}
 
-func (p post) invited(to string, l staff.InvitationLetter) draft {
+func (p post) invited(to string, l auth.InvitationLetter) draft {
 	tenant, until := line(l.Tenant), l.ExpiresAt.UTC().Format("2 January 2006, 15:04")+" UTC"
 	panel := p.names.Tenant(l.Slug) + "/admin"
 	return notice(views.Notice{

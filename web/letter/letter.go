@@ -14,11 +14,11 @@ import (
 
 	"github.com/a-h/templ"
 
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/mail"
-	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/walkin"
@@ -69,11 +69,11 @@ func (p post) draft(to string, letter mail.Letter) (draft, error) {
 	switch l := letter.(type) {
 	case token.Letter:
 		return p.tokensMade(to, l), nil
-	case staff.InvitationLetter:
+	case auth.InvitationLetter:
 		return p.invited(to, l), nil
-	case staff.ResetLetter:
+	case auth.ResetLetter:
 		return p.forgotten(to, l), nil
-	case staff.ChangeLetter:
+	case auth.ChangeLetter:
 		return p.changed(to, l), nil
 	case coupon.VoucherLetter:
 		return p.voucher(l)

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/mail"
-	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/views/viewtest"
 	"example.com/loyalty/web/host"
@@ -91,8 +91,8 @@ func several(tenant string) token.Letter {
 	return l
 }
 
-func invitation() staff.InvitationLetter {
-	return staff.InvitationLetter{
+func invitation() auth.InvitationLetter {
+	return auth.InvitationLetter{
 		Tenant: "Café Åro", Slug: "cafe-aro", Person: "Owner of Café Åro", Role: core.Owner, Secret: "LQJ7WZ6M3KXN5T2VBYD4R5S6AE",
 		ExpiresAt: time.Date(2026, 11, 10, 9, 5, 7, 0, time.FixedZone("CET", 3600)),
 	}
@@ -124,7 +124,7 @@ func TestInvitationLetter(t *testing.T) {
 // The link leads to the host of the business, and the mail says who asked for it.
 func TestResetLetter(t *testing.T) {
 	t.Parallel()
-	l := staff.ResetLetter{
+	l := auth.ResetLetter{
 		Tenant: "Café Åro", Slug: "cafe-aro", Person: "Maja Sund", Secret: "LQJ7WZ6M3KXN5T2VBYD4R5S6AE", Address: "203.0.113.7",
 		ExpiresAt: time.Date(2026, 11, 3, 10, 5, 7, 0, time.FixedZone("CET", 3600)),
 	}
@@ -148,20 +148,28 @@ func TestResetLetter(t *testing.T) {
 // Who reads of a change that they did not make learns what to do, without a link.
 func TestChangeLetters(t *testing.T) {
 	t.Parallel()
-	letter := func(what staff.Change, by string) staff.ChangeLetter {
-		return staff.ChangeLetter{
+	letter := func(what auth.Change, by string) auth.ChangeLetter {
+		return auth.ChangeLetter{
 			Change: what, Tenant: "Café Åro", Slug: "cafe-aro", Person: "Maja Sund", By: by, Address: "203.0.113.7",
 			At: time.Date(2026, 11, 3, 9, 5, 7, 0, time.FixedZone("CET", 3600)),
 		}
 	}
+	atPlatform := func(l auth.ChangeLetter) auth.ChangeLetter {
+		l.Tenant, l.Slug = "", ""
+		return l
+	}
 	for name, c := range map[string]struct {
-		letter  staff.ChangeLetter
+		letter  auth.ChangeLetter
 		subject string
 	}{
-		"password-changed": {letter(staff.PasswordChanged, ""), "Your password for Café Åro was changed"},
-		"password-reset":   {letter(staff.PasswordReset, ""), "Your password for Café Åro was changed"},
-		"factor-off":       {letter(staff.FactorOff, ""), "Your second factor for Café Åro was turned off"},
-		"factor-dropped":   {letter(staff.FactorOff, "Åsa\nÖhrn"), "Your second factor for Café Åro was turned off"},
+		"password-changed":   {letter(auth.PasswordChanged, ""), "Your password for Café Åro was changed"},
+		"password-reset":     {letter(auth.PasswordReset, ""), "Your password for Café Åro was changed"},
+		"two-factor-off":     {letter(auth.TwoFactorOff, ""), "Two-step verification for Café Åro was turned off"},
+		"two-factor-removed": {letter(auth.TwoFactorOff, "Åsa\nÖhrn"), "Two-step verification for Café Åro was turned off"},
+		"two-factor-on":      {letter(auth.TwoFactorOn, ""), "Two-step verification for Café Åro was turned on"},
+		"platform-password":  {atPlatform(letter(auth.PasswordSet, "loyalty admin reset-password")), "Your password for the platform was changed"},
+		"platform-reset":     {atPlatform(letter(auth.TwoFactorOff, "loyalty admin reset-factor")), "Two-step verification for the platform was turned off"},
+		"platform-renewed":   {atPlatform(letter(auth.TwoFactorRenewed, "")), "Two-step verification for the platform moved to another app"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

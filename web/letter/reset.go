@@ -1,11 +1,11 @@
 package letter
 
 import (
-	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/auth"
 	views "example.com/loyalty/views/mail"
 )
 
-func (p post) forgotten(to string, l staff.ResetLetter) draft {
+func (p post) forgotten(to string, l auth.ResetLetter) draft {
 	tenant, until := line(l.Tenant), l.ExpiresAt.UTC().Format("2 January 2006, 15:04")+" UTC"
 	panel := p.names.Tenant(l.Slug) + "/admin"
 	v := views.Notice{

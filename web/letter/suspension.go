@@ -15,7 +15,7 @@ func (p post) suspended(to string, l tenant.SuspensionLetter) draft {
 			Service: p.service, To: to, Reason: "You get this e-mail because this is the owner address of " + business + ".",
 		},
 		Greeting: "Hello,",
-		Intro:    "The account of " + business + " has been suspended: nobody can sign in to its panel or till, and its API tokens don't work.",
+		Intro:    "The account of " + business + " has been suspended: its panel and till are closed, and its API tokens don't work.",
 		Facts:    []views.Fact{{Name: "Business", Value: business}, {Name: "Reason", Value: line(l.Reason)}},
 		Action:   "See who to contact",
 		Address:  p.names.Tenant(l.Slug) + "/admin",

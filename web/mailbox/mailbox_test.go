@@ -15,6 +15,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
@@ -62,7 +63,7 @@ func (s site) invite(t *testing.T, name, email string) {
 		if err != nil {
 			return 0, err
 		}
-		return 0, staff.Invite(t.Context(), tx, s.by, s.mails, s.by.Tenant, p)
+		return 0, auth.Invite(t.Context(), tx, s.by, s.mails, s.by.Tenant, p)
 	})
 	if err != nil {
 		t.Fatal(err)

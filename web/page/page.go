@@ -22,13 +22,15 @@ import (
 	"github.com/labstack/echo/v4/middleware"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/session"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/views/ui"
 )
 
 // Config is what the kit of an area needs.
 type Config struct {
-	Sessions *session.Store
+	Sessions *auth.Store
+	// Panel is the path of the panel that people sign in to: PanelPath or PlatformPath.
+	Panel string
 	// Tenant finds the business of a host.
 	Tenant func(ctx context.Context, slug string) (core.Tenant, error)
 	// Slug says whose host was called.
@@ -48,8 +50,8 @@ type Kit struct {
 func New(c Config) *Kit {
 	manager := scs.New()
 	manager.Store = c.Sessions
-	manager.Lifetime = session.Lifetime
-	manager.Cookie.Name = session.Cookie
+	manager.Lifetime = auth.SessionLifetime
+	manager.Cookie.Name = auth.SessionCookie
 	manager.Cookie.Secure = true
 	manager.Cookie.HttpOnly = true
 	manager.Cookie.SameSite = http.SameSiteLaxMode
@@ -66,15 +68,15 @@ const visitKey = "visit"
 func (k *Kit) Session(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		visit := &session.Visit{
+		visit := &auth.Visit{
 			Slug: k.Slug(r.Host), Address: k.Address(r), UserAgent: r.UserAgent(),
 			RequestID: c.Response().Header().Get(echo.HeaderXRequestID),
 		}
 		token := ""
-		if cookie, err := r.Cookie(session.Cookie); err == nil {
+		if cookie, err := r.Cookie(auth.SessionCookie); err == nil {
 			token = cookie.Value
 		}
-		ctx, err := k.sessions.Load(session.With(r.Context(), visit), token)
+		ctx, err := k.sessions.Load(auth.WithVisit(r.Context(), visit), token)
 		if err != nil {
 			return err
 		}
@@ -89,10 +91,10 @@ func (k *Kit) Session(next echo.HandlerFunc) echo.HandlerFunc {
 func loaded(c echo.Context) bool { return c.Get(visitKey) != nil }
 
 // Visit is the request's session and host.
-func Visit(c echo.Context) *session.Visit {
-	visit, _ := c.Get(visitKey).(*session.Visit)
+func Visit(c echo.Context) *auth.Visit {
+	visit, _ := c.Get(visitKey).(*auth.Visit)
 	if visit == nil {
-		return &session.Visit{} // the session could not be read: nobody is signed in
+		return &auth.Visit{} // the session could not be read: nobody is signed in
 	}
 	return visit
 }
@@ -110,7 +112,7 @@ func (k *Kit) Tenant(c echo.Context) (core.Tenant, error) {
 }
 
 // Person is who is signed in, or nil.
-func Person(c echo.Context) *session.Person { return Visit(c).Person }
+func Person(c echo.Context) *auth.Identity { return Visit(c).Person }
 
 // Actor is who is signed in. Routes that need a role have made sure that somebody is.
 func Actor(c echo.Context) core.Actor {
@@ -121,7 +123,7 @@ func Actor(c echo.Context) core.Actor {
 }
 
 // SignIn makes the session that is written with the answer the person's, under a new token.
-func (k *Kit) SignIn(c echo.Context, p session.Proof) error {
+func (k *Kit) SignIn(c echo.Context, p auth.Proof) error {
 	Visit(c).SignIn(p)
 	return k.sessions.RenewToken(c.Request().Context())
 }

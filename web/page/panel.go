@@ -10,17 +10,17 @@ import (
 
 // The addresses of the panel that other areas lead to.
 const (
-	PanelPath  = "/admin"
-	TillPath   = "/till"
-	SignInPath = PanelPath + "/sign-in"
-	LookPath   = PanelPath + "/look.css" // the business's own colour and logo
+	PanelPath    = "/admin"
+	TillPath     = "/till"
+	PlatformPath = "/platform"             // on the base host
+	LookPath     = PanelPath + "/look.css" // the business's own colour and logo
 )
 
 // Unsent is in the query of the sign-in page where a form came from a person who was no
 // longer signed in.
 const Unsent = "unsent"
 
-// ToSignIn leads to the sign-in page and afterwards back to the page that was asked for, or
+// ToSignIn leads to the sign-in page of the kit's panel and afterwards back to the page that was asked for, or
 // that asked. A person who sent a form is told that nothing came of it.
 func (k *Kit) ToSignIn(c echo.Context) error {
 	r, q := c.Request(), url.Values{}
@@ -34,7 +34,7 @@ func (k *Kit) ToSignIn(c echo.Context) error {
 	if r.Method != http.MethodGet {
 		q.Set(Unsent, "1")
 	}
-	return k.Redirect(c, (&url.URL{Path: SignInPath, RawQuery: q.Encode()}).String())
+	return k.Redirect(c, (&url.URL{Path: k.Panel + "/sign-in", RawQuery: q.Encode()}).String())
 }
 
 // Back is the page that a request came from, if it is one that people sign in to.
@@ -47,19 +47,21 @@ func Back(c echo.Context, otherwise string) string {
 }
 
 // Inside is a path that people sign in to, for links that come from outside: never another
-// site.
-func Inside(to string) string {
+// site. Any other is otherwise.
+func Inside(to, otherwise string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.Host != "" || u.Scheme != "" || !signedIn(u.Path) || strings.HasPrefix(to, "//") || strings.Contains(to, "\\") {
-		return PanelPath
+		return otherwise
 	}
 	return to
 }
 
 // signedIn reports whether a path is one that people sign in to.
 func signedIn(path string) bool {
-	return strings.HasPrefix(path, PanelPath) || path == TillPath || strings.HasPrefix(path, TillPath+"/")
+	return strings.HasPrefix(path, PanelPath) || within(path, TillPath) || within(path, PlatformPath)
 }
+
+func within(path, area string) bool { return path == area || strings.HasPrefix(path, area+"/") }
 
 // Theme is the theme that was chosen, or "" for the device's.
 func Theme(c echo.Context) string {

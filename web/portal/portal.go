@@ -21,13 +21,13 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
@@ -42,7 +42,7 @@ type Config struct {
 	Tenants   *tenant.Service
 	Customers *customer.Service
 	Coupons   *coupon.Service
-	Sessions  *session.Service
+	Auth      *auth.Service
 	Walkins   *walkin.Service
 	Sales     *transaction.Service
 	Rewards   *reward.Service

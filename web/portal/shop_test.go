@@ -25,7 +25,6 @@ import (
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/vault"
@@ -73,7 +72,7 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 	s := &shop{db: d, by: dbtest.Tenant(t, d), rewards: rewards, Config: portal.Config{
 		Walkins: walkin.NewService(d, jobs, dbtest.Mails(d, jobs), keys, sales, host.LimitKey), Sales: sales, Rewards: rewards, Live: live.NewHub(log),
 		PerAddress: limit.NewWindow(manyJoins, 10*time.Minute, d.Now), AddressKey: host.LimitKey,
-		Tenants: tenant.NewService(d, nil), Customers: customer.NewService(d), Sessions: session.NewService(d, jobs),
+		Tenants: tenant.NewService(d, nil), Customers: customer.NewService(d), Auth: dbtest.Auth(d, jobs, nil),
 		Coupons: coupon.NewService(d, jobs, nil, link.New(keys), log), Links: link.New(keys),
 		Names: names, Tenant: func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, d, slug) },
 		Address: host.ClientAddress(nil), Now: d.Now, Log: log,

@@ -9,8 +9,8 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/coupon"
-	"example.com/loyalty/core/session"
 	views "example.com/loyalty/views/portal"
 	"example.com/loyalty/web/page"
 )
@@ -95,11 +95,11 @@ func daysLeft(now, end time.Time, zone *time.Location) string {
 // staff offers the panel to staff who scanned a customer's code with their phone. It reads
 // the session and neither writes nor prolongs it.
 func (p *Portal) staff(c echo.Context, slug, path, label string) (*views.Staff, error) {
-	cookie, err := c.Cookie(session.Cookie)
+	cookie, err := c.Cookie(auth.SessionCookie)
 	if err != nil {
 		return nil, nil //nolint:nilnil,nilerr // not signed in
 	}
-	person, err := p.Sessions.Actor(c.Request().Context(), cookie.Value, slug)
+	person, err := p.Auth.Actor(c.Request().Context(), cookie.Value, slug)
 	if errors.Is(err, core.ErrUnauthenticated) {
 		return nil, nil //nolint:nilnil // the session has ended
 	}

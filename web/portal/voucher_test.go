@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/session"
 	"example.com/loyalty/web/page"
 )
 
@@ -280,18 +280,18 @@ func (s *shop) signedIn(t *testing.T, role core.Role) (cookie string, row func()
 	t.Helper()
 	person := dbtest.Person(t, s.db, s.by, role)
 	cookie = core.NewID(s.db.Now()).String()
-	visit := &session.Visit{Slug: s.by.Tenant.Slug, Address: "192.0.2.1", UserAgent: "test"}
-	visit.SignIn(session.Proof{StaffID: person.StaffID, At: s.db.Now()})
-	ends := s.db.Now().Add(session.Lifetime)
+	visit := &auth.Visit{Slug: s.by.Tenant.Slug, Address: "192.0.2.1", UserAgent: "test"}
+	visit.SignIn(auth.Proof{StaffID: person.StaffID, At: s.db.Now()})
+	ends := s.db.Now().Add(auth.SessionLifetime)
 	data, err := scs.GobCodec{}.Encode(ends, map[string]any{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := session.NewStore(s.db).CommitCtx(session.With(context.WithoutCancel(t.Context()), visit), cookie, data, ends); err != nil {
+	if err := auth.NewStore(s.db).CommitCtx(auth.WithVisit(context.WithoutCancel(t.Context()), visit), cookie, data, ends); err != nil {
 		t.Fatal(err)
 	}
 	s.exec(t, "update loyalty.session set last_seen_at = last_seen_at - interval '1 hour' where staff_id = $1", person.StaffID)
-	return session.Cookie + "=" + cookie, func() (row string) {
+	return auth.SessionCookie + "=" + cookie, func() (row string) {
 		t.Helper()
 		if err := s.db.Pool().QueryRow(t.Context(), "select s::text from loyalty.session s where staff_id = $1", person.StaffID).Scan(&row); err != nil {
 			t.Fatal(err)
@@ -317,7 +317,7 @@ func TestStaffWhoScanAVoucher(t *testing.T) {
 		t.Errorf("the session was written:\n%s\n%s", before, row())
 	}
 	foreign, _ := other.signedIn(t, core.Owner)
-	for name, c := range map[string]string{"a customer": "", "another business's owner": foreign, "nonsense": session.Cookie + "=nonsense"} {
+	for name, c := range map[string]string{"a customer": "", "another business's owner": foreign, "nonsense": auth.SessionCookie + "=nonsense"} {
 		if got := s.get(t, "/v/"+v.token, "Cookie", c); got.Find("aside").Length() != 0 {
 			t.Errorf("%s sees %q", name, got.words("aside"))
 		}

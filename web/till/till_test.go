@@ -18,6 +18,7 @@ import (
 	"github.com/alexedwards/scs/v2"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
@@ -28,7 +29,6 @@ import (
 	"example.com/loyalty/core/live"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/reward"
-	"example.com/loyalty/core/session"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/walkin"
@@ -85,10 +85,10 @@ func (s *shop) open(t *testing.T, d *db.DB) {
 		Locations: location.NewService(d), Tenants: tenant.NewService(d, mails), Live: live.NewHub(log),
 	}
 	s.handler = till.New(page.New(page.Config{
-		Sessions: session.NewStore(d),
-		Tenant:   func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, d, slug) },
-		Slug:     func(h string) string { slug, _ := names.Slug(h); return slug },
-		Address:  host.ClientAddress(nil), Now: d.Now, Log: log,
+		Panel: page.PanelPath, Sessions: auth.NewStore(d),
+		Tenant:  func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, d, slug) },
+		Slug:    func(h string) string { slug, _ := names.Slug(h); return slug },
+		Address: host.ClientAddress(nil), Now: d.Now, Log: log,
 	}), s.Services)
 }
 
@@ -197,17 +197,17 @@ func (s *shop) signedIn(t testing.TB, role core.Role) *browser {
 	b := s.stranger(t)
 	b.person = dbtest.Person(t, s.db, s.by, role)
 	token := core.NewID(s.db.Now()).String()
-	visit := &session.Visit{Slug: s.by.Tenant.Slug, Address: "192.0.2.1", UserAgent: "test"}
-	visit.SignIn(session.Proof{StaffID: b.person.StaffID, At: s.db.Now()})
-	ends := s.db.Now().Add(session.Lifetime)
+	visit := &auth.Visit{Slug: s.by.Tenant.Slug, Address: "192.0.2.1", UserAgent: "test"}
+	visit.SignIn(auth.Proof{StaffID: b.person.StaffID, At: s.db.Now()})
+	ends := s.db.Now().Add(auth.SessionLifetime)
 	data, err := scs.GobCodec{}.Encode(ends, map[string]any{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := session.NewStore(s.db).CommitCtx(session.With(context.WithoutCancel(t.Context()), visit), token, data, ends); err != nil {
+	if err := auth.NewStore(s.db).CommitCtx(auth.WithVisit(context.WithoutCancel(t.Context()), visit), token, data, ends); err != nil {
 		t.Fatal(err)
 	}
-	b.cookies[session.Cookie] = &http.Cookie{Name: session.Cookie, Value: token}
+	b.cookies[auth.SessionCookie] = &http.Cookie{Name: auth.SessionCookie, Value: token}
 	return b
 }
 

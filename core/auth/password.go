@@ -1,0 +1,224 @@
+package auth
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"runtime"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/alexedwards/argon2id"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+)
+
+const minPassword = 12
+
+// A hash takes 19 MiB and 25 ms of a core: as many at once as there are cores, or a
+// crowd at the sign-in page would take the memory of the tills.
+var hashing = make(chan struct{}, runtime.GOMAXPROCS(0))
+
+var hashParams = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
+
+// HashPassword returns what is stored of a password. It takes long: outside of any
+// transaction, where that is possible.
+func HashPassword(ctx context.Context, password string) (string, error) {
+	if err := waitToHash(ctx); err != nil {
+		return "", err
+	}
+	defer doneHashing()
+	return argon2id.CreateHash(password, hashParams)
+}
+
+// noHash belongs to no password. It is compared with where there is none: whether there is
+// one must not be told by the time that it takes.
+const noHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+
+// matches reports whether a hash is the password's. Where there is no hash, no password matches.
+func matches(ctx context.Context, password string, hash *string) (bool, error) {
+	if err := waitToHash(ctx); err != nil {
+		return false, err
+	}
+	defer doneHashing()
+	compared := noHash
+	if hash != nil {
+		compared = *hash
+	}
+	right, err := argon2id.ComparePasswordAndHash(password, compared)
+	return right && hash != nil, err
+}
+
+func waitToHash(ctx context.Context) error {
+	select {
+	case hashing <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func doneHashing() { <-hashing }
+
+// Long enough, and still what attackers try first.
+//
+//go:embed common_passwords.txt
+var commonPasswords string
+
+// CheckPassword notes what is wrong with a password that the person with that e-mail address
+// chooses.
+func CheckPassword(check *core.Check, password, email string) {
+	lower := strings.ToLower(password)
+	switch {
+	case utf8.RuneCountInString(password) < minPassword:
+		check.Add("password", "The password field must be at least "+strconv.Itoa(minPassword)+" characters.")
+	case len(password) > 1024:
+		check.Add("password", "The password field must not be greater than 1024 characters.")
+	case strings.Contains("\n"+commonPasswords+"\n", "\n"+lower+"\n") || lower == strings.ToLower(email) || fewCharacters(lower):
+		check.Add("password", "The password is too easy to guess. Please choose a different one.")
+	}
+}
+
+// fewCharacters is "aaaaaaaaaaaa" and "abcabcabcabc".
+func fewCharacters(s string) bool {
+	seen := map[rune]bool{}
+	for _, r := range s {
+		seen[r] = true
+	}
+	return len(seen) < 4
+}
+
+// checkPassword refuses a password that is too weak.
+func checkPassword(password, email string) error {
+	check := core.NewCheck(nil)
+	CheckPassword(check, password, email)
+	return check.Err()
+}
+
+// AddCredential makes the credential of a person who is being added, in the caller's
+// transaction. hash is of their password; nil: they are invited and choose one. No round trip.
+func AddCredential(tx *db.Tx, person int64, hash *string) error {
+	return db.Queue(tx, addCredentialSQL, db.Args{"id": person, "tenant": int64(tx.Tenant), "hash": hash})
+}
+
+// ChangePassword sets the actor's password, who gives the current one once more, signs them
+// out everywhere and mails them. The proof signs them in again where they are.
+func (s *Service) ChangePassword(ctx context.Context, by core.Actor, current, password string) (Proof, error) {
+	who, err := s.accountOf(ctx, by)
+	if err != nil {
+		return Proof{}, err
+	}
+	if err := checkPassword(password, who.Email); err != nil {
+		return Proof{}, err
+	}
+	attempt := confirmAttempt(by.StaffID)
+	if err := s.admitAlone(ctx, by, attempt); err != nil {
+		return Proof{}, err
+	}
+	right, err := matches(ctx, current, who.PasswordHash)
+	if err != nil {
+		return Proof{}, err
+	}
+	if !right {
+		return Proof{}, errCurrent
+	}
+	hash, err := HashPassword(ctx, password)
+	if err != nil {
+		return Proof{}, err
+	}
+	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Proof, error) {
+		if err := forgiveThenEnter(tx, by, attempt); err != nil {
+			return Proof{}, err
+		}
+		err := setPassword(ctx, tx, by, newPassword{person: who.ID, old: who.PasswordHash, hash: hash}, audit.Entry{Action: "staff.change_password"})
+		if err != nil {
+			return Proof{}, err
+		}
+		return Proof{StaffID: who.ID, At: tx.Now, Code: true}, s.tell(ctx, tx, by, who.person(), PasswordChanged)
+	})
+}
+
+var errCurrent = core.Invalid(core.Fields{"current_password": {"This is not your current password."}})
+
+// forgiveThenEnter forgives attempts on an account in a transaction of the platform, which then
+// goes on as one of the actor's tenant.
+func forgiveThenEnter(tx *db.Tx, by core.Actor, account ...attempt) error {
+	if err := forgive(tx, account, nil); err != nil {
+		return err
+	}
+	return tx.Enter(by.Tenant.ID)
+}
+
+// newPassword is a password that is to be set.
+type newPassword struct {
+	person int64
+	old    *string // the hash that it replaces; nil: any
+	hash   string
+}
+
+// setPassword sets a person's password, if the old one has not changed meanwhile, ends their
+// sessions, withdraws open links, and writes the entry into the audit log. In a transaction
+// that sees their tenant, or of the platform.
+func setPassword(ctx context.Context, tx *db.Tx, by core.Actor, p newPassword, e audit.Entry) error {
+	args := personArgs(by, p.person)
+	args["old"], args["hash"], args["now"] = p.old, p.hash, tx.Now
+	set, err := db.Exec(ctx, tx, setPasswordSQL, args)
+	if err != nil {
+		return err
+	}
+	if set == 0 {
+		return core.ErrNotFound // deactivated, or changed by another request, meanwhile
+	}
+	e.Subject, e.ID = "staff", id(p.person)
+	if err := errors.Join(EndSessions(tx, p.person), audit.Write(tx, by, e)); err != nil || tx.Tenant == 0 {
+		return err // on the platform there are no links
+	}
+	return errors.Join(
+		db.Queue(tx, withdrawResetsSQL, db.Args{"id": p.person, "now": tx.Now}),
+		db.Queue(tx, withdrawInvitationsSQL, db.Args{"id": p.person, "now": tx.Now}),
+	)
+}
+
+// SetAdminPassword sets the password of a super-admin for the operator, signs them out
+// everywhere, forgives failed attempts and mails them. No active super-admin with that e-mail
+// address is core.ErrNotFound.
+func (s *Service) SetAdminPassword(ctx context.Context, by core.Actor, email, password string) (Person, error) {
+	if err := by.RequireAdmin(); err != nil {
+		return Person{}, err
+	}
+	if err := checkPassword(password, email); err != nil {
+		return Person{}, err
+	}
+	hash, err := HashPassword(ctx, password)
+	if err != nil {
+		return Person{}, err
+	}
+	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Person, error) {
+		who, err := findByEmail(ctx, tx, core.Tenant{}, email)
+		if err != nil {
+			return Person{}, err
+		}
+		v := Visitor{Address: by.Address}
+		signIn, _ := s.signInAttempts(v, EmailKey(email))
+		code, _ := s.codeAttempts(v, who.ID)
+		if err := forgive(tx, append(append(signIn, code...), confirmAttempt(who.ID)), nil); err != nil {
+			return Person{}, err
+		}
+		if err := setPassword(ctx, tx, by, newPassword{person: who.ID, hash: hash}, audit.Entry{Action: "staff.reset_password"}); err != nil {
+			return Person{}, err
+		}
+		return who.person(), s.tell(ctx, tx, by, who.person(), PasswordSet)
+	})
+}
+
+// findByEmail finds the account that signs in with an e-mail address at a tenant's host, or at
+// the platform's (no tenant), in a transaction of the platform.
+func findByEmail(ctx context.Context, tx *db.Tx, t core.Tenant, email string) (account, error) {
+	if t.ID == 0 {
+		return db.One[account](ctx, tx, adminByEmailSQL, db.Args{"email_key": EmailKey(email)})
+	}
+	return db.One[account](ctx, tx, accountByEmailSQL, db.Args{"tenant": int64(t.ID), "email_key": EmailKey(email)})
+}

@@ -1,0 +1,373 @@
+package auth_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/alexedwards/argon2id"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/dbtest"
+)
+
+// try signs in at the shop's host.
+func (s shop) try(t *testing.T, email, password string) (auth.SignedIn, error) {
+	t.Helper()
+	return s.SignIn(t.Context(), s.visitor, auth.Credentials{Email: email, Password: password})
+}
+
+// from is the shop called from another address.
+func (s shop) from(address string) shop {
+	s.visitor.Address = address
+	return s
+}
+
+// cookie signs a person in by a proof, and returns their browser's cookie.
+func (s shop) cookie(t *testing.T, p auth.Proof, cookie string) string {
+	t.Helper()
+	v := &auth.Visit{Slug: s.by.Tenant.Slug}
+	v.SignIn(p)
+	if err := auth.NewStore(s.db).CommitCtx(auth.WithVisit(t.Context(), v), cookie, []byte{}, s.db.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	return cookie
+}
+
+func (s shop) isSignedIn(t *testing.T, cookie string) bool {
+	t.Helper()
+	_, err := s.Actor(t.Context(), cookie, s.by.Tenant.Slug)
+	if err != nil && !errors.Is(err, core.ErrUnauthenticated) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+// wantThrottled wants a refusal that says when to try again.
+func wantThrottled(t *testing.T, err error, message string) {
+	t.Helper()
+	var refusal *core.Error
+	if !errors.As(err, &refusal) || refusal.Kind != core.KindThrottled || refusal.Message != message {
+		t.Errorf("%v, want: %s", err, message)
+	}
+}
+
+func TestSignIn(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	cashier := s.person(t, core.Cashier)
+	email := s.email(t, cashier)
+	for _, written := range []string{email, "  " + strings.ToUpper(email) + " "} {
+		in, err := s.try(t, written, known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := (auth.Person{ID: cashier.StaffID, Role: core.Cashier, Name: cashier.Name, Email: email}); in.Person != want || in.NeedsCode {
+			t.Errorf("%+v", in)
+		}
+		if cookie := s.cookie(t, in.Proof, written); !s.isSignedIn(t, cookie) {
+			t.Error("the proof signs nobody in")
+		}
+	}
+	var entry string
+	err := s.db.Pool().QueryRow(t.Context(), `
+		select actor_kind || ' ' || actor_id || ' ' || actor_name || ' ' || address || ' ' || request_id || ' ' || subject_id || ' ' || new
+		from loyalty.audit_entry where tenant_id = $1 and action = 'staff.sign_in' limit 1`, s.by.Tenant.ID).Scan(&entry)
+	if want := fmt.Sprintf(`staff %s A cashier %s R1 %[1]s {"with": "password"}`, cashier.ID, address(s.by)); err != nil || entry != want {
+		t.Errorf("log: %s, %v; want %s", entry, err, want)
+	}
+}
+
+// "Without telling which part was wrong": one refusal for all. The log tells, but never
+// what was typed where an address should be: people type their password there.
+func TestOneRefusal(t *testing.T) {
+	t.Parallel()
+	s, other := newShop(t), newShop(t)
+	email, theirs := s.email(t, s.by), other.email(t, other.by)
+	gone, invited := s.person(t, core.Manager), dbtest.Person(t, s.db, s.by, core.Cashier)
+	s.exec(t, "update loyalty.staff set status = 'inactive' where id = $1", gone.StaffID)
+	away, uncome := s.email(t, gone), s.email(t, invited)
+	const typed = "my secret password"
+	for _, c := range []auth.Credentials{
+		{email, "wrong"},
+		{email, ""},
+		{email, strings.ToUpper(known)},
+		{email, strings.Repeat("x", 100_000)},
+		{"nobody@example.com", known},
+		{theirs, known},
+		{away, known},
+		{away, "wrong"},
+		{uncome, known},
+		{uncome, ""},
+		{"", ""},
+		{typed, known},
+		{email + "\x00", known},
+		{"\xff@example.com", known},
+		{"' or true --", known},
+	} {
+		if _, err := s.try(t, c.Email, c.Password); !errors.Is(err, auth.ErrCredentials) {
+			t.Errorf("%.40q %.40q: %v, want ErrCredentials", c.Email, c.Password, err)
+		}
+	}
+	s.exec(t, "update loyalty.tenant set status = 'suspended' where id = $1", s.by.Tenant.ID)
+	if _, err := s.try(t, email, known); !errors.Is(err, auth.ErrCredentials) {
+		t.Errorf("at a suspended business: %v, want ErrCredentials", err)
+	}
+	line := func(email, reason string) string {
+		return fmt.Sprintf(`staff.sign_in_refused - {"email": %q, "reason": %q}`, email, reason)
+	}
+	wrong, unknown := line(email, "wrong password"), line("", "no such account")
+	s.wantLog(
+		t, "staff.sign_in%",
+		wrong, wrong, wrong, wrong, line("nobody@example.com", "no such account"), line(theirs, "no such account"),
+		line(away, "not active"), line(away, "not active"), line(uncome, "invitation not taken up"), line(uncome, "invitation not taken up"),
+		unknown, unknown, unknown, unknown, unknown, line(email, "not active"),
+	)
+}
+
+// "Same work done": where there is no password to compare with, one is hashed all the
+// same, of the same cost, and as many round trips are made.
+func TestARefusalTakesTheSameWork(t *testing.T) {
+	t.Parallel()
+	params, salt, key, err := argon2id.DecodeHash(auth.NoHash)
+	if err != nil || *params != *auth.HashParams || len(salt) != 16 || len(key) != 32 {
+		t.Errorf("compared with a hash of %+v, %v", params, err)
+	}
+
+	d, count := dbtest.RoundTrips(t)
+	s := shopIn(t, d)
+	invited := dbtest.Person(t, d, s.by, core.Cashier)
+	email, uncome := s.email(t, s.by), s.email(t, invited)
+	trips := func(c auth.Credentials) int {
+		before := count()
+		_, _ = s.try(t, c.Email, c.Password)
+		return count() - before
+	}
+	for _, c := range []auth.Credentials{{email, known}, {email, "wrong"}, {"nobody@example.com", known}, {uncome, known}} {
+		trips(c) // prepares
+		if got := trips(c); got != 4 {
+			t.Errorf("%v: %d round trips, want 4", c, got)
+		}
+	}
+}
+
+// Nothing is said before a password was hashed.
+func TestARefusalWaitsForTheHash(t *testing.T) {
+	s := newShop(t)
+	release := auth.HoldHashing()
+	defer release()
+	for _, email := range []string{s.email(t, s.by), "nobody@example.com"} {
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		if _, err := s.SignIn(ctx, s.visitor, auth.Credentials{Email: email, Password: known}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v, want it to wait", email, err)
+		}
+	}
+}
+
+// "Throttled by account", of somebody or nobody alike; a sign-in begins the count anew.
+func TestAnAccountIsThrottled(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	start := s.db.Now()
+	s = s.at(t, start)
+	email := s.email(t, s.by)
+	fail := func(s shop, email string, times int) {
+		t.Helper()
+		for range times {
+			if _, err := s.try(t, email, "wrong"); !errors.Is(err, auth.ErrCredentials) {
+				t.Fatalf("%v, want ErrCredentials", err)
+			}
+		}
+	}
+	fail(s, email, 9)
+	if _, err := s.try(t, email, known); err != nil {
+		t.Fatalf("the right one after nine wrong ones: %v", err)
+	}
+	fail(s, email, 10)
+	fail(s, "nobody@example.com", 10)
+	for _, account := range []string{email, strings.ToUpper(email), "nobody@example.com"} {
+		for _, s := range []shop{s, s.from("198.51.100.1")} {
+			_, err := s.try(t, account, known)
+			wantThrottled(t, err, "Too many attempts. Please try again in 15 minutes.")
+		}
+	}
+	colleague := s.person(t, core.Manager)
+	if _, err := s.try(t, s.email(t, colleague), known); err != nil {
+		t.Errorf("a colleague: %v", err)
+	}
+	other := newShop(t)
+	other.exec(t, "update loyalty.staff set email = $2, email_key = $2 where id = $1", other.by.StaffID, email)
+	if _, err := other.try(t, email, known); err != nil {
+		t.Errorf("the same address in another tenant: %v", err)
+	}
+	// "Survives restarts": each of these is another process.
+	_, err := s.at(t, start.Add(14*time.Minute+30*time.Second)).try(t, email, known)
+	wantThrottled(t, err, "Too many attempts. Please try again in a minute.")
+	if _, err := s.at(t, start.Add(15*time.Minute+30*time.Second)).try(t, email, known); err != nil {
+		t.Errorf("after a quarter of an hour: %v", err)
+	}
+}
+
+// "Throttled by … address", whatever accounts it tries at whatever tenant; who is
+// stopped by their address uses up nobody's account.
+func TestAnAddressIsThrottled(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	s, other := shopIn(t, d), shopIn(t, d)
+	other.visitor.Address = s.visitor.Address + ":1" // the same network
+	for i, at := range []shop{s, other, s, other} {
+		if i == 3 {
+			s.exec(t, "update loyalty.attempt set used = 49 where used = 3")
+		}
+		if _, err := at.try(t, fmt.Sprintf("nobody%d@example.com", i), "wrong"); !errors.Is(err, auth.ErrCredentials) {
+			t.Fatalf("%d: %v, want ErrCredentials", i, err)
+		}
+	}
+	email := s.email(t, s.by)
+	for range 12 {
+		_, err := s.try(t, email, known)
+		wantThrottled(t, err, "Too many attempts. Please try again in 15 minutes.")
+	}
+	if _, err := s.from("198.51.100.1").try(t, email, known); err != nil {
+		t.Errorf("from elsewhere: %v", err)
+	}
+	if n := len(s.log(t, "staff.sign_in_refused")); n != 2 {
+		t.Errorf("%d refusals in the log: throttled ones must not fill it", n)
+	}
+}
+
+// Whoever signs in does not use up their colleagues' address, nor forgives its guesses.
+func TestSigningInCostsTheAddressNothing(t *testing.T) {
+	t.Parallel()
+	s := shopIn(t, dbtest.OwnDB(t))
+	email := s.email(t, s.by)
+	if _, err := s.try(t, "nobody@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if _, err := s.try(t, email, known); err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+		if i == 0 {
+			s.exec(t, "update loyalty.attempt set used = used + 48 where used = 1")
+		}
+	}
+	if _, err := s.try(t, "another@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
+		t.Fatal(err)
+	}
+	_, err := s.try(t, email, known)
+	wantThrottled(t, err, "Too many attempts. Please try again in 15 minutes.")
+}
+
+// What was stopped is told in the log of the process, without the password or whose account
+// it is: attempts on one account have one name there.
+func TestThrottledAttemptsAreLogged(t *testing.T) {
+	t.Parallel()
+	s := shopIn(t, dbtest.OwnDB(t)) // whose counts nobody else needs
+	email := s.email(t, s.by)
+	type line struct {
+		Level, Msg, Request, Attempts, Account, Address string
+		Tenant                                          core.TenantID
+	}
+	try := func(s shop, email string) line {
+		t.Helper()
+		s.console.Reset()
+		if _, err := s.try(t, email, known); !core.IsKind(err, core.KindThrottled) {
+			t.Fatalf("%v, want a refusal", err)
+		}
+		text := s.console.String()
+		var l line
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		if strings.Contains(text, known) || strings.Contains(text, email) {
+			t.Errorf("the line tells too much: %s", text)
+		}
+		return l
+	}
+	for range 10 {
+		if _, err := s.try(t, email, "wrong"); !errors.Is(err, auth.ErrCredentials) {
+			t.Fatal(err)
+		}
+	}
+	if s.console.Len() != 0 {
+		t.Errorf("of wrong passwords: %s", s.console)
+	}
+	first := try(s, email)
+	want := line{
+		Level: "WARN", Msg: "too many attempts", Request: "R1", Attempts: "sign in to", Account: first.Account,
+		Address: s.visitor.Address, Tenant: s.by.Tenant.ID,
+	}
+	if first != want || len(first.Account) != 16 {
+		t.Errorf("logged %+v, want %+v", first, want)
+	}
+	s.exec(t, "update loyalty.attempt set used = 50")
+	want.Attempts = "sign in from, sign in to"
+	if got := try(s, strings.ToUpper(email)); got != want {
+		t.Errorf("logged %+v, want %+v", got, want)
+	}
+	want.Attempts = "sign in from"
+	if got := try(s, "nobody@example.com"); got.Attempts != want.Attempts || got.Account == want.Account {
+		t.Errorf("on another account: %+v", got)
+	}
+	if n := len(s.log(t, "%")); n != 10 {
+		t.Errorf("%d entries in the audit log, want the ten refusals", n)
+	}
+}
+
+// Guesses at once are no more than guesses one after the other.
+func TestThrottlingHoldsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	second := s.later(t, 0)
+	email := s.email(t, s.by)
+	var checked, throttled atomic.Int32
+	var wait sync.WaitGroup
+	for i := range 50 {
+		wait.Go(func() {
+			_, err := []shop{s, second}[i%2].try(t, email, "wrong")
+			switch {
+			case errors.Is(err, auth.ErrCredentials):
+				checked.Add(1)
+			case core.IsKind(err, core.KindThrottled):
+				throttled.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if checked.Load() != 10 || throttled.Load() != 40 {
+		t.Errorf("%d were checked and %d stopped, want 10 and 40", checked.Load(), throttled.Load())
+	}
+}
+
+// What was counted is forgotten when it does not count any more.
+func TestAttemptsAreForgotten(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	s := shopIn(t, d)
+	if _, err := s.try(t, "nobody@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		after time.Duration
+		left  int
+	}{{14 * time.Minute, 2}, {16 * time.Minute, 0}} {
+		if err := s.later(t, step.after).ForgetAttempts(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var left int
+		if err := d.Pool().QueryRow(t.Context(), "select count(*) from loyalty.attempt").Scan(&left); err != nil || left != step.left {
+			t.Errorf("after %s: %d left, %v; want %d", step.after, left, err, step.left)
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"strings"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+)
+
+// Visit is a request to a host of the product. It travels in the request's context,
+// so that the store, which scs calls with nothing but a token, knows where the request
+// went, and the request learns what the store found.
+type Visit struct {
+	// What came in.
+	Slug      string // of the tenant whose host was called; "": the platform's
+	Address   string // of the client
+	UserAgent string
+	RequestID string
+
+	// What was found; nothing, where no cookie came along.
+	Tenant core.Tenant // zero: there is no such tenant, or it is suspended, or this is the platform's host
+	Person *Identity   // nil: no one is signed in here
+
+	hash  []byte // of the session that was found or written
+	proof *Proof
+}
+
+// Identity is who is signed in by a session.
+//
+// A super-admin has no role until their two-step verification is set up: it is required, and
+// until then they may do nothing but that.
+type Identity struct {
+	core.Actor
+	Email     string
+	TwoFactor bool
+	Session   string // its ID
+}
+
+// SignIn makes the session that is written next the person's. Its token must be a
+// renewed one: an attacker who planted the old one in this browser must not be signed in by it.
+func (v *Visit) SignIn(p Proof) { v.proof = &p }
+
+type visitKey struct{}
+
+// WithVisit gives a request's context its visit.
+func WithVisit(ctx context.Context, v *Visit) context.Context {
+	return context.WithValue(ctx, visitKey{}, v)
+}
+
+var (
+	errNoVisit    = errors.New("auth: the context has no visit")
+	errNotRenewed = errors.New("auth: a sign-in needs a renewed token")
+)
+
+func visit(ctx context.Context) (*Visit, error) {
+	v, ok := ctx.Value(visitKey{}).(*Visit)
+	if !ok {
+		return nil, errNoVisit
+	}
+	return v, nil
+}
+
+// Store keeps sessions for scs. Its idle time must stay off there: it would write in
+// every request. Idle is judged here, by what is noted once a minute.
+type Store struct{ db *db.DB }
+
+// NewStore makes the store.
+func NewStore(d *db.DB) *Store { return &Store{db: d} }
+
+// FindCtx finds a live session and notes in the visit whose it is. One round trip, and
+// once a minute a second one that notes that it was seen.
+func (s *Store) FindCtx(ctx context.Context, token string) (data []byte, found bool, err error) {
+	v, err := visit(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	hash := sessionHash(token)
+	f, err := findSession(ctx, s.db, hash, v.Slug)
+	if err != nil {
+		return nil, false, err
+	}
+	if f.TenantID != 0 {
+		if v.Tenant, err = f.tenant(); err != nil {
+			return nil, false, err
+		}
+	}
+	if !f.live() {
+		return nil, false, nil
+	}
+	if f.signedIn() {
+		actor, err := f.actor()
+		if err != nil {
+			return nil, false, err
+		}
+		actor.Address, actor.RequestID = v.Address, v.RequestID
+		v.Person = &Identity{Actor: actor, Email: f.Email, TwoFactor: f.TwoFactor, Session: sessionName(hash)}
+	}
+	v.hash = hash
+	if s.db.Now().Sub(*f.LastSeenAt) >= time.Minute {
+		err = s.noteSeen(ctx, hash, v)
+	}
+	return f.Data, err == nil, err
+}
+
+// noteSeen notes that a session was used, and from where. Of many requests in one instant
+// one writes; the others pass by instead of waiting for it.
+func (s *Store) noteSeen(ctx context.Context, hash []byte, v *Visit) error {
+	return s.write(ctx, sessionSeenSQL, db.Args{"hash": hash, "address": v.Address, "user_agent": v.agent()})
+}
+
+// CommitCtx writes a auth: a new one, or one that has not ended meanwhile. A new one
+// is the person's who signs in, unless they are shut out, their password was set anew
+// since they proved who they are, or their code is missing: then nobody is signed in.
+// One round trip.
+func (s *Store) CommitCtx(ctx context.Context, token string, data []byte, expiry time.Time) error {
+	v, err := visit(ctx)
+	if err != nil {
+		return err
+	}
+	hash, statement := sessionHash(token), saveSessionSQL
+	if latest := s.db.Now().Add(SessionLifetime); expiry.After(latest) {
+		expiry = latest
+	}
+	args := db.Args{
+		"hash": hash, "slug": v.Slug, "data": data, "expires_at": expiry, "address": v.Address, "user_agent": v.agent(),
+	}
+	if v.proof != nil {
+		if bytes.Equal(hash, v.hash) {
+			return errNotRenewed
+		}
+		statement = signInSQL
+		args["staff"], args["proved_at"], args["code"] = v.proof.StaffID, v.proof.At, v.proof.Code
+	}
+	if err := s.write(ctx, statement, args); err != nil {
+		return err
+	}
+	v.hash, v.proof = hash, nil
+	return nil
+}
+
+// DeleteCtx ends a session. One round trip.
+func (s *Store) DeleteCtx(ctx context.Context, token string) error {
+	return s.write(ctx, deleteSessionSQL, db.Args{"hash": sessionHash(token)})
+}
+
+// write runs a statement that nobody waits for by itself. Its transaction sees all
+// tenants: who is signed in is not known before.
+func (s *Store) write(ctx context.Context, statement string, args db.Args) error {
+	_, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "sessions"), func(tx *db.Tx) (int64, error) {
+		args["now"] = tx.Now
+		return 0, db.Queue(tx, statement, args)
+	})
+	return err
+}
+
+var errNoContext = errors.New("auth: the store needs a context")
+
+// Find is refused: without a context there is no visit.
+func (s *Store) Find(string) ([]byte, bool, error) { return nil, false, errNoContext }
+
+// Commit is refused like Find.
+func (s *Store) Commit(string, []byte, time.Time) error { return errNoContext }
+
+// Delete is refused like Find.
+func (s *Store) Delete(string) error { return errNoContext }
+
+// sessionHash is what is stored of a token.
+func sessionHash(token string) []byte {
+	sum := sha256.Sum256([]byte(token))
+	return sum[:]
+}
+
+// agent is what the browser calls itself, as far as it can be kept and is worth it.
+func (v *Visit) agent() string {
+	text := strings.ReplaceAll(strings.ToValidUTF8(v.UserAgent, "?"), "\x00", "?")
+	letters := []rune(text)
+	return string(letters[:min(len(letters), 300)])
+}
+
+// findSession looks a session up, and with it the tenant of the host and the person.
+func findSession(ctx context.Context, d *db.DB, hash []byte, slug string) (foundSession, error) {
+	now := d.Now()
+	statement, args := findSessionSQL, db.Args{"hash": hash, "now": now, "seen": now.Add(-SessionIdle)}
+	if slug == "" {
+		statement = findAdminSessionSQL
+	} else {
+		args["slug"] = slug
+	}
+	f, err := db.PlatformOne[foundSession](ctx, d, statement, args)
+	if errors.Is(err, core.ErrNotFound) {
+		return foundSession{}, nil
+	}
+	return f, err
+}
+
+// signedIn reports whether the session is an active person's.
+func (f foundSession) signedIn() bool { return f.live() && f.PersonID != nil }
+
+// live reports whether there is a session. A person who was deactivated has none.
+func (f foundSession) live() bool {
+	return f.LastSeenAt != nil && (f.StaffID == nil) == (f.PersonID == nil)
+}
+
+func (f foundSession) tenant() (core.Tenant, error) {
+	zone, err := core.Zone(f.Timezone)
+	return core.Tenant{
+		ID: f.TenantID, Name: f.TenantName, Slug: f.TenantSlug, TimeZone: zone, Currency: f.Currency, Country: f.Country,
+		ConfirmAboveCents: f.ConfirmAboveCents,
+	}, err
+}
+
+func (f foundSession) actor() (core.Actor, error) {
+	by := core.Actor{Kind: core.ByStaff, ID: id(*f.PersonID), Name: f.PersonName, StaffID: *f.PersonID, Role: f.Role}
+	if f.TenantID != 0 {
+		t, err := f.tenant()
+		by.Tenant = t
+		return by, err
+	}
+	if by.Kind = core.ByAdmin; !f.TwoFactor {
+		by.Role = ""
+	}
+	return by, nil
+}

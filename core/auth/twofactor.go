@@ -1,0 +1,368 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+)
+
+// ErrTwoFactorOn refuses to set up two-step verification that is in use: it would replace
+// the app without asking for a password or a code.
+var ErrTwoFactorOn = core.Refuse("two-step-verification-on", "Two-step verification is on already. Turn it off first to set it up again.")
+
+// SetupTime is how long a renewal of two-step verification may take, from the password to the
+// code that confirms it.
+const SetupTime = 10 * time.Minute
+
+// TwoFactor is the state of a person's two-step verification.
+type TwoFactor struct {
+	On            bool
+	Pending       bool // it is being set up
+	RecoveryCodes int  // that are left
+}
+
+// Setup is what a person gives their authenticator app.
+type Setup struct {
+	Secret string
+	URI    string // the same as an address, for a QR code
+}
+
+// Enrolment is two-step verification that was just turned on.
+type Enrolment struct {
+	RecoveryCodes []string // shown this once
+
+	// Proof signs the person in again where they are: all their sessions ended, since they began
+	// without the new codes.
+	Proof Proof
+}
+
+// TwoFactor returns the state of the actor's two-step verification. One round trip.
+func (s *Service) TwoFactor(ctx context.Context, by core.Actor) (TwoFactor, error) {
+	return db.ReadOneWithin[TwoFactor](ctx, s.db, by, twoFactorSQL, personArgs(by, by.StaffID))
+}
+
+// BeginTwoFactor makes a secret for the actor's two-step verification, which stays off until a
+// code confirms that the app has the secret. Begun again, the secret is another one. Where
+// two-step verification is on, ErrTwoFactorOn.
+func (s *Service) BeginTwoFactor(ctx context.Context, by core.Actor) (Setup, error) {
+	secret, sealed, err := s.newSealedSecret(by)
+	if err != nil {
+		return Setup{}, err
+	}
+	email, err := db.Within(ctx, s.db, by, func(tx *db.Tx) (string, error) { return beginTwoFactor(ctx, tx, by, sealed, false) })
+	if errors.Is(err, core.ErrNotFound) {
+		err = ErrTwoFactorOn
+	}
+	if err != nil {
+		return Setup{}, err
+	}
+	return newSetup(by.Tenant, email, secret)
+}
+
+// RenewTwoFactor makes a secret with which the actor's two-step verification moves to another
+// authenticator app. The one in use works until a code confirms the new one, within SetupTime.
+// confirmation is their password, or an authentication code.
+func (s *Service) RenewTwoFactor(ctx context.Context, by core.Actor, confirmation string) (Setup, error) {
+	secret, sealed, err := s.newSealedSecret(by)
+	if err != nil {
+		return Setup{}, err
+	}
+	var email string
+	err = s.confirmed(ctx, by, confirmation, func(tx *db.Tx) error {
+		address, err := beginTwoFactor(ctx, tx, by, sealed, true)
+		email = address
+		return err
+	})
+	if err != nil {
+		return Setup{}, err
+	}
+	return newSetup(by.Tenant, email, secret)
+}
+
+func (s *Service) newSealedSecret(by core.Actor) (secret string, sealed []byte, err error) {
+	secret = NewTOTPSecret()
+	sealed, err = s.keys.Seal(totpPurpose, id(by.StaffID), secret)
+	return secret, sealed, err
+}
+
+// beginTwoFactor stores the pending secret of the actor's person and returns their e-mail address.
+func beginTwoFactor(ctx context.Context, tx *db.Tx, by core.Actor, sealed []byte, renew bool) (email string, err error) {
+	args := personArgs(by, by.StaffID)
+	args["secret"], args["renew"], args["now"] = sealed, renew, tx.Now
+	return db.Value[string](ctx, tx, beginTwoFactorSQL, args)
+}
+
+// PendingTwoFactor returns the set-up that is under way, to be shown once more: core.ErrNotFound
+// where there is none. One round trip.
+func (s *Service) PendingTwoFactor(ctx context.Context, by core.Actor) (Setup, error) {
+	p, err := s.pending(ctx, by)
+	if err != nil {
+		return Setup{}, err
+	}
+	secret, err := s.keys.Open(totpPurpose, id(by.StaffID), p.TotpPending)
+	if err != nil {
+		return Setup{}, err
+	}
+	return newSetup(by.Tenant, p.Email, secret)
+}
+
+// pendingTwoFactor is a set-up under way.
+type pendingTwoFactor struct {
+	ID          int64
+	Role        core.Role
+	Name        string
+	Email       string
+	On          bool // with another app
+	TotpPending []byte
+}
+
+func (s *Service) pending(ctx context.Context, by core.Actor) (pendingTwoFactor, error) {
+	args := personArgs(by, by.StaffID)
+	args["since"] = s.db.Now().Add(-SetupTime)
+	return db.ReadOneWithin[pendingTwoFactor](ctx, s.db, by, pendingTwoFactorSQL, args)
+}
+
+// ConfirmTwoFactor turns on the two-step verification that was begun, by a code that the app
+// shows, ends the person's sessions and mails them.
+func (s *Service) ConfirmTwoFactor(ctx context.Context, by core.Actor, code string) (Enrolment, error) {
+	p, err := s.pending(ctx, by)
+	if err != nil {
+		return Enrolment{}, err
+	}
+	number, found, err := s.stepOf(by.StaffID, p.TotpPending, compact(code), s.db.Now())
+	if err != nil {
+		return Enrolment{}, err
+	}
+	if !found {
+		return Enrolment{}, errCode("code")
+	}
+	change := TwoFactorOn
+	if p.On {
+		change = TwoFactorRenewed
+	}
+	codes, hashes := newRecoveryCodes()
+	return db.Within(ctx, s.db, by, func(tx *db.Tx) (Enrolment, error) {
+		args := personArgs(by, by.StaffID)
+		args["pending"], args["step"], args["since"] = p.TotpPending, number, tx.Now.Add(-SetupTime)
+		touched, err := db.Exec(ctx, tx, confirmTwoFactorSQL, args)
+		if err != nil {
+			return Enrolment{}, err
+		}
+		if touched == 0 {
+			return Enrolment{}, core.ErrNotFound // begun again, or confirmed, meanwhile
+		}
+		err = errors.Join(
+			replaceRecoveryCodes(tx, by.StaffID, hashes),
+			EndSessions(tx, by.StaffID),
+			audit.Write(tx, by, audit.Entry{Action: "staff.enrol_totp", Subject: "staff", ID: id(by.StaffID)}),
+		)
+		if err != nil {
+			return Enrolment{}, err
+		}
+		person := Person{ID: p.ID, Role: p.Role, Name: p.Name, Email: p.Email}
+		return Enrolment{codes, Proof{StaffID: by.StaffID, At: tx.Now, Code: true}}, s.tell(ctx, tx, by, person, change)
+	})
+}
+
+// RenewRecoveryCodes makes the actor new recovery codes instead of those they have.
+// confirmation is their password, or an authentication code.
+func (s *Service) RenewRecoveryCodes(ctx context.Context, by core.Actor, confirmation string) ([]string, error) {
+	codes, hashes := newRecoveryCodes()
+	return codes, s.confirmed(ctx, by, confirmation, func(tx *db.Tx) error {
+		if err := replaceRecoveryCodes(tx, by.StaffID, hashes); err != nil {
+			return err
+		}
+		return audit.Write(tx, by, audit.Entry{Action: "staff.renew_recovery_codes", Subject: "staff", ID: id(by.StaffID)})
+	})
+}
+
+// DisableTwoFactor turns off the actor's two-step verification, and mails them. confirmation is
+// their password, or an authentication code. On the platform it is required: core.ErrRole.
+func (s *Service) DisableTwoFactor(ctx context.Context, by core.Actor, confirmation string) error {
+	if by.Tenant.ID == 0 {
+		return core.ErrRole
+	}
+	return s.confirmed(ctx, by, confirmation, func(tx *db.Tx) error { return s.removeTwoFactor(ctx, tx, by, by.StaffID) })
+}
+
+// RemoveTwoFactor turns off the two-step verification of a person of the actor's tenant who lost
+// their phone, so that they can sign in and set it up again, and mails them.
+func (s *Service) RemoveTwoFactor(ctx context.Context, by core.Actor, person int64) error {
+	if err := by.Require(core.Owner); err != nil {
+		return err
+	}
+	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) { return 0, s.removeTwoFactor(ctx, tx, by, person) })
+	return err
+}
+
+// ResetTwoFactor turns off, for the operator, the two-step verification of the person with an
+// e-mail address at the actor's tenant, or of a super-admin where the actor has none. It ends
+// their sessions and mails them. core.ErrNotFound where there is no such person, or it is off.
+func (s *Service) ResetTwoFactor(ctx context.Context, by core.Actor, email string) (Person, error) {
+	if by.Kind != core.BySystem {
+		return Person{}, core.ErrRole
+	}
+	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Person, error) {
+		who, err := findByEmail(ctx, tx, by.Tenant, email)
+		if err != nil {
+			return Person{}, err
+		}
+		if err := tx.Enter(by.Tenant.ID); err != nil {
+			return Person{}, err
+		}
+		if err := s.removeTwoFactor(ctx, tx, by, who.ID); err != nil {
+			return Person{}, err
+		}
+		return who.person(), EndSessions(tx, who.ID)
+	})
+}
+
+// removeTwoFactor is core.ErrNotFound where two-step verification is off.
+func (s *Service) removeTwoFactor(ctx context.Context, tx *db.Tx, by core.Actor, person int64) error {
+	p, err := db.One[Person](ctx, tx, removeTwoFactorSQL, personArgs(by, person))
+	if err != nil {
+		return err
+	}
+	err = errors.Join(
+		db.Queue(tx, dropRecoveryCodesSQL, db.Args{"id": person}),
+		audit.Write(tx, by, audit.Entry{Action: "staff.drop_totp", Subject: "staff", ID: id(person)}),
+	)
+	if err != nil {
+		return err
+	}
+	return s.tell(ctx, tx, by, p, TwoFactorOff)
+}
+
+// confirmed changes the actor's two-step verification after they gave their password or a code
+// once more: a person who finds a signed-in browser must not turn it off.
+func (s *Service) confirmed(ctx context.Context, by core.Actor, confirmation string, change func(tx *db.Tx) error) error {
+	who, err := s.accountOf(ctx, by)
+	if err != nil {
+		return err
+	}
+	if who.TotpSecret == nil {
+		return core.ErrNotFound
+	}
+	attempt := confirmAttempt(by.StaffID)
+	if err := s.admitAlone(ctx, by, attempt); err != nil {
+		return err
+	}
+	isCode := isTOTP(compact(confirmation)) // passwords are longer
+	right := false
+	if !isCode {
+		if right, err = matches(ctx, confirmation, who.PasswordHash); err != nil {
+			return err
+		}
+	}
+	right, err = db.Platform(ctx, s.db, by, func(tx *db.Tx) (bool, error) {
+		if isCode {
+			kind, err := s.useCode(ctx, tx, who, confirmation)
+			if err != nil || kind == "" {
+				return false, err
+			}
+		} else if !right {
+			return false, nil
+		}
+		if err := forgiveThenEnter(tx, by, attempt); err != nil {
+			return false, err
+		}
+		return true, change(tx)
+	})
+	if err != nil {
+		return err
+	}
+	if !right {
+		return core.Invalid(core.Fields{"confirmation": {"This is neither your password nor a current authentication code."}})
+	}
+	return nil
+}
+
+// accountOf is what is known of the actor's person. One round trip.
+func (s *Service) accountOf(ctx context.Context, by core.Actor) (account, error) {
+	return db.ReadOneWithin[account](ctx, s.db, by, accountSQL, personArgs(by, by.StaffID))
+}
+
+// VerifyCode checks the code that follows a person's password: one of their app, or a
+// recovery code. No code works twice, however many requests try it at the same time.
+// ErrSignInAgain where the password was given too long ago, or has changed since. At
+// most six round trips.
+func (s *Service) VerifyCode(ctx context.Context, v Visitor, p Proof, code string) (SignedIn, error) {
+	by := v.system("sign-in")
+	if s.db.Now().Sub(p.At) > CodeTime {
+		return SignedIn{}, ErrSignInAgain
+	}
+	who, err := db.ReadOneWithin[account](ctx, s.db, by, accountSQL, personArgs(by, p.StaffID))
+	if errors.Is(err, core.ErrNotFound) || err == nil && !who.awaitsCode(p) {
+		return SignedIn{}, ErrSignInAgain
+	}
+	if err != nil {
+		return SignedIn{}, err
+	}
+	onAccount, onAddress := s.codeAttempts(v, who.ID)
+	if err := s.admitAlone(ctx, by, onAccount[0], onAddress[0]); err != nil {
+		return SignedIn{}, err
+	}
+	person := v.As(who.person())
+	with, err := db.Platform(ctx, s.db, person, func(tx *db.Tx) (string, error) {
+		with, err := s.useCode(ctx, tx, who, code)
+		if err != nil || with == "" {
+			return "", err
+		}
+		signIn, from := s.signInAttempts(v, EmailKey(who.Email))
+		if err := forgive(tx, append(onAccount, signIn...), append(onAddress, from...)); err != nil {
+			return "", err
+		}
+		return with, writeSignIn(tx, person, "password and "+with)
+	})
+	switch {
+	case err != nil:
+		return SignedIn{}, err
+	case with == "":
+		return SignedIn{}, s.refuse(ctx, by, who.ID, map[string]any{"email": EmailKey(who.Email), "reason": "wrong code"}, errCode("code"))
+	}
+	p.Code = true
+	return SignedIn{Person: who.person(), Proof: p}, nil
+}
+
+// awaitsCode reports whether a code is all that is missing.
+func (a account) awaitsCode(p Proof) bool {
+	return a.Active && a.TotpSecret != nil && (a.PasswordSetAt == nil || !a.PasswordSetAt.After(p.At))
+}
+
+// errCode refuses a code that is wrong or was used before: a guesser must not learn which.
+func errCode(field string) error {
+	return core.Invalid(core.Fields{field: {"This code is wrong or was already used. The app shows a new one every 30 seconds."}})
+}
+
+// compact is a code as it is compared: people write it with spaces and dashes.
+func compact(code string) string {
+	return strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(strings.TrimSpace(code)))
+}
+
+// useCode uses a person's code up and says of what kind it was, or "" where it is wrong, in a
+// transaction of the platform. The statement decides which of several requests has it.
+func (s *Service) useCode(ctx context.Context, tx *db.Tx, who account, code string) (kind string, err error) {
+	code = compact(code)
+	if !isTOTP(code) {
+		used, err := db.Exec(ctx, tx, useRecoveryCodeSQL, db.Args{"id": who.ID, "hash": recoveryHash(code)})
+		return kindIf(used, "a recovery code"), err
+	}
+	number, found, err := s.stepOf(who.ID, who.TotpSecret, code, tx.Now)
+	if err != nil || !found {
+		return "", err
+	}
+	used, err := db.Exec(ctx, tx, useStepSQL, db.Args{"id": who.ID, "secret": who.TotpSecret, "step": number})
+	return kindIf(used, "a code of their app"), err
+}
+
+func kindIf(used int64, kind string) string {
+	if used == 0 {
+		return ""
+	}
+	return kind
+}

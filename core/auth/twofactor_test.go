@@ -1,0 +1,439 @@
+package auth_test
+
+import (
+	"encoding/base32"
+	"errors"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/dbtest"
+)
+
+// atStep is the shop a second after a code began to be shown, so that none ends while a
+// test looks on.
+func (s shop) atStep(t *testing.T) (shop, time.Time) {
+	t.Helper()
+	now := s.db.Now().Truncate(30 * time.Second).Add(30*time.Second + time.Second)
+	return s.at(t, now), now
+}
+
+// code is what an app shows at an instant.
+func code(t *testing.T, secret string, at time.Time) string {
+	t.Helper()
+	shown, err := totp.GenerateCode(secret, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shown
+}
+
+// enrolled gives a person a second factor, with a code of a minute ago.
+func (s shop) enrolled(t *testing.T, by core.Actor, now time.Time) (secret string, recovery []string) {
+	t.Helper()
+	before := s.at(t, now.Add(-time.Minute))
+	begun, err := before.BeginTwoFactor(t.Context(), by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enrolment, err := before.ConfirmTwoFactor(t.Context(), by, code(t, begun.Secret, now.Add(-time.Minute)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return begun.Secret, enrolment.RecoveryCodes
+}
+
+// password is the first half of signing in.
+func (s shop) password(t *testing.T, by core.Actor) auth.Proof {
+	t.Helper()
+	in, err := s.try(t, s.email(t, by), known)
+	if err != nil || !in.NeedsCode {
+		t.Fatalf("%+v, %v: want that a code is asked for", in, err)
+	}
+	return in.Proof
+}
+
+func (s shop) verify(t *testing.T, p auth.Proof, code string) error {
+	t.Helper()
+	_, err := s.VerifyCode(t.Context(), s.visitor, p, code)
+	return err
+}
+
+func wantBadCode(t *testing.T, err error) {
+	t.Helper()
+	wantFields(t, err, core.Fields{"code": {"This code is wrong or was already used. The app shows a new one every 30 seconds."}})
+}
+
+// "Optional TOTP second factor with recovery codes": off until a code confirms it, then
+// a password alone signs nobody in. The recovery codes are shown once, and stored as hashes.
+func TestTheTwoFactorIsSetUp(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s, now := s.atStep(t)
+	first, err := s.BeginTwoFactor(t.Context(), s.by)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in, err := s.try(t, s.email(t, s.by), known); err != nil || in.NeedsCode {
+		t.Errorf("while it is set up, a code is asked for: %v, %v", in.NeedsCode, err)
+	}
+	begun, err := s.BeginTwoFactor(t.Context(), s.by)
+	if err != nil || begun.Secret == first.Secret {
+		t.Fatal("begun again, the secret is the same", err)
+	}
+	if again, err := s.PendingTwoFactor(t.Context(), s.by); err != nil || again != begun {
+		t.Errorf("shown again: %+v, %v; want %+v", again, err, begun)
+	}
+	address, err := url.Parse(begun.URI)
+	if err != nil || address.Scheme != "otpauth" || address.Host != "totp" ||
+		address.Path != "/"+s.by.Tenant.Name+":"+s.email(t, s.by) || address.Query().Get("issuer") != s.by.Tenant.Name {
+		t.Errorf("%s, %v", begun.URI, err)
+	}
+	if raw, err := base32.StdEncoding.DecodeString(address.Query().Get("secret")); err != nil || len(raw) != 20 || address.Query().Get("secret") != begun.Secret {
+		t.Errorf("%s, %v", begun.URI, err)
+	}
+
+	for _, wrong := range []string{"", "000000", code(t, first.Secret, now), code(t, begun.Secret, now.Add(-5*time.Minute))} {
+		_, err := s.ConfirmTwoFactor(t.Context(), s.by, wrong)
+		wantBadCode(t, err)
+	}
+	enrolment, err := s.ConfirmTwoFactor(t.Context(), s.by, " "+code(t, begun.Secret, now)[:3]+" "+code(t, begun.Secret, now)[3:])
+	recovery := enrolment.RecoveryCodes
+	if err != nil || len(recovery) != 10 {
+		t.Fatal(recovery, err)
+	}
+	seen := map[string]bool{}
+	for _, c := range recovery {
+		if seen[c] || !regexp.MustCompile(`^([a-z2-7]{4}-){3}[a-z2-7]{4}$`).MatchString(c) {
+			t.Errorf("recovery code %s", c)
+		}
+		seen[c] = true
+	}
+	if f, err := s.TwoFactor(t.Context(), s.by); err != nil || f != (auth.TwoFactor{On: true, RecoveryCodes: 10}) {
+		t.Errorf("%+v, %v", f, err)
+	}
+	var stored string
+	err = s.db.Pool().QueryRow(t.Context(), `
+		select (select c::text from loyalty.credential c where staff_id = $1)
+			|| (select string_agg(encode(hash, 'escape'), ' ') from loyalty.recovery_code where staff_id = $1)`, s.by.StaffID).Scan(&stored)
+	if err != nil || strings.Contains(stored, begun.Secret) || strings.Contains(stored, strings.ReplaceAll(strings.ToUpper(recovery[0]), "-", "")) {
+		t.Errorf("stored: %s, %v", stored, err)
+	}
+	if _, err := s.BeginTwoFactor(t.Context(), s.by); !errors.Is(err, auth.ErrTwoFactorOn) {
+		t.Errorf("begun while it is on: %v, want ErrTwoFactorOn", err)
+	}
+	for name, err := range map[string]error{
+		"confirmed twice": func() error { _, err := s.ConfirmTwoFactor(t.Context(), s.by, code(t, begun.Secret, now)); return err }(),
+		"shown once more": func() error { _, err := s.PendingTwoFactor(t.Context(), s.by); return err }(),
+	} {
+		if !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("%s: %v, want ErrNotFound", name, err)
+		}
+	}
+	// The code that confirmed it is used up.
+	proof := s.password(t, s.by)
+	wantBadCode(t, s.verify(t, proof, code(t, begun.Secret, now)))
+	s.wantLog(t, "staff.enrol_totp", "staff.enrol_totp - -")
+}
+
+// A name with a colon would read as somebody else's.
+func TestTheAppShowsWhose(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.by.Tenant.Name = "Bank: Åro"
+	begun, err := s.BeginTwoFactor(t.Context(), s.by)
+	if err != nil || !strings.HasPrefix(begun.URI, "otpauth://totp/Bank%20%20%C3%85ro:") {
+		t.Errorf("%s, %v", begun.URI, err)
+	}
+}
+
+// "TOTP with ±1 step; store the last accepted step, so no code works twice", nor one
+// from before it.
+func TestACodeWorksOnce(t *testing.T) {
+	t.Parallel()
+	s := shopIn(t, dbtest.OwnDB(t)) // whose counts nobody else needs
+	s, now := s.atStep(t)
+	secret, _ := s.enrolled(t, s.by, now.Add(-time.Hour))
+	proof := s.password(t, s.by)
+	step := func(n int) string { return code(t, secret, now.Add(time.Duration(n)*30*time.Second)) }
+
+	for _, wrong := range []string{step(-2), step(2), "", "abc", "000", "１２３４５６"} {
+		wantBadCode(t, s.verify(t, proof, wrong))
+		s.exec(t, "delete from loyalty.attempt") // each would count
+	}
+	if err := s.verify(t, proof, step(-1)); err != nil {
+		t.Fatalf("the code before: %v", err)
+	}
+	wantBadCode(t, s.verify(t, proof, step(-1)))
+	in, err := s.VerifyCode(t.Context(), s.visitor, proof, step(0))
+	if err != nil || in.ID != s.by.StaffID || in.NeedsCode || in.StaffID != proof.StaffID || !in.At.Equal(proof.At) {
+		t.Fatalf("the present code: %+v, %v", in, err)
+	}
+	wantBadCode(t, s.verify(t, proof, step(0)))
+	if err := s.verify(t, proof, step(1)); err != nil {
+		t.Errorf("the code after: %v", err)
+	}
+	wantBadCode(t, s.verify(t, proof, step(0)))
+	if s.isSignedIn(t, s.cookie(t, proof, "browser of "+s.by.ID)) || !s.isSignedIn(t, s.cookie(t, in.Proof, "another of "+s.by.ID)) {
+		t.Error("the password alone signs in, or with the code it does not")
+	}
+	ok, refused := `staff.sign_in - {"with": "password and a code of their app"}`, `staff.sign_in_refused - {"email": "`+s.email(t, s.by)+`", "reason": "wrong code"}`
+	s.wantLog(t, "staff.sign_in%", refused, refused, refused, refused, refused, refused, ok, refused, ok, refused, ok, refused)
+}
+
+// One code, fifty tills at once: one success.
+func TestACodeWorksOnceAtOnce(t *testing.T) {
+	t.Parallel()
+	s := shopIn(t, dbtest.OwnDB(t))
+	s, now := s.atStep(t)
+	secret, recovery := s.enrolled(t, s.by, now)
+	for _, c := range []string{code(t, secret, now), recovery[3]} {
+		proof := s.password(t, s.by)
+		// What holds here is the code, not the throttle.
+		s.exec(t, "delete from loyalty.attempt")
+		wantBadCode(t, s.verify(t, proof, "wrong"))
+		s.exec(t, "update loyalty.attempt set used = -1000")
+		var taken, refused atomic.Int32
+		var wait sync.WaitGroup
+		for range 50 {
+			wait.Go(func() {
+				switch err := s.verify(t, proof, c); {
+				case err == nil:
+					taken.Add(1)
+				case core.IsKind(err, core.KindInvalid):
+					refused.Add(1)
+				case !core.IsKind(err, core.KindThrottled): // after the success, counts begin anew
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		if taken.Load() != 1 || refused.Load() == 0 {
+			t.Errorf("%s: taken %d times, refused %d times", c, taken.Load(), refused.Load())
+		}
+	}
+}
+
+// "10 recovery codes …, single use", however they are written; a stranger's are none.
+func TestARecoveryCodeWorksOnce(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s, now := s.atStep(t)
+	_, recovery := s.enrolled(t, s.by, now)
+	colleague := s.person(t, core.Manager)
+	_, theirs := s.enrolled(t, colleague, now)
+	proof := s.password(t, s.by)
+	wantBadCode(t, s.verify(t, proof, theirs[0]))
+	for _, written := range []string{recovery[0], " " + strings.ToUpper(recovery[1]), strings.ReplaceAll(recovery[2], "-", ""), strings.ReplaceAll(recovery[3], "-", " ")} {
+		if err := s.verify(t, proof, written); err != nil {
+			t.Errorf("%q: %v", written, err)
+		}
+		wantBadCode(t, s.verify(t, proof, written))
+	}
+	if f, err := s.TwoFactor(t.Context(), s.by); err != nil || f.RecoveryCodes != 6 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if err := s.verify(t, s.password(t, colleague), theirs[0]); err != nil {
+		t.Errorf("the colleague: %v", err)
+	}
+}
+
+// A million codes are few: five tries in a quarter of an hour, whatever the address.
+func TestCodesAreThrottled(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s, now := s.atStep(t)
+	secret, recovery := s.enrolled(t, s.by, now)
+	proof := s.password(t, s.by)
+	for range 4 {
+		wantBadCode(t, s.verify(t, proof, "000000"))
+	}
+	if err := s.verify(t, proof, code(t, secret, now)); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		wantBadCode(t, s.verify(t, proof, "000000"))
+	}
+	for _, c := range []string{code(t, secret, now.Add(30*time.Second)), recovery[0]} {
+		for _, s := range []shop{s, s.from("198.51.100.1")} {
+			wantThrottled(t, s.verify(t, proof, c), "Too many attempts. Please try again in 15 minutes.")
+		}
+	}
+	later := s.at(t, now.Add(16*time.Minute))
+	if err := later.verify(t, later.password(t, s.by), recovery[0]); err != nil {
+		t.Errorf("after a quarter of an hour: %v", err)
+	}
+}
+
+// The code follows the password soon, or not at all, and at the same host; what changed
+// meanwhile voids the password.
+func TestACodeFollowsItsPassword(t *testing.T) {
+	t.Parallel()
+	s, other := newShop(t), newShop(t)
+	s, now := s.atStep(t)
+	secret, recovery := s.enrolled(t, s.by, now)
+	proof := s.password(t, s.by)
+	stranger := other.at(t, now)
+	for name, try := range map[string]func() error{
+		"at another tenant's host": func() error { return stranger.verify(t, proof, code(t, secret, now)) },
+		"eleven minutes later": func() error {
+			return s.at(t, now.Add(11*time.Minute)).verify(t, proof, code(t, secret, now.Add(11*time.Minute)))
+		},
+		"of somebody without a second factor": func() error {
+			return s.verify(t, auth.Proof{StaffID: s.person(t, core.Cashier).StaffID, At: now}, code(t, secret, now))
+		},
+		"after the password changed": func() error {
+			s.exec(t, "update loyalty.credential set password_set_at = $2 where staff_id = $1", s.by.StaffID, proof.At.Add(time.Millisecond))
+			return s.verify(t, proof, recovery[0])
+		},
+		"after they were shut out": func() error {
+			s.exec(t, "update loyalty.credential set password_set_at = null where staff_id = $1", s.by.StaffID)
+			s.exec(t, "update loyalty.staff set status = 'inactive' where id = $1", s.by.StaffID)
+			defer s.exec(t, "update loyalty.staff set status = 'active' where id = $1", s.by.StaffID)
+			return s.verify(t, proof, recovery[0])
+		},
+	} {
+		if err := try(); !errors.Is(err, auth.ErrSignInAgain) {
+			t.Errorf("%s: %v, want ErrSignInAgain", name, err)
+		}
+	}
+	s.exec(t, "update loyalty.credential set password_set_at = null where staff_id = $1", s.by.StaffID)
+	if err := s.verify(t, proof, code(t, secret, now)); err != nil {
+		t.Errorf("in time: %v", err)
+	}
+}
+
+// A mailbox is no phone: another password does not turn the second factor off.
+func TestTheTwoFactorOutlivesAPassword(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	_, recovery := s.enrolled(t, s.by, s.db.Now())
+	s.forgot(t, s.email(t, s.by))
+	if err := s.Reset(t.Context(), s.visitor, s.link(t, s.by), auth.NewPassword{Password: known}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.verify(t, s.password(t, s.by), recovery[0]); err != nil {
+		t.Error(err)
+	}
+	proof, err := s.ChangePassword(t.Context(), s.by, known, another)
+	if err != nil || !s.isSignedIn(t, s.cookie(t, proof, "renewed "+s.by.ID)) {
+		t.Errorf("signed in, then signed out by their own change: %v", err)
+	}
+}
+
+// "Disable (needs password or code); regenerate recovery codes; throttled too."
+func TestTheTwoFactorIsGuarded(t *testing.T) {
+	t.Parallel()
+	s := shopIn(t, dbtest.OwnDB(t)) // whose counts nobody else needs
+	s, now := s.atStep(t)
+	secret, recovery := s.enrolled(t, s.by, now)
+	neither := core.Fields{"confirmation": {"This is neither your password nor a current authentication code."}}
+	for _, wrong := range []string{"", "wrong", "000000", recovery[0][:6], code(t, secret, now.Add(-time.Hour))} {
+		wantFields(t, s.DisableTwoFactor(t.Context(), s.by, wrong), neither)
+		_, err := s.RenewRecoveryCodes(t.Context(), s.by, wrong)
+		wantFields(t, err, neither)
+		s.exec(t, "delete from loyalty.attempt") // each would count
+	}
+	renewed, err := s.RenewRecoveryCodes(t.Context(), s.by, known)
+	if err != nil || len(renewed) != 10 || renewed[0] == recovery[0] {
+		t.Fatal(renewed, err)
+	}
+	proof := s.password(t, s.by)
+	wantBadCode(t, s.verify(t, proof, recovery[0]))
+	if err := s.verify(t, proof, renewed[0]); err != nil {
+		t.Errorf("a new recovery code: %v", err)
+	}
+	if err := s.DisableTwoFactor(t.Context(), s.by, code(t, secret, now)); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := s.TwoFactor(t.Context(), s.by); err != nil || f != (auth.TwoFactor{}) {
+		t.Errorf("turned off: %+v, %v", f, err)
+	}
+	if in, err := s.try(t, s.email(t, s.by), known); err != nil || in.NeedsCode {
+		t.Errorf("a code is still asked for: %v", err)
+	}
+	for name, err := range map[string]error{
+		"turned off twice":      s.DisableTwoFactor(t.Context(), s.by, known),
+		"codes for what is off": func() error { _, err := s.RenewRecoveryCodes(t.Context(), s.by, known); return err }(),
+	} {
+		if !errors.Is(err, core.ErrNotFound) {
+			t.Errorf("%s: %v, want ErrNotFound", name, err)
+		}
+	}
+	s.wantTold(t, s.by, auth.ChangeLetter{Change: auth.TwoFactorOff, Address: s.by.Address})
+	s.wantLog(t, "staff.%totp", "staff.enrol_totp - -", "staff.drop_totp - -")
+	s.wantLog(t, "staff.renew%", "staff.renew_recovery_codes - -")
+
+	s.enrolled(t, s.by, now.Add(time.Hour))
+	for range 10 {
+		wantFields(t, s.DisableTwoFactor(t.Context(), s.by, "wrong"), neither)
+	}
+	wantThrottled(t, s.DisableTwoFactor(t.Context(), s.by, known), "Too many attempts. Please try again in 15 minutes.")
+}
+
+// Who lost phone and codes is helped by an owner, of their own tenant alone.
+func TestAnOwnerDropsALostFactor(t *testing.T) {
+	t.Parallel()
+	s, stranger := newShop(t), newShop(t)
+	now := s.db.Now()
+	manager := s.person(t, core.Manager)
+	_, recovery := s.enrolled(t, manager, now)
+	if err := stranger.RemoveTwoFactor(t.Context(), stranger.by, manager.StaffID); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("a stranger: %v, want ErrNotFound", err)
+	}
+	if err := s.RemoveTwoFactor(t.Context(), manager, manager.StaffID); !errors.Is(err, core.ErrRole) {
+		t.Errorf("the manager themselves, without a password: %v, want ErrRole", err)
+	}
+	proof := s.password(t, manager)
+	if err := s.RemoveTwoFactor(t.Context(), s.by, manager.StaffID); err != nil {
+		t.Fatal(err)
+	}
+	s.wantTold(t, manager, auth.ChangeLetter{Change: auth.TwoFactorOff, By: s.by.Name, Address: s.by.Address})
+	if err := s.verify(t, proof, recovery[0]); !errors.Is(err, auth.ErrSignInAgain) {
+		t.Errorf("a recovery code afterwards: %v, want ErrSignInAgain", err)
+	}
+	if in, err := s.try(t, s.email(t, manager), known); err != nil || in.NeedsCode {
+		t.Errorf("they cannot sign in: %v", err)
+	}
+	if err := s.RemoveTwoFactor(t.Context(), s.by, manager.StaffID); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("dropped twice: %v, want ErrNotFound", err)
+	}
+}
+
+// What is said of round trips.
+func TestRoundTripsOfTwoFactor(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	s := shopIn(t, d)
+	trips := func(name string, want int, call func(i int) error) {
+		t.Helper()
+		for i := range 2 { // the first prepares
+			before := count()
+			if err := call(i); err != nil {
+				t.Fatal(name, err)
+			}
+			if got := count() - before; i == 1 && got != want {
+				t.Errorf("%s: %d round trips, want %d", name, got, want)
+			}
+		}
+	}
+	trips("two-factor", 1, func(int) error { _, err := s.TwoFactor(t.Context(), s.by); return err })
+	s, now := s.atStep(t)
+	_, recovery := s.enrolled(t, s.by, now)
+	proof := s.password(t, s.by)
+	trips("verify a code", 5, func(i int) error { return s.verify(t, proof, recovery[i]) })
+	wantBadCode(t, s.verify(t, proof, recovery[0])) // prepares
+	before := count()
+	wantBadCode(t, s.verify(t, proof, recovery[0]))
+	if got := count() - before; got != 6 {
+		t.Errorf("a wrong code: %d round trips, want 6", got)
+	}
+}

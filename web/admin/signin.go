@@ -1,0 +1,51 @@
+package admin
+
+import (
+	"context"
+	"io"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/auth"
+	"example.com/loyalty/web/page"
+)
+
+const accountPath = settingsPath + "/security"
+
+// signInPages are the panel's pages of signing in, and of people's own accounts.
+func (a *Admin) signInPages() *auth.Pages {
+	area := auth.Area{Path: page.PanelPath, Account: accountPath, Assets: assets, Frame: a.accountFrame, FirstPage: firstPage}
+	return &auth.Pages{Kit: a.Kit, Area: area, Auth: a.Auth, Staff: a.Staff}
+}
+
+func (a *Admin) signInRoutes() (list []route) {
+	for _, r := range a.signInPages().Routes() {
+		own := route{method: r.Method, path: r.Path, handle: r.Handle}
+		if !r.Public {
+			own.least = core.Cashier
+		}
+		list = append(list, own)
+	}
+	return list
+}
+
+// accountFrame frames a page of a person's account, which is part of the settings.
+func (a *Admin) accountFrame(c echo.Context, title string, content templ.Component, crumbs ...ui.Crumb) templ.Component {
+	settings := a.settings(c, title, accountPath, crumbs...)
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		return views.SettingsPage(settings, templ.NopComponent).Render(templ.WithChildren(ctx, content), w)
+	})
+}
+
+// firstPage is where people begin: cashiers at the point of sale, everyone else at the
+// dashboard.
+func firstPage(role core.Role) string {
+	if role == core.Cashier {
+		return page.TillPath
+	}
+	return page.PanelPath
+}

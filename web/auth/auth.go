@@ -1,0 +1,158 @@
+// Package auth serves what people need to sign in, for every panel: the sign-in, links of
+// invitations and resets, and the account page with the password, two-step verification and
+// sessions. A panel mounts the routes under its own paths and frames the account page itself.
+//
+// Its surprising rule: on the platform two-step verification is required. Until it is set up,
+// a person who signed in there gets no page but the set-up.
+package auth
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/staff"
+	views "example.com/loyalty/views/auth"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+// Area is a panel that people sign in to.
+type Area struct {
+	Path    string // of the panel
+	Account string // of the account page
+
+	// Brand names the panel of the platform; "": it is the business of the host that was called.
+	Brand  string
+	Assets ui.Assets
+	// Frame puts the content of a signed-in person's page into the panel's own frame.
+	Frame func(c echo.Context, title string, content templ.Component, crumbs ...ui.Crumb) templ.Component
+	// FirstPage is where a person with that role begins; nil: at Path.
+	FirstPage func(core.Role) string
+}
+
+// platform reports whether super-admins sign in here.
+func (a Area) platform() bool { return a.Brand != "" }
+
+// Pages are the pages of one panel.
+type Pages struct {
+	*page.Kit
+	Area
+	Auth  *auth.Service
+	Staff *staff.Service
+}
+
+// Route is a page or an action.
+type Route struct {
+	Method string
+	Path   string
+	Public bool // strangers have it, too; otherwise it is for every person of the panel
+	Handle echo.HandlerFunc
+}
+
+// Routes are the routes for the panel to mount.
+func (p *Pages) Routes() []Route {
+	const get, post = http.MethodGet, http.MethodPost
+	routes := []Route{
+		{get, p.signInPath(), true, p.showSignIn},
+		{post, p.signInPath(), true, p.signIn},
+		{get, p.codePath(), true, p.showCode},
+		{post, p.codePath(), true, p.giveCode},
+		{post, p.signOutPath(), true, p.signOut},
+		{get, p.Account, false, p.showAccount},
+		{post, p.Account + "/name", false, p.rename},
+		{post, p.Account + "/password", false, p.changePassword},
+		{post, p.factorPath() + "/begin", false, p.beginTwoFactor},
+		{get, p.factorPath(), false, p.showSetup},
+		{post, p.factorPath(), false, p.confirmTwoFactor},
+		{get, p.factorPath() + "/renew", false, p.askRenewal},
+		{post, p.factorPath() + "/renew", false, p.renewTwoFactor},
+		{get, p.codesPath(), false, p.askCodes},
+		{post, p.codesPath(), false, p.renewCodes},
+		{post, p.sessionsPath() + "/others", false, p.endOthers},
+		{post, p.sessionsPath() + "/:id/end", false, p.endSession},
+	}
+	if p.platform() {
+		return routes
+	}
+	return append(
+		routes,
+		Route{get, p.forgotPath(), true, p.showForgot},
+		Route{post, p.forgotPath(), true, p.forgot},
+		Route{get, p.Path + "/reset/:secret", true, p.showReset},
+		Route{post, p.Path + "/reset/:secret", true, p.reset},
+		Route{get, p.Path + "/invitation/:secret", true, p.showInvitation},
+		Route{post, p.Path + "/invitation/:secret", true, p.acceptInvitation},
+		Route{get, p.factorPath() + "/off", false, p.askTwoFactorOff},
+		Route{post, p.factorPath() + "/off", false, p.turnTwoFactorOff},
+	)
+}
+
+func (a Area) signInPath() string   { return a.Path + "/sign-in" }
+func (a Area) codePath() string     { return a.signInPath() + "/code" }
+func (a Area) signOutPath() string  { return a.Path + "/sign-out" }
+func (a Area) forgotPath() string   { return a.Path + "/forgot" }
+func (a Area) factorPath() string   { return a.Account + "/factor" }
+func (a Area) codesPath() string    { return a.Account + "/codes" }
+func (a Area) sessionsPath() string { return a.Account + "/sessions" }
+
+// MustSetUp reports whether the person who is signed in can have nothing but the set-up of
+// two-step verification.
+func (p *Pages) MustSetUp(c echo.Context) bool {
+	person := page.Person(c)
+	return p.platform() && person != nil && !person.TwoFactor
+}
+
+// ToSetup leads to the set-up, and afterwards back.
+func (p *Pages) ToSetup(c echo.Context) error { return p.Redirect(c, p.factorPath()) }
+
+// tenant is the business whose panel it is; none on the platform.
+func (p *Pages) tenant(c echo.Context) (core.Tenant, error) {
+	if p.platform() {
+		return core.Tenant{}, nil
+	}
+	return p.Tenant(c)
+}
+
+// visitor is who asks, without being signed in.
+func (p *Pages) visitor(c echo.Context) (auth.Visitor, error) {
+	t, err := p.tenant(c)
+	visit := page.Visit(c)
+	return auth.Visitor{Tenant: t, Address: visit.Address, RequestID: visit.RequestID}, err
+}
+
+// Bare is the frame of a page for a person who is not signed in. business is the name of the
+// business whose panel it is.
+func (p *Pages) Bare(c echo.Context, title, business string) views.Frame {
+	f := views.Frame{Title: title, Brand: business, Theme: page.Theme(c), Assets: p.Assets, Flashes: p.Flashes(c)}
+	if p.platform() {
+		f.Brand = p.Brand
+	}
+	if p.MustSetUp(c) {
+		f.SignOut = p.signOutPath()
+	}
+	return f
+}
+
+// framed renders the content of a signed-in person's page in the panel's own frame.
+func (p *Pages) framed(c echo.Context, status int, title string, content templ.Component, crumbs ...ui.Crumb) error {
+	return p.Render(c, status, p.Frame(c, title, content, crumbs...), nil)
+}
+
+// accountCrumb leads back to the account page.
+func (p *Pages) accountCrumb() ui.Crumb { return ui.Crumb{Label: AccountTitle, Path: p.Account} }
+
+// zone is the time zone of a person's pages: their business's, or UTC on the platform.
+func (p *Pages) zone(by core.Actor) *time.Location {
+	if by.Tenant.TimeZone == nil {
+		return time.UTC
+	}
+	return by.Tenant.TimeZone
+}
+
+// AccountTitle heads the account page.
+const AccountTitle = "Your account"

@@ -1,0 +1,4 @@
+package auth
+
+// Browser is a browser in words.
+var Browser = browser

@@ -1,0 +1,201 @@
+package auth
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
+	views "example.com/loyalty/views/auth"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+func (p *Pages) showSignIn(c echo.Context) error {
+	if page.Person(c) != nil {
+		return p.Redirect(c, p.wanted(c.QueryParam("to"), page.Actor(c).Role))
+	}
+	return p.signInForm(c, http.StatusOK, page.Blank(map[string]string{"to": c.QueryParam("to")}))
+}
+
+func (p *Pages) signInForm(c echo.Context, status int, form *page.Form) error {
+	t, err := p.tenant(c)
+	if err != nil {
+		return err
+	}
+	v := views.SignIn{
+		Frame: p.Bare(c, "Sign in", t.Name), Action: p.signInPath(), To: form.Value("to"),
+		Email: form.Field("email", "E-mail"), Password: form.Field("password", "Password"),
+	}
+	if !p.platform() {
+		v.Forgot = p.forgotPath()
+	}
+	v.Problem = form.Problem()
+	if c.QueryParam(page.Unsent) != "" && v.Problem.None() {
+		v.Flashes = append(v.Flashes, ui.Flash{Kind: ui.Warning, Message: "You are no longer signed in, so your changes weren't saved. Sign in and send them again."})
+	}
+	v.Email.Type, v.Email.Autocomplete, v.Email.Autofocus = "email", "username", v.Email.Value == ""
+	v.Password.Type, v.Password.Autocomplete, v.Password.Value = "password", "current-password", ""
+	v.Password.Autofocus = v.Email.Value != ""
+	return p.Render(c, status, views.SignInPage(v), nil)
+}
+
+func (p *Pages) signIn(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	v, err := p.visitor(c)
+	if err != nil {
+		return err
+	}
+	in, err := p.Auth.SignIn(c.Request().Context(), v, auth.Credentials{Email: form.Value("email"), Password: form.Value("password")})
+	if form.Refused(err) {
+		return p.signInForm(c, refusedStatus(err), form)
+	}
+	if err != nil {
+		return err
+	}
+	if in.NeedsCode {
+		p.keepProof(c, in.Proof)
+		return p.Redirect(c, page.WithQuery(p.codePath(), "to", form.Value("to")))
+	}
+	return p.enter(c, in, form.Value("to"))
+}
+
+// refusedStatus is what a refused sign-in is answered: too many attempts have a status
+// of their own.
+func refusedStatus(err error) int {
+	if core.IsKind(err, core.KindThrottled) {
+		return http.StatusTooManyRequests
+	}
+	return http.StatusUnprocessableEntity
+}
+
+// enter signs the person in and leads to the page they wanted. A person who has to set up
+// two-step verification comes to that first.
+func (p *Pages) enter(c echo.Context, in auth.SignedIn, to string) error {
+	if err := p.SignIn(c, in.Proof); err != nil {
+		return err
+	}
+	if p.platform() && !in.Code {
+		v, err := p.visitor(c)
+		if err != nil {
+			return err
+		}
+		if _, err := p.Auth.BeginTwoFactor(c.Request().Context(), v.As(in.Person)); err != nil {
+			return err
+		}
+		p.Keep(c, wantedKey, to)
+		return p.ToSetup(c)
+	}
+	return p.Redirect(c, p.wanted(to, in.Role))
+}
+
+// wantedKey keeps in the session where a person was going who has to set up two-step
+// verification first.
+const wantedKey = "wanted"
+
+func (a Area) firstPage(role core.Role) string {
+	if a.FirstPage == nil {
+		return a.Path
+	}
+	return a.FirstPage(role)
+}
+
+// wanted is the page that a person was on their way to, or their first one.
+func (a Area) wanted(to string, role core.Role) string {
+	if to = page.Inside(to, a.Path); to == a.Path {
+		return a.firstPage(role)
+	}
+	return to
+}
+
+// The proof of a password waits in the session for the code that must follow.
+const (
+	proofKey  = "proof"
+	provedKey = "proved"
+	decimal   = 10
+)
+
+func (p *Pages) keepProof(c echo.Context, proof auth.Proof) {
+	p.Keep(c, proofKey, strconv.FormatInt(proof.StaffID, decimal))
+	p.Keep(c, provedKey, strconv.FormatInt(proof.At.UnixMilli(), decimal))
+}
+
+func (p *Pages) keptProof(c echo.Context) (auth.Proof, bool) {
+	id, err := strconv.ParseInt(p.Kept(c, proofKey), decimal, 64)
+	at, err2 := strconv.ParseInt(p.Kept(c, provedKey), decimal, 64)
+	return auth.Proof{StaffID: id, At: time.UnixMilli(at).UTC()}, err == nil && err2 == nil
+}
+
+func (p *Pages) showCode(c echo.Context) error {
+	if _, waiting := p.keptProof(c); !waiting {
+		return p.Redirect(c, page.WithQuery(p.signInPath(), "to", c.QueryParam("to")))
+	}
+	return p.codeForm(c, http.StatusOK, page.Blank(map[string]string{"to": c.QueryParam("to")}), c.QueryParam("recovery") != "")
+}
+
+func (p *Pages) codeForm(c echo.Context, status int, form *page.Form, recovery bool) error {
+	t, err := p.tenant(c)
+	if err != nil {
+		return err
+	}
+	v := views.Code{Frame: p.Bare(c, "Two-step verification", t.Name), Action: p.codePath(), To: form.Value("to"), Recovery: recovery}
+	label := "Authentication code"
+	if recovery {
+		label = "Recovery code"
+	}
+	v.Code = form.Field("code", label)
+	v.Problem = form.Problem()
+	v.Code.Value, v.Code.Autocomplete, v.Code.Autofocus = "", "one-time-code", true
+	if !recovery {
+		v.Code.Mode, v.Code.MaxLength = "numeric", 7
+	}
+	return p.Render(c, status, views.CodePage(v), nil)
+}
+
+func (p *Pages) giveCode(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	v, err := p.visitor(c)
+	if err != nil {
+		return err
+	}
+	proof, waiting := p.keptProof(c)
+	if !waiting {
+		return p.Redirect(c, p.signInPath())
+	}
+	in, err := p.Auth.VerifyCode(c.Request().Context(), v, proof, form.Value("code"))
+	switch {
+	case errors.Is(err, auth.ErrSignInAgain):
+		p.Flash(c, ui.Warning, auth.ErrSignInAgain.Message)
+		return p.Redirect(c, page.WithQuery(p.signInPath(), "to", form.Value("to")))
+	case form.Refused(err):
+		return p.codeForm(c, refusedStatus(err), form, len(form.Value("code")) > 7)
+	case err != nil:
+		return err
+	}
+	p.Forget(c, proofKey)
+	p.Forget(c, provedKey)
+	return p.enter(c, in, form.Value("to"))
+}
+
+// signOut also forgets what a stranger's session keeps.
+func (p *Pages) signOut(c echo.Context) error {
+	if person := page.Person(c); person != nil {
+		if err := p.Auth.SignOut(c.Request().Context(), person.Actor, person.Session); err != nil {
+			return err
+		}
+	}
+	if err := p.SignOut(c); err != nil {
+		return err
+	}
+	return p.Redirect(c, p.signInPath())
+}

@@ -1,0 +1,208 @@
+package auth
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	views "example.com/loyalty/views/auth"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+const setupTitle = "Set up two-step verification"
+
+func (p *Pages) beginTwoFactor(c echo.Context) error {
+	_, err := p.Auth.BeginTwoFactor(c.Request().Context(), page.Actor(c))
+	if said, refused := page.Sentence(err); refused {
+		p.Flash(c, ui.Refused, said)
+		return p.Redirect(c, p.Account)
+	}
+	if err != nil {
+		return err
+	}
+	return p.Redirect(c, p.factorPath())
+}
+
+func (p *Pages) showSetup(c echo.Context) error {
+	return p.setupForm(c, http.StatusOK, &page.Form{})
+}
+
+func (p *Pages) setupForm(c echo.Context, status int, form *page.Form) error {
+	setup, err := p.Auth.PendingTwoFactor(c.Request().Context(), page.Actor(c))
+	switch {
+	case errors.Is(err, core.ErrNotFound) && p.MustSetUp(c):
+		// Its set-up begins with the sign-in.
+		if err := p.SignOut(c); err != nil {
+			return err
+		}
+		return p.Redirect(c, p.signInPath())
+	case errors.Is(err, core.ErrNotFound):
+		return p.Redirect(c, p.Account) // it is on, or was not begun
+	case err != nil:
+		return err
+	}
+	v := views.Setup{
+		Action: p.factorPath(), Secret: spaced(setup.Secret), Code: form.Field("code", "Authentication code"), Button: "Turn on", Cancel: p.Account,
+	}
+	if v.QR, err = page.QR(setup.URI, "The key below, for the camera of your phone"); err != nil {
+		return err
+	}
+	v.Problem = form.Problem()
+	v.Code.Value, v.Code.Mode, v.Code.Autocomplete, v.Code.MaxLength = "", "numeric", "one-time-code", 7
+	if p.MustSetUp(c) {
+		v.Intro = "The platform requires it: signing in asks for your password and a code of an app on your phone."
+		return p.Render(c, status, views.SetupPage(p.Bare(c, setupTitle, ""), v), nil)
+	}
+	return p.framed(c, status, setupTitle, views.SetupCard(v), p.accountCrumb())
+}
+
+// spaced is a key in groups of four, so that it can be typed.
+func spaced(key string) string {
+	var groups []string
+	for len(key) > 4 {
+		groups, key = append(groups, key[:4]), key[4:]
+	}
+	return strings.Join(append(groups, key), " ")
+}
+
+// confirmTwoFactor shows the recovery codes in its own answer: they are stored nowhere.
+func (p *Pages) confirmTwoFactor(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	enrolment, err := p.Auth.ConfirmTwoFactor(c.Request().Context(), page.Actor(c), form.Value("code"))
+	switch {
+	case form.Refused(err):
+		return p.setupForm(c, http.StatusUnprocessableEntity, form)
+	case errors.Is(err, core.ErrNotFound): // sent twice, or ended meanwhile
+		p.Flash(c, ui.Warning, "There is nothing to confirm. Recovery codes are shown once: if two-step verification is on and you don't have them, create new ones.")
+		return p.Redirect(c, p.Account)
+	case err != nil:
+		return err
+	}
+	required, next := p.MustSetUp(c), p.Account
+	if required {
+		next = p.wanted(p.Forget(c, wantedKey), core.SuperAdmin)
+	}
+	// Every session has ended, this one too: it goes on as a new one.
+	if err := p.SignIn(c, enrolment.Proof); err != nil {
+		return err
+	}
+	return p.showCodes(c, required, views.RecoveryCodes{
+		Intro: "Two-step verification is on.", Codes: strings.Join(enrolment.RecoveryCodes, "\n"), Next: next,
+	})
+}
+
+// showCodes shows recovery codes; bare, after a set-up that was required.
+func (p *Pages) showCodes(c echo.Context, bare bool, v views.RecoveryCodes) error {
+	const title = "Recovery codes"
+	if bare {
+		return p.Render(c, http.StatusOK, views.RecoveryCodesPage(p.Bare(c, title, ""), v), nil)
+	}
+	return p.framed(c, http.StatusOK, title, views.RecoveryCodesCard(v), p.accountCrumb())
+}
+
+// question is a change of two-step verification that asks for the password or a code.
+type question struct {
+	title, action, words, button string
+	danger                       bool
+}
+
+func (p *Pages) ask(c echo.Context, status int, q question, form *page.Form) error {
+	field := form.Field("confirmation", "Your password, or an authentication code")
+	field.Type, field.Autocomplete, field.Value, field.Autofocus = "password", "current-password", "", true
+	return p.framed(c, status, q.title, views.ConfirmationCard(views.Confirmation{
+		Action: q.action, Words: q.words, Problem: form.Problem(), Field: field, Button: q.button, Danger: q.danger, Cancel: p.Account,
+	}), p.accountCrumb())
+}
+
+// answered runs what a question was about, and asks again where the answer was wrong. done
+// reports whether it happened; if not, err is what the handler returns.
+func (p *Pages) answered(c echo.Context, q question, run func(confirmation string) error) (done bool, err error) {
+	form, err := page.Read(c)
+	if err != nil {
+		return false, err
+	}
+	err = run(form.Value("confirmation"))
+	switch {
+	case form.Refused(err):
+		return false, p.ask(c, refusedStatus(err), q, form)
+	case errors.Is(err, core.ErrNotFound):
+		return false, p.Redirect(c, p.Account) // it is off
+	}
+	return err == nil, err
+}
+
+func (p *Pages) newCodes() question {
+	return question{
+		title: "New recovery codes", action: p.codesPath(), button: "Create new codes",
+		words: "You get ten new recovery codes. Your old codes stop working.",
+	}
+}
+
+func (p *Pages) askCodes(c echo.Context) error {
+	return p.ask(c, http.StatusOK, p.newCodes(), &page.Form{})
+}
+
+func (p *Pages) renewCodes(c echo.Context) error {
+	var codes []string
+	done, err := p.answered(c, p.newCodes(), func(confirmation string) (err error) {
+		codes, err = p.Auth.RenewRecoveryCodes(c.Request().Context(), page.Actor(c), confirmation)
+		return err
+	})
+	if !done {
+		return err
+	}
+	return p.showCodes(c, false, views.RecoveryCodes{
+		Intro: "Your old codes no longer work.", Codes: strings.Join(codes, "\n"), Next: p.Account,
+	})
+}
+
+func (p *Pages) renewal() question {
+	return question{
+		title: "Change your authenticator app", action: p.factorPath() + "/renew", button: "Continue",
+		words: "You set up two-step verification in another app or on another phone. The app you have now works until you confirm the new one.",
+	}
+}
+
+func (p *Pages) askRenewal(c echo.Context) error {
+	return p.ask(c, http.StatusOK, p.renewal(), &page.Form{})
+}
+
+func (p *Pages) renewTwoFactor(c echo.Context) error {
+	done, err := p.answered(c, p.renewal(), func(confirmation string) error {
+		_, err := p.Auth.RenewTwoFactor(c.Request().Context(), page.Actor(c), confirmation)
+		return err
+	})
+	if !done {
+		return err
+	}
+	return p.Redirect(c, p.factorPath())
+}
+
+func (p *Pages) turningOff() question {
+	return question{
+		title: "Turn off two-step verification", action: p.factorPath() + "/off", button: "Turn off", danger: true,
+		words: "Signing in will ask for your password alone, and your recovery codes stop working. You can set it up again.",
+	}
+}
+
+func (p *Pages) askTwoFactorOff(c echo.Context) error {
+	return p.ask(c, http.StatusOK, p.turningOff(), &page.Form{})
+}
+
+func (p *Pages) turnTwoFactorOff(c echo.Context) error {
+	done, err := p.answered(c, p.turningOff(), func(confirmation string) error {
+		return p.Auth.DisableTwoFactor(c.Request().Context(), page.Actor(c), confirmation)
+	})
+	if !done {
+		return err
+	}
+	p.Flash(c, ui.Done, "Two-step verification is off.")
+	return p.Redirect(c, p.Account)
+}
