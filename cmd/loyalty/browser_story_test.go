@@ -81,7 +81,7 @@ func testNewBusiness(t *testing.T, c cafe) {
 	look(t, p, "invitation", "", stays)
 	p.Fill("Your name", "Ask Hall")
 	p.Fill("New password", "a shelf of old maps")
-	p.Click("Begin")
+	p.Click("Create account")
 
 	p.WaitFor("Welcome to Bokhandel Ask")
 	look(t, p, "first-steps", "", stays)

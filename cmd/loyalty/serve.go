@@ -204,7 +204,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	if a.keepsMails() {
 		door.Mailbox = mailbox.New(a.mails, a.names, address, time.Local)
 	}
-	door.Platform = platform.New(a.jobs, a.names, address, a.db.Now, time.Local)
+	door.Platform = platform.New(kit, platform.Services{Jobs: a.jobs, Operations: a.operations, Names: a.names})
 	product := web.New(door)
 	plain := web.Plain(door, host.PlainHandler(a.names, http.HandlerFunc(api.RefusePlainHTTP)))
 	if a.TLS == "proxy" {
