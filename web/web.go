@@ -22,20 +22,18 @@ import (
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/mailbox"
 	"example.com/loyalty/web/page"
-	"example.com/loyalty/web/platform"
 	"example.com/loyalty/web/portal"
 )
 
 // Config is what the front door leads to.
 type Config struct {
-	Names   host.Names
-	Portal  http.Handler   // customers' own pages, on the hosts of tenants
-	Till    http.Handler   // the point of sale, there
-	Tenants http.Handler   // every other page there
-	API     http.Handler   // everything under /api/
-	Mailbox *mailbox.Pages // nil: mails are sent, or are not for this machine to read
-	// Platform are the pages of those who run the platform, to a browser on this machine.
-	Platform *platform.Pages // nil: there are none
+	Names    host.Names
+	Portal   http.Handler   // customers' own pages, on the hosts of tenants
+	Till     http.Handler   // the point of sale, there
+	Tenants  http.Handler   // every other page there
+	API      http.Handler   // everything under /api/
+	Mailbox  *mailbox.Pages // nil: mails are sent, or are not for this machine to read
+	Platform http.Handler   // everything under /platform on the base host
 	Address  func(*http.Request) string
 	// Ready says whether requests can be answered, and if so, what is unusual all the same.
 	Ready   func(context.Context) (notice string, err error)
@@ -81,6 +79,8 @@ func (c Config) byHost(base http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		slug, known := c.Names.Slug(r.Host)
 		switch {
+		case known && slug == "" && area(r.URL.Path) == "platform":
+			c.Platform.ServeHTTP(w, r)
 		case !known || slug == "":
 			base.ServeHTTP(w, r)
 		case slices.Contains(portal.Areas, area(r.URL.Path)):
@@ -101,9 +101,6 @@ func pages(c Config) http.Handler {
 	docs.New(c.Names.Base()).Mount(e)
 	if c.Mailbox != nil {
 		c.Mailbox.Mount(e)
-	}
-	if c.Platform != nil {
-		c.Platform.Mount(e)
 	}
 	return e
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,10 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/sandbox"
-	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/token"
 	checks "example.com/loyalty/core/verify"
 )
@@ -88,40 +85,6 @@ func onDatabase(ctx context.Context, fn func(url string) error) error {
 		err = stopped(ctx, cluster, err)
 	}
 	return err
-}
-
-type adminCmd struct {
-	Create adminCreate `cmd:"" help:"Make a super-admin. The password is read from standard input, or made and printed."`
-}
-
-type adminCreate struct {
-	Email         string `required:"" help:"Their e-mail address."`
-	Name          string `required:"" help:"Their name."`
-	PasswordStdin bool   `help:"Read the password from standard input instead of making one."`
-}
-
-// Run makes a super-admin.
-func (cmd adminCreate) Run(ctx context.Context) error {
-	password := newPassword()
-	if cmd.PasswordStdin {
-		line, err := bufio.NewReader(os.Stdin).ReadString('\n')
-		if err != nil && line == "" {
-			return fmt.Errorf("read the password: %w", err)
-		}
-		password = strings.TrimRight(line, "\r\n")
-	}
-	return with(ctx, func(a *app) error {
-		by := core.System(core.Tenant{}, "loyalty admin create")
-		_, err := staff.CreateAdmin(ctx, a.db, by, staff.New{Name: cmd.Name, Email: cmd.Email, Password: password})
-		if err != nil {
-			return err
-		}
-		fmt.Printf("made the super-admin %s <%s>\n", cmd.Name, cmd.Email)
-		if !cmd.PasswordStdin {
-			fmt.Println("password:", password)
-		}
-		return nil
-	})
 }
 
 type verify struct{}

@@ -335,6 +335,52 @@ func TestAdminCreate(t *testing.T) {
 	}
 }
 
+// "No password reset by mail": the operator sets another password, and turns off two-step
+// verification where the phone is lost, of a super-admin or of a person of a business.
+func TestAdminReset(t *testing.T) {
+	t.Parallel()
+	own := dbtest.OwnURL(t)
+	in := newInstallationOn(t, own, "LOYALTY_SANDBOX=1")
+	f := in.sandbox(t)
+	admin := func(args ...string) *process {
+		p := in.start("", append([]string{"admin"}, args...)...)
+		p.exit()
+		return p
+	}
+	conn := connect(t, own)
+	hash := "select password_hash from loyalty.credential c join loyalty.staff p on p.id = c.staff_id where p.email = $1 and p.tenant_id is null"
+	before := ask[string](conn, hash, f.Platform.Email)
+	admin("reset-password", "--email=nobody@example.com").says(t, "no active super-admin has the e-mail address nobody@example.com")
+	reset := admin("reset-password", "--email="+strings.ToUpper(f.Platform.Email))
+	password := regexp.MustCompile(`^set another password for Sandbox admin <(\S+)> and ended their sessions\npassword: (\S{20,})\n$`).FindStringSubmatch(reset.out.String())
+	if reset.exit() != 0 || password == nil || password[1] != f.Platform.Email {
+		t.Fatalf("exit %d: %s%s", reset.exit(), reset.out.String(), reset.log.String())
+	}
+	in.hidden = append(in.hidden, password[2])
+	if right, err := argon2id.ComparePasswordAndHash(password[2], ask[string](conn, hash, f.Platform.Email)); err != nil || !right || before == "" {
+		t.Errorf("the printed password is another one: %v", err)
+	}
+	const enrolled = "select count(*) from loyalty.credential where totp_secret is not null and tenant_id is null"
+	if ask[int](conn, enrolled) != 1 {
+		t.Fatal("another password turned two-step verification off")
+	}
+	off := admin("reset-factor", "--email="+f.Platform.Email)
+	if want := "turned off two-step verification of Sandbox admin <" + f.Platform.Email + "> and ended their sessions\n"; off.exit() != 0 || off.out.String() != want || ask[int](conn, enrolled) != 0 {
+		t.Errorf("exit %d: %s%s", off.exit(), off.out.String(), off.log.String())
+	}
+	admin("reset-factor", "--email="+f.Platform.Email).says(t, "is not on")
+	admin("reset-factor", "--email="+f.Platform.Email, "--tenant="+f.Tenants[0].Slug).says(t, "no one signs in to ")
+	admin("reset-factor", "--email="+f.Platform.Email, "--tenant=nowhere").says(t, "no business has the slug nowhere")
+	const logged = "select string_agg(action || ' by ' || actor_name, ', ' order by created_at, id) from loyalty.platform_audit_entry where actor_name like 'loyalty admin %'"
+	if got := ask[string](conn, logged); got != "staff.reset_password by loyalty admin reset-password, staff.drop_totp by loyalty admin reset-factor" {
+		t.Errorf("the audit log says %s", got)
+	}
+	const mailed = "select string_agg(subject, ', ' order by created_at, id) from loyalty.mail where recipient = $1 and subject like '%for the platform was%'"
+	if got := ask[string](conn, mailed, f.Platform.Email); got != "Your password for the platform was changed, Two-step verification for the platform was turned off" {
+		t.Errorf("mailed: %s", got)
+	}
+}
+
 // "`loyalty verify` recomputes everything and exits non-zero on any difference."
 // "`psql --tenant SLUG`: opens psql inside one business: what it sees and no more"
 func TestVerifyAndPsql(t *testing.T) {

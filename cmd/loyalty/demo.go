@@ -87,11 +87,32 @@ func signIns(people []staff.Person) string {
 	return strings.Join(addresses, ", ")
 }
 
+// The super-admin of a private installation.
+const (
+	demoAdminName  = "Platform admin"
+	demoAdminEmail = "admin@loyalty.example"
+)
+
+// ensureAdmin makes the super-admin of a private installation on its first start. Like the
+// demo's, their password is kept in the data directory.
+func (a *app) ensureAdmin(ctx context.Context) (password string, err error) {
+	if password, err = a.kept("admin-password", func() (string, error) { return newPassword(), nil }); err != nil {
+		return "", err
+	}
+	by := core.System(core.Tenant{}, "start")
+	_, err = staff.FindAdmin(ctx, a.db, by, demoAdminEmail)
+	if errors.Is(err, core.ErrNotFound) {
+		_, err = staff.CreateAdmin(ctx, a.db, by, staff.New{Name: demoAdminName, Email: demoAdminEmail, Password: password})
+	}
+	return password, err
+}
+
 // demoFacts are what the start-up screen tells of the demo.
 type demoFacts struct {
 	tenant   core.Tenant
 	people   []staff.Person
 	password string // of each
+	admin    string // the super-admin's password
 	token    string
 	customer customer.Customer // the latest one
 	typeID   int64             // of a sale that earns points
@@ -110,6 +131,9 @@ func (a *app) ensureDemo(ctx context.Context) (*demoFacts, error) {
 	}
 	facts := &demoFacts{tenant: made.Tenant, people: made.People}
 	if facts.password, err = a.demoPassword(); err != nil {
+		return nil, err
+	}
+	if facts.admin, err = a.ensureAdmin(ctx); err != nil {
 		return nil, err
 	}
 	facts.token, err = a.kept("demo-token", func() (string, error) { return demo.Token(ctx, a.db, a.tokens, made.Tenant) })
@@ -167,6 +191,7 @@ func (a *app) screen(w io.Writer, d *demoFacts, took time.Duration) {
 	say("  Sign in     %s", signIns(d.people))
 	say("  Password    %s (of each of them, as it was made)", d.password)
 	say("  Token       %s", d.token)
+	say("  Platform    %s/platform, sign in as %s with the password %s", base, demoAdminEmail, d.admin)
 	say("")
 	say("  A customer, found by phone or made:")
 	say("    %s -H 'Content-Type: application/json' %s/api/v1/customers \\", curl, base)

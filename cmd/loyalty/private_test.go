@@ -52,12 +52,13 @@ func testFirstStart(t *testing.T, in *installation) {
 		in.base + "/api/v1", in.base + "/docs", in.base + "/readyz", in.cluster(), filepath.Join(in.data, "ca.pem"),
 		in.base + "/mail", "Café Åro", strings.Replace(in.base, "localhost", "demo.localhost", 1) + "/admin",
 		"maja@cafearo.example (owner), emre@cafearo.example (manager), linnea@cafearo.example (cashier)", "Password    " + demoPassword(t, in),
+		in.base + "/platform, sign in as admin@loyalty.example with the password " + keptIn(t, in, "admin-password"),
 	} {
 		if !strings.Contains(screen, fact) {
 			t.Errorf("the screen lacks %q", fact)
 		}
 	}
-	if lines := strings.Count(screen, "\n"); lines > 25 {
+	if lines := strings.Count(screen, "\n"); lines > 26 {
 		t.Errorf("the screen has %d lines", lines)
 	}
 	if s.token == "" {
@@ -118,13 +119,16 @@ func testFirstStart(t *testing.T, in *installation) {
 	again.stop()
 }
 
-func demoPassword(t *testing.T, in *installation) string {
+func demoPassword(t *testing.T, in *installation) string { return keptIn(t, in, "demo-password") }
+
+// keptIn is a secret that the installation keeps in its data directory.
+func keptIn(t *testing.T, in *installation, name string) string {
 	t.Helper()
-	password, err := os.ReadFile(filepath.Join(in.data, "demo-password"))
+	secret, err := os.ReadFile(filepath.Join(in.data, name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.TrimSpace(string(password))
+	return strings.TrimSpace(string(secret))
 }
 
 func (in *installation) customers(t *testing.T) int {

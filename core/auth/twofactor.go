@@ -15,6 +15,9 @@ import (
 // the app without asking for a password or a code.
 var ErrTwoFactorOn = core.Refuse("two-step-verification-on", "Two-step verification is on already. Turn it off first to set it up again.")
 
+// ErrTwoFactorOff is two-step verification that is to be turned off and is not on.
+var ErrTwoFactorOff = &core.Error{Kind: core.KindNotFound, Message: "Two-step verification is not on."}
+
 // SetupTime is how long a renewal of two-step verification may take, from the password to the
 // code that confirms it.
 const SetupTime = 10 * time.Minute
@@ -202,7 +205,8 @@ func (s *Service) RemoveTwoFactor(ctx context.Context, by core.Actor, person int
 
 // ResetTwoFactor turns off, for the operator, the two-step verification of the person with an
 // e-mail address at the actor's tenant, or of a super-admin where the actor has none. It ends
-// their sessions and mails them. core.ErrNotFound where there is no such person, or it is off.
+// their sessions and mails them. core.ErrNotFound where there is no such person, ErrTwoFactorOff
+// where it is off.
 func (s *Service) ResetTwoFactor(ctx context.Context, by core.Actor, email string) (Person, error) {
 	if by.Kind != core.BySystem {
 		return Person{}, core.ErrRole
@@ -214,6 +218,9 @@ func (s *Service) ResetTwoFactor(ctx context.Context, by core.Actor, email strin
 		}
 		if err := tx.Enter(by.Tenant.ID); err != nil {
 			return Person{}, err
+		}
+		if who.TotpSecret == nil {
+			return Person{}, ErrTwoFactorOff
 		}
 		if err := s.removeTwoFactor(ctx, tx, by, who.ID); err != nil {
 			return Person{}, err

@@ -212,8 +212,13 @@ func (s *Service) Join(ctx context.Context, v auth.Visitor, secret string, j Joi
 		if err != nil {
 			return auth.SignedIn{}, err
 		}
-		return auth.SignedIn{Person: l.Person, Proof: proof}, db.Queue(tx, renameSQL, db.Args{"id": l.ID, "name": l.Name})
+		return auth.SignedIn{Person: l.Person, Proof: proof}, rename(tx, l.ID, l.Name)
 	})
+}
+
+// rename changes a person's name in the caller's transaction.
+func rename(tx *db.Tx, person int64, name string) error {
+	return db.Queue(tx, renameSQL, db.Args{"id": person, "tenant": int64(tx.Tenant), "name": name})
 }
 
 // Rename changes the name of the actor's own person.
@@ -223,12 +228,12 @@ func (s *Service) Rename(ctx context.Context, by core.Actor, name string) error 
 	if err := check.Err(); err != nil {
 		return err
 	}
-	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		who, err := db.One[member](ctx, tx, lockPersonSQL, db.Args{"id": by.StaffID})
+	_, err := db.Within(ctx, s.db, by, func(tx *db.Tx) (int, error) {
+		who, err := db.One[member](ctx, tx, lockPersonSQL, db.Args{"id": by.StaffID, "tenant": int64(tx.Tenant)})
 		if err != nil || name == who.Name {
 			return 0, err
 		}
-		if err := db.Queue(tx, renameSQL, db.Args{"id": who.ID, "name": name}); err != nil {
+		if err := rename(tx, who.ID, name); err != nil {
 			return 0, err
 		}
 		return 0, audit.Write(tx, by, audit.Entry{

@@ -8,15 +8,16 @@ const insertSQL = `
 const selectStanding = `
 	select p.id, p.role, p.name, p.status = 'active' as active, c.password_hash is not null as joined
 	from loyalty.staff p
-	join loyalty.credential c on c.staff_id = p.id
-	where p.tenant_id = @tenant_id`
+	join loyalty.credential c on c.staff_id = p.id`
 
 const lockPersonSQL = selectStanding + `
-		and p.id = @id
+	where p.id = @id
+		and p.tenant_id is not distinct from nullif(@tenant::bigint, 0)
 	for no key update of p`
 
 // In one order, whoever is changed: two changes must not wait for each other.
 const lockPeopleSQL = selectStanding + `
+	where p.tenant_id = @tenant_id
 		and (p.id = @id or p.role = 'owner' and p.status = 'active')
 	order by p.id
 	for no key update of p`
@@ -51,6 +52,12 @@ const listSQL = selectMember + `
 const findSQL = selectMember + `
 		and p.id = @id`
 
+const findAdminSQL = `
+	select id, role, name, email
+	from loyalty.staff
+	where tenant_id is null
+		and email_key = @email_key`
+
 const setRoleSQL = `
 	update loyalty.staff
 	set role = @role
@@ -66,5 +73,5 @@ const setStatusSQL = `
 const renameSQL = `
 	update loyalty.staff
 	set name = @name
-	where tenant_id = @tenant_id
-		and id = @id`
+	where id = @id
+		and tenant_id is not distinct from nullif(@tenant::bigint, 0)`

@@ -91,8 +91,20 @@ func Add(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Person, error) {
 
 // CreateAdmin makes a super-admin.
 func CreateAdmin(ctx context.Context, d *db.DB, by core.Actor, n New) (Person, error) {
+	if err := by.RequireAdmin(); err != nil {
+		return Person{}, err
+	}
 	n.Role = core.SuperAdmin
 	return db.Platform(ctx, d, by, func(tx *db.Tx) (Person, error) { return Add(ctx, tx, by, n) })
+}
+
+// FindAdmin finds the super-admin who signs in with an e-mail address, or core.ErrNotFound.
+// One round trip.
+func FindAdmin(ctx context.Context, d *db.DB, by core.Actor, email string) (Person, error) {
+	if err := by.RequireAdmin(); err != nil {
+		return Person{}, err
+	}
+	return db.PlatformOne[Person](ctx, d, findAdminSQL, db.Args{"email_key": auth.EmailKey(email)})
 }
 
 func id(n int64) string { return strconv.FormatInt(n, 10) }

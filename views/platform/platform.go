@@ -1,49 +1,47 @@
-// Package platform is the HTML of the pages for those who run the platform. Web builds
-// the view models; nothing is decided or computed here.
+// Package platform is the HTML of the panel of those who run the platform. Web builds the
+// view models; nothing is decided or computed here.
 package platform
 
 import "example.com/loyalty/views/ui"
 
 // Frame is what every page has around its content.
 type Frame struct {
-	Title  string
-	Assets Assets
+	Title   string    // of the page, and of the tab
+	Badge   *ui.Badge // beside the title: a status; nil: none
+	Crumbs  []ui.Crumb
+	Person  string    // who is signed in; "": nobody, and the page has no navigation
+	Account []NavItem // of the person's own menu
+	SignOut string    // where the form is sent to; "": it is not possible
+	Search  string    // where "Find a tenant" leads; "": there is no list
+	Nav     []NavItem
+	More    []NavItem
+	Flashes []ui.Flash
+	Theme   string // "light", "dark", or "" for the device's
+	Assets  ui.Assets
 }
 
-// Assets are the addresses of styles, scripts and the icon.
-type Assets struct {
-	Icon        string
-	Font        string
-	Stylesheets []string
-	Theme       string // a script that must run before the page is seen
+// NavItem leads to a part of the panel.
+type NavItem struct {
+	Label, Path, Icon string
+	Current           bool
 }
 
-// Jobs is the page of the job queue.
-type Jobs struct {
-	Frame
-	Done    string // what was done, "" for nothing
-	Refused string // what could not be done, and why
-	Queues  []Queue
-	States  []Choice
-	Lanes   []Choice
-	Rows    []Job
-	Pager   ui.Pager
-	Clear   string // leads to the list without a filter; "" where none is set
+// moreCurrent reports whether the page belongs to an entry of the menu.
+func (f Frame) moreCurrent() bool {
+	for _, i := range f.More {
+		if i.Current {
+			return true
+		}
+	}
+	return false
 }
 
-// Queue is the summary of a queue.
-type Queue struct {
-	Label, Path string
-	Current     bool // the list shows this one alone
-	Queued      Figure
-	Running     Figure
-	Failed      Figure
-	Oldest      string // how long the oldest job has been due
-	Late        bool   // which is too long
+// Notice is a page that says why there is nothing to see, and leads back.
+type Notice struct {
+	Words   string
+	Request string // the id to quote; "" where it doesn't help
+	Back    string // "": nowhere
 }
-
-// Figure is a number that leads to the jobs it counts.
-type Figure struct{ Text, Path string }
 
 // Choice is a value that a list can be filtered by.
 type Choice struct {
@@ -52,27 +50,5 @@ type Choice struct {
 	Current     bool
 }
 
-// Job is a line of the list.
-type Job struct {
-	ID       string
-	Kind     string
-	Queue    string
-	Tenant   string // "" is the platform
-	Status   ui.Badge
-	Attempts string
-	Moment   Moment // what happened or will happen last
-	Created  Moment
-	Error    string // in short
-	Rest     string // all of it, where Error is not; else ""
-	Retry    string // where the form is sent to; "" where that is not possible
-	Cancel   string
-}
-
 // Moment is an instant: in words, exactly, and for machines.
 type Moment struct{ Text, Exact, Machine string }
-
-// Notice is a page that says why there is nothing to see, and leads back.
-type Notice struct {
-	Frame
-	Words string
-}

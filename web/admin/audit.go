@@ -1,15 +1,9 @@
 package admin
 
 import (
-	"encoding/json"
-	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -75,7 +69,7 @@ func subjectsOf(by core.Actor) []ui.Option {
 	last := ""
 	for _, action := range audit.Actions(by) {
 		if noun, _, _ := strings.Cut(action, "."); noun != last {
-			options = append(options, ui.Option{Value: noun, Label: auditNouns[noun].label})
+			options = append(options, ui.Option{Value: noun, Label: page.AuditNouns[noun].Label})
 			last = noun
 		}
 	}
@@ -102,7 +96,7 @@ func (a *Admin) actors(c echo.Context, q *page.Form, shown []audit.Line) ([]ui.O
 		}
 	}
 	system := string(core.BySystem) + ":"
-	options = append(options, ui.Option{Value: system, Label: theSystem})
+	options = append(options, ui.Option{Value: system, Label: page.AuditSystem})
 	if picked != "" && picked != system {
 		other := ui.Option{Value: picked, Label: "Somebody else"}
 		if len(shown) > 0 {
@@ -113,32 +107,30 @@ func (a *Admin) actors(c echo.Context, q *page.Form, shown []audit.Line) ([]ui.O
 	return q.Options("actor", options...), nil
 }
 
-const theSystem = "The system"
-
-// auditNoun is how the log shows a noun.
-type auditNoun struct {
-	label  string // of all of them
-	icon   string
-	path   string // of its pages
-	detail bool   // each has a page of its own
+// auditPaths are the pages of nouns.
+var auditPaths = map[string]struct {
+	path   string
+	detail bool // each has a page of its own
+}{
+	"customer":         {customersPath, true},
+	"transaction":      {transactionsPath, true},
+	"transaction_type": {typesPath, true},
+	"reward":           {"/admin/rewards", true},
+	"coupon":           {"/admin/coupons", true},
+	"voucher":          {vouchersPath, true},
+	"location":         {"/admin/locations", false},
+	"staff":            {staffPath, true},
+	"token":            {tokensPath, false},
+	"tenant":           {businessPath, false},
 }
 
-var auditNouns = map[string]auditNoun{
-	"customer":         {"Customers", "user", customersPath, true},
-	"import":           {"Imports", "file-import", "", false},
-	"transaction":      {"Sales", "receipt", transactionsPath, true},
-	"transaction_type": {"Transaction types", "category", typesPath, true},
-	"reward":           {"Rewards", "gift", "/admin/rewards", true},
-	"redemption":       {"Redemptions", "list-check", "", false},
-	"coupon":           {"Coupons", "ticket", "/admin/coupons", true},
-	"voucher":          {"Vouchers", "ticket", vouchersPath, true},
-	"location":         {"Locations", "map-pin", "/admin/locations", false},
-	"staff":            {"Staff", "users", staffPath, true},
-	"session":          {"Sessions", "logout", "", false},
-	"pin":              {"PINs", "lock", "", false},
-	"token":            {"API tokens", "key", tokensPath, false},
-	"tenant":           {"Business settings", "building-store", businessPath, false},
-	"billing":          {"Billing", "receipt", "", false},
+func auditRow(by core.Actor, l audit.Line) ui.Entry {
+	e := page.AuditEntry(l, by.Tenant, func(blank string) ui.Word { return auditBlank(by, l, blank) })
+	e.ActorPath = auditPath + "?" + url.Values{"actor": {l.Actor}}.Encode()
+	if _, known := page.AuditNouns[l.Subject]; known && l.SubjectID != "" && l.Subject != "tenant" {
+		e.RecordPath = auditPath + "?" + url.Values{"subject": {l.Subject}, "subject_id": {l.SubjectID}}.Encode()
+	}
+	return e
 }
 
 // auditSentences say what was done. {who} did it, to what is called {name}; a sale has a
@@ -253,80 +245,23 @@ func auditBlank(by core.Actor, l audit.Line, blank string) views.Word {
 	noun, record := auditNouns[l.Subject], l.Record
 	path := noun.path
 	if noun.detail {
+// auditBlank fills a blank of a sentence, with a link to what has a page.
+func auditBlank(by core.Actor, l audit.Line, blank string) ui.Word {
+	pages := auditPaths[l.Subject]
+	path := pages.path
+	if pages.detail {
 		path += "/" + l.SubjectID
 	}
+	if l.Subject == "tenant" && blank != "who" {
+		return ui.Word{Text: "the business", Path: path}
+	}
+	w := page.AuditBlank(l, by.Tenant, blank)
 	switch {
-	case blank == "who" && strings.HasPrefix(l.Actor, string(core.BySystem)):
-		return views.Word{Text: theSystem, Strong: true}
-	case blank == "who":
-		return views.Word{Text: l.ActorName, Strong: true}
-	case l.Subject == "tenant":
-		return views.Word{Text: "the business", Path: path}
-	case record == nil && blank == "sale":
-		return views.Word{Text: "a sale"}
-	case record == nil && (blank == "customer" || l.Subject == "staff"):
-		return views.Word{Text: "somebody unknown"}
-	case record == nil:
-		return views.Word{Text: "that is no longer there"}
+	case blank == "who" || l.Record == nil:
 	case blank == "customer":
-		return views.Word{Text: record.CustomerName, Path: customerPath(*record.CustomerID)}
-	case blank == "sale":
-		return views.Word{Text: "a sale of " + page.Money(*record.SpendCents, by.Tenant.Currency), Path: path}
+		w.Path = customerPath(*l.Record.CustomerID)
+	default:
+		w.Path = path
 	}
-	return views.Word{Text: record.Name, Path: path, Strong: true}
-}
-
-// auditField is the name of a field in words.
-func auditField(name string) string {
-	name = strings.TrimSuffix(strings.TrimSuffix(name, "_cents"), "_ulid")
-	switch name {
-	case "email":
-		return "E-mail"
-	case "timezone":
-		return "Time zone"
-	}
-	words := strings.ReplaceAll(name, "_", " ")
-	return strings.ToUpper(words[:1]) + words[1:]
-}
-
-// auditValue is a value as people read it: money with its currency, times by the clocks
-// of the business.
-func auditValue(by core.Actor, field string, value *string) string {
-	if value == nil {
-		return ""
-	}
-	switch {
-	case *value == "true":
-		return "yes"
-	case *value == "false":
-		return "no"
-	case strings.HasSuffix(field, "_cents"):
-		if cents, err := strconv.ParseInt(*value, 10, 64); err == nil {
-			return page.Money(cents, by.Tenant.Currency)
-		}
-	case strings.HasSuffix(field, "_at"):
-		if at, err := time.Parse(time.RFC3339, *value); err == nil {
-			return page.Time(at, by.Tenant.TimeZone)
-		}
-	case strings.HasPrefix(*value, "["), strings.HasPrefix(*value, "{"):
-		return auditList(by, *value)
-	}
-	return *value
-}
-
-// auditList is a list of texts, or of named ones, without the marks of JSON.
-func auditList(by core.Actor, text string) string {
-	var list []string
-	if json.Unmarshal([]byte(text), &list) == nil {
-		return strings.Join(list, ", ")
-	}
-	var named map[string]any
-	if json.Unmarshal([]byte(text), &named) != nil {
-		return text // somebody's own words
-	}
-	for _, name := range slices.Sorted(maps.Keys(named)) {
-		value := fmt.Sprint(named[name])
-		list = append(list, auditField(name)+": "+auditValue(by, name, &value))
-	}
-	return strings.Join(list, ", ")
+	return w
 }

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	jobsPath = "/platform/jobs"
+	jobsPath = home + "/jobs"
 	pageSize = 25
 
 	// late is how long a job may be due before that is worth a look.
@@ -55,44 +55,48 @@ func (l listed) query(name, value string) string {
 
 func (l listed) path() string { return jobsPath + l.query("", "") }
 
-func (p *Pages) listJobs(c echo.Context) error {
-	v := views.Jobs{}
-	if id, err := strconv.ParseInt(c.QueryParam("retried"), 10, 64); err == nil {
-		v.Done = "Job " + strconv.FormatInt(id, 10) + " will run again as soon as a worker is free."
+func (p *Platform) jobRoutes() []route {
+	return []route{
+		{method: get, path: jobsPath, handle: p.listJobs},
+		{method: post, path: jobsPath + "/:id/retry", handle: p.retryJob},
+		{method: post, path: jobsPath + "/:id/cancel", handle: p.cancelJob},
 	}
-	if id, err := strconv.ParseInt(c.QueryParam("cancelled"), 10, 64); err == nil {
-		v.Done = "Job " + strconv.FormatInt(id, 10) + " was cancelled. If it was running, it stops within a moment."
-	}
-	return p.showJobs(c, http.StatusOK, v)
 }
 
-func (p *Pages) retryJob(c echo.Context) error { return p.changeJob(c, p.jobs.Retry, "retried") }
+func (p *Platform) listJobs(c echo.Context) error { return p.showJobs(c, http.StatusOK, "") }
 
-func (p *Pages) cancelJob(c echo.Context) error { return p.changeJob(c, p.jobs.Cancel, "cancelled") }
+func (p *Platform) retryJob(c echo.Context) error {
+	return p.changeJob(c, p.Operations.Retry, " will run again as soon as a worker is free.")
+}
+
+func (p *Platform) cancelJob(c echo.Context) error {
+	return p.changeJob(c, p.Operations.Cancel, " was cancelled. If it was running, it stops within a moment.")
+}
 
 // changeJob changes the job in the path and leads back to the list, which says so.
-func (p *Pages) changeJob(c echo.Context, change func(context.Context, int64) error, done string) error {
-	number, err := strconv.ParseInt(c.Param("id"), 10, 64)
+func (p *Platform) changeJob(c echo.Context, change func(context.Context, core.Actor, int64) error, done string) error {
+	number, err := number(c)
 	if err != nil {
-		return echo.ErrNotFound
-	}
-	id := strconv.FormatInt(number, 10)
-	err = change(c.Request().Context(), number)
-	var refusal *core.Error
-	switch {
-	case errors.Is(err, core.ErrNotFound):
-		return p.showJobs(c, http.StatusNotFound, views.Jobs{Refused: "Job " + id + " no longer exists."})
-	case errors.As(err, &refusal) && refusal.Kind == core.KindRule:
-		return p.showJobs(c, http.StatusUnprocessableEntity, views.Jobs{Refused: "Job " + id + ": " + refusal.Message})
-	case err != nil:
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, jobsPath+listedBy(c.QueryParams()).query(done, id))
+	id := "Job " + strconv.FormatInt(number, 10)
+	err = change(c.Request().Context(), actor(c), number)
+	if errors.Is(err, core.ErrNotFound) {
+		return p.showJobs(c, http.StatusNotFound, id+" no longer exists.")
+	}
+	if sentence, refused := page.Sentence(err); refused {
+		return p.showJobs(c, http.StatusUnprocessableEntity, id+": "+sentence)
+	}
+	if err != nil {
+		return err
+	}
+	p.Flash(c, ui.Done, id+done)
+	return p.Redirect(c, listedBy(c.QueryParams()).path())
 }
 
-// showJobs shows the queues, and the part of the list that the address asks for. Two round
-// trips.
-func (p *Pages) showJobs(c echo.Context, status int, v views.Jobs) error {
+// showJobs shows the queues, the part of the list that the address asks for, and why a job
+// was not changed; "": none was to be.
+func (p *Platform) showJobs(c echo.Context, status int, refused string) error {
 	ctx, at := c.Request().Context(), listedBy(c.QueryParams())
 	position := core.Page{Size: pageSize}
 	if at.cursor != "" {
@@ -103,30 +107,30 @@ func (p *Pages) showJobs(c echo.Context, status int, v views.Jobs) error {
 		position.Cursor = &cursor
 	}
 	filter := job.Filter{State: job.State(at.state), Lane: job.Lane(at.lane)}
-	list, err := p.jobs.List(ctx, filter, position)
+	list, err := p.Jobs.List(ctx, filter, position)
 	if core.IsKind(err, core.KindInvalid) {
 		return echo.ErrNotFound
 	}
 	if err != nil {
 		return err
 	}
-	loads, err := p.jobs.Load(ctx)
+	loads, err := p.Jobs.Load(ctx)
 	if err != nil {
 		return err
 	}
-	now := p.now()
-	v.Frame = frame("Jobs")
+	now := p.Now()
+	v := views.Jobs{Frame: p.frame(c, "Jobs", jobsPath), Refused: refused}
 	v.Queues, v.Lanes = queues(loads, at, now)
 	v.States = states(loads, at)
 	for _, j := range list.Items {
-		v.Rows = append(v.Rows, p.row(j, at, now))
+		v.Rows = append(v.Rows, jobRow(j, at, now))
 	}
 	u := &url.URL{Path: jobsPath, RawQuery: strings.TrimPrefix(listed{state: at.state, lane: at.lane}.query("", ""), "?")}
 	v.Pager = page.Pager(list, u, page.Count(int64(len(list.Items)), "job", "jobs"), "")
 	if at != (listed{}) {
 		v.Clear = jobsPath
 	}
-	return render(c, status, views.JobsPage(v))
+	return p.Render(c, status, views.JobsPage(v), nil)
 }
 
 // queues are the summaries of the queues, and the choice between them.
@@ -176,11 +180,11 @@ func states(loads []job.Load, at listed) []views.Choice {
 	return choices
 }
 
-func (p *Pages) row(j job.Job, at listed, now time.Time) views.Job {
+func jobRow(j job.Job, at listed, now time.Time) views.Job {
 	id := strconv.FormatInt(j.ID, 10)
 	retry, cancel := jobsPath+"/"+id+"/retry"+at.query("", ""), jobsPath+"/"+id+"/cancel"+at.query("", "")
 	r := views.Job{
-		ID: id, Kind: kindName(j.Kind), Queue: laneNames[j.Lane], Tenant: j.TenantName, Created: p.moment(page.Ago(j.CreatedAt, now, p.zone), j.CreatedAt),
+		ID: id, Kind: kindName(j.Kind), Queue: laneNames[j.Lane], Tenant: j.TenantName, Created: moment(page.Ago(j.CreatedAt, now, zone), j.CreatedAt),
 	}
 	if j.Attempt > 0 {
 		r.Attempts = "Attempt " + strconv.FormatInt(j.Attempt, 10) + " of " + strconv.FormatInt(j.MaxAttempts, 10)
@@ -190,15 +194,15 @@ func (p *Pages) row(j job.Job, at listed, now time.Time) views.Job {
 	}
 	due := func(word string) views.Moment {
 		if wait := j.ScheduledAt.Sub(now); wait > 0 {
-			return p.moment(word+" in "+span(wait), j.ScheduledAt)
+			return moment(word+" in "+span(wait), j.ScheduledAt)
 		}
-		return p.moment("Due "+page.Ago(j.ScheduledAt, now, p.zone), j.ScheduledAt)
+		return moment("Due "+page.Ago(j.ScheduledAt, now, zone), j.ScheduledAt)
 	}
 	past := func(word string, instant *time.Time) views.Moment {
 		if instant == nil {
 			return views.Moment{Text: word}
 		}
-		return p.moment(word+" "+page.Ago(*instant, now, p.zone), *instant)
+		return moment(word+" "+page.Ago(*instant, now, zone), *instant)
 	}
 	switch j.State {
 	case job.Queued:
@@ -213,10 +217,6 @@ func (p *Pages) row(j job.Job, at listed, now time.Time) views.Job {
 		r.Status, r.Moment, r.Retry = ui.Badge{Label: "Cancelled", Tone: ui.Neutral}, past("Cancelled", j.FinalizedAt), retry
 	}
 	return r
-}
-
-func (p *Pages) moment(text string, at time.Time) views.Moment {
-	return views.Moment{Text: text, Exact: at.In(p.zone).Format("2 Jan 2006, 15:04:05 MST"), Machine: at.UTC().Format(time.RFC3339)}
 }
 
 // kindName writes a kind as people do: mail_delivery is Mail delivery.

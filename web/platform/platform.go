@@ -1,5 +1,6 @@
-// Package platform serves the pages of those who run the platform, at /platform on the
-// base host. So far that is the job queue.
+// Package platform serves the panel of those who run the platform, at /platform on the
+// base host. One file a noun; a handler takes who acts, reads the form, calls one use case
+// of core and builds the page's view model.
 //
 // Its surprising rule: until super-admins can sign in here, there are no such pages but for
 // a browser on the machine itself (page.Local), also where the product serves the world:
@@ -7,87 +8,121 @@
 package platform
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
+	"log/slog"
 	"net/http"
+	"path"
 	"time"
 
-	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/operation"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/platform"
+	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/page"
 )
 
-// Pages are the pages of one installation.
-type Pages struct {
-	jobs    *job.Queue
-	names   host.Names
-	address func(*http.Request) string // of the client
-	now     func() time.Time
-	zone    *time.Location // of the machine, which is the reader's
+// Services are the use cases that the panel calls.
+type Services struct {
+	Jobs       *job.Queue
+	Operations *operation.Service
+
+	Names host.Names // of the hosts
 }
 
-// New makes the pages.
-func New(jobs *job.Queue, names host.Names, address func(*http.Request) string, now func() time.Time, zone *time.Location) *Pages {
-	return &Pages{jobs, names, address, now, zone}
+// Platform is the panel.
+type Platform struct {
+	*page.Kit
+	Services
+	pages map[string]bool // their paths, but for those that name a record
 }
 
-// Mount registers the pages on the base host.
-func (p *Pages) Mount(e *echo.Echo) {
-	g := e.Group("/platform", page.Local(p.names.Slug, p.address), headers, refusals, page.SameOrigin())
-	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		g.Add(method, "", func(c echo.Context) error { return c.Redirect(http.StatusSeeOther, jobsPath) })
-		g.Add(method, "/jobs", p.listJobs)
+// requestTime is how long a page may take. Downloads have no such end.
+const requestTime = 15 * time.Second
+
+// zone is what times are written in: the platform is nowhere in particular.
+var zone = time.UTC
+
+// New makes the handler of everything under /platform on the base host.
+func New(kit *page.Kit, services Services) *echo.Echo {
+	p := &Platform{Kit: kit, Services: services, pages: map[string]bool{}}
+	e := echo.New()
+	e.HTTPErrorHandler = p.failed
+	e.Use(headers, page.Private, page.Compressed(), page.Local(services.Names.Slug, kit.Address), p.gate, page.SameOrigin(), p.Session)
+	for _, r := range p.routes() {
+		e.Add(r.method, r.path, p.guarded(r))
+		p.pages[r.path] = true
 	}
-	g.POST("/jobs/:id/retry", p.retryJob)
-	g.POST("/jobs/:id/cancel", p.cancelJob)
+	return e
 }
 
-// headers allow a page what it brings itself: unlike the other pages of the base host,
-// these have a font, and a script that tells light from dark.
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+	"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+// headers allow a page what it brings itself, and nothing from other sites.
 func headers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		c.Response().Header().Set(echo.HeaderContentSecurityPolicy, "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "+
-			"base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+		h := c.Response().Header()
+		h.Set("Content-Security-Policy", pagePolicy)
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 		return next(c)
 	}
 }
 
-// refusals say why a form was not taken. What does not exist is answered like elsewhere on
-// the base host.
-func refusals(next echo.HandlerFunc) echo.HandlerFunc {
+// guarded is the handler behind the sign-in.
+func (p *Platform) guarded(r route) echo.HandlerFunc {
+	handle := r.handle
+	if !r.slow {
+		handle = page.Timely(requestTime)(handle)
+	}
 	return func(c echo.Context) error {
-		err := next(c)
-		var fault *echo.HTTPError
-		if !errors.As(err, &fault) || fault.Code != http.StatusForbidden {
+		if r.public {
+			return handle(c)
+		}
+		if err := actor(c).RequireAdmin(); err != nil {
 			return err
 		}
-		return render(c, fault.Code, views.NoticePage(views.Notice{Frame: frame("Not allowed"), Words: fmt.Sprint(fault.Message)}))
+		return handle(c)
 	}
 }
 
-func frame(title string) views.Frame {
-	return views.Frame{Title: title, Assets: views.Assets{
-		Icon: static.Path("img/icon.svg"),
-		Font: static.Path("vendor/inter/inter-latin.woff2"),
-		Stylesheets: []string{
-			static.Path("vendor/tabler/tabler.css"), static.Path("css/panel.css"), static.Path("css/platform.css"),
-		},
-		Theme: static.Path("js/theme.js"),
-	}}
+// failed answers an error with a page that says so in words, and leads back.
+func (p *Platform) failed(err error, c echo.Context) {
+	if c.Response().Committed {
+		return
+	}
+	f := p.Explain(c, err)
+	if r := c.Request(); f.Status == http.StatusMethodNotAllowed && r.Method == http.MethodGet {
+		// Where a form was refused, the address is that of its action: loaded again, it leads
+		// to the page that has the form, which is the one above.
+		if err := p.Redirect(c, path.Dir(r.URL.Path)); err == nil {
+			return
+		}
+	}
+	if page.IsFragment(c) && f.Request == "" && f.Status != http.StatusNotFound {
+		err = c.String(f.Status, f.Words) // the page that asked stays as it is, and says it
+	} else {
+		n := views.Notice{Words: f.Words, Request: f.Request}
+		if signedIn(c) {
+			n.Back = firstPage
+		}
+		err = p.Render(c, f.Status, views.NoticePage(p.frame(c, f.Title, ""), n), nil)
+	}
+	if err != nil {
+		p.Log.ErrorContext(c.Request().Context(), "error page failed", slog.Any("error", err))
+		_ = c.String(http.StatusInternalServerError, "Something went wrong on our side. Please try again in a moment.")
+	}
 }
 
-// render finishes the page before the first byte leaves, so that one that fails can
-// still be answered with an error.
-func render(c echo.Context, status int, whole templ.Component) error {
-	var b bytes.Buffer
-	if err := whole.Render(c.Request().Context(), &b); err != nil {
-		return fmt.Errorf("render %s: %w", c.Path(), err)
-	}
-	return c.HTMLBlob(status, b.Bytes())
+// assets are the same on every page.
+var assets = ui.Assets{
+	Icon:        static.Path("img/icon.svg"),
+	Font:        static.Path("vendor/inter/inter-latin.woff2"),
+	Stylesheets: []string{static.Path("vendor/tabler/tabler.css"), static.Path("css/panel.css"), static.Path("css/platform.css")},
+	Theme:       static.Path("js/theme.js"),
+	Scripts:     []string{static.Path("vendor/htmx/htmx.js"), static.Path("js/panel.js")},
 }

@@ -1,52 +1,16 @@
 package platform_test
 
 import (
-	"html"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/PuerkitoBio/goquery"
 	"github.com/labstack/echo/v4"
-
-	"example.com/loyalty/core"
-	"example.com/loyalty/core/db"
-	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/core/job"
-	"example.com/loyalty/web/host"
-	"example.com/loyalty/web/platform"
 )
-
-func TestMain(m *testing.M) { dbtest.Main(m) }
-
-// desk is the base host of an installation as an operator on that machine sees it.
-type desk struct {
-	e  *echo.Echo
-	db *db.DB
-	by core.Actor
-}
-
-func newDesk(t *testing.T) desk {
-	t.Helper()
-	d := dbtest.OwnDB(t)
-	names, err := host.Parse("https://loyalty.example")
-	if err != nil {
-		t.Fatal(err)
-	}
-	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := desk{echo.New(), d, dbtest.Tenant(t, d)}
-	platform.New(jobs, names, host.ClientAddress(nil), d.Now, time.UTC).Mount(k.e)
-	return k
-}
 
 // add puts a job into the queue as it is.
 func (k desk) add(t *testing.T, queue, state, scheduled, reason string) (id string) {
@@ -71,52 +35,6 @@ func (k desk) state(t *testing.T, id string) (state string) {
 	return state
 }
 
-func (k desk) ask(method, path string, change func(*http.Request)) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, path, nil)
-	r.RemoteAddr, r.Host = "127.0.0.1:5000", "loyalty.example"
-	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	if change != nil {
-		change(r)
-	}
-	w := httptest.NewRecorder()
-	k.e.ServeHTTP(w, r)
-	return w
-}
-
-func (k desk) get(t *testing.T, path string) *goquery.Document {
-	t.Helper()
-	w := k.ask(http.MethodGet, path, nil)
-	if w.Code != http.StatusOK || w.Header().Get("Cache-Control") != "no-store" {
-		t.Fatalf("%s = %d %v", path, w.Code, w.Header())
-	}
-	return k.read(t, w)
-}
-
-func (k desk) read(t *testing.T, w *httptest.ResponseRecorder) *goquery.Document {
-	t.Helper()
-	if strings.Contains(w.Body.String(), "hush") {
-		t.Error("the page shows the arguments of a job")
-	}
-	page, err := goquery.NewDocumentFromReader(strings.NewReader(w.Body.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return page
-}
-
-var tag = regexp.MustCompile(`<[^>]*>`)
-
-// words are those of some elements, apart.
-func words(s *goquery.Selection) string {
-	var all []string
-	s.Each(func(_ int, e *goquery.Selection) {
-		source, _ := e.Html() // what was parsed can be written
-		all = append(all, strings.Fields(html.UnescapeString(tag.ReplaceAllString(source, " ")))...)
-	})
-	return strings.Join(all, " ")
-}
-
-// ids are the jobs that a page lists, in order.
 func ids(page *goquery.Document) []string {
 	return page.Find(".jobs tbody tr").Map(func(_ int, row *goquery.Selection) string {
 		return strings.TrimPrefix(row.AttrOr("id", ""), "job-")
@@ -258,7 +176,7 @@ func TestRetryAndCancel(t *testing.T) {
 		if got := k.state(t, c.id); got != c.after {
 			t.Errorf("after %s the job is %s", c.button, got)
 		}
-		if said := words(k.get(t, to).Find("[role=status]")); !strings.HasPrefix(said, c.said) {
+		if said := words(k.get(t, to).Find("main [role=status]")); !strings.HasPrefix(said, c.said) {
 			t.Errorf("the page says %q", said)
 		}
 	}
@@ -270,8 +188,8 @@ func TestRetryAndCancel(t *testing.T) {
 	} {
 		w := k.ask(http.MethodPost, path+"?queue=mail", nil)
 		page := k.read(t, w)
-		if w.Code != want || len(ids(page)) == 0 || page.Find("[role=alert]").Length() != 1 {
-			t.Errorf("%s = %d: %s", path, w.Code, words(page.Find("[role=alert]")))
+		if w.Code != want || len(ids(page)) == 0 || page.Find("main [role=alert]").Length() != 1 {
+			t.Errorf("%s = %d: %s", path, w.Code, words(page.Find("main [role=alert]")))
 		}
 		for _, path := range page.Find(".job-filters a, .queue a").Map(func(_ int, a *goquery.Selection) string { return a.AttrOr("href", "") }) {
 			if !strings.HasPrefix(path, "/platform/jobs") || strings.Contains(path, "retry") {
@@ -290,7 +208,7 @@ func TestStrangersGetNothing(t *testing.T) {
 	t.Parallel()
 	k := newDesk(t)
 	failed := k.add(t, "mail", "discarded", "0", "no luck")
-	routes := []string{"GET /platform", "GET /platform/jobs", "HEAD /platform/jobs", "POST /platform/jobs/" + failed + "/retry", "POST /platform/jobs/" + failed + "/cancel"}
+	routes := []string{"GET /platform", "GET /platform/jobs", "POST /platform/theme", "POST /platform/jobs/" + failed + "/retry", "POST /platform/jobs/" + failed + "/cancel"}
 	for _, route := range routes {
 		method, path, _ := strings.Cut(route, " ")
 		for name, change := range map[string]func(*http.Request){
