@@ -133,6 +133,118 @@ func auditRow(by core.Actor, l audit.Line) ui.Entry {
 	return e
 }
 
+// auditSentences say what was done. {who} did it, to what is called {name}; a sale has a
+// {sale}, and a sale, a redemption and a voucher are some {customer}'s.
+var auditSentences = map[string]string{
+	"customer.create":            "{who} added the customer {name}.",
+	"customer.edit":              "{who} changed the customer {name}.",
+	"customer.adjust":            "{who} corrected the balance of {name}.",
+	"customer.erase":             "{who} erased a customer: {name}.",
+	"customer.download":          "{who} downloaded all data of the customer {name}.",
+	"customer.export":            "{who} exported customers.",
+	"customer.unsubscribe":       "{who} unsubscribed {name} from coupon e-mails.",
+	"customer.subscribe":         "{who} subscribed {name} to coupon e-mails again.",
+	"customer.consent":           "{name} agreed to the terms.",
+	"pin.issue":                  "{who} showed a PIN.",
+	"pin.take":                   "{who} took a PIN.",
+	"pin.use":                    "{who} completed a sale with a PIN.",
+	"pin.refuse":                 "{who} entered a PIN that was wrong, used or expired.",
+	"pin.cancel":                 "{who} cancelled a PIN.",
+	"import.run":                 "{who} imported customers from {name}.",
+	"import.cancel":              "{who} stopped the import from {name}.",
+	"transaction.void":           "{who} voided {sale} by {customer}.",
+	"transaction_type.create":    "{who} added the transaction type {name}.",
+	"transaction_type.edit":      "{who} changed the transaction type {name}.",
+	"reward.create":              "{who} added the reward {name}.",
+	"reward.edit":                "{who} changed the reward {name}.",
+	"redemption.fulfil":          "{who} handed {name} over to {customer}.",
+	"redemption.void":            "{who} voided the redemption of {name} by {customer}.",
+	"coupon.create":              "{who} added the coupon {name}.",
+	"coupon.edit":                "{who} changed the coupon {name}.",
+	"coupon.send":                "{who} sent the coupon {name}.",
+	"coupon.cancel_send":         "{who} cancelled a send of the coupon {name}.",
+	"coupon.fail_send":           "A scheduled send of the coupon {name} failed.",
+	"coupon.stop_mails":          "{who} stopped the e-mails of the coupon {name}.",
+	"coupon.resume_mails":        "{who} resumed the e-mails of the coupon {name}.",
+	"coupon.retry_mails":         "{who} retried failed e-mails of the coupon {name}.",
+	"voucher.redeem":             "{who} redeemed the voucher {name} of {customer}.",
+	"location.create":            "{who} added the location {name}.",
+	"location.edit":              "{who} changed the location {name}.",
+	"staff.create":               "{who} added {name} to the staff.",
+	"staff.invite":               "{who} invited {name}.",
+	"staff.join":                 "{name} took up the invitation.",
+	"staff.rename":               "{who} changed their name.",
+	"staff.set_role":             "{who} gave {name} another role.",
+	"staff.deactivate":           "{who} deactivated {name}.",
+	"staff.activate":             "{who} activated {name} again.",
+	"staff.sign_in":              "{who} signed in.",
+	"staff.sign_in_refused":      "Signing in as {name} was refused.",
+	"staff.sign_out":             "{who} signed out.",
+	"staff.forgot_password":      "A link for a new password was sent to {name}.",
+	"staff.reset_password":       "{name} chose a new password by a link.",
+	"staff.change_password":      "{who} changed their password.",
+	"staff.enrol_totp":           "{who} turned on the second factor.",
+	"staff.renew_recovery_codes": "{who} made new recovery codes.",
+	"staff.drop_totp":            "{who} turned off the second factor of {name}.",
+	"session.end":                "{who} signed out of another browser.",
+	"session.end_others":         "{who} signed out everywhere else.",
+	"token.create":               "{who} made the API token {name}.",
+	"token.revoke":               "{who} revoked the API token {name}.",
+	"tenant.edit":                "{who} changed the settings of {name}.",
+	"tenant.finish_setup":        "{who} finished setting up {name}.",
+	"billing.edit_details":       "{who} changed the billing details.",
+}
+
+func auditRow(by core.Actor, l audit.Line) views.AuditRow {
+	zone := by.Tenant.TimeZone
+	row := views.AuditRow{
+		Icon: "history", Words: auditWords(by, l), When: page.Time(l.At, zone), At: l.At.UTC().Format(time.RFC3339),
+		Address: l.Address, Request: l.RequestID, Made: true,
+		Actor: auditBlank(by, l, "who").Text, ActorPath: auditPath + "?" + url.Values{"actor": {l.Actor}}.Encode(),
+	}
+	if noun, known := auditNouns[l.Subject]; known {
+		row.Icon = noun.icon
+		if l.SubjectID != "" && l.Subject != "tenant" {
+			row.RecordPath = auditPath + "?" + url.Values{"subject": {l.Subject}, "subject_id": {l.SubjectID}}.Encode()
+		}
+	}
+	if kind, _, _ := strings.Cut(l.Actor, ":"); kind == string(core.ByToken) {
+		row.By = "by API token"
+	} else if kind == string(core.ByAdmin) {
+		row.By = "by the platform"
+	}
+	for _, ch := range l.Changes {
+		row.Made = row.Made && ch.Old == nil
+		row.Changes = append(row.Changes, views.AuditChange{
+			Field: auditField(ch.Field), Old: auditValue(by, ch.Field, ch.Old), New: auditValue(by, ch.Field, ch.New),
+		})
+	}
+	return row
+}
+
+// auditWords are the sentence of an entry, with what it names linked.
+func auditWords(by core.Actor, l audit.Line) (words []views.Word) {
+	sentence, known := auditSentences[l.Action]
+	if !known { // of an action that a newer version writes
+		sentence = "{who}: " + strings.NewReplacer("_", " ", ".", ", ").Replace(l.Action) + "."
+	}
+	for len(sentence) > 0 {
+		plain, rest, found := strings.Cut(sentence, "{")
+		words = append(words, views.Word{Text: plain})
+		if !found {
+			break
+		}
+		var blank string
+		blank, sentence, _ = strings.Cut(rest, "}")
+		words = append(words, auditBlank(by, l, blank))
+	}
+	return words
+}
+
+func auditBlank(by core.Actor, l audit.Line, blank string) views.Word {
+	noun, record := auditNouns[l.Subject], l.Record
+	path := noun.path
+	if noun.detail {
 // auditBlank fills a blank of a sentence, with a link to what has a page.
 func auditBlank(by core.Actor, l audit.Line, blank string) ui.Word {
 	pages := auditPaths[l.Subject]
