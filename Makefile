@@ -6,7 +6,7 @@ TOOL := go tool -modfile=go.tool.mod
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: build ## everything from a bare clone to a running demo
@@ -74,6 +74,11 @@ fuzz: ## the fuzz tests, a minute each
 bench: build ## the load tests, pgbench beside them, the panel's pages; make bench only=panel
 	@.ci/need postgresql
 	go run ./cmd/bench -only '$(only)'
+
+.PHONY: restore-test
+restore-test: build ## try the backup scripts: a base backup, an accident, the moment before it, verify
+	@.ci/need postgresql
+	docs/operations/restore-test.sh bin/loyalty
 
 .PHONY: psql
 psql: build ## see the data as one tenant does: make psql tenant=demo

@@ -131,7 +131,7 @@ func (s *shop) edit(status string) {
 // "manager (everything except staff, tokens, …)": known, and not allowed.
 func TestTokensAreTheOwners(t *testing.T) {
 	t.Parallel()
-	proves(t, "`manager` (everything except staff, tokens, business settings, billing)")
+	proves(t, "`manager` (everything except staff, tokens, business settings, billing, and the lines of the audit log about those)")
 	s := newShop(t)
 	for _, role := range []core.Role{core.Manager, core.Cashier} {
 		host, cookie := s.signedIn(dbtest.Person(t, s.db, s.by, role))

@@ -40,7 +40,7 @@ func (a *API) listTenants(c echo.Context) error {
 	}
 	f := tenant.Filter{Status: q.text("status")}
 	p := q.page()
-	l, err := a.Tenants.List(c.Request().Context(), f, p)
+	l, err := a.Tenants.List(c.Request().Context(), actor(c), f, p)
 	if err != nil {
 		return err
 	}

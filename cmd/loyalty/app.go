@@ -141,6 +141,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.live = live.NewHub(a.log)
 	a.reports = report.NewService(a.db)
 	a.tenants = tenant.NewService(a.db, a.mails)
+	a.tenants.CountEvery(a.jobs)
 	a.invoices = billing.NewService(a.db, a.jobs, a.mails, a.log)
 	a.deprecations = deprecation.NewService(a.db, a.jobs, a.mails, a.log)
 	a.checks = checks.NewService(a.db, a.jobs, a.log)

@@ -39,7 +39,7 @@ var nouns = []noun{
 
 // What the platform's own log tells of. Super-admins read all of it.
 var platformNouns = []noun{
-	{"tenant", core.SuperAdmin, []string{"create"}},
+	{"tenant", core.SuperAdmin, []string{"create", "suspend", "reactivate"}},
 	{"deprecation", core.SuperAdmin, []string{"create"}},
 	{"queue", core.SuperAdmin, []string{"pause", "resume"}},
 	{"job", core.SuperAdmin, []string{"retry", "cancel"}},

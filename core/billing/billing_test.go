@@ -174,6 +174,36 @@ func TestList(t *testing.T) {
 	}
 }
 
+// "The counts per status as tabs": they follow the other filters, and overdue invoices count as
+// such before the job has marked them.
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	b := newBooks(t)
+	by, other := dbtest.Tenant(t, b.db), dbtest.Tenant(t, b.db)
+	b.drafted(t, by.Tenant.ID)
+	b.drafted(t, other.Tenant.ID)
+	late, open := b.drafted(t, by.Tenant.ID), b.drafted(t, by.Tenant.ID)
+	b.change(t, late, "status = 'issued', number = 1, issued_at = '2026-01-01', due_at = '2026-01-31'")
+	b.change(t, open, "status = 'issued', number = 2, issued_at = now(), due_at = now() + interval '30 d', period_start = '2026-06-01', period_end = '2026-06-30'")
+	sek := func(s billing.Status, n int64) billing.Count {
+		return billing.Count{Status: s, Currency: "SEK", Invoices: n, TotalCents: n * 6125}
+	}
+	for name, c := range map[string]struct {
+		filter billing.Filter
+		want   []billing.Count
+	}{
+		"all":         {billing.Filter{}, []billing.Count{sek(billing.Draft, 2), sek(billing.Issued, 1), sek(billing.Overdue, 1)}},
+		"of a tenant": {billing.Filter{TenantID: new(int64(other.Tenant.ID)), Status: new("paid")}, []billing.Count{sek(billing.Draft, 1)}},
+		"of a period": {billing.Filter{From: new(time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC))}, []billing.Count{sek(billing.Issued, 1)}},
+		"of a number": {billing.Filter{Search: new("2026-0001")}, []billing.Count{sek(billing.Overdue, 1)}},
+	} {
+		got, err := b.Counts(t.Context(), root, c.filter)
+		if err != nil || cmp.Diff(c.want, got) != "" {
+			t.Errorf("%s: %v %s", name, err, cmp.Diff(c.want, got))
+		}
+	}
+}
+
 // What an invoice says of itself agrees, or it is not written.
 func TestInvoicesAgree(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -109,20 +110,30 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 	if err := by.RequireAdmin(); err != nil {
 		return core.List[Invoice]{}, err
 	}
-	check := core.NewCheck(p.Unreadable)
+	if err := f.check(core.NewCheck(p.Unreadable)); err != nil {
+		return core.List[Invoice]{}, err
+	}
+	statement, args := p.Statement(listSQL, listAfterSQL, listBeforeSQL)
+	maps.Copy(args, f.args(s.db.Now()))
+	args["status"] = f.Status
+	return s.page(ctx, p, statement, args)
+}
+
+func (f Filter) check(check *core.Check) error {
 	if f.Status != nil {
 		core.OneOf(check, "status", Status(*f.Status), Draft, Issued, Paid, Overdue, Void)
 	}
 	if f.From != nil && f.To != nil && f.To.Before(*f.From) && check.OK("to") {
 		check.Add("to", core.MustBe("to", "a date after or equal to from"))
 	}
-	if err := check.Err(); err != nil {
-		return core.List[Invoice]{}, err
+	return check.Err()
+}
+
+func (f Filter) args(now time.Time) db.Args {
+	return db.Args{
+		"tenant": f.TenantID, "from": f.From, "to": f.To, "now": now,
+		"search": f.Search, "number": typedNumber(f.Search),
 	}
-	statement, args := p.Statement(listSQL, listAfterSQL, listBeforeSQL)
-	args["tenant"], args["status"], args["from"], args["to"], args["now"] = f.TenantID, f.Status, f.From, f.To, s.db.Now()
-	args["search"], args["number"] = f.Search, typedNumber(f.Search)
-	return s.page(ctx, p, statement, args)
 }
 
 // typedNumber is the number of an invoice in what was typed: 118, 2026-0118.
@@ -158,18 +169,25 @@ func (s *Service) page(ctx context.Context, p core.Page, statement string, args 
 
 func (i Invoice) position() core.Cursor { return core.NumberCursor(i.CreatedAt, i.ID) }
 
-// Count is how many invoices there are of a status.
+// Count is how many invoices there are of a status in a currency, and their total.
 type Count struct {
-	Status   Status
-	Invoices int64
+	Status     Status
+	Currency   string
+	Invoices   int64
+	TotalCents int64 // drafts count with the tax of when they were made
 }
 
-// Counts tells how many invoices there are of each status that there is one of. One round trip.
-func (s *Service) Counts(ctx context.Context, by core.Actor) ([]Count, error) {
+// Counts tells how many invoices of each status and currency match the filter, whose own
+// status is left out. One round trip.
+func (s *Service) Counts(ctx context.Context, by core.Actor, f Filter) ([]Count, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return nil, err
 	}
-	return db.PlatformAll[Count](ctx, s.db, countsSQL, db.Args{"now": s.db.Now()})
+	f.Status = nil
+	if err := f.check(core.NewCheck(nil)); err != nil {
+		return nil, err
+	}
+	return db.PlatformAll[Count](ctx, s.db, countsSQL, f.args(s.db.Now()))
 }
 
 // Find returns an invoice, or core.ErrNotFound. One round trip.

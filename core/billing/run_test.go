@@ -675,7 +675,7 @@ func TestBillingIsForSuperAdmins(t *testing.T) {
 		"Settings":     func() error { _, err := b.Settings(ctx, owner); return err },
 		"EditSettings": func() error { _, err := b.EditSettings(ctx, owner, billing.SettingsInput{}); return err },
 		"List":         func() error { _, err := b.List(ctx, owner, billing.Filter{}, core.Page{Size: 1}); return err },
-		"Counts":       func() error { _, err := b.Counts(ctx, owner); return err },
+		"Counts":       func() error { _, err := b.Counts(ctx, owner, billing.Filter{}); return err },
 		"Find":         func() error { _, err := b.Find(ctx, owner, 1); return err },
 		"Issue":        func() error { _, err := b.Issue(ctx, owner, 1); return err },
 		"MarkPaid":     func() error { _, err := b.MarkPaid(ctx, owner, 1, b.db.Now()); return err },

@@ -279,12 +279,16 @@ const findSQL = selectInvoice + `
 const lockInvoiceSQL = findSQL + `
 	for no key update of i`
 
-const filteredSQL = selectInvoice + `
-	where (@tenant::bigint is null or i.tenant_id = @tenant)
-		and (@status::text is null or ` + statusNow + ` = @status)
+const ofTenant = `
+	where (@tenant::bigint is null or i.tenant_id = @tenant)`
+
+const matching = `
 		and (@from::date is null or i.period_start >= @from)
 		and (@to::date is null or i.period_start <= @to)
 		and (@search::text is null or i.number = @number or strpos(lower(t.name), lower(@search)) > 0)`
+
+const filteredSQL = selectInvoice + ofTenant + `
+		and (@status::text is null or ` + statusNow + ` = @status)` + matching
 
 const newestFirst = `
 	order by i.created_at desc, i.id desc
@@ -308,9 +312,11 @@ const (
 )
 
 const countsSQL = `
-	select ` + statusNow + ` as status, count(*) as invoices
+	select ` + statusNow + ` as status, i.currency, count(*) as invoices, sum(i.total_cents)::bigint as total_cents
 	from loyalty.invoice i
-	group by 1`
+	join loyalty.tenant t on t.id = i.tenant_id` + ofTenant + matching + `
+	group by 1, 2
+	order by 1, 2`
 
 const ownInvoices = selectInvoice + `
 	where i.tenant_id = @tenant_id

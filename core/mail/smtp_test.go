@@ -271,7 +271,7 @@ func TestAnAttachmentArrives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	defer conn.Close() //nolint:errcheck // the mail is with the server
 	if err := conn.Send(t.Context(), ours.Mail{ID: core.NewID(p.db.Now()), Recipient: "anna@example.com", Subject: "Voucher", From: "Café Åro", Text: "x", HTML: "x"}); err != nil {
 		t.Fatal(err)
 	}

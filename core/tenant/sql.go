@@ -1,7 +1,7 @@
 package tenant
 
 const columns = `id, name, slug, email, plan_id, billing_cycle, payment_method, status, timezone, currency, country, created_at,
-	confirm_above_cents`
+	suspended_at, suspend_reason, confirm_above_cents`
 
 // A plan that nobody new may be on, or a slug that is taken: then no row comes back.
 const insertSQL = `
@@ -35,6 +35,8 @@ const updateSQL = `
 		billing_cycle = @billing_cycle,
 		payment_method = @payment_method,
 		status = @status,
+		suspended_at = case when @status = 'suspended' then coalesce(suspended_at, @now) end,
+		suspend_reason = case when @status = 'suspended' then coalesce(@reason, suspend_reason) end,
 		timezone = @timezone,
 		currency = @currency,
 		country = @country
@@ -117,3 +119,107 @@ const brandingSQL = `
 	select colour, logo_type as type, logo as bytes
 	from loyalty.tenant_look
 	where tenant_id = @tenant_id`
+
+const countSQL = `
+	select loyalty.count_tenants(@now, @since)`
+
+const summaries = `
+	with summaries as (
+		select t.id, t.name, t.slug, t.email, t.plan_id, p.name as plan_name, t.billing_cycle, t.payment_method, t.currency, t.country, t.timezone, t.created_at,
+			coalesce(u.customers, 0) as customers, coalesce(u.sales_lately, 0) as sales_lately, coalesce(u.staff, 0) as staff,
+			coalesce(u.sends_this_month, 0) as sends_this_month, u.last_activity_at,
+			case
+				when t.status = 'suspended' then 'suspended'
+				when exists (select from loyalty.invoice i where i.tenant_id = t.id and i.status = 'overdue') then 'late'
+				when not coalesce(u.sold, false) then 'setting_up'
+				else 'active'
+			end as condition
+		from loyalty.tenant t
+		join loyalty.plan p on p.id = t.plan_id
+		left join loyalty.tenant_usage u on u.tenant_id = t.id
+	)`
+
+// Names and addresses are searched one by one: tenants are thousands, not millions.
+const picked = summaries + `, picked as (
+		select c.*
+		from summaries c
+		where (@plan::bigint is null or c.plan_id = @plan)
+			and (@country::text is null or c.country = @country)
+			and (
+				@search::text is null
+				or strpos(lower(c.name), @search) > 0
+				or strpos(c.slug, @search) > 0
+				or strpos(lower(c.email), @search) > 0
+				or exists (select from loyalty.staff s where s.tenant_id = c.id and s.role = 'owner' and s.status = 'active' and strpos(s.email_key, @search) > 0)
+			)
+	)`
+
+// One that nobody used yet is as active as it is new.
+const overviewSQL = picked + `
+	select c.*
+	from picked c
+	cross join lateral (
+		select
+			case
+				when @order::text = 'customers' then c.customers
+				when @order = 'sales' then c.sales_lately
+				when @order = 'activity' then extract(epoch from coalesce(c.last_activity_at, c.created_at))
+				when @order = 'created' then extract(epoch from c.created_at)
+			end as figure,
+			case
+				when @order = 'name' then c.name
+				when @order = 'plan' then c.plan_name
+			end collate loyalty.name as word
+	) k
+	where @condition::text is null
+		or c.condition = @condition
+	order by case when @descending::boolean then k.figure end desc, case when not @descending then k.figure end,
+		case when @descending then k.word end desc, case when not @descending then k.word end,
+		c.name collate loyalty.name, c.id
+	limit @limit::bigint
+	offset @offset::bigint`
+
+const conditionsSQL = picked + `
+	select condition, count(*) as n
+	from picked
+	group by condition`
+
+const countedSQL = `
+	select (select max(counted_at) from loyalty.tenant_usage) as counted_at,
+		array(select distinct country from loyalty.tenant where country is not null order by country) as countries`
+
+const detailSQL = summaries + `
+	select c.*, t.suspended_at, t.suspend_reason, t.confirm_above_cents, u.counted_at,
+		(
+			select count(*)
+			from loyalty.token k
+			where k.tenant_id = t.id
+				and k.revoked_at is null
+				and (k.expires_at is null or k.expires_at > @now)
+		) as live_tokens
+	from summaries c
+	join loyalty.tenant t on t.id = c.id
+	left join loyalty.tenant_usage u on u.tenant_id = c.id
+	where c.id = @id`
+
+// Accepting an invitation signs in, too.
+const peopleSQL = `
+	select p.id, p.name, p.email, p.role, p.status = 'active' as active, c.password_hash is null as invited,
+		(
+			select max(last.created_at)
+			from (values ('staff.sign_in'), ('staff.join')) as how (action)
+			cross join lateral (
+				select e.created_at
+				from loyalty.audit_entry e
+				where e.tenant_id = @tenant_id
+					and e.actor_kind = 'staff'
+					and e.actor_id = p.id::text
+					and e.action = how.action
+				order by e.id desc
+				limit 1
+			) last
+		) as signed_in_at
+	from loyalty.staff p
+	join loyalty.credential c on c.staff_id = p.id
+	where p.tenant_id = @tenant_id
+	order by p.status, array_position(array['owner', 'manager', 'cashier'], p.role), lower(p.name), p.id`

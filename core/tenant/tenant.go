@@ -56,6 +56,8 @@ type Tenant struct {
 	Currency      string  // ISO 4217
 	Country       *string // ISO 3166-1 alpha-2
 	CreatedAt     time.Time
+	SuspendedAt   *time.Time // nil: it is active
+	SuspendReason *string    // nil: none was given, or it is active
 
 	ConfirmAboveCents *int64 // a setting of the owner's; nil: none
 }
@@ -70,8 +72,11 @@ type Service struct {
 func NewService(d *db.DB, m *mail.Service) *Service { return &Service{db: d, mail: m} }
 
 // Create makes a tenant and its owner, who is invited by mail to choose a password,
-// all of it or nothing.
+// all of it or nothing. For super-admins.
 func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Tenant, error) {
+	if err := by.RequireAdmin(); err != nil {
+		return Tenant{}, err
+	}
 	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Tenant, error) {
 		t, err := insert(ctx, tx, by, n)
 		if err != nil {
@@ -149,8 +154,11 @@ func refusal(ctx context.Context, tx *db.Tx, check *core.Check, in Tenant) error
 }
 
 // Edit changes the fields that are set. Another country reads all phone numbers anew,
-// and is refused where two of them would become one.
+// and is refused where two of them would become one. For super-admins.
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.TenantID, e Edit) (Tenant, error) {
+	if err := by.RequireAdmin(); err != nil {
+		return Tenant{}, err
+	}
 	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Tenant, error) {
 		// Held until the end: the log must name the values this edit replaced.
 		old, err := db.One[Tenant](ctx, tx, lockSQL, db.Args{"id": id})
@@ -164,7 +172,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.TenantID, e E
 				return Tenant{}, err
 			}
 		}
-		edited, err := update(ctx, tx, old, e)
+		edited, err := update(ctx, tx, old, e, nil)
 		if err != nil {
 			return Tenant{}, err
 		}
@@ -197,7 +205,8 @@ func orStored[T any](field core.Optional[T], stored T) T {
 	return *field.Value
 }
 
-func update(ctx context.Context, tx *db.Tx, old Tenant, e Edit) (Tenant, error) {
+// update writes what is edited. A reason is that of a suspension.
+func update(ctx context.Context, tx *db.Tx, old Tenant, e Edit, reason *string) (Tenant, error) {
 	in, check := e.read(old)
 	if check.Err() != nil {
 		return Tenant{}, refusal(ctx, tx, check, in)
@@ -205,6 +214,7 @@ func update(ctx context.Context, tx *db.Tx, old Tenant, e Edit) (Tenant, error) 
 	edited, err := db.One[Tenant](ctx, tx, updateSQL, db.Args{
 		"id": in.ID, "name": in.Name, "email": in.Email, "plan": in.PlanID, "billing_cycle": in.BillingCycle,
 		"payment_method": in.PaymentMethod, "status": in.Status, "timezone": in.TimeZone, "currency": in.Currency, "country": in.Country,
+		"reason": reason, "now": tx.Now,
 	})
 	if errors.Is(err, core.ErrNotFound) {
 		return Tenant{}, refusal(ctx, tx, check, in)
@@ -217,8 +227,12 @@ type Filter struct {
 	Status *string
 }
 
-// List returns a page of the tenants that pass the filter, newest first. One round trip.
-func (s *Service) List(ctx context.Context, f Filter, p core.Page) (core.List[Tenant], error) {
+// List returns a page of the tenants that pass the filter, newest first, for super-admins.
+// One round trip.
+func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Tenant], error) {
+	if err := by.RequireAdmin(); err != nil {
+		return core.List[Tenant]{}, err
+	}
 	check := core.NewCheck(p.Unreadable)
 	if f.Status != nil {
 		core.OneOf(check, "status", Status(*f.Status), Active, Suspended)

@@ -39,7 +39,7 @@ func newOffice(t *testing.T) office { return officeOf(t, dbtest.DB(t)) }
 func officeOf(t *testing.T, d *db.DB) office {
 	t.Helper()
 	render := func(_ context.Context, _ string, l mail.Letter) (mail.Rendered, error) {
-		if strings.Contains(l.(auth.InvitationLetter).Tenant, "unspeakable") {
+		if i, ok := l.(auth.InvitationLetter); ok && strings.Contains(i.Tenant, "unspeakable") {
 			return mail.Rendered{}, errWords
 		}
 		return mail.Rendered{Subject: "Choose a password", Text: fmt.Sprintf("%+v", l), HTML: "<p></p>"}, nil
@@ -598,7 +598,7 @@ func TestList(t *testing.T) {
 			t.Errorf("%q: forward %v, back %v, want %v", status, forward, back, want)
 		}
 	}
-	_, err := o.List(t.Context(), tenant.Filter{Status: new("gone")}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"The selected cursor is invalid."}}})
+	_, err := o.List(t.Context(), o.by, tenant.Filter{Status: new("gone")}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"The selected cursor is invalid."}}})
 	wantFields(t, err, core.Fields{"status": {"The selected status is invalid."}, "cursor": {"The selected cursor is invalid."}})
 }
 
@@ -611,7 +611,7 @@ func ids(l core.List[tenant.Tenant]) (ids []core.TenantID) {
 
 func (o office) list(t *testing.T, f tenant.Filter, p core.Page) core.List[tenant.Tenant] {
 	t.Helper()
-	l, err := o.List(t.Context(), f, p)
+	l, err := o.List(t.Context(), o.by, f, p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,19 +47,19 @@ func CustomerListPage(v CustomerList) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = SearchBox(v.Search).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.SearchBox(v.Search).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Picker(v.Status).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Picker(v.Status).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Picker(v.Sort).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Picker(v.Sort).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = Days(v.From, v.To).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Days(v.From, v.To).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

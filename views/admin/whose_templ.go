@@ -99,7 +99,7 @@ func WhosePage(v Whose) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = SearchBox(v.Search).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.SearchBox(v.Search).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -1,15 +1,9 @@
 package admin
 
 import (
-	"encoding/json"
-	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -75,7 +69,7 @@ func subjectsOf(by core.Actor) []ui.Option {
 	last := ""
 	for _, action := range audit.Actions(by) {
 		if noun, _, _ := strings.Cut(action, "."); noun != last {
-			options = append(options, ui.Option{Value: noun, Label: auditNouns[noun].label})
+			options = append(options, ui.Option{Value: noun, Label: page.AuditNouns[noun].Label})
 			last = noun
 		}
 	}
@@ -102,7 +96,7 @@ func (a *Admin) actors(c echo.Context, q *page.Form, shown []audit.Line) ([]ui.O
 		}
 	}
 	system := string(core.BySystem) + ":"
-	options = append(options, ui.Option{Value: system, Label: theSystem})
+	options = append(options, ui.Option{Value: system, Label: page.AuditSystem})
 	if picked != "" && picked != system {
 		other := ui.Option{Value: picked, Label: "Somebody else"}
 		if len(shown) > 0 {
@@ -113,219 +107,49 @@ func (a *Admin) actors(c echo.Context, q *page.Form, shown []audit.Line) ([]ui.O
 	return q.Options("actor", options...), nil
 }
 
-const theSystem = "The system"
-
-// auditNoun is how the log shows a noun.
-type auditNoun struct {
-	label  string // of all of them
-	icon   string
-	path   string // of its pages
-	detail bool   // each has a page of its own
+// auditPaths are the pages of nouns.
+var auditPaths = map[string]struct {
+	path   string
+	detail bool // each has a page of its own
+}{
+	"customer":         {customersPath, true},
+	"transaction":      {transactionsPath, true},
+	"transaction_type": {typesPath, true},
+	"reward":           {"/admin/rewards", true},
+	"coupon":           {"/admin/coupons", true},
+	"voucher":          {vouchersPath, true},
+	"location":         {"/admin/locations", false},
+	"staff":            {staffPath, true},
+	"token":            {tokensPath, false},
+	"tenant":           {businessPath, false},
 }
 
-var auditNouns = map[string]auditNoun{
-	"customer":         {"Customers", "user", customersPath, true},
-	"import":           {"Imports", "file-import", "", false},
-	"transaction":      {"Sales", "receipt", transactionsPath, true},
-	"transaction_type": {"Transaction types", "category", typesPath, true},
-	"reward":           {"Rewards", "gift", "/admin/rewards", true},
-	"redemption":       {"Redemptions", "list-check", "", false},
-	"coupon":           {"Coupons", "ticket", "/admin/coupons", true},
-	"voucher":          {"Vouchers", "ticket", vouchersPath, true},
-	"location":         {"Locations", "map-pin", "/admin/locations", false},
-	"staff":            {"Staff", "users", staffPath, true},
-	"session":          {"Sessions", "logout", "", false},
-	"pin":              {"PINs", "lock", "", false},
-	"token":            {"API tokens", "key", tokensPath, false},
-	"tenant":           {"Business settings", "building-store", businessPath, false},
-	"billing":          {"Billing", "receipt", "", false},
+func auditRow(by core.Actor, l audit.Line) ui.Entry {
+	e := page.AuditEntry(l, by.Tenant, func(blank string) ui.Word { return auditBlank(by, l, blank) })
+	e.ActorPath = auditPath + "?" + url.Values{"actor": {l.Actor}}.Encode()
+	if _, known := page.AuditNouns[l.Subject]; known && l.SubjectID != "" && l.Subject != "tenant" {
+		e.RecordPath = auditPath + "?" + url.Values{"subject": {l.Subject}, "subject_id": {l.SubjectID}}.Encode()
+	}
+	return e
 }
 
-// auditSentences say what was done. {who} did it, to what is called {name}; a sale has a
-// {sale}, and a sale, a redemption and a voucher are some {customer}'s.
-var auditSentences = map[string]string{
-	"customer.create":            "{who} added the customer {name}.",
-	"customer.edit":              "{who} changed the customer {name}.",
-	"customer.adjust":            "{who} corrected the balance of {name}.",
-	"customer.erase":             "{who} erased a customer: {name}.",
-	"customer.download":          "{who} downloaded all data of the customer {name}.",
-	"customer.export":            "{who} exported customers.",
-	"customer.unsubscribe":       "{who} unsubscribed {name} from coupon e-mails.",
-	"customer.subscribe":         "{who} subscribed {name} to coupon e-mails again.",
-	"customer.consent":           "{name} agreed to the terms.",
-	"pin.issue":                  "{who} showed a PIN.",
-	"pin.take":                   "{who} took a PIN.",
-	"pin.use":                    "{who} completed a sale with a PIN.",
-	"pin.refuse":                 "{who} entered a PIN that was wrong, used or expired.",
-	"pin.cancel":                 "{who} cancelled a PIN.",
-	"import.run":                 "{who} imported customers from {name}.",
-	"import.cancel":              "{who} stopped the import from {name}.",
-	"transaction.void":           "{who} voided {sale} by {customer}.",
-	"transaction_type.create":    "{who} added the transaction type {name}.",
-	"transaction_type.edit":      "{who} changed the transaction type {name}.",
-	"reward.create":              "{who} added the reward {name}.",
-	"reward.edit":                "{who} changed the reward {name}.",
-	"redemption.fulfil":          "{who} handed {name} over to {customer}.",
-	"redemption.void":            "{who} voided the redemption of {name} by {customer}.",
-	"coupon.create":              "{who} added the coupon {name}.",
-	"coupon.edit":                "{who} changed the coupon {name}.",
-	"coupon.send":                "{who} sent the coupon {name}.",
-	"coupon.cancel_send":         "{who} cancelled a send of the coupon {name}.",
-	"coupon.fail_send":           "A scheduled send of the coupon {name} failed.",
-	"coupon.stop_mails":          "{who} stopped the e-mails of the coupon {name}.",
-	"coupon.resume_mails":        "{who} resumed the e-mails of the coupon {name}.",
-	"coupon.retry_mails":         "{who} retried failed e-mails of the coupon {name}.",
-	"voucher.redeem":             "{who} redeemed the voucher {name} of {customer}.",
-	"location.create":            "{who} added the location {name}.",
-	"location.edit":              "{who} changed the location {name}.",
-	"staff.create":               "{who} added {name} to the staff.",
-	"staff.invite":               "{who} invited {name}.",
-	"staff.join":                 "{name} took up the invitation.",
-	"staff.rename":               "{who} changed their name.",
-	"staff.set_role":             "{who} gave {name} another role.",
-	"staff.deactivate":           "{who} deactivated {name}.",
-	"staff.activate":             "{who} activated {name} again.",
-	"staff.sign_in":              "{who} signed in.",
-	"staff.sign_in_refused":      "Signing in as {name} was refused.",
-	"staff.sign_out":             "{who} signed out.",
-	"staff.forgot_password":      "A link for a new password was sent to {name}.",
-	"staff.reset_password":       "{name} chose a new password by a link.",
-	"staff.change_password":      "{who} changed their password.",
-	"staff.enrol_totp":           "{who} turned on the second factor.",
-	"staff.renew_recovery_codes": "{who} made new recovery codes.",
-	"staff.drop_totp":            "{who} turned off the second factor of {name}.",
-	"session.end":                "{who} signed out of another browser.",
-	"session.end_others":         "{who} signed out everywhere else.",
-	"token.create":               "{who} made the API token {name}.",
-	"token.revoke":               "{who} revoked the API token {name}.",
-	"tenant.edit":                "{who} changed the settings of {name}.",
-	"billing.edit_details":       "{who} changed the billing details.",
-}
-
-func auditRow(by core.Actor, l audit.Line) views.AuditRow {
-	zone := by.Tenant.TimeZone
-	row := views.AuditRow{
-		Icon: "history", Words: auditWords(by, l), When: page.Time(l.At, zone), At: l.At.UTC().Format(time.RFC3339),
-		Address: l.Address, Request: l.RequestID, Made: true,
-		Actor: auditBlank(by, l, "who").Text, ActorPath: auditPath + "?" + url.Values{"actor": {l.Actor}}.Encode(),
-	}
-	if noun, known := auditNouns[l.Subject]; known {
-		row.Icon = noun.icon
-		if l.SubjectID != "" && l.Subject != "tenant" {
-			row.RecordPath = auditPath + "?" + url.Values{"subject": {l.Subject}, "subject_id": {l.SubjectID}}.Encode()
-		}
-	}
-	if kind, _, _ := strings.Cut(l.Actor, ":"); kind == string(core.ByToken) {
-		row.By = "by API token"
-	} else if kind == string(core.ByAdmin) {
-		row.By = "by the platform"
-	}
-	for _, ch := range l.Changes {
-		row.Made = row.Made && ch.Old == nil
-		row.Changes = append(row.Changes, views.AuditChange{
-			Field: auditField(ch.Field), Old: auditValue(by, ch.Field, ch.Old), New: auditValue(by, ch.Field, ch.New),
-		})
-	}
-	return row
-}
-
-// auditWords are the sentence of an entry, with what it names linked.
-func auditWords(by core.Actor, l audit.Line) (words []views.Word) {
-	sentence, known := auditSentences[l.Action]
-	if !known { // of an action that a newer version writes
-		sentence = "{who}: " + strings.NewReplacer("_", " ", ".", ", ").Replace(l.Action) + "."
-	}
-	for len(sentence) > 0 {
-		plain, rest, found := strings.Cut(sentence, "{")
-		words = append(words, views.Word{Text: plain})
-		if !found {
-			break
-		}
-		var blank string
-		blank, sentence, _ = strings.Cut(rest, "}")
-		words = append(words, auditBlank(by, l, blank))
-	}
-	return words
-}
-
-func auditBlank(by core.Actor, l audit.Line, blank string) views.Word {
-	noun, record := auditNouns[l.Subject], l.Record
-	path := noun.path
-	if noun.detail {
+// auditBlank fills a blank of a sentence, with a link to what has a page.
+func auditBlank(by core.Actor, l audit.Line, blank string) ui.Word {
+	pages := auditPaths[l.Subject]
+	path := pages.path
+	if pages.detail {
 		path += "/" + l.SubjectID
 	}
+	if l.Subject == "tenant" && blank != "who" {
+		return ui.Word{Text: "the business", Path: path}
+	}
+	w := page.AuditBlank(l, by.Tenant, blank)
 	switch {
-	case blank == "who" && strings.HasPrefix(l.Actor, string(core.BySystem)):
-		return views.Word{Text: theSystem, Strong: true}
-	case blank == "who":
-		return views.Word{Text: l.ActorName, Strong: true}
-	case l.Subject == "tenant":
-		return views.Word{Text: "the business", Path: path}
-	case record == nil && blank == "sale":
-		return views.Word{Text: "a sale"}
-	case record == nil && (blank == "customer" || l.Subject == "staff"):
-		return views.Word{Text: "somebody unknown"}
-	case record == nil:
-		return views.Word{Text: "that is no longer there"}
+	case blank == "who" || l.Record == nil:
 	case blank == "customer":
-		return views.Word{Text: record.CustomerName, Path: customerPath(*record.CustomerID)}
-	case blank == "sale":
-		return views.Word{Text: "a sale of " + page.Money(*record.SpendCents, by.Tenant.Currency), Path: path}
+		w.Path = customerPath(*l.Record.CustomerID)
+	default:
+		w.Path = path
 	}
-	return views.Word{Text: record.Name, Path: path, Strong: true}
-}
-
-// auditField is the name of a field in words.
-func auditField(name string) string {
-	name = strings.TrimSuffix(strings.TrimSuffix(name, "_cents"), "_ulid")
-	switch name {
-	case "email":
-		return "E-mail"
-	case "timezone":
-		return "Time zone"
-	}
-	words := strings.ReplaceAll(name, "_", " ")
-	return strings.ToUpper(words[:1]) + words[1:]
-}
-
-// auditValue is a value as people read it: money with its currency, times by the clocks
-// of the business.
-func auditValue(by core.Actor, field string, value *string) string {
-	if value == nil {
-		return ""
-	}
-	switch {
-	case *value == "true":
-		return "yes"
-	case *value == "false":
-		return "no"
-	case strings.HasSuffix(field, "_cents"):
-		if cents, err := strconv.ParseInt(*value, 10, 64); err == nil {
-			return page.Money(cents, by.Tenant.Currency)
-		}
-	case strings.HasSuffix(field, "_at"):
-		if at, err := time.Parse(time.RFC3339, *value); err == nil {
-			return page.Time(at, by.Tenant.TimeZone)
-		}
-	case strings.HasPrefix(*value, "["), strings.HasPrefix(*value, "{"):
-		return auditList(by, *value)
-	}
-	return *value
-}
-
-// auditList is a list of texts, or of named ones, without the marks of JSON.
-func auditList(by core.Actor, text string) string {
-	var list []string
-	if json.Unmarshal([]byte(text), &list) == nil {
-		return strings.Join(list, ", ")
-	}
-	var named map[string]any
-	if json.Unmarshal([]byte(text), &named) != nil {
-		return text // somebody's own words
-	}
-	for _, name := range slices.Sorted(maps.Keys(named)) {
-		value := fmt.Sprint(named[name])
-		list = append(list, auditField(name)+": "+auditValue(by, name, &value))
-	}
-	return strings.Join(list, ", ")
+	return w
 }

@@ -3,7 +3,6 @@ package admin_test
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,34 +12,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
-	"example.com/loyalty/web/admin"
 )
-
-var blank = regexp.MustCompile(`\{[a-z]*\}`)
-
-// "Action names translated into sentences in one table, a test holds it complete against
-// core/audit's list of known actions."
-func TestEveryActionHasItsSentence(t *testing.T) {
-	t.Parallel()
-	actions := audit.Actions(core.System(core.Tenant{}, "test"))
-	nouns := map[string]bool{}
-	for _, action := range actions {
-		noun, _, _ := strings.Cut(action, ".")
-		nouns[noun] = true
-		sentence := admin.AuditSentence(action)
-		if sentence == "" || admin.AuditNoun(noun) == "" {
-			t.Errorf("the page of the log has no words for %s: web/admin/audit.go", action)
-		}
-		for _, b := range blank.FindAllString(sentence, -1) {
-			if !slices.Contains([]string{"{who}", "{name}", "{customer}", "{sale}"}, b) {
-				t.Errorf("%s: nothing fills %s", action, b)
-			}
-		}
-	}
-	if sentences, labels := admin.AuditWords(); sentences != len(actions) || labels != len(nouns) {
-		t.Errorf("words for %d actions of %d nouns, known are %d of %d", sentences, labels, len(actions), len(nouns))
-	}
-}
 
 // did writes something into the log, as somebody at some time.
 func (m *market) did(t *testing.T, when string, by core.Actor, e audit.Entry) {

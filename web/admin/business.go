@@ -8,9 +8,6 @@ import (
 	"strings"
 
 	"github.com/labstack/echo/v4"
-	"golang.org/x/text/collate"
-	"golang.org/x/text/language"
-	"golang.org/x/text/language/display"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/tenant"
@@ -109,54 +106,8 @@ func text(v *string) string {
 	return *v
 }
 
-// countries are all there are, by their names in English.
-var countries = func() []ui.Option {
-	var list []ui.Option
-	names := display.English.Regions()
-	for _, code := range tenant.Countries() {
-		list = append(list, ui.Option{Value: code, Label: names.Name(language.MustParseRegion(code))})
-	}
-	order := collate.New(language.English)
-	slices.SortFunc(list, func(a, b ui.Option) int { return order.CompareString(a.Label, b.Label) })
-	return append([]ui.Option{{Label: "None"}}, list...)
-}()
-
-// currencies are all there are, with the sign that amounts have.
-var currencies = func() []ui.Option {
-	var list []ui.Option
-	for _, code := range tenant.Currencies() {
-		o := ui.Option{Value: code, Label: code}
-		if sign := page.Symbol(code); sign != code {
-			o.Label += " (" + sign + ")"
-		}
-		list = append(list, o)
-	}
-	return list
-}()
-
-// zoneGroups are the time zones by their part of the world, and the selected one, which
-// may go by an older name.
-func zoneGroups(selected string) []ui.Group {
-	names := core.ZoneNames()
-	if !slices.Contains(names, selected) {
-		names = append(names, selected)
-	}
-	var groups []ui.Group
-	for _, name := range names {
-		part, place, found := strings.Cut(name, "/")
-		if !found {
-			part, place = "Other", name
-		}
-		at := slices.IndexFunc(groups, func(g ui.Group) bool { return g.Label == part })
-		if at < 0 {
-			at = len(groups)
-			groups = append(groups, ui.Group{Label: part})
-		}
-		label := strings.NewReplacer("_", " ", "/", ", ").Replace(place)
-		groups[at].Options = append(groups[at].Options, ui.Option{Value: name, Label: label, Selected: name == selected})
-	}
-	return groups
-}
+// What can be chosen of countries, currencies and time zones.
+var countries, currencies, zoneGroups = page.Countries(), page.Currencies(), page.ZoneGroups
 
 // sentText is a field of an edit: one that is not in the form, or that nobody touched,
 // stays as it is, an empty one is cleared.

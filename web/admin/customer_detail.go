@@ -197,7 +197,7 @@ func actorWords(kind core.ActorKind, name string) string {
 	case core.ByCustomer:
 		return "The customer"
 	case core.BySystem:
-		return theSystem
+		return page.AuditSystem
 	case core.ByStaff:
 	}
 	return name

@@ -74,11 +74,13 @@ func (a *Admin) askDeactivateCustomer(c echo.Context) error {
 	}
 	name, path := customerName(found), customerPath(found.ID)
 	return a.confirm(c, http.StatusOK, views.Confirm{
-		Frame:  a.customerFrame(c, found, "Deactivate "+name+"?"),
-		Action: path + "/deactivate", Button: "Deactivate", Danger: true, Cancel: path,
-		Words: []string{
-			name + " earns and redeems nothing until they are active again, and is sent no new vouchers.",
-			"Their balance, their history and the vouchers they have stay as they are.",
+		Frame: a.customerFrame(c, found, "Deactivate "+name+"?"),
+		Confirm: ui.Confirm{
+			Action: path + "/deactivate", Button: "Deactivate", Danger: true, Cancel: path,
+			Words: []string{
+				name + " earns and redeems nothing until they are active again, and is sent no new vouchers.",
+				"Their balance, their history and the vouchers they have stay as they are.",
+			},
 		},
 	})
 }

@@ -18,9 +18,11 @@ func (a *Admin) askSubscribeCustomer(c echo.Context) error {
 	}
 	path, name := customerPath(found.ID), customerName(found)
 	v := views.Confirm{
-		Frame:  a.customerFrame(c, found, "Subscribe "+name+" to e-mails?"),
-		Action: path + "/subscribe", Button: "Subscribe", Cancel: path,
-		Words: []string{"They'll get coupon e-mails again. Do this only with their consent."},
+		Frame: a.customerFrame(c, found, "Subscribe "+name+" to e-mails?"),
+		Confirm: ui.Confirm{
+			Action: path + "/subscribe", Button: "Subscribe", Cancel: path,
+			Words: []string{"They'll get coupon e-mails again. Do this only with their consent."},
+		},
 	}
 	if found.UnsubscribedAt == nil {
 		v.Button, v.Words, v.Leave = "", nil, "Back to the customer"

@@ -400,8 +400,10 @@ func (a *Admin) confirmRunImport(c echo.Context, status int, form *page.Form) er
 	}
 	words = append(words, "An import can be stopped, but what it has added is not taken back.")
 	return a.confirm(c, status, views.Confirm{
-		Frame:  a.importFrame(c, "Import "+page.Count(i.Created, "customer", "customers")+"?", i),
-		Action: importPath(i.ID) + "/run", Button: "Import", Cancel: importPath(i.ID), Words: words, Problem: form.Problem(),
+		Frame: a.importFrame(c, "Import "+page.Count(i.Created, "customer", "customers")+"?", i),
+		Confirm: ui.Confirm{
+			Action: importPath(i.ID) + "/run", Button: "Import", Cancel: importPath(i.ID), Words: words, Problem: form.Problem(),
+		},
 	})
 }
 
@@ -443,9 +445,11 @@ func (a *Admin) confirmCancelImport(c echo.Context, status int, form *page.Form)
 		return err
 	}
 	v := views.Confirm{
-		Frame:  a.importFrame(c, "Discard this file?", i),
-		Action: importPath(i.ID) + "/cancel", Button: "Discard", Danger: true, Cancel: importPath(i.ID), Problem: form.Problem(),
-		Words: []string{"The file is deleted here, and nothing of it is imported. You can upload it again."},
+		Frame: a.importFrame(c, "Discard this file?", i),
+		Confirm: ui.Confirm{
+			Action: importPath(i.ID) + "/cancel", Button: "Discard", Danger: true, Cancel: importPath(i.ID), Problem: form.Problem(),
+			Words: []string{"The file is deleted here, and nothing of it is imported. You can upload it again."},
+		},
 	}
 	if i.Status == customer.ImportRunning {
 		v.Title, v.Button = "Stop this import?", "Stop the import"

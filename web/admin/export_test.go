@@ -15,11 +15,3 @@ func Routes() (list []Route) {
 	}
 	return list
 }
-
-// AuditSentence is what the log says of an action, and AuditNoun what it calls the noun:
-// "" where it has no words.
-func AuditSentence(action string) string { return auditSentences[action] }
-func AuditNoun(name string) string       { return auditNouns[name].label }
-
-// AuditWords are how many actions and nouns there are words for.
-func AuditWords() (actions, nouns int) { return len(auditSentences), len(auditNouns) }

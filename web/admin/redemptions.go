@@ -273,8 +273,10 @@ func (a *Admin) confirmVoidRedemption(c echo.Context, status int, form *page.For
 	v := views.Confirm{
 		Frame: a.frame(c, "Void this redemption?", redemptionsPath,
 			ui.Crumb{Label: "Redemptions", Path: redemptionsPath}, ui.Crumb{Label: "Redemption of " + row.When, Path: row.Path}),
-		Action: row.Path + "/void", Button: "Void the redemption", Danger: true, Cancel: row.Path, Problem: form.Problem(),
-		Words: []string{words, "This cannot be undone."},
+		Confirm: ui.Confirm{
+			Action: row.Path + "/void", Button: "Void the redemption", Danger: true, Cancel: row.Path, Problem: form.Problem(),
+			Words: []string{words, "This cannot be undone."},
+		},
 	}
 	if d.Status != reward.Pending { // somebody was quicker
 		v.Button, v.Words = "", nil
@@ -422,11 +424,13 @@ func (a *Admin) confirmRedeem(c echo.Context, status int, form *page.Form) error
 	frame := a.redeemFrame(c)
 	frame.Title, frame.Crumbs = "Redeem this reward?", append(frame.Crumbs, ui.Crumb{Label: name, Path: back})
 	return a.confirm(c, status, views.Confirm{
-		Frame: frame, Action: redemptionsPath + "/new", Button: button, Cancel: back, Leave: "Back to the rewards", Words: words, Problem: problem,
-		Hidden: []ui.Pair{
-			{Name: page.FormKey, Value: a.NewFormKey()},
-			{Name: "customer_ulid", Value: who.ID.String()},
-			{Name: "reward_ulid", Value: r.ID.String()},
+		Frame: frame, Confirm: ui.Confirm{
+			Action: redemptionsPath + "/new", Button: button, Cancel: back, Leave: "Back to the rewards", Words: words, Problem: problem,
+			Hidden: []ui.Pair{
+				{Name: page.FormKey, Value: a.NewFormKey()},
+				{Name: "customer_ulid", Value: who.ID.String()},
+				{Name: "reward_ulid", Value: r.ID.String()},
+			},
 		},
 	})
 }

@@ -618,9 +618,11 @@ func (a *Admin) confirmCancelSend(c echo.Context, status int, form *page.Form) e
 	}
 	path := sendPath(found.CouponID, found.ID)
 	v := views.Confirm{
-		Frame:  a.sendDetailFrame(c, found, "Cancel this send?"),
-		Action: path + "/cancel", Button: "Cancel send", Danger: true, Cancel: path, Problem: form.Problem(),
-		Words: []string{"No vouchers are created and no e-mails are sent. You can send the coupon again at any time."},
+		Frame: a.sendDetailFrame(c, found, "Cancel this send?"),
+		Confirm: ui.Confirm{
+			Action: path + "/cancel", Button: "Cancel send", Danger: true, Cancel: path, Problem: form.Problem(),
+			Words: []string{"No vouchers are created and no e-mails are sent. You can send the coupon again at any time."},
+		},
 	}
 	if !cancellable(found) {
 		v.Button, v.Leave, v.Words = "", "View send", nil

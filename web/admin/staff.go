@@ -272,8 +272,10 @@ func (a *Admin) measureForm(c echo.Context, status int, m measure, p staff.Membe
 	v := views.Confirm{
 		Frame: a.frame(c, about(p, m.title), settingsPath,
 			ui.Crumb{Label: "People", Path: staffPath}, ui.Crumb{Label: p.Name, Path: personPath(p.ID)}),
-		Action: personPath(p.ID) + "/" + m.path, Words: []string{about(p, m.words)},
-		Button: m.button, Danger: m.danger, Cancel: personPath(p.ID), Problem: form.Problem(),
+		Confirm: ui.Confirm{
+			Action: personPath(p.ID) + "/" + m.path, Words: []string{about(p, m.words)},
+			Button: m.button, Danger: m.danger, Cancel: personPath(p.ID), Problem: form.Problem(),
+		},
 	}
 	if p.ID == page.Actor(c).StaffID {
 		v.Words = append([]string{"This is you."}, v.Words...)
@@ -331,9 +333,11 @@ func (a *Admin) askRevokeOf(c echo.Context) error {
 	v := views.Confirm{
 		Frame: a.frame(c, "Revoke “"+t.Name+"”?", settingsPath,
 			ui.Crumb{Label: "People", Path: staffPath}, ui.Crumb{Label: p.Name, Path: personPath(p.ID)}),
-		Action: personTokenPath(p.ID, t.ID), Button: "Revoke token", Danger: true, Cancel: personPath(p.ID),
-		Words:  []string{"Programs that use this token of " + p.Name + " stop working immediately. This can't be undone."},
-		Hidden: []ui.Pair{{Name: page.FormKey, Value: a.NewFormKey()}},
+		Confirm: ui.Confirm{
+			Action: personTokenPath(p.ID, t.ID), Button: "Revoke token", Danger: true, Cancel: personPath(p.ID),
+			Words:  []string{"Programs that use this token of " + p.Name + " stop working immediately. This can't be undone."},
+			Hidden: []ui.Pair{{Name: page.FormKey, Value: a.NewFormKey()}},
+		},
 	}
 	return a.Render(c, http.StatusOK, views.ConfirmPage(v), views.ConfirmDialog(v))
 }

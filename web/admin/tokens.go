@@ -210,10 +210,12 @@ func (a *Admin) askRevoke(c echo.Context) error {
 		return err
 	}
 	v := views.Confirm{
-		Frame:  a.frame(c, "Revoke “"+t.Name+"”?", settingsPath, ui.Crumb{Label: "API tokens", Path: tokensPath}),
-		Action: tokenPath(t.ID) + "/revoke", Button: "Revoke the token", Danger: true, Cancel: tokensPath,
-		Words:  []string{"What uses this token is refused from then on. A revoked token cannot be brought back, but you can make another."},
-		Hidden: []ui.Pair{{Name: page.FormKey, Value: a.NewFormKey()}},
+		Frame: a.frame(c, "Revoke “"+t.Name+"”?", settingsPath, ui.Crumb{Label: "API tokens", Path: tokensPath}),
+		Confirm: ui.Confirm{
+			Action: tokenPath(t.ID) + "/revoke", Button: "Revoke the token", Danger: true, Cancel: tokensPath,
+			Words:  []string{"What uses this token is refused from then on. A revoked token cannot be brought back, but you can make another."},
+			Hidden: []ui.Pair{{Name: page.FormKey, Value: a.NewFormKey()}},
+		},
 	}
 	return a.Render(c, http.StatusOK, views.ConfirmPage(v), views.ConfirmDialog(v))
 }

@@ -217,10 +217,12 @@ func (a *Admin) confirmVoidTransaction(c echo.Context, status int, form *page.Fo
 	v := views.Confirm{
 		Frame: a.frame(c, "Void this sale?", transactionsPath,
 			ui.Crumb{Label: "Transactions", Path: transactionsPath}, ui.Crumb{Label: "Sale of " + row.When, Path: row.Path}),
-		Action: row.Path + "/void", Button: "Void the sale", Danger: true, Cancel: row.Path, Problem: form.Problem(),
-		Words: []string{
-			"The sale of " + row.Spend + " to " + row.Customer + " of " + row.When + " is marked as voided" + takenBack(d.Transaction, ", also if spent already") + ".",
-			"This cannot be undone.",
+		Confirm: ui.Confirm{
+			Action: row.Path + "/void", Button: "Void the sale", Danger: true, Cancel: row.Path, Problem: form.Problem(),
+			Words: []string{
+				"The sale of " + row.Spend + " to " + row.Customer + " of " + row.When + " is marked as voided" + takenBack(d.Transaction, ", also if spent already") + ".",
+				"This cannot be undone.",
+			},
 		},
 	}
 	if row.Voided { // somebody was quicker

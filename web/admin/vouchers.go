@@ -207,7 +207,9 @@ func (a *Admin) confirmRedeemVoucher(c echo.Context, status int, found coupon.Sh
 	v := views.Confirm{
 		Frame: a.frame(c, "Redeem this voucher?", couponsPath,
 			ui.Crumb{Label: "Coupons", Path: couponsPath}, ui.Crumb{Label: "Voucher of " + name, Path: path}),
-		Action: path + "/redeem", Cancel: path, Leave: "Back to the voucher",
+		Confirm: ui.Confirm{
+			Action: path + "/redeem", Cancel: path, Leave: "Back to the voucher",
+		},
 	}
 	if refusal != nil {
 		v.Problem = ui.Problem{Sentence: voucherRefusal(found, refusal, by)}

@@ -27,8 +27,10 @@ func (p post) billed(to string, l billing.InvoiceLetter) (draft, error) {
 		Greeting: "Hello,",
 		Intro:    "Here is the invoice for " + tenant + ", as a PDF.",
 		Facts: []views.Fact{
-			{Name: "Amount due", Value: page.Money(i.TotalCents, i.Currency)}, {Name: "Due", Value: page.Date(*i.DueAt, i.Zone())},
-			{Name: "Invoice", Value: i.Name()}, {Name: "Period", Value: i.Period()},
+			{Name: "Amount due", Value: page.Money(i.TotalCents, i.Currency)},
+			{Name: "Due", Value: page.Date(*i.DueAt, i.Zone())},
+			{Name: "Invoice", Value: i.Name()},
+			{Name: "Period", Value: i.Period()},
 		},
 		Action:  "View your invoices",
 		Address: p.names.Tenant(i.TenantSlug) + "/admin/settings/billing",

@@ -19,6 +19,7 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/host"
@@ -84,6 +85,8 @@ func (p post) draft(to string, letter mail.Letter) (draft, error) {
 		return p.billed(to, l)
 	case deprecation.Letter:
 		return p.deprecated(to, l), nil
+	case tenant.SuspensionLetter:
+		return p.suspended(to, l), nil
 	default:
 		return draft{}, fmt.Errorf("no mail is written for a %T", letter)
 	}

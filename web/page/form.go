@@ -118,6 +118,34 @@ func (f *Form) AmountOf(known, name, currency string) *int64 {
 	return &typed.Cents
 }
 
+// rate is a percentage as people type it: 25, 25.5, 25,5 %.
+var rate = regexp.MustCompile(`^(\d{1,3})(?:[.,](\d{1,2}))?\s*%?$`)
+
+// Rate is a field's percentage in hundredths of a percent, or nil where nothing was typed:
+// 25.5 is 2550.
+func (f *Form) Rate(name string) *int64 {
+	text := strings.TrimSpace(f.Value(name))
+	if text == "" {
+		return nil
+	}
+	parts := rate.FindStringSubmatch(text)
+	if parts == nil {
+		f.unreadable(name, core.MustBe(name, "a percentage such as 25.5"))
+		return nil
+	}
+	n, err := strconv.ParseInt(parts[1]+(parts[2] + "00")[:2], 10, 64)
+	if err != nil {
+		f.unreadable(name, core.MustBe(name, "a percentage such as 25.5"))
+		return nil
+	}
+	return &n
+}
+
+// Rate writes a percentage of hundredths of a percent as it is typed into a field: 25.5.
+func Rate(hundredths int64) string {
+	return strconv.FormatFloat(float64(hundredths)/100, 'f', -1, 64)
+}
+
 // SetAmount begins a field with an amount. The panel writes every amount with a point before
 // its decimals, so it knows what it means where a person would have to be asked.
 func (f *Form) SetAmount(name string, cents int64, currency string) {
@@ -216,6 +244,22 @@ func (f *Form) Touched(names ...string) bool {
 	return err != nil || !f.Values.Has(beganKey) || slices.ContainsFunc(names, func(name string) bool {
 		return unbroken(began.Get(name)) != unbroken(f.Value(name))
 	})
+}
+
+// Renew gives the fields that nobody touched what is stored now, of which stored is the form: a
+// colleague may have changed it since this one was shown. For use cases that take all fields.
+func (f *Form) Renew(stored *Form, names ...string) {
+	for _, name := range names {
+		if f.Touched(name) {
+			continue
+		}
+		for _, part := range []string{name, name + ui.ChoiceSuffix} {
+			f.Values.Del(part)
+			if stored.Values.Has(part) {
+				f.Values.Set(part, stored.Value(part))
+			}
+		}
+	}
 }
 
 // unbroken is a text with its line breaks as they were before a browser sent them.

@@ -475,7 +475,7 @@ type NewTenant struct {
 	// Name Business name.
 	Name string `json:"name"`
 
-	// PaymentMethod How it pays.
+	// PaymentMethod How it pays, for people to read. Payment providers are names here: nothing is charged.
 	PaymentMethod NewTenantPaymentMethod `json:"payment_method"`
 
 	// PlanId A plan that is still offered.
@@ -491,7 +491,7 @@ type NewTenant struct {
 // NewTenantBillingCycle How often it is billed.
 type NewTenantBillingCycle string
 
-// NewTenantPaymentMethod How it pays.
+// NewTenantPaymentMethod How it pays, for people to read. Payment providers are names here: nothing is charged.
 type NewTenantPaymentMethod string
 
 // NewToken A token to be made.
@@ -753,7 +753,7 @@ type Tenant struct {
 	// Name Business name.
 	Name string `json:"name"`
 
-	// PaymentMethod How it pays.
+	// PaymentMethod How it pays, for people to read. Payment providers are names here: nothing is charged.
 	PaymentMethod TenantPaymentMethod `json:"payment_method"`
 
 	// PlanId The plan it is on.
@@ -772,7 +772,7 @@ type Tenant struct {
 // TenantBillingCycle How often it is billed.
 type TenantBillingCycle string
 
-// TenantPaymentMethod How it pays.
+// TenantPaymentMethod How it pays, for people to read. Payment providers are names here: nothing is charged.
 type TenantPaymentMethod string
 
 // TenantStatus A suspended tenant’s tokens and sign-ins do not work.
@@ -797,7 +797,7 @@ type TenantEdit struct {
 	// Name Business name.
 	Name *string `json:"name,omitempty"`
 
-	// PaymentMethod How it pays.
+	// PaymentMethod How it pays, for people to read. Payment providers are names here: nothing is charged.
 	PaymentMethod *TenantEditPaymentMethod `json:"payment_method,omitempty"`
 
 	// PlanId A plan that is still offered.
@@ -813,7 +813,7 @@ type TenantEdit struct {
 // TenantEditBillingCycle How often it is billed.
 type TenantEditBillingCycle string
 
-// TenantEditPaymentMethod How it pays.
+// TenantEditPaymentMethod How it pays, for people to read. Payment providers are names here: nothing is charged.
 type TenantEditPaymentMethod string
 
 // TenantEditStatus Suspending a tenant stops its tokens and sign-ins at once.

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/migrations"
+)
+
+// balancer is a proxy as docs/operations/haproxy.cfg describes one: it asks /readyz, keeps
+// connections, and gives a request to another process only where it could not connect.
+type balancer struct {
+	backends []string // addresses
+	ready    [2]atomic.Bool
+	next     atomic.Int64
+	proxy    *httputil.ReverseProxy
+}
+
+func newBalancer(t *testing.T, backends ...string) (b *balancer, url string) {
+	t.Helper()
+	b = &balancer{backends: backends}
+	transport := &http.Transport{MaxIdleConnsPerHost: 20, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err == nil {
+			return conn, nil
+		}
+		for _, other := range b.backends {
+			if conn, err := new(net.Dialer).DialContext(ctx, network, other); err == nil {
+				return conn, nil
+			}
+		}
+		return nil, err
+	}}
+	b.proxy = &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetXForwarded()
+		r.Out.Header.Set("X-Forwarded-Proto", "https")
+		r.Out.URL.Scheme, r.Out.URL.Host = "http", b.choose()
+		r.Out.Host = r.In.Host
+	}}
+	server := httptest.NewServer(b.proxy)
+	ctx, stop := context.WithCancel(t.Context())
+	var checks sync.WaitGroup
+	checks.Go(func() { b.check(ctx) })
+	t.Cleanup(func() {
+		stop()
+		checks.Wait()
+		server.Close()
+		transport.CloseIdleConnections()
+	})
+	return b, server.URL
+}
+
+func (b *balancer) choose() string {
+	for range b.backends {
+		if i := int(b.next.Add(1)) % len(b.backends); b.ready[i].Load() {
+			return b.backends[i]
+		}
+	}
+	return b.backends[0]
+}
+
+func (b *balancer) check(ctx context.Context) {
+	client := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	for ctx.Err() == nil {
+		for i, address := range b.backends {
+			answer, err := client.Get("http://" + address + "/readyz")
+			b.ready[i].Store(err == nil && answer.StatusCode == http.StatusOK)
+			if err == nil {
+				_ = answer.Body.Close()
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// "Upgrade with zero downtime (old and new process together)": two processes on one database
+// behind a proxy are restarted one after the other, while sales are recorded and customers
+// read. No request fails, and no sale is lost or doubled.
+func TestRestartWithoutDowntime(t *testing.T) {
+	t.Parallel()
+	database := dbtest.OwnURL(t)
+	in := newInstallationOn(t, database, "LOYALTY_SANDBOX=1", "LOYALTY_TLS=proxy", "LOYALTY_TRUSTED_PROXIES=127.0.0.1",
+		"LOYALTY_RATE_TOKEN=0", "LOYALTY_STOP_DELAY=1s")
+	shop := in.sandbox(t).Tenants[0]
+	for _, token := range shop.Tokens {
+		in.hidden = append(in.hidden, token)
+	}
+	d := connect(t, database)
+	before := ask[int](d, "select count(*) from loyalty.transaction")
+	places := []*installation{in, in.onItsOwnPort(t)}
+	servers := []*server{places[0].served(), places[1].served()}
+	b, front := newBalancer(t, places[0].addr, places[1].addr)
+	await(t, "both are ready", func() bool { return b.ready[0].Load() && b.ready[1].Load() })
+
+	host, err := url.Parse(in.base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := func(method, path, body string, want int) (string, error) {
+		r, err := http.NewRequestWithContext(t.Context(), method, front+path, strings.NewReader(body))
+		if err != nil {
+			return "", err
+		}
+		r.Host = host.Host
+		r.Header.Set("Authorization", "Bearer "+shop.Tokens["all"])
+		r.Header.Set("Content-Type", "application/json")
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return "", err
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if answer.StatusCode != want {
+			err = fmt.Errorf("%s %s = %d %s", method, path, answer.StatusCode, text)
+		}
+		return string(text), err
+	}
+	made, err := request("POST", "/api/v1/customers", `{"first_name":"Elsa","last_name":"Berg","phone":"08-465 004 12"}`, http.StatusCreated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsa := decode[struct{ Data struct{ ULID string } }](t, made).Data.ULID
+	sale := fmt.Sprintf(`{"customer_ulid":%q,"transaction_type_id":%d,"spend_amount_cents":100}`, elsa, shop.TransactionTypeID)
+	ctx, stop := context.WithCancel(t.Context())
+	var recorded, read atomic.Int64
+	var clients sync.WaitGroup
+	for range 3 {
+		clients.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := request("POST", "/api/v1/transactions", sale, http.StatusCreated); err != nil {
+					t.Error(err)
+					return
+				}
+				recorded.Add(1)
+				if _, err := request("GET", "/api/v1/customers?per_page=1", "", http.StatusOK); err != nil {
+					t.Error(err)
+					return
+				}
+				read.Add(1)
+			}
+		})
+	}
+	served := func(n int64) {
+		t.Helper()
+		want := recorded.Load() + n
+		await(t, "sales go on", func() bool { return t.Failed() || recorded.Load() >= want })
+	}
+	served(20)
+	for i := range servers {
+		servers[i].signal(syscall.SIGTERM)
+		if code := servers[i].exit(); code != 0 {
+			t.Errorf("process %d ended with %d", i+1, code)
+		}
+		if !servers[i].log.has("stopping: /readyz refuses, requests are still answered") {
+			t.Errorf("process %d did not wait for its proxy", i+1)
+		}
+		served(10) // by the other one alone
+		servers[i] = places[i].served()
+		await(t, "it is ready again", b.ready[i].Load)
+		served(10)
+		if i == 0 {
+			// The new build has migrated: the old one is still ready.
+			d.exec(fmt.Sprintf("insert into goose_db_version (version_id, is_applied) values (%d, true)", migrations.Newest()+1))
+		}
+	}
+	stop()
+	clients.Wait()
+	if got := ask[int](d, "select count(*) from loyalty.transaction") - before; int64(got) != recorded.Load() {
+		t.Errorf("%d sales are there, %d were answered", got, recorded.Load())
+	}
+	t.Logf("%d sales and %d reads over two restarts", recorded.Load(), read.Load())
+	ready, err := http.Get("http://" + places[1].addr + "/readyz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ready.Body.Close()
+	if ready.StatusCode != http.StatusOK {
+		t.Errorf("/readyz on a newer database = %d", ready.StatusCode)
+	}
+	for _, s := range servers {
+		s.signal(syscall.SIGTERM)
+		s.exit()
+	}
+}
+
+// "HEALTHCHECK by the binary itself", behind a proxy and not.
+func TestHealthCommand(t *testing.T) {
+	t.Parallel()
+	database := dbtest.OwnURL(t)
+	for _, settings := range [][]string{{"LOYALTY_TLS=proxy", "LOYALTY_TRUSTED_PROXIES=127.0.0.1"}, {"LOYALTY_TLS=local"}} {
+		in := newInstallationOn(t, database, settings...)
+		if p := in.run("health"); p.exit() != 1 || !p.log.has("refused") {
+			t.Errorf("nobody serves: exit %d, %s", p.exit(), p.log.String())
+		}
+		s := in.served()
+		if got := in.succeed("health"); got != "{\"status\":\"ok\"}\n" {
+			t.Errorf("health = %q", got)
+		}
+		if got := in.succeed("health", "--ready"); got != "{\"status\":\"ok\"}\n" {
+			t.Errorf("health --ready = %q", got)
+		}
+		d, err := pgx.Connect(t.Context(), database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = d.Exec(t.Context(), "delete from goose_db_version where version_id = $1", migrations.Newest())
+		if p := in.run("health", "--ready"); p.exit() != 1 || !p.out.has("run `loyalty migrate up`") {
+			t.Errorf("not migrated: exit %d, %s", p.exit(), p.out.String())
+		}
+		_, again := d.Exec(t.Context(), "insert into goose_db_version (version_id, is_applied) values ($1, true)", migrations.Newest())
+		if err := errors.Join(err, again, d.Close(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		s.stop()
+	}
+}

@@ -1,0 +1,44 @@
+package tenant
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
+)
+
+// Lately is how far back the sales go that an overview counts: 30 days of 24 hours.
+const Lately = 30 * 24 * time.Hour
+
+const (
+	countEvery = 10 * time.Minute
+	countTime  = 8 * time.Minute
+)
+
+// count is the job that counts how much each tenant is used.
+type count struct{}
+
+// Kind names the job in the queue.
+func (count) Kind() string { return "tenant_usage" }
+
+// CountEvery registers the job that keeps the figures of the overview: every ten minutes,
+// once in the whole installation.
+func (s *Service) CountEvery(jobs *job.Queue) {
+	job.HandleWithin(jobs, job.Upkeep, countTime, func(ctx context.Context, _ count) error { return s.Count(ctx) })
+	job.Every(jobs, river.PeriodicInterval(countEvery), count{})
+}
+
+// Count counts how much each tenant is used, as of now: the figures of the overview.
+func (s *Service) Count(ctx context.Context) error {
+	_, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "Tenant figures"), func(tx *db.Tx) (int64, error) {
+		if err := db.TakeTime(tx); err != nil {
+			return 0, err
+		}
+		return db.Value[int64](ctx, tx, countSQL, db.Args{"now": tx.Now, "since": core.FirstID(tx.Now.Add(-Lately))})
+	})
+	return err
+}

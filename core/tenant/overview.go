@@ -1,0 +1,153 @@
+package tenant
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+)
+
+// Condition is what matters most of a tenant to the people who run the platform.
+type Condition string
+
+// The conditions, the most pressing first: a tenant is in the first that is true of it.
+const (
+	IsSuspended Condition = "suspended"
+	IsLate      Condition = "late"       // an invoice is overdue
+	IsSettingUp Condition = "setting_up" // no sale was recorded yet
+	IsActive    Condition = "active"
+)
+
+// Order is what an overview is sorted by.
+type Order string
+
+// The orders.
+const (
+	ByActivity  Order = "activity"
+	ByName      Order = "name"
+	ByPlan      Order = "plan"
+	ByCustomers Order = "customers"
+	BySales     Order = "sales"
+	ByCreation  Order = "created"
+)
+
+// Pick says which part of the tenants an overview shows. Fields that are nil pick all.
+type Pick struct {
+	Search    *string // part of the name, the slug or an owner's e-mail address
+	Condition *string
+	PlanID    *int64
+	Country   *string // ISO 3166-1 alpha-2
+	Order     *string // nil: ByActivity
+	Reverse   bool    // texts from Z to A; figures and instants from the lowest and oldest
+	Number    int64   // of the page, from 1
+	Size      int64   // of a page; 0: all
+
+	Unreadable core.Fields // what the front end could not read
+}
+
+// Summary is a tenant as an overview shows it. Its figures are as old as CountedAt says.
+type Summary struct {
+	ID            core.TenantID
+	Name          string
+	Slug          string
+	Email         string // the owner's
+	PlanID        int64
+	PlanName      string
+	BillingCycle  BillingCycle
+	PaymentMethod PaymentMethod
+	Currency      string
+	Country       *string
+	TimeZone      string
+	CreatedAt     time.Time
+	Condition     Condition
+
+	Customers      int64 // active ones
+	SalesLately    int64 // completed ones of the last 30 days
+	Staff          int64 // active people
+	SendsThisMonth int64
+	LastActivityAt *time.Time // of its people, tokens and customers; nil: none yet
+}
+
+// Overview is a page of tenants, and how many there are.
+type Overview struct {
+	Tenants   []Summary
+	Total     int64               // on all pages
+	Counts    map[Condition]int64 // of what else was picked, by condition
+	Countries []string            // in which there are tenants, whatever was picked
+	CountedAt *time.Time          // when the figures were counted; nil: not yet
+}
+
+// All is how many tenants were picked, whatever their condition.
+func (o Overview) All() (n int64) {
+	for _, c := range o.Counts {
+		n += c
+	}
+	return n
+}
+
+// Overview returns a page of the tenants that are picked, for super-admins. One round trip,
+// of the same cost however many customers and sales the tenants have.
+func (s *Service) Overview(ctx context.Context, by core.Actor, p Pick) (Overview, error) {
+	if err := by.RequireAdmin(); err != nil {
+		return Overview{}, err
+	}
+	filter, part, err := p.read()
+	if err != nil {
+		return Overview{}, err
+	}
+	o := Overview{Counts: map[Condition]int64{}}
+	var counted []struct {
+		Condition Condition
+		N         int64
+	}
+	var facts struct {
+		CountedAt *time.Time
+		Countries []string
+	}
+	err = db.PlatformTogether(ctx, s.db,
+		db.AllInto(&o.Tenants, overviewSQL, part),
+		db.AllInto(&counted, conditionsSQL, filter),
+		db.OneInto(&facts, countedSQL, nil),
+	)
+	for _, c := range counted {
+		o.Counts[c.Condition] = c.N
+	}
+	o.Total = o.All()
+	if p.Condition != nil {
+		o.Total = o.Counts[Condition(*p.Condition)]
+	}
+	o.CountedAt, o.Countries = facts.CountedAt, facts.Countries
+	return o, err
+}
+
+// read checks what is picked and makes the arguments of its statements: for the counts, and
+// for the page.
+func (p Pick) read() (filter, part db.Args, err error) {
+	check := core.NewCheck(p.Unreadable)
+	search := check.OptionalText("search", p.Search, maxText)
+	if search != nil {
+		search = new(strings.ToLower(*search))
+	}
+	if p.Condition != nil {
+		core.OneOf(check, "status", Condition(*p.Condition), IsSuspended, IsLate, IsSettingUp, IsActive)
+	}
+	order := ByActivity
+	if p.Order != nil {
+		order = Order(*p.Order)
+		core.OneOf(check, "sort", order, ByActivity, ByName, ByPlan, ByCustomers, BySales, ByCreation)
+	}
+	filter = db.Args{"search": search, "plan": p.PlanID, "country": p.Country}
+	part = maps.Clone(filter)
+	part["condition"], part["order"] = p.Condition, string(order)
+	// Names are read from A, figures from the highest.
+	part["descending"] = p.Reverse == (order == ByName || order == ByPlan)
+	part["limit"], part["offset"] = nil, int64(0)
+	if p.Size > 0 {
+		number := check.Integer("page", &p.Number, 1, 1_000_000)
+		part["limit"], part["offset"] = p.Size, (number-1)*p.Size
+	}
+	return filter, part, check.Err()
+}

@@ -1,0 +1,373 @@
+package tenant_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/usage"
+)
+
+// named makes a tenant with that name, which is also its slug.
+func (o office) named(t *testing.T, name string, change func(*tenant.New)) tenant.Tenant {
+	t.Helper()
+	n := described(name)
+	n.Name, n.Email = new(strings.ToUpper(name[:1])+name[1:]), new(name+"@example.com")
+	if change != nil {
+		change(&n)
+	}
+	return o.create(t, n)
+}
+
+// sell records a sale of an own customer, by the owner.
+func (o office) sell(t *testing.T, made tenant.Tenant) {
+	t.Helper()
+	served, err := tenant.ByID(t.Context(), o.db, made.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := core.Actor{Kind: core.ByStaff, ID: "1", Name: "Maja", Tenant: served, Role: core.Owner}
+	sales := transaction.NewService(o.db)
+	kind, err := sales.AddType(t.Context(), by, transaction.NewType{
+		Name: "Purchase " + slug(), RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := customer.NewService(o.db).Upsert(t.Context(), by, customer.New{FirstName: new("Elsa"), LastName: new("Berg"), Phone: new(core.NewID(time.Now()).String() + "123")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := c.ID.String()
+	if _, err := sales.Record(t.Context(), by, transaction.New{CustomerID: &who, TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(500)), Source: transaction.API}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// owe gives a tenant an invoice that is overdue.
+func (o office) owe(t *testing.T, id core.TenantID) {
+	t.Helper()
+	_, err := o.db.Pool().Exec(t.Context(), `
+		insert into loyalty.invoice (tenant_id, number, status, currency, lines, amount_cents, tax_cents, total_cents, period_start, period_end, created_at, issued_at, due_at)
+		values ($1, $1, 'overdue', 'EUR', '[]', 100, 0, 100, '2026-01-01', '2026-01-31', now(), now(), now())`, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (o office) overview(t *testing.T, p tenant.Pick) tenant.Overview {
+	t.Helper()
+	shown, err := o.Overview(t.Context(), o.by, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shown
+}
+
+func slugs(o tenant.Overview) (list []string) {
+	for _, s := range o.Tenants {
+		list = append(list, s.Slug)
+	}
+	return list
+}
+
+// "list for the panel with search (name, slug, owner e-mail), filters (status, plan,
+// country), sortable columns, counts per tab".
+func TestOverview(t *testing.T) {
+	t.Parallel()
+	o := officeOf(t, dbtest.OwnDB(t))
+	plan := o.plan(t, false)
+	aro := o.named(t, "aro", func(n *tenant.New) { n.Name, n.Country = new("Café Åro"), new("SE") })
+	bike := o.named(t, "bike", func(n *tenant.New) { n.PlanID = &plan })
+	late := o.named(t, "cloud", func(n *tenant.New) { n.Country = new("FI") })
+	o.named(t, "delta", nil)
+	gone := o.named(t, "echo", nil)
+	o.sell(t, aro)
+	o.sell(t, aro)
+	o.sell(t, bike)
+	o.sell(t, late)
+	o.owe(t, late.ID)
+	o.owe(t, gone.ID)
+	if _, err := o.Suspend(t.Context(), o.by, gone.ID, new("It asked for it.")); err != nil {
+		t.Fatal(err)
+	}
+
+	if uncounted := o.overview(t, tenant.Pick{}); uncounted.CountedAt != nil || uncounted.Tenants[0].Customers != 0 || uncounted.Total != 5 {
+		t.Errorf("before anything was counted: %+v", uncounted)
+	}
+	if err := o.Count(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all := o.overview(t, tenant.Pick{Order: new("name")})
+	if diff := cmp.Diff([]string{"bike", "aro", "cloud", "delta", "echo"}, slugs(all)); diff != "" {
+		t.Errorf("by name (-want +got):\n%s", diff)
+	}
+	wantCounts := map[tenant.Condition]int64{tenant.IsActive: 2, tenant.IsLate: 1, tenant.IsSettingUp: 1, tenant.IsSuspended: 1}
+	if diff := cmp.Diff(wantCounts, all.Counts); diff != "" || all.Total != 5 || all.All() != 5 {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"FI", "SE"}, all.Countries); diff != "" {
+		t.Errorf("countries (-want +got):\n%s", diff)
+	}
+	if age := o.db.Now().Sub(*all.CountedAt); age < 0 || age > time.Minute {
+		t.Errorf("counted %s ago", age)
+	}
+	first := all.Tenants[1] // the one that was sold at
+	if first.Customers != 2 || first.SalesLately != 2 || first.Staff != 1 || first.LastActivityAt == nil || first.PlanName != "Free" || first.Condition != tenant.IsActive {
+		t.Errorf("the busiest: %+v", first)
+	}
+	for what, c := range map[string]struct {
+		tenant.Pick
+		want []string
+	}{
+		"part of a name":       {tenant.Pick{Search: new(" ÅRO")}, []string{"aro"}},
+		"part of a slug":       {tenant.Pick{Search: new("lou")}, []string{"cloud"}},
+		"an address":           {tenant.Pick{Search: new("DELTA@example")}, []string{"delta"}},
+		"no pattern":           {tenant.Pick{Search: new("%")}, nil},
+		"late":                 {tenant.Pick{Condition: new("late")}, []string{"cloud"}},
+		"suspended, not late":  {tenant.Pick{Condition: new("suspended")}, []string{"echo"}},
+		"setting up":           {tenant.Pick{Condition: new("setting_up")}, []string{"delta"}},
+		"a plan":               {tenant.Pick{PlanID: &plan}, []string{"bike"}},
+		"a country":            {tenant.Pick{Country: new("SE")}, []string{"aro"}},
+		"from Z":               {tenant.Pick{Order: new("name"), Reverse: true}, []string{"echo", "delta", "cloud", "aro", "bike"}},
+		"the newest":           {tenant.Pick{Order: new("created")}, []string{"echo", "delta", "cloud", "bike", "aro"}},
+		"the oldest":           {tenant.Pick{Order: new("created"), Reverse: true, Size: 1, Number: 1}, []string{"aro"}},
+		"the most sales":       {tenant.Pick{Order: new("sales"), Size: 1, Number: 1}, []string{"aro"}},
+		"the most customers":   {tenant.Pick{Order: new("customers"), Size: 1, Number: 1}, []string{"aro"}},
+		"the second page":      {tenant.Pick{Order: new("name"), Size: 2, Number: 2}, []string{"cloud", "delta"}},
+		"behind the last page": {tenant.Pick{Order: new("name"), Size: 2, Number: 9}, nil},
+	} {
+		if got := slugs(o.overview(t, c.Pick)); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", what, got, c.want)
+		}
+	}
+	// What was done last comes first.
+	o.sell(t, bike)
+	if err := o.Count(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := slugs(o.overview(t, tenant.Pick{})); got[0] != "bike" {
+		t.Errorf("by activity: %v", got)
+	}
+	// Counts are those of the other filters, the total that of all.
+	if found := o.overview(t, tenant.Pick{Search: new("o@example.com"), Condition: new("suspended")}); found.Total != 1 || found.All() != 2 {
+		t.Errorf("%d of %d found: %+v", found.Total, found.All(), found.Counts)
+	}
+	_, err := o.Overview(t.Context(), o.by, tenant.Pick{Condition: new("fine"), Order: new("size"), Number: 0, Size: 25, Search: new(strings.Repeat("x", 256))})
+	wantFields(t, err, core.Fields{
+		"status": {"The selected status is invalid."}, "sort": {"The selected sort is invalid."}, "page": {"The page field must be at least 1."},
+		"search": {"The search field must not be greater than 255 characters."},
+	})
+}
+
+// Sales of the last 30 days are counted, and voided ones are not.
+func TestCountForgetsOldSales(t *testing.T) {
+	t.Parallel()
+	o := officeOf(t, dbtest.OwnDB(t))
+	made := o.named(t, "aro", nil)
+	o.sell(t, made)
+	o.sell(t, made)
+	if _, err := o.db.Pool().Exec(t.Context(), `
+		update loyalty.transaction set status = 'voided', voided_at = now() where id = (select max(id::text)::uuid from loyalty.transaction)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Count(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := o.overview(t, tenant.Pick{}).Tenants[0]; got.SalesLately != 1 {
+		t.Errorf("sales = %d, want the one that was not voided", got.SalesLately)
+	}
+	later := office{tenant.NewService(o.db.At(o.db.Now().Add(tenant.Lately+time.Hour)), nil), o.db, o.by}
+	if err := later.Count(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := o.overview(t, tenant.Pick{}).Tenants[0]; got.SalesLately != 0 || got.Condition != tenant.IsActive || got.LastActivityAt == nil {
+		t.Errorf("a month later: %+v", got)
+	}
+	// Counted for an earlier instant by a slower process, nothing goes back.
+	if err := o.Count(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := o.overview(t, tenant.Pick{}).Tenants[0]; got.SalesLately != 0 {
+		t.Errorf("an older count replaced a newer one: %+v", got)
+	}
+	// A tenant counts no others.
+	_, err := db.InTenant(t.Context(), o.db, core.Actor{Kind: core.BySystem, Tenant: core.Tenant{ID: made.ID}}, func(tx *db.Tx) (int64, error) {
+		return db.Value[int64](t.Context(), tx, "select loyalty.count_tenants(now(), gen_random_uuid())", nil)
+	})
+	if err == nil || !strings.Contains(err.Error(), "count_tenants works on all tenants") {
+		t.Errorf("in a tenant: %v", err)
+	}
+}
+
+// One round trip for the list, however many there are; three for one of them.
+func TestOverviewRoundTrips(t *testing.T) {
+	t.Parallel()
+	d, trips := dbtest.RoundTrips(t)
+	o := officeOf(t, d)
+	made := o.create(t, described(slug()))
+	o.overview(t, tenant.Pick{})
+	if _, err := o.Find(t.Context(), o.by, made.ID); err != nil {
+		t.Fatal(err)
+	}
+	before := trips()
+	o.overview(t, tenant.Pick{Size: 25, Number: 1, Search: new("x")})
+	if n := trips() - before; n != 1 {
+		t.Errorf("an overview takes %d round trips, want 1", n)
+	}
+	before = trips()
+	if _, err := o.Find(t.Context(), o.by, made.ID); err != nil {
+		t.Fatal(err)
+	}
+	if n := trips() - before; n != 3 {
+		t.Errorf("one tenant takes %d round trips, want 3", n)
+	}
+}
+
+// "detail with usage, invoices, staff, audit".
+func TestFind(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	made := o.create(t, described(slug()))
+	o.sell(t, made)
+	d, err := o.Find(t.Context(), o.by, made.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.ID != made.ID || d.PlanName != "Free" || d.Served.Slug != made.Slug || d.SuspendedAt != nil || len(d.Uses) != 3 || d.Uses[0] != (usage.Use{Kind: usage.Customers, Used: 1}) {
+		t.Errorf("found %+v", d)
+	}
+	if len(d.People) != 1 || d.People[0].Role != core.Owner || !d.People[0].Invited || d.People[0].SignedInAt != nil || d.InvitedOwner() == nil {
+		t.Errorf("its people: %+v", d.People)
+	}
+	_, err = o.db.Pool().Exec(t.Context(), `
+		with known as (
+			update loyalty.credential set password_hash = 'x' where staff_id = $2 returning staff_id
+		)
+		insert into loyalty.audit_entry (tenant_id, id, action, subject_kind, subject_id, actor_kind, actor_id, actor_name, address, request_id, created_at)
+		select $1, gen_random_uuid(), 'staff.sign_in', 'staff', staff_id::text, 'staff', staff_id::text, 'Maja', '', '', now()
+		from known`, made.ID, d.People[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err = o.Find(t.Context(), o.by, made.ID); err != nil || d.People[0].SignedInAt == nil || d.People[0].Invited || d.InvitedOwner() != nil {
+		t.Errorf("after signing in: %+v, %v", d.People, err)
+	}
+	if _, err := o.Find(t.Context(), o.by, 1<<40); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("none = %v", err)
+	}
+}
+
+// "Suspend with a reason (kept; owner mailed with it; audited), reactivate".
+func TestSuspend(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	made := o.create(t, described(slug()))
+	_, err := o.Suspend(t.Context(), o.by, made.ID, new(" "))
+	wantFields(t, err, core.Fields{"reason": {"The reason field is required."}})
+	_, err = o.Suspend(t.Context(), o.by, made.ID, new(strings.Repeat("x", 501)))
+	wantFields(t, err, core.Fields{"reason": {"The reason field must not be greater than 500 characters."}})
+	if _, err := o.Reactivate(t.Context(), o.by, made.ID); !errors.Is(err, tenant.ErrNotSuspended) {
+		t.Errorf("reactivating an active one: %v", err)
+	}
+
+	suspended, err := o.Suspend(t.Context(), o.by, made.ID, new("Three invoices are overdue."))
+	if err != nil || suspended.Status != tenant.Suspended || suspended.SuspendedAt == nil || *suspended.SuspendReason != "Three invoices are overdue." {
+		t.Fatalf("suspended: %+v, %v", suspended, err)
+	}
+	if _, err := o.Suspend(t.Context(), o.by, made.ID, new("Again")); !errors.Is(err, tenant.ErrSuspended) {
+		t.Errorf("twice: %v", err)
+	}
+	// What else is edited leaves it as it is.
+	if edited := o.edit(t, made.ID, tenant.Edit{Name: core.Set("Kiosk"), Status: core.Set("suspended")}); edited.SuspendReason == nil || !edited.SuspendedAt.Equal(*suspended.SuspendedAt) {
+		t.Errorf("edited: %+v", edited)
+	}
+	d, err := o.Find(t.Context(), o.by, made.ID)
+	if err != nil || d.Condition != tenant.IsSuspended || *d.SuspendReason != "Three invoices are overdue." {
+		t.Errorf("found: %+v, %v", d, err)
+	}
+	active, err := o.Reactivate(t.Context(), o.by, made.ID)
+	if err != nil || active.Status != tenant.Active || active.SuspendedAt != nil || active.SuspendReason != nil {
+		t.Errorf("reactivated: %+v, %v", active, err)
+	}
+	log := o.log(t, made.ID)
+	for i, want := range []string{
+		"tenant.create", `tenant.suspend Root 192.0.2.7 request-1 - {"email": "owner@example.com", "reason": "Three invoices are overdue."}`, "tenant.edit",
+		`tenant.reactivate Root 192.0.2.7 request-1 - {"email": "owner@example.com"}`,
+	} {
+		if len(log) != 4 || !strings.HasPrefix(log[i], want) {
+			t.Errorf("the log is %q", log)
+			break
+		}
+	}
+	rows, err := o.db.Pool().Query(t.Context(), "select recipient || ': ' || text from loyalty.mail where recipient = 'owner@example.com' and text like $1 order by id", "%"+made.Slug+"%Reason:%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mails []string
+	for rows.Next() {
+		var m string
+		if err := rows.Scan(&m); err != nil {
+			t.Fatal(err)
+		}
+		mails = append(mails, m)
+	}
+	want := []string{
+		fmt.Sprintf("owner@example.com: {Tenant:Café Slug:%s Reason:Three invoices are overdue. Over:false}", made.Slug),
+		fmt.Sprintf("owner@example.com: {Tenant:Kiosk Slug:%s Reason: Over:true}", made.Slug),
+	}
+	if diff := cmp.Diff(want, mails); diff != "" {
+		t.Errorf("mails (-want +got):\n%s", diff)
+	}
+
+	// "API PATCH status keeps working (reason null)."
+	if plain := o.edit(t, made.ID, tenant.Edit{Status: core.Set("suspended")}); plain.SuspendedAt == nil || plain.SuspendReason != nil {
+		t.Errorf("without a reason: %+v", plain)
+	}
+	if again := o.edit(t, made.ID, tenant.Edit{Status: core.Set("active")}); again.SuspendedAt != nil {
+		t.Errorf("active again: %+v", again)
+	}
+	if _, err := o.Suspend(t.Context(), o.by, 1<<40, new("None")); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("none = %v", err)
+	}
+}
+
+// "a test that no tenant role reaches any platform page or endpoint": nor any use case.
+func TestTenantsRolesAreRefused(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	made := o.create(t, described(slug()))
+	for _, by := range []core.Actor{
+		{},
+		{Kind: core.ByStaff, Tenant: core.Tenant{ID: made.ID}, Role: core.Owner},
+		{Kind: core.ByToken, Tenant: core.Tenant{ID: made.ID}, Role: core.Owner},
+		{Kind: core.ByAdmin, Tenant: core.Tenant{ID: made.ID}, Role: core.SuperAdmin},
+	} {
+		_, create := o.Create(t.Context(), by, described(slug()))
+		_, edit := o.Edit(t.Context(), by, made.ID, tenant.Edit{})
+		_, list := o.List(t.Context(), by, tenant.Filter{}, core.Page{Size: 1})
+		_, overview := o.Overview(t.Context(), by, tenant.Pick{})
+		_, find := o.Find(t.Context(), by, made.ID)
+		_, suspend := o.Suspend(t.Context(), by, made.ID, new("No"))
+		_, reactivate := o.Reactivate(t.Context(), by, made.ID)
+		for what, err := range map[string]error{
+			"create": create, "edit": edit, "list": list, "overview": overview, "find": find, "suspend": suspend, "reactivate": reactivate,
+		} {
+			if !errors.Is(err, core.ErrAdmin) {
+				t.Errorf("%s by %s %s: %v", what, by.Kind, by.Role, err)
+			}
+		}
+	}
+}

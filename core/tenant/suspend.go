@@ -1,0 +1,75 @@
+package tenant
+
+import (
+	"context"
+	"errors"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/billing"
+	"example.com/loyalty/core/db"
+)
+
+// maxReason is the length of the reason for a suspension, in characters.
+const maxReason = 500
+
+// Refusals of suspending and reactivating.
+var (
+	ErrSuspended    = core.Refuse("tenant-suspended", "This business is suspended already.")
+	ErrNotSuspended = core.Refuse("tenant-not-suspended", "This business is not suspended.")
+)
+
+// SuspensionLetter tells the owner of a tenant that it was suspended and why, or that it is
+// active again.
+type SuspensionLetter struct {
+	Tenant string // name of the business
+	Slug   string // of its host
+	Reason string
+	Over   bool // it was reactivated
+}
+
+// Suspend stops a tenant's sign-ins and tokens at once, for a reason that its owner is mailed:
+// ErrSuspended. Its data stays, its customers can still look at what they have, and it isn't
+// billed meanwhile.
+func (s *Service) Suspend(ctx context.Context, by core.Actor, id core.TenantID, reason *string) (Tenant, error) {
+	check := core.NewCheck(nil)
+	why := check.Text("reason", reason, maxReason)
+	if err := check.Err(); err != nil {
+		return Tenant{}, err
+	}
+	return s.setStatus(ctx, by, id, Suspended, ErrSuspended, &why)
+}
+
+// Reactivate lets a suspended tenant go on, and mails its owner: ErrNotSuspended. The days of
+// the suspension aren't billed.
+func (s *Service) Reactivate(ctx context.Context, by core.Actor, id core.TenantID) (Tenant, error) {
+	return s.setStatus(ctx, by, id, Active, ErrNotSuspended, nil)
+}
+
+func (s *Service) setStatus(ctx context.Context, by core.Actor, id core.TenantID, to Status, already error, reason *string) (Tenant, error) {
+	if err := by.RequireAdmin(); err != nil {
+		return Tenant{}, err
+	}
+	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Tenant, error) {
+		old, err := db.One[Tenant](ctx, tx, lockSQL, db.Args{"id": id})
+		if err != nil {
+			return Tenant{}, err
+		}
+		if old.Status == to {
+			return Tenant{}, already
+		}
+		t, err := update(ctx, tx, old, Edit{Status: core.Set(string(to))}, reason)
+		if err != nil {
+			return Tenant{}, err
+		}
+		entry := audit.Entry{Action: "tenant.suspend", Subject: "tenant", ID: t.subject(), New: map[string]any{"reason": orNull(reason), "email": t.Email}}
+		letter := SuspensionLetter{Tenant: t.Name, Slug: t.Slug}
+		if to == Active {
+			entry.Action, entry.New, letter.Over = "tenant.reactivate", map[string]any{"email": t.Email}, true
+			err = billing.Resume(ctx, tx, id)
+		} else {
+			letter.Reason = *reason
+		}
+		return t, errors.Join(err, s.mail.Queue(ctx, tx, t.Email, letter), audit.Write(tx, by, entry))
+	})
+}

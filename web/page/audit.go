@@ -1,0 +1,268 @@
+package page
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/views/ui"
+)
+
+// AuditNoun is how the audit log shows a noun.
+type AuditNoun struct {
+	Label string // of all of them
+	Icon  string
+}
+
+// AuditNouns are all nouns that the log tells of.
+var AuditNouns = map[string]AuditNoun{
+	"customer":         {"Customers", "user"},
+	"import":           {"Imports", "file-import"},
+	"transaction":      {"Sales", "receipt"},
+	"transaction_type": {"Transaction types", "category"},
+	"reward":           {"Rewards", "gift"},
+	"redemption":       {"Redemptions", "list-check"},
+	"coupon":           {"Coupons", "ticket"},
+	"voucher":          {"Vouchers", "ticket"},
+	"location":         {"Locations", "map-pin"},
+	"staff":            {"Staff", "users"},
+	"session":          {"Sessions", "logout"},
+	"pin":              {"PINs", "lock"},
+	"token":            {"API tokens", "key"},
+	"tenant":           {"Business settings", "building-store"},
+	"billing":          {"Billing", "receipt"},
+	"deprecation":      {"Deprecations", "hourglass"},
+	"queue":            {"Queues", "list-check"},
+	"job":              {"Jobs", "list-check"},
+	"verify":           {"Checks", "circle-check"},
+	"demo":             {"Demo", "player-play"},
+	"invoice":          {"Invoices", "receipt"},
+	"plan":             {"Plans", "package"},
+	"platform":         {"Platform settings", "settings"},
+}
+
+// AuditSentences say what was done. {who} did it, to what is called {name}; a sale has a
+// {sale}, and a sale, a redemption and a voucher are some {customer}'s.
+var AuditSentences = map[string]string{
+	"customer.create":            "{who} added the customer {name}.",
+	"customer.edit":              "{who} changed the customer {name}.",
+	"customer.adjust":            "{who} corrected the balance of {name}.",
+	"customer.erase":             "{who} erased a customer: {name}.",
+	"customer.download":          "{who} downloaded all data of the customer {name}.",
+	"customer.export":            "{who} exported customers.",
+	"customer.unsubscribe":       "{who} unsubscribed {name} from coupon e-mails.",
+	"customer.subscribe":         "{who} subscribed {name} to coupon e-mails again.",
+	"customer.consent":           "{name} agreed to the terms.",
+	"pin.issue":                  "{who} showed a PIN.",
+	"pin.take":                   "{who} took a PIN.",
+	"pin.use":                    "{who} completed a sale with a PIN.",
+	"pin.refuse":                 "{who} entered a PIN that was wrong, used or expired.",
+	"pin.cancel":                 "{who} cancelled a PIN.",
+	"import.run":                 "{who} imported customers from {name}.",
+	"import.cancel":              "{who} stopped the import from {name}.",
+	"transaction.void":           "{who} voided {sale} by {customer}.",
+	"transaction_type.create":    "{who} added the transaction type {name}.",
+	"transaction_type.edit":      "{who} changed the transaction type {name}.",
+	"reward.create":              "{who} added the reward {name}.",
+	"reward.edit":                "{who} changed the reward {name}.",
+	"redemption.fulfil":          "{who} handed {name} over to {customer}.",
+	"redemption.void":            "{who} voided the redemption of {name} by {customer}.",
+	"coupon.create":              "{who} added the coupon {name}.",
+	"coupon.edit":                "{who} changed the coupon {name}.",
+	"coupon.send":                "{who} sent the coupon {name}.",
+	"coupon.cancel_send":         "{who} cancelled a send of the coupon {name}.",
+	"coupon.fail_send":           "A scheduled send of the coupon {name} failed.",
+	"coupon.stop_mails":          "{who} stopped the e-mails of the coupon {name}.",
+	"coupon.resume_mails":        "{who} resumed the e-mails of the coupon {name}.",
+	"coupon.retry_mails":         "{who} retried failed e-mails of the coupon {name}.",
+	"voucher.redeem":             "{who} redeemed the voucher {name} of {customer}.",
+	"location.create":            "{who} added the location {name}.",
+	"location.edit":              "{who} changed the location {name}.",
+	"staff.create":               "{who} added {name} to the staff.",
+	"staff.invite":               "{who} invited {name}.",
+	"staff.join":                 "{name} took up the invitation.",
+	"staff.rename":               "{who} changed their name.",
+	"staff.set_role":             "{who} gave {name} another role.",
+	"staff.deactivate":           "{who} deactivated {name}.",
+	"staff.activate":             "{who} activated {name} again.",
+	"staff.sign_in":              "{who} signed in.",
+	"staff.sign_in_refused":      "Signing in as {name} was refused.",
+	"staff.sign_out":             "{who} signed out.",
+	"staff.forgot_password":      "A link for a new password was sent to {name}.",
+	"staff.reset_password":       "{name} chose a new password by a link.",
+	"staff.change_password":      "{who} changed their password.",
+	"staff.enrol_totp":           "{who} turned on the second factor.",
+	"staff.renew_recovery_codes": "{who} made new recovery codes.",
+	"staff.drop_totp":            "{who} turned off the second factor of {name}.",
+	"session.end":                "{who} signed out of another browser.",
+	"session.end_others":         "{who} signed out everywhere else.",
+	"token.create":               "{who} made the API token {name}.",
+	"token.revoke":               "{who} revoked the API token {name}.",
+	"tenant.edit":                "{who} changed the settings of {name}.",
+	"billing.edit_details":       "{who} changed the billing details.",
+
+	"tenant.create":          "{who} created the business {name}.",
+	"deprecation.create":     "{who} announced the end of an API request.",
+	"queue.pause":            "{who} paused a queue.",
+	"queue.resume":           "{who} resumed a queue.",
+	"job.retry":              "{who} retried a job.",
+	"job.cancel":             "{who} cancelled a job.",
+	"verify.run":             "{who} started a check of all records.",
+	"demo.begin":             "{who} began the demo.",
+	"demo.complete":          "{who} completed the demo.",
+	"invoice.draft":          "{who} drafted an invoice.",
+	"invoice.issue":          "{who} issued an invoice.",
+	"invoice.pay":            "{who} marked an invoice as paid.",
+	"invoice.void":           "{who} voided an invoice.",
+	"invoice.send":           "{who} e-mailed an invoice.",
+	"invoice.overdue":        "An invoice became overdue.",
+	"plan.create":            "{who} created a plan.",
+	"plan.edit":              "{who} changed a plan.",
+	"plan.retire":            "{who} retired a plan.",
+	"plan.reopen":            "{who} reopened a plan.",
+	"plan.delete":            "{who} deleted a plan.",
+	"platform.edit_settings": "{who} changed the platform's settings.",
+}
+
+// AuditSystem is who acts where no person does.
+const AuditSystem = "The system"
+
+// AuditEntry is a line of the log in words: money and times are those of the business whose
+// line it is, of the platform in UTC. fill says what stands in a blank of the sentence.
+func AuditEntry(l audit.Line, t core.Tenant, fill func(blank string) ui.Word) ui.Entry {
+	zone := auditZone(t)
+	e := ui.Entry{
+		Icon: "history", Words: auditWords(l, fill), When: Time(l.At, zone), At: l.At.UTC().Format(time.RFC3339),
+		Address: l.Address, Request: l.RequestID, Made: true, Actor: AuditActor(l).Text,
+	}
+	if noun, known := AuditNouns[l.Subject]; known {
+		e.Icon = noun.Icon
+	}
+	if kind, _, _ := strings.Cut(l.Actor, ":"); kind == string(core.ByToken) {
+		e.By = "by API token"
+	} else if kind == string(core.ByAdmin) {
+		e.By = "by the platform"
+	}
+	for _, ch := range l.Changes {
+		e.Made = e.Made && ch.Old == nil
+		e.Changes = append(e.Changes, ui.EntryChange{
+			Field: auditField(ch.Field), Old: auditValue(t, ch.Field, ch.Old), New: auditValue(t, ch.Field, ch.New),
+		})
+	}
+	return e
+}
+
+func auditZone(t core.Tenant) *time.Location {
+	if t.TimeZone == nil {
+		return time.UTC
+	}
+	return t.TimeZone
+}
+
+// auditWords are the sentence of an entry.
+func auditWords(l audit.Line, fill func(blank string) ui.Word) (words []ui.Word) {
+	sentence, known := AuditSentences[l.Action]
+	if !known { // of an action that a newer version writes
+		sentence = "{who}: " + strings.NewReplacer("_", " ", ".", ", ").Replace(l.Action) + "."
+	}
+	for len(sentence) > 0 {
+		plain, rest, found := strings.Cut(sentence, "{")
+		words = append(words, ui.Word{Text: plain})
+		if !found {
+			break
+		}
+		var blank string
+		blank, sentence, _ = strings.Cut(rest, "}")
+		words = append(words, fill(blank))
+	}
+	return words
+}
+
+// AuditActor is who did it.
+func AuditActor(l audit.Line) ui.Word {
+	if strings.HasPrefix(l.Actor, string(core.BySystem)) {
+		return ui.Word{Text: AuditSystem, Strong: true}
+	}
+	return ui.Word{Text: l.ActorName, Strong: true}
+}
+
+// AuditBlank fills a blank of a sentence where the words lead nowhere.
+func AuditBlank(l audit.Line, t core.Tenant, blank string) ui.Word {
+	record := l.Record
+	switch {
+	case blank == "who":
+		return AuditActor(l)
+	case record == nil && blank == "sale":
+		return ui.Word{Text: "a sale"}
+	case record == nil && (blank == "customer" || l.Subject == "staff"):
+		return ui.Word{Text: "somebody unknown"}
+	case record == nil:
+		return ui.Word{Text: "that is no longer there"}
+	case blank == "customer":
+		return ui.Word{Text: record.CustomerName}
+	case blank == "sale":
+		return ui.Word{Text: "a sale of " + Money(*record.SpendCents, t.Currency)}
+	}
+	return ui.Word{Text: record.Name, Strong: true}
+}
+
+// auditField is the name of a field in words.
+func auditField(name string) string {
+	name = strings.TrimSuffix(strings.TrimSuffix(name, "_cents"), "_ulid")
+	switch name {
+	case "email":
+		return "E-mail"
+	case "timezone":
+		return "Time zone"
+	}
+	words := strings.ReplaceAll(name, "_", " ")
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+// auditValue is a value as people read it: money with its currency, times by the clocks
+// of the business.
+func auditValue(t core.Tenant, field string, value *string) string {
+	if value == nil {
+		return ""
+	}
+	switch {
+	case *value == "true":
+		return "yes"
+	case *value == "false":
+		return "no"
+	case strings.HasSuffix(field, "_cents"):
+		if cents, err := strconv.ParseInt(*value, 10, 64); err == nil && t.Currency != "" {
+			return Money(cents, t.Currency)
+		}
+	case strings.HasSuffix(field, "_at"):
+		if at, err := time.Parse(time.RFC3339, *value); err == nil {
+			return Time(at, auditZone(t))
+		}
+	case strings.HasPrefix(*value, "["), strings.HasPrefix(*value, "{"):
+		return auditList(t, *value)
+	}
+	return *value
+}
+
+// auditList is a list of texts, or of named ones, without the marks of JSON.
+func auditList(t core.Tenant, text string) string {
+	var list []string
+	if json.Unmarshal([]byte(text), &list) == nil {
+		return strings.Join(list, ", ")
+	}
+	var named map[string]any
+	if json.Unmarshal([]byte(text), &named) != nil {
+		return text // somebody's own words
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		value := fmt.Sprint(named[name])
+		list = append(list, auditField(name)+": "+auditValue(t, name, &value))
+	}
+	return strings.Join(list, ", ")
+}

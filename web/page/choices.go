@@ -1,0 +1,62 @@
+package page
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/views/ui"
+)
+
+// Countries are all there are, by their names in English, with none before them.
+func Countries() []ui.Option {
+	list := []ui.Option{{Label: "None"}}
+	names := display.English.Regions()
+	for _, code := range tenant.Countries() {
+		list = append(list, ui.Option{Value: code, Label: names.Name(language.MustParseRegion(code))})
+	}
+	order := collate.New(language.English)
+	slices.SortFunc(list[1:], func(a, b ui.Option) int { return order.CompareString(a.Label, b.Label) })
+	return list
+}
+
+// Currencies are all there are, with the sign that amounts have.
+func Currencies() (list []ui.Option) {
+	for _, code := range tenant.Currencies() {
+		o := ui.Option{Value: code, Label: code}
+		if sign := Symbol(code); sign != code {
+			o.Label += " (" + sign + ")"
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// ZoneGroups are the time zones by their part of the world, and the selected one, which
+// may go by an older name.
+func ZoneGroups(selected string) []ui.Group {
+	names := core.ZoneNames()
+	if !slices.Contains(names, selected) {
+		names = append(names, selected)
+	}
+	var groups []ui.Group
+	for _, name := range names {
+		part, place, found := strings.Cut(name, "/")
+		if !found {
+			part, place = "Other", name
+		}
+		at := slices.IndexFunc(groups, func(g ui.Group) bool { return g.Label == part })
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, ui.Group{Label: part})
+		}
+		label := strings.NewReplacer("_", " ", "/", ", ").Replace(place)
+		groups[at].Options = append(groups[at].Options, ui.Option{Value: name, Label: label, Selected: name == selected})
+	}
+	return groups
+}
