@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/location"
@@ -23,6 +24,7 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/usage"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/admin"
 	authviews "example.com/loyalty/views/auth"
@@ -43,6 +45,8 @@ type Services struct {
 	Coupons      *coupon.Service
 	Locations    *location.Service
 	Reports      *report.Service
+	Billing      *billing.Service
+	Usage        *usage.Meter
 	Audit        *audit.Service
 
 	API API
