@@ -161,8 +161,8 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		return page.New(page.Config{
 			Panel:    panel,
 			Sessions: auth.NewStore(a.db),
-			Tenant:   bySlug,
-			Slug:     slug, Address: address, Now: a.db.Now, Log: a.log,
+			Tenant:   bySlug, Suspension: a.tenants.Suspended,
+			Slug: slug, Address: address, Now: a.db.Now, Log: a.log,
 		})
 	}
 	kit := kitOf(page.PanelPath)

@@ -4,6 +4,7 @@
 package admin
 
 import (
+	"errors"
 	"log/slog"
 	"net/http"
 	"path"
@@ -138,6 +139,9 @@ func (a *Admin) failed(err error, c echo.Context) {
 		return
 	}
 	n := authviews.Notice{Icon: "alert-triangle", Words: f.Words, Request: f.Request, Back: page.PanelPath, BackLabel: "Go to dashboard"}
+	if errors.Is(err, page.ErrSuspended) {
+		n.Icon, n.Back = "lock", ""
+	}
 	if page.Person(c) != nil {
 		frame := a.frame(c, f.Title, "")
 		err = a.Render(c, f.Status, views.NoticePage(frame, n), nil)

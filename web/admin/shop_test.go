@@ -100,7 +100,9 @@ func (s *shop) open(t *testing.T) {
 		Slug:     func(h string) string { slug, _ := names.Slug(h); return slug },
 		Address:  host.ClientAddress(nil),
 		Now:      s.db.Now,
-		Log:      slog.New(slog.DiscardHandler),
+
+		Suspension: s.Tenants.Suspended,
+		Log:        slog.New(slog.DiscardHandler),
 	}), s.Services)
 }
 
