@@ -15,8 +15,11 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/operation"
+	"example.com/loyalty/core/verify"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
@@ -26,8 +29,13 @@ import (
 
 // Services are the use cases that the panel calls.
 type Services struct {
-	Jobs       *job.Queue
-	Operations *operation.Service
+	Jobs         *job.Queue
+	Operations   *operation.Service
+	Checks       *verify.Service
+	Audit        *audit.Service
+	Deprecations *deprecation.Service
+	Requests     []string // of the API that can be deprecated: "GET /api/v1/customers"
+	Version      string   // of the build
 
 	Names host.Names // of the hosts
 }

@@ -29,6 +29,9 @@ func (p *Platform) routes() []route {
 	return slices.Concat(
 		p.frameRoutes(),
 		p.jobRoutes(),
+		p.healthRoutes(),
+		p.auditRoutes(),
+		p.deprecationRoutes(),
 	)
 }
 
