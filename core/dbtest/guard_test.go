@@ -30,11 +30,8 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 var globalTables = map[string]string{
 	"plan":                 "all rows",
 	"tenant":               "its own row",
-<<<<<<< HEAD
 	"tenant_setup":         "its own row",
-=======
 	"tenant_usage":         "its own rows",
->>>>>>> main
 	"staff":                "its own rows",
 	"token":                "its own rows",
 	"credential":           "its own rows",

@@ -120,7 +120,6 @@ const brandingSQL = `
 	from loyalty.tenant_look
 	where tenant_id = @tenant_id`
 
-<<<<<<< HEAD
 // The first of each kind, in the order of a unique index. What is inactive is passed over.
 const setupSQL = `
 	select s.business_at, coalesce(s.skipped, '{}') as skipped, coalesce(s.steps_done, 0) as steps_done, s.finished_at,
@@ -152,7 +151,7 @@ const finishSetupSQL = `
 	values (@id, @now, 5, @now, @now)
 	on conflict (tenant_id) do update
 	set finished_at = coalesce(s.finished_at, excluded.finished_at)`
-=======
+
 const countSQL = `
 	select loyalty.count_tenants(@now, @since)`
 
@@ -256,4 +255,3 @@ const peopleSQL = `
 	join loyalty.credential c on c.staff_id = p.id
 	where p.tenant_id = @tenant_id
 	order by p.status, array_position(array['owner', 'manager', 'cashier'], p.role), lower(p.name), p.id`
->>>>>>> main

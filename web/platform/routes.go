@@ -31,6 +31,9 @@ func (p *Platform) routes() []route {
 		p.frameRoutes(),
 		p.signInRoutes(),
 		p.jobRoutes(),
+		p.healthRoutes(),
+		p.auditRoutes(),
+		p.deprecationRoutes(),
 	)
 }
 
