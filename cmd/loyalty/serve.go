@@ -156,12 +156,15 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	address := host.ClientAddress(a.proxies)
 	slug := func(h string) string { slug, _ := a.names.Slug(h); return slug }
 	bySlug := func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, a.db, slug) }
-	kit := page.New(page.Config{
-		Panel:    page.PanelPath,
-		Sessions: auth.NewStore(a.db),
-		Tenant:   bySlug,
-		Slug:     slug, Address: address, Now: a.db.Now, Log: a.log,
-	})
+	kitOf := func(panel string) *page.Kit {
+		return page.New(page.Config{
+			Panel:    panel,
+			Sessions: auth.NewStore(a.db),
+			Tenant:   bySlug,
+			Slug:     slug, Address: address, Now: a.db.Now, Log: a.log,
+		})
+	}
+	kit := kitOf(page.PanelPath)
 	door := web.Config{
 		Names: a.names,
 		Till: till.New(kit, till.Services{
@@ -204,7 +207,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	if a.keepsMails() {
 		door.Mailbox = mailbox.New(a.mails, a.names, address, time.Local)
 	}
-	door.Platform = platform.New(kit, platform.Services{Jobs: a.jobs, Operations: a.operations, Names: a.names})
+	door.Platform = platform.New(kitOf(page.PlatformPath), platform.Services{Jobs: a.jobs, Operations: a.operations, Names: a.names})
 	product := web.New(door)
 	plain := web.Plain(door, host.PlainHandler(a.names, http.HandlerFunc(api.RefusePlainHTTP)))
 	if a.TLS == "proxy" {

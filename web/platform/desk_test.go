@@ -49,12 +49,12 @@ func newDesk(t *testing.T) desk {
 		t.Fatal(err)
 	}
 	kit := page.New(page.Config{
+		Panel:    page.PlatformPath,
 		Sessions: auth.NewStore(d),
 		Tenant:   func(context.Context, string) (core.Tenant, error) { return core.Tenant{}, core.ErrNotFound },
 		Slug:     func(h string) string { slug, _ := names.Slug(h); return slug },
 		Address:  host.ClientAddress(nil),
 		Now:      d.Now,
-		Panel:    page.PlatformPath,
 		Log:      log,
 	})
 	services := platform.Services{Jobs: jobs, Operations: operation.NewService(d, jobs), Names: names}
