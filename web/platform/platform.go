@@ -15,6 +15,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/operation"
 	"example.com/loyalty/static"
@@ -28,6 +29,7 @@ import (
 type Services struct {
 	Jobs       *job.Queue
 	Operations *operation.Service
+	Invoices   *billing.Service
 
 	Names host.Names // of the hosts
 }

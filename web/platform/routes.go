@@ -28,7 +28,10 @@ type route struct {
 func (p *Platform) routes() []route {
 	return slices.Concat(
 		p.frameRoutes(),
+		p.planRoutes(),
+		p.invoiceRoutes(),
 		p.jobRoutes(),
+		p.settingRoutes(),
 	)
 }
 
