@@ -16,6 +16,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
@@ -57,7 +58,10 @@ func newDesk(t *testing.T) desk {
 		Now:      d.Now,
 		Log:      log,
 	})
-	services := platform.Services{Jobs: jobs, Operations: operation.NewService(d, jobs), Names: names}
+	services := platform.Services{
+		Jobs: jobs, Operations: operation.NewService(d, jobs), Names: names,
+		Invoices: billing.NewService(d, jobs, dbtest.Mails(d, jobs), log),
+	}
 	return desk{platform.New(kit, services), d, dbtest.Tenant(t, d), services, map[string]*http.Cookie{}}
 }
 

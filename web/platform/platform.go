@@ -16,6 +16,7 @@ import (
 
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/operation"
@@ -39,8 +40,9 @@ type Services struct {
 	Checks       *verify.Service
 	Audit        *audit.Service
 	Deprecations *deprecation.Service
-	Requests     []string // of the API that can be deprecated: "GET /api/v1/customers"
-	Version      string   // of the build
+	Requests     []string         // of the API that can be deprecated: "GET /api/v1/customers"
+	Version      string           // of the build
+	Invoices     *billing.Service // and plans and settings
 
 	Names host.Names // of the hosts
 }

@@ -30,10 +30,13 @@ func (p *Platform) routes() []route {
 	return slices.Concat(
 		p.frameRoutes(),
 		p.signInRoutes(),
+		p.planRoutes(),
+		p.invoiceRoutes(),
 		p.jobRoutes(),
-		p.healthRoutes(),
 		p.auditRoutes(),
+		p.healthRoutes(),
 		p.deprecationRoutes(),
+		p.settingRoutes(),
 	)
 }
 
