@@ -33,6 +33,9 @@ type Area struct {
 	Frame func(c echo.Context, title string, content templ.Component, crumbs ...ui.Crumb) templ.Component
 	// FirstPage is where a person with that role begins; nil: at Path.
 	FirstPage func(core.Role) string
+	// Welcome is where a person with that role begins who just accepted an invitation; nil: where
+	// they always do.
+	Welcome func(core.Role) string
 }
 
 // platform reports whether super-admins sign in here.

@@ -16,13 +16,17 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/operation"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/token"
+	"example.com/loyalty/core/verify"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/platform"
@@ -65,7 +69,9 @@ func newDesk(t *testing.T) desk {
 	signIns := dbtest.Auth(d, jobs, mails)
 	services := platform.Services{
 		Auth: signIns, Staff: staff.NewService(d, mails, signIns), Tokens: token.NewService(d, jobs, mails),
-		Jobs: jobs, Operations: operation.NewService(d, jobs), Names: names,
+		Jobs: jobs, Operations: operation.NewService(d, jobs), Names: names, Invoices: billing.NewService(d, jobs, mails, log),
+		Checks: verify.NewService(d, jobs, log), Audit: audit.NewService(d), Deprecations: deprecation.NewService(d, jobs, mails, log),
+		Requests: []string{"GET /api/v1/customers"}, Version: "test",
 	}
 	k := desk{platform.New(kit, services), d, dbtest.Tenant(t, d), services, dbtest.Admin(t, d), map[string]*http.Cookie{}}
 	if _, err := d.Pool().Exec(t.Context(), "update loyalty.credential set totp_secret = 'sealed' where staff_id = $1", k.admin.StaffID); err != nil {

@@ -112,12 +112,12 @@ func (p *Platform) askRevoke(c echo.Context) error {
 		return err
 	}
 	title := "Revoke “" + t.Name + "”?"
-	v := ui.Confirm{
+	v := views.Confirm{Frame: p.frame(c, title, tokensPath, tokensCrumb()), Confirm: ui.Confirm{
 		Action: tokenPath(t.ID) + "/revoke", Button: "Revoke token", Danger: true, Cancel: tokensPath,
 		Words:  []string{"Requests with this token are refused from then on. A revoked token can't be restored, but you can create another."},
 		Hidden: []ui.Pair{{Name: page.FormKey, Value: p.NewFormKey()}},
-	}
-	return p.Render(c, http.StatusOK, views.ConfirmPage(p.frame(c, title, tokensPath, tokensCrumb()), v), ui.ConfirmDialog(title, v))
+	}}
+	return p.Render(c, http.StatusOK, views.ConfirmPage(v), views.ConfirmDialog(v))
 }
 
 func (p *Platform) revokeToken(c echo.Context) error {
