@@ -156,12 +156,15 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	address := host.ClientAddress(a.proxies)
 	slug := func(h string) string { slug, _ := a.names.Slug(h); return slug }
 	bySlug := func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, a.db, slug) }
-	kit := page.New(page.Config{
-		Panel:    page.PanelPath,
-		Sessions: auth.NewStore(a.db),
-		Tenant:   bySlug,
-		Slug:     slug, Address: address, Now: a.db.Now, Log: a.log,
-	})
+	kitOf := func(panel string) *page.Kit {
+		return page.New(page.Config{
+			Panel:    panel,
+			Sessions: auth.NewStore(a.db),
+			Tenant:   bySlug,
+			Slug:     slug, Address: address, Now: a.db.Now, Log: a.log,
+		})
+	}
+	kit := kitOf(page.PanelPath)
 	programs := api.New(api.Config{
 		Tokens: a.tokens, Auth: a.auth, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
 		Tenants: a.tenants, Invoices: a.invoices, Deprecations: a.deprecations,
@@ -205,7 +208,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	if a.keepsMails() {
 		door.Mailbox = mailbox.New(a.mails, a.names, address, time.Local)
 	}
-	door.Platform = platform.New(kit, platform.Services{
+	door.Platform = platform.New(kitOf(page.PlatformPath), platform.Services{
 		Jobs: a.jobs, Operations: a.operations, Checks: a.checks, Audit: audit.NewService(a.db), Deprecations: a.deprecations,
 		Requests: programs.Requests(), Version: buildVersion(), Names: a.names,
 	})

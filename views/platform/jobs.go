@@ -5,7 +5,6 @@ import "example.com/loyalty/views/ui"
 // Jobs is the page of the job queue.
 type Jobs struct {
 	Frame
-	Done    string // what was done, "" for nothing
 	Refused string // what could not be done, and why
 	Queues  []Queue
 	States  []Choice

@@ -15,11 +15,11 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/operation"
-	"example.com/loyalty/core/session"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/platform"
@@ -49,7 +49,8 @@ func newDesk(t *testing.T) desk {
 		t.Fatal(err)
 	}
 	kit := page.New(page.Config{
-		Sessions: session.NewStore(d),
+		Panel:    page.PlatformPath,
+		Sessions: auth.NewStore(d),
 		Tenant:   func(context.Context, string) (core.Tenant, error) { return core.Tenant{}, core.ErrNotFound },
 		Slug:     func(h string) string { slug, _ := names.Slug(h); return slug },
 		Address:  host.ClientAddress(nil),

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	home        = "/platform"
+	home        = page.PlatformPath
 	themePath   = home + "/theme"
 	signOutPath = home + "/sign-out"
 	accountPath = home + "/account"

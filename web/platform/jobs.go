@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	jobsPath = "/platform/jobs"
+	jobsPath = home + "/jobs"
 	pageSize = 25
 
 	// late is how long a job may be due before that is worth a look.
@@ -65,23 +65,14 @@ func (p *Platform) jobRoutes() []route {
 	}
 }
 
-func (p *Platform) listJobs(c echo.Context) error {
-	v := views.Jobs{}
-	if id, err := strconv.ParseInt(c.QueryParam("retried"), 10, 64); err == nil {
-		v.Done = "Job " + strconv.FormatInt(id, 10) + " will run again as soon as a worker is free."
-	}
-	if id, err := strconv.ParseInt(c.QueryParam("cancelled"), 10, 64); err == nil {
-		v.Done = "Job " + strconv.FormatInt(id, 10) + " was cancelled. If it was running, it stops within a moment."
-	}
-	return p.showJobs(c, http.StatusOK, v)
-}
+func (p *Platform) listJobs(c echo.Context) error { return p.showJobs(c, http.StatusOK, "") }
 
 func (p *Platform) retryJob(c echo.Context) error {
-	return p.changeJob(c, p.Operations.Retry, "retried")
+	return p.changeJob(c, p.Operations.Retry, " will run again as soon as a worker is free.")
 }
 
 func (p *Platform) cancelJob(c echo.Context) error {
-	return p.changeJob(c, p.Operations.Cancel, "cancelled")
+	return p.changeJob(c, p.Operations.Cancel, " was cancelled. If it was running, it stops within a moment.")
 }
 
 func (p *Platform) pauseQueue(c echo.Context) error {
@@ -104,27 +95,28 @@ func (p *Platform) changeQueue(c echo.Context, change func(context.Context, core
 
 // changeJob changes the job in the path and leads back to the list, which says so.
 func (p *Platform) changeJob(c echo.Context, change func(context.Context, core.Actor, int64) error, done string) error {
-	number, err := strconv.ParseInt(c.Param("id"), 10, 64)
+	number, err := number(c)
 	if err != nil {
-		return echo.ErrNotFound
-	}
-	id := strconv.FormatInt(number, 10)
-	err = change(c.Request().Context(), actor(c), number)
-	var refusal *core.Error
-	switch {
-	case errors.Is(err, core.ErrNotFound):
-		return p.showJobs(c, http.StatusNotFound, views.Jobs{Refused: "Job " + id + " no longer exists."})
-	case errors.As(err, &refusal) && refusal.Kind == core.KindRule:
-		return p.showJobs(c, http.StatusUnprocessableEntity, views.Jobs{Refused: "Job " + id + ": " + refusal.Message})
-	case err != nil:
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, jobsPath+listedBy(c.QueryParams()).query(done, id))
+	id := "Job " + strconv.FormatInt(number, 10)
+	err = change(c.Request().Context(), actor(c), number)
+	if errors.Is(err, core.ErrNotFound) {
+		return p.showJobs(c, http.StatusNotFound, id+" no longer exists.")
+	}
+	if sentence, refused := page.Sentence(err); refused {
+		return p.showJobs(c, http.StatusUnprocessableEntity, id+": "+sentence)
+	}
+	if err != nil {
+		return err
+	}
+	p.Flash(c, ui.Done, id+done)
+	return p.Redirect(c, listedBy(c.QueryParams()).path())
 }
 
-// showJobs shows the queues, and the part of the list that the address asks for. Two round
-// trips.
-func (p *Platform) showJobs(c echo.Context, status int, v views.Jobs) error {
+// showJobs shows the queues, the part of the list that the address asks for, and why a job
+// was not changed; "": none was to be.
+func (p *Platform) showJobs(c echo.Context, status int, refused string) error {
 	ctx, at := c.Request().Context(), listedBy(c.QueryParams())
 	position := core.Page{Size: pageSize}
 	if at.cursor != "" {
@@ -147,7 +139,7 @@ func (p *Platform) showJobs(c echo.Context, status int, v views.Jobs) error {
 		return err
 	}
 	now := p.Now()
-	v.Frame = p.frame(c, "Jobs", jobsPath)
+	v := views.Jobs{Frame: p.frame(c, "Jobs", jobsPath), Refused: refused}
 	v.Queues, v.Lanes = queues(loads, at, now)
 	v.States = states(loads, at)
 	for _, j := range list.Items {
