@@ -17,6 +17,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/deprecation"
@@ -66,7 +67,7 @@ func newDesk(t *testing.T) desk {
 	services := platform.Services{
 		Jobs: jobs, Operations: operation.NewService(d, jobs), Checks: verify.NewService(d, jobs, log), Audit: audit.NewService(d),
 		Deprecations: deprecation.NewService(d, jobs, mails, log), Requests: []string{"GET /api/v1/customers", "POST /api/v1/customers"},
-		Version: "v0-test", Names: names,
+		Invoices: billing.NewService(d, jobs, mails, log), Version: "v0-test", Names: names,
 	}
 	return desk{platform.New(kit, services), d, dbtest.Tenant(t, d), services, mails, map[string]*http.Cookie{}}
 }

@@ -81,7 +81,8 @@ func databaseCard(h operation.Health) views.HealthCard {
 	}
 	d := h.Database.Value
 	card.Facts = []ui.Pair{
-		{Name: "PostgreSQL", Value: d.Version}, {Name: "Size", Value: size(d.Bytes)},
+		{Name: "PostgreSQL", Value: d.Version},
+		{Name: "Size", Value: size(d.Bytes)},
 		{Name: "Connections", Value: fmt.Sprintf("%s of %s", page.Number(d.Connections), page.Number(d.MaxConns))},
 	}
 	return card
@@ -149,8 +150,10 @@ func mailsCard(h operation.Health) views.HealthCard {
 	}
 	m := h.Mails.Value
 	card.Facts = []ui.Pair{
-		{Name: "Waiting", Value: page.Number(m.Single.Waiting)}, {Name: "Failed in 24 hours", Value: page.Number(m.Single.Failed)},
-		{Name: "Coupon e-mails waiting", Value: page.Number(m.Sends.Waiting)}, {Name: "Failed, of sends in 24 hours", Value: page.Number(m.Sends.Failed)},
+		{Name: "Waiting", Value: page.Number(m.Single.Waiting)},
+		{Name: "Failed in 24 hours", Value: page.Number(m.Single.Failed)},
+		{Name: "Coupon e-mails waiting", Value: page.Number(m.Sends.Waiting)},
+		{Name: "Failed, of sends in 24 hours", Value: page.Number(m.Sends.Failed)},
 	}
 	return card
 }
