@@ -15,12 +15,16 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/operation"
+	"example.com/loyalty/core/verify"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/platform"
@@ -34,6 +38,7 @@ type desk struct {
 	db *db.DB
 	by core.Actor // the owner of a tenant
 	platform.Services
+	mails   *mail.Service
 	cookies map[string]*http.Cookie // of the super-admin's browser
 }
 
@@ -58,11 +63,13 @@ func newDesk(t *testing.T) desk {
 		Now:      d.Now,
 		Log:      log,
 	})
+	mails := dbtest.Mails(d, jobs)
 	services := platform.Services{
-		Jobs: jobs, Operations: operation.NewService(d, jobs), Names: names,
-		Invoices: billing.NewService(d, jobs, dbtest.Mails(d, jobs), log),
+		Jobs: jobs, Operations: operation.NewService(d, jobs), Checks: verify.NewService(d, jobs, log), Audit: audit.NewService(d),
+		Deprecations: deprecation.NewService(d, jobs, mails, log), Requests: []string{"GET /api/v1/customers", "POST /api/v1/customers"},
+		Invoices: billing.NewService(d, jobs, mails, log), Version: "v0-test", Names: names,
 	}
-	return desk{platform.New(kit, services), d, dbtest.Tenant(t, d), services, map[string]*http.Cookie{}}
+	return desk{platform.New(kit, services), d, dbtest.Tenant(t, d), services, mails, map[string]*http.Cookie{}}
 }
 
 // ask sends a request as the super-admin's browser does, but for what change changes.
@@ -139,6 +146,9 @@ func (k desk) read(t *testing.T, w *httptest.ResponseRecorder) *goquery.Document
 var tag = regexp.MustCompile(`<[^>]*>`)
 
 // words are those of some elements, apart.
+// texts is words of each element, for Map.
+func texts(_ int, s *goquery.Selection) string { return words(s) }
+
 func words(s *goquery.Selection) string {
 	var all []string
 	s.Each(func(_ int, e *goquery.Selection) {
