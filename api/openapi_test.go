@@ -249,6 +249,7 @@ var ofThePanel = []string{
 	"coupon-expired", "coupon-not-started", "send-begun", "last-owner", "already-joined", "two-step-verification-on", "void-not-allowed", "stock-changed",
 	"import-step", "import-running", "pin-invalid", "joining-closed",
 	"plan-in-use", "invoice-not-draft", "invoice-not-open", "invoice-not-voidable", "invoice-issuer-missing", "invoice-not-issued",
+	"tenant-suspended", "tenant-not-suspended",
 }
 
 // Every rule of core that the API can refuse by is described, in core's own sentence,

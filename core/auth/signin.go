@@ -105,8 +105,9 @@ func (s *Service) refuse(ctx context.Context, by core.Actor, person int64, facts
 	if person != 0 {
 		subject = id(person)
 	}
+	reason, _ := facts["reason"].(string)
 	_, err := db.Within(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		return 0, audit.Write(tx, by, audit.Entry{Action: "staff.sign_in_refused", Subject: "staff", ID: subject, New: facts})
+		return 0, audit.Write(tx, by, audit.Entry{Action: "staff.sign_in_refused", Subject: "staff", ID: subject, New: facts, Reason: reason})
 	})
 	if err != nil {
 		return err

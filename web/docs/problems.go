@@ -37,6 +37,7 @@ const (
 	inviteStaff       = "Inviting or activating a person of the staff, in the panel"
 	joinPage          = "Joining, on the page of a business"
 	changePlans       = "Deleting a plan, in the platform panel"
+	changeTenants     = "Suspending or reactivating a business, in the platform panel"
 	changeInvoices    = "Changing an invoice, in the platform panel"
 )
 
@@ -363,6 +364,24 @@ var groups = []group{
 			happened: []string{"Only invoices that were issued are e-mailed. Nothing was sent."},
 			retry:    "No.",
 			next:     []string{"Issue a draft: that also sends it."},
+		},
+	}},
+	{"Businesses", []rule{
+		{
+			slug: "tenant-suspended", title: "The business is suspended already",
+			detail:   "This business is suspended already.",
+			requests: []string{changeTenants},
+			happened: []string{"Someone suspended the business before. The reason that its owner was mailed stays the first one, and no other e-mail was sent."},
+			retry:    "No.",
+			next:     []string{"Open the business in the platform panel: its page says since when it is suspended, and why."},
+		},
+		{
+			slug: "tenant-not-suspended", title: "The business is not suspended",
+			detail:   "This business is not suspended.",
+			requests: []string{changeTenants},
+			happened: []string{"Only a suspended business can be reactivated, and this one is active. Nothing was changed."},
+			retry:    "No.",
+			next:     []string{"Nothing: the business can be used."},
 		},
 	}},
 	{"Imports", []rule{

@@ -19,7 +19,7 @@ func TestSuspensionLetter(t *testing.T) {
 		subject string
 		words   string
 	}{
-		"suspended":   {l, "Café Åro has been suspended", "Reason: Three invoices are overdue. Please call us.\n"},
+		"suspended":   {l, "Café Åro has been suspended", "Reason:    Three invoices are overdue. Please call us.\n"},
 		"reactivated": {over, "Café Åro is active again", "https://cafe-aro.loyalty.example/admin\n"},
 	} {
 		got := render(t, c.letter)

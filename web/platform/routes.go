@@ -21,6 +21,7 @@ type route struct {
 	path   string
 	handle echo.HandlerFunc
 	public bool // strangers have it, too
+	setup  bool // it is part of setting up two-step verification, before which there is nothing else
 	slow   bool // a download: takes what it takes
 }
 
@@ -28,10 +29,14 @@ type route struct {
 func (p *Platform) routes() []route {
 	return slices.Concat(
 		p.frameRoutes(),
+		p.signInRoutes(),
 		p.planRoutes(),
 		p.invoiceRoutes(),
-		p.jobRoutes(),
 		p.settingRoutes(),
+		p.jobRoutes(),
+		p.healthRoutes(),
+		p.auditRoutes(),
+		p.deprecationRoutes(),
 	)
 }
 
