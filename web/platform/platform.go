@@ -35,14 +35,14 @@ type Services struct {
 	Auth         *auth.Service
 	Staff        *staff.Service
 	Tokens       *token.Service
-	Invoices     *billing.Service
 	Jobs         *job.Queue
 	Operations   *operation.Service
 	Checks       *verify.Service
 	Audit        *audit.Service
 	Deprecations *deprecation.Service
-	Requests     []string // of the API that can be deprecated: "GET /api/v1/customers"
-	Version      string   // of the build
+	Requests     []string         // of the API that can be deprecated: "GET /api/v1/customers"
+	Version      string           // of the build
+	Invoices     *billing.Service // and plans and settings
 
 	Names host.Names // of the hosts
 }

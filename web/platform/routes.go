@@ -32,11 +32,11 @@ func (p *Platform) routes() []route {
 		p.signInRoutes(),
 		p.planRoutes(),
 		p.invoiceRoutes(),
-		p.settingRoutes(),
 		p.jobRoutes(),
-		p.healthRoutes(),
 		p.auditRoutes(),
+		p.healthRoutes(),
 		p.deprecationRoutes(),
+		p.settingRoutes(),
 	)
 }
 
