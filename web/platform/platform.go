@@ -14,11 +14,15 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/billing"
+	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/operation"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/token"
+	"example.com/loyalty/core/verify"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
@@ -28,11 +32,17 @@ import (
 
 // Services are the use cases that the panel calls.
 type Services struct {
-	Auth       *auth.Service
-	Staff      *staff.Service
-	Tokens     *token.Service
-	Jobs       *job.Queue
-	Operations *operation.Service
+	Auth         *auth.Service
+	Staff        *staff.Service
+	Tokens       *token.Service
+	Jobs         *job.Queue
+	Operations   *operation.Service
+	Checks       *verify.Service
+	Audit        *audit.Service
+	Deprecations *deprecation.Service
+	Requests     []string         // of the API that can be deprecated: "GET /api/v1/customers"
+	Version      string           // of the build
+	Invoices     *billing.Service // and plans and settings
 
 	Names host.Names // of the hosts
 }

@@ -30,7 +30,14 @@ func (p *Platform) routes() []route {
 	return slices.Concat(
 		p.frameRoutes(),
 		p.signInRoutes(),
+		p.planRoutes(),
+		p.invoiceRoutes(),
 		p.jobRoutes(),
+		p.auditRoutes(),
+		p.healthRoutes(),
+		p.deprecationRoutes(),
+		p.tokenRoutes(),
+		p.settingRoutes(),
 	)
 }
 
