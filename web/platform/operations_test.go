@@ -33,7 +33,7 @@ func TestPauseAQueue(t *testing.T) {
 	}
 	to := k.posted(t, action, nil)
 	page := k.get(t, to)
-	if got := words(page.Find(".queue").First()); !strings.Contains(got, "Paused by "+k.admin.Name) || !strings.Contains(got, "Resume queue") {
+	if got := words(page.Find(".queue").First()); !strings.Contains(got, "Paused by Root") || !strings.Contains(got, "Resume queue") {
 		t.Errorf("the queue says %q", got)
 	}
 	if got := words(page.Find(".alert-success")); !strings.HasPrefix(got, "The queue Mail is paused") {
@@ -46,7 +46,7 @@ func TestPauseAQueue(t *testing.T) {
 	if got := words(k.get(t, "/platform/jobs").Find(".queue").First()); strings.Contains(got, "Paused") {
 		t.Errorf("the queue says %q", got)
 	}
-	if got := k.get(t, "/platform/audit?subject=queue").Find(".audit-what > p").Map(texts); !slices.Equal(got, []string{k.admin.Name + " resumed a queue.", k.admin.Name + " paused a queue."}) {
+	if got := k.get(t, "/platform/audit?subject=queue").Find(".audit-what > p").Map(texts); !slices.Equal(got, []string{"Root resumed a queue.", "Root paused a queue."}) {
 		t.Errorf("the log says %q", got)
 	}
 	if w := k.post("/platform/jobs/queues/bus/pause", nil); w.Code != http.StatusNotFound {
@@ -63,7 +63,7 @@ func TestHealth(t *testing.T) {
 	if got := words(page.Find(".alert-success")); got != "Everything is working" || page.Find(".alert-danger, .alert-warning").Length() > 0 {
 		t.Errorf("nothing is wrong: %q, %q", got, words(page.Find(".alert-danger, .alert-warning")))
 	}
-	for _, want := range []string{"Build test", "PostgreSQL 1", "Missing None", "Mail 0 waiting", "Failed in 24 hours 0"} {
+	for _, want := range []string{"Build v0-test", "PostgreSQL 1", "Missing None", "Mail 0 waiting", "Failed in 24 hours 0"} {
 		if got := words(page.Find(".health")); !strings.Contains(got, want) {
 			t.Errorf("the page lacks %q: %s", want, got)
 		}
@@ -125,7 +125,7 @@ func TestAuditAcrossTenants(t *testing.T) {
 	}
 	k.posted(t, "/platform/jobs/queues/mail/pause", nil)
 	page := k.get(t, "/platform/audit")
-	if got := page.Find(".audit-what > p").Map(texts)[:2]; !slices.Equal(got, []string{k.admin.Name + " paused a queue.", "A owner changed the transaction type that is no longer there."}) {
+	if got := page.Find(".audit-what > p").Map(texts)[:2]; !slices.Equal(got, []string{"Root paused a queue.", "A owner changed the transaction type that is no longer there."}) {
 		t.Errorf("the log begins %q", got)
 	}
 	if got := page.Find(".audit-row > .audit-when .audit-whose").Map(texts)[:2]; !slices.Equal(got, []string{"Platform", k.by.Tenant.Name}) {
@@ -162,7 +162,7 @@ func TestAnnounceADeprecation(t *testing.T) {
 		t.Fatal(err)
 	}
 	form := k.get(t, k.get(t, "/platform/deprecations").Find(".btn-primary").AttrOr("href", ""))
-	if got := form.Find("#field-request option").Map(texts); !slices.Equal(got, []string{"Choose a request", "GET /api/v1/customers"}) {
+	if got := form.Find("#field-request option").Map(texts); !slices.Equal(got, []string{"Choose a request", "GET /api/v1/customers", "POST /api/v1/customers"}) {
 		t.Fatalf("to choose from: %q", got)
 	}
 	w := k.post("/platform/deprecations", url.Values{"request": {""}, "sunset": {k.db.Now().AddDate(0, 0, 80).Format("2006-01-02")}, "link": {"http://x"}})
