@@ -207,7 +207,9 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	if a.keepsMails() {
 		door.Mailbox = mailbox.New(a.mails, a.names, address, time.Local)
 	}
-	door.Platform = platform.New(kitOf(page.PlatformPath), platform.Services{Jobs: a.jobs, Operations: a.operations, Names: a.names})
+	door.Platform = platform.New(kitOf(page.PlatformPath), platform.Services{
+		Jobs: a.jobs, Operations: a.operations, Auth: a.auth, Tenants: a.tenants, Billing: a.invoices, Audit: audit.NewService(a.db), Names: a.names,
+	})
 	product := web.New(door)
 	plain := web.Plain(door, host.PlainHandler(a.names, http.HandlerFunc(api.RefusePlainHTTP)))
 	if a.TLS == "proxy" {

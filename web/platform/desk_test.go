@@ -15,12 +15,17 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/operation"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/web/host"
+	"example.com/loyalty/web/letter"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/platform"
 )
@@ -57,7 +62,11 @@ func newDesk(t *testing.T) desk {
 		Now:      d.Now,
 		Log:      log,
 	})
-	services := platform.Services{Jobs: jobs, Operations: operation.NewService(d, jobs), Names: names}
+	mails := mail.New(d, jobs, letter.Render(names), nil, log)
+	services := platform.Services{
+		Jobs: jobs, Operations: operation.NewService(d, jobs), Auth: dbtest.Auth(d, jobs, mails), Tenants: tenant.NewService(d, mails),
+		Billing: billing.NewService(d, jobs, mails, log), Audit: audit.NewService(d), Names: names,
+	}
 	return desk{platform.New(kit, services), d, dbtest.Tenant(t, d), services, map[string]*http.Cookie{}}
 }
 

@@ -15,8 +15,12 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/operation"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
@@ -28,6 +32,10 @@ import (
 type Services struct {
 	Jobs       *job.Queue
 	Operations *operation.Service
+	Auth       *auth.Service
+	Tenants    *tenant.Service
+	Billing    *billing.Service
+	Audit      *audit.Service
 
 	Names host.Names // of the hosts
 }

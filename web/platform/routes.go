@@ -28,6 +28,7 @@ type route struct {
 func (p *Platform) routes() []route {
 	return slices.Concat(
 		p.frameRoutes(),
+		p.tenantRoutes(),
 		p.jobRoutes(),
 	)
 }
