@@ -89,6 +89,14 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.echo.ServeHTTP(w, r)
 }
 
+// Requests are those that the API answers, as the documents write them: "GET /api/v1/customers".
+func (a *API) Requests() (list []string) {
+	for _, r := range a.routes() {
+		list = append(list, r.method+" "+documented(Prefix+r.path))
+	}
+	return list
+}
+
 // route is the template of the request's route, or "" where there is none.
 func (a *API) route(c echo.Context) string {
 	if _, known := a.paths[c.Path()]; known {

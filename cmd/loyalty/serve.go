@@ -165,6 +165,18 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		})
 	}
 	kit := kitOf(page.PanelPath)
+	programs := api.New(api.Config{
+		Tokens: a.tokens, Auth: a.auth, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
+		Tenants: a.tenants, Invoices: a.invoices, Deprecations: a.deprecations,
+		BaseURL: a.names.Base(),
+		Slug:    slug,
+		Address: address, AddressKey: host.LimitKey,
+		PerToken:               limit.NewWindow(a.RateToken, time.Minute, time.Now),
+		PerAddress:             limit.NewWindow(a.RateIP, time.Minute, time.Now),
+		TransactionCreateScope: token.Ability(a.CreateScope),
+		Timeout:                requestTime,
+		Log:                    a.log,
+	})
 	door := web.Config{
 		Names: a.names,
 		Till: till.New(kit, till.Services{
@@ -186,18 +198,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 			PerAddress: limit.NewWindow(joinsOfAddress, joinWindow, time.Now), AddressKey: host.LimitKey,
 			Names: a.names, Tenant: bySlug, Address: address, Now: a.db.Now, Log: a.log,
 		}),
-		API: api.New(api.Config{
-			Tokens: a.tokens, Auth: a.auth, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
-			Tenants: a.tenants, Invoices: a.invoices, Deprecations: a.deprecations,
-			BaseURL: a.names.Base(),
-			Slug:    slug,
-			Address: address, AddressKey: host.LimitKey,
-			PerToken:               limit.NewWindow(a.RateToken, time.Minute, time.Now),
-			PerAddress:             limit.NewWindow(a.RateIP, time.Minute, time.Now),
-			TransactionCreateScope: token.Ability(a.CreateScope),
-			Timeout:                requestTime,
-			Log:                    a.log,
-		}),
+		API:     programs,
 		Address: address,
 		Ready:   a.ready,
 		Observe: figures.observe,
@@ -208,7 +209,9 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		door.Mailbox = mailbox.New(a.mails, a.names, address, time.Local)
 	}
 	door.Platform = platform.New(kitOf(page.PlatformPath), platform.Services{
-		Jobs: a.jobs, Operations: a.operations, Auth: a.auth, Tenants: a.tenants, Billing: a.invoices, Audit: audit.NewService(a.db), Names: a.names,
+		Auth: a.auth, Staff: a.staff, Tokens: a.tokens, Jobs: a.jobs, Operations: a.operations, Tenants: a.tenants, Invoices: a.invoices,
+		Checks: a.checks, Audit: audit.NewService(a.db), Deprecations: a.deprecations,
+		Requests: programs.Requests(), Version: buildVersion(), Names: a.names,
 	})
 	product := web.New(door)
 	plain := web.Plain(door, host.PlainHandler(a.names, http.HandlerFunc(api.RefusePlainHTTP)))

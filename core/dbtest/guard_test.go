@@ -30,6 +30,7 @@ func TestMain(m *testing.M) { dbtest.Main(m) }
 var globalTables = map[string]string{
 	"plan":                 "all rows",
 	"tenant":               "its own row",
+	"tenant_setup":         "its own row",
 	"tenant_usage":         "its own rows",
 	"staff":                "its own rows",
 	"token":                "its own rows",

@@ -186,6 +186,9 @@ func begin(ctx context.Context, d *db.DB, plan int64) (core.Tenant, state, error
 		if err != nil {
 			return t, err
 		}
+		if err := tenant.FinishSetup(tx, t.ID); err != nil {
+			return t, err
+		}
 		return t, audit.Write(tx, by, audit.Entry{
 			Action: begun, Subject: "tenant", ID: subject(t), New: map[string]any{"until": until},
 		})

@@ -97,11 +97,26 @@ func NewService(d *db.DB, jobs *job.Queue, m *mail.Service, log *slog.Logger) *S
 	return s
 }
 
+// Announced is a deprecation, and how many tenants were told.
+type Announced struct {
+	Deprecation
+	Told int64
+}
+
+// List returns all deprecations, the latest first, for super-admins. There are never more
+// than the API has requests. One round trip.
+func (s *Service) List(ctx context.Context, by core.Actor) ([]Announced, error) {
+	if err := by.RequireAdmin(); err != nil {
+		return nil, err
+	}
+	return db.PlatformAll[Announced](ctx, s.db, listSQL, nil)
+}
+
 // Add deprecates a request: from now on its answers say so, and the owner of every
 // tenant with a token that works is mailed once. For super-admins.
 func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Deprecation, error) {
-	if by.Role != core.SuperAdmin {
-		return Deprecation{}, core.ErrForbidden
+	if err := by.RequireAdmin(); err != nil {
+		return Deprecation{}, err
 	}
 	d, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (Deprecation, error) {
 		d, err := n.validate(tx.Now)

@@ -11,6 +11,12 @@ const allSQL = `
 	select ` + columns + `
 	from loyalty.deprecation`
 
+const listSQL = `
+	select ` + columns + `,
+		(select count(*) from loyalty.deprecation_notice n where n.deprecation_id = d.id) as told
+	from loyalty.deprecation d
+	order by id desc`
+
 const findSQL = allSQL + `
 	where id = @id`
 

@@ -133,10 +133,14 @@ func (m Maker) tenant(ctx context.Context, letter string, plan int64) (Tenant, e
 	}
 	t.PanelURL, t.TillURL = m.TenantURL(t.Slug)+"/admin", m.TenantURL(t.Slug)+"/till"
 	made, err := db.Platform(ctx, m.DB.At(m.DB.Now().Add(-billedFor)), maker, func(tx *db.Tx) (core.Tenant, error) {
-		return tenant.Add(ctx, tx, maker, tenant.New{
+		made, err := tenant.Add(ctx, tx, maker, tenant.New{
 			Name: &t.Name, Slug: &t.Slug, Email: new("owner@" + t.Slug + ".example"), PlanID: &plan,
 			BillingCycle: new("monthly"), PaymentMethod: new("manual"),
 		})
+		if err != nil {
+			return made, err
+		}
+		return made, tenant.FinishSetup(tx, made.ID)
 	})
 	if err != nil {
 		return Tenant{}, err

@@ -120,6 +120,38 @@ const brandingSQL = `
 	from loyalty.tenant_look
 	where tenant_id = @tenant_id`
 
+// The first of each kind, in the order of a unique index. What is inactive is passed over.
+const setupSQL = `
+	select s.business_at, coalesce(s.skipped, '{}') as skipped, coalesce(s.steps_done, 0) as steps_done, s.finished_at,
+		(select id from loyalty.transaction_type where tenant_id = @tenant_id and active order by id limit 1) as rule_id,
+		(select id from loyalty.reward where tenant_id = @tenant_id and active order by id limit 1) as reward_id,
+		(select id from loyalty.customer where tenant_id = @tenant_id and status = 'active' order by id limit 1) as customer_id,
+		(select id from loyalty.transaction where tenant_id = @tenant_id order by id limit 1) as sale_id
+	from loyalty.tenant t
+	left join loyalty.tenant_setup s on s.tenant_id = t.id
+	where t.id = @tenant_id`
+
+const openSetupSQL = `
+	insert into loyalty.tenant_setup (tenant_id, updated_at)
+	values (@tenant_id, @now)
+	on conflict (tenant_id) do update
+	set updated_at = excluded.updated_at`
+
+const updateSetupSQL = `
+	update loyalty.tenant_setup
+	set business_at = @business_at,
+		skipped = @skipped,
+		steps_done = @steps_done,
+		finished_at = @finished_at,
+		updated_at = @now
+	where tenant_id = @tenant_id`
+
+const finishSetupSQL = `
+	insert into loyalty.tenant_setup as s (tenant_id, business_at, steps_done, finished_at, updated_at)
+	values (@id, @now, 5, @now, @now)
+	on conflict (tenant_id) do update
+	set finished_at = coalesce(s.finished_at, excluded.finished_at)`
+
 const countSQL = `
 	select loyalty.count_tenants(@now, @since)`
 

@@ -14,7 +14,8 @@ type Dashboard struct {
 	Top         []TopCustomer
 	TopPath     string // of the whole report
 	Outstanding []Amount
-	NoReward    bool // customers have nothing to spend points on
+	NoReward    bool         // customers have nothing to spend points on
+	Setup       *SetupBanner // nil: nothing is left to set up
 }
 
 // Choice is one of several addresses of the same page.
@@ -62,6 +63,7 @@ type TopCustomer struct {
 // FirstSteps is what a new business sees instead of empty charts.
 type FirstSteps struct {
 	Frame
+	Setup *SetupBanner // nil: nothing is left to set up
 	Steps []Step
 }
 

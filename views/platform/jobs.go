@@ -21,6 +21,9 @@ type Queue struct {
 	Queued      Figure
 	Running     Figure
 	Failed      Figure
+	Pause       string // where the form is sent to; "" where it is paused
+	Resume      string
+	PausedBy    string // who paused it; "" for nobody
 	Oldest      string // how long the oldest job has been due
 	Late        bool   // which is too long
 }

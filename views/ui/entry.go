@@ -13,9 +13,10 @@ type Entry struct {
 	Changes []EntryChange
 	Made    bool // there was nothing before
 
-	Actor      string
-	ActorPath  string // everything they did
-	RecordPath string // everything about the same record; "" where there is none
+	Actor       string
+	ActorPath   string // everything they did
+	RecordPath  string // everything about the same record; "" where there is none
+	RecordLabel string // what that is called; "": "Everything about this"
 }
 
 // Word is a part of a sentence. Some lead somewhere.

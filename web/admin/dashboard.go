@@ -32,7 +32,8 @@ func (a *Admin) dashboardRoutes() []route {
 }
 
 // dashboard shows how the business is doing. Four round trips: the session, the figures,
-// what happened lately, who bought most. A fifth where the log alone says who did what.
+// what happened lately, who bought most. One more for owners: how far they are with the setup;
+// and one where the log alone says who did what.
 func (a *Admin) dashboard(c echo.Context) error {
 	by, ctx := page.Actor(c), c.Request().Context()
 	if !by.Role.Includes(core.Manager) {
@@ -48,8 +49,12 @@ func (a *Admin) dashboard(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	setup, err := a.setupBanner(c)
+	if err != nil {
+		return err
+	}
 	if !o.Has.Sale {
-		return a.firstSteps(c, o.Has)
+		return a.firstSteps(c, o.Has, setup)
 	}
 	feed, err := a.Reports.Recent(ctx, by, recentEvents, "")
 	if err != nil {
@@ -66,6 +71,7 @@ func (a *Admin) dashboard(c echo.Context) error {
 		TopPath:     reportOf(topReportPath, url.Values{}, report.Range{From: &o.From, To: &o.To}),
 		Outstanding: []views.Amount{owedAmount(o.Outstanding.Points, "point", "points")},
 		NoReward:    !o.Has.Reward,
+		Setup:       setup,
 	}
 	v.Frame.Chart = true
 	for _, p := range periods {
@@ -238,8 +244,8 @@ func toldName(name string) string {
 }
 
 // firstSteps shows a new business what to do, until it has a sale.
-func (a *Admin) firstSteps(c echo.Context, has report.FirstSteps) error {
-	v := views.FirstSteps{Frame: a.frame(c, "Dashboard", dashboardPath), Steps: []views.Step{
+func (a *Admin) firstSteps(c echo.Context, has report.FirstSteps, setup *views.SetupBanner) error {
+	v := views.FirstSteps{Frame: a.frame(c, "Dashboard", dashboardPath), Setup: setup, Steps: []views.Step{
 		{
 			Title: "Say what earns", Words: "A transaction type is a kind of sale and what it is worth: points for what is spent, or a stamp for each coffee.",
 			Path: "/admin/types/new", Button: "Add a transaction type", Done: has.TransactionType,

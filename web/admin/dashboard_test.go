@@ -243,15 +243,15 @@ func TestACashierBeginsWithTheCustomers(t *testing.T) {
 }
 
 // "A new tenant sees the three first steps instead of empty charts", "done ones ticked,
-// each with its button".
+// each with its button". An owner has the guide instead, until it is finished or dismissed.
 func TestFirstSteps(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	newMarket(t).customer(t, "", "A", "Neighbour")
-	owner := s.signedIn(t, core.Owner)
+	manager := s.signedIn(t, core.Manager)
 	steps := func() (steps []string) {
 		t.Helper()
-		page := owner.get("/admin")
+		page := manager.get("/admin")
 		if page.Find("figure, #activity").Length() > 0 {
 			t.Fatal("a new business sees charts")
 		}
@@ -279,7 +279,7 @@ func TestFirstSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := owner.get("/admin")
+	page := manager.get("/admin")
 	if page.Find("figure").Length() != 1 || page.Find(".step").Length() != 0 {
 		t.Error("a business with a sale sees no chart")
 	}
@@ -358,7 +358,7 @@ func TestRoundTripsOfInsight(t *testing.T) {
 		header []string
 		want   int
 	}{
-		{path: "/admin", want: 4},
+		{path: "/admin", want: 5},
 		{path: "/admin/activity", header: []string{"Hx-Request", "true"}, want: 2},
 		{path: "/admin/reports", want: 2},
 		{path: "/admin/reports/customers", want: 2},

@@ -18,7 +18,7 @@ const accountPath = settingsPath + "/security"
 
 // signInPages are the panel's pages of signing in, and of people's own accounts.
 func (a *Admin) signInPages() *auth.Pages {
-	area := auth.Area{Path: page.PanelPath, Account: accountPath, Assets: assets, Frame: a.accountFrame, FirstPage: firstPage}
+	area := auth.Area{Path: page.PanelPath, Account: accountPath, Assets: assets, Frame: a.accountFrame, FirstPage: firstPage, Welcome: welcome}
 	return &auth.Pages{Kit: a.Kit, Area: area, Auth: a.Auth, Staff: a.Staff}
 }
 

@@ -33,6 +33,9 @@ type Area struct {
 	Frame func(c echo.Context, title string, content templ.Component, crumbs ...ui.Crumb) templ.Component
 	// FirstPage is where a person with that role begins; nil: at Path.
 	FirstPage func(core.Role) string
+	// Welcome is where a person with that role begins who just accepted an invitation; nil: where
+	// they always do.
+	Welcome func(core.Role) string
 }
 
 // platform reports whether super-admins sign in here.
@@ -51,6 +54,7 @@ type Route struct {
 	Method string
 	Path   string
 	Public bool // strangers have it, too; otherwise it is for every person of the panel
+	Setup  bool // it sets up two-step verification
 	Handle echo.HandlerFunc
 }
 
@@ -58,37 +62,37 @@ type Route struct {
 func (p *Pages) Routes() []Route {
 	const get, post = http.MethodGet, http.MethodPost
 	routes := []Route{
-		{get, p.signInPath(), true, p.showSignIn},
-		{post, p.signInPath(), true, p.signIn},
-		{get, p.codePath(), true, p.showCode},
-		{post, p.codePath(), true, p.giveCode},
-		{post, p.signOutPath(), true, p.signOut},
-		{get, p.Account, false, p.showAccount},
-		{post, p.Account + "/name", false, p.rename},
-		{post, p.Account + "/password", false, p.changePassword},
-		{post, p.factorPath() + "/begin", false, p.beginTwoFactor},
-		{get, p.factorPath(), false, p.showSetup},
-		{post, p.factorPath(), false, p.confirmTwoFactor},
-		{get, p.factorPath() + "/renew", false, p.askRenewal},
-		{post, p.factorPath() + "/renew", false, p.renewTwoFactor},
-		{get, p.codesPath(), false, p.askCodes},
-		{post, p.codesPath(), false, p.renewCodes},
-		{post, p.sessionsPath() + "/others", false, p.endOthers},
-		{post, p.sessionsPath() + "/:id/end", false, p.endSession},
+		{Method: get, Path: p.signInPath(), Public: true, Handle: p.showSignIn},
+		{Method: post, Path: p.signInPath(), Public: true, Handle: p.signIn},
+		{Method: get, Path: p.codePath(), Public: true, Handle: p.showCode},
+		{Method: post, Path: p.codePath(), Public: true, Handle: p.giveCode},
+		{Method: post, Path: p.signOutPath(), Public: true, Handle: p.signOut},
+		{Method: get, Path: p.Account, Handle: p.showAccount},
+		{Method: post, Path: p.Account + "/name", Handle: p.rename},
+		{Method: post, Path: p.Account + "/password", Handle: p.changePassword},
+		{Method: post, Path: p.factorPath() + "/begin", Handle: p.beginTwoFactor},
+		{Method: get, Path: p.factorPath(), Setup: true, Handle: p.showSetup},
+		{Method: post, Path: p.factorPath(), Setup: true, Handle: p.confirmTwoFactor},
+		{Method: get, Path: p.factorPath() + "/renew", Handle: p.askRenewal},
+		{Method: post, Path: p.factorPath() + "/renew", Handle: p.renewTwoFactor},
+		{Method: get, Path: p.codesPath(), Handle: p.askCodes},
+		{Method: post, Path: p.codesPath(), Handle: p.renewCodes},
+		{Method: post, Path: p.sessionsPath() + "/others", Handle: p.endOthers},
+		{Method: post, Path: p.sessionsPath() + "/:id/end", Handle: p.endSession},
 	}
 	if p.platform() {
 		return routes
 	}
 	return append(
 		routes,
-		Route{get, p.forgotPath(), true, p.showForgot},
-		Route{post, p.forgotPath(), true, p.forgot},
-		Route{get, p.Path + "/reset/:secret", true, p.showReset},
-		Route{post, p.Path + "/reset/:secret", true, p.reset},
-		Route{get, p.Path + "/invitation/:secret", true, p.showInvitation},
-		Route{post, p.Path + "/invitation/:secret", true, p.acceptInvitation},
-		Route{get, p.factorPath() + "/off", false, p.askTwoFactorOff},
-		Route{post, p.factorPath() + "/off", false, p.turnTwoFactorOff},
+		Route{Method: get, Path: p.forgotPath(), Public: true, Handle: p.showForgot},
+		Route{Method: post, Path: p.forgotPath(), Public: true, Handle: p.forgot},
+		Route{Method: get, Path: p.Path + "/reset/:secret", Public: true, Handle: p.showReset},
+		Route{Method: post, Path: p.Path + "/reset/:secret", Public: true, Handle: p.reset},
+		Route{Method: get, Path: p.Path + "/invitation/:secret", Public: true, Handle: p.showInvitation},
+		Route{Method: post, Path: p.Path + "/invitation/:secret", Public: true, Handle: p.acceptInvitation},
+		Route{Method: get, Path: p.factorPath() + "/off", Handle: p.askTwoFactorOff},
+		Route{Method: post, Path: p.factorPath() + "/off", Handle: p.turnTwoFactorOff},
 	)
 }
 

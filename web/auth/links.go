@@ -151,5 +151,9 @@ func (p *Pages) acceptInvitation(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.enter(c, in, "")
+	to := ""
+	if p.Welcome != nil {
+		to = p.Welcome(in.Role)
+	}
+	return p.enter(c, in, to)
 }

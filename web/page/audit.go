@@ -105,6 +105,7 @@ var AuditSentences = map[string]string{
 	"token.create":               "{who} made the API token {name}.",
 	"token.revoke":               "{who} revoked the API token {name}.",
 	"tenant.edit":                "{who} changed the settings of {name}.",
+	"tenant.finish_setup":        "{who} finished setting up {name}.",
 	"billing.edit_details":       "{who} changed the billing details.",
 
 	"tenant.create":          "{who} created the business {name}.",

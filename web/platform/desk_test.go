@@ -65,7 +65,7 @@ func newDesk(t *testing.T) desk {
 	mails := mail.New(d, jobs, letter.Render(names), nil, log)
 	services := platform.Services{
 		Jobs: jobs, Operations: operation.NewService(d, jobs), Auth: dbtest.Auth(d, jobs, mails), Tenants: tenant.NewService(d, mails),
-		Billing: billing.NewService(d, jobs, mails, log), Audit: audit.NewService(d), Names: names,
+		Invoices: billing.NewService(d, jobs, mails, log), Audit: audit.NewService(d), Names: names,
 	}
 	return desk{platform.New(kit, services), d, dbtest.Tenant(t, d), services, map[string]*http.Cookie{}}
 }

@@ -8,6 +8,7 @@ import (
 
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/auth"
 	"example.com/loyalty/web/page"
 )
 
@@ -37,7 +38,7 @@ var (
 		{Label: "Settings", Path: home + "/settings", Icon: "settings"},
 	}
 	account = []views.NavItem{
-		{Label: "Your account", Path: accountPath, Icon: "shield-lock"},
+		{Label: auth.AccountTitle, Path: accountPath, Icon: "shield-lock"},
 	}
 )
 
@@ -52,7 +53,7 @@ func (p *Platform) frameRoutes() []route {
 // entry that it belongs to.
 func (p *Platform) frame(c echo.Context, title, section string, crumbs ...ui.Crumb) views.Frame {
 	f := views.Frame{Title: title, Crumbs: crumbs, Theme: page.Theme(c), Assets: assets, Flashes: p.Flashes(c)}
-	if !signedIn(c) {
+	if actor(c).RequireAdmin() != nil {
 		return f
 	}
 	f.Person = actor(c).Name

@@ -60,6 +60,8 @@ func (p *Platform) jobRoutes() []route {
 		{method: get, path: jobsPath, handle: p.listJobs},
 		{method: post, path: jobsPath + "/:id/retry", handle: p.retryJob},
 		{method: post, path: jobsPath + "/:id/cancel", handle: p.cancelJob},
+		{method: post, path: jobsPath + "/queues/:queue/pause", handle: p.pauseQueue},
+		{method: post, path: jobsPath + "/queues/:queue/resume", handle: p.resumeQueue},
 	}
 }
 
@@ -71,6 +73,24 @@ func (p *Platform) retryJob(c echo.Context) error {
 
 func (p *Platform) cancelJob(c echo.Context) error {
 	return p.changeJob(c, p.Operations.Cancel, " was cancelled. If it was running, it stops within a moment.")
+}
+
+func (p *Platform) pauseQueue(c echo.Context) error {
+	return p.changeQueue(c, p.Operations.Pause, " is paused: its jobs wait until you resume it. Jobs that run are finished.")
+}
+
+func (p *Platform) resumeQueue(c echo.Context) error {
+	return p.changeQueue(c, p.Operations.Resume, " takes jobs again.")
+}
+
+// changeQueue changes the queue in the path and leads back to the list, which says so.
+func (p *Platform) changeQueue(c echo.Context, change func(context.Context, core.Actor, job.Lane) error, done string) error {
+	lane := job.Lane(c.Param("queue"))
+	if err := change(c.Request().Context(), actor(c), lane); err != nil {
+		return err
+	}
+	p.Flash(c, ui.Done, "The queue "+laneNames[lane]+done)
+	return p.Redirect(c, listedBy(c.QueryParams()).path())
 }
 
 // changeJob changes the job in the path and leads back to the list, which says so.
@@ -144,6 +164,11 @@ func queues(loads []job.Load, at listed, now time.Time) (cards []views.Queue, ch
 		card := views.Queue{
 			Label: laneNames[l.Lane], Path: listed{lane: lane}.path(), Current: lane == at.lane,
 			Queued: figure(l.Queued, job.Queued), Running: figure(l.Running, job.Running), Failed: figure(l.Failed, job.Failed),
+		}
+		card.Pause = jobsPath + "/queues/" + lane + "/pause" + at.query("", "")
+		if l.Paused != nil {
+			card.Pause, card.Resume = "", jobsPath+"/queues/"+lane+"/resume"+at.query("", "")
+			card.PausedBy = l.Paused.ActorName
 		}
 		if l.DueSince != nil {
 			card.Oldest, card.Late = span(now.Sub(*l.DueSince)), now.Sub(*l.DueSince) > late

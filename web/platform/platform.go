@@ -2,9 +2,8 @@
 // base host. One file a noun; a handler takes who acts, reads the form, calls one use case
 // of core and builds the page's view model.
 //
-// Its surprising rule: until super-admins can sign in here, there are no such pages but for
-// a browser on the machine itself (page.Local), also where the product serves the world:
-// operators come through an SSH tunnel.
+// Its surprising rule: a super-admin who has not set up two-step verification gets no page but
+// its set-up, and core refuses them like a stranger.
 package platform
 
 import (
@@ -18,9 +17,13 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/billing"
+	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/operation"
+	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/token"
+	"example.com/loyalty/core/verify"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/platform"
 	"example.com/loyalty/views/ui"
@@ -30,12 +33,18 @@ import (
 
 // Services are the use cases that the panel calls.
 type Services struct {
-	Jobs       *job.Queue
-	Operations *operation.Service
-	Auth       *auth.Service
-	Tenants    *tenant.Service
-	Billing    *billing.Service
-	Audit      *audit.Service
+	Auth         *auth.Service
+	Staff        *staff.Service
+	Tokens       *token.Service
+	Jobs         *job.Queue
+	Operations   *operation.Service
+	Tenants      *tenant.Service
+	Checks       *verify.Service
+	Audit        *audit.Service
+	Deprecations *deprecation.Service
+	Requests     []string         // of the API that can be deprecated: "GET /api/v1/customers"
+	Version      string           // of the build
+	Invoices     *billing.Service // and plans and settings
 
 	Names host.Names // of the hosts
 }
@@ -58,7 +67,7 @@ func New(kit *page.Kit, services Services) *echo.Echo {
 	p := &Platform{Kit: kit, Services: services, pages: map[string]bool{}}
 	e := echo.New()
 	e.HTTPErrorHandler = p.failed
-	e.Use(headers, page.Private, page.Compressed(), page.Local(services.Names.Slug, kit.Address), p.gate, page.SameOrigin(), p.Session)
+	e.Use(headers, page.Private, page.Compressed(), p.baseHost, page.SameOrigin(), p.Session)
 	for _, r := range p.routes() {
 		e.Add(r.method, r.path, p.guarded(r))
 		p.pages[r.path] = true
@@ -81,6 +90,16 @@ func headers(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// baseHost refuses every host but the platform's own: on others a session means something else.
+func (p *Platform) baseHost(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if slug, known := p.Names.Slug(c.Request().Host); !known || slug != "" {
+			return echo.ErrNotFound
+		}
+		return next(c)
+	}
+}
+
 // guarded is the handler behind the sign-in.
 func (p *Platform) guarded(r route) echo.HandlerFunc {
 	handle := r.handle
@@ -90,6 +109,15 @@ func (p *Platform) guarded(r route) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if r.public {
 			return handle(c)
+		}
+		switch {
+		case page.Person(c) == nil:
+			return p.ToSignIn(c)
+		case p.signInPages().MustSetUp(c):
+			if r.setup {
+				return handle(c)
+			}
+			return p.signInPages().ToSetup(c)
 		}
 		if err := actor(c).RequireAdmin(); err != nil {
 			return err
@@ -115,7 +143,7 @@ func (p *Platform) failed(err error, c echo.Context) {
 		err = c.String(f.Status, f.Words) // the page that asked stays as it is, and says it
 	} else {
 		n := views.Notice{Words: f.Words, Request: f.Request}
-		if signedIn(c) {
+		if actor(c).RequireAdmin() == nil {
 			n.Back = firstPage
 		}
 		err = p.Render(c, f.Status, views.NoticePage(p.frame(c, f.Title, ""), n), nil)

@@ -21,6 +21,7 @@ type route struct {
 	path   string
 	handle echo.HandlerFunc
 	public bool // strangers have it, too
+	setup  bool // it is part of setting up two-step verification, before which there is nothing else
 	slow   bool // a download: takes what it takes
 }
 
@@ -29,7 +30,14 @@ func (p *Platform) routes() []route {
 	return slices.Concat(
 		p.frameRoutes(),
 		p.tenantRoutes(),
+		p.signInRoutes(),
+		p.planRoutes(),
+		p.invoiceRoutes(),
 		p.jobRoutes(),
+		p.auditRoutes(),
+		p.healthRoutes(),
+		p.deprecationRoutes(),
+		p.settingRoutes(),
 	)
 }
 

@@ -32,7 +32,7 @@ func (p *Platform) showTenant(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	invoices, err := p.Billing.List(ctx, by, billing.Filter{TenantID: new(int64(d.ID))}, core.Page{Size: shownInvoices})
+	invoices, err := p.Invoices.List(ctx, by, billing.Filter{TenantID: new(int64(d.ID))}, core.Page{Size: shownInvoices})
 	if err != nil {
 		return err
 	}

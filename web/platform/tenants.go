@@ -181,7 +181,7 @@ func without(q url.Values, name string) string {
 
 // tenantFilters fills the choices of the list's filters.
 func (p *Platform) tenantFilters(ctx context.Context, by core.Actor, q *page.Form, found tenant.Overview, v *views.TenantList) error {
-	plans, err := p.Billing.Plans(ctx, by)
+	plans, err := p.Invoices.Plans(ctx, by)
 	if err != nil {
 		return err
 	}
@@ -343,7 +343,7 @@ func (p *Platform) tenantAddForm(c echo.Context, status int, form *page.Form) er
 // tenantForm shows the form of a tenant. One that is there may stay on its plan, also when
 // that was retired.
 func (p *Platform) tenantForm(c echo.Context, status int, form *page.Form, v views.TenantForm, stays int64) error {
-	plans, err := p.Billing.Plans(c.Request().Context(), actor(c))
+	plans, err := p.Invoices.Plans(c.Request().Context(), actor(c))
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,167 @@
+package tenant
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+)
+
+// Step is a step of the guide that sets up a new business.
+type Step string
+
+// The steps, in their order.
+const (
+	BusinessStep Step = "business" // country, currency and time zone
+	RuleStep     Step = "rule"     // what a sale earns
+	RewardStep   Step = "reward"
+	CustomerStep Step = "customer"
+	SaleStep     Step = "sale"
+)
+
+// Steps are all steps of the guide, in their order.
+var Steps = []Step{BusinessStep, RuleStep, RewardStep, CustomerStep, SaleStep}
+
+// Setup is how far a business is with the guide. What exists counts, wherever it was made:
+// the guide, another page or the API.
+type Setup struct {
+	BusinessAt *time.Time // when country, currency and time zone were confirmed
+	RuleID     *int64     // of the first active transaction type
+	RewardID   *core.ID   // of the first active reward
+	CustomerID *core.ID   // of the first active customer
+	SaleID     *core.ID   // of the first sale
+	Skipped    []string   // steps, as their names
+	StepsDone  int        // as it was last stored
+	FinishedAt *time.Time // completed or dismissed
+}
+
+// Done reports whether a step is done.
+func (s Setup) Done(step Step) bool {
+	return map[Step]bool{
+		BusinessStep: s.BusinessAt != nil, RuleStep: s.RuleID != nil, RewardStep: s.RewardID != nil,
+		CustomerStep: s.CustomerID != nil, SaleStep: s.SaleID != nil,
+	}[step]
+}
+
+// Passed reports whether a step is done or was skipped.
+func (s Setup) Passed(step Step) bool {
+	return s.Done(step) || slices.Contains(s.Skipped, string(step))
+}
+
+// Next is the first step that is neither done nor skipped, or "".
+func (s Setup) Next() Step { return s.NextAfter("") }
+
+// NextAfter is the first step behind that one that is neither done nor skipped; where there is
+// none, the first before it; else "".
+func (s Setup) NextAfter(step Step) Step {
+	at := slices.Index(Steps, step) + 1
+	for _, next := range slices.Concat(Steps[at:], Steps[:at]) {
+		if !s.Passed(next) {
+			return next
+		}
+	}
+	return ""
+}
+
+// CountDone is how many steps are done.
+func (s Setup) CountDone() (n int) {
+	for _, step := range Steps {
+		if s.Done(step) {
+			n++
+		}
+	}
+	return n
+}
+
+// Finished reports whether the guide needs no more attention: it was completed or dismissed.
+func (s Setup) Finished() bool { return s.FinishedAt != nil }
+
+// Setup tells how far the actor's business is with the guide, to its owners. One round trip,
+// and two more where something was done since it was last asked.
+func (s *Service) Setup(ctx context.Context, by core.Actor) (Setup, error) {
+	if err := by.Require(core.Owner); err != nil {
+		return Setup{}, err
+	}
+	found, err := db.ReadOne[Setup](ctx, s.db, by, setupSQL, nil)
+	if err != nil || found.StepsDone == found.CountDone() && (found.Finished() || found.Next() != "") {
+		return found, err
+	}
+	return s.moveSetup(ctx, by, func(*Setup, time.Time) {})
+}
+
+// ConfirmBusiness notes that an owner has looked at country, currency and time zone.
+func (s *Service) ConfirmBusiness(ctx context.Context, by core.Actor) (Setup, error) {
+	return s.moveSetup(ctx, by, func(at *Setup, now time.Time) {
+		if at.BusinessAt == nil {
+			at.BusinessAt = &now
+		}
+	})
+}
+
+// SkipSetupStep goes past a step, for owners. It can be done later all the same.
+func (s *Service) SkipSetupStep(ctx context.Context, by core.Actor, step Step) (Setup, error) {
+	if !slices.Contains(Steps, step) {
+		return Setup{}, core.ErrNotFound
+	}
+	return s.moveSetup(ctx, by, func(at *Setup, _ time.Time) {
+		if !slices.Contains(at.Skipped, string(step)) {
+			at.Skipped = append(at.Skipped, string(step))
+		}
+	})
+}
+
+// DismissSetup ends the guide, however far it is, for owners.
+func (s *Service) DismissSetup(ctx context.Context, by core.Actor) (Setup, error) {
+	return s.moveSetup(ctx, by, func(at *Setup, now time.Time) {
+		if at.FinishedAt == nil {
+			at.FinishedAt = &now
+		}
+	})
+}
+
+// moveSetup changes what is stored of the guide, and finishes it where no step is left. Two
+// round trips.
+func (s *Service) moveSetup(ctx context.Context, by core.Actor, change func(at *Setup, now time.Time)) (Setup, error) {
+	if err := by.Require(core.Owner); err != nil {
+		return Setup{}, err
+	}
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Setup, error) {
+		// Two tabs wait for each other at this row, so the guide is finished once.
+		if err := db.Queue(tx, openSetupSQL, db.Args{"now": tx.Now}); err != nil {
+			return Setup{}, err
+		}
+		at, err := db.One[Setup](ctx, tx, setupSQL, nil)
+		if err != nil {
+			return Setup{}, err
+		}
+		finished := at.Finished()
+		change(&at, tx.Now)
+		return at, at.store(tx, by, finished)
+	})
+}
+
+// store writes the guide's state, and into the log that it was finished just now.
+func (s *Setup) store(tx *db.Tx, by core.Actor, finished bool) error {
+	if s.FinishedAt == nil && s.Next() == "" {
+		s.FinishedAt = &tx.Now
+	}
+	s.StepsDone = s.CountDone()
+	err := db.Queue(tx, updateSetupSQL, db.Args{
+		"business_at": s.BusinessAt, "skipped": s.Skipped, "steps_done": s.StepsDone, "finished_at": s.FinishedAt, "now": tx.Now,
+	})
+	if err != nil || finished || s.FinishedAt == nil {
+		return err
+	}
+	return audit.Write(tx, by, audit.Entry{
+		Action: "tenant.finish_setup", Subject: "tenant", ID: id(by.Tenant.ID), New: map[string]any{"steps_done": s.StepsDone},
+	})
+}
+
+// FinishSetup spares a business the guide, in the caller's transaction: what makes the business
+// also fills it.
+func FinishSetup(tx *db.Tx, t core.TenantID) error {
+	return db.Queue(tx, finishSetupSQL, db.Args{"id": t, "now": tx.Now})
+}

@@ -1,0 +1,121 @@
+package admin
+
+import (
+	"strconv"
+
+	"example.com/loyalty/views/ui"
+)
+
+// Setup is what every page of the guide has around its content.
+type Setup struct {
+	Frame
+	Steps          []SetupStep
+	Step           string // its name; "" at the end
+	Number         int    // of the step; 0 at the end
+	Done, Total    int
+	Heading, Intro string
+	Problem        ui.Problem
+	FormKey        string
+	Began          string
+	Action         string
+	BackPath       string // "" on the first step
+	NextPath       string
+	SkipPath       string
+	CanSkip        bool
+	LaterPath      string
+	Editing        bool // the step is done, and can be changed
+	Links          []SetupLink
+}
+
+// where is "Step 2 of 5".
+func (v Setup) where() string {
+	return "Step " + strconv.Itoa(v.Number) + " of " + strconv.Itoa(v.Total)
+}
+
+// SetupStep is a step in the list beside the page.
+type SetupStep struct {
+	Number, Label, About, Path string
+	Current, Done, Skipped     bool
+}
+
+func (s SetupStep) state() string {
+	switch {
+	case s.Done:
+		return "done"
+	case s.Skipped:
+		return "skipped"
+	}
+	return "to do"
+}
+
+// SetupLink leads on from the guide.
+type SetupLink struct{ Path, Icon, Label, About string }
+
+// SetupExample says what the numbers on the form mean.
+type SetupExample struct {
+	Title  string
+	Rows   []ui.Pair
+	Earned bool // the values of the rows are what is earned
+	Figure string
+	Note   string
+	Pieces int // sales to draw one by one; 0: none
+}
+
+// SetupBusiness is the step of country, currency and time zone.
+type SetupBusiness struct {
+	Setup
+	Country, Currency, TimeZone ui.Field
+	Example                     SetupExample
+}
+
+// SetupRule is the step of the earning rule.
+type SetupRule struct {
+	Setup
+	Unit, Points, Per ui.Field
+	Note              string
+	Example           SetupExample
+}
+
+// SetupReward is the step of the first reward.
+type SetupReward struct {
+	Setup
+	Name, Cost ui.Field
+	Usual      *ui.Field // what a sale comes to; nil: it makes no difference
+	Example    SetupExample
+}
+
+// SetupPerson is a customer in the guide.
+type SetupPerson struct{ Name, Phone, Path string }
+
+// SetupCustomer is the step of the first customer.
+type SetupCustomer struct {
+	Setup
+	Customer                  *SetupPerson // nil: there is none yet
+	First, Last, Phone, Email ui.Field
+	JoinAddress               string
+}
+
+// SetupSale is the step of the first sale.
+type SetupSale struct {
+	Setup
+	Missing      []SetupLink // what a sale needs first
+	Customer     *SetupPerson
+	Spend        ui.Field
+	Example      SetupExample
+	CurrencyNote string
+	TillPath     string
+	Recorded     *SetupRecorded // nil: there is none yet
+}
+
+// SetupRecorded is the first sale.
+type SetupRecorded struct {
+	Customer, Spend, Award, Balance string
+	Path, CustomerPath              string
+}
+
+// SetupBanner leads back to the guide.
+type SetupBanner struct {
+	Where string // "step 3 of 5"
+	Label string // of that step
+	Path  string
+}

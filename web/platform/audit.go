@@ -1,0 +1,98 @@
+package platform
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	views "example.com/loyalty/views/platform"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+const auditPath = home + "/audit"
+
+func (p *Platform) auditRoutes() []route {
+	return []route{{method: get, path: auditPath, handle: p.auditLog}}
+}
+
+// auditLog shows who did what, at all businesses and on the platform. Two round trips; three
+// with a business or a person.
+func (p *Platform) auditLog(c echo.Context) error {
+	q := page.Query(c.QueryParams())
+	filter := audit.Everywhere{
+		Filter:   audit.Filter{Subject: q.Filled("subject"), Action: q.Filled("action"), Actor: q.Filled("actor"), From: q.Date("from"), To: q.Date("to")},
+		Business: q.Filled("business"), Person: q.Filled("person"),
+	}
+	position := q.Position()
+	list, err := p.Audit.ListEverywhere(c.Request().Context(), actor(c), filter, position)
+	status := http.StatusOK
+	switch {
+	case q.Refused(err):
+		status = http.StatusUnprocessableEntity
+	case err != nil:
+		return err
+	}
+	v := views.AuditLog{
+		Frame:    p.frame(c, "Audit log", auditPath),
+		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "entry", "entries"), ""),
+		Filtered: filter != audit.Everywhere{} || position.Cursor != nil,
+	}
+	for _, l := range list.Items {
+		v.Rows = append(v.Rows, p.auditRow(l))
+	}
+	if filter.Actor != nil {
+		v.Hidden = []ui.Pair{{Name: "actor", Value: *filter.Actor}}
+		v.Actor = "this person or token"
+		if len(list.Items) > 0 {
+			v.Actor = page.AuditActor(list.Items[0].Line).Text
+		}
+	}
+	v.Subject, v.Business, v.Person = q.Field("subject", "What"), q.Field("business", "Business"), q.Field("person", "Person")
+	v.Subject.Options = q.Options("subject", auditSubjects()...)
+	v.Business.Placeholder, v.Business.MaxLength = "Subdomain", 255
+	v.Person.Placeholder, v.Person.MaxLength = "E-mail address", 255
+	v.From, v.To = q.Field("from", "From"), q.Field("to", "To")
+	v.Problem = q.Problem()
+	return p.Render(c, status, views.AuditLogPage(v), nil)
+}
+
+func auditSubjects() []ui.Option {
+	options := []ui.Option{{Label: "Everything"}}
+	for _, noun := range audit.PlatformNouns() {
+		options = append(options, ui.Option{Value: noun, Label: page.AuditNouns[noun].Label})
+	}
+	return options
+}
+
+func (p *Platform) auditRow(l audit.PlatformLine) ui.Entry {
+	e := page.AuditEntry(l.Line, l.Tenant, func(blank string) ui.Word {
+		w := page.AuditBlank(l.Line, l.Tenant, blank)
+		if tenant := auditTenant(l); blank == "name" && l.Subject == "tenant" && tenant != 0 && l.Record != nil && p.pages[home+"/tenants"] {
+			w.Path = home + "/tenants/" + strconv.FormatInt(tenant, 10)
+		}
+		return w
+	})
+	e.Whose = "Platform"
+	if l.Tenant.ID != 0 {
+		e.Whose = l.Tenant.Name
+		e.RecordPath = auditPath + "?" + url.Values{"business": {l.Tenant.Slug}}.Encode()
+		e.RecordLabel = "Everything at " + l.Tenant.Name
+	}
+	e.ActorPath = auditPath + "?" + url.Values{"actor": {l.Actor}}.Encode()
+	if strings.HasPrefix(l.Actor, string(core.ByAdmin)) && l.Tenant.ID == 0 {
+		e.By = ""
+	}
+	return e
+}
+
+// auditTenant is the business that an entry is about, 0 for none.
+func auditTenant(l audit.PlatformLine) int64 {
+	id, _ := strconv.ParseInt(l.SubjectID, 10, 64)
+	return id
+}

@@ -1,0 +1,91 @@
+package platform
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core/deprecation"
+	views "example.com/loyalty/views/platform"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+const deprecationsPath = home + "/deprecations"
+
+func (p *Platform) deprecationRoutes() []route {
+	return []route{
+		{method: get, path: deprecationsPath, handle: p.deprecations},
+		{method: get, path: deprecationsPath + "/new", handle: p.newDeprecation},
+		{method: post, path: deprecationsPath, handle: p.announce},
+	}
+}
+
+// deprecations lists the requests of the API that are to end. One round trip.
+func (p *Platform) deprecations(c echo.Context) error {
+	list, err := p.Deprecations.List(c.Request().Context(), actor(c))
+	if err != nil {
+		return err
+	}
+	now := p.Now()
+	v := views.Deprecations{Frame: p.frame(c, "Deprecations", deprecationsPath)}
+	for _, d := range list {
+		v.Rows = append(v.Rows, views.Deprecation{
+			Method: d.Method, Path: d.Path, Link: d.Link, Told: page.Number(d.Told),
+			Sunset: moment(page.Date(d.Sunset, zone), d.Sunset), Ended: !d.Sunset.After(now),
+			Announced: moment(page.Date(d.CreatedAt, zone), d.CreatedAt),
+		})
+	}
+	return p.Render(c, http.StatusOK, views.DeprecationsPage(v), nil)
+}
+
+func (p *Platform) newDeprecation(c echo.Context) error {
+	return p.deprecationForm(c, http.StatusOK, page.Blank(nil))
+}
+
+func (p *Platform) deprecationForm(c echo.Context, status int, form *page.Form) error {
+	v := views.DeprecationForm{
+		Frame: p.frame(c, "Announce deprecation", deprecationsPath, ui.Crumb{Label: "Deprecations", Path: deprecationsPath}),
+		Key:   p.NewFormKey(),
+	}
+	v.Request = form.FieldOf("path", "request", "API request")
+	choices := []ui.Option{{Label: "Choose a request"}}
+	for _, r := range p.Requests {
+		choices = append(choices, ui.Option{Value: r, Label: r})
+	}
+	v.Request.Options = form.Options("request", choices...)
+	v.Sunset = form.Field("sunset", "Sunset")
+	v.Sunset.Type, v.Sunset.Help = "date", "It works until this day begins, in UTC. At least 90 days ahead."
+	v.Link = form.Field("link", "Link")
+	v.Link.Type, v.Link.Placeholder, v.Link.Help = "url", "https://", "A page that says what to use instead"
+	v.Problem = form.Problem()
+	return p.Render(c, status, views.DeprecationFormPage(v), nil)
+}
+
+func (p *Platform) announce(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	n := deprecation.New{Sunset: form.Date("sunset"), Link: form.Text("link")}
+	n.Unreadable = form.Unreadable
+	if method, path, found := strings.Cut(form.Value("request"), " "); found {
+		n.Method, n.Path = &method, &path
+	} else {
+		n.Method = new("GET") // what is missing is the request, one field of the form
+	}
+	by := page.OnceBy(actor(c), c, form, func(deprecation.Deprecation) string { return deprecationsPath })
+	d, err := p.Deprecations.Add(c.Request().Context(), by, n)
+	if path, again := page.Repeated(by, err); again {
+		return p.Redirect(c, path)
+	}
+	if form.Refused(err) {
+		return p.deprecationForm(c, http.StatusUnprocessableEntity, form)
+	}
+	if err != nil {
+		return err
+	}
+	p.Flash(c, ui.Done, "Announced: "+d.Method+" "+d.Path+" ends on "+page.Date(d.Sunset, zone)+". Owners with active tokens are being e-mailed.")
+	return p.Redirect(c, deprecationsPath)
+}

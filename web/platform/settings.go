@@ -1,0 +1,110 @@
+package platform
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core/billing"
+	views "example.com/loyalty/views/platform"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+const settingsPath = home + "/settings"
+
+func (p *Platform) settingRoutes() []route {
+	return []route{
+		{method: get, path: settingsPath, handle: p.showSettings},
+		{method: post, path: settingsPath, handle: p.editSettings},
+	}
+}
+
+// settingFields are those of the form, as core names them.
+var settingFields = []string{
+	"issuer_name", "issuer_address", "issuer_tax_number", "issuer_email", "tax_name", "tax_rate",
+	"payment_text", "payment_days", "issue_automatically", "mail_name", "mail_address",
+}
+
+// settingsForm begins with the settings as they are.
+func settingsForm(s billing.Settings) *page.Form {
+	values := map[string]string{
+		"issuer_name": s.Issuer.Name, "issuer_address": s.Issuer.Address, "issuer_tax_number": s.Issuer.TaxNumber, "issuer_email": s.Issuer.Email,
+		"tax_name": s.TaxName, "tax_rate": page.Rate(s.TaxRate),
+		"payment_text": s.PaymentText, "payment_days": strconv.FormatInt(s.PaymentDays, 10),
+		"mail_name": s.MailName, "mail_address": s.MailAddress,
+	}
+	if s.IssueAutomatically {
+		values["issue_automatically"] = "1"
+	}
+	return page.Blank(values)
+}
+
+func (p *Platform) showSettings(c echo.Context) error {
+	s, err := p.Invoices.Settings(c.Request().Context(), actor(c))
+	if err != nil {
+		return err
+	}
+	return p.settingsPage(c, http.StatusOK, s, settingsForm(s))
+}
+
+func (p *Platform) settingsPage(c echo.Context, status int, s billing.Settings, form *page.Form) error {
+	v := views.Settings{
+		Frame: p.frame(c, "Settings", settingsPath), Incomplete: !s.Ready(), Began: form.Began(),
+		IssuerName: form.Field("issuer_name", "Name"), IssuerAddress: form.Field("issuer_address", "Address"),
+		IssuerTaxNumber: form.Field("issuer_tax_number", "Tax number"), IssuerEmail: form.Field("issuer_email", "E-mail"),
+		TaxName: form.Field("tax_name", "Tax"), TaxRate: form.Field("tax_rate", "Tax rate"),
+		PaymentDays: form.Field("payment_days", "Payment due after"), PaymentText: form.Field("payment_text", "How to pay"),
+		IssueAutomatically: form.Field("issue_automatically", "Issue invoices automatically"),
+		MailName:           form.Field("mail_name", "Sender name"), MailAddress: form.Field("mail_address", "Sender address"),
+	}
+	v.Problem = form.Problem()
+	for _, f := range []*ui.Field{&v.IssuerTaxNumber, &v.IssuerEmail, &v.PaymentText, &v.MailName, &v.MailAddress} {
+		f.Optional = true
+	}
+	for _, f := range []*ui.Field{&v.IssuerName, &v.IssuerTaxNumber, &v.TaxName, &v.MailName} {
+		f.MaxLength, f.Autocomplete = 100, "off"
+	}
+	for _, f := range []*ui.Field{&v.IssuerEmail, &v.MailAddress} {
+		f.Type, f.MaxLength, f.Autocomplete = "email", 255, "off"
+	}
+	v.IssuerAddress.Rows, v.IssuerAddress.MaxLength = 3, 500
+	v.IssuerEmail.Help = "Tenants write here about invoices."
+	v.TaxName.Placeholder = "VAT"
+	v.TaxRate.Mode, v.TaxRate.After, v.TaxRate.Autocomplete, v.TaxRate.Help = "decimal", "%", "off", "0 for no tax."
+	v.PaymentDays.Mode, v.PaymentDays.After, v.PaymentDays.Autocomplete = "numeric", "days", "off"
+	v.PaymentText.Rows, v.PaymentText.MaxLength, v.PaymentText.Help = 3, 1000, "Shown on every invoice, e.g. your bank account."
+	v.IssueAutomatically.Help = "Otherwise drafts wait until you issue them."
+	return p.Render(c, status, views.SettingsPage(v), nil)
+}
+
+func (p *Platform) editSettings(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	ctx, by := c.Request().Context(), actor(c)
+	stored, err := p.Invoices.Settings(ctx, by)
+	if err != nil {
+		return err
+	}
+	form.Renew(settingsForm(stored), settingFields...)
+	in := billing.SettingsInput{
+		IssuerName: form.Text("issuer_name"), IssuerAddress: form.Text("issuer_address"),
+		IssuerTaxNumber: form.Text("issuer_tax_number"), IssuerEmail: form.Text("issuer_email"),
+		TaxName: form.Text("tax_name"), TaxRate: form.Rate("tax_rate"),
+		PaymentText: form.Text("payment_text"), PaymentDays: form.Integer("payment_days"), IssueAutomatically: form.Checked("issue_automatically"),
+		MailName: form.Text("mail_name"), MailAddress: form.Text("mail_address"),
+	}
+	in.Unreadable = form.Unreadable
+	_, err = p.Invoices.EditSettings(ctx, by, in)
+	if form.Refused(err) {
+		return p.settingsPage(c, http.StatusUnprocessableEntity, stored, form)
+	}
+	if err != nil {
+		return err
+	}
+	p.Flash(c, ui.Done, "The settings were saved.")
+	return p.Redirect(c, settingsPath)
+}
