@@ -61,8 +61,8 @@ func TestJobs(t *testing.T) {
 	}
 	cards := page.Find(".queue").Map(func(_ int, q *goquery.Selection) string { return words(q) })
 	want := []string{
-		"Mail Waiting 2 Running 0 Failed 2 Oldest waiting 5 min", "Sends Waiting 1 Running 0 Failed 0 No job is due",
-		"Imports Waiting 0 Running 1 Failed 0 No job is due", "Upkeep Waiting 0 Running 0 Failed 0 No job is due",
+		"Mail Waiting 2 Running 0 Failed 2 Oldest waiting 5 min Pause queue Mail", "Sends Waiting 1 Running 0 Failed 0 No job is due Pause queue Sends",
+		"Imports Waiting 0 Running 1 Failed 0 No job is due Pause queue Imports", "Upkeep Waiting 0 Running 0 Failed 0 No job is due Pause queue Upkeep",
 	}
 	if !slices.Equal(cards, want) {
 		t.Errorf("the queues are %q", cards)
@@ -208,7 +208,10 @@ func TestStrangersGetNothing(t *testing.T) {
 	t.Parallel()
 	k := newDesk(t)
 	failed := k.add(t, "mail", "discarded", "0", "no luck")
-	routes := []string{"GET /platform", "GET /platform/jobs", "POST /platform/theme", "POST /platform/jobs/" + failed + "/retry", "POST /platform/jobs/" + failed + "/cancel"}
+	routes := []string{"GET /platform", "GET /platform/jobs", "POST /platform/theme", "POST /platform/jobs/" + failed + "/retry", "POST /platform/jobs/" + failed + "/cancel",
+		"POST /platform/jobs/queues/mail/pause", "POST /platform/jobs/queues/mail/resume", "POST /platform/health/verify", "POST /platform/deprecations",
+		"GET /platform/health", "GET /platform/audit", "GET /platform/deprecations", "GET /platform/deprecations/new",
+	}
 	for _, route := range routes {
 		method, path, _ := strings.Cut(route, " ")
 		for name, change := range map[string]func(*http.Request){
@@ -228,7 +231,7 @@ func TestStrangersGetNothing(t *testing.T) {
 		"a tenant's page":      func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") },
 		"an old browser there": func(r *http.Request) { r.Header.Del("Sec-Fetch-Site"); r.Header.Set("Origin", "https://evil.example") },
 	} {
-		for _, route := range routes[3:] {
+		for _, route := range routes[3:9] {
 			method, path, _ := strings.Cut(route, " ")
 			if w := k.ask(method, path, change); w.Code != http.StatusForbidden || k.read(t, w).Find("h1").Length() != 1 {
 				t.Errorf("%s by %s = %d", route, name, w.Code)
@@ -242,7 +245,7 @@ func TestStrangersGetNothing(t *testing.T) {
 	number := regexp.MustCompile(`/\d+/`)
 	for _, r := range k.e.Routes() {
 		if !slices.ContainsFunc(routes, func(route string) bool {
-			return r.Method == echo.RouteNotFound || number.ReplaceAllString(route, "/:id/") == r.Method+" "+r.Path || r.Method == http.MethodHead
+			return r.Method == echo.RouteNotFound || strings.Replace(number.ReplaceAllString(route, "/:id/"), "/queues/mail/", "/queues/:queue/", 1) == r.Method+" "+r.Path || r.Method == http.MethodHead
 		}) {
 			t.Errorf("%s %s is not tried", r.Method, r.Path)
 		}
