@@ -42,8 +42,8 @@ type desk struct {
 	db *db.DB
 	by core.Actor // the owner of a tenant
 	platform.Services
-	admin   core.Actor // the super-admin, who is signed in
 	mails   *mail.Service
+	admin   core.Actor              // the super-admin, who is signed in
 	cookies map[string]*http.Cookie // of their browser
 }
 
@@ -76,7 +76,7 @@ func newDesk(t *testing.T) desk {
 		Checks: verify.NewService(d, jobs, log), Audit: audit.NewService(d), Deprecations: deprecation.NewService(d, jobs, mails, log),
 		Requests: []string{"GET /api/v1/customers", "POST /api/v1/customers"}, Version: "v0-test", Tenants: tenant.NewService(d, mails),
 	}
-	k := desk{platform.New(kit, services), d, dbtest.Tenant(t, d), services, dbtest.Admin(t, d), mails, map[string]*http.Cookie{}}
+	k := desk{platform.New(kit, services), d, dbtest.Tenant(t, d), services, mails, dbtest.Admin(t, d), map[string]*http.Cookie{}}
 	if _, err := d.Pool().Exec(t.Context(), "update loyalty.credential set totp_secret = 'sealed' where staff_id = $1", k.admin.StaffID); err != nil {
 		t.Fatal(err)
 	}
@@ -180,10 +180,10 @@ func (k desk) read(t *testing.T, w *httptest.ResponseRecorder) *goquery.Document
 
 var tag = regexp.MustCompile(`<[^>]*>`)
 
+// words are those of some elements, apart.
 // texts is words of each element, for Map.
 func texts(_ int, s *goquery.Selection) string { return words(s) }
 
-// words are those of some elements, apart.
 func words(s *goquery.Selection) string {
 	var all []string
 	s.Each(func(_ int, e *goquery.Selection) {

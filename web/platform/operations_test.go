@@ -33,7 +33,7 @@ func TestPauseAQueue(t *testing.T) {
 	}
 	to := k.posted(t, action, nil)
 	page := k.get(t, to)
-	if got := words(page.Find(".queue").First()); !strings.Contains(got, "Paused by This machine") || !strings.Contains(got, "Resume queue") {
+	if got := words(page.Find(".queue").First()); !strings.Contains(got, "Paused by Root") || !strings.Contains(got, "Resume queue") {
 		t.Errorf("the queue says %q", got)
 	}
 	if got := words(page.Find(".alert-success")); !strings.HasPrefix(got, "The queue Mail is paused") {
@@ -46,7 +46,7 @@ func TestPauseAQueue(t *testing.T) {
 	if got := words(k.get(t, "/platform/jobs").Find(".queue").First()); strings.Contains(got, "Paused") {
 		t.Errorf("the queue says %q", got)
 	}
-	if got := k.get(t, "/platform/audit?subject=queue").Find(".audit-what > p").Map(texts); !slices.Equal(got, []string{"This machine resumed a queue.", "This machine paused a queue."}) {
+	if got := k.get(t, "/platform/audit?subject=queue").Find(".audit-what > p").Map(texts); !slices.Equal(got, []string{"Root resumed a queue.", "Root paused a queue."}) {
 		t.Errorf("the log says %q", got)
 	}
 	if w := k.post("/platform/jobs/queues/bus/pause", nil); w.Code != http.StatusNotFound {
@@ -125,7 +125,7 @@ func TestAuditAcrossTenants(t *testing.T) {
 	}
 	k.posted(t, "/platform/jobs/queues/mail/pause", nil)
 	page := k.get(t, "/platform/audit")
-	if got := page.Find(".audit-what > p").Map(texts)[:2]; !slices.Equal(got, []string{"This machine paused a queue.", "A owner changed the transaction type that is no longer there."}) {
+	if got := page.Find(".audit-what > p").Map(texts)[:2]; !slices.Equal(got, []string{"Root paused a queue.", "A owner changed the transaction type that is no longer there."}) {
 		t.Errorf("the log begins %q", got)
 	}
 	if got := page.Find(".audit-row > .audit-when .audit-whose").Map(texts)[:2]; !slices.Equal(got, []string{"Platform", k.by.Tenant.Name}) {
@@ -158,7 +158,7 @@ func TestAuditAcrossTenants(t *testing.T) {
 func TestAnnounceADeprecation(t *testing.T) {
 	t.Parallel()
 	k := newDesk(t)
-	if _, err := token.NewService(k.db, k.Jobs, k.mails).Create(t.Context(), k.by, token.New{Name: new("Till"), Scopes: &[]string{}}); err != nil {
+	if _, err := k.Tokens.Create(t.Context(), k.by, token.New{Name: new("Till"), Scopes: &[]string{}}); err != nil {
 		t.Fatal(err)
 	}
 	form := k.get(t, k.get(t, "/platform/deprecations").Find(".btn-primary").AttrOr("href", ""))

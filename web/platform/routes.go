@@ -37,6 +37,7 @@ func (p *Platform) routes() []route {
 		p.auditRoutes(),
 		p.healthRoutes(),
 		p.deprecationRoutes(),
+		p.tokenRoutes(),
 		p.settingRoutes(),
 	)
 }
