@@ -10,7 +10,6 @@ type TenantList struct {
 	Tabs                  []Choice
 	Heads                 []SortHead
 	Rows                  []TenantRow
-	Counted               *Moment // when the figures were counted; nil: not yet
 	Pager                 ui.Pager
 	Filtered              bool
 	Problem               ui.Problem

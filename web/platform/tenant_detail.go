@@ -55,7 +55,7 @@ func (p *Platform) showTenant(c echo.Context) error {
 			{Name: "Payment method", Value: labelOf(paymentMethods, string(d.PaymentMethod))},
 		},
 	}
-	v.Badge = new(conditionStatus(d.Condition))
+	v.Badge = new(tenantStatus(d.Summary))
 	if d.Condition == tenant.IsSuspended {
 		v.Reactivate, v.Suspended = path+"/reactivate", &views.Suspension{Reason: text(d.SuspendReason)}
 		if d.SuspendedAt != nil {
@@ -82,7 +82,7 @@ func (p *Platform) showTenant(c echo.Context) error {
 	}
 	p.tenantInvoices(invoices, d, &v)
 	for _, l := range log.Items {
-		v.Entries = append(v.Entries, page.AuditEntry(l.Line, l.Tenant, func(blank string) ui.Word { return page.AuditBlank(l.Line, l.Tenant, blank) }))
+		v.Entries = append(v.Entries, page.AuditEntry(l.Line, d.Served, func(blank string) ui.Word { return page.AuditBlank(l.Line, d.Served, blank) }))
 	}
 	if p.pages[home+"/audit"] {
 		v.AuditPath = home + "/audit?" + url.Values{"business": {d.Slug}}.Encode()
@@ -105,6 +105,9 @@ func tenantUse(u usage.Use) views.TenantUse {
 		v.Words = page.Number(*u.Limit-u.Used) + " left"
 	} else {
 		part.Tone, v.Words = ui.Defective, "Limit reached"
+		if over := u.Used - *u.Limit; over > 0 {
+			v.Words = page.Number(over) + " over the limit"
+		}
 	}
 	v.Bar = ui.Bar{Parts: []ui.BarPart{part}}
 	return v

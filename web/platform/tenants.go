@@ -3,6 +3,7 @@ package platform
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -76,13 +77,19 @@ var conditions = []struct {
 	{tenant.IsSuspended, "Suspended", ui.Badge{Label: "Suspended", Tone: ui.Bad}},
 }
 
-func conditionStatus(c tenant.Condition) ui.Badge {
+// tenantStatus is the condition of a tenant in words.
+func tenantStatus(t tenant.Summary) ui.Badge {
+	status := ui.Badge{Label: string(t.Condition), Tone: ui.Neutral}
 	for _, known := range conditions {
-		if known.condition == c {
-			return known.status
+		if known.condition == t.Condition {
+			status = known.status
 		}
 	}
-	return ui.Badge{Label: string(c), Tone: ui.Neutral}
+	if t.Condition == tenant.IsSettingUp {
+		steps := len(tenant.Steps)
+		status.Label = fmt.Sprintf("Setup, step %d of %d", min(t.SetupSteps+1, steps), steps)
+	}
+	return status
 }
 
 // tenantColumns are the columns of the list that it can be sorted by.
@@ -166,10 +173,12 @@ func (p *Platform) listTenants(c echo.Context) error {
 	for _, t := range found.Tenants {
 		v.Rows = append(v.Rows, p.tenantRow(t, now))
 	}
-	if found.CountedAt != nil {
-		v.Counted = new(moment(page.Ago(*found.CountedAt, now, zone), *found.CountedAt))
-	}
 	v.Pager = numberedPager(here, pick.Number, tenantsSize, found.Total, "#tenants")
+	if found.CountedAt == nil {
+		v.Pager.Shown += " · Figures are counted within 10 minutes"
+	} else {
+		v.Pager.Shown += " · Figures counted " + page.Ago(*found.CountedAt, now, zone)
+	}
 	return p.Render(c, status, views.TenantListPage(v), views.TenantTable(v))
 }
 
@@ -252,7 +261,7 @@ func (p *Platform) tenantRow(t tenant.Summary, now time.Time) views.TenantRow {
 	path := tenantPath(t.ID)
 	r := views.TenantRow{
 		ID: strconv.FormatInt(int64(t.ID), 10), Name: t.Name, Path: path, Host: p.tenantHost(t.Slug), Hue: hue(t.ID), Plan: t.PlanName,
-		Customers: page.Number(t.Customers), Sales: page.Number(t.SalesLately), Status: conditionStatus(t.Condition),
+		Customers: page.Number(t.Customers), Sales: page.Number(t.SalesLately), Status: tenantStatus(t),
 		Panel: p.tenantPanel(t.Slug), Edit: path + "/edit",
 	}
 	if t.LastActivityAt != nil {
