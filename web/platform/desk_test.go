@@ -12,15 +12,21 @@ import (
 	"testing"
 
 	"github.com/PuerkitoBio/goquery"
+	"github.com/alexedwards/scs/v2"
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/operation"
+	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/token"
+	"example.com/loyalty/core/verify"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/page"
 	"example.com/loyalty/web/platform"
@@ -34,7 +40,8 @@ type desk struct {
 	db *db.DB
 	by core.Actor // the owner of a tenant
 	platform.Services
-	cookies map[string]*http.Cookie // of the super-admin's browser
+	admin   core.Actor              // the super-admin, who is signed in
+	cookies map[string]*http.Cookie // of their browser
 }
 
 func newDesk(t *testing.T) desk {
@@ -58,11 +65,43 @@ func newDesk(t *testing.T) desk {
 		Now:      d.Now,
 		Log:      log,
 	})
+	mails := dbtest.Mails(d, jobs)
+	signIns := dbtest.Auth(d, jobs, mails)
 	services := platform.Services{
-		Jobs: jobs, Operations: operation.NewService(d, jobs), Names: names,
-		Invoices: billing.NewService(d, jobs, dbtest.Mails(d, jobs), log),
+		Auth: signIns, Staff: staff.NewService(d, mails, signIns), Tokens: token.NewService(d, jobs, mails),
+		Jobs: jobs, Operations: operation.NewService(d, jobs), Names: names, Invoices: billing.NewService(d, jobs, mails, log),
+		Checks: verify.NewService(d, jobs, log), Audit: audit.NewService(d), Deprecations: deprecation.NewService(d, jobs, mails, log),
+		Requests: []string{"GET /api/v1/customers"}, Version: "test",
 	}
-	return desk{platform.New(kit, services), d, dbtest.Tenant(t, d), services, map[string]*http.Cookie{}}
+	k := desk{platform.New(kit, services), d, dbtest.Tenant(t, d), services, dbtest.Admin(t, d), map[string]*http.Cookie{}}
+	if _, err := d.Pool().Exec(t.Context(), "update loyalty.credential set totp_secret = 'sealed' where staff_id = $1", k.admin.StaffID); err != nil {
+		t.Fatal(err)
+	}
+	k.signIn(t, k.admin)
+	return k
+}
+
+// signIn gives the browser the session of a person at their own host.
+func (k desk) signIn(t *testing.T, person core.Actor) {
+	t.Helper()
+	value := core.NewID(k.db.Now()).String()
+	visit := &auth.Visit{Slug: person.Tenant.Slug, Address: "192.0.2.1", UserAgent: "test"}
+	visit.SignIn(auth.Proof{StaffID: person.StaffID, At: k.db.Now(), Code: true})
+	ends := k.db.Now().Add(auth.SessionLifetime)
+	data, err := scs.GobCodec{}.Encode(ends, map[string]any{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := auth.NewStore(k.db).CommitCtx(auth.WithVisit(t.Context(), visit), value, data, ends); err != nil {
+		t.Fatal(err)
+	}
+	k.cookies[auth.SessionCookie] = &http.Cookie{Name: auth.SessionCookie, Value: value}
+}
+
+// stranger is another browser, in which no one is signed in.
+func (k desk) stranger() desk {
+	k.cookies = map[string]*http.Cookie{}
+	return k
 }
 
 // ask sends a request as the super-admin's browser does, but for what change changes.
@@ -71,7 +110,7 @@ func (k desk) ask(method, path string, change func(*http.Request)) *httptest.Res
 }
 
 func (k desk) send(r *http.Request, change func(*http.Request)) *httptest.ResponseRecorder {
-	r.RemoteAddr, r.Host = "127.0.0.1:5000", "loyalty.example"
+	r.RemoteAddr, r.Host = "192.0.2.1:5000", "loyalty.example"
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	for _, c := range k.cookies {
 		r.AddCookie(c)
@@ -139,6 +178,9 @@ func (k desk) read(t *testing.T, w *httptest.ResponseRecorder) *goquery.Document
 var tag = regexp.MustCompile(`<[^>]*>`)
 
 // words are those of some elements, apart.
+// texts is words of each element, for Map.
+func texts(_ int, s *goquery.Selection) string { return words(s) }
+
 func words(s *goquery.Selection) string {
 	var all []string
 	s.Each(func(_ int, e *goquery.Selection) {

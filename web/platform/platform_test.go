@@ -2,14 +2,12 @@ package platform_test
 
 import (
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/PuerkitoBio/goquery"
-	"github.com/labstack/echo/v4"
 )
 
 // add puts a job into the queue as it is.
@@ -199,53 +197,6 @@ func TestRetryAndCancel(t *testing.T) {
 	}
 	if w := k.ask(http.MethodPost, "/platform/jobs/x/retry", nil); w.Code != http.StatusNotFound {
 		t.Errorf("no number: %d", w.Code)
-	}
-}
-
-// "Only to a browser on this machine that asks for the base host by name", and no other
-// site changes anything through it.
-func TestStrangersGetNothing(t *testing.T) {
-	t.Parallel()
-	k := newDesk(t)
-	failed := k.add(t, "mail", "discarded", "0", "no luck")
-	routes := []string{"GET /platform", "GET /platform/jobs", "POST /platform/theme", "POST /platform/jobs/" + failed + "/retry", "POST /platform/jobs/" + failed + "/cancel"}
-	for _, route := range routes {
-		method, path, _ := strings.Cut(route, " ")
-		for name, change := range map[string]func(*http.Request){
-			"from elsewhere":     func(r *http.Request) { r.RemoteAddr = "192.0.2.7:5000" },
-			"at a tenant's host": func(r *http.Request) { r.Host = "demo.loyalty.example" },
-			"by another name":    func(r *http.Request) { r.Host = "evil.example" },
-			"by its address":     func(r *http.Request) { r.Host = "127.0.0.1" },
-			"forwarded":          func(r *http.Request) { r.RemoteAddr = "192.0.2.7:1"; r.Header.Set("X-Forwarded-For", "127.0.0.1") },
-		} {
-			if got := k.ask(method, path, change); got.Code != http.StatusNotFound || strings.Contains(got.Body.String(), "Mail delivery") {
-				t.Errorf("%s %s = %d", route, name, got.Code)
-			}
-		}
-	}
-	for name, change := range map[string]func(*http.Request){
-		"another site":         func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") },
-		"a tenant's page":      func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") },
-		"an old browser there": func(r *http.Request) { r.Header.Del("Sec-Fetch-Site"); r.Header.Set("Origin", "https://evil.example") },
-	} {
-		for _, route := range routes[3:] {
-			method, path, _ := strings.Cut(route, " ")
-			if w := k.ask(method, path, change); w.Code != http.StatusForbidden || k.read(t, w).Find("h1").Length() != 1 {
-				t.Errorf("%s by %s = %d", route, name, w.Code)
-			}
-		}
-	}
-	if got := k.state(t, failed); got != "discarded" {
-		t.Errorf("the job is %s", got)
-	}
-	// Every route of the page is among those above.
-	number := regexp.MustCompile(`/\d+/`)
-	for _, r := range k.e.Routes() {
-		if !slices.ContainsFunc(routes, func(route string) bool {
-			return r.Method == echo.RouteNotFound || number.ReplaceAllString(route, "/:id/") == r.Method+" "+r.Path || r.Method == http.MethodHead
-		}) {
-			t.Errorf("%s %s is not tried", r.Method, r.Path)
-		}
 	}
 }
 
