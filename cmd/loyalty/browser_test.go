@@ -52,6 +52,7 @@ func TestBrowser(t *testing.T) {
 		"Join":              testJoin,
 		"Claim":             testClaim,
 		"Jobs":              testJobs,
+		"PlatformSignIn":    testPlatformSignIn,
 		"SendWithoutScript": testSendWithoutJavaScript,
 		"TillPages":         testTillPages,
 		"TillSale":          testTillSale,
@@ -180,9 +181,12 @@ var views = []view{
 	{name: "missing", path: "/nowhere", status: http.StatusNotFound},
 	{name: "mails", path: "/mail"},
 	{name: "mail", path: "/mail/{mail}"},
-	{name: "jobs", path: "/platform/jobs"},
-	{name: "jobs-failed", path: "/platform/jobs?queue=mail&state=failed", then: clickIn(".jobs tbody tr:first-child", "mail 01KB8V5N3Z8Q2M6T4X9C7R1JHF: dial tcp: lookup mail.example.com on 127.0.0.53…")},
-	{name: "jobs-none", path: "/platform/jobs?queue=imports&state=cancelled"},
+	{name: "platform-sign-in", path: "/platform/sign-in"},
+	{name: "platform-sign-in-refused", path: "/platform/sign-in", then: click("Sign in")},
+	{name: "platform-missing", path: "/platform/nowhere", as: core.SuperAdmin, status: http.StatusNotFound},
+	{name: "jobs", path: "/platform/jobs", as: core.SuperAdmin},
+	{name: "jobs-failed", path: "/platform/jobs?queue=mail&state=failed", as: core.SuperAdmin, then: clickIn(".jobs tbody tr:first-child", "mail 01KB8V5N3Z8Q2M6T4X9C7R1JHF: dial tcp: lookup mail.example.com on 127.0.0.53…")},
+	{name: "jobs-none", path: "/platform/jobs?queue=imports&state=cancelled", as: core.SuperAdmin},
 
 	{name: "sign-in", host: demo.Slug, path: "/admin/sign-in"},
 	{name: "sign-in-refused", host: demo.Slug, path: "/admin/sign-in", then: click("Sign in")},
@@ -403,7 +407,12 @@ func testPages(t *testing.T, c cafe) {
 func (c cafe) tabs(t *testing.T, as core.Role) chan *browsertest.Page {
 	t.Helper()
 	first := c.page(t)
-	if as != "" {
+	switch as {
+	case "":
+	case core.SuperAdmin:
+		first = c.browser.NewPage(t, c.address(""))
+		c.signInAdmin(t, first, "Alma Root", "alma@loyalty.example")
+	default:
 		c.signIn(t, first, as)
 	}
 	all := make(chan *browsertest.Page, runtime.GOMAXPROCS(0))
@@ -499,6 +508,7 @@ func photograph(p *browsertest.Page, name string, open func()) {
 // A job that failed for the last time is run again by the button beside it.
 func testJobs(t *testing.T, c cafe) {
 	p := c.browser.NewPage(t, c.address(""))
+	c.signInAdmin(t, p, "Jon Root", "jon@loyalty.example")
 	p.Open("/platform/jobs?state=failed&queue=upkeep")
 	p.Within(".jobs").Click("Retry")
 	p.WaitFor("will run again as soon as a worker is free")

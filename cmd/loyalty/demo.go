@@ -55,11 +55,11 @@ func (a *app) fillDemo(ctx context.Context, hired func(password string, people [
 		return demo.Made{}, fmt.Errorf("demo business: %w", err)
 	}
 	made, err := demo.Fill(ctx, a.db, demo.Options{
-		Plan: plan, Password: password, Progress: a.progress("making the demo business"),
+		Password: password, Progress: a.progress("making the demo business"),
 		Hired: func(people []staff.Person) { hired(password, people) },
 	})
 	if err == nil && !made.Existed {
-		err = demo.Invoices(ctx, a.invoices, made.Tenant)
+		err = demo.Invoices(ctx, a.db, a.invoices, made.Tenant, plan)
 	}
 	if err != nil {
 		return demo.Made{}, fmt.Errorf("demo business: %w", err)

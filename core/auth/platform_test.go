@@ -212,7 +212,7 @@ func TestHostsAreApart(t *testing.T) {
 	}
 	for name, who := range map[string]*auth.Identity{
 		"an owner at the base host": p.who(t, owner, ""), "a super-admin at a tenant's": p.who(t, admin, s.by.Tenant.Slug),
-		"a super-admin at an unknown one": p.who(t, admin, "nowhere"),
+		"a super-admin at an unknown one":   p.who(t, admin, "nowhere"),
 		"an owner's proof at the base host": p.signedIn(t, auth.Proof{StaffID: s.by.StaffID, At: d.Now()}, "crossed "+s.by.ID, ""),
 	} {
 		if who != nil {

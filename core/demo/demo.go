@@ -90,7 +90,6 @@ var types = []struct {
 
 // Options of a Fill. The zero value makes people who cannot sign in.
 type Options struct {
-	Plan     int64                 // that it is on; 0: the first one
 	Password string                // of each of the people
 	Hired    func([]staff.Person)  // told as soon as there are people with that password, the owner first
 	Progress func(done, total int) // told how far it is
@@ -102,7 +101,7 @@ type Options struct {
 func Fill(ctx context.Context, d *db.DB, o Options) (Made, error) {
 	t, state, err := find(ctx, d)
 	if errors.Is(err, core.ErrNotFound) {
-		t, state, err = begin(ctx, d, o.Plan)
+		t, state, err = begin(ctx, d)
 	}
 	if err != nil {
 		return Made{}, err
@@ -169,7 +168,7 @@ func subject(t core.Tenant) string { return strconv.FormatInt(int64(t.ID), 10) }
 const timeZone = "Europe/Stockholm"
 
 // begin makes the tenant and, in the same transaction, writes down what it is.
-func begin(ctx context.Context, d *db.DB, plan int64) (core.Tenant, state, error) {
+func begin(ctx context.Context, d *db.DB) (core.Tenant, state, error) {
 	zone, err := core.Zone(timeZone)
 	if err != nil {
 		return core.Tenant{}, state{}, err
@@ -179,7 +178,7 @@ func begin(ctx context.Context, d *db.DB, plan int64) (core.Tenant, state, error
 	past := d.At(tell(until, zone).opened)
 	t, err := db.Platform(ctx, past, by, func(tx *db.Tx) (core.Tenant, error) {
 		t, err := tenant.Add(ctx, tx, by, tenant.New{
-			Name: new("Café Åro"), Slug: new(Slug), Email: &team[0].Email, PlanID: new(max(plan, 1)),
+			Name: new("Café Åro"), Slug: new(Slug), Email: &team[0].Email, PlanID: new(int64(1)),
 			BillingCycle: new("monthly"), PaymentMethod: new("manual"),
 			TimeZone: new(timeZone), Currency: new("EUR"), Country: new("SE"),
 		})

@@ -164,7 +164,7 @@ func TestFillBearsAServerThatRunsMeanwhile(t *testing.T) {
 func begunUntil(t *testing.T, d *db.DB, instant string) *filling {
 	t.Helper()
 	until := instants(t)[instant]
-	t0, _, err := begin(t.Context(), d.At(until), 0)
+	t0, _, err := begin(t.Context(), d.At(until))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestFillTakesUpATenantWithoutPeople(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	begunAt := d.At(instants(t)["just opened"])
-	if _, _, err := begin(t.Context(), begunAt, 0); err != nil {
+	if _, _, err := begin(t.Context(), begunAt); err != nil {
 		t.Fatal(err)
 	}
 	made, err := Fill(t.Context(), d, Options{})
@@ -228,7 +228,7 @@ func TestFillLeavesARealBusinessAlone(t *testing.T) {
 func TestTokenIsTheOwnersAndMayEverything(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
-	t0, _, err := begin(t.Context(), d, 0)
+	t0, _, err := begin(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +252,7 @@ func TestTokenIsTheOwnersAndMayEverything(t *testing.T) {
 func TestPeopleAreHiredOnce(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
-	t0, _, err := begin(t.Context(), d, 0)
+	t0, _, err := begin(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,12 +7,14 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/tenant"
 )
 
 // paidAfter is how long the café takes to pay an invoice.
 const paidAfter = 9 * 24 * time.Hour
 
-// Plan returns the plan that the café is on, made if need be.
+// Plan returns the plan that the café moves to, made if need be.
 func Plan(ctx context.Context, b *billing.Service) (int64, error) {
 	by := system(core.Tenant{})
 	plans, err := b.Plans(ctx, by)
@@ -30,34 +32,50 @@ func Plan(ctx context.Context, b *billing.Service) (int64, error) {
 	return made.ID, err
 }
 
-// Invoices bills the café for the time since it opened: all but the latest invoice are paid.
-func Invoices(ctx context.Context, b *billing.Service, t core.Tenant) error {
-	by := system(core.Tenant{})
+// onPlanFor is how long ago the café left the free plan.
+const onPlanFor = 95 * 24 * time.Hour
+
+// Invoices moves the café to the plan some months ago and bills it since then: all but the
+// latest invoice are paid.
+func Invoices(ctx context.Context, d *db.DB, b *billing.Service, t core.Tenant, plan int64) error {
+	by, moved := system(core.Tenant{}), d.Now().Add(-onPlanFor)
 	if err := issuer(ctx, b); err != nil {
 		return err
 	}
-	if err := b.BillTenant(ctx, t.ID); err != nil {
+	if _, err := tenant.NewService(d.At(moved), nil).Edit(ctx, by, t.ID, tenant.Edit{PlanID: core.Set(plan)}); err != nil {
 		return err
 	}
-	list, err := b.List(ctx, by, billing.Filter{TenantID: new(int64(t.ID)), Status: new(string(billing.Draft))}, core.Page{Size: core.MaxPageSize})
-	if err != nil {
+	for at := moved; ; {
+		if err := b.At(at).BillTenant(ctx, t.ID); err != nil {
+			return err
+		}
+		list, err := b.List(ctx, by, billing.Filter{TenantID: new(int64(t.ID))}, core.Page{Size: 1})
+		if err != nil || len(list.Items) == 0 {
+			return err
+		}
+		i := list.Items[0]
+		next := core.StartOfDate(i.PeriodEnd.AddDate(0, 0, 1), t.TimeZone).Add(8 * time.Hour)
+		if i.Status == billing.Draft {
+			if err := settle(ctx, b, i, at, next.Before(d.Now())); err != nil {
+				return err
+			}
+		}
+		if !next.Before(d.Now()) {
+			return nil
+		}
+		at = next
+	}
+}
+
+// settle issues an invoice at an instant and, unless it is the latest, pays it.
+func settle(ctx context.Context, b *billing.Service, i billing.Invoice, at time.Time, paid bool) error {
+	by := system(core.Tenant{})
+	if _, err := b.At(at).Issue(ctx, by, i.ID); err != nil || !paid {
 		return err
 	}
-	slices.Reverse(list.Items) // the oldest first
-	for n, i := range list.Items {
-		began := core.StartOfDate(i.PeriodStart, i.Zone()).Add(8 * time.Hour)
-		if _, err := b.At(began).Issue(ctx, by, i.ID); err != nil {
-			return err
-		}
-		if n == len(list.Items)-1 {
-			break
-		}
-		year, month, day := began.Add(paidAfter).In(i.Zone()).Date()
-		if _, err := b.At(began.Add(paidAfter)).MarkPaid(ctx, by, i.ID, time.Date(year, month, day, 0, 0, 0, 0, time.UTC)); err != nil {
-			return err
-		}
-	}
-	return nil
+	year, month, day := at.Add(paidAfter).In(i.Zone()).Date()
+	_, err := b.At(at.Add(paidAfter)).MarkPaid(ctx, by, i.ID, time.Date(year, month, day, 0, 0, 0, 0, time.UTC))
+	return err
 }
 
 // issuer fills in who issues invoices, where nobody has.

@@ -163,10 +163,11 @@ func TestAddRefuses(t *testing.T) {
 		wantFields(t, err, core.Fields{"link": {"The link field must be a valid URL."}})
 	}
 	owner := dbtest.Tenant(t, o.db)
-	for _, by := range []core.Actor{owner, platform} {
-		if _, err := o.Add(t.Context(), by, o.described("GET", "/api/v1/customers")); !errors.Is(err, core.ErrForbidden) {
-			t.Errorf("by %s = %v, want ErrForbidden", by.Name, err)
-		}
+	if _, err := o.Add(t.Context(), owner, o.described("GET", "/api/v1/customers")); !errors.Is(err, core.ErrAdmin) {
+		t.Errorf("by %s = %v, want ErrAdmin", owner.Name, err)
+	}
+	if _, err := o.List(t.Context(), owner); !errors.Is(err, core.ErrAdmin) {
+		t.Errorf("the list for %s = %v, want ErrAdmin", owner.Name, err)
 	}
 }
 

@@ -25,10 +25,7 @@ func (m Maker) invoices(ctx context.Context, id core.TenantID) (map[billing.Stat
 	if err := m.issuer(ctx); err != nil {
 		return nil, err
 	}
-	if err := m.Billing.BillTenant(ctx, id); err != nil {
-		return nil, err
-	}
-	list, err := m.Billing.List(ctx, maker, billing.Filter{TenantID: new(int64(id))}, core.Page{Size: core.MaxPageSize})
+	list, err := m.drafts(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +53,7 @@ func (m Maker) invoices(ctx context.Context, id core.TenantID) (map[billing.Stat
 		{billing.Issued, func(_ *billing.Service, i int64) error { _, err := m.Billing.Issue(ctx, maker, i); return err }},
 		{billing.Draft, func(*billing.Service, int64) error { return nil }},
 	} {
-		oldest := list.Items[len(list.Items)-1-len(made)]
+		oldest := list[len(made)]
 		began := core.StartOfDate(oldest.PeriodStart, oldest.Zone()).Add(12 * time.Hour)
 		if err := step.do(m.Billing.At(began), oldest.ID); err != nil {
 			return nil, err
@@ -64,6 +61,22 @@ func (m Maker) invoices(ctx context.Context, id core.TenantID) (map[billing.Stat
 		made[step.state] = oldest.ID
 	}
 	return made, nil
+}
+
+// drafts bills the business at the start of each of its periods, and returns the drafts.
+func (m Maker) drafts(ctx context.Context, id core.TenantID) (list []billing.Invoice, err error) {
+	for at := m.DB.Now().Add(-billedFor); at.Before(m.DB.Now()); {
+		if err := m.Billing.At(at).BillTenant(ctx, id); err != nil {
+			return nil, err
+		}
+		latest, err := m.Billing.List(ctx, maker, billing.Filter{TenantID: new(int64(id))}, core.Page{Size: 1})
+		if err != nil {
+			return nil, err
+		}
+		i := latest.Items[0]
+		list, at = append(list, i), core.StartOfDate(i.PeriodEnd.AddDate(0, 0, 1), i.Zone()).Add(time.Hour)
+	}
+	return list, nil
 }
 
 // issuer fills in who issues invoices, where nobody has.

@@ -23,6 +23,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/deprecation"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/operation"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/token"
@@ -40,6 +41,7 @@ type desk struct {
 	db *db.DB
 	by core.Actor // the owner of a tenant
 	platform.Services
+	mails   *mail.Service
 	admin   core.Actor              // the super-admin, who is signed in
 	cookies map[string]*http.Cookie // of their browser
 }
@@ -71,9 +73,9 @@ func newDesk(t *testing.T) desk {
 		Auth: signIns, Staff: staff.NewService(d, mails, signIns), Tokens: token.NewService(d, jobs, mails),
 		Jobs: jobs, Operations: operation.NewService(d, jobs), Names: names, Invoices: billing.NewService(d, jobs, mails, log),
 		Checks: verify.NewService(d, jobs, log), Audit: audit.NewService(d), Deprecations: deprecation.NewService(d, jobs, mails, log),
-		Requests: []string{"GET /api/v1/customers"}, Version: "test",
+		Requests: []string{"GET /api/v1/customers", "POST /api/v1/customers"}, Version: "v0-test",
 	}
-	k := desk{platform.New(kit, services), d, dbtest.Tenant(t, d), services, dbtest.Admin(t, d), map[string]*http.Cookie{}}
+	k := desk{platform.New(kit, services), d, dbtest.Tenant(t, d), services, mails, dbtest.Admin(t, d), map[string]*http.Cookie{}}
 	if _, err := d.Pool().Exec(t.Context(), "update loyalty.credential set totp_secret = 'sealed' where staff_id = $1", k.admin.StaffID); err != nil {
 		t.Fatal(err)
 	}

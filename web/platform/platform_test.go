@@ -59,8 +59,8 @@ func TestJobs(t *testing.T) {
 	}
 	cards := page.Find(".queue").Map(func(_ int, q *goquery.Selection) string { return words(q) })
 	want := []string{
-		"Mail Waiting 2 Running 0 Failed 2 Oldest waiting 5 min", "Sends Waiting 1 Running 0 Failed 0 No job is due",
-		"Imports Waiting 0 Running 1 Failed 0 No job is due", "Upkeep Waiting 0 Running 0 Failed 0 No job is due",
+		"Mail Waiting 2 Running 0 Failed 2 Oldest waiting 5 min Pause queue Mail", "Sends Waiting 1 Running 0 Failed 0 No job is due Pause queue Sends",
+		"Imports Waiting 0 Running 1 Failed 0 No job is due Pause queue Imports", "Upkeep Waiting 0 Running 0 Failed 0 No job is due Pause queue Upkeep",
 	}
 	if !slices.Equal(cards, want) {
 		t.Errorf("the queues are %q", cards)

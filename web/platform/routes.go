@@ -36,6 +36,7 @@ func (p *Platform) routes() []route {
 		p.auditRoutes(),
 		p.healthRoutes(),
 		p.deprecationRoutes(),
+		p.tokenRoutes(),
 		p.settingRoutes(),
 	)
 }

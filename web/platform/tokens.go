@@ -1,0 +1,142 @@
+package platform
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/token"
+	views "example.com/loyalty/views/platform"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+const tokensPath = home + "/tokens"
+
+func (p *Platform) tokenRoutes() []route {
+	return []route{
+		{method: get, path: tokensPath, handle: p.listTokens},
+		{method: get, path: tokensPath + "/new", handle: p.newToken},
+		{method: post, path: tokensPath + "/new", handle: p.createToken},
+		{method: get, path: tokensPath + "/:id/revoke", handle: p.askRevoke},
+		{method: post, path: tokensPath + "/:id/revoke", handle: p.revokeToken},
+	}
+}
+
+func tokensCrumb() ui.Crumb { return ui.Crumb{Label: "API tokens", Path: tokensPath} }
+
+// listTokens shows the super-admin's own tokens. Two round trips: the session and the tokens.
+func (p *Platform) listTokens(c echo.Context) error {
+	list, err := p.Tokens.List(c.Request().Context(), actor(c), page.Position(c.QueryParams()))
+	if err != nil {
+		return err
+	}
+	v := views.Tokens{
+		Frame: p.frame(c, "API tokens", tokensPath),
+		Pager: page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "token", "tokens"), "#tokens"),
+	}
+	for _, t := range list.Items {
+		v.Rows = append(v.Rows, tokenRow(t, p.Now()))
+	}
+	return p.Render(c, http.StatusOK, views.TokensPage(v), views.TokenTable(v))
+}
+
+func tokenRow(t token.Token, now time.Time) views.Token {
+	row := views.Token{Name: t.Name, Created: page.Date(t.CreatedAt, zone), LastUsed: "Never", Expires: "Never", Revoke: tokenPath(t.ID) + "/revoke"}
+	if t.LastUsedAt != nil {
+		row.LastUsed = page.Ago(*t.LastUsedAt, now, zone)
+	}
+	if t.ExpiresAt != nil {
+		// The day that ends then: a token that the API created may expire within one.
+		row.Expires = page.Date(t.ExpiresAt.Add(-time.Millisecond), zone)
+		row.Expired = !now.Before(*t.ExpiresAt)
+	}
+	return row
+}
+
+func tokenPath(id int64) string { return tokensPath + "/" + strconv.FormatInt(id, 10) }
+
+func (p *Platform) newToken(c echo.Context) error {
+	return p.tokenForm(c, http.StatusOK, &page.Form{})
+}
+
+func (p *Platform) tokenForm(c echo.Context, status int, form *page.Form) error {
+	v := views.TokenForm{
+		Frame: p.frame(c, "Create token", tokensPath, tokensCrumb()), Key: p.NewFormKey(), Problem: form.Problem(),
+		Name: form.Field("name", "Name"), Expires: form.Field("expires_at", "Expires"),
+	}
+	v.Name.Autofocus, v.Name.Help = true, "The program that uses it"
+	v.Expires.Type, v.Expires.Optional, v.Expires.Help = "date", true, "Works until the end of this day (UTC)"
+	return p.Render(c, status, views.TokenFormPage(v), nil)
+}
+
+// createToken shows the secret in its own answer: it is stored nowhere.
+func (p *Platform) createToken(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	n := token.New{Name: form.Text("name"), Scopes: &[]string{}}
+	if day := form.Date("expires_at"); day != nil {
+		n.ExpiresAt = new(core.StartOfDate(day.AddDate(0, 0, 1), zone))
+	}
+	n.Unreadable = form.Unreadable
+	// The secret is no part of what is remembered.
+	by := page.Once(c, form, func(token.Created) string { return tokensPath })
+	made, err := p.Tokens.Create(c.Request().Context(), by, n)
+	to, again := page.Repeated(by, err)
+	switch {
+	case again:
+		p.Flash(c, ui.Warning, "This form was already sent and created one token. Its secret is shown once: if you don't have it, revoke the token and create another.")
+		return p.Redirect(c, to)
+	case form.Refused(err):
+		return p.tokenForm(c, http.StatusUnprocessableEntity, form)
+	case err != nil:
+		return err
+	}
+	return p.Render(c, http.StatusOK, views.TokenCreatedPage(views.TokenCreated{
+		Frame: p.frame(c, "Create token", tokensPath, tokensCrumb()), Name: made.Name, Secret: made.Secret, List: tokensPath,
+	}), nil)
+}
+
+func (p *Platform) askRevoke(c echo.Context) error {
+	id, err := number(c)
+	if err != nil {
+		return err
+	}
+	t, err := p.Tokens.Find(c.Request().Context(), actor(c), id)
+	if err != nil {
+		return err
+	}
+	title := "Revoke “" + t.Name + "”?"
+	v := views.Confirm{Frame: p.frame(c, title, tokensPath, tokensCrumb()), Confirm: ui.Confirm{
+		Action: tokenPath(t.ID) + "/revoke", Button: "Revoke token", Danger: true, Cancel: tokensPath,
+		Words:  []string{"Requests with this token are refused from then on. A revoked token can't be restored, but you can create another."},
+		Hidden: []ui.Pair{{Name: page.FormKey, Value: p.NewFormKey()}},
+	}}
+	return p.Render(c, http.StatusOK, views.ConfirmPage(v), views.ConfirmDialog(v))
+}
+
+func (p *Platform) revokeToken(c echo.Context) error {
+	id, err := number(c)
+	if err != nil {
+		return err
+	}
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	by := page.Once(c, form, func(token.Token) string { return tokensPath })
+	t, err := p.Tokens.Revoke(c.Request().Context(), by, id)
+	if to, again := page.Repeated(by, err); again {
+		return p.Redirect(c, to)
+	}
+	if err != nil {
+		return err
+	}
+	p.Flash(c, ui.Done, "“"+t.Name+"” was revoked.")
+	return p.Redirect(c, tokensPath)
+}
