@@ -109,8 +109,6 @@ var AuditSentences = map[string]string{
 	"billing.edit_details":       "{who} changed the billing details.",
 
 	"tenant.create":          "{who} created the business {name}.",
-	"tenant.suspend":         "{who} suspended the business {name}.",
-	"tenant.reactivate":      "{who} reactivated the business {name}.",
 	"deprecation.create":     "{who} announced the end of an API request.",
 	"queue.pause":            "{who} paused a queue.",
 	"queue.resume":           "{who} resumed a queue.",
