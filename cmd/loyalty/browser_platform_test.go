@@ -111,7 +111,7 @@ func testPlatformSignIn(t *testing.T, c cafe) {
 	look(t, p, "platform-code", "", stays)
 	p.Fill("Authentication code", shown(t, key, time.Now().Add(30*time.Second)))
 	p.Click("Sign in")
-	p.WaitFor("Completed jobs")
+	p.WaitFor("All queues")
 	signOut()
 	c.fillAdmin(t, p, email)
 	p.Click("Use a recovery code")

@@ -9,6 +9,8 @@ import "example.com/loyalty/views/ui"
 type Frame struct {
 	Title   string
 	Brand   string // whose panel it is: the business, or the platform
+	Icon    string // beside the brand
+	Class   string // of the body
 	Flashes []ui.Flash
 	Theme   string
 	Assets  ui.Assets

@@ -132,9 +132,9 @@ func (p *Pages) visitor(c echo.Context) (auth.Visitor, error) {
 // Bare is the frame of a page for a person who is not signed in. business is the name of the
 // business whose panel it is.
 func (p *Pages) Bare(c echo.Context, title, business string) views.Frame {
-	f := views.Frame{Title: title, Brand: business, Theme: page.Theme(c), Assets: p.Assets, Flashes: p.Flashes(c)}
+	f := views.Frame{Title: title, Brand: business, Icon: "heart-star", Theme: page.Theme(c), Assets: p.Assets, Flashes: p.Flashes(c)}
 	if p.platform() {
-		f.Brand = p.Brand
+		f.Brand, f.Icon, f.Class = p.Brand, "layout-dashboard", "platform"
 	}
 	if p.MustSetUp(c) {
 		f.SignOut = p.signOutPath()

@@ -102,7 +102,7 @@ func (p *Pages) confirmTwoFactor(c echo.Context) error {
 func (p *Pages) showCodes(c echo.Context, bare bool, v views.RecoveryCodes) error {
 	const title = "Recovery codes"
 	if bare {
-		return p.Render(c, http.StatusOK, views.RecoveryCodesPage(p.Bare(c, title, ""), v), nil)
+		return p.Render(c, http.StatusOK, views.RecoveryCodesPage(p.Bare(c, "Save your recovery codes", ""), v), nil)
 	}
 	return p.framed(c, http.StatusOK, title, views.RecoveryCodesCard(v), p.accountCrumb())
 }
