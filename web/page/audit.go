@@ -108,8 +108,6 @@ var AuditSentences = map[string]string{
 	"tenant.finish_setup":        "{who} finished setting up {name}.",
 	"billing.edit_details":       "{who} changed the billing details.",
 
-	"tenant.suspend":         "{who} suspended the business {name}.",
-	"tenant.reactivate":      "{who} reactivated the business {name}.",
 	"tenant.create":          "{who} created the business {name}.",
 	"tenant.suspend":         "{who} suspended the business {name}.",
 	"tenant.reactivate":      "{who} reactivated the business {name}.",
