@@ -53,6 +53,7 @@ func TestBrowser(t *testing.T) {
 		"Claim":             testClaim,
 		"Jobs":              testJobs,
 		"PlatformSignIn":    testPlatformSignIn,
+		"Tenants":           testTenants,
 		"SendWithoutScript": testSendWithoutJavaScript,
 		"TillPages":         testTillPages,
 		"TillSale":          testTillSale,
