@@ -111,6 +111,8 @@ var AuditSentences = map[string]string{
 	"tenant.suspend":         "{who} suspended the business {name}.",
 	"tenant.reactivate":      "{who} reactivated the business {name}.",
 	"tenant.create":          "{who} created the business {name}.",
+	"tenant.suspend":         "{who} suspended the business {name}.",
+	"tenant.reactivate":      "{who} reactivated the business {name}.",
 	"deprecation.create":     "{who} announced the end of an API request.",
 	"queue.pause":            "{who} paused a queue.",
 	"queue.resume":           "{who} resumed a queue.",
