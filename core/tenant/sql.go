@@ -257,3 +257,10 @@ const peopleSQL = `
 	join loyalty.credential c on c.staff_id = p.id
 	where p.tenant_id = @tenant_id
 	order by p.status, array_position(array['owner', 'manager', 'cashier'], p.role), lower(p.name), p.id`
+
+const suspensionSQL = `
+	select coalesce(t.suspend_reason, '') <> '' as mailed, p.issuer_email as contact
+	from loyalty.tenant t
+	cross join loyalty.platform_setting p
+	where t.slug = @slug
+		and t.status = 'suspended'`

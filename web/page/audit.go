@@ -108,11 +108,7 @@ var AuditSentences = map[string]string{
 	"tenant.finish_setup":        "{who} finished setting up {name}.",
 	"billing.edit_details":       "{who} changed the billing details.",
 
-	"tenant.suspend":         "{who} suspended the business {name}.",
-	"tenant.reactivate":      "{who} reactivated the business {name}.",
 	"tenant.create":          "{who} created the business {name}.",
-	"tenant.suspend":         "{who} suspended the business {name}.",
-	"tenant.reactivate":      "{who} reactivated the business {name}.",
 	"deprecation.create":     "{who} announced the end of an API request.",
 	"queue.pause":            "{who} paused a queue.",
 	"queue.resume":           "{who} resumed a queue.",
