@@ -55,6 +55,7 @@ func TestBrowser(t *testing.T) {
 		"Claim":             testClaim,
 		"Jobs":              testJobs,
 		"PlatformSignIn":    testPlatformSignIn,
+		"Tenants":           testTenants,
 		"SendWithoutScript": testSendWithoutJavaScript,
 		"TillPages":         testTillPages,
 		"TillSale":          testTillSale,

@@ -210,7 +210,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		door.Mailbox = mailbox.New(a.mails, a.names, address, time.Local)
 	}
 	door.Platform = platform.New(kitOf(page.PlatformPath), platform.Services{
-		Auth: a.auth, Staff: a.staff, Tokens: a.tokens, Jobs: a.jobs, Operations: a.operations, Invoices: a.invoices,
+		Auth: a.auth, Staff: a.staff, Tokens: a.tokens, Jobs: a.jobs, Operations: a.operations, Tenants: a.tenants, Invoices: a.invoices,
 		Checks: a.checks, Audit: audit.NewService(a.db), Deprecations: a.deprecations,
 		Requests: programs.Requests(), Version: buildVersion(), Names: a.names,
 	})

@@ -9,6 +9,7 @@ package billing
 import (
 	"log/slog"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -81,6 +82,9 @@ func pick(before, after map[string]any) (was, is map[string]any) {
 	}
 	return was, is
 }
+
+// unbroken is a text of several lines with line breaks as everything but browsers writes them.
+func unbroken(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 func orNull(v *int64) any {
 	if v == nil {

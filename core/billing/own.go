@@ -103,7 +103,7 @@ func (s *Service) EditDetails(ctx context.Context, by core.Actor, in DetailsInpu
 		return ""
 	}
 	edited := Party{
-		Name: optional("name", in.Name, maxName), Address: optional("address", in.Address, maxAddress), TaxNumber: optional("tax_number", in.TaxNumber, maxName),
+		Name: optional("name", in.Name, maxName), Address: unbroken(optional("address", in.Address, maxAddress)), TaxNumber: optional("tax_number", in.TaxNumber, maxName),
 	}
 	if err := check.Err(); err != nil {
 		return Account{}, err

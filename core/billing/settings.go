@@ -54,11 +54,11 @@ func (in SettingsInput) read() (Settings, error) {
 	}
 	s := Settings{
 		Issuer: Party{
-			Name: optional("issuer_name", in.IssuerName, maxName), Address: optional("issuer_address", in.IssuerAddress, maxAddress),
+			Name: optional("issuer_name", in.IssuerName, maxName), Address: unbroken(optional("issuer_address", in.IssuerAddress, maxAddress)),
 			TaxNumber: optional("issuer_tax_number", in.IssuerTaxNumber, maxName), Email: address("issuer_email", in.IssuerEmail),
 		},
 		TaxName: check.Text("tax_name", in.TaxName, maxName), TaxRate: check.Integer("tax_rate", in.TaxRate, 0, 10_000),
-		PaymentText: optional("payment_text", in.PaymentText, maxPayment), PaymentDays: check.Integer("payment_days", in.PaymentDays, 0, 365),
+		PaymentText: unbroken(optional("payment_text", in.PaymentText, maxPayment)), PaymentDays: check.Integer("payment_days", in.PaymentDays, 0, 365),
 		IssueAutomatically: in.IssueAutomatically,
 		MailName:           optional("mail_name", in.MailName, maxName), MailAddress: address("mail_address", in.MailAddress),
 	}

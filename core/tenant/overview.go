@@ -17,7 +17,7 @@ type Condition string
 const (
 	IsSuspended Condition = "suspended"
 	IsLate      Condition = "late"       // an invoice is overdue
-	IsSettingUp Condition = "setting_up" // no sale was recorded yet
+	IsSettingUp Condition = "setting_up" // it has no sale yet, and its guide is not finished
 	IsActive    Condition = "active"
 )
 
@@ -63,6 +63,7 @@ type Summary struct {
 	TimeZone      string
 	CreatedAt     time.Time
 	Condition     Condition
+	SetupSteps    int // of the guide that are done
 
 	Customers      int64 // active ones
 	SalesLately    int64 // completed ones of the last 30 days

@@ -163,12 +163,14 @@ const summaries = `
 			case
 				when t.status = 'suspended' then 'suspended'
 				when exists (select from loyalty.invoice i where i.tenant_id = t.id and i.status = 'overdue') then 'late'
-				when not coalesce(u.sold, false) then 'setting_up'
+				when not coalesce(u.sold, false) and g.finished_at is null then 'setting_up'
 				else 'active'
-			end as condition
+			end as condition,
+			coalesce(g.steps_done, 0) as setup_steps
 		from loyalty.tenant t
 		join loyalty.plan p on p.id = t.plan_id
 		left join loyalty.tenant_usage u on u.tenant_id = t.id
+		left join loyalty.tenant_setup g on g.tenant_id = t.id
 	)`
 
 // Names and addresses are searched one by one: tenants are thousands, not millions.

@@ -18,7 +18,7 @@ const (
 	signOutPath = home + "/sign-out"
 	accountPath = home + "/account"
 
-	firstPage = jobsPath
+	firstPage = tenantsPath
 )
 
 // navigation are the parts of the panel: the bar, and its menu for what is needed less

@@ -23,7 +23,6 @@ import (
 
 const (
 	invoicesPath = home + "/invoices"
-	tenantsPath  = home + "/tenants"
 )
 
 func (p *Platform) invoiceRoutes() []route {

@@ -21,6 +21,7 @@ import (
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/operation"
 	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/verify"
 	"example.com/loyalty/static"
@@ -37,6 +38,7 @@ type Services struct {
 	Tokens       *token.Service
 	Jobs         *job.Queue
 	Operations   *operation.Service
+	Tenants      *tenant.Service
 	Checks       *verify.Service
 	Audit        *audit.Service
 	Deprecations *deprecation.Service

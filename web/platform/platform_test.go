@@ -122,7 +122,7 @@ func TestJobs(t *testing.T) {
 			t.Errorf("%s = %d", path, got.Code)
 		}
 	}
-	if got := k.ask(http.MethodGet, "/platform", nil); got.Code != http.StatusSeeOther || got.Header().Get("Location") != "/platform/jobs" {
+	if got := k.ask(http.MethodGet, "/platform", nil); got.Code != http.StatusSeeOther || got.Header().Get("Location") != "/platform/tenants" {
 		t.Errorf("/platform = %d %v", got.Code, got.Header())
 	}
 }

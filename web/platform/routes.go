@@ -29,6 +29,7 @@ type route struct {
 func (p *Platform) routes() []route {
 	return slices.Concat(
 		p.frameRoutes(),
+		p.tenantRoutes(),
 		p.signInRoutes(),
 		p.planRoutes(),
 		p.invoiceRoutes(),

@@ -1,0 +1,174 @@
+package platform
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/billing"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/usage"
+	views "example.com/loyalty/views/platform"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+// How much of its invoices and of its log the page of a tenant shows.
+const (
+	shownInvoices = 5
+	shownEntries  = 8
+)
+
+// showTenant makes seven round trips: three for the tenant, one for its invoices, three for
+// the log.
+func (p *Platform) showTenant(c echo.Context) error {
+	ctx, by := c.Request().Context(), actor(c)
+	d, err := p.tenantOf(c)
+	if err != nil {
+		return err
+	}
+	invoices, err := p.Invoices.List(ctx, by, billing.Filter{TenantID: new(int64(d.ID))}, core.Page{Size: shownInvoices})
+	if err != nil {
+		return err
+	}
+	log, err := p.Audit.ListEverywhere(ctx, by, audit.Everywhere{Business: &d.Slug}, core.Page{Size: shownEntries})
+	if err != nil {
+		return err
+	}
+	now, path := p.Now(), tenantPath(d.ID)
+	v := views.Tenant{
+		Frame: p.frame(c, d.Name, tenantsPath, tenantCrumb()), Name: d.Name, Hue: hue(d.ID),
+		Host: p.tenantHost(d.Slug), HostPath: p.tenantPanel(d.Slug), Edit: path + "/edit",
+		Sales: page.Number(d.SalesLately), Tokens: page.Count(d.LiveTokens, "live token", "live tokens"), Plan: d.PlanName,
+		Facts: []ui.Pair{
+			{Name: "Host", Value: p.tenantHost(d.Slug)}, {Name: "Owner’s e-mail", Value: d.Email}, {Name: "Country", Value: countryName(d.Country)},
+			{Name: "Currency", Value: d.Currency}, {Name: "Time zone", Value: d.TimeZone}, {Name: "Added", Value: page.Date(d.CreatedAt, zone)},
+			{Name: "ID", Value: strconv.FormatInt(int64(d.ID), 10)},
+		},
+		Billing: []ui.Pair{
+			{Name: "Plan", Value: d.PlanName}, {Name: "Billed", Value: labelOf(cycles, string(d.BillingCycle))},
+			{Name: "Payment method", Value: labelOf(paymentMethods, string(d.PaymentMethod))},
+		},
+	}
+	v.Badge = new(tenantStatus(d.Summary))
+	if d.Condition == tenant.IsSuspended {
+		v.Reactivate, v.Suspended = path+"/reactivate", &views.Suspension{Reason: text(d.SuspendReason)}
+		if d.SuspendedAt != nil {
+			v.Suspended.Since = moment(page.Ago(*d.SuspendedAt, now, zone), *d.SuspendedAt)
+		}
+	} else {
+		v.Suspend = path + "/suspend"
+	}
+	if d.LastActivityAt != nil {
+		v.Activity = new(moment(page.Ago(*d.LastActivityAt, now, zone), *d.LastActivityAt))
+	}
+	if d.CountedAt != nil {
+		v.Counted = new(moment(page.Ago(*d.CountedAt, now, zone), *d.CountedAt))
+	}
+	for _, u := range d.Uses {
+		v.Uses = append(v.Uses, tenantUse(u))
+	}
+	for _, person := range d.People {
+		v.People = append(v.People, tenantPerson(person, now))
+	}
+	if owner := d.InvitedOwner(); owner != nil && d.Condition != tenant.IsSuspended {
+		v.Invite = path + "/invite"
+		v.InviteWords = owner.Email + " hasn't chosen a password yet. An invitation works for seven days; sending another one replaces it."
+	}
+	p.tenantInvoices(invoices, d, &v)
+	for _, l := range log.Items {
+		v.Entries = append(v.Entries, page.AuditEntry(l.Line, d.Served, func(blank string) ui.Word { return page.AuditBlank(l.Line, d.Served, blank) }))
+	}
+	v.Zone = strings.ReplaceAll(d.TimeZone, "_", " ") + " time"
+	if p.pages[home+"/audit"] {
+		v.AuditPath = home + "/audit?" + url.Values{"business": {d.Slug}}.Encode()
+	}
+	return p.Render(c, http.StatusOK, views.TenantPage(v), nil)
+}
+
+var useLabels = map[usage.Kind]string{usage.Customers: "Customers", usage.Staff: "Staff", usage.Sends: "Sends this month"}
+
+// tenantUse is how much of a limit is used, as a bar.
+func tenantUse(u usage.Use) views.TenantUse {
+	v := views.TenantUse{Label: useLabels[u.Kind], Used: page.Number(u.Used), Words: "No limit"}
+	if u.Limit == nil {
+		return v
+	}
+	v.Limit, v.Near = page.Number(*u.Limit), u.Near()
+	part := ui.BarPart{Length: 100, Tone: ui.First}
+	if u.Used < *u.Limit {
+		part.Length = float64(u.Used) / float64(*u.Limit) * 100
+		v.Words = page.Number(*u.Limit-u.Used) + " left"
+	} else {
+		part.Tone, v.Words = ui.Defective, "Limit reached"
+		if over := u.Used - *u.Limit; over > 0 {
+			v.Words = page.Number(over) + " over the limit"
+		}
+	}
+	v.Bar = ui.Bar{Parts: []ui.BarPart{part}}
+	return v
+}
+
+var roleNames = map[core.Role]string{core.Owner: "Owner", core.Manager: "Manager", core.Cashier: "Cashier"}
+
+func tenantPerson(person tenant.Person, now time.Time) views.TenantPerson {
+	v := views.TenantPerson{Name: person.Name, Email: person.Email, Role: roleNames[person.Role]}
+	switch {
+	case !person.Active:
+		v.Status = &ui.Badge{Label: "Inactive", Tone: ui.Neutral}
+	case person.Invited:
+		v.Status = &ui.Badge{Label: "Invited", Tone: ui.Info}
+	}
+	if person.SignedInAt != nil {
+		v.SignedIn = new(moment(page.Ago(*person.SignedInAt, now, zone), *person.SignedInAt))
+	}
+	return v
+}
+
+var invoiceTones = map[billing.Status]ui.Badge{
+	billing.Draft: {Label: "Draft", Tone: ui.Neutral}, billing.Issued: {Label: "Issued", Tone: ui.Info}, billing.Paid: {Label: "Paid", Tone: ui.Good},
+	billing.Overdue: {Label: "Overdue", Tone: ui.Bad}, billing.Void: {Label: "Void", Tone: ui.Neutral},
+}
+
+func (p *Platform) tenantInvoices(list core.List[billing.Invoice], d tenant.Detail, v *views.Tenant) {
+	const invoices = home + "/invoices"
+	paged := p.pages[invoices]
+	for _, i := range list.Items {
+		row := views.TenantInvoice{Name: i.Name(), Period: i.Period(), Total: page.Money(i.TotalCents, i.Currency), Status: invoiceTones[i.Status]}
+		if i.DueAt != nil && (i.Status == billing.Issued || i.Status == billing.Overdue) {
+			row.Due = "due " + page.Date(*i.DueAt, i.Zone())
+		}
+		if paged {
+			row.Path = invoices + "/" + strconv.FormatInt(i.ID, 10)
+		}
+		v.Invoices = append(v.Invoices, row)
+	}
+	if paged {
+		v.InvoicesPath = invoices + "?" + url.Values{"tenant": {strconv.FormatInt(int64(d.ID), 10)}}.Encode()
+	}
+}
+
+// inviteTenantOwner mails the invitation again to an owner who has not chosen a password.
+func (p *Platform) inviteTenantOwner(c echo.Context) error {
+	d, err := p.tenantOf(c)
+	if err != nil {
+		return err
+	}
+	owner := d.InvitedOwner()
+	if owner == nil || d.Condition == tenant.IsSuspended {
+		return core.ErrNotFound
+	}
+	inside := actor(c)
+	inside.Tenant = d.Served
+	if err := p.Auth.InviteAgain(c.Request().Context(), inside, owner.ID); err != nil {
+		return err
+	}
+	p.Flash(c, ui.Done, "Another invitation is on its way to "+owner.Email+". The one before no longer works.")
+	return p.Redirect(c, tenantPath(d.ID))
+}
