@@ -54,6 +54,7 @@ func TestBrowser(t *testing.T) {
 		"Jobs":              testJobs,
 		"PlatformSignIn":    testPlatformSignIn,
 		"PlatformInvoices":  testPlatformInvoices,
+		"Tenants":           testTenants,
 		"SendWithoutScript": testSendWithoutJavaScript,
 		"TillPages":         testTillPages,
 		"TillSale":          testTillSale,

@@ -74,6 +74,7 @@ type Tenant struct {
 	Invite               string // where the invitation is sent again; "": an owner has joined
 	InviteWords          string
 	Entries              []ui.Entry
+	Zone                 string // of their times
 	AuditPath            string // of all of them; "" where the log has no page
 }
 

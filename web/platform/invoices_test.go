@@ -246,3 +246,25 @@ func TestInvoiceList(t *testing.T) {
 		}
 	}
 }
+
+// No page of invoices or plans costs more the more there are of them.
+func TestRoundTripsOfInvoices(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	k := newDeskOn(t, d)
+	k.issuer(t)
+	var last string
+	for range 3 {
+		last = k.draft(t, k.by)
+	}
+	for path, want := range map[string]int{"/platform/invoices": 3, last: 3, last + "/pdf": 2, last + "/issue": 2, "/platform/plans": 2, "/platform/settings": 2} {
+		k.ask(http.MethodGet, path, nil)
+		before := count()
+		if w := k.ask(http.MethodGet, path, nil); w.Code != http.StatusOK {
+			t.Errorf("%s = %d", path, w.Code)
+		}
+		if got := count() - before; got != want {
+			t.Errorf("%s takes %d round trips, want %d", path, got, want)
+		}
+	}
+}

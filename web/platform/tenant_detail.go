@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -84,6 +85,7 @@ func (p *Platform) showTenant(c echo.Context) error {
 	for _, l := range log.Items {
 		v.Entries = append(v.Entries, page.AuditEntry(l.Line, d.Served, func(blank string) ui.Word { return page.AuditBlank(l.Line, d.Served, blank) }))
 	}
+	v.Zone = strings.ReplaceAll(d.TimeZone, "_", " ") + " time"
 	if p.pages[home+"/audit"] {
 		v.AuditPath = home + "/audit?" + url.Values{"business": {d.Slug}}.Encode()
 	}
