@@ -264,3 +264,14 @@ const suspensionSQL = `
 	cross join loyalty.platform_setting p
 	where t.slug = @slug
 		and t.status = 'suspended'`
+
+const setupOwnerSQL = `
+	select s.id, s.role, s.name, s.email, c.password_hash is null as invited
+	from loyalty.staff s
+	left join loyalty.credential c on c.staff_id = s.id
+	where s.tenant_id = @tenant_id
+		and s.role = 'owner'
+		and s.status = 'active'
+	order by lower(s.email) = lower(@email) desc, s.id
+	limit 1
+	for no key update of s`

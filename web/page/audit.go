@@ -106,9 +106,12 @@ var AuditSentences = map[string]string{
 	"token.revoke":               "{who} revoked the API token {name}.",
 	"tenant.edit":                "{who} changed the settings of {name}.",
 	"tenant.finish_setup":        "{who} finished setting up {name}.",
+	"tenant.mail_setup":          "{who} e-mailed the setup link of {name}.",
 	"billing.edit_details":       "{who} changed the billing details.",
 
 	"tenant.create":          "{who} created the business {name}.",
+	"tenant.suspend":         "{who} suspended {name}.",
+	"tenant.reactivate":      "{who} reactivated {name}.",
 	"deprecation.create":     "{who} announced the end of an API request.",
 	"queue.pause":            "{who} paused a queue.",
 	"queue.resume":           "{who} resumed a queue.",
