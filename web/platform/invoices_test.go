@@ -84,6 +84,10 @@ func TestAnInvoiceFromDraftToPaid(t *testing.T) {
 	if got := words(ask.Find("form p").First()); !strings.Contains(got, "owes € 61.25 for 1–31 May 2026. The invoice is e-mailed to owner@example.com.") {
 		t.Errorf("issue asks %q", got)
 	}
+	tenant := "/platform/tenants/" + strconv.FormatInt(int64(k.by.Tenant.ID), 10)
+	if draft.Find(".invoice-side a[href='"+tenant+"']").Length() != 1 || draft.Find(".invoice-side a[href^='/platform/invoices?tenant=']").Length() != 1 {
+		t.Errorf("beside it: %q", words(draft.Find(".invoice-side")))
+	}
 	v := sends(ask.Find("form[action='" + path + "/issue']"))
 	issued := k.follow(t, path+"/issue", v)
 	number := strconv.Itoa(k.db.Now().Year()) + "-0001"
