@@ -28,6 +28,7 @@ type InvoiceTotal struct {
 type InvoiceRow struct {
 	ID, Name, Path string
 	Tenant         string
+	TenantPath     string
 	Period         string
 	Issued, Due    string // days; "" for a draft
 	Total          string
@@ -56,7 +57,7 @@ type Invoice struct {
 
 	Tenant       string
 	TenantHost   string
-	TenantPath   string // "" where there is no such page
+	TenantPath   string
 	TenantFacts  []ui.Pair
 	TenantOthers string // the invoices of the tenant
 

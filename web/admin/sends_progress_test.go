@@ -339,8 +339,8 @@ func TestASendOfItsCoupon(t *testing.T) {
 	s := newSender(t)
 	_, path := s.sentTo(t, 1)
 	s.change(t, `insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, form_key, send_at, actor_kind, actor_id, actor_name, created_at)
-		select $1, loyalty.new_ulid(now()), $2, 'all', 'more ' || n, now(), 'staff', '1', 'Bo Ek', now()
-		from generate_series(1, 30) n`, idOf(t, s.path))
+		select $1, loyalty.new_ulid(later), $2, 'all', 'more ' || n, later, 'staff', '1', 'Bo Ek', later
+		from generate_series(1, 30) n, (select now() + interval '1 s' as later) l`, idOf(t, s.path))
 	a := s.manager.get(path)
 	if a.words(".send-numbers") == "" || a.Find("tr[aria-current]").Length() != 0 || !strings.Contains(a.words("main"), "The latest 25 sends.") {
 		t.Errorf("an old one: %q", a.words("main"))

@@ -49,7 +49,11 @@ type desk struct {
 
 func newDesk(t *testing.T) desk {
 	t.Helper()
-	d := dbtest.OwnDB(t)
+	return newDeskOn(t, dbtest.OwnDB(t))
+}
+
+func newDeskOn(t *testing.T, d *db.DB) desk {
+	t.Helper()
 	names, err := host.Parse("https://loyalty.example")
 	if err != nil {
 		t.Fatal(err)

@@ -149,7 +149,7 @@ func invoiceTotals(counts []billing.Count) []views.InvoiceTotal {
 
 func invoiceRow(i billing.Invoice, now time.Time) views.InvoiceRow {
 	row := views.InvoiceRow{
-		ID: strconv.FormatInt(i.ID, 10), Name: i.Name(), Path: invoicePath(i.ID), Tenant: i.TenantName, Period: i.Period(),
+		ID: strconv.FormatInt(i.ID, 10), Name: i.Name(), Path: invoicePath(i.ID), Tenant: i.TenantName, TenantPath: tenantPath(i.TenantID), Period: i.Period(),
 		Total: page.Money(i.TotalCents, i.Currency), Status: invoiceBadge(i, now), Void: i.Status == billing.Void,
 	}
 	if i.IssuedAt != nil && i.DueAt != nil {
@@ -229,7 +229,7 @@ func (p *Platform) showInvoice(c echo.Context) error {
 		To: invoiceParty("Billed to", i.Recipient, i.TaxName), From: invoiceParty("From", i.Issuer, i.TaxName),
 		Subtotal: money(i.AmountCents), TaxLabel: i.TaxName + " " + invoice.Rate(i.TaxRate), Tax: money(i.TaxCents), Total: money(i.TotalCents),
 		PaymentText: i.PaymentText, Steps: invoiceSteps(i, now), StepsZone: strings.ReplaceAll(i.Zone().String(), "_", " "),
-		Tenant: i.TenantName, TenantHost: strings.TrimPrefix(p.Names.Tenant(i.TenantSlug), "https://"),
+		Tenant: i.TenantName, TenantPath: tenantPath(i.TenantID), TenantHost: p.tenantHost(i.TenantSlug),
 		TenantOthers: page.WithQuery(invoicesPath, "tenant", strconv.FormatInt(tenant, 10)),
 		PDF:          path + "/pdf",
 	}
@@ -247,9 +247,6 @@ func (p *Platform) showInvoice(c echo.Context) error {
 		v.Lines = append(v.Lines, views.InvoiceLine{
 			Description: l.Description, Quantity: page.Number(l.Quantity), Price: money(l.UnitCents), Amount: money(l.AmountCents),
 		})
-	}
-	if p.pages[tenantsPath+"/:id"] {
-		v.TenantPath = tenantsPath + "/" + strconv.FormatInt(tenant, 10)
 	}
 	for _, t := range invoiceTotals(counts) {
 		v.TenantFacts = append(v.TenantFacts, ui.Pair{Name: t.Label, Value: strings.Join(t.Amounts, ", ")})

@@ -84,6 +84,10 @@ func TestAnInvoiceFromDraftToPaid(t *testing.T) {
 	if got := words(ask.Find("form p").First()); !strings.Contains(got, "owes € 61.25 for 1–31 May 2026. The invoice is e-mailed to owner@example.com.") {
 		t.Errorf("issue asks %q", got)
 	}
+	tenant := "/platform/tenants/" + strconv.FormatInt(int64(k.by.Tenant.ID), 10)
+	if draft.Find(".invoice-side a[href='"+tenant+"']").Length() != 1 || draft.Find(".invoice-side a[href^='/platform/invoices?tenant=']").Length() != 1 {
+		t.Errorf("beside it: %q", words(draft.Find(".invoice-side")))
+	}
 	v := sends(ask.Find("form[action='" + path + "/issue']"))
 	issued := k.follow(t, path+"/issue", v)
 	number := strconv.Itoa(k.db.Now().Year()) + "-0001"
@@ -243,6 +247,28 @@ func TestInvoiceList(t *testing.T) {
 	for _, move := range []string{"issue", "pay", "send", "void"} {
 		if w := k.post("/platform/invoices/999999/"+move, form("reason", "x", "paid_on", "2026-01-01")); w.Code != http.StatusNotFound {
 			t.Errorf("POST %s of no invoice = %d", move, w.Code)
+		}
+	}
+}
+
+// No page of invoices or plans costs more the more there are of them.
+func TestRoundTripsOfInvoices(t *testing.T) {
+	t.Parallel()
+	d, count := dbtest.RoundTrips(t)
+	k := newDeskOn(t, d)
+	k.issuer(t)
+	var last string
+	for range 3 {
+		last = k.draft(t, k.by)
+	}
+	for path, want := range map[string]int{"/platform/invoices": 3, last: 3, last + "/pdf": 2, last + "/issue": 2, "/platform/plans": 2, "/platform/settings": 2} {
+		k.ask(http.MethodGet, path, nil)
+		before := count()
+		if w := k.ask(http.MethodGet, path, nil); w.Code != http.StatusOK {
+			t.Errorf("%s = %d", path, w.Code)
+		}
+		if got := count() - before; got != want {
+			t.Errorf("%s takes %d round trips, want %d", path, got, want)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (p *Platform) listPlans(c echo.Context) error {
 			Customers: limit(plan.CustomersLimit), Staff: limit(plan.StaffLimit), Sends: limit(plan.SendsLimit),
 			Tenants: page.Number(plan.Tenants), Retired: plan.Retired,
 		}
-		if plan.Tenants > 0 && p.pages[tenantsPath] {
+		if plan.Tenants > 0 {
 			row.TenantsPath = page.WithQuery(tenantsPath, "plan", row.ID)
 		}
 		v.Rows = append(v.Rows, row)
