@@ -47,12 +47,17 @@ func (p *Platform) showTenant(c echo.Context) error {
 		Host: p.tenantHost(d.Slug), HostPath: p.tenantPanel(d.Slug), Edit: path + "/edit",
 		Sales: page.Number(d.SalesLately), Tokens: page.Count(d.LiveTokens, "live token", "live tokens"), Plan: d.PlanName,
 		Facts: []ui.Pair{
-			{Name: "Host", Value: p.tenantHost(d.Slug)}, {Name: "Owner’s e-mail", Value: d.Email}, {Name: "Country", Value: countryName(d.Country)},
-			{Name: "Currency", Value: d.Currency}, {Name: "Time zone", Value: d.TimeZone}, {Name: "Added", Value: page.Date(d.CreatedAt, zone)},
+			{Name: "Host", Value: p.tenantHost(d.Slug)},
+			{Name: "Owner’s e-mail", Value: d.Email},
+			{Name: "Country", Value: countryName(d.Country)},
+			{Name: "Currency", Value: d.Currency},
+			{Name: "Time zone", Value: d.TimeZone},
+			{Name: "Added", Value: page.Date(d.CreatedAt, zone)},
 			{Name: "ID", Value: strconv.FormatInt(int64(d.ID), 10)},
 		},
 		Billing: []ui.Pair{
-			{Name: "Plan", Value: d.PlanName}, {Name: "Billed", Value: labelOf(cycles, string(d.BillingCycle))},
+			{Name: "Plan", Value: d.PlanName},
+			{Name: "Billed", Value: labelOf(cycles, string(d.BillingCycle))},
 			{Name: "Payment method", Value: labelOf(paymentMethods, string(d.PaymentMethod))},
 		},
 	}

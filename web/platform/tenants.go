@@ -323,8 +323,11 @@ var (
 	countries, currencies = page.Countries(), page.Currencies()
 	cycles                = []ui.Option{{Value: string(tenant.Monthly), Label: "Monthly"}, {Value: string(tenant.Yearly), Label: "Yearly"}}
 	paymentMethods        = []ui.Option{
-		{Value: string(tenant.Manual), Label: "Manual"}, {Value: string(tenant.BankTransfer), Label: "Bank transfer"}, {Value: string(tenant.Card), Label: "Card"},
-		{Value: string(tenant.Stripe), Label: "Stripe"}, {Value: string(tenant.PayPal), Label: "PayPal"},
+		{Value: string(tenant.Manual), Label: "Manual"},
+		{Value: string(tenant.BankTransfer), Label: "Bank transfer"},
+		{Value: string(tenant.Card), Label: "Card"},
+		{Value: string(tenant.Stripe), Label: "Stripe"},
+		{Value: string(tenant.PayPal), Label: "PayPal"},
 	}
 )
 
