@@ -170,3 +170,28 @@ func TestLimitOfASession(t *testing.T) {
 		t.Errorf("a minute later: %v", got)
 	}
 }
+
+// "A test that no tenant role reaches any platform page or endpoint": a session serves for tokens
+// alone, at its own host; a super-admin's serves for the platform's pages and no request at all.
+func TestNoSessionReachesThePlatform(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	root := dbtest.Admin(t, s.db)
+	_, admins := s.signedIn(root)
+	base := "Host: " + domain
+	for _, role := range []core.Role{core.Owner, core.Manager, core.Cashier} {
+		own, theirs := s.signedIn(dbtest.Person(t, s.db, s.by, role))
+		for route, needs := range abilities {
+			method, path, _ := strings.Cut(route, " ")
+			if needs != "platform" {
+				continue
+			}
+			for _, host := range []string{own, base} {
+				s.call(method, strings.Replace(path, ":id", "1", 1), "", "", host, theirs).is(t, 401, unauthorized)
+			}
+			s.call(method, strings.Replace(path, ":id", "1", 1), "", "", base, admins).is(t, 401, unauthorized)
+		}
+		s.call("GET", "/api/v1/tokens", "", "", base, theirs).is(t, 401, unauthorized)
+	}
+	s.call("GET", "/api/v1/tokens", "", "", base, admins).is(t, 401, unauthorized)
+}

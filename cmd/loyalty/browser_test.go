@@ -32,6 +32,8 @@ func TestBrowser(t *testing.T) {
 		"Pages":             testPages,
 		"Day":               testDay,
 		"NewBusiness":       testNewBusiness,
+		"Setup":             testSetup,
+		"SetupNoScript":     testSetupWithoutJavaScript,
 		"Search":            testSearch,
 		"Import":            testImport,
 		"Amounts":           testAmounts,

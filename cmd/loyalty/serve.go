@@ -21,6 +21,7 @@ import (
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
+	"example.com/loyalty/core/usage"
 	"example.com/loyalty/web"
 	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/host"
@@ -160,8 +161,8 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		return page.New(page.Config{
 			Panel:    panel,
 			Sessions: auth.NewStore(a.db),
-			Tenant:   bySlug,
-			Slug:     slug, Address: address, Now: a.db.Now, Log: a.log,
+			Tenant:   bySlug, Suspension: a.tenants.Suspended,
+			Slug: slug, Address: address, Now: a.db.Now, Log: a.log,
 		})
 	}
 	kit := kitOf(page.PanelPath)
@@ -188,7 +189,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 			admin.Services{
 				Staff: a.staff, Auth: a.auth, Tokens: a.tokens, Tenants: a.tenants, Customers: a.customers, Imports: a.imports,
 				Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons,
-				Locations: a.locations, Reports: a.reports, Audit: audit.NewService(a.db),
+				Locations: a.locations, Reports: a.reports, Audit: audit.NewService(a.db), Billing: a.invoices, Usage: usage.NewMeter(a.db),
 				API: admin.API{Base: a.names.Base(), Authority: a.authorityFile(), RecordScope: token.Ability(a.CreateScope)},
 			},
 		),

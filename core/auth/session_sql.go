@@ -16,6 +16,7 @@ type foundSession struct {
 	Currency          string
 	Country           string
 	ConfirmAboveCents int64
+	Suspended         bool
 	Data              []byte
 	LastSeenAt        *time.Time // nil: no session
 	StaffID           *int64     // nil: no one has signed in
@@ -30,9 +31,11 @@ const foundPerson = `s.data, s.last_seen_at, s.staff_id,
 		p.id as person_id, coalesce(p.name, '') as person_name, coalesce(p.email, '') as email,
 		coalesce(p.role, '') as role, c.totp_secret is not null as two_factor`
 
+// At a suspended business nobody is signed in.
 const findSessionSQL = `
 	select n.id as tenant_id, n.name as tenant_name, n.slug as tenant_slug,
 		n.timezone, n.currency, coalesce(n.country, '') as country, coalesce(n.confirm_above_cents, 0) as confirm_above_cents,
+		n.status <> 'active' as suspended,
 		` + foundPerson + `
 	from loyalty.tenant n
 	left join loyalty.session s on s.hash = @hash
@@ -43,13 +46,14 @@ const findSessionSQL = `
 	left join loyalty.staff p on p.id = s.staff_id
 		and p.tenant_id = n.id
 		and p.status = 'active'
+		and n.status = 'active'
 	left join loyalty.credential c on c.staff_id = p.id
-	where n.slug = @slug
-		and n.status = 'active'`
+	where n.slug = @slug`
 
 const findAdminSessionSQL = `
 	select 0::bigint as tenant_id, '' as tenant_name, '' as tenant_slug,
 		'' as timezone, '' as currency, '' as country, 0::bigint as confirm_above_cents,
+		false as suspended,
 		` + foundPerson + `
 	from loyalty.session s
 	left join loyalty.staff p on p.id = s.staff_id

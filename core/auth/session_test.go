@@ -199,7 +199,7 @@ func TestASessionIsOfOneHost(t *testing.T) {
 	p.exec(t, "update loyalty.tenant set status = 'suspended' where id = $1", p.by.Tenant.ID)
 	v := p.visit()
 	p.open(t, v, cookie)
-	if v.Person != nil || v.Tenant.ID != 0 {
+	if v.Person != nil || !v.Tenant.Suspended {
 		t.Errorf("at a suspended business: %+v of %+v", v.Person, v.Tenant)
 	}
 }

@@ -23,7 +23,7 @@ type Visit struct {
 	RequestID string
 
 	// What was found; nothing, where no cookie came along.
-	Tenant core.Tenant // zero: there is no such tenant, or it is suspended, or this is the platform's host
+	Tenant core.Tenant // zero: there is no such tenant, or this is the platform's host
 	Person *Identity   // nil: no one is signed in here
 
 	hash  []byte // of the session that was found or written
@@ -210,7 +210,7 @@ func (f foundSession) tenant() (core.Tenant, error) {
 	zone, err := core.Zone(f.Timezone)
 	return core.Tenant{
 		ID: f.TenantID, Name: f.TenantName, Slug: f.TenantSlug, TimeZone: zone, Currency: f.Currency, Country: f.Country,
-		ConfirmAboveCents: f.ConfirmAboveCents,
+		ConfirmAboveCents: f.ConfirmAboveCents, Suspended: f.Suspended,
 	}, err
 }
 

@@ -12,8 +12,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pquerna/otp/totp"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
@@ -160,6 +162,30 @@ func TestTheFilesTokensWork(t *testing.T) {
 	c, err := m.Tokens.Authenticate(t.Context(), f.Platform.Token, "")
 	if err != nil || !c.IsPlatform() {
 		t.Errorf("the platform token = %+v, %v", c, err)
+	}
+}
+
+// The super-admin signs in at once, with a code of the secret that the file has.
+func TestTheFilesSuperAdminSignsIn(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	m := newMaker(t, d)
+	f := run(t, m)
+	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	signIns, v := dbtest.Auth(d, jobs, dbtest.Mails(d, jobs)), auth.Visitor{Address: "192.0.2.1"}
+	in, err := signIns.SignIn(t.Context(), v, auth.Credentials{Email: f.Platform.Email, Password: f.Platform.Password.Password})
+	if err != nil || !in.NeedsCode || in.Role != core.SuperAdmin {
+		t.Fatalf("%+v, %v", in, err)
+	}
+	code, err := totp.GenerateCode(f.Platform.TOTPSecret, d.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := signIns.VerifyCode(t.Context(), v, in.Proof, code); err != nil || !done.Code {
+		t.Errorf("%+v, %v", done, err)
 	}
 }
 

@@ -2,9 +2,11 @@ package tenant_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
@@ -147,5 +149,56 @@ func TestSetupRoundTrips(t *testing.T) {
 	}
 	if got := count() - before; got != 2 {
 		t.Errorf("%d round trips to skip, want 2", got)
+	}
+}
+
+// "with a link that can be mailed again": the invitation while the owner has no password, else
+// the way to the guide.
+func TestSetupLinkIsMailedAgain(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	made, err := o.Create(t.Context(), o.by, described(slug()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mails := func() (texts []string) {
+		t.Helper()
+		rows, err := o.db.Pool().Query(t.Context(), "select text from loyalty.mail where tenant_id = $1 order by id", made.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if texts, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
+			t.Fatal(err)
+		}
+		return texts
+	}
+	if err := o.MailSetupLink(t.Context(), o.by, made.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := mails(); len(got) != 2 || !strings.Contains(got[1], "Secret:") {
+		t.Errorf("without a password: %q, want another invitation", got)
+	}
+	_, err = o.db.Pool().Exec(t.Context(), `
+		insert into loyalty.credential (staff_id, tenant_id, password_hash)
+		select id, tenant_id, 'known once' from loyalty.staff where tenant_id = $1
+		on conflict (staff_id) do update set password_hash = excluded.password_hash`, made.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.MailSetupLink(t.Context(), o.by, made.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := mails(); len(got) != 3 || strings.Contains(got[2], "Secret:") || !strings.Contains(got[2], made.Slug) {
+		t.Errorf("with a password: %q, want the link to the guide", got)
+	}
+	owner := core.Actor{Kind: core.ByStaff, Role: core.Owner, Tenant: core.Tenant{ID: made.ID}}
+	if err := o.MailSetupLink(t.Context(), owner, made.ID); !errors.Is(err, core.ErrAdmin) {
+		t.Errorf("as an owner = %v, want ErrAdmin", err)
+	}
+	if _, err := o.Suspend(t.Context(), o.by, made.ID, new("Unpaid")); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.MailSetupLink(t.Context(), o.by, made.ID); !errors.Is(err, tenant.ErrSuspended) {
+		t.Errorf("while suspended = %v, want ErrSuspended", err)
 	}
 }

@@ -257,3 +257,21 @@ const peopleSQL = `
 	join loyalty.credential c on c.staff_id = p.id
 	where p.tenant_id = @tenant_id
 	order by p.status, array_position(array['owner', 'manager', 'cashier'], p.role), lower(p.name), p.id`
+
+const suspensionSQL = `
+	select coalesce(t.suspend_reason, '') <> '' as mailed, p.issuer_email as contact
+	from loyalty.tenant t
+	cross join loyalty.platform_setting p
+	where t.slug = @slug
+		and t.status = 'suspended'`
+
+const setupOwnerSQL = `
+	select s.id, s.role, s.name, s.email, c.password_hash is null as invited
+	from loyalty.staff s
+	left join loyalty.credential c on c.staff_id = s.id
+	where s.tenant_id = @tenant_id
+		and s.role = 'owner'
+		and s.status = 'active'
+	order by lower(s.email) = lower(@email) desc, s.id
+	limit 1
+	for no key update of s`

@@ -271,7 +271,7 @@ func found(t Tenant, err error) (core.Tenant, error) {
 // served is what the rest of the product needs to know of a tenant while serving it.
 func (t Tenant) served() (core.Tenant, error) {
 	zone, err := core.Zone(t.TimeZone)
-	served := core.Tenant{ID: t.ID, Name: t.Name, Slug: t.Slug, TimeZone: zone, Currency: t.Currency, Country: t.country()}
+	served := core.Tenant{ID: t.ID, Name: t.Name, Slug: t.Slug, TimeZone: zone, Currency: t.Currency, Country: t.country(), Suspended: t.Status == Suspended}
 	if t.ConfirmAboveCents != nil {
 		served.ConfirmAboveCents = *t.ConfirmAboveCents
 	}

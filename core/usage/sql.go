@@ -50,6 +50,13 @@ const allSQL = own + customers + `
 	union all` + staff + `
 	union all` + sends
 
+const limitedSQL = own + customers + `
+	where p.customers_limit is not null
+	union all` + staff + `
+	where p.staff_limit is not null
+	union all` + sends + `
+	where p.sends_limit is not null`
+
 // A branch whose kind is another one is not counted.
 const countSQL = own + `
 	select kind, "limit", used

@@ -8,6 +8,7 @@ package usage
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -65,11 +66,18 @@ type Meter struct {
 
 	mu   sync.Mutex
 	kept map[kept]reading
+	near map[core.TenantID]warning
 }
 
 type kept struct {
 	tenant core.TenantID
 	kind   Kind
+}
+
+// warning is what a tenant was warned of.
+type warning struct {
+	uses []Use
+	at   time.Time
 }
 
 type reading struct {
@@ -78,7 +86,9 @@ type reading struct {
 }
 
 // NewMeter makes a meter.
-func NewMeter(d *db.DB) *Meter { return &Meter{db: d, kept: map[kept]reading{}} }
+func NewMeter(d *db.DB) *Meter {
+	return &Meter{db: d, kept: map[kept]reading{}, near: map[core.TenantID]warning{}}
+}
 
 // Check refuses with ErrLimit if so many more would exceed the limit of the transaction's
 // tenant, by a count of this moment. One round trip.
@@ -131,4 +141,26 @@ func (m *Meter) fits(key kept, more int64, now time.Time) bool {
 // Customers are counted up to twice the limit, or to 100,000 where there is none.
 func (m *Meter) Of(ctx context.Context, by core.Actor) ([]Use, error) {
 	return db.ReadAll[Use](ctx, m.db, by, allSQL, db.Args{"now": m.db.Now()})
+}
+
+// Warnings are the limits of the actor's tenant of which at least four fifths are used, by counts
+// that are at most MaxAge old. One round trip, and none where they were counted since. What has
+// no limit is not counted.
+func (m *Meter) Warnings(ctx context.Context, by core.Actor) ([]Use, error) {
+	now := m.db.Now()
+	m.mu.Lock()
+	w, known := m.near[by.Tenant.ID]
+	m.mu.Unlock()
+	if age := now.Sub(w.at); known && age >= 0 && age < MaxAge {
+		return w.uses, nil
+	}
+	uses, err := db.ReadAll[Use](ctx, m.db, by, limitedSQL, db.Args{"now": now})
+	if err != nil {
+		return nil, err
+	}
+	uses = slices.DeleteFunc(uses, func(u Use) bool { return !u.Near() })
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.near[by.Tenant.ID] = warning{uses, now}
+	return uses, nil
 }

@@ -13,7 +13,8 @@ type Frame struct {
 	Person   Person
 	Nav      []NavGroup
 	Flashes  []ui.Flash
-	Theme    string // "light", "dark", or "" for the device's
+	Notices  []PlanNotice // limits of the plan that are near or reached
+	Theme    string       // "light", "dark", or "" for the device's
 	Assets   ui.Assets
 	Chart    bool // the page has one
 	Wide     bool

@@ -20,7 +20,7 @@ type Frame struct {
 // Notice says why there is nothing to see, and leads back.
 type Notice struct {
 	Icon, Title, Words string
-	Back, BackLabel    string
+	Back, BackLabel    string // Back "": there is nowhere to go
 	Request            string // the id to quote; "" where it helps no one
 }
 

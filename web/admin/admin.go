@@ -4,6 +4,7 @@
 package admin
 
 import (
+	"errors"
 	"log/slog"
 	"net/http"
 	"path"
@@ -14,6 +15,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/location"
@@ -23,6 +25,7 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/usage"
 	"example.com/loyalty/static"
 	views "example.com/loyalty/views/admin"
 	authviews "example.com/loyalty/views/auth"
@@ -43,6 +46,8 @@ type Services struct {
 	Coupons      *coupon.Service
 	Locations    *location.Service
 	Reports      *report.Service
+	Billing      *billing.Service
+	Usage        *usage.Meter
 	Audit        *audit.Service
 
 	API API
@@ -134,6 +139,9 @@ func (a *Admin) failed(err error, c echo.Context) {
 		return
 	}
 	n := authviews.Notice{Icon: "alert-triangle", Words: f.Words, Request: f.Request, Back: page.PanelPath, BackLabel: "Go to dashboard"}
+	if errors.Is(err, page.ErrSuspended) {
+		n.Icon, n.Back = "lock", ""
+	}
 	if page.Person(c) != nil {
 		frame := a.frame(c, f.Title, "")
 		err = a.Render(c, f.Status, views.NoticePage(frame, n), nil)

@@ -12,6 +12,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/usage"
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -87,6 +88,11 @@ func (a *Admin) listCustomers(c echo.Context) error {
 		CSV:      customerFile(c, "csv"), XLSX: customerFile(c, "xlsx"),
 		Fragment: page.IsFragment(c),
 		Search:   q.Field("search", "Search"), Status: q.Field("status", "Status"), Sort: q.Field("sort", "Order"),
+	}
+	if !v.Fragment {
+		if v.Notices, err = a.planNotices(c, usage.Customers); err != nil {
+			return err
+		}
 	}
 	v.Search.Placeholder = "Name, phone or e-mail"
 	v.Status.Options = q.Options("status",

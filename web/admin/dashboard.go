@@ -11,6 +11,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/report"
+	"example.com/loyalty/core/usage"
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -64,6 +65,10 @@ func (a *Admin) dashboard(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	notices, err := a.planNotices(c, usage.Customers, usage.Staff, usage.Sends)
+	if err != nil {
+		return err
+	}
 	v := views.Dashboard{
 		Frame: a.frame(c, "Dashboard", dashboardPath), Period: chosen.label, Days: writtenDays(o.From, o.To),
 		Figures: overviewFigures(o, by.Tenant.Currency), Chart: pointsOf(o, today), Activity: a.activityView(by, feed),
@@ -73,7 +78,7 @@ func (a *Admin) dashboard(c echo.Context) error {
 		NoReward:    !o.Has.Reward,
 		Setup:       setup,
 	}
-	v.Frame.Chart = true
+	v.Frame.Chart, v.Notices = true, notices
 	for _, p := range periods {
 		v.Periods = append(v.Periods, views.Choice{
 			Label: p.label, Path: page.WithQuery(dashboardPath, "period", p.name), Current: p.name == chosen.name,

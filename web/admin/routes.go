@@ -35,6 +35,7 @@ func (a *Admin) routes() []route {
 		a.businessRoutes(),
 		a.staffRoutes(),
 		a.tokenRoutes(),
+		a.billingRoutes(),
 		a.setupRoutes(),
 	)
 }

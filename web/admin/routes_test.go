@@ -92,7 +92,7 @@ func (s *counter) records(t *testing.T, owner *browser) map[string]string {
 	s.send(t, spring, "one")
 	records := map[string]string{
 		"/admin/types/": s.typeID, "/admin/locations/": strconv.FormatInt(branch.ID, 10), staffPages + "/": owner.person.ID,
-		sessions: auth.SessionID(s.cashier.cookie.Value),
+		sessions: auth.SessionID(s.cashier.cookie.Value), invoices: strconv.FormatInt(s.billed(t, "issued", 4900), 10),
 	}
 	for _, path := range []string{
 		"/admin/customers/" + s.elsa.ID.String(), s.sold(s.manager, "5"), mug, s.redeem(t, mug), spring,

@@ -16,6 +16,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/usage"
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -159,6 +160,9 @@ func (a *Admin) newSend(c echo.Context) error {
 	by := page.Actor(c)
 	v, err := a.sendForm(c, found, blankSend(found, a.Now(), by.Tenant.TimeZone), choosing{})
 	if err != nil {
+		return err
+	}
+	if v.Notices, err = a.planNotices(c, usage.Sends); err != nil {
 		return err
 	}
 	return a.renderSend(c, http.StatusOK, v)

@@ -16,6 +16,7 @@ const settingsPath = "/admin/settings"
 var sections = []entry{
 	{"Business", businessPath, "building-store", core.Owner},
 	{"People", staffPath, "users", core.Owner},
+	{"Billing", billingPath, "receipt", core.Owner},
 	{"API tokens", tokensPath, "key", core.Owner},
 	{auth.AccountTitle, accountPath, "shield-lock", core.Cashier},
 }

@@ -20,6 +20,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
@@ -34,6 +35,7 @@ import (
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/transaction"
+	"example.com/loyalty/core/usage"
 	"example.com/loyalty/core/vault"
 	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/host"
@@ -76,7 +78,7 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 	s.Services = admin.Services{
 		Staff: staff.NewService(d, mails, signIns), Auth: signIns,
 		Customers: customer.NewService(d), Imports: customer.NewImports(d, jobs), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
-		Coupons: coupon.NewService(d, jobs, mails, link.New(keys), log), Locations: location.NewService(d), Reports: report.NewService(d), Audit: audit.NewService(d),
+		Coupons: coupon.NewService(d, jobs, mails, link.New(keys), log), Locations: location.NewService(d), Reports: report.NewService(d), Billing: billing.NewService(d, jobs, mails, log), Usage: usage.NewMeter(d), Audit: audit.NewService(d),
 		Tenants: tenant.NewService(d, mails), Tokens: token.NewService(d, jobs, mails),
 		API: admin.API{Base: "https://loyalty.example", Authority: "/var/lib/loyalty's/ca.pem", RecordScope: token.TransactionsWrite},
 	}
@@ -98,7 +100,9 @@ func (s *shop) open(t *testing.T) {
 		Slug:     func(h string) string { slug, _ := names.Slug(h); return slug },
 		Address:  host.ClientAddress(nil),
 		Now:      s.db.Now,
-		Log:      slog.New(slog.DiscardHandler),
+
+		Suspension: s.Tenants.Suspended,
+		Log:        slog.New(slog.DiscardHandler),
 	}), s.Services)
 }
 

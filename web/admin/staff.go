@@ -13,6 +13,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/token"
+	"example.com/loyalty/core/usage"
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -50,6 +51,9 @@ func (a *Admin) listStaff(c echo.Context) error {
 		return err
 	}
 	v := views.StaffList{Settings: a.settings(c, "People", staffPath)}
+	if v.Notices, err = a.planNotices(c, usage.Staff); err != nil {
+		return err
+	}
 	for _, p := range people {
 		v.Rows = append(v.Rows, views.StaffRow{
 			Path: personPath(p.ID), Name: p.Name, Email: p.Email, Role: roleNames[p.Role], You: p.ID == by.StaffID,

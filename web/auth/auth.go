@@ -114,12 +114,17 @@ func (p *Pages) MustSetUp(c echo.Context) bool {
 // ToSetup leads to the set-up, and afterwards back.
 func (p *Pages) ToSetup(c echo.Context) error { return p.Redirect(c, p.factorPath()) }
 
-// tenant is the business whose panel it is; none on the platform.
+// tenant is the business whose panel it is; none on the platform. Of a suspended one there is no
+// page but the notice that says so.
 func (p *Pages) tenant(c echo.Context) (core.Tenant, error) {
 	if p.platform() {
 		return core.Tenant{}, nil
 	}
-	return p.Tenant(c)
+	t, err := p.Tenant(c)
+	if err == nil && t.Suspended {
+		return t, page.ErrSuspended
+	}
+	return t, err
 }
 
 // visitor is who asks, without being signed in.

@@ -85,6 +85,8 @@ func (p post) draft(to string, letter mail.Letter) (draft, error) {
 		return p.billed(to, l)
 	case deprecation.Letter:
 		return p.deprecated(to, l), nil
+	case tenant.SetupLetter:
+		return p.setup(to, l), nil
 	case tenant.SuspensionLetter:
 		return p.suspended(to, l), nil
 	default:

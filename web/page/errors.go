@@ -64,6 +64,8 @@ func (k *Kit) Explain(c echo.Context, err error) Failure {
 	case errors.As(err, &fault) && fault.Code < http.StatusInternalServerError:
 		words, _ := fault.Message.(string)
 		return Failure{fault.Code, cmp.Or(faults[fault.Code], "This was refused"), words, ""}
+	case errors.Is(err, ErrSuspended):
+		return Failure{http.StatusForbidden, "Business suspended", k.suspended(c), ""}
 	case refusal != nil && refusal.Kind == core.KindForbidden:
 		return Failure{http.StatusForbidden, "Not for your role", refusal.Message, ""}
 	case refusal != nil && refusal.Kind == core.KindRule:

@@ -23,6 +23,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/views/ui"
 )
 
@@ -33,6 +34,8 @@ type Config struct {
 	Panel string
 	// Tenant finds the business of a host.
 	Tenant func(ctx context.Context, slug string) (core.Tenant, error)
+	// Suspension tells what to say of a suspended business; nil: no more than that it is.
+	Suspension func(ctx context.Context, slug string) (tenant.Suspension, error)
 	// Slug says whose host was called.
 	Slug    func(host string) string
 	Address func(*http.Request) string

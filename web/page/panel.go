@@ -21,8 +21,12 @@ const (
 const Unsent = "unsent"
 
 // ToSignIn leads to the sign-in page of the kit's panel and afterwards back to the page that was asked for, or
-// that asked. A person who sent a form is told that nothing came of it.
+// that asked. A person who sent a form is told that nothing came of it. Where the business is
+// suspended it is ErrSuspended instead.
 func (k *Kit) ToSignIn(c echo.Context) error {
+	if Visit(c).Tenant.Suspended {
+		return ErrSuspended
+	}
 	r, q := c.Request(), url.Values{}
 	to := r.URL.RequestURI()
 	if r.Method != http.MethodGet || IsFragment(c) {

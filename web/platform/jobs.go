@@ -39,10 +39,10 @@ type listed struct {
 
 func listedBy(q url.Values) listed { return listed{q.Get("state"), q.Get("queue"), q.Get("cursor")} }
 
-// query are the values of an address, with one more unless that is "".
-func (l listed) query(name, value string) string {
+// query are the values of an address.
+func (l listed) query() string {
 	q := url.Values{}
-	for name, value := range map[string]string{"state": l.state, "queue": l.lane, "cursor": l.cursor, name: value} {
+	for name, value := range map[string]string{"state": l.state, "queue": l.lane, "cursor": l.cursor} {
 		if value != "" {
 			q.Set(name, value)
 		}
@@ -53,7 +53,7 @@ func (l listed) query(name, value string) string {
 	return "?" + q.Encode()
 }
 
-func (l listed) path() string { return jobsPath + l.query("", "") }
+func (l listed) path() string { return jobsPath + l.query() }
 
 func (p *Platform) jobRoutes() []route {
 	return []route{
@@ -145,7 +145,7 @@ func (p *Platform) showJobs(c echo.Context, status int, refused string) error {
 	for _, j := range list.Items {
 		v.Rows = append(v.Rows, jobRow(j, at, now))
 	}
-	u := &url.URL{Path: jobsPath, RawQuery: strings.TrimPrefix(listed{state: at.state, lane: at.lane}.query("", ""), "?")}
+	u := &url.URL{Path: jobsPath, RawQuery: strings.TrimPrefix(listed{state: at.state, lane: at.lane}.query(), "?")}
 	v.Pager = page.Pager(list, u, page.Count(int64(len(list.Items)), "job", "jobs"), "")
 	if at != (listed{}) {
 		v.Clear = jobsPath
@@ -165,9 +165,9 @@ func queues(loads []job.Load, at listed, now time.Time) (cards []views.Queue, ch
 			Label: laneNames[l.Lane], Path: listed{lane: lane}.path(), Current: lane == at.lane,
 			Queued: figure(l.Queued, job.Queued), Running: figure(l.Running, job.Running), Failed: figure(l.Failed, job.Failed),
 		}
-		card.Pause = jobsPath + "/queues/" + lane + "/pause" + at.query("", "")
+		card.Pause = jobsPath + "/queues/" + lane + "/pause" + at.query()
 		if l.Paused != nil {
-			card.Pause, card.Resume = "", jobsPath+"/queues/"+lane+"/resume"+at.query("", "")
+			card.Pause, card.Resume = "", jobsPath+"/queues/"+lane+"/resume"+at.query()
 			card.PausedBy = l.Paused.ActorName
 		}
 		if l.DueSince != nil {
@@ -207,7 +207,7 @@ func states(loads []job.Load, at listed) []views.Choice {
 
 func jobRow(j job.Job, at listed, now time.Time) views.Job {
 	id := strconv.FormatInt(j.ID, 10)
-	retry, cancel := jobsPath+"/"+id+"/retry"+at.query("", ""), jobsPath+"/"+id+"/cancel"+at.query("", "")
+	retry, cancel := jobsPath+"/"+id+"/retry"+at.query(), jobsPath+"/"+id+"/cancel"+at.query()
 	r := views.Job{
 		ID: id, Kind: kindName(j.Kind), Queue: laneNames[j.Lane], Tenant: j.TenantName, Created: moment(page.Ago(j.CreatedAt, now, zone), j.CreatedAt),
 	}

@@ -89,10 +89,10 @@ func New(c Config) http.Handler {
 		"/card/:token/print":                p.printCard,
 		"/card/:token/picture.png":          p.cardPicture,
 		"/card/:token/manifest.webmanifest": p.cardManifest,
-		"/join":                             p.showJoin,
-		"/join/find":                        p.showFind,
-		"/w":                                p.showTypePIN,
-		"/w/:code":                          p.showScanned,
+		"/join":                             p.open(p.showJoin),
+		"/join/find":                        p.open(p.showFind),
+		"/w":                                p.open(p.showTypePIN),
+		"/w/:code":                          p.open(p.showScanned),
 		"/w/claim":                          p.showClaim,
 		"/w/claimed":                        p.showClaimed,
 	} {
@@ -107,12 +107,31 @@ func New(c Config) http.Handler {
 		"/w/:code":         p.takeScanned,
 		"/w/claim":         p.claim,
 	} {
-		e.POST(path, act, page.SameOrigin())
+		e.POST(path, p.open(act), page.SameOrigin())
 	}
 	// From any site: mail programs post here without opening the page (RFC 8058), and the
 	// token is all the permission that it needs.
 	e.POST("/unsubscribe/:token", p.unsubscribe)
 	return e
+}
+
+// errSuspended refuses what would change something at a suspended business. What customers have
+// stays readable, and unsubscribing works.
+var errSuspended = &core.Error{Kind: core.KindRule, Message: "This isn't possible at this business right now. What you have is safe, and you can still see it."}
+
+// open is a handler for businesses that are not suspended. No round trip where the business was
+// read a moment ago.
+func (p *Portal) open(handle echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		front, err := p.front(c)
+		if err != nil {
+			return err
+		}
+		if front.Suspended {
+			return errSuspended
+		}
+		return handle(c)
+	}
 }
 
 // eventsPath streams for as long as the customer looks.

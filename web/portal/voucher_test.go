@@ -236,7 +236,22 @@ func TestTheVouchersOfASuspendedBusiness(t *testing.T) {
 	if got := s.get(t, "/v/"+v.token).words(".pass-state"); got != "Valid" {
 		t.Errorf("it is %q", got)
 	}
-	s.get(t, s.unsubscribing(t, v.CustomerID))
+	leave := s.unsubscribing(t, v.CustomerID)
+	s.get(t, leave)
+	if a := s.post(t, leave, ""); a.Code >= http.StatusBadRequest {
+		t.Errorf("unsubscribing = %d", a.Code)
+	}
+	// What would change something is answered with a sentence.
+	for path, a := range map[string]answer{
+		"/join":    s.ask(t, http.MethodGet, "/join", ""),
+		"/w":       s.post(t, "/w", "pin=123456"),
+		"/w/claim": s.post(t, "/w/claim", "phone=070"),
+		"the form": s.post(t, "/join", "first_name=Elsa&last_name=Berg&phone=0700000000"),
+	} {
+		if words := a.words("main"); a.Code != http.StatusUnprocessableEntity || !strings.Contains(words, "What you have is safe") {
+			t.Errorf("%s = %d %q", path, a.Code, words)
+		}
+	}
 }
 
 // "The tenant's colour and logo", kept by browsers for good: another has another address.

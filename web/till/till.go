@@ -7,6 +7,7 @@
 package till
 
 import (
+	"errors"
 	"log/slog"
 	"net/http"
 	"time"
@@ -183,9 +184,11 @@ func (t *Till) failed(err error, c echo.Context) {
 		if person := page.Person(c); person != nil {
 			frame.Person = views.Person{Name: person.Name}
 		}
-		err = t.Render(c, f.Status, views.NoticePage(views.Notice{
-			Frame: frame, Words: f.Words, Request: f.Request, Back: page.TillPath, BackLabel: "Back to the point of sale",
-		}), nil)
+		n := views.Notice{Frame: frame, Words: f.Words, Request: f.Request, Back: page.TillPath, BackLabel: "Back to the point of sale"}
+		if errors.Is(err, page.ErrSuspended) {
+			n.Back = ""
+		}
+		err = t.Render(c, f.Status, views.NoticePage(n), nil)
 	}
 	if err != nil {
 		t.Log.ErrorContext(c.Request().Context(), "error page failed", slog.Any("error", err))

@@ -1,0 +1,28 @@
+package till_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"example.com/loyalty/core"
+)
+
+// "panel shows a plain notice": so does the till, to people who were signed in, and nothing is
+// recorded any more.
+func TestTillOfASuspendedBusiness(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	cashier := s.signedIn(t, core.Cashier)
+	cashier.get("/till")
+	if _, err := s.Tenants.Suspend(t.Context(), core.System(core.Tenant{}, "test"), s.by.Tenant.ID, new("Unpaid")); err != nil {
+		t.Fatal(err)
+	}
+	for what, a := range map[string]answer{
+		"the till": cashier.ask(http.MethodGet, "/till", nil), "a sale": cashier.post("/till/sale", form("spend_amount_cents", "5")),
+	} {
+		if words := a.words("main"); a.Code != http.StatusForbidden || !strings.Contains(words, "This business is suspended.") || a.Find("main a").Length() != 0 {
+			t.Errorf("%s = %d %q", what, a.Code, words)
+		}
+	}
+}
