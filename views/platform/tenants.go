@@ -55,27 +55,27 @@ type TenantForm struct {
 // Tenant is the page of one tenant.
 type Tenant struct {
 	Frame
-	Name, Host, HostPath string
-	Hue                  string
-	Suspended            *Suspension
-	Edit, Suspend        string // where these lead; "" where that is not possible
-	Reactivate           string
-	Uses                 []TenantUse
-	Sales                string
-	Activity             *Moment
-	Counted              *Moment
-	Facts                []ui.Pair
-	Billing              []ui.Pair
-	Plan, PlanPath       string // "" where plans have no pages
-	Invoices             []TenantInvoice
-	InvoicesPath         string // of all of them; "" where invoices have no pages
-	People               []TenantPerson
-	Tokens               string
-	Invite               string // where the invitation is sent again; "": an owner has joined
-	InviteWords          string
-	Entries              []ui.Entry
-	Zone                 string // of their times
-	AuditPath            string // of all of them; "" where the log has no page
+	Name, Host, HostPath                   string
+	Hue                                    string
+	Suspended                              *Suspension
+	Edit, Suspend                          string // where these lead; "" where that is not possible
+	Reactivate                             string
+	Uses                                   []TenantUse
+	Sales                                  string
+	Activity                               *Moment
+	Counted                                *Moment
+	Facts                                  []ui.Pair
+	Billing                                []ui.Pair
+	Plan, PlanPath                         string // "" where plans have no pages
+	Invoices                               []TenantInvoice
+	InvoicesPath                           string // of all of them; "" where invoices have no pages
+	People                                 []TenantPerson
+	Tokens                                 string
+	Invite                                 string // where the owner is mailed the way in again; "": it isn't needed
+	InviteTitle, InviteWords, InviteButton string
+	Entries                                []ui.Entry
+	Zone                                   string // of their times
+	AuditPath                              string // of all of them; "" where the log has no page
 }
 
 // Suspension is since when and why a tenant is suspended.

@@ -40,7 +40,7 @@ func (p *Platform) tenantRoutes() []route {
 		{method: post, path: tenantsPath + "/:id/suspend", handle: p.suspendTenant},
 		{method: get, path: tenantsPath + "/:id/reactivate", handle: p.askReactivateTenant},
 		{method: post, path: tenantsPath + "/:id/reactivate", handle: p.reactivateTenant},
-		{method: post, path: tenantsPath + "/:id/invite", handle: p.inviteTenantOwner},
+		{method: post, path: tenantsPath + "/:id/invite", handle: p.mailTenantOwner},
 	}
 }
 
