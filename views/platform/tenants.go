@@ -42,21 +42,18 @@ type TenantForm struct {
 	Frame
 	Action, Cancel, Button      string
 	Name, Slug, Email           ui.Field
-	Before, After               string // of the host, around the slug
 	Host                        string // of one that is there, whose slug stays
 	Plan, Cycle, Payment        ui.Field
 	Country, Currency, TimeZone ui.Field
 	FormKey                     string // of a new one
 	Began                       string // of one that is there
 	Problem                     ui.Problem
-	PlanNote                    string // what another plan means
 }
 
 // Tenant is the page of one tenant.
 type Tenant struct {
 	Frame
-	Name, Host, HostPath                   string
-	Hue                                    string
+	HostPath                               string // of its panel
 	Suspended                              *Suspension
 	Edit, Suspend                          string // where these lead; "" where that is not possible
 	Reactivate                             string
@@ -66,7 +63,6 @@ type Tenant struct {
 	Counted                                *Moment
 	Facts                                  []ui.Pair
 	Billing                                []ui.Pair
-	Plan, PlanPath                         string // "" where plans have no pages
 	Invoices                               []TenantInvoice
 	InvoicesPath                           string // of all of them; "" where invoices have no pages
 	People                                 []TenantPerson

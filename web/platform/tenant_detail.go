@@ -43,9 +43,9 @@ func (p *Platform) showTenant(c echo.Context) error {
 	}
 	now, path := p.Now(), tenantPath(d.ID)
 	v := views.Tenant{
-		Frame: p.frame(c, d.Name, tenantsPath, tenantCrumb()), Name: d.Name, Hue: hue(d.ID),
-		Host: p.tenantHost(d.Slug), HostPath: p.tenantPanel(d.Slug), Edit: path + "/edit",
-		Sales: page.Number(d.SalesLately), Tokens: page.Count(d.LiveTokens, "live token", "live tokens"), Plan: d.PlanName,
+		Frame:    p.frame(c, d.Name, tenantsPath, tenantCrumb()),
+		HostPath: p.tenantPanel(d.Slug), Edit: path + "/edit",
+		Sales: page.Number(d.SalesLately), Tokens: page.Count(d.LiveTokens, "live token", "live tokens"),
 		Facts: []ui.Pair{
 			{Name: "Host", Value: p.tenantHost(d.Slug)},
 			{Name: "Owner’s e-mail", Value: d.Email},
