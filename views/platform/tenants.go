@@ -42,40 +42,36 @@ type TenantForm struct {
 	Frame
 	Action, Cancel, Button      string
 	Name, Slug, Email           ui.Field
-	Before, After               string // of the host, around the slug
 	Host                        string // of one that is there, whose slug stays
 	Plan, Cycle, Payment        ui.Field
 	Country, Currency, TimeZone ui.Field
 	FormKey                     string // of a new one
 	Began                       string // of one that is there
 	Problem                     ui.Problem
-	PlanNote                    string // what another plan means
 }
 
 // Tenant is the page of one tenant.
 type Tenant struct {
 	Frame
-	Name, Host, HostPath string
-	Hue                  string
-	Suspended            *Suspension
-	Edit, Suspend        string // where these lead; "" where that is not possible
-	Reactivate           string
-	Uses                 []TenantUse
-	Sales                string
-	Activity             *Moment
-	Counted              *Moment
-	Facts                []ui.Pair
-	Billing              []ui.Pair
-	Plan, PlanPath       string // "" where plans have no pages
-	Invoices             []TenantInvoice
-	InvoicesPath         string // of all of them; "" where invoices have no pages
-	People               []TenantPerson
-	Tokens               string
-	Invite               string // where the invitation is sent again; "": an owner has joined
-	InviteWords          string
-	Entries              []ui.Entry
-	Zone                 string // of their times
-	AuditPath            string // of all of them; "" where the log has no page
+	HostPath                               string // of its panel
+	Suspended                              *Suspension
+	Edit, Suspend                          string // where these lead; "" where that is not possible
+	Reactivate                             string
+	Uses                                   []TenantUse
+	Sales                                  string
+	Activity                               *Moment
+	Counted                                *Moment
+	Facts                                  []ui.Pair
+	Billing                                []ui.Pair
+	Invoices                               []TenantInvoice
+	InvoicesPath                           string // of all of them; "" where invoices have no pages
+	People                                 []TenantPerson
+	Tokens                                 string
+	Invite                                 string // where the owner is mailed the way in again; "": it isn't needed
+	InviteTitle, InviteWords, InviteButton string
+	Entries                                []ui.Entry
+	Zone                                   string // of their times
+	AuditPath                              string // of all of them; "" where the log has no page
 }
 
 // Suspension is since when and why a tenant is suspended.

@@ -43,16 +43,21 @@ func (p *Platform) showTenant(c echo.Context) error {
 	}
 	now, path := p.Now(), tenantPath(d.ID)
 	v := views.Tenant{
-		Frame: p.frame(c, d.Name, tenantsPath, tenantCrumb()), Name: d.Name, Hue: hue(d.ID),
-		Host: p.tenantHost(d.Slug), HostPath: p.tenantPanel(d.Slug), Edit: path + "/edit",
-		Sales: page.Number(d.SalesLately), Tokens: page.Count(d.LiveTokens, "live token", "live tokens"), Plan: d.PlanName,
+		Frame:    p.frame(c, d.Name, tenantsPath, tenantCrumb()),
+		HostPath: p.tenantPanel(d.Slug), Edit: path + "/edit",
+		Sales: page.Number(d.SalesLately), Tokens: page.Count(d.LiveTokens, "live token", "live tokens"),
 		Facts: []ui.Pair{
-			{Name: "Host", Value: p.tenantHost(d.Slug)}, {Name: "Owner’s e-mail", Value: d.Email}, {Name: "Country", Value: countryName(d.Country)},
-			{Name: "Currency", Value: d.Currency}, {Name: "Time zone", Value: d.TimeZone}, {Name: "Added", Value: page.Date(d.CreatedAt, zone)},
+			{Name: "Host", Value: p.tenantHost(d.Slug)},
+			{Name: "Owner’s e-mail", Value: d.Email},
+			{Name: "Country", Value: countryName(d.Country)},
+			{Name: "Currency", Value: d.Currency},
+			{Name: "Time zone", Value: d.TimeZone},
+			{Name: "Added", Value: page.Date(d.CreatedAt, zone)},
 			{Name: "ID", Value: strconv.FormatInt(int64(d.ID), 10)},
 		},
 		Billing: []ui.Pair{
-			{Name: "Plan", Value: d.PlanName}, {Name: "Billed", Value: labelOf(cycles, string(d.BillingCycle))},
+			{Name: "Plan", Value: d.PlanName},
+			{Name: "Billed", Value: labelOf(cycles, string(d.BillingCycle))},
 			{Name: "Payment method", Value: labelOf(paymentMethods, string(d.PaymentMethod))},
 		},
 	}
@@ -77,10 +82,7 @@ func (p *Platform) showTenant(c echo.Context) error {
 	for _, person := range d.People {
 		v.People = append(v.People, tenantPerson(person, now))
 	}
-	if owner := d.InvitedOwner(); owner != nil && d.Condition != tenant.IsSuspended {
-		v.Invite = path + "/invite"
-		v.InviteWords = owner.Email + " hasn't chosen a password yet. An invitation works for seven days; sending another one replaces it."
-	}
+	p.setupLink(d, path, &v)
 	p.tenantInvoices(invoices, d, &v)
 	for _, l := range log.Items {
 		v.Entries = append(v.Entries, page.AuditEntry(l.Line, d.Served, func(blank string) ui.Word { return page.AuditBlank(l.Line, d.Served, blank) }))
@@ -154,21 +156,38 @@ func (p *Platform) tenantInvoices(list core.List[billing.Invoice], d tenant.Deta
 	}
 }
 
-// inviteTenantOwner mails the invitation again to an owner who has not chosen a password.
-func (p *Platform) inviteTenantOwner(c echo.Context) error {
+// setupLink lets the owner be mailed again: the invitation, or the link to the guide that sets
+// the business up.
+func (p *Platform) setupLink(d tenant.Detail, path string, v *views.Tenant) {
+	owner := d.InvitedOwner()
+	switch {
+	case d.Condition == tenant.IsSuspended:
+	case owner != nil:
+		v.Invite, v.InviteTitle, v.InviteButton = path+"/invite", "Waiting for the owner", "Send invitation again"
+		v.InviteWords = owner.Email + " hasn't chosen a password yet. An invitation works for seven days; sending another one replaces it."
+	case d.Condition == tenant.IsSettingUp:
+		v.Invite, v.InviteTitle, v.InviteButton = path+"/invite", "Setup isn't finished", "Send setup link"
+		v.InviteWords = page.Count(int64(d.SetupSteps), "step", "steps") + " of " + page.Number(int64(len(tenant.Steps))) + " done. The owner gets a link to the setup guide."
+	}
+}
+
+// mailTenantOwner mails the owner the invitation again, or the link to the guide.
+func (p *Platform) mailTenantOwner(c echo.Context) error {
 	d, err := p.tenantOf(c)
 	if err != nil {
 		return err
 	}
 	owner := d.InvitedOwner()
-	if owner == nil || d.Condition == tenant.IsSuspended {
+	if d.Condition == tenant.IsSuspended || owner == nil && d.Condition != tenant.IsSettingUp {
 		return core.ErrNotFound
 	}
-	inside := actor(c)
-	inside.Tenant = d.Served
-	if err := p.Auth.InviteAgain(c.Request().Context(), inside, owner.ID); err != nil {
+	if err := p.Tenants.MailSetupLink(c.Request().Context(), actor(c), d.ID); err != nil {
 		return err
 	}
-	p.Flash(c, ui.Done, "Another invitation is on its way to "+owner.Email+". The one before no longer works.")
+	if owner != nil {
+		p.Flash(c, ui.Done, "Another invitation is on its way to "+owner.Email+". The one before no longer works.")
+	} else {
+		p.Flash(c, ui.Done, "The link to the setup guide is on its way to the owner.")
+	}
 	return p.Redirect(c, tenantPath(d.ID))
 }

@@ -40,7 +40,7 @@ func (p *Platform) tenantRoutes() []route {
 		{method: post, path: tenantsPath + "/:id/suspend", handle: p.suspendTenant},
 		{method: get, path: tenantsPath + "/:id/reactivate", handle: p.askReactivateTenant},
 		{method: post, path: tenantsPath + "/:id/reactivate", handle: p.reactivateTenant},
-		{method: post, path: tenantsPath + "/:id/invite", handle: p.inviteTenantOwner},
+		{method: post, path: tenantsPath + "/:id/invite", handle: p.mailTenantOwner},
 	}
 }
 
@@ -323,8 +323,11 @@ var (
 	countries, currencies = page.Countries(), page.Currencies()
 	cycles                = []ui.Option{{Value: string(tenant.Monthly), Label: "Monthly"}, {Value: string(tenant.Yearly), Label: "Yearly"}}
 	paymentMethods        = []ui.Option{
-		{Value: string(tenant.Manual), Label: "Manual"}, {Value: string(tenant.BankTransfer), Label: "Bank transfer"}, {Value: string(tenant.Card), Label: "Card"},
-		{Value: string(tenant.Stripe), Label: "Stripe"}, {Value: string(tenant.PayPal), Label: "PayPal"},
+		{Value: string(tenant.Manual), Label: "Manual"},
+		{Value: string(tenant.BankTransfer), Label: "Bank transfer"},
+		{Value: string(tenant.Card), Label: "Card"},
+		{Value: string(tenant.Stripe), Label: "Stripe"},
+		{Value: string(tenant.PayPal), Label: "PayPal"},
 	}
 )
 
