@@ -20,7 +20,7 @@ type Tenant struct {
 	Currency string         // ISO 4217
 	Country  string         // ISO 3166-1 alpha-2, or "": phone numbers are read as of here
 
-	Suspended bool // nobody can sign in, no token works, and customers can only look
+	Suspended bool // no one can sign in, no token works, and customers can only look
 
 	// ConfirmAboveCents is the ceiling of sales that people record without being asked once
 	// more; 0: there is none. Programs are never asked.

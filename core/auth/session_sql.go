@@ -31,7 +31,7 @@ const foundPerson = `s.data, s.last_seen_at, s.staff_id,
 		p.id as person_id, coalesce(p.name, '') as person_name, coalesce(p.email, '') as email,
 		coalesce(p.role, '') as role, c.totp_secret is not null as two_factor`
 
-// At a suspended business nobody is signed in.
+// At a suspended business no one is signed in.
 const findSessionSQL = `
 	select n.id as tenant_id, n.name as tenant_name, n.slug as tenant_slug,
 		n.timezone, n.currency, coalesce(n.country, '') as country, coalesce(n.confirm_above_cents, 0) as confirm_above_cents,

@@ -25,7 +25,7 @@ type setupOwner struct {
 // MailSetupLink mails a tenant's owner the way to set up the business, for super-admins: their
 // invitation again while they have no password, else the link to the guide. The owner is the one
 // with the tenant's own address, or the first. core.ErrNotFound where there is no such tenant,
-// ErrSuspended where nobody could open the link.
+// ErrSuspended where the link could not be opened.
 func (s *Service) MailSetupLink(ctx context.Context, by core.Actor, id core.TenantID) error {
 	if err := by.RequireAdmin(); err != nil {
 		return err

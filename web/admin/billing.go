@@ -119,7 +119,7 @@ var limits = map[usage.Kind]struct{ label, one, many, advice, reached string }{
 		"Active customers", "active customer", "active customers", "Deactivate customers who don't come any more, or ask for a larger plan.",
 		"No customer can be added. Sales go on as before.",
 	},
-	usage.Staff: {"People", "person", "people", "Deactivate someone, or ask for a larger plan.", "Nobody can be invited."},
+	usage.Staff: {"People", "person", "people", "Deactivate someone, or ask for a larger plan.", "No one else can be invited."},
 	usage.Sends: {
 		"Coupon sends this month", "coupon send a month", "coupon sends a month", "Wait for next month, or ask for a larger plan.",
 		"No coupon can be sent before next month.",
@@ -164,8 +164,12 @@ func (a *Admin) editBillingDetails(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.Billing.EditDetails(c.Request().Context(), page.Actor(c), billing.DetailsInput{
-		Name: form.Text("name"), Address: form.Text("address"), TaxNumber: form.Text("tax_number"),
+	by, name := page.Actor(c), form.Text("name")
+	if form.Value("name") == by.Tenant.Name {
+		name = nil // as the form began without one: it is to follow the name of the business
+	}
+	_, err = a.Billing.EditDetails(c.Request().Context(), by, billing.DetailsInput{
+		Name: name, Address: form.Text("address"), TaxNumber: form.Text("tax_number"),
 	})
 	if form.Refused(err) {
 		return a.billingPage(c, http.StatusUnprocessableEntity, form)

@@ -7,7 +7,7 @@ import (
 )
 
 // ErrSuspended is what everyone is answered at the panel and the till of a suspended business.
-var ErrSuspended = &core.Error{Kind: core.KindForbidden, Message: "This business is suspended. Nobody can sign in, and its data is safe."}
+var ErrSuspended = &core.Error{Kind: core.KindForbidden, Message: "This business is suspended. No one can sign in, and its data is safe."}
 
 // suspended says in words that the business is suspended, and whom to ask. One round trip.
 func (k *Kit) suspended(c echo.Context) string {
