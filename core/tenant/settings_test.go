@@ -354,6 +354,16 @@ func TestTheCurrencyOfSalesStays(t *testing.T) {
 	if edited := s.change(t, tenant.SettingsEdit{Name: core.Set("Bar"), Currency: core.Set("SEK")}); edited.Name != "Bar" {
 		t.Errorf("the same currency is no change: %+v", edited)
 	}
+	// Nor do those who run the platform change it.
+	root := core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", Role: core.SuperAdmin}
+	_, err = s.Edit(t.Context(), root, s.owner.Tenant.ID, tenant.Edit{Name: core.Set("Pub"), Currency: core.Set("EUR"), BillingCycle: core.Set("daily")})
+	wantFields(t, err, core.Fields{"currency": {"The currency cannot be changed: there are sales in SEK already."}, "billing_cycle": {"The selected billing cycle is invalid."}})
+	if edited, err := s.Edit(t.Context(), root, s.owner.Tenant.ID, tenant.Edit{Name: core.Set("Pub"), Currency: core.Set("SEK")}); err != nil || edited.Name != "Pub" {
+		t.Errorf("the same currency is no change: %+v, %v", edited, err)
+	}
+	if edited, err := s.Edit(t.Context(), root, newShop(t).owner.Tenant.ID, tenant.Edit{Currency: core.Set("NOK")}); err != nil || edited.Currency != "NOK" {
+		t.Errorf("before the first sale: %+v, %v", edited, err)
+	}
 }
 
 func (s shop) sell(t *testing.T) {

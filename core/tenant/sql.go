@@ -73,6 +73,9 @@ const listBeforeSQL = selectTenant + whereStatus + `
 
 // A first sale is looked for in order: by a plain "exists" PostgreSQL may read the sales
 // of all others to find that a new tenant has none.
+const hasSalesSQL = `
+	select (select id from loyalty.transaction where tenant_id = @tenant_id order by id limit 1) is not null`
+
 const settingsSQL = `
 	select t.name, t.slug, t.timezone, t.currency, t.country, t.confirm_above_cents, t.consent_text, t.privacy_url, l.colour, encode(l.logo_hash, 'hex') as logo_hash,
 		(select id from loyalty.transaction where tenant_id = @tenant_id order by id limit 1) is not null as has_sales

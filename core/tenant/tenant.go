@@ -154,7 +154,8 @@ func refusal(ctx context.Context, tx *db.Tx, check *core.Check, in Tenant) error
 }
 
 // Edit changes the fields that are set. Another country reads all phone numbers anew,
-// and is refused where two of them would become one. For super-admins.
+// and is refused where two of them would become one; another currency is refused once there are
+// sales. For super-admins.
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.TenantID, e Edit) (Tenant, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return Tenant{}, err
@@ -208,6 +209,15 @@ func orStored[T any](field core.Optional[T], stored T) T {
 // update writes what is edited. A reason is that of a suspension.
 func update(ctx context.Context, tx *db.Tx, old Tenant, e Edit, reason *string) (Tenant, error) {
 	in, check := e.read(old)
+	if in.Currency != old.Currency && check.OK("currency") {
+		sold, err := hasSales(ctx, tx, old.ID)
+		if err != nil {
+			return Tenant{}, err
+		}
+		if sold {
+			check.Add("currency", currencyStays(old.Currency))
+		}
+	}
 	if check.Err() != nil {
 		return Tenant{}, refusal(ctx, tx, check, in)
 	}
@@ -220,6 +230,21 @@ func update(ctx context.Context, tx *db.Tx, old Tenant, e Edit, reason *string) 
 		return Tenant{}, refusal(ctx, tx, check, in)
 	}
 	return edited, err
+}
+
+// currencyStays refuses another currency: amounts are kept without theirs, and would be read
+// as if they had always been in the new one.
+func currencyStays(code string) string {
+	return "The currency cannot be changed: there are sales in " + code + " already."
+}
+
+// hasSales reports whether a tenant has recorded a sale, in a transaction of the platform.
+func hasSales(ctx context.Context, tx *db.Tx, id core.TenantID) (bool, error) {
+	if err := tx.Enter(id); err != nil {
+		return false, err
+	}
+	sold, err := db.Value[bool](ctx, tx, hasSalesSQL, nil)
+	return sold, errors.Join(err, tx.Enter(0))
 }
 
 // Filter picks tenants. A field that is nil picks all.
