@@ -311,6 +311,13 @@ var views = []view{
 	panel("audit-none", "/admin/audit?from=2020-01-01&to=2020-01-01"),
 
 	panel("business", "/admin/settings/business"),
+	panel("billing", "/admin/settings/billing"),
+	panel("setup-1", "/admin/setup/business"),
+	panel("setup-2", "/admin/setup/rule"),
+	panel("setup-3", "/admin/setup/reward"),
+	panel("setup-4", "/admin/setup/customer"),
+	panel("setup-5", "/admin/setup/sale"),
+	panel("setup-6", "/admin/setup/done"),
 	panel("staff", "/admin/settings/staff"),
 	panel("staff-new", "/admin/settings/staff/new"),
 	panel("person", "/admin/settings/staff/{person}"),
@@ -459,9 +466,10 @@ type linkage struct{ pages, links sync.Map } // by pattern; of a link, the page 
 func newLinkage(t *testing.T) *linkage {
 	t.Helper()
 	w := &linkage{}
-	w.pages.Store("/admin/settings", nil)            // leads to the first of them
-	w.pages.Store("/admin/customers/import/{}", nil) // testImport sees it at every step
-	w.pages.Store("/till/last", nil)                 // leads to a receipt, which testTillPages sees
+	w.pages.Store("/admin/settings", nil)                     // leads to the first of them
+	w.pages.Store("/admin/customers/import/{}", nil)          // testImport sees it at every step
+	w.pages.Store("/admin/settings/billing/invoices/{}", nil) // a file
+	w.pages.Store("/till/last", nil)                          // leads to a receipt, which testTillPages sees
 	t.Cleanup(func() {
 		w.links.Range(func(path, page any) bool {
 			if _, ok := w.pages.Load(path); !ok {
