@@ -111,6 +111,7 @@ var records = map[string]string{
 	"/admin/settings/staff/:id":               "select staff_id from loyalty.token where tenant_id = $1 and revoked_at is null order by id",
 	"/admin/settings/staff/:id/tokens/:token": "select id from loyalty.token where tenant_id = $1 and revoked_at is null order by id",
 	"/admin/settings/tokens/:id":              "select id from loyalty.token where tenant_id = $1 and revoked_at is null",
+	"/admin/settings/billing/invoices/:id":    "select id from loyalty.invoice where tenant_id = $1 and number is not null",
 	"/admin/logo/:hash":                       "select encode(logo_hash, 'hex') from loyalty.tenant_look where tenant_id = $1",
 	"/admin/invitation/:secret":               "select 'bench' where $1 > 0",
 	"/admin/reset/:secret":                    "select 'bench' where $1 > 0",
@@ -136,6 +137,7 @@ var asked = append(admin.Pages(), []admin.Page{
 var peculiar = map[string]page{
 	"/admin/activity":     {fragment: true},
 	"/admin/settings":     {status: http.StatusSeeOther}, // to the first of them
+	"/admin/setup":        {status: http.StatusSeeOther}, // to its end: the demo is set up
 	"/admin/sign-in/code": {status: http.StatusSeeOther}, // nobody has given a password
 }
 
@@ -193,6 +195,11 @@ func (s *shop) furnish(ctx context.Context, conn *pgx.Conn, t core.Tenant) error
 		`insert into loyalty.tenant_look (tenant_id, logo, logo_type, logo_hash, updated_at)
 			select $1, picture, 'image/png', sha256(picture), now()
 			from decode(repeat('bench', 4000), 'escape') picture`,
+		`insert into loyalty.invoice (tenant_id, number, status, currency, lines, amount_cents, tax_cents, total_cents, period_start, period_end,
+				issuer, recipient, created_at, issued_at, due_at)
+			select $1, 1, 'issued', 'EUR', '[{"description": "Growth plan", "quantity": 1, "unit_cents": 4900, "amount_cents": 4900}]', 4900, 1225, 6125,
+				current_date, current_date + 29, party, party, now(), now(), now() + interval '30 days'
+			from (select '{"name": "Bench AB", "address": "Kungsgatan 12", "tax_number": "", "email": ""}'::jsonb as party) p`,
 		`insert into loyalty.password_reset (tenant_id, id, staff_id, hash, expires_at, created_at)
 			select $1, loyalty.new_ulid(now()), min(id), sha256('bench'), now() + interval '1 day', now()
 			from loyalty.staff

@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"example.com/loyalty/core"
@@ -63,20 +65,27 @@ func (m Maker) invoices(ctx context.Context, id core.TenantID) (map[billing.Stat
 	return made, nil
 }
 
-// drafts bills the business at the start of each of its periods, and returns the drafts.
-func (m Maker) drafts(ctx context.Context, id core.TenantID) (list []billing.Invoice, err error) {
+// drafts bills the business at the start of each of its periods, and returns the drafts, the
+// oldest first. A server beside it may have billed some of them before.
+func (m Maker) drafts(ctx context.Context, id core.TenantID) ([]billing.Invoice, error) {
+	all := billing.Filter{TenantID: new(int64(id))}
 	for at := m.DB.Now().Add(-billedFor); at.Before(m.DB.Now()); {
 		if err := m.Billing.At(at).BillTenant(ctx, id); err != nil {
 			return nil, err
 		}
-		latest, err := m.Billing.List(ctx, maker, billing.Filter{TenantID: new(int64(id))}, core.Page{Size: 1})
+		latest, err := m.Billing.List(ctx, maker, all, core.Page{Size: 1})
 		if err != nil {
 			return nil, err
 		}
+		if len(latest.Items) == 0 {
+			return nil, errors.New("sandbox: the business has no invoice")
+		}
 		i := latest.Items[0]
-		list, at = append(list, i), core.StartOfDate(i.PeriodEnd.AddDate(0, 0, 1), i.Zone()).Add(time.Hour)
+		at = core.StartOfDate(i.PeriodEnd.AddDate(0, 0, 1), i.Zone()).Add(time.Hour)
 	}
-	return list, nil
+	list, err := m.Billing.List(ctx, maker, all, core.Page{Size: core.MaxPageSize})
+	slices.Reverse(list.Items)
+	return list.Items, err
 }
 
 // issuer fills in who issues invoices, where nobody has.
