@@ -2,29 +2,57 @@ package sandbox
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/tenant"
 )
 
-// billedFor is how long ago the first business began: long enough for an invoice in every
+// billedFor is how long ago the business with invoices began: long enough for one in every
 // state.
 const billedFor = 160 * 24 * time.Hour
 
-// plan makes the plan that the first business is on.
-func (m Maker) plan(ctx context.Context, slug string) (billing.Plan, error) {
-	name := "Sandbox " + slug
-	return m.Billing.CreatePlan(ctx, maker, billing.PlanInput{
-		Name: &name, MonthlyCents: new(int64(4900)), YearlyCents: new(int64(49000)), Currency: new("EUR"),
+// billed makes a business on a plan that costs something, which began long ago. The two to
+// test with are on the free plan.
+func (m Maker) billed(ctx context.Context) (core.TenantID, error) {
+	suffix := strings.ToLower(rand.Text()[:5])
+	name, slug := "Sandbox Billing", "sandbox-c-"+suffix
+	plan, err := m.Billing.CreatePlan(ctx, maker, billing.PlanInput{
+		Name: new("Sandbox " + suffix), MonthlyCents: new(int64(4900)), YearlyCents: new(int64(49000)), Currency: new("EUR"),
+	})
+	if err != nil {
+		return 0, err
+	}
+	return db.Platform(ctx, m.DB.At(m.DB.Now().Add(-billedFor)), maker, func(tx *db.Tx) (core.TenantID, error) {
+		made, err := tenant.Add(ctx, tx, maker, tenant.New{
+			Name: &name, Slug: &slug, Email: new("owner@" + slug + ".example"), PlanID: &plan.ID,
+			BillingCycle: new("monthly"), PaymentMethod: new("bank_transfer"),
+		})
+		if err != nil {
+			return 0, err
+		}
+		if err := tx.Enter(made.ID); err != nil {
+			return 0, err
+		}
+		_, err = staff.Add(ctx, tx, core.System(made, "sandbox"), staff.New{Role: core.Owner, Name: "Sandbox owner", Email: "owner@" + slug + ".example"})
+		return made.ID, err
 	})
 }
 
-// invoices bills the business since it began, and has one of its invoices in each state.
-func (m Maker) invoices(ctx context.Context, id core.TenantID) (map[billing.Status]int64, error) {
+// invoices bills a business since it began, and has one of its invoices in each state.
+func (m Maker) invoices(ctx context.Context) (map[billing.Status]int64, error) {
 	if err := m.issuer(ctx); err != nil {
+		return nil, err
+	}
+	id, err := m.billed(ctx)
+	if err != nil {
 		return nil, err
 	}
 	list, err := m.drafts(ctx, id)
@@ -96,7 +124,7 @@ func (m Maker) issuer(ctx context.Context) error {
 	}
 	_, err = m.Billing.EditSettings(ctx, maker, billing.SettingsInput{
 		IssuerName: new("Sandbox Platform"), IssuerAddress: new("1 Example Street\nExample City"), IssuerEmail: new("billing@platform.example"),
-		TaxName: &s.TaxName, TaxRate: new(int64(2000)), PaymentText: new("This is a sandbox: don't pay."), PaymentDays: &s.PaymentDays,
+		TaxName: &s.TaxName, TaxRate: new(int64(2500)), PaymentText: new("This is a sandbox: don't pay."), PaymentDays: &s.PaymentDays,
 		IssueAutomatically: s.IssueAutomatically, MailName: &s.MailName, MailAddress: &s.MailAddress,
 	})
 	return err

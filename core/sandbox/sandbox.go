@@ -69,7 +69,7 @@ type Platform struct {
 	Password
 	TOTPSecret   string                   `json:"totp_secret"`
 	Token        string                   `json:"token"`
-	Invoices     map[billing.Status]int64 `json:"invoices"` // ids; they are of the first business
+	Invoices     map[billing.Status]int64 `json:"invoices"` // ids; they are of a third business
 	TenantCreate TenantCreate             `json:"tenant_create"`
 }
 
@@ -99,42 +99,35 @@ type Maker struct {
 
 var maker = core.System(core.Tenant{}, "sandbox")
 
-// Make makes two tenants and a super-admin, and invoices of the first tenant. Each run makes
+// Make makes two tenants and a super-admin, and a third tenant with invoices. Each run makes
 // new ones.
 func (m Maker) Make(ctx context.Context) (File, error) {
 	f := File{BaseURL: m.BaseURL, CAFile: m.CAFile, TransactionsPostScope: m.PostScope}
-	suffix := strings.ToLower(rand.Text()[:5])
-	plan, err := m.plan(ctx, suffix)
-	if err != nil {
-		return File{}, err
-	}
-	for _, of := range []struct {
-		letter string
-		plan   int64
-	}{{"A", plan.ID}, {"B", 1}} {
-		t, err := m.tenant(ctx, of.letter, of.plan)
+	for _, letter := range []string{"A", "B"} {
+		t, err := m.tenant(ctx, letter)
 		if err != nil {
 			return File{}, err
 		}
 		f.Tenants = append(f.Tenants, t)
 	}
+	var err error
 	if f.Platform, err = m.platform(ctx); err != nil {
 		return File{}, err
 	}
-	f.Platform.Invoices, err = m.invoices(ctx, f.Tenants[0].ID)
+	f.Platform.Invoices, err = m.invoices(ctx)
 	return f, err
 }
 
-func (m Maker) tenant(ctx context.Context, letter string, plan int64) (Tenant, error) {
+func (m Maker) tenant(ctx context.Context, letter string) (Tenant, error) {
 	suffix := strings.ToLower(rand.Text()[:5])
 	t := Tenant{
 		Name: "Sandbox " + letter, Slug: "sandbox-" + strings.ToLower(letter) + "-" + suffix,
 		Staff: map[core.Role]Password{}, Tokens: map[string]string{},
 	}
 	t.PanelURL, t.TillURL = m.TenantURL(t.Slug)+"/admin", m.TenantURL(t.Slug)+"/till"
-	made, err := db.Platform(ctx, m.DB.At(m.DB.Now().Add(-billedFor)), maker, func(tx *db.Tx) (core.Tenant, error) {
+	made, err := db.Platform(ctx, m.DB, maker, func(tx *db.Tx) (core.Tenant, error) {
 		made, err := tenant.Add(ctx, tx, maker, tenant.New{
-			Name: &t.Name, Slug: &t.Slug, Email: new("owner@" + t.Slug + ".example"), PlanID: &plan,
+			Name: &t.Name, Slug: &t.Slug, Email: new("owner@" + t.Slug + ".example"), PlanID: new(int64(1)),
 			BillingCycle: new("monthly"), PaymentMethod: new("manual"),
 		})
 		if err != nil {
