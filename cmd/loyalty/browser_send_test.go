@@ -208,7 +208,7 @@ func sendStates(t *testing.T, c cafe, p *browsertest.Page, d database, coupon st
 				returning tenant_id, id, send_id
 			), mail as (
 				insert into loyalty.voucher_mail (tenant_id, voucher_id, send_id, due_at)
-				select tenant_id, id, send_id, now() + interval '1 hour' -- the job must not mail them meanwhile
+				select tenant_id, id, send_id, now()
 				from voucher
 			)
 			select id
@@ -221,6 +221,8 @@ func sendStates(t *testing.T, c cafe, p *browsertest.Page, d database, coupon st
 	address := func(send core.ID) string { return coupon + "/sends/" + send.String() }
 
 	mailing := add("mailing")
+	// The job that looks after sends must not mail them meanwhile.
+	d.exec("update loyalty.voucher_mail set due_at = now() + interval '1 hour' where send_id = $1", mailing)
 	d.exec(`
 		update loyalty.voucher_mail m
 		set status = case when said.again then 'queued' else 'failed' end, attempts = 1, error = said.reply, permanent = said.permanent,
@@ -246,6 +248,7 @@ func sendStates(t *testing.T, c cafe, p *browsertest.Page, d database, coupon st
 	p.Click("Stop e-mails")
 	p.WaitFor("All vouchers stay valid.")
 	look(t, p, "send-stopped", "", func() { p.Open(address(mailing)) })
+	d.exec("update loyalty.voucher_mail set due_at = now() where send_id = $1 and status = 'queued' and error is null", mailing)
 	p.Within("#problems").Click("Retry 3 e-mails")
 	p.WaitFor("3 e-mails are being retried.")
 	await(t, "they are delivered", func() bool {
