@@ -157,14 +157,16 @@ func (s *Service) page(ctx context.Context, p core.Page, statement string, args 
 		args["id"] = p.Cursor.Number()
 	}
 	rows, err := db.PlatformAll[invoiceRow](ctx, s.db, statement, args)
-	if err != nil {
-		return core.List[Invoice]{}, err
-	}
+	return listed(p, rows), err
+}
+
+// listed is the page of the rows that were fetched for it.
+func listed(p core.Page, rows []invoiceRow) core.List[Invoice] {
 	invoices := make([]Invoice, len(rows))
 	for n, r := range rows {
 		invoices[n] = r.invoice()
 	}
-	return core.NewList(p, invoices, Invoice.position), nil
+	return core.NewList(p, invoices, Invoice.position)
 }
 
 func (i Invoice) position() core.Cursor { return core.NumberCursor(i.CreatedAt, i.ID) }

@@ -150,14 +150,7 @@ func (s *Service) Own(ctx context.Context, by core.Actor, p core.Page) (core.Lis
 		args["id"] = p.Cursor.Number()
 	}
 	rows, err := db.ReadAll[invoiceRow](ctx, s.db, by, statement, args)
-	if err != nil {
-		return core.List[Invoice]{}, err
-	}
-	invoices := make([]Invoice, len(rows))
-	for n, r := range rows {
-		invoices[n] = r.invoice()
-	}
-	return core.NewList(p, invoices, Invoice.position), nil
+	return listed(p, rows), err
 }
 
 // FindOwn returns an invoice that was issued to the actor's business, or core.ErrNotFound, to
