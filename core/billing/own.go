@@ -109,7 +109,7 @@ func (s *Service) EditDetails(ctx context.Context, by core.Actor, in DetailsInpu
 		return Account{}, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Account, error) {
-		if err := db.Queue(tx, openOwnAccountSQL, nil); err != nil {
+		if err := db.Queue(tx, openAccountSQL, nil); err != nil {
 			return Account{}, err
 		}
 		old, err := db.One[Party](ctx, tx, lockDetailsSQL, nil)

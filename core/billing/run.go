@@ -91,7 +91,7 @@ type account struct {
 func lock(ctx context.Context, tx *db.Tx, tenant core.TenantID) (account, error) {
 	args := db.Args{"tenant": int64(tenant)}
 	// Locked by a statement of its own: one that waits and reads would read what was before.
-	if err := errors.Join(db.Queue(tx, openAccountSQL, args), db.Queue(tx, lockAccountSQL, args)); err != nil {
+	if err := errors.Join(db.Queue(tx, openAccountSQL, db.Args{"tenant_id": int64(tenant)}), db.Queue(tx, lockAccountSQL, args)); err != nil {
 		return account{}, err
 	}
 	a, err := db.One[account](ctx, tx, accountSQL, args)

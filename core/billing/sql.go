@@ -84,7 +84,7 @@ const openAccountSQL = `
 	insert into loyalty.billing_account (tenant_id, anchor_day, billed_through)
 	select id, extract(day from created_at at time zone timezone), (created_at at time zone timezone)::date - 1
 	from loyalty.tenant
-	where id = @tenant
+	where id = @tenant_id
 	on conflict (tenant_id) do nothing`
 
 const lockAccountSQL = `
@@ -397,13 +397,6 @@ const ownAccountSQL = `
 	left join loyalty.billing_account a on a.tenant_id = t.id
 	cross join loyalty.platform_setting s
 	where t.id = @tenant_id`
-
-const openOwnAccountSQL = `
-	insert into loyalty.billing_account (tenant_id, anchor_day, billed_through)
-	select id, extract(day from created_at at time zone timezone), (created_at at time zone timezone)::date - 1
-	from loyalty.tenant
-	where id = @tenant_id
-	on conflict (tenant_id) do nothing`
 
 const lockDetailsSQL = `
 	select name, address, tax_number, '' as email

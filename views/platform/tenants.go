@@ -92,7 +92,6 @@ type TenantUse struct {
 type TenantInvoice struct {
 	Name, Path, Period, Total string
 	Status                    ui.Badge
-	Due                       string
 }
 
 // TenantPerson is a line of its people.

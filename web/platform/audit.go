@@ -73,8 +73,8 @@ func auditSubjects() []ui.Option {
 func (p *Platform) auditRow(l audit.PlatformLine) ui.Entry {
 	e := page.AuditEntry(l.Line, l.Tenant, func(blank string) ui.Word {
 		w := page.AuditBlank(l.Line, l.Tenant, blank)
-		if tenant := auditTenant(l); blank == "name" && l.Subject == "tenant" && tenant != 0 && l.Record != nil && p.pages[home+"/tenants"] {
-			w.Path = home + "/tenants/" + strconv.FormatInt(tenant, 10)
+		if tenant := auditTenant(l); blank == "name" && l.Subject == "tenant" && tenant != 0 && l.Record != nil {
+			w.Path = tenantPath(core.TenantID(tenant))
 		}
 		return w
 	})

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -21,21 +22,20 @@ const (
 	firstPage = tenantsPath
 )
 
-// navigation are the parts of the panel: the bar, and its menu for what is needed less
-// often. One that has no page yet is not shown.
+// navigation are the parts of the panel: the bar, and its menu for what is needed less often.
 var (
 	navigation = []views.NavItem{
-		{Label: "Tenants", Path: home + "/tenants", Icon: "building-store"},
-		{Label: "Plans", Path: home + "/plans", Icon: "package"},
-		{Label: "Invoices", Path: home + "/invoices", Icon: "receipt"},
+		{Label: "Tenants", Path: tenantsPath, Icon: "building-store"},
+		{Label: "Plans", Path: plansPath, Icon: "package"},
+		{Label: "Invoices", Path: invoicesPath, Icon: "receipt"},
 		{Label: "Jobs", Path: jobsPath, Icon: "list-check"},
-		{Label: "Audit log", Path: home + "/audit", Icon: "history"},
+		{Label: "Audit log", Path: auditPath, Icon: "history"},
 	}
 	more = []views.NavItem{
-		{Label: "Health", Path: home + "/health", Icon: "heartbeat"},
-		{Label: "API tokens", Path: home + "/tokens", Icon: "key"},
-		{Label: "Deprecations", Path: home + "/deprecations", Icon: "hourglass"},
-		{Label: "Settings", Path: home + "/settings", Icon: "settings"},
+		{Label: "Health", Path: healthPath, Icon: "heartbeat"},
+		{Label: "API tokens", Path: tokensPath, Icon: "key"},
+		{Label: "Deprecations", Path: deprecationsPath, Icon: "hourglass"},
+		{Label: "Settings", Path: settingsPath, Icon: "settings"},
 	}
 	account = []views.NavItem{
 		{Label: auth.AccountTitle, Path: accountPath, Icon: "shield-lock"},
@@ -57,23 +57,16 @@ func (p *Platform) frame(c echo.Context, title, section string, crumbs ...ui.Cru
 		return f
 	}
 	f.Person = actor(c).Name
-	f.Nav, f.More, f.Account = p.entries(navigation, section), p.entries(more, section), p.entries(account, section)
-	if p.pages[signOutPath] {
-		f.SignOut = signOutPath
-	}
-	if p.pages[home+"/tenants"] {
-		f.Search = home + "/tenants"
-	}
+	f.Nav, f.More, f.Account = entries(navigation, section), entries(more, section), entries(account, section)
+	f.SignOut, f.Search = signOutPath, tenantsPath
 	return f
 }
 
-// entries are those that have a page.
-func (p *Platform) entries(all []views.NavItem, section string) (list []views.NavItem) {
-	for _, i := range all {
-		if p.pages[i.Path] {
-			i.Current = i.Path == section
-			list = append(list, i)
-		}
+// entries are a part of the navigation, with the section that is open marked.
+func entries(all []views.NavItem, section string) []views.NavItem {
+	list := slices.Clone(all)
+	for i := range list {
+		list[i].Current = list[i].Path == section
 	}
 	return list
 }

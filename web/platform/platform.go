@@ -53,7 +53,6 @@ type Services struct {
 type Platform struct {
 	*page.Kit
 	Services
-	pages map[string]bool // their paths, but for those that name a record
 }
 
 // requestTime is how long a page may take. Downloads have no such end.
@@ -64,13 +63,12 @@ var zone = time.UTC
 
 // New makes the handler of everything under /platform on the base host.
 func New(kit *page.Kit, services Services) *echo.Echo {
-	p := &Platform{Kit: kit, Services: services, pages: map[string]bool{}}
+	p := &Platform{Kit: kit, Services: services}
 	e := echo.New()
 	e.HTTPErrorHandler = p.failed
 	e.Use(headers, page.Private, page.Compressed(), p.baseHost, page.SameOrigin(), p.Session)
 	for _, r := range p.routes() {
 		e.Add(r.method, r.path, p.guarded(r))
-		p.pages[r.path] = true
 	}
 	return e
 }

@@ -83,14 +83,13 @@ func (p *Platform) showTenant(c echo.Context) error {
 		v.People = append(v.People, tenantPerson(person, now))
 	}
 	p.setupLink(d, path, &v)
-	p.tenantInvoices(invoices, d, &v)
+	v.Invoices = tenantInvoices(invoices.Items, now)
+	v.InvoicesPath = page.WithQuery(invoicesPath, "tenant", strconv.FormatInt(int64(d.ID), 10))
 	for _, l := range log.Items {
 		v.Entries = append(v.Entries, page.AuditEntry(l.Line, d.Served, func(blank string) ui.Word { return page.AuditBlank(l.Line, d.Served, blank) }))
 	}
 	v.Zone = strings.ReplaceAll(d.TimeZone, "_", " ") + " time"
-	if p.pages[home+"/audit"] {
-		v.AuditPath = home + "/audit?" + url.Values{"business": {d.Slug}}.Encode()
-	}
+	v.AuditPath = auditPath + "?" + url.Values{"business": {d.Slug}}.Encode()
 	return p.Render(c, http.StatusOK, views.TenantPage(v), nil)
 }
 
@@ -133,27 +132,14 @@ func tenantPerson(person tenant.Person, now time.Time) views.TenantPerson {
 	return v
 }
 
-var invoiceTones = map[billing.Status]ui.Badge{
-	billing.Draft: {Label: "Draft", Tone: ui.Neutral}, billing.Issued: {Label: "Issued", Tone: ui.Info}, billing.Paid: {Label: "Paid", Tone: ui.Good},
-	billing.Overdue: {Label: "Overdue", Tone: ui.Bad}, billing.Void: {Label: "Void", Tone: ui.Neutral},
-}
-
-func (p *Platform) tenantInvoices(list core.List[billing.Invoice], d tenant.Detail, v *views.Tenant) {
-	const invoices = home + "/invoices"
-	paged := p.pages[invoices]
-	for _, i := range list.Items {
-		row := views.TenantInvoice{Name: i.Name(), Period: i.Period(), Total: page.Money(i.TotalCents, i.Currency), Status: invoiceTones[i.Status]}
-		if i.DueAt != nil && (i.Status == billing.Issued || i.Status == billing.Overdue) {
-			row.Due = "due " + page.Date(*i.DueAt, i.Zone())
-		}
-		if paged {
-			row.Path = invoices + "/" + strconv.FormatInt(i.ID, 10)
-		}
-		v.Invoices = append(v.Invoices, row)
+// tenantInvoices are the newest invoices of a tenant.
+func tenantInvoices(newest []billing.Invoice, now time.Time) (rows []views.TenantInvoice) {
+	for _, i := range newest {
+		rows = append(rows, views.TenantInvoice{
+			Name: i.Name(), Path: invoicePath(i.ID), Period: i.Period(), Total: page.Money(i.TotalCents, i.Currency), Status: invoiceBadge(i, now),
+		})
 	}
-	if paged {
-		v.InvoicesPath = invoices + "?" + url.Values{"tenant": {strconv.FormatInt(int64(d.ID), 10)}}.Encode()
-	}
+	return rows
 }
 
 // setupLink lets the owner be mailed again: the invitation, or the link to the guide that sets

@@ -1,0 +1,106 @@
+// The first step of the guide: country, currency and time zone.
+
+package admin
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/tenant"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/views/ui"
+	"example.com/loyalty/web/page"
+)
+
+func (a *Admin) showSetupBusiness(c echo.Context) error {
+	return a.setupBusiness(c, http.StatusOK, nil)
+}
+
+func (a *Admin) setupBusiness(c echo.Context, status int, form *page.Form) error {
+	by := page.Actor(c)
+	s, err := a.setupOf(c)
+	if err != nil {
+		return err
+	}
+	settings, err := a.Tenants.Settings(c.Request().Context(), by)
+	if err != nil {
+		return err
+	}
+	if form == nil {
+		form = page.Blank(map[string]string{"country": text(settings.Country), "timezone": settings.TimeZone, "currency": settings.Currency})
+	}
+	v := views.SetupBusiness{
+		Setup:   a.setupFrame(c, s, tenant.BusinessStep),
+		Country: form.Field("country", "Country"), Currency: form.Field("currency", "Currency"), TimeZone: form.Field("timezone", "Time zone"),
+		Example: a.businessExample(c, form),
+	}
+	v.Problem, v.Began = form.Problem(), form.Began()
+	v.Country.Options = form.Options("country", slices.Clone(countries)...)
+	v.Country.Help = "Reads phone numbers without a country code"
+	v.Currency.Options = form.Options("currency", slices.Clone(currencies)...)
+	v.Currency.Help = "Can't be changed after your first sale"
+	if settings.HasSales {
+		v.Currency.ReadOnly, v.Currency.Value = true, settings.Currency
+		v.Currency.Help = "Can't be changed: there are sales in it"
+	}
+	v.TimeZone.Groups = zoneGroups(form.Value("timezone"))
+	v.TimeZone.Help = "Decides when a day begins and ends"
+	return a.Render(c, status, views.SetupBusinessPage(v), nil)
+}
+
+// businessExample shows what the chosen country, currency and time zone make of an amount, an
+// instant and a phone number.
+func (a *Admin) businessExample(c echo.Context, form *page.Form) views.SetupExample {
+	v := views.SetupExample{Title: "How it looks"}
+	by := page.Actor(c)
+	if currency := form.Value("currency"); slices.Contains(tenant.Currencies(), currency) {
+		v.Rows = append(v.Rows, ui.Pair{Name: "An amount", Value: page.Money(unitOf(currency)*249/10, currency)})
+	}
+	zone, err := core.Zone(form.Value("timezone"))
+	if err != nil {
+		zone = by.Tenant.TimeZone
+	}
+	v.Rows = append(v.Rows, ui.Pair{Name: "The time now", Value: page.Time(a.Now(), zone)})
+	v.Note = "Without a country, phone numbers need their country code: +46 70 123 45 67."
+	if country := form.Value("country"); country != "" {
+		v.Note = "Phone numbers without a country code are read as numbers of " + optionLabel(countries, country) + "."
+	}
+	return v
+}
+
+func (a *Admin) previewSetupBusiness(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	if page.IsFragment(c) {
+		return a.Render(c, http.StatusOK, views.SetupExampleCard(a.businessExample(c, form)), nil)
+	}
+	return a.setupBusiness(c, http.StatusOK, form)
+}
+
+func (a *Admin) saveSetupBusiness(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	ctx, by := c.Request().Context(), page.Actor(c)
+	_, err = a.Tenants.EditSettings(ctx, by, tenant.SettingsEdit{
+		Country: sentText(form, "country"), TimeZone: sentText(form, "timezone"), Currency: sentText(form, "currency"),
+	})
+	if form.Refused(err) {
+		return a.setupBusiness(c, http.StatusUnprocessableEntity, form)
+	}
+	if err != nil {
+		return err
+	}
+	s, err := a.Tenants.ConfirmBusiness(ctx, by)
+	if err != nil {
+		return err
+	}
+	a.Flash(c, ui.Done, "Saved")
+	return a.Redirect(c, stepPath(s.NextAfter(tenant.BusinessStep)))
+}

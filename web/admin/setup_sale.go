@@ -1,0 +1,141 @@
+// The fifth step of the guide: the first sale.
+
+package admin
+
+import (
+	"maps"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/transaction"
+	views "example.com/loyalty/views/admin"
+	"example.com/loyalty/web/page"
+)
+
+func (a *Admin) showSetupSale(c echo.Context) error {
+	s, err := a.setupOf(c)
+	if err != nil {
+		return err
+	}
+	return a.setupSale(c, http.StatusOK, s, page.Blank(nil))
+}
+
+func (a *Admin) setupSale(c echo.Context, status int, s tenant.Setup, form *page.Form) error {
+	ctx, by := c.Request().Context(), page.Actor(c)
+	v := views.SetupSale{Setup: a.setupFrame(c, s, tenant.SaleStep), TillPath: page.TillPath}
+	if s.SaleID != nil {
+		sale, err := a.Transactions.Detail(ctx, by, *s.SaleID)
+		if err != nil {
+			return err
+		}
+		v.Recorded = &views.SetupRecorded{
+			Customer: toldName(sale.CustomerName), Spend: page.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: "+" + earned(sale.Transaction),
+			Path: transactionPath(sale.ID), CustomerPath: customerPath(sale.CustomerID),
+		}
+		if n := len(sale.Entries); n > 0 {
+			v.Recorded.Balance = amount(sale.Entries[n-1].BalanceAfter, sale.RuleType)
+		}
+		v.Heading, v.Intro = "Your first sale is recorded", ""
+		return a.Render(c, status, views.SetupSalePage(v), nil)
+	}
+	if s.RuleID == nil {
+		v.Missing = append(v.Missing, views.SetupLink{Path: stepPath(tenant.RuleStep), Label: "Set your earning rule"})
+	}
+	if s.CustomerID == nil {
+		v.Missing = append(v.Missing, views.SetupLink{Path: stepPath(tenant.CustomerStep), Label: "Add your first customer"})
+	}
+	if len(v.Missing) > 0 {
+		return a.Render(c, status, views.SetupSalePage(v), nil)
+	}
+	buyer, err := a.Customers.Find(ctx, by, *s.CustomerID)
+	if err != nil {
+		return err
+	}
+	rule, err := a.ownRule(c, s)
+	if err != nil {
+		return err
+	}
+	v.Customer = &views.SetupPerson{Name: customerName(buyer), Phone: buyer.Phone}
+	v.Spend = spendField(form, by.Tenant.Currency)
+	v.Spend.Echo = false
+	v.Spend.Help = "What " + buyer.FirstName + " pays"
+	v.Example = saleExample(form, *rule, by.Tenant.Currency)
+	v.Problem = form.Problem()
+	v.CurrencyNote = "After this, your currency (" + by.Tenant.Currency + ") can't be changed."
+	return a.Render(c, status, views.SetupSalePage(v), nil)
+}
+
+// saleExample is what the sale on the form will earn.
+func saleExample(form *page.Form, rule transaction.Type, currency string) views.SetupExample {
+	v := views.SetupExample{Title: "This sale earns", Note: "Type an amount such as " + page.AmountExample(currency) + "."}
+	draft := page.Query(maps.Clone(form.Values))
+	spend := draft.Amount("spend_amount_cents", currency)
+	if spend == nil {
+		return v
+	}
+	e := earns(page.AwardOf(rule, *spend, currency))
+	v.Figure, v.Note = e.Text, e.Note
+	if e.Text != "" {
+		v.Figure = "+" + e.Text
+	}
+	return v
+}
+
+func (a *Admin) previewSetupSale(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	s, err := a.setupOf(c)
+	if err != nil {
+		return err
+	}
+	if !page.IsFragment(c) {
+		return a.setupSale(c, http.StatusOK, s, form)
+	}
+	rule, err := a.ownRule(c, s)
+	if err != nil {
+		return err
+	}
+	if rule == nil {
+		return core.ErrNotFound
+	}
+	return a.Render(c, http.StatusOK, views.SetupExampleCard(saleExample(form, *rule, page.Actor(c).Tenant.Currency)), nil)
+}
+
+func (a *Admin) saveSetupSale(c echo.Context) error {
+	form, err := page.Read(c)
+	if err != nil {
+		return err
+	}
+	s, err := a.setupOf(c)
+	if err != nil {
+		return err
+	}
+	path := stepPath(tenant.SaleStep)
+	if s.SaleID != nil || s.RuleID == nil || s.CustomerID == nil { // recorded in another tab, or nothing to record it with
+		return a.Redirect(c, path)
+	}
+	by := page.Once(c, form, func(transaction.Transaction) string { return path })
+	spend := form.Amount("spend_amount_cents", by.Tenant.Currency)
+	if spend != nil && by.Tenant.Confirms(*spend) {
+		form.Refused(core.Invalid(core.Fields{"spend_amount_cents": {"Choose an amount up to " + page.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency) + ". Larger sales are confirmed at the till."}}))
+		return a.setupSale(c, http.StatusUnprocessableEntity, s, form)
+	}
+	_, err = a.Transactions.Record(c.Request().Context(), by, transaction.New{
+		CustomerID: new(s.CustomerID.String()), TransactionTypeID: s.RuleID, SpendAmountCents: spend, Source: transaction.Panel, Unreadable: form.Unreadable,
+	})
+	if path, again := page.Repeated(by, err); again {
+		return a.Redirect(c, path)
+	}
+	if form.Refused(err) {
+		return a.setupSale(c, http.StatusUnprocessableEntity, s, form)
+	}
+	if err != nil {
+		return err
+	}
+	return a.Redirect(c, path)
+}
