@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
-	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,6 +22,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/sandbox"
 	"example.com/loyalty/migrations"
 )
 
@@ -28,6 +31,7 @@ import (
 type balancer struct {
 	backends []string // addresses
 	ready    [2]atomic.Bool
+	drained  [2]atomic.Bool // by whoever runs it
 	next     atomic.Int64
 	proxy    *httputil.ReverseProxy
 }
@@ -75,12 +79,21 @@ func (b *balancer) choose() string {
 	return b.backends[0]
 }
 
+// drain gives a backend no more requests; those under way are soon answered.
+func (b *balancer) drain(i int) {
+	b.drained[i].Store(true)
+	b.ready[i].Store(false)
+	time.Sleep(time.Second)
+}
+
+func (b *balancer) restore(i int) { b.drained[i].Store(false) }
+
 func (b *balancer) check(ctx context.Context) {
 	client := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	for ctx.Err() == nil {
 		for i, address := range b.backends {
 			answer, err := client.Get("http://" + address + "/readyz")
-			b.ready[i].Store(err == nil && answer.StatusCode == http.StatusOK)
+			b.ready[i].Store(err == nil && answer.StatusCode == http.StatusOK && !b.drained[i].Load())
 			if err == nil {
 				_ = answer.Body.Close()
 			}
@@ -92,35 +105,21 @@ func (b *balancer) check(ctx context.Context) {
 	}
 }
 
-// "Upgrade with zero downtime (old and new process together)": two processes on one database
-// behind a proxy are restarted one after the other, while sales are recorded and customers
-// read. No request fails, and no sale is lost or doubled.
-func TestRestartWithoutDowntime(t *testing.T) {
-	t.Parallel()
-	database := dbtest.OwnURL(t)
-	in := newInstallationOn(t, database, "LOYALTY_SANDBOX=1", "LOYALTY_TLS=proxy", "LOYALTY_TRUSTED_PROXIES=127.0.0.1",
-		"LOYALTY_RATE_TOKEN=0", "LOYALTY_STOP_DELAY=1s")
-	shop := in.sandbox(t).Tenants[0]
-	for _, token := range shop.Tokens {
-		in.hidden = append(in.hidden, token)
-	}
-	d := connect(t, database)
-	before := ask[int](d, "select count(*) from loyalty.transaction")
-	places := []*installation{in, in.onItsOwnPort(t)}
-	servers := []*server{places[0].served(), places[1].served()}
-	b, front := newBalancer(t, places[0].addr, places[1].addr)
-	await(t, "both are ready", func() bool { return b.ready[0].Load() && b.ready[1].Load() })
+// clients record sales and read customers through a proxy, until they are stopped.
+type clients struct {
+	t              *testing.T
+	recorded, read atomic.Int64
+	stop           func()
+}
 
-	host, err := url.Parse(in.base)
-	if err != nil {
-		t.Fatal(err)
-	}
+func newClients(t *testing.T, front, host string, shop sandbox.Tenant) *clients {
+	t.Helper()
 	request := func(method, path, body string, want int) (string, error) {
 		r, err := http.NewRequestWithContext(t.Context(), method, front+path, strings.NewReader(body))
 		if err != nil {
 			return "", err
 		}
-		r.Host = host.Host
+		r.Host = host
 		r.Header.Set("Authorization", "Bearer "+shop.Tokens["all"])
 		r.Header.Set("Content-Type", "application/json")
 		answer, err := http.DefaultClient.Do(r)
@@ -140,31 +139,60 @@ func TestRestartWithoutDowntime(t *testing.T) {
 	}
 	elsa := decode[struct{ Data struct{ ULID string } }](t, made).Data.ULID
 	sale := fmt.Sprintf(`{"customer_ulid":%q,"transaction_type_id":%d,"spend_amount_cents":100}`, elsa, shop.TransactionTypeID)
+	c := &clients{t: t}
 	ctx, stop := context.WithCancel(t.Context())
-	var recorded, read atomic.Int64
-	var clients sync.WaitGroup
+	var under sync.WaitGroup
+	c.stop = func() {
+		stop()
+		under.Wait()
+	}
+	t.Cleanup(c.stop)
 	for range 3 {
-		clients.Go(func() {
+		under.Go(func() {
 			for ctx.Err() == nil {
 				if _, err := request("POST", "/api/v1/transactions", sale, http.StatusCreated); err != nil {
 					t.Error(err)
 					return
 				}
-				recorded.Add(1)
+				c.recorded.Add(1)
 				if _, err := request("GET", "/api/v1/customers?per_page=1", "", http.StatusOK); err != nil {
 					t.Error(err)
 					return
 				}
-				read.Add(1)
+				c.read.Add(1)
 			}
 		})
 	}
-	served := func(n int64) {
-		t.Helper()
-		want := recorded.Load() + n
-		await(t, "sales go on", func() bool { return t.Failed() || recorded.Load() >= want })
+	return c
+}
+
+// record waits until n more sales were recorded.
+func (c *clients) record(n int64) {
+	c.t.Helper()
+	want := c.recorded.Load() + n
+	await(c.t, "sales go on", func() bool { return c.t.Failed() || c.recorded.Load() >= want })
+}
+
+// "Upgrade with zero downtime (old and new process together)": two processes on one database
+// behind a proxy are restarted one after the other, while sales are recorded and customers
+// read. No request fails, and no sale is lost or doubled.
+func TestRestartWithoutDowntime(t *testing.T) {
+	t.Parallel()
+	database := dbtest.OwnURL(t)
+	in := newInstallationOn(t, database, "LOYALTY_SANDBOX=1", "LOYALTY_TLS=proxy", "LOYALTY_TRUSTED_PROXIES=127.0.0.1",
+		"LOYALTY_RATE_TOKEN=0", "LOYALTY_STOP_DELAY=1s")
+	shop := in.sandbox(t).Tenants[0]
+	for _, token := range shop.Tokens {
+		in.hidden = append(in.hidden, token)
 	}
-	served(20)
+	d := connect(t, database)
+	before := ask[int64](d, "select count(*) from loyalty.transaction")
+	places := []*installation{in, in.onItsOwnPort(t)}
+	servers := []*server{places[0].served(), places[1].served()}
+	b, front := newBalancer(t, places[0].addr, places[1].addr)
+	await(t, "both are ready", func() bool { return b.ready[0].Load() && b.ready[1].Load() })
+	c := newClients(t, front, strings.TrimPrefix(in.base, "https://"), shop)
+	c.record(20)
 	for i := range servers {
 		servers[i].signal(syscall.SIGTERM)
 		if code := servers[i].exit(); code != 0 {
@@ -173,33 +201,125 @@ func TestRestartWithoutDowntime(t *testing.T) {
 		if !servers[i].log.has("stopping: /readyz refuses, requests are still answered") {
 			t.Errorf("process %d did not wait for its proxy", i+1)
 		}
-		served(10) // by the other one alone
+		c.record(10) // by the other one alone
 		servers[i] = places[i].served()
 		await(t, "it is ready again", b.ready[i].Load)
-		served(10)
+		c.record(10)
 		if i == 0 {
-			// The new build has migrated: the old one is still ready.
+			// A newer build has migrated: this one is still ready.
 			d.exec(fmt.Sprintf("insert into goose_db_version (version_id, is_applied) values (%d, true)", migrations.Newest()+1))
 		}
 	}
-	stop()
-	clients.Wait()
-	if got := ask[int](d, "select count(*) from loyalty.transaction") - before; int64(got) != recorded.Load() {
-		t.Errorf("%d sales are there, %d were answered", got, recorded.Load())
+	c.stop()
+	if got := readiness(t, places[1].addr); got != http.StatusOK {
+		t.Errorf("/readyz on a newer database = %d", got)
 	}
-	t.Logf("%d sales and %d reads over two restarts", recorded.Load(), read.Load())
-	ready, err := http.Get("http://" + places[1].addr + "/readyz")
+	if got := ask[int64](d, "select count(*) from loyalty.transaction") - before; got != c.recorded.Load() {
+		t.Errorf("%d sales are there, %d were answered", got, c.recorded.Load())
+	}
+	t.Logf("%d sales and %d reads over two restarts", c.recorded.Load(), c.read.Load())
+	for _, s := range servers {
+		s.stop()
+	}
+}
+
+// earlierBuild is the first commit whose build serves on the schema of every later one: what
+// migrations add from then on, they only add.
+const earlierBuild = "99bfb513c48ac0a391c1468ba172cae9422775c1"
+
+// buildOf builds the product as it was at a commit.
+func buildOf(t *testing.T, commit string) (program string) {
+	t.Helper()
+	dir := openDir(t)
+	source := filepath.Join(dir, "source")
+	if err := os.Mkdir(source, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tarball := filepath.Join(dir, "source.tar")
+	if out, err := exec.Command("git", "-C", filepath.Join("..", ".."), "archive", "--output", tarball, commit).CombinedOutput(); err != nil {
+		t.Skipf("needs the project's whole history: %v\n%s", err, out)
+	}
+	program = filepath.Join(dir, "loyalty")
+	unpack := exec.Command("tar", "-xf", tarball, "-C", source)
+	build := exec.Command("go", "build", "-o", program, "./cmd/loyalty")
+	build.Dir = source
+	for _, step := range []*exec.Cmd{unpack, build} {
+		if out, err := step.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", step.Args, err, out)
+		}
+	}
+	return program
+}
+
+// "Upgrade with zero downtime (old and new process together; migrations that allow it)": an
+// installation of an earlier build is upgraded as docs/operations.md says, while sales are
+// recorded. The old processes serve on the new schema, beside new ones.
+func TestUpgradeWithoutDowntime(t *testing.T) {
+	t.Parallel()
+	database := emptyDatabase(t)
+	in := newInstallationOn(t, database, "LOYALTY_SANDBOX=1", "LOYALTY_TLS=proxy", "LOYALTY_TRUSTED_PROXIES=127.0.0.1",
+		"LOYALTY_RATE_TOKEN=0")
+	built := *in
+	in.program = buildOf(t, earlierBuild)
+	in.succeed("migrate", "up")
+	shop := in.sandbox(t).Tenants[0]
+	for _, token := range shop.Tokens {
+		in.hidden = append(in.hidden, token)
+	}
+	built.hidden = in.hidden
+	d := connect(t, database)
+	before := ask[int64](d, "select count(*) from loyalty.transaction")
+	old := []*installation{in, in.onItsOwnPort(t)}
+	servers := []*server{old[0].served(), old[1].served()}
+	b, front := newBalancer(t, old[0].addr, old[1].addr)
+	await(t, "both are ready", func() bool { return b.ready[0].Load() && b.ready[1].Load() })
+	c := newClients(t, front, strings.TrimPrefix(in.base, "https://"), shop)
+	c.record(20)
+
+	// "`loyalty migrate up` with the new binary. The old processes go on; their `/readyz` stays 200".
+	built.succeed("migrate", "up")
+	if newest := ask[int64](d, "select max(version_id) from goose_db_version"); newest != migrations.Newest() {
+		t.Errorf("migrated to %d, want %d", newest, migrations.Newest())
+	}
+	c.record(20)
+	for _, place := range old {
+		if got := readiness(t, place.addr); got != http.StatusOK {
+			t.Errorf("/readyz of an earlier build on the new schema = %d", got)
+		}
+	}
+
+	for i := range servers {
+		b.drain(i)
+		servers[i].signal(syscall.SIGTERM)
+		if code := servers[i].exit(); code != 0 {
+			t.Errorf("process %d ended with %d", i+1, code)
+		}
+		place := *old[i]
+		place.program = built.program
+		servers[i] = place.served()
+		b.restore(i)
+		await(t, "the new build is ready", b.ready[i].Load)
+		c.record(20)
+	}
+	c.stop()
+	if got := ask[int64](d, "select count(*) from loyalty.transaction") - before; got != c.recorded.Load() {
+		t.Errorf("%d sales are there, %d were answered", got, c.recorded.Load())
+	}
+	t.Logf("%d sales and %d reads over an upgrade", c.recorded.Load(), c.read.Load())
+	for _, s := range servers {
+		s.stop()
+	}
+	built.succeed("verify")
+}
+
+func readiness(t *testing.T, addr string) int {
+	t.Helper()
+	answer, err := http.Get("http://" + addr + "/readyz")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ready.Body.Close()
-	if ready.StatusCode != http.StatusOK {
-		t.Errorf("/readyz on a newer database = %d", ready.StatusCode)
-	}
-	for _, s := range servers {
-		s.signal(syscall.SIGTERM)
-		s.exit()
-	}
+	defer answer.Body.Close()
+	return answer.StatusCode
 }
 
 // "HEALTHCHECK by the binary itself", behind a proxy and not.
