@@ -16,7 +16,7 @@ run: build ## everything from a bare clone to a running demo
 .PHONY: test
 test: ## everything from a bare clone to all tests
 	@.ci/need gcc postgresql chromium
-	RAPID_STEPS=80 go run ./cmd/testdb -- go test -race -timeout 20m ./...
+	RAPID_STEPS=80 go run ./cmd/testdb -- $(TOOL) gotestsum --format pkgname --format-hide-empty-pkg --hide-summary skipped -- -race -timeout 20m ./...
 
 .PHONY: screenshots
 screenshots: ## pictures of every page in ./screenshots: at 1440 and 390 px, light and dark

@@ -272,7 +272,8 @@ func (p *process) lookThrough(hidden []string) {
 		}
 	}
 	if p.t.Failed() {
-		p.t.Logf("%v: %v\n%s", p.cmd.Args[1:], p.cmd.ProcessState, text)
+		lines := slices.Collect(strings.Lines(text))
+		p.t.Logf("%v: %v; the end of its log:\n%s", p.cmd.Args[1:], p.cmd.ProcessState, strings.Join(lines[max(0, len(lines)-40):], ""))
 	}
 }
 

@@ -24,7 +24,7 @@ else
 fi
 cleanup() {
 	for data in "$top/first" "$top/second"; do
-		test -d "$data" && run pg_ctl -D "$data" -m immediate stop >/dev/null 2>&1
+		! test -f "$data/postmaster.pid" || run pg_ctl -D "$data" -m immediate stop >/dev/null 2>&1 || true
 	done
 	rm -rf "$top"
 	return 0
