@@ -197,7 +197,7 @@ func (s *shop) furnish(ctx context.Context, conn *pgx.Conn, t core.Tenant) error
 			from decode(repeat('bench', 4000), 'escape') picture`,
 		`insert into loyalty.invoice (tenant_id, number, status, currency, lines, amount_cents, tax_cents, total_cents, period_start, period_end,
 				issuer, recipient, created_at, issued_at, due_at)
-			select $1, 1, 'issued', 'EUR', '[{"description": "Growth plan", "quantity": 1, "unit_cents": 4900, "amount_cents": 4900}]', 4900, 1225, 6125,
+			select $1, 1000000, 'issued', 'EUR', '[{"description": "Growth plan", "quantity": 1, "unit_cents": 4900, "amount_cents": 4900}]', 4900, 1225, 6125,
 				current_date, current_date + 29, party, party, now(), now(), now() + interval '30 days'
 			from (select '{"name": "Bench AB", "address": "Kungsgatan 12", "tax_number": "", "email": ""}'::jsonb as party) p`,
 		`insert into loyalty.password_reset (tenant_id, id, staff_id, hash, expires_at, created_at)

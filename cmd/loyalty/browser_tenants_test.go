@@ -54,6 +54,15 @@ func testTenants(t *testing.T, c cafe) {
 	p.WaitFor("Kahvila Meri is suspended.")
 	p.WaitFor("Asked for by the owner.")
 	look(t, p, "tenant-suspended", "", stays)
+
+	// "Its panel shows a plain notice": to whom it may concern, on each of its pages.
+	theirs := c.browser.NewPage(t, c.address("kahvila-meri"))
+	for name, path := range map[string]string{"suspended": "/admin/sign-in", "suspended-till": "/till", "suspended-join": "/join"} {
+		look(t, theirs, name, "", func() {
+			theirs.Expect(http.StatusForbidden)
+			theirs.Open(path)
+		})
+	}
 	look(t, p, "tenant-reactivate", "", open(path+"/reactivate"))
 
 	// From the list, found as it is typed.

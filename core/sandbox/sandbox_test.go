@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -195,6 +196,40 @@ func TestTheFilesInvoices(t *testing.T) {
 	d := dbtest.OwnDB(t)
 	m := newMaker(t, d)
 	f := run(t, m)
+	checkInvoices(t, m, f)
+	// The draft waits for a person.
+	if err := m.Billing.Bill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if i, err := m.Billing.Find(t.Context(), maker, f.Platform.Invoices[billing.Draft]); err != nil || i.Status != billing.Draft {
+		t.Errorf("the draft is %s, %v", i.Status, err)
+	}
+}
+
+// A server on the same database bills all the time while sandboxes are made: each file has
+// its invoices all the same.
+func TestTheFilesInvoicesBesideAServer(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	m := newMaker(t, d)
+	ctx, stop := context.WithCancel(t.Context())
+	var server sync.WaitGroup
+	server.Go(func() {
+		for ctx.Err() == nil {
+			if err := m.Billing.Bill(ctx); err != nil && ctx.Err() == nil {
+				t.Error(err)
+			}
+		}
+	})
+	for range 3 {
+		checkInvoices(t, m, run(t, m))
+	}
+	stop()
+	server.Wait()
+}
+
+func checkInvoices(t *testing.T, m sandbox.Maker, f sandbox.File) {
+	t.Helper()
 	if len(f.Platform.Invoices) != 5 {
 		t.Errorf("invoices %v", f.Platform.Invoices)
 	}
@@ -203,13 +238,6 @@ func TestTheFilesInvoices(t *testing.T) {
 		if err != nil || i.Status != status || i.TenantID == f.Tenants[0].ID || i.TenantID == f.Tenants[1].ID || (i.Number == nil) != (status == billing.Draft) {
 			t.Errorf("the %s one: %+v, %v", status, i, err)
 		}
-	}
-	// Nobody issues the draft by itself.
-	if err := m.Billing.Bill(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if i, err := m.Billing.Find(t.Context(), maker, f.Platform.Invoices[billing.Draft]); err != nil || i.Status != billing.Draft {
-		t.Errorf("the draft is %s, %v", i.Status, err)
 	}
 }
 
