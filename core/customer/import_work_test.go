@@ -171,7 +171,7 @@ func TestOneImportRunsAtATime(t *testing.T) {
 	var running, jobs int
 	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
 		select (select count(*) from loyalty.customer_import where tenant_id = $1 and status = 'running'),
-			(select count(*) from river.river_job where kind = 'customer_import' and args ->> 'attempt' = '3')`,
+			(select count(*) from river.river_job where kind = 'customer_import' and args ->> 'attempt' = '2')`,
 		o.by.Tenant.ID).Scan(&running, &jobs)
 	if err != nil || running != 1 || jobs != 1 {
 		t.Errorf("%d run, with %d jobs, %v", running, jobs, err)

@@ -37,6 +37,13 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if url := os.Getenv(victimDatabase); url != "" {
+		if err := workUntilKilled(context.Background(), url, os.Getenv(workerSMTP), os.Getenv(victimStep)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	dbtest.Main(m)
 }
 
