@@ -170,7 +170,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		Tokens: a.tokens, Auth: a.auth, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
 		Tenants: a.tenants, Invoices: a.invoices, Deprecations: a.deprecations,
 		BaseURL: a.names.Base(),
-		Slug:    slug,
+		Slug:    a.names.Slug,
 		Address: address, AddressKey: host.LimitKey,
 		PerToken:               limit.NewWindow(a.RateToken, time.Minute, time.Now),
 		PerAddress:             limit.NewWindow(a.RateIP, time.Minute, time.Now),
