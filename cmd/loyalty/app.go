@@ -41,7 +41,8 @@ type app struct {
 	cluster *localpg.Cluster // nil with DATABASE_URL
 	url     string           // of the owner's login
 
-	stopping atomic.Bool // the process was told to stop
+	stopping    atomic.Bool           // the process was told to stop
+	wrongSecret atomic.Pointer[error] // found after the start; nil: it is the database's
 
 	db     *db.DB
 	direct *db.DB // the job queue's and the live updates': it listens, past a transaction pooler if there is one
@@ -108,6 +109,7 @@ func open(ctx context.Context, c *config, log *slog.Logger) (*app, error) {
 
 func (a *app) connect(ctx context.Context) (err error) {
 	if a.private() {
+		a.secretFromFile = len(a.Secret) == 0
 		if err := a.ensureSecret(); err != nil {
 			return err
 		}
@@ -117,6 +119,11 @@ func (a *app) connect(ctx context.Context) (err error) {
 	}
 	if a.db, err = db.Open(ctx, a.url, db.Options{Pooler: a.DatabaseDirectURL != ""}); err != nil {
 		return err
+	}
+	if !a.anySecret {
+		if err := a.checkSecret(ctx); err != nil {
+			return err
+		}
 	}
 	if a.direct, err = db.Open(ctx, a.directURL(a.url), db.Options{MaxConns: 7, Listens: true}); err != nil {
 		return err
