@@ -215,10 +215,19 @@ const countAttemptsSQL = `
 	set used = used + 1
 	where key = any(@keys)`
 
+// Locked in the same order as by lockAttemptsSQL.
 const forgiveAttemptsSQL = `
-	update loyalty.attempt
-	set used = case when key = any(@account) then 0 else greatest(used - 1, 0) end
-	where key = any(@all)`
+	with locked as (
+		select key
+		from loyalty.attempt
+		where key = any(@all)
+		order by key
+		for update
+	)
+	update loyalty.attempt a
+	set used = case when a.key = any(@own) then 0 else greatest(a.used - 1, 0) end
+	from locked l
+	where a.key = l.key`
 
 const forgetAttemptsSQL = `
 	delete from loyalty.attempt

@@ -255,8 +255,8 @@ func (s *Service) confirmed(ctx context.Context, by core.Actor, confirmation str
 	if who.TotpSecret == nil {
 		return core.ErrNotFound
 	}
-	attempt := confirmAttempt(by.StaffID)
-	if err := s.admitAlone(ctx, by, attempt); err != nil {
+	counted := confirmTries(by.StaffID)
+	if err := s.admitAlone(ctx, by, counted); err != nil {
 		return err
 	}
 	isCode := isTOTP(compact(confirmation)) // passwords are longer
@@ -275,7 +275,7 @@ func (s *Service) confirmed(ctx context.Context, by core.Actor, confirmation str
 		} else if !right {
 			return false, nil
 		}
-		if err := forgiveThenEnter(tx, by, attempt); err != nil {
+		if err := forgiveThenEnter(tx, by, counted); err != nil {
 			return false, err
 		}
 		return true, change(tx)
@@ -310,8 +310,16 @@ func (s *Service) VerifyCode(ctx context.Context, v Visitor, p Proof, code strin
 	if err != nil {
 		return SignedIn{}, err
 	}
-	onAccount, onAddress := s.codeAttempts(v, who.ID)
-	if err := s.admitAlone(ctx, by, onAccount[0], onAddress[0]); err != nil {
+	email := EmailKey(who.Email)
+	counted, err := s.triesOf(v, codeLimits, email, who)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	signIn, err := s.triesOf(v, signInLimits, email, who)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	if err := s.admitAlone(ctx, by, counted); err != nil {
 		return SignedIn{}, err
 	}
 	person := v.As(who.person())
@@ -320,8 +328,7 @@ func (s *Service) VerifyCode(ctx context.Context, v Visitor, p Proof, code strin
 		if err != nil || with == "" {
 			return "", err
 		}
-		signIn, from := s.signInAttempts(v, EmailKey(who.Email))
-		if err := forgive(tx, append(onAccount, signIn...), append(onAddress, from...)); err != nil {
+		if err := forgive(tx, counted, signIn); err != nil {
 			return "", err
 		}
 		return with, writeSignIn(tx, person, "password and "+with)
@@ -330,7 +337,7 @@ func (s *Service) VerifyCode(ctx context.Context, v Visitor, p Proof, code strin
 	case err != nil:
 		return SignedIn{}, err
 	case with == "":
-		return SignedIn{}, s.refuse(ctx, by, who.ID, map[string]any{"email": EmailKey(who.Email), "reason": "wrong code"}, errCode("code"))
+		return SignedIn{}, s.refuse(ctx, by, who.ID, map[string]any{"email": email, "reason": "wrong code"}, errCode("code"))
 	}
 	p.Code = true
 	return SignedIn{Person: who.person(), Proof: p}, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -246,7 +247,8 @@ func TestARecoveryCodeWorksOnce(t *testing.T) {
 	}
 }
 
-// A million codes are few: five tries in a quarter of an hour, whatever the address.
+// A million codes are few: five tries in a quarter of an hour from an address, and twenty an hour
+// from all of them. A browser in which the person signed in before has five of its own.
 func TestCodesAreThrottled(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -262,11 +264,26 @@ func TestCodesAreThrottled(t *testing.T) {
 	for range 5 {
 		wantBadCode(t, s.verify(t, proof, "000000"))
 	}
+	home := s.withDevice("")
+	home.visitor.Device, _ = s.RememberDevice("", proof)
 	for _, c := range []string{code(t, secret, now.Add(30*time.Second)), recovery[0]} {
-		for _, s := range []shop{s, s.from("198.51.100.1")} {
-			wantThrottled(t, s.verify(t, proof, c), "Too many attempts. Please try again in 15 minutes.")
-		}
+		wantThrottled(t, s.verify(t, proof, c), "Too many attempts. Please try again in 15 minutes.")
 	}
+	if err := s.from("198.51.100.1").verify(t, proof, recovery[1]); err != nil {
+		t.Errorf("from elsewhere: %v", err)
+	}
+	for i := range 11 {
+		wantBadCode(t, s.from("198.51.100."+strconv.Itoa(2+i)).verify(t, proof, "000000"))
+	}
+	wantThrottled(t, s.from("198.51.100.99").verify(t, proof, recovery[2]), "Too many attempts. Please try again in 60 minutes.")
+	if err := home.verify(t, proof, recovery[2]); err != nil {
+		t.Errorf("by the person's own browser: %v", err)
+	}
+	for range 5 {
+		wantBadCode(t, home.verify(t, proof, "000000"))
+	}
+	wantThrottled(t, home.verify(t, proof, recovery[3]), "Too many attempts. Please try again in 15 minutes.")
+	s.exec(t, "delete from loyalty.attempt where ends_at > $1", now.Add(30*time.Minute))
 	later := s.at(t, now.Add(16*time.Minute))
 	if err := later.verify(t, later.password(t, s.by), recovery[0]); err != nil {
 		t.Errorf("after a quarter of an hour: %v", err)

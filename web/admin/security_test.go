@@ -101,7 +101,7 @@ func TestChangingOnesPassword(t *testing.T) {
 	for range 11 {
 		last = here.post(account+"/password", form("current_password", "wrong", "password", "yet another sentence"))
 	}
-	if last.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(last.words(".alert"), "Too many attempts. Please try again in") {
+	if last.Code != http.StatusTooManyRequests || last.Header().Get("Retry-After") == "" || !strings.HasPrefix(last.words(".alert"), "Too many attempts. Please try again in") {
 		t.Errorf("the eleventh time: %d %q", last.Code, last.words(".alert"))
 	}
 }

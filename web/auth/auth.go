@@ -131,7 +131,7 @@ func (p *Pages) tenant(c echo.Context) (core.Tenant, error) {
 func (p *Pages) visitor(c echo.Context) (auth.Visitor, error) {
 	t, err := p.tenant(c)
 	visit := page.Visit(c)
-	return auth.Visitor{Tenant: t, Address: visit.Address, RequestID: visit.RequestID}, err
+	return auth.Visitor{Tenant: t, Address: visit.Address, RequestID: visit.RequestID, Device: deviceOf(c)}, err
 }
 
 // Bare is the frame of a page for a person who is not signed in. business is the name of the

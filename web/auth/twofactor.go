@@ -78,7 +78,7 @@ func (p *Pages) confirmTwoFactor(c echo.Context) error {
 	enrolment, err := p.Auth.ConfirmTwoFactor(c.Request().Context(), page.Actor(c), form.Value("code"))
 	switch {
 	case form.Refused(err):
-		return p.setupForm(c, http.StatusUnprocessableEntity, form)
+		return p.setupForm(c, refusedStatus(c, err), form)
 	case errors.Is(err, core.ErrNotFound): // sent twice, or ended meanwhile
 		p.Flash(c, ui.Warning, "There is nothing to confirm. Recovery codes are shown once: if two-step verification is on and you don't have them, create new ones.")
 		return p.Redirect(c, p.Account)
@@ -90,7 +90,7 @@ func (p *Pages) confirmTwoFactor(c echo.Context) error {
 		next = p.wanted(p.Forget(c, wantedKey), core.SuperAdmin)
 	}
 	// Every session has ended, this one too: it goes on as a new one.
-	if err := p.SignIn(c, enrolment.Proof); err != nil {
+	if err := p.startSession(c, enrolment.Proof); err != nil {
 		return err
 	}
 	return p.showCodes(c, required, views.RecoveryCodes{
@@ -131,7 +131,7 @@ func (p *Pages) answered(c echo.Context, q question, run func(confirmation strin
 	err = run(form.Value("confirmation"))
 	switch {
 	case form.Refused(err):
-		return false, p.ask(c, refusedStatus(err), q, form)
+		return false, p.ask(c, refusedStatus(c, err), q, form)
 	case errors.Is(err, core.ErrNotFound):
 		return false, p.Redirect(c, p.Account) // it is off
 	}
