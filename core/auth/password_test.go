@@ -3,6 +3,7 @@ package auth_test
 import (
 	"crypto/sha256"
 	"errors"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
@@ -87,7 +88,7 @@ func (s shop) wantTold(t *testing.T, person core.Actor, want auth.ChangeLetter) 
 	letters := s.post.to(s.email(t, person))
 	var told []auth.ChangeLetter
 	for _, l := range letters {
-		if l, ok := l.(auth.ChangeLetter); ok && l.Change != auth.TwoFactorOn {
+		if l, ok := l.(auth.ChangeLetter); ok && l.Change == want.Change {
 			told = append(told, l)
 		}
 	}
@@ -287,17 +288,21 @@ func TestForgotTellsNothing(t *testing.T) {
 	trips := map[int]bool{}
 	s.forgot(t, s.email(t, s.by)) // prepares
 	for _, email := range []string{s.email(t, s.by), "nobody@example.com", away} {
-		before := count()
-		if err := s.RequestReset(t.Context(), s.visitor, email); err != nil {
-			t.Errorf("%s: %v", email, err)
+		fewest := math.MaxInt
+		for i := range 8 { // some also wake the queue, which is told once in a while
+			before := count()
+			if err := s.RequestReset(t.Context(), s.from("198.51.100."+strconv.Itoa(i)).visitor, email); err != nil {
+				t.Errorf("%s: %v", email, err)
+			}
+			fewest = min(fewest, count()-before)
 		}
-		trips[count()-before] = true
+		trips[fewest] = true
 	}
 	if len(trips) != 1 {
 		t.Errorf("round trips differ: %v", trips)
 	}
 	s.remind(t)
-	if len(s.post.to("nobody@example.com"))+len(s.post.to(away)) != 0 || len(s.post.to(s.email(t, s.by))) != 2 {
+	if len(s.post.to("nobody@example.com"))+len(s.post.to(away)) != 0 || len(s.post.to(s.email(t, s.by))) != 9 {
 		t.Errorf("mailed: %+v", s.post.letters)
 	}
 	wantFields(t, s.RequestReset(t.Context(), s.visitor, " "), core.Fields{"email": {"The email field is required."}})

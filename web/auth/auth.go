@@ -70,6 +70,7 @@ func (p *Pages) Routes() []Route {
 		{Method: get, Path: p.Account, Handle: p.showAccount},
 		{Method: post, Path: p.Account + "/name", Handle: p.rename},
 		{Method: post, Path: p.Account + "/password", Handle: p.changePassword},
+		{Method: get, Path: p.factorPath() + "/begin", Handle: p.askTwoFactor},
 		{Method: post, Path: p.factorPath() + "/begin", Handle: p.beginTwoFactor},
 		{Method: get, Path: p.factorPath(), Setup: true, Handle: p.showSetup},
 		{Method: post, Path: p.factorPath(), Setup: true, Handle: p.confirmTwoFactor},

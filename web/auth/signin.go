@@ -89,7 +89,7 @@ func (p *Pages) enter(c echo.Context, in auth.SignedIn, to string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := p.Auth.BeginTwoFactor(c.Request().Context(), v.As(in.Person)); err != nil {
+		if _, err := p.Auth.BeginRequiredTwoFactor(c.Request().Context(), v, in); err != nil {
 			return err
 		}
 		p.Keep(c, wantedKey, to)
@@ -174,6 +174,11 @@ func (p *Pages) codeForm(c echo.Context, status int, form *page.Form, recovery b
 	label := "Authentication code"
 	if recovery {
 		label = "Recovery code"
+		v.Help = "No phone and no recovery codes? Ask an owner of " + t.Name + " to turn off your two-step verification. " +
+			"If you're the only owner, ask the operator of this installation."
+		if p.platform() {
+			v.Help = "No phone and no recovery codes? Ask the operator of this installation to reset your two-step verification."
+		}
 	}
 	v.Code = form.Field("code", label)
 	v.Problem = form.Problem()
