@@ -2,12 +2,8 @@ package auth
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"runtime"
-	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/alexedwards/argon2id"
 
@@ -15,8 +11,6 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 )
-
-const minPassword = 12
 
 // A hash takes 19 MiB and 25 ms of a core: as many at once as there are cores, or a
 // crowd at the sign-in page would take the memory of the tills.
@@ -63,41 +57,6 @@ func waitToHash(ctx context.Context) error {
 
 func doneHashing() { <-hashing }
 
-// Long enough, and still what attackers try first.
-//
-//go:embed common_passwords.txt
-var commonPasswords string
-
-// CheckPassword notes what is wrong with a password that the person with that e-mail address
-// chooses.
-func CheckPassword(check *core.Check, password, email string) {
-	lower := strings.ToLower(password)
-	switch {
-	case utf8.RuneCountInString(password) < minPassword:
-		check.Add("password", "The password field must be at least "+strconv.Itoa(minPassword)+" characters.")
-	case len(password) > 1024:
-		check.Add("password", "The password field must not be greater than 1024 characters.")
-	case strings.Contains("\n"+commonPasswords+"\n", "\n"+lower+"\n") || lower == strings.ToLower(email) || fewCharacters(lower):
-		check.Add("password", "The password is too easy to guess. Please choose a different one.")
-	}
-}
-
-// fewCharacters is "aaaaaaaaaaaa" and "abcabcabcabc".
-func fewCharacters(s string) bool {
-	seen := map[rune]bool{}
-	for _, r := range s {
-		seen[r] = true
-	}
-	return len(seen) < 4
-}
-
-// checkPassword refuses a password that is too weak.
-func checkPassword(password, email string) error {
-	check := core.NewCheck(nil)
-	CheckPassword(check, password, email)
-	return check.Err()
-}
-
 // AddCredential makes the credential of a person who is being added, in the caller's
 // transaction. hash is of their password; nil: they are invited and choose one. No round trip.
 func AddCredential(tx *db.Tx, person int64, hash *string) error {
@@ -111,7 +70,7 @@ func (s *Service) ChangePassword(ctx context.Context, by core.Actor, current, pa
 	if err != nil {
 		return Proof{}, err
 	}
-	if err := checkPassword(password, who.Email); err != nil {
+	if err := checkPassword(password, who.Email, who.Name, by.Tenant.Name); err != nil {
 		return Proof{}, err
 	}
 	counted := confirmTries(by.StaffID)

@@ -167,7 +167,7 @@ func (s *Service) Reset(ctx context.Context, v Visitor, secret string, n NewPass
 	if err != nil {
 		return err
 	}
-	if err := checkPassword(n.Password, l.Email); err != nil {
+	if err := checkPassword(n.Password, l.Email, l.Name, v.Tenant.Name); err != nil {
 		return err
 	}
 	hash, err := HashPassword(ctx, n.Password)
