@@ -171,7 +171,7 @@ func TestAMailOutlivesTheProcessThatSendsIt(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
 	server, at := newMailServer(t)
-	url := f.db.Pool().Config().ConnString()
+	url := f.db.OwnerURL()
 	first := startProcess(t, url, at)
 
 	// Written by a process that delivers nothing itself.
