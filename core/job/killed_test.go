@@ -156,8 +156,9 @@ type scene struct {
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	s := &scene{url: dbtest.OwnURL(t), server: smtptest.New(t)}
-	d, err := db.Open(t.Context(), s.url, db.Options{Listens: true})
+	owner := dbtest.OwnURL(t)
+	s := &scene{url: dbtest.Serving(owner), server: smtptest.New(t)}
+	d, err := db.Open(t.Context(), s.url, db.Options{Listens: true, OwnerURL: owner})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,14 +181,14 @@ func (s *scene) at(t *testing.T, d *db.DB) works {
 
 func (s *scene) exec(t *testing.T, statement string, args ...any) {
 	t.Helper()
-	if _, err := s.db.Pool().Exec(t.Context(), statement, args...); err != nil {
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), statement, args...); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (s *scene) count(t *testing.T, question string, args ...any) (n int64) {
 	t.Helper()
-	if err := s.db.Pool().QueryRow(t.Context(), question, args...).Scan(&n); err != nil {
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), question, args...).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -207,7 +208,7 @@ func (s *scene) due(t *testing.T) {
 // unfinished are the jobs that are still to be done.
 func (s *scene) unfinished(t *testing.T) (jobs string) {
 	t.Helper()
-	err := s.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
 		select coalesce(string_agg(concat_ws(' ', kind, args, state, scheduled_at, errors), E'\n'), '')
 		from river.river_job
 		where finalized_at is null`).Scan(&jobs)
