@@ -66,7 +66,7 @@ func newBrowser(ctx context.Context, p *product, s *shop, t core.Tenant, person 
 	if err != nil {
 		return nil, err
 	}
-	defer conn.Close(ctx) //nolint:errcheck // it is the bench's own
+	defer conn.Close(ctx)
 	if _, err := conn.Exec(ctx, "update loyalty.credential set password_hash = $2 where staff_id = $1", person, hash); err != nil {
 		return nil, err
 	}
