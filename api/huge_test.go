@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/transaction"
 )
 
@@ -13,7 +14,7 @@ const saturates = "sums in reports are `numeric` inside and saturate at 2^63−1
 // holds sets a customer's points, past the ledger.
 func (s *shop) holds(customer string, points int64) {
 	s.t.Helper()
-	_, err := s.db.Pool().Exec(context.Background(), "update loyalty.account set points = $3 where tenant_id = $1 and customer_id = $2", s.by.Tenant.ID, s.id(customer), points)
+	_, err := dbtest.Owner(s.db).Exec(context.Background(), "update loyalty.account set points = $3 where tenant_id = $1 and customer_id = $2", s.by.Tenant.ID, s.id(customer), points)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -36,7 +37,7 @@ func TestNoRecordBreaksAnAnswer(t *testing.T) {
 		`update loyalty.redemption set points_spent = 9000000000000000000 where tenant_id = $1`,
 		`update loyalty.account set points = 9000000000000000000 where tenant_id = $1`,
 	} {
-		if _, err := s.db.Pool().Exec(t.Context(), statement, s.by.Tenant.ID); err != nil {
+		if _, err := dbtest.Owner(s.db).Exec(t.Context(), statement, s.by.Tenant.ID); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -32,7 +32,7 @@ func (s shop) forgot(t *testing.T, email string) {
 // remind does the jobs that wait for the shop's tenant.
 func (s shop) remind(t *testing.T) {
 	t.Helper()
-	rows, err := s.db.Pool().Query(t.Context(), `
+	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
 		delete from river.river_job
 		where kind = 'password_forgotten' and (args ->> 'tenant')::bigint = $1
 		returning args ->> 'email', args ->> 'address', args ->> 'request_id'`, s.by.Tenant.ID)
@@ -73,7 +73,7 @@ func (s shop) link(t *testing.T, person core.Actor) string {
 // mailed is how many mails to a person are kept.
 func (s shop) mailed(t *testing.T, person core.Actor) (mails int) {
 	t.Helper()
-	err := s.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.mail where tenant_id = $1 and recipient = $2",
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.mail where tenant_id = $1 and recipient = $2",
 		s.by.Tenant.ID, s.email(t, person)).Scan(&mails)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestAForgottenPassword(t *testing.T) {
 		t.Errorf("mailed: %+v", letter)
 	}
 	var hash []byte
-	if err := s.db.Pool().QueryRow(t.Context(), "select hash from loyalty.password_reset where tenant_id = $1", s.by.Tenant.ID).Scan(&hash); err != nil {
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select hash from loyalty.password_reset where tenant_id = $1", s.by.Tenant.ID).Scan(&hash); err != nil {
 		t.Fatal(err)
 	}
 	if want := sha256.Sum256([]byte(letter.Secret)); string(hash) != string(want[:]) {
@@ -203,7 +203,7 @@ func TestAResetRevokesTokens(t *testing.T) {
 		t.Errorf("afterwards they work: %t, %t, a colleague's: %t", works(first.Secret), works(second.Secret), works(theirs.Secret))
 	}
 	var lines int
-	err := s.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
 		select count(*) from loyalty.audit_entry
 		where tenant_id = $1 and action = 'token.revoke' and actor_kind = 'staff' and actor_id = $2
 			and subject_id in ($3::bigint::text, $4::bigint::text)`, s.by.Tenant.ID, s.by.ID, first.ID, second.ID).Scan(&lines)

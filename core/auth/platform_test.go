@@ -65,7 +65,7 @@ func (p platform) who(t *testing.T, cookie, slug string) *auth.Identity {
 
 func (p platform) wantPlatformLog(t *testing.T, want ...string) {
 	t.Helper()
-	rows, err := p.db.Pool().Query(t.Context(), `
+	rows, err := dbtest.Owner(p.db).Query(t.Context(), `
 		select action || ' by ' || actor_kind || coalesce(' ' || new::text, '')
 		from loyalty.platform_audit_entry
 		where subject_kind in ('staff', 'session') and actor_name <> 'test'

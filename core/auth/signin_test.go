@@ -77,7 +77,7 @@ func TestSignIn(t *testing.T) {
 		}
 	}
 	var entry string
-	err := s.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
 		select actor_kind || ' ' || actor_id || ' ' || actor_name || ' ' || address || ' ' || request_id || ' ' || subject_id || ' ' || new
 		from loyalty.audit_entry where tenant_id = $1 and action = 'staff.sign_in' limit 1`, s.by.Tenant.ID).Scan(&entry)
 	if want := fmt.Sprintf(`staff %s A cashier %s R1 %[1]s {"with": "password"}`, cashier.ID, address(s.by)); err != nil || entry != want {
@@ -501,7 +501,7 @@ func TestAttemptsAreForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 		var left int
-		if err := d.Pool().QueryRow(t.Context(), "select count(*) from loyalty.attempt").Scan(&left); err != nil || left != step.left {
+		if err := dbtest.Owner(d).QueryRow(t.Context(), "select count(*) from loyalty.attempt").Scan(&left); err != nil || left != step.left {
 			t.Errorf("after %s: %d left, %v; want %d", step.after, left, err, step.left)
 		}
 	}

@@ -122,7 +122,7 @@ func TestTheTwoFactorIsSetUp(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	var stored string
-	err = s.db.Pool().QueryRow(t.Context(), `
+	err = dbtest.Owner(s.db).QueryRow(t.Context(), `
 		select (select c::text from loyalty.credential c where staff_id = $1)
 			|| (select string_agg(encode(hash, 'escape'), ' ') from loyalty.recovery_code where staff_id = $1)`, s.by.StaffID).Scan(&stored)
 	if err != nil || strings.Contains(stored, begun.Secret) || strings.Contains(stored, strings.ReplaceAll(strings.ToUpper(recovery[0]), "-", "")) {

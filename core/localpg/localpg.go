@@ -102,6 +102,12 @@ func (c *Cluster) URL() string {
 	return c.url("loyalty", "loyalty")
 }
 
+// ServingURL is the connection string of the login that serves: it owns nothing. Migrations
+// make it.
+func (c *Cluster) ServingURL() string {
+	return c.url("loyalty_app", "loyalty")
+}
+
 // AdminURL is the connection string of the superuser, for what only
 // initialisation and tests may do.
 func (c *Cluster) AdminURL(database string) string {

@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/staff"
 )
 
@@ -31,7 +32,7 @@ func (s *shop) hired(t *testing.T, email string) staff.Person {
 // letter is the text of the latest mail to an address.
 func (s *shop) letter(t *testing.T, email string) (text string) {
 	t.Helper()
-	err := s.db.Pool().QueryRow(t.Context(),
+	err := dbtest.Owner(s.db).QueryRow(t.Context(),
 		"select text from loyalty.mail where tenant_id = $1 and recipient = $2 order by created_at desc, id desc limit 1", s.by.Tenant.ID, email).Scan(&text)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/page"
 )
@@ -25,7 +26,7 @@ func (s *shop) grow(t *testing.T) {
 		`update loyalty.coupon_send set matched = 9000000000000000000, sent = 9000000000000000000, no_email = 9000000000000000000 where tenant_id = $1`,
 		`update loyalty.coupon set benefit_value = 9000000000000000000 where tenant_id = $1 and benefit_type = 'points'`,
 	} {
-		if _, err := s.db.Pool().Exec(t.Context(), statement, s.by.Tenant.ID); err != nil {
+		if _, err := dbtest.Owner(s.db).Exec(t.Context(), statement, s.by.Tenant.ID); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -228,7 +228,7 @@ func TestAttachments(t *testing.T) {
 	if _, page := s.get(t, link); page.Find("a[download]").Length() != 0 {
 		t.Error("a mail without an attachment offers one")
 	}
-	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.mail set attachment_name = 'invoice-2026-0118.pdf', attachment = '%PDF'"); err != nil {
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.mail set attachment_name = 'invoice-2026-0118.pdf', attachment = '%PDF'"); err != nil {
 		t.Fatal(err)
 	}
 	_, page := s.get(t, link)

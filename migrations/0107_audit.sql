@@ -1,74 +1,54 @@
--- What the people who run the platform need: queues that can be paused, the result of the
--- nightly check, and the audit log across all tenants.
+-- Who did what to what. Rows are written once and never changed.
 -- +goose Up
 
--- A queue that is paused takes no more jobs, in any process, until its row is gone.
-create table loyalty.queue_pause (
-	lane text primary key,
-	actor_name text not null, -- who paused it
-	paused_at timestamptz(3) not null
+create table loyalty.audit_entry (
+	tenant_id bigint not null references loyalty.tenant,
+	id uuid not null,
+	action text not null,
+	subject_kind text not null,
+	subject_id text not null,
+	old jsonb,
+	new jsonb,
+	actor_kind text not null,
+	actor_id text not null,
+	actor_name text not null,
+	address text not null,
+	request_id text not null,
+	created_at timestamptz(3) not null,
+	primary key (tenant_id, id)
 );
-grant select, insert, delete on loyalty.queue_pause to loyalty_app;
-alter table loyalty.queue_pause enable row level security;
-create policy platform on loyalty.queue_pause using (nullif(current_setting('app.tenant_id', true), '') is null);
-
--- The runs of verify. One that was begun and neither finished nor failed is under way, or
--- its process is gone.
-create table loyalty.verify_run (
-	id bigserial primary key,
-	asked_by text, -- null: nobody, it was the nightly one
-	started_at timestamptz(3) not null,
-	finished_at timestamptz(3),
-	clean boolean, -- null: it could not look at everything
-	results jsonb, -- of {check, counted, wrong, examples}
-	error text, -- why it could not
-	constraint verify_run_ends check ((finished_at is not null) = (clean is not null or error is not null)),
-	constraint verify_run_result check ((clean is null) = (results is null))
-);
-create index verify_run_age on loyalty.verify_run (started_at);
-grant select, insert, update, delete on loyalty.verify_run to loyalty_app;
-grant usage on sequence loyalty.verify_run_id_seq to loyalty_app;
-alter table loyalty.verify_run enable row level security;
-create policy platform on loyalty.verify_run using (nullif(current_setting('app.tenant_id', true), '') is null);
-
--- E-mails that failed lately, for the page that says how the installation is.
-create index mail_failed on loyalty.mail (done_at) where status = 'failed';
-
--- mailing_progress sums up the e-mails of the sends of all tenants: how many are still to
--- be delivered, and how many failed in sends that began after an instant.
--- +goose StatementBegin
-create function loyalty.mailing_progress(begun_after timestamptz, out waiting bigint, out failed bigint)
-	language plpgsql stable security definer set search_path = ''
-as $$
-begin
-	if coalesce(current_setting('app.tenant_id', true), '') <> '' then
-		raise exception 'mailing_progress works on all tenants';
-	end if;
-	select coalesce(sum(s.mails - s.delivered - s.failed), 0)
-	into waiting
-	from loyalty.coupon_send s
-	where s.status = 'mailing';
-	select coalesce(sum(s.failed), 0)
-	into failed
-	from loyalty.coupon_send s
-	where s.begun_at > begun_after;
-end;
-$$;
--- +goose StatementEnd
-revoke execute on function loyalty.mailing_progress from public;
-grant execute on function loyalty.mailing_progress to loyalty_app;
-create index coupon_send_begun on loyalty.coupon_send (begun_at) where begun_at is not null;
-
+create index audit_entry_of_subject on loyalty.audit_entry (tenant_id, subject_kind, subject_id, id);
+-- Who did what: each action by itself, and each by whom. A filter is a handful of these.
+create index audit_entry_of_action on loyalty.audit_entry (tenant_id, action, id);
+create index audit_entry_of_actor on loyalty.audit_entry (tenant_id, actor_kind, actor_id, action, id);
 -- The log across tenants is read along these: all of it, each action, and each action of
 -- each actor.
 create index audit_entry_age on loyalty.audit_entry (id);
 create index audit_entry_action_age on loyalty.audit_entry (action, id);
 create index audit_entry_actor_age on loyalty.audit_entry (actor_kind, actor_id, action, id);
+select loyalty.wall('loyalty.audit_entry');
+revoke update, delete on loyalty.audit_entry from loyalty_app;
+
+-- The platform's own log.
+create table loyalty.platform_audit_entry (
+	id uuid primary key,
+	action text not null,
+	subject_kind text not null,
+	subject_id text not null,
+	old jsonb,
+	new jsonb,
+	actor_kind text not null,
+	actor_id text not null,
+	actor_name text not null,
+	address text not null,
+	request_id text not null,
+	created_at timestamptz(3) not null
+);
+create index platform_audit_entry_of_subject on loyalty.platform_audit_entry (subject_kind, subject_id, id);
 create index platform_audit_entry_action_age on loyalty.platform_audit_entry (action, id);
 create index platform_audit_entry_actor_age on loyalty.platform_audit_entry (actor_kind, actor_id, action, id);
-
--- A person is found by their e-mail address, at whatever business they work.
-create index staff_email_key on loyalty.staff (email_key);
+select loyalty.platform_only('loyalty.platform_audit_entry');
+revoke update, delete on loyalty.platform_audit_entry from loyalty_app;
 
 -- audit_log is a page of the entries of all tenants and of the platform, whose tenant is
 -- null. Entries lie between the two ids, without them. "oldest" turns the order. Of a tenant
@@ -92,9 +72,7 @@ declare
 	of_platform text := '';
 	each_of text := '';
 begin
-	if coalesce(current_setting('app.tenant_id', true), '') <> '' then
-		raise exception 'audit_log works on all tenants';
-	end if;
+	perform loyalty.require_platform();
 	if of_tenant is not null then
 		of_tenants := ' and e.tenant_id = $3';
 		of_platform := ' and e.subject_kind = ''tenant'' and e.subject_id = $3::text';
@@ -141,9 +119,7 @@ create function loyalty.audit_records(of_tenants bigint[], of_ids uuid[], of_num
 	language plpgsql stable security definer set search_path = ''
 as $$
 begin
-	if coalesce(current_setting('app.tenant_id', true), '') <> '' then
-		raise exception 'audit_records works on all tenants';
-	end if;
+	perform loyalty.require_platform();
 	return query
 	with wanted as materialized (
 		select distinct w.tenant, w.ulid, w.serial
@@ -208,7 +184,5 @@ begin
 end;
 $$;
 -- +goose StatementEnd
-revoke execute on function loyalty.audit_log from public;
-grant execute on function loyalty.audit_log to loyalty_app;
-revoke execute on function loyalty.audit_records from public;
-grant execute on function loyalty.audit_records to loyalty_app;
+select loyalty.serves('loyalty.audit_log');
+select loyalty.serves('loyalty.audit_records');

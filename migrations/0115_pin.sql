@@ -1,11 +1,11 @@
 -- Walk-in sales: a PIN, shown as six digits and as a QR code, that is taken once within 90
--- seconds. What customers agree to when they join.
+-- seconds.
 -- +goose Up
 
 -- Digits and code are stored as keyed hashes only. A row is deleted an hour after the PIN
 -- has ended; the audit log keeps what happened.
 create table loyalty.pin (
-	tenant_id bigint not null references loyalty.tenant,
+	tenant_id bigint not null,
 	id uuid not null,
 	direction text not null check (direction in ('card', 'till')), -- who shows it
 	issuer text not null, -- the customer or the till that shows it: one open PIN each
@@ -48,9 +48,7 @@ as $$
 declare
 	n bigint;
 begin
-	if coalesce(current_setting('app.tenant_id', true), '') <> '' then
-		raise exception 'forget_pins works on all tenants';
-	end if;
+	perform loyalty.require_platform();
 	delete from loyalty.pin
 	where (tenant_id, id) in (
 		select tenant_id, id
@@ -63,27 +61,4 @@ begin
 end;
 $$;
 -- +goose StatementEnd
-revoke execute on function loyalty.forget_pins from public;
-grant execute on function loyalty.forget_pins to loyalty_app;
-
--- What a customer agreed to, in the words they were shown.
-create table loyalty.consent (
-	tenant_id bigint not null,
-	customer_id uuid not null,
-	kind text not null check (kind in ('terms', 'offers')),
-	text text not null,
-	source text not null check (source in ('join', 'claim')),
-	given_at timestamptz(3) not null,
-	primary key (tenant_id, customer_id, kind),
-	constraint consent_customer foreign key (tenant_id, customer_id) references loyalty.customer
-);
-select loyalty.wall('loyalty.consent');
-
-alter table loyalty.tenant
-	add column consent_text text, -- null: the product's own words
-	add column privacy_url text;
-
--- At the till, customers are found by the last digits of their phone number. An expression
--- index would not be used behind the policy.
-alter table loyalty.customer add column phone_end text generated always as (right(phone_key, 4)) stored;
-create index customer_phone_end on loyalty.customer (tenant_id, phone_end);
+select loyalty.serves('loyalty.forget_pins');

@@ -69,12 +69,15 @@ create table loyalty.customer_import_problem (
 );
 select loyalty.wall('loyalty.customer_import_problem');
 
--- stalled_imports are those of all tenants that somebody waits for and that nobody has
--- moved for a while: their worker is gone.
+-- stalled_imports are those of all tenants that a person waits for and that have not moved for
+-- a while: their worker is gone.
 -- +goose StatementBegin
 create function loyalty.stalled_imports(before timestamptz) returns table (tenant_id bigint, id uuid, attempt bigint)
-	language sql stable security definer set search_path = ''
-begin atomic
+	language plpgsql stable security definer set search_path = ''
+as $$
+begin
+	perform loyalty.require_platform();
+	return query
 	select i.tenant_id, i.id, i.attempt
 	from loyalty.customer_import i
 	where i.status in ('checking', 'running')
@@ -82,25 +85,26 @@ begin atomic
 	order by i.moved_at
 	limit 100;
 end;
+$$;
 -- +goose StatementEnd
-revoke execute on function loyalty.stalled_imports from public;
-grant execute on function loyalty.stalled_imports to loyalty_app;
+select loyalty.serves('loyalty.stalled_imports');
 
--- forget_imports deletes what is kept of people for no reason any more, of all tenants:
--- imports that ended or wait for somebody so long, and files that never arrived whole.
+-- forget_imports deletes what is stored of people for no reason any more, of all tenants:
+-- imports that ended or wait for a person so long, and files that never arrived whole.
 -- +goose StatementBegin
 create function loyalty.forget_imports(moved_before timestamptz, arrived_before timestamptz) returns bigint
-	language sql volatile security definer set search_path = ''
-begin atomic
-	with forgotten as (
-		delete from loyalty.customer_import
-		where (moved_at < moved_before and status not in ('checking', 'running'))
-			or (moved_at < arrived_before and status = 'arriving')
-		returning id
-	)
-	select count(*)
-	from forgotten;
+	language plpgsql volatile security definer set search_path = ''
+as $$
+declare
+	n bigint;
+begin
+	perform loyalty.require_platform();
+	delete from loyalty.customer_import
+	where (moved_at < moved_before and status not in ('checking', 'running'))
+		or (moved_at < arrived_before and status = 'arriving');
+	get diagnostics n = row_count;
+	return n;
 end;
+$$;
 -- +goose StatementEnd
-revoke execute on function loyalty.forget_imports from public;
-grant execute on function loyalty.forget_imports to loyalty_app;
+select loyalty.serves('loyalty.forget_imports');

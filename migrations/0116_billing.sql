@@ -1,10 +1,6 @@
--- Billing: the platform's settings, what was billed for which days, and invoices as they
--- were issued.
+-- Billing: the platform's settings, what was billed for which days, and invoices as they were
+-- issued.
 -- +goose Up
-
-alter table loyalty.plan
-	add constraint plan_limits check (least(customers_limit, staff_limit, sends_limit) >= 0);
-grant delete on loyalty.plan to loyalty_app;
 
 -- What the platform decides for all tenants: one row.
 create table loyalty.platform_setting (
@@ -31,10 +27,9 @@ create table loyalty.invoice_counter (
 	last bigint not null default 0
 );
 insert into loyalty.invoice_counter default values;
-grant select, update on loyalty.invoice_counter to loyalty_app;
 -- Tenants can't read how many invoices there are.
-alter table loyalty.invoice_counter enable row level security;
-create policy platform on loyalty.invoice_counter using (nullif(current_setting('app.tenant_id', true), '') is null);
+select loyalty.platform_only('loyalty.invoice_counter');
+revoke insert, delete on loyalty.invoice_counter from loyalty_app;
 
 -- How far a tenant was billed, and what its invoices say of it. Locked by whoever bills it.
 create table loyalty.billing_account (
@@ -48,20 +43,49 @@ create table loyalty.billing_account (
 select loyalty.platform_wall('loyalty.billing_account');
 revoke delete on loyalty.billing_account from loyalty_app;
 
-alter table loyalty.invoice
-	add column tax_name text not null default 'VAT',
-	add column tax_rate int not null default 0,
-	add column issuer jsonb, -- {name, address, tax_number, email}, as of the issue; null: a draft
-	add column recipient jsonb, -- likewise
-	add column payment_text text not null default '',
-	add column voided_at timestamptz(3),
-	add column void_reason text not null default '',
-	add column sent_at timestamptz(3), -- mailed last
-	add column sent_to text not null default '',
-	add column reminded_at timestamptz(3); -- that it is overdue
-update loyalty.invoice set voided_at = created_at where status = 'void';
-alter table loyalty.invoice add constraint invoice_void check ((status = 'void') = (voided_at is not null));
+create table loyalty.invoice (
+	id bigserial primary key,
+	tenant_id bigint not null references loyalty.tenant,
+	number bigint unique, -- given when it is issued
+	status text not null default 'draft' check (status in ('draft', 'issued', 'paid', 'overdue', 'void')),
+	currency text not null, -- the plan's
+	lines jsonb not null check (jsonb_typeof(lines) = 'array'), -- of {description, quantity, unit_cents, amount_cents}
+	amount_cents bigint not null check (amount_cents >= 0), -- the sum of the lines
+	tax_name text not null default 'VAT',
+	tax_rate int not null default 0, -- hundredths of a percent
+	tax_cents bigint not null check (tax_cents >= 0),
+	total_cents bigint not null check (total_cents > 0), -- a zero total makes no invoice
+	period_start date not null, -- days in the tenant's zone
+	period_end date not null, -- included
+	issued_at timestamptz(3),
+	due_at timestamptz(3),
+	paid_at timestamptz(3),
+	voided_at timestamptz(3),
+	void_reason text not null default '',
+	issuer jsonb, -- {name, address, tax_number, email}, as of the issue; null: a draft
+	recipient jsonb, -- likewise
+	payment_text text not null default '',
+	sent_at timestamptz(3), -- mailed last
+	sent_to text not null default '',
+	reminded_at timestamptz(3), -- that it is overdue
+	created_at timestamptz(3) not null,
+	constraint invoice_total check (total_cents = amount_cents + tax_cents),
+	constraint invoice_period check (period_start <= period_end),
+	-- A draft is not issued; it may be made void and never be.
+	constraint invoice_issued check ((number is null) = (issued_at is null)
+		and (due_at is null) = (issued_at is null)
+		and case when status = 'draft' then number is null when status = 'void' then true else number is not null end),
+	constraint invoice_paid check ((status = 'paid') = (paid_at is not null)),
+	constraint invoice_void check ((status = 'void') = (voided_at is not null))
+);
+create index invoice_age on loyalty.invoice (created_at, id);
+create index invoice_of_tenant on loyalty.invoice (tenant_id, created_at, id);
 create index invoice_open on loyalty.invoice (due_at) where status in ('draft', 'issued', 'overdue');
+-- Of few tenants there are any.
+create index invoice_overdue on loyalty.invoice (tenant_id) where status = 'overdue';
+select loyalty.platform_wall('loyalty.invoice');
+revoke delete on loyalty.invoice from loyalty_app;
+grant usage on sequence loyalty.invoice_id_seq to loyalty_app;
 
 -- The days that a tenant was billed for: what makes it impossible to bill them twice.
 create table loyalty.billing_period (
@@ -98,8 +122,3 @@ create table loyalty.billing_item (
 create index billing_item_waiting on loyalty.billing_item (tenant_id) where settled_at is null;
 select loyalty.platform_wall('loyalty.billing_item');
 revoke delete on loyalty.billing_item from loyalty_app;
-
--- An invoice travels with its mail.
-alter table loyalty.mail
-	add column attachment_name text,
-	add column attachment bytea;

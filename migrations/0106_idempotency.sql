@@ -1,4 +1,4 @@
--- Answers of requests that carried an idempotency key, kept for 24 hours. An
+-- Answers of requests that carried an idempotency key, stored for 24 hours. An
 -- answer is written in the transaction of its effect.
 -- +goose Up
 
