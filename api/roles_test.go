@@ -104,7 +104,7 @@ func TestEveryRouteOfADismissedSuperAdmin(t *testing.T) {
 	s := newShop(t)
 	secret := platformToken(t, s.door)
 	id, _, _ := strings.Cut(secret, "|")
-	s.must(s.db.Pool().Exec(t.Context(), "update loyalty.staff set status = 'inactive' where id = (select staff_id from loyalty.token where id::text = $1)", id))
+	s.must(dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.staff set status = 'inactive' where id = (select staff_id from loyalty.token where id::text = $1)", id))
 	for _, e := range s.api.Endpoints() {
 		method, path := open(e.Method + " " + e.Path)
 		s.door.call(t, method, path, secret, "").is(t, 401, unauthorized)

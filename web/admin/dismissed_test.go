@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/web/admin"
 )
 
@@ -62,7 +63,7 @@ func TestEveryRouteAfterADismissal(t *testing.T) {
 // joined gives a person a password, so that the business has another owner who can sign in.
 func (s *shop) joined(t *testing.T, person core.Actor) {
 	t.Helper()
-	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.credential set password_hash = 'x' where staff_id = $1", person.StaffID); err != nil {
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.credential set password_hash = 'x' where staff_id = $1", person.StaffID); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -199,7 +199,7 @@ func TestDroppingASecondFactor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.credential set password_hash = $2 where staff_id = $1", cashier.person.StaffID, hash); err != nil {
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.credential set password_hash = $2 where staff_id = $1", cashier.person.StaffID, hash); err != nil {
 		t.Fatal(err)
 	}
 	cashier.enrol()
