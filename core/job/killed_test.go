@@ -156,8 +156,9 @@ type scene struct {
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	s := &scene{url: dbtest.OwnURL(t), server: smtptest.New(t)}
-	d, err := db.Open(t.Context(), s.url, db.Options{Listens: true})
+	owner := dbtest.OwnURL(t)
+	s := &scene{url: dbtest.Serving(owner), server: smtptest.New(t)}
+	d, err := db.Open(t.Context(), s.url, db.Options{Listens: true, OwnerURL: owner})
 	if err != nil {
 		t.Fatal(err)
 	}
