@@ -48,11 +48,12 @@ dev: ## serve, and build again whenever a page is edited
 	go tool templ generate --watch --cmd "go run ./cmd/loyalty serve"
 
 .PHONY: check
-check: generate ## what must be so before the tests: generated files, format, lint, modules
+check: generate ## what must be so before the tests: generated files, format, lint, modules, known vulnerabilities
 	@git diff --exit-code -- '*_templ.go' '*.gen.go' || { echo 'Generated files are stale: commit what make generate writes.'; exit 1; }
 	go mod tidy -diff
 	$(TOOL) golangci-lint fmt --diff
 	$(TOOL) golangci-lint run
+	.ci/vulnerabilities
 	.ci/openapi/lint
 	.ci/vendor --check
 

@@ -27,6 +27,9 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
+// policy keeps a browser that shows an answer as a page from doing anything with it.
+const policy = "default-src 'none'; frame-ancestors 'none'"
+
 // Prefix is where the API lives, on every host.
 const Prefix = "/api/v1"
 
@@ -44,8 +47,9 @@ type Config struct {
 	Deprecations *deprecation.Service
 
 	BaseURL string // of the references in problems, without a slash at its end
-	// Slug names the tenant whose host was called, or "" where that is nobody's in particular.
-	Slug func(host string) string
+	// Slug names the tenant whose host was called, "" for the base host. A host that is not
+	// known is not answered, so no link leads to it.
+	Slug func(host string) (slug string, known bool)
 	// Address is the client's, as far as proxies can be believed.
 	Address func(*http.Request) string
 	// AddressKey is what an address is limited by.
@@ -71,7 +75,7 @@ type API struct {
 func New(c Config) *API {
 	a := &API{Config: c, echo: echo.New(), paths: map[string]string{}}
 	a.echo.HTTPErrorHandler = a.problem
-	a.echo.Use(a.bound, a.announce, a.identify, otherMethod)
+	a.echo.Use(a.bound, a.onOurHost, a.announce, a.identify, otherMethod)
 	for _, r := range a.routes() {
 		a.echo.Add(r.method, Prefix+r.path, r.guarded())
 		a.paths[Prefix+r.path] = documented(Prefix + r.path)
@@ -82,9 +86,12 @@ func New(c Config) *API {
 
 // ServeHTTP answers a request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Security-Policy", policy)
 	if r.URL.Path == Prefix+"/openapi.json" {
-		a.description.ServeHTTP(w, r)
-		return
+		if _, known := a.Slug(r.Host); known {
+			a.description.ServeHTTP(w, r)
+			return
+		}
 	}
 	a.echo.ServeHTTP(w, r)
 }
@@ -103,6 +110,17 @@ func (a *API) route(c echo.Context) string {
 		return c.Path()
 	}
 	return ""
+}
+
+// onOurHost answers only on the hosts of the base URL: answers link to the host that was
+// called, which must not be another's.
+func (a *API) onOurHost(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if _, known := a.Slug(c.Request().Host); !known {
+			return echo.ErrNotFound
+		}
+		return next(c)
+	}
 }
 
 // bound gives a request its headers and its time, and keeps a panic to itself.

@@ -61,7 +61,7 @@ func (a *API) identify(next echo.HandlerFunc) echo.HandlerFunc {
 // find finds out who calls, and by what name their requests are counted.
 func (a *API) find(c echo.Context) (who token.Caller, name string, err error) {
 	r := c.Request()
-	slug := a.Slug(r.Host)
+	slug, _ := a.Slug(r.Host)
 	if cookie := panelCookie(c); cookie != "" {
 		who.Actor, err = a.Auth.Actor(r.Context(), cookie, slug)
 		return who, "session " + auth.SessionID(cookie), err

@@ -147,7 +147,7 @@ func (c *contract) explains(response *openapi3.Response, got answer) error {
 }
 
 // plumbing are headers that say nothing of the API.
-var plumbing = []string{"Cache-Control", "Content-Length", "Content-Type", "Date"}
+var plumbing = []string{"Cache-Control", "Content-Length", "Content-Security-Policy", "Content-Type", "Date"}
 
 func describes(r *openapi3.Response, header string) bool {
 	for name := range r.Headers {

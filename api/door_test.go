@@ -146,12 +146,13 @@ func (o *door) handler() http.Handler {
 	})
 }
 
-func slug(host string) string {
-	label, below := strings.CutSuffix(host, "."+domain)
+func slug(host string) (string, bool) {
+	name, _, _ := strings.Cut(host, ":")
+	label, below := strings.CutSuffix(name, "."+domain)
 	if !below {
-		return ""
+		return "", name == domain
 	}
-	return label
+	return label, true
 }
 
 // answer is what the API answered.

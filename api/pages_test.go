@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -224,10 +225,46 @@ func TestLinksKeepTheHost(t *testing.T) {
 	proves(t, "URLs in answers keep the host that was called")
 	s := newShop(t)
 	s.fill("{anna}{bo}")
-	for _, called := range []string{s.by.Tenant.Slug + "." + domain, domain + ":8443", "127.0.0.1:443"} {
+	for _, called := range []string{s.by.Tenant.Slug + "." + domain, domain + ":8443"} {
 		got := s.call("GET", "/api/v1/customers?per_page=1", s.token, "", "Host: "+called).page(t)
 		if got.Meta.Path != "https://"+called+"/api/v1/customers" || !strings.HasPrefix(*got.Links.Next, got.Meta.Path+"?cursor=") {
 			t.Errorf("on %s: %s, %s", called, got.Meta.Path, *got.Links.Next)
+		}
+	}
+}
+
+// "The API takes any Host and echoes it in links: only hosts of the base URL." Others get a 404
+// that doesn't repeat them, whoever calls and whatever for.
+func TestOtherHosts(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.fill("{anna}{bo}")
+	for _, other := range []string{"evil.example", domain + ".evil.example", "127.0.0.1:443", "evil" + domain} {
+		for _, path := range []string{"/api/v1/customers?per_page=1", "/api/v1/openapi.json", "/api/v1/nope"} {
+			for _, token := range []string{s.token, ""} {
+				w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", path, nil)
+				r.Host = other
+				r.Header.Set("Authorization", "Bearer "+token)
+				s.handler().ServeHTTP(w, r)
+				if h := w.Header(); w.Code != 404 || strings.Contains(w.Body.String(), "evil") || h.Get("Content-Type") != "application/problem+json" || h.Get("Link") != "" {
+					t.Errorf("%s on %s: %d %s", path, other, w.Code, w.Body)
+				}
+			}
+		}
+	}
+}
+
+// "JSON answers carry a Content-Security-Policy of default-src 'none'": records, problems and
+// the description.
+func TestAnswersHaveAPolicy(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	for path, status := range map[string]int{"/api/v1/rewards": 200, "/api/v1/nope": 404, "/api/v1/openapi.json": 200, "/api/v1/platform/tenants": 403} {
+		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", "https://"+domain+path, nil)
+		r.Header.Set("Authorization", "Bearer "+s.token)
+		s.handler().ServeHTTP(w, r)
+		if policy := w.Header().Get("Content-Security-Policy"); w.Code != status || policy != "default-src 'none'; frame-ancestors 'none'" {
+			t.Errorf("%s: %d with the policy %q", path, w.Code, policy)
 		}
 	}
 }

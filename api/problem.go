@@ -144,5 +144,6 @@ func (a *API) refused(e *core.Error) problem {
 // RefusePlainHTTP answers a request that came without TLS. It never redirects: that
 // would let a client go on sending its token in the clear (decisions §1).
 func RefusePlainHTTP(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Security-Policy", policy)
 	_ = writeProblem(w, badRequest) // nobody to tell
 }

@@ -43,7 +43,7 @@ func TestProblems(t *testing.T) {
 		{says: "| 415 | Unsupported Media Type | `The request body must be JSON.` |", method: "POST", path: "/customers", headers: []string{"Content-Type: text/plain"}, body: good, status: 415, want: notJSON},
 		{says: "| 422 | Validation Error | `The given data was invalid.` plus `errors` |", method: "POST", path: "/transactions", body: `{"customer_ulid":"{anna}","transaction_type_id":{points},"spend_amount_cents":"1"}`, status: 422, want: invalid(`"spend_amount_cents":["The spend amount cents field must be an integer."]`)},
 		{says: "| 422 | Unprocessable Entity (one guide shows Business Rule Violation) | rule message, no `errors` | Business rule violated. |", method: "POST", path: "/transactions/{voided}/void", status: 422, want: refused("already-voided", "This transaction has already been voided.")},
-		{says: "`type` of a business rule is `{base_url}/problems/{slug}`, and `code` repeats the slug: `already-voided`,", with: "on any host", method: "POST", path: "/transactions/{voided}/void", headers: []string{"Host: elsewhere.example"}, status: 422, want: refused("already-voided", "This transaction has already been voided.")},
+		{says: "`type` of a business rule is `{base_url}/problems/{slug}`, and `code` repeats the slug: `already-voided`,", with: "on any port", method: "POST", path: "/transactions/{voided}/void", headers: []string{"Host: " + domain + ":9443"}, status: 422, want: refused("already-voided", "This transaction has already been voided.")},
 		{says: "the business-rule title is `Unprocessable Entity`.", method: "POST", path: "/transactions/{voided}/void", status: 422, want: refused("already-voided", "This transaction has already been voided.")},
 	}
 	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "application/jsonx", "application/vnd.api+json", "application/json; charset=latin1", "a/b/c", ";"} {
@@ -117,7 +117,7 @@ func TestFaults(t *testing.T) {
 	s := newShop(t)
 	for name, change := range map[string]func(*api.Config){
 		"panic":       func(c *api.Config) { c.Customers = nil },
-		"early panic": func(c *api.Config) { c.Slug = func(string) string { panic("cause") } },
+		"early panic": func(c *api.Config) { c.Slug = func(string) (string, bool) { panic("cause") } },
 	} {
 		o := newDoor(t, s.db, change)
 		got := o.call(t, "GET", "/api/v1/customers", s.token, "")

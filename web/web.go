@@ -59,8 +59,8 @@ func New(c Config) http.Handler {
 	mux.HandleFunc("/healthz", healthz)
 	mux.HandleFunc("/readyz", c.readyz)
 	mux.Handle("/static/", static.Handler())
-	mux.Handle("/", c.byHost(pages(c)))
-	return host.HSTS(c.traced(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	mux.Handle("/", c.byHost(pages(c), missing(c)))
+	return host.HSTS(c.Names, c.traced(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Past the mux: what it does to a path like /api//v1 is a redirection in HTML.
 		if area(r.URL.Path) == "api" {
 			c.API.ServeHTTP(w, r)
@@ -73,15 +73,17 @@ func New(c Config) http.Handler {
 // Plain gives the refusals of plain HTTP an id and a log line as well.
 func Plain(c Config, refusals http.Handler) http.Handler { return c.traced(refusals) }
 
-// byHost parts the pages of tenants from those of the base host, which is also what a
-// host that nobody knows gets.
-func (c Config) byHost(base http.Handler) http.Handler {
+// byHost separates the pages of tenants from those of the base host. On a host that is
+// none of ours, as after a DNS name was pointed here, there is no page.
+func (c Config) byHost(base, missing http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		slug, known := c.Names.Slug(r.Host)
 		switch {
-		case known && slug == "" && area(r.URL.Path) == "platform":
+		case !known:
+			missing.ServeHTTP(w, r)
+		case slug == "" && area(r.URL.Path) == "platform":
 			c.Platform.ServeHTTP(w, r)
-		case !known || slug == "":
+		case slug == "":
 			base.ServeHTTP(w, r)
 		case slices.Contains(portal.Areas, area(r.URL.Path)):
 			c.Portal.ServeHTTP(w, r)
@@ -102,6 +104,14 @@ func pages(c Config) http.Handler {
 	if c.Mailbox != nil {
 		c.Mailbox.Mount(e)
 	}
+	return e
+}
+
+// missing answers that there is no page, whatever is asked for.
+func missing(c Config) http.Handler {
+	e := echo.New()
+	e.HTTPErrorHandler = func(err error, ctx echo.Context) { c.failed(err, ctx) }
+	e.Use(pageHeaders, page.Compressed())
 	return e
 }
 
@@ -249,6 +259,7 @@ func cause(err error) string {
 
 func status(w http.ResponseWriter, code int, word, reason string) {
 	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(struct {

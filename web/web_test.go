@@ -67,6 +67,9 @@ func says(text string) http.Handler {
 }
 
 func ask(h http.Handler, method, url string) *httptest.ResponseRecorder {
+	if url[0] == '/' {
+		url = "https://loyalty.example" + url
+	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(method, url, nil))
 	return w
@@ -110,7 +113,7 @@ func TestAreas(t *testing.T) {
 		{"GET", "/problems/out-of-stock", page, 200, "/problems", "problems"},
 		{"GET", "/problems/hush", page, 404, "/problems", "problems"},
 		{"GET", "/mail/hush", page, 404, "/mail", "mail"},
-		{"GET", "/platform/hush", page, 404, "/platform", "platform"},
+		{"GET", "https://elsewhere.example/platform/hush", page, 404, "/platform", "platform"},
 		{"GET", "/card/hush", page, 404, "/card", "card"},
 		{"GET", "/w/hush", page, 404, "/w", "w"},
 		{"GET", "/join/hush", page, 404, "/join", "join"},
@@ -181,6 +184,34 @@ func TestCustomersPages(t *testing.T) {
 	}
 }
 
+// "The API takes any Host and echoes it in links: only hosts of the base URL": nor are there
+// pages on others, as after a DNS name was pointed at this machine. Probes come by address.
+func TestOtherHosts(t *testing.T) {
+	t.Parallel()
+	for _, other := range []string{"evil.example", "loyalty.example.evil.example", "127.0.0.1:8443", "loyalty.example:x", "a.b.loyalty.example"} {
+		for path, want := range map[string]int{
+			"/": 404, "/docs": 404, "/platform": 404, "/admin": 404, "/mail": 404, "/v/hush": 404, "/healthz": 200, "/readyz": 200,
+		} {
+			w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "https://loyalty.example"+path, nil)
+			r.Host = other
+			web.New(newDoor(t).Config).ServeHTTP(w, r)
+			if w.Code != want || strings.Contains(w.Body.String(), other) {
+				t.Errorf("%s on %s: %d %s, want %d", path, other, w.Code, w.Body, want)
+			}
+		}
+	}
+}
+
+// "JSON answers carry a Content-Security-Policy of default-src 'none'".
+func TestProbesHaveAPolicy(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/healthz", "/readyz"} {
+		if got := ask(web.New(newDoor(t).Config), http.MethodGet, path).Header().Get("Content-Security-Policy"); got != "default-src 'none'; frame-ancestors 'none'" {
+			t.Errorf("%s has the policy %q", path, got)
+		}
+	}
+}
+
 // The reference alone has scripts, of its own host; what everybody is kept from, it is too.
 func TestPolicies(t *testing.T) {
 	t.Parallel()
@@ -200,7 +231,7 @@ func TestPagesAreCompressed(t *testing.T) {
 	t.Parallel()
 	product := web.New(newDoor(t).Config)
 	for path, status := range map[string]int{"/docs/retries": 200, "/problems/out-of-stock": 200, "/problems/hush": 404, "/hush": 404} {
-		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r := httptest.NewRequest(http.MethodGet, "https://loyalty.example"+path, nil)
 		r.Header.Set("Accept-Encoding", "gzip")
 		packed := httptest.NewRecorder()
 		product.ServeHTTP(packed, r)
@@ -228,7 +259,7 @@ func TestEveryAnswerCarries(t *testing.T) {
 	ulid := regexp.MustCompile(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
 	ids := map[string]bool{}
 	for _, path := range []string{"/", "/nowhere", "/problems", "/api/v1/x", "/healthz", "/readyz", "/static/x", "/a//b"} {
-		for hsts, door := range map[string]http.Handler{"max-age=31536000": secure, "": plain} {
+		for hsts, door := range map[string]http.Handler{"max-age=31536000; includeSubDomains": secure, "": plain} {
 			got := ask(door, http.MethodGet, path)
 			h := got.Header()
 			if !ulid.MatchString(h.Get("X-Request-Id")) || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Strict-Transport-Security") != hsts {

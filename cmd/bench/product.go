@@ -45,7 +45,7 @@ func startProduct(ctx context.Context, binary, dir, databaseURL string) (*produc
 	p := &product{binary: binary, addr: "127.0.0.1:" + port, figures: "127.0.0.1:" + figures, base: "https://localhost:" + port}
 	p.env = append(os.Environ(),
 		"DATABASE_URL="+databaseURL, "LOYALTY_SECRET="+productSecret, "LOYALTY_DATA_DIR="+filepath.Join(dir, "data"),
-		"LOYALTY_ADDR="+p.addr, "LOYALTY_BASE_URL="+p.base, "LOYALTY_RATE_TOKEN=0", "LOYALTY_LOG=json", "LOYALTY_METRICS_ADDR="+p.figures)
+		"LOYALTY_ADDR="+p.addr, "LOYALTY_BASE_URL="+p.base, "LOYALTY_RATE_TOKEN=0", "LOYALTY_LOG=json", "LOYALTY_METRICS_ADDR="+p.figures, "LOYALTY_PPROF=1")
 	if p.log, err = os.Create(filepath.Join(dir, "serve.log")); err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func openShop(ctx context.Context, url string, customers int) (*shop, error) {
 	s.rewards = reward.NewService(d)
 	s.coupons = coupon.NewService(d, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))
 	s.reports = report.NewService(d)
-	keys, err := vault.New([]string{"bench"})
+	keys, err := vault.New([]string{productSecret})
 	if err != nil {
 		return nil, err
 	}

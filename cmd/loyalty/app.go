@@ -42,7 +42,8 @@ type app struct {
 	cluster *localpg.Cluster // nil with DATABASE_URL
 	logins  logins
 
-	stopping atomic.Bool // the process was told to stop
+	stopping    atomic.Bool           // the process was told to stop
+	wrongSecret atomic.Pointer[error] // found after the start; nil: it is the database's
 
 	db     *db.DB
 	direct *db.DB // the job queue's and the live updates': it listens, past a transaction pooler if there is one
@@ -109,6 +110,7 @@ func open(ctx context.Context, c *config, log *slog.Logger) (*app, error) {
 
 func (a *app) connect(ctx context.Context) (err error) {
 	if a.private() {
+		a.secretFromFile = len(a.Secret) == 0
 		if err := a.ensureSecret(); err != nil {
 			return err
 		}
@@ -118,6 +120,11 @@ func (a *app) connect(ctx context.Context) (err error) {
 	}
 	if a.db, err = db.Open(ctx, a.logins.serve, db.Options{Pooler: a.DatabaseDirectURL != "", OwnerURL: a.logins.owner}); err != nil {
 		return err
+	}
+	if !a.anySecret {
+		if err := a.checkSecret(ctx); err != nil {
+			return err
+		}
 	}
 	if a.direct, err = db.Open(ctx, a.logins.direct, db.Options{MaxConns: 7, Listens: true, OwnerURL: a.logins.owner}); err != nil {
 		return err

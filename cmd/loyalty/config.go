@@ -1,23 +1,20 @@
 package main
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/netip"
 	"net/url"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"time"
 
 	"github.com/caarlos0/env/v11"
 
+	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/token"
+	"example.com/loyalty/core/vault"
 	"example.com/loyalty/web/host"
 )
 
@@ -35,6 +32,8 @@ type config struct {
 	TLSKey            string        `env:"LOYALTY_TLS_KEY"`
 	TrustedProxies    string        `env:"LOYALTY_TRUSTED_PROXIES"`
 	MetricsAddr       string        `env:"LOYALTY_METRICS_ADDR" envDefault:"127.0.0.1:9464"`
+	MetricsHosts      []string      `env:"LOYALTY_METRICS_HOSTS"`
+	Pprof             bool          `env:"LOYALTY_PPROF"`
 	RateToken         int           `env:"LOYALTY_RATE_TOKEN" envDefault:"60"`
 	RateIP            int           `env:"LOYALTY_RATE_IP" envDefault:"10"`
 	RedisURL          string        `env:"LOYALTY_REDIS_URL"`
@@ -49,6 +48,10 @@ type config struct {
 	names   host.Names
 	proxies []netip.Prefix
 	sender  mail.Sender // nil: mails are kept in the database
+	smtp    *mail.SMTP  // the same
+
+	secretFromFile bool // of the data directory
+	anySecret      bool // also one that the database wasn't used with
 }
 
 // private reports whether the process keeps a PostgreSQL of its own.
@@ -119,6 +122,8 @@ func (c *config) validate() (mistakes []error) {
 	} {
 		if u, err := url.Parse(value); value != "" && (err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql")) {
 			wrong("%s must begin with postgres://", name) // its text may hold a password
+		} else if err := db.CheckEncryption(value); value != "" && err != nil {
+			wrong("%s: %w", name, err)
 		}
 	}
 	if c.private() && c.DatabaseDirectURL != "" {
@@ -128,7 +133,7 @@ func (c *config) validate() (mistakes []error) {
 		wrong("LOYALTY_DATABASE_OWNER_URL is set without DATABASE_URL")
 	}
 	for _, s := range c.Secret {
-		if len(s) < 32 {
+		if len(s) < vault.MinSecret {
 			wrong("LOYALTY_SECRET: each secret must have at least 32 characters; make one with: openssl rand -hex 32")
 			break
 		}
@@ -157,6 +162,11 @@ func (c *config) validate() (mistakes []error) {
 			wrong("%s must be 0 (no limit) or more", name)
 		}
 	}
+	for _, name := range c.MetricsHosts {
+		if name == "" || strings.ContainsAny(name, "/:* ") {
+			wrong("LOYALTY_METRICS_HOSTS: %q is no host name; write names without a port, by commas", name)
+		}
+	}
 	if c.RedisURL != "" {
 		wrong("LOYALTY_REDIS_URL: limits shared by several machines are not built yet; unset it")
 	}
@@ -165,7 +175,7 @@ func (c *config) validate() (mistakes []error) {
 		if err != nil {
 			wrong("LOYALTY_SMTP_URL and LOYALTY_MAIL_FROM: %w", err)
 		}
-		c.sender = smtp
+		c.sender, c.smtp = smtp, smtp
 	}
 	if !token.Known(token.Ability(c.CreateScope)) {
 		wrong("LOYALTY_TRANSACTION_CREATE_SCOPE must be one of %v, not %q", token.Abilities, c.CreateScope)
@@ -177,33 +187,4 @@ func (c *config) validate() (mistakes []error) {
 		wrong("LOYALTY_LOG must be text or json, not %q", c.Log)
 	}
 	return mistakes
-}
-
-// ensureSecret makes the secret of a private installation on its first start.
-func (c *config) ensureSecret() error {
-	if len(c.Secret) > 0 {
-		return nil
-	}
-	secret, err := c.kept("secret", func() (string, error) {
-		random := make([]byte, 32)
-		rand.Read(random) // never fails, says its documentation
-		return hex.EncodeToString(random), nil
-	})
-	c.Secret = []string{secret}
-	return err
-}
-
-// kept is a secret in the data directory, made when it is first asked for and
-// readable by its owner alone.
-func (c *config) kept(name string, create func() (string, error)) (string, error) {
-	file := filepath.Join(c.DataDir, name)
-	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		made, err := create()
-		if err != nil {
-			return "", err
-		}
-		return made, os.WriteFile(file, []byte(made+"\n"), 0o600)
-	}
-	return strings.TrimSpace(string(text)), err
 }

@@ -91,6 +91,17 @@ func TestWrongSettings(t *testing.T) {
 			set:  map[string]string{"LOYALTY_SMTP_URL": "smtp://u:hush@localhost"},
 			want: []string{`LOYALTY_SMTP_URL and LOYALTY_MAIL_FROM: "" is not an address`},
 		},
+		"a database on another machine, in the clear": {
+			set:  map[string]string{"DATABASE_URL": "postgres://loyalty:hush@db.example/loyalty?sslmode=disable", "LOYALTY_SECRET": strings.Repeat("s", 32)},
+			want: []string{"DATABASE_URL: the connection to db.example might not be encrypted: add sslmode=require to it"},
+		},
+		"a database on another machine": {
+			set: map[string]string{"DATABASE_URL": "postgres://loyalty:hush@db.example/loyalty?sslmode=require", "LOYALTY_SECRET": strings.Repeat("s", 32)},
+		},
+		"names of the metrics listener": {
+			set:  map[string]string{"LOYALTY_METRICS_HOSTS": "app1,app2:9464"},
+			want: []string{`LOYALTY_METRICS_HOSTS: "app2:9464" is no host name`},
+		},
 		"a scope": {
 			set:  map[string]string{"LOYALTY_TRANSACTION_CREATE_SCOPE": "sales:write"},
 			want: []string{"LOYALTY_TRANSACTION_CREATE_SCOPE must be one of "},

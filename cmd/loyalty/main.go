@@ -25,6 +25,7 @@ type commands struct {
 	Demo    demoCmd    `cmd:"" help:"Make the demo business, with customers, sales, rewards and coupons."`
 	Sandbox sandboxCmd `cmd:"" help:"Make two businesses with a record in every state, and write them to a file."`
 	Admin   adminCmd   `cmd:"" help:"Super-admins of the platform."`
+	Secret  secretCmd  `cmd:"" help:"The secret that stored values are sealed with."`
 	Verify  verify     `cmd:"" help:"Recompute every balance and check what must be so; exit 1 on any difference."`
 	Health  health     `cmd:"" help:"Ask the process that serves on this machine whether it is up; exit 1 if not."`
 	Psql    psql       `cmd:"" help:"Open psql as the role that serves, inside one business."`

@@ -7,8 +7,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"net/netip"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,6 +22,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/operation"
 	"example.com/loyalty/web"
+	"example.com/loyalty/web/host"
 )
 
 // metrics are the figures of the process, for Prometheus, on a listener of their own:
@@ -75,29 +79,76 @@ func (m *metrics) observe(a web.Answered) {
 	}
 }
 
+// metricsDoor is who may ask the metrics listener, and for what.
+type metricsDoor struct {
+	addr  string   // "off": there is no listener
+	hosts []string // names by which it may be called, besides those of this machine
+	pprof bool     // whether profiles are served
+}
+
+func (c *config) metricsDoor() metricsDoor {
+	return metricsDoor{c.MetricsAddr, c.MetricsHosts, c.Pprof}
+}
+
 // serve answers /metrics until ctx ends. The product runs without it as well: an
 // address that is taken is a warning.
-func (m *metrics) serve(ctx context.Context, addr string, log *slog.Logger) {
-	if addr == "off" {
+func (m *metrics) serve(ctx context.Context, door metricsDoor, log *slog.Logger) {
+	if door.addr == "off" {
 		return
 	}
 	var lc net.ListenConfig
-	listener, err := lc.Listen(ctx, "tcp", addr)
+	listener, err := lc.Listen(ctx, "tcp", door.addr)
 	if err != nil {
 		log.WarnContext(ctx, "no metrics: set LOYALTY_METRICS_ADDR to a free address, or to off", slog.Any("error", err))
 		return
 	}
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
-	// Where the time goes, for whoever may reach this listener.
-	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: door.handler(m, log), ReadHeaderTimeout: 5 * time.Second}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			log.WarnContext(ctx, "metrics ended", slog.Any("error", err))
 		}
 	}()
+}
+
+func (d metricsDoor) handler(m *metrics, log *slog.Logger) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
+	if d.pprof {
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !d.knows(r) {
+			log.WarnContext(r.Context(), "refused", slog.String("what", "metrics"), slog.String("host", r.Host), slog.String("address", r.RemoteAddr),
+				slog.String("hint", "the metrics listener answers to names of this machine and those of LOYALTY_METRICS_HOSTS"))
+			http.Error(w, "This host name is not served here. See LOYALTY_METRICS_HOSTS.", http.StatusMisdirectedRequest)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// knows reports whether a request names the listener by one of its own names. A web page whose
+// name was pointed at this machine (DNS rebinding) has the visitor's browser ask by that name.
+func (d metricsDoor) knows(r *http.Request) bool {
+	name := strings.ToLower(strings.TrimSuffix(host.WithoutPort(r.Host), "."))
+	listens, _, err := net.SplitHostPort(d.addr)
+	if name == "localhost" || err == nil && listens != "" && strings.EqualFold(name, listens) || slices.ContainsFunc(d.hosts, func(h string) bool { return strings.EqualFold(h, name) }) {
+		return true
+	}
+	addr, err := netip.ParseAddr(name)
+	if err != nil {
+		return false
+	}
+	if addr.Unmap().IsLoopback() {
+		return true
+	}
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr) // where the request came in
+	if local == nil {
+		return false
+	}
+	own, err := netip.ParseAddrPort(local.String())
+	return err == nil && own.Addr().Unmap().WithZone("") == addr.Unmap()
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"regexp"
@@ -205,5 +207,38 @@ func TestAlertsNameFigures(t *testing.T) {
 	}
 	if len(known) < 20 {
 		t.Errorf("only these figures: %v", slices.Sorted(maps.Keys(known)))
+	}
+}
+
+// "Metrics and pprof answer any Host (DNS rebinding): check it, pprof off unless asked for."
+func TestMetricsListenerKnowsItsNames(t *testing.T) {
+	t.Parallel()
+	m := newMonitored(t)
+	ask := func(door metricsDoor, host, path string) int {
+		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", path, nil)
+		r.Host = host
+		came := context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(10, 0, 0, 7), Port: 9464})
+		door.handler(m.metrics, slog.New(slog.DiscardHandler)).ServeHTTP(w, r.WithContext(came))
+		return w.Code
+	}
+	for host, want := range map[string]int{
+		"localhost:9464": 200, "127.0.0.1:9464": 200, "[::1]:9464": 200, "LOCALHOST": 200, "127.0.0.1": 200,
+		"10.0.0.7:9464": 200, "app1:9464": 200, "APP1.": 200,
+		"10.0.0.8:9464": 421, "app2:9464": 421, "evil.example": 421, "evil.example:9464": 421, "localhost.evil.example": 421, "127.0.0.1.evil.example": 421, "": 421,
+	} {
+		if got := ask(metricsDoor{addr: ":9464", hosts: []string{"app1"}}, host, "/metrics"); got != want {
+			t.Errorf("%q: %d, want %d", host, got, want)
+		}
+	}
+	if got := ask(metricsDoor{addr: "metrics.internal:9464"}, "metrics.internal:9464", "/metrics"); got != 200 {
+		t.Errorf("by the name it listens on: %d", got)
+	}
+	for pprof, want := range map[bool]int{false: 404, true: 200} {
+		if got := ask(metricsDoor{addr: ":9464", pprof: pprof}, "localhost:9464", "/debug/pprof/"); got != want {
+			t.Errorf("pprof %v: %d, want %d", pprof, got, want)
+		}
+	}
+	if got := ask(metricsDoor{addr: ":9464", pprof: true}, "evil.example", "/debug/pprof/"); got != 421 {
+		t.Errorf("pprof by another name: %d", got)
 	}
 }

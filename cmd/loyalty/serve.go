@@ -70,7 +70,7 @@ func (serve) Run(ctx context.Context) error {
 		return err
 	}
 	figures := newMetrics(a.db, a.direct, a.operations.Backlog, log)
-	figures.serve(ctx, c.MetricsAddr, log)
+	figures.serve(ctx, c.metricsDoor(), log)
 	server, err := a.server(figures) //nolint:contextcheck // requests bring their own
 	if err != nil {
 		return err
@@ -79,6 +79,9 @@ func (serve) Run(ctx context.Context) error {
 		log.WarnContext(ctx, "serving, but not ready", slog.Any("error", err))
 	}
 	a.screen(os.Stdout, demo, time.Since(began))
+	if a.smtp != nil {
+		go a.checkMailServer(ctx)
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	go a.live.Run(ctx, a.direct)
@@ -113,6 +116,21 @@ func (serve) Run(ctx context.Context) error {
 	return err
 }
 
+// checkMailServer says at the start what would otherwise be found by the first e-mail.
+func (a *app) checkMailServer(ctx context.Context) {
+	if err := a.smtp.Check(ctx); err != nil && ctx.Err() == nil {
+		a.log.ErrorContext(ctx, "e-mails can't be sent", slog.Any("error", err))
+	}
+}
+
+// mailTrouble is why the mail server couldn't be used the last time, or "".
+func (a *app) mailTrouble() string {
+	if a.smtp == nil {
+		return ""
+	}
+	return a.smtp.Trouble()
+}
+
 var errStopping = errors.New("this process is stopping")
 
 // ready says whether requests should be sent to this process. One that was told to stop says
@@ -120,6 +138,9 @@ var errStopping = errors.New("this process is stopping")
 func (a *app) ready(ctx context.Context) (notice string, err error) {
 	if a.stopping.Load() {
 		return "", errStopping
+	}
+	if wrong := a.wrongSecret.Load(); wrong != nil {
+		return "", auth.ErrWrongSecret
 	}
 	steps, err := a.db.CheckReady(ctx)
 	return steps.Notice(), err
@@ -131,7 +152,13 @@ func (a *app) ready(ctx context.Context) (notice string, err error) {
 func (a *app) beginJobs(ctx context.Context) {
 	for {
 		if a.db.Ready(ctx) == nil {
-			err := a.jobs.Start(context.WithoutCancel(ctx))
+			err := a.checkSecret(ctx) // a database without its tables could not be asked at the start
+			if err != nil {
+				a.wrongSecret.Store(&err)
+				a.log.ErrorContext(ctx, "no jobs are run", slog.Any("error", err))
+				return
+			}
+			err = a.jobs.Start(context.WithoutCancel(ctx))
 			if err == nil {
 				return
 			}
@@ -170,7 +197,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		Tokens: a.tokens, Auth: a.auth, Customers: a.customers, Transactions: a.transactions, Rewards: a.rewards, Coupons: a.coupons, Reports: a.reports,
 		Tenants: a.tenants, Invoices: a.invoices, Deprecations: a.deprecations,
 		BaseURL: a.names.Base(),
-		Slug:    slug,
+		Slug:    a.names.Slug,
 		Address: address, AddressKey: host.LimitKey,
 		PerToken:               limit.NewWindow(a.RateToken, time.Minute, time.Now),
 		PerAddress:             limit.NewWindow(a.RateIP, time.Minute, time.Now),
@@ -212,7 +239,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	door.Platform = platform.New(kitOf(page.PlatformPath), platform.Services{
 		Auth: a.auth, Staff: a.staff, Tokens: a.tokens, Jobs: a.jobs, Operations: a.operations, Tenants: a.tenants, Invoices: a.invoices,
 		Checks: a.checks, Audit: audit.NewService(a.db), Deprecations: a.deprecations,
-		Requests: programs.Requests(), Version: buildVersion(), Names: a.names,
+		Requests: programs.Requests(), Version: buildVersion(), MailTrouble: a.mailTrouble, Names: a.names,
 	})
 	product := web.New(door)
 	plain := web.Plain(door, host.PlainHandler(a.names, http.HandlerFunc(api.RefusePlainHTTP)))

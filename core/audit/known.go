@@ -47,7 +47,7 @@ var platformNouns = []noun{
 	{"demo", core.SuperAdmin, []string{"begin", "complete"}},
 	{"invoice", core.SuperAdmin, []string{"draft", "issue", "pay", "void", "send", "overdue"}},
 	{"plan", core.SuperAdmin, []string{"create", "edit", "retire", "reopen", "delete"}},
-	{"platform", core.SuperAdmin, []string{"edit_settings"}},
+	{"platform", core.SuperAdmin, []string{"edit_settings", "rotate_secret"}},
 }
 
 // actions are what entries call it: "customer.create".

@@ -250,16 +250,12 @@ func misquoted(first, last int64) string {
 }
 
 // text is a cell as it was meant: read as it is written, without spaces around it, and
-// without the apostrophe that keeps spreadsheets from taking it for a formula.
+// without the apostrophes that exports add (core.InertCell).
 func (r *records) text(cell string) string {
 	if r.windows {
 		cell, _ = charmap.Windows1252.NewDecoder().String(cell) // every byte is a character
 	}
-	cell = strings.TrimSpace(cell)
-	if len(cell) > 1 && cell[0] == '\'' && strings.IndexByte("=+-@", cell[1]) >= 0 {
-		return cell[1:]
-	}
-	return cell
+	return core.ReadCell(strings.TrimSpace(cell))
 }
 
 // position is the byte at which the next record begins.

@@ -51,6 +51,8 @@ var globalTables = map[string]string{
 	"platform_audit_entry": "nothing",
 	"queue_pause":          "nothing",
 	"verify_run":           "nothing",
+	"secret_check":         "nothing",
+	"write_check":          "nothing",
 }
 
 const root = "../.."

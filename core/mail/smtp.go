@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	netmail "net/mail"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
@@ -20,10 +22,18 @@ type SMTP struct {
 	host    string
 	options []gomail.Option
 	from    string
+
+	trouble atomic.Pointer[string] // why the last Dial failed; nil: it did not
 }
 
-// NewSMTP reads the server from a URL: smtp://user:password@host:587 (encrypted where
-// the server offers it) or smtps://user:password@host:465 (encrypted from the start).
+// ErrNoEncryption is a mail server on another machine that offers no STARTTLS: mails hold
+// links that open accounts, so none is sent in the clear.
+var ErrNoEncryption = errors.New("it doesn't offer STARTTLS, so mails would travel unencrypted: " +
+	"turn STARTTLS on there, or use a server with smtps://")
+
+// NewSMTP reads the server from a URL: smtp://user:password@host:587 (encrypted by STARTTLS,
+// which only a server on this machine may lack) or smtps://user:password@host:465 (encrypted
+// from the start).
 func NewSMTP(server, from string) (*SMTP, error) {
 	u, err := url.Parse(server)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "smtp" && u.Scheme != "smtps") {
@@ -38,7 +48,11 @@ func NewSMTP(server, from string) (*SMTP, error) {
 		port = 465
 		s.options = append(s.options, gomail.WithSSL())
 	} else {
-		s.options = append(s.options, gomail.WithTLSPolicy(gomail.TLSOpportunistic))
+		policy := gomail.TLSMandatory
+		if isLoopback(s.host) {
+			policy = gomail.TLSOpportunistic
+		}
+		s.options = append(s.options, gomail.WithTLSPolicy(policy))
 	}
 	if u.Port() != "" {
 		if port, err = strconv.Atoi(u.Port()); err != nil {
@@ -53,16 +67,57 @@ func NewSMTP(server, from string) (*SMTP, error) {
 	return s, nil
 }
 
-// Dial connects to the server.
+// isLoopback reports whether a host is this machine: what is sent there leaves it by no network.
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && addr.Unmap().IsLoopback()
+}
+
+// Dial connects to the server. A server on another machine without encryption is
+// ErrNoEncryption.
 func (s *SMTP) Dial(ctx context.Context) (Conn, error) {
+	conn, err := s.dial(ctx)
+	if err == nil {
+		s.trouble.Store(nil)
+		return conn, nil
+	}
+	err = fmt.Errorf("the mail server %s can't be used: %w", s.host, err)
+	if ctx.Err() == nil {
+		text := err.Error()
+		s.trouble.Store(&text)
+	}
+	return nil, err
+}
+
+func (s *SMTP) dial(ctx context.Context) (Conn, error) {
 	client, err := gomail.NewClient(s.host, s.options...)
 	if err != nil {
 		return nil, err
 	}
 	if err := client.DialWithContext(ctx); err != nil {
+		if strings.Contains(err.Error(), "does not support STARTTLS") { // the library has no error of its own for it
+			return nil, ErrNoEncryption
+		}
 		return nil, err
 	}
 	return &smtpConn{server: s, client: client}, nil
+}
+
+// Check connects to the server and hangs up: whether it can be used.
+func (s *SMTP) Check(ctx context.Context) error {
+	conn, err := s.Dial(ctx)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+// Trouble is why the server couldn't be used the last time this process tried, or "".
+func (s *SMTP) Trouble() string {
+	if text := s.trouble.Load(); text != nil {
+		return *text
+	}
+	return ""
 }
 
 // smtpConn is a connection to the server.

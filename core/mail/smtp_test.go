@@ -198,6 +198,37 @@ func (*session) Logout() error { return nil }
 
 func refusal(code int, text string) error { return &smtp.SMTPError{Code: code, Message: text} }
 
+// "Mail goes out in clear where the server offers no STARTTLS: mandatory unless the host is
+// loopback". A server on another machine gets nothing in the clear, says why, and is used as
+// soon as it encrypts.
+func TestMailsAreEncryptedToOtherMachines(t *testing.T) {
+	t.Parallel()
+	// Linux connects this address to the machine itself; by its form it is none of the machine's.
+	elsewhere := func(s *server) *ours.SMTP {
+		s.address = strings.Replace(s.address, "127.0.0.1", "0.0.0.0", 1)
+		return s.client(t, "")
+	}
+	bare := newServer(t, never)
+	client := elsewhere(bare)
+	err := deliver(t, client, letter())
+	if !errors.Is(err, ours.ErrNoEncryption) || errors.Is(err, ours.ErrRefused) || len(bare.has()) != 0 {
+		t.Errorf("without encryption: %v, the server has %d mails", err, len(bare.has()))
+	}
+	if trouble := client.Trouble(); !strings.Contains(trouble, "0.0.0.0") || !strings.Contains(trouble, "STARTTLS") {
+		t.Errorf("the trouble is %q", trouble)
+	}
+	if err := client.Check(t.Context()); !errors.Is(err, ours.ErrNoEncryption) {
+		t.Errorf("the check says %v", err)
+	}
+	for _, encrypts := range []encryption{whenAsked, always} {
+		s := newServer(t, encrypts)
+		client := elsewhere(s)
+		if err := deliver(t, client, letter()); err != nil || client.Trouble() != "" || len(s.has()) != 1 || !s.has()[0].encrypted {
+			t.Errorf("encrypted: %v, %q, %v", err, client.Trouble(), s.has())
+		}
+	}
+}
+
 // "With `LOYALTY_SMTP_URL` it is delivered by SMTP through the job queue": encrypted
 // where the server offers it, in both forms, under the mail's own Message-ID.
 func TestDeliveryBySMTP(t *testing.T) {

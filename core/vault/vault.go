@@ -17,12 +17,35 @@ import (
 // secret can be replaced without losing what the old one sealed.
 type Keys struct{ secrets []string }
 
-// New takes the secrets of LOYALTY_SECRET, at least one.
+// MinSecret is the least length of a secret: an empty or torn one would seal with a key that
+// anybody can guess.
+const MinSecret = 32
+
+// New takes the secrets of LOYALTY_SECRET: at least one, and each of at least MinSecret
+// characters.
 func New(secrets []string) (Keys, error) {
 	if len(secrets) == 0 {
 		return Keys{}, errors.New("vault: there is no secret to seal with")
 	}
+	for i, secret := range secrets {
+		if len(secret) < MinSecret {
+			return Keys{}, fmt.Errorf("vault: secret %d has %d characters, fewer than %d", i+1, len(secret), MinSecret)
+		}
+	}
 	return Keys{secrets}, nil
+}
+
+// Reseal returns what Seal would write now, or nil where the first secret sealed it already.
+// What no secret opens is ErrSealed.
+func (k Keys) Reseal(purpose, owner string, sealed []byte) ([]byte, error) {
+	if _, err := (Keys{k.secrets[:1]}).Open(purpose, owner, sealed); !errors.Is(err, ErrSealed) {
+		return nil, err
+	}
+	text, err := k.Open(purpose, owner, sealed)
+	if err != nil {
+		return nil, err
+	}
+	return k.Seal(purpose, owner, text)
 }
 
 // ErrSealed is something that none of the secrets opens: sealed with another, for

@@ -3,6 +3,7 @@ package vault_test
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 
 	"example.com/loyalty/core/vault"
@@ -78,7 +79,34 @@ func TestWhatDoesNotOpen(t *testing.T) {
 	if err != nil || bytes.Equal(again, sealed) {
 		t.Errorf("sealed twice it looks the same, %v", err)
 	}
-	if _, err := vault.New(nil); err == nil {
-		t.Error("a vault without a secret")
+	// "Refuse under 32 characters": an empty secret would seal with a key that anybody knows.
+	for _, secrets := range [][]string{nil, {""}, {newSecret[:31]}, {newSecret, ""}, {newSecret, newSecret[:31]}} {
+		if _, err := vault.New(secrets); err == nil || strings.Contains(err.Error(), "a-new") {
+			t.Errorf("a vault of %q: %v", secrets, err)
+		}
+	}
+}
+
+// "`loyalty secret rotate` reseals what is stored": what the first secret sealed stays, what an
+// older one sealed is sealed anew, and what none opens is told.
+func TestReseal(t *testing.T) {
+	t.Parallel()
+	before, both, after := keys(t, oldSecret), keys(t, newSecret, oldSecret), keys(t, newSecret)
+	sealed, err := before.Seal("totp", "7", "JBSWY3DPEHPK3PXP")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh, err := both.Reseal("totp", "7", sealed)
+	if err != nil || fresh == nil {
+		t.Fatalf("resealed: %x, %v", fresh, err)
+	}
+	if text, err := after.Open("totp", "7", fresh); err != nil || text != "JBSWY3DPEHPK3PXP" {
+		t.Errorf("the new secret opens %q, %v", text, err)
+	}
+	if again, err := both.Reseal("totp", "7", fresh); err != nil || again != nil {
+		t.Errorf("resealed again: %x, %v", again, err)
+	}
+	if _, err := after.Reseal("totp", "7", sealed); !errors.Is(err, vault.ErrSealed) {
+		t.Errorf("without the old secret: %v", err)
 	}
 }

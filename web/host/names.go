@@ -80,9 +80,13 @@ func (n Names) Tenant(slug string) string { return "https://" + n.hostPort(slug)
 // Slug says whose host a Host header or a server name is: empty and true for
 // the base host, a tenant's slug and true for one label below it, and false
 // for any other. The port is not compared, since forwarded ports and proxies
-// change it. Whether a tenant of that slug exists is for the caller to find.
+// change it, but it must be one: links repeat the host that was called. Whether a
+// tenant of that slug exists is for the caller to find.
 func (n Names) Slug(requestHost string) (slug string, known bool) {
-	name := strings.ToLower(strings.TrimSuffix(withoutPort(requestHost), "."))
+	if !hasValidPort(requestHost) {
+		return "", false
+	}
+	name := strings.ToLower(strings.TrimSuffix(WithoutPort(requestHost), "."))
 	if n.addr.IsValid() {
 		addr, err := netip.ParseAddr(name)
 		return "", err == nil && addr.Unmap() == n.addr
@@ -117,7 +121,24 @@ func (n Names) name(slug string) string {
 	return slug + "." + n.host
 }
 
-func withoutPort(hostPort string) string {
+// hasValidPort reports whether a Host header names a number as its port, or none.
+func hasValidPort(hostPort string) bool {
+	_, port, err := net.SplitHostPort(hostPort)
+	if err != nil {
+		return true // it has none
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
+}
+
+// IsLocal reports whether the base URL is for one machine, or is an address: names that
+// end in localhost and addresses have no subdomains to protect.
+func (n Names) IsLocal() bool {
+	return n.addr.IsValid() || n.host == "localhost" || strings.HasSuffix(n.host, ".localhost")
+}
+
+// WithoutPort is the name or address in a Host header, without brackets.
+func WithoutPort(hostPort string) string {
 	if name, _, err := net.SplitHostPort(hostPort); err == nil {
 		return name
 	}

@@ -40,15 +40,17 @@ func secureURL(n Names, r *http.Request) string {
 	return u.String()
 }
 
-// HSTS has browsers use nothing but https on this host for a year. Browsers
-// heed it only over a connection they trust, and never on addresses.
-//
-// It leaves out includeSubDomains, which only the base host could make use of:
-// customers visit tenant hosts, each of which sends the header itself, while an
-// operator's unrelated plain site below the base host would be gone for a year.
-func HSTS(next http.Handler) http.Handler {
+// HSTS has browsers use nothing but https on this host and below it for a year:
+// a first visit to a tenant's host is protected, too, once the browser was at the base
+// host. Browsers heed it only over a connection they trust, and never on addresses. On
+// localhost it holds for the name alone: other programs serve below that.
+func HSTS(n Names, next http.Handler) http.Handler {
+	value := "max-age=31536000; includeSubDomains"
+	if n.IsLocal() {
+		value = "max-age=31536000"
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+		w.Header().Set("Strict-Transport-Security", value)
 		next.ServeHTTP(w, r)
 	})
 }

@@ -72,12 +72,20 @@ func TestRequestLineCannotNameAnotherHost(t *testing.T) {
 	}
 }
 
-// "HSTS of a year."
+// "HSTS of a year", "with includeSubDomains where the base URL is not localhost".
 func TestHSTS(t *testing.T) {
 	t.Parallel()
-	w := httptest.NewRecorder()
-	host.HSTS(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", http.NoBody))
-	if got, want := w.Header().Get("Strict-Transport-Security"), "max-age=31536000"; got != want {
-		t.Errorf("sends %q, want %q", got, want)
+	for base, want := range map[string]string{
+		"https://loyalty.example":        "max-age=31536000; includeSubDomains",
+		"https://localhost.example:8443": "max-age=31536000; includeSubDomains",
+		"https://localhost:8443":         "max-age=31536000",
+		"https://shop.localhost":         "max-age=31536000",
+		"https://192.0.2.1":              "max-age=31536000",
+	} {
+		w := httptest.NewRecorder()
+		host.HSTS(names(t, base), http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", http.NoBody))
+		if got := w.Header().Get("Strict-Transport-Security"); got != want {
+			t.Errorf("%s sends %q, want %q", base, got, want)
+		}
 	}
 }

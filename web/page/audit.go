@@ -132,6 +132,7 @@ var AuditSentences = map[string]string{
 	"plan.reopen":            "{who} reopened a plan.",
 	"plan.delete":            "{who} deleted a plan.",
 	"platform.edit_settings": "{who} changed the platform's settings.",
+	"platform.rotate_secret": "{who} replaced the secret that stored values are sealed with.",
 }
 
 // AuditSystem is who acts where no person does.

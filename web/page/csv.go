@@ -8,10 +8,11 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
 )
 
 // stalled is how long a client may take nothing of a download before it is given up:
@@ -83,7 +84,7 @@ func texts(cells []any) ([]string, error) {
 	for i, cell := range cells {
 		switch cell := cell.(type) {
 		case string:
-			texts[i] = inert(cell)
+			texts[i] = core.InertCell(cell)
 		case int64:
 			texts[i] = strconv.FormatInt(cell, 10)
 		default:
@@ -91,14 +92,6 @@ func texts(cells []any) ([]string, error) {
 		}
 	}
 	return texts, nil
-}
-
-// inert is a text that no spreadsheet takes for a formula.
-func inert(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r\n", rune(text[0])) {
-		return "'" + text
-	}
-	return text
 }
 
 // download is an answer that begins with its first bytes.

@@ -59,7 +59,7 @@ func download(t *testing.T, log io.Writer, write func(row func(cells ...any) err
 func TestCSV(t *testing.T) {
 	t.Parallel()
 	names := []string{
-		"Anna", "Elif Yılmaz", `"Q", so to say`, "two\nlines", "", "=1+1", "+46 70 112 23 34", "-5", "@SUM(A1)", "\tx", "\rx", "\nx", "a=b", "'quoted",
+		"Anna", "Elif Yılmaz", `"Q", so to say`, "two\nlines", "", "=1+1", "+46 70 112 23 34", "-5", "@SUM(A1)", "\tx", "\rx", "\nx", "a=b", "'quoted", "Anna;=1+1",
 	}
 	got := download(t, io.Discard, func(row func(...any) error) error {
 		for _, name := range names {
@@ -92,7 +92,7 @@ func TestCSV(t *testing.T) {
 		read = append(read, row[0])
 	}
 	want := []string{
-		"Anna", "Elif Yılmaz", `"Q", so to say`, "two\nlines", "", "'=1+1", "'+46 70 112 23 34", "'-5", "'@SUM(A1)", "'\tx", "'x", "'\nx", "a=b", "'quoted",
+		"Anna", "Elif Yılmaz", `"Q", so to say`, "two\nlines", "", "'=1+1", "'+46 70 112 23 34", "'-5", "'@SUM(A1)", "'\tx", "'x", "'\nx", "a=b", "'quoted", "Anna;'=1+1",
 	}
 	if !slices.Equal(read, want) {
 		t.Errorf("read %q, want %q", read, want)

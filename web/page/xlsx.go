@@ -24,7 +24,7 @@ const maxSheet = 1 << 20
 // are all of them, because of how such a file is made; then they are sent. What does not
 // fit on one sheet goes on on the next one. A cell is a string, an int64, or a time, which
 // is shown as its own time zone's clocks do; the zero time is an empty cell. Nothing in it
-// is a formula.
+// is a formula: texts are stored as texts, which no program splits or runs.
 func (k *Kit) XLSX(c echo.Context, name, sheet string, columns []Column, write func(row func(cells ...any) error) error) error {
 	return k.workbook(c, name, sheet, columns, maxSheet, write)
 }

@@ -78,7 +78,7 @@ func newDeskOn(t *testing.T, d *db.DB) desk {
 		Auth: signIns, Staff: staff.NewService(d, mails, signIns), Tokens: token.NewService(d, jobs, mails),
 		Jobs: jobs, Operations: operation.NewService(d, jobs), Names: names, Invoices: billing.NewService(d, jobs, mails, log),
 		Checks: verify.NewService(d, jobs, log), Audit: audit.NewService(d), Deprecations: deprecation.NewService(d, jobs, mails, log),
-		Requests: []string{"GET /api/v1/customers", "POST /api/v1/customers"}, Version: "v0-test", Tenants: tenant.NewService(d, mails),
+		Requests: []string{"GET /api/v1/customers", "POST /api/v1/customers"}, Version: "v0-test", MailTrouble: func() string { return "" }, Tenants: tenant.NewService(d, mails),
 	}
 	k := desk{platform.New(kit, services), d, dbtest.Tenant(t, d), services, mails, dbtest.Admin(t, d), map[string]*http.Cookie{}}
 	if _, err := dbtest.Owner(d).Exec(t.Context(), "update loyalty.credential set totp_secret = 'sealed' where staff_id = $1", k.admin.StaffID); err != nil {

@@ -43,6 +43,9 @@ func (p *Platform) health(c echo.Context) error {
 	now := p.Now()
 	v := views.Health{Frame: p.frame(c, "Health", healthPath), Run: verifyRun(h.Verify, now)}
 	v.Alarms = alarms(h, now)
+	if trouble := p.MailTrouble(); trouble != "" {
+		v.Alarms = append([]views.Alarm{{Text: "E-mails can't be sent: " + trouble, Bad: true}}, v.Alarms...)
+	}
 	v.Cards = []views.HealthCard{
 		{Title: "Version", Facts: []ui.Pair{{Name: "Build", Value: p.Version}, {Name: "Go", Value: strings.TrimPrefix(runtime.Version(), "go")}}},
 		databaseCard(h), stepsCard(h), queuesCard(h, now), mailsCard(h),

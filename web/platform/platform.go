@@ -44,6 +44,7 @@ type Services struct {
 	Deprecations *deprecation.Service
 	Requests     []string         // of the API that can be deprecated: "GET /api/v1/customers"
 	Version      string           // of the build
+	MailTrouble  func() string    // why the mail server couldn't be used lately, or ""
 	Invoices     *billing.Service // and plans and settings
 
 	Names host.Names // of the hosts

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"example.com/loyalty/core/dbtest"
+)
+
+// "Write to a temporary file, sync, rename; refuse under 32 characters": whatever a start that
+// was cut off left behind, the secret is whole or the start says what to do.
+func TestSecretFile(t *testing.T) {
+	t.Parallel()
+	whole := strings.Repeat("0123456789abcdef", 4)
+	for name, c := range map[string]struct {
+		files   map[string]string
+		secrets int
+		says    string
+	}{
+		"none yet":               {nil, 1, ""},
+		"a torn write":           {map[string]string{".secret-123": whole[:7]}, 1, ""},
+		"whole":                  {map[string]string{"secret": whole + "\n"}, 1, ""},
+		"two of a rotation":      {map[string]string{"secret": whole + ", " + strings.ToUpper(whole) + "\n"}, 2, ""},
+		"empty":                  {map[string]string{"secret": ""}, 0, "holds a secret of 0 characters, fewer than 32"},
+		"a line without text":    {map[string]string{"secret": "\n"}, 0, "holds a secret of 0 characters"},
+		"cut off":                {map[string]string{"secret": whole[:31]}, 0, "of 31 characters"},
+		"a rotation cut off":     {map[string]string{"secret": whole + "," + whole[:5]}, 0, "of 5 characters"},
+		"a comma behind the one": {map[string]string{"secret": whole + ","}, 0, "of 0 characters"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c0 := &config{DataDir: t.TempDir()}
+			for file, text := range c.files {
+				if err := os.WriteFile(filepath.Join(c0.DataDir, file), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := c0.ensureSecret()
+			if c.says != "" {
+				if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "Restore the file from a backup") || strings.Contains(err.Error(), whole[:5]) {
+					t.Errorf("%v, want %q, what to do, and no secret", err, c.says)
+				}
+				return
+			}
+			if err != nil || len(c0.Secret) != c.secrets || len(c0.Secret[0]) < 32 {
+				t.Fatalf("%q, %v", c0.Secret, err)
+			}
+			again := &config{DataDir: c0.DataDir}
+			if err := again.ensureSecret(); err != nil || again.Secret[0] != c0.Secret[0] {
+				t.Errorf("the next start reads %q, %v", again.Secret, err)
+			}
+			if info, err := os.Stat(filepath.Join(c0.DataDir, "secret")); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("the file is %v, %v", info, err)
+			}
+		})
+	}
+}
+
+// A write that fails leaves what was there, and nothing beside it.
+func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	name := filepath.Join(dir, "secret")
+	if err := os.MkdirAll(filepath.Join(name, "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeWhole(name, []byte("new")); err == nil {
+		t.Error("a directory was replaced")
+	}
+	if err := os.RemoveAll(name); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"old", "new"} {
+		if err := writeWhole(name, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(name); err != nil || string(got) != text {
+			t.Errorf("read %q, %v", got, err)
+		}
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 1 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// "A check value in the database tells a wrong secret at start; `loyalty secret rotate` reseals
+// what is stored and says when the old one may go."
+func TestSecretCommands(t *testing.T) {
+	t.Parallel()
+	const other = "another-secret-of-the-installation-0123"
+	own := dbtest.OwnURL(t)
+	in := newInstallationOn(t, own, "LOYALTY_SANDBOX=1")
+	in.hidden = append(in.hidden, other)
+	in.sandbox(t) // has people with two-step verification
+	conn := connect(t, own)
+	const sealed = "select string_agg(encode(totp_secret, 'hex'), ' ' order by staff_id) from loyalty.credential"
+	before := ask[string](conn, sealed)
+
+	wrong := in.with("LOYALTY_SECRET=" + other)
+	for _, command := range []string{"verify", "serve"} {
+		wrong.run(command).says(t, "the secret is not the one that this database was used with", "put back the secret that LOYALTY_SECRET held before", "new,old")
+	}
+	wrong.run("secret", "rotate").says(t, "nor is any of the others that are set")
+	if ask[string](conn, sealed) != before {
+		t.Error("a wrong secret changed something")
+	}
+
+	both := in.with("LOYALTY_SECRET=" + other + "," + testSecret)
+	for _, want := range []string{"sealed anew: 1; sealed with the first secret already: 0\n", "sealed anew: 0; sealed with the first secret already: 1\n"} {
+		p := both.start("", "secret", "rotate")
+		if p.exit() != 0 || !p.out.has(want) || !p.out.has("Nothing that is stored needs the old secret any more") {
+			t.Errorf("exit %d: %s%s, want %q", p.exit(), p.out.String(), p.log.String(), want)
+		}
+	}
+	if after := ask[string](conn, sealed); after == before {
+		t.Error("nothing was sealed anew")
+	}
+	if p := wrong.start("", "verify"); p.exit() != 0 {
+		t.Errorf("the new secret alone: %s%s", p.out.String(), p.log.String())
+	}
+	in.run("verify").says(t, "the secret is not the one that this database was used with")
+
+	// The old one is lost as well.
+	third := in.with("LOYALTY_SECRET=" + strings.ToUpper(other))
+	p := third.start("", "secret", "rotate", "--lost")
+	if p.exit() != 0 || strings.Count(p.out.String(), "can't be opened any more: loyalty admin reset-factor --email=") != 1 {
+		t.Errorf("lost: exit %d: %s%s", p.exit(), p.out.String(), p.log.String())
+	}
+	const logged = "select string_agg(new::text, ' ' order by created_at, id) from loyalty.platform_audit_entry where action = 'platform.rotate_secret'"
+	if got := ask[string](conn, logged); got != `{"lost": 0, "resealed": 1} {"lost": 0, "resealed": 0} {"lost": 1, "resealed": 0}` {
+		t.Errorf("the audit log says %s", got)
+	}
+}

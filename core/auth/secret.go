@@ -1,0 +1,203 @@
+package auth
+
+import (
+	"context"
+	"errors"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/vault"
+)
+
+// The constant that tells whether a process has the installation's secret.
+const (
+	checkPurpose = "installation"
+	checkOwner   = "secret"
+	checkText    = "loyalty"
+)
+
+// ErrWrongSecret is a secret that didn't seal what this database holds.
+var ErrWrongSecret = errors.New("the secret is not the one that this database was used with")
+
+var secretCheck = core.System(core.Tenant{}, "secret check")
+
+// CheckSecret returns ErrWrongSecret unless one of the secrets is the database's. On its first
+// use the database takes the first one as its own. One round trip; two on the first use.
+func CheckSecret(ctx context.Context, d *db.DB, keys vault.Keys) error {
+	_, err := db.Platform(ctx, d, secretCheck, func(tx *db.Tx) (int, error) {
+		sealed, err := db.Value[[]byte](ctx, tx, secretCheckSQL, nil)
+		if errors.Is(err, core.ErrNotFound) {
+			return 0, adoptSecret(ctx, tx, keys)
+		}
+		if err != nil {
+			return 0, err
+		}
+		return 0, opensCheck(keys, sealed)
+	})
+	return err
+}
+
+func opensCheck(keys vault.Keys, sealed []byte) error {
+	_, err := keys.Open(checkPurpose, checkOwner, sealed)
+	if errors.Is(err, vault.ErrSealed) {
+		return ErrWrongSecret
+	}
+	return err
+}
+
+// adoptSecret makes the first secret the database's. Of two processes that start at once, the
+// second finds the first one's.
+func adoptSecret(ctx context.Context, tx *db.Tx, keys vault.Keys) error {
+	sealed, err := keys.Seal(checkPurpose, checkOwner, checkText)
+	if err != nil {
+		return err
+	}
+	if _, err := db.Exec(ctx, tx, adoptSecretSQL, db.Args{"sealed": sealed}); err != nil {
+		return err
+	}
+	if sealed, err = db.Value[[]byte](ctx, tx, secretCheckSQL, nil); err != nil {
+		return err
+	}
+	return opensCheck(keys, sealed)
+}
+
+// resealBatch is how many people's secrets one transaction seals anew.
+const resealBatch = 200
+
+// Resealed is what a rotation of the secret did.
+type Resealed struct {
+	Sealed  int          // secrets that were sealed anew
+	Current int          // that were sealed with the first secret already
+	Lost    []LostFactor // people whose two-step verification no secret opens
+}
+
+// LostFactor is a person whose two-step verification can't be opened any more.
+type LostFactor struct {
+	Email string
+	Slug  string // of their business; "": a super-admin
+}
+
+type sealedTwoFactor struct {
+	StaffID     int64
+	Email       string
+	Slug        string
+	TotpSecret  []byte
+	TotpPending []byte
+}
+
+// Reseal seals everything that is stored sealed (the secrets of two-step verification, in use
+// and being set up, and the check of CheckSecret) with the first secret. It commits in batches,
+// may be stopped and run again, and works beside processes that serve with the same secrets.
+// Unless lost is given, the database must have been used with one of the secrets
+// (ErrWrongSecret): lost takes the first one from now on, whatever it can't open.
+func Reseal(ctx context.Context, d *db.DB, by core.Actor, keys vault.Keys, lost bool) (Resealed, error) {
+	var done Resealed
+	if err := CheckSecret(ctx, d, keys); err != nil && !(lost && errors.Is(err, ErrWrongSecret)) {
+		return done, err
+	}
+	for after := int64(0); ; {
+		type batch struct {
+			Resealed
+			last int64
+		}
+		b, err := db.Platform(ctx, d, by, func(tx *db.Tx) (b batch, err error) {
+			people, err := db.All[sealedTwoFactor](ctx, tx, lockSealedSQL, db.Args{"after": after, "most": resealBatch})
+			if err != nil || len(people) == 0 {
+				return b, err
+			}
+			b.last = people[len(people)-1].StaffID
+			return b, reseal(tx, keys, people, &b.Resealed)
+		})
+		if err != nil {
+			return done, err
+		}
+		done.Sealed, done.Current, done.Lost = done.Sealed+b.Sealed, done.Current+b.Current, append(done.Lost, b.Lost...)
+		if b.last == 0 {
+			break
+		}
+		after = b.last
+	}
+	_, err := db.Platform(ctx, d, by, func(tx *db.Tx) (int, error) {
+		sealed, err := keys.Seal(checkPurpose, checkOwner, checkText)
+		if err != nil {
+			return 0, err
+		}
+		return 0, errors.Join(
+			db.Queue(tx, replaceSecretCheckSQL, db.Args{"sealed": sealed}),
+			audit.Write(tx, by, audit.Entry{
+				Action: "platform.rotate_secret", Subject: "platform", ID: "secret",
+				New: map[string]any{"resealed": done.Sealed, "lost": len(done.Lost)},
+			}),
+		)
+	})
+	return done, err
+}
+
+// reseal seals the secrets of people anew, in one statement.
+func reseal(tx *db.Tx, keys vault.Keys, people []sealedTwoFactor, done *Resealed) error {
+	var ids []int64
+	var secrets, pendings [][]byte
+	for _, p := range people {
+		fresh := make([][]byte, 2) // nil: it stays
+		lost := false
+		for i, sealed := range [][]byte{p.TotpSecret, p.TotpPending} {
+			if sealed == nil {
+				continue
+			}
+			var err error
+			fresh[i], err = keys.Reseal(totpPurpose, id(p.StaffID), sealed)
+			switch {
+			case errors.Is(err, vault.ErrSealed):
+				lost = true
+			case err != nil:
+				return err
+			case fresh[i] == nil:
+				done.Current++
+			default:
+				done.Sealed++
+			}
+		}
+		if lost {
+			done.Lost = append(done.Lost, LostFactor{p.Email, p.Slug})
+		}
+		if fresh[0] != nil || fresh[1] != nil {
+			ids, secrets, pendings = append(ids, p.StaffID), append(secrets, fresh[0]), append(pendings, fresh[1])
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return db.Queue(tx, resealSQL, db.Args{"ids": ids, "secrets": secrets, "pendings": pendings})
+}
+
+const secretCheckSQL = `
+	select sealed
+	from loyalty.secret_check`
+
+const adoptSecretSQL = `
+	insert into loyalty.secret_check (sealed)
+	values (@sealed)
+	on conflict do nothing`
+
+const replaceSecretCheckSQL = `
+	update loyalty.secret_check
+	set sealed = @sealed`
+
+const lockSealedSQL = `
+	select c.staff_id, p.email, coalesce(n.slug, '') as slug, c.totp_secret, c.totp_pending
+	from loyalty.credential c
+	join loyalty.staff p on p.id = c.staff_id
+	left join loyalty.tenant n on n.id = c.tenant_id
+	where c.staff_id > @after
+		and (c.totp_secret is not null or c.totp_pending is not null)
+	order by c.staff_id
+	limit @most
+	for no key update of c`
+
+const resealSQL = `
+	update loyalty.credential c
+	set totp_secret = coalesce(n.secret, c.totp_secret),
+		totp_pending = coalesce(n.pending, c.totp_pending)
+	from unnest(@ids::bigint[], @secrets::bytea[], @pendings::bytea[]) n (id, secret, pending)
+	where c.staff_id = n.id`

@@ -1,0 +1,34 @@
+package db
+
+import (
+	"fmt"
+	"net/netip"
+	"path/filepath"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// CheckEncryption refuses a URL by which the connection to a database on another machine might
+// not be encrypted (sslmode disable, allow or prefer, by the URL or PGSSLMODE). Unix sockets
+// and this machine's own addresses are exempt. The error holds no part of the URL but hosts.
+func CheckEncryption(url string) error {
+	c, err := pgconn.ParseConfig(url)
+	if err != nil {
+		return nil // connecting says what is wrong with it
+	}
+	targets := []*pgconn.FallbackConfig{{Host: c.Host, TLSConfig: c.TLSConfig}}
+	for _, t := range append(targets, c.Fallbacks...) {
+		if t.TLSConfig == nil && !isThisMachine(t.Host) {
+			return fmt.Errorf("the connection to %s might not be encrypted: add sslmode=require to it "+
+				"(verify-full also checks the server's certificate), or set PGSSLMODE", t.Host)
+		}
+	}
+	return nil
+}
+
+func isThisMachine(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return filepath.IsAbs(host) || strings.HasPrefix(host, "@") || // a directory of Unix sockets, or an abstract one
+		strings.EqualFold(host, "localhost") || err == nil && addr.Unmap().IsLoopback()
+}
