@@ -33,6 +33,7 @@ import (
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/letter"
+	"example.com/loyalty/web/mailbox"
 )
 
 // app is the product without its front ends: a database and the services on it.
@@ -44,6 +45,8 @@ type app struct {
 
 	stopping    atomic.Bool           // the process was told to stop
 	wrongSecret atomic.Pointer[error] // found after the start; nil: it is the database's
+
+	mailbox *mailbox.Pages // nil: mails are sent
 
 	db     *db.DB
 	direct *db.DB // the job queue's and the live updates': it listens, past a transaction pooler if there is one

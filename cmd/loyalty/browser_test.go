@@ -446,6 +446,7 @@ func (c cafe) tabs(t *testing.T, as core.Role) chan *browsertest.Page {
 	first := c.page(t)
 	switch as {
 	case "":
+		c.mail(t, first.Open)
 	case core.SuperAdmin:
 		first = c.browser.NewPage(t, c.address(""))
 		c.signInAdmin(t, first, "Alma Root", "alma@loyalty.example")
