@@ -32,6 +32,7 @@ import (
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/letter"
+	"example.com/loyalty/web/page"
 )
 
 // app is the product without its front ends: a database and the services on it.
@@ -41,7 +42,8 @@ type app struct {
 	cluster *localpg.Cluster // nil with DATABASE_URL
 	url     string           // of the owner's login
 
-	stopping atomic.Bool // the process was told to stop
+	stopping atomic.Bool   // the process was told to stop
+	scratch  *page.Scratch // temporary files of exports
 
 	db     *db.DB
 	direct *db.DB // the job queue's and the live updates': it listens, past a transaction pooler if there is one

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -161,7 +162,10 @@ func TestARefusalTakesTheSameWork(t *testing.T) {
 // Nothing is said before a password was hashed.
 func TestARefusalWaitsForTheHash(t *testing.T) {
 	s := newShop(t)
-	release := auth.HoldHashing()
+	release, err := auth.HoldHashing(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer release()
 	for _, email := range []string{s.email(t, s.by), "nobody@example.com"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -169,6 +173,14 @@ func TestARefusalWaitsForTheHash(t *testing.T) {
 		if _, err := s.SignIn(ctx, s.visitor, auth.Credentials{Email: email, Password: known}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v, want it to wait", email, err)
 		}
+	}
+}
+
+// "Password hashing on half the cores": the others go on serving.
+func TestHalfOfTheCoresHash(t *testing.T) {
+	t.Parallel()
+	if got, cores := auth.HashPlaces(), runtime.GOMAXPROCS(0); got > max(1, cores/2) {
+		t.Errorf("%d passwords are hashed at once on %d cores", got, cores)
 	}
 }
 

@@ -262,7 +262,7 @@ func (s *Service) confirmed(ctx context.Context, by core.Actor, confirmation str
 	isCode := isTOTP(compact(confirmation)) // passwords are longer
 	right := false
 	if !isCode {
-		if right, err = matches(ctx, confirmation, who.PasswordHash); err != nil {
+		if right, err = matches(ctx, by.Tenant.ID, confirmation, who.PasswordHash); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"log/slog"
+	"math"
 	"net/http"
+	"strconv"
 
 	"github.com/labstack/echo/v4"
 
@@ -72,6 +74,10 @@ func (k *Kit) Explain(c echo.Context, err error) Failure {
 		return Failure{http.StatusUnprocessableEntity, "This was refused", refusal.Message, ""}
 	case refusal != nil && refusal.Kind == core.KindInvalid:
 		return Failure{http.StatusUnprocessableEntity, "This cannot be read", first(refusal.Fields), ""}
+	case refusal != nil && refusal.Kind == core.KindUnavailable && refusal.Wait > 0:
+		k.Log.WarnContext(c.Request().Context(), "too much at once", slog.Any("error", err))
+		c.Response().Header().Set(echo.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(refusal.Wait.Seconds()))))
+		return Failure{http.StatusServiceUnavailable, "Busy right now", refusal.Message, ""}
 	case refusal != nil && refusal.Kind == core.KindUnavailable:
 		k.Log.WarnContext(c.Request().Context(), "page unavailable", slog.Any("error", err))
 		return Failure{http.StatusServiceUnavailable, "Not available right now", "The service cannot be reached for a moment. Nothing was lost: try again shortly.", ""}
