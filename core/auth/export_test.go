@@ -16,6 +16,9 @@ func (s *Service) ForgetSessions(ctx context.Context) error {
 	return s.forgetSessions(ctx, forgetSessions{})
 }
 
+// ForgetLinks does the hourly job.
+func (s *Service) ForgetLinks(ctx context.Context) error { return s.forgetLinks(ctx, forgetLinks{}) }
+
 // NoHash is what a password is compared with where there is none.
 const NoHash = noHash
 

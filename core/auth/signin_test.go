@@ -362,6 +362,36 @@ func TestThrottlingHoldsAtOnce(t *testing.T) {
 	}
 }
 
+// "Ended invitations and resets: 30 days", whether they were used or not.
+func TestExpiredLinksAreForgotten(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	s := shopIn(t, d)
+	for _, table := range []string{"invitation", "password_reset"} {
+		for i, taken := range []bool{true, false} {
+			_, err := d.Pool().Exec(t.Context(), "insert into loyalty."+table+` (tenant_id, id, staff_id, hash, expires_at, taken_at, created_at)
+				select $1, loyalty.new_ulid(now()), $2, sha256($3), now() + interval '1 hour', case when $4 then now() end, now()`,
+				s.by.Tenant.ID, s.by.StaffID, []byte{byte(i)}, taken)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, step := range []struct {
+		after time.Duration
+		left  int
+	}{{30 * 24 * time.Hour, 4}, {30*24*time.Hour + 2*time.Hour, 0}} {
+		if err := s.later(t, step.after).ForgetLinks(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var left int
+		err := d.Pool().QueryRow(t.Context(), "select (select count(*) from loyalty.invitation) + (select count(*) from loyalty.password_reset)").Scan(&left)
+		if err != nil || left != step.left {
+			t.Errorf("after %s: %d left, %v; want %d", step.after, left, err, step.left)
+		}
+	}
+}
+
 // What was counted is forgotten when it does not count any more.
 func TestAttemptsAreForgotten(t *testing.T) {
 	t.Parallel()
