@@ -27,3 +27,6 @@ func (a *API) Router() []*echo.Route { return a.echo.Routes() }
 
 // MaxBody is the largest body that is read.
 const MaxBody = maxBody
+
+// RetryAfter is after how many seconds a client is told to try again.
+func RetryAfter(err error) string { return retryAfter(err) }

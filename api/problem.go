@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"math"
 	"net/http"
+	"strconv"
 
 	"github.com/labstack/echo/v4"
 
@@ -47,8 +49,21 @@ var (
 	unavailable      = problem{rfc9110 + "15.6.4", "Service Unavailable", http.StatusServiceUnavailable, "The service is temporarily unavailable.", "", nil}
 )
 
-// retryAfter is how long a client waits when the database is out of reach.
-const retryAfter = "2"
+// retryAfter is after how many seconds a client tries again when the database is out of
+// reach, or where the refusal says no other time.
+func retryAfter(err error) string {
+	var refusal *core.Error
+	if errors.As(err, &refusal) && refusal.Wait > 0 {
+		return strconv.Itoa(int(math.Ceil(refusal.Wait.Seconds())))
+	}
+	return "2"
+}
+
+// isBusy reports whether heavy work had to wait too long (core.Busy).
+func isBusy(err error) bool {
+	var refusal *core.Error
+	return errors.As(err, &refusal) && refusal.Wait > 0
+}
 
 // problem answers a request that failed: the one place that turns errors into
 // statuses, and that logs a fault.
@@ -62,8 +77,12 @@ func (a *API) problem(err error, c echo.Context) {
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", "Bearer")
 	case http.StatusServiceUnavailable:
-		h.Set("Retry-After", retryAfter)
-		a.Log.WarnContext(ctx, "database not available", requestID(c), slog.Any("error", err))
+		h.Set("Retry-After", retryAfter(err))
+		if isBusy(err) {
+			a.Log.WarnContext(ctx, "too much at once", requestID(c), slog.Any("error", err))
+		} else {
+			a.Log.WarnContext(ctx, "database not available", requestID(c), slog.Any("error", err))
+		}
 	case http.StatusInternalServerError:
 		if errors.Is(ctx.Err(), context.Canceled) {
 			a.Log.InfoContext(ctx, "client went away", requestID(c))

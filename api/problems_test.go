@@ -2,6 +2,8 @@ package api_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/api"
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 )
@@ -171,6 +174,19 @@ func TestUnavailable(t *testing.T) {
 	s.gone(s.door.call(t, "GET", "/api/v1/customers", s.token, ""))
 	if journal := o.log.String(); !strings.Contains(journal, "database not available") {
 		t.Errorf("the log says %s", journal)
+	}
+}
+
+// "What waits too long is a 503 with Retry-After": so long that a place may be free by then.
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		"2": core.Unavailable(errors.New("cause")),
+		"5": fmt.Errorf("report: %w", core.Busy("Other reports are being counted.", 4500*time.Millisecond)),
+	} {
+		if got := api.RetryAfter(err); got != want {
+			t.Errorf("%v: %s, want %s", err, got, want)
+		}
 	}
 }
 

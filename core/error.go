@@ -19,7 +19,7 @@ const (
 	KindForbidden                       // known, but not allowed
 	KindRunning                         // the same request is being answered right now
 	KindThrottled                       // too often; Message says when to try again
-	KindUnavailable                     // the database cannot be used at the moment
+	KindUnavailable                     // not at the moment: the database cannot be used, or too much is under way
 )
 
 // Error is a refusal that the caller is told. Any other error is a fault: its
@@ -29,7 +29,7 @@ type Error struct {
 	Code    string        // of a rule: the slug of its reference page
 	Message string        // of a rule: the sentence the caller reads
 	Fields  Fields        // of KindInvalid
-	Wait    time.Duration // of KindThrottled: how long until it may be tried again; 0: not known
+	Wait    time.Duration // of KindThrottled and of Busy: how long until it may be tried again; 0: not known
 	Cause   error         // for the log, never shown
 }
 
@@ -64,6 +64,12 @@ func Invalid(f Fields) *Error {
 // Unavailable says that the database could not be used, and why.
 func Unavailable(cause error) *Error {
 	return &Error{Kind: KindUnavailable, Message: "The service is temporarily unavailable.", Cause: cause}
+}
+
+// Busy says that heavy work had to wait for longer than it may, and when to try again.
+// People read the message; a client of the API is told the status and the time.
+func Busy(message string, wait time.Duration) *Error {
+	return &Error{Kind: KindUnavailable, Message: message, Wait: wait}
 }
 
 // The refusals that every noun shares.

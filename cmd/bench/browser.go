@@ -58,7 +58,7 @@ func newBrowser(ctx context.Context, p *product, s *shop, t core.Tenant, person 
 	}
 	// There is a page about two-step verification while it is being set up, by the password.
 	password := rand.Text()
-	hash, err := auth.HashPassword(ctx, password)
+	hash, err := auth.HashPassword(ctx, t.ID, password)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
@@ -34,6 +35,7 @@ import (
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/letter"
 	"example.com/loyalty/web/mailbox"
+	"example.com/loyalty/web/page"
 )
 
 // app is the product without its front ends: a database and the services on it.
@@ -47,6 +49,7 @@ type app struct {
 	wrongSecret atomic.Pointer[error] // found after the start; nil: it is the database's
 
 	mailbox *mailbox.Pages // nil: mails are sent
+	scratch *page.Scratch  // temporary files of exports
 
 	db     *db.DB
 	direct *db.DB // the job queue's and the live updates': it listens, past a transaction pooler if there is one
@@ -139,6 +142,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.mails = mail.New(a.db, a.jobs, letter.Render(a.names), a.sender, a.log)
 	job.Handle(a.jobs, job.Upkeep, a.forgetAnswers)
 	job.Every(a.jobs, river.PeriodicInterval(time.Hour), forgetAnswers{})
+	audit.KeepFor(a.db, a.jobs, a.entries)
 	a.auth = auth.NewService(a.db, a.jobs, a.mails, a.keys, host.LimitKey, a.log)
 	a.staff = staff.NewService(a.db, a.mails, a.auth)
 	a.tokens = token.NewService(a.db, a.jobs, a.mails)
@@ -168,8 +172,9 @@ type forgetAnswers struct{}
 func (forgetAnswers) Kind() string { return "forget_answers" }
 
 func (a *app) forgetAnswers(ctx context.Context, _ forgetAnswers) error {
-	_, err := db.ForgetAnswers(ctx, a.db)
-	return err
+	return job.Drain(ctx, a.db, "idempotency keys", func(ctx context.Context, tx *db.Tx) (int64, error) {
+		return db.ForgetAnswers(ctx, tx, job.Batch)
+	})
 }
 
 // close ends what open began. The context may be over: a clean end gets time of its own.

@@ -6,11 +6,13 @@ import (
 	"net/netip"
 	"net/url"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/caarlos0/env/v11"
 
+	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/token"
@@ -42,10 +44,12 @@ type config struct {
 	CreateScope       string        `env:"LOYALTY_TRANSACTION_CREATE_SCOPE" envDefault:"transactions:write"`
 	Sandbox           bool          `env:"LOYALTY_SANDBOX"`
 	StopDelay         time.Duration `env:"LOYALTY_STOP_DELAY" envDefault:"0s"`
+	AuditRetention    string        `env:"LOYALTY_AUDIT_RETENTION" envDefault:"forever"`
 	Log               string        `env:"LOYALTY_LOG" envDefault:"text"`
 
 	// What validate made of them.
 	names   host.Names
+	entries time.Duration // how long entries of the audit log are kept; 0: for ever
 	proxies []netip.Prefix
 	sender  mail.Sender // nil: mails are kept in the database
 	smtp    *mail.SMTP  // the same
@@ -183,8 +187,26 @@ func (c *config) validate() (mistakes []error) {
 	if c.StopDelay < 0 || c.StopDelay > time.Minute {
 		wrong("LOYALTY_STOP_DELAY must be between 0s and 1m")
 	}
+	if c.entries, err = retention(c.AuditRetention); err != nil {
+		wrong("LOYALTY_AUDIT_RETENTION: %w", err)
+	}
 	if c.Log != "text" && c.Log != "json" {
 		wrong("LOYALTY_LOG must be text or json, not %q", c.Log)
 	}
 	return mistakes
+}
+
+var errRetention = errors.New("must be forever, or a number of days, at least 90, as in 730d")
+
+// retention reads how long something is kept; 0: for ever.
+func retention(text string) (time.Duration, error) {
+	if text == "forever" {
+		return 0, nil
+	}
+	number, isDays := strings.CutSuffix(text, "d")
+	days, err := strconv.Atoi(number)
+	if err != nil || !isDays || days > 36500 || time.Duration(days)*24*time.Hour < audit.LeastRetention {
+		return 0, errRetention
+	}
+	return time.Duration(days) * 24 * time.Hour, nil
 }

@@ -59,6 +59,14 @@ func TestWrongSettings(t *testing.T) {
 			set:  map[string]string{"LOYALTY_RATE_TOKEN": "-1", "LOYALTY_RATE_IP": "-60"},
 			want: []string{"LOYALTY_RATE_TOKEN must be 0 (no limit) or more", "LOYALTY_RATE_IP must be 0 (no limit) or more"},
 		},
+		"an audit log that forgets too soon": {
+			set:  map[string]string{"LOYALTY_AUDIT_RETENTION": "30d"},
+			want: []string{"LOYALTY_AUDIT_RETENTION: must be forever, or a number of days, at least 90, as in 730d"},
+		},
+		"an audit log that is kept for no time": {
+			set:  map[string]string{"LOYALTY_AUDIT_RETENTION": "2 years"},
+			want: []string{"LOYALTY_AUDIT_RETENTION: must be forever"},
+		},
 		"a switch": {
 			set:  map[string]string{"LOYALTY_SANDBOX": "please"},
 			want: []string{`LOYALTY_SANDBOX: strconv.ParseBool: parsing "please"`},

@@ -13,6 +13,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
 	"example.com/loyalty/api"
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
@@ -53,6 +55,7 @@ func (serve) Run(ctx context.Context) error {
 		return err
 	}
 	log := c.logger()
+	limitMemory(ctx, log, memlimit.FromCgroup)
 	// The port first: with a second server on it, nothing else is worth starting.
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
 	if err != nil {
@@ -65,6 +68,10 @@ func (serve) Run(ctx context.Context) error {
 	}
 	defer a.close(ctx)
 	go a.db.KeepTime(ctx)
+	if a.scratch, err = page.OpenScratch(os.TempDir()); err != nil {
+		return err
+	}
+	defer a.scratch.Close() //nolint:errcheck // the next start removes what this one leaves
 	demo, err := a.ensureDemo(ctx)
 	if err != nil {
 		return err
@@ -84,6 +91,7 @@ func (serve) Run(ctx context.Context) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	go a.keepScratchClean(ctx)
 	go a.live.Run(ctx, a.direct)
 	begun := make(chan struct{})
 	go func() {
@@ -129,6 +137,32 @@ func (a *app) mailTrouble() string {
 		return ""
 	}
 	return a.smtp.Trouble()
+}
+
+// limitMemory has the collector work harder before the memory of the container (its cgroup) is
+// used up: a tenth of it is left for what is not the heap. GOMEMLIMIT in the environment comes
+// first; without a limit there is none.
+func limitMemory(ctx context.Context, log *slog.Logger, container memlimit.Provider) {
+	_, err := memlimit.Set(memlimit.WithRatio(0.9), memlimit.WithProvider(container))
+	if err != nil && !errors.Is(err, memlimit.ErrNoCgroup) && !errors.Is(err, memlimit.ErrCgroupsNotSupported) {
+		log.WarnContext(ctx, "the memory limit of the container could not be read", slog.Any("error", err))
+	}
+}
+
+// keepScratchClean removes what exports have left on disk, once an hour.
+func (a *app) keepScratchClean(ctx context.Context) {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := a.scratch.Clean(time.Now()); err != nil {
+				a.log.WarnContext(ctx, "temporary files of exports not removed", slog.Any("error", err))
+			}
+		}
+	}
 }
 
 var errStopping = errors.New("this process is stopping")
@@ -189,7 +223,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 			Panel:    panel,
 			Sessions: auth.NewStore(a.db),
 			Tenant:   bySlug, Suspension: a.tenants.Suspended,
-			Slug: slug, Address: address, Now: a.db.Now, Log: a.log,
+			Slug: slug, Address: address, Now: a.db.Now, Log: a.log, Scratch: a.scratch,
 		})
 	}
 	kit := kitOf(page.PanelPath)

@@ -13,6 +13,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
 )
 
 // attempt is something that may be tried a limited number of times within a period. The counts
@@ -182,8 +183,7 @@ type forgetAttempts struct{}
 func (forgetAttempts) Kind() string { return "forget_attempts" }
 
 func (s *Service) forgetAttempts(ctx context.Context, _ forgetAttempts) error {
-	_, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "attempts"), func(tx *db.Tx) (int, error) {
-		return 0, db.Queue(tx, forgetAttemptsSQL, db.Args{"now": tx.Now})
+	return job.Drain(ctx, s.db, "attempts", func(ctx context.Context, tx *db.Tx) (int64, error) {
+		return db.Exec(ctx, tx, forgetAttemptsSQL, db.Args{"now": tx.Now, "up_to": job.Batch})
 	})
-	return err
 }

@@ -52,6 +52,8 @@ func NewService(
 	job.Handle(jobs, job.Upkeep, s.forgetSessions)
 	job.Every(jobs, river.PeriodicInterval(time.Hour), forgetAttempts{})
 	job.Every(jobs, river.PeriodicInterval(time.Hour), forgetSessions{})
+	job.Handle(jobs, job.Upkeep, s.forgetLinks)
+	job.Every(jobs, river.PeriodicInterval(time.Hour), forgetLinks{})
 	return s
 }
 

@@ -1,6 +1,10 @@
 package auth
 
-import "context"
+import (
+	"context"
+
+	"example.com/loyalty/core"
+)
 
 // ForgetAttempts does the hourly job.
 func (s *Service) ForgetAttempts(ctx context.Context) error {
@@ -12,22 +16,35 @@ func (s *Service) ForgetSessions(ctx context.Context) error {
 	return s.forgetSessions(ctx, forgetSessions{})
 }
 
+// ForgetLinks does the hourly job.
+func (s *Service) ForgetLinks(ctx context.Context) error { return s.forgetLinks(ctx, forgetLinks{}) }
+
 // NoHash is what a password is compared with where there is none.
 const NoHash = noHash
 
 // HashParams are those of every password.
 var HashParams = hashParams
 
+// HashPlaces is how many passwords are hashed at once.
+func HashPlaces() int { return hashPlaces }
+
 // HoldHashing lets nobody hash a password until it is released.
-func HoldHashing() (release func()) {
-	for range cap(hashing) {
-		hashing <- struct{}{}
-	}
-	return func() {
-		for range cap(hashing) {
-			<-hashing
+func HoldHashing(ctx context.Context) (release func(), err error) {
+	var held []func()
+	release = func() {
+		for _, leave := range held {
+			leave()
 		}
 	}
+	for i := range hashPlaces {
+		leave, err := hashing.Enter(ctx, core.TenantID(-1-i)) // no tenant's
+		if err != nil {
+			release()
+			return nil, err
+		}
+		held = append(held, leave)
+	}
+	return release, nil
 }
 
 // CommonPasswords is how many passwords are refused because they are common.

@@ -3,59 +3,11 @@ package auth
 import (
 	"context"
 	"errors"
-	"runtime"
-
-	"github.com/alexedwards/argon2id"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 )
-
-// A hash takes 19 MiB and 25 ms of a core: as many at once as there are cores, or a
-// crowd at the sign-in page would take the memory of the tills.
-var hashing = make(chan struct{}, runtime.GOMAXPROCS(0))
-
-var hashParams = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
-
-// HashPassword returns what is stored of a password. It takes long: outside of any
-// transaction, where that is possible.
-func HashPassword(ctx context.Context, password string) (string, error) {
-	if err := waitToHash(ctx); err != nil {
-		return "", err
-	}
-	defer doneHashing()
-	return argon2id.CreateHash(password, hashParams)
-}
-
-// noHash belongs to no password. It is compared with where there is none: whether there is
-// one must not be told by the time that it takes.
-const noHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
-
-// matches reports whether a hash is the password's. Where there is no hash, no password matches.
-func matches(ctx context.Context, password string, hash *string) (bool, error) {
-	if err := waitToHash(ctx); err != nil {
-		return false, err
-	}
-	defer doneHashing()
-	compared := noHash
-	if hash != nil {
-		compared = *hash
-	}
-	right, err := argon2id.ComparePasswordAndHash(password, compared)
-	return right && hash != nil, err
-}
-
-func waitToHash(ctx context.Context) error {
-	select {
-	case hashing <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func doneHashing() { <-hashing }
 
 // AddCredential makes the credential of a person who is being added, in the caller's
 // transaction. hash is of their password; nil: they are invited and choose one. No round trip.
@@ -77,14 +29,14 @@ func (s *Service) ChangePassword(ctx context.Context, by core.Actor, current, pa
 	if err := s.admitAlone(ctx, by, counted); err != nil {
 		return Proof{}, err
 	}
-	right, err := matches(ctx, current, who.PasswordHash)
+	right, err := matches(ctx, by.Tenant.ID, current, who.PasswordHash)
 	if err != nil {
 		return Proof{}, err
 	}
 	if !right {
 		return Proof{}, errCurrent
 	}
-	hash, err := HashPassword(ctx, password)
+	hash, err := HashPassword(ctx, by.Tenant.ID, password)
 	if err != nil {
 		return Proof{}, err
 	}
@@ -151,7 +103,7 @@ func (s *Service) SetAdminPassword(ctx context.Context, by core.Actor, email, pa
 	if err := checkPassword(password, email); err != nil {
 		return Person{}, err
 	}
-	hash, err := HashPassword(ctx, password)
+	hash, err := HashPassword(ctx, 0, password)
 	if err != nil {
 		return Person{}, err
 	}

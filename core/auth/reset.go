@@ -170,7 +170,7 @@ func (s *Service) Reset(ctx context.Context, v Visitor, secret string, n NewPass
 	if err := checkPassword(n.Password, l.Email, l.Name, v.Tenant.Name); err != nil {
 		return err
 	}
-	hash, err := HashPassword(ctx, n.Password)
+	hash, err := HashPassword(ctx, v.Tenant.ID, n.Password)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
 )
 
 // How long a session lives (decisions §9): without a request, and in all.
@@ -143,9 +144,8 @@ type forgetSessions struct{}
 func (forgetSessions) Kind() string { return "forget_sessions" }
 
 func (s *Service) forgetSessions(ctx context.Context, _ forgetSessions) error {
-	_, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "sessions"), func(tx *db.Tx) (int64, error) {
+	return job.Drain(ctx, s.db, "sessions", func(ctx context.Context, tx *db.Tx) (int64, error) {
 		hourAgo := tx.Now.Add(-time.Hour)
-		return 0, db.Queue(tx, forgetSessionsSQL, db.Args{"before": hourAgo, "seen": hourAgo.Add(-SessionIdle)})
+		return db.Exec(ctx, tx, forgetSessionsSQL, db.Args{"before": hourAgo, "seen": hourAgo.Add(-SessionIdle), "up_to": job.Batch})
 	})
-	return err
 }

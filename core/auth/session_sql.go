@@ -154,6 +154,12 @@ const endSessionsSQL = `
 
 const forgetSessionsSQL = `
 	delete from loyalty.session
-	where expires_at < @before
-		or last_seen_at < @seen
-		or ended_at < @before`
+	where hash in (
+		select hash
+		from loyalty.session
+		where expires_at < @before
+			or last_seen_at < @seen
+			or ended_at < @before
+		limit @up_to
+		for update skip locked
+	)`

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -161,7 +162,10 @@ func TestARefusalTakesTheSameWork(t *testing.T) {
 // Nothing is said before a password was hashed.
 func TestARefusalWaitsForTheHash(t *testing.T) {
 	s := newShop(t)
-	release := auth.HoldHashing()
+	release, err := auth.HoldHashing(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer release()
 	for _, email := range []string{s.email(t, s.by), "nobody@example.com"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -169,6 +173,14 @@ func TestARefusalWaitsForTheHash(t *testing.T) {
 		if _, err := s.SignIn(ctx, s.visitor, auth.Credentials{Email: email, Password: known}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v, want it to wait", email, err)
 		}
+	}
+}
+
+// "Password hashing on half the cores": the others go on serving.
+func TestHalfOfTheCoresHash(t *testing.T) {
+	t.Parallel()
+	if got, cores := auth.HashPlaces(), runtime.GOMAXPROCS(0); got > max(1, cores/2) {
+		t.Errorf("%d passwords are hashed at once on %d cores", got, cores)
 	}
 }
 
@@ -482,6 +494,36 @@ func TestThrottlingHoldsAtOnce(t *testing.T) {
 	wait.Wait()
 	if checked.Load() != 10 || throttled.Load() != 40 {
 		t.Errorf("%d were checked and %d stopped, want 10 and 40", checked.Load(), throttled.Load())
+	}
+}
+
+// "Ended invitations and resets: 30 days", whether they were used or not.
+func TestExpiredLinksAreForgotten(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	s := shopIn(t, d)
+	for _, table := range []string{"invitation", "password_reset"} {
+		for i, taken := range []bool{true, false} {
+			_, err := dbtest.Owner(d).Exec(t.Context(), "insert into loyalty."+table+` (tenant_id, id, staff_id, hash, expires_at, taken_at, created_at)
+				select $1, loyalty.new_ulid(now()), $2, sha256($3), now() + interval '1 hour', case when $4 then now() end, now()`,
+				s.by.Tenant.ID, s.by.StaffID, []byte{byte(i)}, taken)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, step := range []struct {
+		after time.Duration
+		left  int
+	}{{30 * 24 * time.Hour, 4}, {30*24*time.Hour + 2*time.Hour, 0}} {
+		if err := s.later(t, step.after).ForgetLinks(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var left int
+		err := dbtest.Owner(d).QueryRow(t.Context(), "select (select count(*) from loyalty.invitation) + (select count(*) from loyalty.password_reset)").Scan(&left)
+		if err != nil || left != step.left {
+			t.Errorf("after %s: %d left, %v; want %d", step.after, left, err, step.left)
+		}
 	}
 }
 

@@ -231,4 +231,13 @@ const forgiveAttemptsSQL = `
 
 const forgetAttemptsSQL = `
 	delete from loyalty.attempt
-	where ends_at <= @now`
+	where key in (
+		select key
+		from loyalty.attempt
+		where ends_at <= @now
+		limit @up_to
+		for update skip locked
+	)`
+
+const forgetLinksSQL = `
+	select loyalty.forget_links(@before, @up_to)`

@@ -8,6 +8,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/reward"
@@ -289,16 +290,9 @@ type expiry struct{}
 // Kind names the job in the queue.
 func (expiry) Kind() string { return "voucher_expiry" }
 
-const expiryBatch = 5_000
-
 // expire marks what is due, some at a time, so that no till waits long for a voucher.
 func (s *Service) expire(ctx context.Context, _ expiry) error {
-	for {
-		n, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "voucher expiry"), func(tx *db.Tx) (int64, error) {
-			return db.Value[int64](ctx, tx, expireSQL, db.Args{"now": tx.Now, "up_to": expiryBatch})
-		})
-		if err != nil || n < expiryBatch {
-			return err
-		}
-	}
+	return job.Drain(ctx, s.db, "voucher expiry", func(ctx context.Context, tx *db.Tx) (int64, error) {
+		return db.Value[int64](ctx, tx, expireSQL, db.Args{"now": tx.Now, "up_to": job.Batch})
+	})
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // Erase takes everything from a customer that tells who they were: name, phone and
-// e-mail, in their record and in the log, the mails to them, and the answers about them
-// that are kept for requests sent again. It leaves them inactive for good. Their sales and
+// e-mail, in their record and in the log, the mails to them, the answers about them
+// that are kept for requests sent again, and files that wait to be imported: they may be in one. It leaves them inactive for good. Their sales and
 // every entry of the ledger stay, as nobody's in particular. Erasing again does nothing.
 // Four round trips.
 func (s *Service) Erase(ctx context.Context, by core.Actor, id core.ID) (Customer, error) {
@@ -41,6 +41,9 @@ func (s *Service) Erase(ctx context.Context, by core.Actor, id core.ID) (Custome
 			return Customer{}, err
 		}
 		if err := db.ForgetAnswersAbout(tx, id); err != nil {
+			return Customer{}, err
+		}
+		if err := discardWaiting(tx); err != nil {
 			return Customer{}, err
 		}
 		erased, err := db.One[Customer](ctx, tx, eraseSQL, db.Args{"id": id, "now": tx.Now})

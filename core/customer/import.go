@@ -97,7 +97,8 @@ const (
 )
 
 // Upload stores a file while it arrives, and counts its rows. Nothing is done with them
-// yet. What cannot be read as a whole is refused. A round trip for each MiB, and two.
+// yet. What cannot be read as a whole is refused, and so is a file where three others wait.
+// A round trip for each MiB, and two.
 func (s *Imports) Upload(ctx context.Context, by core.Actor, f ImportFile) (Import, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Import{}, err
@@ -124,8 +125,16 @@ func (s *Imports) Upload(ctx context.Context, by core.Actor, f ImportFile) (Impo
 	_, _ = db.InTenant(context.WithoutCancel(ctx), s.db, by, func(tx *db.Tx) (int, error) {
 		return 0, db.Queue(tx, dropArrivingSQL, db.Args{"id": id})
 	})
-	if db.Violates(err, "customer_import_form") {
+	switch {
+	case db.Violates(err, "customer_import_form"):
 		return db.ReadOne[Import](ctx, s.db, by, findImportByFormSQL, db.Args{"form_key": key})
+	case noPlace(err), errors.Is(err, core.ErrNotFound):
+		return Import{}, errErasedMeanwhile
+	case errors.Is(err, errWaiting):
+		// The form may have been sent before: the file that it brought is one of those.
+		if i, found := db.ReadOne[Import](ctx, s.db, by, findImportByFormSQL, db.Args{"form_key": key}); found == nil {
+			return i, nil
+		}
 	}
 	return Import{}, err
 }
@@ -138,16 +147,15 @@ func (s *Imports) receive(ctx context.Context, by core.Actor, id core.ID, f Impo
 	file := &arriving{from: f.Content, store: func(seq int64, chunk []byte) error {
 		_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
 			if seq == 0 {
-				err := db.Queue(tx, arriveSQL, db.Args{
-					"id": id, "file_name": fileName(f.Name),
-					"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
-				})
-				if err != nil {
+				if err := arrive(tx, by, id, f.Name); err != nil {
 					return 0, err
 				}
 			}
 			return 0, db.Queue(tx, storeChunkSQL, db.Args{"id": id, "seq": seq, "content": chunk})
 		})
+		if seq == 0 && noPlace(err) {
+			return errWaiting
+		}
 		return err
 	}}
 	begin, err := file.begin()
@@ -196,6 +204,42 @@ func (s *Imports) receive(ctx context.Context, by core.Actor, id core.ID, f Impo
 		"id": id, "size": file.size, "delimiter": delimiter, "encoding": encoding,
 		"columns": columns, "records": records, "heading": heading,
 	}, nil
+}
+
+// maxWaiting is how many files of a tenant may arrive, wait to be imported, or be imported at
+// once: 60 MB of them, in the database.
+const maxWaiting = 3
+
+// errWaiting refuses a file where others wait. They are deleted after a day (uploadKept).
+var errWaiting = refuseFile("3 files are already waiting. Import or discard one of them first.")
+
+// arrive makes a place for a file, unless too many are waiting: then its first piece finds
+// none. No round trip.
+func arrive(tx *db.Tx, by core.Actor, id core.ID, name string) error {
+	if err := db.Queue(tx, lockArrivalsSQL, nil); err != nil {
+		return err
+	}
+	return db.Queue(tx, arriveSQL, db.Args{
+		"id": id, "file_name": fileName(name), "most": maxWaiting,
+		"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
+	})
+}
+
+// noPlace reports whether a piece of a file was stored whose import isn't there.
+func noPlace(err error) bool { return db.Refers(err, "customer_import_chunk_import") }
+
+// errErasedMeanwhile refuses a file that was discarded while it arrived.
+var errErasedMeanwhile = refuseFile("A customer was erased while this file was uploaded. Remove them from the file if they are in it, and upload it again.")
+
+// discardWaiting discards the files of the transaction's tenant that were not imported, with
+// the commit: for somebody who is erased, and may be in one of them.
+func discardWaiting(tx *db.Tx) error {
+	for _, statement := range []string{dropAllArrivingSQL, dropWaitingFilesSQL, dropWaitingProblemsSQL, blankProblemsSQL} {
+		if err := db.Queue(tx, statement, nil); err != nil {
+			return err
+		}
+	}
+	return db.Queue(tx, discardWaitingSQL, db.Args{"now": tx.Now})
 }
 
 // fileName is a file's own name, without the folders that some browsers send along.

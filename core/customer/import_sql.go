@@ -10,9 +10,21 @@ const importColumns = `i.id, i.status, i.file_name, i.size, i.records - i.headin
 		i.created_count as created, i.found_count as found, i.repeated_count as repeated, i.failed_count as failed,
 		i.problem_count as problems, i.attempt, i.actor_name, i.created_at, i.ended_at`
 
+// Of several files that begin to arrive, each counts those before it.
+const lockArrivalsSQL = `
+	select pg_advisory_xact_lock(hashtextextended('customer imports ' || @tenant_id::bigint, 7))`
+
+// Inserts nothing where too many files wait.
 const arriveSQL = `
 	insert into loyalty.customer_import (tenant_id, id, file_name, actor_kind, actor_id, actor_name, created_at, moved_at)
-	values (@tenant_id, @id, @file_name, @actor_kind, @actor_id, @actor_name, @now, @now)`
+	select @tenant_id, @id, @file_name, @actor_kind, @actor_id, @actor_name, @now, @now
+	where (
+			select count(*)
+			from loyalty.customer_import
+			where tenant_id = @tenant_id
+				and status not in ('done', 'cancelled')
+				and id <> @id
+		) < @most`
 
 const storeChunkSQL = `
 	insert into loyalty.customer_import_chunk (tenant_id, import_id, seq, content)
@@ -268,13 +280,52 @@ type stalledImport struct {
 
 const stalledImportsSQL = `
 	select tenant_id, id, attempt
-	from loyalty.stalled_imports(@before)`
+	from loyalty.stalled_imports(@before, @up_to)`
 
 const forgetImportsSQL = `
-	select loyalty.forget_imports(@moved_before, @arrived_before)`
+	select loyalty.forget_imports(@ended_before, @uploaded_before, @arrived_before, @up_to)`
 
-// How long an import is kept after it last moved, and how long a file may take to arrive.
+// How long an import is kept once it ended, a file that is not imported, and how long one may
+// take to arrive.
 const (
 	importKept    = 30 * 24 * time.Hour
+	uploadKept    = 24 * time.Hour
 	importArrives = time.Hour
+)
+
+// A customer who is erased may be in a file that waits, or in what is wrong with its rows. A
+// running import is not stopped: its file is gone within minutes.
+const (
+	dropWaitingFilesSQL = `
+	delete from loyalty.customer_import_chunk c
+	using loyalty.customer_import i
+	where i.tenant_id = @tenant_id
+		and i.status in ('uploaded', 'checking', 'checked')
+		and c.tenant_id = @tenant_id
+		and c.import_id = i.id`
+
+	dropWaitingProblemsSQL = `
+	delete from loyalty.customer_import_problem p
+	using loyalty.customer_import i
+	where i.tenant_id = @tenant_id
+		and i.status in ('uploaded', 'checking', 'checked')
+		and p.tenant_id = @tenant_id
+		and p.import_id = i.id`
+
+	blankProblemsSQL = `
+	update loyalty.customer_import_problem
+	set value = ''
+	where tenant_id = @tenant_id
+		and value <> ''`
+
+	dropAllArrivingSQL = `
+	delete from loyalty.customer_import
+	where tenant_id = @tenant_id
+		and status = 'arriving'`
+
+	discardWaitingSQL = fromTheStart + `,
+		status = 'cancelled',
+		ended_at = @now
+	where tenant_id = @tenant_id
+		and status in ('uploaded', 'checking', 'checked')`
 )

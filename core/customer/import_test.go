@@ -1,13 +1,14 @@
 package customer_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -445,7 +446,11 @@ func TestHeadings(t *testing.T) {
 		"Anna Ek,070 174 06 05":   {no, no},
 		"anna@example.com,Colour": {no, no},
 	} {
-		pv := o.preview(t, o.uploaded(t, heading+"\nx,y,z\n").ID)
+		i := o.uploaded(t, heading+"\nx,y,z\n")
+		pv := o.preview(t, i.ID)
+		if _, err := o.imports.Cancel(t.Context(), o.by, i.ID); err != nil {
+			t.Fatal(err)
+		}
 		if diff := cmp.Diff(want, pv.Columns); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", heading, diff)
 		}
@@ -732,8 +737,8 @@ func TestWhoImports(t *testing.T) {
 	wantCounts(t, o.import_(t, i.ID), customer.ImportChecking, counts{Rows: 1})
 }
 
-// "Old imports (personal data) are deleted after 30 days by a job", with files and
-// problems; files that never arrived whole are sooner.
+// "Gone after 24 h": a file that isn't imported, with its problems. What became of the rows of
+// one that was is kept for 30 days, and one that never arrived whole for an hour.
 func TestOldImportsAreForgotten(t *testing.T) {
 	t.Parallel()
 	d, err := db.Open(t.Context(), dbtest.OwnURL(t), db.Options{Listens: true})
@@ -741,43 +746,177 @@ func TestOldImportsAreForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.Close)
-	o := officeOf(t, d)
-	old, young := o.checked(t, lines("name,phone", "Anna Ek,1")), o.checked(t, lines("name,phone", "Anna Ek,1"))
-	arriving, late := core.NewID(d.Now()), core.NewID(d.Now())
-	for id, age := range map[core.ID]time.Duration{old.ID: 30*24*time.Hour + time.Minute, young.ID: 30*24*time.Hour - time.Minute, arriving: 59 * time.Minute, late: 61 * time.Minute} {
-		if id == arriving || id == late {
-			_, err = dbtest.Owner(d).Exec(t.Context(), `
-				insert into loyalty.customer_import (tenant_id, id, file_name, actor_kind, actor_id, actor_name, created_at, moved_at)
-				values ($1, $2, '', '', '', '', now(), $3)`, o.by.Tenant.ID, id, d.Now().Add(-age))
-		} else {
-			_, err = dbtest.Owner(d).Exec(t.Context(), "update loyalty.customer_import set moved_at = $3 where tenant_id = $1 and id = $2",
-				o.by.Tenant.ID, id, d.Now().Add(-age))
-		}
+	const hour, day = time.Hour, 24 * time.Hour
+	gone, kept := map[core.ID]string{}, map[core.ID]string{}
+	for _, c := range []struct {
+		what, status   string
+		created, moved time.Duration // ago
+		forgotten      bool
+	}{
+		{"checked a day ago, looked at since", "checked", day + time.Minute, time.Minute, true},
+		{"checked within a day", "checked", day - time.Minute, day - time.Minute, false},
+		{"uploaded a day ago", "uploaded", day + time.Minute, day + time.Minute, true},
+		{"running for two days", "running", 2 * day, 2 * day, false},
+		{"done a month ago", "done", 31 * day, 30*day + time.Minute, true},
+		{"done within a month", "done", 31 * day, 30*day - time.Minute, false},
+		{"stopped a month ago", "cancelled", 31 * day, 30*day + time.Minute, true},
+		{"arriving", "arriving", hour - time.Minute, hour - time.Minute, false},
+		{"never arrived", "arriving", hour + time.Minute, hour + time.Minute, true},
+	} {
+		o := officeOf(t, d) // of a tenant each: three would be too many
+		i := o.checked(t, lines("name,phone", "Anna Ek,1"))
+		_, err = dbtest.Owner(d).Exec(t.Context(), `
+			update loyalty.customer_import
+			set status = $3, created_at = $4, moved_at = $5, ended_at = case when $3 in ('done', 'cancelled') then $5::timestamptz end
+			where tenant_id = $1 and id = $2`, o.by.Tenant.ID, i.ID, c.status, d.Now().Add(-c.created), d.Now().Add(-c.moved))
 		if err != nil {
 			t.Fatal(err)
+		}
+		if kept[i.ID] = c.what; c.forgotten {
+			delete(kept, i.ID)
+			gone[i.ID] = c.what
 		}
 	}
 	queue, err := job.New(d, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	customer.NewImports(d, queue)
-	if err := queue.Start(context.WithoutCancel(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := queue.Stop(context.Background()); err != nil {
-			t.Error(err)
+	imports := customer.NewImports(d, queue)
+	for range 2 { // again, nothing more is to be done
+		if err := imports.Tend(t.Context()); err != nil {
+			t.Fatal(err)
 		}
-	}()
-	o.wait(t, "the old ones are gone", "select count(*) = 2 from loyalty.customer_import where tenant_id = $1", o.by.Tenant.ID)
-	o.wait(t, "and what belongs to them", `
-		select array_agg(import_id) = array[$2::uuid] from loyalty.customer_import_chunk where tenant_id = $1`, o.by.Tenant.ID, young.ID)
-	o.import_(t, young.ID)
-	if got := o.problems(t, young.ID); len(got) == 0 {
-		t.Error("the problems of a young one are gone")
+	}
+	for table, column := range map[string]string{"customer_import": "id", "customer_import_chunk": "import_id", "customer_import_problem": "import_id"} {
+		rows, err := dbtest.Owner(d).Query(t.Context(), "select distinct "+column+" from loyalty."+table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left, err := pgx.CollectRows(rows, pgx.RowTo[core.ID])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range left {
+			if gone[id] != "" {
+				t.Errorf("%s: kept of one %s", table, gone[id])
+			}
+		}
+		if len(left) != len(kept) {
+			t.Errorf("%s: %d are left, want %d", table, len(left), len(kept))
+		}
 	}
 }
+
+// "At most 3 unfinished files a tenant": also of many that arrive at once, and a place is
+// free again when one of them ends. Another tenant's are counted apart.
+func TestThreeFilesWait(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	var arrived, refused atomic.Int64
+	var all sync.WaitGroup
+	for range 10 {
+		all.Go(func() {
+			_, err := o.imports.Upload(t.Context(), o.by, file(lines("name,phone", "Anna Ek,070 174 06 05")))
+			var refusal *core.Error
+			switch {
+			case err == nil:
+				arrived.Add(1)
+			case errors.As(err, &refusal) && len(refusal.Fields["file"]) == 1 && strings.HasPrefix(refusal.Fields["file"][0], "3 files are already waiting."):
+				refused.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if arrived.Load() != 3 || refused.Load() != 7 {
+		t.Errorf("%d files arrived, %d were refused; want 3 and 7", arrived.Load(), refused.Load())
+	}
+	if most := int64(3 * customer.MaxImportSize); most > 100<<20 {
+		t.Errorf("three files may have %d bytes, more than 100 MB", most)
+	}
+	list, err := o.imports.List(t.Context(), o.by)
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%d files, %v", len(list), err)
+	}
+	if _, err := o.imports.Cancel(t.Context(), o.by, list[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	o.worked(t, o.running(t, o.checkedAs(t, list[1].ID, o.preview(t, list[1].ID).Mapping).ID))
+	o.uploaded(t, people(1, 3))
+	o.uploaded(t, people(1, 3))
+	stranger := newOffice(t)
+	stranger.uploaded(t, people(1, 3))
+}
+
+// "Discarded at an erasure in their tenant: a file that was not run may hold the erased person."
+func TestAnErasureDiscardsWaitingFiles(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	stranger := newOffice(t)
+	theirs := stranger.checked(t, lines("name,phone", "Anna Ek,070 174 06 05", "Bo,,1"))
+	const anna = "Anna Ek,070 174 06 05"
+	imported := o.imported(t, lines("name,phone,email", anna+",anna@example.com", "Bo Ek,not a number,Anna Ek"))
+	uploaded := o.uploaded(t, lines("name,phone", anna))
+	checked := o.checked(t, lines("name,phone", anna, "Anna Ek,1"))
+	// One more is on its way, and stops after its first piece.
+	var arriving atomic.Bool
+	late := make(chan error)
+	began, goOn := make(chan bool), make(chan bool)
+	go func() {
+		first := strings.NewReader(lines("name,phone", anna) + strings.Repeat("Bo Ek,070 174 06 07\n", 60_000))
+		rest := readerFunc(func(b []byte) (int, error) {
+			if arriving.CompareAndSwap(false, true) {
+				close(began)
+				<-goOn
+			}
+			return copy(b, "Anna Ek,070 174 06 06\n"), io.EOF
+		})
+		_, err := o.imports.Upload(t.Context(), o.by, customer.ImportFile{Name: "late.csv", FormKey: "late", Content: io.MultiReader(first, rest)})
+		late <- err
+	}()
+	select {
+	case <-began:
+	case err := <-late:
+		t.Fatalf("the file was refused at once: %v", err)
+	}
+
+	var who core.ID
+	if err := dbtest.Owner(o.db).QueryRow(t.Context(), "select id from loyalty.customer where tenant_id = $1", o.by.Tenant.ID).Scan(&who); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := customer.NewService(o.db).Erase(t.Context(), o.by, who); err != nil {
+		t.Fatal(err)
+	}
+	close(goOn)
+	var refusal *core.Error
+	if err := <-late; !errors.As(err, &refusal) || len(refusal.Fields["file"]) != 1 {
+		t.Errorf("the file that arrived meanwhile: %v, want it refused", err)
+	}
+	for _, i := range []customer.Import{uploaded, checked} {
+		if got := o.import_(t, i.ID); got.Status != customer.ImportCancelled || got.EndedAt == nil || len(o.problems(t, i.ID)) != 0 {
+			t.Errorf("a file that waited is %s", got.Status)
+		}
+	}
+	if got := o.import_(t, imported.ID); got.Status != customer.ImportDone || len(o.problems(t, imported.ID)) == 0 {
+		t.Errorf("what was imported is %s", got.Status)
+	}
+	var kept int
+	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
+		select (select count(*) from loyalty.customer_import_chunk where tenant_id = $1)
+			+ (select count(*) from loyalty.customer_import_problem where tenant_id = $1 and value <> '')`, o.by.Tenant.ID).Scan(&kept)
+	if err != nil || kept != 0 {
+		t.Errorf("%d pieces of files and cells of them are kept, %v", kept, err)
+	}
+	if got := stranger.import_(t, theirs.ID); got.Status != customer.ImportChecked || len(stranger.problems(t, theirs.ID)) == 0 {
+		t.Errorf("another tenant's file is %s", got.Status)
+	}
+}
+
+// readerFunc reads by a function.
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 
 // wait waits until a question has the answer yes.
 func (o office) wait(t *testing.T, what, question string, args ...any) {

@@ -384,9 +384,14 @@ func (importRound) Kind() string { return "customer_import_round" }
 // job, the import is stopped.
 const stalled = time.Minute
 
+const (
+	stalledBatch   = 100
+	forgottenBatch = 5 // up to 20 MB and 100,000 problems each
+)
+
 func (s *Imports) tend(ctx context.Context, _ importRound) error {
 	stopped, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "customer imports"), func(tx *db.Tx) (stopped []ImportJob, err error) {
-		left, err := db.All[stalledImport](ctx, tx, stalledImportsSQL, db.Args{"before": tx.Now.Add(-stalled)})
+		left, err := db.All[stalledImport](ctx, tx, stalledImportsSQL, db.Args{"before": tx.Now.Add(-stalled), "up_to": stalledBatch})
 		if err != nil {
 			return nil, err
 		}
@@ -406,9 +411,7 @@ func (s *Imports) tend(ctx context.Context, _ importRound) error {
 				}
 			}
 		}
-		return stopped, db.Queue(tx, forgetImportsSQL, db.Args{
-			"moved_before": tx.Now.Add(-importKept), "arrived_before": tx.Now.Add(-importArrives),
-		})
+		return stopped, nil
 	})
 	if err != nil {
 		return err
@@ -419,5 +422,10 @@ func (s *Imports) tend(ctx context.Context, _ importRound) error {
 			return err
 		}
 	}
-	return nil
+	return job.Drain(ctx, s.db, "customer imports", func(ctx context.Context, tx *db.Tx) (int64, error) {
+		return db.Value[int64](ctx, tx, forgetImportsSQL, db.Args{
+			"ended_before": tx.Now.Add(-importKept), "uploaded_before": tx.Now.Add(-uploadKept),
+			"arrived_before": tx.Now.Add(-importArrives), "up_to": forgottenBatch,
+		})
+	})
 }

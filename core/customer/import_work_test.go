@@ -147,14 +147,14 @@ func TestOneImportRunsAtATime(t *testing.T) {
 	o := officeOf(t, dbtest.OwnDB(t))
 	other := office{shopOf(t, o.db), o.imports}
 	var files []customer.Import
-	for range 5 {
+	for range 3 {
 		files = append(files, o.checked(t, people(1, 3)))
 	}
 	var began, refused atomic.Int64
 	var all sync.WaitGroup
-	for n := range 20 {
+	for n := range 18 {
 		all.Go(func() {
-			switch _, err := o.imports.Run(t.Context(), o.by, files[n%5].ID); {
+			switch _, err := o.imports.Run(t.Context(), o.by, files[n%3].ID); {
 			case err == nil:
 				began.Add(1)
 			case errors.Is(err, customer.ErrImportRunning):
@@ -165,8 +165,8 @@ func TestOneImportRunsAtATime(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if began.Load() != 4 || refused.Load() != 16 {
-		t.Errorf("%d said that theirs runs, %d were refused; want the 4 of one file", began.Load(), refused.Load())
+	if began.Load() != 6 || refused.Load() != 12 {
+		t.Errorf("%d said that theirs runs, %d were refused; want the 6 of one file", began.Load(), refused.Load())
 	}
 	var running, jobs int
 	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
@@ -198,7 +198,7 @@ func TestAFormIsOneImport(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	var all sync.WaitGroup
-	made := make([]customer.Import, 10)
+	made := make([]customer.Import, 3)
 	for i := range made {
 		all.Go(func() {
 			var err error

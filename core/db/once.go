@@ -43,7 +43,13 @@ const storeAnswerSQL = `
 
 const forgetAnswersSQL = `
 	delete from loyalty.idempotency
-	where created_at <= @now::timestamptz - interval '24 hours'`
+	where (caller, key) in (
+		select caller, key
+		from loyalty.idempotency
+		where created_at <= @now::timestamptz - interval '24 hours'
+		order by created_at
+		limit @up_to
+	)`
 
 // An answer is found by what it says, which no index knows: somebody is rarely forgotten,
 // and half a million answers are looked through in a quarter of a second.
@@ -114,11 +120,10 @@ func (tx *Tx) remember(by core.Actor, result any) error {
 	})
 }
 
-// ForgetAnswers deletes the answers that are older than a day.
-func ForgetAnswers(ctx context.Context, d *DB) (int64, error) {
-	return Platform(ctx, d, core.System(core.Tenant{}, "forget answers"), func(tx *Tx) (int64, error) {
-		return Exec(ctx, tx, forgetAnswersSQL, Args{"now": tx.Now})
-	})
+// ForgetAnswers deletes answers that are older than a day, the oldest first and no more than
+// upTo, in a transaction of the platform. It returns their number.
+func ForgetAnswers(ctx context.Context, tx *Tx, upTo int64) (int64, error) {
+	return Exec(ctx, tx, forgetAnswersSQL, Args{"now": tx.Now, "up_to": upTo})
 }
 
 // ForgetAnswersAbout deletes the answers of the transaction's tenant that name a record,

@@ -330,13 +330,16 @@ func TestForgetAnswers(t *testing.T) {
 	old.answer(t, "yesterday", "body")
 	b.answer(t, "today", "body")
 
-	if forgotten, err := db.ForgetAnswers(t.Context(), d); err != nil || forgotten != 1 {
+	forget := func() (int64, error) {
+		return db.Platform(t.Context(), d, b.by, func(tx *db.Tx) (int64, error) { return db.ForgetAnswers(t.Context(), tx, 10) })
+	}
+	if forgotten, err := forget(); err != nil || forgotten != 1 {
 		t.Errorf("ForgetAnswers = %d, %v, want 1", forgotten, err)
 	}
 	if got := b.answer(t, "today", "body"); !got.Replayed {
 		t.Error("today's answer was forgotten")
 	}
-	if forgotten, err := db.ForgetAnswers(t.Context(), d); err != nil || forgotten != 0 {
+	if forgotten, err := forget(); err != nil || forgotten != 0 {
 		t.Errorf("ForgetAnswers again = %d, %v, want 0", forgotten, err)
 	}
 }

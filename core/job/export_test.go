@@ -40,3 +40,8 @@ const MaxAttempts = maxAttempts
 
 // Staffing is how many workers a lane has, and how many of them a tenant may use.
 func Staffing(lane Lane) (workers, share int) { return lanes[lane].workers, lanes[lane].share }
+
+// DrainWithin is Drain with another time until other jobs have their turn.
+func DrainWithin(ctx context.Context, d *db.DB, within time.Duration, what string, batch func(ctx context.Context, tx *db.Tx) (int64, error)) error {
+	return drain(ctx, d, within, what, batch)
+}

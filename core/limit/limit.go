@@ -1,6 +1,9 @@
-// Package limit counts what a caller does within a minute, exactly: a window opens
-// with the caller's first request, holds so many, and closes a minute later. Token
-// buckets were rejected: they let more than the limit pass within a minute.
+// Package limit bounds what callers may do: how often within a minute (Window), and how much
+// heavy work at once (Gate).
+//
+// A Window counts exactly: it opens with the caller's first request, holds so many, and
+// closes a minute later. Token buckets were rejected: they let more than the limit pass
+// within a minute.
 package limit
 
 import (

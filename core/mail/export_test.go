@@ -12,8 +12,8 @@ import (
 // Deliver runs the job that delivers a mail.
 func (s *Service) Deliver(ctx context.Context, d Delivery) error { return s.deliver(ctx, d) }
 
-// GiveUpAbandoned runs the job that gives up mails whose delivery is gone.
-func (s *Service) GiveUpAbandoned(ctx context.Context) error { return s.giveUpAbandoned(ctx, round{}) }
+// Tidy runs the job that gives up mails whose delivery is gone, and deletes old ones.
+func (s *Service) Tidy(ctx context.Context) error { return s.tidy(ctx, round{}) }
 
 // SetClock lets the service see the same database at another instant.
 func (s *Service) SetClock(d *db.DB) { s.db = d }

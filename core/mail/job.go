@@ -9,6 +9,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
 )
 
 // Delivery is the job that delivers a mail.
@@ -90,20 +91,38 @@ func (s *Service) end(ctx context.Context, m Mail, status, outcome string, cause
 	return err
 }
 
-// round is the job that gives up mails whose delivery was cancelled, or failed for good:
-// they will not be sent, and their words may hold secrets.
+// round is the job that gives up mails whose delivery was cancelled, or failed for good: they
+// will not be sent, and their words may hold secrets. It also deletes what is old.
 type round struct{}
 
 // Kind names the job in the queue.
 func (round) Kind() string { return "mail_round" }
 
-// abandonedAfter is when no delivery of a mail can be left: the last one, an hour after
-// giveUpAfter at the latest, gives it up itself.
-const abandonedAfter = giveUpAfter + 24*time.Hour
+const (
+	// abandonedAfter is when no delivery of a mail can be left: the last one, an hour after
+	// giveUpAfter at the latest, gives it up itself.
+	abandonedAfter = giveUpAfter + 24*time.Hour
+	// wordsKept is how long a mail can be read for which there is no mail server.
+	wordsKept = 7 * 24 * time.Hour
+	// mailsKept is how long it is kept to whom a mail was sent, and what became of it.
+	mailsKept = 90 * 24 * time.Hour
+)
 
-func (s *Service) giveUpAbandoned(ctx context.Context, _ round) error {
-	_, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int64, error) {
-		return db.Exec(ctx, tx, giveUpAbandonedSQL, db.Args{"before": tx.Now.Add(-abandonedAfter), "now": tx.Now})
+func (s *Service) tidy(ctx context.Context, _ round) error {
+	return job.Drain(ctx, s.db, system.Name, func(ctx context.Context, tx *db.Tx) (done int64, err error) {
+		for statement, age := range map[string]time.Duration{
+			giveUpAbandonedSQL: abandonedAfter, blankKeptSQL: wordsKept, forgetEndedSQL: mailsKept,
+		} {
+			args := db.Args{"before": tx.Now.Add(-age), "up_to": job.Batch}
+			if statement == giveUpAbandonedSQL {
+				args["now"] = tx.Now
+			}
+			n, err := db.Exec(ctx, tx, statement, args)
+			if err != nil {
+				return 0, err
+			}
+			done += n
+		}
+		return done, nil
 	})
-	return err
 }

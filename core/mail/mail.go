@@ -116,7 +116,7 @@ type Service struct {
 func New(d *db.DB, jobs *job.Queue, render Renderer, sender Sender, log *slog.Logger) *Service {
 	s := &Service{db: d, jobs: jobs, render: render, sender: sender, log: log}
 	job.Handle(jobs, job.Mail, s.deliver)
-	job.Handle(jobs, job.Upkeep, s.giveUpAbandoned)
+	job.Handle(jobs, job.Upkeep, s.tidy)
 	job.Every(jobs, river.PeriodicInterval(time.Hour), round{})
 	return s
 }

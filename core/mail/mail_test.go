@@ -327,7 +327,7 @@ func TestAMailWithoutADeliveryIsGivenUp(t *testing.T) {
 		want  string
 	}{{5*24*time.Hour + 2*time.Hour, "queued"}, {6*24*time.Hour + time.Minute, "failed, done"}} {
 		p.SetClock(p.db.At(written.Add(c.after)))
-		if err := p.GiveUpAbandoned(t.Context()); err != nil {
+		if err := p.Tidy(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		p.wantStatus(t, c.want)
@@ -518,6 +518,37 @@ func TestNewSMTP(t *testing.T) {
 	} {
 		if s, err := mail.NewSMTP(c.server, c.from); (err == nil) != c.ok || (s == nil) == c.ok {
 			t.Errorf("NewSMTP(%q, %q) = %v, want ok: %v", c.server, c.from, err, c.ok)
+		}
+	}
+}
+
+// "Sent mails: text with links blanked first, rows after 90 days": where no server is, the
+// words are there to be read for a week.
+func TestOldMailsAreForgotten(t *testing.T) {
+	t.Parallel()
+	p := newPost(t, nil)
+	if err := p.write(t.Context(), "Hello", nil); err != nil {
+		t.Fatal(err)
+	}
+	ids, _ := p.mails(t)
+	if err := p.Deliver(t.Context(), mail.Delivery{Mail: ids[0]}); err != nil {
+		t.Fatal(err)
+	}
+	p.wantStatus(t, "kept, done")
+	written := p.db.Now()
+	const day = 24 * time.Hour
+	for _, c := range []struct {
+		after       time.Duration
+		words, rows int
+	}{{7*day - time.Minute, 1, 1}, {7*day + time.Minute, 0, 1}, {90*day - time.Minute, 0, 1}, {90*day + time.Minute, 0, 0}} {
+		p.SetClock(p.db.At(written.Add(c.after)))
+		if err := p.Tidy(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var words, rows int
+		err := dbtest.Owner(p.db).QueryRow(t.Context(), "select count(*) filter (where text || html <> ''), count(*) from loyalty.mail").Scan(&words, &rows)
+		if err != nil || words != c.words || rows != c.rows {
+			t.Errorf("after %s: %d mails, %d of them with words, %v; want %d and %d", c.after, rows, words, err, c.rows, c.words)
 		}
 	}
 }

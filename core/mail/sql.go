@@ -22,7 +22,8 @@ const findQueuedSQL = selectMail + `
 		and status = 'queued'`
 
 const findUnsentSQL = selectMail + `
-		and status in ('queued', 'kept')`
+		and status in ('queued', 'kept')
+		and text <> ''`
 
 const keepSQL = `
 	update loyalty.mail
@@ -48,13 +49,48 @@ const giveUpAbandonedSQL = `
 		html = '',
 		attachment = null,
 		done_at = @now
-	where status = 'queued'
-		and created_at < @before`
+	where id in (
+		select id
+		from loyalty.mail
+		where status = 'queued'
+			and created_at < @before
+		limit @up_to
+		for update skip locked
+	)`
 
+// Unlike others, they are there to be read, and their links to be followed.
+const blankKeptSQL = `
+	update loyalty.mail
+	set text = '',
+		html = '',
+		attachment = null
+	where id in (
+		select id
+		from loyalty.mail
+		where status = 'kept'
+			and text <> ''
+			and created_at < @before
+		limit @up_to
+		for update skip locked
+	)`
+
+const forgetEndedSQL = `
+	delete from loyalty.mail
+	where id in (
+		select id
+		from loyalty.mail
+		where status <> 'queued'
+			and created_at < @before
+		order by created_at
+		limit @up_to
+	)`
+
+// A mail whose words are gone is not worth opening.
 const selectUnsent = `
 	select id, recipient, subject, created_at
 	from loyalty.mail
-	where status in ('queued', 'kept')`
+	where status in ('queued', 'kept')
+		and text <> ''`
 
 const listSQL = selectUnsent + `
 	order by created_at desc, id desc

@@ -31,7 +31,7 @@ func (s *Service) Coupons(ctx context.Context, by core.Actor) ([]Coupon, error) 
 	if err := by.Require(core.Manager); err != nil {
 		return nil, err
 	}
-	return db.ReadAll[Coupon](ctx, s.db, by, couponsSQL, db.Args{"now": s.db.Now()})
+	return count[Coupon](ctx, s, by, couponsSQL, db.Args{"now": s.db.Now()})
 }
 
 // SentCoupons returns the coupons that were sent in a range of days, newest first, and
@@ -46,7 +46,7 @@ func (s *Service) SentCoupons(ctx context.Context, by core.Actor, r Range) ([]Co
 	if err := check.Err(); err != nil {
 		return nil, err
 	}
-	return db.ReadAll[Coupon](ctx, s.db, by, sentCouponsSQL, db.Args{
+	return count[Coupon](ctx, s, by, sentCouponsSQL, db.Args{
 		"first_id": core.FirstID(picked.start(picked.from)), "next_id": core.FirstID(picked.end()), "now": now,
 	})
 }

@@ -89,7 +89,7 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overvie
 	if known {
 		sql, args["opening_points"], args["opening_stamps"] = overviewSQL, opening.points, opening.stamps
 	}
-	rows, err := db.ReadAll[overviewRow](ctx, s.db, by, sql, args)
+	rows, err := count[overviewRow](ctx, s, by, sql, args)
 	if err != nil {
 		return Overview{}, err
 	}

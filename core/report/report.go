@@ -8,17 +8,20 @@
 package report
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/limit"
 )
 
 // Service answers the reports.
 type Service struct {
 	db           *db.DB
+	gate         *limit.Gate
 	manyAccounts int64
 
 	mu       sync.Mutex
@@ -27,7 +30,30 @@ type Service struct {
 
 // NewService makes the service.
 func NewService(d *db.DB) *Service {
-	return &Service{db: d, manyAccounts: manyAccounts, openings: map[core.TenantID]openingBalances{}}
+	return &Service{
+		db: d, gate: limit.NewGate(atOnce, ofTenant, patience, busy),
+		manyAccounts: manyAccounts, openings: map[core.TenantID]openingBalances{},
+	}
+}
+
+// A report may read millions of records. So many are counted at once in this process, and so
+// many of one tenant: the others wait, and hold no connection meanwhile.
+const (
+	atOnce   = 4
+	ofTenant = 2
+	patience = 5 * time.Second
+
+	busy = "Other reports of your business are being counted. Try again in a few seconds."
+)
+
+// count runs a report's statement when there is a place for it.
+func count[T any](ctx context.Context, s *Service, by core.Actor, sql string, args db.Args) ([]T, error) {
+	leave, err := s.gate.Enter(ctx, by.Tenant.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return db.ReadAll[T](ctx, s.db, by, sql, args)
 }
 
 // Range picks days of the tenant's time zone, both included. A day is written as its

@@ -49,7 +49,7 @@ func (s *Service) Summary(ctx context.Context, by core.Actor, r Range) (Summary,
 	}
 	dates := picked.dates()
 	instants, ids := picked.bounds()
-	rows, err := db.ReadAll[summaryRow](ctx, s.db, by, summarySQL, db.Args{
+	rows, err := count[summaryRow](ctx, s, by, summarySQL, db.Args{
 		"starts": instants[:len(dates)], "ends": instants[1:], "first_ids": ids[:len(dates)], "next_ids": ids[1:],
 		"first_id": ids[0], "next_id": ids[len(dates)],
 	})

@@ -66,7 +66,7 @@ func (s *Service) Top(ctx context.Context, by core.Actor, r Ranking) ([]Customer
 	if err := check.Err(); err != nil {
 		return nil, err
 	}
-	return db.ReadAll[Customer](ctx, s.db, by, topSQL, db.Args{
+	return count[Customer](ctx, s, by, topSQL, db.Args{
 		"first_id": core.FirstID(picked.start(picked.from)), "next_id": core.FirstID(picked.end()),
 		"by": measure, "limit": limit,
 	})

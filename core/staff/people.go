@@ -202,7 +202,7 @@ func (s *Service) Join(ctx context.Context, v auth.Visitor, secret string, j Joi
 	if err := check.Err(); err != nil {
 		return auth.SignedIn{}, err
 	}
-	hash, err := auth.HashPassword(ctx, j.Password)
+	hash, err := auth.HashPassword(ctx, v.Tenant.ID, j.Password)
 	if err != nil {
 		return auth.SignedIn{}, err
 	}

@@ -64,7 +64,7 @@ func Add(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Person, error) {
 	}
 	var hash *string // none: they are invited
 	if n.Password != "" {
-		made, err := auth.HashPassword(ctx, n.Password)
+		made, err := auth.HashPassword(ctx, tx.Tenant, n.Password)
 		if err != nil {
 			return Person{}, err
 		}

@@ -95,7 +95,7 @@ func (s shop) later(t *testing.T, d time.Duration) shop {
 // known is a password that people of these shops choose.
 const known = "correct horse battery"
 
-var knownHash = sync.OnceValues(func() (string, error) { return auth.HashPassword(context.Background(), known) })
+var knownHash = sync.OnceValues(func() (string, error) { return auth.HashPassword(context.Background(), 0, known) })
 
 // joined gives a person the known password.
 func (s shop) joined(t *testing.T, person core.Actor) {

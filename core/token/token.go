@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/riverqueue/river"
+
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
@@ -77,6 +79,8 @@ type Service struct {
 func NewService(d *db.DB, jobs *job.Queue, m *mail.Service) *Service {
 	s := &Service{db: d, jobs: jobs, mail: m}
 	job.Handle(jobs, job.Upkeep, s.announce)
+	job.Handle(jobs, job.Upkeep, s.forget)
+	job.Every(jobs, river.PeriodicInterval(time.Hour), forget{})
 	return s
 }
 

@@ -339,20 +339,12 @@ type forget struct{}
 func (forget) Kind() string { return "forget_pins" }
 
 // kept is how long the state of a PIN can be asked for.
-const (
-	kept        = time.Hour
-	forgetBatch = 5_000
-)
+const kept = time.Hour
 
 func (s *Service) forget(ctx context.Context, _ forget) error {
-	for {
-		n, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "walk-in PINs"), func(tx *db.Tx) (int64, error) {
-			return db.Value[int64](ctx, tx, forgetSQL, db.Args{"before": tx.Now.Add(-kept), "up_to": forgetBatch})
-		})
-		if err != nil || n < forgetBatch {
-			return err
-		}
-	}
+	return job.Drain(ctx, s.db, "walk-in PINs", func(ctx context.Context, tx *db.Tx) (int64, error) {
+		return db.Value[int64](ctx, tx, forgetSQL, db.Args{"before": tx.Now.Add(-kept), "up_to": job.Batch})
+	})
 }
 
 // guesses count wrong PINs. They are counted in this process.

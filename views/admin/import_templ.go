@@ -226,7 +226,7 @@ func ImportStartPage(v ImportStart) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "</tbody></table></div><div class=\"card-footer text-secondary\">Files and their problems are deleted after 30 days. The customers stay.</div></div></div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 21, "</tbody></table></div><div class=\"card-footer text-secondary\">A file is deleted when it is imported, and after 24 hours otherwise. What became of its rows is kept for 30 days.</div></div></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

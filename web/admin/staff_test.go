@@ -195,7 +195,7 @@ func TestDroppingASecondFactor(t *testing.T) {
 	if a := owner.get(cashier.page()); a.Find("a[href$='/second-factor']").Length() != 0 {
 		t.Error("it is offered where there is none")
 	}
-	hash, err := auth.HashPassword(t.Context(), password)
+	hash, err := auth.HashPassword(t.Context(), s.by.Tenant.ID, password)
 	if err != nil {
 		t.Fatal(err)
 	}

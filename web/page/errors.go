@@ -77,6 +77,10 @@ func (k *Kit) Explain(c echo.Context, err error) Failure {
 	case refusal != nil && refusal.Kind == core.KindThrottled:
 		RetryAfter(c, refusal.Wait)
 		return Failure{http.StatusTooManyRequests, "Too many attempts", refusal.Message, ""}
+	case refusal != nil && refusal.Kind == core.KindUnavailable && refusal.Wait > 0:
+		k.Log.WarnContext(c.Request().Context(), "too much at once", slog.Any("error", err))
+		RetryAfter(c, refusal.Wait)
+		return Failure{http.StatusServiceUnavailable, "Busy right now", refusal.Message, ""}
 	case refusal != nil && refusal.Kind == core.KindUnavailable:
 		k.Log.WarnContext(c.Request().Context(), "page unavailable", slog.Any("error", err))
 		return Failure{http.StatusServiceUnavailable, "Not available right now", "The service cannot be reached for a moment. Nothing was lost: try again shortly.", ""}

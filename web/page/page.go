@@ -23,6 +23,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/tenant"
 	"example.com/loyalty/views/ui"
 )
@@ -41,12 +42,15 @@ type Config struct {
 	Address func(*http.Request) string
 	Now     func() time.Time
 	Log     *slog.Logger
+	// Scratch is where files are put together; nil: among the system's temporary files.
+	Scratch *Scratch
 }
 
 // Kit serves the pages of an area.
 type Kit struct {
 	Config
-	sessions *scs.SessionManager
+	sessions  *scs.SessionManager
+	workbooks *limit.Gate
 }
 
 // New makes a kit.
@@ -59,7 +63,10 @@ func New(c Config) *Kit {
 	manager.Cookie.HttpOnly = true
 	manager.Cookie.SameSite = http.SameSiteLaxMode
 	manager.Cookie.Path = "/"
-	return &Kit{Config: c, sessions: manager}
+	return &Kit{
+		Config: c, sessions: manager,
+		workbooks: limit.NewGate(workbooksAtOnce, workbooksOfTenant, workbookPatience, workbooksBusy),
+	}
 }
 
 func init() { gob.Register([]ui.Flash{}) } // scs keeps values by gob

@@ -20,11 +20,22 @@ type Column struct {
 // maxSheet is how many rows Excel opens of a sheet.
 const maxSheet = 1 << 20
 
-// XLSX answers with a table as a workbook. Its rows wait in a temporary file until there
-// are all of them, because of how such a file is made; then they are sent. What does not
-// fit on one sheet goes on on the next one. A cell is a string, an int64, or a time, which
-// is shown as its own time zone's clocks do; the zero time is an empty cell. Nothing in it
-// is a formula: texts are stored as texts, which no program splits or runs.
+// A workbook takes up to 40 MB of memory and a core while it is put together: so many at once
+// in this process, and of one tenant.
+const (
+	workbooksAtOnce   = 2
+	workbooksOfTenant = 1
+	workbookPatience  = 10 * time.Second
+
+	workbooksBusy = "Other exports of your business are being made. Try again in a few seconds."
+)
+
+// XLSX answers with a table as a workbook. Because of how such a file is made, it is put
+// together in a temporary file and then sent; a client that takes it slowly holds no place
+// of the few that make workbooks. What does not fit on one sheet goes on on the next one. A
+// cell is a string, an int64, or a time, which is shown as its own time zone's clocks do; the
+// zero time is an empty cell. Nothing in it is a formula: texts are
+// stored as texts, which no program splits or runs.
 func (k *Kit) XLSX(c echo.Context, name, sheet string, columns []Column, write func(row func(cells ...any) error) error) error {
 	return k.workbook(c, name, sheet, columns, maxSheet, write)
 }
@@ -32,22 +43,51 @@ func (k *Kit) XLSX(c echo.Context, name, sheet string, columns []Column, write f
 func (k *Kit) workbook(
 	c echo.Context, name, sheet string, columns []Column, rows int, write func(row func(cells ...any) error) error,
 ) (err error) {
-	b, err := newBook(sheet, columns, rows)
+	to := &download{kit: k, c: c, name: name, mediaType: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
+	to.goOn()
+	made, err := k.Scratch.file()
+	if err != nil {
+		return err
+	}
+	defer made.Close() //nolint:errcheck // it is gone by that
+	leave, err := k.workbooks.Enter(c.Request().Context(), Actor(c).Tenant.ID)
+	if err != nil {
+		return err
+	}
+	err = func() error {
+		defer leave()
+		return k.makeBook(made, sheet, columns, rows, to.goOn, write)
+	}()
+	if err != nil {
+		return err
+	}
+	if _, err := made.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err = io.Copy(to, made)
+	return k.downloaded(c, err)
+}
+
+// makeBook writes a workbook into a file.
+func (k *Kit) makeBook(
+	file io.Writer, sheet string, columns []Column, rows int, goOn func(), write func(row func(cells ...any) error) error,
+) (err error) {
+	b, err := newBook(k.Scratch.dir(), sheet, columns, rows)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.file.Close()) }() // and its temporary file is gone
-	to := &download{kit: k, c: c, name: name, mediaType: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
 	err = write(func(cells ...any) error {
 		if b.rows%1000 == 1 {
-			to.goOn()
+			goOn()
 		}
 		return b.row(cells...)
 	})
 	if err != nil {
 		return err
 	}
-	return k.downloaded(c, b.send(to))
+	goOn()
+	return b.send(file)
 }
 
 // book is a workbook that grows.
@@ -64,8 +104,8 @@ type book struct {
 	clock   int
 }
 
-func newBook(name string, columns []Column, most int) (*book, error) {
-	b := &book{file: excelize.NewFile(), name: name, columns: columns, most: most}
+func newBook(dir, name string, columns []Column, most int) (*book, error) {
+	b := &book{file: excelize.NewFile(excelize.Options{TmpDir: dir}), name: name, columns: columns, most: most}
 	var err error
 	if b.heading, err = b.file.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true}}); err != nil {
 		return nil, err

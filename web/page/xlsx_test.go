@@ -10,6 +10,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,16 +25,13 @@ import (
 // workbook is what a browser gets of one with sheets of so many rows.
 func workbook(t *testing.T, rows int, write func(row func(cells ...any) error) error) file {
 	t.Helper()
-	kit := page.New(page.Config{
-		Slug: func(string) string { return "" }, Address: func(*http.Request) string { return "" },
-		Now: time.Now, Log: slog.New(slog.DiscardHandler),
-	})
-	columns := []page.Column{{Heading: "Name", Width: 30}, {Heading: "Points"}, {Heading: "Since", Width: 18}}
-	e := echo.New()
-	e.Use(kit.Session)
-	e.GET("/file", func(c echo.Context) error { return kit.Workbook(c, "people.xlsx", "People", columns, rows, write) })
-	server := httptest.NewServer(e)
-	defer server.Close()
+	return workbookIn(t, nil, rows, write)
+}
+
+// workbookIn is workbook with a directory for its temporary files.
+func workbookIn(t *testing.T, scratch *page.Scratch, rows int, write func(row func(cells ...any) error) error) file {
+	t.Helper()
+	server := workbooks(t, scratch, rows, write)
 	got, err := http.Get(server.URL + "/file")
 	if err != nil {
 		t.Fatal(err)
@@ -40,6 +39,56 @@ func workbook(t *testing.T, rows int, write func(row func(cells ...any) error) e
 	defer got.Body.Close()
 	body, err := io.ReadAll(got.Body)
 	return file{got.StatusCode, got.Header, body, err}
+}
+
+// workbooks answers with a workbook, as often as it is asked.
+func workbooks(t *testing.T, scratch *page.Scratch, rows int, write func(row func(cells ...any) error) error) *httptest.Server {
+	t.Helper()
+	kit := page.New(page.Config{
+		Slug: func(string) string { return "" }, Address: func(*http.Request) string { return "" },
+		Now: time.Now, Log: slog.New(slog.DiscardHandler), Scratch: scratch,
+	})
+	columns := []page.Column{{Heading: "Name", Width: 30}, {Heading: "Points"}, {Heading: "Since", Width: 18}}
+	e := echo.New()
+	e.Use(kit.Session)
+	e.GET("/file", func(c echo.Context) error { return kit.Workbook(c, "people.xlsx", "People", columns, rows, write) })
+	server := httptest.NewServer(e)
+	t.Cleanup(server.Close)
+	return server
+}
+
+// "Exports 2 at once and 1 a tenant": six of one tenant are made one after the other.
+func TestATenantsWorkbooksAreMadeOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	var inside, most atomic.Int64
+	server := workbooks(t, nil, 1<<20, func(row func(...any) error) error {
+		most.Store(max(most.Load(), inside.Add(1)))
+		defer inside.Add(-1)
+		for i := range 10_000 {
+			if err := row("Anna", int64(i), time.Time{}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	var all sync.WaitGroup
+	for range 6 {
+		all.Go(func() {
+			got, err := http.Get(server.URL + "/file")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer got.Body.Close()
+			if n, err := io.Copy(io.Discard, got.Body); err != nil || n == 0 || got.StatusCode != http.StatusOK {
+				t.Errorf("%d: %d bytes, %v", got.StatusCode, n, err)
+			}
+		})
+	}
+	all.Wait()
+	if most.Load() != 1 {
+		t.Errorf("%d workbooks were made at once", most.Load())
+	}
 }
 
 // sheets are the cells of a workbook as Excel shows them.

@@ -1,0 +1,41 @@
+package audit
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
+)
+
+// LeastRetention is how long every entry is kept, whatever the installation is set to: the
+// database itself deletes none that is younger.
+const LeastRetention = 90 * 24 * time.Hour
+
+const forgetSQL = `
+	select loyalty.forget_audit(@before, @up_to)`
+
+// forget is the job that deletes entries that are older than the installation keeps them.
+type forget struct{}
+
+// Kind names the job in the queue.
+func (forget) Kind() string { return "forget_audit" }
+
+// KeepFor registers the job that deletes entries of every log once they are older than the
+// period. 0: they are kept for ever.
+func KeepFor(d *db.DB, jobs *job.Queue, period time.Duration) {
+	job.Handle(jobs, job.Upkeep, func(ctx context.Context, _ forget) error { return Forget(ctx, d, period) })
+	job.Every(jobs, river.PeriodicInterval(time.Hour), forget{})
+}
+
+// Forget deletes the entries that are older than the period; 0: none.
+func Forget(ctx context.Context, d *db.DB, period time.Duration) error {
+	if period == 0 {
+		return nil
+	}
+	return job.Drain(ctx, d, "audit log", func(ctx context.Context, tx *db.Tx) (int64, error) {
+		return db.Value[int64](ctx, tx, forgetSQL, db.Args{"before": tx.Now.Add(-period), "up_to": job.Batch})
+	})
+}

@@ -1,0 +1,59 @@
+package auth
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/alexedwards/argon2id"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/limit"
+)
+
+var hashParams = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
+
+// A hash takes 19 MiB and 25 ms of a core. Half of the cores hash at once, and the others
+// serve: a crowd at one sign-in page must not slow down every till. Of the places, one
+// tenant has at most half.
+var (
+	hashPlaces = max(1, runtime.GOMAXPROCS(0)/2)
+	hashing    = limit.NewGate(hashPlaces, max(1, hashPlaces/2), hashPatience, busyHashing)
+)
+
+const (
+	hashPatience = 10 * time.Second
+	busyHashing  = "Many people are signing in right now. Try again in a few seconds."
+)
+
+// HashPassword returns what is stored of a password of a person of that tenant (0: of the
+// platform). It takes long: outside of any transaction, where that is possible. Where too many
+// wait to hash, an error of core.KindUnavailable says when to try again.
+func HashPassword(ctx context.Context, t core.TenantID, password string) (string, error) {
+	leave, err := hashing.Enter(ctx, t)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	return argon2id.CreateHash(password, hashParams)
+}
+
+// noHash belongs to no password. It is compared with where there is none: whether there is
+// one must not be told by the time that it takes.
+const noHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+
+// matches reports whether a hash is the password's, of a person of that tenant. Where there
+// is no hash, no password matches.
+func matches(ctx context.Context, t core.TenantID, password string, hash *string) (bool, error) {
+	leave, err := hashing.Enter(ctx, t)
+	if err != nil {
+		return false, err
+	}
+	defer leave()
+	compared := noHash
+	if hash != nil {
+		compared = *hash
+	}
+	right, err := argon2id.ComparePasswordAndHash(password, compared)
+	return right && hash != nil, err
+}

@@ -1,0 +1,115 @@
+package limit
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"example.com/loyalty/core"
+)
+
+const busyNow = "Too much at once."
+
+// enter waits for a place in the background, and tells in entered that it has one.
+func enter(t *testing.T, g *Gate, tenant core.TenantID, entered *int) (leave func()) {
+	t.Helper()
+	done := make(chan bool)
+	go func() {
+		left, err := g.Enter(t.Context(), tenant)
+		if err != nil {
+			return
+		}
+		*entered++
+		<-done
+		left()
+	}()
+	synctest.Wait()
+	return func() { close(done); synctest.Wait() }
+}
+
+// "Reports 4 at once and 2 a tenant": what one tenant asks for beyond its share waits behind
+// its own work, and another tenant is let in at once.
+func TestATenantWaitsBehindItsOwnWork(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate(4, 2, time.Hour, busyNow)
+		var first, second, third int
+		leave := make([]func(), 60)
+		for i := range leave {
+			leave[i] = enter(t, g, 1, &first)
+		}
+		if first != 2 {
+			t.Errorf("%d of the first tenant work at once, want 2", first)
+		}
+		leaveSecond := []func(){enter(t, g, 2, &second), enter(t, g, 2, &second), enter(t, g, 2, &second)}
+		if second != 2 {
+			t.Errorf("%d of the second tenant work, want 2 although 58 of the first wait", second)
+		}
+		leaveThird := enter(t, g, 3, &third)
+		if third != 0 {
+			t.Error("a fifth is let in, want 4 at once")
+		}
+		// The next place is the third tenant's: it has waited, and the first has its share.
+		leave[0]()
+		leave[1]()
+		if third != 1 {
+			t.Error("the third tenant waits behind the 58 of the first")
+		}
+		leaveThird()
+		for _, l := range leaveSecond {
+			l()
+		}
+		for _, l := range leave[2:] {
+			l()
+		}
+		if first != 60 || second != 3 || third != 1 {
+			t.Errorf("%d, %d and %d were let in, want 60, 3 and 1", first, second, third)
+		}
+		if n := len(g.lines); n != 0 {
+			t.Errorf("%d tenants are remembered when all have left", n)
+		}
+	})
+}
+
+// "What waits too long is a 503 with Retry-After": the refusal says when to try again, and
+// what was refused takes no place.
+func TestWaitingIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate(1, 1, 5*time.Second, busyNow)
+		leave, err := g.Enter(t.Context(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tenant := range []core.TenantID{1, 2} { // in its own line, and in that of all
+			began := time.Now()
+			_, err = g.Enter(t.Context(), tenant)
+			var refusal *core.Error
+			if !errors.As(err, &refusal) || refusal.Kind != core.KindUnavailable || refusal.Message != busyNow || refusal.Wait != 5*time.Second {
+				t.Errorf("tenant %d: %v, want the refusal that says to wait 5 s", tenant, err)
+			}
+			if waited := time.Since(began); waited != 5*time.Second {
+				t.Errorf("tenant %d: refused after %s", tenant, waited)
+			}
+		}
+		// A caller who leaves is told nothing of that.
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := g.Enter(gone, 1); !errors.Is(err, context.Canceled) {
+			t.Errorf("a caller who left: %v", err)
+		}
+		leave()
+		for _, tenant := range []core.TenantID{1, 2} {
+			leave, err := g.Enter(t.Context(), tenant)
+			if err != nil {
+				t.Fatalf("tenant %d, when the place is free: %v", tenant, err)
+			}
+			leave()
+		}
+		if n := len(g.lines); n != 0 {
+			t.Errorf("%d tenants are remembered when all have left", n)
+		}
+	})
+}
