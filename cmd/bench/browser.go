@@ -20,6 +20,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/db"
 )
 
 // browser is somebody who is signed in to a business's panel.
@@ -61,7 +62,10 @@ func newBrowser(ctx context.Context, p *product, s *shop, t core.Tenant, person 
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.db.Pool().Exec(ctx, "update loyalty.credential set password_hash = $2 where staff_id = $1", person, hash); err != nil {
+	_, err = db.Platform(ctx, s.db, core.System(core.Tenant{}, "bench"), func(tx *db.Tx) (int64, error) {
+		return db.Exec(ctx, tx, "update loyalty.credential set password_hash = @hash where staff_id = @id", db.Args{"id": person, "hash": hash})
+	})
+	if err != nil {
 		return nil, err
 	}
 	begun, err := b.ask(ctx, page{path: "/admin/settings/security/factor/begin", post: true, form: url.Values{"confirmation": {password}}})

@@ -443,6 +443,44 @@ func TestAnOwnerDropsALostFactor(t *testing.T) {
 	}
 }
 
+// "`loyalty admin reset-factor` is the way back for an operator": of a business's only owner who
+// lost phone and codes.
+func TestAnOperatorHelpsAnOnlyOwner(t *testing.T) {
+	t.Parallel()
+	s, other := newShop(t), newShop(t)
+	s.enrolled(t, s.by, s.db.Now())
+	email := s.email(t, s.by)
+	here := s.cookie(t, auth.Proof{StaffID: s.by.StaffID, At: s.db.Now(), Code: true}, "lost "+s.by.ID)
+	const command = "loyalty admin reset-factor"
+	for name, c := range map[string]struct {
+		by   core.Actor
+		want error
+	}{
+		"for another business": {core.System(other.by.Tenant, command), core.ErrNotFound},
+		"for the platform":     {core.System(core.Tenant{}, command), core.ErrNotFound},
+		"by the owner":         {s.by, core.ErrRole},
+	} {
+		if _, err := s.ResetTwoFactor(t.Context(), c.by, email); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	if !s.isSignedIn(t, here) {
+		t.Fatal("signed out without a reset")
+	}
+	operator := core.System(s.by.Tenant, command)
+	if who, err := s.ResetTwoFactor(t.Context(), operator, strings.ToUpper(email)); err != nil || who.ID != s.by.StaffID {
+		t.Fatalf("%+v, %v", who, err)
+	}
+	if s.isSignedIn(t, here) {
+		t.Error("their sessions go on")
+	}
+	if in, err := s.try(t, email, known); err != nil || in.NeedsCode {
+		t.Errorf("the password alone: %+v, %v", in, err)
+	}
+	s.wantTold(t, s.by, auth.ChangeLetter{Change: auth.TwoFactorOff, By: operator.Name})
+	s.wantLog(t, "staff.drop_totp", "staff.drop_totp - -")
+}
+
 // What is said of round trips.
 func TestRoundTripsOfTwoFactor(t *testing.T) {
 	t.Parallel()

@@ -230,7 +230,7 @@ func AsOwner(ctx context.Context, d *DB, fn func(tx pgx.Tx) error) error {
 	if err != nil {
 		return translate(ctx, err)
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // it only read
+	defer conn.Close(context.WithoutCancel(ctx))
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return translate(ctx, pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) error {
 		// It may take long on a large database, and nobody waits behind it.
