@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/web/browsertest"
 )
 
@@ -147,5 +148,27 @@ func testHugeRecords(t *testing.T, c cafe) {
 				p.Text("figure[data-drawn] figcaption")
 			}
 		})
+	}
+	if *screenshots != "" {
+		return
+	}
+	// The longest texts, the largest amounts and the oldest dates have room, too.
+	dbtest.ExtremeOn(t, d, core.TenantID(ask[int64](d, "select id from loyalty.tenant where slug = 'bazaar'")))
+	one := func(table string) string {
+		return ask[core.ID](d, "select x.id from loyalty."+table+" x join loyalty.tenant t on t.id = x.tenant_id where t.slug = 'bazaar' limit 1").String()
+	}
+	buyer, sale := one("customer"), one("transaction")
+	for _, path := range []string{
+		"/admin", "/admin/reports", "/admin/reports/customers?by=points", "/admin/customers", "/admin/customers/" + buyer, "/admin/customers/" + buyer + "?view=transactions",
+		"/admin/customers/" + buyer + "/adjust", "/admin/transactions", "/admin/transactions/" + sale, "/admin/transactions/new?customer_ulid=" + buyer,
+		"/admin/types", "/admin/settings", "/admin/settings/staff", "/admin/audit", "/till", "/till/customers/" + buyer, "/till/receipts/" + sale,
+	} {
+		for _, width := range []int{390, 1440} {
+			p.Emulate(width, 900, false)
+			p.Open(path)
+			for _, wide := range p.Sideways() {
+				t.Errorf("%s at %d px scrolls sideways: %s", path, width, wide)
+			}
+		}
 	}
 }
