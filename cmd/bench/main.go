@@ -45,7 +45,7 @@ func start() (code int) {
 	flag.IntVar(&o.connections, "connections", 32, "connections, of the product and of pgbench")
 	flag.IntVar(&o.seconds, "seconds", 10, "how long each measurement lasts")
 	flag.IntVar(&o.steady, "steady", 500, "recorded sales a second in the steady run")
-	flag.StringVar(&o.only, "only", "", "one of steady, record, read, upsert, redeem, voucher, page 1, page 5000, month, walkin, send, panel; all of them if empty")
+	flag.StringVar(&o.only, "only", "", "one of steady, record, read, upsert, redeem, voucher, page 1, page 5000, month, walkin, send, neighbours, panel; all of them if empty")
 	flag.StringVar(&o.profile, "profile", "", "a file for a CPU profile of the product while it records, or sells to walk-in customers with -only walkin")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -105,13 +105,18 @@ func run(ctx context.Context, o options) (err error) {
 			return err
 		}
 	}
-	if o.only != "panel" && o.only != "send" && o.only != "walkin" {
+	if o.only != "panel" && o.only != "send" && o.only != "walkin" && o.only != "neighbours" {
 		if err := measureAPI(ctx, product, shop, cluster, copied, dir, o); err != nil {
 			return err
 		}
 	}
 	if o.only == "" || o.only == "send" {
 		if err := measureSend(ctx, product, shop, cluster.URL(), cluster.AdminURL("loyalty"), dir, o); err != nil {
+			return err
+		}
+	}
+	if o.only == "" || o.only == "neighbours" {
+		if err := measureNeighbours(ctx, product, shop, cluster.AdminURL("loyalty"), o); err != nil {
 			return err
 		}
 	}
