@@ -41,13 +41,15 @@ type app struct {
 	cluster *localpg.Cluster // nil with DATABASE_URL
 	url     string           // of the owner's login
 
-	stopping    atomic.Bool           // the process was told to stop
-	wrongSecret atomic.Pointer[error] // found after the start; nil: it is the database's
+	stopping    atomic.Bool // the process was told to stop
+	wrongSecret atomic.Bool // found after the start
 
 	db     *db.DB
+	probe  *db.DB // one connection, for /readyz
 	direct *db.DB // the job queue's and the live updates': it listens, past a transaction pooler if there is one
 	jobs   *job.Queue
 
+	readiness    *readinessCheck
 	keys         vault.Keys
 	auth         *auth.Service
 	staff        *staff.Service
@@ -125,6 +127,10 @@ func (a *app) connect(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	if a.probe, err = db.Open(ctx, a.url, db.Options{MaxConns: 1, Pooler: a.DatabaseDirectURL != ""}); err != nil {
+		return err
+	}
+	a.readiness = newReadiness(a.probe)
 	if a.direct, err = db.Open(ctx, a.directURL(a.url), db.Options{MaxConns: 7, Listens: true}); err != nil {
 		return err
 	}
@@ -172,6 +178,9 @@ func (a *app) forgetAnswers(ctx context.Context, _ forgetAnswers) error {
 func (a *app) close(ctx context.Context) {
 	if a.direct != nil {
 		a.direct.Close()
+	}
+	if a.probe != nil {
+		a.probe.Close()
 	}
 	if a.db != nil {
 		a.db.Close()

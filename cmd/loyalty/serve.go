@@ -69,7 +69,7 @@ func (serve) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	figures := newMetrics(a.db, a.direct, a.operations.Backlog, log)
+	figures := newMetrics(a.db, a.direct, a.operations.Backlog, localFigures{a.ready, a.disks()}, log)
 	figures.serve(ctx, c.metricsDoor(), log)
 	server, err := a.server(figures) //nolint:contextcheck // requests bring their own
 	if err != nil {
@@ -131,21 +131,6 @@ func (a *app) mailTrouble() string {
 	return a.smtp.Trouble()
 }
 
-var errStopping = errors.New("this process is stopping")
-
-// ready says whether requests should be sent to this process. One that was told to stop says
-// no at once, and answers all the same until its proxy has seen that (LOYALTY_STOP_DELAY).
-func (a *app) ready(ctx context.Context) (notice string, err error) {
-	if a.stopping.Load() {
-		return "", errStopping
-	}
-	if wrong := a.wrongSecret.Load(); wrong != nil {
-		return "", auth.ErrWrongSecret
-	}
-	steps, err := a.db.CheckReady(ctx)
-	return steps.Notice(), err
-}
-
 // beginJobs works jobs off as soon as the database has the tables for them, so that a
 // server that waits for `loyalty migrate up` needs no second start. They outlive the
 // signal: the running ones finish.
@@ -154,7 +139,7 @@ func (a *app) beginJobs(ctx context.Context) {
 		if a.db.Ready(ctx) == nil {
 			err := a.checkSecret(ctx) // a database without its tables could not be asked at the start
 			if err != nil {
-				a.wrongSecret.Store(&err)
+				a.wrongSecret.Store(true)
 				a.log.ErrorContext(ctx, "no jobs are run", slog.Any("error", err))
 				return
 			}

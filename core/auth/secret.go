@@ -93,7 +93,7 @@ type sealedTwoFactor struct {
 // (ErrWrongSecret): lost takes the first one from now on, whatever it can't open.
 func Reseal(ctx context.Context, d *db.DB, by core.Actor, keys vault.Keys, lost bool) (Resealed, error) {
 	var done Resealed
-	if err := CheckSecret(ctx, d, keys); err != nil && !(lost && errors.Is(err, ErrWrongSecret)) {
+	if err := CheckSecret(ctx, d, keys); err != nil && (!lost || !errors.Is(err, ErrWrongSecret)) {
 		return done, err
 	}
 	for after := int64(0); ; {

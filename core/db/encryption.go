@@ -15,7 +15,7 @@ import (
 func CheckEncryption(url string) error {
 	c, err := pgconn.ParseConfig(url)
 	if err != nil {
-		return nil // connecting says what is wrong with it
+		return nil //nolint:nilerr // connecting says what is wrong with it
 	}
 	targets := []*pgconn.FallbackConfig{{Host: c.Host, TLSConfig: c.TLSConfig}}
 	for _, t := range append(targets, c.Fallbacks...) {
