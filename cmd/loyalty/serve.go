@@ -164,6 +164,10 @@ const (
 	joinWindow     = 10 * time.Minute
 )
 
+// failuresPerRequest is how many look-ups of tokens that fail an address has, for each request
+// that it has without a valid token: several clients behind one address may have a wrong one.
+const failuresPerRequest = 3
+
 // server puts the front ends together behind TLS.
 func (a *app) server(figures *metrics) (*host.Server, error) {
 	address := host.ClientAddress(a.proxies)
@@ -186,6 +190,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		Address: address, AddressKey: host.LimitKey,
 		PerToken:               limit.NewWindow(a.RateToken, time.Minute, time.Now),
 		PerAddress:             limit.NewWindow(a.RateIP, time.Minute, time.Now),
+		Failures:               limit.NewWindow(failuresPerRequest*a.RateIP, time.Minute, time.Now),
 		TransactionCreateScope: token.Ability(a.CreateScope),
 		Timeout:                requestTime,
 		Log:                    a.log,
