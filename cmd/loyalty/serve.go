@@ -162,6 +162,9 @@ func (a *app) beginJobs(ctx context.Context) {
 const (
 	joinsOfAddress = 20
 	joinWindow     = 10 * time.Minute
+
+	// A business's people share an address, and open the page more often than they sign in.
+	signInViewsOfAddress = 120 // a minute
 )
 
 // failuresPerRequest is how many look-ups of tokens that fail an address has, for each request
@@ -173,12 +176,13 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 	address := host.ClientAddress(a.proxies)
 	slug := func(h string) string { slug, _ := a.names.Slug(h); return slug }
 	bySlug := func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, a.db, slug) }
+	signInViews := limit.NewWindow(signInViewsOfAddress, time.Minute, time.Now)
 	kitOf := func(panel string) *page.Kit {
 		return page.New(page.Config{
 			Panel:    panel,
 			Sessions: auth.NewStore(a.db),
 			Tenant:   bySlug, Suspension: a.tenants.Suspended,
-			Slug: slug, Address: address, Now: a.db.Now, Log: a.log,
+			Slug: slug, Address: address, SignInViews: signInViews, AddressKey: host.LimitKey, Now: a.db.Now, Log: a.log,
 		})
 	}
 	kit := kitOf(page.PanelPath)
