@@ -61,15 +61,12 @@ func TestReadinessIsKeptForASecond(t *testing.T) {
 	p := newProbed(t, dbtest.OwnURL(t))
 	gone, leave := context.WithCancel(t.Context())
 	leave()
+	asking := []context.Context{t.Context(), gone}
 	for round := 1; round <= 3; round++ {
 		var all sync.WaitGroup
 		for i := range 50 {
 			all.Go(func() {
-				ctx := t.Context()
-				if i%2 == 0 {
-					ctx = gone
-				}
-				if _, err := p.check(ctx); err != nil {
+				if _, err := p.check(asking[i%2]); err != nil {
 					t.Error(err)
 				}
 			})

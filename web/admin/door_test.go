@@ -276,7 +276,7 @@ func TestTheSignInPageIsLimited(t *testing.T) {
 	s.signInViews = limit.NewWindow(3, time.Minute, func() time.Time { return now })
 	s.open(t)
 	for i := range 5 {
-		got := s.stranger(t).get("/admin/sign-in")
+		got := s.stranger(t).ask(http.MethodGet, "/admin/sign-in", nil)
 		if want := map[bool]int{true: http.StatusOK, false: http.StatusTooManyRequests}[i < 3]; got.Code != want {
 			t.Errorf("visit %d: %d, want %d", i, got.Code, want)
 		}
