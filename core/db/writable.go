@@ -54,6 +54,8 @@ func (d *DB) CheckWritable(ctx context.Context) error {
 		return fmt.Errorf("nothing can be written, because the database's disk is full: %w", err)
 	case c == readOnly:
 		return fmt.Errorf("nothing can be written, because the database is read-only: %w", err)
+	case core.IsKind(err, core.KindUnavailable):
+		return unready(err) // it went away since it was last asked
 	}
 	return fmt.Errorf("nothing can be written: %w", err)
 }
