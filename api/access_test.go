@@ -39,7 +39,7 @@ func TestWhoMayCallWhat(t *testing.T) {
 	platform := platformToken(t, s.door)
 	id, _, _ := strings.Cut(platform, "|")
 	// Were it ever to get abilities, it would still see no tenant.
-	s.must(s.db.Pool().Exec(t.Context(), "update loyalty.token set abilities = $1 where id::text = $2", token.Abilities, id))
+	s.must(dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.token set abilities = $1 where id::text = $2", token.Abilities, id))
 	strangers := s.nobodys(t)
 	for route, ability := range abilities {
 		method, path := open(route)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
 )
 
 // The customers of the scenarios, as answers show them.
@@ -98,7 +99,7 @@ func TestListCustomers(t *testing.T) {
 func (s *shop) change(table, set string, where ...string) {
 	s.t.Helper()
 	sql := "update loyalty." + table + " set " + set + " where " + strings.Join(append(where, "tenant_id = $1"), " and ")
-	s.must(s.db.Pool().Exec(context.Background(), sql, s.by.Tenant.ID))
+	s.must(dbtest.Owner(s.db).Exec(context.Background(), sql, s.by.Tenant.ID))
 }
 
 // The shops of these tests are in Stockholm: a day begins at 22:00 UTC in summer.
@@ -177,7 +178,7 @@ func TestCustomerFields(t *testing.T) {
 		t.Errorf("the identifier must outlast a change: %s", got.body)
 	}
 	var sum int64
-	err := s.db.Pool().QueryRow(t.Context(), "select sum(amount) from loyalty.ledger_entry where tenant_id = $1", s.by.Tenant.ID).Scan(&sum)
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select sum(amount) from loyalty.ledger_entry where tenant_id = $1", s.by.Tenant.ID).Scan(&sum)
 	if err != nil || sum != 12 {
 		t.Errorf("the entries sum to %d, %v; want 12", sum, err)
 	}

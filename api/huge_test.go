@@ -2,9 +2,12 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/transaction"
 )
 
@@ -13,7 +16,7 @@ const saturates = "sums in reports are `numeric` inside and saturate at 2^63−1
 // holds sets a customer's points, past the ledger.
 func (s *shop) holds(customer string, points int64) {
 	s.t.Helper()
-	_, err := s.db.Pool().Exec(context.Background(), "update loyalty.account set points = $3 where tenant_id = $1 and customer_id = $2", s.by.Tenant.ID, s.id(customer), points)
+	_, err := dbtest.Owner(s.db).Exec(context.Background(), "update loyalty.account set points = $3 where tenant_id = $1 and customer_id = $2", s.by.Tenant.ID, s.id(customer), points)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -36,7 +39,7 @@ func TestNoRecordBreaksAnAnswer(t *testing.T) {
 		`update loyalty.redemption set points_spent = 9000000000000000000 where tenant_id = $1`,
 		`update loyalty.account set points = 9000000000000000000 where tenant_id = $1`,
 	} {
-		if _, err := s.db.Pool().Exec(t.Context(), statement, s.by.Tenant.ID); err != nil {
+		if _, err := dbtest.Owner(s.db).Exec(t.Context(), statement, s.by.Tenant.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,5 +61,53 @@ func TestNoRecordBreaksAnAnswer(t *testing.T) {
 	got := s.call("POST", s.fill("/api/v1/transactions/{sale}/void"), s.token, "")
 	if got.status != 200 || !strings.Contains(got.body, `"status":"`+string(transaction.Voided)+`"`) {
 		t.Errorf("void: %d %s", got.status, got.body)
+	}
+}
+
+// "Extreme (but valid) records break no … report, export": every answer to a GET, with the largest
+// amounts and balances, the longest texts and the oldest dates.
+func TestNoExtremeBreaksAnAnswer(t *testing.T) {
+	t.Parallel()
+	proves(t, saturates)
+	s := newShop(t)
+	s.fill("{anna} {bo} {sale} {voided} {stamp_sale} {redemption} {espresso} {coupon} {voucher} {spent}")
+	dbtest.Extreme(t, s.db, s.by)
+	records := map[string]string{
+		"/customers/": "{anna}", "/transactions/": "{sale}", "/redemptions/": "{redemption}", "/coupons/": "{coupon}", "/rewards/": "{espresso}",
+	}
+	admin := platformToken(t, s.door)
+	walked := 0
+	for _, r := range s.api.Router() {
+		if r.Method != http.MethodGet || !strings.HasPrefix(r.Path, "/api/v1/") || strings.Contains(r.Path, "*") {
+			continue
+		}
+		path, token := r.Path, s.token
+		if before, rest, names := strings.Cut(strings.TrimPrefix(path, "/api/v1"), ":"); names {
+			record := records[before]
+			if record == "" {
+				t.Errorf("there is no record for %s", path)
+			}
+			_, action, _ := strings.Cut(rest, "/")
+			path = strings.TrimSuffix("/api/v1"+before+s.fill(record)+"/"+action, "/")
+		}
+		if strings.Contains(path, "/platform/") {
+			token = admin
+		}
+		for _, query := range []string{"", "?per_page=100", "?per_page=1"} {
+			got := s.call("GET", path+query, token, "")
+			if got.status != http.StatusOK || !json.Valid([]byte(got.body)) {
+				t.Errorf("%s%s: %d %s", path, query, got.status, got.body)
+			}
+			if said := dbtest.Nonsense(got.body); said != "" {
+				t.Errorf("%s%s says %s", path, query, said)
+			}
+			walked++
+		}
+	}
+	if walked < 3*13 {
+		t.Errorf("walked %d steps", walked)
+	}
+	if got := s.call("GET", s.fill("/api/v1/customers/{anna}"), s.token, ""); !strings.Contains(got.body, `"points_balance":9223372036854775807`) {
+		t.Errorf("the balance is not told: %s", got.body)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"example.com/loyalty/core/dbtest"
 )
 
 const (
@@ -17,7 +19,7 @@ const (
 func (s *shop) bill() (id string) {
 	s.t.Helper()
 	var number int64
-	err := s.db.Pool().QueryRow(context.Background(), `
+	err := dbtest.Owner(s.db).QueryRow(context.Background(), `
 		insert into loyalty.invoice (tenant_id, currency, lines, amount_cents, tax_cents, total_cents, period_start, period_end, created_at)
 		values ($1, 'EUR', '[{"description": "Plan <Grow>", "quantity": 1, "unit_cents": 4900, "amount_cents": 4900}]', 4900, 1225, 6125,
 			'2026-05-01', '2026-05-31', $2)
@@ -45,7 +47,7 @@ func TestListInvoices(t *testing.T) {
 	}
 	list("")
 	// A draft is taxed as the settings are.
-	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.platform_setting set tax_rate = 2500"); err != nil {
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.platform_setting set tax_rate = 2500"); err != nil {
 		t.Fatal(err)
 	}
 	paid, theirs := s.bill(), s.stranger().bill()

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"example.com/loyalty/core/dbtest"
 )
 
 // lock holds rows of a tenant, so that requests wait.
@@ -19,7 +21,7 @@ type lock struct {
 // nothing but the tenant's own row.
 func (s *shop) hold(table string) lock {
 	s.t.Helper()
-	tx, err := s.db.Pool().Begin(context.Background())
+	tx, err := dbtest.Owner(s.db).Begin(context.Background())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -39,7 +41,7 @@ func (l lock) waitFor(t *testing.T, requests int) {
 	const sql = "select count(*) from pg_stat_activity where $1 = any(pg_blocking_pids(pid))"
 	for range 500 {
 		var waiting int
-		if err := l.s.db.Pool().QueryRow(t.Context(), sql, l.tx.Conn().PgConn().PID()).Scan(&waiting); err != nil {
+		if err := dbtest.Owner(l.s.db).QueryRow(t.Context(), sql, l.tx.Conn().PgConn().PID()).Scan(&waiting); err != nil {
 			t.Fatal(err)
 		}
 		if waiting == requests {

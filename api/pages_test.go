@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
 )
 
 const (
@@ -132,7 +133,7 @@ func TestPagesForwardAndBack(t *testing.T) {
 				s.change(table, inOneInstant, half)
 			}
 			if path == "/platform/tenants" {
-				s.must(s.db.Pool().Exec(t.Context(), "update loyalty.tenant set "+inOneInstant+" where "+half))
+				s.must(dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.tenant set "+inOneInstant+" where "+half))
 			}
 			first := "/api/v1" + s.fill(path)
 			join := "?"

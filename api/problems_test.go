@@ -159,7 +159,7 @@ func TestUnavailable(t *testing.T) {
 	s.call("POST", "/api/v1/transactions/{sale}/void", s.token, "").is(t, 200, s.fill(one(sale("{sale}", "points", "1250", "12", "null", voided, "{points}", "null"))))
 
 	// The database goes away.
-	name := d.Pool().Config().ConnConfig.Database
+	name := dbtest.Owner(d).Config().ConnConfig.Database
 	admin, err := pgx.Connect(t.Context(), strings.Replace(url, "/"+name, "/postgres", 1))
 	if err != nil {
 		t.Fatal(err)

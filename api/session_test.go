@@ -41,7 +41,7 @@ func TestAnOwnersSessionManagesTokens(t *testing.T) {
 	made := s.call("POST", "/api/v1/tokens", "", `{"name":"Panel","scopes":["reports:read"]}`, host, cookie, "Origin: https://"+s.by.Tenant.Slug+"."+domain, "Sec-Fetch-Site: same-origin")
 	made.is(t, 201, tokenMade(`"Panel"`, `["reports:read"]`, "null"))
 	var actor, mailed string
-	err := s.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
 		select a.actor_kind || ' ' || a.actor_id || ' ' || a.actor_name || ' ' || (a.address <> '') || ' ' || (a.request_id <> ''), m.text
 		from loyalty.audit_entry a
 		join loyalty.mail m using (tenant_id)
@@ -60,7 +60,7 @@ func TestAnOwnersSessionManagesTokens(t *testing.T) {
 // seen is when the owner's session was last seen.
 func (s *shop) seen() (at time.Time) {
 	s.t.Helper()
-	if err := s.db.Pool().QueryRow(s.t.Context(), "select last_seen_at from loyalty.session where staff_id = $1", s.by.StaffID).Scan(&at); err != nil {
+	if err := dbtest.Owner(s.db).QueryRow(s.t.Context(), "select last_seen_at from loyalty.session where staff_id = $1", s.by.StaffID).Scan(&at); err != nil {
 		s.t.Fatal(err)
 	}
 	return at

@@ -356,7 +356,7 @@ func (s *shop) call(method, path, token, body string, headers ...string) answer 
 // rows counts the tenant's rows of a table.
 func (s *shop) rows(table string) (n int) {
 	s.t.Helper()
-	err := s.db.Pool().QueryRow(context.Background(), "select count(*) from loyalty."+table+" where tenant_id = $1", s.by.Tenant.ID).Scan(&n)
+	err := dbtest.Owner(s.db).QueryRow(context.Background(), "select count(*) from loyalty."+table+" where tenant_id = $1", s.by.Tenant.ID).Scan(&n)
 	if err != nil {
 		s.t.Fatal(err)
 	}

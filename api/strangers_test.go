@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"example.com/loyalty/core/dbtest"
 )
 
 // Two tenants hold the same data. Whatever one of them asks for by the other's ids,
@@ -106,7 +108,7 @@ func (s *shop) state() string {
 	text.WriteString(s.everything())
 	for _, table := range []string{"customer", "account", "transaction", "ledger_entry", "reward", "redemption", "coupon", "coupon_send", "voucher"} {
 		var rows string
-		err := s.db.Pool().QueryRow(s.t.Context(), "select coalesce(string_agg(r::text, ' ' order by r::text), '') from loyalty."+table+" r where tenant_id = $1", s.by.Tenant.ID).Scan(&rows)
+		err := dbtest.Owner(s.db).QueryRow(s.t.Context(), "select coalesce(string_agg(r::text, ' ' order by r::text), '') from loyalty."+table+" r where tenant_id = $1", s.by.Tenant.ID).Scan(&rows)
 		s.must(rows, err)
 		text.WriteString(rows)
 	}

@@ -46,7 +46,7 @@ const aTenant = `{"name":"Bageri Öst","slug":"{new_slug}","email":"ost@example.
 func (s *shop) newTenants() string {
 	s.t.Helper()
 	var found string
-	err := s.db.Pool().QueryRow(context.Background(), `
+	err := dbtest.Owner(s.db).QueryRow(context.Background(), `
 		select coalesce(string_agg(concat_ws(', ',
 			(select string_agg(role || ' ' || email, ' ') from loyalty.staff where tenant_id = n.id),
 			(select count(*) from loyalty.invitation where tenant_id = n.id) || ' invited',
@@ -281,7 +281,7 @@ func TestAKeyedTenantIsMadeOnce(t *testing.T) {
 	s.call("POST", "/api/v1/platform/tenants", admin, body, "Idempotency-Key: another").is(t, 422, invalid(`"slug":["The slug has already been taken."]`))
 	var kept int
 	id, _, _ := strings.Cut(admin, "|")
-	err := s.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.idempotency where tenant_id is null and caller = $1", "token "+id).Scan(&kept)
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.idempotency where tenant_id is null and caller = $1", "token "+id).Scan(&kept)
 	if err != nil || kept != 1 {
 		t.Errorf("%d answers are kept as the platform's, %v, want 1", kept, err)
 	}
@@ -298,7 +298,7 @@ func TestTenantsAreLogged(t *testing.T) {
 	got := s.call("PATCH", "/api/v1/platform/tenants/{tenant}", admin, `{"status":"suspended","currency":"SEK","timezone":"Europe/Stockholm"}`)
 	id, _, _ := strings.Cut(admin, "|")
 	var entry string
-	err := s.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
 		select string_agg(concat_ws(' ', actor_kind, actor_id, request_id, old, new), '; ')
 		from loyalty.platform_audit_entry
 		where action = 'tenant.edit' and subject_id = $1`, fmt.Sprint(s.by.Tenant.ID)).Scan(&entry)
@@ -324,7 +324,7 @@ func (s *shop) addTenant(i int) {
 func (s *shop) plan(retired bool) string {
 	s.t.Helper()
 	var id int64
-	err := s.db.Pool().QueryRow(context.Background(), `
+	err := dbtest.Owner(s.db).QueryRow(context.Background(), `
 		insert into loyalty.plan (name, monthly_cents, yearly_cents, currency, retired)
 		values ($1, 4900, 49000, 'EUR', $2)
 		returning id`, core.NewID(s.db.Now()).String(), retired).Scan(&id)

@@ -120,7 +120,7 @@ func TestTokenLife(t *testing.T) {
 	}
 	var hash []byte
 	var entry string
-	err := s.db.Pool().QueryRow(t.Context(), `select t.hash, (select string_agg(a::text, ' ') from loyalty.audit_entry a
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), `select t.hash, (select string_agg(a::text, ' ') from loyalty.audit_entry a
 		where a.tenant_id = $1 and a.subject_kind = 'token' and a.subject_id = t.id::text)
 		from loyalty.token t where t.id = $2 and t.staff_id = $3`, s.by.Tenant.ID, answered.Data.ID, s.by.StaffID).Scan(&hash, &entry)
 	if want := sha256.Sum256([]byte(rest)); err != nil || string(hash) != string(want[:]) {
@@ -151,7 +151,7 @@ func TestLastUseIsWrittenOnceAMinute(t *testing.T) {
 	s := newShop(t)
 	used := func() (at *time.Time) {
 		id, _, _ := strings.Cut(s.token, "|")
-		if err := s.db.Pool().QueryRow(t.Context(), "select last_used_at from loyalty.token where id::text = $1", id).Scan(&at); err != nil {
+		if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select last_used_at from loyalty.token where id::text = $1", id).Scan(&at); err != nil {
 			t.Fatal(err)
 		}
 		return at

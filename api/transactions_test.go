@@ -3,6 +3,8 @@ package api_test
 import (
 	"strings"
 	"testing"
+
+	"example.com/loyalty/core/dbtest"
 )
 
 // sale is a transaction as answers show it.
@@ -36,7 +38,7 @@ func balance(points, stamps int64, entries int) func(*shop, answer) {
 	return func(s *shop, _ answer) {
 		s.t.Helper()
 		var p, st int64
-		err := s.db.Pool().QueryRow(s.t.Context(), "select sum(points), sum(stamps) from loyalty.account where tenant_id = $1", s.by.Tenant.ID).Scan(&p, &st)
+		err := dbtest.Owner(s.db).QueryRow(s.t.Context(), "select sum(points), sum(stamps) from loyalty.account where tenant_id = $1", s.by.Tenant.ID).Scan(&p, &st)
 		if err != nil || p != points || st != stamps || s.rows("ledger_entry") != entries {
 			s.t.Errorf("%d points, %d stamps in %d entries, %v; want %d, %d, %d", p, st, s.rows("ledger_entry"), err, points, stamps, entries)
 		}

@@ -1,5 +1,6 @@
-// Package migrations holds the steps that build the database, in order. A step is
-// never edited once it has landed: what comes later is a new step.
+// Package migrations holds the steps that build the database, in order: one file a noun, from
+// 0101 on. A step is never edited once it has landed: what comes later is a new step, with the
+// next number.
 package migrations
 
 import (

@@ -20,6 +20,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/db"
 )
 
 // browser is somebody who is signed in to a business's panel.
@@ -55,8 +56,19 @@ func newBrowser(ctx context.Context, p *product, s *shop, t core.Tenant, person 
 	if err := auth.NewStore(s.db).CommitCtx(auth.WithVisit(ctx, visit), b.session.Value, data, ends); err != nil {
 		return nil, err
 	}
-	// There is a page about the second factor while it is being set up.
-	begun, err := b.ask(ctx, page{path: "/admin/settings/security/factor/begin", post: true})
+	// There is a page about two-step verification while it is being set up, by the password.
+	password := rand.Text()
+	hash, err := auth.HashPassword(ctx, password)
+	if err != nil {
+		return nil, err
+	}
+	_, err = db.Platform(ctx, s.db, core.System(core.Tenant{}, "bench"), func(tx *db.Tx) (int64, error) {
+		return db.Exec(ctx, tx, "update loyalty.credential set password_hash = @hash where staff_id = @id", db.Args{"id": person, "hash": hash})
+	})
+	if err != nil {
+		return nil, err
+	}
+	begun, err := b.ask(ctx, page{path: "/admin/settings/security/factor/begin", post: true, form: url.Values{"confirmation": {password}}})
 	if err == nil && begun.status != http.StatusSeeOther {
 		err = fmt.Errorf("the panel answers the owner with status %d", begun.status)
 	}
@@ -75,12 +87,15 @@ func (b *browser) ask(ctx context.Context, p page) (answer, error) {
 	if p.post {
 		method = http.MethodPost
 	}
-	r, err := http.NewRequestWithContext(ctx, method, b.origin+p.path, http.NoBody)
+	r, err := http.NewRequestWithContext(ctx, method, b.origin+p.path, strings.NewReader(p.form.Encode()))
 	if err != nil {
 		return answer{}, err
 	}
 	r.Header.Set("Accept-Encoding", "gzip, deflate, br")
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	if p.form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
 	if p.fragment {
 		r.Header.Set("Hx-Request", "true")
 	}

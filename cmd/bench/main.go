@@ -92,7 +92,7 @@ func run(ctx context.Context, o options) (err error) {
 		if copied, err = copyDatabase(ctx, cluster); err != nil {
 			return err
 		}
-		shop.db.Pool().Reset() // the copy has ended its connections
+		shop.db.Reset() // the copy has ended its connections
 	}
 	product, err := startProduct(ctx, o.binary, dir, cluster.URL())
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"regexp"
 	"slices"
@@ -36,6 +37,7 @@ type page struct {
 	name     string
 	path     string
 	post     bool
+	form     url.Values
 	fragment bool          // as htmx asks, for a part of it
 	stranger bool          // without the session
 	status   int           // 0: 200

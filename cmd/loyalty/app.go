@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"sync/atomic"
@@ -32,6 +33,7 @@ import (
 	"example.com/loyalty/core/walkin"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/letter"
+	"example.com/loyalty/web/mailbox"
 )
 
 // app is the product without its front ends: a database and the services on it.
@@ -39,10 +41,12 @@ type app struct {
 	*config
 	log     *slog.Logger
 	cluster *localpg.Cluster // nil with DATABASE_URL
-	url     string           // of the owner's login
+	logins  logins
 
 	stopping    atomic.Bool // the process was told to stop
 	wrongSecret atomic.Bool // found after the start
+
+	mailbox *mailbox.Pages // nil: mails are sent
 
 	db     *db.DB
 	probe  *db.DB // one connection, for /readyz
@@ -71,37 +75,37 @@ type app struct {
 	operations   *operation.Service
 }
 
-// database finds the database: the one that is named, or the private one, started
-// if need be and brought up to date.
-func (c *config) database(ctx context.Context, log *slog.Logger) (url string, cluster *localpg.Cluster, err error) {
-	if !c.private() {
-		return c.DatabaseURL, nil, nil
-	}
-	cluster, err = localpg.Start(ctx, localpg.Config{Dir: c.DataDir, Log: log})
-	if err != nil {
-		return "", nil, err
-	}
-	if _, err := db.Migrate(ctx, cluster.URL()); err != nil {
-		return "", nil, stopped(ctx, cluster, err)
-	}
-	return cluster.URL(), cluster, nil
+// logins are the URLs of the database. Serving is not owning.
+type logins struct {
+	serve  string // for requests; perhaps through a transaction pooler
+	direct string // past the pooler: for jobs and live updates
+	owner  string // owns the tables: for migrations, the check of everything and psql
 }
 
-// direct is where migrations and jobs connect.
-func (c *config) directURL(url string) string {
-	if c.DatabaseDirectURL != "" {
-		return c.DatabaseDirectURL
+// database finds the database: the one that is named, or the private one, started
+// if need be and brought up to date.
+func (c *config) database(ctx context.Context, log *slog.Logger) (logins, *localpg.Cluster, error) {
+	if !c.private() {
+		direct := cmp.Or(c.DatabaseDirectURL, c.DatabaseURL)
+		return logins{serve: c.DatabaseURL, direct: direct, owner: cmp.Or(c.DatabaseOwnerURL, direct)}, nil, nil
 	}
-	return url
+	cluster, err := localpg.Start(ctx, localpg.Config{Dir: c.DataDir, Log: log})
+	if err != nil {
+		return logins{}, nil, err
+	}
+	if _, err := db.Migrate(ctx, cluster.URL()); err != nil {
+		return logins{}, nil, stopped(ctx, cluster, err)
+	}
+	return logins{serve: cluster.ServingURL(), direct: cluster.ServingURL(), owner: cluster.URL()}, cluster, nil
 }
 
 // open connects and makes the services.
 func open(ctx context.Context, c *config, log *slog.Logger) (*app, error) {
-	url, cluster, err := c.database(ctx, log)
+	logins, cluster, err := c.database(ctx, log)
 	if err != nil {
 		return nil, err
 	}
-	a := &app{config: c, log: log, cluster: cluster, url: url}
+	a := &app{config: c, log: log, cluster: cluster, logins: logins}
 	if err := a.connect(ctx); err != nil {
 		a.close(ctx)
 		return nil, err
@@ -119,7 +123,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	if a.keys, err = vault.New(a.Secret); err != nil {
 		return err
 	}
-	if a.db, err = db.Open(ctx, a.url, db.Options{Pooler: a.DatabaseDirectURL != ""}); err != nil {
+	if a.db, err = db.Open(ctx, a.logins.serve, db.Options{Pooler: a.DatabaseDirectURL != "", OwnerURL: a.logins.owner}); err != nil {
 		return err
 	}
 	if !a.anySecret {
@@ -127,11 +131,12 @@ func (a *app) connect(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if a.probe, err = db.Open(ctx, a.url, db.Options{MaxConns: 1, Pooler: a.DatabaseDirectURL != ""}); err != nil {
+	probing := db.Options{MaxConns: 1, Pooler: a.DatabaseDirectURL != "", OwnerURL: a.logins.owner}
+	if a.probe, err = db.Open(ctx, a.logins.serve, probing); err != nil {
 		return err
 	}
 	a.readiness = newReadiness(a.probe)
-	if a.direct, err = db.Open(ctx, a.directURL(a.url), db.Options{MaxConns: 7, Listens: true}); err != nil {
+	if a.direct, err = db.Open(ctx, a.logins.direct, db.Options{MaxConns: 7, Listens: true, OwnerURL: a.logins.owner}); err != nil {
 		return err
 	}
 	// The queue tells much of itself; what went wrong is enough.

@@ -134,7 +134,7 @@ func testHugeRecords(t *testing.T, c cafe) {
 		)
 		select count(*)::int from sale`)
 	p := c.browser.NewPage(t, c.address("bazaar"))
-	p.Open(c.address("") + "/mail")
+	c.mail(t, p.Open)
 	p.Click("Choose a password for Bazaar")
 	p.Open(p.Text(".plain a[href*=invitation]"))
 	p.Fill("Your name", "Noor Hall")

@@ -80,7 +80,7 @@ func testSend(t *testing.T, c cafe) {
 		return fmt.Sprint(kept-1) == delivered // and the test
 	})
 	mails := c.browser.NewPage(t, c.address(""))
-	mails.Open("/mail")
+	c.mail(t, mails.Open)
 	mails.WaitFor("A cinnamon bun, on us")
 	vouchersInHands(t, c, d, mails)
 	p.Open(coupon)

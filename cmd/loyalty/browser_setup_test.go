@@ -20,7 +20,7 @@ func (c cafe) invited(t *testing.T, slug, name string) *browsertest.Page {
 		return ask[int](d, "select count(*) from loyalty.mail where status = 'kept' and recipient = '"+slug+"@example.com'") == 1
 	})
 	p := c.browser.NewPage(t, c.address(slug))
-	p.Open(c.address("") + "/mail")
+	c.mail(t, p.Open)
 	p.Click("Choose a password for " + name)
 	p.Open(p.Text(".plain a[href*=invitation]"))
 	p.Fill("Your name", "Ida Lund")

@@ -75,7 +75,7 @@ func testNewBusiness(t *testing.T, c cafe) {
 		return ask[int](d, "select count(*) from loyalty.mail where status = 'kept' and recipient = 'ask@example.com'") == 1
 	})
 	p := c.browser.NewPage(t, c.address("ask"))
-	p.Open(c.address("") + "/mail")
+	c.mail(t, p.Open)
 	p.Click("Choose a password for Bokhandel Ask")
 	p.Open(p.Text(".plain a[href*=invitation]"))
 	look(t, p, "invitation", "", stays)

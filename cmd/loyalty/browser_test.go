@@ -331,7 +331,7 @@ var views = []view{
 	panel("token-made", "/admin/settings/tokens/new").after(fillToken),
 	panel("token-revoke", "/admin/settings/tokens/{token}/revoke"),
 	panel("security", "/admin/settings/security"),
-	panel("factor", "/admin/settings/security").after(click("Set up")),
+	panel("factor", "/admin/settings/security/factor/begin"),
 }
 
 // jobsSQL adds jobs in every state, none of which is taken by a worker.
@@ -446,6 +446,7 @@ func (c cafe) tabs(t *testing.T, as core.Role) chan *browsertest.Page {
 	first := c.page(t)
 	switch as {
 	case "":
+		c.mail(t, first.Open)
 	case core.SuperAdmin:
 		first = c.browser.NewPage(t, c.address(""))
 		c.signInAdmin(t, first, "Alma Root", "alma@loyalty.example")

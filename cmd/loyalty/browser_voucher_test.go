@@ -252,6 +252,9 @@ func testVoucherMail(t *testing.T, c cafe) {
 		return ask[bool](d, "select exists (select from loyalty.mail where id = $1 and status = 'kept')", v.ID)
 	})
 	p := c.browser.NewPage(t, c.address(""))
+	p.Expect(http.StatusForbidden)
+	look(t, p, "mail-without-key", "", func() { p.Open("/mail") })
+	c.mail(t, p.Open)
 	look(t, p, "mail-voucher", "", func() { p.Open("/mail/" + v.ID.String()) })
 	if got := p.Text(".plain"); !strings.Contains(got, link) || !strings.Contains(got, "Hello Aino,") {
 		t.Errorf("the plain text says %q", got)

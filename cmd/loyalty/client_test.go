@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -52,6 +53,28 @@ func (in *installation) served() *server {
 		in.hidden = append(in.hidden, secret)
 	}
 	return s
+}
+
+// mailKeys has tests open the page of mails one after the other: a key works once.
+var mailKeys sync.Mutex
+
+var mailAddress = regexp.MustCompile(`Mail +(https://\S+/mail\?key=\S+) `)
+
+// mail hands over the address of the page of mails, with its key, and waits until it was used.
+func (s *server) mail(t *testing.T, open func(address string)) {
+	t.Helper()
+	mailKeys.Lock()
+	defer mailKeys.Unlock()
+	shown := func() []string {
+		all := mailAddress.FindAllStringSubmatch(s.out.String(), -1)
+		if all == nil {
+			t.Fatalf("the screen has no address of mails:\n%s", s.out.String())
+		}
+		return all[len(all)-1]
+	}
+	address := shown()[1]
+	open(address)
+	await(t, "the terminal shows the next key", func() bool { return shown()[1] != address })
 }
 
 // stop ends the server as Ctrl-C does.

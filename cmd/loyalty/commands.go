@@ -76,11 +76,11 @@ func onDatabase(ctx context.Context, fn func(url string) error) error {
 	if err != nil {
 		return err
 	}
-	url, cluster, err := c.database(ctx, c.logger())
+	logins, cluster, err := c.database(ctx, c.logger())
 	if err != nil {
 		return err
 	}
-	err = fn(c.directURL(url))
+	err = fn(logins.owner)
 	if cluster != nil {
 		err = stopped(ctx, cluster, err)
 	}

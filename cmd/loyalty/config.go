@@ -22,6 +22,7 @@ import (
 type config struct {
 	DatabaseURL       string        `env:"DATABASE_URL"`
 	DatabaseDirectURL string        `env:"LOYALTY_DATABASE_DIRECT_URL"`
+	DatabaseOwnerURL  string        `env:"LOYALTY_DATABASE_OWNER_URL"`
 	Addr              string        `env:"LOYALTY_ADDR" envDefault:":8443"`
 	BaseURL           string        `env:"LOYALTY_BASE_URL" envDefault:"https://localhost:8443"`
 	DataDir           string        `env:"LOYALTY_DATA_DIR" envDefault:"./data"`
@@ -116,7 +117,9 @@ func (c *config) validate() (mistakes []error) {
 	if c.names, err = host.Parse(c.BaseURL); err != nil {
 		wrong("LOYALTY_BASE_URL: %w", err)
 	}
-	for name, value := range map[string]string{"DATABASE_URL": c.DatabaseURL, "LOYALTY_DATABASE_DIRECT_URL": c.DatabaseDirectURL} {
+	for name, value := range map[string]string{
+		"DATABASE_URL": c.DatabaseURL, "LOYALTY_DATABASE_DIRECT_URL": c.DatabaseDirectURL, "LOYALTY_DATABASE_OWNER_URL": c.DatabaseOwnerURL,
+	} {
 		if u, err := url.Parse(value); value != "" && (err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql")) {
 			wrong("%s must begin with postgres://", name) // its text may hold a password
 		} else if err := db.CheckEncryption(value); value != "" && err != nil {
@@ -125,6 +128,9 @@ func (c *config) validate() (mistakes []error) {
 	}
 	if c.private() && c.DatabaseDirectURL != "" {
 		wrong("LOYALTY_DATABASE_DIRECT_URL is set without DATABASE_URL")
+	}
+	if c.private() && c.DatabaseOwnerURL != "" {
+		wrong("LOYALTY_DATABASE_OWNER_URL is set without DATABASE_URL")
 	}
 	for _, s := range c.Secret {
 		if len(s) < vault.MinSecret {

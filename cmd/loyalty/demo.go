@@ -166,8 +166,8 @@ func (a *app) screen(w io.Writer, d *demoFacts, took time.Duration) {
 	say("  API         %s/api/v1", base)
 	say("  Reference   %s/docs", base)
 	say("  Health      %s/readyz", base)
-	if a.keepsMails() {
-		say("  Mail        %s/mail (no mail server is set: mails are kept, and read there)", base)
+	if a.mailbox != nil {
+		say("  Mail        %s (no mail server is set: mails are kept, and read there)", a.mailbox.Address())
 	}
 	if a.cluster != nil {
 		say("  Database    private PostgreSQL in %s", a.cluster.Dir())

@@ -52,7 +52,7 @@ func (f poolFigures) Describe(to chan<- *prometheus.Desc) {
 // Collect reads them.
 func (f poolFigures) Collect(to chan<- prometheus.Metric) {
 	for name, d := range f.pools {
-		s := d.Pool().Stat()
+		s := d.Stat()
 		to <- level(poolConns, float64(s.TotalConns()), name)
 		to <- level(poolBusy, float64(s.AcquiredConns()), name)
 		to <- level(poolMax, float64(s.MaxConns()), name)

@@ -90,7 +90,7 @@ func TestFigures(t *testing.T) {
 			_, _ = db.InTenant(t.Context(), m.db, by, func(tx *db.Tx) (int, error) { return 0, errors.Join(audit.Write(tx, by, e), end) })
 		}
 	}
-	if _, err := m.db.Pool().Exec(t.Context(), `
+	if _, err := dbtest.Owner(m.db).Exec(t.Context(), `
 		insert into loyalty.queue_pause values ('sends', 'Root', now());
 		insert into loyalty.verify_run (started_at, finished_at, clean, results) values ('2026-06-01 02:00Z', '2026-06-01 02:05Z', false, '[]');
 		insert into loyalty.mail (id, recipient, subject, text, html, created_at) values (gen_random_uuid(), 'a@example.com', '', '', '', now());
@@ -153,7 +153,7 @@ func TestAlertsNameFigures(t *testing.T) {
 		db.Count(tx, audit.Counted("staff.sign_in_refused", "wrong password"), 1)
 		return 0, nil
 	})
-	if _, err := m.db.Pool().Exec(t.Context(), "insert into loyalty.verify_run (started_at, finished_at, clean, results) values (now(), now(), true, '[]')"); err != nil {
+	if _, err := dbtest.Owner(m.db).Exec(t.Context(), "insert into loyalty.verify_run (started_at, finished_at, clean, results) values (now(), now(), true, '[]')"); err != nil {
 		t.Fatal(err)
 	}
 	known := map[string]bool{}

@@ -68,8 +68,16 @@ func testFirstStart(t *testing.T, in *installation) {
 
 	// "readable on a development mail page (linked from the start-up screen)": the owner
 	// was told of the demo's token.
+	s.expect(t, http.StatusForbidden, "GET", "/mail", "", "")
+	var cookie, used string
+	s.mail(t, func(address string) {
+		used = address
+		let := s.expect(t, http.StatusSeeOther, "GET", address, "", "")
+		cookie, _, _ = strings.Cut("Cookie: "+let.header.Get("Set-Cookie"), ";")
+	})
+	s.expect(t, http.StatusForbidden, "GET", used, "", "")
 	await(t, "the mail is on its page", func() bool {
-		return strings.Contains(s.expect(t, http.StatusOK, "GET", "/mail", "", "").body, "maja@cafearo.example")
+		return strings.Contains(s.expect(t, http.StatusOK, "GET", "/mail", "", "", cookie).body, "maja@cafearo.example")
 	})
 
 	pasted := paste(t, screen, in)

@@ -29,7 +29,7 @@ func (cmd psql) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		login, err := url.Parse(a.directURL(a.url))
+		login, err := url.Parse(a.logins.owner)
 		if err != nil {
 			return err
 		}

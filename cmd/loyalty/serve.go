@@ -228,7 +228,10 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		Log:     a.log,
 	}
 	if a.keepsMails() {
-		door.Mailbox = mailbox.New(a.mails, a.names, address, time.Local)
+		a.mailbox = mailbox.New(a.mails, a.names, address, time.Local, func(address string) {
+			fmt.Printf("  Mail        %s (for another browser)\n", address)
+		})
+		door.Mailbox = a.mailbox
 	}
 	door.Platform = platform.New(kitOf(page.PlatformPath), platform.Services{
 		Auth: a.auth, Staff: a.staff, Tokens: a.tokens, Jobs: a.jobs, Operations: a.operations, Tenants: a.tenants, Invoices: a.invoices,

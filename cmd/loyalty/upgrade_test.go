@@ -225,7 +225,7 @@ func TestRestartWithoutDowntime(t *testing.T) {
 
 // earlierBuild is the first commit whose build serves on the schema of every later one: what
 // migrations add from then on, they only add.
-const earlierBuild = "99bfb513c48ac0a391c1468ba172cae9422775c1"
+const earlierBuild = "65ed8565e654ae4b4f57751bc74caa0be2f179fd"
 
 // buildOf builds the product as it was at a commit.
 func buildOf(t *testing.T, commit string) (program string) {

@@ -28,7 +28,7 @@ func write(t *testing.T, d *db.DB, by core.Actor, e audit.Entry, end error) erro
 
 func lines(t *testing.T, d *db.DB, by core.Actor, subject string) (lines []string) {
 	t.Helper()
-	rows, err := d.Pool().Query(t.Context(), `
+	rows, err := dbtest.Owner(d).Query(t.Context(), `
 		select concat_ws(' ', action, subject_kind, subject_id, coalesce(old::text, '-'), coalesce(new::text, '-'),
 			actor_kind, actor_name, address, request_id)
 		from loyalty.audit_entry

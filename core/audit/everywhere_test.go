@@ -78,7 +78,7 @@ func TestTheLogOfEverybody(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	var email string
-	if err := p.db.Pool().QueryRow(t.Context(), "select email from loyalty.staff where id = $1", p.a.StaffID).Scan(&email); err != nil {
+	if err := dbtest.Owner(p.db).QueryRow(t.Context(), "select email from loyalty.staff where id = $1", p.a.StaffID).Scan(&email); err != nil {
 		t.Fatal(err)
 	}
 	helper := core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", Role: core.SuperAdmin, Tenant: p.b.Tenant}

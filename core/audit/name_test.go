@@ -67,7 +67,7 @@ func TestWhatLinesTellOf(t *testing.T) {
 	bo := must(customer.NewService(d).Upsert(t.Context(), by, customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: new("070 112 23 35")}))(t)
 	must(customer.NewService(d).Erase(t.Context(), by, bo.ID))(t)
 	list := core.NewID(d.Now())
-	_, err := d.Pool().Exec(t.Context(), `
+	_, err := dbtest.Owner(d).Exec(t.Context(), `
 		insert into loyalty.customer_import (tenant_id, id, file_name, actor_kind, actor_id, actor_name, created_at, moved_at)
 		values ($1, $2, 'list.csv', '', '', '', now(), now())`, by.Tenant.ID, list)
 	if err != nil {
@@ -117,12 +117,12 @@ func TestWhomAFilterOffers(t *testing.T) {
 	b := newBusiness(t)
 	manager := dbtest.Person(t, b.db, b.by, core.Manager)
 	dbtest.Person(t, b.db, newBusiness(t).by, core.Manager)
-	if _, err := b.db.Pool().Exec(t.Context(), "update loyalty.staff set status = 'inactive' where id = $1", manager.StaffID); err != nil {
+	if _, err := dbtest.Owner(b.db).Exec(t.Context(), "update loyalty.staff set status = 'inactive' where id = $1", manager.StaffID); err != nil {
 		t.Fatal(err)
 	}
 	token := func(name, revoked string) (id string) {
 		t.Helper()
-		err := b.db.Pool().QueryRow(t.Context(), `
+		err := dbtest.Owner(b.db).QueryRow(t.Context(), `
 			insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, revoked_at, created_at)
 			values ($1, $2, $3, '', '{}', `+revoked+`, now())
 			returning id::text`, b.by.Tenant.ID, b.by.StaffID, name).Scan(&id)

@@ -24,30 +24,78 @@ type attempt struct {
 	within time.Duration
 }
 
-// newAttempt is an attempt at something on an account or from an address.
+// newAttempt is an attempt at something on an account or from an address, at most so often
+// within a period.
 func newAttempt(what, target string, most int, within time.Duration) attempt {
 	key := sha256.Sum256([]byte(what + "\x00" + target))
 	return attempt{what, key[:], most, within}
 }
 
+// tries are the attempts that one request makes.
+type tries struct {
+	account string    // names the account in the log, without telling which it is
+	own     []attempt // by the person's own browser, or on their account from one address
+	shared  []attempt // on the account from all addresses, and from one address on all accounts
+}
+
 // tenantKey names an account within its tenant, or within the platform.
 func tenantKey(t core.Tenant, account string) string { return id(int64(t.ID)) + " " + account }
 
-// How often a person may try to sign in, and to give a code. A code has only a million values,
-// of which three are right.
-func (s *Service) signInAttempts(v Visitor, email string) (account, address []attempt) {
-	return []attempt{newAttempt("sign in to", tenantKey(v.Tenant, email), 10, 15*time.Minute)},
-		[]attempt{newAttempt("sign in from", s.addressKey(v.Address), 50, 15*time.Minute)}
+// limits are how often something may be tried within a period: on an account from one address,
+// or by a browser in which its person signed in before; on the account from all addresses; and
+// from one address on all accounts.
+type limits struct {
+	what             string
+	own              int
+	within           time.Duration // for own and fromAddress
+	everywhere       int
+	everywhereWithin time.Duration
+	fromAddress      int
 }
 
-func (s *Service) codeAttempts(v Visitor, person int64) (account, address []attempt) {
-	return []attempt{newAttempt("code of", id(person), 5, 15*time.Minute)},
-		[]attempt{newAttempt("code from", s.addressKey(v.Address), 50, 15*time.Minute)}
+// Strangers can't lock a person out: what they try counts against their own addresses, and their
+// addresses together only where they are many. A browser in which the person signed in before
+// has a count of its own. A code has only a million values, of which three are right.
+var (
+	signInLimits = limits{
+		what: "sign in", own: 10, within: 15 * time.Minute, everywhere: 100, everywhereWithin: time.Hour, fromAddress: 50,
+	}
+	codeLimits = limits{
+		what: "code", own: 5, within: 15 * time.Minute, everywhere: 20, everywhereWithin: time.Hour, fromAddress: 50,
+	}
+	forgotLimits = limits{
+		what: "forgot", own: 3, within: time.Hour, everywhere: 10, everywhereWithin: time.Hour, fromAddress: 20,
+	}
+)
+
+// triesOf are the attempts of a visitor on the account with an e-mail address, which need not
+// exist. They are counted anew for each password that the account gets.
+func (s *Service) triesOf(v Visitor, l limits, email string, who account) (tries, error) {
+	account, address := tenantKey(v.Tenant, email), s.addressKey(v.Address)
+	t := tries{account: newAttempt("account", account, 0, 0).name()}
+	if who.PasswordSetAt != nil {
+		account += " " + id(who.PasswordSetAt.UnixMilli())
+	}
+	browser, err := s.knownDevice(v, who)
+	if err != nil {
+		return tries{}, err
+	}
+	if browser != "" {
+		t.own = []attempt{newAttempt(l.what+" by browser", account+" "+browser, l.own, l.within)}
+		return t, nil
+	}
+	t.own = []attempt{newAttempt(l.what+" by address", account+" "+address, l.own, l.within)}
+	t.shared = []attempt{
+		newAttempt(l.what+" by all addresses", account, l.everywhere, l.everywhereWithin),
+		newAttempt(l.what+" by address on all accounts", address, l.fromAddress, l.within),
+	}
+	return t, nil
 }
 
-// confirmAttempt is how often a signed-in person may give their password again.
-func confirmAttempt(person int64) attempt {
-	return newAttempt("confirm as", id(person), 10, 15*time.Minute)
+// confirmTries is how often a signed-in person may give their password again.
+func confirmTries(person int64) tries {
+	a := newAttempt("confirm as", id(person), 10, 15*time.Minute)
+	return tries{account: a.name(), own: []attempt{a}}
 }
 
 // name tells in the log which attempts are on one account, and not on which.
@@ -71,9 +119,9 @@ type counted struct {
 // commits before anything is checked: a thousand at once get no further than one after
 // the other. Where one is over its limit it refuses, and counts none: a person who is stopped
 // by their address must not use up an account. Nor does that leave an entry in the
-// audit log, which thousands would fill, but a line in the process's log. The first of the
-// attempts is the one on the account. One round trip.
-func (s *Service) admit(ctx context.Context, tx *db.Tx, by core.Actor, attempts ...attempt) error {
+// audit log, which thousands would fill, but a line in the process's log. One round trip.
+func (s *Service) admit(ctx context.Context, tx *db.Tx, by core.Actor, t tries) error {
+	attempts := slices.Concat(t.own, t.shared)
 	list := attemptKeys(attempts)
 	ends, limits := make([]time.Time, len(attempts)), map[string]attempt{}
 	for i, a := range attempts {
@@ -95,24 +143,27 @@ func (s *Service) admit(ctx context.Context, tx *db.Tx, by core.Actor, attempts 
 		slices.Sort(over)
 		s.log.WarnContext(ctx, "too many attempts",
 			slog.String("request", by.RequestID), slog.Int64("tenant", int64(by.Tenant.ID)), slog.String("attempts", strings.Join(over, ", ")),
-			slog.String("account", attempts[0].name()), slog.String("address", by.Address))
+			slog.String("account", t.account), slog.String("address", by.Address))
 		return errTooMany(wait)
 	}
 	return db.Queue(tx, countAttemptsSQL, db.Args{"keys": list})
 }
 
 // admitAlone is admit in a transaction of its own. Two round trips.
-func (s *Service) admitAlone(ctx context.Context, by core.Actor, attempts ...attempt) error {
-	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) { return 0, s.admit(ctx, tx, by, attempts...) })
+func (s *Service) admitAlone(ctx context.Context, by core.Actor, t tries) error {
+	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) { return 0, s.admit(ctx, tx, by, t) })
 	return err
 }
 
-// forgive resets the counts of a person's account, because they proved to be that person, and
-// takes one attempt from their address back. In a transaction of the platform.
-func forgive(tx *db.Tx, account, address []attempt) error {
-	return db.Queue(tx, forgiveAttemptsSQL, db.Args{
-		"account": attemptKeys(account), "all": attemptKeys(slices.Concat(account, address)),
-	})
+// forgive begins the counts of a person's own attempts anew, because they proved to be that
+// person, and takes one attempt of those that they share with strangers back. In a transaction of
+// the platform.
+func forgive(tx *db.Tx, all ...tries) error {
+	var own, list []attempt
+	for _, t := range all {
+		own, list = append(own, t.own...), append(append(list, t.own...), t.shared...)
+	}
+	return db.Queue(tx, forgiveAttemptsSQL, db.Args{"own": attemptKeys(own), "all": attemptKeys(list)})
 }
 
 // errTooMany says when to try again, and nothing of what was tried.
@@ -121,7 +172,7 @@ func errTooMany(wait time.Duration) error {
 	if minutes := int(math.Ceil(wait.Minutes())); minutes > 1 {
 		in = fmt.Sprintf("%d minutes", minutes)
 	}
-	return &core.Error{Kind: core.KindThrottled, Message: "Too many attempts. Please try again in " + in + "."}
+	return &core.Error{Kind: core.KindThrottled, Message: "Too many attempts. Please try again in " + in + ".", Wait: wait}
 }
 
 // forgetAttempts is the job that deletes counts whose period is over.

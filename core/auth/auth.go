@@ -60,6 +60,7 @@ type Visitor struct {
 	Tenant    core.Tenant // zero: the platform
 	Address   string
 	RequestID string
+	Device    string // the value of DeviceCookie; "": the browser has none
 }
 
 // system is the actor of what is done before it is known who the visitor is.

@@ -29,3 +29,6 @@ func HoldHashing() (release func()) {
 		}
 	}
 }
+
+// CommonPasswords is how many passwords are refused because they are common.
+func CommonPasswords() int { return len(common()) }

@@ -19,6 +19,7 @@ const (
 	TwoFactorOn                        // for the first time, or again
 	TwoFactorRenewed                   // with another authenticator app
 	TwoFactorOff
+	RecoveryCodesRenewed // by a person who gave the password
 )
 
 // ChangeLetter tells a person that the way in which they sign in was changed. It need not have

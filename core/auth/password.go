@@ -2,12 +2,8 @@ package auth
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"runtime"
-	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/alexedwards/argon2id"
 
@@ -15,8 +11,6 @@ import (
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 )
-
-const minPassword = 12
 
 // A hash takes 19 MiB and 25 ms of a core: as many at once as there are cores, or a
 // crowd at the sign-in page would take the memory of the tills.
@@ -63,41 +57,6 @@ func waitToHash(ctx context.Context) error {
 
 func doneHashing() { <-hashing }
 
-// Long enough, and still what attackers try first.
-//
-//go:embed common_passwords.txt
-var commonPasswords string
-
-// CheckPassword notes what is wrong with a password that the person with that e-mail address
-// chooses.
-func CheckPassword(check *core.Check, password, email string) {
-	lower := strings.ToLower(password)
-	switch {
-	case utf8.RuneCountInString(password) < minPassword:
-		check.Add("password", "The password field must be at least "+strconv.Itoa(minPassword)+" characters.")
-	case len(password) > 1024:
-		check.Add("password", "The password field must not be greater than 1024 characters.")
-	case strings.Contains("\n"+commonPasswords+"\n", "\n"+lower+"\n") || lower == strings.ToLower(email) || fewCharacters(lower):
-		check.Add("password", "The password is too easy to guess. Please choose a different one.")
-	}
-}
-
-// fewCharacters is "aaaaaaaaaaaa" and "abcabcabcabc".
-func fewCharacters(s string) bool {
-	seen := map[rune]bool{}
-	for _, r := range s {
-		seen[r] = true
-	}
-	return len(seen) < 4
-}
-
-// checkPassword refuses a password that is too weak.
-func checkPassword(password, email string) error {
-	check := core.NewCheck(nil)
-	CheckPassword(check, password, email)
-	return check.Err()
-}
-
 // AddCredential makes the credential of a person who is being added, in the caller's
 // transaction. hash is of their password; nil: they are invited and choose one. No round trip.
 func AddCredential(tx *db.Tx, person int64, hash *string) error {
@@ -111,11 +70,11 @@ func (s *Service) ChangePassword(ctx context.Context, by core.Actor, current, pa
 	if err != nil {
 		return Proof{}, err
 	}
-	if err := checkPassword(password, who.Email); err != nil {
+	if err := checkPassword(password, who.Email, who.Name, by.Tenant.Name); err != nil {
 		return Proof{}, err
 	}
-	attempt := confirmAttempt(by.StaffID)
-	if err := s.admitAlone(ctx, by, attempt); err != nil {
+	counted := confirmTries(by.StaffID)
+	if err := s.admitAlone(ctx, by, counted); err != nil {
 		return Proof{}, err
 	}
 	right, err := matches(ctx, current, who.PasswordHash)
@@ -130,7 +89,7 @@ func (s *Service) ChangePassword(ctx context.Context, by core.Actor, current, pa
 		return Proof{}, err
 	}
 	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Proof, error) {
-		if err := forgiveThenEnter(tx, by, attempt); err != nil {
+		if err := forgiveThenEnter(tx, by, counted); err != nil {
 			return Proof{}, err
 		}
 		err := setPassword(ctx, tx, by, newPassword{person: who.ID, old: who.PasswordHash, hash: hash}, audit.Entry{Action: "staff.change_password"})
@@ -145,8 +104,8 @@ var errCurrent = core.Invalid(core.Fields{"current_password": {"This is not your
 
 // forgiveThenEnter forgives attempts on an account in a transaction of the platform, which then
 // goes on as one of the actor's tenant.
-func forgiveThenEnter(tx *db.Tx, by core.Actor, account ...attempt) error {
-	if err := forgive(tx, account, nil); err != nil {
+func forgiveThenEnter(tx *db.Tx, by core.Actor, counted tries) error {
+	if err := forgive(tx, counted); err != nil {
 		return err
 	}
 	return tx.Enter(by.Tenant.ID)
@@ -201,10 +160,7 @@ func (s *Service) SetAdminPassword(ctx context.Context, by core.Actor, email, pa
 		if err != nil {
 			return Person{}, err
 		}
-		v := Visitor{Address: by.Address}
-		signIn, _ := s.signInAttempts(v, EmailKey(email))
-		code, _ := s.codeAttempts(v, who.ID)
-		if err := forgive(tx, append(append(signIn, code...), confirmAttempt(who.ID)), nil); err != nil {
+		if err := forgive(tx, confirmTries(who.ID)); err != nil {
 			return Person{}, err
 		}
 		if err := setPassword(ctx, tx, by, newPassword{person: who.ID, hash: hash}, audit.Entry{Action: "staff.reset_password"}); err != nil {

@@ -65,7 +65,7 @@ func (p platform) who(t *testing.T, cookie, slug string) *auth.Identity {
 
 func (p platform) wantPlatformLog(t *testing.T, want ...string) {
 	t.Helper()
-	rows, err := p.db.Pool().Query(t.Context(), `
+	rows, err := dbtest.Owner(p.db).Query(t.Context(), `
 		select action || ' by ' || actor_kind || coalesce(' ' || new::text, '')
 		from loyalty.platform_audit_entry
 		where subject_kind in ('staff', 'session') and actor_name <> 'test'
@@ -101,7 +101,7 @@ func TestASuperAdminSetsUpTwoStepVerification(t *testing.T) {
 		t.Fatal("the second browser is not signed in")
 	}
 
-	begun, err := p.BeginTwoFactor(t.Context(), first.Actor)
+	begun, err := p.BeginRequiredTwoFactor(t.Context(), p.visitor, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,9 +164,9 @@ func TestTwoStepVerificationMovesToAnotherApp(t *testing.T) {
 	p, now := p.atStep(t)
 	secret, recovery := p.enrolled(t, p.by, now)
 	_, err := p.RenewTwoFactor(t.Context(), p.by, "wrong")
-	wantFields(t, err, core.Fields{"confirmation": {"This is neither your password nor a current authentication code."}})
-	if _, err := p.BeginTwoFactor(t.Context(), p.by); !errors.Is(err, auth.ErrTwoFactorOn) {
-		t.Errorf("without a password: %v", err)
+	wantFields(t, err, core.Fields{"confirmation": {"This is not your current password."}})
+	if _, err := p.BeginTwoFactor(t.Context(), p.by, known); !errors.Is(err, auth.ErrTwoFactorOn) {
+		t.Errorf("begun while it is on: %v", err)
 	}
 	begun, err := p.RenewTwoFactor(t.Context(), p.by, known)
 	if err != nil || begun.Secret == secret {

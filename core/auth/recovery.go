@@ -4,24 +4,29 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"errors"
+	"slices"
 	"strings"
 
 	"example.com/loyalty/core/db"
 )
 
-// A recovery code is sixteen letters and digits.
+// A recovery code is 28 letters and digits in groups of four: 140 bits.
 const (
-	recoveryLetters = 16
+	recoveryLetters = 28
+	recoveryGroup   = 4
 	recoveryCodes   = 10
 )
 
-// newRecoveryCodes makes the codes and what is stored of them. They are random, with 80 bits
-// each, so a plain hash is enough.
+// newRecoveryCodes makes the codes and what is stored of them. They are random and long, so a
+// plain hash is enough.
 func newRecoveryCodes() (codes []string, hashes [][]byte) {
 	for range recoveryCodes {
-		code := rand.Text()[:recoveryLetters]
-		codes = append(codes, strings.ToLower(code[:4]+"-"+code[4:8]+"-"+code[8:12]+"-"+code[12:]))
-		hashes = append(hashes, recoveryHash(code))
+		code := (rand.Text() + rand.Text())[:recoveryLetters]
+		var groups []string
+		for group := range slices.Chunk([]byte(strings.ToLower(code)), recoveryGroup) {
+			groups = append(groups, string(group))
+		}
+		codes, hashes = append(codes, strings.Join(groups, "-")), append(hashes, recoveryHash(code))
 	}
 	return codes, hashes
 }

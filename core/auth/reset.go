@@ -64,10 +64,7 @@ func (s *Service) RequestReset(ctx context.Context, v Visitor, email string) err
 	}
 	by := v.system("forgotten password")
 	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		err := s.admit(ctx, tx, by,
-			newAttempt("forgot", tenantKey(v.Tenant, key), 3, time.Hour),
-			newAttempt("forgot from", s.addressKey(v.Address), 20, time.Hour))
-		if err != nil {
+		if _, _, err := s.admitByEmail(ctx, tx, by, v, forgotLimits, key); err != nil {
 			return 0, err
 		}
 		return 0, s.jobs.Add(ctx, tx, Forgotten{Tenant: v.Tenant.ID, Email: key, Address: v.Address, RequestID: v.RequestID})
@@ -170,7 +167,7 @@ func (s *Service) Reset(ctx context.Context, v Visitor, secret string, n NewPass
 	if err != nil {
 		return err
 	}
-	if err := checkPassword(n.Password, l.Email); err != nil {
+	if err := checkPassword(n.Password, l.Email, l.Name, v.Tenant.Name); err != nil {
 		return err
 	}
 	hash, err := HashPassword(ctx, n.Password)
@@ -179,9 +176,8 @@ func (s *Service) Reset(ctx context.Context, v Visitor, secret string, n NewPass
 	}
 	by := v.As(l.Person)
 	_, err = db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		// They may have come here because too many passwords were wrong.
-		account, _ := s.signInAttempts(v, EmailKey(l.Email))
-		if err := forgiveThenEnter(tx, by, account...); err != nil {
+		// They may have come here because too many passwords were wrong: those count for the old one.
+		if err := tx.Enter(by.Tenant.ID); err != nil {
 			return 0, err
 		}
 		used, err := db.Exec(ctx, tx, useResetSQL, db.Args{"hash": linkHash(secret), "now": tx.Now})

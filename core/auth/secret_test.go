@@ -41,7 +41,7 @@ func enrol(t *testing.T, d *db.DB, keys vault.Keys, secret string) core.Actor {
 func totpOf(t *testing.T, d *db.DB, keys vault.Keys, person core.Actor) string {
 	t.Helper()
 	var sealed []byte
-	if err := d.Pool().QueryRow(t.Context(), "select totp_secret from loyalty.credential where staff_id = $1", person.StaffID).Scan(&sealed); err != nil {
+	if err := dbtest.Owner(d).QueryRow(t.Context(), "select totp_secret from loyalty.credential where staff_id = $1", person.StaffID).Scan(&sealed); err != nil {
 		t.Fatal(err)
 	}
 	text, err := keys.Open("totp", person.ID, sealed)
@@ -92,7 +92,7 @@ func TestRotatingTheSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Pool().Exec(t.Context(), "update loyalty.credential set totp_pending = $2, totp_pending_at = now() where staff_id = $1", bo.StaffID, pending); err != nil {
+	if _, err := dbtest.Owner(d).Exec(t.Context(), "update loyalty.credential set totp_pending = $2, totp_pending_at = now() where staff_id = $1", bo.StaffID, pending); err != nil {
 		t.Fatal(err)
 	}
 	done, err := auth.Reseal(t.Context(), d, by, both, false)
@@ -106,7 +106,7 @@ func TestRotatingTheSecret(t *testing.T) {
 		t.Errorf("Bo's secret is %q", got)
 	}
 	var sealed []byte
-	if err := d.Pool().QueryRow(t.Context(), "select totp_pending from loyalty.credential where staff_id = $1", bo.StaffID).Scan(&sealed); err != nil {
+	if err := dbtest.Owner(d).QueryRow(t.Context(), "select totp_pending from loyalty.credential where staff_id = $1", bo.StaffID).Scan(&sealed); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := after.Open("totp", bo.ID, sealed); err != nil || text != "PENDING7WZ6M3KXN" {

@@ -111,7 +111,7 @@ func (p panel) sessions(t *testing.T, by core.Actor, cookie string) []auth.Sessi
 
 func (p panel) exec(t *testing.T, sql string, args ...any) {
 	t.Helper()
-	if _, err := p.db.Pool().Exec(t.Context(), sql, args...); err != nil {
+	if _, err := dbtest.Owner(p.db).Exec(t.Context(), sql, args...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -128,7 +128,7 @@ func TestASessionIsKnownToEveryProcess(t *testing.T) {
 	p.scs.Put(ctx, "flash", "Welcome")
 	cookie := p.signIn(t, v, ctx, p.by)
 
-	another, err := db.Open(t.Context(), p.db.Pool().Config().ConnString(), db.Options{})
+	another, err := db.Open(t.Context(), p.db.OwnerURL(), db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestTheTokenIsNotStored(t *testing.T) {
 	cookie := p.signedIn(t, p.by)
 	var hash []byte
 	var text string
-	err := p.db.Pool().QueryRow(t.Context(), "select hash, s::text from loyalty.session s where staff_id = $1", p.by.StaffID).Scan(&hash, &text)
+	err := dbtest.Owner(p.db).QueryRow(t.Context(), "select hash, s::text from loyalty.session s where staff_id = $1", p.by.StaffID).Scan(&hash, &text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -388,7 +388,7 @@ func (p panel) awaitWaiting(t *testing.T, done <-chan struct{}) {
 			return
 		default:
 		}
-		err := p.db.Pool().QueryRow(t.Context(), `
+		err := dbtest.Owner(p.db).QueryRow(t.Context(), `
 			select count(*) from pg_stat_activity
 			where wait_event_type = 'Lock' and datname = current_database() and query like '%insert into loyalty.session%'`).Scan(&waiting)
 		if err != nil {
@@ -441,7 +441,7 @@ func TestPeopleSeeAndEndTheirOwnSessions(t *testing.T) {
 		t.Error("the list shows what has ended")
 	}
 	var log int
-	err := p.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(p.db).QueryRow(t.Context(), `
 		select count(*) from loyalty.audit_entry
 		where tenant_id = $1 and (action = 'session.end' and subject_id = $2 and old ->> 'user_agent' = 'Firefox'
 			or action = 'session.end_others' and new ->> 'ended' = '1')`, p.by.Tenant.ID, list[1].ID).Scan(&log)
@@ -465,7 +465,7 @@ func TestASignOutIsLogged(t *testing.T) {
 		t.Error("this one should be over, and no other")
 	}
 	var log, all int
-	err := p.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(p.db).QueryRow(t.Context(), `
 		select count(*) filter (where subject_kind = 'staff' and subject_id = $2 and actor_id = $2), count(*)
 		from loyalty.audit_entry
 		where tenant_id = $1 and action = 'staff.sign_out'`, p.by.Tenant.ID, p.by.ID).Scan(&log, &all)
@@ -598,7 +598,7 @@ func TestDeadSessionsAreForgotten(t *testing.T) {
 	p := panelOn(t, d, dbtest.Tenant(t, d))
 	rows := func() (n int) {
 		t.Helper()
-		if err := d.Pool().QueryRow(t.Context(), "select count(*) from loyalty.session").Scan(&n); err != nil {
+		if err := dbtest.Owner(d).QueryRow(t.Context(), "select count(*) from loyalty.session").Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n

@@ -54,16 +54,10 @@ var (
 // attempts. Whatever is wrong, the same is done: four round trips, and one password hashed.
 func (s *Service) SignIn(ctx context.Context, v Visitor, c Credentials) (SignedIn, error) {
 	email, by := EmailKey(c.Email), v.system("sign-in")
-	onAccount, onAddress := s.signInAttempts(v, email)
 	var who account
-	proved, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (time.Time, error) {
-		err := s.admit(ctx, tx, by, onAccount[0], onAddress[0])
-		if err != nil {
-			return time.Time{}, err
-		}
-		if who, err = findByEmail(ctx, tx, v.Tenant, email); errors.Is(err, core.ErrNotFound) {
-			who, err = account{}, nil
-		}
+	var counted tries
+	proved, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (proved time.Time, err error) {
+		who, counted, err = s.admitByEmail(ctx, tx, by, v, signInLimits, email)
 		return tx.Now, err
 	})
 	if err != nil {
@@ -81,7 +75,26 @@ func (s *Service) SignIn(ctx context.Context, v Visitor, c Credentials) (SignedI
 	if in.NeedsCode {
 		return in, nil
 	}
-	return in, s.record(ctx, v, in.Person, "password", onAccount, onAddress)
+	return in, s.record(ctx, v, in.Person, "password", counted)
+}
+
+// admitByEmail finds the account that a visitor tries something on, and counts the attempt. The
+// account is zero where there is none: that takes as long. Two round trips.
+func (s *Service) admitByEmail(
+	ctx context.Context, tx *db.Tx, by core.Actor, v Visitor, l limits, email string,
+) (account, tries, error) {
+	who, err := findByEmail(ctx, tx, v.Tenant, email)
+	if errors.Is(err, core.ErrNotFound) {
+		who, err = account{}, nil
+	}
+	if err != nil {
+		return account{}, tries{}, err
+	}
+	counted, err := s.triesOf(v, l, email, who)
+	if err != nil {
+		return account{}, tries{}, err
+	}
+	return who, counted, s.admit(ctx, tx, by, counted)
 }
 
 // refusal says, for the audit log alone, why a person is not signed in.
@@ -118,10 +131,10 @@ func (s *Service) refuse(ctx context.Context, by core.Actor, person int64, facts
 }
 
 // record writes the sign-in into the audit log, and resets the counts. One round trip.
-func (s *Service) record(ctx context.Context, v Visitor, p Person, with string, onAccount, onAddress []attempt) error {
+func (s *Service) record(ctx context.Context, v Visitor, p Person, with string, counted tries) error {
 	by := v.As(p)
 	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		if err := forgive(tx, onAccount, onAddress); err != nil {
+		if err := forgive(tx, counted); err != nil {
 			return 0, err
 		}
 		return 0, writeSignIn(tx, by, with)

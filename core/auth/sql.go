@@ -64,12 +64,12 @@ const beginTwoFactorSQL = `
 		and (c.totp_secret is null or @renew::bool)
 	returning p.email`
 
-// Where two-step verification is on, a set-up was allowed by a password, and only for a while.
+// A set-up was allowed by a password, and only for a while.
 const whereTwoFactorPending = `
 		and c.staff_id = @id
 		and c.tenant_id is not distinct from nullif(@tenant::bigint, 0)
 		and c.totp_pending is not null
-		and (c.totp_secret is null or c.totp_pending_at > @since)`
+		and c.totp_pending_at > @since`
 
 const pendingTwoFactorSQL = `
 	select p.id, p.role, p.name, p.email, c.totp_secret is not null as "on", c.totp_pending
@@ -215,10 +215,19 @@ const countAttemptsSQL = `
 	set used = used + 1
 	where key = any(@keys)`
 
+// Locked in the same order as by lockAttemptsSQL.
 const forgiveAttemptsSQL = `
-	update loyalty.attempt
-	set used = case when key = any(@account) then 0 else greatest(used - 1, 0) end
-	where key = any(@all)`
+	with locked as (
+		select key
+		from loyalty.attempt
+		where key = any(@all)
+		order by key
+		for update
+	)
+	update loyalty.attempt a
+	set used = case when a.key = any(@own) then 0 else greatest(a.used - 1, 0) end
+	from locked l
+	where a.key = l.key`
 
 const forgetAttemptsSQL = `
 	delete from loyalty.attempt

@@ -40,7 +40,7 @@ func TestEnrolTOTP(t *testing.T) {
 		t.Errorf("a stranger's person: %v, want ErrNotFound", err)
 	}
 	var sealed []byte
-	if err := d.Pool().QueryRow(t.Context(), "select totp_secret from loyalty.credential where staff_id = $1", by.StaffID).Scan(&sealed); err != nil {
+	if err := dbtest.Owner(d).QueryRow(t.Context(), "select totp_secret from loyalty.credential where staff_id = $1", by.StaffID).Scan(&sealed); err != nil {
 		t.Fatal(err)
 	}
 	if stored, err := keys.Open("totp", strconv.FormatInt(by.StaffID, 10), sealed); err != nil || stored != secret {

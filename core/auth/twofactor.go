@@ -18,8 +18,8 @@ var ErrTwoFactorOn = core.Refuse("two-step-verification-on", "Two-step verificat
 // ErrTwoFactorOff is two-step verification that is to be turned off and is not on.
 var ErrTwoFactorOff = &core.Error{Kind: core.KindNotFound, Message: "Two-step verification is not on."}
 
-// SetupTime is how long a renewal of two-step verification may take, from the password to the
-// code that confirms it.
+// SetupTime is how long a set-up of two-step verification may take, from the password to the code
+// that confirms it.
 const SetupTime = 10 * time.Minute
 
 // TwoFactor is the state of a person's two-step verification.
@@ -50,35 +50,47 @@ func (s *Service) TwoFactor(ctx context.Context, by core.Actor) (TwoFactor, erro
 }
 
 // BeginTwoFactor makes a secret for the actor's two-step verification, which stays off until a
-// code confirms that the app has the secret. Begun again, the secret is another one. Where
-// two-step verification is on, ErrTwoFactorOn.
-func (s *Service) BeginTwoFactor(ctx context.Context, by core.Actor) (Setup, error) {
-	secret, sealed, err := s.newSealedSecret(by)
+// code confirms that the app has the secret, within SetupTime. Begun again, the secret is another
+// one. password is the actor's. Where two-step verification is on, ErrTwoFactorOn.
+func (s *Service) BeginTwoFactor(ctx context.Context, by core.Actor, password string) (Setup, error) {
+	who, err := s.accountOf(ctx, by)
 	if err != nil {
 		return Setup{}, err
 	}
-	email, err := db.Within(ctx, s.db, by, func(tx *db.Tx) (string, error) { return beginTwoFactor(ctx, tx, by, sealed, false) })
-	if errors.Is(err, core.ErrNotFound) {
-		err = ErrTwoFactorOn
+	if who.TotpSecret != nil {
+		return Setup{}, ErrTwoFactorOn
 	}
-	if err != nil {
-		return Setup{}, err
-	}
-	return newSetup(by.Tenant, email, secret)
+	return s.begin(ctx, by, func(change func(tx *db.Tx) error) error { return s.confirmed(ctx, by, who, password, change) }, false)
 }
 
-// RenewTwoFactor makes a secret with which the actor's two-step verification moves to another
-// authenticator app. The one in use works until a code confirms the new one, within SetupTime.
-// confirmation is their password, or an authentication code.
-func (s *Service) RenewTwoFactor(ctx context.Context, by core.Actor, confirmation string) (Setup, error) {
-	secret, sealed, err := s.newSealedSecret(by)
+// BeginRequiredTwoFactor is BeginTwoFactor for a super-admin who signed in just now, with their
+// password alone: they need not give it twice.
+func (s *Service) BeginRequiredTwoFactor(ctx context.Context, v Visitor, in SignedIn) (Setup, error) {
+	if v.Tenant.ID != 0 {
+		return Setup{}, core.ErrRole
+	}
+	by := v.As(in.Person)
+	return s.begin(ctx, by, func(change func(tx *db.Tx) error) error {
+		_, err := db.Within(ctx, s.db, by, func(tx *db.Tx) (int, error) { return 0, change(tx) })
+		return err
+	}, false)
+}
+
+// begin stores a new secret in the transaction that within opens.
+func (s *Service) begin(ctx context.Context, by core.Actor, within func(change func(tx *db.Tx) error) error, renew bool) (Setup, error) {
+	secret := NewTOTPSecret()
+	sealed, err := s.keys.Seal(totpPurpose, id(by.StaffID), secret)
 	if err != nil {
 		return Setup{}, err
 	}
 	var email string
-	err = s.confirmed(ctx, by, confirmation, func(tx *db.Tx) error {
-		address, err := beginTwoFactor(ctx, tx, by, sealed, true)
-		email = address
+	err = within(func(tx *db.Tx) (err error) {
+		args := personArgs(by, by.StaffID)
+		args["secret"], args["renew"], args["now"] = sealed, renew, tx.Now
+		email, err = db.Value[string](ctx, tx, beginTwoFactorSQL, args)
+		if errors.Is(err, core.ErrNotFound) {
+			err = ErrTwoFactorOn
+		}
 		return err
 	})
 	if err != nil {
@@ -87,17 +99,11 @@ func (s *Service) RenewTwoFactor(ctx context.Context, by core.Actor, confirmatio
 	return newSetup(by.Tenant, email, secret)
 }
 
-func (s *Service) newSealedSecret(by core.Actor) (secret string, sealed []byte, err error) {
-	secret = NewTOTPSecret()
-	sealed, err = s.keys.Seal(totpPurpose, id(by.StaffID), secret)
-	return secret, sealed, err
-}
-
-// beginTwoFactor stores the pending secret of the actor's person and returns their e-mail address.
-func beginTwoFactor(ctx context.Context, tx *db.Tx, by core.Actor, sealed []byte, renew bool) (email string, err error) {
-	args := personArgs(by, by.StaffID)
-	args["secret"], args["renew"], args["now"] = sealed, renew, tx.Now
-	return db.Value[string](ctx, tx, beginTwoFactorSQL, args)
+// RenewTwoFactor makes a secret with which the actor's two-step verification moves to another
+// authenticator app. The one in use works until a code confirms the new one, within SetupTime.
+// password is the actor's.
+func (s *Service) RenewTwoFactor(ctx context.Context, by core.Actor, password string) (Setup, error) {
+	return s.begin(ctx, by, func(change func(tx *db.Tx) error) error { return s.changeTwoFactor(ctx, by, password, change) }, true)
 }
 
 // PendingTwoFactor returns the set-up that is under way, to be shown once more: core.ErrNotFound
@@ -172,25 +178,37 @@ func (s *Service) ConfirmTwoFactor(ctx context.Context, by core.Actor, code stri
 	})
 }
 
-// RenewRecoveryCodes makes the actor new recovery codes instead of those they have.
-// confirmation is their password, or an authentication code.
-func (s *Service) RenewRecoveryCodes(ctx context.Context, by core.Actor, confirmation string) ([]string, error) {
+// RenewRecoveryCodes makes the actor new recovery codes instead of those they have, and mails
+// them. password is the actor's.
+func (s *Service) RenewRecoveryCodes(ctx context.Context, by core.Actor, password string) ([]string, error) {
 	codes, hashes := newRecoveryCodes()
-	return codes, s.confirmed(ctx, by, confirmation, func(tx *db.Tx) error {
-		if err := replaceRecoveryCodes(tx, by.StaffID, hashes); err != nil {
+	who, err := s.accountOf(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	if who.TotpSecret == nil {
+		return nil, core.ErrNotFound
+	}
+	err = s.confirmed(ctx, by, who, password, func(tx *db.Tx) error {
+		err := errors.Join(
+			replaceRecoveryCodes(tx, by.StaffID, hashes),
+			audit.Write(tx, by, audit.Entry{Action: "staff.renew_recovery_codes", Subject: "staff", ID: id(by.StaffID)}),
+		)
+		if err != nil {
 			return err
 		}
-		return audit.Write(tx, by, audit.Entry{Action: "staff.renew_recovery_codes", Subject: "staff", ID: id(by.StaffID)})
+		return s.tell(ctx, tx, by, who.person(), RecoveryCodesRenewed)
 	})
+	return codes, err
 }
 
-// DisableTwoFactor turns off the actor's two-step verification, and mails them. confirmation is
-// their password, or an authentication code. On the platform it is required: core.ErrRole.
-func (s *Service) DisableTwoFactor(ctx context.Context, by core.Actor, confirmation string) error {
+// DisableTwoFactor turns off the actor's two-step verification, and mails them. password is the
+// actor's. On the platform it is required: core.ErrRole.
+func (s *Service) DisableTwoFactor(ctx context.Context, by core.Actor, password string) error {
 	if by.Tenant.ID == 0 {
 		return core.ErrRole
 	}
-	return s.confirmed(ctx, by, confirmation, func(tx *db.Tx) error { return s.removeTwoFactor(ctx, tx, by, by.StaffID) })
+	return s.changeTwoFactor(ctx, by, password, func(tx *db.Tx) error { return s.removeTwoFactor(ctx, tx, by, by.StaffID) })
 }
 
 // RemoveTwoFactor turns off the two-step verification of a person of the actor's tenant who lost
@@ -245,9 +263,8 @@ func (s *Service) removeTwoFactor(ctx context.Context, tx *db.Tx, by core.Actor,
 	return s.tell(ctx, tx, by, p, TwoFactorOff)
 }
 
-// confirmed changes the actor's two-step verification after they gave their password or a code
-// once more: a person who finds a signed-in browser must not turn it off.
-func (s *Service) confirmed(ctx context.Context, by core.Actor, confirmation string, change func(tx *db.Tx) error) error {
+// changeTwoFactor is confirmed for two-step verification that is on; otherwise core.ErrNotFound.
+func (s *Service) changeTwoFactor(ctx context.Context, by core.Actor, password string, change func(tx *db.Tx) error) error {
 	who, err := s.accountOf(ctx, by)
 	if err != nil {
 		return err
@@ -255,38 +272,30 @@ func (s *Service) confirmed(ctx context.Context, by core.Actor, confirmation str
 	if who.TotpSecret == nil {
 		return core.ErrNotFound
 	}
-	attempt := confirmAttempt(by.StaffID)
-	if err := s.admitAlone(ctx, by, attempt); err != nil {
+	return s.confirmed(ctx, by, who, password, change)
+}
+
+// confirmed changes how the actor signs in after they gave their password once more: a person who
+// finds a signed-in browser must not, nor one who finds it together with the phone.
+func (s *Service) confirmed(ctx context.Context, by core.Actor, who account, password string, change func(tx *db.Tx) error) error {
+	counted := confirmTries(by.StaffID)
+	if err := s.admitAlone(ctx, by, counted); err != nil {
 		return err
 	}
-	isCode := isTOTP(compact(confirmation)) // passwords are longer
-	right := false
-	if !isCode {
-		if right, err = matches(ctx, confirmation, who.PasswordHash); err != nil {
-			return err
-		}
-	}
-	right, err = db.Platform(ctx, s.db, by, func(tx *db.Tx) (bool, error) {
-		if isCode {
-			kind, err := s.useCode(ctx, tx, who, confirmation)
-			if err != nil || kind == "" {
-				return false, err
-			}
-		} else if !right {
-			return false, nil
-		}
-		if err := forgiveThenEnter(tx, by, attempt); err != nil {
-			return false, err
-		}
-		return true, change(tx)
-	})
+	right, err := matches(ctx, password, who.PasswordHash)
 	if err != nil {
 		return err
 	}
 	if !right {
-		return core.Invalid(core.Fields{"confirmation": {"This is neither your password nor a current authentication code."}})
+		return core.Invalid(core.Fields{"confirmation": {"This is not your current password."}})
 	}
-	return nil
+	_, err = db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
+		if err := forgiveThenEnter(tx, by, counted); err != nil {
+			return 0, err
+		}
+		return 0, change(tx)
+	})
+	return err
 }
 
 // accountOf is what is known of the actor's person. One round trip.
@@ -310,8 +319,16 @@ func (s *Service) VerifyCode(ctx context.Context, v Visitor, p Proof, code strin
 	if err != nil {
 		return SignedIn{}, err
 	}
-	onAccount, onAddress := s.codeAttempts(v, who.ID)
-	if err := s.admitAlone(ctx, by, onAccount[0], onAddress[0]); err != nil {
+	email := EmailKey(who.Email)
+	counted, err := s.triesOf(v, codeLimits, email, who)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	signIn, err := s.triesOf(v, signInLimits, email, who)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	if err := s.admitAlone(ctx, by, counted); err != nil {
 		return SignedIn{}, err
 	}
 	person := v.As(who.person())
@@ -320,8 +337,7 @@ func (s *Service) VerifyCode(ctx context.Context, v Visitor, p Proof, code strin
 		if err != nil || with == "" {
 			return "", err
 		}
-		signIn, from := s.signInAttempts(v, EmailKey(who.Email))
-		if err := forgive(tx, append(onAccount, signIn...), append(onAddress, from...)); err != nil {
+		if err := forgive(tx, counted, signIn); err != nil {
 			return "", err
 		}
 		return with, writeSignIn(tx, person, "password and "+with)
@@ -330,7 +346,7 @@ func (s *Service) VerifyCode(ctx context.Context, v Visitor, p Proof, code strin
 	case err != nil:
 		return SignedIn{}, err
 	case with == "":
-		return SignedIn{}, s.refuse(ctx, by, who.ID, map[string]any{"email": EmailKey(who.Email), "reason": "wrong code"}, errCode("code"))
+		return SignedIn{}, s.refuse(ctx, by, who.ID, map[string]any{"email": email, "reason": "wrong code"}, errCode("code"))
 	}
 	p.Code = true
 	return SignedIn{Person: who.person(), Proof: p}, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,7 +41,7 @@ func code(t *testing.T, secret string, at time.Time) string {
 func (s shop) enrolled(t *testing.T, by core.Actor, now time.Time) (secret string, recovery []string) {
 	t.Helper()
 	before := s.at(t, now.Add(-time.Minute))
-	begun, err := before.BeginTwoFactor(t.Context(), by)
+	begun, err := before.BeginTwoFactor(t.Context(), by, known)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,14 +79,14 @@ func TestTheTwoFactorIsSetUp(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s, now := s.atStep(t)
-	first, err := s.BeginTwoFactor(t.Context(), s.by)
+	first, err := s.BeginTwoFactor(t.Context(), s.by, known)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if in, err := s.try(t, s.email(t, s.by), known); err != nil || in.NeedsCode {
 		t.Errorf("while it is set up, a code is asked for: %v, %v", in.NeedsCode, err)
 	}
-	begun, err := s.BeginTwoFactor(t.Context(), s.by)
+	begun, err := s.BeginTwoFactor(t.Context(), s.by, known)
 	if err != nil || begun.Secret == first.Secret {
 		t.Fatal("begun again, the secret is the same", err)
 	}
@@ -112,7 +113,7 @@ func TestTheTwoFactorIsSetUp(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, c := range recovery {
-		if seen[c] || !regexp.MustCompile(`^([a-z2-7]{4}-){3}[a-z2-7]{4}$`).MatchString(c) {
+		if seen[c] || !regexp.MustCompile(`^([a-z2-7]{4}-){6}[a-z2-7]{4}$`).MatchString(c) {
 			t.Errorf("recovery code %s", c)
 		}
 		seen[c] = true
@@ -121,13 +122,13 @@ func TestTheTwoFactorIsSetUp(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	var stored string
-	err = s.db.Pool().QueryRow(t.Context(), `
+	err = dbtest.Owner(s.db).QueryRow(t.Context(), `
 		select (select c::text from loyalty.credential c where staff_id = $1)
 			|| (select string_agg(encode(hash, 'escape'), ' ') from loyalty.recovery_code where staff_id = $1)`, s.by.StaffID).Scan(&stored)
 	if err != nil || strings.Contains(stored, begun.Secret) || strings.Contains(stored, strings.ReplaceAll(strings.ToUpper(recovery[0]), "-", "")) {
 		t.Errorf("stored: %s, %v", stored, err)
 	}
-	if _, err := s.BeginTwoFactor(t.Context(), s.by); !errors.Is(err, auth.ErrTwoFactorOn) {
+	if _, err := s.BeginTwoFactor(t.Context(), s.by, known); !errors.Is(err, auth.ErrTwoFactorOn) {
 		t.Errorf("begun while it is on: %v, want ErrTwoFactorOn", err)
 	}
 	for name, err := range map[string]error{
@@ -149,7 +150,7 @@ func TestTheAppShowsWhose(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.by.Tenant.Name = "Bank: Åro"
-	begun, err := s.BeginTwoFactor(t.Context(), s.by)
+	begun, err := s.BeginTwoFactor(t.Context(), s.by, known)
 	if err != nil || !strings.HasPrefix(begun.URI, "otpauth://totp/Bank%20%20%C3%85ro:") {
 		t.Errorf("%s, %v", begun.URI, err)
 	}
@@ -246,7 +247,8 @@ func TestARecoveryCodeWorksOnce(t *testing.T) {
 	}
 }
 
-// A million codes are few: five tries in a quarter of an hour, whatever the address.
+// A million codes are few: five tries in a quarter of an hour from an address, and twenty an hour
+// from all of them. A browser in which the person signed in before has five of its own.
 func TestCodesAreThrottled(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -262,11 +264,26 @@ func TestCodesAreThrottled(t *testing.T) {
 	for range 5 {
 		wantBadCode(t, s.verify(t, proof, "000000"))
 	}
+	home := s.withDevice("")
+	home.visitor.Device, _ = s.RememberDevice("", proof)
 	for _, c := range []string{code(t, secret, now.Add(30*time.Second)), recovery[0]} {
-		for _, s := range []shop{s, s.from("198.51.100.1")} {
-			wantThrottled(t, s.verify(t, proof, c), "Too many attempts. Please try again in 15 minutes.")
-		}
+		wantThrottled(t, s.verify(t, proof, c), "Too many attempts. Please try again in 15 minutes.")
 	}
+	if err := s.from("198.51.100.1").verify(t, proof, recovery[1]); err != nil {
+		t.Errorf("from elsewhere: %v", err)
+	}
+	for i := range 11 {
+		wantBadCode(t, s.from("198.51.100."+strconv.Itoa(2+i)).verify(t, proof, "000000"))
+	}
+	wantThrottled(t, s.from("198.51.100.99").verify(t, proof, recovery[2]), "Too many attempts. Please try again in 60 minutes.")
+	if err := home.verify(t, proof, recovery[2]); err != nil {
+		t.Errorf("by the person's own browser: %v", err)
+	}
+	for range 5 {
+		wantBadCode(t, home.verify(t, proof, "000000"))
+	}
+	wantThrottled(t, home.verify(t, proof, recovery[3]), "Too many attempts. Please try again in 15 minutes.")
+	s.exec(t, "delete from loyalty.attempt where ends_at > $1", now.Add(30*time.Minute))
 	later := s.at(t, now.Add(16*time.Minute))
 	if err := later.verify(t, later.password(t, s.by), recovery[0]); err != nil {
 		t.Errorf("after a quarter of an hour: %v", err)
@@ -329,14 +346,15 @@ func TestTheTwoFactorOutlivesAPassword(t *testing.T) {
 	}
 }
 
-// "Disable (needs password or code); regenerate recovery codes; throttled too."
+// "Setting up or removing the second factor asks for the password and mails the person", and so do
+// new recovery codes: an authentication code is not enough.
 func TestTheTwoFactorIsGuarded(t *testing.T) {
 	t.Parallel()
 	s := shopIn(t, dbtest.OwnDB(t)) // whose counts nobody else needs
 	s, now := s.atStep(t)
 	secret, recovery := s.enrolled(t, s.by, now)
-	neither := core.Fields{"confirmation": {"This is neither your password nor a current authentication code."}}
-	for _, wrong := range []string{"", "wrong", "000000", recovery[0][:6], code(t, secret, now.Add(-time.Hour))} {
+	neither := core.Fields{"confirmation": {"This is not your current password."}}
+	for _, wrong := range []string{"", "wrong", "000000", recovery[0], code(t, secret, now), code(t, secret, now.Add(30*time.Second))} {
 		wantFields(t, s.DisableTwoFactor(t.Context(), s.by, wrong), neither)
 		_, err := s.RenewRecoveryCodes(t.Context(), s.by, wrong)
 		wantFields(t, err, neither)
@@ -346,12 +364,13 @@ func TestTheTwoFactorIsGuarded(t *testing.T) {
 	if err != nil || len(renewed) != 10 || renewed[0] == recovery[0] {
 		t.Fatal(renewed, err)
 	}
+	s.wantTold(t, s.by, auth.ChangeLetter{Change: auth.RecoveryCodesRenewed, Address: s.by.Address})
 	proof := s.password(t, s.by)
 	wantBadCode(t, s.verify(t, proof, recovery[0]))
 	if err := s.verify(t, proof, renewed[0]); err != nil {
 		t.Errorf("a new recovery code: %v", err)
 	}
-	if err := s.DisableTwoFactor(t.Context(), s.by, code(t, secret, now)); err != nil {
+	if err := s.DisableTwoFactor(t.Context(), s.by, known); err != nil {
 		t.Fatal(err)
 	}
 	if f, err := s.TwoFactor(t.Context(), s.by); err != nil || f != (auth.TwoFactor{}) {
@@ -372,7 +391,23 @@ func TestTheTwoFactorIsGuarded(t *testing.T) {
 	s.wantLog(t, "staff.%totp", "staff.enrol_totp - -", "staff.drop_totp - -")
 	s.wantLog(t, "staff.renew%", "staff.renew_recovery_codes - -")
 
+	for _, wrong := range []string{"", "wrong", code(t, secret, now)} {
+		_, err := s.BeginTwoFactor(t.Context(), s.by, wrong)
+		wantFields(t, err, neither)
+	}
+	if _, err := s.PendingTwoFactor(t.Context(), s.by); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("a set-up without the password: %v, want ErrNotFound", err)
+	}
+	// A set-up that was allowed is over after ten minutes.
+	if _, err := s.BeginTwoFactor(t.Context(), s.by, known); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.at(t, now.Add(auth.SetupTime+time.Minute)).PendingTwoFactor(t.Context(), s.by); !errors.Is(err, core.ErrNotFound) {
+		t.Errorf("a set-up from earlier: %v, want ErrNotFound", err)
+	}
+
 	s.enrolled(t, s.by, now.Add(time.Hour))
+	s.exec(t, "delete from loyalty.attempt")
 	for range 10 {
 		wantFields(t, s.DisableTwoFactor(t.Context(), s.by, "wrong"), neither)
 	}
@@ -406,6 +441,44 @@ func TestAnOwnerDropsALostFactor(t *testing.T) {
 	if err := s.RemoveTwoFactor(t.Context(), s.by, manager.StaffID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("dropped twice: %v, want ErrNotFound", err)
 	}
+}
+
+// "`loyalty admin reset-factor` is the way back for an operator": of a business's only owner who
+// lost phone and codes.
+func TestAnOperatorHelpsAnOnlyOwner(t *testing.T) {
+	t.Parallel()
+	s, other := newShop(t), newShop(t)
+	s.enrolled(t, s.by, s.db.Now())
+	email := s.email(t, s.by)
+	here := s.cookie(t, auth.Proof{StaffID: s.by.StaffID, At: s.db.Now(), Code: true}, "lost "+s.by.ID)
+	const command = "loyalty admin reset-factor"
+	for name, c := range map[string]struct {
+		by   core.Actor
+		want error
+	}{
+		"for another business": {core.System(other.by.Tenant, command), core.ErrNotFound},
+		"for the platform":     {core.System(core.Tenant{}, command), core.ErrNotFound},
+		"by the owner":         {s.by, core.ErrRole},
+	} {
+		if _, err := s.ResetTwoFactor(t.Context(), c.by, email); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	if !s.isSignedIn(t, here) {
+		t.Fatal("signed out without a reset")
+	}
+	operator := core.System(s.by.Tenant, command)
+	if who, err := s.ResetTwoFactor(t.Context(), operator, strings.ToUpper(email)); err != nil || who.ID != s.by.StaffID {
+		t.Fatalf("%+v, %v", who, err)
+	}
+	if s.isSignedIn(t, here) {
+		t.Error("their sessions go on")
+	}
+	if in, err := s.try(t, email, known); err != nil || in.NeedsCode {
+		t.Errorf("the password alone: %+v, %v", in, err)
+	}
+	s.wantTold(t, s.by, auth.ChangeLetter{Change: auth.TwoFactorOff, By: operator.Name})
+	s.wantLog(t, "staff.drop_totp", "staff.drop_totp - -")
 }
 
 // What is said of round trips.

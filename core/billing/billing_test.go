@@ -50,7 +50,7 @@ var root = core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", StaffID: 1, Rol
 // drafted writes a draft as it is.
 func (b books) drafted(t *testing.T, tenant core.TenantID) (id int64) {
 	t.Helper()
-	err := b.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(b.db).QueryRow(t.Context(), `
 		insert into loyalty.invoice (tenant_id, currency, lines, amount_cents, tax_cents, total_cents, period_start, period_end, created_at)
 		values ($1, 'SEK', '[{"description": "Plan", "quantity": 2, "unit_cents": 2450, "amount_cents": 4900}]', 4900, 1225, 6125,
 			'2026-05-01', '2026-05-31', $2)
@@ -64,7 +64,7 @@ func (b books) drafted(t *testing.T, tenant core.TenantID) (id int64) {
 // change writes into an invoice, and returns the constraint that refused.
 func (b books) change(t *testing.T, id int64, set string) string {
 	t.Helper()
-	_, err := b.db.Pool().Exec(t.Context(), "update loyalty.invoice set "+set+" where id = $1", id)
+	_, err := dbtest.Owner(b.db).Exec(t.Context(), "update loyalty.invoice set "+set+" where id = $1", id)
 	var pg *pgconn.PgError
 	if err != nil && !errors.As(err, &pg) {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func ids(l core.List[billing.Invoice]) (ids []int64) {
 func TestAnInvoiceAsItIs(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
-	if _, err := b.db.Pool().Exec(t.Context(), "update loyalty.platform_setting set tax_rate = 2500"); err != nil {
+	if _, err := dbtest.Owner(b.db).Exec(t.Context(), "update loyalty.platform_setting set tax_rate = 2500"); err != nil {
 		t.Fatal(err)
 	}
 	by := dbtest.Tenant(t, b.db)
@@ -136,7 +136,7 @@ func TestList(t *testing.T) {
 		all = append([]int64{id}, all...)
 	}
 	// In one instant, the id breaks ties.
-	if _, err := b.db.Pool().Exec(t.Context(), "update loyalty.invoice set created_at = '2026-05-01'"); err != nil {
+	if _, err := dbtest.Owner(b.db).Exec(t.Context(), "update loyalty.invoice set created_at = '2026-05-01'"); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {

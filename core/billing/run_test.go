@@ -406,10 +406,10 @@ func TestOneTenantFails(t *testing.T) {
 	plan := b.plan(t, "Growth", 4900, 49000, "EUR")
 	at := b.at(t, instant("2026-06-01 08:00"))
 	broken, whole := at.business(t, "broken", "UTC", plan.ID, billing.Monthly), at.business(t, "whole", "UTC", plan.ID, billing.Monthly)
-	if _, err := b.db.Pool().Exec(t.Context(), "update loyalty.tenant set timezone = 'Europe/London' where id = $1", broken.ID); err != nil {
+	if _, err := dbtest.Owner(b.db).Exec(t.Context(), "update loyalty.tenant set timezone = 'Europe/London' where id = $1", broken.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.db.Pool().Exec(t.Context(), "insert into loyalty.billing_period (tenant_id, period_start, period_end, billing_cycle, plan_id, rate_cents, price_cents, currency, created_at) values ($1, '2026-06-01', '2026-06-01', 'monthly', $2, 0, 0, 'EUR', now())", broken.ID, plan.ID); err != nil {
+	if _, err := dbtest.Owner(b.db).Exec(t.Context(), "insert into loyalty.billing_period (tenant_id, period_start, period_end, billing_cycle, plan_id, rate_cents, price_cents, currency, created_at) values ($1, '2026-06-01', '2026-06-01', 'monthly', $2, 0, 0, 'EUR', now())", broken.ID, plan.ID); err != nil {
 		t.Fatal(err)
 	}
 	err := at.Bill(t.Context())

@@ -234,7 +234,7 @@ type stored struct {
 
 func (s shop) stored(t *testing.T, c coupon.Coupon) []stored {
 	t.Helper()
-	rows, err := s.db.Pool().Query(t.Context(), `
+	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
 		select id, send_id, customer_id, status, expires_at
 		from loyalty.voucher
 		where tenant_id = $1 and coupon_id = $2
@@ -299,7 +299,7 @@ func (s shop) find(t *testing.T, id core.ID) coupon.Coupon {
 // log is what the audit log tells of a record, in order.
 func (s shop) log(t *testing.T, subject core.ID) []string {
 	t.Helper()
-	rows, err := s.db.Pool().Query(t.Context(), `
+	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
 		select concat_ws(' ', action, coalesce(old::text, '-'), coalesce(new::text, '-'), 'by', actor_name)
 		from loyalty.audit_entry
 		where tenant_id = $1 and subject_id = $2

@@ -199,7 +199,7 @@ func TestTheCapIsNotSetBelowWhatWasRedeemed(t *testing.T) {
 // begin is a transaction of somebody else, who takes their time.
 func (s shop) begin(t *testing.T) pgx.Tx {
 	t.Helper()
-	tx, err := s.db.Pool().Begin(t.Context())
+	tx, err := dbtest.Owner(s.db).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

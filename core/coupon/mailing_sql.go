@@ -222,14 +222,16 @@ const deliveredAllSQL = `
 			and send_id = @send
 			and status = 'queued'
 		returning voucher_id
+	), ended as (
+		update loyalty.coupon_send
+		set delivered = delivered + (select count(*) from noted),
+			status = 'done',
+			ended_at = coalesce(ended_at, @now)
+		where tenant_id = @tenant_id
+			and id = @send
+			and status in ('mailing', 'done')
 	)
-	update loyalty.coupon_send
-	set delivered = delivered + (select count(*) from noted),
-		status = 'done',
-		ended_at = coalesce(ended_at, @now)
-	where tenant_id = @tenant_id
-		and id = @send
-		and status in ('mailing', 'done')`
+	select`
 
 const (
 	mailProblems = `

@@ -523,7 +523,7 @@ func TestUnsubscribingBeforeTheMail(t *testing.T) {
 
 func (s shop) kept(t *testing.T) (n int) {
 	t.Helper()
-	if err := s.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.mail where tenant_id = $1 and status = 'kept'", s.by.Tenant.ID).Scan(&n); err != nil {
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.mail where tenant_id = $1 and status = 'kept'", s.by.Tenant.ID).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -541,7 +541,7 @@ func TestWithoutAMailServerVoucherMailsAreKept(t *testing.T) {
 	}
 	s.wantMails(t, send.ID, coupon.Done, 1, 1, 0)
 	var html string
-	if err := s.db.Pool().QueryRow(t.Context(), "select html from loyalty.mail where tenant_id = $1", s.by.Tenant.ID).Scan(&html); err != nil {
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select html from loyalty.mail where tenant_id = $1", s.by.Tenant.ID).Scan(&html); err != nil {
 		t.Fatal(err)
 	}
 	if html != `<img src="data:image/png;base64,UE5H">` {
@@ -563,7 +563,7 @@ func TestErasingForgetsAddressesThatFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var left int
-	if err := s.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.voucher_mail m where tenant_id = $1 and m::text like '%gone@%'", s.by.Tenant.ID).Scan(&left); err != nil || left != 0 {
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.voucher_mail m where tenant_id = $1 and m::text like '%gone@%'", s.by.Tenant.ID).Scan(&left); err != nil || left != 0 {
 		t.Errorf("the address is in %d rows, %v", left, err)
 	}
 }
@@ -574,7 +574,7 @@ func TestATestMailGoesToWhoSends(t *testing.T) {
 	s := newMailShop(t)
 	c := s.coupon(t, fivePoints())
 	var staff string
-	if err := s.db.Pool().QueryRow(t.Context(), "select email from loyalty.staff where id = $1", s.by.StaffID).Scan(&staff); err != nil {
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select email from loyalty.staff where id = $1", s.by.StaffID).Scan(&staff); err != nil {
 		t.Fatal(err)
 	}
 	address, err := s.SendTest(t.Context(), s.by, c.ID, coupon.Send{Subject: new("A bun, on us"), Message: new("Warm.")})

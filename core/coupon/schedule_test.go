@@ -43,7 +43,7 @@ func TestAScheduledSendIsEvaluatedAtItsTime(t *testing.T) {
 	}
 	var state string
 	var due time.Time
-	err := s.db.Pool().QueryRow(t.Context(), "select state, scheduled_at from river.river_job where kind = 'coupon_evaluation' and args ->> 'send' = $1", send.ID.String()).
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select state, scheduled_at from river.river_job where kind = 'coupon_evaluation' and args ->> 'send' = $1", send.ID.String()).
 		Scan(&state, &due)
 	if err != nil || state != "scheduled" || !due.Equal(at) {
 		t.Errorf("its job is %s for %s, %v; want scheduled for %s", state, due, err, at)
@@ -184,7 +184,7 @@ func TestASendFailsWithItsCoupon(t *testing.T) {
 // told are the subjects of the mails to the staff.
 func (s shop) told(t *testing.T) (subjects []string) {
 	t.Helper()
-	err := s.db.Pool().QueryRow(t.Context(), "select array_agg(subject) from loyalty.mail where tenant_id = $1", s.by.Tenant.ID).Scan(&subjects)
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select array_agg(subject) from loyalty.mail where tenant_id = $1", s.by.Tenant.ID).Scan(&subjects)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +333,7 @@ func TestASendDoesNotOutliveItsJob(t *testing.T) {
 	}
 	change := func(sql string, args ...any) {
 		t.Helper()
-		if _, err := s.db.Pool().Exec(t.Context(), sql, args...); err != nil {
+		if _, err := dbtest.Owner(s.db).Exec(t.Context(), sql, args...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -355,7 +355,7 @@ func TestASendDoesNotOutliveItsJob(t *testing.T) {
 		jobs   int // that are to run
 	}{{coupon.Waiting, 1}, {coupon.Cancelled, 0}, {coupon.Mailing, 1}, {coupon.Stopped, 0}} {
 		var jobs int
-		if err := s.db.Pool().QueryRow(t.Context(), "select count(*) from river.river_job"+ofSend+" and state = 'available'", sends[i].String()).Scan(&jobs); err != nil {
+		if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from river.river_job"+ofSend+" and state = 'available'", sends[i].String()).Scan(&jobs); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.found(t, sends[i]).Status; got != want.status || jobs != want.jobs {
@@ -384,7 +384,7 @@ func TestAKilledEvaluationLeavesNothingHalfDone(t *testing.T) {
 		ended <- err
 	}()
 	for killed := false; !killed; time.Sleep(5 * time.Millisecond) {
-		err := s.db.Pool().QueryRow(t.Context(), `
+		err := dbtest.Owner(s.db).QueryRow(t.Context(), `
 			select coalesce(bool_or(pg_terminate_backend(pid)), false)
 			from pg_stat_activity
 			where datname = current_database() and wait_event_type = 'Lock'`).Scan(&killed)

@@ -21,7 +21,7 @@ import (
 func (s shop) sentAt(t *testing.T, c coupon.Coupon, send coupon.Send, at time.Time) coupon.Sending {
 	t.Helper()
 	confirmed := s.confirmed(t, c, send)
-	_, err := s.db.Pool().Exec(t.Context(), "update loyalty.coupon_send set send_at = $1 where tenant_id = $2 and id = $3", at, s.by.Tenant.ID, confirmed.ID)
+	_, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.coupon_send set send_at = $1 where tenant_id = $2 and id = $3", at, s.by.Tenant.ID, confirmed.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func (s shop) sentAt(t *testing.T, c coupon.Coupon, send coupon.Send, at time.Ti
 // date sets when a record was made.
 func (s shop) date(t *testing.T, table string, id core.ID, at time.Time) {
 	t.Helper()
-	_, err := s.db.Pool().Exec(t.Context(), "update loyalty."+table+" set created_at = $1 where tenant_id = $2 and id = $3", at, s.by.Tenant.ID, id)
+	_, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty."+table+" set created_at = $1 where tenant_id = $2 and id = $3", at, s.by.Tenant.ID, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestRecentPurchase(t *testing.T) {
 // purchase records a sale and returns when it was.
 func (s shop) purchase(t *testing.T, by core.ID) (at time.Time) {
 	t.Helper()
-	err := s.db.Pool().QueryRow(t.Context(), "select created_at from loyalty.transaction where tenant_id = $1 and id = $2",
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select created_at from loyalty.transaction where tenant_id = $1 and id = $2",
 		s.by.Tenant.ID, s.sale(t, by)).Scan(&at)
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestAManualSendNamesWhoIsUnknown(t *testing.T) {
 
 func (s shop) sends(t *testing.T, c coupon.Coupon) (n int) {
 	t.Helper()
-	err := s.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.coupon_send where tenant_id = $1 and coupon_id = $2",
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.coupon_send where tenant_id = $1 and coupon_id = $2",
 		s.by.Tenant.ID, c.ID).Scan(&n)
 	if err != nil {
 		t.Fatal(err)
@@ -316,7 +316,7 @@ func TestADoubleClickIsOneSend(t *testing.T) {
 // evaluations is how many jobs are queued for a send.
 func (s shop) evaluations(t *testing.T, send core.ID) (n int) {
 	t.Helper()
-	err := s.db.Pool().QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'coupon_evaluation' and args ->> 'send' = $1",
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'coupon_evaluation' and args ->> 'send' = $1",
 		send.String()).Scan(&n)
 	if err != nil {
 		t.Fatal(err)
@@ -407,7 +407,7 @@ func TestTillsRedeemWhileASendIsEvaluated(t *testing.T) {
 
 	// Whoever holds Bilal's row stops the evaluation after it has made its vouchers,
 	// when the database checks whom they are for.
-	hold, err := s.db.Pool().Begin(t.Context())
+	hold, err := dbtest.Owner(s.db).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -447,7 +447,7 @@ func TestTillsRedeemWhileASendIsEvaluated(t *testing.T) {
 func (s shop) wait(t *testing.T, what, question string, args ...any) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; {
-		rows, err := s.db.Pool().Query(t.Context(), question, args...)
+		rows, err := dbtest.Owner(s.db).Query(t.Context(), question, args...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -115,7 +115,7 @@ func TestAVoucherForAReward(t *testing.T) {
 // everything is what a redemption could change, in words.
 func (s shop) everything(t *testing.T) (said string) {
 	t.Helper()
-	err := s.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
 		select concat_ws(E'\n',
 			(select string_agg(v::text, E'\n' order by id) from loyalty.voucher v where tenant_id = $1),
 			(select string_agg(c::text, E'\n' order by id) from loyalty.coupon c where tenant_id = $1),
@@ -209,7 +209,7 @@ func TestABenefitBeyondTheLimitOfAnAward(t *testing.T) {
 	anna := s.customer(t)
 	lavish := s.coupon(t, fivePoints())
 	voucher := s.voucher(t, lavish, anna)
-	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.coupon set benefit_value = $3 where tenant_id = $1 and id = $2",
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.coupon set benefit_value = $3 where tenant_id = $1 and id = $2",
 		s.by.Tenant.ID, lavish.ID, int64(9e18)); err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestVouchersRedeemedAtOneInstant(t *testing.T) {
 	for range 5 {
 		want = append(want, s.redeem(t, s.voucher(t, c, s.customer(t))).ID)
 	}
-	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.voucher set redeemed_at = now() where tenant_id = $1", s.by.Tenant.ID); err != nil {
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.voucher set redeemed_at = now() where tenant_id = $1", s.by.Tenant.ID); err != nil {
 		t.Fatal(err)
 	}
 	var got []core.ID
@@ -347,7 +347,7 @@ func TestTheExpiryJob(t *testing.T) {
 	}
 	// More than the job takes at a time.
 	const many = 12_000
-	_, err := s.db.Pool().Exec(t.Context(), `
+	_, err := dbtest.Owner(s.db).Exec(t.Context(), `
 		insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, expires_at, created_at)
 		select tenant_id, loyalty.new_ulid(created_at), coupon_id, send_id, customer_id, expires_at, created_at
 		from (select * from loyalty.voucher where status = 'pending' and expires_at < now() limit 1) due, generate_series(1, $1)`, many)
@@ -359,7 +359,7 @@ func TestTheExpiryJob(t *testing.T) {
 
 	for id, status := range want {
 		var got coupon.VoucherStatus
-		if err := s.db.Pool().QueryRow(t.Context(), "select status from loyalty.voucher where id = $1", id).Scan(&got); err != nil || got != status {
+		if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select status from loyalty.voucher where id = $1", id).Scan(&got); err != nil || got != status {
 			t.Errorf("%s, %v, want %s", got, err, status)
 		}
 	}

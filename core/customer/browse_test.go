@@ -12,6 +12,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
 )
 
 // browse walks the whole list, page by page, and back to its beginning.
@@ -213,7 +214,7 @@ func (s shop) crowd(t *testing.T, n int) {
 	t.Helper()
 	const some = 3_000
 	for from := 1; from <= n; from += some {
-		_, err := s.db.Pool().Exec(t.Context(), `
+		_, err := dbtest.Owner(s.db).Exec(t.Context(), `
 		with made as (
 			insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, created_at, updated_at)
 			select $1, loyalty.new_ulid(now()), 'Nomen', 'Crowd', '0709' || lpad(n::text, 6, '0'), '+46709' || lpad(n::text, 6, '0'),

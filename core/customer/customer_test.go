@@ -38,7 +38,7 @@ func shopOf(t *testing.T, d *db.DB) shop {
 func (s shop) in(t *testing.T, country string) shop {
 	t.Helper()
 	s.by.Tenant.Country = country
-	_, err := s.db.Pool().Exec(t.Context(), "update loyalty.tenant set country = nullif($2, '') where id = $1", s.by.Tenant.ID, country)
+	_, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.tenant set country = nullif($2, '') where id = $1", s.by.Tenant.ID, country)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func (s shop) find(t *testing.T, id core.ID) customer.Customer {
 
 func (s shop) count(t *testing.T) (n int) {
 	t.Helper()
-	if err := s.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.customer where tenant_id = $1", s.by.Tenant.ID).Scan(&n); err != nil {
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.customer where tenant_id = $1", s.by.Tenant.ID).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -115,7 +115,7 @@ func (s shop) log(t *testing.T, id core.ID) []logged {
 // logOf is log, "" for what was done with many.
 func (s shop) logOf(t *testing.T, id string) (entries []logged) {
 	t.Helper()
-	rows, err := s.db.Pool().Query(t.Context(), `
+	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
 		select action, old, new from loyalty.audit_entry
 		where tenant_id = $1 and subject_kind = 'customer' and subject_id = $2 and actor_id = $3
 		order by id`, s.by.Tenant.ID, id, s.by.ID)

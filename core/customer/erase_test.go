@@ -26,7 +26,7 @@ import (
 // mailed writes a mail to an address; its delivery is no matter here.
 func (s shop) mailed(t *testing.T, to, subject string) {
 	t.Helper()
-	_, err := s.db.Pool().Exec(t.Context(), `
+	_, err := dbtest.Owner(s.db).Exec(t.Context(), `
 		insert into loyalty.mail (tenant_id, id, recipient, subject, text, html, created_at)
 		values ($1, loyalty.new_ulid(now()), $2, $3, 'Dear you', '', now())`, s.by.Tenant.ID, to, subject)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s shop) everything(t *testing.T) string {
 		if table == "idempotency" {
 			row = "concat_ws(' ', key, convert_from(body, 'UTF8'))"
 		}
-		rows, err := s.db.Pool().Query(t.Context(), "select "+row+" from loyalty."+table+" x where tenant_id = $1", s.by.Tenant.ID)
+		rows, err := dbtest.Owner(s.db).Query(t.Context(), "select "+row+" from loyalty."+table+" x where tenant_id = $1", s.by.Tenant.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -411,7 +411,7 @@ func TestWriteData(t *testing.T) {
 func TestEveryTableThatNamesCustomersIsKnown(t *testing.T) {
 	t.Parallel()
 	var tables []string
-	err := dbtest.DB(t).Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(dbtest.DB(t)).QueryRow(t.Context(), `
 		select array_agg(table_name::text order by table_name::text)
 		from information_schema.columns
 		where table_schema = 'loyalty'
@@ -433,7 +433,7 @@ func TestWriteDataOfAFaithfulCustomer(t *testing.T) {
 	s := newShop(t)
 	c := s.made(t, "070 174 06 05", nil)
 	const entries = 2_500
-	_, err := s.db.Pool().Exec(t.Context(), `
+	_, err := dbtest.Owner(s.db).Exec(t.Context(), `
 		with entry as (
 			insert into loyalty.ledger_entry (tenant_id, id, customer_id, seq, unit, amount, balance_after, kind, reason,
 				actor_kind, actor_id, actor_name, created_at)

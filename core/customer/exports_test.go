@@ -45,7 +45,7 @@ func TestExport(t *testing.T) {
 	s.crowd(t, 2_100)
 	shift := func(by string) {
 		t.Helper()
-		_, err := s.db.Pool().Exec(t.Context(), "update loyalty.customer set created_at = created_at + $2::interval where tenant_id = $1", s.by.Tenant.ID, by)
+		_, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.customer set created_at = created_at + $2::interval where tenant_id = $1", s.by.Tenant.ID, by)
 		if err != nil {
 			t.Fatal(err)
 		}

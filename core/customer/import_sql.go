@@ -96,10 +96,12 @@ const lockImportSQL = `
 
 // Whatever reads the file from its beginning starts here.
 const (
-	fromTheStart = `
+	fromTheStart = rewind + `,
+		attempt = attempt + 1`
+
+	rewind = `
 	update loyalty.customer_import i
-	set attempt = attempt + 1,
-		position = 0,
+	set position = 0,
 		file_row = 0,
 		done_count = 0,
 		created_count = 0,
@@ -174,7 +176,9 @@ const (
 		(select coalesce(country, '') from loyalty.tenant where id = @tenant_id) as country,
 		(select timezone from loyalty.tenant where id = @tenant_id) as timezone`
 
-	beginCheckSQL = fromTheStart + `
+	// The attempt stays: should this worker be killed, the same job finds the check again. Another
+	// worker that is still at it ends, as the place where it left the import has changed.
+	beginCheckSQL = rewind + `
 	where tenant_id = @tenant_id
 		and id = @id
 		and status = 'checking'

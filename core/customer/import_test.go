@@ -143,7 +143,7 @@ func wantCounts(t *testing.T, i customer.Import, status customer.ImportStatus, w
 // everybody is who the shop knows: "name phone e-mail points stamps", in the order of their ids.
 func (o office) everybody(t *testing.T) []string {
 	t.Helper()
-	rows, err := o.db.Pool().Query(t.Context(), `
+	rows, err := dbtest.Owner(o.db).Query(t.Context(), `
 		select concat_ws(' ', c.first_name, c.last_name, c.phone, coalesce(c.email, '-'), a.points, a.stamps)
 		from loyalty.customer c
 		left join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
@@ -256,7 +256,7 @@ func TestWhatAnImportWritesDown(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	i := o.imported(t, lines("name,phone,points,stamps", "Anna Ek,070 174 06 05,120,7", "Bo Ek,070 174 06 06,0,"))
-	rows, err := o.db.Pool().Query(t.Context(), `
+	rows, err := dbtest.Owner(o.db).Query(t.Context(), `
 		select concat_ws(' ', unit, amount, balance_after, seq, kind, reason, actor_kind, actor_name)
 		from loyalty.ledger_entry
 		where tenant_id = $1
@@ -275,7 +275,7 @@ func TestWhatAnImportWritesDown(t *testing.T) {
 		t.Errorf("ledger (-want +got):\n%s", diff)
 	}
 	var log []string
-	rows, err = o.db.Pool().Query(t.Context(), `
+	rows, err = dbtest.Owner(o.db).Query(t.Context(), `
 		select concat_ws(' ', action, subject_kind, subject_id, new::text, actor_name)
 		from loyalty.audit_entry
 		where tenant_id = $1 and actor_id = $2
@@ -399,7 +399,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 		})
 	}
 	var left int
-	err := o.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
 		select count(*) filter (where status = 'arriving') + (
 			select count(*) from loyalty.customer_import_chunk c where tenant_id = $1
 				and not exists (select from loyalty.customer_import i where i.tenant_id = $1 and i.id = c.import_id)
@@ -659,7 +659,7 @@ func TestCancel(t *testing.T) {
 		want []string // of the log
 	}{{i.ID, []string{"import.run", "import.cancel"}}, {checked.ID, nil}} {
 		var log []string
-		rows, err := o.db.Pool().Query(t.Context(), "select action from loyalty.audit_entry where tenant_id = $1 and subject_id = $2 order by id", o.by.Tenant.ID, c.id.String())
+		rows, err := dbtest.Owner(o.db).Query(t.Context(), "select action from loyalty.audit_entry where tenant_id = $1 and subject_id = $2 order by id", o.by.Tenant.ID, c.id.String())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -746,11 +746,11 @@ func TestOldImportsAreForgotten(t *testing.T) {
 	arriving, late := core.NewID(d.Now()), core.NewID(d.Now())
 	for id, age := range map[core.ID]time.Duration{old.ID: 30*24*time.Hour + time.Minute, young.ID: 30*24*time.Hour - time.Minute, arriving: 59 * time.Minute, late: 61 * time.Minute} {
 		if id == arriving || id == late {
-			_, err = d.Pool().Exec(t.Context(), `
+			_, err = dbtest.Owner(d).Exec(t.Context(), `
 				insert into loyalty.customer_import (tenant_id, id, file_name, actor_kind, actor_id, actor_name, created_at, moved_at)
 				values ($1, $2, '', '', '', '', now(), $3)`, o.by.Tenant.ID, id, d.Now().Add(-age))
 		} else {
-			_, err = d.Pool().Exec(t.Context(), "update loyalty.customer_import set moved_at = $3 where tenant_id = $1 and id = $2",
+			_, err = dbtest.Owner(d).Exec(t.Context(), "update loyalty.customer_import set moved_at = $3 where tenant_id = $1 and id = $2",
 				o.by.Tenant.ID, id, d.Now().Add(-age))
 		}
 		if err != nil {
@@ -784,7 +784,7 @@ func (o office) wait(t *testing.T, what, question string, args ...any) {
 	t.Helper()
 	for end := time.Now().Add(60 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		var yes *bool
-		if err := o.db.Pool().QueryRow(t.Context(), question, args...).Scan(&yes); err != nil {
+		if err := dbtest.Owner(o.db).QueryRow(t.Context(), question, args...).Scan(&yes); err != nil {
 			t.Fatal(err)
 		}
 		if yes != nil && *yes {

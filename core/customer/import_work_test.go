@@ -46,7 +46,7 @@ func TestAWorkerThatIsLost(t *testing.T) {
 
 	// Tills that have just made these customers and not committed yet hold the import up.
 	for _, n := range []int{20, 55, 90} {
-		hold, err := o.db.Pool().Begin(t.Context())
+		hold, err := dbtest.Owner(o.db).Begin(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,9 +169,9 @@ func TestOneImportRunsAtATime(t *testing.T) {
 		t.Errorf("%d said that theirs runs, %d were refused; want the 4 of one file", began.Load(), refused.Load())
 	}
 	var running, jobs int
-	err := o.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
 		select (select count(*) from loyalty.customer_import where tenant_id = $1 and status = 'running'),
-			(select count(*) from river.river_job where kind = 'customer_import' and args ->> 'attempt' = '3')`,
+			(select count(*) from river.river_job where kind = 'customer_import' and args ->> 'attempt' = '2')`,
 		o.by.Tenant.ID).Scan(&running, &jobs)
 	if err != nil || running != 1 || jobs != 1 {
 		t.Errorf("%d run, with %d jobs, %v", running, jobs, err)
@@ -215,7 +215,7 @@ func TestAFormIsOneImport(t *testing.T) {
 		}
 	}
 	var files int
-	err := o.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.customer_import_chunk where tenant_id = $1", o.by.Tenant.ID).Scan(&files)
+	err := dbtest.Owner(o.db).QueryRow(t.Context(), "select count(*) from loyalty.customer_import_chunk where tenant_id = $1", o.by.Tenant.ID).Scan(&files)
 	if list, other := o.imports.List(t.Context(), o.by); err != nil || other != nil || len(list) != 1 || files != 1 {
 		t.Errorf("%d imports with %d files, %v %v", len(list), files, err, other)
 	}
@@ -315,7 +315,7 @@ func TestTheQueueImports(t *testing.T) {
 	// Their jobs are gone, as after too many failures.
 	for _, status := range []customer.ImportStatus{customer.ImportChecking, customer.ImportRunning} {
 		left := q.uploaded(t, people(51, 50))
-		_, err := q.db.Pool().Exec(t.Context(), `
+		_, err := dbtest.Owner(q.db).Exec(t.Context(), `
 			update loyalty.customer_import set status = $2, mapping = $3, moved_at = now() - interval '61 s' where id = $1`,
 			left.ID, status, q.preview(t, left.ID).Columns)
 		if err != nil {
@@ -344,14 +344,14 @@ func TestAnImportThatWaitsIsNotQueuedAgain(t *testing.T) {
 		if err := o.imports.Tend(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := o.db.Pool().QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'customer_import'").Scan(&n); err != nil {
+		if err := dbtest.Owner(o.db).QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'customer_import'").Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n
 	}
 	set := func(statement string) {
 		t.Helper()
-		if _, err := o.db.Pool().Exec(t.Context(), statement); err != nil {
+		if _, err := dbtest.Owner(o.db).Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -378,7 +378,7 @@ func TestAnImportWhoseJobIsCancelledIsStopped(t *testing.T) {
 		"update loyalty.customer_import set moved_at = now() - interval '1 hour'",
 		"update river.river_job set state = 'cancelled', finalized_at = now()",
 	} {
-		if _, err := o.db.Pool().Exec(t.Context(), statement); err != nil {
+		if _, err := dbtest.Owner(o.db).Exec(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -391,7 +391,7 @@ func TestAnImportWhoseJobIsCancelledIsStopped(t *testing.T) {
 		t.Errorf("the import is %s", got.Status)
 	}
 	var jobs int
-	if err := o.db.Pool().QueryRow(t.Context(), "select count(*) from river.river_job where state <> 'cancelled'").Scan(&jobs); err != nil || jobs != 0 {
+	if err := dbtest.Owner(o.db).QueryRow(t.Context(), "select count(*) from river.river_job where state <> 'cancelled'").Scan(&jobs); err != nil || jobs != 0 {
 		t.Errorf("%d jobs, %v", jobs, err)
 	}
 }
@@ -424,7 +424,7 @@ func TestImportsDelayNoMail(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	held, err := q.db.Pool().Begin(t.Context())
+	held, err := dbtest.Owner(q.db).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -439,7 +439,7 @@ func TestImportsDelayNoMail(t *testing.T) {
 
 	other := dbtest.Tenant(t, q.db)
 	email := ""
-	if err := q.db.Pool().QueryRow(t.Context(), "select email from loyalty.staff where tenant_id = $1", other.Tenant.ID).Scan(&email); err != nil {
+	if err := dbtest.Owner(q.db).QueryRow(t.Context(), "select email from loyalty.staff where tenant_id = $1", other.Tenant.ID).Scan(&email); err != nil {
 		t.Fatal(err)
 	}
 	asked := time.Now()

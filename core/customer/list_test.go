@@ -21,7 +21,7 @@ func (s shop) born(t *testing.T, first, last, phone string, email *string, at ti
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.db.Pool().Exec(t.Context(), "update loyalty.customer set created_at = $3 where tenant_id = $1 and id = $2", s.by.Tenant.ID, c.ID, at)
+	_, err = dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.customer set created_at = $3 where tenant_id = $1 and id = $2", s.by.Tenant.ID, c.ID, at)
 	if err != nil {
 		t.Fatal(err)
 	}

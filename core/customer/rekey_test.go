@@ -10,6 +10,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
 )
 
 // move changes the country like the platform does: it holds the tenant, then reads all
@@ -35,7 +36,7 @@ func (s *shop) move(t *testing.T, country string) error {
 // keys are the stored keys by phone number.
 func (s shop) keys(t *testing.T) map[string]string {
 	t.Helper()
-	rows, err := s.db.Pool().Query(t.Context(), "select phone, coalesce(phone_key, '-') from loyalty.customer where tenant_id = $1", s.by.Tenant.ID)
+	rows, err := dbtest.Owner(s.db).Query(t.Context(), "select phone, coalesce(phone_key, '-') from loyalty.customer where tenant_id = $1", s.by.Tenant.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func TestRekey(t *testing.T) {
 	}
 	digits := s.made(t, "45 32 12 34 56", nil)
 	erased := s.made(t, "0701740699", nil)
-	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.customer set phone = '', phone_key = null where tenant_id = $1 and id = $2", s.by.Tenant.ID, erased.ID); err != nil {
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.customer set phone = '', phone_key = null where tenant_id = $1 and id = $2", s.by.Tenant.ID, erased.ID); err != nil {
 		t.Fatal(err)
 	}
 	before := other.keys(t)

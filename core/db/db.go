@@ -8,6 +8,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -18,16 +19,22 @@ import (
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
 	"example.com/loyalty/core"
 )
 
-// Role is what every statement of the service runs as: it owns nothing and cannot
-// pass by a policy.
+// Role is what every statement of the service runs as: it owns nothing and no policy lets
+// it pass. Connections become it when they are made, if they are not logged in as it.
 const Role = "loyalty_app"
+
+// queueRole is the same for the job queue's own connections, which see the jobs of all
+// tenants and no other table.
+const queueRole = "loyalty_queue"
 
 // Options of a pool. The zero value serves.
 type Options struct {
+	OwnerURL         string        // the login that owns the tables, for verify; "": the URL itself
 	MaxConns         int32         // 0: 20
 	StatementTimeout time.Duration // 0: 10 seconds; a statement that hangs is cut
 	Pooler           bool          // the URL leads to a transaction pooler: no statements are prepared
@@ -38,7 +45,8 @@ type Options struct {
 // DB is a pool of connections with the database's clock.
 type DB struct {
 	pool  *pgxpool.Pool
-	size  int32 // most connections
+	owner string // URL of the owner's login
+	size  int32  // most connections
 	clock *clock
 	shift time.Duration
 
@@ -61,7 +69,7 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 		pool.Close()
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
-	return &DB{pool: pool, size: config.MaxConns, clock: c, outbox: newOutbox(), counts: &counts{n: map[Counted]int64{}}}, nil
+	return &DB{pool: pool, owner: cmp.Or(o.OwnerURL, url), size: config.MaxConns, clock: c, outbox: newOutbox(), counts: &counts{n: map[Counted]int64{}}}, nil
 }
 
 func poolConfig(url string, o Options) (*pgxpool.Config, error) {
@@ -109,13 +117,21 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 	// By default a connection that lay idle for a second is greeted before it is used,
 	// which costs a round trip; one that died is noticed when it is used (onLiveConn).
 	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
-	config.AfterConnect = func(_ context.Context, c *pgx.Conn) error {
+	role := Role
+	if o.Listens {
+		role = queueRole
+	}
+	config.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
 		// Instants leave as UTC wherever the machine stands.
 		c.TypeMap().RegisterType(&pgtype.Type{
 			Name: "timestamptz", OID: pgtype.TimestamptzOID,
 			Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
 		})
-		return nil
+		if o.Pooler {
+			return nil // the connection behind the pooler is others' next: enter does it in each transaction
+		}
+		_, err := c.PgConn().Exec(ctx, fmt.Sprintf(becomeSQL, role)).ReadAll()
+		return err
 	}
 	return config, nil
 }
@@ -126,8 +142,30 @@ func (d *DB) Close() {
 	d.pool.Close()
 }
 
-// Pool is the pool itself, for the job queue.
-func (d *DB) Pool() *pgxpool.Pool { return d.pool }
+// becomeSQL has a connection serve: it is the role from then on, and outside of a transaction
+// that has entered a tenant or the platform it sees no row of either. In a database without
+// migrations there is no such role yet.
+const becomeSQL = `
+	select set_config('app.tenant_id', '-1', false),
+		(
+			select set_config('role', rolname, false)
+			from pg_catalog.pg_roles
+			where rolname = '%s'
+				and pg_catalog.pg_has_role(oid, 'member')
+		)`
+
+// River is the driver with which the job queue reaches its tables.
+func (d *DB) River() *riverpgxv5.Driver { return riverpgxv5.New(d.pool) }
+
+// Stat is how busy the pool is.
+func (d *DB) Stat() *pgxpool.Stat { return d.pool.Stat() }
+
+// Reset closes the pool's connections as they are given back: for a server that was restarted
+// or a database that was copied.
+func (d *DB) Reset() { d.pool.Reset() }
+
+// OwnerURL is the login that owns the tables: for migrations and tests, never for serving.
+func (d *DB) OwnerURL() string { return d.owner }
 
 // At returns the same database with its clock set to that instant, and running on
 // from it: for tests, the demo and the sandbox, which need records with a past.
@@ -181,11 +219,20 @@ func Within[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T
 	return transact(ctx, d, by, fn)
 }
 
-// AsOwner runs fn in a read-only snapshot as the owner, past every policy: for
-// verify, which must see all tenants at one instant. Never for serving.
+// AsOwner runs fn in a read-only snapshot as the owner, past every policy, on a connection of
+// its own: for verify, which must see all tenants at one instant. Never for serving.
 func AsOwner(ctx context.Context, d *DB, fn func(tx pgx.Tx) error) error {
+	config, err := poolConfig(d.owner, Options{MaxConns: 1})
+	if err != nil {
+		return err
+	}
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	if err != nil {
+		return translate(ctx, err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	return translate(ctx, pgx.BeginTxFunc(ctx, d.pool, options, func(tx pgx.Tx) error {
+	return translate(ctx, pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) error {
 		// It may take long on a large database, and nobody waits behind it.
 		if _, err := tx.Exec(ctx, "set local statement_timeout = 0"); err != nil {
 			return err

@@ -75,6 +75,16 @@ func strayCancel(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && errors.As(err, &pg) && pg.Code == queryCanceled && strings.Contains(pg.Message, "user request")
 }
 
+// upgraded reports whether a new session failed to load a library of the server, since another
+// version of PostgreSQL was installed over the running one. A private server is restarted
+// within seconds (core/localpg), others by whoever upgraded them.
+func upgraded(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (strings.HasPrefix(pg.Message, "could not load library") ||
+		strings.HasPrefix(pg.Message, "incompatible library") || strings.HasPrefix(pg.Message, "could not find function") && strings.Contains(pg.Message, "in file") ||
+		strings.HasPrefix(pg.Message, "could not access file") && strings.Contains(pg.Message, "$libdir"))
+}
+
 // translate turns the database being out of reach, or too busy to answer in time,
 // into core.Unavailable. Everything else passes.
 func translate(ctx context.Context, err error) error {
@@ -100,6 +110,9 @@ func outOfReach(err error) bool {
 			return true
 		}
 		// 08: connection; 53: out of memory, disk or connections; 57P: shutting down, starting up; 25P03: idle too long.
+		if upgraded(err) {
+			return true
+		}
 		return strings.HasPrefix(c, "08") || strings.HasPrefix(c, "53") || strings.HasPrefix(c, "57P") || c == "25P03"
 	}
 	var network net.Error

@@ -581,3 +581,34 @@ func elsewhere(t *testing.T, address string) string {
 	u.Path = "/postgres"
 	return u.String()
 }
+
+// Another version of PostgreSQL was installed over the one that runs: until it is restarted, new
+// sessions can't load its libraries. The database is out of reach, and not the request wrong.
+func TestAnUpgradedServerIsOutOfReach(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	_, err := dbtest.Owner(d).Exec(t.Context(), `
+		create function loyalty.fail(what text, code text) returns int language plpgsql as $$
+		begin
+			raise exception using message = what, errcode = code;
+		end $$`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, said := range []struct {
+		message, code string
+		unavailable   bool
+	}{
+		{`could not load library "/usr/lib/postgresql/15/lib/plpgsql.so": undefined symbol: errsave_start`, "58P01", true},
+		{`could not load library "/usr/lib/postgresql/15/lib/plpgsql.so": file too short`, "XX000", true},
+		{`incompatible library "/usr/lib/postgresql/15/lib/plpgsql.so": version mismatch`, "XX000", true},
+		{`could not access file "$libdir/plpgsql": No such file or directory`, "58P01", true},
+		{`could not find function "plpgsql_call_handler" in file "/usr/lib/postgresql/15/lib/plpgsql.so"`, "42883", true},
+		{`cache lookup failed for type 17`, "XX000", false},
+	} {
+		_, err := db.PlatformOne[struct{ Fail int }](t.Context(), d, "select loyalty.fail(@what, @code)", db.Args{"what": said.message, "code": said.code})
+		if core.IsKind(err, core.KindUnavailable) != said.unavailable || err == nil {
+			t.Errorf("%s = %v, unavailable: %t", said.message, err, said.unavailable)
+		}
+	}
+}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	_ "github.com/jackc/pgx/v5/stdlib" // goose speaks database/sql
+	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
@@ -30,25 +30,53 @@ type Step struct {
 // Several processes may call it at once: one works, the others wait for it.
 func Migrate(ctx context.Context, url string) ([]Step, error) {
 	var steps []Step
-	err := withMigrations(url, func(p *goose.Provider) error {
+	err := withMigrations(ctx, url, func(p *goose.Provider) error {
 		// Without this look, a start with nothing to do would wait its turn for the lock.
 		pending, err := p.HasPending(ctx)
 		if err != nil || !pending {
 			return err
 		}
-		results, err := p.Up(ctx)
-		for _, r := range results {
-			steps = append(steps, Step{Version: r.Source.Version, Name: name(r.Source)})
+		for attempt := 1; ; attempt++ {
+			results, err := p.Up(ctx)
+			var stopped *goose.PartialError
+			if errors.As(err, &stopped) {
+				results = stopped.Applied
+			}
+			for _, r := range results {
+				steps = append(steps, Step{Version: r.Source.Version, Name: name(r.Source)})
+			}
+			if code(err) != lockNotAvailable || attempt == lockAttempts {
+				return err
+			}
+			if err := pause(ctx, lockTimeout); err != nil {
+				return err
+			}
 		}
-		return err
 	})
 	return steps, err
+}
+
+// A step waits for a lock no longer than a request that waits behind it can bear. Then it lets
+// those through, and tries again.
+const (
+	lockTimeout  = 2 * time.Second
+	lockAttempts = 30
+)
+
+// pause waits, unless ctx ends before.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 // MigrationStatus returns every step, in order.
 func MigrationStatus(ctx context.Context, url string) ([]Step, error) {
 	var steps []Step
-	err := withMigrations(url, func(p *goose.Provider) error {
+	err := withMigrations(ctx, url, func(p *goose.Provider) error {
 		states, err := p.Status(ctx)
 		for _, s := range states {
 			steps = append(steps, Step{Version: s.Source.Version, Name: name(s.Source), Applied: s.AppliedAt})
@@ -65,12 +93,32 @@ func name(s *goose.Source) string {
 	return s.Path
 }
 
-func withMigrations(url string, fn func(*goose.Provider) error) error {
-	pool, err := sql.Open("pgx", url)
+// errForerunner refuses the databases of builds from before the first release.
+var errForerunner = errors.New("the database was made by a build from before the first release, and can't be upgraded: " +
+	"create a new one (a private one is new once its data directory is removed)")
+
+const forerunnerSQL = `
+	select exists (
+		select
+		from ` + migrations.Table + `
+		where version_id between 1 and 100
+	)`
+
+func withMigrations(ctx context.Context, url string, fn func(*goose.Provider) error) error {
+	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return err
 	}
+	config.RuntimeParams["lock_timeout"] = strconv.FormatInt(lockTimeout.Milliseconds(), 10)
+	pool := stdlib.OpenDB(*config)
 	defer pool.Close()
+	var forerunner bool
+	if err := pool.QueryRowContext(ctx, forerunnerSQL).Scan(&forerunner); err != nil && code(err) != undefinedTable {
+		return err
+	}
+	if forerunner {
+		return errForerunner
+	}
 	provider, err := provider(pool)
 	if err != nil {
 		return err
@@ -169,6 +217,9 @@ func (d *DB) CheckReady(ctx context.Context) (Steps, error) {
 		return Steps{}, unready(err)
 	}
 	s := compare(applied, migrations.Versions())
+	if len(applied) > 0 && applied[0] <= 100 {
+		return s, errForerunner
+	}
 	if len(s.Missing) > 0 {
 		return s, fmt.Errorf("the database lacks migrations that this build needs: %s; run `loyalty migrate up`", list(s.Missing))
 	}

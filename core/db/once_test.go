@@ -167,7 +167,7 @@ func TestAnAnswerStaysThePlatforms(t *testing.T) {
 	}
 	b.wantNames(t, "order-1")
 	var own, platform int
-	err := b.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(b.db).QueryRow(t.Context(), `
 		select count(tenant_id), count(*) - count(tenant_id)
 		from loyalty.idempotency
 		where caller = $1`, "staff "+by.ID).Scan(&own, &platform)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -36,19 +35,14 @@ type call struct {
 
 const (
 	beginSQL = "begin"
-	// A plain select, so that it can be prepared and take the tenant as an argument.
-	enterSQL    = "select set_config('role', '" + Role + "', true), set_config('app.tenant_id', $1, true)"
+	// A plain select, so that it can be prepared and take the tenant as an argument: 0 for the
+	// platform.
+	enterSQL    = "select loyalty.enter($1)"
 	commitSQL   = "commit"
 	rollbackSQL = "rollback"
 )
 
-func enter(tenant core.TenantID) call {
-	setting := "" // none
-	if tenant != 0 {
-		setting = strconv.FormatInt(int64(tenant), 10)
-	}
-	return call{enterSQL, []any{setting}}
-}
+func enter(tenant core.TenantID) call { return call{enterSQL, []any{int64(tenant)}} }
 
 var errOtherTenant = errors.New("db: the transaction of a tenant enters no other")
 

@@ -69,7 +69,7 @@ func DB(t testing.TB) *db.DB {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := db.Open(ctx, url, db.Options{})
+		d, err := db.Open(ctx, Serving(url), db.Options{OwnerURL: url})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,12 +96,23 @@ func OwnURL(t testing.TB) string {
 // OwnDB opens a database that no other test uses.
 func OwnDB(t testing.TB) *db.DB {
 	t.Helper()
-	d, err := db.Open(context.Background(), OwnURL(t), db.Options{})
+	owner := OwnURL(t)
+	d, err := db.Open(context.Background(), Serving(owner), db.Options{OwnerURL: owner})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.Close)
 	return d
+}
+
+// Serving is the URL of the login that serves, for an owner's.
+func Serving(owner string) string {
+	u, err := url.Parse(owner)
+	if err != nil {
+		panic(err) // it comes from OwnURL
+	}
+	u.User = url.User(db.Role)
+	return u.String()
 }
 
 // Tenant makes a tenant in Sweden that counts euros, and returns its owner as the actor.

@@ -106,7 +106,7 @@ func TestTenantTablesStandBehindTheWall(t *testing.T) {
 		if got := strs(t, conn, "select relname from pg_class where oid = $1::regclass and relrowsecurity and not relforcerowsecurity", name); len(got) != 1 {
 			t.Errorf("%s: row-level security must be enabled, not forced", table)
 		}
-		const wall = "(tenant_id = (NULLIF(current_setting('app.tenant_id'::text, true), ''::text))::bigint)"
+		const wall = "(tenant_id = (current_setting('app.tenant_id'::text, true))::bigint)"
 		if got := strs(t, conn, "select coalesce(qual, '') from pg_policies where schemaname = 'loyalty' and tablename = $1", table); !slices.Equal(got, []string{wall}) {
 			t.Errorf("%s: policies %q, want the wall alone: select loyalty.wall('%s')", table, got, name)
 		}
@@ -162,8 +162,8 @@ func TestTheServingRoleCannotPass(t *testing.T) {
 	conn := owner(t)
 	if got := strs(t, conn, `
 		select rolname from pg_roles
-		where rolname = 'loyalty_app' and not rolsuper and not rolbypassrls and not rolcanlogin and not rolcreaterole and not rolcreatedb`); len(got) != 1 {
-		t.Error("loyalty_app may log in, create or bypass")
+		where rolname in ('loyalty_app', 'loyalty_queue') and not rolsuper and not rolbypassrls and not rolcreaterole and not rolcreatedb`); len(got) != 2 {
+		t.Error("loyalty_app or loyalty_queue may create or bypass")
 	}
 	if got := strs(t, conn, "select relname from pg_class where relowner = 'loyalty_app'::regrole union select proname from pg_proc where proowner = 'loyalty_app'::regrole"); len(got) != 0 {
 		t.Errorf("loyalty_app owns %v", got)
@@ -190,19 +190,15 @@ func TestWithoutATenantEveryTenantTableIsEmpty(t *testing.T) {
 	seedEveryTable(t, d, by)
 	stranger := dbtest.Tenant(t, d)
 
-	conn, err := d.Pool().Acquire(t.Context())
+	conn, err := dbtest.Owner(d).Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Release()
 	count := func(tenant int64, table string) (n int) {
 		t.Helper()
-		setting := ""
-		if tenant != 0 {
-			setting = strconv.FormatInt(tenant, 10)
-		}
 		err := pgx.BeginFunc(t.Context(), conn.Conn(), func(tx pgx.Tx) error {
-			if _, err := tx.Exec(t.Context(), "select set_config('role', $1, true), set_config('app.tenant_id', $2, true)", db.Role, setting); err != nil {
+			if _, err := tx.Exec(t.Context(), "select loyalty.enter($1)", tenant); err != nil {
 				return err
 			}
 			return tx.QueryRow(t.Context(), "select count(*) from loyalty."+table).Scan(&n)
@@ -237,7 +233,7 @@ func TestWithoutATenantEveryTenantTableIsEmpty(t *testing.T) {
 func TestEveryStatementPrepares(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
-	conn, err := d.Pool().Acquire(t.Context())
+	conn, err := dbtest.Owner(d).Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,14 +1,11 @@
 package dbtest
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/db"
@@ -20,14 +17,9 @@ import (
 // themselves, the first would be done before the others are connected.
 func Race(t *testing.T, d *db.DB, hold string, id core.ID, calls int, call func(i int) error, rules ...error) (won int) {
 	t.Helper()
-	ctx, config := t.Context(), d.Pool().Config()
+	ctx, most := t.Context(), int(d.Stat().MaxConns())
 	connect(t, d)
-	holder, err := pgx.ConnectConfig(ctx, config.ConnConfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer holder.Close(context.WithoutCancel(ctx))
-	tx, err := holder.Begin(ctx)
+	tx, err := Owner(d).Begin(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +40,7 @@ func Race(t *testing.T, d *db.DB, hold string, id core.ID, calls int, call func(
 			}
 		})
 	}
-	for waiting := 0; waiting < min(calls, int(config.MaxConns)) && over.Load() == 0; {
+	for waiting := 0; waiting < min(calls, most) && over.Load() == 0; {
 		err := tx.QueryRow(ctx, `
 			select count(*) from pg_stat_activity
 			where wait_event_type = 'Lock' and datname = current_database()`).Scan(&waiting)
@@ -71,11 +63,20 @@ func Race(t *testing.T, d *db.DB, hold string, id core.ID, calls int, call func(
 // seconds only, which this might take on a busy machine.
 func connect(t *testing.T, d *db.DB) {
 	t.Helper()
-	for range d.Pool().Config().MaxConns {
-		c, err := d.Pool().Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Release()
+	var all, begun sync.WaitGroup
+	begun.Add(int(d.Stat().MaxConns()))
+	for range d.Stat().MaxConns() {
+		all.Go(func() {
+			_, err := db.Platform(t.Context(), d, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) {
+				one, err := db.Value[int](t.Context(), tx, "select 1", nil)
+				begun.Done()
+				begun.Wait()
+				return one, err
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
 	}
+	all.Wait()
 }

@@ -57,9 +57,9 @@ func RoundTrips(t testing.TB) (d *db.DB, count func() int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.Host = ""
+	u.Host, u.User = "", url.User(db.Role)
 	u.RawQuery = url.Values{"host": {dir}, "port": {"5432"}}.Encode()
-	d, err = db.Open(context.Background(), u.String(), db.Options{MaxConns: 1})
+	d, err = db.Open(context.Background(), u.String(), db.Options{MaxConns: 1, OwnerURL: owner})
 	if err != nil {
 		t.Fatal(err)
 	}

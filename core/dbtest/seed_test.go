@@ -128,7 +128,7 @@ func seedLinks(t *testing.T, d *db.DB, by core.Actor) {
 		"update loyalty.staff set email_key = 'maja@example.com' where id = $1",
 		"update loyalty.credential set password_hash = 'known once' where staff_id = $1",
 	} {
-		if _, err := d.Pool().Exec(t.Context(), known, by.StaffID); err != nil {
+		if _, err := dbtest.Owner(d).Exec(t.Context(), known, by.StaffID); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -114,7 +114,7 @@ func TestAdd(t *testing.T) {
 		}
 	}
 	var log string
-	err = o.db.Pool().QueryRow(t.Context(), `
+	err = dbtest.Owner(o.db).QueryRow(t.Context(), `
 		select concat_ws(' ', action, actor_name, subject_id, new)
 		from loyalty.platform_audit_entry
 		where subject_kind = 'deprecation'`).Scan(&log)
@@ -239,7 +239,7 @@ func TestWhatWasKnownOutlivesTheDatabase(t *testing.T) {
 // told are the addresses and subjects of the platform's mails.
 func (o office) told(t *testing.T) (mails []string) {
 	t.Helper()
-	rows, err := o.db.Pool().Query(t.Context(), "select recipient || ': ' || text from loyalty.mail where tenant_id is null order by recipient")
+	rows, err := dbtest.Owner(o.db).Query(t.Context(), "select recipient || ': ' || text from loyalty.mail where tenant_id is null order by recipient")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,15 +285,15 @@ func TestTenantsAreToldOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, id = o.business(t, "expired@example.com")
-	if _, err := o.db.Pool().Exec(t.Context(), "update loyalty.token set expires_at = now() where id = $1", id); err != nil {
+	if _, err := dbtest.Owner(o.db).Exec(t.Context(), "update loyalty.token set expires_at = now() where id = $1", id); err != nil {
 		t.Fatal(err)
 	}
 	owner, _ = o.business(t, "left@example.com")
-	if _, err := o.db.Pool().Exec(t.Context(), "update loyalty.staff set status = 'inactive' where id = $1", owner.StaffID); err != nil {
+	if _, err := dbtest.Owner(o.db).Exec(t.Context(), "update loyalty.staff set status = 'inactive' where id = $1", owner.StaffID); err != nil {
 		t.Fatal(err)
 	}
 	owner, _ = o.business(t, "demoted@example.com")
-	if _, err := o.db.Pool().Exec(t.Context(), "update loyalty.staff set role = 'manager' where id = $1", owner.StaffID); err != nil {
+	if _, err := dbtest.Owner(o.db).Exec(t.Context(), "update loyalty.staff set role = 'manager' where id = $1", owner.StaffID); err != nil {
 		t.Fatal(err)
 	}
 	owner, _ = o.business(t, "suspended@example.com")
@@ -306,7 +306,7 @@ func TestTenantsAreToldOnce(t *testing.T) {
 
 	d := o.add(t, "GET", "/api/v1/customers")
 	var jobs int
-	err := o.db.Pool().QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'deprecation_notice' and (args->>'deprecation')::bigint = $1", d.ID).Scan(&jobs)
+	err := dbtest.Owner(o.db).QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'deprecation_notice' and (args->>'deprecation')::bigint = $1", d.ID).Scan(&jobs)
 	if err != nil || jobs != 1 {
 		t.Errorf("%d jobs tell of it, %v, want 1", jobs, err)
 	}

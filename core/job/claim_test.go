@@ -10,6 +10,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 )
 
@@ -87,7 +88,7 @@ func TestWorkWhoseClaimIsLostIsStopped(t *testing.T) {
 	defer close(finish)
 	await(t, "the work begins", func() bool { return runs.Load() == 1 })
 	// Another process takes it: the row is what it would be then.
-	if _, err := f.db.Pool().Exec(t.Context(), "update river.river_job set attempt = 2, attempted_at = now() + interval '1 hour'"); err != nil {
+	if _, err := dbtest.Owner(f.db).Exec(t.Context(), "update river.river_job set attempt = 2, attempted_at = now() + interval '1 hour'"); err != nil {
 		t.Fatal(err)
 	}
 	if cause := receive(t, stopped); cause == nil || errors.Is(cause, context.DeadlineExceeded) {
@@ -118,7 +119,7 @@ func TestWorkWhoseClaimCannotBeRenewedIsStopped(t *testing.T) {
 	f.start(t)
 	defer f.stop(t)
 	receive(t, began)
-	held, err := f.db.Pool().Begin(t.Context())
+	held, err := dbtest.Owner(f.db).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,14 +182,14 @@ func TestAbandonedJobs(t *testing.T) {
 		"the last":       {`150, 150, '{"rescues": 3}'`, "discarded 81 1"},
 		"cancelled":      {`1, 150, '{"cancel_attempted_at": "2026-03-01T12:00:00Z"}'`, "cancelled 0 1"},
 	} {
-		_, err := f.db.Pool().Exec(t.Context(), `
+		_, err := dbtest.Owner(f.db).Exec(t.Context(), `
 			insert into river.river_job (args, kind, queue, state, attempted_at, tags, attempt, max_attempts, metadata)
 			select '{}', 'tidying', 'upkeep', 'running', now() - interval '5 s', array[$1::text], `+c.row, name)
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := f.db.Pool().Exec(t.Context(), `
+	_, err := dbtest.Owner(f.db).Exec(t.Context(), `
 		insert into river.river_job (args, kind, queue, state, attempted_at, tags, attempt, max_attempts)
 		select '{}', 'tidying', 'upkeep', 'running', now() + interval '1 hour', array['alive'], 1, 150`)
 	if err != nil {

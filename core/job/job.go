@@ -18,7 +18,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
 
 	"example.com/loyalty/core"
@@ -90,7 +89,7 @@ func newQueue(d *db.DB, log *slog.Logger, t timing) (*Queue, error) {
 	for lane, size := range lanes {
 		queues[string(lane)] = river.QueueConfig{MaxWorkers: size.workers}
 	}
-	client, err := river.NewClient(driver{riverpgxv5.New(d.Pool()), q}, &river.Config{
+	client, err := river.NewClient(driver{d.River(), q}, &river.Config{
 		Schema:       migrations.JobSchema,
 		Queues:       queues,
 		Workers:      q.workers,
@@ -197,7 +196,7 @@ const periodicAttempts = 3
 // Every adds a job of a kind that is handled at an interval, once in the whole
 // installation.
 func Every(q *Queue, schedule river.PeriodicSchedule, args river.JobArgs) {
-	opts, err := q.options(args)
+	opts, err := q.options(args, 0)
 	if err != nil {
 		panic(err) // a mistake in the wiring, like a kind that is handled twice
 	}
@@ -208,14 +207,14 @@ func Every(q *Queue, schedule river.PeriodicSchedule, args river.JobArgs) {
 
 // Add queues a job in the transaction: it runs after the commit, or never. Where args
 // implement interface{ ForTenant() core.TenantID }, the job counts towards that tenant's
-// share of its lane.
+// share of its lane, as does one that is queued in a tenant's transaction.
 func (q *Queue) Add(ctx context.Context, tx *db.Tx, args river.JobArgs) error {
 	return q.AddAt(ctx, tx, args, time.Time{})
 }
 
 // AddAt is Add for a job that runs at that time. The zero time is now.
 func (q *Queue) AddAt(ctx context.Context, tx *db.Tx, args river.JobArgs, at time.Time) error {
-	opts, err := q.options(args)
+	opts, err := q.options(args, tx.Tenant)
 	if err != nil {
 		return err
 	}
@@ -232,15 +231,19 @@ func (q *Queue) AddAt(ctx context.Context, tx *db.Tx, args river.JobArgs, at tim
 
 var errNoHandler = errors.New("no handler for jobs of this kind")
 
-// options put a job into the lane of its kind, under its tenant's name.
-func (q *Queue) options(args river.JobArgs) (*river.InsertOpts, error) {
+// options put a job into the lane of its kind, under the name of the tenant it is for, or else
+// of the one whose transaction queues it.
+func (q *Queue) options(args river.JobArgs, tenant core.TenantID) (*river.InsertOpts, error) {
 	h, known := q.handlers[args.Kind()]
 	if !known {
 		return nil, fmt.Errorf("queue %s: %w", args.Kind(), errNoHandler)
 	}
 	opts := &river.InsertOpts{Queue: string(h.lane)}
 	if owned, ok := args.(interface{ ForTenant() core.TenantID }); ok && owned.ForTenant() != 0 {
-		metadata, err := json.Marshal(ownership{owned.ForTenant()})
+		tenant = owned.ForTenant()
+	}
+	if tenant != 0 {
+		metadata, err := json.Marshal(ownership{tenant})
 		if err != nil {
 			return nil, err
 		}

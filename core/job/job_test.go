@@ -19,7 +19,6 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
-	"example.com/loyalty/migrations"
 )
 
 type greeting struct {
@@ -139,7 +138,7 @@ func await(t *testing.T, what string, holds func() bool) {
 // one is the value that a query returns.
 func one[T any](t *testing.T, f floor, query string, args ...any) (v T) {
 	t.Helper()
-	if err := f.db.Pool().QueryRow(t.Context(), query, args...).Scan(&v); err != nil {
+	if err := dbtest.Owner(f.db).QueryRow(t.Context(), query, args...).Scan(&v); err != nil {
 		t.Fatal(err)
 	}
 	return v
@@ -244,7 +243,7 @@ func TestAJobWaitsForItsInstant(t *testing.T) {
 	}
 	var state string
 	var at time.Time
-	err := f.db.Pool().QueryRow(t.Context(), "select state, scheduled_at from river.river_job where args->>'name' = 'Anna'").Scan(&state, &at)
+	err := dbtest.Owner(f.db).QueryRow(t.Context(), "select state, scheduled_at from river.river_job where args->>'name' = 'Anna'").Scan(&state, &at)
 	if err != nil || state != "scheduled" || !at.Equal(inAnHour) {
 		t.Errorf("the other one is %s at %s, %v, want scheduled at %s", state, at, err, inAnHour)
 	}
@@ -475,42 +474,5 @@ func TestRetryDelays(t *testing.T) {
 	}
 	if all*9/10 < 5*24*time.Hour || all > 7*24*time.Hour { // 10% less at worst
 		t.Errorf("a job is tried for %s", all)
-	}
-}
-
-// "Jobs that were queued before there were lanes": each comes into the lane of its kind, under
-// its tenant's name where its arguments have one.
-func TestJobsFromBeforeThereWereLanes(t *testing.T) {
-	t.Parallel()
-	f := newFloor(t)
-	text, err := migrations.SQL.ReadFile("0033_job_lanes.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, update, found := strings.Cut(string(text), "-- Jobs that were queued before there were lanes.")
-	if !found {
-		t.Fatal("the migration has no such part")
-	}
-	_, err = f.db.Pool().Exec(t.Context(), `
-		insert into river.river_job (kind, queue, state, args, max_attempts, finalized_at)
-		values ('mail_delivery', 'default', 'available', '{"mail": "x"}', 25, null),
-			('password_forgotten', 'default', 'scheduled', '{"tenant": 7}', 25, null),
-			('coupon_evaluation', 'default', 'running', '{"tenant": 7}', 25, null),
-			('customer_import', 'default', 'retryable', '{"tenant": 8}', 25, null),
-			('forget_answers', 'default', 'available', '{}', 25, null),
-			('customer_import', 'default', 'completed', '{"tenant": 9}', 25, now())`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.db.Pool().Exec(t.Context(), update); err != nil {
-		t.Fatal(err)
-	}
-	got := one[string](t, f, "select string_agg(kind || ' ' || queue || ' ' || metadata, E'\\n' order by id) from river.river_job")
-	want := strings.Join([]string{
-		`mail_delivery mail {}`, `password_forgotten mail {"tenant": 7}`, `coupon_evaluation sends {"tenant": 7}`,
-		`customer_import imports {"tenant": 8}`, `forget_answers upkeep {}`, `customer_import default {}`,
-	}, "\n")
-	if got != want {
-		t.Errorf("the jobs are\n%s\nwant\n%s", got, want)
 	}
 }

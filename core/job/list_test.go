@@ -110,7 +110,7 @@ func TestAJobInTheList(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	// The platform's own has no tenant, nor has one that names none that there is.
-	if _, err := o.db.Pool().Exec(t.Context(), `update river.river_job set metadata = case when id % 2 = 0 then '{}' else '{"tenant": "x"}'::jsonb end`); err != nil {
+	if _, err := dbtest.Owner(o.db).Exec(t.Context(), `update river.river_job set metadata = case when id % 2 = 0 then '{}' else '{"tenant": "x"}'::jsonb end`); err != nil {
 		t.Fatal(err)
 	}
 	all, err := o.List(t.Context(), job.Filter{}, core.Page{Size: 50})

@@ -37,6 +37,13 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if url := os.Getenv(victimDatabase); url != "" {
+		if err := workUntilKilled(context.Background(), url, os.Getenv(workerSMTP), os.Getenv(victimStep)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	dbtest.Main(m)
 }
 
@@ -164,7 +171,7 @@ func TestAMailOutlivesTheProcessThatSendsIt(t *testing.T) {
 	t.Parallel()
 	f := newFloor(t)
 	server, at := newMailServer(t)
-	url := f.db.Pool().Config().ConnString()
+	url := f.db.OwnerURL()
 	first := startProcess(t, url, at)
 
 	// Written by a process that delivers nothing itself.

@@ -64,7 +64,7 @@ func (b book) adjust(t *testing.T, unit ledger.Unit, amount int64) ledger.Accoun
 
 func (b book) balance(t *testing.T) (a ledger.Account) {
 	t.Helper()
-	err := b.db.Pool().QueryRow(t.Context(), "select points, stamps from loyalty.account where tenant_id = $1 and customer_id = $2",
+	err := dbtest.Owner(b.db).QueryRow(t.Context(), "select points, stamps from loyalty.account where tenant_id = $1 and customer_id = $2",
 		b.by.Tenant.ID, b.customer).Scan(&a.Points, &a.Stamps)
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ type line struct {
 
 func (b book) lines(t *testing.T) []line {
 	t.Helper()
-	rows, err := b.db.Pool().Query(t.Context(), `
+	rows, err := dbtest.Owner(b.db).Query(t.Context(), `
 		select seq, unit, amount, balance_after, kind
 		from loyalty.ledger_entry
 		where tenant_id = $1 and customer_id = $2

@@ -23,17 +23,19 @@ const openAllSQL = `
 		insert into loyalty.account (tenant_id, customer_id, points, stamps, entries)
 		select @tenant_id, customer_id, points, stamps, (points <> 0)::int + (stamps <> 0)::int
 		from opening
+	), entry as (
+		insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount,
+			kind, reason, actor_kind, actor_id, actor_name, created_at, seq, balance_after)
+		select @tenant_id, loyalty.new_ulid(@now), o.customer_id, e.unit, e.amount,
+			'adjustment', @reason, @actor_kind, @actor_id, @actor_name, @now, e.seq, e.amount
+		from opening o
+		cross join lateral (values
+			('points', o.points, 1),
+			('stamps', o.stamps, 1 + (o.points <> 0)::int)
+		) e (unit, amount, seq)
+		where e.amount <> 0
 	)
-	insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount,
-		kind, reason, actor_kind, actor_id, actor_name, created_at, seq, balance_after)
-	select @tenant_id, loyalty.new_ulid(@now), o.customer_id, e.unit, e.amount,
-		'adjustment', @reason, @actor_kind, @actor_id, @actor_name, @now, e.seq, e.amount
-	from opening o
-	cross join lateral (values
-		('points', o.points, 1),
-		('stamps', o.stamps, 1 + (o.points <> 0)::int)
-	) e (unit, amount, seq)
-	where e.amount <> 0`
+	select`
 
 var (
 	errOpensBelowZero = errors.New("ledger: an account would open below zero")

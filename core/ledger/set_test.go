@@ -17,7 +17,7 @@ func unopened(t *testing.T, d *db.DB, by core.Actor, n int) (ids []core.ID) {
 	t.Helper()
 	for i := range n {
 		id := core.NewID(d.Now())
-		_, err := d.Pool().Exec(t.Context(), `
+		_, err := dbtest.Owner(d).Exec(t.Context(), `
 			insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, created_at, updated_at)
 			values ($1, $2, 'Anna', 'Lindqvist', $3, $3, now(), now())`, by.Tenant.ID, id, fmt.Sprintf("+4670174%04d", i))
 		if err != nil {
@@ -76,7 +76,7 @@ func TestOpeningManyAccounts(t *testing.T) {
 		t.Errorf("afterwards: %+v, %+v", got, b.lines(t))
 	}
 	var reason, actor string
-	err = d.Pool().QueryRow(t.Context(), "select reason, actor_name from loyalty.ledger_entry where tenant_id = $1 and customer_id = $2",
+	err = dbtest.Owner(d).QueryRow(t.Context(), "select reason, actor_name from loyalty.ledger_entry where tenant_id = $1 and customer_id = $2",
 		by.Tenant.ID, who[1]).Scan(&reason, &actor)
 	if err != nil || reason != "Import customers.csv" || actor != by.Name {
 		t.Errorf("reason %q by %q, %v", reason, actor, err)
@@ -101,7 +101,7 @@ func TestAnAccountIsOpenedOnce(t *testing.T) {
 		}
 	}
 	var accounts int
-	if err := b.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.account where tenant_id = $1", b.by.Tenant.ID).Scan(&accounts); err != nil {
+	if err := dbtest.Owner(b.db).QueryRow(t.Context(), "select count(*) from loyalty.account where tenant_id = $1", b.by.Tenant.ID).Scan(&accounts); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.balance(t); got.Points != 10 || accounts != 1 {

@@ -9,15 +9,15 @@ const (
 	moveBalance = `
 	with moved as (
 		update loyalty.account
-		set points = points + case @unit::text when 'points' then @amount::bigint else 0 end,
-			stamps = stamps + case @unit when 'stamps' then @amount else 0 end,
+		set points = points + case when @unit::text = 'points' then @amount::bigint else 0 end,
+			stamps = stamps + case when @unit = 'stamps' then @amount else 0 end,
 			entries = entries + 1
 		where tenant_id = @tenant_id
 			and customer_id = @customer
 			and (@amount::bigint > 0
 				or @kind::text = 'reversal'
-				or case @unit when 'points' then points else stamps end + @amount >= 0)
-		returning points, stamps, entries, case @unit when 'points' then points else stamps end as balance
+				or case when @unit = 'points' then points else stamps end + @amount >= 0)
+		returning points, stamps, entries, case when @unit = 'points' then points else stamps end as balance
 	)`
 
 	insertEntry = `insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount,
@@ -36,5 +36,7 @@ const postSQL = moveBalance + `, entry as (
 
 // Nobody waits for an answer, so a balance that was not moved must refuse the whole
 // transaction: seq is null then, which no entry may have.
-const queueSQL = moveBalance + `
-		` + insertEntry + `(select entries from moved), (select balance from moved)`
+const queueSQL = moveBalance + `, entry as (
+		` + insertEntry + `(select entries from moved), (select balance from moved)
+	)
+	select`

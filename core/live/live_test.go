@@ -115,7 +115,7 @@ func TestALostConnectionComesBack(t *testing.T) {
 	changed, stop := h.Subscribe("pin 1")
 	defer stop()
 	notify(t, d, by, "pin 1", changed)
-	_, err := d.Pool().Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'")
+	_, err := dbtest.Owner(d).Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like 'listen%'")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,8 @@
 // password to keep.
 //
 // One process, the holder of the lock on that directory, runs the server;
-// others join it, and one of them takes over when the holder ends.
+// others join it, and one of them takes over when the holder ends. It starts the
+// server again when that dies, and when PostgreSQL is upgraded under it.
 package localpg
 
 import (
@@ -33,7 +34,7 @@ type Config struct {
 	Dir string
 	// Settings are given to the server on top of the package's own.
 	Settings map[string]string
-	// Log hears of servers that died; nil means slog.Default().
+	// Log hears of servers that died or were restarted; nil means slog.Default().
 	Log *slog.Logger
 }
 
@@ -45,6 +46,7 @@ type Cluster struct {
 	sockets   string
 	settings  map[string]string
 	throwaway bool
+	look      time.Duration // at the programs, each time
 	log       *slog.Logger
 
 	// Only the goroutine of keep touches these once it runs.
@@ -62,6 +64,11 @@ type Cluster struct {
 // making it first if need be. The context limits the start, not the life of
 // the server.
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
+	return startLooking(ctx, cfg, lookForUpgrade)
+}
+
+// startLooking is Start that looks for upgrades so often.
+func startLooking(ctx context.Context, cfg Config, every time.Duration) (*Cluster, error) {
 	m, err := survey()
 	if err != nil {
 		return nil, err
@@ -70,7 +77,7 @@ func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{machine: m, root: root, settings: settings(durable, cfg.Settings), log: cfg.Log}
+	c := &Cluster{machine: m, root: root, settings: settings(durable, cfg.Settings), look: every, log: cfg.Log}
 	if err := c.start(ctx); err != nil {
 		return nil, err
 	}
@@ -89,7 +96,7 @@ func Throwaway(ctx context.Context) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{machine: m, root: root, settings: settings(fleeting, nil), throwaway: true}
+	c := &Cluster{machine: m, root: root, settings: settings(fleeting, nil), throwaway: true, look: lookForUpgrade}
 	if err := c.start(ctx); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(root))
 	}
@@ -100,6 +107,12 @@ func Throwaway(ctx context.Context) (*Cluster, error) {
 // owner of the product's database and allowed to create roles.
 func (c *Cluster) URL() string {
 	return c.url("loyalty", "loyalty")
+}
+
+// ServingURL is the connection string of the login that serves: it owns nothing. Migrations
+// make it.
+func (c *Cluster) ServingURL() string {
+	return c.url("loyalty_app", "loyalty")
 }
 
 // AdminURL is the connection string of the superuser, for what only
@@ -249,12 +262,20 @@ func (c *Cluster) keep(ctx context.Context) {
 	defer func() { _ = c.lock.Close() }()
 	minute := time.NewTicker(time.Minute)
 	defer minute.Stop()
+	upgrade := time.NewTicker(c.look)
+	defer upgrade.Stop()
 	pause := firstPause
 	for {
 		select {
 		case <-c.left:
 			c.server.stop()
 			return
+		case <-upgrade.C:
+			if c.upgraded() {
+				c.log.WarnContext(ctx, "PostgreSQL was upgraded under its server, which is restarted")
+				c.server.stop()
+				c.server = c.launch(ctx)
+			}
 		case <-minute.C:
 			pause = firstPause
 			c.server.boundLog()

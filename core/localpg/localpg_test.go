@@ -511,3 +511,85 @@ func TestThrowawayIsRemoved(t *testing.T) {
 		t.Errorf("%s is still there: %v", c.Dir(), err)
 	}
 }
+
+// installation copies PostgreSQL's programs and libraries to a place where a test may replace
+// them, and returns its directory. PostgreSQL finds its files from where its programs lie.
+func installation(t *testing.T) (dir string) {
+	t.Helper()
+	const version = "15"
+	if _, err := os.Stat("/usr/lib/postgresql/" + version + "/bin/postgres"); err != nil {
+		t.Skip("needs PostgreSQL where Debian has it:", err)
+	}
+	top := dataDir(t)
+	dir = filepath.Join(top, "lib", "postgresql", version)
+	for from, to := range map[string]string{
+		"/usr/lib/postgresql/" + version + "/bin": filepath.Join(dir, "bin"),
+		"/usr/lib/postgresql/" + version + "/lib": filepath.Join(dir, "lib"),
+		"/usr/share/postgresql/" + version:        filepath.Join(top, "share", "postgresql", version),
+	} {
+		if err := os.MkdirAll(to, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command("cp", "-rL", from+"/.", to).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	return dir
+}
+
+// "A private database whose binaries were upgraded under it answered 500 to searches until a
+// restart": the server is restarted once the upgrade is over.
+func TestAnUpgradeUnderTheServerRestartsIt(t *testing.T) { //nolint:paralleltest // it changes PATH
+	dir := installation(t)
+	t.Setenv("PATH", filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+	c, err := localpg.StartLooking(t.Context(), dataDir(t), 200*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(t, c) })
+	writeNote(t, c)
+	const function = "do $$ begin perform 1; end $$"
+	mustDo(t, c.URL(), function)
+	before := postmaster(t, c)
+
+	// Halfway through an upgrade: the library does not fit, and the programs are not there.
+	library, program := filepath.Join(dir, "lib", "plpgsql.so"), filepath.Join(dir, "bin", "postgres")
+	whole, err := os.ReadFile(library)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace := func(file string, content []byte) {
+		t.Helper()
+		if err := errors.Join(os.WriteFile(file+".new", content, 0o755), os.Rename(file+".new", file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Rename(program, program+".old"); err != nil {
+		t.Fatal(err)
+	}
+	replace(library, []byte("another version"))
+	conn, err := pgx.Connect(t.Context(), c.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = conn.Exec(t.Context(), function)
+	_ = conn.Close(t.Context())
+	// core/db takes this for a database that is out of reach.
+	if err == nil || !strings.Contains(err.Error(), "could not load library") {
+		t.Errorf("a function in the middle of an upgrade = %v", err)
+	}
+	if postmaster(t, c) != before {
+		t.Error("the server was restarted before the upgrade was over")
+	}
+
+	// And its end.
+	replace(library, whole)
+	if err := os.Rename(program+".old", program); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "another server answers", func() bool {
+		note, err := ask(t.Context(), c.URL(), "select text from note")
+		return err == nil && note == "kept" && postmaster(t, c) != before
+	})
+	mustDo(t, c.URL(), function)
+}

@@ -70,6 +70,9 @@ type server struct {
 	log    *os.File
 	exited chan struct{}
 	err    error // why it ended; read it after exited is closed
+
+	programs string // fingerprint of those it was started from
+	seen     string // … and of those installed at the last look
 }
 
 // bringUp leads from any state a crash may have left to a server that answers.
@@ -178,7 +181,10 @@ func (c *Cluster) launch(ctx context.Context) *server {
 	}
 	args = append(args, "-c", "listen_addresses=", "-c", "unix_socket_directories="+c.sockets,
 		"-c", "unix_socket_permissions=0700", "-c", "port="+port)
-	s := &server{cmd: c.command(ctx, "postgres", args), exited: make(chan struct{})}
+	s := &server{
+		cmd: c.command(ctx, "postgres", args), exited: make(chan struct{}),
+		programs: fingerprint(c.machine.binFor(c.data())),
+	}
 
 	// The directory belongs to PostgreSQL's user: as root, never write through
 	// a link found in it.

@@ -181,7 +181,7 @@ func TestTheLogTellsOfLocations(t *testing.T) {
 		t.Fatal("a name was taken twice")
 	}
 	var got string
-	err := c.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(c.db).QueryRow(t.Context(), `
 		select string_agg(concat_ws(' ', action, subject_id, coalesce(old::text, '-'), new::text), '; ' order by created_at, id)
 		from loyalty.audit_entry
 		where tenant_id = $1 and subject_kind = 'location'`, c.by.Tenant.ID).Scan(&got)

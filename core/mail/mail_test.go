@@ -119,7 +119,7 @@ func (p post) writeTo(ctx context.Context, to string, letter mail.Letter, end er
 // mails are the ids and statuses of what was written.
 func (p post) mails(t *testing.T) (ids []core.ID, statuses []string) {
 	t.Helper()
-	rows, err := p.db.Pool().Query(t.Context(), `
+	rows, err := dbtest.Owner(p.db).Query(t.Context(), `
 		select id, status || case when done_at is null then '' else ', done' end
 		from loyalty.mail
 		order by id`)
@@ -143,7 +143,7 @@ func (p post) mails(t *testing.T) (ids []core.ID, statuses []string) {
 
 func (p post) jobsQueued(t *testing.T) (n int) {
 	t.Helper()
-	if err := p.db.Pool().QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'mail_delivery'").Scan(&n); err != nil {
+	if err := dbtest.Owner(p.db).QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'mail_delivery'").Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -170,7 +170,7 @@ func (p post) awaitDone(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d mails are not delivered", open)
 		}
-		if err := p.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.mail where status = 'queued'").Scan(&open); err != nil {
+		if err := dbtest.Owner(p.db).QueryRow(t.Context(), "select count(*) from loyalty.mail where status = 'queued'").Scan(&open); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -333,7 +333,7 @@ func TestAMailWithoutADeliveryIsGivenUp(t *testing.T) {
 		p.wantStatus(t, c.want)
 	}
 	var words string
-	if err := p.db.Pool().QueryRow(t.Context(), "select text || html from loyalty.mail").Scan(&words); err != nil || words != "" {
+	if err := dbtest.Owner(p.db).QueryRow(t.Context(), "select text || html from loyalty.mail").Scan(&words); err != nil || words != "" {
 		t.Errorf("%q is kept, %v", words, err)
 	}
 	if got := p.reason(t, ids[0]); got == "" {
@@ -352,7 +352,7 @@ func TestADeliveryThatNamesNoTenant(t *testing.T) {
 	if got := p.tenants(t); !slices.Equal(got, []string{fmt.Sprint(p.by.Tenant.ID)}) {
 		t.Errorf("the job counts towards the share of %v", got)
 	}
-	if _, err := p.db.Pool().Exec(t.Context(), "update river.river_job set args = args - 'tenant', metadata = '{}'"); err != nil {
+	if _, err := dbtest.Owner(p.db).Exec(t.Context(), "update river.river_job set args = args - 'tenant', metadata = '{}'"); err != nil {
 		t.Fatal(err)
 	}
 	p.work(t)
@@ -363,7 +363,7 @@ func TestADeliveryThatNamesNoTenant(t *testing.T) {
 // tenants are those towards whose share deliveries count.
 func (p post) tenants(t *testing.T) (tenants []string) {
 	t.Helper()
-	err := p.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(p.db).QueryRow(t.Context(), `
 		select array_agg(metadata ->> 'tenant') from river.river_job where kind = 'mail_delivery'`).Scan(&tenants)
 	if err != nil {
 		t.Fatal(err)
@@ -387,7 +387,7 @@ func (r *refuser) Send(context.Context, mail.Mail) error {
 
 func (p post) reason(t *testing.T, id core.ID) (reason string) {
 	t.Helper()
-	if err := p.db.Pool().QueryRow(t.Context(), "select error from loyalty.mail where id = $1", id).Scan(&reason); err != nil {
+	if err := dbtest.Owner(p.db).QueryRow(t.Context(), "select error from loyalty.mail where id = $1", id).Scan(&reason); err != nil {
 		t.Fatal(err)
 	}
 	return reason
@@ -406,7 +406,7 @@ func TestWordsAreNotKept(t *testing.T) {
 		}
 		ids, _ := p.mails(t)
 		words := func() (words string) {
-			if err := p.db.Pool().QueryRow(t.Context(), "select subject || '|' || text || '|' || html from loyalty.mail").Scan(&words); err != nil {
+			if err := dbtest.Owner(p.db).QueryRow(t.Context(), "select subject || '|' || text || '|' || html from loyalty.mail").Scan(&words); err != nil {
 				t.Fatal(err)
 			}
 			return words

@@ -19,6 +19,7 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/dbtest"
 	ours "example.com/loyalty/core/mail"
 )
 
@@ -275,7 +276,7 @@ func TestAnAttachmentArrives(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, whenAsked)
 	p := newPost(t, s.client(t, ""))
-	if _, err := p.db.Pool().Exec(t.Context(), "update loyalty.platform_setting set mail_name = 'Åro billing', mail_address = 'billing@example.com'"); err != nil {
+	if _, err := dbtest.Owner(p.db).Exec(t.Context(), "update loyalty.platform_setting set mail_name = 'Åro billing', mail_address = 'billing@example.com'"); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.write(t.Context(), "Invoice", nil); err != nil {
@@ -294,7 +295,7 @@ func TestAnAttachmentArrives(t *testing.T) {
 		}
 	}
 	var kept int
-	if err := p.db.Pool().QueryRow(t.Context(), "select count(attachment) from loyalty.mail").Scan(&kept); err != nil || kept != 0 {
+	if err := dbtest.Owner(p.db).QueryRow(t.Context(), "select count(attachment) from loyalty.mail").Scan(&kept); err != nil || kept != 0 {
 		t.Errorf("%d attachments are kept, %v", kept, err)
 	}
 	// A package that sends by itself has the address too, under the name that it gives.

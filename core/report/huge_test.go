@@ -7,6 +7,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/report"
 )
 
@@ -25,7 +26,7 @@ func (s shop) grow(t *testing.T) {
 		`update loyalty.ledger_entry set amount = sign(amount) * 9000000000000000000,
 			balance_after = case when amount > 0 then 9000000000000000000 else 0 end where tenant_id = $1`,
 	} {
-		if _, err := s.db.Pool().Exec(t.Context(), statement, s.by.Tenant.ID); err != nil {
+		if _, err := dbtest.Owner(s.db).Exec(t.Context(), statement, s.by.Tenant.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -108,7 +109,7 @@ func TestOutstandingThatSaturates(t *testing.T) {
 	anna, bo := s.rich(t), s.rich(t)
 	s.sale(t, bo.ID, s.coffee, 100)
 	s.grow(t)
-	if _, err := s.db.Pool().Exec(t.Context(), `update loyalty.ledger_entry set balance_after = -9000000000000000000
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), `update loyalty.ledger_entry set balance_after = -9000000000000000000
 		where tenant_id = $1 and customer_id = $2`, s.by.Tenant.ID, anna.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +118,7 @@ func TestOutstandingThatSaturates(t *testing.T) {
 	reports.SetClock(later.db)
 	same(t, "counted", s.seenBy(t, reports, report.Range{}).Outstanding, full)
 	same(t, "again", s.seenBy(t, reports, report.Range{}).Outstanding, full)
-	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.account set points = 0, stamps = 7 where tenant_id = $1 and customer_id = $2", s.by.Tenant.ID, bo.ID); err != nil {
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.account set points = 0, stamps = 7 where tenant_id = $1 and customer_id = $2", s.by.Tenant.ID, bo.ID); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "with one of them", s.seenBy(t, reports, report.Range{}).Outstanding, report.Outstanding{Points: huge, Stamps: huge + 7})

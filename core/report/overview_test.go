@@ -148,7 +148,7 @@ func TestOutstanding(t *testing.T) {
 	owes("at first", report.Outstanding{Points: 117, Stamps: 12})
 	s.void(t, spent.ID) // leaves Bo with 30 points too few
 	owes("after the void", report.Outstanding{Points: 107, Stamps: 12})
-	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.customer set phone = '', phone_key = null where tenant_id = $1 and id = $2", s.by.Tenant.ID, cleo.ID); err != nil {
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.customer set phone = '', phone_key = null where tenant_id = $1 and id = $2", s.by.Tenant.ID, cleo.ID); err != nil {
 		t.Fatal(err)
 	}
 	owes("without Cleo", report.Outstanding{Points: 100, Stamps: 7})
@@ -166,7 +166,7 @@ func TestOutstandingIsExactBetweenCounts(t *testing.T) {
 	}
 	held := func() (o report.Outstanding) {
 		t.Helper()
-		err := s.db.Pool().QueryRow(t.Context(), "select sum(greatest(points, 0)), sum(greatest(stamps, 0)) from loyalty.account where tenant_id = $1",
+		err := dbtest.Owner(s.db).QueryRow(t.Context(), "select sum(greatest(points, 0)), sum(greatest(stamps, 0)) from loyalty.account where tenant_id = $1",
 			s.by.Tenant.ID).Scan(&o.Points, &o.Stamps)
 		if err != nil {
 			t.Fatal(err)
@@ -210,7 +210,7 @@ func TestOutstandingIsExactBetweenCounts(t *testing.T) {
 	// That it was not counted again: a balance that moved without the ledger is not seen,
 	// until the hour is over.
 	before := held()
-	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.account set points = points + 7 where tenant_id = $1 and customer_id = $2", s.by.Tenant.ID, customers[0]); err != nil {
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.account set points = points + 7 where tenant_id = $1 and customer_id = $2", s.by.Tenant.ID, customers[0]); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "within the hour", s.seenBy(t, reports, report.Range{}).Outstanding, before)
@@ -224,7 +224,7 @@ func TestOutstandingIsCountedAgain(t *testing.T) {
 	s.give(t, s.customer(t).ID, ledger.Points, 5)
 	reports := report.NewService(s.db).CountFrom(1)
 	s.seenBy(t, reports, report.Range{})
-	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.account set points = points + 7 where tenant_id = $1", s.by.Tenant.ID); err != nil {
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.account set points = points + 7 where tenant_id = $1", s.by.Tenant.ID); err != nil {
 		t.Fatal(err)
 	}
 	counted := s.db.Now()

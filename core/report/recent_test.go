@@ -98,7 +98,7 @@ func TestRecent(t *testing.T) {
 // redemptionOf is what a voucher was redeemed for.
 func (s shop) redemptionOf(t *testing.T, voucher core.ID) (id core.ID) {
 	t.Helper()
-	err := s.db.Pool().QueryRow(t.Context(), "select redemption_id from loyalty.voucher where tenant_id = $1 and id = $2", s.by.Tenant.ID, voucher).Scan(&id)
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select redemption_id from loyalty.voucher where tenant_id = $1 and id = $2", s.by.Tenant.ID, voucher).Scan(&id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestRecentIsSilentUntilSomethingHappens(t *testing.T) {
 	if len(third.Events) != 3 || *third.Events[0].SpendCents != 200 {
 		t.Errorf("a sale that came late is missed: %+v", third.Events)
 	}
-	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.customer set first_name = 'Hanna' where tenant_id = $1", s.by.Tenant.ID); err != nil {
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.customer set first_name = 'Hanna' where tenant_id = $1", s.by.Tenant.ID); err != nil {
 		t.Fatal(err)
 	}
 	if renamed := s.recent(t, 10, third.Mark); len(renamed.Events) != 3 || renamed.Events[0].FirstName != "Hanna" {

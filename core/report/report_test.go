@@ -333,7 +333,7 @@ func TestCoupons(t *testing.T) {
 	want[1].Pending, want[1].Expired = 0, 5
 	same(t, "from that instant", s.at(later).couponReport(t), want)
 	// Here the job was, for some of them.
-	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.voucher set status = 'expired' where tenant_id = $1 and id = $2", s.by.Tenant.ID, vouchers[1]); err != nil {
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.voucher set status = 'expired' where tenant_id = $1 and id = $2", s.by.Tenant.ID, vouchers[1]); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "half marked", s.at(later).couponReport(t), want)

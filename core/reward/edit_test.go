@@ -42,7 +42,7 @@ func (s shop) found(t *testing.T, id core.ID) reward.Counted {
 // log is what the audit log tells of a record, in order.
 func (s shop) log(t *testing.T, subject core.ID) []string {
 	t.Helper()
-	rows, err := s.db.Pool().Query(t.Context(), `
+	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
 		select concat_ws(' ', action, coalesce(old::text, '-'), coalesce(new::text, '-'), 'by', actor_name)
 		from loyalty.audit_entry
 		where tenant_id = $1 and subject_id = $2
@@ -353,7 +353,7 @@ func (s shop) count(t *testing.T, offered core.ID, stock int64) error {
 func (s shop) awaitWaiting(t *testing.T, want int, done <-chan error) {
 	t.Helper()
 	for waiting := 0; waiting < want && len(done) == 0; {
-		err := s.db.Pool().QueryRow(t.Context(), `
+		err := dbtest.Owner(s.db).QueryRow(t.Context(), `
 			select count(*) from pg_stat_activity
 			where wait_event_type = 'Lock' and datname = current_database()`).Scan(&waiting)
 		if err != nil {

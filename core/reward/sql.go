@@ -186,7 +186,7 @@ const offerSQL = `
 		c.status as customer_status, coalesce(a.points, 0) as points, coalesce(a.stamps, 0) as stamps
 	from (values (1)) as always
 	left join held r on true
-	left join loyalty.customer c on c.tenant_id = @tenant_id and c.id = @customer
+	left join loyalty.customer c on c.tenant_id = @tenant_id and c.id = coalesce(@customer::uuid, '00000000-0000-0000-0000-000000000000')
 	left join loyalty.account a on a.tenant_id = @tenant_id and a.customer_id = c.id`
 
 // Whoever finds a piece has it; the others wait here and find one less. Of one that has

@@ -62,7 +62,7 @@ func TestAnInvitationIsTaken(t *testing.T) {
 	var invited int64
 	var hash []byte
 	var created, expires time.Time
-	err := s.db.Pool().QueryRow(t.Context(), "select staff_id, hash, created_at, expires_at from loyalty.invitation where tenant_id = $1 and taken_at is null", s.by.Tenant.ID).
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select staff_id, hash, created_at, expires_at from loyalty.invitation where tenant_id = $1 and taken_at is null", s.by.Tenant.ID).
 		Scan(&invited, &hash, &created, &expires)
 	if err != nil {
 		t.Fatal(err)
@@ -350,7 +350,7 @@ func TestOneOfTwoOwnersStays(t *testing.T) {
 				}
 			}
 			var owners int
-			err := s.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.staff where tenant_id = $1 and role = 'owner' and status = 'active'", s.by.Tenant.ID).Scan(&owners)
+			err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.staff where tenant_id = $1 and role = 'owner' and status = 'active'", s.by.Tenant.ID).Scan(&owners)
 			if err != nil || owners != 1 || refused != 1 {
 				t.Fatalf("%s: %d owners are left, %d were refused, %v", name, owners, refused, err)
 			}

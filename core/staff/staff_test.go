@@ -127,7 +127,7 @@ func (s shop) token(t *testing.T, person core.Actor) token.Created {
 
 func (s shop) email(t *testing.T, person core.Actor) (email string) {
 	t.Helper()
-	if err := s.db.Pool().QueryRow(t.Context(), "select email from loyalty.staff where id = $1", person.StaffID).Scan(&email); err != nil {
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select email from loyalty.staff where id = $1", person.StaffID).Scan(&email); err != nil {
 		t.Fatal(err)
 	}
 	return email
@@ -162,7 +162,7 @@ func (s shop) signIn(t *testing.T, email, password string) (auth.SignedIn, error
 // log is what was done about people, where the action is like that.
 func (s shop) log(t *testing.T, action string) (lines []string) {
 	t.Helper()
-	rows, err := s.db.Pool().Query(t.Context(), `
+	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
 		select action || ' ' || coalesce(old::text, '-') || ' ' || coalesce(new::text, '-')
 		from loyalty.audit_entry
 		where tenant_id = $1 and subject_kind = 'staff' and action like $2 and actor_name <> 'test'
@@ -186,7 +186,7 @@ func (s shop) wantLog(t *testing.T, action string, want ...string) {
 
 func (s shop) exec(t *testing.T, sql string, args ...any) {
 	t.Helper()
-	if _, err := s.db.Pool().Exec(t.Context(), sql, args...); err != nil {
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), sql, args...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -201,7 +201,7 @@ func cashier(email, password string) staff.New {
 
 func (s shop) hash(t *testing.T, id int64) (hash *string) {
 	t.Helper()
-	if err := s.db.Pool().QueryRow(t.Context(), "select password_hash from loyalty.credential where staff_id = $1", id).Scan(&hash); err != nil {
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select password_hash from loyalty.credential where staff_id = $1", id).Scan(&hash); err != nil {
 		t.Fatal(err)
 	}
 	return hash

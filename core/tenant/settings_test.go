@@ -64,7 +64,7 @@ func (s shop) change(t *testing.T, e tenant.SettingsEdit) tenant.Settings {
 // changes is what the tenant's own log says of its settings.
 func (s shop) changes(t *testing.T) (lines []string) {
 	t.Helper()
-	rows, err := s.db.Pool().Query(t.Context(), `
+	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
 		select concat_ws(' ', action, actor_name, subject_id, old::text, new::text)
 		from loyalty.audit_entry
 		where tenant_id = $1 and subject_kind = 'tenant'
@@ -375,7 +375,7 @@ func (s shop) sell(t *testing.T) {
 	}
 	s.welcome(t, s.owner.Tenant.ID, "070-174 06 05")
 	var customer core.ID
-	if err := s.db.Pool().QueryRow(t.Context(), "select id from loyalty.customer where tenant_id = $1", s.owner.Tenant.ID).Scan(&customer); err != nil {
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select id from loyalty.customer where tenant_id = $1", s.owner.Tenant.ID).Scan(&customer); err != nil {
 		t.Fatal(err)
 	}
 	_, err = sales.Record(t.Context(), s.owner, transaction.New{

@@ -163,7 +163,7 @@ func TestSetupLinkIsMailedAgain(t *testing.T) {
 	}
 	mails := func() (texts []string) {
 		t.Helper()
-		rows, err := o.db.Pool().Query(t.Context(), "select text from loyalty.mail where tenant_id = $1 order by id", made.ID)
+		rows, err := dbtest.Owner(o.db).Query(t.Context(), "select text from loyalty.mail where tenant_id = $1 order by id", made.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +178,7 @@ func TestSetupLinkIsMailedAgain(t *testing.T) {
 	if got := mails(); len(got) != 2 || !strings.Contains(got[1], "Secret:") {
 		t.Errorf("without a password: %q, want another invitation", got)
 	}
-	_, err = o.db.Pool().Exec(t.Context(), `
+	_, err = dbtest.Owner(o.db).Exec(t.Context(), `
 		insert into loyalty.credential (staff_id, tenant_id, password_hash)
 		select id, tenant_id, 'known once' from loyalty.staff where tenant_id = $1
 		on conflict (staff_id) do update set password_hash = excluded.password_hash`, made.ID)

@@ -85,7 +85,7 @@ func (o office) edit(t *testing.T, id core.TenantID, e tenant.Edit) tenant.Tenan
 // plan makes a plan, which a panel will do.
 func (o office) plan(t *testing.T, retired bool) (id int64) {
 	t.Helper()
-	err := o.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
 		insert into loyalty.plan (name, monthly_cents, yearly_cents, currency, retired)
 		values ($1, 100, 1000, 'EUR', $2)
 		returning id`, slug(), retired).Scan(&id)
@@ -98,7 +98,7 @@ func (o office) plan(t *testing.T, retired bool) (id int64) {
 // log is what the platform's log says of a tenant.
 func (o office) log(t *testing.T, id core.TenantID) (lines []string) {
 	t.Helper()
-	rows, err := o.db.Pool().Query(t.Context(), `
+	rows, err := dbtest.Owner(o.db).Query(t.Context(), `
 		select concat_ws(' ', action, actor_name, address, request_id, coalesce(old::text, '-'), coalesce(new::text, '-'))
 		from loyalty.platform_audit_entry
 		where subject_kind = 'tenant' and subject_id = $1
@@ -121,7 +121,7 @@ func (o office) log(t *testing.T, id core.TenantID) (lines []string) {
 
 func (o office) count(t *testing.T, table string, id core.TenantID) (n int) {
 	t.Helper()
-	if err := o.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty."+table+" where tenant_id = $1", id).Scan(&n); err != nil {
+	if err := dbtest.Owner(o.db).QueryRow(t.Context(), "select count(*) from loyalty."+table+" where tenant_id = $1", id).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -184,7 +184,7 @@ func TestCreateInvitesTheOwner(t *testing.T) {
 	made := o.create(t, n)
 	var role, status, name, email, recipient, text string
 	var password *string
-	err := o.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
 		select s.role, s.status, s.name, s.email, c.password_hash, m.recipient, m.text
 		from loyalty.staff s
 		join loyalty.credential c on c.staff_id = s.id
@@ -206,7 +206,7 @@ func TestCreateInvitesTheOwner(t *testing.T) {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
 	var own string
-	err = o.db.Pool().QueryRow(t.Context(), `
+	err = dbtest.Owner(o.db).QueryRow(t.Context(), `
 		select string_agg(action || ' by ' || actor_name, ', ' order by id)
 		from loyalty.audit_entry
 		where tenant_id = $1`, made.ID).Scan(&own)
@@ -456,7 +456,7 @@ func TestEditRefuses(t *testing.T) {
 	// Who is on a plan that is retired may stay on it.
 	plan := o.plan(t, false)
 	o.edit(t, made.ID, tenant.Edit{PlanID: core.Set(plan)})
-	if _, err := o.db.Pool().Exec(t.Context(), "update loyalty.plan set retired = true where id = $1", plan); err != nil {
+	if _, err := dbtest.Owner(o.db).Exec(t.Context(), "update loyalty.plan set retired = true where id = $1", plan); err != nil {
 		t.Fatal(err)
 	}
 	if edited := o.edit(t, made.ID, tenant.Edit{PlanID: core.Set(plan), Name: core.Set("Bar")}); edited.Name != "Bar" || edited.PlanID != plan {
@@ -481,7 +481,7 @@ func (o office) welcome(t *testing.T, id core.TenantID, phones ...string) {
 
 func (o office) keys(t *testing.T, id core.TenantID) (keys string) {
 	t.Helper()
-	err := o.db.Pool().QueryRow(t.Context(), "select string_agg(phone_key, ' ' order by phone_key) from loyalty.customer where tenant_id = $1", id).Scan(&keys)
+	err := dbtest.Owner(o.db).QueryRow(t.Context(), "select string_agg(phone_key, ' ' order by phone_key) from loyalty.customer where tenant_id = $1", id).Scan(&keys)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -574,7 +574,7 @@ func TestList(t *testing.T) {
 		}
 	}
 	// In one instant, the id breaks ties.
-	if _, err := o.db.Pool().Exec(t.Context(), "update loyalty.tenant set created_at = '2026-05-01' where id = any($1)", all[1:4]); err != nil {
+	if _, err := dbtest.Owner(o.db).Exec(t.Context(), "update loyalty.tenant set created_at = '2026-05-01' where id = any($1)", all[1:4]); err != nil {
 		t.Fatal(err)
 	}
 	all = []core.TenantID{all[0], all[4], all[1], all[2], all[3]}

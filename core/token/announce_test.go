@@ -17,7 +17,7 @@ import (
 // mails are the words of the mails to a person, in their order.
 func (o office) mails(t *testing.T, person core.Actor) (texts []string) {
 	t.Helper()
-	rows, err := o.db.Pool().Query(t.Context(), `
+	rows, err := dbtest.Owner(o.db).Query(t.Context(), `
 		select m.text from loyalty.mail m
 		join loyalty.staff s on s.email = m.recipient and s.tenant_id is not distinct from m.tenant_id
 		where s.id = $1
@@ -60,7 +60,7 @@ func (o office) wantMails(t *testing.T, person core.Actor, count int, last ...st
 // due is when the jobs come that tell a person of tokens.
 func (o office) due(t *testing.T, person core.Actor) (at []time.Time) {
 	t.Helper()
-	rows, err := o.db.Pool().Query(t.Context(), `
+	rows, err := dbtest.Owner(o.db).Query(t.Context(), `
 		select scheduled_at from river.river_job
 		where kind = 'token_announcement' and (args->>'person')::bigint = $1
 		order by scheduled_at`, person.StaffID)
@@ -158,7 +158,7 @@ func TestALateJobKeepsToTheHour(t *testing.T) {
 	minute(73).announce(t) // the job of minute 60 again, or a clock that is early
 	o.wantMails(t, o.by, 2, "Second", "Third")
 	var strangers int // jobs that the jobs page would show as another's, or the platform's
-	err := o.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
 		select count(*)
 		from river.river_job
 		where kind = 'token_announcement' and args ->> 'tenant' = $1::text and metadata ->> 'tenant' is distinct from $1::text`,

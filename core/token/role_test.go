@@ -16,7 +16,7 @@ import (
 
 func (o office) exec(t *testing.T, statement string, args ...any) {
 	t.Helper()
-	if _, err := o.db.Pool().Exec(t.Context(), statement, args...); err != nil {
+	if _, err := dbtest.Owner(o.db).Exec(t.Context(), statement, args...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -32,7 +32,7 @@ func (o office) setRole(t *testing.T, person core.Actor, role core.Role) {
 // live is how many tokens of a person are neither revoked nor expired.
 func (o office) live(t *testing.T, person core.Actor) (n int) {
 	t.Helper()
-	err := o.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
 		select count(*) from loyalty.token
 		where staff_id = $1 and revoked_at is null and (expires_at is null or expires_at > now())`, person.StaffID).Scan(&n)
 	if err != nil {
@@ -44,7 +44,7 @@ func (o office) live(t *testing.T, person core.Actor) (n int) {
 // revocations are the lines of the audit log about revoked tokens: which token, and by whom.
 func (o office) revocations(t *testing.T) (lines []string) {
 	t.Helper()
-	rows, err := o.db.Pool().Query(t.Context(), `
+	rows, err := dbtest.Owner(o.db).Query(t.Context(), `
 		select subject_id || ' by ' || actor_kind || ' ' || actor_id || ': ' || (old->>'name')
 		from loyalty.audit_entry
 		where tenant_id = $1 and action = 'token.revoke' and subject_kind = 'token'
@@ -182,7 +182,7 @@ func TestACreationWaitsForADemotion(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	colleague := dbtest.Person(t, o.db, o.by, core.Owner)
-	demotion, err := o.db.Pool().Begin(t.Context())
+	demotion, err := dbtest.Owner(o.db).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestACreationWaitsForADemotion(t *testing.T) {
 	}()
 	holder := demotion.Conn().PgConn().PID()
 	for waits := false; !waits && len(outcome) == 0; {
-		err := o.db.Pool().QueryRow(t.Context(), "select exists (select from pg_stat_activity where $1::int = any(pg_blocking_pids(pid)))", holder).Scan(&waits)
+		err := dbtest.Owner(o.db).QueryRow(t.Context(), "select exists (select from pg_stat_activity where $1::int = any(pg_blocking_pids(pid)))", holder).Scan(&waits)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -96,7 +96,7 @@ func (o office) refused(t *testing.T, secret, host string) {
 
 func (o office) lastUsed(t *testing.T, id int64) (at *time.Time) {
 	t.Helper()
-	if err := o.db.Pool().QueryRow(t.Context(), "select last_used_at from loyalty.token where id = $1", id).Scan(&at); err != nil {
+	if err := dbtest.Owner(o.db).QueryRow(t.Context(), "select last_used_at from loyalty.token where id = $1", id).Scan(&at); err != nil {
 		t.Fatal(err)
 	}
 	return at
@@ -163,7 +163,7 @@ func TestWhoIsRefused(t *testing.T) {
 	colleague := dbtest.Person(t, o.db, o.by, core.Owner)
 	hers, owners := o.as(colleague).create(t, "Hers"), o.create(t, "Owner's")
 	o.works(t, hers.Secret)
-	if _, err := o.db.Pool().Exec(t.Context(), "update loyalty.staff set status = 'inactive' where id = $1", colleague.StaffID); err != nil {
+	if _, err := dbtest.Owner(o.db).Exec(t.Context(), "update loyalty.staff set status = 'inactive' where id = $1", colleague.StaffID); err != nil {
 		t.Fatal(err)
 	}
 	o.refused(t, hers.Secret, "")
@@ -240,7 +240,7 @@ func TestUsesDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	made := o.create(t, "Till")
-	held, err := o.db.Pool().Begin(t.Context())
+	held, err := dbtest.Owner(o.db).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +277,7 @@ func TestANewTokenIsLoggedAndMailed(t *testing.T) {
 	_, secret, _ := strings.Cut(made.Secret, "|")
 
 	var action, actor, subject, address, request, document string
-	err := o.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
 		select action, actor_id, subject_id, address, request_id, new::text from loyalty.audit_entry
 		where tenant_id = $1 and subject_kind = 'token'`, o.by.Tenant.ID).Scan(&action, &actor, &subject, &address, &request, &document)
 	if err != nil {
@@ -290,7 +290,7 @@ func TestANewTokenIsLoggedAndMailed(t *testing.T) {
 
 	var id core.ID
 	var recipient, text, status, owner string
-	err = o.db.Pool().QueryRow(t.Context(), `
+	err = dbtest.Owner(o.db).QueryRow(t.Context(), `
 		select m.id, m.recipient, m.text, m.status, s.email
 		from loyalty.mail m
 		join loyalty.staff s on s.id = $2
@@ -302,13 +302,13 @@ func TestANewTokenIsLoggedAndMailed(t *testing.T) {
 		t.Errorf("mail to %s, %s: %s", recipient, status, text)
 	}
 	var jobs int
-	err = o.db.Pool().QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'mail_delivery' and args->>'mail' = $1", id.String()).Scan(&jobs)
+	err = dbtest.Owner(o.db).QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'mail_delivery' and args->>'mail' = $1", id.String()).Scan(&jobs)
 	if err != nil || jobs != 1 {
 		t.Errorf("%d jobs deliver the mail, %v, want 1", jobs, err)
 	}
 
 	var leaks int
-	err = o.db.Pool().QueryRow(t.Context(), `
+	err = dbtest.Owner(o.db).QueryRow(t.Context(), `
 		select (select count(*) from loyalty.audit_entry a where a::text like '%' || $1 || '%')
 			+ (select count(*) from loyalty.mail m where m::text like '%' || $1 || '%')
 			+ (select count(*) from loyalty.token k where k::text like '%' || $1 || '%')
@@ -400,7 +400,7 @@ func TestPlatformTokens(t *testing.T) {
 	}
 	admin.refused(t, made.Secret, "")
 	var log int
-	err = o.db.Pool().QueryRow(t.Context(), `
+	err = dbtest.Owner(o.db).QueryRow(t.Context(), `
 		select count(*) from loyalty.platform_audit_entry
 		where subject_kind = 'token' and subject_id in ($1, $2)`, fmt.Sprint(made.ID), fmt.Sprint(second.ID)).Scan(&log)
 	if err != nil || log != 3 {
@@ -488,7 +488,7 @@ func TestWalkingTheList(t *testing.T) {
 	for i := range 5 {
 		want = append(want, o.create(t, fmt.Sprint(i)).ID)
 	}
-	if _, err := o.db.Pool().Exec(t.Context(), "update loyalty.token set created_at = '2026-01-01' where staff_id = $1 and id <> $2", o.by.StaffID, want[2]); err != nil {
+	if _, err := dbtest.Owner(o.db).Exec(t.Context(), "update loyalty.token set created_at = '2026-01-01' where staff_id = $1 and id <> $2", o.by.StaffID, want[2]); err != nil {
 		t.Fatal(err)
 	}
 	want = []int64{want[2], want[4], want[3], want[1], want[0]}

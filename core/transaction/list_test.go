@@ -129,7 +129,7 @@ func TestListOfDays(t *testing.T) {
 			t.Fatal(err)
 		}
 		// The clock runs on while a sale is recorded, so it is moved to the very instant.
-		if _, err := s.db.Pool().Exec(t.Context(), `
+		if _, err := dbtest.Owner(s.db).Exec(t.Context(), `
 			update loyalty.transaction set id = $1, created_at = $2 where tenant_id = $3 and id = $4`,
 			core.NewID(instant), instant, s.by.Tenant.ID, s.sale(t, 100).ID); err != nil {
 			t.Fatal(err)

@@ -131,9 +131,9 @@ const referencesSQL = `
 		coalesce(t.min_spend_cents, 0) as min_spend_cents, t.max_award, c.status as customer_status,
 		coalesce(l.active, false) as location_active
 	from (values (1)) as always
-	left join loyalty.transaction_type t on t.tenant_id = @tenant_id and t.id = @type
-	left join loyalty.customer c on c.tenant_id = @tenant_id and c.id = @customer
-	left join loyalty.location l on l.tenant_id = @tenant_id and l.id = @location`
+	left join loyalty.transaction_type t on t.tenant_id = @tenant_id and t.id = coalesce(@type::bigint, 0)
+	left join loyalty.customer c on c.tenant_id = @tenant_id and c.id = coalesce(@customer::uuid, '00000000-0000-0000-0000-000000000000')
+	left join loyalty.location l on l.tenant_id = @tenant_id and l.id = coalesce(@location::bigint, 0)`
 
 const insertSQL = `
 	insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents,

@@ -249,7 +249,7 @@ func TestADoubleClickRecordsOnce(t *testing.T) {
 // log is what the audit log tells of a record, in order.
 func (s shop) log(t *testing.T, kind, subject string) (lines []string) {
 	t.Helper()
-	rows, err := s.db.Pool().Query(t.Context(), `
+	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
 		select concat_ws(' ', action, coalesce(old::text, '-'), coalesce(new::text, '-'), 'by', actor_name)
 		from loyalty.audit_entry
 		where tenant_id = $1 and subject_kind = $2 and subject_id = $3

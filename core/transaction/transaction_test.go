@@ -145,7 +145,7 @@ func (s shop) balance(t *testing.T) int64 { t.Helper(); return s.account(t).Poin
 
 func (s shop) entries(t *testing.T) (n, sum int64) {
 	t.Helper()
-	err := s.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
 		select count(*), coalesce(sum(amount), 0)::bigint
 		from loyalty.ledger_entry
 		where tenant_id = $1 and customer_id = $2 and unit = 'points'`, s.by.Tenant.ID, s.customer).Scan(&n, &sum)
@@ -157,7 +157,7 @@ func (s shop) entries(t *testing.T) (n, sum int64) {
 
 func (s shop) count(t *testing.T) (n int) {
 	t.Helper()
-	if err := s.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.transaction where tenant_id = $1", s.by.Tenant.ID).Scan(&n); err != nil {
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.transaction where tenant_id = $1", s.by.Tenant.ID).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -363,7 +363,7 @@ func TestAnAwardThatIsTooLargeIsRefused(t *testing.T) {
 // holds sets the customer's balance, past the ledger.
 func (s shop) holds(t *testing.T, points int64) {
 	t.Helper()
-	_, err := s.db.Pool().Exec(t.Context(), "update loyalty.account set points = $3 where tenant_id = $1 and customer_id = $2", s.by.Tenant.ID, s.customer, points)
+	_, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.account set points = $3 where tenant_id = $1 and customer_id = $2", s.by.Tenant.ID, s.customer, points)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -375,7 +375,7 @@ func TestVoidingAnAwardBeyondTheLimit(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	sale := s.sale(t, 100)
-	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.transaction set points_awarded = 9000000000000000000 where tenant_id = $1 and id = $2", s.by.Tenant.ID, sale.ID); err != nil {
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.transaction set points_awarded = 9000000000000000000 where tenant_id = $1 and id = $2", s.by.Tenant.ID, sale.ID); err != nil {
 		t.Fatal(err)
 	}
 	s.holds(t, -9e18)
@@ -527,7 +527,7 @@ func TestVoidTwiceReversesOnce(t *testing.T) {
 		t.Errorf("balance = %d, want 5", got)
 	}
 	var log int
-	err = s.db.Pool().QueryRow(t.Context(), `
+	err = dbtest.Owner(s.db).QueryRow(t.Context(), `
 		select count(*) from loyalty.audit_entry
 		where tenant_id = $1 and action = 'transaction.void' and subject_id = $2 and actor_id = $3`, s.by.Tenant.ID, sold.ID.String(), s.by.ID).Scan(&log)
 	if err != nil || log != 1 {

@@ -54,7 +54,7 @@ func shopOf(t *testing.T, d *db.DB, by core.Actor) shop {
 // allow puts the business on a plan with those limits of customers, people and sends.
 func (s shop) allow(t *testing.T, limits string) {
 	t.Helper()
-	_, err := s.db.Pool().Exec(t.Context(), fmt.Sprintf(`
+	_, err := dbtest.Owner(s.db).Exec(t.Context(), fmt.Sprintf(`
 		with p as (
 			insert into loyalty.plan (name, monthly_cents, yearly_cents, currency, customers_limit, staff_limit, sends_limit)
 			values ($1, 0, 0, 'EUR', %s)

@@ -48,7 +48,7 @@ func (w watch) last(t *testing.T) verify.Past {
 
 func (w watch) runs(t *testing.T) (n int) {
 	t.Helper()
-	if err := w.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.verify_run").Scan(&n); err != nil {
+	if err := dbtest.Owner(w.db).QueryRow(t.Context(), "select count(*) from loyalty.verify_run").Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -149,14 +149,14 @@ func TestOneRunAtATime(t *testing.T) {
 		t.Errorf("%d runs in one night, want 1", got)
 	}
 	// One whose process is gone does not look as if it ran for ever.
-	if _, err := d.Pool().Exec(t.Context(), "insert into loyalty.verify_run (started_at) values ($1)", night.Add(-time.Hour)); err != nil {
+	if _, err := dbtest.Owner(d).Exec(t.Context(), "insert into loyalty.verify_run (started_at) values ($1)", night.Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if err := processes[0].Check(t.Context(), verify.Check{AskedBy: "Root"}); err != nil {
 		t.Fatal(err)
 	}
 	var gone string
-	if err := d.Pool().QueryRow(t.Context(), "select error from loyalty.verify_run where error is not null").Scan(&gone); err != nil || gone != "The process that ran it is gone." {
+	if err := dbtest.Owner(d).QueryRow(t.Context(), "select error from loyalty.verify_run where error is not null").Scan(&gone); err != nil || gone != "The process that ran it is gone." {
 		t.Errorf("%q, %v", gone, err)
 	}
 }
@@ -189,7 +189,7 @@ func TestAskingForARun(t *testing.T) {
 		t.Errorf("%d asked, %d refused, want 1, 3", asked, refused)
 	}
 	var log string
-	if err := d.Pool().QueryRow(t.Context(), "select string_agg(concat_ws(' ', action, actor_name), ', ') from loyalty.platform_audit_entry where subject_kind = 'verify'").Scan(&log); err != nil || log != "verify.run Root" {
+	if err := dbtest.Owner(d).QueryRow(t.Context(), "select string_agg(concat_ws(' ', action, actor_name), ', ') from loyalty.platform_audit_entry where subject_kind = 'verify'").Scan(&log); err != nil || log != "verify.run Root" {
 		t.Errorf("log %q, %v", log, err)
 	}
 	if err := w.Ask(t.Context(), dbtest.Tenant(t, d)); !errors.Is(err, core.ErrAdmin) {

@@ -220,7 +220,7 @@ func (s *shop) voucher(t *testing.T, of core.ID, to customer.Customer) (id core.
 	if sent, err = s.coupons.Evaluate(t.Context(), s.by, sent.ID); err != nil || sent.Sent != 1 {
 		t.Fatal(sent, err)
 	}
-	if err := s.Pool().QueryRow(t.Context(), "select id from loyalty.voucher where send_id = $1", sent.ID).Scan(&id); err != nil {
+	if err := dbtest.Owner(s.DB).QueryRow(t.Context(), "select id from loyalty.voucher where send_id = $1", sent.ID).Scan(&id); err != nil {
 		t.Fatal(err)
 	}
 	return id
@@ -253,7 +253,7 @@ func (s *shop) post(t *testing.T, e ledger.Entry) {
 // damage does as the owner of the database what the product never does.
 func (s *shop) damage(t *testing.T, sql string) {
 	t.Helper()
-	if _, err := s.Pool().Exec(t.Context(), sql); err != nil {
+	if _, err := dbtest.Owner(s.DB).Exec(t.Context(), sql); err != nil {
 		t.Fatal(err)
 	}
 }

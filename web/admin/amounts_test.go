@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/transaction"
 )
 
 // sales is how many the shop has.
 func (s *till) sales(t *testing.T) (n int) {
 	t.Helper()
-	if err := s.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.transaction where tenant_id = $1", s.by.Tenant.ID).Scan(&n); err != nil {
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.transaction where tenant_id = $1", s.by.Tenant.ID).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n

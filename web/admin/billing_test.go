@@ -11,6 +11,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
 )
 
 const (
@@ -21,7 +22,7 @@ const (
 // allow puts the business on a plan with those limits of customers, people and sends.
 func (s *shop) allow(t *testing.T, limits string) {
 	t.Helper()
-	_, err := s.db.Pool().Exec(t.Context(), fmt.Sprintf(`
+	_, err := dbtest.Owner(s.db).Exec(t.Context(), fmt.Sprintf(`
 		with p as (
 			insert into loyalty.plan (name, monthly_cents, yearly_cents, currency, customers_limit, staff_limit, sends_limit)
 			values ($1, 4900, 49000, 'EUR', %s)
@@ -50,7 +51,7 @@ func (s *shop) billed(t *testing.T, status string, cents int64) (id int64) {
 	case "void":
 		voided = &now
 	}
-	err := s.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
 		insert into loyalty.invoice (tenant_id, number, status, currency, lines, amount_cents, tax_cents, total_cents, period_start, period_end,
 			issued_at, due_at, paid_at, voided_at, created_at, issuer, recipient)
 		values ($1, $2, $3, 'EUR', jsonb_build_array(jsonb_build_object('description', 'Growth', 'quantity', 1, 'unit_cents', $4::bigint, 'amount_cents', $4::bigint)),

@@ -95,7 +95,7 @@ func TestTheCustomerList(t *testing.T) {
 	}
 	manager := s.signedIn(t, core.Manager)
 	s.sold(manager, "5")
-	_, err := s.db.Pool().Exec(t.Context(), "update loyalty.customer set created_at = '2020-01-31 12:00Z' where tenant_id = $1 and id = $2", s.by.Tenant.ID, s.elsa.ID)
+	_, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.customer set created_at = '2020-01-31 12:00Z' where tenant_id = $1 and id = $2", s.by.Tenant.ID, s.elsa.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/staff"
 )
@@ -32,7 +34,7 @@ func (s *shop) hired(t *testing.T, email string) staff.Person {
 // letter is the text of the latest mail to an address.
 func (s *shop) letter(t *testing.T, email string) (text string) {
 	t.Helper()
-	err := s.db.Pool().QueryRow(t.Context(),
+	err := dbtest.Owner(s.db).QueryRow(t.Context(),
 		"select text from loyalty.mail where tenant_id = $1 and recipient = $2 order by created_at desc, id desc limit 1", s.by.Tenant.ID, email).Scan(&text)
 	if err != nil {
 		t.Fatal(err)
@@ -78,9 +80,14 @@ func TestSigningIn(t *testing.T) {
 	if in.Code != http.StatusSeeOther || in.Header().Get("Location") != "/admin/customers?status=active" {
 		t.Fatalf("signed in: %d to %q", in.Code, in.Header().Get("Location"))
 	}
-	if got := in.Header().Values("Set-Cookie"); len(got) != 1 || !strings.HasPrefix(got[0], "__Host-session=") ||
-		!strings.Contains(got[0], "; HttpOnly") || !strings.Contains(got[0], "; Secure") || !strings.Contains(got[0], "; SameSite=Lax") || strings.Contains(got[0], "Domain") {
+	got := in.Header().Values("Set-Cookie")
+	if len(got) != 2 || !strings.HasPrefix(got[0], "__Host-device=") || !strings.HasPrefix(got[1], "__Host-session=") {
 		t.Errorf("cookies %q", got)
+	}
+	for _, c := range got {
+		if !strings.Contains(c, "; HttpOnly") || !strings.Contains(c, "; Secure") || !strings.Contains(c, "; SameSite=Lax") || strings.Contains(c, "Domain") {
+			t.Errorf("cookie %q", c)
+		}
 	}
 	if got := maja.get("/admin/customers").words(".topbar"); !strings.Contains(got, "Maja Sund Manager") {
 		t.Errorf("signed in as %q", got)
@@ -138,11 +145,17 @@ func TestACashierBeginsAtThePointOfSale(t *testing.T) {
 	}
 }
 
-// "Throttled by account and address without telling which part was wrong."
+// "A 429 has `Retry-After`", and a browser that signed in before is never stopped by strangers.
 func TestTooManySignIns(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.hired(t, "maja@example.com")
+	home := s.stranger(t)
+	home.posted("/admin/sign-in", form("email", "maja@example.com", "password", password))
+	d := home.device
+	if d == nil || d.Path != "/" || d.Domain != "" || !d.Secure || !d.HttpOnly || d.SameSite != http.SameSiteLaxMode || d.MaxAge != 365*24*60*60 {
+		t.Fatalf("the browser is remembered by %+v", d)
+	}
 	guesser := s.stranger(t)
 	for range 10 {
 		guesser.post("/admin/sign-in", form("email", "maja@example.com", "password", "something else"))
@@ -150,6 +163,17 @@ func TestTooManySignIns(t *testing.T) {
 	a := guesser.post("/admin/sign-in", form("email", "maja@example.com", "password", password))
 	if a.Code != http.StatusTooManyRequests || !strings.HasPrefix(a.words(".alert-danger"), "Too many attempts. Please try again in") {
 		t.Errorf("the eleventh: %d %q", a.Code, a.words(".alert"))
+	}
+	if seconds, err := strconv.Atoi(a.Header().Get("Retry-After")); err != nil || seconds < 1 || seconds > 15*60 {
+		t.Errorf("the eleventh: Retry-After %q", a.Header().Get("Retry-After"))
+	}
+	// Their own browser, even at the same address, signs in again.
+	home.posted("/admin/sign-out", nil)
+	if in := home.post("/admin/sign-in", form("email", "maja@example.com", "password", password)); in.Code != http.StatusSeeOther {
+		t.Errorf("the owner's own browser: %d %q", in.Code, in.words(".alert"))
+	}
+	if home.device.Value == d.Value {
+		t.Error("the browser is not remembered anew")
 	}
 }
 

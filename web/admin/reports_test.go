@@ -9,6 +9,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/link"
 )
@@ -297,7 +298,7 @@ func TestCouponReport(t *testing.T) {
 func TestReportsInYen(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t)
-	if _, err := m.db.Pool().Exec(t.Context(), "update loyalty.tenant set currency = 'JPY' where id = $1", m.by.Tenant.ID); err != nil {
+	if _, err := dbtest.Owner(m.db).Exec(t.Context(), "update loyalty.tenant set currency = 'JPY' where id = $1", m.by.Tenant.ID); err != nil {
 		t.Fatal(err)
 	}
 	m.sale(t, "", m.customer(t, "", "Anna", "Lindqvist"), m.purchase, 1_250)

@@ -12,6 +12,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/web/admin"
 )
@@ -108,7 +109,7 @@ func (s *counter) records(t *testing.T, owner *browser) map[string]string {
 func (s *shop) everything(t *testing.T) string {
 	t.Helper()
 	var tables []string
-	err := s.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
 		select array_agg(table_name::text)
 		from information_schema.columns
 		where table_schema = 'loyalty'
@@ -119,7 +120,7 @@ func (s *shop) everything(t *testing.T) string {
 	var all strings.Builder
 	for _, table := range tables {
 		var rows string
-		err := s.db.Pool().QueryRow(t.Context(), "select coalesce(string_agg(x::text, ' ' order by x::text), '') from loyalty."+table+" x where tenant_id = $1",
+		err := dbtest.Owner(s.db).QueryRow(t.Context(), "select coalesce(string_agg(x::text, ' ' order by x::text), '') from loyalty."+table+" x where tenant_id = $1",
 			s.by.Tenant.ID).Scan(&rows)
 		if err != nil {
 			t.Fatal(err)

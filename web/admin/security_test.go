@@ -28,7 +28,7 @@ func (s *shop) signedInAs(t *testing.T, email, password string, agent ...string)
 // begun begins to set up a second factor, and returns the key.
 func (b *browser) begun() (key string) {
 	b.t.Helper()
-	return strings.ReplaceAll(b.posted(account+"/factor/begin", nil).words("#secret"), " ", "")
+	return strings.ReplaceAll(b.posted(account+"/factor/begin", form("confirmation", password)).words("#secret"), " ", "")
 }
 
 // shows is what an app with that key shows now.
@@ -101,7 +101,7 @@ func TestChangingOnesPassword(t *testing.T) {
 	for range 11 {
 		last = here.post(account+"/password", form("current_password", "wrong", "password", "yet another sentence"))
 	}
-	if last.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(last.words(".alert"), "Too many attempts. Please try again in") {
+	if last.Code != http.StatusTooManyRequests || last.Header().Get("Retry-After") == "" || !strings.HasPrefix(last.words(".alert"), "Too many attempts. Please try again in") {
 		t.Errorf("the eleventh time: %d %q", last.Code, last.words(".alert"))
 	}
 }
@@ -140,7 +140,7 @@ func TestSettingUpASecondFactor(t *testing.T) {
 	if got := maja.get(account).words("#two-factor"); !strings.Contains(got, "On") || !strings.Contains(got, "10 recovery codes left") {
 		t.Errorf("it says %q", got)
 	}
-	if a := maja.posted(account+"/factor/begin", nil); a.words("#flashes") != auth.ErrTwoFactorOn.Message {
+	if a := maja.posted(account+"/factor/begin", form("confirmation", password)); a.words("#flashes") != auth.ErrTwoFactorOn.Message {
 		t.Errorf("begun again: %q", a.words("#flashes"))
 	}
 
@@ -153,20 +153,26 @@ func TestSettingUpASecondFactor(t *testing.T) {
 	}
 }
 
-// Turning it off, and new recovery codes, need the password or a code once more: whoever
+// Setting it up, turning it off and new recovery codes need the password once more: a person who
 // finds a signed-in browser must not.
 func TestProvingWhoOneIs(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.hired(t, "maja@example.com")
 	maja := s.signedInAs(t, "maja@example.com", password)
+	const neither = "This is not your current password."
 	if a := maja.ask(http.MethodPost, account+"/factor/off", nil, "Sec-Fetch-Site", "same-origin"); a.Code != http.StatusSeeOther {
 		t.Errorf("off where it is off: %d", a.Code)
+	}
+	maja.get(account + "/factor/begin")
+	for _, typed := range []string{"", "a wrong password"} {
+		if a := maja.post(account+"/factor/begin", form("confirmation", typed)); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != neither {
+			t.Errorf("begun with %q: %d %q", typed, a.Code, a.words("main"))
+		}
 	}
 	_, old := maja.enrol()
 
 	maja.get(account + "/codes")
-	const neither = "This is neither your password nor a current authentication code."
 	if a := maja.post(account+"/codes", form("confirmation", "a wrong password")); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != neither {
 		t.Errorf("answered %d %q", a.Code, a.words("main"))
 	}

@@ -50,7 +50,7 @@ func (s *sender) mailable(t *testing.T, name, email string) customer.Customer {
 // change writes into the shop's rows: $1 is the tenant.
 func (s *shop) change(t *testing.T, statement string, args ...any) {
 	t.Helper()
-	if _, err := s.db.Pool().Exec(t.Context(), statement, append([]any{s.by.Tenant.ID}, args...)...); err != nil {
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), statement, append([]any{s.by.Tenant.ID}, args...)...); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -317,7 +317,7 @@ func TestFiguresThatFail(t *testing.T) {
 	d := dbtest.OwnDB(t)
 	s := &sender{counter: counterOn(t, d)}
 	s.path = s.made(t, percentOff("Spring", "10"))
-	if _, err := d.Pool().Exec(t.Context(), "revoke select on loyalty.voucher from loyalty_app"); err != nil {
+	if _, err := dbtest.Owner(d).Exec(t.Context(), "revoke select on loyalty.voucher from loyalty_app"); err != nil {
 		t.Fatal(err)
 	}
 	a := s.part(t, "/preview", "summary", s.typed())
@@ -332,7 +332,7 @@ func TestFiguresThatFail(t *testing.T) {
 	if to := s.manager.post(s.form(""), sends).Header().Get("Location"); to != s.path+"/sends/"+s.only(t).ID.String() {
 		t.Errorf("sending leads to %q", to)
 	}
-	if _, err := d.Pool().Exec(t.Context(), "revoke select on loyalty.transaction from loyalty_app"); err != nil {
+	if _, err := dbtest.Owner(d).Exec(t.Context(), "revoke select on loyalty.transaction from loyalty_app"); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.manager.get(s.form("/audiences"), "Hx-Request", "true").words("[hx-swap-oob]"); got != "Counts not available" {
@@ -636,7 +636,7 @@ func TestChoosingCustomers(t *testing.T) {
 	final := whole.sends("#send-form")
 	s.manager.posted(s.form(""), final)
 	var ids []core.ID
-	if err := s.db.Pool().QueryRow(t.Context(), "select customer_ids from loyalty.coupon_send where tenant_id = $1", s.by.Tenant.ID).Scan(&ids); err != nil || len(ids) != 3 {
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select customer_ids from loyalty.coupon_send where tenant_id = $1", s.by.Tenant.ID).Scan(&ids); err != nil || len(ids) != 3 {
 		t.Errorf("sent to %v, %v", ids, err)
 	}
 }
@@ -656,7 +656,7 @@ func TestChoosingManyCustomers(t *testing.T) {
 		insert into loyalty.account (tenant_id, customer_id)
 		select $1, id
 		from made`, coupon.MaxManual+5)
-	rows, err := s.db.Pool().Query(t.Context(), "select id from loyalty.customer where tenant_id = $1 and phone_key like 'many%' order by length(phone), phone", s.by.Tenant.ID)
+	rows, err := dbtest.Owner(s.db).Query(t.Context(), "select id from loyalty.customer where tenant_id = $1 and phone_key like 'many%' order by length(phone), phone", s.by.Tenant.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -724,7 +724,7 @@ func TestTestEmails(t *testing.T) {
 	s := newSender(t)
 	a := s.part(t, "/test", "test", s.typed("subject", "A bun"))
 	var address string
-	if err := s.db.Pool().QueryRow(t.Context(), "select email from loyalty.staff where id = $1", s.manager.person.StaffID).Scan(&address); err != nil {
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select email from loyalty.staff where id = $1", s.manager.person.StaffID).Scan(&address); err != nil {
 		t.Fatal(err)
 	}
 	clock := s.db.Now().In(s.by.Tenant.TimeZone).Format("15:04")
@@ -732,7 +732,7 @@ func TestTestEmails(t *testing.T) {
 		t.Errorf("it says %q", got)
 	}
 	var jobs int
-	if err := s.db.Pool().QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'coupon_test_mail' and args->>'subject' = 'A bun' and (args->>'tenant')::bigint = $1",
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'coupon_test_mail' and args->>'subject' = 'A bun' and (args->>'tenant')::bigint = $1",
 		s.by.Tenant.ID).Scan(&jobs); err != nil || jobs != 1 {
 		t.Errorf("%d jobs, %v", jobs, err)
 	}

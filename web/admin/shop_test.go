@@ -119,6 +119,7 @@ type browser struct {
 	t      testing.TB
 	shop   *shop
 	cookie *http.Cookie
+	device *http.Cookie // by which it is known once a person signed in
 	person core.Actor
 }
 
@@ -189,14 +190,20 @@ func (b *browser) ask(method, path string, body io.Reader, header ...string) ans
 	if b.cookie != nil {
 		r.AddCookie(b.cookie)
 	}
+	if b.device != nil {
+		r.AddCookie(b.device)
+	}
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
 	w := httptest.NewRecorder()
 	b.shop.panel.ServeHTTP(w, r)
 	for _, c := range w.Result().Cookies() {
-		if c.Name == auth.SessionCookie {
+		switch c.Name {
+		case auth.SessionCookie:
 			b.cookie = c
+		case auth.DeviceCookie:
+			b.device = c
 		}
 	}
 	doc, err := goquery.NewDocumentFromReader(strings.NewReader(w.Body.String()))

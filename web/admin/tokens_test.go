@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/token"
 )
 
@@ -240,7 +241,7 @@ func TestTheLimitOfTokens(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	owner := s.signedIn(t, core.Owner)
-	_, err := s.db.Pool().Exec(t.Context(), `
+	_, err := dbtest.Owner(s.db).Exec(t.Context(), `
 		insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, created_at)
 		select $1, $2, 'Till', '', '{}', now() from generate_series(1, 100)`, s.by.Tenant.ID, owner.person.StaffID)
 	if err != nil {

@@ -88,13 +88,13 @@ func (p *Pages) changePassword(c echo.Context) error {
 	}
 	proof, err := p.Auth.ChangePassword(c.Request().Context(), page.Actor(c), form.Value("current_password"), form.Value("password"))
 	if form.Refused(err) {
-		return p.accountPage(c, http.StatusUnprocessableEntity, nil, form)
+		return p.accountPage(c, refusedStatus(c, err), nil, form)
 	}
 	if err != nil {
 		return err
 	}
 	// Every session has ended, this one too: it goes on as a new one.
-	if err := p.SignIn(c, proof); err != nil {
+	if err := p.startSession(c, proof); err != nil {
 		return err
 	}
 	p.Flash(c, ui.Done, "Your password was changed. You are signed out everywhere else.")

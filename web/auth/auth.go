@@ -70,6 +70,7 @@ func (p *Pages) Routes() []Route {
 		{Method: get, Path: p.Account, Handle: p.showAccount},
 		{Method: post, Path: p.Account + "/name", Handle: p.rename},
 		{Method: post, Path: p.Account + "/password", Handle: p.changePassword},
+		{Method: get, Path: p.factorPath() + "/begin", Handle: p.askTwoFactor},
 		{Method: post, Path: p.factorPath() + "/begin", Handle: p.beginTwoFactor},
 		{Method: get, Path: p.factorPath(), Setup: true, Handle: p.showSetup},
 		{Method: post, Path: p.factorPath(), Setup: true, Handle: p.confirmTwoFactor},
@@ -131,7 +132,7 @@ func (p *Pages) tenant(c echo.Context) (core.Tenant, error) {
 func (p *Pages) visitor(c echo.Context) (auth.Visitor, error) {
 	t, err := p.tenant(c)
 	visit := page.Visit(c)
-	return auth.Visitor{Tenant: t, Address: visit.Address, RequestID: visit.RequestID}, err
+	return auth.Visitor{Tenant: t, Address: visit.Address, RequestID: visit.RequestID, Device: deviceOf(c)}, err
 }
 
 // Bare is the frame of a page for a person who is not signed in. business is the name of the

@@ -62,7 +62,7 @@ func (p *Pages) signIn(c echo.Context) error {
 	}
 	in, err := p.Auth.SignIn(c.Request().Context(), v, auth.Credentials{Email: form.Value("email"), Password: form.Value("password")})
 	if form.Refused(err) {
-		return p.signInForm(c, refusedStatus(err), form)
+		return p.signInForm(c, refusedStatus(c, err), form)
 	}
 	if err != nil {
 		return err
@@ -74,10 +74,12 @@ func (p *Pages) signIn(c echo.Context) error {
 	return p.enter(c, in, form.Value("to"))
 }
 
-// refusedStatus is what a refused sign-in is answered: too many attempts have a status
-// of their own.
-func refusedStatus(err error) int {
-	if core.IsKind(err, core.KindThrottled) {
+// refusedStatus is the status of a form that was refused. Too many attempts have one of their own,
+// and say when to try again.
+func refusedStatus(c echo.Context, err error) int {
+	var refusal *core.Error
+	if errors.As(err, &refusal) && refusal.Kind == core.KindThrottled {
+		page.RetryAfter(c, refusal.Wait)
 		return http.StatusTooManyRequests
 	}
 	return http.StatusUnprocessableEntity
@@ -86,7 +88,7 @@ func refusedStatus(err error) int {
 // enter signs the person in and leads to the page they wanted. A person who has to set up
 // two-step verification comes to that first.
 func (p *Pages) enter(c echo.Context, in auth.SignedIn, to string) error {
-	if err := p.SignIn(c, in.Proof); err != nil {
+	if err := p.startSession(c, in.Proof); err != nil {
 		return err
 	}
 	if p.platform() && !in.Code {
@@ -94,13 +96,36 @@ func (p *Pages) enter(c echo.Context, in auth.SignedIn, to string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := p.Auth.BeginTwoFactor(c.Request().Context(), v.As(in.Person)); err != nil {
+		if _, err := p.Auth.BeginRequiredTwoFactor(c.Request().Context(), v, in); err != nil {
 			return err
 		}
 		p.Keep(c, wantedKey, to)
 		return p.ToSetup(c)
 	}
 	return p.Redirect(c, p.wanted(to, in.Role))
+}
+
+// startSession signs the person in who proved who they are, and has the browser remembered as one
+// in which they did.
+func (p *Pages) startSession(c echo.Context, proof auth.Proof) error {
+	known, err := p.Auth.RememberDevice(deviceOf(c), proof)
+	if err != nil {
+		return err
+	}
+	c.SetCookie(&http.Cookie{
+		Name: auth.DeviceCookie, Value: known, Path: "/", MaxAge: int(auth.DeviceLifetime.Seconds()),
+		Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	})
+	return p.SignIn(c, proof)
+}
+
+// deviceOf is what the browser sent of the people whom it is remembered for.
+func deviceOf(c echo.Context) string {
+	cookie, err := c.Cookie(auth.DeviceCookie)
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
 }
 
 // wantedKey keeps in the session where a person was going who has to set up two-step
@@ -156,6 +181,11 @@ func (p *Pages) codeForm(c echo.Context, status int, form *page.Form, recovery b
 	label := "Authentication code"
 	if recovery {
 		label = "Recovery code"
+		v.Help = "No phone and no recovery codes? Ask an owner of " + t.Name + " to turn off your two-step verification. " +
+			"If you're the only owner, ask the operator of this installation."
+		if p.platform() {
+			v.Help = "No phone and no recovery codes? Ask the operator of this installation to reset your two-step verification."
+		}
 	}
 	v.Code = form.Field("code", label)
 	v.Problem = form.Problem()
@@ -185,7 +215,7 @@ func (p *Pages) giveCode(c echo.Context) error {
 		p.Flash(c, ui.Warning, auth.ErrSignInAgain.Message)
 		return p.Redirect(c, page.WithQuery(p.signInPath(), "to", form.Value("to")))
 	case form.Refused(err):
-		return p.codeForm(c, refusedStatus(err), form, len(form.Value("code")) > 7)
+		return p.codeForm(c, refusedStatus(c, err), form, len(form.Value("code")) > 7)
 	case err != nil:
 		return err
 	}

@@ -15,13 +15,23 @@ import (
 
 const setupTitle = "Set up two-step verification"
 
-func (p *Pages) beginTwoFactor(c echo.Context) error {
-	_, err := p.Auth.BeginTwoFactor(c.Request().Context(), page.Actor(c))
-	if said, refused := page.Sentence(err); refused {
-		p.Flash(c, ui.Refused, said)
-		return p.Redirect(c, p.Account)
+func (p *Pages) beginning() question {
+	return question{
+		title: setupTitle, action: p.factorPath() + "/begin", button: "Continue",
+		words: "Signing in will ask for your password and a code of an app on your phone.",
 	}
-	if err != nil {
+}
+
+func (p *Pages) askTwoFactor(c echo.Context) error {
+	return p.ask(c, http.StatusOK, p.beginning(), &page.Form{})
+}
+
+func (p *Pages) beginTwoFactor(c echo.Context) error {
+	done, err := p.answered(c, p.beginning(), func(password string) error {
+		_, err := p.Auth.BeginTwoFactor(c.Request().Context(), page.Actor(c), password)
+		return err
+	})
+	if !done {
 		return err
 	}
 	return p.Redirect(c, p.factorPath())
@@ -78,7 +88,7 @@ func (p *Pages) confirmTwoFactor(c echo.Context) error {
 	enrolment, err := p.Auth.ConfirmTwoFactor(c.Request().Context(), page.Actor(c), form.Value("code"))
 	switch {
 	case form.Refused(err):
-		return p.setupForm(c, http.StatusUnprocessableEntity, form)
+		return p.setupForm(c, refusedStatus(c, err), form)
 	case errors.Is(err, core.ErrNotFound): // sent twice, or ended meanwhile
 		p.Flash(c, ui.Warning, "There is nothing to confirm. Recovery codes are shown once: if two-step verification is on and you don't have them, create new ones.")
 		return p.Redirect(c, p.Account)
@@ -90,7 +100,7 @@ func (p *Pages) confirmTwoFactor(c echo.Context) error {
 		next = p.wanted(p.Forget(c, wantedKey), core.SuperAdmin)
 	}
 	// Every session has ended, this one too: it goes on as a new one.
-	if err := p.SignIn(c, enrolment.Proof); err != nil {
+	if err := p.startSession(c, enrolment.Proof); err != nil {
 		return err
 	}
 	return p.showCodes(c, required, views.RecoveryCodes{
@@ -107,14 +117,14 @@ func (p *Pages) showCodes(c echo.Context, bare bool, v views.RecoveryCodes) erro
 	return p.framed(c, http.StatusOK, title, views.RecoveryCodesCard(v), p.accountCrumb())
 }
 
-// question is a change of two-step verification that asks for the password or a code.
+// question is a change of two-step verification that asks for the password.
 type question struct {
 	title, action, words, button string
 	danger                       bool
 }
 
 func (p *Pages) ask(c echo.Context, status int, q question, form *page.Form) error {
-	field := form.Field("confirmation", "Your password, or an authentication code")
+	field := form.Field("confirmation", "Your password")
 	field.Type, field.Autocomplete, field.Value, field.Autofocus = "password", "current-password", "", true
 	return p.framed(c, status, q.title, views.ConfirmationCard(views.Confirmation{
 		Action: q.action, Words: q.words, Problem: form.Problem(), Field: field, Button: q.button, Danger: q.danger, Cancel: p.Account,
@@ -123,15 +133,19 @@ func (p *Pages) ask(c echo.Context, status int, q question, form *page.Form) err
 
 // answered runs what a question was about, and asks again where the answer was wrong. done
 // reports whether it happened; if not, err is what the handler returns.
-func (p *Pages) answered(c echo.Context, q question, run func(confirmation string) error) (done bool, err error) {
+func (p *Pages) answered(c echo.Context, q question, run func(password string) error) (done bool, err error) {
 	form, err := page.Read(c)
 	if err != nil {
 		return false, err
 	}
 	err = run(form.Value("confirmation"))
+	said, rule := page.Sentence(err)
 	switch {
+	case rule:
+		p.Flash(c, ui.Refused, said)
+		return false, p.Redirect(c, p.Account)
 	case form.Refused(err):
-		return false, p.ask(c, refusedStatus(err), q, form)
+		return false, p.ask(c, refusedStatus(c, err), q, form)
 	case errors.Is(err, core.ErrNotFound):
 		return false, p.Redirect(c, p.Account) // it is off
 	}
@@ -151,8 +165,8 @@ func (p *Pages) askCodes(c echo.Context) error {
 
 func (p *Pages) renewCodes(c echo.Context) error {
 	var codes []string
-	done, err := p.answered(c, p.newCodes(), func(confirmation string) (err error) {
-		codes, err = p.Auth.RenewRecoveryCodes(c.Request().Context(), page.Actor(c), confirmation)
+	done, err := p.answered(c, p.newCodes(), func(password string) (err error) {
+		codes, err = p.Auth.RenewRecoveryCodes(c.Request().Context(), page.Actor(c), password)
 		return err
 	})
 	if !done {
@@ -175,8 +189,8 @@ func (p *Pages) askRenewal(c echo.Context) error {
 }
 
 func (p *Pages) renewTwoFactor(c echo.Context) error {
-	done, err := p.answered(c, p.renewal(), func(confirmation string) error {
-		_, err := p.Auth.RenewTwoFactor(c.Request().Context(), page.Actor(c), confirmation)
+	done, err := p.answered(c, p.renewal(), func(password string) error {
+		_, err := p.Auth.RenewTwoFactor(c.Request().Context(), page.Actor(c), password)
 		return err
 	})
 	if !done {
@@ -197,8 +211,8 @@ func (p *Pages) askTwoFactorOff(c echo.Context) error {
 }
 
 func (p *Pages) turnTwoFactorOff(c echo.Context) error {
-	done, err := p.answered(c, p.turningOff(), func(confirmation string) error {
-		return p.Auth.DisableTwoFactor(c.Request().Context(), page.Actor(c), confirmation)
+	done, err := p.answered(c, p.turningOff(), func(password string) error {
+		return p.Auth.DisableTwoFactor(c.Request().Context(), page.Actor(c), password)
 	})
 	if !done {
 		return err

@@ -75,6 +75,10 @@ func (p post) changed(to string, l auth.ChangeLetter) draft {
 			v.Alarm = "If you didn't ask for this"
 		}
 		v.Steps = []string{panel.forgot, "Turn two-step verification on again, under " + panel.account + "."}
+	case auth.RecoveryCodesRenewed:
+		v.Subject = "Your recovery codes for " + panel.name + " were replaced"
+		v.Intro = "New recovery codes for " + panel.name + " were created by someone who knew your password. Your old codes no longer work."
+		v.Steps = []string{panel.forgot, "Create new recovery codes again, under " + panel.account + ": someone else has these."}
 	}
 	v.Steps = append(v.Steps, "Check the audit log of "+panel.name+" for anything done in your name, or ask "+panel.helper+" to check it.")
 	v.Preview = "If this wasn't you, act at once."

@@ -164,6 +164,7 @@ func TestChangeLetters(t *testing.T) {
 	}{
 		"password-changed":   {letter(auth.PasswordChanged, ""), "Your password for Café Åro was changed"},
 		"password-reset":     {letter(auth.PasswordReset, ""), "Your password for Café Åro was changed"},
+		"recovery-codes":     {letter(auth.RecoveryCodesRenewed, ""), "Your recovery codes for Café Åro were replaced"},
 		"two-factor-off":     {letter(auth.TwoFactorOff, ""), "Two-step verification for Café Åro was turned off"},
 		"two-factor-removed": {letter(auth.TwoFactorOff, "Åsa\nÖhrn"), "Two-step verification for Café Åro was turned off"},
 		"two-factor-on":      {letter(auth.TwoFactorOn, ""), "Two-step verification for Café Åro was turned on"},

@@ -1,8 +1,9 @@
 // Package mailbox shows the mails of an installation without a mail server, so that
 // invitations can be tried where nothing is sent.
 //
-// Its surprising rule: for everybody but a browser on the machine itself, there is no
-// such page. These mails are other people's, and the links in them open accounts.
+// Its surprising rule: there is no such page but for a browser on the machine itself, and that
+// one needs a key from the start-up screen: other people use the machine, too, and programs on it
+// pass requests on. These mails are other people's, and the links in them open accounts.
 package mailbox
 
 import (
@@ -32,23 +33,31 @@ type Pages struct {
 	names   host.Names
 	address func(*http.Request) string // of the client
 	zone    *time.Location             // of the machine, which is the reader's
+
+	lock     *lock
+	announce func(address string)
 }
 
-// New makes the pages.
-func New(mails *mail.Service, names host.Names, address func(*http.Request) string, zone *time.Location) *Pages {
-	return &Pages{mails, names, address, zone}
+// New makes the pages. announce is called with the address for the next browser each time that a
+// key was used.
+func New(
+	mails *mail.Service, names host.Names, address func(*http.Request) string, zone *time.Location, announce func(address string),
+) *Pages {
+	return &Pages{mails: mails, names: names, address: address, zone: zone, lock: newLock(), announce: announce}
 }
+
+const listPath = "/mail"
 
 // Mount registers the pages on the base host.
 func (p *Pages) Mount(e *echo.Echo) {
 	onlyHere := page.Local(p.names.Slug, p.address)
 	for path, handler := range map[string]echo.HandlerFunc{
-		"/mail":            p.list,
+		listPath:           p.list,
 		"/mail/:ulid":      p.show,
 		"/mail/:ulid/html": p.html,
 		"/mail/:ulid/file": p.file,
 	} {
-		e.Match([]string{http.MethodGet, http.MethodHead}, path, handler, onlyHere)
+		e.Match([]string{http.MethodGet, http.MethodHead}, path, handler, onlyHere, p.keyed)
 	}
 }
 

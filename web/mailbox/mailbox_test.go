@@ -36,6 +36,10 @@ type site struct {
 	db    *db.DB
 	by    core.Actor
 	mails *mail.Service
+	pages *mailbox.Pages
+	shown *[]string // the addresses for the next browser, one after the other
+
+	cookie *http.Cookie // of the browser that opened the page with a key
 }
 
 func open(t *testing.T, sender mail.Sender) site {
@@ -50,9 +54,82 @@ func open(t *testing.T, sender mail.Sender) site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := site{echo.New(), d, dbtest.Tenant(t, d), mail.New(d, jobs, letter.Render(names), sender, log)}
-	mailbox.New(s.mails, names, host.ClientAddress(nil), time.UTC).Mount(s.e)
+	s := site{e: echo.New(), db: d, by: dbtest.Tenant(t, d), mails: mail.New(d, jobs, letter.Render(names), sender, log), shown: &[]string{}}
+	s.pages = mailbox.New(s.mails, names, host.ClientAddress(nil), time.UTC, func(address string) { *s.shown = append(*s.shown, address) })
+	s.pages.Mount(s.e)
+	let := s.askHere(s.key())
+	if let.Code != http.StatusSeeOther || let.Header().Get("Location") != "/mail" || len(let.Result().Cookies()) != 1 {
+		t.Fatalf("with the key: %d %v", let.Code, let.Header())
+	}
+	s.cookie = let.Result().Cookies()[0]
 	return s
+}
+
+// key is the path of the list of mails with the key that works now.
+func (s site) key() string { return strings.TrimPrefix(s.pages.Address(), "https://localhost:8443") }
+
+// askHere asks as a browser on this machine.
+func (s site) askHere(path string) *httptest.ResponseRecorder {
+	return s.ask(http.MethodGet, path, "127.0.0.1:5000", "localhost:8443")
+}
+
+// "Opened only with a one-time key from the start-up screen", kept in a cookie: another local
+// user, and a tunnel to this machine that adds no header, see nothing.
+func TestAKeyOpensTheMailsOnce(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	s.invite(t, "Bo", "bo@example.com")
+	_, list := s.get(t, "/mail")
+	link, _ := list.Find(".mails a").Attr("href")
+	if c := s.cookie; c.Name != "__Host-mail" || c.Path != "/" || c.Domain != "" || !c.Secure || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || len(c.Value) < 26 {
+		t.Errorf("the cookie is %+v", c)
+	}
+	refused := func(what string, s site, path string) {
+		t.Helper()
+		got := s.askHere(path)
+		if got.Code != http.StatusForbidden || strings.Contains(got.Body.String(), "bo@example.com") || !strings.Contains(got.Body.String(), "start-up screen") {
+			t.Errorf("%s, %s = %d", what, path, got.Code)
+		}
+	}
+	stranger, forger := s, s
+	stranger.cookie, forger.cookie = nil, &http.Cookie{Name: "__Host-mail", Value: strings.Repeat("A", 26)}
+	for _, path := range []string{"/mail", link, link + "/html", link + "/file", "/mail?key=", "/mail?key=AAAAAAAAAAAAAAAAAAAAAAAAAA"} {
+		refused("without a cookie", stranger, path)
+		refused("with a forged one", forger, path)
+	}
+	viewtest.WellFormed(t, stranger.askHere("/mail").Body.String())
+
+	// The next key is another one, and what only looks does not use it up.
+	key := s.key()
+	if len(*s.shown) != 1 || (*s.shown)[0] != s.pages.Address() {
+		t.Errorf("the terminal shows %q, want %s", *s.shown, s.pages.Address())
+	}
+	if got := stranger.ask(http.MethodHead, key, "127.0.0.1:5000", "localhost:8443"); got.Code != http.StatusForbidden {
+		t.Errorf("HEAD with the key = %d", got.Code)
+	}
+	if got := stranger.askHere(link + strings.TrimPrefix(key, "/mail")); got.Code != http.StatusSeeOther || got.Header().Get("Location") != "/mail" {
+		t.Errorf("a mail with the key = %d", got.Code)
+	}
+	refused("with a key that was used", stranger, key)
+	if got := s.askHere(key); got.Code != http.StatusSeeOther || got.Header().Get("Location") != "/mail" {
+		t.Errorf("from the history of a browser that was let in = %d", got.Code)
+	}
+}
+
+// "Requests with any forwarding header refused": key and cookie make no difference.
+func TestWhatIsForwardedSeesNoMails(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	for _, header := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "CF-Connecting-IP"} {
+		r := httptest.NewRequest(http.MethodGet, s.key(), nil)
+		r.RemoteAddr, r.Host = "127.0.0.1:5000", "localhost:8443"
+		r.AddCookie(s.cookie)
+		r.Header.Set(header, "127.0.0.1")
+		w := httptest.NewRecorder()
+		if s.e.ServeHTTP(w, r); w.Code != http.StatusNotFound {
+			t.Errorf("%s = %d, want 404", header, w.Code)
+		}
+	}
 }
 
 // invite mails an invitation to a person of that name.
@@ -73,6 +150,9 @@ func (s site) invite(t *testing.T, name, email string) {
 func (s site) ask(method, path, from, at string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, nil)
 	r.RemoteAddr, r.Host = from, at
+	if s.cookie != nil {
+		r.AddCookie(s.cookie)
+	}
 	w := httptest.NewRecorder()
 	s.e.ServeHTTP(w, r)
 	return w
@@ -148,7 +228,7 @@ func TestAttachments(t *testing.T) {
 	if _, page := s.get(t, link); page.Find("a[download]").Length() != 0 {
 		t.Error("a mail without an attachment offers one")
 	}
-	if _, err := s.db.Pool().Exec(t.Context(), "update loyalty.mail set attachment_name = 'invoice-2026-0118.pdf', attachment = '%PDF'"); err != nil {
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.mail set attachment_name = 'invoice-2026-0118.pdf', attachment = '%PDF'"); err != nil {
 		t.Fatal(err)
 	}
 	_, page := s.get(t, link)

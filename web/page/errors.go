@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strconv"
+	"time"
 
 	"github.com/labstack/echo/v4"
 
@@ -73,6 +75,9 @@ func (k *Kit) Explain(c echo.Context, err error) Failure {
 		return Failure{http.StatusUnprocessableEntity, "This was refused", refusal.Message, ""}
 	case refusal != nil && refusal.Kind == core.KindInvalid:
 		return Failure{http.StatusUnprocessableEntity, "This cannot be read", first(refusal.Fields), ""}
+	case refusal != nil && refusal.Kind == core.KindThrottled:
+		RetryAfter(c, refusal.Wait)
+		return Failure{http.StatusTooManyRequests, "Too many attempts", refusal.Message, ""}
 	case refusal != nil && refusal.Kind == core.KindUnavailable:
 		k.Log.WarnContext(c.Request().Context(), "page unavailable", slog.Any("error", err))
 		return Failure{http.StatusServiceUnavailable, "Not available right now", "The service cannot be reached for a moment. Nothing was lost: try again shortly.", ""}
@@ -82,6 +87,12 @@ func (k *Kit) Explain(c echo.Context, err error) Failure {
 		http.StatusInternalServerError, "Something went wrong", "Something went wrong on our side. Try again in a moment; if it stays, tell us the number below.",
 		c.Response().Header().Get(echo.HeaderXRequestID),
 	}
+}
+
+// RetryAfter tells programs, in whole seconds, when what was refused may be tried again.
+func RetryAfter(c echo.Context, wait time.Duration) {
+	seconds := max(1, int64((wait+time.Second-1)/time.Second))
+	c.Response().Header().Set(echo.HeaderRetryAfter, strconv.FormatInt(seconds, 10))
 }
 
 func first(f core.Fields) string {

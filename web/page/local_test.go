@@ -33,15 +33,16 @@ func TestLocal(t *testing.T) {
 		{direct, "127.0.0.1:5000", "evil.example", nil, 404},
 		{direct, "127.0.0.1:5000", "127.0.0.1", nil, 404},
 		{direct, "192.0.2.7:5000", "loyalty.example", map[string]string{"X-Forwarded-For": "127.0.0.1"}, 404},
-		// Behind a proxy on this machine, whoever it asks for counts …
-		{proxied, "127.0.0.1:5000", "loyalty.example", map[string]string{"X-Forwarded-Proto": "https", "X-Forwarded-For": "127.0.0.1"}, 200},
-		{proxied, "127.0.0.1:5000", "loyalty.example", map[string]string{"X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.7"}, 404},
-		{proxied, "127.0.0.1:5000", "loyalty.example", map[string]string{"X-Forwarded-Proto": "https", "X-Forwarded-For": "127.0.0.1, 192.0.2.7"}, 404},
-		// … and one that does not say lets nobody in, trusted or not.
-		{proxied, "127.0.0.1:5000", "loyalty.example", map[string]string{"X-Forwarded-Proto": "https"}, 404},
+		// Nothing that was passed on, whether or not the proxy is trusted and whoever it asks for.
+		{proxied, "127.0.0.1:5000", "loyalty.example", map[string]string{"X-Forwarded-Proto": "https", "X-Forwarded-For": "127.0.0.1"}, 404},
+		{proxied, "127.0.0.1:5000", "loyalty.example", map[string]string{"X-Forwarded-For": "192.0.2.7"}, 404},
+		{direct, "127.0.0.1:5000", "loyalty.example", map[string]string{"X-Forwarded-For": "127.0.0.1"}, 404},
 		{direct, "127.0.0.1:5000", "loyalty.example", map[string]string{"X-Forwarded-Proto": "https"}, 404},
+		{direct, "127.0.0.1:5000", "loyalty.example", map[string]string{"X-Forwarded-Host": "abc.ngrok.app"}, 404},
+		{direct, "127.0.0.1:5000", "loyalty.example", map[string]string{"X-Real-IP": "192.0.2.7"}, 404},
 		{direct, "127.0.0.1:5000", "loyalty.example", map[string]string{"Via": "1.1 proxy"}, 404},
 		{direct, "127.0.0.1:5000", "loyalty.example", map[string]string{"Forwarded": "proto=https"}, 404},
+		{direct, "127.0.0.1:5000", "loyalty.example", map[string]string{"CF-Connecting-IP": "192.0.2.7"}, 404},
 	} {
 		e := echo.New()
 		e.GET("/", func(c echo.Context) error { return c.String(http.StatusOK, "here") }, page.Local(names.Slug, host.ClientAddress(c.trusted)))

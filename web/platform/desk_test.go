@@ -81,7 +81,7 @@ func newDeskOn(t *testing.T, d *db.DB) desk {
 		Requests: []string{"GET /api/v1/customers", "POST /api/v1/customers"}, Version: "v0-test", MailTrouble: func() string { return "" }, Tenants: tenant.NewService(d, mails),
 	}
 	k := desk{platform.New(kit, services), d, dbtest.Tenant(t, d), services, mails, dbtest.Admin(t, d), map[string]*http.Cookie{}}
-	if _, err := d.Pool().Exec(t.Context(), "update loyalty.credential set totp_secret = 'sealed' where staff_id = $1", k.admin.StaffID); err != nil {
+	if _, err := dbtest.Owner(d).Exec(t.Context(), "update loyalty.credential set totp_secret = 'sealed' where staff_id = $1", k.admin.StaffID); err != nil {
 		t.Fatal(err)
 	}
 	k.signIn(t, k.admin)

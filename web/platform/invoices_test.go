@@ -30,7 +30,7 @@ func (k desk) issuer(t *testing.T) {
 func (k desk) draft(t *testing.T, of core.Actor) string {
 	t.Helper()
 	var id int64
-	err := k.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(k.db).QueryRow(t.Context(), `
 		insert into loyalty.invoice (tenant_id, currency, lines, amount_cents, tax_cents, total_cents, period_start, period_end, created_at)
 		values ($1, 'EUR', '[{"description": "Growth plan, 1–31 May 2026", "quantity": 1, "unit_cents": 4900, "amount_cents": 4900}]', 4900, 0, 4900,
 			'2026-05-01', '2026-05-31', $2)
@@ -53,7 +53,7 @@ func (k desk) agreed(t *testing.T, path string, filled ...string) *goquery.Docum
 
 func (k desk) mailsTo(t *testing.T, kind string) (n int) {
 	t.Helper()
-	if err := k.db.Pool().QueryRow(t.Context(), "select count(*) from river.river_job where kind = $1", kind).Scan(&n); err != nil {
+	if err := dbtest.Owner(k.db).QueryRow(t.Context(), "select count(*) from river.river_job where kind = $1", kind).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -167,7 +167,7 @@ func TestInvoicesVoidAndOverdue(t *testing.T) {
 	}
 
 	k.agreed(t, late+"/issue")
-	_, err := k.db.Pool().Exec(t.Context(), `
+	_, err := dbtest.Owner(k.db).Exec(t.Context(), `
 		update loyalty.invoice
 		set created_at = now() - interval '40 d', issued_at = now() - interval '40 d', due_at = now() - interval '3 d', sent_at = now() - interval '40 d', sent_to = 'maja@example.com'
 		where id = $1::text::bigint`, late[len("/platform/invoices/"):])

@@ -11,13 +11,14 @@ import (
 
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/token"
 	"example.com/loyalty/core/verify"
 )
 
 func (k desk) exec(t *testing.T, sql string) {
 	t.Helper()
-	if _, err := k.db.Pool().Exec(t.Context(), sql); err != nil {
+	if _, err := dbtest.Owner(k.db).Exec(t.Context(), sql); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -84,11 +85,11 @@ func TestHealth(t *testing.T) {
 	k.exec(t, `
 		insert into loyalty.verify_run (started_at, finished_at, clean, results, asked_by) values (now(), now(), false,
 			'[{"check":"Every tenant has an owner.","counted":3,"wrong":0},{"check":"Every balance is the sum.","counted":7,"wrong":2,"examples":["tenant 1: <b>"]}]', 'Root');
-		delete from goose_db_version where version_id = 20;
+		delete from goose_db_version where version_id = 110;
 		insert into loyalty.mail (id, recipient, subject, text, html, created_at, status, done_at) values (gen_random_uuid(), 'b@example.com', '', '', '', now(), 'failed', now())`)
 	page = k.get(t, "/platform/health")
 	bad := page.Find(".alert-danger").Map(texts)
-	if !slices.Equal(bad, []string{"Migrations are missing: 20. Run `loyalty migrate up`.", "The check of all records found differences: see below"}) {
+	if !slices.Equal(bad, []string{"Migrations are missing: 110. Run `loyalty migrate up`.", "The check of all records found differences: see below"}) {
 		t.Errorf("what is wrong: %q", bad)
 	}
 	if got := words(page.Find(".alert-warning")); got != "1 e-mail failed in the last 24 hours" {
@@ -183,7 +184,7 @@ func TestAnnounceADeprecation(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = k.Jobs.Stop(context.WithoutCancel(t.Context())) })
 	told := func() (n int) {
-		if err := k.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.mail where tenant_id is null and text like '%/api/v1/customers%'").Scan(&n); err != nil {
+		if err := dbtest.Owner(k.db).QueryRow(t.Context(), "select count(*) from loyalty.mail where tenant_id is null and text like '%/api/v1/customers%'").Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n

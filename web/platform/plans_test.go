@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/PuerkitoBio/goquery"
+
+	"example.com/loyalty/core/dbtest"
 )
 
 func form(pairs ...string) url.Values {
@@ -163,7 +165,7 @@ func (k desk) planInUse(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.db.Pool().Exec(t.Context(), "update loyalty.tenant set plan_id = $1 where id = $2", id, k.by.Tenant.ID); err != nil {
+	if _, err := dbtest.Owner(k.db).Exec(t.Context(), "update loyalty.tenant set plan_id = $1 where id = $2", id, k.by.Tenant.ID); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/PuerkitoBio/goquery"
+
+	"example.com/loyalty/core/dbtest"
 )
 
 // add puts a job into the queue as it is.
 func (k desk) add(t *testing.T, queue, state, scheduled, reason string) (id string) {
 	t.Helper()
-	err := k.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(k.db).QueryRow(t.Context(), `
 		insert into river.river_job (args, kind, queue, state, attempt, max_attempts, scheduled_at, attempted_at, finalized_at, metadata, errors)
 		values ('{"secret": "hush"}', 'mail_delivery', $1, $2::text::river.river_job_state, 2, 150, now() + $3::text::interval, now() - interval '4 s',
 			case when $2 in ('discarded', 'cancelled', 'completed') then now() - interval '2 h' end, jsonb_build_object('tenant', $4::bigint),
@@ -27,7 +29,7 @@ func (k desk) add(t *testing.T, queue, state, scheduled, reason string) (id stri
 
 func (k desk) state(t *testing.T, id string) (state string) {
 	t.Helper()
-	if err := k.db.Pool().QueryRow(t.Context(), "select state::text from river.river_job where id = $1::text::bigint", id).Scan(&state); err != nil {
+	if err := dbtest.Owner(k.db).QueryRow(t.Context(), "select state::text from river.river_job where id = $1::text::bigint", id).Scan(&state); err != nil {
 		t.Fatal(err)
 	}
 	return state

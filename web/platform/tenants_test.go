@@ -11,6 +11,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 
 	"example.com/loyalty/core/billing"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/tenant"
 )
 
@@ -180,7 +181,7 @@ func TestAddTenant(t *testing.T) {
 		}
 	}
 	var mails int
-	if err := k.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.mail where recipient = 'maja@aro.example'").Scan(&mails); err != nil || mails != 1 {
+	if err := dbtest.Owner(k.db).QueryRow(t.Context(), "select count(*) from loyalty.mail where recipient = 'maja@aro.example'").Scan(&mails); err != nil || mails != 1 {
 		t.Errorf("%d mails, %v", mails, err)
 	}
 	form.Del("form_key")
@@ -192,7 +193,7 @@ func TestAddTenant(t *testing.T) {
 	if back := k.posted(t, invite, nil); back != to || !strings.Contains(words(k.get(t, to).Find("#flashes")), "Another invitation is on its way to maja@aro.example.") {
 		t.Errorf("the invitation leads to %s", back)
 	}
-	_, err := k.db.Pool().Exec(t.Context(), "update loyalty.credential set password_hash = 'x' where staff_id = (select id from loyalty.staff where email = 'maja@aro.example')")
+	_, err := dbtest.Owner(k.db).Exec(t.Context(), "update loyalty.credential set password_hash = 'x' where staff_id = (select id from loyalty.staff where email = 'maja@aro.example')")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +204,7 @@ func TestAddTenant(t *testing.T) {
 	if said := words(k.get(t, to).Find("#flashes")); !strings.Contains(said, "The link to the setup guide is on its way to the owner.") {
 		t.Errorf("the page says %s", said)
 	}
-	if err := k.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.mail where recipient = 'maja@aro.example'").Scan(&mails); err != nil || mails != 3 {
+	if err := dbtest.Owner(k.db).QueryRow(t.Context(), "select count(*) from loyalty.mail where recipient = 'maja@aro.example'").Scan(&mails); err != nil || mails != 3 {
 		t.Errorf("%d mails, %v", mails, err)
 	}
 	k.posted(t, to+"/suspend", url.Values{"reason": {"Unpaid."}})
@@ -235,7 +236,7 @@ func TestEditTenant(t *testing.T) {
 	}
 	// A colleague changes the name meanwhile: it stays.
 	id := path[strings.LastIndex(path, "/")+1:]
-	if _, err := k.db.Pool().Exec(t.Context(), "update loyalty.tenant set name = 'Kiosk' where id = $1::text::bigint", id); err != nil {
+	if _, err := dbtest.Owner(k.db).Exec(t.Context(), "update loyalty.tenant set name = 'Kiosk' where id = $1::text::bigint", id); err != nil {
 		t.Fatal(err)
 	}
 	form = sends(page.Find("form.form-card"))
@@ -288,7 +289,7 @@ func TestSuspendTenant(t *testing.T) {
 	}
 	k.posted(t, path+"/reactivate", nil)
 	var mails int
-	if err := k.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.mail where recipient = 'owner@aro.example'").Scan(&mails); err != nil || mails != 3 {
+	if err := dbtest.Owner(k.db).QueryRow(t.Context(), "select count(*) from loyalty.mail where recipient = 'owner@aro.example'").Scan(&mails); err != nil || mails != 3 {
 		t.Errorf("%d mails, want the invitation, the reason and the end: %v", mails, err)
 	}
 }

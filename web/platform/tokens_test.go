@@ -45,7 +45,7 @@ func TestPlatformTokens(t *testing.T) {
 	revoke := list.Find("#tokens tbody a").AttrOr("href", "")
 	other := k.stranger()
 	other.admin = dbtest.Admin(t, k.db)
-	if _, err := k.db.Pool().Exec(t.Context(), "update loyalty.credential set totp_secret = 'sealed' where staff_id = $1", other.admin.StaffID); err != nil {
+	if _, err := dbtest.Owner(k.db).Exec(t.Context(), "update loyalty.credential set totp_secret = 'sealed' where staff_id = $1", other.admin.StaffID); err != nil {
 		t.Fatal(err)
 	}
 	other.signIn(t, other.admin)

@@ -198,7 +198,7 @@ func (p *Portal) limited(c echo.Context, form *page.Form) bool {
 		Kind: core.KindThrottled, Wait: v.Wait,
 		Message: "Too many attempts from your network. Try again in " + page.Count(minutes, "minute", "minutes") + ".",
 	}
-	retryAfter(c, refusal)
+	page.RetryAfter(c, refusal.Wait)
 	return form.Refused(refusal)
 }
 

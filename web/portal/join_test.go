@@ -10,6 +10,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/tenant"
@@ -33,7 +34,7 @@ func mobile() string { return fmt.Sprintf("070 %07d", phones.Add(1)) }
 // letters are what was mailed to an address.
 func (s *shop) letters(t *testing.T, to string) (texts []string) {
 	t.Helper()
-	rows, err := s.db.Pool().Query(t.Context(), "select text from loyalty.mail where recipient = $1 order by id", to)
+	rows, err := dbtest.Owner(s.db).Query(t.Context(), "select text from loyalty.mail where recipient = $1 order by id", to)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func (s *shop) letters(t *testing.T, to string) (texts []string) {
 
 func (s *shop) customers(t *testing.T) (n int) {
 	t.Helper()
-	if err := s.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.customer where tenant_id = $1", s.by.Tenant.ID).Scan(&n); err != nil {
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.customer where tenant_id = $1", s.by.Tenant.ID).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -205,7 +206,7 @@ func TestPressedTwiceOneCustomerJoins(t *testing.T) {
 		t.Errorf("%d customers, %d mails", n, len(sent))
 	}
 	var kept int
-	if err := s.db.Pool().QueryRow(t.Context(), "select count(*) from loyalty.idempotency where tenant_id = $1 and position('-'::bytea in body) > 0", s.by.Tenant.ID).Scan(&kept); err != nil || kept != 0 {
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.idempotency where tenant_id = $1 and position('-'::bytea in body) > 0", s.by.Tenant.ID).Scan(&kept); err != nil || kept != 0 {
 		t.Errorf("%d answers hold a link (%v), which is stored nowhere", kept, err)
 	}
 }
@@ -277,7 +278,7 @@ func TestTheConsentOfABusiness(t *testing.T) {
 	number := mobile()
 	s.post(t, "/join", filled(page, "name", "Elsa Berg", "phone", number, "agreed", "1"))
 	var text string
-	err := s.db.Pool().QueryRow(t.Context(), "select text from loyalty.consent where tenant_id = $1 and kind = 'terms'", s.by.Tenant.ID).Scan(&text)
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select text from loyalty.consent where tenant_id = $1 and kind = 'terms'", s.by.Tenant.ID).Scan(&text)
 	if err != nil || text != "I agree to the <b>rules</b>." {
 		t.Errorf("she agreed to %q (%v)", text, err)
 	}

@@ -14,7 +14,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/a-h/templ"
@@ -245,7 +244,7 @@ func (p *Portal) explain(c echo.Context, err error) (status int, n views.Notice)
 		return fault.Code, n
 	case errors.As(err, &refusal) && refusal.Kind == core.KindThrottled:
 		n.Title, n.Words = "Too many attempts", refusal.Message
-		retryAfter(c, refusal)
+		page.RetryAfter(c, refusal.Wait)
 		return http.StatusTooManyRequests, n
 	case refusal != nil && refusal.Kind == core.KindRule:
 		n.Title, n.Words = "This isn't possible", refusal.Message
@@ -260,12 +259,6 @@ func (p *Portal) explain(c echo.Context, err error) (status int, n views.Notice)
 	n.Words = "Try again in a moment. If it persists, quote this ID."
 	n.Request = c.Response().Header().Get(echo.HeaderXRequestID)
 	return http.StatusInternalServerError, n
-}
-
-// retryAfter tells programs when to try again.
-func retryAfter(c echo.Context, refusal *core.Error) {
-	seconds := max(1, int64((refusal.Wait+time.Second-1)/time.Second))
-	c.Response().Header().Set(echo.HeaderRetryAfter, strconv.FormatInt(seconds, 10))
 }
 
 // visitor is a customer whom nothing tells from others.

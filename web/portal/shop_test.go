@@ -91,7 +91,7 @@ func (s *shop) at(t *testing.T, instant time.Time) *shop {
 
 func (s *shop) exec(t *testing.T, sql string, args ...any) {
 	t.Helper()
-	if _, err := s.db.Pool().Exec(t.Context(), sql, args...); err != nil {
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), sql, args...); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/dbtest"
 )
 
 const urlencoded = "application/x-www-form-urlencoded"
@@ -25,7 +26,7 @@ func (s *shop) subscribed(t *testing.T, who core.ID) bool {
 // noted is who did what to a customer's subscription, in order.
 func (s *shop) noted(t *testing.T, who core.ID) (entries []string) {
 	t.Helper()
-	err := s.db.Pool().QueryRow(t.Context(), `
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
 		select coalesce(array_agg(concat_ws(' ', action, actor_kind, actor_id = subject_id, actor_name, address) order by id), '{}')
 		from loyalty.audit_entry
 		where tenant_id = $1 and subject_id = $2 and action in ('customer.subscribe', 'customer.unsubscribe')`,

@@ -308,7 +308,7 @@ func (s *shop) signedIn(t *testing.T, role core.Role) (cookie string, row func()
 	s.exec(t, "update loyalty.session set last_seen_at = last_seen_at - interval '1 hour' where staff_id = $1", person.StaffID)
 	return auth.SessionCookie + "=" + cookie, func() (row string) {
 		t.Helper()
-		if err := s.db.Pool().QueryRow(t.Context(), "select s::text from loyalty.session s where staff_id = $1", person.StaffID).Scan(&row); err != nil {
+		if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select s::text from loyalty.session s where staff_id = $1", person.StaffID).Scan(&row); err != nil {
 			t.Fatal(err)
 		}
 		return row

@@ -67,7 +67,7 @@ func (p *Portal) takeTyped(c echo.Context) error {
 		form.Refused(core.Invalid(core.Fields{"pin": {walkin.ErrPIN.Message}}))
 		return p.typePINPage(c, http.StatusUnprocessableEntity, form)
 	case errors.As(err, &refusal) && refusal.Kind == core.KindThrottled:
-		retryAfter(c, refusal)
+		page.RetryAfter(c, refusal.Wait)
 		form.Refused(err)
 		return p.typePINPage(c, http.StatusTooManyRequests, form)
 	case err != nil:

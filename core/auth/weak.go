@@ -1,0 +1,144 @@
+package auth
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	_ "embed"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"example.com/loyalty/core"
+)
+
+const (
+	minPassword = 12
+	maxPassword = 1024
+)
+
+// Passwords that attackers try first; their source is in passwords/README.md. They are checked
+// here and not by a service: no part of a password leaves this process.
+//
+//go:embed passwords/common.txt.gz
+var commonPasswords []byte
+
+// common is each of the common passwords, in lower case.
+var common = sync.OnceValue(func() map[string]bool {
+	list := map[string]bool{}
+	unpacked, err := gzip.NewReader(bytes.NewReader(commonPasswords))
+	if err != nil {
+		panic(err) // the file is part of the program
+	}
+	for lines := bufio.NewScanner(unpacked); lines.Scan(); {
+		list[lines.Text()] = true
+	}
+	return list
+})
+
+// CheckPassword notes what is wrong with a password that a person chooses. about are their
+// name, their e-mail address and the name of their business, as far as they are known: a password
+// made of those is easy to guess.
+func CheckPassword(check *core.Check, password string, about ...string) {
+	switch {
+	case utf8.RuneCountInString(password) < minPassword:
+		check.Add("password", "The password field must be at least "+strconv.Itoa(minPassword)+" characters.")
+	case len(password) > maxPassword:
+		check.Add("password", "The password field must not be greater than "+strconv.Itoa(maxPassword)+" characters.")
+	case isEasyToGuess(password, about):
+		check.Add("password", "The password is too easy to guess. Please choose a different one.")
+	}
+}
+
+// checkPassword refuses a password that is too weak.
+func checkPassword(password string, about ...string) error {
+	check := core.NewCheck(nil)
+	CheckPassword(check, password, about...)
+	return check.Err()
+}
+
+const (
+	minWord    = 3 // shorter words of a name say nothing
+	minCore    = 4 // shorter common passwords are part of many good ones
+	minUnnamed = 6 // letters that a password must have besides names
+)
+
+func isEasyToGuess(password string, about []string) bool {
+	lower := strings.ToLower(password)
+	if common()[lower] || fewCharacters(lower) {
+		return true
+	}
+	plain := folded(lower)
+	unnamed := plain
+	for _, word := range wordsOf(about) {
+		unnamed = strings.ReplaceAll(unnamed, word, "")
+	}
+	left := unrepeated(strings.TrimFunc(unnamed, func(r rune) bool { return !unicode.IsLetter(r) }))
+	if len(left) >= minCore && common()[left] {
+		return true
+	}
+	letters := 0
+	for _, r := range unnamed {
+		if unicode.IsLetter(r) {
+			letters++
+		}
+	}
+	return unnamed != plain && letters < minUnnamed
+}
+
+// wordsOf are the words that a password must not consist of, the longest first: those of names
+// and addresses, and each name without its spaces.
+func wordsOf(about []string) (words []string) {
+	for _, text := range append(about, "loyalty") {
+		text = folded(strings.ToLower(text))
+		if before, domain, isAddress := strings.Cut(text, "@"); isAddress {
+			if end := strings.LastIndexByte(domain, '.'); end >= 0 {
+				domain = domain[:end] // without "com"
+			}
+			text = before + " " + domain
+		}
+		parts := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		for _, word := range append(parts, strings.Join(parts, "")) {
+			if utf8.RuneCountInString(word) >= minWord {
+				words = append(words, word)
+			}
+		}
+	}
+	slices.SortFunc(words, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	return slices.Compact(words)
+}
+
+// folded is a text without accents: people leave them out of passwords.
+func folded(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) {
+			return -1
+		}
+		return r
+	}, norm.NFD.String(s))
+}
+
+// unrepeated is "summer" of "summersummer".
+func unrepeated(s string) string {
+	for size := 1; size <= len(s)/2; size++ {
+		if len(s)%size == 0 && strings.Repeat(s[:size], len(s)/size) == s {
+			return s[:size]
+		}
+	}
+	return s
+}
+
+// fewCharacters is "aaaaaaaaaaaa" and "abcabcabcabc".
+func fewCharacters(s string) bool {
+	seen := map[rune]bool{}
+	for _, r := range s {
+		seen[r] = true
+	}
+	return len(seen) < 4
+}

@@ -1,0 +1,77 @@
+package auth_test
+
+import (
+	"testing"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/staff"
+)
+
+// "Passwords are refused if among the 10,000 most common, or made of the business's name or the
+// person's e-mail."
+func TestEasyPasswords(t *testing.T) {
+	t.Parallel()
+	if n := auth.CommonPasswords(); n < 10_000 {
+		t.Errorf("%d common passwords", n)
+	}
+	about := []string{"Maja Sund", "maja.sund@cafearo.example.com", "Café Åro"}
+	for password, easy := range map[string]bool{
+		"1qaz2wsx3edc":           true, // as they are
+		"PassWordPassWord":       true,
+		"FinalFantasy":           true,
+		"abcabcabcabc":           true,
+		"Password2026":           true, // with something around them
+		"!!sunshine!2026!":       true,
+		"dragondragondragon":     true,
+		"2026-Liverpool-2026":    true,
+		"CafeAro2026!":           true, // of the business's name
+		"café åro café åro":      true,
+		"123-ÅRO-cafe-123":       true,
+		"ilovecafearo":           true, // with too little besides it
+		"maja.sund@cafearo":      true, // of the person's
+		"MajaSundMajaSund":       true,
+		"sund123456789":          true,
+		"cafearo-password-1":     true, // of both
+		"loyalty12345":           true, // of the product's
+		"loyalty-loyalty":        true,
+		"correct horse battery":  false,
+		"a shelf of old maps":    false,
+		"battery staple horse":   false,
+		"majas gula cykelpump":   false, // names among other words
+		"Café full of old bikes": false,
+		"839274650183":           false, // no word at all
+		"påfågelsblå himmel":     false,
+	} {
+		check := core.NewCheck(nil)
+		auth.CheckPassword(check, password, about...)
+		if got := check.Err() != nil; got != easy {
+			t.Errorf("%q: refused %t, want %t", password, got, easy)
+		}
+	}
+	// Without names, those of others are as good as any.
+	check := core.NewCheck(nil)
+	auth.CheckPassword(check, "CafeAroMajaSund")
+	if err := check.Err(); err != nil {
+		t.Errorf("of another business: %v", err)
+	}
+}
+
+// Wherever a person chooses a password, it is compared with their own names.
+func TestEasyPasswordsAreRefusedEverywhere(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	easy := s.by.Tenant.Name + " 2026"
+	_, err := s.ChangePassword(t.Context(), s.by, known, easy)
+	want := core.Fields{"password": {"The password is too easy to guess. Please choose a different one."}}
+	wantFields(t, err, want)
+	s.forgot(t, s.email(t, s.by))
+	wantFields(t, s.Reset(t.Context(), s.visitor, s.link(t, s.by), auth.NewPassword{Password: easy}), want)
+
+	invited := dbtest.Person(t, s.db, s.by, core.Manager)
+	s.forgot(t, s.email(t, invited))
+	letter := s.post.to(s.email(t, invited))[0].(auth.InvitationLetter)
+	_, err = s.people.Join(t.Context(), s.visitor, letter.Secret, staff.Joining{Name: "Bo", Password: easy})
+	wantFields(t, err, want)
+}

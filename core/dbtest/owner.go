@@ -1,0 +1,30 @@
+package dbtest
+
+import (
+	"context"
+	"sync"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"example.com/loyalty/core/db"
+)
+
+var owners sync.Map // pools, by the URL of the database
+
+// Owner is a pool of the login that owns the tables of d, past every policy: for looking at
+// what a test did, and for damage.
+func Owner(d *db.DB) *pgxpool.Pool {
+	url := d.OwnerURL()
+	if known, ok := owners.Load(url); ok {
+		return known.(*pgxpool.Pool)
+	}
+	pool, err := pgxpool.New(context.Background(), url)
+	if err != nil {
+		panic(err) // the database was opened by this URL
+	}
+	if known, raced := owners.LoadOrStore(url, pool); raced {
+		pool.Close()
+		return known.(*pgxpool.Pool)
+	}
+	return pool
+}

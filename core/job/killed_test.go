@@ -1,0 +1,535 @@
+package job_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/billing"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/mail/smtptest"
+	"example.com/loyalty/core/tenant"
+	"example.com/loyalty/core/verify"
+)
+
+// Started again with these variables, the test binary is a worker of the product that kills
+// itself when it is about to make one step: a round trip to the database, for a job.
+const (
+	victimDatabase = "JOB_TEST_VICTIM_DATABASE"
+	victimStep     = "JOB_TEST_VICTIM_STEP" // "": none, it lists its steps
+)
+
+// works are the services whose jobs are killed.
+type works struct {
+	jobs    *job.Queue
+	mails   *mail.Service
+	imports *customer.Imports
+	coupons *coupon.Service
+	billing *billing.Service
+	tenants *tenant.Service
+	db      *db.DB
+}
+
+func newWorks(d *db.DB, server string, log *slog.Logger) (works, error) {
+	jobs, err := job.New(d, log)
+	if err != nil {
+		return works{}, err
+	}
+	sender, err := mail.NewSMTP(server, "Loyalty <loyalty@example.com>")
+	if err != nil {
+		return works{}, err
+	}
+	mails := mail.New(d, jobs, render, sender, log)
+	return works{
+		jobs: jobs, mails: mails, imports: customer.NewImports(d, jobs), coupons: coupon.NewService(d, jobs, mails, dbtest.Links(), log),
+		billing: billing.NewService(d, jobs, mails, log), tenants: tenant.NewService(d, mails), db: d,
+	}, nil
+}
+
+func workUntilKilled(ctx context.Context, url, server, step string) error {
+	d, err := db.Open(ctx, url, db.Options{Listens: true, Tracer: &steps{last: step, seen: map[string]int{}}})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	w, err := newWorks(d, server, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	if err != nil {
+		return err
+	}
+	if err := w.jobs.Start(ctx); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		return err
+	}
+	return w.jobs.Stop(ctx)
+}
+
+// steps sees each round trip before it is sent, and ends the process before the last one.
+type steps struct {
+	mu   sync.Mutex
+	last string
+	seen map[string]int
+}
+
+// TraceQueryStart sees a statement of River's: core/db sends batches.
+func (s *steps) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
+	for _, ofAJob := range []string{"JobGetByIDMany", "JobInsert", "JobSetStateIfRunningMany"} {
+		if strings.Contains(q.SQL, "-- name: "+ofAJob) {
+			s.step(q.SQL)
+		}
+	}
+	return ctx
+}
+
+// TraceQueryEnd sees nothing.
+func (s *steps) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// TraceBatchStart sees statements that travel together.
+func (s *steps) TraceBatchStart(ctx context.Context, _ *pgx.Conn, b pgx.TraceBatchStartData) context.Context {
+	var all []string
+	for _, q := range b.Batch.QueuedQueries {
+		all = append(all, q.SQL)
+	}
+	s.step(all...)
+	return ctx
+}
+
+// TraceBatchQuery sees nothing.
+func (s *steps) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+
+// TraceBatchEnd sees nothing.
+func (s *steps) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+
+// step counts the round trips of jobs, and those by which the queue hands a job out and
+// notes its end. What the queue does by the clock is no step.
+func (s *steps) step(statements ...string) {
+	text := strings.Join(statements, ";\n")
+	for _, byTheClock := range []string{"recursive waiting", "river.river_job j", "pg_notify"} { // takes, renews and rescues; announces
+		if strings.Contains(text, byTheClock) {
+			return
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte(text)))[:12]
+	s.seen[sum]++
+	this := fmt.Sprintf("%s.%d", sum, s.seen[sum])
+	if s.last == "" {
+		fmt.Println(this, strings.Join(strings.Fields(statements[len(statements)-1]), " "))
+	}
+	if this == s.last {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {} // not a byte leaves this process any more
+	}
+}
+
+// patience is how long anything is waited for: only a fault takes so long.
+const patience = time.Minute
+
+// scene is a database with a mail server, where workers are killed.
+type scene struct {
+	works
+	url    string
+	server *smtptest.Server
+	begun  int // times that the work was begun
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	owner := dbtest.OwnURL(t)
+	s := &scene{url: dbtest.Serving(owner), server: smtptest.New(t)}
+	d, err := db.Open(t.Context(), s.url, db.Options{Listens: true, OwnerURL: owner})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	s.works = s.at(t, d)
+	// Another process leads: none of those here does what is done by the clock, which would
+	// make up for a job that was lost.
+	s.exec(t, "insert into river.river_leader (elected_at, expires_at, leader_id, name) values (now(), now() + interval '1 hour', 'another', 'default')")
+	return s
+}
+
+func (s *scene) at(t *testing.T, d *db.DB) works {
+	t.Helper()
+	w, err := newWorks(d, s.server.URL, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (s *scene) exec(t *testing.T, statement string, args ...any) {
+	t.Helper()
+	if _, err := dbtest.Owner(s.db).Exec(t.Context(), statement, args...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *scene) count(t *testing.T, question string, args ...any) (n int64) {
+	t.Helper()
+	if err := dbtest.Owner(s.db).QueryRow(t.Context(), question, args...).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func (s *scene) idle(t *testing.T) bool {
+	t.Helper()
+	return s.count(t, "select count(*) from river.river_job where finalized_at is null") == 0
+}
+
+// due makes jobs available whose time has come, as the process that leads does every five seconds.
+func (s *scene) due(t *testing.T) {
+	t.Helper()
+	s.exec(t, "update river.river_job set state = 'available' where state in ('scheduled', 'retryable') and scheduled_at <= now()")
+}
+
+// unfinished are the jobs that are still to be done.
+func (s *scene) unfinished(t *testing.T) (jobs string) {
+	t.Helper()
+	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
+		select coalesce(string_agg(concat_ws(' ', kind, args, state, scheduled_at, errors), E'\n'), '')
+		from river.river_job
+		where finalized_at is null`).Scan(&jobs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return jobs
+}
+
+// victim runs a worker until it is killed at a step or all is done, and returns which, and the
+// steps that one lists which is not to be killed.
+func (s *scene) victim(t *testing.T, step string) (killed bool, listed []string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), victimDatabase+"="+s.url, workerSMTP+"="+s.server.URL, victimStep+"="+step)
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan error, 1)
+	go func() {
+		for lines := bufio.NewScanner(stdout); lines.Scan(); {
+			listed = append(listed, lines.Text())
+		}
+		over <- cmd.Wait()
+	}()
+	deadline := time.After(patience)
+	for ended := false; !ended; {
+		select {
+		case <-deadline:
+			_ = cmd.Process.Kill()
+			t.Fatalf("the worker that is to die at step %q does nothing: %s", step, s.unfinished(t))
+		case err = <-over:
+			ended = true
+		case <-time.After(10 * time.Millisecond):
+			if s.idle(t) {
+				_ = stdin.Close()
+				err, ended = <-over, true
+			}
+		}
+	}
+	var exit *exec.ExitError
+	killed = errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
+	if err != nil && !killed {
+		t.Fatalf("the worker that is to die at step %q ended with %v", step, err)
+	}
+	return killed, listed
+}
+
+// twoMinutesLater has another worker do what is left, two minutes after the last one died:
+// after no more than one look for abandoned jobs, of which there is one every 15 seconds.
+func (s *scene) twoMinutesLater(t *testing.T) {
+	t.Helper()
+	const later = 2 * time.Minute
+	s.exec(t, `update river.river_job set attempted_at = attempted_at - $1::interval, scheduled_at = scheduled_at - $1::interval
+		where finalized_at is null`, later)
+	s.due(t)
+	w := s.at(t, s.db.At(s.db.Now().Add(later)))
+	w.jobs.RescueOnce(t.Context())
+	if err := w.jobs.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(patience); !s.idle(t); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("another worker does not do the rest: %s", s.unfinished(t))
+		}
+	}
+	if err := w.jobs.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// once fails unless each recipient has one mail, of which one of all may have come in two copies,
+// and returns how many copies there were.
+func (s *scene) once(t *testing.T, step string, recipients ...string) (copies int) {
+	t.Helper()
+	for _, to := range recipients {
+		ids := map[string]bool{}
+		for _, m := range s.server.Mails() {
+			if m.To == to {
+				ids[m.Header.Get("Message-Id")] = true
+				copies++
+			}
+		}
+		if len(ids) != 1 {
+			t.Errorf("killed at %s: %s has %d mails, want 1", step, to, len(ids))
+		}
+	}
+	if copies -= len(recipients); copies > 1 {
+		t.Errorf("killed at %s: %d mails came twice", step, copies)
+	}
+	return copies
+}
+
+// killedEverywhere begins work and kills its worker at each of its steps, each time anew.
+// begin returns what must be true once another worker has done the rest.
+func (s *scene) killedEverywhere(t *testing.T, least int, begin func(t *testing.T) (done func(step string))) {
+	t.Helper()
+	again := func(step string) (killed bool, listed []string) {
+		s.begun++
+		done := begin(t)
+		s.due(t)
+		killed, listed = s.victim(t, step)
+		s.twoMinutesLater(t)
+		done(step)
+		return killed, listed
+	}
+	_, all := again("")
+	if len(all) < least {
+		t.Fatalf("a worker makes %d steps, want at least %d: %q", len(all), least, all)
+	}
+	for _, line := range all {
+		step, _, _ := strings.Cut(line, " ")
+		// The ends of two jobs may be noted together, so a step may be left out now and then.
+		for tries, killed := 0, false; !killed; tries++ {
+			if killed, _ = again(step); t.Failed() || tries == 10 {
+				t.Fatalf("killed: %t, before %s", killed, line)
+			}
+		}
+	}
+	t.Logf("killed at each of %d steps", len(all))
+	results, err := verify.Run(t.Context(), s.db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Wrong > 0 {
+			t.Errorf("%s: %d wrong: %v", r.Check, r.Wrong, r.Examples)
+		}
+	}
+}
+
+const takenUp = "killed at every step, each is taken up again within two minutes and none happens twice"
+
+// A mail of somebody who waits for it.
+func TestAMailIsKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	by := dbtest.Tenant(t, s.db)
+	twice := 0
+	s.killedEverywhere(t, 4, func(t *testing.T) func(string) {
+		to := fmt.Sprintf("anna%d@example.com", s.begun)
+		_, err := db.InTenant(t.Context(), s.db, by, func(tx *db.Tx) (int, error) {
+			return 0, s.mails.Queue(t.Context(), tx, to, "reset")
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(step string) {
+			twice += s.once(t, step, to)
+			if n := s.count(t, "select count(*) from loyalty.mail where recipient = $1 and status = 'sent'", to); n != 1 {
+				t.Errorf("%s: %d mails are noted as sent", takenUp, n)
+			}
+		}
+	})
+	if twice != 1 {
+		t.Errorf("%d mails came twice, want 1: its server had it, and that was not noted yet", twice)
+	}
+}
+
+// A send: its vouchers and their mails.
+func TestASendIsKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	const members = 2
+	customers := customer.NewService(s.db)
+	twice := 0
+	s.killedEverywhere(t, 15, func(t *testing.T) func(string) {
+		by := dbtest.Tenant(t, s.db)
+		var to []string
+		for i := range members {
+			to = append(to, fmt.Sprintf("c%d-%d@example.com", i, s.begun))
+			_, err := customers.Upsert(t.Context(), by, customer.New{
+				FirstName: new("Anna"), LastName: new("Lindqvist"), Phone: new(fmt.Sprintf("070 174 06 %02d", i)), Email: &to[i],
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		c, err := s.coupons.Add(t.Context(), by, coupon.New{Name: new("Welcome back"), BenefitType: new("points"), BenefitValue: new(int64(5))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		send, err := s.coupons.Send(t.Context(), by, c.ID, coupon.Send{Segment: coupon.All, FormKey: fmt.Sprint(s.begun)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(step string) {
+			twice += s.once(t, step, to...)
+			got, err := s.coupons.FindSend(t.Context(), by, send.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			vouchers := s.count(t, "select count(*) from loyalty.voucher where tenant_id = $1", by.Tenant.ID)
+			if got.Status != coupon.Done || vouchers != members || got.Sent != members || got.Delivered != members || got.Failed != 0 {
+				t.Errorf("%s: a send with %d vouchers is %+v", takenUp, vouchers, got)
+			}
+		}
+	})
+	if twice < members {
+		t.Errorf("%d mails came twice, want %d: each when its server had it, and that was not noted yet", twice, members)
+	}
+}
+
+// people is a file of so many customers, each with three points: two batches of an import.
+func people(n int) string {
+	var b strings.Builder
+	b.WriteString("First name,Last name,Phone,Points\n")
+	for i := range n {
+		fmt.Fprintf(&b, "Anna,Lindqvist,070 174 %04d,3\n", i)
+	}
+	return b.String()
+}
+
+const peopleInFile = 600
+
+// uploaded is a file whose check was asked for.
+func (s *scene) uploaded(t *testing.T, by core.Actor) customer.Import {
+	t.Helper()
+	i, err := s.imports.Upload(t.Context(), by, customer.ImportFile{
+		Name: "customers.csv", Content: strings.NewReader(people(peopleInFile)), FormKey: fmt.Sprint(s.begun),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.imports.Preview(t.Context(), by, i.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i, err = s.imports.Check(t.Context(), by, i.ID, p.Mapping); err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func (s *scene) wantImport(t *testing.T, by core.Actor, id core.ID, status customer.ImportStatus, customers int64) {
+	t.Helper()
+	i, err := s.imports.Find(t.Context(), by, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := s.count(t, "select count(*) from loyalty.customer where tenant_id = $1", by.Tenant.ID)
+	points := s.count(t, "select coalesce(sum(points), 0)::bigint from loyalty.account where tenant_id = $1", by.Tenant.ID)
+	if i.Status != status || i.Created != peopleInFile || i.Done != peopleInFile || i.Found+i.Failed+i.Repeated != 0 || there != customers || points != 3*customers {
+		t.Errorf("%s: with %d customers and %d points, the import is %+v", takenUp, there, points, i)
+	}
+}
+
+// The check of a file.
+func TestACheckIsKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.killedEverywhere(t, 6, func(t *testing.T) func(string) {
+		by := dbtest.Tenant(t, s.db)
+		i := s.uploaded(t, by)
+		return func(string) { s.wantImport(t, by, i.ID, customer.ImportChecked, 0) }
+	})
+}
+
+// An import, in the middle of a file as well.
+func TestAnImportIsKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.killedEverywhere(t, 6, func(t *testing.T) func(string) {
+		by := dbtest.Tenant(t, s.db)
+		i := s.uploaded(t, by)
+		if _, err := s.imports.Work(t.Context(), by, i.ID, i.Attempt); err != nil {
+			t.Fatal(err)
+		}
+		s.exec(t, "delete from river.river_job where kind = 'customer_import' and finalized_at is null") // the check's, which is done
+		if _, err := s.imports.Run(t.Context(), by, i.ID); err != nil {
+			t.Fatal(err)
+		}
+		return func(string) { s.wantImport(t, by, i.ID, customer.ImportDone, peopleInFile) }
+	})
+}
+
+// An invoice: the run that drafts and issues it, and the mail that brings it.
+func TestAnInvoiceIsKilledAtEveryStep(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	root := dbtest.Admin(t, s.db)
+	s.exec(t, "update loyalty.platform_setting set issue_automatically = true, issuer_name = 'Loyalty AB', issuer_address = 'Storgatan 1'")
+	plan, err := s.billing.CreatePlan(t.Context(), root, billing.PlanInput{
+		Name: new("Growth"), MonthlyCents: new(int64(4900)), YearlyCents: new(int64(49000)), Currency: new("EUR"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice := 0
+	s.killedEverywhere(t, 15, func(t *testing.T) func(string) {
+		slug, to := fmt.Sprintf("cafe-%d", s.begun), fmt.Sprintf("owner%d@example.com", s.begun)
+		made, err := s.tenants.Create(t.Context(), root, tenant.New{
+			Name: new("Café"), Slug: &slug, Email: &to, PlanID: &plan.ID, BillingCycle: new("monthly"), PaymentMethod: new("manual"), TimeZone: new("UTC"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.exec(t, "delete from river.river_job where finalized_at is null") // the mail that invites the owner
+		_, err = db.Platform(t.Context(), s.db, root, func(tx *db.Tx) (int, error) { return 0, s.jobs.Add(t.Context(), tx, billing.Run{}) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(step string) {
+			twice += s.once(t, step, to)
+			invoices := s.count(t, "select count(*) from loyalty.invoice where tenant_id = $1 and status = 'issued' and sent_at is not null", made.ID)
+			numbers := s.count(t, "select max(number) - count(*) from loyalty.invoice")
+			if invoices != 1 || numbers != 0 {
+				t.Errorf("%s: there are %d invoices, and %d gaps in their numbers", takenUp, invoices, numbers)
+			}
+		}
+	})
+	if twice != 1 {
+		t.Errorf("%d mails came twice, want 1: its server had it, and that was not noted yet", twice)
+	}
+}

@@ -1,0 +1,53 @@
+package portal_test
+
+import (
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/web/page"
+)
+
+// "Extreme (but valid) records break no page": every page that a customer may open, with the largest
+// amounts and balances, the longest texts and the oldest dates.
+func TestNoExtremeBreaksAPage(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	s.reward(t, reward.New{Name: new("Mug"), PointsCost: new(int64(30))})
+	anna := s.anna(t)
+	s.sell(t, anna.ID, 10_000)
+	card := s.card(t, anna)
+	_, state := s.shows(t, card)
+	var paths []string
+	for _, n := range []coupon.New{
+		off(),
+		{Name: new("Points"), BenefitType: new("points"), BenefitValue: new(int64(5))},
+		{Name: new("Stamps"), BenefitType: new("stamps"), BenefitValue: new(int64(5))},
+		{Name: new("Percent"), BenefitType: new("percent"), BenefitValue: new(int64(5))},
+	} {
+		paths = append(paths, "/v/"+s.sent(t, n).token)
+	}
+	shown := s.offers(t, 1_000_000_000_000)
+	dbtest.Extreme(t, s.db, s.by)
+	s.pages = s.at(t, s.db.Now()).pages // which keeps nothing of the business yet
+	cookie := s.took(t, shown)
+
+	paths = append(paths, card, card+"/print", card+"/picture.png", card+"/manifest.webmanifest", state, s.unsubscribing(t, anna.ID),
+		"/join", "/join/find", "/w", "/w/claim", "/brand/165c47.css", "/brand/icon/165c47-180.png")
+	for _, path := range paths {
+		a := s.get(t, path, "Cookie", cookie)
+		if a.Code != http.StatusOK {
+			t.Errorf("%s = %d: %s", path, a.Code, a.words("main"))
+		}
+		if said := dbtest.Nonsense(a.Body.String()); said != "" {
+			t.Errorf("%s says %s", path, said)
+		}
+	}
+	if got := s.get(t, card).words("main"); !strings.Contains(got, page.Number(math.MaxInt64)) {
+		t.Errorf("the card does not say the balance: %q", got)
+	}
+}
