@@ -57,6 +57,9 @@ type Config struct {
 
 	PerToken   *limit.Window // requests with a valid token, or an owner's session
 	PerAddress *limit.Window // all others
+	// Failures limits how often an address may have tokens and sessions looked up in vain. Past
+	// it only those that were valid lately are looked up at all.
+	Failures *limit.Window
 
 	TransactionCreateScope token.Ability
 	Timeout                time.Duration // of a request
@@ -67,13 +70,14 @@ type Config struct {
 type API struct {
 	Config
 	echo        *echo.Echo
+	lately      *lately
 	paths       map[string]string // of the routes: the router's, and as documented
 	description description
 }
 
 // New makes the API.
 func New(c Config) *API {
-	a := &API{Config: c, echo: echo.New(), paths: map[string]string{}}
+	a := &API{Config: c, echo: echo.New(), lately: newLately(), paths: map[string]string{}}
 	a.echo.HTTPErrorHandler = a.problem
 	a.echo.Use(a.bound, a.onOurHost, a.announce, a.identify, otherMethod)
 	for _, r := range a.routes() {

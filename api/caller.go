@@ -39,7 +39,27 @@ func (a *API) identify(next echo.HandlerFunc) echo.HandlerFunc {
 		r := c.Request()
 		address := a.Address(r)
 		window, key := a.PerAddress, a.AddressKey(address)
+		failures, secret := a.Failures.Look(key), credential(c)
+		if !failures.Allowed && secret != "" && !a.lately.valid(secret) {
+			// Without a look: a valid token that nobody used lately waits, too.
+			verdict := window.Take(key)
+			verdict.Allowed, verdict.Remaining = false, 0
+			if failures.Wait > verdict.Wait {
+				verdict.Wait, verdict.Reset = failures.Wait, failures.Reset
+			}
+			verdict.Limit = max(verdict.Limit, 1)
+			tellLimit(c.Response().Header(), verdict)
+			return errTooManyRequests
+		}
 		who, name, err := a.find(c)
+		switch {
+		case secret == "":
+		case err == nil:
+			a.lately.note(secret, true)
+		case errors.Is(err, core.ErrUnauthenticated):
+			a.lately.note(secret, false)
+			a.Failures.Take(key)
+		}
 		switch {
 		case err == nil:
 			who.Address, who.RequestID = address, c.Response().Header().Get(echo.HeaderXRequestID)
@@ -68,6 +88,14 @@ func (a *API) find(c echo.Context) (who token.Caller, name string, err error) {
 	}
 	who, err = a.Tokens.Authenticate(r.Context(), bearer(r), slug)
 	return who, who.ID, err
+}
+
+// credential is what a request gives to say who calls, or "". Never logged.
+func credential(c echo.Context) string {
+	if cookie := panelCookie(c); cookie != "" {
+		return "session " + cookie
+	}
+	return bearer(c.Request())
 }
 
 // panelCookie is the cookie of somebody who is signed in to the panel, or "" where a

@@ -123,6 +123,7 @@ func openDoor(t testing.TB, d *db.DB, change func(*api.Config)) *door {
 		Address:    func(r *http.Request) string { a, _, _ := net.SplitHostPort(r.RemoteAddr); return a },
 		AddressKey: func(address string) string { return address },
 		PerToken:   limit.NewWindow(0, time.Minute, time.Now), PerAddress: limit.NewWindow(0, time.Minute, time.Now),
+		Failures:               limit.NewWindow(0, time.Minute, time.Now),
 		TransactionCreateScope: token.TransactionsWrite,
 		Timeout:                15 * time.Second,
 		Log:                    slog.New(slog.NewTextHandler(o.log, nil)),

@@ -157,3 +157,63 @@ func TestNoLimits(t *testing.T) {
 		t.Errorf("of 10 with one: %v", got)
 	}
 }
+
+// "Bad tokens cost the database a look-up each even when the address is over its limit: a budget
+// for look-ups that fail." Past it the database is asked nothing, but for tokens that were valid
+// lately: a stranger on the shop's network doesn't stop the shop's client.
+func TestLookUpsThatFailHaveABudget(t *testing.T) {
+	t.Parallel()
+	clock := &hands{}
+	clock.now.Store(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC).UnixNano())
+	d, trips := dbtest.RoundTrips(t)
+	s := shopAt(t, newDoor(t, d, func(c *api.Config) {
+		c.PerToken, c.PerAddress, c.Failures = limit.NewWindow(0, time.Minute, clock.time), limit.NewWindow(3, time.Minute, clock.time), limit.NewWindow(6, time.Minute, clock.time)
+		c.Address = func(r *http.Request) string { return "192.0.2." + r.Header.Get("X-Test-Address") }
+	}))
+	const here, there = "X-Test-Address: 1", "X-Test-Address: 2"
+	revoked, unused := s.makeToken(token.Abilities...), s.makeToken(token.Abilities...)
+	s.must(s.tokens.Revoke(t.Context(), s.by, revoked.ID))
+	get := func(secret, from string) answer { return s.call("GET", "/api/v1/tokens", secret, "", from) }
+
+	s.call("GET", "/api/v1/tokens", s.token, "", here)
+	before := trips()
+	for i := range 6 {
+		if got, want := get(revoked.Secret, here).status, map[bool]int{true: 401, false: 429}[i < 3]; got != want {
+			t.Errorf("bad token %d: %d, want %d", i, got, want)
+		}
+	}
+	if got := trips() - before; got != 6 {
+		t.Errorf("6 bad tokens cost %d round trips", got)
+	}
+	before = trips()
+	for range 20 {
+		got := get(revoked.Secret, here)
+		got.is(t, 429, tooMany)
+		if got.header.Get("Retry-After") != "60" {
+			t.Errorf("Retry-After is %q", got.header.Get("Retry-After"))
+		}
+	}
+	get(unused.Secret, here).is(t, 429, tooMany) // nobody knows yet whether it is valid
+	if got := trips() - before; got != 0 {
+		t.Errorf("past the budget the database was asked %d times", got)
+	}
+	if got := get(s.token, here).status; got != 200 {
+		t.Errorf("a token that was valid lately: %d", got)
+	}
+	if got := get(unused.Secret, there).status; got != 200 {
+		t.Errorf("from another address: %d", got)
+	}
+	// It is looked up each time all the same.
+	s.must(s.tokens.Revoke(t.Context(), s.by, unused.ID))
+	if got := get(unused.Secret, here).status; got != 429 {
+		t.Errorf("revoked since: %d", got)
+	}
+	before = trips()
+	if get(unused.Secret, here); trips() != before {
+		t.Error("a revoked token is still looked up past the budget")
+	}
+	clock.advance(time.Minute)
+	if got := get(revoked.Secret, here).status; got != 401 {
+		t.Errorf("a minute later: %d", got)
+	}
+}

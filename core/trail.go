@@ -10,6 +10,8 @@ import (
 type Trail struct {
 	Attrs []slog.Attr
 	Route string // the template: "/api/v1/customers/:ulid"; "" where there is no such route
+
+	Refused string // what was refused, for the security line: "sign-in"; "" for nothing
 }
 
 type trailKey struct{}
@@ -32,5 +34,14 @@ func NoteRoute(ctx context.Context, template string) {
 func Note(ctx context.Context, attrs ...slog.Attr) {
 	if t, ok := ctx.Value(trailKey{}).(*Trail); ok {
 		t.Attrs = append(t.Attrs, attrs...)
+	}
+}
+
+// NoteRefused says what of a request was refused to its client, which then leaves a line of its
+// own in the log, with these facts. Never a secret. An answer of 403 leaves one by itself.
+func NoteRefused(ctx context.Context, what string, facts ...slog.Attr) {
+	if t, ok := ctx.Value(trailKey{}).(*Trail); ok {
+		t.Refused = what
+		t.Attrs = append(t.Attrs, facts...)
 	}
 }

@@ -163,6 +163,7 @@ func (c Config) traced(next http.Handler) http.Handler {
 				path = "/" + area(path)
 			}
 			c.Observe(answered(r, seen, trail.Route, took))
+			c.security(ctx, r, seen.status, id, path, trail)
 			c.Log.LogAttrs(ctx, slog.LevelInfo, "request", append([]slog.Attr{
 				slog.String("request", id),
 				slog.String("method", r.Method),
@@ -179,6 +180,27 @@ func (c Config) traced(next http.Handler) http.Handler {
 		}()
 		next.ServeHTTP(seen, r.WithContext(ctx))
 	})
+}
+
+// security leaves a line for whoever looks for attacks: what was refused to whom. The request's
+// own line has the rest.
+func (c Config) security(ctx context.Context, r *http.Request, status int, id, path string, trail *core.Trail) {
+	what := trail.Refused
+	if what == "" && status == http.StatusForbidden {
+		what = "access"
+	}
+	if what == "" {
+		return
+	}
+	c.Log.LogAttrs(ctx, slog.LevelWarn, "refused", append([]slog.Attr{
+		slog.String("what", what),
+		slog.String("request", id),
+		slog.String("method", r.Method),
+		slog.String("host", r.Host),
+		slog.String("path", path),
+		slog.Int("status", status),
+		slog.String("address", c.Address(r)),
+	}, trail.Attrs...)...)
 }
 
 func answered(r *http.Request, seen *recorder, route string, took time.Duration) Answered {

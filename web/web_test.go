@@ -212,6 +212,55 @@ func TestProbesHaveAPolicy(t *testing.T) {
 	}
 }
 
+// "403s and refused sign-ins leave a security line in the log": who, what, from where, and the
+// request; and nothing else does.
+func TestWhatIsRefusedIsLogged(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		status int
+		note   bool
+		what   string // "": no line
+	}{
+		"a 403":             {403, false, "access"},
+		"a refused sign-in": {422, true, "sign-in"},
+		"a form that lacks": {422, false, ""},
+		"a page":            {200, false, ""},
+		"a stranger's":      {401, false, ""},
+	} {
+		d := newDoor(t)
+		d.Tenants = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			core.Note(r.Context(), slog.String("staff", "17"))
+			if c.note {
+				core.NoteRefused(r.Context(), "sign-in", slog.String("reason", "wrong password"))
+			}
+			w.WriteHeader(c.status)
+		})
+		got := ask(web.New(d.Config), http.MethodPost, "https://demo.loyalty.example/admin/hush?hush")
+		var found []map[string]any
+		for line := range strings.Lines(d.log.String()) {
+			var l map[string]any
+			if err := json.Unmarshal([]byte(line), &l); err != nil {
+				t.Fatal(err)
+			}
+			if l["msg"] == "refused" {
+				found = append(found, l)
+			}
+		}
+		if len(found) != map[bool]int{true: 0, false: 1}[c.what == ""] || strings.Contains(d.log.String(), "hush") {
+			t.Errorf("%s: the log is %s", name, d.log)
+			continue
+		}
+		if c.what == "" {
+			continue
+		}
+		l := found[0]
+		if l["level"] != "WARN" || l["what"] != c.what || l["request"] != got.Header().Get("X-Request-Id") || l["address"] != "192.0.2.1" || l["staff"] != "17" ||
+			l["path"] != "/admin" || l["status"] != float64(c.status) || c.note && l["reason"] != "wrong password" {
+			t.Errorf("%s: %v", name, l)
+		}
+	}
+}
+
 // The reference alone has scripts, of its own host; what everybody is kept from, it is too.
 func TestPolicies(t *testing.T) {
 	t.Parallel()

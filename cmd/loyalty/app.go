@@ -45,16 +45,18 @@ type app struct {
 	cluster *localpg.Cluster // nil with DATABASE_URL
 	logins  logins
 
-	stopping    atomic.Bool           // the process was told to stop
-	wrongSecret atomic.Pointer[error] // found after the start; nil: it is the database's
+	stopping    atomic.Bool // the process was told to stop
+	wrongSecret atomic.Bool // found after the start
 
 	mailbox *mailbox.Pages // nil: mails are sent
 	scratch *page.Scratch  // temporary files of exports
 
 	db     *db.DB
+	probe  *db.DB // one connection, for /readyz
 	direct *db.DB // the job queue's and the live updates': it listens, past a transaction pooler if there is one
 	jobs   *job.Queue
 
+	readiness    *readinessCheck
 	keys         vault.Keys
 	auth         *auth.Service
 	staff        *staff.Service
@@ -132,6 +134,11 @@ func (a *app) connect(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	probing := db.Options{MaxConns: 1, Pooler: a.DatabaseDirectURL != "", OwnerURL: a.logins.owner}
+	if a.probe, err = db.Open(ctx, a.logins.serve, probing); err != nil {
+		return err
+	}
+	a.readiness = newReadiness(a.probe)
 	if a.direct, err = db.Open(ctx, a.logins.direct, db.Options{MaxConns: 7, Listens: true, OwnerURL: a.logins.owner}); err != nil {
 		return err
 	}
@@ -181,6 +188,9 @@ func (a *app) forgetAnswers(ctx context.Context, _ forgetAnswers) error {
 func (a *app) close(ctx context.Context) {
 	if a.direct != nil {
 		a.direct.Close()
+	}
+	if a.probe != nil {
+		a.probe.Close()
 	}
 	if a.db != nil {
 		a.db.Close()

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -244,4 +245,46 @@ func number(b bool) float64 {
 		return 1
 	}
 	return 0
+}
+
+// localFigures are those of this process and its machine.
+type localFigures struct {
+	ready func(context.Context) (notice string, err error)
+	disks map[string]string // directories, by what lies there
+}
+
+var (
+	readyNow = describe("loyalty_ready", "1 when /readyz answers 200: the database can be reached and written, and has every migration.")
+	diskFree = describe("loyalty_disk_free_bytes", "Space left on the disk of a directory of this process.", "directory")
+	diskSize = describe("loyalty_disk_size_bytes", "Size of that disk.", "directory")
+)
+
+// Describe names the figures.
+func (f localFigures) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{readyNow, diskFree, diskSize} {
+		to <- d
+	}
+}
+
+// Collect reads them. A disk that can't be asked has none.
+func (f localFigures) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), backlogTakes) // the collector's interface has none
+	defer cancel()
+	_, err := f.ready(ctx)
+	to <- level(readyNow, number(err == nil))
+	for what, dir := range f.disks {
+		if size, free, err := diskOf(dir); err == nil {
+			to <- level(diskFree, float64(free), what)
+			to <- level(diskSize, float64(size), what)
+		}
+	}
+}
+
+// disks are the directories that the product writes to on this machine.
+func (a *app) disks() map[string]string {
+	disks := map[string]string{"data": a.DataDir, "temporary": os.TempDir()}
+	if a.cluster != nil {
+		disks["database"] = a.cluster.Dir()
+	}
+	return disks
 }

@@ -34,13 +34,14 @@ type metrics struct {
 	replays  *prometheus.CounterVec
 }
 
-func newMetrics(requests, jobs *db.DB, backlog func(context.Context) (operation.Backlog, error), log *slog.Logger) *metrics {
+func newMetrics(requests, jobs *db.DB, backlog func(context.Context) (operation.Backlog, error), local localFigures, log *slog.Logger) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry()}
 	m.registry.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		poolFigures{map[string]*db.DB{"requests": requests, "jobs": jobs}},
 		countedFigures{requests, jobs},
 		newBacklogFigures(backlog, time.Now, log),
+		local,
 	)
 	auto := promauto.With(m.registry)
 	m.seconds = auto.NewHistogramVec(prometheus.HistogramOpts{

@@ -43,7 +43,7 @@ func newMonitored(t *testing.T) monitored {
 		t.Fatal(err)
 	}
 	checks.NewService(d, jobs, slog.New(slog.DiscardHandler))
-	return monitored{newMetrics(d, dbtest.OwnDB(t), operation.NewService(d, jobs).Backlog, slog.New(slog.NewTextHandler(t.Output(), nil))), d, jobs}
+	return monitored{newMetrics(d, dbtest.OwnDB(t), operation.NewService(d, jobs).Backlog, localFigures{newReadiness(d).check, map[string]string{"data": t.TempDir()}}, slog.New(slog.NewTextHandler(t.Output(), nil))), d, jobs}
 }
 
 func (m monitored) read(t *testing.T) string {
@@ -124,7 +124,8 @@ func TestFiguresWithoutADatabase(t *testing.T) {
 	now, asked := time.Now(), 0
 	d := dbtest.OwnDB(t)
 	broken := errors.New("no route to host")
-	m := newMetrics(d, d, func(context.Context) (operation.Backlog, error) { asked++; return operation.Backlog{}, broken }, slog.New(slog.DiscardHandler))
+	m := newMetrics(d, d, func(context.Context) (operation.Backlog, error) { asked++; return operation.Backlog{}, broken },
+		localFigures{func(context.Context) (string, error) { return "", broken }, map[string]string{"data": "/nowhere/at/all"}}, slog.New(slog.DiscardHandler))
 	f := newBacklogFigures(func(context.Context) (operation.Backlog, error) { asked++; return operation.Backlog{}, broken }, func() time.Time { return now }, slog.New(slog.DiscardHandler))
 	for range 3 {
 		if _, err := f.current(); !errors.Is(err, broken) {
@@ -137,7 +138,7 @@ func TestFiguresWithoutADatabase(t *testing.T) {
 		t.Errorf("%d readings, want 2", asked)
 	}
 	text := monitored{metrics: m}.read(t)
-	wantFigures(t, text, "loyalty_database_up 0")
+	wantFigures(t, text, "loyalty_ready 0", "loyalty_database_up 0")
 	if strings.Contains(text, "loyalty_jobs{") {
 		t.Error("figures that are not known are told")
 	}

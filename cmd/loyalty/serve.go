@@ -76,7 +76,7 @@ func (serve) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	figures := newMetrics(a.db, a.direct, a.operations.Backlog, log)
+	figures := newMetrics(a.db, a.direct, a.operations.Backlog, localFigures{a.ready, a.disks()}, log)
 	figures.serve(ctx, c.metricsDoor(), log)
 	server, err := a.server(figures) //nolint:contextcheck // requests bring their own
 	if err != nil {
@@ -168,21 +168,6 @@ func (a *app) keepScratchClean(ctx context.Context) {
 	}
 }
 
-var errStopping = errors.New("this process is stopping")
-
-// ready says whether requests should be sent to this process. One that was told to stop says
-// no at once, and answers all the same until its proxy has seen that (LOYALTY_STOP_DELAY).
-func (a *app) ready(ctx context.Context) (notice string, err error) {
-	if a.stopping.Load() {
-		return "", errStopping
-	}
-	if wrong := a.wrongSecret.Load(); wrong != nil {
-		return "", auth.ErrWrongSecret
-	}
-	steps, err := a.db.CheckReady(ctx)
-	return steps.Notice(), err
-}
-
 // beginJobs works jobs off as soon as the database has the tables for them, so that a
 // server that waits for `loyalty migrate up` needs no second start. They outlive the
 // signal: the running ones finish.
@@ -191,7 +176,7 @@ func (a *app) beginJobs(ctx context.Context) {
 		if a.db.Ready(ctx) == nil {
 			err := a.checkSecret(ctx) // a database without its tables could not be asked at the start
 			if err != nil {
-				a.wrongSecret.Store(&err)
+				a.wrongSecret.Store(true)
 				a.log.ErrorContext(ctx, "no jobs are run", slog.Any("error", err))
 				return
 			}
@@ -214,19 +199,27 @@ func (a *app) beginJobs(ctx context.Context) {
 const (
 	joinsOfAddress = 20
 	joinWindow     = 10 * time.Minute
+
+	// A business's people share an address, and open the page more often than they sign in.
+	signInViewsOfAddress = 120 // a minute
 )
+
+// failuresPerRequest is how many look-ups of tokens that fail an address has, for each request
+// that it has without a valid token: several clients behind one address may have a wrong one.
+const failuresPerRequest = 3
 
 // server puts the front ends together behind TLS.
 func (a *app) server(figures *metrics) (*host.Server, error) {
 	address := host.ClientAddress(a.proxies)
 	slug := func(h string) string { slug, _ := a.names.Slug(h); return slug }
 	bySlug := func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, a.db, slug) }
+	signInViews := limit.NewWindow(signInViewsOfAddress, time.Minute, time.Now)
 	kitOf := func(panel string) *page.Kit {
 		return page.New(page.Config{
 			Panel:    panel,
 			Sessions: auth.NewStore(a.db),
 			Tenant:   bySlug, Suspension: a.tenants.Suspended,
-			Slug: slug, Address: address, Now: a.db.Now, Log: a.log, Scratch: a.scratch,
+			Slug: slug, Address: address, SignInViews: signInViews, AddressKey: host.LimitKey, Now: a.db.Now, Log: a.log, Scratch: a.scratch,
 		})
 	}
 	kit := kitOf(page.PanelPath)
@@ -238,6 +231,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		Address: address, AddressKey: host.LimitKey,
 		PerToken:               limit.NewWindow(a.RateToken, time.Minute, time.Now),
 		PerAddress:             limit.NewWindow(a.RateIP, time.Minute, time.Now),
+		Failures:               limit.NewWindow(failuresPerRequest*a.RateIP, time.Minute, time.Now),
 		TransactionCreateScope: token.Ability(a.CreateScope),
 		Timeout:                requestTime,
 		Log:                    a.log,

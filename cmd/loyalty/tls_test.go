@@ -247,7 +247,7 @@ func TestBehindProxy(t *testing.T) {
 		if got.status != r.status {
 			t.Errorf("%+v: %d %s", r, got.status, got.body)
 		}
-		hsts := aYear
+		hsts := aYear + "; includeSubDomains" // the base URL is not of this machine alone
 		switch r.status {
 		case http.StatusBadRequest:
 			got.is(t, r.status, problemJSON, badRequest)

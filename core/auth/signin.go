@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"example.com/loyalty/core"
@@ -125,6 +126,7 @@ func (s *Service) refuse(ctx context.Context, by core.Actor, person int64, facts
 	if err != nil {
 		return err
 	}
+	core.NoteRefused(ctx, "sign-in", slog.String("reason", reason), slog.String("staff", subject), slog.Int64("tenant", int64(by.Tenant.ID)))
 	return refusal
 }
 

@@ -22,6 +22,8 @@ const (
 	deadlockDetected     = "40P01"
 	lockNotAvailable     = "55P03" // lock_timeout
 	queryCanceled        = "57014" // statement_timeout, or the caller went away
+	diskFull             = "53100"
+	readOnly             = "25006"
 	internalError        = "XX000"
 	undefinedTable       = "42P01" // a database that was not migrated
 	undefinedSchema      = "3F000"
@@ -104,7 +106,7 @@ func outOfReach(err error) bool {
 	}
 	if c := code(err); c != "" {
 		switch c {
-		case lockNotAvailable, queryCanceled, serializationFailure, deadlockDetected, undefinedTable, undefinedSchema:
+		case lockNotAvailable, queryCanceled, serializationFailure, deadlockDetected, undefinedTable, undefinedSchema, readOnly:
 			return true
 		}
 		// 08: connection; 53: out of memory, disk or connections; 57P: shutting down, starting up; 25P03: idle too long.

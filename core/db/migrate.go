@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
@@ -202,11 +203,16 @@ func (d *DB) Ready(ctx context.Context) error {
 func (d *DB) CheckReady(ctx context.Context) (Steps, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	rows, err := d.pool.Query(ctx, appliedSQL)
-	if err != nil {
-		return Steps{}, unready(err)
-	}
-	applied, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	var applied []int64
+	err := d.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
+		rows, _ := conn.Query(ctx, appliedSQL) // its error is the rows', too
+		applied, err = pgx.CollectRows(rows, pgx.RowTo[int64])
+		if died(conn, err) {
+			return false, err
+		}
+		conn.Release()
+		return true, err
+	})
 	if err != nil {
 		return Steps{}, unready(err)
 	}

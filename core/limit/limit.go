@@ -74,6 +74,22 @@ func (w *Window) Take(caller string) Verdict {
 	return v
 }
 
+// Look says what Take would, and counts nothing.
+func (w *Window) Look(caller string) Verdict {
+	if w.limit == 0 {
+		return Verdict{Allowed: true}
+	}
+	s := &w.shards[maphash.String(w.seed, caller)%uint64(len(w.shards))]
+	s.Lock()
+	defer s.Unlock()
+	now := w.now()
+	c := s.open[caller]
+	if c == nil || !now.Before(c.ends) {
+		return Verdict{Allowed: true, Limit: w.limit, Remaining: w.limit, Reset: now.Add(w.length), Wait: w.length}
+	}
+	return Verdict{Allowed: c.used < w.limit, Limit: w.limit, Remaining: w.limit - c.used, Reset: c.ends, Wait: c.ends.Sub(now)}
+}
+
 // Return takes back a request that was counted: what succeeded is no guess.
 func (w *Window) Return(caller string) {
 	if w.limit == 0 {

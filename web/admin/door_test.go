@@ -7,11 +7,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/staff"
 )
 
@@ -286,5 +288,28 @@ func TestNobodysHost(t *testing.T) {
 	s.by.Tenant.Slug = "nobody-at-all"
 	if a := s.stranger(t).ask(http.MethodGet, "/admin/sign-in", nil); a.Code != http.StatusNotFound || a.words("h1") != "Not found" {
 		t.Errorf("answered %d %q", a.Code, a.words("h1"))
+	}
+}
+
+// "The sign-in page is unlimited": an address that opens it all the time is refused before the
+// database is asked, is told when to come again, and other addresses are not.
+func TestTheSignInPageIsLimited(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	now := s.db.Now()
+	s.signInViews = limit.NewWindow(3, time.Minute, func() time.Time { return now })
+	s.open(t)
+	for i := range 5 {
+		got := s.stranger(t).ask(http.MethodGet, "/admin/sign-in", nil)
+		if want := map[bool]int{true: http.StatusOK, false: http.StatusTooManyRequests}[i < 3]; got.Code != want {
+			t.Errorf("visit %d: %d, want %d", i, got.Code, want)
+		}
+		if after := got.Header().Get("Retry-After"); (after == "60") != (i >= 3) {
+			t.Errorf("visit %d: Retry-After %q", i, after)
+		}
+	}
+	now = now.Add(time.Minute)
+	if got := s.stranger(t).get("/admin/sign-in"); got.Code != http.StatusOK {
+		t.Errorf("a minute later: %d", got.Code)
 	}
 }

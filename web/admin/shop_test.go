@@ -26,6 +26,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/mail"
@@ -50,6 +51,8 @@ type shop struct {
 	by core.Actor // the owner
 	admin.Services
 	panel http.Handler
+
+	signInViews *limit.Window // nil: no limit
 }
 
 func newShop(t *testing.T) *shop {
@@ -100,6 +103,8 @@ func (s *shop) open(t *testing.T) {
 		Slug:     func(h string) string { slug, _ := names.Slug(h); return slug },
 		Address:  host.ClientAddress(nil),
 		Now:      s.db.Now,
+
+		SignInViews: s.signInViews, AddressKey: host.LimitKey,
 
 		Suspension: s.Tenants.Suspended,
 		Log:        slog.New(slog.DiscardHandler),

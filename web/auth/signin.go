@@ -2,6 +2,7 @@ package auth
 
 import (
 	"errors"
+	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -18,6 +19,12 @@ import (
 func (p *Pages) showSignIn(c echo.Context) error {
 	if page.Person(c) != nil {
 		return p.Redirect(c, p.wanted(c.QueryParam("to"), page.Actor(c).Role))
+	}
+	if p.SignInViews != nil {
+		if v := p.SignInViews.Take(p.AddressKey(p.Address(c.Request()))); !v.Allowed {
+			c.Response().Header().Set(echo.HeaderRetryAfter, strconv.Itoa(int(math.Ceil(v.Wait.Seconds()))))
+			return echo.NewHTTPError(http.StatusTooManyRequests, "Too many visits to this page from your network. Try again in a minute.")
+		}
 	}
 	return p.signInForm(c, http.StatusOK, page.Blank(map[string]string{"to": c.QueryParam("to")}))
 }

@@ -50,6 +50,7 @@ func Sentence(err error) (string, bool) {
 var faults = map[int]string{
 	http.StatusBadRequest:            "This cannot be read",
 	http.StatusRequestEntityTooLarge: "This is too large",
+	http.StatusTooManyRequests:       "Too many requests",
 }
 
 // Explain turns an error into words. An unknown one is logged with its cause, once, here.

@@ -40,8 +40,12 @@ type Config struct {
 	// Slug says whose host was called.
 	Slug    func(host string) string
 	Address func(*http.Request) string
-	Now     func() time.Time
-	Log     *slog.Logger
+	// SignInViews limits how often an address may open the sign-in page, by AddressKey: it is read
+	// from the database for everyone who asks. Nil: no limit.
+	SignInViews *limit.Window
+	AddressKey  func(address string) string
+	Now         func() time.Time
+	Log         *slog.Logger
 	// Scratch is where files are put together; nil: among the system's temporary files.
 	Scratch *Scratch
 }
@@ -89,6 +93,9 @@ func (k *Kit) Session(next echo.HandlerFunc) echo.HandlerFunc {
 		ctx, err := k.sessions.Load(auth.WithVisit(r.Context(), visit), token)
 		if err != nil {
 			return err
+		}
+		if p := visit.Person; p != nil {
+			core.Note(ctx, slog.String(string(p.Kind), p.ID), slog.Int64("tenant", int64(p.Tenant.ID)))
 		}
 		c.Set(visitKey, visit)
 		c.SetRequest(r.WithContext(ctx))

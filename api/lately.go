@@ -1,0 +1,46 @@
+package api
+
+import (
+	"crypto/sha256"
+	"sync"
+)
+
+// lately remembers which tokens and sessions were valid when they were last looked up, by their
+// hashes. It lets nobody in: those it knows are looked up even where their address has had too
+// many looked up in vain, so a stranger on a shop's network doesn't stop the shop's own client.
+type lately struct {
+	mu  sync.Mutex
+	now map[[sha256.Size]byte]bool
+	old map[[sha256.Size]byte]bool // what now was before it was full
+}
+
+// mostLately is how many are remembered at most, twice: 32 bytes each.
+const mostLately = 50_000
+
+func newLately() *lately {
+	return &lately{now: map[[sha256.Size]byte]bool{}}
+}
+
+func (l *lately) valid(secret string) bool {
+	key := sha256.Sum256([]byte(secret))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.now[key] || l.old[key]
+}
+
+// note remembers how a look-up ended.
+func (l *lately) note(secret string, valid bool) {
+	key := sha256.Sum256([]byte(secret))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case !valid:
+		delete(l.now, key)
+		delete(l.old, key)
+	case !l.now[key]:
+		if len(l.now) >= mostLately {
+			l.old, l.now = l.now, map[[sha256.Size]byte]bool{}
+		}
+		l.now[key] = true
+	}
+}

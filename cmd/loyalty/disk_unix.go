@@ -1,0 +1,16 @@
+//go:build linux || darwin
+
+package main
+
+import "golang.org/x/sys/unix"
+
+// diskOf is how large the file system of a directory is, and how much of it this process may
+// still write, in bytes.
+func diskOf(dir string) (size, free uint64, err error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, 0, err
+	}
+	block := uint64(s.Bsize) //nolint:gosec // never negative
+	return s.Blocks * block, s.Bavail * block, nil
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+)
+
+// probed is the readiness of a process, with a clock that the test moves, and how often it asked
+// the database.
+type probed struct {
+	*readinessCheck
+	mu    sync.Mutex
+	time  time.Time
+	asked int
+}
+
+// TraceQueryStart counts what is asked of the database.
+func (p *probed) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if strings.Contains(q.SQL, "goose_db_version") {
+		p.asked++
+	}
+	return ctx
+}
+
+// TraceQueryEnd is not needed.
+func (p *probed) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func newProbed(t *testing.T, url string) *probed {
+	t.Helper()
+	p := &probed{time: time.Now()}
+	d, err := db.Open(t.Context(), url, db.Options{MaxConns: 1, Tracer: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	p.readinessCheck = newReadiness(d)
+	p.now = func() time.Time { p.mu.Lock(); defer p.mu.Unlock(); return p.time }
+	return p
+}
+
+func (p *probed) pass(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.time = p.time.Add(d)
+}
+
+// "Readiness kept for a second": however many ask, the database is asked once a second, by one;
+// who hangs up changes nothing for the others.
+func TestReadinessIsKeptForASecond(t *testing.T) {
+	t.Parallel()
+	p := newProbed(t, dbtest.OwnURL(t))
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	asking := []context.Context{t.Context(), gone}
+	for round := 1; round <= 3; round++ {
+		var all sync.WaitGroup
+		for i := range 50 {
+			all.Go(func() {
+				if _, err := p.check(asking[i%2]); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if p.asked != round {
+			t.Errorf("round %d: the database was asked %d times", round, p.asked)
+		}
+		p.pass(readyFresh)
+	}
+}
+
+// "`/readyz` stays 200 on a full disk: it says that nothing can be written." A database that is
+// read-only for a while, as a standby is, is not ready for as long.
+func TestReadinessOfADatabaseThatCannotWrite(t *testing.T) {
+	t.Parallel()
+	url := dbtest.OwnURL(t)
+	p := newProbed(t, url)
+	conn := connect(t, url)
+	readOnly := func(on string) {
+		t.Helper()
+		// This connection goes on as it is; the others are made anew.
+		if _, err := conn.Exec(t.Context(), "set default_transaction_read_only = off"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Exec(t.Context(), `do $$ begin execute format('alter database %I set default_transaction_read_only = `+on+`', current_database()); end $$`); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := p.check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	readOnly("on")
+	p.pass(writeEvery)
+	_, err := p.check(t.Context())
+	if err == nil || !strings.HasPrefix(err.Error(), "nothing can be written, because the database is read-only: ") {
+		t.Errorf("read-only: %v", err)
+	}
+	p.pass(readyFresh)
+	if _, again := p.check(t.Context()); again == nil {
+		t.Error("a second later it is ready")
+	}
+	readOnly("off")
+	p.pass(readyFresh)
+	if _, err := p.check(t.Context()); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// "One connection is `/readyz`'s own": requests that hold all of theirs, and a process that stopped
+// in the middle of its own check, change nothing.
+func TestReadinessBesideABusyPool(t *testing.T) {
+	t.Parallel()
+	url := dbtest.OwnURL(t)
+	p := newProbed(t, url)
+	busy := connect(t, url)
+	tx, err := busy.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "select from loyalty.write_check for update"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.check(t.Context()); err != nil {
+		t.Errorf("another process holds the row: %v", err)
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// Two processes at once write one row between them.
+	other := newProbed(t, url)
+	var all sync.WaitGroup
+	for _, one := range []*probed{p, other} {
+		one.pass(writeEvery)
+		all.Go(func() {
+			if _, err := one.check(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if n := ask[int](busy, "select count(*) from loyalty.write_check where written_at > now() - interval '1 minute'"); n != 1 {
+		t.Errorf("%d rows were written, want 1", n)
+	}
+}
