@@ -433,6 +433,18 @@ select current_user, (select count(*) from customer), (select count(*) from ledg
 			t.Errorf("psql: exit %d: %s%s", code, p.out.String(), p.log.String())
 		}
 	}
+	// Its statements read, unless it is opened for writing; the business's log has both.
+	for _, c := range []struct{ flag, want string }{{"", "cannot execute INSERT in a read-only transaction"}, {"--write", "INSERT 0 1"}} {
+		args := append([]string{"psql", "--tenant=" + f.Tenants[0].Slug}, strings.Fields(c.flag)...)
+		p := in.start("insert into location (tenant_id, name) values (current_setting('app.tenant_id')::bigint, 'Hornstull');\n", args...)
+		if p.exit(); !p.out.has(c.want) && !p.log.has(c.want) {
+			t.Errorf("psql %s: %s%s", c.flag, p.out.String(), p.log.String())
+		}
+	}
+	opened := ask[string](d, "select string_agg(action, ' ' order by id) from loyalty.audit_entry where tenant_id = $1 and action like 'tenant.open%' and actor_name <> ''", f.Tenants[0].ID)
+	if opened != "tenant.open_read tenant.open_read tenant.open_write" {
+		t.Errorf("the log says: %s", opened)
+	}
 	if counted[0] != counted[1]+1 { // the sandbox's own, and in the first one Elsa
 		t.Errorf("psql sees %v customers, want one more in the first", counted)
 	}

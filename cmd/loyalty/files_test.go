@@ -120,7 +120,7 @@ func TestDockerfile(t *testing.T) {
 	if !strings.Contains(dockerfile, "CGO_ENABLED=0 go build -trimpath -o /out/loyalty ./cmd/loyalty") || !strings.Contains(makefile, "CGO_ENABLED=0 go build -trimpath -o bin/loyalty ./cmd/loyalty") {
 		t.Error("image and binary are built in different ways")
 	}
-	for _, want := range []string{"\nFROM scratch\n", "\nUSER 65532:65532\n", `CMD ["/loyalty", "health"]`, `ENTRYPOINT ["/loyalty"]`} {
+	for _, want := range []string{"\nFROM scratch\n", "\nUSER 65532:65532\n", "\nCOPY --from=build --chown=65532:65532 /out/tmp /tmp\n", `CMD ["/loyalty", "health"]`, `ENTRYPOINT ["/loyalty"]`} {
 		if !strings.Contains(dockerfile, want) {
 			t.Errorf("the Dockerfile lacks %q", want)
 		}

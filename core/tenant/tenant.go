@@ -281,6 +281,24 @@ func BySlug(ctx context.Context, d *db.DB, slug string) (core.Tenant, error) {
 	return found(db.PlatformOne[Tenant](ctx, d, bySlugSQL, db.Args{"slug": slug}))
 }
 
+// OpenDirectly finds the tenant whose data an operator opens in the database itself, and
+// writes so into the tenant's log: who, and whether they are able to change it. Errors:
+// core.ErrNotFound.
+func OpenDirectly(ctx context.Context, d *db.DB, slug, operator string, writes bool) (core.Tenant, error) {
+	t, err := BySlug(ctx, d, slug)
+	if err != nil {
+		return t, err
+	}
+	by, action := core.System(t, operator), "tenant.open_read"
+	if writes {
+		action = "tenant.open_write"
+	}
+	_, err = db.InTenant(ctx, d, by, func(tx *db.Tx) (int, error) {
+		return 0, audit.Write(tx, by, audit.Entry{Action: action, Subject: "tenant", ID: id(t.ID)})
+	})
+	return t, err
+}
+
 // ByID finds a tenant, for jobs.
 func ByID(ctx context.Context, d *db.DB, id core.TenantID) (core.Tenant, error) {
 	return found(db.PlatformOne[Tenant](ctx, d, byIDSQL, db.Args{"id": int64(id)}))

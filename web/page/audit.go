@@ -107,6 +107,8 @@ var AuditSentences = map[string]string{
 	"tenant.edit":                "{who} changed the settings of {name}.",
 	"tenant.finish_setup":        "{who} finished setting up {name}.",
 	"tenant.mail_setup":          "{who} e-mailed the setup link of {name}.",
+	"tenant.open_read":           "{who} looked at the data of {name} in the database.",
+	"tenant.open_write":          "{who} opened the data of {name} in the database, able to change it.",
 	"billing.edit_details":       "{who} changed the billing details.",
 
 	"tenant.create":          "{who} created the business {name}.",

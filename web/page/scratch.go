@@ -35,7 +35,7 @@ func OpenScratch(root string) (*Scratch, error) {
 		return nil, err
 	}
 	if err := os.MkdirAll(s.own, 0o700); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("no place for the temporary files of exports: %w; TMPDIR names another directory", err)
 	}
 	return s, s.sweep()
 }
