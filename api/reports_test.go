@@ -20,7 +20,7 @@ const (
 	couponsAre   = "Coupons → per coupon `sent, pending, redeemed, expired, redemption_rate`."
 	plainReports = "Reports and top customers are plain `data`."
 	lastThirty   = "default the last 30 days;"
-	backwards    = "`from` after `to` is 422."
+	backwards    = "`from` after `to` is 422, and so is a range of more than 3,652 days."
 )
 
 const (
