@@ -35,7 +35,9 @@ func HashPassword(ctx context.Context, t core.TenantID, password string) (string
 		return "", err
 	}
 	defer leave()
-	return argon2id.CreateHash(password, hashParams)
+	var hash string
+	limit.Gently(func() { hash, err = argon2id.CreateHash(password, hashParams) })
+	return hash, err
 }
 
 // noHash belongs to no password. It is compared with where there is none: whether there is
@@ -54,6 +56,7 @@ func matches(ctx context.Context, t core.TenantID, password string, hash *string
 	if hash != nil {
 		compared = *hash
 	}
-	right, err := argon2id.ComparePasswordAndHash(password, compared)
+	var right bool
+	limit.Gently(func() { right, err = argon2id.ComparePasswordAndHash(password, compared) })
 	return right && hash != nil, err
 }

@@ -11,6 +11,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/limit"
 )
 
 // ImportJob is the job that checks a file, or that imports the next part of it.
@@ -26,8 +27,10 @@ func (ImportJob) Kind() string { return "customer_import" }
 // ForTenant is the tenant whose share of the workers it uses.
 func (j ImportJob) ForTenant() core.TenantID { return j.Tenant }
 
-func (s *Imports) work(ctx context.Context, j ImportJob) error {
-	_, err := s.Work(ctx, core.System(core.Tenant{ID: j.Tenant}, "customer import"), j.Import, j.Attempt)
+func (s *Imports) work(ctx context.Context, j ImportJob) (err error) {
+	limit.Gently(func() {
+		_, err = s.Work(ctx, core.System(core.Tenant{ID: j.Tenant}, "customer import"), j.Import, j.Attempt)
+	})
 	return err
 }
 

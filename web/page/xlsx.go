@@ -9,6 +9,8 @@ import (
 
 	"github.com/labstack/echo/v4"
 	"github.com/xuri/excelize/v2"
+
+	"example.com/loyalty/core/limit"
 )
 
 // Column is a column of a workbook.
@@ -54,9 +56,9 @@ func (k *Kit) workbook(
 	if err != nil {
 		return err
 	}
-	err = func() error {
+	func() {
 		defer leave()
-		return k.makeBook(made, sheet, columns, rows, to.goOn, write)
+		limit.Gently(func() { err = k.makeBook(made, sheet, columns, rows, to.goOn, write) })
 	}()
 	if err != nil {
 		return err
