@@ -41,7 +41,7 @@ func (a *API) identify(next echo.HandlerFunc) echo.HandlerFunc {
 		window, key := a.PerAddress, a.AddressKey(address)
 		failures, secret := a.Failures.Look(key), credential(c)
 		if !failures.Allowed && secret != "" && !a.lately.valid(secret) {
-			// Without a look: a valid token that nobody used lately waits, too.
+			// Without a look: a valid token that was not used lately waits, too.
 			verdict := window.Take(key)
 			verdict.Allowed, verdict.Remaining = false, 0
 			if failures.Wait > verdict.Wait {

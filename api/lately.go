@@ -6,7 +6,7 @@ import (
 )
 
 // lately remembers which tokens and sessions were valid when they were last looked up, by their
-// hashes. It lets nobody in: those it knows are looked up even where their address has had too
+// hashes. It admits no request by itself: those it knows are looked up even where their address has had too
 // many looked up in vain, so a stranger on a shop's network doesn't stop the shop's own client.
 type lately struct {
 	mu  sync.Mutex

@@ -193,7 +193,7 @@ func TestLookUpsThatFailHaveABudget(t *testing.T) {
 			t.Errorf("Retry-After is %q", got.header.Get("Retry-After"))
 		}
 	}
-	get(unused.Secret, here).is(t, 429, tooMany) // nobody knows yet whether it is valid
+	get(unused.Secret, here).is(t, 429, tooMany) // it was not looked up, so whether it is valid is not known
 	if got := trips() - before; got != 0 {
 		t.Errorf("past the budget the database was asked %d times", got)
 	}

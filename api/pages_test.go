@@ -234,7 +234,7 @@ func TestLinksKeepTheHost(t *testing.T) {
 }
 
 // "The API takes any Host and echoes it in links: only hosts of the base URL." Others get a 404
-// that doesn't repeat them, whoever calls and whatever for.
+// that doesn't repeat them, for any caller and any request.
 func TestOtherHosts(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

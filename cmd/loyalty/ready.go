@@ -32,7 +32,7 @@ type readinessCheck struct {
 
 func newReadiness(d *db.DB) *readinessCheck { return &readinessCheck{db: d, now: time.Now} }
 
-// check is what the last look found, or a new look's result. A look belongs to nobody who asks:
+// check is what the last look found, or a new look's result. A look belongs to none of the requests that ask:
 // it goes on when they hang up.
 func (r *readinessCheck) check(ctx context.Context) (notice string, err error) {
 	r.mu.Lock()

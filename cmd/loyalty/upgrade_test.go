@@ -31,7 +31,7 @@ import (
 type balancer struct {
 	backends []string // addresses
 	ready    [2]atomic.Bool
-	drained  [2]atomic.Bool // by whoever runs it
+	drained  [2]atomic.Bool // by the operator
 	next     atomic.Int64
 	proxy    *httputil.ReverseProxy
 }
