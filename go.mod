@@ -41,6 +41,7 @@ require (
 require (
 	codeberg.org/go-pdf/fpdf v0.12.0
 	github.com/KimMachineGun/automemlimit v1.0.1
+	github.com/klauspost/compress v1.20.1
 	go.yaml.in/yaml/v3 v3.0.5
 )
 

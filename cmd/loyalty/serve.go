@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -57,7 +56,6 @@ func (serve) Run(ctx context.Context) error {
 	}
 	log := c.logger()
 	limitMemory(ctx, log, memlimit.FromCgroup)
-	shareCores()
 	// The port first: with a second server on it, nothing else is worth starting.
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
 	if err != nil {
@@ -139,16 +137,6 @@ func (a *app) mailTrouble() string {
 		return ""
 	}
 	return a.smtp.Trouble()
-}
-
-// shareCores gives the process more threads than there are cores. Go lets a goroutine that
-// computes (a password's hash, an Excel file, the check of an import) run for 10 ms before
-// another one has its turn, and a sale waits for a turn after each of its round trips; the
-// system lets a thread that mostly waited run at once.
-func shareCores() {
-	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(4 * runtime.GOMAXPROCS(0))
-	}
 }
 
 // limitMemory has the collector work harder before the memory of the container (its cgroup) is

@@ -30,14 +30,26 @@ const (
 // platform). It takes long: outside of any transaction, where that is possible. Where too many
 // wait to hash, an error of core.KindUnavailable says when to try again.
 func HashPassword(ctx context.Context, t core.TenantID, password string) (string, error) {
-	leave, err := hashing.Enter(ctx, t)
+	leave, err := startHashing(ctx, t)
 	if err != nil {
 		return "", err
 	}
 	defer leave()
-	var hash string
-	limit.Gently(func() { hash, err = argon2id.CreateHash(password, hashParams) })
-	return hash, err
+	return argon2id.CreateHash(password, hashParams)
+}
+
+// startHashing waits for a place, and for the turn to compute.
+func startHashing(ctx context.Context, t core.TenantID) (leave func(), err error) {
+	free, err := hashing.Enter(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	var turn limit.Turn
+	if err := turn.Take(ctx); err != nil {
+		free()
+		return nil, err
+	}
+	return func() { turn.End(); free() }, nil
 }
 
 // noHash belongs to no password. It is compared with where there is none: whether there is
@@ -47,7 +59,7 @@ const noHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAA
 // matches reports whether a hash is the password's, of a person of that tenant. Where there
 // is no hash, no password matches.
 func matches(ctx context.Context, t core.TenantID, password string, hash *string) (bool, error) {
-	leave, err := hashing.Enter(ctx, t)
+	leave, err := startHashing(ctx, t)
 	if err != nil {
 		return false, err
 	}
@@ -56,7 +68,6 @@ func matches(ctx context.Context, t core.TenantID, password string, hash *string
 	if hash != nil {
 		compared = *hash
 	}
-	var right bool
-	limit.Gently(func() { right, err = argon2id.ComparePasswordAndHash(password, compared) })
+	right, err := argon2id.ComparePasswordAndHash(password, compared)
 	return right && hash != nil, err
 }

@@ -27,10 +27,8 @@ func (ImportJob) Kind() string { return "customer_import" }
 // ForTenant is the tenant whose share of the workers it uses.
 func (j ImportJob) ForTenant() core.TenantID { return j.Tenant }
 
-func (s *Imports) work(ctx context.Context, j ImportJob) (err error) {
-	limit.Gently(func() {
-		_, err = s.Work(ctx, core.System(core.Tenant{ID: j.Tenant}, "customer import"), j.Import, j.Attempt)
-	})
+func (s *Imports) work(ctx context.Context, j ImportJob) error {
+	_, err := s.Work(ctx, core.System(core.Tenant{ID: j.Tenant}, "customer import"), j.Import, j.Attempt)
 	return err
 }
 
@@ -159,9 +157,14 @@ type batch struct {
 func (b batch) done() int64 { return int64(len(b.rows)) + b.failed }
 
 // next reads so many rows, or what is left of them.
-func (w *worker) next() (batch, error) {
+func (w *worker) next(ctx context.Context) (batch, error) {
 	var b batch
+	var turn limit.Turn
+	defer turn.End()
 	for range w.batch {
+		if err := turn.Take(ctx); err != nil {
+			return b, err
+		}
 		rec, err := w.rows.next()
 		if errors.Is(err, io.EOF) {
 			b.last = true
@@ -193,7 +196,7 @@ type outcome struct {
 // step does a batch. It is over with the last one, with one that queues a job for the
 // rest, and where the import was cancelled or taken over.
 func (w *worker) step(ctx context.Context, handOver bool) (over bool, err error) {
-	b, err := w.next()
+	b, err := w.next(ctx)
 	if err != nil {
 		return false, err
 	}

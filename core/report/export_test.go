@@ -30,4 +30,4 @@ func (s *Service) Hold(ctx context.Context, t core.TenantID) (leave func(), err 
 }
 
 // OfTenant is how many reports of a tenant are counted at once.
-const OfTenant = ofTenant
+var OfTenant = ofTenant

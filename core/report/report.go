@@ -10,6 +10,7 @@ package report
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -37,10 +38,14 @@ func NewService(d *db.DB) *Service {
 }
 
 // A report may read millions of records. So many are counted at once in this process, and so
-// many of one tenant: the others wait, and hold no connection meanwhile.
+// many of one tenant: the others wait, and hold no connection meanwhile. On a small machine
+// they are fewer: the database may be on it, and every statement of a report takes a core.
+var (
+	atOnce   = min(4, max(2, runtime.GOMAXPROCS(0)))
+	ofTenant = atOnce / 2
+)
+
 const (
-	atOnce   = 4
-	ofTenant = 2
 	patience = 5 * time.Second
 
 	busy = "Other reports of your business are being counted. Try again in a few seconds."

@@ -18,8 +18,8 @@ import (
 
 	"github.com/a-h/templ"
 	"github.com/alexedwards/scs/v2"
+	"github.com/klauspost/compress/gzhttp"
 	"github.com/labstack/echo/v4"
-	"github.com/labstack/echo/v4/middleware"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/auth"
@@ -256,9 +256,14 @@ func Private(next echo.HandlerFunc) echo.HandlerFunc {
 const compressible = 1024
 
 // Compressed sends pages in fewer bytes. Errors are answered within it: the handler of
-// errors itself comes after everything that compresses.
+// errors itself comes after everything that compresses. The library takes a compressor, which
+// is most of a megabyte, when there is something to write: requests that wait hold none.
 func Compressed() echo.MiddlewareFunc {
-	compressed := middleware.GzipWithConfig(middleware.GzipConfig{MinLength: compressible, Level: 5})
+	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(compressible), gzhttp.CompressionLevel(5), gzhttp.EnableZstd(false))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	compressed := echo.WrapMiddleware(func(h http.Handler) http.Handler { return wrap(h) })
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return compressed(func(c echo.Context) error {
 			if err := next(c); err != nil {

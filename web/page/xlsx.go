@@ -2,6 +2,7 @@ package page
 
 import (
 	"archive/zip"
+	"context"
 	"errors"
 	"io"
 	"strconv"
@@ -56,9 +57,9 @@ func (k *Kit) workbook(
 	if err != nil {
 		return err
 	}
-	func() {
+	err = func() error {
 		defer leave()
-		limit.Gently(func() { err = k.makeBook(made, sheet, columns, rows, to.goOn, write) })
+		return k.makeBook(c.Request().Context(), made, sheet, columns, rows, to.goOn, write)
 	}()
 	if err != nil {
 		return err
@@ -72,16 +73,21 @@ func (k *Kit) workbook(
 
 // makeBook writes a workbook into a file.
 func (k *Kit) makeBook(
-	file io.Writer, sheet string, columns []Column, rows int, goOn func(), write func(row func(cells ...any) error) error,
+	ctx context.Context, file io.Writer, sheet string, columns []Column, rows int, goOn func(), write func(row func(cells ...any) error) error,
 ) (err error) {
 	b, err := newBook(k.Scratch.dir(), sheet, columns, rows)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.file.Close()) }() // and its temporary file is gone
+	var turn limit.Turn
+	defer turn.End()
 	err = write(func(cells ...any) error {
 		if b.rows%1000 == 1 {
 			goOn()
+		}
+		if err := turn.Take(ctx); err != nil {
+			return err
 		}
 		return b.row(cells...)
 	})
@@ -89,7 +95,20 @@ func (k *Kit) makeBook(
 		return err
 	}
 	goOn()
-	return b.send(file)
+	return b.send(inTurn{file, func() error { return turn.Take(ctx) }})
+}
+
+// inTurn is written to when it is the writer's turn to compute.
+type inTurn struct {
+	io.Writer
+	take func() error
+}
+
+func (w inTurn) Write(b []byte) (int, error) {
+	if err := w.take(); err != nil {
+		return 0, err
+	}
+	return w.Writer.Write(b)
 }
 
 // book is a workbook that grows.

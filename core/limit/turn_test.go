@@ -1,0 +1,77 @@
+package limit
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// Work that computes for long takes turns, in the order in which it asked; what has computed
+// for long lets others come first, and goes on when nobody waits.
+func TestWorkTakesTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		withPlaces(t, 1)
+		var order []string
+		work := func(name string, parts int) {
+			go func() {
+				var turn Turn
+				defer turn.End()
+				for range parts {
+					if err := turn.Take(t.Context()); err != nil {
+						t.Error(err)
+					}
+					order = append(order, name)
+					time.Sleep(turnLength / 2) // computes
+				}
+			}()
+			synctest.Wait()
+		}
+		work("an export", 6)
+		work("a hash", 2)
+		work("a check", 2)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		want := []string{
+			"an export", "an export", "a hash", "a hash", "a check", "a check",
+			"an export", "an export", "an export", "an export",
+		}
+		if !slices.Equal(order, want) {
+			t.Errorf("the order is %q, want %q", order, want)
+		}
+	})
+}
+
+// Whoever leaves while others compute gets no turn, and takes none away.
+func TestLeavingTakesNoTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		withPlaces(t, 1)
+		var first, second Turn
+		if err := first.Take(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, leave := context.WithTimeout(t.Context(), time.Second)
+		defer leave()
+		if err := second.Take(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a second turn at once: %v", err)
+		}
+		second.End() // was never held
+		first.End()
+		if err := second.Take(t.Context()); err != nil {
+			t.Error(err)
+		}
+		second.End()
+	})
+}
+
+// withPlaces has so many compute at once, in this test.
+func withPlaces(t *testing.T, n int64) {
+	t.Helper()
+	before := computing
+	computing = semaphore.NewWeighted(n)
+	t.Cleanup(func() { computing = before })
+}
