@@ -548,3 +548,17 @@ func TestAttemptsAreForgotten(t *testing.T) {
 		}
 	}
 }
+
+// "403s and refused sign-ins leave a security line in the log." Those that are not checked any
+// more leave "too many attempts".
+func TestRefusedSignInsAreNoted(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	for password, want := range map[string]string{"not the password": "sign-in", known: ""} {
+		ctx, trail := core.WithTrail(t.Context())
+		_, err := s.SignIn(ctx, s.visitor, auth.Credentials{Email: s.email(t, s.by), Password: password})
+		if (err != nil) != (want != "") || trail.Refused != want {
+			t.Errorf("%s: %v, noted as %q, want %q", password, err, trail.Refused, want)
+		}
+	}
+}

@@ -4,3 +4,6 @@ import "context"
 
 // Announce does the job.
 func (s *Service) Announce(ctx context.Context, a Announcement) error { return s.announce(ctx, a) }
+
+// Forget does the job that deletes old tokens.
+func (s *Service) Forget(ctx context.Context) error { return s.forget(ctx, forget{}) }

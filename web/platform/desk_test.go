@@ -45,6 +45,7 @@ type desk struct {
 	mails   *mail.Service
 	admin   core.Actor              // the super-admin, who is signed in
 	cookies map[string]*http.Cookie // of their browser
+	trouble *string                 // of the mail server
 }
 
 func newDesk(t *testing.T) desk {
@@ -74,13 +75,14 @@ func newDeskOn(t *testing.T, d *db.DB) desk {
 	})
 	mails := dbtest.Mails(d, jobs)
 	signIns := dbtest.Auth(d, jobs, mails)
+	trouble := new("")
 	services := platform.Services{
 		Auth: signIns, Staff: staff.NewService(d, mails, signIns), Tokens: token.NewService(d, jobs, mails),
 		Jobs: jobs, Operations: operation.NewService(d, jobs), Names: names, Invoices: billing.NewService(d, jobs, mails, log),
 		Checks: verify.NewService(d, jobs, log), Audit: audit.NewService(d), Deprecations: deprecation.NewService(d, jobs, mails, log),
-		Requests: []string{"GET /api/v1/customers", "POST /api/v1/customers"}, Version: "v0-test", MailTrouble: func() string { return "" }, Tenants: tenant.NewService(d, mails),
+		Requests: []string{"GET /api/v1/customers", "POST /api/v1/customers"}, Version: "v0-test", MailTrouble: func() string { return *trouble }, Tenants: tenant.NewService(d, mails),
 	}
-	k := desk{platform.New(kit, services), d, dbtest.Tenant(t, d), services, mails, dbtest.Admin(t, d), map[string]*http.Cookie{}}
+	k := desk{platform.New(kit, services), d, dbtest.Tenant(t, d), services, mails, dbtest.Admin(t, d), map[string]*http.Cookie{}, trouble}
 	if _, err := dbtest.Owner(d).Exec(t.Context(), "update loyalty.credential set totp_secret = 'sealed' where staff_id = $1", k.admin.StaffID); err != nil {
 		t.Fatal(err)
 	}

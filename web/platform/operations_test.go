@@ -204,3 +204,17 @@ func TestAnnounceADeprecation(t *testing.T) {
 		t.Errorf("twice: %d %q", w.Code, got)
 	}
 }
+
+// A mail server that can't be used is the first thing that the page of health says.
+func TestHealthTellsOfAMailServerThatFails(t *testing.T) {
+	t.Parallel()
+	k := newDesk(t)
+	if k.get(t, "/platform/health").Find(".alert-danger").Length() != 0 {
+		t.Error("there is an alarm, and nothing is wrong")
+	}
+	*k.trouble = "mail.example.com offers no encryption (STARTTLS)."
+	want := "E-mails can't be sent: mail.example.com offers no encryption (STARTTLS)."
+	if got := words(k.get(t, "/platform/health").Find(".alert").First()); !strings.Contains(got, want) {
+		t.Errorf("the first alarm is %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,39 @@
+package token_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"example.com/loyalty/core/dbtest"
+)
+
+// "Revoked tokens: a year": one that was revoked or that expired is forgotten a year later, one
+// that works is not.
+func TestOldTokensAreForgotten(t *testing.T) {
+	t.Parallel()
+	o := officeOf(t, dbtest.OwnDB(t)) // the job works on all tenants
+	const year = 365 * 24 * time.Hour
+	for _, name := range []string{"works", "revoked", "expires"} {
+		o.create(t, name)
+	}
+	o.exec(t, "update loyalty.token set revoked_at = $1 where name = 'revoked'", o.db.Now())
+	o.exec(t, "update loyalty.token set expires_at = $1 where name = 'expires'", o.db.Now().Add(time.Hour))
+	for _, step := range []struct {
+		after time.Duration
+		left  []string
+	}{
+		{year - time.Minute, []string{"expires", "revoked", "works"}},
+		{year + time.Minute, []string{"expires", "works"}},
+		{year + time.Hour + time.Minute, []string{"works"}},
+	} {
+		if err := o.at(t, o.db.Now().Add(step.after)).Forget(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var left []string
+		err := dbtest.Owner(o.db).QueryRow(t.Context(), "select array_agg(name order by name) from loyalty.token").Scan(&left)
+		if err != nil || !slices.Equal(left, step.left) {
+			t.Errorf("after %s: %q, %v; want %q", step.after, left, err, step.left)
+		}
+	}
+}
