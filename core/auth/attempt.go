@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -165,6 +166,19 @@ func forgive(tx *db.Tx, all ...tries) error {
 		own, list = append(own, t.own...), append(append(list, t.own...), t.shared...)
 	}
 	return db.Queue(tx, forgiveAttemptsSQL, db.Args{"own": attemptKeys(own), "all": attemptKeys(list)})
+}
+
+// compare is matches for an attempt that was counted: where too many others wait to hash, the
+// password was not looked at, and the attempt does not count.
+func (s *Service) compare(ctx context.Context, by core.Actor, t tries, password string, hash *string) (bool, error) {
+	right, err := matches(ctx, by.Tenant.ID, password, hash)
+	if core.IsKind(err, core.KindUnavailable) {
+		_, failed := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
+			return 0, db.Queue(tx, forgiveAttemptsSQL, db.Args{"own": [][]byte{}, "all": attemptKeys(slices.Concat(t.own, t.shared))})
+		})
+		err = errors.Join(err, failed)
+	}
+	return right, err
 }
 
 // errTooMany says when to try again, and nothing of what was tried.

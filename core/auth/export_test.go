@@ -2,8 +2,10 @@ package auth
 
 import (
 	"context"
+	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/limit"
 )
 
 // ForgetAttempts does the hourly job.
@@ -45,6 +47,13 @@ func HoldHashing(ctx context.Context) (release func(), err error) {
 		held = append(held, leave)
 	}
 	return release, nil
+}
+
+// HashImpatiently has whoever wants to hash a password wait so long, until the end is called.
+func HashImpatiently(wait time.Duration) (end func()) {
+	before := hashing
+	hashing = limit.NewGate(hashPlaces, max(1, hashPlaces/2), wait, busyHashing)
+	return func() { hashing = before }
 }
 
 // CommonPasswords is how many passwords are refused because they are common.

@@ -29,7 +29,7 @@ func (s *Service) ChangePassword(ctx context.Context, by core.Actor, current, pa
 	if err := s.admitAlone(ctx, by, counted); err != nil {
 		return Proof{}, err
 	}
-	right, err := matches(ctx, by.Tenant.ID, current, who.PasswordHash)
+	right, err := s.compare(ctx, by, counted, current, who.PasswordHash)
 	if err != nil {
 		return Proof{}, err
 	}

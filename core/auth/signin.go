@@ -64,7 +64,7 @@ func (s *Service) SignIn(ctx context.Context, v Visitor, c Credentials) (SignedI
 		return SignedIn{}, err
 	}
 	// Outside of any transaction: it takes long.
-	right, err := matches(ctx, v.Tenant.ID, c.Password, who.PasswordHash)
+	right, err := s.compare(ctx, by, counted, c.Password, who.PasswordHash)
 	if err != nil {
 		return SignedIn{}, err
 	}

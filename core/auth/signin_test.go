@@ -176,6 +176,36 @@ func TestARefusalWaitsForTheHash(t *testing.T) {
 	}
 }
 
+// "What waits too long is a 503 with Retry-After", and no attempt: a crowd must not use up
+// anybody's.
+func TestWhatWasNotCheckedDoesNotCount(t *testing.T) {
+	s := newShop(t)
+	email := s.email(t, s.by)
+	patient := auth.HashImpatiently(10 * time.Millisecond)
+	defer patient()
+	release, err := auth.HoldHashing(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 12 {
+		var refusal *core.Error
+		if _, err := s.try(t, email, known); !errors.As(err, &refusal) || refusal.Kind != core.KindUnavailable || refusal.Wait <= 0 {
+			t.Errorf("with all places taken: %v", err)
+		}
+		if _, err := s.ChangePassword(t.Context(), s.by, known, "a long new sentence"); !core.IsKind(err, core.KindUnavailable) {
+			t.Errorf("changing the password: %v", err)
+		}
+	}
+	release()
+	patient()
+	if _, err := s.try(t, email, known); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+	if _, err := s.ChangePassword(t.Context(), s.by, known, "a long new sentence"); err != nil {
+		t.Errorf("changing the password afterwards: %v", err)
+	}
+}
+
 // "Password hashing on half the cores": the others go on serving.
 func TestHalfOfTheCoresHash(t *testing.T) {
 	t.Parallel()

@@ -282,7 +282,7 @@ func (s *Service) confirmed(ctx context.Context, by core.Actor, who account, pas
 	if err := s.admitAlone(ctx, by, counted); err != nil {
 		return err
 	}
-	right, err := matches(ctx, by.Tenant.ID, password, who.PasswordHash)
+	right, err := s.compare(ctx, by, counted, password, who.PasswordHash)
 	if err != nil {
 		return err
 	}

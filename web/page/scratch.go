@@ -20,23 +20,21 @@ type Scratch struct {
 	own  string
 }
 
-// scratchName begins the name of the directory; the id of its process follows.
+// scratchName begins the name of the directory; the id of its process and a random text follow:
+// another user of the machine can't have made it before.
 const scratchName = "loyalty-exports-"
 
 // scratchAge is how old a file is that a download has left behind: none takes so long.
 const scratchAge = time.Hour
 
 // OpenScratch makes the directory in root, the system's for temporary files, and removes
-// those of processes that are gone. What lies in its own is of an earlier process with its
-// id: in a container, every process has the same.
+// those of processes that are gone.
 func OpenScratch(root string) (*Scratch, error) {
-	s := &Scratch{root: root, own: filepath.Join(root, scratchName+strconv.Itoa(os.Getpid()))}
-	if err := os.RemoveAll(s.own); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(s.own, 0o700); err != nil {
+	own, err := os.MkdirTemp(root, scratchName+strconv.Itoa(os.Getpid())+"-")
+	if err != nil {
 		return nil, fmt.Errorf("no place for the temporary files of exports: %w; TMPDIR names another directory", err)
 	}
+	s := &Scratch{root: root, own: own}
 	return s, s.sweep()
 }
 
@@ -90,8 +88,10 @@ func (s *Scratch) sweep() error {
 	}
 	var failed error
 	for _, dir := range dirs {
-		id, err := strconv.Atoi(strings.TrimPrefix(filepath.Base(dir), scratchName))
-		if err != nil || dir == s.own || runs(id) {
+		number, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), scratchName), "-")
+		id, err := strconv.Atoi(number)
+		// One with this process's id is of an earlier process: in a container, all have the same.
+		if err != nil || dir == s.own || id != os.Getpid() && runs(id) {
 			continue
 		}
 		// Another user's is theirs to remove.

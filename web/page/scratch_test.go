@@ -23,9 +23,10 @@ func TestFilesOfKilledProcessesAreRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := t.TempDir()
-	left := func(process int, name string, age time.Duration) string {
+	dirOf := func(process int) string { return filepath.Join(root, "loyalty-exports-"+strconv.Itoa(process)+"-1234") }
+	left := func(dir, name string, age time.Duration) string {
 		t.Helper()
-		file := filepath.Join(root, "loyalty-exports-"+strconv.Itoa(process), name)
+		file := filepath.Join(dir, name)
 		at := time.Now().Add(-age)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte("customers"), 0o600), os.Chtimes(file, at, at)); err != nil {
 			t.Fatal(err)
@@ -39,8 +40,8 @@ func TestFilesOfKilledProcessesAreRemoved(t *testing.T) {
 			t.Errorf("%s: %s exists: %t, want %t", when, file, exists, want)
 		}
 	}
-	killed, running := left(ended.Process.Pid, "excelize-1", 0), left(os.Getppid(), "excelize-2", 0)
-	sameID := left(os.Getpid(), "excelize-3", 0) // of an earlier process in this container
+	killed, running := left(dirOf(ended.Process.Pid), "excelize-1", 0), left(dirOf(os.Getppid()), "excelize-2", 0)
+	sameID := left(dirOf(os.Getpid()), "excelize-3", 0) // of an earlier process in this container
 	s, err := page.OpenScratch(root)
 	if err != nil {
 		t.Fatal(err)
@@ -49,8 +50,12 @@ func TestFilesOfKilledProcessesAreRemoved(t *testing.T) {
 	is("at start, of one with this id", sameID, false)
 	is("at start, of one that runs", running, true)
 
-	killed = left(ended.Process.Pid, "excelize-1", 0)
-	old, young := left(os.Getpid(), "excelize-4", 2*time.Hour), left(os.Getpid(), "excelize-5", time.Minute)
+	killed = left(dirOf(ended.Process.Pid), "excelize-1", 0)
+	dirs, err := filepath.Glob(filepath.Join(root, "loyalty-exports-"+strconv.Itoa(os.Getpid())+"-*"))
+	if err != nil || len(dirs) != 1 {
+		t.Fatalf("this process has %q, %v", dirs, err)
+	}
+	old, young := left(dirs[0], "excelize-4", 2*time.Hour), left(dirs[0], "excelize-5", time.Minute)
 	if err := s.Clean(time.Now()); err != nil {
 		t.Fatal(err)
 	}
