@@ -113,3 +113,38 @@ func TestWaitingIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// With Resting, a tenant's place rests after each use for as long as the use took; other tenants
+// are let in at once.
+func TestATenantsPlaceRests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := NewGate(2, 1, time.Hour, busyNow).Resting()
+		use := func(tenant core.TenantID) (waited time.Duration) {
+			t.Helper()
+			asked := time.Now()
+			leave, err := g.Enter(t.Context(), tenant)
+			if err != nil {
+				t.Fatal(err)
+			}
+			waited = time.Since(asked)
+			time.Sleep(3 * time.Second)
+			leave()
+			return waited
+		}
+		if waited := use(1); waited != 0 {
+			t.Errorf("the first use waited %s", waited)
+		}
+		if waited := use(2); waited != 0 {
+			t.Errorf("another tenant waited %s", waited)
+		}
+		if waited := use(2); waited != 3*time.Second {
+			t.Errorf("the second use of one tenant waited %s, want the 3 s that the first one took", waited)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := len(g.lines); n != 0 {
+			t.Errorf("%d tenants are remembered when all have left", n)
+		}
+	})
+}

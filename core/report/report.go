@@ -32,7 +32,7 @@ type Service struct {
 // NewService makes the service.
 func NewService(d *db.DB) *Service {
 	return &Service{
-		db: d, gate: limit.NewGate(atOnce, ofTenant, patience, busy),
+		db: d, gate: limit.NewGate(atOnce, ofTenant, patience, busy).Resting(),
 		manyAccounts: manyAccounts, openings: map[core.TenantID]openingBalances{},
 	}
 }
