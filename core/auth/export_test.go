@@ -49,7 +49,7 @@ func HoldHashing(ctx context.Context) (release func(), err error) {
 	return release, nil
 }
 
-// HashImpatiently has whoever wants to hash a password wait so long, until the end is called.
+// HashImpatiently sets how long callers wait to hash a password, until end is called.
 func HashImpatiently(wait time.Duration) (end func()) {
 	before := hashing
 	hashing = limit.NewGate(hashPlaces, max(1, hashPlaces/2), wait, busyHashing)

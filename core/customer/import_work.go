@@ -48,7 +48,9 @@ func (s *Imports) Work(ctx context.Context, by core.Actor, id core.ID, attempt i
 	if err != nil {
 		return Import{}, err
 	}
-	rows, err := readRecords(s.file(ctx, by, id, p.Position), p.Delimiter, p.Encoding, p.Position, p.FileRow)
+	var turn limit.Turn
+	defer turn.End()
+	rows, err := readRecords(s.file(ctx, by, id, p.Position, turn.End), p.Delimiter, p.Encoding, p.Position, p.FileRow)
 	if err != nil {
 		return Import{}, err
 	}
@@ -58,7 +60,7 @@ func (s *Imports) Work(ctx context.Context, by core.Actor, id core.ID, attempt i
 		}
 	}
 	w := worker{
-		Imports: s, by: by, progress: p, rows: rows,
+		Imports: s, by: by, progress: p, rows: rows, turn: &turn,
 		reading: reading{fields: p.Mapping, columns: p.Columns, country: p.Country, zone: zone, now: s.db.Now()},
 		made:    newKeys(),
 	}
@@ -86,10 +88,11 @@ func (s *Imports) begin(ctx context.Context, by core.Actor, id core.ID, attempt 
 	})
 }
 
-// file reads a stored file from a byte on, a piece at a time.
-func (s *Imports) file(ctx context.Context, by core.Actor, id core.ID, from int64) io.Reader {
+// file reads a stored file from a byte on, a piece at a time. It calls pause before each query.
+func (s *Imports) file(ctx context.Context, by core.Actor, id core.ID, from int64, pause func()) io.Reader {
 	seq, skip := from/chunkSize, from%chunkSize
 	return &pieces{next: func() ([]byte, error) {
+		pause()
 		chunk, err := db.ReadOne[struct{ Content []byte }](ctx, s.db, by, chunkSQL, db.Args{"id": id, "seq": seq})
 		if errors.Is(err, core.ErrNotFound) {
 			return nil, io.EOF
@@ -125,7 +128,8 @@ type worker struct {
 	progress
 	reading
 	rows *records
-	made keys // of those whom the import would have made, in a check
+	turn *limit.Turn // to compute, while rows are read
+	made keys        // of those whom the import would have made, in a check
 }
 
 // keys are what customers are found by.
@@ -159,10 +163,9 @@ func (b batch) done() int64 { return int64(len(b.rows)) + b.failed }
 // next reads so many rows, or what is left of them.
 func (w *worker) next(ctx context.Context) (batch, error) {
 	var b batch
-	var turn limit.Turn
-	defer turn.End()
+	defer w.turn.End()
 	for range w.batch {
-		if err := turn.Take(ctx); err != nil {
+		if err := w.turn.Take(ctx); err != nil {
 			return b, err
 		}
 		rec, err := w.rows.next()

@@ -25,6 +25,11 @@ type Gate struct {
 	lines map[core.TenantID]*line // of tenants that work or wait
 }
 
+const (
+	shortUse    = 50 * time.Millisecond // is followed by no rest
+	longestRest = time.Second           // well below the patience of those who wait for the place
+)
+
 // line is the places of one tenant.
 type line struct {
 	places  *semaphore.Weighted
@@ -40,8 +45,8 @@ func NewGate(most, share int, wait time.Duration, busy string) *Gate {
 	}
 }
 
-// Resting makes a tenant's place rest after each use for as long as the use took, so that one
-// tenant never keeps the database busy more than half of the time. Other tenants don't notice.
+// Resting makes a tenant's place rest after a use of more than 50 ms: for as long as the use took,
+// a second at most. One tenant's repeated heavy work then leaves room for the others, who don't wait.
 func (g *Gate) Resting() *Gate {
 	g.rests = true
 	return g
@@ -72,8 +77,8 @@ func (g *Gate) Enter(ctx context.Context, tenant core.TenantID) (leave func(), e
 			l.places.Release(1)
 			g.part(tenant, l)
 		}
-		if g.rests {
-			time.AfterFunc(time.Since(entered), free)
+		if used := time.Since(entered); g.rests && used > shortUse {
+			time.AfterFunc(min(used, longestRest), free)
 			return
 		}
 		free()

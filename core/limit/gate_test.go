@@ -114,33 +114,30 @@ func TestWaitingIsBounded(t *testing.T) {
 	})
 }
 
-// With Resting, a tenant's place rests after each use for as long as the use took; other tenants
-// are let in at once.
+// With Resting, a tenant's place rests after a long use for as long as the use took, a second at
+// most; short uses and other tenants never wait.
 func TestATenantsPlaceRests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := NewGate(2, 1, time.Hour, busyNow).Resting()
-		use := func(tenant core.TenantID) (waited time.Duration) {
+		g := NewGate(2, 1, 2*time.Second, busyNow).Resting()
+		use := func(tenant core.TenantID, takes, want time.Duration) {
 			t.Helper()
 			asked := time.Now()
 			leave, err := g.Enter(t.Context(), tenant)
 			if err != nil {
 				t.Fatal(err)
 			}
-			waited = time.Since(asked)
-			time.Sleep(3 * time.Second)
+			if waited := time.Since(asked); waited != want {
+				t.Errorf("tenant %d waited %s, want %s", tenant, waited, want)
+			}
+			time.Sleep(takes)
 			leave()
-			return waited
 		}
-		if waited := use(1); waited != 0 {
-			t.Errorf("the first use waited %s", waited)
-		}
-		if waited := use(2); waited != 0 {
-			t.Errorf("another tenant waited %s", waited)
-		}
-		if waited := use(2); waited != 3*time.Second {
-			t.Errorf("the second use of one tenant waited %s, want the 3 s that the first one took", waited)
-		}
+		use(1, 50*time.Millisecond, 0)
+		use(1, 300*time.Millisecond, 0)
+		use(2, 0, 0)
+		use(1, time.Minute, 300*time.Millisecond)
+		use(1, 0, time.Second)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if n := len(g.lines); n != 0 {

@@ -8,23 +8,23 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// computing are the places of what computes for long: half of the cores. The others stay free
-// for what people wait for at a till, whatever is asked for at once.
+// computing has a place for half of the cores. The other half stays free for short requests, such
+// as sales.
 var computing = semaphore.NewWeighted(int64(max(1, runtime.GOMAXPROCS(0)/2)))
 
-// turnLength is how long work computes before another one has its turn.
+// turnLength is how long work computes before it gives way to other work that waits.
 const turnLength = 10 * time.Millisecond
 
-// Turn is held by work that computes for long, such as hashing a password or making an Excel
-// file, while it computes. Such work takes turns, in the order in which it asked. The zero
-// Turn is not held.
+// Turn is held by long computations, such as hashing a password or writing an Excel file. They
+// take turns, first come, first served. End it before waiting for the database: a slow query
+// would hold up everything else that computes. The zero Turn is not held.
 type Turn struct {
 	held  bool
 	since time.Time
 }
 
-// Take waits for the turn. It does nothing while the turn is held, unless that has been long
-// and others wait: then they come first. Its error is that of ctx.
+// Take waits for the turn. Called while the turn is held, it lets others go first once 10 ms have
+// passed. It returns the error of ctx.
 func (t *Turn) Take(ctx context.Context) error {
 	if t.held && time.Since(t.since) < turnLength {
 		return nil
@@ -33,7 +33,7 @@ func (t *Turn) Take(ctx context.Context) error {
 	if err := computing.Acquire(ctx, 1); err != nil {
 		return err
 	}
-	t.held, t.since = true, time.Now() //nolint:forbidigo // to measure by, and stored nowhere
+	t.held, t.since = true, time.Now() //nolint:forbidigo // measures the turn; not stored
 	return nil
 }
 

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Work that computes for long takes turns, in the order in which it asked; what has computed
-// for long lets others come first, and goes on when nobody waits.
+// Long computations take turns in the order in which they asked. One that has computed for 10 ms
+// lets others go first, and continues when none wait.
 func TestWorkTakesTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		withPlaces(t, 1)
@@ -46,7 +46,7 @@ func TestWorkTakesTurns(t *testing.T) {
 	})
 }
 
-// Whoever leaves while others compute gets no turn, and takes none away.
+// A caller that gives up waiting gets no turn and leaves the turn to others.
 func TestLeavingTakesNoTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		withPlaces(t, 1)
@@ -68,7 +68,7 @@ func TestLeavingTakesNoTurn(t *testing.T) {
 	})
 }
 
-// withPlaces has so many compute at once, in this test.
+// withPlaces sets the number of computations at once for this test.
 func withPlaces(t *testing.T, n int64) {
 	t.Helper()
 	before := computing

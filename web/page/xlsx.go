@@ -71,6 +71,9 @@ func (k *Kit) workbook(
 	return k.downloaded(c, err)
 }
 
+// rowsOfTurn is how many rows of a workbook are written at once.
+const rowsOfTurn = 1000
+
 // makeBook writes a workbook into a file.
 func (k *Kit) makeBook(
 	ctx context.Context, file io.Writer, sheet string, columns []Column, rows int, goOn func(), write func(row func(cells ...any) error) error,
@@ -82,19 +85,34 @@ func (k *Kit) makeBook(
 	defer func() { err = errors.Join(err, b.file.Close()) }() // and its temporary file is gone
 	var turn limit.Turn
 	defer turn.End()
+	var waiting [][]any // rows that were read and not written yet
+	flush := func() error {
+		defer turn.End() // the next rows may come from the database
+		for _, cells := range waiting {
+			if err := turn.Take(ctx); err != nil {
+				return err
+			}
+			if err := b.row(cells...); err != nil {
+				return err
+			}
+		}
+		waiting = waiting[:0]
+		return nil
+	}
 	err = write(func(cells ...any) error {
-		if b.rows%1000 == 1 {
-			goOn()
+		if waiting = append(waiting, cells); len(waiting) < rowsOfTurn {
+			return nil
 		}
-		if err := turn.Take(ctx); err != nil {
-			return err
-		}
-		return b.row(cells...)
+		goOn()
+		return flush()
 	})
 	if err != nil {
 		return err
 	}
 	goOn()
+	if err := flush(); err != nil {
+		return err
+	}
 	return b.send(inTurn{file, func() error { return turn.Take(ctx) }})
 }
 
