@@ -45,10 +45,7 @@ func (s *Service) ListWithCounts(ctx context.Context, by core.Actor, f Filter, p
 	if err := check.Err(); err != nil {
 		return core.List[WithCounts]{}, err
 	}
-	statement, args := p.Statement(listCountedSQL, listCountedAfterSQL, listCountedBeforeSQL)
-	args["state"], args["now"] = f.State, s.db.Now()
-	coupons, err := db.ReadAll[WithCounts](ctx, s.db, by, statement, args)
-	return core.NewList(p, coupons, func(c WithCounts) core.Cursor { return core.Cursor{At: c.CreatedAt, ID: c.ID} }), err
+	return db.ListPage(ctx, s.db, by, countedList, db.Args{"state": f.State, "now": s.db.Now()}, p, WithCounts.position)
 }
 
 // Find returns a coupon, or core.ErrNotFound. One round trip.

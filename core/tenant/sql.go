@@ -1,5 +1,7 @@
 package tenant
 
+import "example.com/loyalty/core/db"
+
 const columns = `id, name, slug, email, plan_id, billing_cycle, payment_method, status, timezone, currency, country, created_at,
 	suspended_at, suspend_reason, confirm_above_cents`
 
@@ -54,22 +56,9 @@ const standingSQL = `
 			or exists (select from loyalty.tenant where id = @id and plan_id = @plan) as plan_open,
 		exists (select from loyalty.tenant where slug = @slug and id <> @id) as slug_taken`
 
-const whereStatus = `
-	where (@status::text is null or status = @status)`
-
-const listSQL = selectTenant + whereStatus + `
-	order by created_at desc, id desc
-	limit @limit`
-
-const listAfterSQL = selectTenant + whereStatus + `
-		and (created_at, id) < (@at, @id)
-	order by created_at desc, id desc
-	limit @limit`
-
-const listBeforeSQL = selectTenant + whereStatus + `
-		and (created_at, id) > (@at, @id)
-	order by created_at, id
-	limit @limit`
+var tenantList = db.NewList(selectTenant+`
+	where true {filters} {position}
+	{page}`, db.Descending("created_at, id", "@at, @number"), db.Filters{"status": "status = @status"})
 
 // A first sale is looked for in order: by a plain "exists" PostgreSQL may read the sales
 // of all others to find that a new tenant has none.
