@@ -201,16 +201,16 @@ var everywhereList = db.NewList(`
 	) e
 	left join loyalty.tenant t on t.id = e.tenant_id
 	{page}`, db.Order{
-	First:    "after_id => " + firstDay + ", before_id => " + lastDay + ", oldest => false",
-	After:    "after_id => " + firstDay + ", before_id => least(" + lastDay + ", @id), oldest => false",
-	Before:   "after_id => greatest(" + firstDay + ", @id), before_id => " + lastDay + ", oldest => true",
+	First:    "after_id => " + lowestID + ", before_id => " + highestID + ", oldest => false",
+	After:    "after_id => " + lowestID + ", before_id => least(" + highestID + ", @id), oldest => false",
+	Before:   "after_id => greatest(" + lowestID + ", @id), before_id => " + highestID + ", oldest => true",
 	Forward:  "order by e.id desc",
 	Backward: "order by e.id",
 }, nil)
 
 const (
-	firstDay = "coalesce(@from, '00000000-0000-0000-0000-000000000000'::uuid)"
-	lastDay  = "coalesce(@before, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)"
+	lowestID  = "coalesce(@from, '00000000-0000-0000-0000-000000000000'::uuid)"
+	highestID = "coalesce(@before, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)"
 )
 
 // nameEverywhere finds the records of lines. One round trip, and none without lines.

@@ -133,8 +133,8 @@ func (f Filter) actor(check *core.Check) *actor {
 
 const maxText = 255
 
-// days are the first id of the days that are picked and the first one after them; nil: any.
-// Entries are ordered by their ids, which are made when they are written.
+// days returns the first id of the first day and the first id after the last day; nil: any. Entries
+// are ordered by their ids, which are made when they are written.
 func (f Filter) days(check *core.Check, zone *time.Location) (from, before *core.ID) {
 	if f.From != nil {
 		from = new(core.FirstID(core.StartOfDate(*f.From, zone)))
@@ -176,16 +176,20 @@ const selectLines = `
 	from loyalty.audit_entry
 	where tenant_id = @tenant_id`
 
-var newestFirst = db.Descending("id", "@id")
+var (
+	newestFirst = db.Descending("id", "@id")
+
+	filters = db.Filters{
+		"from":       "id >= @from",
+		"before":     "id < @before",
+		"actor_id":   "actor_kind = @actor_kind and actor_id = @actor_id",
+		"subject_id": "subject_kind = @subject and subject_id = @subject_id and action = any(@actions::text[])",
+	}
+)
 
 // The whole log, and the history of one record, which is short.
 var entryList = db.NewList(selectLines+` {filters} {position}
-	{page}`, newestFirst, db.Filters{
-	"from":       "id >= @from",
-	"before":     "id < @before",
-	"subject_id": "subject_kind = @subject and subject_id = @subject_id and action = any(@actions::text[])",
-	"actor_id":   "actor_kind = @actor_kind and actor_id = @actor_id",
-})
+	{page}`, newestFirst, filters)
 
 // A page of each action is at the end of its index; the page of all is among them. An
 // array, so that the entries are looked up by its ids whatever else the planner expects.
@@ -202,8 +206,4 @@ var actionList = db.NewList(selectLines+`
 			) found
 			{page}
 		))
-	{page}`, newestFirst, db.Filters{
-	"from":     "id >= @from",
-	"before":   "id < @before",
-	"actor_id": "actor_kind = @actor_kind and actor_id = @actor_id",
-})
+	{page}`, newestFirst, filters)

@@ -103,7 +103,7 @@ type Filter struct {
 	Search   *string    // of the tenant's name, or a number
 }
 
-// List returns a page of the invoices that pass the filter, newest first. One round
+// List returns a page of the invoices that match the filter, newest first. One round
 // trip, of the same cost at any depth.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Invoice], error) {
 	if err := by.RequireAdmin(); err != nil {

@@ -35,7 +35,7 @@ type Filter struct {
 	State *string // active, upcoming, expired or inactive
 }
 
-// ListWithCounts returns a page of the coupons that pass the filter, newest first. One
+// ListWithCounts returns a page of the coupons that match the filter, newest first. One
 // round trip, whose cost does not grow with the vouchers.
 func (s *Service) ListWithCounts(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[WithCounts], error) {
 	check := core.NewCheck(p.Unreadable)

@@ -35,7 +35,7 @@ type Row struct {
 	LastVisit *time.Time // nil: none yet
 }
 
-// Count is how many customers pass a filter.
+// Count is how many customers match a filter.
 type Count struct {
 	N    int64
 	More bool // there are more than these
@@ -45,7 +45,7 @@ type Count struct {
 // would cost more than the page.
 const maxCount = 1_000
 
-// List returns a page of the customers that pass the filter, newest first. One
+// List returns a page of the customers that match the filter, newest first. One
 // round trip, of the same cost at any depth.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Customer], error) {
 	q, err := f.query(core.NewCheck(p.Unreadable), by.Tenant)
@@ -78,7 +78,7 @@ func (s *Service) Browse(ctx context.Context, by core.Actor, f Filter, sort Sort
 	return db.ListPage(ctx, s.db, by, list, q.args, p, Row.position)
 }
 
-// Count returns how many customers pass the filter: exactly, up to a thousand. One round
+// Count returns how many customers match the filter: exactly, up to a thousand. One round
 // trip.
 func (s *Service) Count(ctx context.Context, by core.Actor, f Filter) (Count, error) {
 	q, err := f.query(core.NewCheck(nil), by.Tenant)

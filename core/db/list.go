@@ -11,40 +11,40 @@ import (
 	"example.com/loyalty/core"
 )
 
-// List describes a list once: its statement, its filters and its order. The statement of each page
-// is made from these constants, so nothing that a user typed becomes part of it. Markers in SQL say
-// what goes where, and may occur more than once:
+// List describes a list once: its statement, its filters and its order. The statements of its pages
+// are made from these constants, so nothing that a user typed becomes part of them. Markers in SQL,
+// which may occur more than once, are replaced:
 //
-//	{filters}  the conditions of the filters that are given, each after an "and"
-//	{position} where the page begins
-//	{page}     its order and its limit
+//	{filters}  by the conditions of the filters that are given, each after an "and"
+//	{position} by the condition that begins the page after or before a record
+//	{page}     by the order of the page and its limit
 type List struct {
 	SQL     string
 	Order   Order
 	Filters Filters
 
-	filters []string // in the order in which they are added, so that equal pages have equal statements
+	names []string // of the filters; sorted, so that equal pages have equal statements
 }
 
-// Filters maps an argument to the condition that is added where the argument is given and not nil. A
-// condition need not use its argument: one that is spelt out is served by a partial index.
+// Filters maps the name of an argument to the condition that is added where the argument is given
+// and not nil. A condition need not use its argument: a partial index needs constants.
 type Filters map[string]string
 
-// Order is what the markers of a page become. Positions are those of core.Cursor: @at, @id, or
-// @number for integer ids.
+// Order replaces {position} and {page}. The position is the page's cursor: @at, @id, or @number for
+// integer ids.
 type Order struct {
 	First, After, Before string // {position} on the first page, after a position, and before it
-	Forward, Backward    string // {page} without its limit: "order by …"
+	Forward, Backward    string // {page} without its limit; backward before a position
 }
 
-// Descending is the order from the highest value to the lowest. A record with these columns is at
-// this position: Descending("s.created_at, s.id", "@at, @id").
+// Descending orders by columns, the highest first. Each column is compared with its part of the
+// position: Descending("s.created_at, s.id", "@at, @id").
 func Descending(columns, position string) Order {
 	o := Ascending(columns, position)
 	return Order{After: o.Before, Before: o.After, Forward: o.Backward, Backward: o.Forward}
 }
 
-// Ascending is the order from the lowest value to the highest.
+// Ascending orders by columns, the lowest first.
 func Ascending(columns, position string) Order {
 	return Order{
 		After:    "and (" + columns + ") > (" + position + ")",
@@ -56,28 +56,29 @@ func Ascending(columns, position string) Order {
 
 var lists []*List
 
-// NewList makes a list. Lists are package variables: a test prepares every statement of each.
+// NewList makes a list, for a package variable: a test prepares every statement of all lists.
 func NewList(sql string, order Order, filters Filters) *List {
-	l := &List{SQL: sql, Order: order, Filters: filters, filters: slices.Sorted(maps.Keys(filters))}
+	l := &List{SQL: sql, Order: order, Filters: filters, names: slices.Sorted(maps.Keys(filters))}
 	lists = append(lists, l)
 	return l
 }
 
-// Lists returns all lists of the packages that the program is made of.
+// Lists returns the lists of all imported packages.
 func Lists() []*List { return lists }
 
-// Statement returns the statement of a page and its arguments: those given, and of the page @limit
-// and what its position needs.
+// Statement returns the statement of a page, and its arguments: those given, @limit, and those of
+// the position.
 func (l *List) Statement(p core.Page, args Args) (string, Args) {
 	all := Args{}
 	maps.Copy(all, args)
 	var filters strings.Builder
-	for _, name := range l.filters {
-		given := !isNil(args[name])
-		if given {
-			filters.WriteString("\n\t\tand " + l.Filters[name])
+	for _, name := range l.names {
+		condition := ""
+		if !isNil(args[name]) {
+			condition = "\n\t\tand " + l.Filters[name]
 		}
-		if !given || !strings.Contains(l.Filters[name], "@"+name) {
+		filters.WriteString(condition)
+		if !strings.Contains(condition, "@"+name) {
 			delete(all, name)
 		}
 	}
@@ -107,8 +108,8 @@ func isNil(value any) bool {
 	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// ListPage reads a page of a list in the actor's tenant, or in the platform where the actor has none.
-// position tells where a record is. One round trip.
+// ListPage reads a page of a list, in the actor's tenant or, for an actor without one, with no tenant
+// set. position returns a record's position. One round trip.
 func ListPage[T any](ctx context.Context, d *DB, by core.Actor, l *List, args Args, p core.Page, position func(T) core.Cursor) (core.List[T], error) {
 	if err := p.Err(); err != nil {
 		return core.List[T]{}, err
@@ -118,9 +119,8 @@ func ListPage[T any](ctx context.Context, d *DB, by core.Actor, l *List, args Ar
 	return core.NewList(p, rows, position), err
 }
 
-// OfExisting returns a page that was read, or core.ErrNotFound where it is empty and the record that
-// its list belongs to does not exist: sql finds that record. A missing record comes before a query
-// that can't be read. One round trip for an empty page.
+// OfExisting returns a page that was read. Where the page is empty, the record that its list belongs
+// to must exist: sql finds it, or the error is core.ErrNotFound, before any error of the page.
 func OfExisting[T any](ctx context.Context, d *DB, by core.Actor, page core.List[T], err error, sql string, args Args) (core.List[T], error) {
 	if len(page.Items) > 0 {
 		return page, err

@@ -28,7 +28,7 @@ type RedemptionFilter struct {
 	RewardID   *string // a ULID
 }
 
-// ListRedemptions returns a page of the redemptions that pass the filter, newest first;
+// ListRedemptions returns a page of the redemptions that match the filter, newest first;
 // of the pending ones, which wait to be handed over, the oldest first, for who came first
 // is served first. One round trip, of the same cost at any depth.
 func (s *Service) ListRedemptions(ctx context.Context, by core.Actor, f RedemptionFilter, p core.Page) (core.List[NamedRedemption], error) {

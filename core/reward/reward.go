@@ -144,7 +144,7 @@ type Filter struct {
 	Status *string // active or inactive
 }
 
-// List returns a page of the rewards that pass the filter, newest first. One round
+// List returns a page of the rewards that match the filter, newest first. One round
 // trip; the redemptions of those on the page are counted.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[WithCounts], error) {
 	check := core.NewCheck(p.Unreadable)

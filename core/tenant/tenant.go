@@ -252,7 +252,7 @@ type Filter struct {
 	Status *string
 }
 
-// List returns a page of the tenants that pass the filter, newest first, for super-admins.
+// List returns a page of the tenants that match the filter, newest first, for super-admins.
 // One round trip.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Tenant], error) {
 	if err := by.RequireAdmin(); err != nil {

@@ -32,7 +32,7 @@ type Named struct {
 	Voidable     bool // by whoever asks
 }
 
-// List returns a page of the sales that pass the filter, newest first. One round trip,
+// List returns a page of the sales that match the filter, newest first. One round trip,
 // of the same cost at any depth; of several filters it costs what the rarest one finds.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Named], error) {
 	args, err := f.args(by.Tenant, p)
