@@ -12,30 +12,40 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Entry is one thing somebody did.
+// Entry is one thing that was done.
 type Entry struct {
-	Action  string // "token.create": the noun and the verb
-	Subject string // the noun: "token"
-	ID      string // of the subject
-	Old     any    // what changed, before; nil where there was nothing
-	New     any    // what changed, after; nil where nothing is left. Never a secret
-	Reason  string // of a refusal, where there are few reasons: it is counted with the action, and not stored
+	Action   string   // "token.create": the noun and the verb
+	Subject  string   // the noun: "token"
+	ID       string   // of the subject
+	Name     string   // of the subject, after the change: of a redemption its reward's, of a voucher its coupon's; "": it has none
+	Customer *core.ID // who made the sale or redemption, or has the voucher. A customer's own entries have it anyway
+	Old      any      // what changed, before; nil where there was nothing
+	New      any      // what changed, after; nil where nothing is left. Never a secret
+	Reason   string   // of a refusal, where there are few reasons: it is counted with the action, and not stored
 }
 
 // Metric are the actions that a process counts, each with its reason, once they have committed.
 func Metric(action, reason string) db.Metric { return db.Metric{Thing: action, Kind: reason} }
 
+// The customer's name is read here, under a lock that erasing them waits for: an entry that is
+// written meanwhile would keep their name for good.
 const insertSQL = `
-	insert into loyalty.audit_entry (tenant_id, id, action, subject_kind, subject_id, old, new,
-		actor_kind, actor_id, actor_name, address, request_id, created_at)
-	values (@tenant_id, @id, @action, @subject_kind, @subject_id, @old, @new,
-		@actor_kind, @actor_id, @actor_name, @address, @request_id, @now)`
+	insert into loyalty.audit_entry (tenant_id, id, action, subject_kind, subject_id, subject_name, customer_id, customer_name,
+		old, new, actor_kind, actor_id, actor_name, address, request_id, created_at)
+	values (@tenant_id, @id, @action, @subject_kind, @subject_id, @subject_name, @customer::uuid, coalesce((
+			select case when phone_key is null then first_name else first_name || ' ' || last_name end
+			from loyalty.customer
+			where tenant_id = @tenant_id
+				and id = @customer
+			for share
+		), ''),
+		@old, @new, @actor_kind, @actor_id, @actor_name, @address, @request_id, @now)`
 
 const insertPlatformSQL = `
-	insert into loyalty.platform_audit_entry (id, action, subject_kind, subject_id, old, new,
-		actor_kind, actor_id, actor_name, address, request_id, created_at)
-	values (@id, @action, @subject_kind, @subject_id, @old, @new,
-		@actor_kind, @actor_id, @actor_name, @address, @request_id, @now)`
+	insert into loyalty.platform_audit_entry (id, action, subject_kind, subject_id, subject_name,
+		old, new, actor_kind, actor_id, actor_name, address, request_id, created_at)
+	values (@id, @action, @subject_kind, @subject_id, @subject_name,
+		@old, @new, @actor_kind, @actor_id, @actor_name, @address, @request_id, @now)`
 
 // Write queues an entry in the log of the transaction's tenant, or of the platform.
 func Write(tx *db.Tx, by core.Actor, e Entry) error {
@@ -47,16 +57,20 @@ func Write(tx *db.Tx, by core.Actor, e Entry) error {
 	if err != nil {
 		return err
 	}
-	statement := insertSQL
-	if tx.Tenant == 0 {
-		statement = insertPlatformSQL
+	args := db.Args{
+		"id": core.NewID(tx.Now), "action": e.Action, "subject_kind": e.Subject, "subject_id": e.ID, "subject_name": e.Name,
+		"old": old, "new": now, "actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name,
+		"address": by.Address, "request_id": by.RequestID, "now": tx.Now,
 	}
 	db.Count(tx, Metric(e.Action, e.Reason), 1)
-	return db.Queue(tx, statement, db.Args{
-		"id": core.NewID(tx.Now), "action": e.Action, "subject_kind": e.Subject, "subject_id": e.ID, "old": old, "new": now,
-		"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name,
-		"address": by.Address, "request_id": by.RequestID, "now": tx.Now,
-	})
+	if tx.Tenant == 0 {
+		return db.Queue(tx, insertPlatformSQL, args)
+	}
+	args["customer"] = e.Customer
+	if id, err := core.ParseID(e.ID); err == nil && e.Subject == "customer" {
+		args["customer"] = id
+	}
+	return db.Queue(tx, insertSQL, args)
 }
 
 func document(v any) (*string, error) {

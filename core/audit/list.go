@@ -15,19 +15,24 @@ type Service struct{ db *db.DB }
 // NewService makes the service.
 func NewService(d *db.DB) *Service { return &Service{db: d} }
 
-// Line is an entry as it is read.
+// Line is an entry as it is read. Its names are those of the time when it was written; only
+// erasing a customer replaces theirs. Where nothing had a name, or an earlier version wrote the
+// entry, they are empty.
 type Line struct {
-	ID        core.ID
-	At        time.Time
-	Action    string
-	Subject   string // the noun
-	SubjectID string
-	Record    *Record // the subject, as it is called now; nil: nothing by that id has a name
-	Changes   []Change
-	Actor     string // as in Filter
-	ActorName string // as it was then
-	Address   string
-	RequestID string
+	ID           core.ID
+	At           time.Time
+	Action       string
+	Subject      string // the noun
+	SubjectID    string
+	SubjectName  string   // of a redemption: its reward's; of a voucher: its coupon's; of a sale: ""
+	CustomerID   *core.ID // the subject, or whose sale, redemption or voucher it is
+	CustomerName string
+	SpendCents   *int64 // of a sale that was voided
+	Changes      []Change
+	Actor        string // as in Filter
+	ActorName    string
+	Address      string
+	RequestID    string
 }
 
 // Filter picks lines. Fields that are nil pick all.
@@ -41,9 +46,8 @@ type Filter struct {
 }
 
 // List returns a page of the tenant's log, newest first. A manager reads of everything
-// but people, tokens and the business's settings, which are the owner's to keep. Two
-// round trips, at the same cost whatever is picked and however long the log is: the
-// entries, and what their subjects are called.
+// but people, tokens and the business's settings, which are the owner's to keep. One
+// round trip, at the same cost whatever is picked and however long the log is.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Line], error) {
 	if err := by.Require(core.Manager); err != nil {
 		return core.List[Line]{}, err
@@ -62,9 +66,6 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 		if lines[i], err = r.line(); err != nil {
 			return core.List[Line]{}, err
 		}
-	}
-	if err := s.name(ctx, by, lines); err != nil {
-		return core.List[Line]{}, err
 	}
 	return core.NewList(p, lines, Line.position), nil
 }
@@ -149,32 +150,47 @@ func (f Filter) days(check *core.Check, zone *time.Location) (from, before *core
 }
 
 type row struct {
-	ID          core.ID
-	CreatedAt   time.Time
-	Action      string
-	SubjectKind string
-	SubjectID   string
-	Old         []byte
-	New         []byte
-	ActorKind   core.ActorKind
-	ActorID     string
-	ActorName   string
-	Address     string
-	RequestID   string
+	ID           core.ID
+	CreatedAt    time.Time
+	Action       string
+	SubjectKind  string
+	SubjectID    string
+	SubjectName  string
+	CustomerID   *core.ID
+	CustomerName string
+	SpendCents   *int64
+	Old          []byte
+	New          []byte
+	ActorKind    core.ActorKind
+	ActorID      string
+	ActorName    string
+	Address      string
+	RequestID    string
 }
 
 func (r row) line() (Line, error) {
 	changed, err := changes(r.Old, r.New)
-	return Line{
-		ID: r.ID, At: r.CreatedAt, Action: r.Action, Subject: r.SubjectKind, SubjectID: r.SubjectID, Changes: changed,
+	l := Line{
+		ID: r.ID, At: r.CreatedAt, Action: r.Action, Subject: r.SubjectKind, SubjectID: r.SubjectID, SubjectName: r.SubjectName,
+		CustomerID: r.CustomerID, CustomerName: r.CustomerName, SpendCents: r.SpendCents, Changes: changed,
 		Actor: string(r.ActorKind) + ":" + r.ActorID, ActorName: r.ActorName, Address: r.Address, RequestID: r.RequestID,
-	}, err
+	}
+	if l.Subject == "customer" {
+		l.SubjectName = l.CustomerName // stored once, so that erasing them cleans one place
+	}
+	return l, err
 }
 
-const selectLines = `
-	select id, created_at, action, subject_kind, subject_id, old, new, actor_kind, actor_id, actor_name, address, request_id
-	from loyalty.audit_entry
+const (
+	lineColumns = `e.id, e.created_at, e.action, e.subject_kind, e.subject_id, e.subject_name, e.customer_id, e.customer_name,
+		case e.action when 'transaction.void' then (e.new ->> 'spend_amount_cents')::bigint end as spend_cents,
+		e.old, e.new, e.actor_kind, e.actor_id, e.actor_name, e.address, e.request_id`
+
+	selectLines = `
+	select ` + lineColumns + `
+	from loyalty.audit_entry e
 	where tenant_id = @tenant_id`
+)
 
 var (
 	newestFirst = db.Descending("id", "@id")

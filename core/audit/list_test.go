@@ -282,7 +282,7 @@ func TestWhatTheLogRefuses(t *testing.T) {
 	}
 }
 
-func TestAPageIsTwoRoundTrips(t *testing.T) {
+func TestAPageIsOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
 	b := business{d, dbtest.Tenant(t, d)}
@@ -293,17 +293,11 @@ func TestAPageIsTwoRoundTrips(t *testing.T) {
 		ask()
 		return count() - before
 	}
-	for _, c := range []struct {
-		f    audit.Filter
-		want int
-	}{
-		{audit.Filter{}, 2},
-		{audit.Filter{Action: new("customer.edit")}, 2},
-		{audit.Filter{Actor: new("staff:" + b.by.ID)}, 2},
-		{audit.Filter{Subject: new("customer"), SubjectID: new("1")}, 1}, // of nothing there is nothing to name
+	for _, f := range []audit.Filter{
+		{}, {Action: new("customer.edit")}, {Actor: new("staff:" + b.by.ID)}, {Subject: new("customer"), SubjectID: new("1")},
 	} {
-		if got := trips(func() { b.all(t, c.f) }); got != c.want {
-			t.Errorf("%+v makes %d round trips, want %d", c.f, got, c.want)
+		if got := trips(func() { b.all(t, f) }); got != 1 {
+			t.Errorf("%+v makes %d round trips, want 1", f, got)
 		}
 	}
 	if got := trips(func() { b.people(t) }); got != 1 {

@@ -41,7 +41,7 @@ func Invite(ctx context.Context, tx *db.Tx, by core.Actor, mails *mail.Service, 
 		return err
 	}
 	err = audit.Write(tx, by, audit.Entry{
-		Action: "staff.invite", Subject: "staff", ID: idText(p.ID),
+		Action: "staff.invite", Subject: "staff", ID: idText(p.ID), Name: p.Name,
 		New: map[string]any{"email": p.Email, "expires_at": expires},
 	})
 	if err != nil {
@@ -92,5 +92,5 @@ func AcceptInvitation(ctx context.Context, tx *db.Tx, by core.Actor, secret, pas
 		return Proof{}, ErrLink
 	}
 	p := newPassword{person: by.StaffID, hash: passwordHash}
-	return Proof{StaffID: by.StaffID, At: tx.Now}, setPassword(ctx, tx, by, p, audit.Entry{Action: "staff.join", New: joined})
+	return Proof{StaffID: by.StaffID, At: tx.Now}, setPassword(ctx, tx, by, p, audit.Entry{Action: "staff.join", Name: by.Name, New: joined})
 }

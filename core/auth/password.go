@@ -44,7 +44,7 @@ func (s *Service) ChangePassword(ctx context.Context, by core.Actor, current, pa
 		if err := forgiveAttemptsThenEnter(tx, by, counted); err != nil {
 			return Proof{}, err
 		}
-		err := setPassword(ctx, tx, by, newPassword{person: who.ID, old: who.PasswordHash, hash: hash}, audit.Entry{Action: "staff.change_password"})
+		err := setPassword(ctx, tx, by, newPassword{person: who.ID, old: who.PasswordHash, hash: hash}, audit.Entry{Action: "staff.change_password", Name: who.Name})
 		if err != nil {
 			return Proof{}, err
 		}
@@ -117,7 +117,7 @@ func (s *Service) SetAdminPassword(ctx context.Context, by core.Actor, email, pa
 		if err := forgiveAttempts(tx, confirmTries(who.ID)); err != nil {
 			return Person{}, err
 		}
-		if err := setPassword(ctx, tx, by, newPassword{person: who.ID, hash: hash}, audit.Entry{Action: "staff.reset_password"}); err != nil {
+		if err := setPassword(ctx, tx, by, newPassword{person: who.ID, hash: hash}, audit.Entry{Action: "staff.reset_password", Name: who.Name}); err != nil {
 			return Person{}, err
 		}
 		return who.person(), s.mailChange(ctx, tx, by, who.person(), PasswordSet)

@@ -106,7 +106,8 @@ func (s *Service) SendReset(ctx context.Context, f ResetRequest) error {
 			return 0, err
 		}
 		err = audit.Write(tx, by, audit.Entry{
-			Action: "staff.forgot_password", Subject: "staff", ID: idText(p.ID), New: map[string]any{"email": p.Email, "expires_at": expires},
+			Action: "staff.forgot_password", Subject: "staff", ID: idText(p.ID), Name: p.Name,
+			New: map[string]any{"email": p.Email, "expires_at": expires},
 		})
 		if err != nil {
 			return 0, err
@@ -187,7 +188,7 @@ func (s *Service) Reset(ctx context.Context, v Visitor, secret string, n NewPass
 		if used == 0 {
 			return 0, ErrLink
 		}
-		if err := setPassword(ctx, tx, by, newPassword{person: l.ID, hash: hash}, audit.Entry{Action: "staff.reset_password"}); err != nil {
+		if err := setPassword(ctx, tx, by, newPassword{person: l.ID, hash: hash}, audit.Entry{Action: "staff.reset_password", Name: l.Name}); err != nil {
 			return 0, err
 		}
 		if n.RevokeTokens {

@@ -69,7 +69,7 @@ func (s *Service) EndSession(ctx context.Context, by core.Actor, id string) erro
 // that asks. That it has ended already is no error.
 func (s *Service) SignOut(ctx context.Context, by core.Actor, current string) error {
 	err := s.endSession(ctx, by, current, func(sessionRow) audit.Entry {
-		return audit.Entry{Action: "staff.sign_out", Subject: "staff", ID: by.ID}
+		return audit.Entry{Action: "staff.sign_out", Subject: "staff", ID: by.ID, Name: by.Name}
 	})
 	if errors.Is(err, core.ErrNotFound) {
 		return nil
@@ -103,7 +103,7 @@ func (s *Service) EndOtherSessions(ctx context.Context, by core.Actor, current s
 			return ended, err
 		}
 		return ended, audit.Write(tx, by, audit.Entry{
-			Action: "session.end_others", Subject: "staff", ID: by.ID, New: map[string]any{"ended": ended},
+			Action: "session.end_others", Subject: "staff", ID: by.ID, Name: by.Name, New: map[string]any{"ended": ended},
 		})
 	})
 }

@@ -69,7 +69,7 @@ func (s *Service) SignIn(ctx context.Context, v Visitor, c Credentials) (SignedI
 		return SignedIn{}, err
 	}
 	if why := who.refusalReason(right); why != "" {
-		return SignedIn{}, s.logRefusedSignIn(ctx, by, who.ID, map[string]any{"email": email, "reason": why}, ErrCredentials)
+		return SignedIn{}, s.logRefusedSignIn(ctx, by, who, map[string]any{"email": email, "reason": why}, ErrCredentials)
 	}
 	in := SignedIn{Person: who.person(), Proof: Proof{StaffID: who.ID, At: proved}, NeedsCode: who.TotpSecret != nil}
 	if in.NeedsCode {
@@ -114,14 +114,16 @@ func (a account) refusalReason(right bool) string {
 
 // logRefusedSignIn writes a refusal into the audit log, where it stays: the refusal is returned after the
 // commit. One round trip.
-func (s *Service) logRefusedSignIn(ctx context.Context, by core.Actor, person int64, facts map[string]any, refusal error) error {
+func (s *Service) logRefusedSignIn(ctx context.Context, by core.Actor, who account, facts map[string]any, refusal error) error {
 	subject := ""
-	if person != 0 {
-		subject = idText(person)
+	if who.ID != 0 {
+		subject = idText(who.ID)
 	}
 	reason, _ := facts["reason"].(string)
 	_, err := db.Within(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		return 0, audit.Write(tx, by, audit.Entry{Action: "staff.sign_in_refused", Subject: "staff", ID: subject, New: facts, Reason: reason})
+		return 0, audit.Write(tx, by, audit.Entry{
+			Action: "staff.sign_in_refused", Subject: "staff", ID: subject, Name: who.Name, New: facts, Reason: reason,
+		})
 	})
 	if err != nil {
 		return err
@@ -148,5 +150,5 @@ func writeSignIn(tx *db.Tx, by core.Actor, with string) error {
 	if err := tx.Enter(by.Tenant.ID); err != nil {
 		return err
 	}
-	return audit.Write(tx, by, audit.Entry{Action: "staff.sign_in", Subject: "staff", ID: by.ID, New: map[string]any{"with": with}})
+	return audit.Write(tx, by, audit.Entry{Action: "staff.sign_in", Subject: "staff", ID: by.ID, Name: by.Name, New: map[string]any{"with": with}})
 }

@@ -168,7 +168,7 @@ func (s *Service) ConfirmTwoFactor(ctx context.Context, by core.Actor, code stri
 		err = errors.Join(
 			replaceRecoveryCodes(tx, by.StaffID, hashes),
 			EndSessions(tx, by.StaffID),
-			audit.Write(tx, by, audit.Entry{Action: "staff.enrol_totp", Subject: "staff", ID: idText(by.StaffID)}),
+			audit.Write(tx, by, audit.Entry{Action: "staff.enrol_totp", Subject: "staff", ID: idText(by.StaffID), Name: p.Name}),
 		)
 		if err != nil {
 			return Enrolment{}, err
@@ -192,7 +192,7 @@ func (s *Service) RenewRecoveryCodes(ctx context.Context, by core.Actor, passwor
 	err = s.confirmed(ctx, by, who, password, func(tx *db.Tx) error {
 		err := errors.Join(
 			replaceRecoveryCodes(tx, by.StaffID, hashes),
-			audit.Write(tx, by, audit.Entry{Action: "staff.renew_recovery_codes", Subject: "staff", ID: idText(by.StaffID)}),
+			audit.Write(tx, by, audit.Entry{Action: "staff.renew_recovery_codes", Subject: "staff", ID: idText(by.StaffID), Name: who.Name}),
 		)
 		if err != nil {
 			return err
@@ -255,7 +255,7 @@ func (s *Service) removeTwoFactor(ctx context.Context, tx *db.Tx, by core.Actor,
 	}
 	err = errors.Join(
 		db.Queue(tx, dropRecoveryCodesSQL, db.Args{"id": person}),
-		audit.Write(tx, by, audit.Entry{Action: "staff.drop_totp", Subject: "staff", ID: idText(person)}),
+		audit.Write(tx, by, audit.Entry{Action: "staff.drop_totp", Subject: "staff", ID: idText(person), Name: p.Name}),
 	)
 	if err != nil {
 		return err
@@ -346,7 +346,7 @@ func (s *Service) VerifyCode(ctx context.Context, v Visitor, p Proof, code strin
 	case err != nil:
 		return SignedIn{}, err
 	case with == "":
-		return SignedIn{}, s.logRefusedSignIn(ctx, by, who.ID, map[string]any{"email": email, "reason": "wrong code"}, errCode("code"))
+		return SignedIn{}, s.logRefusedSignIn(ctx, by, who, map[string]any{"email": email, "reason": "wrong code"}, errCode("code"))
 	}
 	p.Code = true
 	return SignedIn{Person: who.person(), Proof: p}, nil

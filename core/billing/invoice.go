@@ -221,7 +221,8 @@ func (s *Service) Issue(ctx context.Context, by core.Actor, id int64) (Invoice, 
 			return err
 		}
 		return audit.Write(tx, by, audit.Entry{
-			Action: "invoice.issue", Subject: "invoice", ID: idText(id), New: map[string]any{"number": i.Name(), "total_cents": i.TotalCents, "currency": i.Currency},
+			Action: "invoice.issue", Subject: "invoice", ID: idText(id), Name: i.Name(),
+			New: map[string]any{"number": i.Name(), "total_cents": i.TotalCents, "currency": i.Currency},
 		})
 	})
 }
@@ -252,7 +253,7 @@ func (s *Service) MarkPaid(ctx context.Context, by core.Actor, id int64, on time
 		}
 		i.Status, i.PaidAt = Paid, &paid
 		return errors.Join(db.Queue(tx, paySQL, db.Args{"id": id, "paid": paid}), audit.Write(tx, by, audit.Entry{
-			Action: "invoice.pay", Subject: "invoice", ID: idText(id), New: map[string]any{"number": i.Name(), "paid_on": on.Format(time.DateOnly)},
+			Action: "invoice.pay", Subject: "invoice", ID: idText(id), Name: i.Name(), New: map[string]any{"number": i.Name(), "paid_on": on.Format(time.DateOnly)},
 		}))
 	})
 }
@@ -272,7 +273,7 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id int64, reason *str
 		name := i.Name()
 		i.Status, i.VoidedAt, i.VoidReason = Void, &tx.Now, why
 		return errors.Join(db.Queue(tx, voidSQL, db.Args{"id": id, "now": tx.Now, "reason": why}), audit.Write(tx, by, audit.Entry{
-			Action: "invoice.void", Subject: "invoice", ID: idText(id), New: map[string]any{"number": name, "reason": why},
+			Action: "invoice.void", Subject: "invoice", ID: idText(id), Name: name, New: map[string]any{"number": name, "reason": why},
 		}))
 	})
 }
@@ -285,7 +286,10 @@ func (s *Service) Send(ctx context.Context, by core.Actor, id int64) (Invoice, e
 		}
 		return errors.Join(
 			s.jobs.Add(ctx, tx, Delivery{Tenant: i.TenantID, Invoice: id, AskedAt: tx.Now}),
-			audit.Write(tx, by, audit.Entry{Action: "invoice.send", Subject: "invoice", ID: idText(id), New: map[string]any{"number": i.Name(), "email": i.TenantEmail}}),
+			audit.Write(tx, by, audit.Entry{
+				Action: "invoice.send", Subject: "invoice", ID: idText(id), Name: i.Name(),
+				New: map[string]any{"number": i.Name(), "email": i.TenantEmail},
+			}),
 		)
 	})
 }

@@ -95,7 +95,7 @@ func (s *Service) CreatePlan(ctx context.Context, by core.Actor, in PlanInput) (
 		if err != nil {
 			return Plan{}, p.nameTaken(err)
 		}
-		return p, audit.Write(tx, by, audit.Entry{Action: "plan.create", Subject: "plan", ID: idText(p.ID), New: p.facts()})
+		return p, audit.Write(tx, by, audit.Entry{Action: "plan.create", Subject: "plan", ID: idText(p.ID), Name: p.Name, New: p.facts()})
 	})
 }
 
@@ -127,7 +127,7 @@ func (s *Service) EditPlan(ctx context.Context, by core.Actor, plan int64, in Pl
 		if _, err := db.Exec(ctx, tx, updatePlanSQL, args); err != nil {
 			return Plan{}, edited.nameTaken(err)
 		}
-		return edited, audit.Write(tx, by, audit.Entry{Action: "plan.edit", Subject: "plan", ID: idText(plan), Old: was, New: is})
+		return edited, audit.Write(tx, by, audit.Entry{Action: "plan.edit", Subject: "plan", ID: idText(plan), Name: edited.Name, Old: was, New: is})
 	})
 }
 
@@ -154,7 +154,7 @@ func (s *Service) setRetired(ctx context.Context, by core.Actor, plan int64, ret
 		err = errors.Join(
 			db.Queue(tx, retirePlanSQL, db.Args{"id": plan, "retired": retired}),
 			audit.Write(tx, by, audit.Entry{
-				Action: action, Subject: "plan", ID: idText(plan),
+				Action: action, Subject: "plan", ID: idText(plan), Name: p.Name,
 				Old: map[string]any{"retired": !retired}, New: map[string]any{"retired": retired},
 			}),
 		)
@@ -179,7 +179,7 @@ func (s *Service) DeletePlan(ctx context.Context, by core.Actor, plan int64) err
 			}
 			return 0, err
 		}
-		return 0, audit.Write(tx, by, audit.Entry{Action: "plan.delete", Subject: "plan", ID: idText(plan), Old: p.facts()})
+		return 0, audit.Write(tx, by, audit.Entry{Action: "plan.delete", Subject: "plan", ID: idText(plan), Name: p.Name, Old: p.facts()})
 	})
 	return err
 }

@@ -155,9 +155,9 @@ func TestListSends(t *testing.T) {
 		t.Errorf("its vouchers end %v", ends)
 	}
 	want := []coupon.SendDetail{
-		{Sending: waiting, CouponName: c.Name, ActorKind: core.ByStaff, ActorName: maja.Name},
-		{Sending: second, CouponName: c.Name, ExpiresAt: ends, ActorKind: core.ByStaff, ActorName: s.by.Name},
-		{Sending: first, CouponName: c.Name, Redeemed: 1, ExpiresAt: ends, ActorKind: core.ByStaff, ActorName: s.by.Name},
+		{Sending: waiting, ActorKind: core.ByStaff, ActorName: maja.Name},
+		{Sending: second, ExpiresAt: ends, ActorKind: core.ByStaff, ActorName: s.by.Name},
+		{Sending: first, Redeemed: 1, ExpiresAt: ends, ActorKind: core.ByStaff, ActorName: s.by.Name},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("ListSends (-want +got):\n%s", diff)

@@ -172,7 +172,7 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Coupon, error)
 		if err != nil {
 			return Coupon{}, err
 		}
-		return c, audit.Write(tx, by, audit.Entry{Action: "coupon.create", Subject: "coupon", ID: c.ID.String(), New: c.facts()})
+		return c, audit.Write(tx, by, audit.Entry{Action: "coupon.create", Subject: "coupon", ID: c.ID.String(), Name: c.Name, New: c.facts()})
 	})
 }
 
@@ -206,7 +206,7 @@ func (s *Service) SetActive(ctx context.Context, by core.Actor, id core.ID, acti
 			return Coupon{}, err
 		}
 		return c, audit.Write(tx, by, audit.Entry{
-			Action: "coupon.edit", Subject: "coupon", ID: id.String(),
+			Action: "coupon.edit", Subject: "coupon", ID: id.String(), Name: c.Name,
 			Old: map[string]any{"active": !active}, New: map[string]any{"active": active},
 		})
 	})

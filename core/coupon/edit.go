@@ -113,7 +113,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 			return Coupon{}, err
 		}
 		return edited, audit.Write(tx, by, audit.Entry{
-			Action: "coupon.edit", Subject: "coupon", ID: id.String(), Old: old.facts(), New: edited.facts(),
+			Action: "coupon.edit", Subject: "coupon", ID: id.String(), Name: edited.Name, Old: old.facts(), New: edited.facts(),
 		})
 	})
 }

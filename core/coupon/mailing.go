@@ -300,9 +300,8 @@ const watched = 5 * time.Minute
 // detail is a send and who confirmed it.
 type detail struct {
 	Sending
-	CouponName string
-	ActorKind  core.ActorKind
-	ActorID    string
+	ActorKind core.ActorKind
+	ActorID   string
 }
 
 // MailsResult reports whether the person who confirmed the send gets an e-mail about its end,
@@ -421,11 +420,10 @@ func (s *Service) MarkDelivered(ctx context.Context, by core.Actor, send core.ID
 // SendDetail is a send, its results so far, and who confirmed it.
 type SendDetail struct {
 	Sending
-	CouponName string
-	Redeemed   int64
-	ExpiresAt  *time.Time // of its vouchers; nil: never
-	ActorKind  core.ActorKind
-	ActorName  string
+	Redeemed  int64
+	ExpiresAt *time.Time // of its vouchers; nil: never
+	ActorKind core.ActorKind
+	ActorName string
 }
 
 // FindSend returns a send, or core.ErrNotFound. One round trip.

@@ -62,6 +62,7 @@ type Send struct {
 type Sending struct {
 	ID              core.ID
 	CouponID        core.ID
+	CouponName      string
 	Segment         Segment
 	Status          SendStatus
 	Subject         string
@@ -146,7 +147,7 @@ func (s *Service) Send(ctx context.Context, by core.Actor, coupon core.ID, send 
 		if send.At != nil {
 			facts["send_at"] = checked.at
 		}
-		if err := audit.Write(tx, by, audit.Entry{Action: "coupon.send", Subject: "coupon", ID: coupon.String(), New: facts}); err != nil {
+		if err := audit.Write(tx, by, audit.Entry{Action: "coupon.send", Subject: "coupon", ID: coupon.String(), Name: c.Name, New: facts}); err != nil {
 			return Sending{}, err
 		}
 		return made, s.jobs.AddAt(ctx, tx, Evaluation{Tenant: by.Tenant.ID, Send: made.ID}, checked.at)
@@ -282,7 +283,7 @@ func (s *Service) CancelSend(ctx context.Context, by core.Actor, send core.ID) (
 
 // sendEntry is what the audit log says of a send.
 func sendEntry(action string, s Sending) audit.Entry {
-	return audit.Entry{Action: action, Subject: "coupon", ID: s.CouponID.String(), New: map[string]any{"send": s.ID}}
+	return audit.Entry{Action: action, Subject: "coupon", ID: s.CouponID.String(), Name: s.CouponName, New: map[string]any{"send": s.ID}}
 }
 
 func (s *Service) evaluate(ctx context.Context, e Evaluation) error {
@@ -363,10 +364,9 @@ func (s *Service) failSend(ctx context.Context, tx *db.Tx, by core.Actor, send c
 	if err != nil {
 		return Sending{}, err
 	}
-	err = audit.Write(tx, by, audit.Entry{
-		Action: "coupon.fail_send", Subject: "coupon", ID: failed.CouponID.String(), New: map[string]any{"send": failed.ID, "reason": why.Code},
-	})
-	if err != nil {
+	entry := sendEntry("coupon.fail_send", failed.Sending)
+	entry.New = map[string]any{"send": failed.ID, "reason": why.Code}
+	if err := audit.Write(tx, by, entry); err != nil {
 		return Sending{}, err
 	}
 	return failed.Sending, s.mailSendResult(ctx, tx, by, failed)

@@ -147,7 +147,8 @@ var countedList = db.NewList(withState+`
 	) c`+withCounts+`
 	{page}`, newestFirst, db.Filters{"state": "state = @state"})
 
-const sendColumns = `id, coupon_id, segment, status, subject, message, matched, sent, skipped_inactive, skipped_limit,
+const sendColumns = `id, coupon_id,
+		(select c.name from loyalty.coupon c where c.tenant_id = @tenant_id and c.id = coupon_id) as coupon_name, segment, status, subject, message, matched, sent, skipped_inactive, skipped_limit,
 		no_email, unsubscribed, mails, delivered, failed, send_at, created_at, begun_at, evaluated_at, ended_at, failure`
 
 const insertSendSQL = `
@@ -382,7 +383,7 @@ const voucherColumns = `v.id, v.coupon_id, v.customer_id,
 
 const standingSQL = `
 	select ` + voucherColumns + `,
-		c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
+		c.name as coupon_name, c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
 	from loyalty.voucher v
 	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
 	where v.tenant_id = @tenant_id

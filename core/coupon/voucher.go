@@ -47,6 +47,7 @@ var (
 // redeemable is a voucher and what its coupon says about it.
 type redeemable struct {
 	Voucher
+	CouponName   string
 	CouponActive bool
 	CapReached   bool
 }
@@ -76,38 +77,41 @@ func (s *Service) Redeem(ctx context.Context, by core.Actor, id core.ID) (Vouche
 		return Voucher{}, err
 	}
 	v, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Voucher, error) {
-		return RedeemIn(ctx, tx, by, id)
+		v, _, err := RedeemIn(ctx, tx, by, id)
+		return v, err
 	})
 	return v, ledger.Refusal(err)
 }
 
 // RedeemIn is Redeem in the caller's transaction, which also decides who may redeem: at
-// the till, vouchers are redeemed together with the sale.
-func RedeemIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID) (Voucher, error) {
+// the till, vouchers are redeemed together with the sale. It returns the pending redemption
+// of a voucher for a reward as well; nil for other vouchers.
+func RedeemIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID) (Voucher, *reward.Redemption, error) {
 	found, err := findForUpdate(ctx, tx, id)
 	if err != nil {
-		return Voucher{}, err
+		return Voucher{}, nil, err
 	}
 	if err := found.refusal(); err != nil {
-		return Voucher{}, err
+		return Voucher{}, nil, err
 	}
+	var granted *reward.Redemption
 	var redemption *core.ID
 	if found.BenefitType == Reward {
-		granted, err := reward.Grant(ctx, tx, by, found.CustomerID, *found.BenefitRewardID)
+		r, err := reward.Grant(ctx, tx, by, found.CustomerID, *found.BenefitRewardID)
 		if err != nil {
-			return Voucher{}, err
+			return Voucher{}, nil, err
 		}
-		redemption = &granted.ID
+		granted, redemption = &r, &r.ID
 	}
 	redeemed, err := found.redeem(ctx, tx, redemption)
 	if err != nil {
-		return Voucher{}, err
+		return Voucher{}, nil, err
 	}
 	if err := postBenefit(tx, by, redeemed); err != nil {
-		return Voucher{}, err
+		return Voucher{}, nil, err
 	}
-	return redeemed, audit.Write(tx, by, audit.Entry{
-		Action: "voucher.redeem", Subject: "voucher", ID: id.String(),
+	return redeemed, granted, audit.Write(tx, by, audit.Entry{
+		Action: "voucher.redeem", Subject: "voucher", ID: id.String(), Name: found.CouponName, Customer: &redeemed.CustomerID,
 		Old: map[string]any{"status": VoucherPending}, New: map[string]any{"status": VoucherRedeemed},
 	})
 }

@@ -94,7 +94,8 @@ func TestErase(t *testing.T) {
 	c = s.edit(t, c.ID, customer.Edit{Phone: core.Set("070 999 88 77"), LastName: core.Set("Sjöberg")})
 	other := s.made(t, "070 111 22 33", new("bo@example.com"))
 	s.sold(t, c.ID, 5000)
-	s.redeemed(t, c.ID, 10)
+	s.void(t, s.sold(t, c.ID, 200).ID)
+	s.takenBack(t, s.redeemed(t, c.ID, 10))
 	s.voucherUsed(t, c.ID, 3)
 	s.adjust(t, c.ID, "points", 4)
 	own := s.by
@@ -135,6 +136,11 @@ func TestErase(t *testing.T) {
 			}
 		}
 	}
+	for _, action := range []string{"transaction.void", "redemption.void", "voucher.redeem"} {
+		if strings.Count(left, action) != 1 {
+			t.Errorf("the audit log has lost %s", action)
+		}
+	}
 	if strings.Contains(left, "about-her") || !strings.Contains(left, "about-him") || !strings.Contains(left, "Hello Bo") || !cmp.Equal(s.find(t, other.ID), other) {
 		t.Error("somebody else was touched")
 	}
@@ -144,7 +150,7 @@ func TestErase(t *testing.T) {
 			before[i].ActorName = "Erased"
 		}
 	}
-	if diff := cmp.Diff(before, after); diff != "" || len(after) != 5 {
+	if diff := cmp.Diff(before, after); diff != "" || len(after) != 8 {
 		t.Errorf("the ledger changed (-before +after):\n%s", diff)
 	}
 	s.logTells(t, c.ID)
@@ -421,7 +427,8 @@ func TestEveryTableThatNamesCustomersIsKnown(t *testing.T) {
 	}
 	// The customers that a send was for hold its vouchers.
 	// A PIN is deleted within an hour.
-	want := []string{"account", "consent", "coupon_send", "ledger_entry", "pin", "redemption", "transaction", "voucher"}
+	// An entry of the audit log about a sale, a redemption or a voucher says nothing else of them.
+	want := []string{"account", "audit_entry", "consent", "coupon_send", "ledger_entry", "pin", "redemption", "transaction", "voucher"}
 	if diff := cmp.Diff(want, tables); diff != "" {
 		t.Errorf("tables (-want +got):\n%s", diff)
 	}

@@ -189,7 +189,7 @@ func begin(ctx context.Context, d *db.DB) (core.Tenant, state, error) {
 			return t, err
 		}
 		return t, audit.Write(tx, by, audit.Entry{
-			Action: begun, Subject: "tenant", ID: subject(t), New: map[string]any{"until": until},
+			Action: begun, Subject: "tenant", ID: subject(t), Name: t.Name, New: map[string]any{"until": until},
 		})
 	})
 	return t, state{Until: &until}, err
@@ -200,7 +200,7 @@ func finish(ctx context.Context, d *db.DB, made Made) error {
 	by := system(core.Tenant{})
 	_, err := db.Platform(ctx, d, by, func(tx *db.Tx) (struct{}, error) {
 		return struct{}{}, audit.Write(tx, by, audit.Entry{
-			Action: complete, Subject: "tenant", ID: subject(made.Tenant),
+			Action: complete, Subject: "tenant", ID: subject(made.Tenant), Name: made.Tenant.Name,
 			New: map[string]any{
 				"customers": made.Customers, "sales": made.Sales, "voided": made.Voided,
 				"redemptions": made.Redemptions, "sends": made.Sends, "vouchers": made.Vouchers,

@@ -133,7 +133,7 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Deprecation, e
 			return Deprecation{}, err
 		}
 		err = audit.Write(tx, by, audit.Entry{
-			Action: "deprecation.create", Subject: "deprecation", ID: strconv.FormatInt(d.ID, 10),
+			Action: "deprecation.create", Subject: "deprecation", ID: strconv.FormatInt(d.ID, 10), Name: d.Method + " " + d.Path,
 			New: map[string]any{"method": d.Method, "path": d.Path, "sunset": d.Sunset.Format(time.DateOnly), "link": d.Link},
 		})
 		if err != nil {

@@ -78,7 +78,7 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Location, erro
 		if err != nil {
 			return Location{}, err
 		}
-		return l, audit.Write(tx, by, audit.Entry{Action: "location.create", Subject: "location", ID: l.number(), New: l.facts()})
+		return l, audit.Write(tx, by, audit.Entry{Action: "location.create", Subject: "location", ID: l.number(), Name: l.Name, New: l.facts()})
 	})
 	return l, taken(err)
 }
@@ -102,7 +102,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id int64, e Edit) (Lo
 			return Location{}, err
 		}
 		return l, audit.Write(tx, by, audit.Entry{
-			Action: "location.edit", Subject: "location", ID: l.number(), Old: old.facts(), New: l.facts(),
+			Action: "location.edit", Subject: "location", ID: l.number(), Name: l.Name, Old: old.facts(), New: l.facts(),
 		})
 	})
 	return l, taken(err)

@@ -31,7 +31,7 @@ func (s *Service) Pause(ctx context.Context, by core.Actor, lane job.Lane) error
 		if err != nil || !changed {
 			return err
 		}
-		return audit.Write(tx, by, audit.Entry{Action: "queue.pause", Subject: "queue", ID: string(lane)})
+		return audit.Write(tx, by, audit.Entry{Action: "queue.pause", Subject: "queue", ID: string(lane), Name: string(lane)})
 	})
 }
 
@@ -42,7 +42,7 @@ func (s *Service) Resume(ctx context.Context, by core.Actor, lane job.Lane) erro
 		if err != nil || !changed {
 			return err
 		}
-		return audit.Write(tx, by, audit.Entry{Action: "queue.resume", Subject: "queue", ID: string(lane)})
+		return audit.Write(tx, by, audit.Entry{Action: "queue.resume", Subject: "queue", ID: string(lane), Name: string(lane)})
 	})
 }
 

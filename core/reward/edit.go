@@ -58,7 +58,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		if err != nil {
 			return Reward{}, err
 		}
-		return r, logEdit(tx, by, id, old.facts(), r.facts())
+		return r, logEdit(tx, by, r, old.facts(), r.facts())
 	})
 }
 
@@ -94,7 +94,7 @@ func (s *Service) ChangeStock(ctx context.Context, by core.Actor, id core.ID, c 
 		if err != nil {
 			return Reward{}, err
 		}
-		return r, logStock(tx, by, id, new(*r.Stock-change), r.Stock)
+		return r, logStock(tx, by, r, new(*r.Stock-change), r.Stock)
 	})
 }
 
@@ -153,14 +153,14 @@ func (s *Service) SetStock(ctx context.Context, by core.Actor, id core.ID, c Sto
 		if err != nil {
 			return Reward{}, err
 		}
-		return r, logStock(tx, by, id, c.Seen, r.Stock)
+		return r, logStock(tx, by, r, c.Seen, r.Stock)
 	})
 }
 
-func logStock(tx *db.Tx, by core.Actor, id core.ID, old, now *int64) error {
-	return logEdit(tx, by, id, map[string]any{"stock": old}, map[string]any{"stock": now})
+func logStock(tx *db.Tx, by core.Actor, r Reward, old, now *int64) error {
+	return logEdit(tx, by, r, map[string]any{"stock": old}, map[string]any{"stock": now})
 }
 
-func logEdit(tx *db.Tx, by core.Actor, id core.ID, old, now map[string]any) error {
-	return audit.Write(tx, by, audit.Entry{Action: "reward.edit", Subject: "reward", ID: id.String(), Old: old, New: now})
+func logEdit(tx *db.Tx, by core.Actor, r Reward, old, now map[string]any) error {
+	return audit.Write(tx, by, audit.Entry{Action: "reward.edit", Subject: "reward", ID: r.ID.String(), Name: r.Name, Old: old, New: now})
 }

@@ -240,7 +240,7 @@ func TestRedemptionDetail(t *testing.T) {
 	}
 	want := reward.RedemptionDetail{
 		NamedRedemption: reward.NamedRedemption{
-			Redemption: made, CustomerName: "Anna Lindqvist", RewardName: "Free espresso", ActorKind: core.ByStaff, ActorName: sara.Name,
+			Redemption: made, CustomerName: "Anna Lindqvist", ActorKind: core.ByStaff, ActorName: sara.Name,
 		},
 		Entries: []reward.Entry{{Kind: ledger.Redemption, Unit: ledger.Points, Amount: -30, BalanceAfter: 70, CreatedAt: made.CreatedAt}},
 	}

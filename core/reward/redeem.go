@@ -28,6 +28,7 @@ type Redemption struct {
 	Status      Status
 	CustomerID  core.ID
 	RewardID    core.ID
+	RewardName  string
 	PointsSpent int64
 	StampsSpent int64
 	TookStock   bool
@@ -88,7 +89,7 @@ func redeem(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest) (Red
 	if err != nil {
 		return Redemption{}, err
 	}
-	r := Redemption{CustomerID: buyer, RewardID: reward, TookStock: tookStock}
+	r := Redemption{CustomerID: buyer, RewardID: reward, RewardName: found.Name, TookStock: tookStock}
 	if unit == ledger.Stamps {
 		r.StampsSpent = cost
 	} else {
@@ -111,16 +112,16 @@ func RedeemAndFulfil(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequ
 		return Redemption{}, err
 	}
 	r.Status, r.FulfilledAt = Fulfilled, &tx.Now
-	return r, FulfilNew(tx, by, r.ID)
+	return r, FulfilNew(tx, by, r)
 }
 
 // FulfilNew fulfils a redemption that the caller's transaction has just made. It travels
 // with the next statement.
-func FulfilNew(tx *db.Tx, by core.Actor, id core.ID) error {
-	if err := db.Queue(tx, fulfilSQL, db.Args{"id": id, "now": tx.Now}); err != nil {
+func FulfilNew(tx *db.Tx, by core.Actor, r Redemption) error {
+	if err := db.Queue(tx, fulfilSQL, db.Args{"id": r.ID, "now": tx.Now}); err != nil {
 		return err
 	}
-	return log(tx, by, id, "redemption.fulfil", Fulfilled)
+	return log(tx, by, r, "redemption.fulfil", Fulfilled)
 }
 
 func (o offer) price() (ledger.Unit, int64) {
@@ -159,7 +160,7 @@ func Grant(ctx context.Context, tx *db.Tx, by core.Actor, customer, reward core.
 		case err != nil:
 			return Redemption{}, err
 		case piece.Stock == nil || piece.Taken:
-			return insert(tx, by, Redemption{CustomerID: customer, RewardID: reward, TookStock: piece.Taken})
+			return insert(tx, by, Redemption{CustomerID: customer, RewardID: reward, RewardName: piece.Name, TookStock: piece.Taken})
 		case *piece.Stock == 0:
 			return Redemption{}, ErrOutOfStock
 		}
@@ -198,7 +199,7 @@ func FulfilIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID) (Redemp
 	if err != nil {
 		return Redemption{}, notPending(ctx, tx, id, err)
 	}
-	return r, log(tx, by, id, "redemption.fulfil", Fulfilled)
+	return r, log(tx, by, r, "redemption.fulfil", Fulfilled)
 }
 
 // Void takes a pending redemption back: the cost and the piece of stock return,
@@ -221,7 +222,7 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Redempti
 		if err := refund(tx, by, r); err != nil {
 			return Redemption{}, err
 		}
-		return r, log(tx, by, id, "redemption.void", Voided)
+		return r, log(tx, by, r, "redemption.void", Voided)
 	})
 	return r, ledger.Refusal(err)
 }
@@ -254,9 +255,9 @@ func notPending(ctx context.Context, tx *db.Tx, id core.ID, err error) error {
 	return ErrAlreadyFulfilled
 }
 
-func log(tx *db.Tx, by core.Actor, id core.ID, action string, to Status) error {
+func log(tx *db.Tx, by core.Actor, r Redemption, action string, to Status) error {
 	return audit.Write(tx, by, audit.Entry{
-		Action: action, Subject: "redemption", ID: id.String(),
+		Action: action, Subject: "redemption", ID: r.ID.String(), Name: r.RewardName, Customer: &r.CustomerID,
 		Old: map[string]any{"status": Pending}, New: map[string]any{"status": to},
 	})
 }

@@ -13,7 +13,6 @@ import (
 type NamedRedemption struct {
 	Redemption
 	CustomerName string
-	RewardName   string
 	CouponName   *string        // of a redemption that a voucher paid for
 	ActorKind    core.ActorKind // who made it
 	ActorName    string

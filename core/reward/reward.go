@@ -102,7 +102,7 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Reward, error)
 		if err != nil {
 			return Reward{}, err
 		}
-		return r, audit.Write(tx, by, audit.Entry{Action: "reward.create", Subject: "reward", ID: r.ID.String(), New: r.facts()})
+		return r, audit.Write(tx, by, audit.Entry{Action: "reward.create", Subject: "reward", ID: r.ID.String(), Name: r.Name, New: r.facts()})
 	})
 }
 
@@ -121,7 +121,7 @@ func (s *Service) SetActive(ctx context.Context, by core.Actor, id core.ID, acti
 		if err != nil {
 			return Reward{}, err
 		}
-		return r, logEdit(tx, by, id, map[string]any{"active": !active}, map[string]any{"active": active})
+		return r, logEdit(tx, by, r, map[string]any{"active": !active}, map[string]any{"active": active})
 	})
 }
 

@@ -134,6 +134,7 @@ var (
 // offer is a reward and what its buyer has; either may be missing.
 type offer struct {
 	RewardID       *core.ID
+	Name           string
 	Active         bool
 	PointsCost     *int64
 	StampsCost     *int64
@@ -147,13 +148,13 @@ type offer struct {
 // that, but whoever begins to count an unlimited one waits for them, and they for that.
 const offerSQL = `
 	with held as (
-		select id, active, points_cost, stamps_cost, stock
+		select id, name, active, points_cost, stamps_cost, stock
 		from loyalty.reward
 		where tenant_id = @tenant_id
 			and id = @reward
 		for key share
 	)
-	select r.id as reward_id, coalesce(r.active, false) as active, r.points_cost, r.stamps_cost, r.stock,
+	select r.id as reward_id, coalesce(r.name, '') as name, coalesce(r.active, false) as active, r.points_cost, r.stamps_cost, r.stock,
 		c.status as customer_status, coalesce(a.points, 0) as points, coalesce(a.stamps, 0) as stamps
 	from (values (1)) as always
 	left join held r on true
@@ -173,6 +174,7 @@ const takeStockSQL = `
 // piece is a reward's stock as it was found (nil: unlimited), and whether a piece of it
 // was taken.
 type piece struct {
+	Name  string
 	Stock *int64
 	Taken bool
 }
@@ -180,7 +182,7 @@ type piece struct {
 // An unlimited reward is held like an offer, and not touched.
 const grantPieceSQL = `
 	with held as (
-		select id, stock
+		select id, name, stock
 		from loyalty.reward
 		where tenant_id = @tenant_id
 			and id = @reward
@@ -193,7 +195,7 @@ const grantPieceSQL = `
 			and stock > 0
 		returning id
 	)
-	select h.stock, t.id is not null as taken
+	select h.name, h.stock, t.id is not null as taken
 	from held h
 	left join taken t on t.id = h.id`
 
@@ -203,8 +205,9 @@ const returnStockSQL = `
 	where tenant_id = @tenant_id
 		and id = @reward`
 
-const redemptionColumns = `id, status, customer_id, reward_id, points_spent, stamps_spent, took_stock,
-		created_at, fulfilled_at, voided_at`
+const redemptionColumns = `id, status, customer_id, reward_id,
+		(select w.name from loyalty.reward w where w.tenant_id = @tenant_id and w.id = reward_id) as reward_name,
+		points_spent, stamps_spent, took_stock, created_at, fulfilled_at, voided_at`
 
 const insertRedemptionSQL = `
 	insert into loyalty.redemption (tenant_id, id, customer_id, reward_id, points_spent, stamps_spent, took_stock,

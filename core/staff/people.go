@@ -67,7 +67,7 @@ func (s *Service) SetRole(ctx context.Context, by core.Actor, person int64, role
 		err := errors.Join(
 			db.Queue(tx, setRoleSQL, db.Args{"id": person, "role": role}),
 			audit.Write(tx, by, audit.Entry{
-				Action: "staff.set_role", Subject: "staff", ID: id(person),
+				Action: "staff.set_role", Subject: "staff", ID: id(person), Name: who.Name,
 				Old: map[string]any{"role": who.Role}, New: map[string]any{"role": role},
 			}),
 		)
@@ -96,7 +96,7 @@ func (s *Service) Deactivate(ctx context.Context, by core.Actor, person int64) e
 		if err := auth.EndSessions(tx, person); err != nil {
 			return err
 		}
-		return setStatus(tx, by, "staff.deactivate", person, "active", "inactive")
+		return setStatus(tx, by, "staff.deactivate", who, "active", "inactive")
 	})
 }
 
@@ -113,16 +113,16 @@ func (s *Service) Activate(ctx context.Context, by core.Actor, person int64) err
 		if err := usage.Check(ctx, tx, usage.Staff, 1); err != nil {
 			return err
 		}
-		return setStatus(tx, by, "staff.activate", person, "inactive", "active")
+		return setStatus(tx, by, "staff.activate", who, "inactive", "active")
 	})
 }
 
-func setStatus(tx *db.Tx, by core.Actor, action string, person int64, was, is string) error {
-	if err := db.Queue(tx, setStatusSQL, db.Args{"id": person, "status": is}); err != nil {
+func setStatus(tx *db.Tx, by core.Actor, action string, who standing, was, is string) error {
+	if err := db.Queue(tx, setStatusSQL, db.Args{"id": who.ID, "status": is}); err != nil {
 		return err
 	}
 	return audit.Write(tx, by, audit.Entry{
-		Action: action, Subject: "staff", ID: id(person),
+		Action: action, Subject: "staff", ID: id(who.ID), Name: who.Name,
 		Old: map[string]any{"status": was}, New: map[string]any{"status": is},
 	})
 }
@@ -237,7 +237,7 @@ func (s *Service) Rename(ctx context.Context, by core.Actor, name string) error 
 			return 0, err
 		}
 		return 0, audit.Write(tx, by, audit.Entry{
-			Action: "staff.rename", Subject: "staff", ID: id(who.ID),
+			Action: "staff.rename", Subject: "staff", ID: id(who.ID), Name: name,
 			Old: map[string]any{"name": who.Name}, New: map[string]any{"name": name},
 		})
 	})

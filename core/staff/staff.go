@@ -84,7 +84,7 @@ func Add(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Person, error) {
 		return Person{}, err
 	}
 	return p, audit.Write(tx, by, audit.Entry{
-		Action: "staff.create", Subject: "staff", ID: id(p.ID),
+		Action: "staff.create", Subject: "staff", ID: id(p.ID), Name: p.Name,
 		New: map[string]any{"role": p.Role, "name": p.Name, "email": p.Email},
 	})
 }

@@ -80,7 +80,7 @@ func (s *Service) EditSettings(ctx context.Context, by core.Actor, e SettingsEdi
 		if err := edited.write(tx, is, logo); err != nil {
 			return Settings{}, err
 		}
-		err = audit.Write(tx, by, audit.Entry{Action: "tenant.edit", Subject: "tenant", ID: id(by.Tenant.ID), Old: was, New: is})
+		err = audit.Write(tx, by, audit.Entry{Action: "tenant.edit", Subject: "tenant", ID: id(by.Tenant.ID), Name: edited.Name, Old: was, New: is})
 		if err != nil || code(edited.Country) == code(old.Country) {
 			return edited, err
 		}

@@ -156,7 +156,8 @@ func (s *Setup) store(tx *db.Tx, by core.Actor, finished bool) error {
 		return err
 	}
 	return audit.Write(tx, by, audit.Entry{
-		Action: "tenant.finish_setup", Subject: "tenant", ID: id(by.Tenant.ID), New: map[string]any{"steps_done": s.StepsDone},
+		Action: "tenant.finish_setup", Subject: "tenant", ID: id(by.Tenant.ID), Name: by.Tenant.Name,
+		New: map[string]any{"steps_done": s.StepsDone},
 	})
 }
 

@@ -53,7 +53,7 @@ func (s *Service) MailSetupLink(ctx context.Context, by core.Actor, id core.Tena
 		if owner.Invited {
 			return 0, auth.Invite(ctx, tx, by, s.mail, served, owner.Person)
 		}
-		err = audit.Write(tx, by, audit.Entry{Action: "tenant.mail_setup", Subject: "tenant", ID: t.subject(), New: map[string]any{"email": owner.Email}})
+		err = audit.Write(tx, by, audit.Entry{Action: "tenant.mail_setup", Subject: "tenant", ID: t.subject(), Name: t.Name, New: map[string]any{"email": owner.Email}})
 		if err != nil {
 			return 0, err
 		}

@@ -62,7 +62,10 @@ func (s *Service) setStatus(ctx context.Context, by core.Actor, id core.TenantID
 		if err != nil {
 			return Tenant{}, err
 		}
-		entry := audit.Entry{Action: "tenant.suspend", Subject: "tenant", ID: t.subject(), New: map[string]any{"reason": orNull(reason), "email": t.Email}}
+		entry := audit.Entry{
+			Action: "tenant.suspend", Subject: "tenant", ID: t.subject(), Name: t.Name,
+			New: map[string]any{"reason": orNull(reason), "email": t.Email},
+		}
 		email := SuspensionEmail{Tenant: t.Name, Slug: t.Slug}
 		if to == Active {
 			entry.Action, entry.New, email.Over = "tenant.reactivate", map[string]any{"email": t.Email}, true

@@ -129,7 +129,7 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Tenant, error
 	if err != nil {
 		return Tenant{}, err
 	}
-	return t, audit.Write(tx, by, audit.Entry{Action: "tenant.create", Subject: "tenant", ID: t.subject(), New: t.facts()})
+	return t, audit.Write(tx, by, audit.Entry{Action: "tenant.create", Subject: "tenant", ID: t.subject(), Name: t.Name, New: t.facts()})
 }
 
 var errUnexplained = errors.New("tenant: nothing was written and nothing says why")
@@ -183,7 +183,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.TenantID, e E
 			}
 		}
 		if was, is := changedFacts(old.facts(), edited.facts()); len(is) > 0 {
-			err := audit.Write(tx, by, audit.Entry{Action: "tenant.edit", Subject: "tenant", ID: edited.subject(), Old: was, New: is})
+			err := audit.Write(tx, by, audit.Entry{Action: "tenant.edit", Subject: "tenant", ID: edited.subject(), Name: edited.Name, Old: was, New: is})
 			if err != nil {
 				return Tenant{}, err
 			}
@@ -288,7 +288,7 @@ func OpenDirectly(ctx context.Context, d *db.DB, slug, operator string, writes b
 		action = "tenant.open_write"
 	}
 	_, err = db.InTenant(ctx, d, by, func(tx *db.Tx) (int, error) {
-		return 0, audit.Write(tx, by, audit.Entry{Action: action, Subject: "tenant", ID: id(t.ID)})
+		return 0, audit.Write(tx, by, audit.Entry{Action: action, Subject: "tenant", ID: id(t.ID), Name: t.Name})
 	})
 	return t, err
 }

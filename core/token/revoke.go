@@ -69,7 +69,7 @@ func RevokeAll(ctx context.Context, tx *db.Tx, by core.Actor, person int64) (int
 
 func recordRevoked(tx *db.Tx, by core.Actor, t Token) error {
 	return audit.Write(tx, by, audit.Entry{
-		Action: "token.revoke", Subject: "token", ID: strconv.FormatInt(t.ID, 10),
+		Action: "token.revoke", Subject: "token", ID: strconv.FormatInt(t.ID, 10), Name: t.Name,
 		Old: map[string]any{"name": t.Name, "abilities": t.Abilities},
 	})
 }

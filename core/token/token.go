@@ -190,7 +190,7 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, n input, s secret) (i
 		return inserted{}, err
 	}
 	return t, audit.Write(tx, by, audit.Entry{
-		Action: "token.create", Subject: "token", ID: strconv.FormatInt(t.ID, 10),
+		Action: "token.create", Subject: "token", ID: strconv.FormatInt(t.ID, 10), Name: t.Name,
 		New: map[string]any{"name": t.Name, "abilities": t.Abilities, "expires_at": t.ExpiresAt},
 	})
 }

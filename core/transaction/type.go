@@ -259,7 +259,7 @@ func (t Type) args() db.Args {
 
 func (t Type) log(tx *db.Tx, by core.Actor, action string, old, now any) error {
 	return audit.Write(tx, by, audit.Entry{
-		Action: action, Subject: "transaction_type", ID: strconv.FormatInt(t.ID, 10), Old: old, New: now,
+		Action: action, Subject: "transaction_type", ID: strconv.FormatInt(t.ID, 10), Name: t.Name, Old: old, New: now,
 	})
 }
 

@@ -41,8 +41,9 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Transact
 			return Transaction{}, notVoided(ctx, tx, id, err)
 		}
 		err = audit.Write(tx, by, audit.Entry{
-			Action: "transaction.void", Subject: "transaction", ID: id.String(),
-			Old: map[string]any{"status": Completed}, New: map[string]any{"status": Voided},
+			Action: "transaction.void", Subject: "transaction", ID: id.String(), Customer: &t.CustomerID,
+			Old: map[string]any{"status": Completed, "spend_amount_cents": t.SpendAmountCents},
+			New: map[string]any{"status": Voided, "spend_amount_cents": t.SpendAmountCents},
 		})
 		if err != nil || t.Award() == 0 {
 			return t, err

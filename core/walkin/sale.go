@@ -109,15 +109,15 @@ func (s *Service) useTakenPIN(ctx context.Context, tx *db.Tx, till string, pin c
 // redeemAll redeems the vouchers and rewards of a sale.
 func (s *Service) redeemAll(ctx context.Context, tx *db.Tx, by core.Actor, sale Sale, r *Receipt) error {
 	for _, id := range sorted(sale.Vouchers) {
-		v, err := coupon.RedeemIn(ctx, tx, by, id)
+		v, granted, err := coupon.RedeemIn(ctx, tx, by, id)
 		switch {
 		case errors.Is(err, core.ErrNotFound), err == nil && v.CustomerID != r.CustomerID:
 			return errNotTheirs
 		case err != nil:
 			return err
 		}
-		if v.RedemptionID != nil {
-			if err := reward.FulfilNew(tx, by, *v.RedemptionID); err != nil {
+		if granted != nil {
+			if err := reward.FulfilNew(tx, by, *granted); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -20,8 +21,7 @@ func (a *Admin) auditRoutes() []route {
 	return []route{{method: get, path: auditPath, least: core.Manager, handle: a.auditLog}}
 }
 
-// auditLog shows who did what. Four round trips for the page: the session, the entries,
-// what they are called, whom to choose from; three for a fragment.
+// auditLog shows who did what.
 func (a *Admin) auditLog(c echo.Context) error {
 	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
 	filter := audit.Filter{
@@ -47,8 +47,8 @@ func (a *Admin) auditLog(c echo.Context) error {
 	if filter.SubjectID != nil {
 		v.Hidden = []ui.Pair{{Name: "subject_id", Value: *filter.SubjectID}}
 		v.Record = "this record"
-		if len(list.Items) > 0 && list.Items[0].Record != nil && list.Items[0].Record.Name != "" {
-			v.Record = list.Items[0].Record.Name
+		if len(list.Items) > 0 {
+			v.Record = cmp.Or(list.Items[0].SubjectName, v.Record)
 		}
 	}
 	v.Subject, v.Actor = q.Field("subject", "What"), q.Field("actor", "Who")
@@ -145,10 +145,9 @@ func auditBlank(by core.Actor, l audit.Line, blank string) ui.Word {
 	}
 	w := page.AuditBlank(l, by.Tenant, blank)
 	switch {
-	case blank == "who" || l.Record == nil:
-	case blank == "customer":
-		w.Path = customerPath(*l.Record.CustomerID)
-	default:
+	case blank == "customer" && l.CustomerID != nil:
+		w.Path = customerPath(*l.CustomerID)
+	case (blank == "name" || blank == "sale") && l.SubjectID != "":
 		w.Path = path
 	}
 	return w

@@ -39,14 +39,14 @@ func TestAuditLog(t *testing.T) {
 	m.void(t, "2026-06-03 23:30", sale)
 	m.redeemed(t, "2026-06-04 09:00", anna)
 	m.did(t, "2026-06-05 09:00", core.Actor{Kind: core.ByToken, ID: "17", Name: "Till 2", Tenant: m.by.Tenant}, audit.Entry{
-		Action: "reward.edit", ID: m.espresso.String(), Old: map[string]any{"active": true, "stock": 5}, New: map[string]any{"active": false, "stock": nil},
+		Action: "reward.edit", ID: m.espresso.String(), Name: "Espresso", Old: map[string]any{"active": true, "stock": 5}, New: map[string]any{"active": false, "stock": nil},
 	})
 	m.did(t, "2026-06-06 09:00", core.System(m.by.Tenant, "sign-in"), audit.Entry{Action: "staff.sign_in_refused", New: map[string]any{"email": "x@example.com"}})
 	m.did(t, "2026-06-07 09:00", m.by, audit.Entry{
 		Action: "transaction_type.edit", ID: "987654321", Old: map[string]any{"min_spend_cents": 500}, New: map[string]any{"min_spend_cents": 123_450},
 	})
 	m.did(t, "2026-06-08 09:00", m.by, audit.Entry{
-		Action: "token.create", ID: "987654321", New: map[string]any{"abilities": []string{"a", "b"}, "expires_at": "2026-06-08T22:30:00Z"},
+		Action: "token.create", ID: "987654321", Name: "Pocket till", New: map[string]any{"abilities": []string{"a", "b"}, "expires_at": "2026-06-08T22:30:00Z"},
 	})
 	m.did(t, "2026-06-09 09:00", m.by, audit.Entry{Action: "till.open", ID: "1"})
 	m.did(t, "2026-06-09 10:00", m.by, audit.Entry{Action: "customer.export", New: map[string]any{"filter": map[string]any{"search": true, "sort": "name"}, "note": "[x"}})
@@ -55,17 +55,18 @@ func TestAuditLog(t *testing.T) {
 	wants(t, "sentences", page.each(".audit-what > p"), []string{
 		"A owner exported customers.",
 		"A owner : till, open.",
-		"A owner made the API token that is no longer there.",
-		"A owner changed the transaction type that is no longer there.",
-		"Signing in as somebody unknown was refused.",
+		"A owner made the API token Pocket till .",
+		"A owner changed the transaction type 987654321 .",
+		"Signing in as an unknown person was refused.",
 		"Till 2 changed the reward Espresso .",
 		"A owner handed Espresso over to Anna <b> Lindqvist .",
-		"A owner voided a sale of € 24.50 by Anna <b> Lindqvist .",
+		"A owner voided Anna <b> Lindqvist 's € 24.50 sale .",
 		"Maja <i> Sund changed the customer Anna <b> Lindqvist .",
 		"A owner added the customer Anna <b> Lindqvist .",
 	})
 	wants(t, "links", page.links(".audit-what > p a"), []string{
-		"/admin/rewards/" + m.espresso.String(), "/admin/customers/" + anna.String(), "/admin/transactions/" + sale.String(), "/admin/customers/" + anna.String(),
+		"/admin/settings/tokens", "/admin/types/987654321",
+		"/admin/rewards/" + m.espresso.String(), "/admin/customers/" + anna.String(), "/admin/customers/" + anna.String(), "/admin/transactions/" + sale.String(),
 		"/admin/customers/" + anna.String(), "/admin/customers/" + anna.String(),
 	})
 	changes := func(row int) []string { return page.each(fmt.Sprintf(".audit-row:nth-child(%d) tr", row)) }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -47,8 +48,8 @@ var AuditNouns = map[string]AuditNoun{
 	"platform":         {"Platform settings", "settings"},
 }
 
-// AuditSentences say what was done. {who} did it, to what is called {name}; a sale has a
-// {sale}, and a sale, a redemption and a voucher are some {customer}'s.
+// AuditSentences say what was done. {who} did it, to what is called {name}; {sale} is a sale
+// with its amount, and {customer} is who made the sale or redemption, or has the voucher.
 var AuditSentences = map[string]string{
 	"customer.create":            "{who} added the customer {name}.",
 	"customer.edit":              "{who} changed the customer {name}.",
@@ -66,7 +67,7 @@ var AuditSentences = map[string]string{
 	"pin.cancel":                 "{who} cancelled a PIN.",
 	"import.run":                 "{who} imported customers from {name}.",
 	"import.cancel":              "{who} stopped the import from {name}.",
-	"transaction.void":           "{who} voided {sale} by {customer}.",
+	"transaction.void":           "{who} voided {customer}'s {sale}.",
 	"transaction_type.create":    "{who} added the transaction type {name}.",
 	"transaction_type.edit":      "{who} changed the transaction type {name}.",
 	"reward.create":              "{who} added the reward {name}.",
@@ -114,25 +115,25 @@ var AuditSentences = map[string]string{
 	"tenant.create":          "{who} created the business {name}.",
 	"tenant.suspend":         "{who} suspended {name}.",
 	"tenant.reactivate":      "{who} reactivated {name}.",
-	"deprecation.create":     "{who} announced the end of an API request.",
-	"queue.pause":            "{who} paused a queue.",
-	"queue.resume":           "{who} resumed a queue.",
+	"deprecation.create":     "{who} announced the end of {name}.",
+	"queue.pause":            "{who} paused the queue {name}.",
+	"queue.resume":           "{who} resumed the queue {name}.",
 	"job.retry":              "{who} retried a job.",
 	"job.cancel":             "{who} cancelled a job.",
 	"verify.run":             "{who} started a check of all records.",
 	"demo.begin":             "{who} began the demo.",
 	"demo.complete":          "{who} completed the demo.",
 	"invoice.draft":          "{who} drafted an invoice.",
-	"invoice.issue":          "{who} issued an invoice.",
-	"invoice.pay":            "{who} marked an invoice as paid.",
-	"invoice.void":           "{who} voided an invoice.",
-	"invoice.send":           "{who} e-mailed an invoice.",
+	"invoice.issue":          "{who} issued the invoice {name}.",
+	"invoice.pay":            "{who} marked the invoice {name} as paid.",
+	"invoice.void":           "{who} voided the invoice {name}.",
+	"invoice.send":           "{who} e-mailed the invoice {name}.",
 	"invoice.overdue":        "An invoice became overdue.",
-	"plan.create":            "{who} created a plan.",
-	"plan.edit":              "{who} changed a plan.",
-	"plan.retire":            "{who} retired a plan.",
-	"plan.reopen":            "{who} reopened a plan.",
-	"plan.delete":            "{who} deleted a plan.",
+	"plan.create":            "{who} created the plan {name}.",
+	"plan.edit":              "{who} changed the plan {name}.",
+	"plan.retire":            "{who} retired the plan {name}.",
+	"plan.reopen":            "{who} reopened the plan {name}.",
+	"plan.delete":            "{who} deleted the plan {name}.",
 	"platform.edit_settings": "{who} changed the platform's settings.",
 	"platform.rotate_secret": "{who} replaced the secret that stored values are sealed with.",
 }
@@ -199,24 +200,22 @@ func AuditActor(l audit.Line) ui.Word {
 	return ui.Word{Text: l.ActorName, Strong: true}
 }
 
-// AuditBlank fills a blank of a sentence where the words lead nowhere.
+// AuditBlank fills a blank of a sentence, without a link. What an entry of an earlier version
+// has no name of is called by its id.
 func AuditBlank(l audit.Line, t core.Tenant, blank string) ui.Word {
-	record := l.Record
 	switch {
 	case blank == "who":
 		return AuditActor(l)
-	case record == nil && blank == "sale":
-		return ui.Word{Text: "a sale"}
-	case record == nil && (blank == "customer" || l.Subject == "staff"):
-		return ui.Word{Text: "somebody unknown"}
-	case record == nil:
-		return ui.Word{Text: "that is no longer there"}
 	case blank == "customer":
-		return ui.Word{Text: record.CustomerName}
+		return ui.Word{Text: cmp.Or(l.CustomerName, "a customer")}
+	case blank == "sale" && l.SpendCents == nil:
+		return ui.Word{Text: "sale"}
 	case blank == "sale":
-		return ui.Word{Text: "a sale of " + Money(*record.SpendCents, t.Currency)}
+		return ui.Word{Text: Money(*l.SpendCents, t.Currency) + " sale"}
+	case l.SubjectID == "": // a sign-in was refused
+		return ui.Word{Text: "an unknown person"}
 	}
-	return ui.Word{Text: record.Name, Strong: true}
+	return ui.Word{Text: cmp.Or(l.SubjectName, l.SubjectID), Strong: true}
 }
 
 // auditField is the name of a field in words.

@@ -21,8 +21,7 @@ func (p *Platform) auditRoutes() []route {
 	return []route{{method: get, path: auditPath, handle: p.auditLog}}
 }
 
-// auditLog shows who did what, at all businesses and on the platform. Two round trips; three
-// with a business or a person.
+// auditLog shows who did what, at all businesses and on the platform.
 func (p *Platform) auditLog(c echo.Context) error {
 	q := page.Query(c.QueryParams())
 	filter := audit.Everywhere{
@@ -73,7 +72,7 @@ func auditSubjects() []ui.Option {
 func (p *Platform) auditRow(l audit.PlatformLine) ui.Entry {
 	e := page.AuditEntry(l.Line, l.Tenant, func(blank string) ui.Word {
 		w := page.AuditBlank(l.Line, l.Tenant, blank)
-		if tenant := auditTenant(l); blank == "name" && l.Subject == "tenant" && tenant != 0 && l.Record != nil {
+		if tenant := auditTenant(l); blank == "name" && l.Subject == "tenant" && tenant != 0 {
 			w.Path = tenantPath(core.TenantID(tenant))
 		}
 		return w

@@ -48,7 +48,7 @@ func TestPauseAQueue(t *testing.T) {
 	if got := words(k.get(t, "/platform/jobs").Find(".queue").First()); strings.Contains(got, "Paused") {
 		t.Errorf("the queue says %q", got)
 	}
-	if got := k.get(t, "/platform/audit?subject=queue").Find(".audit-what > p").Map(texts); !slices.Equal(got, []string{"Root resumed a queue.", "Root paused a queue."}) {
+	if got := k.get(t, "/platform/audit?subject=queue").Find(".audit-what > p").Map(texts); !slices.Equal(got, []string{"Root resumed the queue mail .", "Root paused the queue mail ."}) {
 		t.Errorf("the log says %q", got)
 	}
 	if w := k.post("/platform/jobs/queues/bus/pause", nil); w.Code != http.StatusNotFound {
@@ -119,7 +119,8 @@ func TestAuditAcrossTenants(t *testing.T) {
 	k := newDesk(t)
 	_, err := db.InTenant(t.Context(), k.db, k.by, func(tx *db.Tx) (int, error) {
 		return 0, audit.Write(tx, k.by, audit.Entry{
-			Action: "transaction_type.edit", Subject: "transaction_type", ID: "987", Old: map[string]any{"min_spend_cents": 500}, New: map[string]any{"min_spend_cents": 123_450},
+			Action: "transaction_type.edit", Subject: "transaction_type", ID: "987", Name: "Purchase",
+			Old: map[string]any{"min_spend_cents": 500}, New: map[string]any{"min_spend_cents": 123_450},
 		})
 	})
 	if err != nil {
@@ -127,7 +128,7 @@ func TestAuditAcrossTenants(t *testing.T) {
 	}
 	k.posted(t, "/platform/jobs/queues/mail/pause", nil)
 	page := k.get(t, "/platform/audit")
-	if got := page.Find(".audit-what > p").Map(texts)[:2]; !slices.Equal(got, []string{"Root paused a queue.", "A owner changed the transaction type that is no longer there."}) {
+	if got := page.Find(".audit-what > p").Map(texts)[:2]; !slices.Equal(got, []string{"Root paused the queue mail .", "A owner changed the transaction type Purchase ."}) {
 		t.Errorf("the log begins %q", got)
 	}
 	if got := page.Find(".audit-row > .audit-when .audit-whose").Map(texts)[:2]; !slices.Equal(got, []string{"Platform", k.by.Tenant.Name}) {
