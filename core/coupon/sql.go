@@ -434,10 +434,8 @@ var redeemedList = db.NewList(`
 		and v.status = 'redeemed' {position}
 	{page}`, db.Descending("v.redeemed_at, v.id", "@at, @id"), nil)
 
-type holder struct{ ID core.ID }
-
 const customerSQL = `
-	select id
+	select
 	from loyalty.customer
 	where tenant_id = @tenant_id
 		and id = @customer`
