@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/tls"
@@ -16,88 +15,125 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
 
+// productSecret is what the measured product signs links with.
+const productSecret = "benchbenchbenchbenchbenchbenchbenchbench"
+
 // product is the product as a process of its own, serving on loopback.
 type product struct {
-	cmd     *exec.Cmd
 	binary  string
+	dir     string
 	env     []string
 	addr    string
-	figures string // where its metrics and profiles are
-	base    string // address of the platform's host
-	roots   *x509.CertPool
-	log     *os.File
-	network net.Dialer
+	figures string // the address of its profiles
+	base    string // the address of the platform's host
+	cmd     *exec.Cmd
+	most    int64 // memory, of all that peakMemory returned
+
+	connections *http.Transport // kept, as a till's are
+	visitors    *http.Transport // each request on a connection and from an address of its own
 }
 
-func startProduct(ctx context.Context, binary, dir, databaseURL string) (*product, error) {
-	port, err := freePort(ctx)
-	if err != nil {
+func newProduct(ctx context.Context, binary, dir, databaseURL string) (*product, error) {
+	p := &product{binary: binary, dir: dir}
+	var err error
+	if p.addr, err = freeAddress(ctx); err != nil {
 		return nil, err
 	}
-	figures, err := freePort(ctx)
-	if err != nil {
+	if p.figures, err = freeAddress(ctx); err != nil {
 		return nil, err
 	}
-	p := &product{binary: binary, addr: "127.0.0.1:" + port, figures: "127.0.0.1:" + figures, base: "https://localhost:" + port}
+	p.base = "https://localhost" + strings.TrimPrefix(p.addr, "127.0.0.1")
 	p.env = append(os.Environ(),
 		"DATABASE_URL="+databaseURL, "LOYALTY_SECRET="+productSecret, "LOYALTY_DATA_DIR="+filepath.Join(dir, "data"),
-		"LOYALTY_ADDR="+p.addr, "LOYALTY_BASE_URL="+p.base, "LOYALTY_RATE_TOKEN=0", "LOYALTY_LOG=json", "LOYALTY_METRICS_ADDR="+p.figures, "LOYALTY_PPROF=1")
-	if p.log, err = os.Create(filepath.Join(dir, "serve.log")); err != nil {
-		return nil, err
-	}
-	p.cmd = exec.CommandContext(ctx, binary, "serve")
-	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = p.env, p.log, p.log
-	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
-	}
-	for range 200 {
-		time.Sleep(50 * time.Millisecond)
-		ca, err := os.ReadFile(filepath.Join(dir, "data", "ca.pem"))
-		if err != nil {
-			continue
-		}
-		p.roots = x509.NewCertPool()
-		p.roots.AppendCertsFromPEM(ca)
-		if conn, err := p.dial(ctx); err == nil {
-			return p, conn.Close()
-		}
-	}
-	p.stop()
-	said, _ := os.ReadFile(p.log.Name())
-	return nil, fmt.Errorf("the product did not start: %s", bytes.TrimSpace(said))
+		"LOYALTY_ADDR="+p.addr, "LOYALTY_BASE_URL="+p.base, "LOYALTY_RATE_TOKEN=0", "LOYALTY_LOG=json",
+		"LOYALTY_METRICS_ADDR="+p.figures, "LOYALTY_PPROF=1", "LOYALTY_SANDBOX=1")
+	return p, nil
 }
 
-func freePort(ctx context.Context) (string, error) {
+func freeAddress(ctx context.Context) (string, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, err
+	return l.Addr().String(), l.Close()
 }
 
-func (p *product) dial(ctx context.Context) (*tls.Conn, error) {
-	raw, err := p.network.DialContext(ctx, "tcp", p.addr)
+// command runs one of the product's commands and returns what it prints.
+func (p *product) command(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, p.binary, args...)
+	cmd.Env = p.env
+	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return nil, err
+		return "", fmt.Errorf("loyalty %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
-	conn := tls.Client(raw, &tls.Config{RootCAs: p.roots, ServerName: "localhost", MinVersion: tls.VersionTLS12})
-	return conn, conn.HandshakeContext(ctx)
+	return strings.TrimSpace(string(out)), nil
+}
+
+// start serves, and waits until it answers.
+func (p *product) start(ctx context.Context) error {
+	log, err := os.Create(filepath.Join(p.dir, "serve.log"))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	p.cmd = exec.CommandContext(ctx, p.binary, "serve")
+	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = p.env, log, log
+	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
+	if err := p.cmd.Start(); err != nil {
+		return err
+	}
+	for range 200 {
+		time.Sleep(50 * time.Millisecond)
+		if _, err = p.command(ctx, "health", "--ready"); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		said, _ := os.ReadFile(log.Name())
+		return fmt.Errorf("the product did not start: %s", bytes.TrimSpace(said))
+	}
+	ca, err := os.ReadFile(filepath.Join(p.dir, "data", "ca.pem"))
+	p.connect(ca)
+	return err
+}
+
+// connect makes the transports: every host is this process, and HTTP/1.1 is spoken.
+func (p *product) connect(ca []byte) {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(ca)
+	var visits atomic.Uint32
+	transport := func(visitors bool) *http.Transport {
+		return &http.Transport{
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				var dialer net.Dialer
+				if visitors {
+					n := visits.Add(1)
+					dialer.LocalAddr = &net.TCPAddr{IP: net.IPv4(127, 1+byte(n>>16), byte(n>>8), byte(n))}
+				}
+				return dialer.DialContext(ctx, "tcp", p.addr)
+			},
+			TLSClientConfig:     &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+			DisableCompression:  true,
+			DisableKeepAlives:   visitors,
+			MaxIdleConnsPerHost: 1000,
+		}
+	}
+	p.connections, p.visitors = transport(false), transport(true)
 }
 
 func (p *product) stop() {
-	_ = p.cmd.Process.Signal(syscall.SIGTERM)
-	_ = p.cmd.Wait()
-	_ = p.log.Close()
+	if p.cmd != nil && p.cmd.Process != nil {
+		_ = p.cmd.Process.Signal(syscall.SIGTERM)
+		_ = p.cmd.Wait()
+	}
 }
 
-// saveProfile writes where the product's time goes within the next seconds.
+// saveProfile writes where the product's processor time goes within the next seconds.
 func (p *product) saveProfile(ctx context.Context, file string, seconds int) {
 	err := func() error {
 		url := fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", p.figures, seconds)
@@ -122,81 +158,33 @@ func (p *product) saveProfile(ctx context.Context, file string, seconds int) {
 	}
 }
 
-func (p *product) memory() int64     { return p.status("VmRSS:") }
-func (p *product) peakMemory() int64 { return p.status("VmHWM:") }
+// resetPeak has the kernel forget the most memory that the process had so far.
+func (p *product) resetPeak() {
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0)
+}
 
-// status reads a figure of the kernel's, in bytes.
-func (p *product) status(field string) int64 {
+// peakMemory is the most memory that the process had since resetPeak, in bytes.
+func (p *product) peakMemory() int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
 		return 0
 	}
+	var kilobytes int64
 	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, field); ok {
-			kilobytes, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return kilobytes << 10
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kilobytes, _ = strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
 		}
 	}
-	return 0
+	p.most = max(p.most, kilobytes<<10)
+	return kilobytes << 10
 }
 
-// verify has the product check every balance after the load.
+// verify has the product check every balance after the loads.
 func (p *product) verify(ctx context.Context) error {
-	cmd := exec.CommandContext(ctx, p.binary, "verify")
-	cmd.Env = p.env
-	out, err := cmd.CombinedOutput()
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	fmt.Println("loyalty verify:", lines[len(lines)-1])
+	out, err := p.command(ctx, "verify")
 	if err != nil {
-		return fmt.Errorf("loyalty verify: %w\n%s", err, out)
+		return err
 	}
+	fmt.Println("loyalty verify:", out[strings.LastIndex(out, "\n")+1:])
 	return nil
-}
-
-// client is one connection that speaks just enough HTTP/1.1: the load generator
-// shares two cores with what it measures.
-type client struct {
-	conn *tls.Conn
-	in   *bufio.Reader
-}
-
-func (p *product) client(ctx context.Context) (*client, error) {
-	conn, err := p.dial(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &client{conn: conn, in: bufio.NewReaderSize(conn, 8<<10)}, nil
-}
-
-var errNoLength = errors.New("an answer without a length")
-
-// do sends a request and reads its answer's status.
-func (c *client) do(request []byte) (status int, err error) {
-	if _, err := c.conn.Write(request); err != nil {
-		return 0, err
-	}
-	length := -1
-	for {
-		line, err := c.in.ReadSlice('\n')
-		if err != nil {
-			return 0, err
-		}
-		line = bytes.TrimRight(line, "\r\n")
-		switch {
-		case status == 0:
-			if status, err = strconv.Atoi(string(line[9:12])); err != nil {
-				return 0, err
-			}
-		case len(line) == 0:
-			if length < 0 {
-				return 0, errNoLength
-			}
-			_, err := c.in.Discard(length)
-			return status, err
-		case bytes.HasPrefix(line, []byte("Content-Length: ")):
-			if length, err = strconv.Atoi(string(line[16:])); err != nil {
-				return 0, err
-			}
-		}
-	}
 }
