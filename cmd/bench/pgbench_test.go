@@ -168,7 +168,7 @@ func TestScriptsSendWhatTheProductSends(t *testing.T) {
 		"page-1":       func() error { return page(nil) },
 		"page-far":     func() error { return page(&core.Cursor{At: today, ID: who}) },
 		"redeem": func() error {
-			_, err := u.rewards.Redeem(ctx, u.by, reward.Order{CustomerID: new(who.String()), RewardID: new(espresso.ID.String())})
+			_, err := u.rewards.Redeem(ctx, u.by, reward.RedeemRequest{CustomerID: new(who.String()), RewardID: new(espresso.ID.String())})
 			return err
 		},
 		"voucher": func() error { _, err := u.coupons.Redeem(ctx, u.by, voucher); return err },
