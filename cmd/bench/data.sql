@@ -166,7 +166,8 @@ begin
 
 	insert into loyalty.tenant_look (tenant_id, logo, logo_type, logo_hash, updated_at)
 	select tenant, picture, 'image/png', sha256(picture), now()
-	from decode(repeat('bench', 4000), 'escape') picture;
+	from decode('89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c6310'
+		'8b710700014500ba91f58fe30000000049454e44ae426082', 'hex') picture; -- one pixel
 
 	insert into loyalty.password_reset (tenant_id, id, staff_id, hash, expires_at, created_at)
 	select tenant, loyalty.new_ulid(now()), min(id), sha256('bench'), now() + interval '1 day', now()

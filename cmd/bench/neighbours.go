@@ -20,13 +20,13 @@ import (
 const (
 	neighbourLimit = 50 * time.Millisecond // sales and reads
 	resetLimit     = 5 * time.Second       // from asking for a reset to its e-mail leaving
-	memoryLimit    = 400 << 20             // the product's
+	memoryLimit    = 400                   // MB, the product's
 )
 
 // measureNeighbours prints what one business's sales, reads and resets take alone, and while
 // another one does everything heavy at once. What is over its limit is an error.
 func (b *bench) measureNeighbours(ctx context.Context) error {
-	busy, err := b.newBusiness(ctx, 100_000, 300_000)
+	busy, err := b.makeBusiness(ctx, 100_000, 300_000)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (b *bench) measureNeighbours(ctx context.Context) error {
 		{name: "sales", rate: 50, request: b.record, limit: neighbourLimit},
 		{name: "reads", rate: 100, request: b.read, limit: neighbourLimit},
 		{name: "resets", workers: 1, times: 8, limit: resetLimit, steps: func(ctx context.Context) error {
-			return b.reset(ctx, fmt.Sprintf("reset%d@%d.example", resets.Add(1), b.measured.ID))
+			return b.reset(ctx, fmt.Sprintf("reset%d@%d.example", resets.Add(1), b.business.ID))
 		}},
 	}
 	progress("alone")
@@ -60,7 +60,7 @@ func (b *bench) measureNeighbours(ctx context.Context) error {
 			err = errors.Join(err, fmt.Errorf("%s are over their limit", r.name))
 		}
 		if r.memory > memoryLimit {
-			err = fmt.Errorf("the product takes %d MB, over the limit of %d", r.memory>>20, memoryLimit>>20)
+			err = fmt.Errorf("the product takes %d MB, over the limit of %d", r.memory, memoryLimit)
 		}
 	}
 	return err
@@ -90,13 +90,13 @@ func (b *bench) heavyWork(ctx context.Context, busy *business) ([]scenario, erro
 		{name: "reports of ten years", workers: 60, status: served, request: func() vegeta.Target { return owner.get("/admin/reports"+years, false) }},
 		{name: "exports to Excel", workers: 6, status: served, request: func() vegeta.Target { return owner.get("/admin/customers/export.xlsx", false) }},
 		{
-			name: "checks of 100,000 rows", rate: 2, status: []int{http.StatusSeeOther, http.StatusUnprocessableEntity},
+			name: "checks of 100,000 rows", rate: 2, times: 6, status: []int{http.StatusSeeOther, http.StatusUnprocessableEntity},
 			request: func() vegeta.Target {
 				return owner.form(imports[checks.Add(1)%int64(len(imports))]+"/check", columns)
 			},
 		},
 		{
-			name: "wrong passwords", workers: 150, via: b.product.visitors, status: []int{http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
+			name: "wrong passwords", workers: 150, status: []int{http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
 			request: func() vegeta.Target {
 				email := fmt.Sprintf("visitor%d@example.com", visits.Add(1))
 				return b.product.visitor(busy.Slug).form("/admin/sign-in", url.Values{"email": {email}, "password": {"a password that is wrong"}})
@@ -126,7 +126,7 @@ func (b *bench) upload(ctx context.Context, by browser, number int) (string, err
 	request := by.form("/admin/customers/import", nil)
 	request.Body = body.Bytes()
 	request.Header.Set("Content-Type", form.FormDataContentType())
-	answer, err := b.product.ask(ctx, b.product.connections, request)
+	answer, err := b.product.ask(ctx, request)
 	if err == nil && answer.StatusCode != http.StatusSeeOther {
 		err = fmt.Errorf("uploading: status %d", answer.StatusCode)
 	}
@@ -138,7 +138,7 @@ func (b *bench) upload(ctx context.Context, by browser, number int) (string, err
 
 // reset has a person ask for another password, and waits until the e-mail has left.
 func (b *bench) reset(ctx context.Context, email string) error {
-	answer, err := b.product.ask(ctx, b.product.visitors, b.product.visitor(b.measured.Slug).form("/admin/forgot", url.Values{"email": {email}}))
+	answer, err := b.product.ask(ctx, b.product.visitor(b.business.Slug).form("/admin/forgot", url.Values{"email": {email}}))
 	if err == nil && answer.StatusCode >= http.StatusBadRequest {
 		err = fmt.Errorf("asking for a reset: status %d", answer.StatusCode)
 	}

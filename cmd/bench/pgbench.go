@@ -44,12 +44,12 @@ func (b *bench) pgbench(ctx context.Context, s scenario, name string) (result, e
 		return r, err
 	}
 	clients := cmp.Or(s.workers, b.connections)
-	token, _, _ := strings.Cut(s.data.Tokens["all"], "|")
+	token, _, _ := strings.Cut(s.business.Tokens["all"], "|")
 	args := []string{
 		"-n", "-M", "prepared", "-c", strconv.Itoa(clients), "-j", "1", "-l", "--log-prefix", filepath.Join(dir, "log"),
 		"-h", u.Query().Get("host"), "-p", u.Query().Get("port"), "-U", u.User.Username(),
-		"-D", fmt.Sprint("tenant=", s.data.ID), "-D", "token=" + token, "-D", fmt.Sprint("type=", s.data.TransactionTypeID),
-		"-D", fmt.Sprint("buyers=", s.data.customers/s.data.step), "-D", fmt.Sprint("step=", s.data.step),
+		"-D", fmt.Sprint("tenant=", s.business.ID), "-D", "token=" + token, "-D", fmt.Sprint("type=", s.business.TransactionTypeID),
+		"-D", fmt.Sprint("buyers=", s.business.customers/s.business.step), "-D", fmt.Sprint("step=", s.business.step),
 		"-D", "number=0", "-D", fmt.Sprint("first=", b.runs*20_000_000), // ids of different runs differ
 	}
 	if s.times > 0 {
@@ -74,14 +74,14 @@ func (b *bench) pgbench(ctx context.Context, s scenario, name string) (result, e
 		args = append(args, "-f", copied)
 	}
 	database := "loyalty"
-	if s.data == b.measured {
+	if s.business == b.business {
 		database = "pgbench"
 	}
 	cmd := exec.CommandContext(ctx, program, append(args, database)...)
 	if out, err := cmd.CombinedOutput(); err != nil || bytes.Contains(out, []byte("ERROR")) {
 		return r, fmt.Errorf("pgbench: %w\n%s", err, out)
 	}
-	return r, r.readLogs(filepath.Join(dir, "log.*"), int(s.warmUp(clients))/clients)
+	return r, r.readLogs(filepath.Join(dir, "log.*"), s.warmUp(clients)/clients)
 }
 
 // readLogs reads what pgbench notes of each transaction, but for the first few of each client. The

@@ -152,7 +152,7 @@ func TestScriptsSendWhatTheProductSends(t *testing.T) {
 		return err
 	})
 	var voucher core.ID
-	if err := dbtest.Owner(u.db).QueryRow(ctx, "select id from loyalty.voucher").Scan(&voucher); err != nil { //nolint:contextcheck // making a pool asks nothing of the database
+	if err := dbtest.Owner(u.db).QueryRow(ctx, "select id from loyalty.voucher").Scan(&voucher); err != nil {
 		t.Fatal(err)
 	}
 	page := func(at *core.Cursor) error {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"sync/atomic"
 	"time"
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
@@ -14,47 +13,58 @@ import (
 	"example.com/loyalty/core"
 )
 
-// sender sends coupons to all customers of a business, each time another one.
-type sender struct {
-	*bench
-	owner browser
-	sent  atomic.Int64 // coupons so far
-}
-
-// couponPath is the path of one of the data set's coupons.
-func couponPath(n int64) string { return "/admin/coupons/" + numbered(0xa0, int(n)).String() }
-
-// measureSend prints what a send to all customers of the large business takes: its preview, its
-// vouchers beside pgbench with the same statement, and beside an insert without keys and
-// policies; and what it does to another business's sales.
+// measureSend prints what a send to all customers of the large business takes: its preview; its
+// vouchers, beside pgbench with the same statement and with a bare insert; and what it does to
+// another business's sales.
 func (b *bench) measureSend(ctx context.Context) error {
-	d, err := b.largeBusiness(ctx)
+	d, err := b.makeLargeBusiness(ctx)
 	if err != nil {
 		return err
 	}
-	s := &sender{bench: b}
-	if s.owner, err = b.signInOwner(ctx, d); err != nil {
+	owner, err := b.signInOwner(ctx, d)
+	if err != nil {
 		return err
 	}
-	s.sent.Store(1) // the first coupon has vouchers
-	counted := scenario{name: "segment sizes", workers: 1, times: 3, request: func() vegeta.Target { return s.owner.get(couponPath(2)+"/send/audiences", true) }}
-	list := []scenario{counted}
+	coupon := 2 // the first has vouchers already
+	couponPath := func() string { return "/admin/coupons/" + numbered(coupons, coupon).String() + "/send" }
+	list := []scenario{{
+		name: "segment sizes", workers: 1, times: 3, request: func() vegeta.Target { return owner.get(couponPath()+"/audiences", true) },
+	}}
 	for _, segment := range []string{"all", "long_standing", "recent_purchase"} {
-		preview := s.owner.form(couponPath(2)+"/send/preview", url.Values{"segment": {segment}})
-		preview.Header.Set("Hx-Request", "true")
-		list = append(list, scenario{name: "preview, " + segment, workers: 1, times: 3, request: func() vegeta.Target { return preview }})
+		list = append(list, scenario{name: "preview, " + segment, workers: 1, times: 3, request: func() vegeta.Target {
+			preview := owner.form(couponPath()+"/preview", url.Values{"segment": {segment}})
+			preview.Header.Set("Hx-Request", "true")
+			return preview
+		}})
 	}
-	send := scenario{name: "send", workers: 1, times: 2, steps: s.send, data: d, beside: []string{"send", "bare"}}
-	if err := b.measureAll(ctx, fmt.Sprintf("%d customers", d.customers), append(list, send)); err != nil {
+	title := fmt.Sprintf("sending to %d customers", d.customers)
+	if err := b.measureAll(ctx, title, list); err != nil {
 		return err
 	}
 
-	sales := scenario{name: "sales of another business, alone", rate: 100, request: b.record}
-	alone, err := b.measure(ctx, sales)
+	send := scenario{name: "send", workers: 1, times: 2, script: "send", business: d, steps: func(ctx context.Context) error {
+		coupon++
+		return b.send(ctx, owner, couponPath())
+	}}
+	sent, err := b.measure(ctx, send)
 	if err != nil {
 		return err
 	}
-	sales.name, send.name, send.times = "sales during the send", "send during sales", 1
+	bare, err := b.pgbench(ctx, send, "bare")
+	if err != nil {
+		return err
+	}
+	sent.others = append(sent.others, bare)
+	if err := printTable(title, []result{sent}); err != nil {
+		return err
+	}
+
+	sales := scenario{name: "sales of another business", rate: 100, request: b.record}
+	alone, err := b.load(ctx, sales)
+	if err != nil {
+		return err
+	}
+	sales.name, send.times = "sales during a send", 1
 	beside, err := b.together(ctx, []scenario{send}, []scenario{sales})
 	if err != nil {
 		return err
@@ -62,41 +72,26 @@ func (b *bench) measureSend(ctx context.Context) error {
 	return printTable("sales beside a send", append([]result{alone}, beside...))
 }
 
-// send sends a coupon, and waits until its vouchers are there. Their e-mails are stopped: they
-// would be at work during the next measurement.
-func (s *sender) send(ctx context.Context) error {
-	answer, err := s.product.ask(ctx, s.product.connections, s.owner.form(couponPath(s.sent.Add(1))+"/send", url.Values{
+// send sends a coupon to all customers, and waits until their vouchers are there. The e-mails are
+// stopped: they would be at work during the next measurement.
+func (b *bench) send(ctx context.Context, owner browser, couponPath string) error {
+	sent, err := b.product.ask(ctx, owner.form(couponPath, url.Values{
 		"segment": {"all"}, "when": {"now"}, "subject": {"Thank you"}, "form_key": {core.NewID(time.Now()).String()},
 	}))
 	if err != nil {
 		return err
 	}
-	to := answer.Header.Get("Location")
-	id, err := core.ParseID(path.Base(to))
-	if answer.StatusCode != http.StatusSeeOther || err != nil {
-		return fmt.Errorf("sending: status %d, %w", answer.StatusCode, err)
+	if sent.StatusCode != http.StatusSeeOther {
+		return fmt.Errorf("sending: status %d", sent.StatusCode)
 	}
-	err = s.await(ctx, "select evaluated_at is not null from loyalty.coupon_send where id = $1", id)
+	sendPath := sent.Header.Get("Location")
+	id, err := core.ParseID(path.Base(sendPath))
 	if err != nil {
 		return err
 	}
-	_, err = s.product.ask(ctx, s.product.connections, s.owner.form(to+"/stop", nil))
-	return err
-}
-
-// await asks the database until it answers yes.
-func (b *bench) await(ctx context.Context, sql string, args ...any) error {
-	for done := false; !done; {
-		time.Sleep(20 * time.Millisecond)
-		if err := b.admin.QueryRow(ctx, sql, args...).Scan(&done); err != nil {
-			return err
-		}
+	if err := b.await(ctx, "select evaluated_at is not null from loyalty.coupon_send where id = $1", id); err != nil {
+		return err
 	}
-	return nil
-}
-
-// signInOwner signs the owner of a business in.
-func (b *bench) signInOwner(ctx context.Context, d *business) (browser, error) {
-	owner := d.Staff[core.Owner]
-	return b.product.signIn(ctx, d.Slug, owner.Email, owner.Password)
+	_, err = b.product.ask(ctx, owner.form(sendPath+"/stop", nil))
+	return err
 }
