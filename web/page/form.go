@@ -298,7 +298,7 @@ func (f *Form) message(name, label string, v core.Violation) string {
 	case v.Rule == "ambiguous_amount":
 		return typed.Question()
 	}
-	return Message(name, label, v, func(cents int64) string { return Amount(cents, typed.currency) })
+	return Message(name, label, v, func(cents int64) string { return Money(cents, typed.currency) })
 }
 
 // Options are choices of which the field's value is the selected one.
