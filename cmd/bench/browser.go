@@ -31,15 +31,12 @@ func (p *product) visitor(slug string) browser {
 // signIn returns a browser in which a person is signed in.
 func (p *product) signIn(ctx context.Context, slug, email, password string) (browser, error) {
 	b := p.visitor(slug)
-	answer, err := p.ask(ctx, b.form("/admin/sign-in", url.Values{"email": {email}, "password": {password}}))
+	answer, err := p.ask(ctx, b.form("/admin/sign-in", url.Values{"email": {email}, "password": {password}}), http.StatusSeeOther)
 	if err != nil {
 		return b, err
 	}
 	for _, cookie := range answer.Cookies() {
 		b.header.Add("Cookie", cookie.Name+"="+cookie.Value)
-	}
-	if answer.StatusCode != http.StatusSeeOther {
-		return b, fmt.Errorf("signing in: status %d", answer.StatusCode)
 	}
 	return b, nil
 }
@@ -83,8 +80,8 @@ type answer struct {
 	body []byte
 }
 
-// ask makes a request. Any status is an answer.
-func (p *product) ask(ctx context.Context, t vegeta.Target) (answer, error) {
+// ask makes a request and reads its answer, which must have a status.
+func (p *product) ask(ctx context.Context, t vegeta.Target, status int) (answer, error) {
 	request, err := t.Request()
 	if err != nil {
 		return answer{}, err
@@ -95,5 +92,8 @@ func (p *product) ask(ctx context.Context, t vegeta.Target) (answer, error) {
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != status {
+		err = fmt.Errorf("%s: status %d, want %d", t.URL, response.StatusCode, status)
+	}
 	return answer{response, body}, err
 }

@@ -41,7 +41,12 @@ type result struct {
 }
 
 // perSecond is how many requests were answered in a second.
-func (r *result) perSecond() float64 { return float64(r.Requests) / r.End.Sub(r.Earliest).Seconds() }
+func (r *result) perSecond() float64 {
+	if r.Requests == 0 {
+		return 0
+	}
+	return float64(r.Requests) / r.End.Sub(r.Earliest).Seconds()
+}
 
 // over reports whether a result is over its scenario's limit.
 func (r *result) over() bool {
@@ -185,7 +190,10 @@ func (s scenario) transport(ctx context.Context, via http.RoundTripper) http.Rou
 		if s.steps == nil {
 			return via.RoundTrip(request.WithContext(ctx))
 		}
-		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, s.steps(ctx)
+		if err := s.steps(ctx); err != nil {
+			return nil, err
+		}
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
 	})
 }
 

@@ -95,13 +95,13 @@ func (t *till) post(ctx context.Context, path string, form url.Values, wanted *r
 	request := t.form(path, form)
 	request.Header.Set("Hx-Request", "true")
 	request.Header.Set("Accept-Encoding", "identity")
-	got, err := t.product.ask(ctx, request)
+	got, err := t.product.ask(ctx, request, http.StatusOK)
 	if err != nil {
 		return "", err
 	}
 	found := wanted.FindSubmatch(got.body)
-	if got.StatusCode != http.StatusOK || found == nil {
-		return "", fmt.Errorf("%s: status %d, %d bytes without %s", path, got.StatusCode, len(got.body), wanted)
+	if found == nil {
+		return "", fmt.Errorf("%s: %d bytes without %s", path, len(got.body), wanted)
 	}
 	return string(found[1]), nil
 }
