@@ -34,11 +34,11 @@ func (b *bench) measureAPI(ctx context.Context) error {
 			return d.api(p, "POST", "/customers", fmt.Sprintf(`{"first_name":"Bo","last_name":"Ek","phone":%q}`, phone))
 		}},
 		{name: "redeem", script: "redeem", request: func() vegeta.Target {
-			return d.api(p, "POST", "/redemptions", fmt.Sprintf(`{"customer_ulid":%q,"reward_ulid":%q}`, d.buyer(), numbered(rewards, 1)))
+			return d.api(p, "POST", "/redemptions", fmt.Sprintf(`{"customer_ulid":%q,"reward_ulid":%q}`, d.buyer(), numbered(rewardIDs, 1)))
 		}},
 		// All of one coupon: each counts up its row.
 		{name: "voucher", script: "voucher", request: func() vegeta.Target {
-			return d.api(p, "POST", "/coupons/"+numbered(vouchers, int(redeemed.Add(1))).String()+"/redeem", "")
+			return d.api(p, "POST", "/coupons/"+numbered(voucherIDs, int(redeemed.Add(1))).String()+"/redeem", "")
 		}},
 		{name: "page 1", script: "page-1", request: func() vegeta.Target { return d.api(p, "GET", "/customers", "") }},
 		{name: "page 5000", script: "page-far", request: func() vegeta.Target { return d.api(p, "GET", "/customers?cursor="+far.String(), "") }},

@@ -31,11 +31,11 @@ func (p *product) visitor(slug string) browser {
 // signIn returns a browser in which a person is signed in.
 func (p *product) signIn(ctx context.Context, slug, email, password string) (browser, error) {
 	b := p.visitor(slug)
-	answer, err := p.ask(ctx, b.form("/admin/sign-in", url.Values{"email": {email}, "password": {password}}), http.StatusSeeOther)
+	got, err := p.ask(ctx, b.form("/admin/sign-in", url.Values{"email": {email}, "password": {password}}), http.StatusSeeOther)
 	if err != nil {
 		return b, err
 	}
-	for _, cookie := range answer.Cookies() {
+	for _, cookie := range got.Cookies() {
 		b.header.Add("Cookie", cookie.Name+"="+cookie.Value)
 	}
 	return b, nil

@@ -121,10 +121,10 @@ const newestFirst = "created_at desc, id desc"
 
 // Kinds of records that have numbers, as their ids have them in data.sql.
 const (
-	customers = 0x80
-	vouchers  = 0x90
-	coupons   = 0xa0
-	rewards   = 0xb0
+	customerIDs = 0x80
+	voucherIDs  = 0x90
+	couponIDs   = 0xa0
+	rewardIDs   = 0xb0
 )
 
 // numbered is the id that data.sql makes from a number.
@@ -138,7 +138,7 @@ func numbered(kind byte, n int) core.ID {
 
 // buyer is the id of a random customer who has bought something.
 func (d *business) buyer() core.ID {
-	return numbered(customers, 1+rand.IntN(d.customers/d.step)*d.step)
+	return numbered(customerIDs, 1+rand.IntN(d.customers/d.step)*d.step)
 }
 
 // api makes a request of the API.

@@ -126,11 +126,11 @@ func (b *bench) upload(ctx context.Context, by browser, number, rows int) (strin
 	request := by.form("/admin/customers/import", nil)
 	request.Body = body.Bytes()
 	request.Header.Set("Content-Type", form.FormDataContentType())
-	answer, err := b.product.ask(ctx, request, http.StatusSeeOther)
+	got, err := b.product.ask(ctx, request, http.StatusSeeOther)
 	if err != nil {
 		return "", err
 	}
-	return answer.Header.Get("Location"), nil
+	return got.Header.Get("Location"), nil
 }
 
 // reset has a person ask for another password, and waits until the e-mail has left.

@@ -209,7 +209,7 @@ func (b *bench) largePages(ctx context.Context, d *business) ([]page, error) {
 	if err != nil {
 		return nil, err
 	}
-	frequent := numbered(customers, 1).String()
+	frequent := numbered(customerIDs, 1).String()
 	var pages []page
 	for _, p := range []page{
 		{name: "dashboard", path: "/admin"},

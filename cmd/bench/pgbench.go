@@ -46,7 +46,7 @@ func (b *bench) pgbench(ctx context.Context, s scenario, name string) (result, e
 	clients := cmp.Or(s.workers, b.connections)
 	token, _, _ := strings.Cut(s.business.Tokens["all"], "|")
 	args := []string{
-		"-n", "-M", "prepared", "-c", strconv.Itoa(clients), "-j", "1", "-l", "--log-prefix", filepath.Join(dir, "log"),
+		"-n", "-M", "prepared", "-c", strconv.Itoa(clients), "-j", "2", "-l", "--log-prefix", filepath.Join(dir, "log"),
 		"-h", u.Query().Get("host"), "-p", u.Query().Get("port"), "-U", u.User.Username(),
 		"-D", fmt.Sprint("tenant=", s.business.ID), "-D", "token=" + token, "-D", fmt.Sprint("type=", s.business.TransactionTypeID),
 		"-D", fmt.Sprint("buyers=", s.business.customers/s.business.step), "-D", fmt.Sprint("step=", s.business.step),
@@ -77,8 +77,11 @@ func (b *bench) pgbench(ctx context.Context, s scenario, name string) (result, e
 	if s.business == b.business {
 		database = "pgbench"
 	}
-	cmd := exec.CommandContext(ctx, program, append(args, database)...)
-	if out, err := cmd.CombinedOutput(); err != nil || bytes.Contains(out, []byte("ERROR")) {
+	out, err := exec.CommandContext(ctx, program, append(args, database)...).CombinedOutput()
+	if err == nil && bytes.Contains(out, []byte("ERROR")) {
+		err = errors.New("a statement failed")
+	}
+	if err != nil {
 		return r, fmt.Errorf("pgbench: %w\n%s", err, out)
 	}
 	return r, r.readLogs(filepath.Join(dir, "log.*"), s.warmUp(clients)/clients)

@@ -26,7 +26,7 @@ func (b *bench) measureSend(ctx context.Context) error {
 		return err
 	}
 	coupon := 2 // the first has vouchers already
-	couponPath := func() string { return "/admin/coupons/" + numbered(coupons, coupon).String() + "/send" }
+	couponPath := func() string { return "/admin/coupons/" + numbered(couponIDs, coupon).String() + "/send" }
 	list := []scenario{{
 		name: "segment sizes", workers: 1, times: 3, request: func() vegeta.Target { return owner.get(couponPath()+"/audiences", true) },
 	}}

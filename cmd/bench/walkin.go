@@ -61,7 +61,7 @@ func (b *bench) openTill(ctx context.Context, n int) (*till, error) {
 	if err != nil {
 		return nil, err
 	}
-	token, err := link.New(keys).Token(link.Card, d.ID, numbered(customers, 1+n*d.step), 0)
+	token, err := link.New(keys).Token(link.Card, d.ID, numbered(customerIDs, 1+n*d.step), 0)
 	return &till{browser: at, product: b.product, card: "/card/" + token, typeID: d.TransactionTypeID}, err
 }
 
