@@ -87,9 +87,9 @@ func (c *Check) Text(field string, v *string, limit int) string {
 	return *text
 }
 
-// unseen reports whether nothing is seen of a character: a space, or a mark that comes along
+// isInvisible reports whether nothing is seen of a character: a space, or a mark that comes along
 // with what is copied from elsewhere. A name of those could not be read, nor clicked.
-func unseen(r rune) bool {
+func isInvisible(r rune) bool {
 	return unicode.IsSpace(r) || r == '\u00ad' || r == '\ufeff' || '\u200b' <= r && r <= '\u200f' || '\u202a' <= r && r <= '\u202e' || '\u2060' <= r && r <= '\u206f'
 }
 
@@ -98,7 +98,7 @@ func (c *Check) OptionalText(field string, v *string, limit int) *string {
 	if v == nil {
 		return nil
 	}
-	text := strings.TrimFunc(*v, unseen)
+	text := strings.TrimFunc(*v, isInvisible)
 	switch {
 	case text == "":
 		return nil

@@ -161,10 +161,10 @@ func TestErrors(t *testing.T) {
 // What is noted on a request comes with its log line; without a request it is nothing.
 func TestTrail(t *testing.T) {
 	t.Parallel()
-	core.Note(t.Context(), slog.String("token", "1"))
-	ctx, trail := core.WithTrail(t.Context())
-	core.Note(ctx, slog.String("token", "1"))
-	core.Note(ctx, slog.String("tenant", "demo"), slog.Int("n", 2))
+	core.AddLogAttrs(t.Context(), slog.String("token", "1"))
+	ctx, trail := core.WithRequestLog(t.Context())
+	core.AddLogAttrs(ctx, slog.String("token", "1"))
+	core.AddLogAttrs(ctx, slog.String("tenant", "demo"), slog.Int("n", 2))
 	if got := fmt.Sprint(trail.Attrs); got != "[token=1 tenant=demo n=2]" {
 		t.Errorf("trail = %s", got)
 	}

@@ -151,7 +151,7 @@ func TestASuperAdminSetsUpTwoStepVerification(t *testing.T) {
 		`staff.sign_in by admin {"with": "password and a code of their app"}`, wrong,
 		`staff.sign_in by admin {"with": "password and a recovery code"}`, wrong,
 	)
-	if letters := p.post.to(p.email); len(letters) != 1 || letters[0].(auth.ChangeLetter).Change != auth.TwoFactorOn || letters[0].(auth.ChangeLetter).Slug != "" {
+	if letters := p.post.to(p.email); len(letters) != 1 || letters[0].(auth.ChangeEmail).Change != auth.TwoFactorOn || letters[0].(auth.ChangeEmail).Slug != "" {
 		t.Errorf("mailed: %+v", letters)
 	}
 }
@@ -191,7 +191,7 @@ func TestTwoStepVerificationMovesToAnotherApp(t *testing.T) {
 		t.Errorf("by a new recovery code: %v", err)
 	}
 	letters := p.post.to(p.email)
-	if last := letters[len(letters)-1].(auth.ChangeLetter); last.Change != auth.TwoFactorRenewed || last.By != "" {
+	if last := letters[len(letters)-1].(auth.ChangeEmail); last.Change != auth.TwoFactorRenewed || last.By != "" {
 		t.Errorf("mailed: %+v", letters)
 	}
 }

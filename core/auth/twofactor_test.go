@@ -364,7 +364,7 @@ func TestTheTwoFactorIsGuarded(t *testing.T) {
 	if err != nil || len(renewed) != 10 || renewed[0] == recovery[0] {
 		t.Fatal(renewed, err)
 	}
-	s.wantTold(t, s.by, auth.ChangeLetter{Change: auth.RecoveryCodesRenewed, Address: s.by.Address})
+	s.wantTold(t, s.by, auth.ChangeEmail{Change: auth.RecoveryCodesRenewed, Address: s.by.Address})
 	proof := s.password(t, s.by)
 	wantBadCode(t, s.verify(t, proof, recovery[0]))
 	if err := s.verify(t, proof, renewed[0]); err != nil {
@@ -387,7 +387,7 @@ func TestTheTwoFactorIsGuarded(t *testing.T) {
 			t.Errorf("%s: %v, want ErrNotFound", name, err)
 		}
 	}
-	s.wantTold(t, s.by, auth.ChangeLetter{Change: auth.TwoFactorOff, Address: s.by.Address})
+	s.wantTold(t, s.by, auth.ChangeEmail{Change: auth.TwoFactorOff, Address: s.by.Address})
 	s.wantLog(t, "staff.%totp", "staff.enrol_totp - -", "staff.drop_totp - -")
 	s.wantLog(t, "staff.renew%", "staff.renew_recovery_codes - -")
 
@@ -431,7 +431,7 @@ func TestAnOwnerDropsALostFactor(t *testing.T) {
 	if err := s.RemoveTwoFactor(t.Context(), s.by, manager.StaffID); err != nil {
 		t.Fatal(err)
 	}
-	s.wantTold(t, manager, auth.ChangeLetter{Change: auth.TwoFactorOff, By: s.by.Name, Address: s.by.Address})
+	s.wantTold(t, manager, auth.ChangeEmail{Change: auth.TwoFactorOff, By: s.by.Name, Address: s.by.Address})
 	if err := s.verify(t, proof, recovery[0]); !errors.Is(err, auth.ErrSignInAgain) {
 		t.Errorf("a recovery code afterwards: %v, want ErrSignInAgain", err)
 	}
@@ -477,7 +477,7 @@ func TestAnOperatorHelpsAnOnlyOwner(t *testing.T) {
 	if in, err := s.try(t, email, known); err != nil || in.NeedsCode {
 		t.Errorf("the password alone: %+v, %v", in, err)
 	}
-	s.wantTold(t, s.by, auth.ChangeLetter{Change: auth.TwoFactorOff, By: operator.Name})
+	s.wantTold(t, s.by, auth.ChangeEmail{Change: auth.TwoFactorOff, By: operator.Name})
 	s.wantLog(t, "staff.drop_totp", "staff.drop_totp - -")
 }
 

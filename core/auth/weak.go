@@ -74,12 +74,12 @@ func isEasyToGuess(password string, about []string) bool {
 	if common()[lower] || fewCharacters(lower) {
 		return true
 	}
-	plain := folded(lower)
+	plain := withoutAccents(lower)
 	unnamed := plain
-	for _, word := range wordsOf(about) {
+	for _, word := range forbiddenWords(about) {
 		unnamed = strings.ReplaceAll(unnamed, word, "")
 	}
-	left := unrepeated(strings.TrimFunc(unnamed, func(r rune) bool { return !unicode.IsLetter(r) }))
+	left := withoutRepetition(strings.TrimFunc(unnamed, func(r rune) bool { return !unicode.IsLetter(r) }))
 	if len(left) >= minCore && common()[left] {
 		return true
 	}
@@ -92,11 +92,11 @@ func isEasyToGuess(password string, about []string) bool {
 	return unnamed != plain && letters < minUnnamed
 }
 
-// wordsOf are the words that a password must not consist of, the longest first: those of names
+// forbiddenWords are the words that a password must not consist of, the longest first: those of names
 // and addresses, and each name without its spaces.
-func wordsOf(about []string) (words []string) {
+func forbiddenWords(about []string) (words []string) {
 	for _, text := range append(about, "loyalty") {
-		text = folded(strings.ToLower(text))
+		text = withoutAccents(strings.ToLower(text))
 		if before, domain, isAddress := strings.Cut(text, "@"); isAddress {
 			if end := strings.LastIndexByte(domain, '.'); end >= 0 {
 				domain = domain[:end] // without "com"
@@ -114,8 +114,8 @@ func wordsOf(about []string) (words []string) {
 	return slices.Compact(words)
 }
 
-// folded is a text without accents: people leave them out of passwords.
-func folded(s string) string {
+// withoutAccents is a text without accents: people leave them out of passwords.
+func withoutAccents(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
 			return -1
@@ -124,8 +124,8 @@ func folded(s string) string {
 	}, norm.NFD.String(s))
 }
 
-// unrepeated is "summer" of "summersummer".
-func unrepeated(s string) string {
+// withoutRepetition is "summer" of "summersummer".
+func withoutRepetition(s string) string {
 	for size := 1; size <= len(s)/2; size++ {
 		if len(s)%size == 0 && strings.Repeat(s[:size], len(s)/size) == s {
 			return s[:size]

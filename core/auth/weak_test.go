@@ -71,7 +71,7 @@ func TestEasyPasswordsAreRefusedEverywhere(t *testing.T) {
 
 	invited := dbtest.Person(t, s.db, s.by, core.Manager)
 	s.forgot(t, s.email(t, invited))
-	letter := s.post.to(s.email(t, invited))[0].(auth.InvitationLetter)
-	_, err = s.people.Join(t.Context(), s.visitor, letter.Secret, staff.Joining{Name: "Bo", Password: easy})
+	sent := s.post.to(s.email(t, invited))[0].(auth.InvitationEmail)
+	_, err = s.people.Join(t.Context(), s.visitor, sent.Secret, staff.Joining{Name: "Bo", Password: easy})
 	wantFields(t, err, want)
 }

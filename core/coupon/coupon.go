@@ -147,8 +147,8 @@ func NewService(d *db.DB, jobs *job.Queue, mails *mail.Service, links link.Maker
 	job.Handle(jobs, job.Mail, s.sendTest)
 	job.Handle(jobs, job.Upkeep, s.expire)
 	job.Every(jobs, river.PeriodicInterval(10*time.Minute), expiry{})
-	job.Handle(jobs, job.Upkeep, s.tend)
-	job.Every(jobs, river.PeriodicInterval(time.Minute), sendRound{})
+	job.Handle(jobs, job.Upkeep, s.tendSends)
+	job.Every(jobs, river.PeriodicInterval(time.Minute), sendUpkeep{})
 	return s
 }
 

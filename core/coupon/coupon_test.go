@@ -202,7 +202,7 @@ func (s shop) evaluated(t *testing.T, send core.ID) coupon.Sending {
 	return evaluated
 }
 
-func (s shop) sent(t *testing.T, c coupon.Coupon, send coupon.Send) coupon.Sending {
+func (s shop) recordDelivery(t *testing.T, c coupon.Coupon, send coupon.Send) coupon.Sending {
 	t.Helper()
 	return s.evaluated(t, s.confirmed(t, c, send).ID)
 }
@@ -210,7 +210,7 @@ func (s shop) sent(t *testing.T, c coupon.Coupon, send coupon.Send) coupon.Sendi
 // voucher sends a coupon to one customer and returns what they got.
 func (s shop) voucher(t *testing.T, c coupon.Coupon, who core.ID) core.ID {
 	t.Helper()
-	sent := s.sent(t, c, to(coupon.Manual, who))
+	sent := s.recordDelivery(t, c, to(coupon.Manual, who))
 	if sent.Sent != 1 {
 		t.Fatalf("sent %+v, want one", sent)
 	}
@@ -580,7 +580,7 @@ func TestAnotherTenantsCouponsDoNotExist(t *testing.T) {
 	if l, err := stranger.List(t.Context(), stranger.by, core.Page{Size: 3}); err != nil || len(l.Items) != 0 {
 		t.Errorf("a stranger's list: %+v, %v", l.Items, err)
 	}
-	if l, err := stranger.ListCounted(t.Context(), stranger.by, coupon.Filter{}, core.Page{Size: 3}); err != nil || len(l.Items) != 0 {
+	if l, err := stranger.ListWithCounts(t.Context(), stranger.by, coupon.Filter{}, core.Page{Size: 3}); err != nil || len(l.Items) != 0 {
 		t.Errorf("a stranger's list with counts: %+v, %v", l.Items, err)
 	}
 	if again := s.evaluated(t, waiting.ID); again.Status != coupon.Done || !s.find(t, c.ID).Active {
@@ -622,7 +622,7 @@ func TestRoundTrips(t *testing.T) {
 		{name: "add", want: 2, do: func() error { return second(s.Add(ctx, s.by, fivePoints())) }},
 		{name: "add a reward", want: 3, do: func() error { return second(s.Add(ctx, s.by, many)) }},
 		{name: "list", want: 1, do: func() error { return second(s.List(ctx, s.by, core.Page{Size: 3})) }},
-		{name: "list with counts", want: 1, do: func() error { return second(s.ListCounted(ctx, s.by, coupon.Filter{}, core.Page{Size: 3})) }},
+		{name: "list with counts", want: 1, do: func() error { return second(s.ListWithCounts(ctx, s.by, coupon.Filter{}, core.Page{Size: 3})) }},
 		{name: "find", want: 1, do: func() error { return second(s.Find(ctx, s.by, plain.ID)) }},
 		{name: "edit", want: 3, do: func() error { return second(s.Edit(ctx, s.by, plain.ID, coupon.Edit{Name: core.Set("x")})) }},
 		{name: "edit to less", want: 3, do: func() error {

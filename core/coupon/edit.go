@@ -56,8 +56,8 @@ func (e Edit) read(check *core.Check, old Coupon) Coupon {
 	return c
 }
 
-// broken are the fields in which a changed coupon is less than what was sent of it.
-func broken(old, now Coupon) core.Fields {
+// loweredFields are the fields in which a changed coupon is less than what was sent of it.
+func loweredFields(old, now Coupon) core.Fields {
 	fields := core.Fields{}
 	if !now.equals(old.Benefit) {
 		fields.Add("benefit_type", "The benefit cannot change once the coupon was sent. Make a new coupon instead.")
@@ -69,13 +69,13 @@ func broken(old, now Coupon) core.Fields {
 }
 
 func (b Benefit) equals(other Benefit) bool {
-	return b.BenefitType == other.BenefitType && same(b.BenefitValue, other.BenefitValue) && same(b.BenefitRewardID, other.BenefitRewardID)
+	return b.BenefitType == other.BenefitType && equalPointers(b.BenefitValue, other.BenefitValue) && equalPointers(b.BenefitRewardID, other.BenefitRewardID)
 }
 
-func same[T comparable](a, b *T) bool { return a == b || (a != nil && b != nil && *a == *b) }
+func equalPointers[T comparable](a, b *T) bool { return a == b || (a != nil && b != nil && *a == *b) }
 
-// held is a coupon that is being edited, and whether it was ever sent.
-type held struct {
+// editable is a coupon that is being edited, and whether it was ever sent.
+type editable struct {
 	Coupon
 	Sent bool
 }
@@ -89,13 +89,13 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Coupon, error) {
 		// Held until the end: the log must name the values this edit replaced.
-		old, err := db.One[held](ctx, tx, lockSQL, db.Args{"id": id})
+		old, err := db.One[editable](ctx, tx, lockSQL, db.Args{"id": id})
 		if err != nil {
 			return Coupon{}, err
 		}
 		check := core.NewCheck(e.Unreadable)
 		c := e.read(check, old.Coupon)
-		less := broken(old.Coupon, c)
+		less := loweredFields(old.Coupon, c)
 		if old.Sent {
 			for field, messages := range less {
 				check.Add(field, messages[0])

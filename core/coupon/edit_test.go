@@ -158,7 +158,7 @@ func TestTheCapIsNotSetBelowWhatWasRedeemed(t *testing.T) {
 	const guests = 30
 	s.customers(t, guests)
 	c := s.coupon(t, fivePoints())
-	s.sent(t, c, toAll())
+	s.recordDelivery(t, c, toAll())
 	vouchers := s.stored(t, c)
 	s.redeem(t, vouchers[0].ID)
 	s.redeem(t, vouchers[1].ID)

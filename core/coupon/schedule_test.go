@@ -115,7 +115,7 @@ func TestCancelASend(t *testing.T) {
 	if got := s.holders(t, c); len(got) != 0 {
 		t.Errorf("%v hold vouchers of a cancelled send", got)
 	}
-	begun := s.sent(t, c, toAll())
+	begun := s.recordDelivery(t, c, toAll())
 	if _, err := s.CancelSend(t.Context(), s.by, begun.ID); !errors.Is(err, coupon.ErrSendBegun) {
 		t.Errorf("cancel one that was sent = %v", err)
 	}
@@ -197,7 +197,7 @@ func TestWhoConfirmedIsToldOfTheEnd(t *testing.T) {
 	s := newMailShop(t)
 	s.mailed(t, "anna@example.com")
 	c := s.coupon(t, fivePoints())
-	now := s.sent(t, c, toAll())
+	now := s.recordDelivery(t, c, toAll())
 	if err := s.deliver(t, now.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestAPreviewSaysWhatTheSendDoes(t *testing.T) {
 	for _, segment := range []coupon.Segment{coupon.All, coupon.LongStanding, coupon.RecentPurchase, coupon.Manual} {
 		t.Run(string(segment), func(t *testing.T) {
 			c := s.coupon(t, n)
-			s.sent(t, c, to(coupon.Manual, everybody[4], everybody[9]))
+			s.recordDelivery(t, c, to(coupon.Manual, everybody[4], everybody[9]))
 			send := to(segment)
 			if segment == coupon.Manual {
 				send = to(segment, everybody...)
@@ -254,7 +254,7 @@ func TestAPreviewSaysWhatTheSendDoes(t *testing.T) {
 			if preview.Pending != 2 || *preview.Left != 3 || preview.Refused() != 2+preview.Sent-3 {
 				t.Errorf("pending %d, left %d, refused %d of %d", preview.Pending, *preview.Left, preview.Refused(), preview.Sent)
 			}
-			sent := s.sent(t, c, send)
+			sent := s.recordDelivery(t, c, send)
 			want := coupon.Preview{
 				Matched: sent.Matched, Sent: sent.Sent, SkippedInactive: sent.SkippedInactive, SkippedLimit: sent.SkippedLimit,
 				NoEmail: sent.NoEmail, Unsubscribed: sent.Unsubscribed, Pending: preview.Pending, Left: preview.Left,

@@ -378,7 +378,7 @@ func TestTheCapHolds(t *testing.T) {
 	n.MaxRedemptions = new(int64(5))
 	c := s.coupon(t, n)
 	s.customers(t, 200)
-	s.sent(t, c, toAll())
+	s.recordDelivery(t, c, toAll())
 	vouchers := s.stored(t, c)
 	won := dbtest.Race(t, s.db, holdCoupon, c.ID, 200, func(i int) error {
 		return second(s.Redeem(t.Context(), s.by, vouchers[i].ID))
@@ -419,7 +419,7 @@ func TestTheLastPiecesGoOnce(t *testing.T) {
 	s := shopOf(t, dbtest.OwnDB(t))
 	c := s.coupon(t, s.coffees(t, new(int64(5))))
 	s.customers(t, 200)
-	s.sent(t, c, toAll())
+	s.recordDelivery(t, c, toAll())
 	vouchers := s.stored(t, c)
 	won := dbtest.Race(t, s.db, holdReward, *c.BenefitRewardID, 200, func(i int) error {
 		return second(s.Redeem(t.Context(), s.by, vouchers[i].ID))

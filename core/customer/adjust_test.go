@@ -158,14 +158,14 @@ func TestADoubleClickAdjustsOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.made(t, "070 174 06 05", nil)
-	send := func(key string) (core.Answer, error) {
+	send := func(key string) (core.Response, error) {
 		by := s.by
-		by.Once = &core.Once{
+		by.Idempotency = &core.Idempotency{
 			Key: key, Fingerprint: sha256.Sum256([]byte(key)), Wait: true,
-			Render: func(any) (core.Answer, error) { return core.Answer{Status: 303, Body: []byte("/" + key)}, nil },
+			Render: func(any) (core.Response, error) { return core.Response{Status: 303, Body: []byte("/" + key)}, nil },
 		}
 		_, err := s.Adjust(t.Context(), by, c.ID, adjustment("points", 10, "x"))
-		return by.Once.Answer, err
+		return by.Idempotency.Response, err
 	}
 	var posted atomic.Int32
 	var wg sync.WaitGroup

@@ -38,9 +38,9 @@ func (s shop) mailed(t *testing.T, to, subject string) {
 func (s shop) answered(t *testing.T, key string, c customer.Customer) {
 	t.Helper()
 	by := s.by
-	by.Once = &core.Once{Key: key, Render: func(any) (core.Answer, error) {
+	by.Idempotency = &core.Idempotency{Key: key, Render: func(any) (core.Response, error) {
 		body, err := json.Marshal(c)
-		return core.Answer{Status: 200, Body: body}, err
+		return core.Response{Status: 200, Body: body}, err
 	}}
 	_, err := s.Upsert(t.Context(), by, described(c.Phone, c.Email))
 	if err != nil {

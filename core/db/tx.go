@@ -22,11 +22,11 @@ type Tx struct {
 
 	home  core.TenantID // where it began; 0 is the platform
 	db    *DB
-	conn  *pgxpool.Conn // nil until the first statement is sent
-	queue []call        // travels with the next statement, or with the commit
-	notes []note        // told after the commit
+	conn  *pgxpool.Conn  // nil until the first statement is sent
+	queue []call         // travels with the next statement, or with the commit
+	notes []notification // told after the commit
 
-	counted map[Counted]int64 // after the commit
+	counted map[Metric]int64 // after the commit
 
 	whole  *Tx   // that this one is a part of; nil: of none
 	failed error // why a part of this one failed
@@ -179,7 +179,7 @@ func (tx *Tx) commit(ctx context.Context) error {
 	}
 	tx.db.counts.add(tx.counted)
 	if len(tx.notes) > 0 {
-		tx.db.tell(ctx, tx.notes)
+		tx.db.notifyLater(ctx, tx.notes)
 	}
 	return nil
 }

@@ -236,7 +236,7 @@ func (c *cafe) exchange(ctx context.Context, v visit, s sale) error {
 	if v.has[unit] < cost || n.stock > 0 && c.stock[wish] == 0 || at.Before(from) || !at.Before(to) {
 		return nil
 	}
-	r, err := reward.NewService(c.db.At(at)).Redeem(ctx, c.people[s.by], reward.Order{
+	r, err := reward.NewService(c.db.At(at)).Redeem(ctx, c.people[s.by], reward.RedeemRequest{
 		CustomerID: new(v.id.String()), RewardID: new(c.rewards[wish].ID.String()),
 	})
 	if err != nil {
@@ -339,7 +339,7 @@ func (c *cafe) send(ctx context.Context, x send, at time.Time) error {
 	if _, err := service.Evaluate(ctx, by, sent.ID); err != nil {
 		return err
 	}
-	if err := service.Delivered(ctx, by, sent.ID); err != nil {
+	if err := service.MarkDelivered(ctx, by, sent.ID); err != nil {
 		return err
 	}
 	type made struct {

@@ -46,7 +46,7 @@ func officeOf(t *testing.T, d *db.DB) office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	render := func(_ context.Context, _ string, l mail.Letter) (mail.Rendered, error) {
+	render := func(_ context.Context, _ string, l mail.Email) (mail.Rendered, error) {
 		return mail.Rendered{Subject: fmt.Sprintf("%T", l), Text: fmt.Sprintf("%+v", l)}, nil
 	}
 	mails := mail.New(d, jobs, render, nil, log)

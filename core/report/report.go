@@ -125,17 +125,17 @@ func (d days) dates() (dates []time.Time) {
 	return dates
 }
 
-// start is the first instant of a day.
-func (d days) start(date time.Time) time.Time { return core.StartOfDate(date, d.zone) }
+// startOf is the first instant of a day.
+func (d days) startOf(date time.Time) time.Time { return core.StartOfDate(date, d.zone) }
 
 // end is the first instant after the last day.
-func (d days) end() time.Time { return d.start(d.to.AddDate(0, 0, 1)) }
+func (d days) end() time.Time { return d.startOf(d.to.AddDate(0, 0, 1)) }
 
 // bounds are where each day begins, and where the last one ends: as instants and as
 // the first ids made then.
 func (d days) bounds() (instants []time.Time, ids []core.ID) {
 	for _, date := range d.dates() {
-		instants = append(instants, d.start(date))
+		instants = append(instants, d.startOf(date))
 	}
 	instants = append(instants, d.end())
 	for _, at := range instants {

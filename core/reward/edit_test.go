@@ -30,7 +30,7 @@ func wantFields(t *testing.T, err error, want core.Fields) {
 	}
 }
 
-func (s shop) found(t *testing.T, id core.ID) reward.Counted {
+func (s shop) found(t *testing.T, id core.ID) reward.WithCounts {
 	t.Helper()
 	r, err := s.Find(t.Context(), s.by, id)
 	if err != nil {
@@ -468,7 +468,7 @@ func TestAnotherTenantsRewardsDoNotExist(t *testing.T) {
 			t.Errorf("a stranger's redemptions by %s: %+v, %v", name, l.Items, err)
 		}
 	}
-	if names, err := stranger.Names(ctx, stranger.by); err != nil || len(names) != 0 {
+	if names, err := stranger.Choices(ctx, stranger.by); err != nil || len(names) != 0 {
 		t.Errorf("a stranger's names: %+v, %v", names, err)
 	}
 	s.want(t, anna, id, 70, 0, new(int64(2)))

@@ -135,7 +135,7 @@ func TestSettings(t *testing.T) {
 	})
 	want = tenant.Settings{
 		Name: "Bar", Slug: before.Slug, TimeZone: "Asia/Kathmandu", Currency: "NPR", Country: new("NP"), ConfirmAboveCents: new(int64(250_000)),
-		Look: tenant.Look{Colour: new("#5746d6"), LogoHash: edited.LogoHash},
+		Theme: tenant.Theme{Colour: new("#5746d6"), LogoHash: edited.LogoHash},
 	}
 	if diff := cmp.Diff(want, edited); diff != "" || edited.LogoHash == nil {
 		t.Errorf("edited (-want +got):\n%s", diff)
@@ -281,7 +281,7 @@ func TestLogos(t *testing.T) {
 			if err != nil || got.Type != c.kind || !bytes.Equal(got.Bytes, c.file) {
 				t.Errorf("%s of %d bytes, %v", got.Type, len(got.Bytes), err)
 			}
-			look, err := s.Look(t.Context(), s.owner)
+			look, err := s.Theme(t.Context(), s.owner)
 			if err != nil || *look.LogoHash != *edited.LogoHash {
 				t.Errorf("look = %+v, %v", look, err)
 			}
@@ -295,7 +295,7 @@ func TestLogos(t *testing.T) {
 			t.Errorf("the logo %q: %v, want ErrNotFound", hash, err)
 		}
 	}
-	if look, err := s.Look(t.Context(), stranger.owner); err != nil || look != (tenant.Look{}) {
+	if look, err := s.Theme(t.Context(), stranger.owner); err != nil || look != (tenant.Theme{}) {
 		t.Errorf("of a business that chose nothing: %+v, %v", look, err)
 	}
 }
@@ -313,7 +313,7 @@ func TestSettingsAreTheOwners(t *testing.T) {
 		if _, err := s.EditSettings(t.Context(), by, tenant.SettingsEdit{Name: core.Set("Mine")}); !errors.Is(err, core.ErrRole) {
 			t.Errorf("a %s edits: %v, want ErrRole", role, err)
 		}
-		if _, err := s.Look(t.Context(), by); err != nil {
+		if _, err := s.Theme(t.Context(), by); err != nil {
 			t.Errorf("a %s looks: %v", role, err)
 		}
 	}
@@ -447,7 +447,7 @@ func TestSettingsInRoundTrips(t *testing.T) {
 		ask   func(ctx context.Context, i int) error
 	}{
 		"settings": {1, func(ctx context.Context, _ int) error { _, err := s.Settings(ctx, s.owner); return err }},
-		"look":     {1, func(ctx context.Context, _ int) error { _, err := s.Look(ctx, s.owner); return err }},
+		"look":     {1, func(ctx context.Context, _ int) error { _, err := s.Theme(ctx, s.owner); return err }},
 		"logo":     {1, func(ctx context.Context, _ int) error { _, err := s.Logo(ctx, s.owner, hash); return err }},
 		"edit": {2, func(ctx context.Context, i int) error {
 			_, err := s.EditSettings(ctx, s.owner, tenant.SettingsEdit{Colour: core.Set(colours[i])})

@@ -38,8 +38,8 @@ func newOffice(t *testing.T) office { return officeOf(t, dbtest.DB(t)) }
 
 func officeOf(t *testing.T, d *db.DB) office {
 	t.Helper()
-	render := func(_ context.Context, _ string, l mail.Letter) (mail.Rendered, error) {
-		if i, ok := l.(auth.InvitationLetter); ok && strings.Contains(i.Tenant, "unspeakable") {
+	render := func(_ context.Context, _ string, l mail.Email) (mail.Rendered, error) {
+		if i, ok := l.(auth.InvitationEmail); ok && strings.Contains(i.Tenant, "unspeakable") {
 			return mail.Rendered{}, errWords
 		}
 		return mail.Rendered{Subject: "Choose a password", Text: fmt.Sprintf("%+v", l), HTML: "<p></p>"}, nil
@@ -292,7 +292,7 @@ func TestAKeyMakesOneTenant(t *testing.T) {
 	for range 20 {
 		wg.Go(func() {
 			by := o.by
-			by.Once = &core.Once{Key: "key", Render: func(any) (core.Answer, error) { return core.Answer{Status: 201, Body: []byte("{}")}, nil }}
+			by.Idempotency = &core.Idempotency{Key: "key", Render: func(any) (core.Response, error) { return core.Response{Status: 201, Body: []byte("{}")}, nil }}
 			switch _, err := o.Create(t.Context(), by, described(wanted)); {
 			case err == nil:
 				made.Add(1)

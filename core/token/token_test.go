@@ -52,7 +52,7 @@ func officeOn(t *testing.T, d *db.DB, by core.Actor) office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	render := func(_ context.Context, _ string, l mail.Letter) (mail.Rendered, error) {
+	render := func(_ context.Context, _ string, l mail.Email) (mail.Rendered, error) {
 		return mail.Rendered{Subject: "A new token", Text: fmt.Sprintf("%+v", l), HTML: "<p></p>"}, nil
 	}
 	mails := mail.New(d, jobs, render, nil, log)

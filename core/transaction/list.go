@@ -39,7 +39,7 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 	if err != nil {
 		return core.List[Named]{}, err
 	}
-	voids(by, s.db.Now(), args)
+	addVoidArgs(by, s.db.Now(), args)
 	sales, err := db.ReadAll[Named](ctx, s.db, by, f.statement(args, p), args)
 	return core.NewList(p, sales, func(n Named) core.Cursor { return n.position() }), err
 }
@@ -137,7 +137,7 @@ type Entry struct {
 // Detail returns all there is to know of a sale, or core.ErrNotFound. One round trip.
 func (s *Service) Detail(ctx context.Context, by core.Actor, id core.ID) (Detail, error) {
 	args := db.Args{"id": id, "subject_id": id.String()}
-	voids(by, s.db.Now(), args)
+	addVoidArgs(by, s.db.Now(), args)
 	rows, err := db.ReadAll[record](ctx, s.db, by, detailSQL, args)
 	if err != nil {
 		return Detail{}, err

@@ -22,11 +22,11 @@ type CouponRow struct {
 	State    ui.Badge
 	Active   bool
 	Send     string // the page that sends it; "" where it can't be sent
-	Became   Became
+	Counts   VoucherCounts
 }
 
-// Became is what became of a coupon's vouchers.
-type Became struct {
+// VoucherCounts summarises the vouchers of a coupon by status.
+type VoucherCounts struct {
 	None                             bool // it was never sent
 	Sent, Pending, Redeemed, Expired string
 	Rate                             string // the redeemed among the sent
@@ -74,7 +74,7 @@ type CouponDetail struct {
 	Active      bool
 	CanEdit     bool
 	Send        string // the page that sends it; "" where it can't be sent
-	Became      Became
+	Counts      VoucherCounts
 	Facts       []ui.Pair
 	Sends       []SendRow
 	SendsNote   string // where not all are shown

@@ -53,7 +53,7 @@ func (a *Admin) uploadImport(c echo.Context) error {
 	i, err := a.Imports.Upload(c.Request().Context(), page.Actor(c), in)
 	if form.Refused(err) {
 		if file != nil {
-			file.Rest()
+			file.Drain()
 		}
 		return a.importForm(c, http.StatusUnprocessableEntity, form)
 	}

@@ -494,9 +494,9 @@ func (p *Platform) moveInvoice(c echo.Context, m invoiceMove) error {
 	if err != nil {
 		return err
 	}
-	by := page.OnceBy(actor(c), c, form, func(billing.Invoice) string { return invoicePath(id) })
+	by := page.IdempotentActorFor(actor(c), c, form, func(billing.Invoice) string { return invoicePath(id) })
 	i, err := m.do(c.Request().Context(), by, id, form)
-	if path, again := page.Repeated(by, err); again {
+	if path, again := page.ReplayedPath(by, err); again {
 		return p.Redirect(c, path)
 	}
 	if form.Refused(err) {

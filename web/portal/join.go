@@ -219,9 +219,9 @@ func (p *Portal) join(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.OnceBy(p.visitor(c, f), c, form, outcome)
+	by := page.IdempotentActorFor(p.visitor(c, f), c, form, outcome)
 	joined, err := p.Walkins.Join(c.Request().Context(), by, details(form, i))
-	result, again := page.Repeated(by, err)
+	result, again := page.ReplayedPath(by, err)
 	if !again {
 		if form.Refused(worded(err)) {
 			return p.joinPage(c, http.StatusUnprocessableEntity, form)

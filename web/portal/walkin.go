@@ -207,9 +207,9 @@ func (p *Portal) claim(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.OnceBy(p.visitor(c, f), c, form, func(walkin.Claimed) string { return claimedPath })
+	by := page.IdempotentActorFor(p.visitor(c, f), c, form, func(walkin.Claimed) string { return claimedPath })
 	_, err = p.Walkins.Claim(c.Request().Context(), by, browser(c), details(form, i))
-	switch _, again := page.Repeated(by, err); {
+	switch _, again := page.ReplayedPath(by, err); {
 	case err == nil, again:
 		return c.Redirect(http.StatusSeeOther, claimedPath)
 	case errors.Is(err, walkin.ErrPIN):
