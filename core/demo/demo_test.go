@@ -241,6 +241,10 @@ func wantPlausible(t *testing.T, d *db.DB, until time.Time) {
 		"types":                   {2, 2, "from loyalty.transaction_type where active"},
 		"ended types":             {1, 1, "from loyalty.transaction_type where not active"},
 		"locations":               {2, 2, "from loyalty.location where active"},
+		"invoices":                {3, 5, "from loyalty.invoice where number is not null"},
+		"invoices of a month":     {2, 4, "from loyalty.invoice where total_cents = 6125"},
+		"paid invoices":           {2, 4, "from loyalty.invoice where status = 'paid'"},
+		"invoices to pay":         {1, 1, "from loyalty.invoice where status = 'issued' and due_at > " + at},
 		"audit entries":           {500, 3000, "from loyalty.audit_entry"},
 	} {
 		n, err := strconv.Atoi(texts(t, d, "select count(*) "+c.sql)[0])
