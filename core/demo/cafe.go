@@ -47,22 +47,15 @@ type madeCoupon struct {
 const timeZone = "Europe/Stockholm"
 
 // open makes the tenant.
-func open(ctx context.Context, d *db.DB) (*cafe, error) {
-	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return nil, err
-	}
-	zone, err := core.Zone(timeZone)
-	if err != nil {
-		return nil, err
-	}
-	c := &cafe{db: d, jobs: jobs, until: d.Now().In(zone), locations: map[int]int64{}}
+func open(ctx context.Context, d *db.DB) *cafe {
+	jobs := must(job.New(d, slog.New(slog.DiscardHandler)))
+	c := &cafe{db: d, jobs: jobs, until: d.Now().In(must(core.Zone(timeZone))), locations: map[int]int64{}}
 	c.service = coupon.NewService(d, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))
 	year, month, day := c.until.Date()
 	c.r = rand.New(rand.NewPCG(uint64(year*10_000+int(month)*100+day), 1))
 
 	by := system(core.Tenant{})
-	c.tenant, err = db.Platform(ctx, c.db.At(c.opened()), by, func(tx *db.Tx) (core.Tenant, error) {
+	c.tenant = must(db.Platform(ctx, d.At(c.opened()), by, func(tx *db.Tx) (core.Tenant, error) {
 		t, err := tenant.Add(ctx, tx, by, tenant.New{
 			Name: new("Café Åro"), Slug: new(Slug), Email: &team[owner].Email, PlanID: new(int64(1)),
 			BillingCycle: new("monthly"), PaymentMethod: new("manual"),
@@ -72,8 +65,8 @@ func open(ctx context.Context, d *db.DB) (*cafe, error) {
 			return t, err
 		}
 		return t, tenant.FinishSetup(tx, t.ID)
-	})
-	return c, err
+	}))
+	return c
 }
 
 // ago is a minute of the day so many days before today.
@@ -91,62 +84,37 @@ func clock(day time.Time, minute float64) time.Time {
 }
 
 // hire makes the team and the locations.
-func (c *cafe) hire(ctx context.Context, password string) ([]staff.Person, error) {
-	by := system(c.tenant)
-	people, err := db.InTenant(ctx, c.db.At(c.opened()), by, func(tx *db.Tx) ([]staff.Person, error) {
-		var people []staff.Person
-		for _, n := range team {
-			n.Password = password
-			p, err := staff.Add(ctx, tx, by, n)
-			if err != nil {
-				return nil, err
-			}
-			people = append(people, p)
-		}
-		return people, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range people {
+func (c *cafe) hire(ctx context.Context, password string) (people []staff.Person) {
+	by, opened := system(c.tenant), c.db.At(c.opened())
+	for _, n := range team {
+		n.Password = password
+		p := must(db.InTenant(ctx, opened, by, func(tx *db.Tx) (staff.Person, error) { return staff.Add(ctx, tx, by, n) }))
+		people = append(people, p)
 		c.people = append(c.people, actor(c.tenant, p))
 	}
 	c.people = append(c.people, core.Actor{Kind: core.ByToken, Name: "Ordering app", Tenant: c.tenant})
 	for _, cashier := range []int{firstCashier, secondCashier} {
 		name := locations[cashier]
-		l, err := location.NewService(c.db.At(c.opened())).Add(ctx, c.people[owner], location.New{Name: &name})
-		if err != nil {
-			return nil, err
-		}
-		c.locations[cashier] = l.ID
+		c.locations[cashier] = must(location.NewService(opened).Add(ctx, c.people[owner], location.New{Name: &name})).ID
 	}
-	return people, nil
+	return people
 }
 
-func (c *cafe) addTypes(ctx context.Context) error {
+func (c *cafe) addTypes(ctx context.Context) {
 	for _, n := range types {
-		t, err := transaction.NewService(c.db.At(c.opened())).AddType(ctx, c.people[owner], n)
-		if err != nil {
-			return err
-		}
+		t := must(transaction.NewService(c.db.At(c.opened())).AddType(ctx, c.people[owner], n))
 		c.types = append(c.types, t.ID)
 	}
-	return nil
 }
 
-func (c *cafe) addRewards(ctx context.Context) error {
+func (c *cafe) addRewards(ctx context.Context) {
 	for i, n := range rewards {
 		from, _ := c.onOffer(i)
-		r, err := reward.NewService(c.db.At(from)).Add(ctx, c.people[owner], reward.New{
+		c.rewards = append(c.rewards, must(reward.NewService(c.db.At(from)).Add(ctx, c.people[owner], reward.New{
 			Name: &n.name, Description: &n.description, PointsCost: optional(n.points), StampsCost: optional(n.stamps), Stock: optional(n.stock),
-		})
-		if err != nil {
-			return err
-		}
-		c.rewards = append(c.rewards, r)
+		})))
 		c.stock = append(c.stock, n.stock)
 	}
-	return nil
 }
 
 // optional is nil for 0.
@@ -169,7 +137,7 @@ func (c *cafe) onOffer(reward int) (from, to time.Time) {
 	return from, to
 }
 
-func (c *cafe) addCoupons(ctx context.Context) error {
+func (c *cafe) addCoupons(ctx context.Context) {
 	for _, n := range newCoupons {
 		in := coupon.New{
 			Name: &n.name, Description: &n.description, BenefitType: new(string(n.benefit)), BenefitValue: optional(n.value),
@@ -184,48 +152,29 @@ func (c *cafe) addCoupons(ctx context.Context) error {
 		if n.ends != 0 {
 			in.ExpiresAt = new(c.ago(n.ends, 0))
 		}
-		made, err := c.service.At(c.ago(n.made, forenoon)).Add(ctx, c.people[owner], in)
-		if err != nil {
-			return err
-		}
+		made := must(c.service.At(c.ago(n.made, forenoon)).Add(ctx, c.people[owner], in))
 		c.coupons = append(c.coupons, &madeCoupon{newCoupon: n, id: made.ID})
 	}
-	return nil
 }
 
 // tidyUp ends what is no longer on offer, as of when that was, and lets a reward and a coupon run
 // short. It comes last because a voucher of a coupon that ended can't be redeemed, whatever the
 // clock says.
-func (c *cafe) tidyUp(ctx context.Context) error {
+func (c *cafe) tidyUp(ctx context.Context) {
 	by := c.people[manager]
-	ended := transaction.NewService(c.db.At(c.ago(openingWeeksEnd, evening)))
-	if _, err := ended.SetTypeActive(ctx, by, c.types[openingWeeks], false); err != nil {
-		return err
-	}
+	must(transaction.NewService(c.db.At(c.ago(openingWeeksEnd, evening))).SetTypeActive(ctx, by, c.types[openingWeeks], false))
 	for i, r := range rewards {
-		if r.withdrawn == 0 {
-			continue
-		}
-		_, to := c.onOffer(i)
-		if _, err := reward.NewService(c.db.At(to)).SetActive(ctx, by, c.rewards[i].ID, false); err != nil {
-			return err
+		if _, to := c.onOffer(i); r.withdrawn > 0 {
+			must(reward.NewService(c.db.At(to)).SetActive(ctx, by, c.rewards[i].ID, false))
 		}
 	}
 	for _, n := range c.coupons {
-		if n.off == 0 {
-			continue
-		}
-		if _, err := c.service.At(c.ago(n.off, forenoon)).SetActive(ctx, by, n.id, false); err != nil {
-			return err
+		if n.off > 0 {
+			must(c.service.At(c.ago(n.off, forenoon)).SetActive(ctx, by, n.id, false))
 		}
 	}
-	yesterday := c.ago(1, evening)
-	bun := c.coupons[seasonBun]
-	few := coupon.Edit{MaxRedemptions: core.Set(bun.used/10*10 + 10)}
-	if _, err := c.service.At(yesterday).Edit(ctx, by, bun.id, few); err != nil {
-		return err
-	}
-	shelf := reward.NewService(c.db.At(yesterday))
-	_, err := shelf.SetStock(ctx, by, c.rewards[beanReward].ID, reward.StockCount{Stock: new(int64(3)), Seen: &c.stock[beanReward]})
-	return err
+	yesterday, bun := c.ago(1, evening), c.coupons[seasonBun]
+	must(c.service.At(yesterday).Edit(ctx, by, bun.id, coupon.Edit{MaxRedemptions: core.Set(bun.used/10*10 + 10)}))
+	counted := reward.StockCount{Stock: new(int64(3)), Seen: &c.stock[beanReward]}
+	must(reward.NewService(c.db.At(yesterday)).SetStock(ctx, by, c.rewards[beanReward].ID, counted))
 }

@@ -56,24 +56,36 @@ func Fill(ctx context.Context, d *db.DB, o Options) (Made, error) {
 	return made, err
 }
 
-func fill(ctx context.Context, d *db.DB, o Options) (Made, error) {
-	c, err := open(ctx, d)
+// failure is an error of a use case, as must panics with it.
+type failure struct{ error }
+
+// must returns what a use case returned. The demo has one answer to an error, wherever it happens:
+// fill returns it, and nothing is committed.
+func must[T any](v T, err error) T {
 	if err != nil {
-		return Made{}, err
+		panic(failure{err})
 	}
-	people, err := c.hire(ctx, o.Password)
-	if err != nil {
-		return Made{}, fmt.Errorf("people of the demo: %w", err)
-	}
-	for _, step := range []func(context.Context) error{
-		c.addTypes, c.addRewards, c.addCoupons,
-		func(ctx context.Context) error { return c.live(ctx, o.Progress) },
-		c.tidyUp, c.addInvoices,
-	} {
-		if err := step(ctx); err != nil {
-			return Made{}, err
+	return v
+}
+
+func fill(ctx context.Context, d *db.DB, o Options) (made Made, err error) {
+	defer func() {
+		switch f := recover().(type) {
+		case nil:
+		case failure:
+			err = fmt.Errorf("make the demo: %w", f.error)
+		default:
+			panic(f)
 		}
-	}
+	}()
+	c := open(ctx, d)
+	people := c.hire(ctx, o.Password)
+	c.addTypes(ctx)
+	c.addRewards(ctx)
+	c.addCoupons(ctx)
+	c.live(ctx, o.Progress)
+	c.tidyUp(ctx)
+	c.addInvoices(ctx)
 	return Made{Tenant: c.tenant, People: people}, nil
 }
 

@@ -18,56 +18,37 @@ const (
 
 // addInvoices moves the café to a plan with limits some months ago and bills it since then: all
 // but the latest invoice are paid.
-func (c *cafe) addInvoices(ctx context.Context) error {
+func (c *cafe) addInvoices(ctx context.Context) {
 	by, b := system(core.Tenant{}), billing.NewService(c.db, c.jobs, nil, slog.New(slog.DiscardHandler))
-	err := b.NameIssuer(ctx, by, billing.Party{
+	issuer := billing.Party{
 		Name: "Loyalty Platform AB", Address: "Kungsgatan 12\n111 35 Stockholm", TaxNumber: "SE559900112201", Email: "billing@platform.example",
-	}, "Pay to SE45 5000 0000 0583 9825 7466. Please quote the invoice number.")
-	if err != nil {
-		return err
 	}
-	plan, err := plan(ctx, b)
-	if err != nil {
-		return err
-	}
+	must(0, b.NameIssuer(ctx, by, issuer, "Pay to SE45 5000 0000 0583 9825 7466. Please quote the invoice number."))
 	moved := c.until.Add(-onPlanFor)
-	if _, err := tenant.NewService(c.db.At(moved), nil).Edit(ctx, by, c.tenant.ID, tenant.Edit{PlanID: core.Set(plan)}); err != nil {
-		return err
-	}
-	invoices, err := b.BillSince(ctx, by, c.tenant.ID, moved)
-	if err != nil {
-		return err
-	}
+	change := tenant.Edit{PlanID: core.Set(plan(ctx, b))}
+	must(tenant.NewService(c.db.At(moved), nil).Edit(ctx, by, c.tenant.ID, change))
+	invoices := must(b.BillSince(ctx, by, c.tenant.ID, moved))
 	for n, i := range invoices {
-		if _, err := b.At(i.CreatedAt).Issue(ctx, by, i.ID); err != nil {
-			return err
-		}
+		must(b.At(i.CreatedAt).Issue(ctx, by, i.ID))
 		paid := i.CreatedAt.Add(paidAfter)
 		if n == len(invoices)-1 || paid.After(c.until) {
 			continue
 		}
 		year, month, day := paid.In(i.Zone()).Date()
-		if _, err := b.At(paid).MarkPaid(ctx, by, i.ID, time.Date(year, month, day, 0, 0, 0, 0, time.UTC)); err != nil {
-			return err
-		}
+		must(b.At(paid).MarkPaid(ctx, by, i.ID, time.Date(year, month, day, 0, 0, 0, 0, time.UTC)))
 	}
-	return nil
 }
 
 // plan returns the plan that the café moves to, made if need be.
-func plan(ctx context.Context, b *billing.Service) (int64, error) {
+func plan(ctx context.Context, b *billing.Service) int64 {
 	by := system(core.Tenant{})
-	plans, err := b.Plans(ctx, by)
-	if err != nil {
-		return 0, err
-	}
 	const name = "Growth"
+	plans := must(b.Plans(ctx, by))
 	if at := slices.IndexFunc(plans, func(p billing.Plan) bool { return p.Name == name }); at >= 0 {
-		return plans[at].ID, nil
+		return plans[at].ID
 	}
-	made, err := b.CreatePlan(ctx, by, billing.PlanInput{
+	return must(b.CreatePlan(ctx, by, billing.PlanInput{
 		Name: new(name), MonthlyCents: new(int64(4900)), YearlyCents: new(int64(49000)), Currency: new("EUR"),
 		CustomersLimit: new(int64(2000)), StaffLimit: new(int64(10)), SendsLimit: new(int64(20)),
-	})
-	return made.ID, err
+	})).ID
 }

@@ -22,22 +22,19 @@ type visit struct {
 }
 
 // live lets the year go by, up to now.
-func (c *cafe) live(ctx context.Context, progress func(done, total int)) error {
+func (c *cafe) live(ctx context.Context, progress func(done, total int)) {
 	c.meet()
 	for days := daysOpen; days >= 0; days-- {
 		for _, v := range c.visits(days) {
-			if err := c.serve(ctx, v); err != nil {
-				return fmt.Errorf("%s %s in the demo, %s: %w", v.name[0], v.name[1], v.at.Format(time.DateTime), err)
-			}
+			c.serve(ctx, v)
 		}
-		if err := c.close(ctx, days); err != nil {
-			return err
+		if at := c.ago(days, evening); at.Before(c.until) {
+			c.close(ctx, days, at)
 		}
 		if progress != nil {
 			progress(daysOpen-days+1, daysOpen+1)
 		}
 	}
-	return nil
 }
 
 // visits are the visits of a day, in order. The last one was minutes ago if the café is open, so
@@ -89,52 +86,39 @@ type sale struct {
 
 // serve is what happens at a visit: a sale, perhaps after one that was rung up wrongly, and at
 // the till what is redeemed with it.
-func (c *cafe) serve(ctx context.Context, v visit) error {
+func (c *cafe) serve(ctx context.Context, v visit) {
 	s := c.order(v)
 	if v.id.IsZero() {
-		if err := c.join(ctx, v, s); err != nil {
-			return err
-		}
-		if v.at = v.at.Add(40 * time.Second); !v.at.Before(c.until) {
-			return nil
-		}
+		v.id = must(customer.NewService(c.db.At(v.at)).Upsert(ctx, c.people[s.by], customer.New{
+			FirstName: &v.name[0], LastName: &v.name[1], Phone: &v.phone, Email: v.email,
+		})).ID
+		v.at = v.at.Add(40 * time.Second)
 	}
 	if s.source != transaction.API && c.r.IntN(60) == 0 {
-		wrong, err := c.sell(ctx, v, sale{by: s.by, kind: c.purchase(v.at), cents: one(c.r, menu['l']), source: s.source})
-		if err != nil {
-			return err
-		}
-		// The cashier may have served others since, so the manager voids it.
-		voided := c.after(v.at, 90, 540)
-		if !voided.Before(c.until) {
-			return nil
-		}
-		if _, err := transaction.NewService(c.db.At(voided)).Void(ctx, c.people[manager], wrong.ID); err != nil {
-			return err
-		}
-		if v.at = c.after(voided, 15, 60); !v.at.Before(c.until) {
-			return nil
+		if voided := c.after(v.at, 90, 540); voided.Before(c.until) {
+			wrong := c.sell(ctx, v, sale{by: s.by, kind: c.purchase(v.at), cents: one(c.r, menu['l']), source: s.source})
+			// The cashier may have served others since, so the manager voids it.
+			must(transaction.NewService(c.db.At(voided)).Void(ctx, c.people[manager], wrong.ID))
+			v.at = c.after(voided, 15, 60)
 		}
 	}
+	if !v.at.Before(c.until) {
+		return
+	}
+	atTill := s.source == transaction.POS
 	var use *voucher
-	if s.source == transaction.POS {
+	if atTill {
 		use = c.voucherFor(v, &s)
 	}
-	sold, err := c.sell(ctx, v, s)
-	if err != nil {
-		return err
-	}
+	sold := c.sell(ctx, v, s)
 	v.has[sold.RuleType] += sold.Award()
 	v.bought = v.at
 	if use != nil {
-		if err := c.redeem(ctx, v, s, use); err != nil {
-			return fmt.Errorf("voucher: %w", err)
-		}
+		c.redeem(ctx, v, s, use)
 	}
-	if s.source == transaction.POS {
-		return c.exchange(ctx, v, s)
+	if atTill {
+		c.exchange(ctx, v, s)
 	}
-	return nil
 }
 
 // order is what a guest orders and how it is rung up.
@@ -169,15 +153,7 @@ func (c *cafe) purchase(at time.Time) int {
 	return purchase
 }
 
-func (c *cafe) join(ctx context.Context, v visit, s sale) error {
-	joined, err := customer.NewService(c.db.At(v.at)).Upsert(ctx, c.people[s.by], customer.New{
-		FirstName: &v.name[0], LastName: &v.name[1], Phone: &v.phone, Email: v.email,
-	})
-	v.id = joined.ID
-	return err
-}
-
-func (c *cafe) sell(ctx context.Context, v visit, s sale) (transaction.Transaction, error) {
+func (c *cafe) sell(ctx context.Context, v visit, s sale) transaction.Transaction {
 	c.receipts++
 	n := transaction.New{
 		CustomerID: new(v.id.String()), TransactionTypeID: &c.types[s.kind], SpendAmountCents: &s.cents,
@@ -186,7 +162,7 @@ func (c *cafe) sell(ctx context.Context, v visit, s sale) (transaction.Transacti
 	if at, ok := c.locations[s.by]; ok {
 		n.LocationID = &at
 	}
-	return transaction.NewService(c.db.At(v.at)).Record(ctx, c.people[s.by], n)
+	return must(transaction.NewService(c.db.At(v.at)).Record(ctx, c.people[s.by], n))
 }
 
 // voucherFor is the voucher that a guest thinks of using with a sale, if any, whose amount it
@@ -212,40 +188,33 @@ func (c *cafe) voucherFor(v visit, s *sale) *voucher {
 }
 
 // redeem redeems a voucher. A reward that it is for is handed over.
-func (c *cafe) redeem(ctx context.Context, v visit, s sale, use *voucher) error {
+func (c *cafe) redeem(ctx context.Context, v visit, s sale, use *voucher) {
 	at := c.after(v.at, 5, 20)
-	redeemed, err := c.service.At(at).Redeem(ctx, c.people[s.by], use.id)
-	if err != nil {
-		return err
-	}
+	redeemed := must(c.service.At(at).Redeem(ctx, c.people[s.by], use.id))
 	use.wanted = false
 	c.coupons[use.coupon].used++
-	if redeemed.RedemptionID == nil {
-		return nil
+	if redeemed.RedemptionID != nil {
+		c.handOver(ctx, s, *redeemed.RedemptionID, c.after(at, 40, 200))
 	}
-	return c.handOver(ctx, s, *redeemed.RedemptionID, c.after(at, 40, 200))
 }
 
 // exchange has a guest ask for a reward, where they think of one that they can afford.
-func (c *cafe) exchange(ctx context.Context, v visit, s sale) error {
+func (c *cafe) exchange(ctx context.Context, v visit, s sale) {
 	at := c.after(v.at, 25, 45)
 	wish := weighted(c.r, rewards, func(r newReward) int { return r.share })
 	n := rewards[wish]
 	unit, cost := c.rewards[wish].Price()
 	from, to := c.onOffer(wish)
 	if v.has[unit] < cost || n.stock > 0 && c.stock[wish] == 0 || at.Before(from) || !at.Before(to) {
-		return nil
+		return
 	}
-	r, err := reward.NewService(c.db.At(at)).Redeem(ctx, c.people[s.by], reward.RedeemRequest{
+	r := must(reward.NewService(c.db.At(at)).Redeem(ctx, c.people[s.by], reward.RedeemRequest{
 		CustomerID: new(v.id.String()), RewardID: new(c.rewards[wish].ID.String()),
-	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", n.name, err)
-	}
+	}))
 	if voided := c.after(at, 60, 200); n.stock == 0 && c.r.IntN(40) == 0 && voided.Before(c.until) {
 		// The wrong one was tapped.
-		_, err := reward.NewService(c.db.At(voided)).Void(ctx, c.people[manager], r.ID)
-		return err
+		must(reward.NewService(c.db.At(voided)).Void(ctx, c.people[manager], r.ID))
+		return
 	}
 	c.stock[wish]--
 	v.has[unit] -= cost
@@ -253,59 +222,43 @@ func (c *cafe) exchange(ctx context.Context, v visit, s sale) error {
 	if n.takes > 0 {
 		done = clock(at.AddDate(0, 0, n.takes), forenoon+c.r.Float64()*300)
 	}
-	return c.handOver(ctx, s, r.ID, done)
+	c.handOver(ctx, s, r.ID, done)
 }
 
 // handOver fulfils a redemption, unless that is still to come. Some of the latest still wait.
-func (c *cafe) handOver(ctx context.Context, s sale, id core.ID, at time.Time) error {
-	if !at.Before(c.until) || at.After(c.ago(14, 0)) && c.r.IntN(2) == 0 {
-		return nil
+func (c *cafe) handOver(ctx context.Context, s sale, id core.ID, at time.Time) {
+	waits := at.After(c.ago(14, 0)) && c.r.IntN(2) == 0
+	if !waits && at.Before(c.until) {
+		must(reward.NewService(c.db.At(at)).Fulfil(ctx, c.people[s.by], id))
 	}
-	_, err := reward.NewService(c.db.At(at)).Fulfil(ctx, c.people[s.by], id)
-	return err
 }
 
 // close is what happens in the evening: coupons are sent, some customers unsubscribe or have
 // moved away, and now and then the manager makes up for a mishap.
-func (c *cafe) close(ctx context.Context, days int) error {
-	at := c.ago(days, evening)
-	if !at.Before(c.until) {
-		return nil
-	}
+func (c *cafe) close(ctx context.Context, days int, at time.Time) {
 	for _, x := range sends {
 		if x.day == days {
-			if err := c.send(ctx, x, at); err != nil {
-				return fmt.Errorf("send of %s: %w", c.coupons[x.coupon].name, err)
-			}
+			c.send(ctx, x, at)
 		}
 	}
 	if at.Day() == 1 {
-		if err := c.send(ctx, send{days, manager, birthday, coupon.Manual}, at); err != nil {
-			return fmt.Errorf("birthdays: %w", err)
-		}
+		c.send(ctx, send{days, manager, birthday, coupon.Manual}, at)
 	}
-	later := customer.NewService(c.db.At(at.Add(5 * time.Minute)))
+	by, later := c.people[manager], customer.NewService(c.db.At(at.Add(5*time.Minute)))
 	for _, g := range c.guests {
-		if g.id.IsZero() || g.gone {
-			continue
-		}
-		var err error
 		switch {
+		case g.id.IsZero() || g.gone:
 		case days > 0 && days == g.last && c.r.IntN(8) == 0:
 			g.gone = true
-			_, err = later.Edit(ctx, c.people[manager], g.id, customer.Edit{Status: core.Set(string(customer.Inactive))})
+			must(later.Edit(ctx, by, g.id, customer.Edit{Status: core.Set(string(customer.Inactive))}))
 		case g.email != nil && c.r.IntN(10_000) == 0:
-			_, err = later.Unsubscribe(ctx, c.people[manager], g.id)
+			must(later.Unsubscribe(ctx, by, g.id))
 		case c.r.IntN(6_000) == 0:
-			_, err = later.Adjust(ctx, c.people[manager], g.id, customer.Adjustment{
+			must(later.Adjust(ctx, by, g.id, customer.Adjustment{
 				Unit: new(string(ledger.Points)), Amount: new(int64(20)), Reason: new(one(c.r, mishaps)),
-			})
-		}
-		if err != nil {
-			return err
+			}))
 		}
 	}
-	return nil
 }
 
 const vouchersSQL = `
@@ -317,7 +270,7 @@ const vouchersSQL = `
 
 // send sends a coupon and has it evaluated at once. The job that this queues finds nothing left
 // to do.
-func (c *cafe) send(ctx context.Context, x send, at time.Time) error {
+func (c *cafe) send(ctx context.Context, x send, at time.Time) {
 	by, byID := c.people[x.by], map[core.ID]*guest{}
 	s := coupon.Send{Segment: x.segment, FormKey: fmt.Sprintf("demo %d %s", x.coupon, at.Format(time.DateOnly))}
 	for _, g := range c.guests {
@@ -328,31 +281,22 @@ func (c *cafe) send(ctx context.Context, x send, at time.Time) error {
 		}
 	}
 	if x.segment == coupon.Manual && len(s.Customers) == 0 {
-		return nil
+		return
 	}
-	sent, err := c.service.At(at).Send(ctx, by, c.coupons[x.coupon].id, s)
-	if err != nil {
-		return err
-	}
+	sent := must(c.service.At(at).Send(ctx, by, c.coupons[x.coupon].id, s))
 	// As long as a send waits for its job.
 	service := c.service.At(at.Add(2 * time.Second))
-	if _, err := service.Evaluate(ctx, by, sent.ID); err != nil {
-		return err
-	}
-	if err := service.MarkDelivered(ctx, by, sent.ID); err != nil {
-		return err
-	}
+	must(service.Evaluate(ctx, by, sent.ID))
+	must(0, service.MarkDelivered(ctx, by, sent.ID))
 	type made struct {
 		ID, CustomerID core.ID
 		ExpiresAt      *time.Time
 	}
-	vouchers, err := db.ReadAll[made](ctx, c.db, by, vouchersSQL, db.Args{"send": sent.ID})
-	for _, m := range vouchers {
+	for _, m := range must(db.ReadAll[made](ctx, c.db, by, vouchersSQL, db.Args{"send": sent.ID})) {
 		v := &voucher{coupon: x.coupon, id: m.ID, expires: c.until, wanted: c.r.Float64() < c.coupons[x.coupon].keen}
 		if m.ExpiresAt != nil {
 			v.expires = *m.ExpiresAt
 		}
 		byID[m.CustomerID].vouchers = append(byID[m.CustomerID].vouchers, v)
 	}
-	return err
 }
