@@ -52,7 +52,9 @@ func (s *Service) ChangePassword(ctx context.Context, by core.Actor, current, pa
 	})
 }
 
-var errCurrent = core.Invalid(core.Fields{"current_password": {"This is not your current password."}})
+var wrongPassword = core.Violation{Rule: "wrong_password"}
+
+var errCurrent = core.Invalid(core.Fields{"current_password": {wrongPassword}})
 
 // forgiveAttemptsThenEnter forgives attempts on an account in a transaction of the platform, which then
 // goes on as one of the actor's tenant.

@@ -133,8 +133,8 @@ func TestAForgottenPassword(t *testing.T) {
 	if l, err := s.FindReset(t.Context(), s.visitor, sent.Secret); err != nil || l.Email != email || l.Name != s.by.Name || !l.ExpiresAt.Equal(sent.ExpiresAt) {
 		t.Errorf("the link is for %+v, %v", l, err)
 	}
-	wantFields(t, s.Reset(t.Context(), s.visitor, sent.Secret, auth.NewPassword{Password: "short"}), core.Fields{"password": {"The password field must be at least 12 characters."}})
-	wantFields(t, s.Reset(t.Context(), s.visitor, sent.Secret, auth.NewPassword{Password: email}), core.Fields{"password": {"The password is too easy to guess. Please choose a different one."}})
+	wantFields(t, s.Reset(t.Context(), s.visitor, sent.Secret, auth.NewPassword{Password: "short"}), core.Fields{"password": {core.MinLength(12)}})
+	wantFields(t, s.Reset(t.Context(), s.visitor, sent.Secret, auth.NewPassword{Password: email}), core.Fields{"password": {core.Violation{Rule: "easy_password"}}})
 	if err := s.Reset(t.Context(), s.visitor, sent.Secret, auth.NewPassword{Password: another}); err != nil {
 		t.Fatal(err)
 	}
@@ -305,8 +305,8 @@ func TestForgotTellsNothing(t *testing.T) {
 	if len(s.post.to("nobody@example.com"))+len(s.post.to(away)) != 0 || len(s.post.to(s.email(t, s.by))) != 9 {
 		t.Errorf("mailed: %+v", s.post.letters)
 	}
-	wantFields(t, s.RequestReset(t.Context(), s.visitor, " "), core.Fields{"email": {"The email field is required."}})
-	wantFields(t, s.RequestReset(t.Context(), s.visitor, "maja"), core.Fields{"email": {"The email field must be a valid email address."}})
+	wantFields(t, s.RequestReset(t.Context(), s.visitor, " "), core.Fields{"email": {core.Required}})
+	wantFields(t, s.RequestReset(t.Context(), s.visitor, "maja"), core.Fields{"email": {core.MustBeEmail}})
 }
 
 // Mails cannot be ordered without end, be it to somebody or to nobody.
@@ -371,8 +371,8 @@ func TestChangePassword(t *testing.T) {
 		_, err := s.ChangePassword(t.Context(), s.by, current, password)
 		return err
 	}
-	wantFields(t, change("wrong", another), core.Fields{"current_password": {"This is not your current password."}})
-	wantFields(t, change(known, "short"), core.Fields{"password": {"The password field must be at least 12 characters."}})
+	wantFields(t, change("wrong", another), core.Fields{"current_password": {core.Violation{Rule: "wrong_password"}}})
+	wantFields(t, change(known, "short"), core.Fields{"password": {core.MinLength(12)}})
 	if !s.isSignedIn(t, here) {
 		t.Fatal("a refusal signs out")
 	}
@@ -393,7 +393,7 @@ func TestChangePassword(t *testing.T) {
 	s.wantLog(t, "staff.change%", "staff.change_password - -")
 
 	for range 10 {
-		wantFields(t, change("wrong", known), core.Fields{"current_password": {"This is not your current password."}})
+		wantFields(t, change("wrong", known), core.Fields{"current_password": {core.Violation{Rule: "wrong_password"}}})
 	}
 	wantThrottled(t, change(another, known), "Too many attempts. Please try again in 15 minutes.")
 }

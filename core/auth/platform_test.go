@@ -164,7 +164,7 @@ func TestTwoStepVerificationMovesToAnotherApp(t *testing.T) {
 	p, now := p.atStep(t)
 	secret, recovery := p.enrolled(t, p.by, now)
 	_, err := p.RenewTwoFactor(t.Context(), p.by, "wrong")
-	wantFields(t, err, core.Fields{"confirmation": {"This is not your current password."}})
+	wantFields(t, err, core.Fields{"confirmation": {core.Violation{Rule: "wrong_password"}}})
 	if _, err := p.BeginTwoFactor(t.Context(), p.by, known); !errors.Is(err, auth.ErrTwoFactorOn) {
 		t.Errorf("begun while it is on: %v", err)
 	}

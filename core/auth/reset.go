@@ -57,7 +57,7 @@ func (s *Service) RequestReset(ctx context.Context, v Visitor, email string) err
 	check.Text("email", &email, 255)
 	key := EmailKey(email)
 	if key == "" && check.OK("email") {
-		check.Add("email", core.MustBe("email", "a valid email address"))
+		check.Add("email", core.MustBeEmail)
 	}
 	if err := check.Err(); err != nil {
 		return err

@@ -287,7 +287,7 @@ func (s *Service) confirmed(ctx context.Context, by core.Actor, who account, pas
 		return err
 	}
 	if !right {
-		return core.Invalid(core.Fields{"confirmation": {"This is not your current password."}})
+		return core.Invalid(core.Fields{"confirmation": {wrongPassword}})
 	}
 	_, err = db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
 		if err := forgiveAttemptsThenEnter(tx, by, counted); err != nil {
@@ -359,7 +359,7 @@ func (a account) awaitsCode(p Proof) bool {
 
 // errCode refuses a code that is wrong or was used before: a guesser must not learn which.
 func errCode(field string) error {
-	return core.Invalid(core.Fields{field: {"This code is wrong or was already used. The app shows a new one every 30 seconds."}})
+	return core.Invalid(core.Fields{field: {core.Violation{Rule: "wrong_code"}}})
 }
 
 // withoutSeparators is a code as it is compared: people write it with spaces and dashes.

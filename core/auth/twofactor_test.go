@@ -70,7 +70,7 @@ func (s shop) verify(t *testing.T, p auth.Proof, code string) error {
 
 func wantBadCode(t *testing.T, err error) {
 	t.Helper()
-	wantFields(t, err, core.Fields{"code": {"This code is wrong or was already used. The app shows a new one every 30 seconds."}})
+	wantFields(t, err, core.Fields{"code": {core.Violation{Rule: "wrong_code"}}})
 }
 
 // "Optional TOTP second factor with recovery codes": off until a code confirms it, then
@@ -353,7 +353,7 @@ func TestTheTwoFactorIsGuarded(t *testing.T) {
 	s := shopIn(t, dbtest.OwnDB(t)) // whose counts nobody else needs
 	s, now := s.atStep(t)
 	secret, recovery := s.enrolled(t, s.by, now)
-	neither := core.Fields{"confirmation": {"This is not your current password."}}
+	neither := core.Fields{"confirmation": {core.Violation{Rule: "wrong_password"}}}
 	for _, wrong := range []string{"", "wrong", "000000", recovery[0], code(t, secret, now), code(t, secret, now.Add(30*time.Second))} {
 		wantFields(t, s.DisableTwoFactor(t.Context(), s.by, wrong), neither)
 		_, err := s.RenewRecoveryCodes(t.Context(), s.by, wrong)

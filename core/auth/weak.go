@@ -7,7 +7,6 @@ import (
 	"compress/gzip"
 	_ "embed"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -48,11 +47,11 @@ var common = sync.OnceValue(func() map[string]bool {
 func CheckPassword(check *core.Check, password string, about ...string) {
 	switch {
 	case utf8.RuneCountInString(password) < minPassword:
-		check.Add("password", "The password field must be at least "+strconv.Itoa(minPassword)+" characters.")
+		check.Add("password", core.MinLength(minPassword))
 	case len(password) > maxPassword:
-		check.Add("password", "The password field must not be greater than "+strconv.Itoa(maxPassword)+" characters.")
+		check.Add("password", core.MaxLength(maxPassword))
 	case isEasyToGuess(password, about):
-		check.Add("password", "The password is too easy to guess. Please choose a different one.")
+		check.Add("password", core.Violation{Rule: "easy_password"})
 	}
 }
 

@@ -64,7 +64,7 @@ func TestEasyPasswordsAreRefusedEverywhere(t *testing.T) {
 	s := newShop(t)
 	easy := s.by.Tenant.Name + " 2026"
 	_, err := s.ChangePassword(t.Context(), s.by, known, easy)
-	want := core.Fields{"password": {"The password is too easy to guess. Please choose a different one."}}
+	want := core.Fields{"password": {core.Violation{Rule: "easy_password"}}}
 	wantFields(t, err, want)
 	s.forgot(t, s.email(t, s.by))
 	wantFields(t, s.Reset(t.Context(), s.visitor, s.link(t, s.by), auth.NewPassword{Password: easy}), want)

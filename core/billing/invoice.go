@@ -124,7 +124,7 @@ func (f Filter) check(check *core.Check) error {
 		core.OneOf(check, "status", Status(*f.Status), Draft, Issued, Paid, Overdue, Void)
 	}
 	if f.From != nil && f.To != nil && f.To.Before(*f.From) && check.OK("to") {
-		check.Add("to", core.MustBe("to", "a date after or equal to from"))
+		check.Add("to", core.AfterOrEqual("from"))
 	}
 	return check.Err()
 }
@@ -254,9 +254,9 @@ func (s *Service) MarkPaid(ctx context.Context, by core.Actor, id int64, on time
 		today, issued := localDay(tx.Now, i.Zone()), localDay(*i.IssuedAt, i.Zone())
 		switch {
 		case on.After(today):
-			return core.Invalid(core.Fields{"paid_on": {core.MustBe("paid_on", "a date before or equal to today")}})
+			return core.Invalid(core.Fields{"paid_on": {core.MustBePast}})
 		case on.Before(issued):
-			return core.Invalid(core.Fields{"paid_on": {core.MustBe("paid_on", "a date after or equal to "+issued.Format(time.DateOnly))}})
+			return core.Invalid(core.Fields{"paid_on": {core.Violation{Rule: "not_before", Other: issued.Format(time.DateOnly)}}})
 		}
 		paid := tx.Now
 		if !on.Equal(today) {

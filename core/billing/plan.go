@@ -50,7 +50,7 @@ func (in PlanInput) read() (Plan, *core.Check) {
 		Currency:     check.Text("currency", in.Currency, 3),
 	}
 	if _, err := currency.ParseISO(p.Currency); err != nil && check.OK("currency") {
-		check.Add("currency", core.Selected("currency"))
+		check.Add("currency", core.Selected)
 	}
 	limit := func(field string, v *int64) *int64 {
 		if v != nil {
@@ -113,7 +113,7 @@ func (s *Service) EditPlan(ctx context.Context, by core.Actor, plan int64, in Pl
 		}
 		edited.ID, edited.Retired, edited.Tenants = old.ID, old.Retired, old.Tenants
 		if edited.Currency != old.Currency && old.Tenants > 0 && check.OK("currency") {
-			check.Add("currency", "The currency cannot be changed: businesses are on this plan.")
+			check.Add("currency", core.Violation{Rule: "plan_in_use"})
 		}
 		if err := check.Err(); err != nil {
 			return Plan{}, err
@@ -187,7 +187,7 @@ func (s *Service) DeletePlan(ctx context.Context, by core.Actor, plan int64) err
 // nameTaken explains what the database refused of a plan's name.
 func (p Plan) nameTaken(err error) error {
 	if db.Violates(err, "plan_name_key") {
-		return core.Invalid(core.Fields{"name": {core.Taken("name")}})
+		return core.Invalid(core.Fields{"name": {core.Taken}})
 	}
 	return err
 }

@@ -48,7 +48,7 @@ func (in SettingsInput) read() (Settings, error) {
 	address := func(field string, v *string) string {
 		text := optional(field, v, maxText)
 		if a, err := netmail.ParseAddress(text); text != "" && (err != nil || a.Address != text) {
-			check.Add(field, core.MustBe(field, "a valid email address"))
+			check.Add(field, core.MustBeEmail)
 		}
 		return text
 	}

@@ -3,7 +3,6 @@ package coupon
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"example.com/loyalty/core"
@@ -37,7 +36,7 @@ func (e Edit) read(check *core.Check, old Coupon) Coupon {
 	}
 	most := e.MaxPerCustomer.Or(&old.MaxPerCustomer)
 	if most == nil {
-		check.Required("max_per_customer")
+		check.Add("max_per_customer", core.Required)
 	}
 	c := New{
 		Name: e.Name.Or(&old.Name), Description: e.Description.Or(old.Description),
@@ -46,12 +45,12 @@ func (e Edit) read(check *core.Check, old Coupon) Coupon {
 		StartsAt: e.StartsAt.Or(old.StartsAt), ExpiresAt: e.ExpiresAt.Or(old.ExpiresAt), VoucherValidDays: e.VoucherValidDays.Or(old.VoucherValidDays),
 	}.read(check)
 	if c.MaxRedemptions != nil && *c.MaxRedemptions < old.RedemptionsCount && check.OK("max_redemptions") {
-		check.Add("max_redemptions", core.MustBe("max_redemptions", fmt.Sprintf("at least %d: so often the coupon was redeemed", old.RedemptionsCount)))
+		check.Add("max_redemptions", core.Violation{Rule: "min_redeemed", Limit: old.RedemptionsCount})
 	}
 	if active := e.Active.Or(&old.Active); active != nil {
 		c.Active = *active
 	} else {
-		check.Required("active")
+		check.Add("active", core.Required)
 	}
 	return c
 }
@@ -60,10 +59,10 @@ func (e Edit) read(check *core.Check, old Coupon) Coupon {
 func loweredFields(old, now Coupon) core.Fields {
 	fields := core.Fields{}
 	if !now.equals(old.Benefit) {
-		fields.Add("benefit_type", "The benefit cannot change once the coupon was sent. Make a new coupon instead.")
+		fields.Add("benefit_type", core.Violation{Rule: "fixed_after_sending"})
 	}
 	if now.MaxPerCustomer < old.MaxPerCustomer {
-		fields.Add("max_per_customer", core.MustBe("max_per_customer", fmt.Sprintf("at least %d: the coupon was sent with it", old.MaxPerCustomer)))
+		fields.Add("max_per_customer", core.Violation{Rule: "min_sent", Limit: old.MaxPerCustomer})
 	}
 	return fields
 }
@@ -97,8 +96,8 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		c := e.read(check, old.Coupon)
 		less := loweredFields(old.Coupon, c)
 		if old.Sent {
-			for field, messages := range less {
-				check.Add(field, messages[0])
+			for field, violations := range less {
+				check.Add(field, violations[0])
 			}
 		}
 		if !c.equals(old.Benefit) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -172,9 +171,9 @@ func (s Send) validate(ctx context.Context, tx *db.Tx, c Coupon) (checkedSend, e
 		out.at = *s.At
 		switch {
 		case !out.at.After(tx.Now):
-			check.Add("send_at", core.MustBe("send_at", "a time after now"))
+			check.Add("send_at", core.MustBeFuture)
 		case out.at.After(tx.Now.Add(maxAhead)):
-			check.Add("send_at", core.MustBe("send_at", "a time within a year"))
+			check.Add("send_at", core.Violation{Rule: "within_year"})
 		}
 	}
 	members, err := s.members(ctx, tx, check)
@@ -209,12 +208,12 @@ func (s Send) members(ctx context.Context, tx *db.Tx, check *core.Check) ([]core
 		return nil, nil
 	}
 	if len(s.Customers) == 0 {
-		check.Required("customers")
+		check.Add("customers", core.Required)
 		return nil, nil
 	}
 	members, unknown := parseIDs(s.Customers)
 	if len(members) > MaxManual {
-		check.Add("customers", fmt.Sprintf("The customers field must not have more than %d items.", MaxManual))
+		check.Add("customers", core.MaxItems(MaxManual))
 		return nil, nil
 	}
 	missing, err := db.All[struct{ ID core.ID }](ctx, tx, unknownCustomersSQL, db.Args{"ids": members})
@@ -225,7 +224,7 @@ func (s Send) members(ctx context.Context, tx *db.Tx, check *core.Check) ([]core
 		unknown = append(unknown, m.ID.String())
 	}
 	for _, ulid := range unknown {
-		check.Add("customers", "There is no customer "+ulid+".")
+		check.Add("customers", core.Violation{Rule: "unknown_customer", Other: ulid})
 	}
 	return members, nil
 }

@@ -161,7 +161,7 @@ func TestAManualSendNamesWhoIsUnknown(t *testing.T) {
 	send.Customers = append(send.Customers, "nonsense")
 	_, err := s.Send(t.Context(), s.by, c.ID, send)
 	wantFields(t, err, core.Fields{"customers": {
-		"There is no customer nonsense.", "There is no customer " + theirs.String() + ".", "There is no customer " + nobody.String() + ".",
+		core.Violation{Rule: "unknown_customer", Other: "nonsense"}, core.Violation{Rule: "unknown_customer", Other: theirs.String()}, core.Violation{Rule: "unknown_customer", Other: nobody.String()},
 	}})
 	if n := s.sends(t, c); n != 0 {
 		t.Errorf("%d sends, want none", n)
@@ -188,13 +188,13 @@ func TestASendsFields(t *testing.T) {
 		want core.Fields
 	}{
 		{coupon.Send{}, core.Fields{
-			"segment": {"The selected segment is invalid."}, "form_key": {"The form key field is required."},
+			"segment": {core.Selected}, "form_key": {core.Required},
 		}},
 		{coupon.Send{Segment: "everybody", FormKey: strings.Repeat("k", 101)}, core.Fields{
-			"segment": {"The selected segment is invalid."}, "form_key": {"The form key field must not be greater than 100 characters."},
+			"segment": {core.Selected}, "form_key": {core.MaxLength(100)},
 		}},
 		{coupon.Send{Segment: coupon.Manual}, core.Fields{
-			"customers": {"The customers field is required."}, "form_key": {"The form key field is required."},
+			"customers": {core.Required}, "form_key": {core.Required},
 		}},
 	} {
 		_, err := s.Send(t.Context(), s.by, c.ID, x.send)

@@ -2,7 +2,6 @@ package report
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"example.com/loyalty/core"
@@ -69,7 +68,7 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overvie
 	check := core.NewCheck(r.Unreadable)
 	picked := r.days(check, now, by.Tenant.TimeZone)
 	if picked.to.After(picked.from.AddDate(0, 0, maxOverviewDays-1)) && check.OK("to") {
-		check.Add("to", core.MustBe("to", fmt.Sprintf("a date at most %d days after from", maxOverviewDays-1)))
+		check.Add("to", core.WithinDays(maxOverviewDays-1, "from"))
 	}
 	if err := check.Err(); err != nil {
 		return Overview{}, err

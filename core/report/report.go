@@ -9,7 +9,6 @@ package report
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"sync"
 	"time"
@@ -99,9 +98,9 @@ func (r Range) days(check *core.Check, now time.Time, zone *time.Location) days 
 	}
 	switch {
 	case picked.to.Before(picked.from):
-		check.Add("to", core.MustBe("to", "a date after or equal to from"))
+		check.Add("to", core.AfterOrEqual("from"))
 	case picked.to.After(picked.from.AddDate(0, 0, maxDays-1)):
-		check.Add("to", core.MustBe("to", fmt.Sprintf("a date at most %d days after from", maxDays-1)))
+		check.Add("to", core.WithinDays(maxDays-1, "from"))
 	}
 	return picked
 }

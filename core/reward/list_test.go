@@ -117,8 +117,8 @@ func TestList(t *testing.T) {
 			}
 		}
 	}
-	_, err := s.List(t.Context(), s.by, reward.Filter{Status: new("gone")}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"No."}}})
-	wantFields(t, err, core.Fields{"status": {"The selected status is invalid."}, "cursor": {"No."}})
+	_, err := s.List(t.Context(), s.by, reward.Filter{Status: new("gone")}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.MustBeString}}})
+	wantFields(t, err, core.Fields{"status": {core.Selected}, "cursor": {core.MustBeString}})
 }
 
 // All rewards to choose from, by name, also those that are no longer on offer.
@@ -213,10 +213,10 @@ func TestListRedemptions(t *testing.T) {
 		}
 	}
 	_, err := s.ListRedemptions(t.Context(), s.by, reward.RedemptionFilter{Status: new("lost"), CustomerID: new("x"), RewardID: new("y")},
-		core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"No."}}})
+		core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.MustBeString}}})
 	wantFields(t, err, core.Fields{
-		"status": {"The selected status is invalid."}, "customer_ulid": {"The selected customer ulid is invalid."},
-		"reward_ulid": {"The selected reward ulid is invalid."}, "cursor": {"No."},
+		"status": {core.Selected}, "customer_ulid": {core.Selected},
+		"reward_ulid": {core.Selected}, "cursor": {core.MustBeString},
 	})
 }
 

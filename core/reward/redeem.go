@@ -72,10 +72,10 @@ func redeem(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest) (Red
 		return Redemption{}, err
 	}
 	if check.OK("customer_ulid") && (found.CustomerStatus == nil || *found.CustomerStatus != customer.Active) {
-		check.Add("customer_ulid", core.Selected("customer_ulid"))
+		check.Add("customer_ulid", core.Selected)
 	}
 	if check.OK("reward_ulid") && (found.RewardID == nil || !found.Active) {
-		check.Add("reward_ulid", core.Selected("reward_ulid"))
+		check.Add("reward_ulid", core.Selected)
 	}
 	if err := check.Err(); err != nil {
 		return Redemption{}, err

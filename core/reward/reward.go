@@ -67,7 +67,7 @@ func (n New) read(check *core.Check) Reward {
 	}
 	switch {
 	case n.PointsCost != nil && n.StampsCost != nil:
-		check.Add("stamps_cost", "The stamps cost field is prohibited when points cost is present.")
+		check.Add("stamps_cost", core.Violation{Rule: "prohibited_with", Other: "points_cost"})
 	case n.StampsCost != nil:
 		check.Integer("stamps_cost", n.StampsCost, 1, maxCost)
 	default:

@@ -79,8 +79,8 @@ func TestAnInvitationIsTaken(t *testing.T) {
 	}
 	_, err = s.join(t, sent.Secret, " ", "bo@example.com")
 	wantFields(t, err, core.Fields{
-		"name":     {"The name field is required."},
-		"password": {"The password is too easy to guess. Please choose a different one."},
+		"name":     {core.Required},
+		"password": {core.Violation{Rule: "easy_password"}},
 	})
 	in, err := s.join(t, sent.Secret, " Bo Ek ", known)
 	if want := (staff.Person{ID: p.ID, Role: core.Manager, Name: "Bo Ek", Email: "bo@example.com"}); err != nil || in.Person != want || in.NeedsCode {
@@ -262,7 +262,7 @@ func TestPeopleChange(t *testing.T) {
 		t.Errorf("their role is %s, %v", by.Role, err)
 	}
 	for _, role := range []core.Role{"", "boss", core.SuperAdmin} {
-		wantFields(t, s.SetRole(t.Context(), s.by, p.StaffID, role), core.Fields{"role": {"The selected role is invalid."}})
+		wantFields(t, s.SetRole(t.Context(), s.by, p.StaffID, role), core.Fields{"role": {core.Selected}})
 	}
 	if err := s.Deactivate(t.Context(), s.by, p.StaffID); err != nil {
 		t.Fatal(err)
@@ -374,7 +374,7 @@ func TestRename(t *testing.T) {
 	if m := s.find(t, s.by.StaffID); m.Name == "Bo Ek" {
 		t.Error("the owner is renamed")
 	}
-	wantFields(t, s.Rename(t.Context(), cashier, " "), core.Fields{"name": {"The name field is required."}})
+	wantFields(t, s.Rename(t.Context(), cashier, " "), core.Fields{"name": {core.Required}})
 	s.wantLog(t, "staff.rename", `staff.rename {"name": "A cashier"} {"name": "Bo Ek"}`)
 }
 

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"image"
 	_ "image/jpeg" // logos
 	_ "image/png"  // logos
@@ -98,19 +97,19 @@ func picture(check *core.Check, file *[]byte) *Picture {
 		return nil
 	}
 	if len(*file) > maxLogoBytes {
-		check.Add("logo", fmt.Sprintf("The logo field must not be greater than %d kilobytes.", maxLogoBytes>>10))
+		check.Add("logo", core.Violation{Rule: "max_kilobytes", Limit: maxLogoBytes >> 10})
 		return nil
 	}
 	config, format, err := image.DecodeConfig(bytes.NewReader(*file))
 	switch {
 	case err != nil || format != "png" && format != "jpeg" && format != "webp":
-		check.Add("logo", core.MustBe("logo", "a PNG, JPEG or WebP picture"))
+		check.Add("logo", core.Violation{Rule: "picture_type"})
 	case config.Width > maxLogoSide || config.Height > maxLogoSide:
-		check.Add("logo", fmt.Sprintf("The logo field must not be greater than %d pixels a side.", maxLogoSide))
+		check.Add("logo", core.Violation{Rule: "max_pixels", Limit: maxLogoSide})
 	default:
 		// Small enough to be read as a whole: no browser shows one that broke off.
 		if _, _, err := image.Decode(bytes.NewReader(*file)); err != nil {
-			check.Add("logo", "The logo field must be a picture that can be read to its end. Save it anew as PNG.")
+			check.Add("logo", core.Violation{Rule: "broken_picture"})
 		}
 	}
 	return &Picture{Type: "image/" + format, Bytes: *file}

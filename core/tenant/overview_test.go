@@ -167,8 +167,8 @@ func TestOverview(t *testing.T) {
 	}
 	_, err := o.Overview(t.Context(), o.by, tenant.OverviewFilter{Condition: new("fine"), Order: new("size"), Number: 0, Size: 25, Search: new(strings.Repeat("x", 256))})
 	wantFields(t, err, core.Fields{
-		"status": {"The selected status is invalid."}, "sort": {"The selected sort is invalid."}, "page": {"The page field must be at least 1."},
-		"search": {"The search field must not be greater than 255 characters."},
+		"status": {core.Selected}, "sort": {core.Selected}, "page": {core.Min(1)},
+		"search": {core.MaxLength(255)},
 	})
 }
 
@@ -276,9 +276,9 @@ func TestSuspend(t *testing.T) {
 	o := newOffice(t)
 	made := o.create(t, described(slug()))
 	_, err := o.Suspend(t.Context(), o.by, made.ID, new(" "))
-	wantFields(t, err, core.Fields{"reason": {"The reason field is required."}})
+	wantFields(t, err, core.Fields{"reason": {core.Required}})
 	_, err = o.Suspend(t.Context(), o.by, made.ID, new(strings.Repeat("x", 501)))
-	wantFields(t, err, core.Fields{"reason": {"The reason field must not be greater than 500 characters."}})
+	wantFields(t, err, core.Fields{"reason": {core.MaxLength(500)}})
 	if _, err := o.Reactivate(t.Context(), o.by, made.ID); !errors.Is(err, tenant.ErrNotSuspended) {
 		t.Errorf("reactivating an active one: %v", err)
 	}

@@ -101,7 +101,7 @@ func (e SettingsEdit) read(check *core.Check, old Settings, logo *Picture) Setti
 	sent(e.Colour, func(v *string) { s.Colour = colour(check, v) })
 	sent(e.Logo, func(*[]byte) { s.LogoHash = logo.hash() })
 	if s.HasSales && s.Currency != old.Currency && check.OK("currency") {
-		check.Add("currency", currencyStays(old.Currency))
+		check.Add("currency", currencyInUse(old.Currency))
 	}
 	return s
 }

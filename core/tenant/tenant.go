@@ -142,10 +142,10 @@ func refusal(ctx context.Context, tx *db.Tx, check *core.Check, in Tenant) error
 		return err
 	}
 	if !found.PlanOpen && check.OK("plan_id") {
-		check.Add("plan_id", core.Selected("plan_id"))
+		check.Add("plan_id", core.Selected)
 	}
 	if found.SlugTaken && check.OK("slug") {
-		check.Add("slug", core.Taken("slug"))
+		check.Add("slug", core.Taken)
 	}
 	if err := check.Err(); err != nil {
 		return err
@@ -215,7 +215,7 @@ func update(ctx context.Context, tx *db.Tx, old Tenant, e Edit, reason *string) 
 			return Tenant{}, err
 		}
 		if sold {
-			check.Add("currency", currencyStays(old.Currency))
+			check.Add("currency", currencyInUse(old.Currency))
 		}
 	}
 	if check.Err() != nil {
@@ -232,10 +232,10 @@ func update(ctx context.Context, tx *db.Tx, old Tenant, e Edit, reason *string) 
 	return edited, err
 }
 
-// currencyStays refuses another currency: amounts are kept without theirs, and would be read
-// as if they had always been in the new one.
-func currencyStays(code string) string {
-	return "The currency cannot be changed: there are sales in " + code + " already."
+// currencyInUse refuses another currency once there are sales: amounts are stored without their
+// currency, so old ones would be shown in the new one.
+func currencyInUse(code string) core.Violation {
+	return core.Violation{Rule: "currency_in_use", Other: code}
 }
 
 // hasSales reports whether a tenant has recorded a sale, in a transaction of the platform.

@@ -96,21 +96,21 @@ func (n New) validate(tx *db.Tx) (input, error) {
 	in := input{name: check.Text("name", n.Name, 255), abilities: []Ability{}, expiresAt: n.ExpiresAt}
 	if n.Scopes == nil {
 		if check.OK("scopes") {
-			check.Required("scopes")
+			check.Add("scopes", core.Required)
 		}
 	} else {
 		for i, scope := range *n.Scopes {
 			// A platform token carries no tenant scope.
 			if !slices.Contains(Abilities, Ability(scope)) || tx.Tenant == 0 {
 				field := "scopes." + strconv.Itoa(i)
-				check.Add(field, core.Selected(field))
+				check.Add(field, core.Selected)
 			} else if !slices.Contains(in.abilities, Ability(scope)) {
 				in.abilities = append(in.abilities, Ability(scope))
 			}
 		}
 	}
 	if n.ExpiresAt != nil && !n.ExpiresAt.After(tx.Now) {
-		check.Add("expires_at", core.MustBe("expires_at", "a date after now"))
+		check.Add("expires_at", core.MustBeFuture)
 	}
 	return in, check.Err()
 }

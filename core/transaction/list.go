@@ -63,7 +63,7 @@ func (f Filter) args(t core.Tenant, p core.Page) (db.Args, error) {
 	if given := check.OptionalText("customer_ulid", f.CustomerID, 255); given != nil {
 		id, err := core.ParseID(*given)
 		if err != nil {
-			check.Add("customer_ulid", core.Selected("customer_ulid"))
+			check.Add("customer_ulid", core.Selected)
 		}
 		args["customer"] = id
 	}
@@ -80,7 +80,7 @@ func (f Filter) args(t core.Tenant, p core.Page) (db.Args, error) {
 	if f.To != nil {
 		args["end_id"] = core.FirstID(core.StartOfDate(f.To.AddDate(0, 0, 1), t.TimeZone)) // the whole day
 		if f.From != nil && f.To.Before(*f.From) {
-			check.Add("to", core.MustBe("to", "a date after or equal to from"))
+			check.Add("to", core.AfterOrEqual("from"))
 		}
 	}
 	return args, check.Err()

@@ -34,13 +34,13 @@ func TestASaleAtALocation(t *testing.T) {
 	}
 	for name, id := range map[string]int64{"closed": soder.ID, "another tenant's": theirs.ID, "nobody's": -1} {
 		t.Run(name, func(t *testing.T) {
-			s.refused(t, s.at(id), core.Fields{"location_id": {"The selected location id is invalid."}})
+			s.refused(t, s.at(id), core.Fields{"location_id": {core.Selected}})
 		})
 	}
 	n := s.at(-1)
-	n.CustomerID, n.Unreadable = nil, core.Fields{"location_id": {"The location id field must be an integer."}}
+	n.CustomerID, n.Unreadable = nil, core.Fields{"location_id": {core.MustBeInteger}}
 	s.refused(t, n, core.Fields{
-		"customer_ulid": {"The customer ulid field is required."}, "location_id": {"The location id field must be an integer."},
+		"customer_ulid": {core.Required}, "location_id": {core.MustBeInteger},
 	})
 }
 

@@ -101,7 +101,7 @@ func (d Details) missing() core.Fields {
 	if d.Agreed {
 		return nil
 	}
-	return core.Fields{"agreed": {"The agreed field must be accepted."}}
+	return core.Fields{"agreed": {core.Accepted}}
 }
 
 // Claimed is what came of a claim. Of a customer who existed before it tells nothing: who

@@ -31,13 +31,13 @@ type Receipt struct {
 }
 
 // errNothing refuses a sale of nothing.
-var errNothing = core.Invalid(core.Fields{"spend_amount_cents": {"The spend amount cents field is required."}})
+var errNothing = core.Invalid(core.Fields{"spend_amount_cents": {core.Required}})
 
 // errNotTheirRedemption refuses a redemption of another customer.
-var errNotTheirRedemption = core.Invalid(core.Fields{"redemption_ulid": {core.Selected("redemption_ulid")}})
+var errNotTheirRedemption = core.Invalid(core.Fields{"redemption_ulid": {core.Selected}})
 
 // errNotTheirs refuses a voucher of another customer.
-var errNotTheirs = core.Invalid(core.Fields{"voucher_ulid": {core.Selected("voucher_ulid")}})
+var errNotTheirs = core.Invalid(core.Fields{"voucher_ulid": {core.Selected}})
 
 // Complete records a sale at the till, with the rewards and vouchers that are used with it,
 // in one transaction: all of it happens, or none, and then the till may correct and try

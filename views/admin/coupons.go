@@ -8,7 +8,7 @@ type CouponList struct {
 	State    ui.Field
 	Rows     []CouponRow
 	Pager    ui.Pager
-	Problem  ui.Problem
+	Problem  *ui.Problem
 	Filtered bool
 	CanEdit  bool
 }
@@ -41,7 +41,7 @@ type CouponForm struct {
 	Cancel      string
 	FormKey     string
 	Began       string
-	Problem     ui.Problem
+	Problem     *ui.Problem
 	Name        ui.Field
 	Description ui.Field
 

@@ -280,7 +280,7 @@ func (a *Admin) confirmVoidRedemption(c echo.Context, status int, form *page.For
 	}
 	if d.Status != reward.Pending { // somebody was quicker
 		v.Button, v.Words = "", nil
-		v.Problem = ui.Problem{Sentence: endedAlready[d.Status].Message}
+		v.Problem = &ui.Problem{Sentence: endedAlready[d.Status].Message}
 	}
 	return a.confirm(c, status, v)
 }
@@ -417,9 +417,9 @@ func (a *Admin) confirmRedeem(c echo.Context, status int, form *page.Form) error
 	problem, button := form.Problem(), "Redeem"
 	switch {
 	case !r.Active: // somebody was quicker
-		problem, button, words = ui.Problem{Sentence: "“" + r.Name + "” is no longer on offer."}, "", nil
+		problem, button, words = &ui.Problem{Sentence: "“" + r.Name + "” is no longer on offer."}, "", nil
 	case who.Status != customer.Active:
-		problem, button, words = ui.Problem{Sentence: name + " is inactive, and redeems nothing until they are active again."}, "", nil
+		problem, button, words = &ui.Problem{Sentence: name + " is inactive, and redeems nothing until they are active again."}, "", nil
 	}
 	frame := a.redeemFrame(c)
 	frame.Title, frame.Crumbs = "Redeem this reward?", append(frame.Crumbs, ui.Crumb{Label: name, Path: back})

@@ -77,7 +77,7 @@ func pickPeriod(name string) (period, error) {
 			return p, nil
 		}
 	}
-	return period{}, core.Invalid(core.Fields{"period": {core.Selected("period")}})
+	return period{}, core.Invalid(core.Fields{"period": {core.Selected}})
 }
 
 // localToday is the day on the clocks of the actor's business, as ranges write days.

@@ -84,7 +84,7 @@ func TestRewards(t *testing.T) {
 
 	draft := form("name", "", "description", "Any <b>size</b>.", "cost_unit", "points", "points_cost", "lots", "stamps_cost", "9", "stock", "3")
 	refused := s.manager.post("/admin/rewards/new", draft)
-	if got := refused.words(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != "The name field is required. The points field must be a whole number." {
+	if got := refused.words(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != says("Name", core.Required)+" "+says("Points", core.MustBeInteger) {
 		t.Errorf("refused: %d %q", refused.Code, got)
 	}
 	if refused.words("textarea") != "Any <b>size</b>." || refused.value("#field-points_cost") != "lots" || refused.value("#field-stock") != "3" {
@@ -93,7 +93,7 @@ func TestRewards(t *testing.T) {
 	draft.Set("name", "Espresso <b>")
 	draft.Set("cost_unit", "stamps")
 	draft.Set("stamps_cost", "")
-	if got := s.manager.post("/admin/rewards/new", draft).words(".invalid-feedback"); got != "The stamps field must be at least 1." {
+	if got := s.manager.post("/admin/rewards/new", draft).words(".invalid-feedback"); got != says("Stamps", core.Min(1)) {
 		t.Errorf("without stamps: %q", got)
 	}
 	draft.Set("cost_unit", "points")
@@ -205,12 +205,12 @@ func TestCorrectingAStock(t *testing.T) {
 		form []string
 		says string
 	}{
-		{[]string{"change", "3", "take", "1"}, "Only 2 can be taken away: there are no more."},
-		{[]string{"change", "few"}, "The pieces field must be a whole number."},
-		{[]string{"change", ""}, "The pieces field is required."},
-		{[]string{"change", "0"}, "The pieces field must be other than 0."},
-		{[]string{"stock", "", "seen", "2"}, "The count field is required."},
-		{[]string{"stock", "-1", "seen", "2"}, "The count field must be at least 0."},
+		{[]string{"change", "3", "take", "1"}, says("X", core.Violation{Rule: "max_removed", Limit: 2})},
+		{[]string{"change", "few"}, says("Pieces", core.MustBeInteger)},
+		{[]string{"change", ""}, says("Pieces", core.Required)},
+		{[]string{"change", "0"}, says("Pieces", core.NotZero)},
+		{[]string{"stock", "", "seen", "2"}, says("Count", core.Required)},
+		{[]string{"stock", "-1", "seen", "2"}, says("Count", core.Min(0))},
 	} {
 		if a := correct(c.form...); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != c.says {
 			t.Errorf("%v: %d %q, want %q", c.form, a.Code, a.words(".invalid-feedback"), c.says)
@@ -224,7 +224,7 @@ func TestCorrectingAStock(t *testing.T) {
 		t.Errorf("it shows %q, %q seen, %q typed", stale.words("#stock .h1"), stale.value("input[name=seen]"), stale.value("#field-stock"))
 	}
 	whole := s.manager.post(path+"/stock", form("change", "3", "take", "1"))
-	if whole.Code != http.StatusUnprocessableEntity || whole.words("h1") != "Mug" || whole.words(".invalid-feedback") != "Only 2 can be taken away: there are no more." {
+	if whole.Code != http.StatusUnprocessableEntity || whole.words("h1") != "Mug" || whole.words(".invalid-feedback") != says("X", core.Violation{Rule: "max_removed", Limit: 2}) {
 		t.Errorf("without scripts: %d %q", whole.Code, whole.words("main"))
 	}
 	if got := s.manager.posted(path+"/stock", form("change", "1")).words("#flashes"); got != "1 added: 3 pieces now." {

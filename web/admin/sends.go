@@ -108,43 +108,16 @@ func sendOf(form *page.Form, zone *time.Location) coupon.Send {
 	return s
 }
 
-// sendSentences are core's sentences about a send as pages say them.
-var sendSentences = map[string]string{
-	core.Selected("segment"):                                                 "Choose who gets it",
-	core.Missing("customers"):                                                "Choose at least one customer",
-	core.Missing("send_at"):                                                  "Enter a date and a time",
-	core.MustBe("send_at", "a time after now"):                               "Choose a time in the future",
-	core.MustBe("send_at", "a time within a year"):                           "Choose a time within a year",
-	core.MustBe("send_at", "a date and a time such as 2026-11-21 and 08:00"): "Enter a date and a time such as 2026-11-21 and 08:00",
-	core.Missing("subject"):                                                  "Enter a subject",
-	"The subject field must not be greater than 150 characters.":             "Use at most 150 characters",
-	"The message field must not be greater than 1000 characters.":            "Use at most 1,000 characters",
-	core.Missing("form_key"):                                                 "Load the page again, then send",
-}
-
-// sendRefusal is what core refused of a send, as the page says it. What has to do with its
-// time belongs to the fields of that.
+// sendRefusal is what core refused of a send. What has to do with its time is a violation of the
+// field for that.
 func sendRefusal(err error, c coupon.WithCounts, zone *time.Location) error {
-	fields := core.Fields{}
-	var refusal *core.Error
 	switch {
 	case errors.Is(err, coupon.ErrNotStarted):
-		fields.Add("send_at", "The coupon starts on "+firstDay(*c.StartsAt, zone)+". Choose a time after that")
+		return core.Invalid(core.Fields{"send_at": {{Rule: "send_before_start", Other: firstDay(*c.StartsAt, zone)}}})
 	case errors.Is(err, coupon.ErrExpired) && c.State != coupon.StateExpired:
-		fields.Add("send_at", "The coupon ends on "+lastDay(*c.ExpiresAt, zone)+". Choose an earlier time")
-	case errors.As(err, &refusal) && refusal.Kind == core.KindInvalid:
-		for name, messages := range refusal.Fields {
-			for _, message := range messages {
-				if better, known := sendSentences[message]; known {
-					message = better
-				}
-				fields.Add(name, message)
-			}
-		}
-	default:
-		return err
+		return core.Invalid(core.Fields{"send_at": {{Rule: "send_after_end", Other: lastDay(*c.ExpiresAt, zone)}}})
 	}
-	return core.Invalid(fields)
+	return err
 }
 
 // newSend makes two round trips: the session and the coupon. Counts, the summary and the
@@ -407,9 +380,7 @@ func (a *Admin) sendSummary(c echo.Context, of coupon.WithCounts, form *page.For
 func firstSentence(err error) string {
 	var refusal *core.Error
 	if errors.As(err, &refusal) {
-		for _, name := range refusal.Fields.Names() {
-			return refusal.Fields[name][0]
-		}
+		return page.FirstMessage(refusal.Fields)
 	}
 	return ""
 }

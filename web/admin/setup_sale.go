@@ -122,7 +122,7 @@ func (a *Admin) saveSetupSale(c echo.Context) error {
 	by := page.IdempotentActor(c, form, func(transaction.Transaction) string { return path })
 	spend := form.Amount("spend_amount_cents", by.Tenant.Currency)
 	if spend != nil && by.Tenant.Confirms(*spend) {
-		form.Refused(core.Invalid(core.Fields{"spend_amount_cents": {"Choose an amount up to " + page.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency) + ". Larger sales are confirmed at the till."}}))
+		form.Refused(core.Invalid(core.Fields{"spend_amount_cents": {{Rule: "max_setup_sale", Other: page.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency)}}}))
 		return a.setupSale(c, http.StatusUnprocessableEntity, s, form)
 	}
 	_, err = a.Transactions.Record(c.Request().Context(), by, transaction.New{

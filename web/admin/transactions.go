@@ -226,7 +226,7 @@ func (a *Admin) confirmVoidTransaction(c echo.Context, status int, form *page.Fo
 		},
 	}
 	if row.Voided { // somebody was quicker
-		v.Button, v.Words, v.Problem = "", nil, ui.Problem{Sentence: transaction.ErrAlreadyVoided.Message}
+		v.Button, v.Words, v.Problem = "", nil, &ui.Problem{Sentence: transaction.ErrAlreadyVoided.Message}
 	}
 	return a.confirm(c, status, v)
 }
@@ -323,7 +323,7 @@ func (a *Admin) transactionForm(c echo.Context, status int, form *page.Form) err
 	form.Field("customer_ulid", "Customer")
 	v.Problem = form.Problem()
 	if chosen.Status != customer.Active {
-		v.Problem = ui.Problem{Sentence: customerName(chosen) + " is inactive, and earns nothing until they are active again."}
+		v.Problem = &ui.Problem{Sentence: customerName(chosen) + " is inactive, and earns nothing until they are active again."}
 		if chosen.Erased {
 			v.Problem.Sentence = "This customer was erased, and earns nothing."
 		}

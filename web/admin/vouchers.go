@@ -48,8 +48,8 @@ func (a *Admin) voucherSearch(c echo.Context, status int, form *page.Form) error
 }
 
 var (
-	errNoCode    = core.Invalid(core.Fields{"code": {"Scan or type a voucher."}})
-	errNoVoucher = core.Invalid(core.Fields{"code": {"No such voucher. Check for typos and try again."}})
+	errNoCode    = core.Invalid(core.Fields{"code": {core.Required}})
+	errNoVoucher = core.Invalid(core.Fields{"code": {{Rule: "unknown_voucher"}}})
 )
 
 // findVoucher leads to the voucher that was typed or scanned. It is a POST, so that links,
@@ -212,7 +212,7 @@ func (a *Admin) confirmRedeemVoucher(c echo.Context, status int, found coupon.Sh
 		},
 	}
 	if refusal != nil {
-		v.Problem = ui.Problem{Sentence: voucherRefusal(found, refusal, by)}
+		v.Problem = &ui.Problem{Sentence: voucherRefusal(found, refusal, by)}
 		return a.confirm(c, status, v)
 	}
 	v.Button = "Redeem"

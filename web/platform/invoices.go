@@ -476,7 +476,7 @@ func (p *Platform) confirmInvoice(c echo.Context, status int, m invoiceMove, for
 			ui.Crumb{Label: "Invoices", Path: invoicesPath}, ui.Crumb{Label: invoiceTitle(i), Path: invoicePath(i.ID)}),
 	}
 	if sentence := m.refusal(i); sentence != "" { // somebody was quicker
-		v.Confirm = ui.Confirm{Leave: "Back to the invoice", Problem: ui.Problem{Sentence: sentence}}
+		v.Confirm = ui.Confirm{Leave: "Back to the invoice", Problem: &ui.Problem{Sentence: sentence}}
 	} else {
 		v.Confirm = m.ask(i, form)
 		v.Problem, v.Hidden = form.Problem(), []ui.Pair{{Name: page.FormKey, Value: p.NewFormKey()}}

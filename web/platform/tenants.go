@@ -512,7 +512,7 @@ func (p *Platform) confirmSuspendTenant(c echo.Context, status int, d tenant.Det
 		Confirm: ui.Confirm{Action: path + "/suspend", Cancel: path, Leave: "Back to the tenant"},
 	}
 	if d.Condition == tenant.IsSuspended {
-		v.Problem = ui.Problem{Sentence: tenant.ErrSuspended.Message}
+		v.Problem = &ui.Problem{Sentence: tenant.ErrSuspended.Message}
 		return p.Render(c, status, views.ConfirmPage(v), views.ConfirmDialog(v))
 	}
 	reason := form.Field("reason", "Reason")
@@ -561,7 +561,7 @@ func (p *Platform) askReactivateTenant(c echo.Context) error {
 		Confirm: ui.Confirm{Action: path + "/reactivate", Cancel: path, Leave: "Back to the tenant"},
 	}
 	if d.Condition != tenant.IsSuspended {
-		v.Problem = ui.Problem{Sentence: tenant.ErrNotSuspended.Message}
+		v.Problem = &ui.Problem{Sentence: tenant.ErrNotSuspended.Message}
 	} else {
 		v.Button = "Reactivate tenant"
 		v.Words = []string{

@@ -18,7 +18,7 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-var errNoAmount = core.Invalid(core.Fields{spendField: {"Enter an amount"}})
+var errNoAmount = core.Invalid(core.Fields{spendField: {core.Required}})
 
 // sell records the sale, with the rewards and vouchers that it uses. The form's key makes two
 // clicks one sale, also when the first got no answer.

@@ -25,35 +25,37 @@ func wantFields(t *testing.T, err error, want core.Fields) {
 	}
 }
 
-// "Validation messages use Laravel's present wording, attribute names with spaces."
-func TestMessages(t *testing.T) {
+// "Core returns violations: field, rule, parameters."
+func TestViolations(t *testing.T) {
 	t.Parallel()
 	c := core.NewCheck(nil)
 	c.Text("first_name", nil, 100)
 	c.Text("phone", new(strings.Repeat("1", 31)), 30)
-	c.Add("email", core.MustBe("email", "a valid email address"))
+	c.Add("email", core.MustBeEmail)
 	c.Integer("transaction_type_id", nil, 0, 9)
 	c.Integer("spend_amount_cents", new(int64(-1)), 0, 9)
 	c.Integer("stock", new(int64(10)), 0, 9)
-	c.Add("customer_ulid", core.Selected("customer_ulid"))
-	c.Add("slug", core.Taken("slug"))
+	c.Add("customer_ulid", core.Selected)
+	c.Add("slug", core.Taken)
 	core.OneOf(c, "favourite_color", color("mauve"), "red", "green")
 	core.OneOf(c, "color", color("red"), "red", "green")
 	c.Text("note", new("a\x00b"), 30)
-	if got := core.MustBe("spend_amount_cents", "an integer"); got != "The spend amount cents field must be an integer." {
-		t.Error(got)
+	for _, v := range []core.Violation{core.Required, core.Min(-3), core.Max(0), core.AfterOrEqual("from"), core.WithinDays(9, "from")} {
+		if got := core.ParseViolation(v.String()); got != v {
+			t.Errorf("%q is read as %+v, want %+v", v, got, v)
+		}
 	}
 	wantFields(t, c.Err(), core.Fields{
-		"first_name":          {"The first name field is required."},
-		"phone":               {"The phone field must not be greater than 30 characters."},
-		"email":               {"The email field must be a valid email address."},
-		"transaction_type_id": {"The transaction type id field is required."},
-		"spend_amount_cents":  {"The spend amount cents field must be at least 0."},
-		"stock":               {"The stock field must not be greater than 9."},
-		"customer_ulid":       {"The selected customer ulid is invalid."},
-		"slug":                {"The slug has already been taken."},
-		"favourite_color":     {"The selected favourite color is invalid."},
-		"note":                {"The note field must not contain NUL characters."},
+		"first_name":          {core.Required},
+		"phone":               {core.MaxLength(30)},
+		"email":               {core.MustBeEmail},
+		"transaction_type_id": {core.Required},
+		"spend_amount_cents":  {core.Min(0)},
+		"stock":               {core.Max(9)},
+		"customer_ulid":       {core.Selected},
+		"slug":                {core.Taken},
+		"favourite_color":     {core.Selected},
+		"note":                {core.NoNUL},
 	})
 }
 
@@ -97,7 +99,7 @@ func TestTexts(t *testing.T) {
 func TestWhatCouldNotBeReadIsNotJudgedAgain(t *testing.T) {
 	t.Parallel()
 	unreadable := core.Fields{
-		"name": {"The name field must be a string."}, "age": {"The age field must be an integer."}, "color": {"The color field must be a string."},
+		"name": {core.MustBeString}, "age": {core.MustBeInteger}, "color": {core.MustBeString},
 	}
 	c := core.NewCheck(unreadable)
 	c.Text("name", nil, 5)
@@ -105,15 +107,15 @@ func TestWhatCouldNotBeReadIsNotJudgedAgain(t *testing.T) {
 	c.Integer("age", nil, 0, 9)
 	c.Integer("age", new(int64(-1)), 0, 9)
 	core.OneOf(c, "color", color(""), "red")
-	c.Required("city")
+	c.Add("city", core.Required)
 	if c.OK("name") || c.OK("city") || !c.OK("street") {
 		t.Error("OK does not know what is wrong")
 	}
 	wantFields(t, c.Err(), core.Fields{
-		"name":  {"The name field must be a string."},
-		"age":   {"The age field must be an integer."},
-		"color": {"The color field must be a string."},
-		"city":  {"The city field is required."},
+		"name":  {core.MustBeString},
+		"age":   {core.MustBeInteger},
+		"color": {core.MustBeString},
+		"city":  {core.Required},
 	})
 	if len(unreadable) != 3 || len(unreadable["name"]) != 1 {
 		t.Error("the front end's own map was changed")
@@ -121,7 +123,7 @@ func TestWhatCouldNotBeReadIsNotJudgedAgain(t *testing.T) {
 	if err := core.NewCheck(nil).Err(); err != nil {
 		t.Errorf("nothing wrong = %v", err)
 	}
-	if err := (core.Page{Unreadable: core.Fields{"per_page": {"no"}}}).Err(); !core.IsKind(err, core.KindInvalid) {
+	if err := (core.Page{Unreadable: core.Fields{"per_page": {core.Selected}}}).Err(); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("Page.Err = %v", err)
 	}
 }
@@ -140,8 +142,8 @@ func TestErrors(t *testing.T) {
 	if !errors.Is(down, cause) || !strings.Contains(down.Error(), "connection refused") || strings.Contains(down.Message, "refused") {
 		t.Errorf("Unavailable = %v, told %q", down, down.Message)
 	}
-	invalid := core.Invalid(core.Fields{"b": {"two."}, "a": {"one."}})
-	if got := invalid.Error(); !strings.Contains(got, "one.") || !strings.Contains(got, "two.") {
+	invalid := core.Invalid(core.Fields{"b": {core.Required}, "a": {core.Max(9)}})
+	if got := invalid.Error(); !strings.Contains(got, "a:[max 9]") || !strings.Contains(got, "b:[required]") {
 		t.Errorf("Error = %q, want the log to say which fields", got)
 	}
 	for err, message := range map[*core.Error]string{
