@@ -204,7 +204,7 @@ func sendStates(t *testing.T, c cafe, p *browsertest.Page, d database, coupon st
 				insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, created_at)
 				select made.tenant_id, loyalty.new_ulid(now()), $2, made.id, k.id, now() - interval '7 minutes'
 				from made
-				join (select * from loyalty.customer where email is not null order by id limit 30) k on k.tenant_id = made.tenant_id
+				join (select * from loyalty.customer where email is not null and unsubscribed_at is null order by id limit 30) k on k.tenant_id = made.tenant_id
 				returning tenant_id, id, send_id
 			), mail as (
 				insert into loyalty.voucher_mail (tenant_id, voucher_id, send_id, due_at)
