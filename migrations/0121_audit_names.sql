@@ -5,7 +5,7 @@
 
 alter table loyalty.audit_entry
 	add column subject_name text not null default '',
-	-- The customer who is the subject, or whose sale, redemption or voucher is.
+	-- The subject, or the customer of the sale, redemption or voucher.
 	add column customer_id uuid,
 	add column customer_name text not null default '';
 alter table loyalty.platform_audit_entry

@@ -18,7 +18,7 @@ type Entry struct {
 	Subject  string   // the noun: "token"
 	ID       string   // of the subject
 	Name     string   // of the subject, after the change: of a redemption its reward's, of a voucher its coupon's; "": it has none
-	Customer *core.ID // who made the sale or redemption, or has the voucher. A customer's own entries have it anyway
+	Customer *core.ID // of a sale, redemption or voucher; where the subject is a customer, it is set by itself
 	Old      any      // what changed, before; nil where there was nothing
 	New      any      // what changed, after; nil where nothing is left. Never a secret
 	Reason   string   // of a refusal, where there are few reasons: it is counted with the action, and not stored

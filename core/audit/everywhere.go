@@ -17,7 +17,7 @@ type Everywhere struct {
 	Person   *string // an e-mail address: what the people with it did, wherever they work
 }
 
-// PlatformLine is a line with whose it is.
+// PlatformLine is a line and the tenant whose log it is in.
 type PlatformLine struct {
 	Line
 	Tenant core.Tenant // of its name, slug, currency and time zone; zero: the platform's own

@@ -25,7 +25,7 @@ type Line struct {
 	Subject      string // the noun
 	SubjectID    string
 	SubjectName  string   // of a redemption: its reward's; of a voucher: its coupon's; of a sale: ""
-	CustomerID   *core.ID // the subject, or whose sale, redemption or voucher it is
+	CustomerID   *core.ID // the subject, or the customer of the sale, redemption or voucher
 	CustomerName string
 	SpendCents   *int64 // of a sale that was voided
 	Changes      []Change
