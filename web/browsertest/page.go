@@ -22,7 +22,7 @@ import (
 )
 
 // patience limits every wait: only a fault takes so long.
-const patience = 12 * time.Second
+const patience = 15 * time.Second
 
 // Page is a tab of the browser, used by one test.
 type Page struct {
@@ -208,11 +208,11 @@ func (p *Page) ClickText(selector, text string) {
 	p.Do(chromedp.Click(Find(selector, text)))
 }
 
-// Fill types a value into the field of that name, in the place of what is there, or chooses
+// Fill types a value into the field of that name or id, in the place of what is there, or chooses
 // the value in a list.
 func (p *Page) Fill(name, value string) {
 	p.t.Helper()
-	field := Find(fmt.Sprintf("[name=%q]:not([type=hidden])", name), "")
+	field := Find(fmt.Sprintf(":is([name=%[1]q], [id=%[1]q]):not([type=hidden])", name), "")
 	p.rest()
 	switch Run(p, chromedp.JavascriptAttribute[string](field, "type")) {
 	case "select-one", "date", "time", "color":
