@@ -98,7 +98,7 @@ func testWideNames(t *testing.T, c cafe) {
 func testOverflow(t *testing.T, p *browsertest.Page, widths ...int64) {
 	t.Helper()
 	for _, width := range widths {
-		p.Emulate(width, 900, false)
+		p.Resize(width, 900)
 		for _, wide := range p.Overflow() {
 			t.Errorf("%s at %d px scrolls sideways: %s", p.Path(), width, wide)
 		}

@@ -44,25 +44,13 @@ func (v Violation) String() string {
 // practice, outside the elements that the selector without matches.
 func (p *Page) Axe(without string) []Violation {
 	p.t.Helper()
-	return p.axe(without, `{ type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }`)
-}
-
-// AxeColours is Axe with only the rules whose result depends on colours: what a second
-// colour scheme needs.
-func (p *Page) AxeColours(without string) []Violation {
-	p.t.Helper()
-	return p.axe(without, `{ type: "rule", values: ["color-contrast", "link-in-text-block"] }`)
-}
-
-func (p *Page) axe(without, rules string) []Violation {
-	p.t.Helper()
 	p.rest()
 	if !Run(p, chromedp.Evaluate[bool](`"axe" in globalThis`)) {
 		Run(p, chromedp.Evaluate[chromedp.Void](axeScript()))
 	}
-	return Run(p, chromedp.Evaluate[[]Violation](fmt.Sprintf(auditScript, without, rules), chromedp.EvalAwaitPromise))
+	return Run(p, chromedp.Evaluate[[]Violation](fmt.Sprintf(auditScript, without), chromedp.EvalAwaitPromise))
 }
 
-const auditScript = `axe.run({ include: ["html"], exclude: [%q].filter(Boolean) }, { runOnly: %s, resultTypes: ["violations"], iframes: false })
+const auditScript = `axe.run({ include: ["html"], exclude: [%q].filter(Boolean) }, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], resultTypes: ["violations"], iframes: false })
 	.then((found) => found.violations.flatMap((v) => v.nodes.map((n) => ({
 		Rule: v.id, Help: v.help, Element: n.target.flat().join(" "), HTML: n.html.slice(0, 200), Why: n.failureSummary }))))`

@@ -124,7 +124,7 @@ func testViolations(t *testing.T, p *browsertest.Page) {
 			t.Errorf("light: %q, want %q", got, want)
 		}
 		p.Emulate(390, 844, true)
-		if got, want := rules(p.AxeColours("")), []string{"color-contrast #pale"}; !slices.Equal(got, want) {
+		if got, want := rules(p.Axe("")), []string{"color-contrast #pale", "image-alt img"}; !slices.Equal(got, want) {
 			t.Errorf("dark: %q, want %q", got, want)
 		}
 	}

@@ -22,7 +22,7 @@ import (
 )
 
 // patience limits every wait: only a fault takes so long.
-const patience = 15 * time.Second
+const patience = 20 * time.Second
 
 // Page is a tab of the browser, used by one test.
 type Page struct {
@@ -152,11 +152,20 @@ const atRestScript = `document.getAnimations().filter((a) => a.playState === "ru
 // Find selects the first element that matches a CSS selector, contains the text, and can be
 // seen and used: what is behind an open dialog cannot.
 func Find(selector, text string) chromedp.JSPath {
-	return chromedp.JSPath(fmt.Sprintf(`[...document.querySelectorAll(%q)].find((el) =>
-		([...document.querySelectorAll("dialog:modal")].pop() ?? document).contains(el) && el.getClientRects().length > 0
-		&& el.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !el.matches(":disabled")
-		&& el.innerText.replace(/\s+/g, " ").includes(%q))`, selector, text))
+	return chromedp.JSPath(fmt.Sprintf(findScript, selector, text))
 }
+
+const findScript = `[...document.querySelectorAll(%q)].find((el) =>
+	([...document.querySelectorAll("dialog:modal")].pop() ?? document).contains(el) && el.getClientRects().length > 0
+	&& el.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !el.matches(":disabled")
+	&& el.innerText.replace(/\s+/g, " ").includes(%q))`
+
+// uncoveredScript is null while another element covers the middle of the one that was found.
+const uncoveredScript = `((el) => {
+	el?.scrollIntoView({ block: "center", behavior: "instant" });
+	const box = el?.getClientRects()[0];
+	return box && el.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)) ? el : null;
+})(%s)`
 
 // Open goes to a path of the base address, or to a whole address.
 func (p *Page) Open(path string) {
@@ -205,7 +214,7 @@ func (p *Page) Click(selector string) {
 // ClickText clicks an element that contains the text.
 func (p *Page) ClickText(selector, text string) {
 	p.t.Helper()
-	p.Do(chromedp.Click(Find(selector, text)))
+	p.Do(chromedp.Click(chromedp.JSPath(fmt.Sprintf(uncoveredScript, Find(selector, text)))))
 }
 
 // Fill types a value into the field of that name or id, in the place of what is there, or chooses
@@ -216,15 +225,24 @@ func (p *Page) Fill(name, value string) {
 	p.rest()
 	switch Run(p, chromedp.JavascriptAttribute[string](field, "type")) {
 	case "select-one", "date", "time", "color":
-		p.Do(chromedp.SetValue(field, value))
-		if got := Run(p, chromedp.Value(field)); got != value {
-			p.t.Fatalf("%s is %q and cannot be set to %q", name, got, value)
+		if !Run(p, chromedp.Evaluate[bool](fmt.Sprintf(setValueScript, field, value))) {
+			p.t.Fatalf("%s cannot be set to %q", name, value)
 		}
+		p.frame()
+		p.rest()
 	default:
 		p.Do(chromedp.Focus(field), chromedp.Evaluate[chromedp.Void]("document.activeElement.select()"))
 		p.Press(cmp.Or(value, kb.Delete))
 	}
 }
+
+// setValueScript is used because chromedp's SetValue cannot set an empty value.
+const setValueScript = `((el, value) => {
+	el.value = value;
+	el.dispatchEvent(new Event("input", { bubbles: true }));
+	el.dispatchEvent(new Event("change", { bubbles: true }));
+	return el.value === value && el.selectedIndex !== -1;
+})(%s, %q)`
 
 // Press presses keys, as fast as people type.
 func (p *Page) Press(keys string) {
@@ -254,14 +272,21 @@ func (p *Page) press(keys string, pause float64) {
 // Emulate sets the size of the window and the colour scheme of the device.
 func (p *Page) Emulate(width, height int64, dark bool) {
 	p.t.Helper()
-	p.width = width
 	scheme := map[bool]string{false: "light", true: "dark"}[dark]
-	p.Do(chromedp.EmulateViewport(width, height), chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+	p.Do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
 		_, err := cdp.Call(ctx, tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 		}})
 		return err
 	}))
+	p.Resize(width, height) // in the time of which a script has changed the colours
+}
+
+// Resize sets the size of the window.
+func (p *Page) Resize(width, height int64) {
+	p.t.Helper()
+	p.width = width
+	p.Do(chromedp.EmulateViewport(width, height))
 }
 
 // DisableScripts keeps the scripts of the pages that are opened from now on from running.
