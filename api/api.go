@@ -70,16 +70,16 @@ type Config struct {
 type API struct {
 	Config
 	echo        *echo.Echo
-	lately      *lately
+	lately      *recentTokens
 	paths       map[string]string // of the routes: the router's, and as documented
 	description description
 }
 
 // New makes the API.
 func New(c Config) *API {
-	a := &API{Config: c, echo: echo.New(), lately: newLately(), paths: map[string]string{}}
+	a := &API{Config: c, echo: echo.New(), lately: newRecentTokens(), paths: map[string]string{}}
 	a.echo.HTTPErrorHandler = a.problem
-	a.echo.Use(a.bound, a.onOurHost, a.announce, a.identify, otherMethod)
+	a.echo.Use(a.withLimits, a.onOurHost, a.announce, a.identify, otherMethod)
 	for _, r := range a.routes() {
 		a.echo.Add(r.method, Prefix+r.path, r.guarded())
 		a.paths[Prefix+r.path] = documented(Prefix + r.path)
@@ -127,10 +127,10 @@ func (a *API) onOurHost(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// bound gives a request its headers and its time, and keeps a panic to itself.
-func (a *API) bound(next echo.HandlerFunc) echo.HandlerFunc {
+// withLimits gives a request its headers and its time, and keeps a panic to itself.
+func (a *API) withLimits(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		core.NoteRoute(c.Request().Context(), a.route(c))
+		core.SetLogRoute(c.Request().Context(), a.route(c))
 		// Answers hold personal data.
 		c.Response().Header().Set("Cache-Control", "no-store")
 		ctx, cancel := context.WithTimeout(c.Request().Context(), a.Timeout)

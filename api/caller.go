@@ -40,7 +40,7 @@ func (a *API) identify(next echo.HandlerFunc) echo.HandlerFunc {
 		address := a.Address(r)
 		window, key := a.PerAddress, a.AddressKey(address)
 		failures, secret := a.Failures.Look(key), credential(c)
-		if !failures.Allowed && secret != "" && !a.lately.valid(secret) {
+		if !failures.Allowed && secret != "" && !a.lately.wasValid(secret) {
 			// Without a look: a valid token that was not used lately waits, too.
 			verdict := window.Take(key)
 			verdict.Allowed, verdict.Remaining = false, 0
@@ -48,29 +48,29 @@ func (a *API) identify(next echo.HandlerFunc) echo.HandlerFunc {
 				verdict.Wait, verdict.Reset = failures.Wait, failures.Reset
 			}
 			verdict.Limit = max(verdict.Limit, 1)
-			tellLimit(c.Response().Header(), verdict)
+			writeLimitHeaders(c.Response().Header(), verdict)
 			return errTooManyRequests
 		}
 		who, name, err := a.find(c)
 		switch {
 		case secret == "":
 		case err == nil:
-			a.lately.note(secret, true)
+			a.lately.store(secret, true)
 		case errors.Is(err, core.ErrUnauthenticated):
-			a.lately.note(secret, false)
+			a.lately.store(secret, false)
 			a.Failures.Take(key)
 		}
 		switch {
 		case err == nil:
 			who.Address, who.RequestID = address, c.Response().Header().Get(echo.HeaderXRequestID)
 			c.Set(callerKey, who)
-			core.Note(r.Context(), slog.String(string(who.Kind), who.ID), slog.Int64("tenant", int64(who.Tenant.ID)))
+			core.AddLogAttrs(r.Context(), slog.String(string(who.Kind), who.ID), slog.Int64("tenant", int64(who.Tenant.ID)))
 			window, key = a.PerToken, name
 		case !errors.Is(err, core.ErrUnauthenticated):
 			return err
 		}
 		verdict := window.Take(key)
-		tellLimit(c.Response().Header(), verdict)
+		writeLimitHeaders(c.Response().Header(), verdict)
 		if !verdict.Allowed {
 			return errTooManyRequests
 		}
@@ -134,7 +134,7 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-func tellLimit(h http.Header, v limit.Verdict) {
+func writeLimitHeaders(h http.Header, v limit.Verdict) {
 	if v.Limit == 0 {
 		return
 	}

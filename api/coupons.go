@@ -96,7 +96,7 @@ func newVoucherResource(v coupon.Voucher) voucherResource {
 // not parse is looked up as the zero ID, nobody's: the idempotency key is asked first.
 func (a *API) redeemVoucher(c echo.Context) error {
 	id, _ := pathID(c)
-	return once(c, func(by core.Actor) (coupon.Voucher, error) {
+	return idempotent(c, func(by core.Actor) (coupon.Voucher, error) {
 		return a.Coupons.Redeem(c.Request().Context(), by, id)
 	}, func(v coupon.Voucher) (int, any) { return http.StatusOK, newVoucherResource(v) })
 }

@@ -56,7 +56,7 @@ func (a *API) upsertCustomer(c echo.Context) error {
 		FirstName: in.text("first_name"), LastName: in.text("last_name"), Phone: in.text("phone"), Email: in.text("email"),
 		Unreadable: in.unreadable,
 	}
-	return once(c, func(by core.Actor) (customer.Upserted, error) {
+	return idempotent(c, func(by core.Actor) (customer.Upserted, error) {
 		return a.Customers.Upsert(c.Request().Context(), by, n)
 	}, func(u customer.Upserted) (int, any) {
 		if u.Created {

@@ -82,7 +82,7 @@ func (o object) text(field string) *string {
 	}
 	var s string
 	if raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
-		o.unreadable.Add(field, core.MustBe(field, "a string"))
+		o.unreadable.Add(field, core.MustBeString)
 		return nil
 	}
 	return &s
@@ -102,7 +102,7 @@ func (o object) integer(field string) *int64 {
 	}
 	n, err := strconv.ParseInt(string(raw), 10, 64)
 	if err != nil {
-		o.unreadable.Add(field, core.MustBe(field, "an integer"))
+		o.unreadable.Add(field, core.MustBeInteger)
 		return nil
 	}
 	return &n
@@ -125,18 +125,18 @@ func (o object) texts(field string) *[]string {
 	}
 	var items []json.RawMessage
 	if raw[0] != '[' || json.Unmarshal(raw, &items) != nil {
-		o.unreadable.Add(field, core.MustBe(field, "an array"))
+		o.unreadable.Add(field, core.MustBeArray)
 		return nil
 	}
 	if len(items) > maxItems {
-		o.unreadable.Add(field, "The "+field+" field must not have more than "+strconv.Itoa(maxItems)+" items.")
+		o.unreadable.Add(field, core.MaxItems(maxItems))
 		return nil
 	}
 	list := make([]string, len(items))
 	for i, item := range items {
 		if item[0] != '"' || json.Unmarshal(item, &list[i]) != nil {
 			name := field + "." + strconv.Itoa(i)
-			o.unreadable.Add(name, core.MustBe(name, "a string"))
+			o.unreadable.Add(name, core.MustBeString)
 		}
 	}
 	return &list
@@ -150,7 +150,7 @@ func (o object) instant(field string) *time.Time {
 	t, err := time.Parse(time.RFC3339, *s)
 	// West of Greenwich the last day of 9999 ends in a year that RFC 3339 cannot write.
 	if err != nil || t.UTC().Year() > 9999 {
-		o.unreadable.Add(field, core.MustBe(field, "a valid date"))
+		o.unreadable.Add(field, core.MustBeDate)
 		return nil
 	}
 	t = t.UTC().Truncate(time.Millisecond)
@@ -193,7 +193,7 @@ func (q query) integer(name string) *int64 {
 	}
 	n, err := strconv.ParseInt(*s, 10, 64)
 	if err != nil || (*s)[0] == '+' {
-		q.unreadable.Add(name, core.MustBe(name, "an integer"))
+		q.unreadable.Add(name, core.MustBeInteger)
 		return nil
 	}
 	return &n
@@ -207,7 +207,7 @@ func (q query) date(name string) *time.Time {
 	}
 	t, err := time.Parse(time.DateOnly, *s)
 	if err != nil {
-		q.unreadable.Add(name, core.MustBe(name, "a valid date"))
+		q.unreadable.Add(name, core.MustBeDate)
 		return nil
 	}
 	return &t
@@ -222,7 +222,7 @@ func (q query) page() core.Page {
 	if s := q.text("cursor"); s != nil {
 		cursor, err := core.ParseCursor(*s)
 		if err != nil {
-			q.unreadable.Add("cursor", core.Selected("cursor"))
+			q.unreadable.Add("cursor", core.Selected)
 		}
 		p.Cursor = &cursor
 	}
@@ -234,11 +234,11 @@ func (q query) perPage(s string) int {
 	n, err := strconv.ParseInt(s, 10, 64)
 	switch {
 	case err != nil && !errors.Is(err, strconv.ErrRange), s[0] == '+':
-		q.unreadable.Add(field, core.MustBe(field, "an integer"))
+		q.unreadable.Add(field, core.MustBeInteger)
 	case err != nil && s[0] != '-':
 		return core.MaxPageSize
 	case n < 1:
-		q.unreadable.Add(field, core.MustBe(field, "at least 1"))
+		q.unreadable.Add(field, core.Min(1))
 	}
 	return int(min(n, core.MaxPageSize))
 }

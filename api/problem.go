@@ -16,12 +16,12 @@ import (
 
 // problem is an RFC 7807 document (specification §7).
 type problem struct {
-	Type   string      `json:"type"`
-	Title  string      `json:"title"`
-	Status int         `json:"status"`
-	Detail string      `json:"detail"`
-	Code   string      `json:"code,omitempty"`   // of a business rule
-	Errors core.Fields `json:"errors,omitempty"` // of a failed validation
+	Type   string              `json:"type"`
+	Title  string              `json:"title"`
+	Status int                 `json:"status"`
+	Detail string              `json:"detail"`
+	Code   string              `json:"code,omitempty"`   // of a business rule
+	Errors map[string][]string `json:"errors,omitempty"` // of a failed validation
 }
 
 // Faults of the request that core never sees.
@@ -137,7 +137,7 @@ func (a *API) refused(e *core.Error) problem {
 	case core.KindInvalid:
 		return problem{
 			Type: rfc9110 + "15.5.21", Title: "Validation Error", Status: http.StatusUnprocessableEntity,
-			Detail: e.Message, Errors: e.Fields,
+			Detail: e.Message, Errors: messages(e.Fields),
 		}
 	case core.KindRule:
 		return problem{

@@ -93,7 +93,7 @@ func (a *API) topCustomers(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return whole(c, top, newTopCustomerResource)
+	return listAll(c, top, newTopCustomerResource)
 }
 
 type couponReportResource struct {
@@ -118,5 +118,5 @@ func (a *API) couponReport(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return whole(c, coupons, newCouponReportResource)
+	return listAll(c, coupons, newCouponReportResource)
 }

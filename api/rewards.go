@@ -65,8 +65,8 @@ func (a *API) redeem(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	o := reward.Order{CustomerID: in.text("customer_ulid"), RewardID: in.text("reward_ulid"), Unreadable: in.unreadable}
-	return once(c, func(by core.Actor) (reward.Redemption, error) {
+	o := reward.RedeemRequest{CustomerID: in.text("customer_ulid"), RewardID: in.text("reward_ulid"), Unreadable: in.unreadable}
+	return idempotent(c, func(by core.Actor) (reward.Redemption, error) {
 		return a.Rewards.Redeem(c.Request().Context(), by, o)
 	}, func(r reward.Redemption) (int, any) { return http.StatusCreated, newRedemptionResource(r) })
 }
@@ -87,7 +87,7 @@ func (a *API) findRedemption(c echo.Context) error {
 // ID, nobody's: the idempotency key is asked first.
 func (a *API) fulfilRedemption(c echo.Context) error {
 	id, _ := pathID(c)
-	return once(c, func(by core.Actor) (reward.Redemption, error) {
+	return idempotent(c, func(by core.Actor) (reward.Redemption, error) {
 		return a.Rewards.Fulfil(c.Request().Context(), by, id)
 	}, func(r reward.Redemption) (int, any) { return http.StatusOK, newRedemptionResource(r) })
 }

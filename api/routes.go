@@ -22,48 +22,48 @@ type route struct {
 // access says whether a known caller may pass.
 type access func(token.Caller) bool
 
-// with lets tokens of a tenant pass that have the ability. A platform token sees no tenant.
-func with(a token.Ability) access {
+// requireAbility lets tokens of a tenant pass that have the ability. A platform token sees no tenant.
+func requireAbility(a token.Ability) access {
 	return func(c token.Caller) bool { return !c.IsPlatform() && c.May(a) }
 }
 
 // superAdmin lets platform tokens pass.
 func superAdmin(c token.Caller) bool { return c.IsPlatform() }
 
-// anybody lets every valid token pass, and the session of an owner.
-func anybody(c token.Caller) bool { return c.Require(core.Owner) == nil }
+// anyToken lets every valid token pass, and the session of an owner.
+func anyToken(c token.Caller) bool { return c.Require(core.Owner) == nil }
 
 // tokens is where the tokens are, which a signed-in owner's session serves as well.
 const tokens = "/tokens"
 
 func (a *API) routes() []route {
 	return []route{
-		{http.MethodGet, "/customers", with(token.CustomersRead), a.listCustomers},
-		{http.MethodPost, "/customers", with(token.CustomersWrite), a.upsertCustomer},
-		{http.MethodGet, "/customers/:ulid", with(token.CustomersRead), a.findCustomer},
-		{http.MethodPatch, "/customers/:ulid", with(token.CustomersWrite), a.editCustomer},
-		{http.MethodGet, "/customers/:ulid/transactions", with(token.CustomersRead), a.listCustomerTransactions},
+		{http.MethodGet, "/customers", requireAbility(token.CustomersRead), a.listCustomers},
+		{http.MethodPost, "/customers", requireAbility(token.CustomersWrite), a.upsertCustomer},
+		{http.MethodGet, "/customers/:ulid", requireAbility(token.CustomersRead), a.findCustomer},
+		{http.MethodPatch, "/customers/:ulid", requireAbility(token.CustomersWrite), a.editCustomer},
+		{http.MethodGet, "/customers/:ulid/transactions", requireAbility(token.CustomersRead), a.listCustomerTransactions},
 
-		{http.MethodPost, "/transactions", with(a.TransactionCreateScope), a.recordTransaction},
-		{http.MethodGet, "/transactions/:ulid", with(token.TransactionsWrite), a.findTransaction},
-		{http.MethodPost, "/transactions/:ulid/void", with(token.TransactionsWrite), a.voidTransaction},
+		{http.MethodPost, "/transactions", requireAbility(a.TransactionCreateScope), a.recordTransaction},
+		{http.MethodGet, "/transactions/:ulid", requireAbility(token.TransactionsWrite), a.findTransaction},
+		{http.MethodPost, "/transactions/:ulid/void", requireAbility(token.TransactionsWrite), a.voidTransaction},
 
-		{http.MethodGet, "/rewards", with(token.RewardsRead), a.listRewards},
-		{http.MethodPost, "/redemptions", with(token.RewardsRead), a.redeem},
-		{http.MethodGet, "/redemptions/:ulid", with(token.RewardsRead), a.findRedemption},
-		{http.MethodPost, "/redemptions/:ulid/fulfil", with(token.RewardsRead), a.fulfilRedemption},
+		{http.MethodGet, "/rewards", requireAbility(token.RewardsRead), a.listRewards},
+		{http.MethodPost, "/redemptions", requireAbility(token.RewardsRead), a.redeem},
+		{http.MethodGet, "/redemptions/:ulid", requireAbility(token.RewardsRead), a.findRedemption},
+		{http.MethodPost, "/redemptions/:ulid/fulfil", requireAbility(token.RewardsRead), a.fulfilRedemption},
 
-		{http.MethodGet, "/coupons", with(token.CouponsRead), a.listCoupons},
-		{http.MethodPost, "/coupons/:ulid/redeem", with(token.CouponsRead), a.redeemVoucher},
-		{http.MethodGet, "/coupons/:ulid/redemptions", with(token.CouponsRead), a.listCouponRedemptions},
+		{http.MethodGet, "/coupons", requireAbility(token.CouponsRead), a.listCoupons},
+		{http.MethodPost, "/coupons/:ulid/redeem", requireAbility(token.CouponsRead), a.redeemVoucher},
+		{http.MethodGet, "/coupons/:ulid/redemptions", requireAbility(token.CouponsRead), a.listCouponRedemptions},
 
-		{http.MethodGet, "/reports/summary", with(token.ReportsRead), a.summary},
-		{http.MethodGet, "/reports/customers/top", with(token.ReportsRead), a.topCustomers},
-		{http.MethodGet, "/reports/coupons", with(token.ReportsRead), a.couponReport},
+		{http.MethodGet, "/reports/summary", requireAbility(token.ReportsRead), a.summary},
+		{http.MethodGet, "/reports/customers/top", requireAbility(token.ReportsRead), a.topCustomers},
+		{http.MethodGet, "/reports/coupons", requireAbility(token.ReportsRead), a.couponReport},
 
-		{http.MethodGet, tokens, anybody, a.listTokens},
-		{http.MethodPost, tokens, anybody, a.createToken},
-		{http.MethodDelete, tokens + "/:id", anybody, a.revokeToken},
+		{http.MethodGet, tokens, anyToken, a.listTokens},
+		{http.MethodPost, tokens, anyToken, a.createToken},
+		{http.MethodDelete, tokens + "/:id", anyToken, a.revokeToken},
 
 		{http.MethodGet, "/platform/tenants", superAdmin, a.listTenants},
 		{http.MethodPost, "/platform/tenants", superAdmin, a.createTenant},

@@ -153,7 +153,7 @@ func (s *shop) make(name string) string {
 		return id
 	case "{redemption}", "{fulfilled}", "{taken_back}":
 		s.fill("{sale}") // 12 points
-		made, err := s.rewards.Redeem(context.Background(), s.by, reward.Order{CustomerID: new(s.fill("{anna}")), RewardID: new(s.fill("{espresso}"))})
+		made, err := s.rewards.Redeem(context.Background(), s.by, reward.RedeemRequest{CustomerID: new(s.fill("{anna}")), RewardID: new(s.fill("{espresso}"))})
 		s.must(made, err)
 		switch name {
 		case "{fulfilled}":

@@ -57,7 +57,7 @@ func (a *API) createTenant(c echo.Context) error {
 		BillingCycle: in.text("billing_cycle"), PaymentMethod: in.text("payment_method"),
 		TimeZone: in.text("timezone"), Currency: in.text("currency"), Country: in.text("country"), Unreadable: in.unreadable,
 	}
-	return once(c, func(by core.Actor) (tenant.Tenant, error) {
+	return idempotent(c, func(by core.Actor) (tenant.Tenant, error) {
 		return a.Tenants.Create(c.Request().Context(), by, n)
 	}, func(t tenant.Tenant) (int, any) { return http.StatusCreated, newTenantResource(t) })
 }

@@ -45,7 +45,7 @@ func (a *API) recordTransaction(c echo.Context) error {
 		SpendAmountCents: in.integer("spend_amount_cents"), ExternalReference: in.text("external_reference"),
 		Source: transaction.API, Unreadable: in.unreadable,
 	}
-	return once(c, func(by core.Actor) (transaction.Transaction, error) {
+	return idempotent(c, func(by core.Actor) (transaction.Transaction, error) {
 		return a.Transactions.Record(c.Request().Context(), by, n)
 	}, func(t transaction.Transaction) (int, any) { return http.StatusCreated, newTransactionResource(t) })
 }
@@ -66,7 +66,7 @@ func (a *API) findTransaction(c echo.Context) error {
 // ID, nobody's: the idempotency key is asked first.
 func (a *API) voidTransaction(c echo.Context) error {
 	id, _ := pathID(c)
-	return once(c, func(by core.Actor) (transaction.Transaction, error) {
+	return idempotent(c, func(by core.Actor) (transaction.Transaction, error) {
 		return a.Transactions.Void(c.Request().Context(), by, id)
 	}, func(t transaction.Transaction) (int, any) { return http.StatusOK, newTransactionResource(t) })
 }

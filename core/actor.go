@@ -26,7 +26,7 @@ type Actor struct {
 	Address   string // of the client, for the audit log
 	RequestID string
 
-	Once *Once // set where the caller asked to be answered once
+	Idempotency *Idempotency // set where the caller asked to be answered once
 }
 
 // System is the actor of jobs and commands.

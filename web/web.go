@@ -117,7 +117,7 @@ func missing(c Config) http.Handler {
 
 func pageHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		core.NoteRoute(c.Request().Context(), c.Path())
+		core.SetLogRoute(c.Request().Context(), c.Path())
 		h := c.Response().Header()
 		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
 		h.Set("X-Frame-Options", "DENY")
@@ -147,7 +147,7 @@ func (c Config) traced(next http.Handler) http.Handler {
 		id := core.NewID(began).String()
 		w.Header().Set("X-Request-Id", id)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		ctx, trail := core.WithTrail(r.Context())
+		ctx, trail := core.WithRequestLog(r.Context())
 		seen := &recorder{ResponseWriter: w, status: statusClientGone}
 		defer func() {
 			cause := recover()
@@ -184,7 +184,7 @@ func (c Config) traced(next http.Handler) http.Handler {
 
 // security leaves a line for whoever looks for attacks: what was refused to whom. The request's
 // own line has the rest.
-func (c Config) security(ctx context.Context, r *http.Request, status int, id, path string, trail *core.Trail) {
+func (c Config) security(ctx context.Context, r *http.Request, status int, id, path string, trail *core.RequestLog) {
 	what := trail.Refused
 	if what == "" && status == http.StatusForbidden {
 		what = "access"

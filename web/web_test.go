@@ -40,7 +40,7 @@ func newDoor(t *testing.T) *door {
 	d.Config = web.Config{
 		Names: names,
 		API: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			core.Note(r.Context(), slog.String("token", "17"), slog.Int64("tenant", 3))
+			core.AddLogAttrs(r.Context(), slog.String("token", "17"), slog.Int64("tenant", 3))
 			w.WriteHeader(http.StatusTeapot)
 			_, _ = io.WriteString(w, "the API")
 		}),
@@ -229,9 +229,9 @@ func TestWhatIsRefusedIsLogged(t *testing.T) {
 	} {
 		d := newDoor(t)
 		d.Tenants = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			core.Note(r.Context(), slog.String("staff", "17"))
+			core.AddLogAttrs(r.Context(), slog.String("staff", "17"))
 			if c.note {
-				core.NoteRefused(r.Context(), "sign-in", slog.String("reason", "wrong password"))
+				core.LogRefusal(r.Context(), "sign-in", slog.String("reason", "wrong password"))
 			}
 			w.WriteHeader(c.status)
 		})

@@ -89,7 +89,7 @@ func openShop(ctx context.Context, url string, customers int) (*shop, error) {
 	if err != nil {
 		return nil, err
 	}
-	letters := func(context.Context, string, mail.Letter) (mail.Rendered, error) { return mail.Rendered{}, nil }
+	letters := func(context.Context, string, mail.Email) (mail.Rendered, error) { return mail.Rendered{}, nil }
 	mails := mail.New(d, jobs, letters, nil, log)
 	s.tokens = token.NewService(d, jobs, mails)
 	s.customer, s.imports = customer.NewService(d), customer.NewImports(d, jobs)
@@ -256,7 +256,7 @@ var scenarios = []scenario{
 
 func redeem(ctx context.Context, s *shop) error {
 	who, what := id(1).String(), s.reward.String()
-	_, err := s.rewards.Redeem(ctx, s.by, reward.Order{CustomerID: &who, RewardID: &what})
+	_, err := s.rewards.Redeem(ctx, s.by, reward.RedeemRequest{CustomerID: &who, RewardID: &what})
 	return err
 }
 

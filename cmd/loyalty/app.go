@@ -32,8 +32,8 @@ import (
 	"example.com/loyalty/core/vault"
 	checks "example.com/loyalty/core/verify"
 	"example.com/loyalty/core/walkin"
+	"example.com/loyalty/web/email"
 	"example.com/loyalty/web/host"
-	"example.com/loyalty/web/letter"
 	"example.com/loyalty/web/mailbox"
 	"example.com/loyalty/web/page"
 )
@@ -146,7 +146,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	if a.jobs, err = job.New(a.direct, a.loggerFrom(slog.LevelWarn)); err != nil {
 		return err
 	}
-	a.mails = mail.New(a.db, a.jobs, letter.Render(a.names), a.sender, a.log)
+	a.mails = mail.New(a.db, a.jobs, email.Render(a.names), a.sender, a.log)
 	job.Handle(a.jobs, job.Upkeep, a.forgetAnswers)
 	job.Every(a.jobs, river.PeriodicInterval(time.Hour), forgetAnswers{})
 	audit.KeepFor(a.db, a.jobs, a.entries)
@@ -180,7 +180,7 @@ func (forgetAnswers) Kind() string { return "forget_answers" }
 
 func (a *app) forgetAnswers(ctx context.Context, _ forgetAnswers) error {
 	return job.Drain(ctx, a.db, "idempotency keys", func(ctx context.Context, tx *db.Tx) (int64, error) {
-		return db.ForgetAnswers(ctx, tx, job.Batch)
+		return db.DeleteOldResponses(ctx, tx, job.Batch)
 	})
 }
 

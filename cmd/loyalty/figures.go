@@ -79,26 +79,26 @@ var (
 var countedAs = []struct {
 	of     *prometheus.Desc
 	label  string // "": the figure has none
-	counts []db.Counted
+	counts []db.Metric
 }{
-	{pinEvents, "issue", []db.Counted{audit.Counted("pin.issue", "")}},
-	{pinEvents, "take", []db.Counted{audit.Counted("pin.take", "")}},
-	{pinEvents, "use", []db.Counted{audit.Counted("pin.use", "")}},
-	{pinEvents, "refuse", []db.Counted{audit.Counted("pin.refuse", "")}},
-	{pinEvents, "cancel", []db.Counted{audit.Counted("pin.cancel", "")}},
-	{sendEvents, "confirmed", []db.Counted{audit.Counted("coupon.send", "")}},
-	{sendEvents, "cancelled", []db.Counted{audit.Counted("coupon.cancel_send", "")}},
-	{sendEvents, "failed", []db.Counted{audit.Counted("coupon.fail_send", "")}},
-	{vouchersMade, "", []db.Counted{coupon.CountedVouchers}},
-	{mailsOf, mail.Sent, []db.Counted{mail.Counted(mail.Sent)}},
-	{mailsOf, mail.Refused, []db.Counted{mail.Counted(mail.Refused)}},
-	{mailsOf, mail.Deferred, []db.Counted{mail.Counted(mail.Deferred)}},
-	{mailsOf, mail.GivenUp, []db.Counted{mail.Counted(mail.GivenUp)}},
-	{mailsOf, mail.Dropped, []db.Counted{mail.Counted(mail.Dropped)}},
-	{mailsOf, mail.Kept, []db.Counted{mail.Counted(mail.Kept)}},
-	{verifyRuns, checks.Clean, []db.Counted{checks.Counted(checks.Clean)}},
-	{verifyRuns, checks.Wrong, []db.Counted{checks.Counted(checks.Wrong)}},
-	{verifyRuns, checks.Failed, []db.Counted{checks.Counted(checks.Failed)}},
+	{pinEvents, "issue", []db.Metric{audit.Metric("pin.issue", "")}},
+	{pinEvents, "take", []db.Metric{audit.Metric("pin.take", "")}},
+	{pinEvents, "use", []db.Metric{audit.Metric("pin.use", "")}},
+	{pinEvents, "refuse", []db.Metric{audit.Metric("pin.refuse", "")}},
+	{pinEvents, "cancel", []db.Metric{audit.Metric("pin.cancel", "")}},
+	{sendEvents, "confirmed", []db.Metric{audit.Metric("coupon.send", "")}},
+	{sendEvents, "cancelled", []db.Metric{audit.Metric("coupon.cancel_send", "")}},
+	{sendEvents, "failed", []db.Metric{audit.Metric("coupon.fail_send", "")}},
+	{vouchersMade, "", []db.Metric{coupon.CountedVouchers}},
+	{mailsOf, mail.Sent, []db.Metric{mail.Metric(mail.Sent)}},
+	{mailsOf, mail.Refused, []db.Metric{mail.Metric(mail.Refused)}},
+	{mailsOf, mail.Deferred, []db.Metric{mail.Metric(mail.Deferred)}},
+	{mailsOf, mail.GivenUp, []db.Metric{mail.Metric(mail.GivenUp)}},
+	{mailsOf, mail.Dropped, []db.Metric{mail.Metric(mail.Dropped)}},
+	{mailsOf, mail.Kept, []db.Metric{mail.Metric(mail.Kept)}},
+	{verifyRuns, checks.Clean, []db.Metric{checks.Metric(checks.Clean)}},
+	{verifyRuns, checks.Wrong, []db.Metric{checks.Metric(checks.Wrong)}},
+	{verifyRuns, checks.Failed, []db.Metric{checks.Metric(checks.Failed)}},
 }
 
 // Describe names the figures.
@@ -110,7 +110,7 @@ func (f countedFigures) Describe(to chan<- *prometheus.Desc) {
 
 // Collect reads them.
 func (f countedFigures) Collect(to chan<- prometheus.Metric) {
-	all := map[db.Counted]int64{}
+	all := map[db.Metric]int64{}
 	for _, d := range f {
 		for what, n := range d.Counts() {
 			all[what] += n

@@ -150,7 +150,7 @@ func TestAlertsNameFigures(t *testing.T) {
 	m := newMonitored(t)
 	m.observe(web.Answered{Area: "api", Route: "/api", Method: "GET", Status: 200, Replayed: true})
 	_, _ = db.Platform(t.Context(), m.db, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) {
-		db.Count(tx, audit.Counted("staff.sign_in_refused", "wrong password"), 1)
+		db.Count(tx, audit.Metric("staff.sign_in_refused", "wrong password"), 1)
 		return 0, nil
 	})
 	if _, err := dbtest.Owner(m.db).Exec(t.Context(), "insert into loyalty.verify_run (started_at, finished_at, clean, results) values (now(), now(), true, '[]')"); err != nil {

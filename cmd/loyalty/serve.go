@@ -161,7 +161,7 @@ func (a *app) keepScratchClean(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if err := a.scratch.Clean(time.Now()); err != nil {
+			if err := a.scratch.RemoveLeftovers(time.Now()); err != nil {
 				a.log.WarnContext(ctx, "temporary files of exports not removed", slog.Any("error", err))
 			}
 		}

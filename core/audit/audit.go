@@ -22,8 +22,8 @@ type Entry struct {
 	Reason  string // of a refusal, where there are few reasons: it is counted with the action, and not stored
 }
 
-// Counted are the actions that a process counts, each with its reason, once they have committed.
-func Counted(action, reason string) db.Counted { return db.Counted{Thing: action, Kind: reason} }
+// Metric are the actions that a process counts, each with its reason, once they have committed.
+func Metric(action, reason string) db.Metric { return db.Metric{Thing: action, Kind: reason} }
 
 const insertSQL = `
 	insert into loyalty.audit_entry (tenant_id, id, action, subject_kind, subject_id, old, new,
@@ -51,7 +51,7 @@ func Write(tx *db.Tx, by core.Actor, e Entry) error {
 	if tx.Tenant == 0 {
 		statement = insertPlatformSQL
 	}
-	db.Count(tx, Counted(e.Action, e.Reason), 1)
+	db.Count(tx, Metric(e.Action, e.Reason), 1)
 	return db.Queue(tx, statement, db.Args{
 		"id": core.NewID(tx.Now), "action": e.Action, "subject_kind": e.Subject, "subject_id": e.ID, "old": old, "new": now,
 		"actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name,

@@ -79,12 +79,12 @@ func (s *Service) everywhere(ctx context.Context, f Everywhere, p core.Page) (st
 			return "", nil, err
 		}
 		if args["tenant"] = found.Tenant; business != nil && found.Tenant == nil {
-			check.Add("business", core.Selected("business"))
+			check.Add("business", core.Selected)
 		}
 		if person != nil {
 			kinds, ids = found.actors()
 			if len(ids) == 0 {
-				check.Add("person", core.Selected("person"))
+				check.Add("person", core.Selected)
 			}
 		}
 	}
@@ -131,9 +131,9 @@ func (f Filter) anywhere(check *core.Check) []string {
 		}
 	}
 	if f.Subject != nil && !slices.Contains(PlatformNouns(), *f.Subject) {
-		check.Add("subject", core.Selected("subject"))
+		check.Add("subject", core.Selected)
 	} else if len(actions) == 0 {
-		check.Add("action", core.Selected("action"))
+		check.Add("action", core.Selected)
 	}
 	return actions
 }

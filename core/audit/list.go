@@ -112,14 +112,14 @@ func either(p core.Page, newestFirst, oldestFirst string) string {
 // subject checks what is asked for, and reads the id of the one record.
 func (f Filter) subject(check *core.Check) (id *string) {
 	if f.Subject != nil && !knownSubject(*f.Subject) {
-		check.Add("subject", core.Selected("subject"))
+		check.Add("subject", core.Selected)
 	}
 	if f.Action != nil && !knownAction(*f.Action) {
-		check.Add("action", core.Selected("action"))
+		check.Add("action", core.Selected)
 	}
 	id = check.OptionalText("subject_id", f.SubjectID, maxText)
 	if id != nil && f.Subject == nil {
-		check.Required("subject")
+		check.Add("subject", core.Required)
 	}
 	return id
 }
@@ -137,7 +137,7 @@ func (f Filter) actor(check *core.Check) *actor {
 	}
 	kind, id, found := strings.Cut(*text, ":")
 	if !found {
-		check.Add("actor", core.Selected("actor"))
+		check.Add("actor", core.Selected)
 		return nil
 	}
 	core.OneOf(check, "actor", core.ActorKind(kind), core.ByToken, core.ByStaff, core.ByAdmin, core.ByCustomer, core.BySystem)
@@ -167,7 +167,7 @@ func (f Filter) between(check *core.Check, zone *time.Location, p core.Page) (af
 	if f.To != nil {
 		before = core.FirstID(core.StartOfDate(f.To.AddDate(0, 0, 1), zone)) // the whole day
 		if f.From != nil && f.To.Before(*f.From) {
-			check.Add("to", core.MustBe("to", "a date after or equal to from"))
+			check.Add("to", core.AfterOrEqual("from"))
 		}
 	}
 	switch {

@@ -259,19 +259,19 @@ func TestWhatTheLogRefuses(t *testing.T) {
 		want core.Fields
 	}{
 		{audit.Filter{Action: new("customer.eat"), Subject: new("customs"), Actor: new("12"), From: &june, To: &may}, core.Fields{
-			"action": {"The selected action is invalid."}, "subject": {"The selected subject is invalid."},
-			"actor": {"The selected actor is invalid."}, "to": {"The to field must be a date after or equal to from."},
-			"cursor": {"The selected cursor is invalid."},
+			"action": {core.Selected}, "subject": {core.Selected},
+			"actor": {core.Selected}, "to": {core.AfterOrEqual("from")},
+			"cursor": {core.Selected},
 		}},
 		{audit.Filter{SubjectID: new("7"), Actor: new("ghost:12")}, core.Fields{
-			"subject": {"The subject field is required."}, "actor": {"The selected actor is invalid."}, "cursor": {"The selected cursor is invalid."},
+			"subject": {core.Required}, "actor": {core.Selected}, "cursor": {core.Selected},
 		}},
 		{audit.Filter{Subject: new("customer"), SubjectID: new("\x00"), Actor: new("staff:\x00")}, core.Fields{
-			"subject_id": {"The subject id field must not contain NUL characters."}, "actor": {"The actor field must not contain NUL characters."},
-			"cursor": {"The selected cursor is invalid."},
+			"subject_id": {core.NoNUL}, "actor": {core.NoNUL},
+			"cursor": {core.Selected},
 		}},
 	} {
-		_, err := audit.NewService(b.db).List(t.Context(), b.by, c.f, core.Page{Size: 15, Unreadable: core.Fields{"cursor": {"The selected cursor is invalid."}}})
+		_, err := audit.NewService(b.db).List(t.Context(), b.by, c.f, core.Page{Size: 15, Unreadable: core.Fields{"cursor": {core.Selected}}})
 		var refusal *core.Error
 		if !errors.As(err, &refusal) {
 			t.Fatalf("%v, want a refusal of fields", err)

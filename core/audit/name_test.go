@@ -52,7 +52,7 @@ func TestWhatLinesTellOf(t *testing.T) {
 	must(sales.Void(t.Context(), by, sell().ID))(t)
 	rewards := reward.NewService(d)
 	espresso := must(rewards.Add(t.Context(), by, reward.New{Name: new("Espresso"), PointsCost: new(int64(10))}))(t)
-	redeemed := must(rewards.Redeem(t.Context(), by, reward.Order{CustomerID: new(anna.ID.String()), RewardID: new(espresso.ID.String())}))(t)
+	redeemed := must(rewards.Redeem(t.Context(), by, reward.RedeemRequest{CustomerID: new(anna.ID.String()), RewardID: new(espresso.ID.String())}))(t)
 	must(rewards.Fulfil(t.Context(), by, redeemed.ID))(t)
 	jobs := must(job.New(d, slog.New(slog.DiscardHandler)))(t)
 	coupons := coupon.NewService(d, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))

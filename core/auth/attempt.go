@@ -33,15 +33,15 @@ func newAttempt(what, target string, most int, within time.Duration) attempt {
 	return attempt{what, key[:], most, within}
 }
 
-// tries are the attempts that one request makes.
-type tries struct {
+// attempts are the attempts that one request makes.
+type attempts struct {
 	account string    // names the account in the log, without telling which it is
 	own     []attempt // by the person's own browser, or on their account from one address
 	shared  []attempt // on the account from all addresses, and from one address on all accounts
 }
 
 // tenantKey names an account within its tenant, or within the platform.
-func tenantKey(t core.Tenant, account string) string { return id(int64(t.ID)) + " " + account }
+func tenantKey(t core.Tenant, account string) string { return idText(int64(t.ID)) + " " + account }
 
 // limits are how often something may be tried within a period: on an account from one address,
 // or by a browser in which its person signed in before; on the account from all addresses; and
@@ -70,17 +70,17 @@ var (
 	}
 )
 
-// triesOf are the attempts of a visitor on the account with an e-mail address, which need not
+// attemptsOn are the attempts of a visitor on the account with an e-mail address, which need not
 // exist. They are counted anew for each password that the account gets.
-func (s *Service) triesOf(v Visitor, l limits, email string, who account) (tries, error) {
+func (s *Service) attemptsOn(v Visitor, l limits, email string, who account) (attempts, error) {
 	account, address := tenantKey(v.Tenant, email), s.addressKey(v.Address)
-	t := tries{account: newAttempt("account", account, 0, 0).name()}
+	t := attempts{account: newAttempt("account", account, 0, 0).logID()}
 	if who.PasswordSetAt != nil {
-		account += " " + id(who.PasswordSetAt.UnixMilli())
+		account += " " + idText(who.PasswordSetAt.UnixMilli())
 	}
 	browser, err := s.knownDevice(v, who)
 	if err != nil {
-		return tries{}, err
+		return attempts{}, err
 	}
 	if browser != "" {
 		t.own = []attempt{newAttempt(l.what+" by browser", account+" "+browser, l.own, l.within)}
@@ -95,13 +95,13 @@ func (s *Service) triesOf(v Visitor, l limits, email string, who account) (tries
 }
 
 // confirmTries is how often a signed-in person may give their password again.
-func confirmTries(person int64) tries {
-	a := newAttempt("confirm as", id(person), 10, 15*time.Minute)
-	return tries{account: a.name(), own: []attempt{a}}
+func confirmTries(person int64) attempts {
+	a := newAttempt("confirm as", idText(person), 10, 15*time.Minute)
+	return attempts{account: a.logID(), own: []attempt{a}}
 }
 
-// name tells in the log which attempts are on one account, and not on which.
-func (a attempt) name() string { return hex.EncodeToString(a.key[:8]) }
+// logID tells in the log which attempts are on one account, and not on which.
+func (a attempt) logID() string { return hex.EncodeToString(a.key[:8]) }
 
 func attemptKeys(attempts []attempt) [][]byte {
 	list := make([][]byte, len(attempts))
@@ -111,18 +111,18 @@ func attemptKeys(attempts []attempt) [][]byte {
 	return list
 }
 
-type counted struct {
+type attemptCount struct {
 	Key    []byte
 	Used   int
 	EndsAt time.Time
 }
 
-// admit counts the attempts, all of them, in a transaction of the platform that
+// countAttempts counts the attempts, all of them, in a transaction of the platform that
 // commits before anything is checked: a thousand at once get no further than one after
 // the other. Where one is over its limit it refuses, and counts none: a person who is stopped
 // by their address must not use up an account. Nor does that leave an entry in the
 // audit log, which thousands would fill, but a line in the process's log. One round trip.
-func (s *Service) admit(ctx context.Context, tx *db.Tx, by core.Actor, t tries) error {
+func (s *Service) countAttempts(ctx context.Context, tx *db.Tx, by core.Actor, t attempts) error {
 	attempts := slices.Concat(t.own, t.shared)
 	list := attemptKeys(attempts)
 	ends, limits := make([]time.Time, len(attempts)), map[string]attempt{}
@@ -130,7 +130,7 @@ func (s *Service) admit(ctx context.Context, tx *db.Tx, by core.Actor, t tries) 
 		ends[i], limits[string(a.key)] = tx.Now.Add(a.within), a
 	}
 	// Held until the commit: others that try the same wait here.
-	counts, err := db.All[counted](ctx, tx, lockAttemptsSQL, db.Args{"keys": list, "ends": ends, "now": tx.Now})
+	counts, err := db.All[attemptCount](ctx, tx, lockAttemptsSQL, db.Args{"keys": list, "ends": ends, "now": tx.Now})
 	if err != nil {
 		return err
 	}
@@ -151,16 +151,16 @@ func (s *Service) admit(ctx context.Context, tx *db.Tx, by core.Actor, t tries) 
 	return db.Queue(tx, countAttemptsSQL, db.Args{"keys": list})
 }
 
-// admitAlone is admit in a transaction of its own. Two round trips.
-func (s *Service) admitAlone(ctx context.Context, by core.Actor, t tries) error {
-	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) { return 0, s.admit(ctx, tx, by, t) })
+// countAttemptsAlone is admit in a transaction of its own. Two round trips.
+func (s *Service) countAttemptsAlone(ctx context.Context, by core.Actor, t attempts) error {
+	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) { return 0, s.countAttempts(ctx, tx, by, t) })
 	return err
 }
 
-// forgive begins the counts of a person's own attempts anew, because they proved to be that
+// forgiveAttempts begins the counts of a person's own attempts anew, because they proved to be that
 // person, and takes one attempt of those that they share with strangers back. In a transaction of
 // the platform.
-func forgive(tx *db.Tx, all ...tries) error {
+func forgiveAttempts(tx *db.Tx, all ...attempts) error {
 	var own, list []attempt
 	for _, t := range all {
 		own, list = append(own, t.own...), append(append(list, t.own...), t.shared...)
@@ -170,8 +170,8 @@ func forgive(tx *db.Tx, all ...tries) error {
 
 // compare is matches for an attempt that was counted: where too many others wait to hash, the
 // password was not looked at, and the attempt does not count.
-func (s *Service) compare(ctx context.Context, by core.Actor, t tries, password string, hash *string) (bool, error) {
-	right, err := matches(ctx, by.Tenant.ID, password, hash)
+func (s *Service) compare(ctx context.Context, by core.Actor, t attempts, password string, hash *string) (bool, error) {
+	right, err := passwordMatches(ctx, by.Tenant.ID, password, hash)
 	if core.IsKind(err, core.KindUnavailable) {
 		_, failed := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
 			return 0, db.Queue(tx, forgiveAttemptsSQL, db.Args{"own": [][]byte{}, "all": attemptKeys(slices.Concat(t.own, t.shared))})

@@ -75,7 +75,7 @@ func (v Visitor) system(doing string) core.Actor {
 // As is the visitor as an actor, after they proved to be that person.
 func (v Visitor) As(p Person) core.Actor {
 	by := core.Actor{
-		Kind: core.ByStaff, ID: id(p.ID), Name: p.Name, Tenant: v.Tenant, StaffID: p.ID, Role: p.Role,
+		Kind: core.ByStaff, ID: idText(p.ID), Name: p.Name, Tenant: v.Tenant, StaffID: p.ID, Role: p.Role,
 		Address: v.Address, RequestID: v.RequestID,
 	}
 	if v.Tenant.ID == 0 {
@@ -113,4 +113,4 @@ func personArgs(by core.Actor, person int64) db.Args {
 	return db.Args{"id": person, "tenant": int64(by.Tenant.ID)}
 }
 
-func id(n int64) string { return strconv.FormatInt(n, 10) }
+func idText(n int64) string { return strconv.FormatInt(n, 10) }

@@ -45,10 +45,10 @@ type shop struct {
 // post keeps the letters that were mailed, by recipient.
 type post struct {
 	sync.Mutex
-	letters map[string][]mail.Letter
+	letters map[string][]mail.Email
 }
 
-func (p *post) render(_ context.Context, to string, l mail.Letter) (mail.Rendered, error) {
+func (p *post) render(_ context.Context, to string, l mail.Email) (mail.Rendered, error) {
 	p.Lock()
 	defer p.Unlock()
 	p.letters[to] = append(p.letters[to], l)
@@ -56,7 +56,7 @@ func (p *post) render(_ context.Context, to string, l mail.Letter) (mail.Rendere
 }
 
 // to are the letters to an address.
-func (p *post) to(address string) []mail.Letter {
+func (p *post) to(address string) []mail.Email {
 	p.Lock()
 	defer p.Unlock()
 	return slices.Clone(p.letters[address])
@@ -70,7 +70,7 @@ func newShop(t *testing.T) shop {
 // shopIn is a shop in a database, which may be the test's own.
 func shopIn(t *testing.T, d *db.DB) shop {
 	t.Helper()
-	s := shopOn(t, d, dbtest.Tenant(t, d), &post{letters: map[string][]mail.Letter{}})
+	s := shopOn(t, d, dbtest.Tenant(t, d), &post{letters: map[string][]mail.Email{}})
 	s.knows(t, s.by)
 	return s
 }

@@ -56,7 +56,7 @@ func parseDevices(value string) (list []device) {
 }
 
 func (d device) signed() string {
-	return id(d.person) + "." + id(d.signedIn.UnixMilli()) + "." + d.name
+	return idText(d.person) + "." + idText(d.signedIn.UnixMilli()) + "." + d.name
 }
 
 func (d device) String() string {

@@ -56,9 +56,9 @@ func startHashing(ctx context.Context, t core.TenantID) (leave func(), err error
 // one must not be told by the time that it takes.
 const noHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
-// matches reports whether a hash is the password's, of a person of that tenant. Where there
+// passwordMatches reports whether a hash is the password's, of a person of that tenant. Where there
 // is no hash, no password matches.
-func matches(ctx context.Context, t core.TenantID, password string, hash *string) (bool, error) {
+func passwordMatches(ctx context.Context, t core.TenantID, password string, hash *string) (bool, error) {
 	leave, err := startHashing(ctx, t)
 	if err != nil {
 		return false, err

@@ -17,9 +17,9 @@ const InvitationLifetime = 7 * 24 * time.Hour
 // ErrJoined refuses to invite a person who has a password.
 var ErrJoined = core.Refuse("already-joined", "This person has already chosen a password. If they forgot it, they can reset it at the sign-in page.")
 
-// InvitationLetter asks a person to choose a password. Its secret is told in the mail
+// InvitationEmail asks a person to choose a password. Its secret is told in the mail
 // alone: what is stored of the invitation is a hash.
-type InvitationLetter struct {
+type InvitationEmail struct {
 	Tenant    string // name of the business
 	Slug      string // of its host
 	Person    string
@@ -41,13 +41,13 @@ func Invite(ctx context.Context, tx *db.Tx, by core.Actor, mails *mail.Service, 
 		return err
 	}
 	err = audit.Write(tx, by, audit.Entry{
-		Action: "staff.invite", Subject: "staff", ID: id(p.ID),
+		Action: "staff.invite", Subject: "staff", ID: idText(p.ID),
 		New: map[string]any{"email": p.Email, "expires_at": expires},
 	})
 	if err != nil {
 		return err
 	}
-	return mails.Queue(ctx, tx, p.Email, InvitationLetter{
+	return mails.Queue(ctx, tx, p.Email, InvitationEmail{
 		Tenant: t.Name, Slug: t.Slug, Person: p.Name, Role: p.Role, Secret: secret, ExpiresAt: expires,
 	})
 }

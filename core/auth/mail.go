@@ -22,9 +22,9 @@ const (
 	RecoveryCodesRenewed // by a person who gave the password
 )
 
-// ChangeLetter tells a person that the way in which they sign in was changed. It need not have
+// ChangeEmail tells a person that the way in which they sign in was changed. It need not have
 // been them, and the mailbox may be the only place where they see it.
-type ChangeLetter struct {
+type ChangeEmail struct {
 	Change  Change
 	Tenant  string // name of the business, or "" for the platform
 	Slug    string // of its host
@@ -34,9 +34,9 @@ type ChangeLetter struct {
 	At      time.Time
 }
 
-// tell mails a person what was changed, in the transaction of the change.
-func (s *Service) tell(ctx context.Context, tx *db.Tx, by core.Actor, p Person, what Change) error {
-	l := ChangeLetter{Change: what, Tenant: by.Tenant.Name, Slug: by.Tenant.Slug, Person: p.Name, Address: by.Address, At: tx.Now}
+// mailChange mails a person what was changed, in the transaction of the change.
+func (s *Service) mailChange(ctx context.Context, tx *db.Tx, by core.Actor, p Person, what Change) error {
+	l := ChangeEmail{Change: what, Tenant: by.Tenant.Name, Slug: by.Tenant.Slug, Person: p.Name, Address: by.Address, At: tx.Now}
 	if by.StaffID != p.ID {
 		l.By = by.Name
 	}

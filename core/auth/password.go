@@ -26,7 +26,7 @@ func (s *Service) ChangePassword(ctx context.Context, by core.Actor, current, pa
 		return Proof{}, err
 	}
 	counted := confirmTries(by.StaffID)
-	if err := s.admitAlone(ctx, by, counted); err != nil {
+	if err := s.countAttemptsAlone(ctx, by, counted); err != nil {
 		return Proof{}, err
 	}
 	right, err := s.compare(ctx, by, counted, current, who.PasswordHash)
@@ -41,23 +41,25 @@ func (s *Service) ChangePassword(ctx context.Context, by core.Actor, current, pa
 		return Proof{}, err
 	}
 	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Proof, error) {
-		if err := forgiveThenEnter(tx, by, counted); err != nil {
+		if err := forgiveAttemptsThenEnter(tx, by, counted); err != nil {
 			return Proof{}, err
 		}
 		err := setPassword(ctx, tx, by, newPassword{person: who.ID, old: who.PasswordHash, hash: hash}, audit.Entry{Action: "staff.change_password"})
 		if err != nil {
 			return Proof{}, err
 		}
-		return Proof{StaffID: who.ID, At: tx.Now, Code: true}, s.tell(ctx, tx, by, who.person(), PasswordChanged)
+		return Proof{StaffID: who.ID, At: tx.Now, Code: true}, s.mailChange(ctx, tx, by, who.person(), PasswordChanged)
 	})
 }
 
-var errCurrent = core.Invalid(core.Fields{"current_password": {"This is not your current password."}})
+var wrongPassword = core.Violation{Rule: "wrong_password"}
 
-// forgiveThenEnter forgives attempts on an account in a transaction of the platform, which then
+var errCurrent = core.Invalid(core.Fields{"current_password": {wrongPassword}})
+
+// forgiveAttemptsThenEnter forgives attempts on an account in a transaction of the platform, which then
 // goes on as one of the actor's tenant.
-func forgiveThenEnter(tx *db.Tx, by core.Actor, counted tries) error {
-	if err := forgive(tx, counted); err != nil {
+func forgiveAttemptsThenEnter(tx *db.Tx, by core.Actor, counted attempts) error {
+	if err := forgiveAttempts(tx, counted); err != nil {
 		return err
 	}
 	return tx.Enter(by.Tenant.ID)
@@ -83,7 +85,7 @@ func setPassword(ctx context.Context, tx *db.Tx, by core.Actor, p newPassword, e
 	if set == 0 {
 		return core.ErrNotFound // deactivated, or changed by another request, meanwhile
 	}
-	e.Subject, e.ID = "staff", id(p.person)
+	e.Subject, e.ID = "staff", idText(p.person)
 	if err := errors.Join(EndSessions(tx, p.person), audit.Write(tx, by, e)); err != nil || tx.Tenant == 0 {
 		return err // on the platform there are no links
 	}
@@ -112,13 +114,13 @@ func (s *Service) SetAdminPassword(ctx context.Context, by core.Actor, email, pa
 		if err != nil {
 			return Person{}, err
 		}
-		if err := forgive(tx, confirmTries(who.ID)); err != nil {
+		if err := forgiveAttempts(tx, confirmTries(who.ID)); err != nil {
 			return Person{}, err
 		}
 		if err := setPassword(ctx, tx, by, newPassword{person: who.ID, hash: hash}, audit.Entry{Action: "staff.reset_password"}); err != nil {
 			return Person{}, err
 		}
-		return who.person(), s.tell(ctx, tx, by, who.person(), PasswordSet)
+		return who.person(), s.mailChange(ctx, tx, by, who.person(), PasswordSet)
 	})
 }
 

@@ -39,9 +39,9 @@ func (s shop) remind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var jobs []auth.Forgotten
+	var jobs []auth.ResetRequest
 	for rows.Next() {
-		f := auth.Forgotten{Tenant: s.by.Tenant.ID}
+		f := auth.ResetRequest{Tenant: s.by.Tenant.ID}
 		if err := rows.Scan(&f.Email, &f.Address, &f.RequestID); err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func (s shop) link(t *testing.T, person core.Actor) string {
 	t.Helper()
 	letters := s.post.to(s.email(t, person))
 	for _, l := range slices.Backward(letters) {
-		if l, ok := l.(auth.ResetLetter); ok {
+		if l, ok := l.(auth.ResetEmail); ok {
 			return l.Secret
 		}
 	}
@@ -83,16 +83,16 @@ func (s shop) mailed(t *testing.T, person core.Actor) (mails int) {
 
 // wantTold makes sure that a person's latest mail tells of that change, and that no other
 // one does but of two-step verification that was turned on.
-func (s shop) wantTold(t *testing.T, person core.Actor, want auth.ChangeLetter) {
+func (s shop) wantTold(t *testing.T, person core.Actor, want auth.ChangeEmail) {
 	t.Helper()
 	letters := s.post.to(s.email(t, person))
-	var told []auth.ChangeLetter
+	var told []auth.ChangeEmail
 	for _, l := range letters {
-		if l, ok := l.(auth.ChangeLetter); ok && l.Change == want.Change {
+		if l, ok := l.(auth.ChangeEmail); ok && l.Change == want.Change {
 			told = append(told, l)
 		}
 	}
-	if len(told) != 1 || letters[len(letters)-1] != mail.Letter(told[0]) || s.mailed(t, person) != len(letters) {
+	if len(told) != 1 || letters[len(letters)-1] != mail.Email(told[0]) || s.mailed(t, person) != len(letters) {
 		t.Fatalf("%d mails are kept of %+v", s.mailed(t, person), letters)
 	}
 	got := told[0]
@@ -113,16 +113,16 @@ func TestAForgottenPassword(t *testing.T) {
 	asked := s.db.Now()
 	email := s.email(t, s.by)
 	s.forgot(t, " "+email)
-	letter := s.post.to(email)[0].(auth.ResetLetter)
-	if letter.Tenant != s.by.Tenant.Name || letter.Slug != s.by.Tenant.Slug || letter.Person != s.by.Name ||
-		letter.Address != s.visitor.Address || letter.ExpiresAt.Sub(asked) < time.Hour || letter.ExpiresAt.Sub(asked) > time.Hour+time.Minute || len(letter.Secret) != 26 {
-		t.Errorf("mailed: %+v", letter)
+	sent := s.post.to(email)[0].(auth.ResetEmail)
+	if sent.Tenant != s.by.Tenant.Name || sent.Slug != s.by.Tenant.Slug || sent.Person != s.by.Name ||
+		sent.Address != s.visitor.Address || sent.ExpiresAt.Sub(asked) < time.Hour || sent.ExpiresAt.Sub(asked) > time.Hour+time.Minute || len(sent.Secret) != 26 {
+		t.Errorf("mailed: %+v", sent)
 	}
 	var hash []byte
 	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select hash from loyalty.password_reset where tenant_id = $1", s.by.Tenant.ID).Scan(&hash); err != nil {
 		t.Fatal(err)
 	}
-	if want := sha256.Sum256([]byte(letter.Secret)); string(hash) != string(want[:]) {
+	if want := sha256.Sum256([]byte(sent.Secret)); string(hash) != string(want[:]) {
 		t.Error("what is stored is not the hash of the secret")
 	}
 
@@ -130,18 +130,18 @@ func TestAForgottenPassword(t *testing.T) {
 		_, _ = s.try(t, email, "wrong")
 	}
 	here := s.cookie(t, auth.Proof{StaffID: s.by.StaffID, At: s.db.Now()}, "browser of "+s.by.ID)
-	if l, err := s.FindReset(t.Context(), s.visitor, letter.Secret); err != nil || l.Email != email || l.Name != s.by.Name || !l.ExpiresAt.Equal(letter.ExpiresAt) {
+	if l, err := s.FindReset(t.Context(), s.visitor, sent.Secret); err != nil || l.Email != email || l.Name != s.by.Name || !l.ExpiresAt.Equal(sent.ExpiresAt) {
 		t.Errorf("the link is for %+v, %v", l, err)
 	}
-	wantFields(t, s.Reset(t.Context(), s.visitor, letter.Secret, auth.NewPassword{Password: "short"}), core.Fields{"password": {"The password field must be at least 12 characters."}})
-	wantFields(t, s.Reset(t.Context(), s.visitor, letter.Secret, auth.NewPassword{Password: email}), core.Fields{"password": {"The password is too easy to guess. Please choose a different one."}})
-	if err := s.Reset(t.Context(), s.visitor, letter.Secret, auth.NewPassword{Password: another}); err != nil {
+	wantFields(t, s.Reset(t.Context(), s.visitor, sent.Secret, auth.NewPassword{Password: "short"}), core.Fields{"password": {core.MinLength(12)}})
+	wantFields(t, s.Reset(t.Context(), s.visitor, sent.Secret, auth.NewPassword{Password: email}), core.Fields{"password": {core.Violation{Rule: "easy_password"}}})
+	if err := s.Reset(t.Context(), s.visitor, sent.Secret, auth.NewPassword{Password: another}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Reset(t.Context(), s.visitor, letter.Secret, auth.NewPassword{Password: known}); !errors.Is(err, auth.ErrLink) {
+	if err := s.Reset(t.Context(), s.visitor, sent.Secret, auth.NewPassword{Password: known}); !errors.Is(err, auth.ErrLink) {
 		t.Errorf("used twice: %v, want ErrLink", err)
 	}
-	if _, err := s.FindReset(t.Context(), s.visitor, letter.Secret); !errors.Is(err, auth.ErrLink) {
+	if _, err := s.FindReset(t.Context(), s.visitor, sent.Secret); !errors.Is(err, auth.ErrLink) {
 		t.Errorf("shown once used: %v, want ErrLink", err)
 	}
 	if s.isSignedIn(t, here) {
@@ -157,8 +157,8 @@ func TestAForgottenPassword(t *testing.T) {
 	if _, err := s.try(t, email, known); !errors.Is(err, auth.ErrCredentials) {
 		t.Errorf("the old password: %v, want ErrCredentials", err)
 	}
-	s.wantLog(t, "staff.forgot%", `staff.forgot_password - {"email": "`+email+`", "expires_at": "`+letter.ExpiresAt.Format("2006-01-02T15:04:05.999Z07:00")+`"}`)
-	s.wantTold(t, s.by, auth.ChangeLetter{Change: auth.PasswordReset, Address: s.visitor.Address})
+	s.wantLog(t, "staff.forgot%", `staff.forgot_password - {"email": "`+email+`", "expires_at": "`+sent.ExpiresAt.Format("2006-01-02T15:04:05.999Z07:00")+`"}`)
+	s.wantTold(t, s.by, auth.ChangeEmail{Change: auth.PasswordReset, Address: s.visitor.Address})
 	s.wantLog(t, "staff.reset%", "staff.reset_password - -")
 }
 
@@ -305,8 +305,8 @@ func TestForgotTellsNothing(t *testing.T) {
 	if len(s.post.to("nobody@example.com"))+len(s.post.to(away)) != 0 || len(s.post.to(s.email(t, s.by))) != 9 {
 		t.Errorf("mailed: %+v", s.post.letters)
 	}
-	wantFields(t, s.RequestReset(t.Context(), s.visitor, " "), core.Fields{"email": {"The email field is required."}})
-	wantFields(t, s.RequestReset(t.Context(), s.visitor, "maja"), core.Fields{"email": {"The email field must be a valid email address."}})
+	wantFields(t, s.RequestReset(t.Context(), s.visitor, " "), core.Fields{"email": {core.Required}})
+	wantFields(t, s.RequestReset(t.Context(), s.visitor, "maja"), core.Fields{"email": {core.MustBeEmail}})
 }
 
 // Mails cannot be ordered without end, be it to somebody or to nobody.
@@ -348,7 +348,7 @@ func TestWhoNeverCameIsInvitedAgain(t *testing.T) {
 	if len(letters) != 1 {
 		t.Fatalf("mailed: %+v", letters)
 	}
-	l, ok := letters[0].(auth.InvitationLetter)
+	l, ok := letters[0].(auth.InvitationEmail)
 	if !ok || l.Role != core.Manager || l.Slug != s.by.Tenant.Slug {
 		t.Fatalf("mailed: %+v", letters)
 	}
@@ -371,8 +371,8 @@ func TestChangePassword(t *testing.T) {
 		_, err := s.ChangePassword(t.Context(), s.by, current, password)
 		return err
 	}
-	wantFields(t, change("wrong", another), core.Fields{"current_password": {"This is not your current password."}})
-	wantFields(t, change(known, "short"), core.Fields{"password": {"The password field must be at least 12 characters."}})
+	wantFields(t, change("wrong", another), core.Fields{"current_password": {core.Violation{Rule: "wrong_password"}}})
+	wantFields(t, change(known, "short"), core.Fields{"password": {core.MinLength(12)}})
 	if !s.isSignedIn(t, here) {
 		t.Fatal("a refusal signs out")
 	}
@@ -389,11 +389,11 @@ func TestChangePassword(t *testing.T) {
 	if _, err := s.try(t, s.email(t, s.by), another); err != nil {
 		t.Errorf("the new password: %v", err)
 	}
-	s.wantTold(t, s.by, auth.ChangeLetter{Change: auth.PasswordChanged, Address: s.by.Address})
+	s.wantTold(t, s.by, auth.ChangeEmail{Change: auth.PasswordChanged, Address: s.by.Address})
 	s.wantLog(t, "staff.change%", "staff.change_password - -")
 
 	for range 10 {
-		wantFields(t, change("wrong", known), core.Fields{"current_password": {"This is not your current password."}})
+		wantFields(t, change("wrong", known), core.Fields{"current_password": {core.Violation{Rule: "wrong_password"}}})
 	}
 	wantThrottled(t, change(another, known), "Too many attempts. Please try again in 15 minutes.")
 }

@@ -151,7 +151,7 @@ func TestASuperAdminSetsUpTwoStepVerification(t *testing.T) {
 		`staff.sign_in by admin {"with": "password and a code of their app"}`, wrong,
 		`staff.sign_in by admin {"with": "password and a recovery code"}`, wrong,
 	)
-	if letters := p.post.to(p.email); len(letters) != 1 || letters[0].(auth.ChangeLetter).Change != auth.TwoFactorOn || letters[0].(auth.ChangeLetter).Slug != "" {
+	if letters := p.post.to(p.email); len(letters) != 1 || letters[0].(auth.ChangeEmail).Change != auth.TwoFactorOn || letters[0].(auth.ChangeEmail).Slug != "" {
 		t.Errorf("mailed: %+v", letters)
 	}
 }
@@ -164,7 +164,7 @@ func TestTwoStepVerificationMovesToAnotherApp(t *testing.T) {
 	p, now := p.atStep(t)
 	secret, recovery := p.enrolled(t, p.by, now)
 	_, err := p.RenewTwoFactor(t.Context(), p.by, "wrong")
-	wantFields(t, err, core.Fields{"confirmation": {"This is not your current password."}})
+	wantFields(t, err, core.Fields{"confirmation": {core.Violation{Rule: "wrong_password"}}})
 	if _, err := p.BeginTwoFactor(t.Context(), p.by, known); !errors.Is(err, auth.ErrTwoFactorOn) {
 		t.Errorf("begun while it is on: %v", err)
 	}
@@ -191,7 +191,7 @@ func TestTwoStepVerificationMovesToAnotherApp(t *testing.T) {
 		t.Errorf("by a new recovery code: %v", err)
 	}
 	letters := p.post.to(p.email)
-	if last := letters[len(letters)-1].(auth.ChangeLetter); last.Change != auth.TwoFactorRenewed || last.By != "" {
+	if last := letters[len(letters)-1].(auth.ChangeEmail); last.Change != auth.TwoFactorRenewed || last.By != "" {
 		t.Errorf("mailed: %+v", letters)
 	}
 }

@@ -20,9 +20,9 @@ const ResetLifetime = 60 * time.Minute
 // must look the same.
 var ErrLink = &core.Error{Kind: core.KindNotFound, Message: "This link no longer works. Each link works once, for a limited time."}
 
-// ResetLetter lets a person who forgot their password choose another one. Its secret is
+// ResetEmail lets a person who forgot their password choose another one. Its secret is
 // told in the mail alone: what is stored of it is a hash.
-type ResetLetter struct {
+type ResetEmail struct {
 	Tenant    string // name of the business
 	Slug      string // of its host
 	Person    string
@@ -31,9 +31,9 @@ type ResetLetter struct {
 	ExpiresAt time.Time
 }
 
-// Forgotten is the job that mails the link: in a job, so that asking takes as long for
+// ResetRequest is the job that mails the link: in a job, so that asking takes as long for
 // an address without an account.
-type Forgotten struct {
+type ResetRequest struct {
 	Tenant    core.TenantID `json:"tenant"`
 	Email     string        `json:"email"`
 	Address   string        `json:"address"`
@@ -41,10 +41,10 @@ type Forgotten struct {
 }
 
 // Kind names the job in the queue.
-func (Forgotten) Kind() string { return "password_forgotten" }
+func (ResetRequest) Kind() string { return "password_forgotten" }
 
 // ForTenant is the tenant whose share of the workers it uses.
-func (f Forgotten) ForTenant() core.TenantID { return f.Tenant }
+func (f ResetRequest) ForTenant() core.TenantID { return f.Tenant }
 
 // RequestReset has a link mailed with which a person of the visitor's tenant chooses another
 // password, if there is such a person: what it returns does not tell. Super-admins have no
@@ -57,7 +57,7 @@ func (s *Service) RequestReset(ctx context.Context, v Visitor, email string) err
 	check.Text("email", &email, 255)
 	key := EmailKey(email)
 	if key == "" && check.OK("email") {
-		check.Add("email", core.MustBe("email", "a valid email address"))
+		check.Add("email", core.MustBeEmail)
 	}
 	if err := check.Err(); err != nil {
 		return err
@@ -67,13 +67,13 @@ func (s *Service) RequestReset(ctx context.Context, v Visitor, email string) err
 		if _, _, err := s.admitByEmail(ctx, tx, by, v, forgotLimits, key); err != nil {
 			return 0, err
 		}
-		return 0, s.jobs.Add(ctx, tx, Forgotten{Tenant: v.Tenant.ID, Email: key, Address: v.Address, RequestID: v.RequestID})
+		return 0, s.jobs.Add(ctx, tx, ResetRequest{Tenant: v.Tenant.ID, Email: key, Address: v.Address, RequestID: v.RequestID})
 	})
 	return err
 }
 
-// forgetful is a person who may reset their password, with what a mail to them names.
-type forgetful struct {
+// resetRecipient is a person who may reset their password, with what a mail to them names.
+type resetRecipient struct {
 	Person
 	Invited    bool // they have no password to forget
 	TenantName string
@@ -82,11 +82,11 @@ type forgetful struct {
 
 // SendReset does the job that RequestReset queued. A person who has not accepted their
 // invitation is invited again: an expired link must not keep them out.
-func (s *Service) SendReset(ctx context.Context, f Forgotten) error {
+func (s *Service) SendReset(ctx context.Context, f ResetRequest) error {
 	by := core.System(core.Tenant{ID: f.Tenant}, "forgotten password")
 	by.Address, by.RequestID = f.Address, f.RequestID
 	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		p, err := db.One[forgetful](ctx, tx, forgetfulSQL, db.Args{"email_key": f.Email})
+		p, err := db.One[resetRecipient](ctx, tx, forgetfulSQL, db.Args{"email_key": f.Email})
 		if errors.Is(err, core.ErrNotFound) {
 			return 0, nil
 		}
@@ -106,12 +106,12 @@ func (s *Service) SendReset(ctx context.Context, f Forgotten) error {
 			return 0, err
 		}
 		err = audit.Write(tx, by, audit.Entry{
-			Action: "staff.forgot_password", Subject: "staff", ID: id(p.ID), New: map[string]any{"email": p.Email, "expires_at": expires},
+			Action: "staff.forgot_password", Subject: "staff", ID: idText(p.ID), New: map[string]any{"email": p.Email, "expires_at": expires},
 		})
 		if err != nil {
 			return 0, err
 		}
-		return 0, s.mail.Queue(ctx, tx, p.Email, ResetLetter{
+		return 0, s.mail.Queue(ctx, tx, p.Email, ResetEmail{
 			Tenant: t.Name, Slug: t.Slug, Person: p.Name, Secret: secret, Address: f.Address, ExpiresAt: expires,
 		})
 	})
@@ -195,7 +195,7 @@ func (s *Service) Reset(ctx context.Context, v Visitor, secret string, n NewPass
 				return 0, err
 			}
 		}
-		return 0, s.tell(ctx, tx, by, l.Person, PasswordReset)
+		return 0, s.mailChange(ctx, tx, by, l.Person, PasswordReset)
 	})
 	return err
 }

@@ -67,13 +67,13 @@ const resealBatch = 200
 
 // Resealed is what a rotation of the secret did.
 type Resealed struct {
-	Sealed  int          // secrets that were sealed anew
-	Current int          // that were sealed with the first secret already
-	Lost    []LostFactor // people whose two-step verification no secret opens
+	Sealed  int             // secrets that were sealed anew
+	Current int             // that were sealed with the first secret already
+	Lost    []LostTwoFactor // people whose two-step verification no secret opens
 }
 
-// LostFactor is a person whose two-step verification can't be opened any more.
-type LostFactor struct {
+// LostTwoFactor is a person whose two-step verification can't be opened any more.
+type LostTwoFactor struct {
 	Email string
 	Slug  string // of their business; "": a super-admin
 }
@@ -146,7 +146,7 @@ func reseal(tx *db.Tx, keys vault.Keys, people []sealedTwoFactor, done *Resealed
 				continue
 			}
 			var err error
-			fresh[i], err = keys.Reseal(totpPurpose, id(p.StaffID), sealed)
+			fresh[i], err = keys.Reseal(totpPurpose, idText(p.StaffID), sealed)
 			switch {
 			case errors.Is(err, vault.ErrSealed):
 				lost = true
@@ -159,7 +159,7 @@ func reseal(tx *db.Tx, keys vault.Keys, people []sealedTwoFactor, done *Resealed
 			}
 		}
 		if lost {
-			done.Lost = append(done.Lost, LostFactor{p.Email, p.Slug})
+			done.Lost = append(done.Lost, LostTwoFactor{p.Email, p.Slug})
 		}
 		if fresh[0] != nil || fresh[1] != nil {
 			ids, secrets, pendings = append(ids, p.StaffID), append(secrets, fresh[0]), append(pendings, fresh[1])

@@ -55,7 +55,7 @@ var (
 func (s *Service) SignIn(ctx context.Context, v Visitor, c Credentials) (SignedIn, error) {
 	email, by := EmailKey(c.Email), v.system("sign-in")
 	var who account
-	var counted tries
+	var counted attempts
 	proved, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (proved time.Time, err error) {
 		who, counted, err = s.admitByEmail(ctx, tx, by, v, signInLimits, email)
 		return tx.Now, err
@@ -68,37 +68,37 @@ func (s *Service) SignIn(ctx context.Context, v Visitor, c Credentials) (SignedI
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if why := who.refusal(right); why != "" {
-		return SignedIn{}, s.refuse(ctx, by, who.ID, map[string]any{"email": email, "reason": why}, ErrCredentials)
+	if why := who.refusalReason(right); why != "" {
+		return SignedIn{}, s.logRefusedSignIn(ctx, by, who.ID, map[string]any{"email": email, "reason": why}, ErrCredentials)
 	}
 	in := SignedIn{Person: who.person(), Proof: Proof{StaffID: who.ID, At: proved}, NeedsCode: who.TotpSecret != nil}
 	if in.NeedsCode {
 		return in, nil
 	}
-	return in, s.record(ctx, v, in.Person, "password", counted)
+	return in, s.logSignIn(ctx, v, in.Person, "password", counted)
 }
 
 // admitByEmail finds the account that a visitor tries something on, and counts the attempt. The
 // account is zero where there is none: that takes as long. Two round trips.
 func (s *Service) admitByEmail(
 	ctx context.Context, tx *db.Tx, by core.Actor, v Visitor, l limits, email string,
-) (account, tries, error) {
+) (account, attempts, error) {
 	who, err := findByEmail(ctx, tx, v.Tenant, email)
 	if errors.Is(err, core.ErrNotFound) {
 		who, err = account{}, nil
 	}
 	if err != nil {
-		return account{}, tries{}, err
+		return account{}, attempts{}, err
 	}
-	counted, err := s.triesOf(v, l, email, who)
+	counted, err := s.attemptsOn(v, l, email, who)
 	if err != nil {
-		return account{}, tries{}, err
+		return account{}, attempts{}, err
 	}
-	return who, counted, s.admit(ctx, tx, by, counted)
+	return who, counted, s.countAttempts(ctx, tx, by, counted)
 }
 
-// refusal says, for the audit log alone, why a person is not signed in.
-func (a account) refusal(right bool) string {
+// refusalReason says, for the audit log alone, why a person is not signed in.
+func (a account) refusalReason(right bool) string {
 	switch {
 	case a.ID == 0:
 		return "no such account"
@@ -112,12 +112,12 @@ func (a account) refusal(right bool) string {
 	return ""
 }
 
-// refuse writes a refusal into the audit log, where it stays: the refusal is returned after the
+// logRefusedSignIn writes a refusal into the audit log, where it stays: the refusal is returned after the
 // commit. One round trip.
-func (s *Service) refuse(ctx context.Context, by core.Actor, person int64, facts map[string]any, refusal error) error {
+func (s *Service) logRefusedSignIn(ctx context.Context, by core.Actor, person int64, facts map[string]any, refusal error) error {
 	subject := ""
 	if person != 0 {
-		subject = id(person)
+		subject = idText(person)
 	}
 	reason, _ := facts["reason"].(string)
 	_, err := db.Within(ctx, s.db, by, func(tx *db.Tx) (int, error) {
@@ -126,15 +126,15 @@ func (s *Service) refuse(ctx context.Context, by core.Actor, person int64, facts
 	if err != nil {
 		return err
 	}
-	core.NoteRefused(ctx, "sign-in", slog.String("reason", reason), slog.String("staff", subject), slog.Int64("tenant", int64(by.Tenant.ID)))
+	core.LogRefusal(ctx, "sign-in", slog.String("reason", reason), slog.String("staff", subject), slog.Int64("tenant", int64(by.Tenant.ID)))
 	return refusal
 }
 
-// record writes the sign-in into the audit log, and resets the counts. One round trip.
-func (s *Service) record(ctx context.Context, v Visitor, p Person, with string, counted tries) error {
+// logSignIn writes the sign-in into the audit log, and resets the counts. One round trip.
+func (s *Service) logSignIn(ctx context.Context, v Visitor, p Person, with string, counted attempts) error {
 	by := v.As(p)
 	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		if err := forgive(tx, counted); err != nil {
+		if err := forgiveAttempts(tx, counted); err != nil {
 			return 0, err
 		}
 		return 0, writeSignIn(tx, by, with)

@@ -585,7 +585,7 @@ func TestRefusedSignInsAreNoted(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	for password, want := range map[string]string{"not the password": "sign-in", known: ""} {
-		ctx, trail := core.WithTrail(t.Context())
+		ctx, trail := core.WithRequestLog(t.Context())
 		_, err := s.SignIn(ctx, s.visitor, auth.Credentials{Email: s.email(t, s.by), Password: password})
 		if (err != nil) != (want != "") || trail.Refused != want {
 			t.Errorf("%s: %v, noted as %q, want %q", password, err, trail.Refused, want)

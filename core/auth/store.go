@@ -89,7 +89,7 @@ func (s *Store) FindCtx(ctx context.Context, token string) (data []byte, found b
 			return nil, false, err
 		}
 	}
-	if !f.live() {
+	if !f.isLive() {
 		return nil, false, nil
 	}
 	if f.signedIn() {
@@ -102,14 +102,14 @@ func (s *Store) FindCtx(ctx context.Context, token string) (data []byte, found b
 	}
 	v.hash = hash
 	if s.db.Now().Sub(*f.LastSeenAt) >= time.Minute {
-		err = s.noteSeen(ctx, hash, v)
+		err = s.touchSession(ctx, hash, v)
 	}
 	return f.Data, err == nil, err
 }
 
-// noteSeen notes that a session was used, and from where. Of many requests in one instant
+// touchSession notes that a session was used, and from where. Of many requests in one instant
 // one writes; the others pass by instead of waiting for it.
-func (s *Store) noteSeen(ctx context.Context, hash []byte, v *Visit) error {
+func (s *Store) touchSession(ctx context.Context, hash []byte, v *Visit) error {
 	return s.write(ctx, sessionSeenSQL, db.Args{"hash": hash, "address": v.Address, "user_agent": v.agent()})
 }
 
@@ -199,10 +199,10 @@ func findSession(ctx context.Context, d *db.DB, hash []byte, slug string) (found
 }
 
 // signedIn reports whether the session is an active person's.
-func (f foundSession) signedIn() bool { return f.live() && f.PersonID != nil }
+func (f foundSession) signedIn() bool { return f.isLive() && f.PersonID != nil }
 
-// live reports whether there is a session. A person who was deactivated has none.
-func (f foundSession) live() bool {
+// isLive reports whether there is a session. A person who was deactivated has none.
+func (f foundSession) isLive() bool {
 	return f.LastSeenAt != nil && (f.StaffID == nil) == (f.PersonID == nil)
 }
 
@@ -215,7 +215,7 @@ func (f foundSession) tenant() (core.Tenant, error) {
 }
 
 func (f foundSession) actor() (core.Actor, error) {
-	by := core.Actor{Kind: core.ByStaff, ID: id(*f.PersonID), Name: f.PersonName, StaffID: *f.PersonID, Role: f.Role}
+	by := core.Actor{Kind: core.ByStaff, ID: idText(*f.PersonID), Name: f.PersonName, StaffID: *f.PersonID, Role: f.Role}
 	if f.TenantID != 0 {
 		t, err := f.tenant()
 		by.Tenant = t

@@ -37,7 +37,7 @@ func NewTOTPSecret() string {
 // EnrolTwoFactor gives a person two-step verification in the caller's transaction, instead of
 // what they have. The secret is stored sealed.
 func EnrolTwoFactor(ctx context.Context, tx *db.Tx, by core.Actor, keys vault.Keys, person int64, secret string) error {
-	sealed, err := keys.Seal(totpPurpose, id(person), secret)
+	sealed, err := keys.Seal(totpPurpose, idText(person), secret)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func EnrolTwoFactor(ctx context.Context, tx *db.Tx, by core.Actor, keys vault.Ke
 	if touched == 0 {
 		return core.ErrNotFound
 	}
-	return audit.Write(tx, by, audit.Entry{Action: "staff.enrol_totp", Subject: "staff", ID: id(person)})
+	return audit.Write(tx, by, audit.Entry{Action: "staff.enrol_totp", Subject: "staff", ID: idText(person)})
 }
 
 // isTOTP reports whether a code, without spaces, is one of an authenticator app.
@@ -73,7 +73,7 @@ func stepOf(secret, code string, at time.Time) (number int64, found bool, err er
 
 // stepOf opens a person's sealed secret and finds the step in which it shows a code.
 func (s *Service) stepOf(person int64, sealed []byte, code string, at time.Time) (number int64, found bool, err error) {
-	secret, err := s.keys.Open(totpPurpose, id(person), sealed)
+	secret, err := s.keys.Open(totpPurpose, idText(person), sealed)
 	if err != nil {
 		return 0, false, err
 	}

@@ -60,7 +60,7 @@ func (s *Service) BeginTwoFactor(ctx context.Context, by core.Actor, password st
 	if who.TotpSecret != nil {
 		return Setup{}, ErrTwoFactorOn
 	}
-	return s.begin(ctx, by, func(change func(tx *db.Tx) error) error { return s.confirmed(ctx, by, who, password, change) }, false)
+	return s.beginTwoFactor(ctx, by, func(change func(tx *db.Tx) error) error { return s.confirmed(ctx, by, who, password, change) }, false)
 }
 
 // BeginRequiredTwoFactor is BeginTwoFactor for a super-admin who signed in just now, with their
@@ -70,16 +70,16 @@ func (s *Service) BeginRequiredTwoFactor(ctx context.Context, v Visitor, in Sign
 		return Setup{}, core.ErrRole
 	}
 	by := v.As(in.Person)
-	return s.begin(ctx, by, func(change func(tx *db.Tx) error) error {
+	return s.beginTwoFactor(ctx, by, func(change func(tx *db.Tx) error) error {
 		_, err := db.Within(ctx, s.db, by, func(tx *db.Tx) (int, error) { return 0, change(tx) })
 		return err
 	}, false)
 }
 
-// begin stores a new secret in the transaction that within opens.
-func (s *Service) begin(ctx context.Context, by core.Actor, within func(change func(tx *db.Tx) error) error, renew bool) (Setup, error) {
+// beginTwoFactor stores a new secret in the transaction that within opens.
+func (s *Service) beginTwoFactor(ctx context.Context, by core.Actor, within func(change func(tx *db.Tx) error) error, renew bool) (Setup, error) {
 	secret := NewTOTPSecret()
-	sealed, err := s.keys.Seal(totpPurpose, id(by.StaffID), secret)
+	sealed, err := s.keys.Seal(totpPurpose, idText(by.StaffID), secret)
 	if err != nil {
 		return Setup{}, err
 	}
@@ -103,7 +103,7 @@ func (s *Service) begin(ctx context.Context, by core.Actor, within func(change f
 // authenticator app. The one in use works until a code confirms the new one, within SetupTime.
 // password is the actor's.
 func (s *Service) RenewTwoFactor(ctx context.Context, by core.Actor, password string) (Setup, error) {
-	return s.begin(ctx, by, func(change func(tx *db.Tx) error) error { return s.changeTwoFactor(ctx, by, password, change) }, true)
+	return s.beginTwoFactor(ctx, by, func(change func(tx *db.Tx) error) error { return s.changeTwoFactor(ctx, by, password, change) }, true)
 }
 
 // PendingTwoFactor returns the set-up that is under way, to be shown once more: core.ErrNotFound
@@ -113,7 +113,7 @@ func (s *Service) PendingTwoFactor(ctx context.Context, by core.Actor) (Setup, e
 	if err != nil {
 		return Setup{}, err
 	}
-	secret, err := s.keys.Open(totpPurpose, id(by.StaffID), p.TotpPending)
+	secret, err := s.keys.Open(totpPurpose, idText(by.StaffID), p.TotpPending)
 	if err != nil {
 		return Setup{}, err
 	}
@@ -143,7 +143,7 @@ func (s *Service) ConfirmTwoFactor(ctx context.Context, by core.Actor, code stri
 	if err != nil {
 		return Enrolment{}, err
 	}
-	number, found, err := s.stepOf(by.StaffID, p.TotpPending, compact(code), s.db.Now())
+	number, found, err := s.stepOf(by.StaffID, p.TotpPending, withoutSeparators(code), s.db.Now())
 	if err != nil {
 		return Enrolment{}, err
 	}
@@ -168,13 +168,13 @@ func (s *Service) ConfirmTwoFactor(ctx context.Context, by core.Actor, code stri
 		err = errors.Join(
 			replaceRecoveryCodes(tx, by.StaffID, hashes),
 			EndSessions(tx, by.StaffID),
-			audit.Write(tx, by, audit.Entry{Action: "staff.enrol_totp", Subject: "staff", ID: id(by.StaffID)}),
+			audit.Write(tx, by, audit.Entry{Action: "staff.enrol_totp", Subject: "staff", ID: idText(by.StaffID)}),
 		)
 		if err != nil {
 			return Enrolment{}, err
 		}
 		person := Person{ID: p.ID, Role: p.Role, Name: p.Name, Email: p.Email}
-		return Enrolment{codes, Proof{StaffID: by.StaffID, At: tx.Now, Code: true}}, s.tell(ctx, tx, by, person, change)
+		return Enrolment{codes, Proof{StaffID: by.StaffID, At: tx.Now, Code: true}}, s.mailChange(ctx, tx, by, person, change)
 	})
 }
 
@@ -192,12 +192,12 @@ func (s *Service) RenewRecoveryCodes(ctx context.Context, by core.Actor, passwor
 	err = s.confirmed(ctx, by, who, password, func(tx *db.Tx) error {
 		err := errors.Join(
 			replaceRecoveryCodes(tx, by.StaffID, hashes),
-			audit.Write(tx, by, audit.Entry{Action: "staff.renew_recovery_codes", Subject: "staff", ID: id(by.StaffID)}),
+			audit.Write(tx, by, audit.Entry{Action: "staff.renew_recovery_codes", Subject: "staff", ID: idText(by.StaffID)}),
 		)
 		if err != nil {
 			return err
 		}
-		return s.tell(ctx, tx, by, who.person(), RecoveryCodesRenewed)
+		return s.mailChange(ctx, tx, by, who.person(), RecoveryCodesRenewed)
 	})
 	return codes, err
 }
@@ -255,12 +255,12 @@ func (s *Service) removeTwoFactor(ctx context.Context, tx *db.Tx, by core.Actor,
 	}
 	err = errors.Join(
 		db.Queue(tx, dropRecoveryCodesSQL, db.Args{"id": person}),
-		audit.Write(tx, by, audit.Entry{Action: "staff.drop_totp", Subject: "staff", ID: id(person)}),
+		audit.Write(tx, by, audit.Entry{Action: "staff.drop_totp", Subject: "staff", ID: idText(person)}),
 	)
 	if err != nil {
 		return err
 	}
-	return s.tell(ctx, tx, by, p, TwoFactorOff)
+	return s.mailChange(ctx, tx, by, p, TwoFactorOff)
 }
 
 // changeTwoFactor is confirmed for two-step verification that is on; otherwise core.ErrNotFound.
@@ -279,7 +279,7 @@ func (s *Service) changeTwoFactor(ctx context.Context, by core.Actor, password s
 // finds a signed-in browser must not, nor one who finds it together with the phone.
 func (s *Service) confirmed(ctx context.Context, by core.Actor, who account, password string, change func(tx *db.Tx) error) error {
 	counted := confirmTries(by.StaffID)
-	if err := s.admitAlone(ctx, by, counted); err != nil {
+	if err := s.countAttemptsAlone(ctx, by, counted); err != nil {
 		return err
 	}
 	right, err := s.compare(ctx, by, counted, password, who.PasswordHash)
@@ -287,10 +287,10 @@ func (s *Service) confirmed(ctx context.Context, by core.Actor, who account, pas
 		return err
 	}
 	if !right {
-		return core.Invalid(core.Fields{"confirmation": {"This is not your current password."}})
+		return core.Invalid(core.Fields{"confirmation": {wrongPassword}})
 	}
 	_, err = db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		if err := forgiveThenEnter(tx, by, counted); err != nil {
+		if err := forgiveAttemptsThenEnter(tx, by, counted); err != nil {
 			return 0, err
 		}
 		return 0, change(tx)
@@ -320,15 +320,15 @@ func (s *Service) VerifyCode(ctx context.Context, v Visitor, p Proof, code strin
 		return SignedIn{}, err
 	}
 	email := EmailKey(who.Email)
-	counted, err := s.triesOf(v, codeLimits, email, who)
+	counted, err := s.attemptsOn(v, codeLimits, email, who)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	signIn, err := s.triesOf(v, signInLimits, email, who)
+	signIn, err := s.attemptsOn(v, signInLimits, email, who)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if err := s.admitAlone(ctx, by, counted); err != nil {
+	if err := s.countAttemptsAlone(ctx, by, counted); err != nil {
 		return SignedIn{}, err
 	}
 	person := v.As(who.person())
@@ -337,7 +337,7 @@ func (s *Service) VerifyCode(ctx context.Context, v Visitor, p Proof, code strin
 		if err != nil || with == "" {
 			return "", err
 		}
-		if err := forgive(tx, counted, signIn); err != nil {
+		if err := forgiveAttempts(tx, counted, signIn); err != nil {
 			return "", err
 		}
 		return with, writeSignIn(tx, person, "password and "+with)
@@ -346,7 +346,7 @@ func (s *Service) VerifyCode(ctx context.Context, v Visitor, p Proof, code strin
 	case err != nil:
 		return SignedIn{}, err
 	case with == "":
-		return SignedIn{}, s.refuse(ctx, by, who.ID, map[string]any{"email": email, "reason": "wrong code"}, errCode("code"))
+		return SignedIn{}, s.logRefusedSignIn(ctx, by, who.ID, map[string]any{"email": email, "reason": "wrong code"}, errCode("code"))
 	}
 	p.Code = true
 	return SignedIn{Person: who.person(), Proof: p}, nil
@@ -359,18 +359,18 @@ func (a account) awaitsCode(p Proof) bool {
 
 // errCode refuses a code that is wrong or was used before: a guesser must not learn which.
 func errCode(field string) error {
-	return core.Invalid(core.Fields{field: {"This code is wrong or was already used. The app shows a new one every 30 seconds."}})
+	return core.Invalid(core.Fields{field: {core.Violation{Rule: "wrong_code"}}})
 }
 
-// compact is a code as it is compared: people write it with spaces and dashes.
-func compact(code string) string {
+// withoutSeparators is a code as it is compared: people write it with spaces and dashes.
+func withoutSeparators(code string) string {
 	return strings.ToUpper(strings.NewReplacer(" ", "", "-", "").Replace(strings.TrimSpace(code)))
 }
 
 // useCode uses a person's code up and says of what kind it was, or "" where it is wrong, in a
 // transaction of the platform. The statement decides which of several requests has it.
 func (s *Service) useCode(ctx context.Context, tx *db.Tx, who account, code string) (kind string, err error) {
-	code = compact(code)
+	code = withoutSeparators(code)
 	if !isTOTP(code) {
 		used, err := db.Exec(ctx, tx, useRecoveryCodeSQL, db.Args{"id": who.ID, "hash": recoveryHash(code)})
 		return kindIf(used, "a recovery code"), err

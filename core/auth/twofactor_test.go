@@ -70,7 +70,7 @@ func (s shop) verify(t *testing.T, p auth.Proof, code string) error {
 
 func wantBadCode(t *testing.T, err error) {
 	t.Helper()
-	wantFields(t, err, core.Fields{"code": {"This code is wrong or was already used. The app shows a new one every 30 seconds."}})
+	wantFields(t, err, core.Fields{"code": {core.Violation{Rule: "wrong_code"}}})
 }
 
 // "Optional TOTP second factor with recovery codes": off until a code confirms it, then
@@ -353,7 +353,7 @@ func TestTheTwoFactorIsGuarded(t *testing.T) {
 	s := shopIn(t, dbtest.OwnDB(t)) // whose counts nobody else needs
 	s, now := s.atStep(t)
 	secret, recovery := s.enrolled(t, s.by, now)
-	neither := core.Fields{"confirmation": {"This is not your current password."}}
+	neither := core.Fields{"confirmation": {core.Violation{Rule: "wrong_password"}}}
 	for _, wrong := range []string{"", "wrong", "000000", recovery[0], code(t, secret, now), code(t, secret, now.Add(30*time.Second))} {
 		wantFields(t, s.DisableTwoFactor(t.Context(), s.by, wrong), neither)
 		_, err := s.RenewRecoveryCodes(t.Context(), s.by, wrong)
@@ -364,7 +364,7 @@ func TestTheTwoFactorIsGuarded(t *testing.T) {
 	if err != nil || len(renewed) != 10 || renewed[0] == recovery[0] {
 		t.Fatal(renewed, err)
 	}
-	s.wantTold(t, s.by, auth.ChangeLetter{Change: auth.RecoveryCodesRenewed, Address: s.by.Address})
+	s.wantTold(t, s.by, auth.ChangeEmail{Change: auth.RecoveryCodesRenewed, Address: s.by.Address})
 	proof := s.password(t, s.by)
 	wantBadCode(t, s.verify(t, proof, recovery[0]))
 	if err := s.verify(t, proof, renewed[0]); err != nil {
@@ -387,7 +387,7 @@ func TestTheTwoFactorIsGuarded(t *testing.T) {
 			t.Errorf("%s: %v, want ErrNotFound", name, err)
 		}
 	}
-	s.wantTold(t, s.by, auth.ChangeLetter{Change: auth.TwoFactorOff, Address: s.by.Address})
+	s.wantTold(t, s.by, auth.ChangeEmail{Change: auth.TwoFactorOff, Address: s.by.Address})
 	s.wantLog(t, "staff.%totp", "staff.enrol_totp - -", "staff.drop_totp - -")
 	s.wantLog(t, "staff.renew%", "staff.renew_recovery_codes - -")
 
@@ -431,7 +431,7 @@ func TestAnOwnerDropsALostFactor(t *testing.T) {
 	if err := s.RemoveTwoFactor(t.Context(), s.by, manager.StaffID); err != nil {
 		t.Fatal(err)
 	}
-	s.wantTold(t, manager, auth.ChangeLetter{Change: auth.TwoFactorOff, By: s.by.Name, Address: s.by.Address})
+	s.wantTold(t, manager, auth.ChangeEmail{Change: auth.TwoFactorOff, By: s.by.Name, Address: s.by.Address})
 	if err := s.verify(t, proof, recovery[0]); !errors.Is(err, auth.ErrSignInAgain) {
 		t.Errorf("a recovery code afterwards: %v, want ErrSignInAgain", err)
 	}
@@ -477,7 +477,7 @@ func TestAnOperatorHelpsAnOnlyOwner(t *testing.T) {
 	if in, err := s.try(t, email, known); err != nil || in.NeedsCode {
 		t.Errorf("the password alone: %+v, %v", in, err)
 	}
-	s.wantTold(t, s.by, auth.ChangeLetter{Change: auth.TwoFactorOff, By: operator.Name})
+	s.wantTold(t, s.by, auth.ChangeEmail{Change: auth.TwoFactorOff, By: operator.Name})
 	s.wantLog(t, "staff.drop_totp", "staff.drop_totp - -")
 }
 

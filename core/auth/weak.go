@@ -7,7 +7,6 @@ import (
 	"compress/gzip"
 	_ "embed"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -48,11 +47,11 @@ var common = sync.OnceValue(func() map[string]bool {
 func CheckPassword(check *core.Check, password string, about ...string) {
 	switch {
 	case utf8.RuneCountInString(password) < minPassword:
-		check.Add("password", "The password field must be at least "+strconv.Itoa(minPassword)+" characters.")
+		check.Add("password", core.MinLength(minPassword))
 	case len(password) > maxPassword:
-		check.Add("password", "The password field must not be greater than "+strconv.Itoa(maxPassword)+" characters.")
+		check.Add("password", core.MaxLength(maxPassword))
 	case isEasyToGuess(password, about):
-		check.Add("password", "The password is too easy to guess. Please choose a different one.")
+		check.Add("password", core.Violation{Rule: "easy_password"})
 	}
 }
 
@@ -74,12 +73,12 @@ func isEasyToGuess(password string, about []string) bool {
 	if common()[lower] || fewCharacters(lower) {
 		return true
 	}
-	plain := folded(lower)
+	plain := withoutAccents(lower)
 	unnamed := plain
-	for _, word := range wordsOf(about) {
+	for _, word := range forbiddenWords(about) {
 		unnamed = strings.ReplaceAll(unnamed, word, "")
 	}
-	left := unrepeated(strings.TrimFunc(unnamed, func(r rune) bool { return !unicode.IsLetter(r) }))
+	left := withoutRepetition(strings.TrimFunc(unnamed, func(r rune) bool { return !unicode.IsLetter(r) }))
 	if len(left) >= minCore && common()[left] {
 		return true
 	}
@@ -92,11 +91,11 @@ func isEasyToGuess(password string, about []string) bool {
 	return unnamed != plain && letters < minUnnamed
 }
 
-// wordsOf are the words that a password must not consist of, the longest first: those of names
+// forbiddenWords are the words that a password must not consist of, the longest first: those of names
 // and addresses, and each name without its spaces.
-func wordsOf(about []string) (words []string) {
+func forbiddenWords(about []string) (words []string) {
 	for _, text := range append(about, "loyalty") {
-		text = folded(strings.ToLower(text))
+		text = withoutAccents(strings.ToLower(text))
 		if before, domain, isAddress := strings.Cut(text, "@"); isAddress {
 			if end := strings.LastIndexByte(domain, '.'); end >= 0 {
 				domain = domain[:end] // without "com"
@@ -114,8 +113,8 @@ func wordsOf(about []string) (words []string) {
 	return slices.Compact(words)
 }
 
-// folded is a text without accents: people leave them out of passwords.
-func folded(s string) string {
+// withoutAccents is a text without accents: people leave them out of passwords.
+func withoutAccents(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
 			return -1
@@ -124,8 +123,8 @@ func folded(s string) string {
 	}, norm.NFD.String(s))
 }
 
-// unrepeated is "summer" of "summersummer".
-func unrepeated(s string) string {
+// withoutRepetition is "summer" of "summersummer".
+func withoutRepetition(s string) string {
 	for size := 1; size <= len(s)/2; size++ {
 		if len(s)%size == 0 && strings.Repeat(s[:size], len(s)/size) == s {
 			return s[:size]

@@ -64,14 +64,14 @@ func TestEasyPasswordsAreRefusedEverywhere(t *testing.T) {
 	s := newShop(t)
 	easy := s.by.Tenant.Name + " 2026"
 	_, err := s.ChangePassword(t.Context(), s.by, known, easy)
-	want := core.Fields{"password": {"The password is too easy to guess. Please choose a different one."}}
+	want := core.Fields{"password": {core.Violation{Rule: "easy_password"}}}
 	wantFields(t, err, want)
 	s.forgot(t, s.email(t, s.by))
 	wantFields(t, s.Reset(t.Context(), s.visitor, s.link(t, s.by), auth.NewPassword{Password: easy}), want)
 
 	invited := dbtest.Person(t, s.db, s.by, core.Manager)
 	s.forgot(t, s.email(t, invited))
-	letter := s.post.to(s.email(t, invited))[0].(auth.InvitationLetter)
-	_, err = s.people.Join(t.Context(), s.visitor, letter.Secret, staff.Joining{Name: "Bo", Password: easy})
+	sent := s.post.to(s.email(t, invited))[0].(auth.InvitationEmail)
+	_, err = s.people.Join(t.Context(), s.visitor, sent.Secret, staff.Joining{Name: "Bo", Password: easy})
 	wantFields(t, err, want)
 }

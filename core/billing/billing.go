@@ -44,7 +44,7 @@ const runEvery = 15 * time.Minute
 // NewService makes the service and registers its jobs.
 func NewService(d *db.DB, jobs *job.Queue, m *mail.Service, log *slog.Logger) *Service {
 	s := &Service{db: d, jobs: jobs, mail: m, log: log}
-	job.HandleWithin(jobs, job.Upkeep, runTime, s.work)
+	job.HandleWithin(jobs, job.Upkeep, runTime, s.runJob)
 	job.Every(jobs, river.PeriodicInterval(runEvery), Run{})
 	job.Handle(jobs, job.Mail, s.deliver)
 	return s
@@ -72,8 +72,8 @@ const maxCents = 1_000_000_000_000
 // idText is an id as the audit log keeps it.
 func idText(n int64) string { return strconv.FormatInt(n, 10) }
 
-// pick writes the facts that an edit changed, for the audit log.
-func pick(before, after map[string]any) (was, is map[string]any) {
+// changedFacts writes the facts that an edit changed, for the audit log.
+func changedFacts(before, after map[string]any) (was, is map[string]any) {
 	was, is = map[string]any{}, map[string]any{}
 	for fact, value := range after {
 		if value != before[fact] {
@@ -83,10 +83,10 @@ func pick(before, after map[string]any) (was, is map[string]any) {
 	return was, is
 }
 
-// unbroken is a text of several lines with line breaks as everything but browsers writes them.
-func unbroken(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+// withUnixLines is a text of several lines with line breaks as everything but browsers writes them.
+func withUnixLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-func orNull(v *int64) any {
+func nullable(v *int64) any {
 	if v == nil {
 		return nil
 	}

@@ -61,8 +61,8 @@ func (b books) drafted(t *testing.T, tenant core.TenantID) (id int64) {
 	return id
 }
 
-// change writes into an invoice, and returns the constraint that refused.
-func (b books) change(t *testing.T, id int64, set string) string {
+// changeInvoice writes into an invoice, and returns the constraint that refused.
+func (b books) changeInvoice(t *testing.T, id int64, set string) string {
 	t.Helper()
 	_, err := dbtest.Owner(b.db).Exec(t.Context(), "update loyalty.invoice set "+set+" where id = $1", id)
 	var pg *pgconn.PgError
@@ -100,7 +100,7 @@ func TestAnInvoiceAsItIs(t *testing.T) {
 	by := dbtest.Tenant(t, b.db)
 	tenant := by.Tenant.ID
 	id := b.drafted(t, tenant)
-	b.change(t, id, "tax_rate = 2500, created_at = '2026-06-01'")
+	b.changeInvoice(t, id, "tax_rate = 2500, created_at = '2026-06-01'")
 	want := billing.Invoice{
 		ID: id, TenantID: tenant, TenantName: by.Tenant.Name, TenantSlug: by.Tenant.Slug, TenantEmail: "owner@example.com", Timezone: "Europe/Stockholm",
 		Recipient: billing.Party{Name: by.Tenant.Name, Email: "owner@example.com"}, TaxName: "VAT", TaxRate: 2500,
@@ -113,7 +113,7 @@ func TestAnInvoiceAsItIs(t *testing.T) {
 	if diff := cmp.Diff([]billing.Invoice{want}, b.list(t, billing.Filter{}, core.Page{Size: 15}).Items); diff != "" {
 		t.Errorf("a draft (-want +got):\n%s", diff)
 	}
-	b.change(t, id, "status = 'paid', number = 7, issued_at = '2026-06-02', due_at = '2026-07-02', paid_at = '2026-06-03'")
+	b.changeInvoice(t, id, "status = 'paid', number = 7, issued_at = '2026-06-02', due_at = '2026-07-02', paid_at = '2026-06-03'")
 	day := func(month time.Month, day int) *time.Time {
 		return new(time.Date(2026, month, day, 0, 0, 0, 0, time.UTC))
 	}
@@ -131,7 +131,7 @@ func TestList(t *testing.T) {
 	for i := range 5 {
 		id := b.drafted(t, []core.TenantID{mine, other}[i%2])
 		if i > 2 {
-			b.change(t, id, "status = 'void', voided_at = now()")
+			b.changeInvoice(t, id, "status = 'void', voided_at = now()")
 		}
 		all = append([]int64{id}, all...)
 	}
@@ -166,9 +166,9 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: forward %v, back %v, want %v", name, forward, back, c.want)
 		}
 	}
-	_, err := b.List(t.Context(), root, billing.Filter{Status: new("open")}, core.Page{Unreadable: core.Fields{"tenant_id": {"The tenant id field must be an integer."}}})
+	_, err := b.List(t.Context(), root, billing.Filter{Status: new("open")}, core.Page{Unreadable: core.Fields{"tenant_id": {core.MustBeInteger}}})
 	var refusal *core.Error
-	want := core.Fields{"status": {"The selected status is invalid."}, "tenant_id": {"The tenant id field must be an integer."}}
+	want := core.Fields{"status": {core.Selected}, "tenant_id": {core.MustBeInteger}}
 	if !errors.As(err, &refusal) || cmp.Diff(want, refusal.Fields) != "" {
 		t.Errorf("List = %v, want %v refused", err, want)
 	}
@@ -183,8 +183,8 @@ func TestCounts(t *testing.T) {
 	b.drafted(t, by.Tenant.ID)
 	b.drafted(t, other.Tenant.ID)
 	late, open := b.drafted(t, by.Tenant.ID), b.drafted(t, by.Tenant.ID)
-	b.change(t, late, "status = 'issued', number = 1, issued_at = '2026-01-01', due_at = '2026-01-31'")
-	b.change(t, open, "status = 'issued', number = 2, issued_at = now(), due_at = now() + interval '30 d', period_start = '2026-06-01', period_end = '2026-06-30'")
+	b.changeInvoice(t, late, "status = 'issued', number = 1, issued_at = '2026-01-01', due_at = '2026-01-31'")
+	b.changeInvoice(t, open, "status = 'issued', number = 2, issued_at = now(), due_at = now() + interval '30 d', period_start = '2026-06-01', period_end = '2026-06-30'")
 	sek := func(s billing.Status, n int64) billing.Count {
 		return billing.Count{Status: s, Currency: "SEK", Invoices: n, TotalCents: n * 6125}
 	}
@@ -229,12 +229,12 @@ func TestInvoicesAgree(t *testing.T) {
 		{issued + ", voided_at = null", ""},
 		{"status = 'void', voided_at = now()", ""},
 	} {
-		if got := b.change(t, id, c.set); got != c.refusedBy {
+		if got := b.changeInvoice(t, id, c.set); got != c.refusedBy {
 			t.Errorf("%s: refused by %q, want %q", c.set, got, c.refusedBy)
 		}
 	}
 	other := b.drafted(t, dbtest.Tenant(t, b.db).Tenant.ID)
-	if got := b.change(t, other, issued); got != "invoice_number_key" {
+	if got := b.changeInvoice(t, other, issued); got != "invoice_number_key" {
 		t.Errorf("a number twice: refused by %q", got)
 	}
 }

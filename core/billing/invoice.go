@@ -75,7 +75,7 @@ func (i Invoice) Name() string {
 }
 
 // Period is the days that it is for: 1–30 November 2026.
-func (i Invoice) Period() string { return span(i.PeriodStart, i.PeriodEnd) }
+func (i Invoice) Period() string { return dateRange(i.PeriodStart, i.PeriodEnd) }
 
 // Zone is the tenant's time zone.
 func (i Invoice) Zone() *time.Location {
@@ -124,7 +124,7 @@ func (f Filter) check(check *core.Check) error {
 		core.OneOf(check, "status", Status(*f.Status), Draft, Issued, Paid, Overdue, Void)
 	}
 	if f.From != nil && f.To != nil && f.To.Before(*f.From) && check.OK("to") {
-		check.Add("to", core.MustBe("to", "a date after or equal to from"))
+		check.Add("to", core.AfterOrEqual("from"))
 	}
 	return check.Err()
 }
@@ -205,7 +205,7 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id int64) (Invoice, e
 // mails it to the owner: ErrNotDraft, ErrNoIssuer. Invoices are issued one after the other,
 // since each takes the next number.
 func (s *Service) Issue(ctx context.Context, by core.Actor, id int64) (Invoice, error) {
-	return s.change(ctx, by, id, func(tx *db.Tx, i *Invoice, now Settings) error {
+	return s.changeInvoice(ctx, by, id, func(tx *db.Tx, i *Invoice, now Settings) error {
 		if i.Status != Draft {
 			return ErrNotDraft
 		}
@@ -247,16 +247,16 @@ func endOfDay(at time.Time, after int, zone *time.Location) time.Time {
 // MarkPaid notes that an issued or overdue invoice was paid on a day of the tenant's zone: not
 // before its issue, nor in the future. ErrNotOpen refuses others.
 func (s *Service) MarkPaid(ctx context.Context, by core.Actor, id int64, on time.Time) (Invoice, error) {
-	return s.change(ctx, by, id, func(tx *db.Tx, i *Invoice, _ Settings) error {
+	return s.changeInvoice(ctx, by, id, func(tx *db.Tx, i *Invoice, _ Settings) error {
 		if i.Status != Issued && i.Status != Overdue {
 			return ErrNotOpen
 		}
 		today, issued := localDay(tx.Now, i.Zone()), localDay(*i.IssuedAt, i.Zone())
 		switch {
 		case on.After(today):
-			return core.Invalid(core.Fields{"paid_on": {core.MustBe("paid_on", "a date before or equal to today")}})
+			return core.Invalid(core.Fields{"paid_on": {core.MustBePast}})
 		case on.Before(issued):
-			return core.Invalid(core.Fields{"paid_on": {core.MustBe("paid_on", "a date after or equal to "+issued.Format(time.DateOnly))}})
+			return core.Invalid(core.Fields{"paid_on": {core.Violation{Rule: "not_before", Other: issued.Format(time.DateOnly)}}})
 		}
 		paid := tx.Now
 		if !on.Equal(today) {
@@ -277,7 +277,7 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id int64, reason *str
 	if err := check.Err(); err != nil {
 		return Invoice{}, err
 	}
-	return s.change(ctx, by, id, func(tx *db.Tx, i *Invoice, _ Settings) error {
+	return s.changeInvoice(ctx, by, id, func(tx *db.Tx, i *Invoice, _ Settings) error {
 		if i.Status == Paid || i.Status == Void {
 			return ErrNoVoid
 		}
@@ -291,7 +291,7 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id int64, reason *str
 
 // Send mails an invoice to the owner again. ErrNotSent refuses drafts and voided ones.
 func (s *Service) Send(ctx context.Context, by core.Actor, id int64) (Invoice, error) {
-	return s.change(ctx, by, id, func(tx *db.Tx, i *Invoice, _ Settings) error {
+	return s.changeInvoice(ctx, by, id, func(tx *db.Tx, i *Invoice, _ Settings) error {
 		if i.Status == Draft || i.Status == Void {
 			return ErrNotSent
 		}
@@ -302,9 +302,9 @@ func (s *Service) Send(ctx context.Context, by core.Actor, id int64) (Invoice, e
 	})
 }
 
-// change runs fn on an invoice that stays as it is until the end: of two people who press at
+// changeInvoice runs fn on an invoice that stays as it is until the end: of two people who press at
 // once, the second finds what the first did.
-func (s *Service) change(ctx context.Context, by core.Actor, id int64, fn func(tx *db.Tx, i *Invoice, now Settings) error) (Invoice, error) {
+func (s *Service) changeInvoice(ctx context.Context, by core.Actor, id int64, fn func(tx *db.Tx, i *Invoice, now Settings) error) (Invoice, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return Invoice{}, err
 	}

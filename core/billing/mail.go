@@ -8,8 +8,8 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// InvoiceLetter brings an invoice to the owner of a business, as a PDF.
-type InvoiceLetter struct {
+// InvoiceEmail brings an invoice to the owner of a business, as a PDF.
+type InvoiceEmail struct {
 	Invoice  Invoice
 	Reminder bool // it is overdue
 }
@@ -51,7 +51,7 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 		if err := tx.Enter(i.TenantID); err != nil {
 			return 0, err
 		}
-		return 0, s.mail.Queue(ctx, tx, i.TenantEmail, InvoiceLetter{Invoice: i, Reminder: d.Reminder})
+		return 0, s.mail.Queue(ctx, tx, i.TenantEmail, InvoiceEmail{Invoice: i, Reminder: d.Reminder})
 	})
 	return err
 }

@@ -103,7 +103,7 @@ func (s *Service) EditDetails(ctx context.Context, by core.Actor, in DetailsInpu
 		return ""
 	}
 	edited := Party{
-		Name: optional("name", in.Name, maxName), Address: unbroken(optional("address", in.Address, maxAddress)), TaxNumber: optional("tax_number", in.TaxNumber, maxName),
+		Name: optional("name", in.Name, maxName), Address: withUnixLines(optional("address", in.Address, maxAddress)), TaxNumber: optional("tax_number", in.TaxNumber, maxName),
 	}
 	if err := check.Err(); err != nil {
 		return Account{}, err
@@ -116,7 +116,7 @@ func (s *Service) EditDetails(ctx context.Context, by core.Actor, in DetailsInpu
 		if err != nil {
 			return Account{}, err
 		}
-		was, is := pick(old.facts(), edited.facts())
+		was, is := changedFacts(old.facts(), edited.facts())
 		if len(is) > 0 {
 			err := db.Queue(tx, updateDetailsSQL, db.Args{"name": edited.Name, "address": edited.Address, "tax_number": edited.TaxNumber})
 			if err != nil {

@@ -22,8 +22,8 @@ func nextStart(start time.Time, cycle Cycle, anchorDay int) time.Time {
 // days is how many days a period has, both ends included.
 func days(start, end time.Time) int64 { return int64(end.Sub(start)/(24*time.Hour)) + 1 }
 
-// share is the part of a price for so many of a period's days, rounded half up.
-func share(cents, part, whole int64) int64 {
+// prorate is the part of a price for so many of a period's days, rounded half up.
+func prorate(cents, part, whole int64) int64 {
 	// Prices are at most 10^12 and periods 366 days: nothing overflows.
 	return (2*cents*part + whole) / (2 * whole)
 }
@@ -31,8 +31,8 @@ func share(cents, part, whole int64) int64 {
 // percentage is a rate of hundredths of a percent of an amount, rounded half up.
 func percentage(cents, rate int64) int64 { return (cents*rate + 5_000) / 10_000 }
 
-// span writes days as an invoice does: 1–30 November 2026.
-func span(start, end time.Time) string {
+// dateRange writes days as an invoice does: 1–30 November 2026.
+func dateRange(start, end time.Time) string {
 	switch {
 	case start.Equal(end):
 		return start.Format("2 January 2006")

@@ -50,7 +50,7 @@ func (in PlanInput) read() (Plan, *core.Check) {
 		Currency:     check.Text("currency", in.Currency, 3),
 	}
 	if _, err := currency.ParseISO(p.Currency); err != nil && check.OK("currency") {
-		check.Add("currency", core.Selected("currency"))
+		check.Add("currency", core.Selected)
 	}
 	limit := func(field string, v *int64) *int64 {
 		if v != nil {
@@ -93,7 +93,7 @@ func (s *Service) CreatePlan(ctx context.Context, by core.Actor, in PlanInput) (
 		var err error
 		p.ID, err = db.Value[int64](ctx, tx, insertPlanSQL, p.args())
 		if err != nil {
-			return Plan{}, p.taken(err)
+			return Plan{}, p.nameTaken(err)
 		}
 		return p, audit.Write(tx, by, audit.Entry{Action: "plan.create", Subject: "plan", ID: idText(p.ID), New: p.facts()})
 	})
@@ -113,19 +113,19 @@ func (s *Service) EditPlan(ctx context.Context, by core.Actor, plan int64, in Pl
 		}
 		edited.ID, edited.Retired, edited.Tenants = old.ID, old.Retired, old.Tenants
 		if edited.Currency != old.Currency && old.Tenants > 0 && check.OK("currency") {
-			check.Add("currency", "The currency cannot be changed: businesses are on this plan.")
+			check.Add("currency", core.Violation{Rule: "plan_in_use"})
 		}
 		if err := check.Err(); err != nil {
 			return Plan{}, err
 		}
-		was, is := pick(old.facts(), edited.facts())
+		was, is := changedFacts(old.facts(), edited.facts())
 		if len(is) == 0 {
 			return edited, nil
 		}
 		args := edited.args()
 		args["id"] = plan
 		if _, err := db.Exec(ctx, tx, updatePlanSQL, args); err != nil {
-			return Plan{}, edited.taken(err)
+			return Plan{}, edited.nameTaken(err)
 		}
 		return edited, audit.Write(tx, by, audit.Entry{Action: "plan.edit", Subject: "plan", ID: idText(plan), Old: was, New: is})
 	})
@@ -184,10 +184,10 @@ func (s *Service) DeletePlan(ctx context.Context, by core.Actor, plan int64) err
 	return err
 }
 
-// taken explains what the database refused of a plan's name.
-func (p Plan) taken(err error) error {
+// nameTaken explains what the database refused of a plan's name.
+func (p Plan) nameTaken(err error) error {
 	if db.Violates(err, "plan_name_key") {
-		return core.Invalid(core.Fields{"name": {core.Taken("name")}})
+		return core.Invalid(core.Fields{"name": {core.Taken}})
 	}
 	return err
 }
@@ -203,6 +203,6 @@ func (p Plan) args() db.Args {
 func (p Plan) facts() map[string]any {
 	return map[string]any{
 		"name": p.Name, "monthly_cents": p.MonthlyCents, "yearly_cents": p.YearlyCents, "currency": p.Currency,
-		"customers_limit": orNull(p.CustomersLimit), "staff_limit": orNull(p.StaffLimit), "sends_limit": orNull(p.SendsLimit),
+		"customers_limit": nullable(p.CustomersLimit), "staff_limit": nullable(p.StaffLimit), "sends_limit": nullable(p.SendsLimit),
 	}
 }

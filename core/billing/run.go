@@ -24,7 +24,7 @@ const (
 	runBatch = 100
 )
 
-func (s *Service) work(ctx context.Context, _ Run) error { return s.Bill(ctx) }
+func (s *Service) runJob(ctx context.Context, _ Run) error { return s.Bill(ctx) }
 
 // Bill makes the invoices of every active tenant whose period is over, as of now. Run twice,
 // or by two processes at once, it makes each of them once; after a standstill it makes those
@@ -137,7 +137,7 @@ func (a *account) billPeriod(ctx context.Context, tx *db.Tx, by core.Actor, star
 	price := a.price()
 	var lines []Line
 	if price > 0 {
-		lines = append(lines, Line{Description: a.PlanName + " plan, " + span(start, end), Quantity: 1, UnitCents: price, AmountCents: price})
+		lines = append(lines, Line{Description: a.PlanName + " plan, " + dateRange(start, end), Quantity: 1, UnitCents: price, AmountCents: price})
 	}
 	invoice, waiting, err := a.invoice(ctx, tx, by, lines, waiting, start, end)
 	if err != nil {
@@ -198,12 +198,12 @@ func (a *account) invoice(ctx context.Context, tx *db.Tx, by core.Actor, lines [
 	if err := settle(tx, a.TenantID, settled, nil); err != nil || amount == 0 {
 		return nil, others, err
 	}
-	left, err := a.wait(tx, item{Description: "Credit from before " + end.AddDate(0, 0, 1).Format("2 January 2006"), AmountCents: amount, Currency: a.Currency}, true)
+	left, err := a.queueItem(tx, item{Description: "Credit from before " + end.AddDate(0, 0, 1).Format("2 January 2006"), AmountCents: amount, Currency: a.Currency}, true)
 	return nil, append(others, left), err
 }
 
-// wait stores an item for the next invoice.
-func (a *account) wait(tx *db.Tx, i item, carried bool) (item, error) {
+// queueItem stores an item for the next invoice.
+func (a *account) queueItem(tx *db.Tx, i item, carried bool) (item, error) {
 	i.ID = core.NewID(tx.Now)
 	return i, db.Queue(tx, insertItemSQL, db.Args{
 		"tenant": int64(a.TenantID), "id": i.ID, "description": i.Description, "amount": i.AmountCents, "currency": i.Currency, "carried": carried, "now": tx.Now,
@@ -273,13 +273,13 @@ func (p runningPeriod) newRate() int64 {
 func (a *account) prorate(ctx context.Context, tx *db.Tx, by core.Actor, p runningPeriod, today time.Time) error {
 	left, whole := days(today, p.PeriodEnd), days(p.PeriodStart, p.PeriodEnd)
 	for _, i := range []item{
-		{Description: p.PlanName + " plan, unused " + span(today, p.PeriodEnd), AmountCents: -share(p.RateCents, left, whole), Currency: p.Currency},
-		{Description: p.NewPlanName + " plan, " + span(today, p.PeriodEnd), AmountCents: share(p.newRate(), left, whole), Currency: p.Currency},
+		{Description: p.PlanName + " plan, unused " + dateRange(today, p.PeriodEnd), AmountCents: -prorate(p.RateCents, left, whole), Currency: p.Currency},
+		{Description: p.NewPlanName + " plan, " + dateRange(today, p.PeriodEnd), AmountCents: prorate(p.newRate(), left, whole), Currency: p.Currency},
 	} {
 		if i.AmountCents == 0 {
 			continue
 		}
-		if _, err := a.wait(tx, i, false); err != nil {
+		if _, err := a.queueItem(tx, i, false); err != nil {
 			return err
 		}
 	}

@@ -48,17 +48,17 @@ func (in SettingsInput) read() (Settings, error) {
 	address := func(field string, v *string) string {
 		text := optional(field, v, maxText)
 		if a, err := netmail.ParseAddress(text); text != "" && (err != nil || a.Address != text) {
-			check.Add(field, core.MustBe(field, "a valid email address"))
+			check.Add(field, core.MustBeEmail)
 		}
 		return text
 	}
 	s := Settings{
 		Issuer: Party{
-			Name: optional("issuer_name", in.IssuerName, maxName), Address: unbroken(optional("issuer_address", in.IssuerAddress, maxAddress)),
+			Name: optional("issuer_name", in.IssuerName, maxName), Address: withUnixLines(optional("issuer_address", in.IssuerAddress, maxAddress)),
 			TaxNumber: optional("issuer_tax_number", in.IssuerTaxNumber, maxName), Email: address("issuer_email", in.IssuerEmail),
 		},
 		TaxName: check.Text("tax_name", in.TaxName, maxName), TaxRate: check.Integer("tax_rate", in.TaxRate, 0, 10_000),
-		PaymentText: unbroken(optional("payment_text", in.PaymentText, maxPayment)), PaymentDays: check.Integer("payment_days", in.PaymentDays, 0, 365),
+		PaymentText: withUnixLines(optional("payment_text", in.PaymentText, maxPayment)), PaymentDays: check.Integer("payment_days", in.PaymentDays, 0, 365),
 		IssueAutomatically: in.IssueAutomatically,
 		MailName:           optional("mail_name", in.MailName, maxName), MailAddress: address("mail_address", in.MailAddress),
 	}
@@ -115,7 +115,7 @@ func (s *Service) EditSettings(ctx context.Context, by core.Actor, in SettingsIn
 		if err != nil {
 			return Settings{}, err
 		}
-		was, is := pick(old.settings().args(), edited.args())
+		was, is := changedFacts(old.settings().args(), edited.args())
 		if len(is) == 0 {
 			return edited, nil
 		}

@@ -15,17 +15,17 @@ import (
 )
 
 // counted is a coupon as the panel shows it, found and listed alike.
-func (s shop) counted(t *testing.T, id core.ID) coupon.Counted {
+func (s shop) counted(t *testing.T, id core.ID) coupon.WithCounts {
 	t.Helper()
 	found, err := s.Find(t.Context(), s.by, id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := s.ListCounted(t.Context(), s.by, coupon.Filter{}, core.Page{Size: core.MaxPageSize})
+	l, err := s.ListWithCounts(t.Context(), s.by, coupon.Filter{}, core.Page{Size: core.MaxPageSize})
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(l.Items, func(c coupon.Counted) bool { return c.ID == id })
+	at := slices.IndexFunc(l.Items, func(c coupon.WithCounts) bool { return c.ID == id })
 	if at < 0 {
 		t.Fatalf("coupon %s is not listed", id)
 	}
@@ -44,7 +44,7 @@ func TestCountsThatSaturate(t *testing.T) {
 	c := s.coupon(t, n)
 	s.customer(t)
 	for range 3 {
-		s.sent(t, c, toAll())
+		s.recordDelivery(t, c, toAll())
 	}
 	update := func(set string) {
 		t.Helper()
@@ -96,14 +96,14 @@ func TestWhatBecameOfVouchersIsCounted(t *testing.T) {
 	s.confirmed(t, c, toAll())
 	want(s, c.ID, 0, 0, 0, 0) // it was not evaluated yet
 
-	s.sent(t, c, toAll())
+	s.recordDelivery(t, c, toAll())
 	want(s, c.ID, 4, 4, 0, 0)
 	s.redeem(t, s.stored(t, c)[0].ID)
 	want(s, c.ID, 4, 3, 1, 0)
 
 	later := s.at(t, s.db.Now().AddDate(0, 0, 3)) // the first ones have expired
 	want(later, c.ID, 4, 0, 1, 3)
-	later.sent(t, c, to(coupon.Manual, guests[:2]...))
+	later.recordDelivery(t, c, to(coupon.Manual, guests[:2]...))
 	want(later, c.ID, 6, 2, 1, 3)
 	later.redeem(t, later.voucher(t, c, guests[2]))
 	want(later, c.ID, 7, 2, 2, 3)
@@ -114,7 +114,7 @@ func TestWhatBecameOfVouchersIsCounted(t *testing.T) {
 	want(later, quiet.ID, 0, 0, 0, 0)
 
 	endless := s.coupon(t, fivePoints())
-	s.sent(t, endless, toAll())
+	s.recordDelivery(t, endless, toAll())
 	want(s.at(t, s.db.Now().AddDate(50, 0, 0)), endless.ID, 4, 4, 0, 0)
 }
 
@@ -127,10 +127,10 @@ func TestListSends(t *testing.T) {
 	n.MaxPerCustomer, n.VoucherValidDays = new(int64(3)), new(int64(1))
 	c, quiet := s.coupon(t, n), s.coupon(t, fivePoints())
 	guests := s.customers(t, 3)
-	first := s.sent(t, c, toAll())
+	first := s.recordDelivery(t, c, toAll())
 	s.redeem(t, s.stored(t, c)[0].ID)
 	dbtest.Tick(s.db)
-	second := s.sent(t, c, to(coupon.Manual, guests[:2]...))
+	second := s.recordDelivery(t, c, to(coupon.Manual, guests[:2]...))
 	dbtest.Tick(s.db)
 	maja := dbtest.Person(t, s.db, s.by, core.Manager)
 	waiting := visit(t, s.db, maja).confirmed(t, c, toAll())
@@ -168,9 +168,9 @@ func TestListSends(t *testing.T) {
 	if l, err := s.ListSends(t.Context(), s.by, quiet.ID, page); err != nil || len(l.Items) != 0 {
 		t.Errorf("of a coupon that was never sent: %+v, %v", l.Items, err)
 	}
-	bad := core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"No."}}}
+	bad := core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.MustBeString}}}
 	_, err := s.ListSends(t.Context(), s.by, c.ID, bad)
-	wantFields(t, err, core.Fields{"cursor": {"No."}})
+	wantFields(t, err, core.Fields{"cursor": {core.MustBeString}})
 }
 
 // "Filter active, expired …": each coupon is in one state at a time.
@@ -212,7 +212,7 @@ func TestStates(t *testing.T) {
 		page := core.Page{Size: 2}
 		var back []core.ID
 		for page.Cursor == nil || !page.Cursor.Back {
-			l, err := s.ListCounted(t.Context(), s.by, coupon.Filter{State: state}, page)
+			l, err := s.ListWithCounts(t.Context(), s.by, coupon.Filter{State: state}, page)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -225,7 +225,7 @@ func TestStates(t *testing.T) {
 			}
 		}
 		for page.Cursor != nil {
-			l, err := s.ListCounted(t.Context(), s.by, coupon.Filter{State: state}, page)
+			l, err := s.ListWithCounts(t.Context(), s.by, coupon.Filter{State: state}, page)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -247,8 +247,8 @@ func TestStates(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", state, diff)
 		}
 	}
-	_, err := s.ListCounted(t.Context(), s.by, coupon.Filter{State: new("lost")}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"No."}}})
-	wantFields(t, err, core.Fields{"state": {"The selected state is invalid."}, "cursor": {"No."}})
+	_, err := s.ListWithCounts(t.Context(), s.by, coupon.Filter{State: new("lost")}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.MustBeString}}})
+	wantFields(t, err, core.Fields{"state": {core.Selected}, "cursor": {core.MustBeString}})
 }
 
 // "Each row carries the names a person wants to read."
@@ -356,8 +356,8 @@ func TestListByCustomer(t *testing.T) {
 	if err != nil || len(none.Items) != 0 {
 		t.Errorf("of somebody without vouchers: %+v, %v", none, err)
 	}
-	bad := core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"No."}}}
-	wantFields(t, second(s.ListByCustomer(t.Context(), s.by, anna, bad)), core.Fields{"cursor": {"No."}})
+	bad := core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.MustBeString}}}
+	wantFields(t, second(s.ListByCustomer(t.Context(), s.by, anna, bad)), core.Fields{"cursor": {core.MustBeString}})
 	stranger := newShop(t)
 	for _, p := range []core.Page{{Size: 2}, bad} {
 		refused(t, second(stranger.ListByCustomer(t.Context(), stranger.by, anna, p)), core.ErrNotFound)

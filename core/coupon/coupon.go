@@ -98,7 +98,7 @@ func (n New) read(check *core.Check) Coupon {
 		check.Integer("voucher_valid_days", n.VoucherValidDays, 1, 36_500)
 	}
 	if n.StartsAt != nil && n.ExpiresAt != nil && !n.ExpiresAt.After(*n.StartsAt) {
-		check.Add("expires_at", core.MustBe("expires_at", "after the start"))
+		check.Add("expires_at", core.Violation{Rule: "after_start"})
 	}
 	c.Benefit = n.benefit(check)
 	return c
@@ -123,7 +123,7 @@ func (n New) benefit(check *core.Check) Benefit {
 		check.Integer("benefit_value", n.BenefitValue, 1, maxNumber)
 		b.BenefitValue = n.BenefitValue
 	default:
-		check.Add("benefit_type", core.Selected("benefit_type"))
+		check.Add("benefit_type", core.Selected)
 	}
 	return b
 }
@@ -147,8 +147,8 @@ func NewService(d *db.DB, jobs *job.Queue, mails *mail.Service, links link.Maker
 	job.Handle(jobs, job.Mail, s.sendTest)
 	job.Handle(jobs, job.Upkeep, s.expire)
 	job.Every(jobs, river.PeriodicInterval(10*time.Minute), expiry{})
-	job.Handle(jobs, job.Upkeep, s.tend)
-	job.Every(jobs, river.PeriodicInterval(time.Minute), sendRound{})
+	job.Handle(jobs, job.Upkeep, s.tendSends)
+	job.Every(jobs, river.PeriodicInterval(time.Minute), sendUpkeep{})
 	return s
 }
 
@@ -184,7 +184,7 @@ func findReward(ctx context.Context, tx *db.Tx, check *core.Check, b Benefit) er
 	}
 	_, err := db.Value[bool](ctx, tx, rewardSQL, db.Args{"reward": *b.BenefitRewardID})
 	if errors.Is(err, core.ErrNotFound) {
-		check.Add("benefit_reward_ulid", core.Selected("benefit_reward_ulid"))
+		check.Add("benefit_reward_ulid", core.Selected)
 		return nil
 	}
 	return err

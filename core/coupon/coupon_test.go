@@ -202,7 +202,7 @@ func (s shop) evaluated(t *testing.T, send core.ID) coupon.Sending {
 	return evaluated
 }
 
-func (s shop) sent(t *testing.T, c coupon.Coupon, send coupon.Send) coupon.Sending {
+func (s shop) recordDelivery(t *testing.T, c coupon.Coupon, send coupon.Send) coupon.Sending {
 	t.Helper()
 	return s.evaluated(t, s.confirmed(t, c, send).ID)
 }
@@ -210,7 +210,7 @@ func (s shop) sent(t *testing.T, c coupon.Coupon, send coupon.Send) coupon.Sendi
 // voucher sends a coupon to one customer and returns what they got.
 func (s shop) voucher(t *testing.T, c coupon.Coupon, who core.ID) core.ID {
 	t.Helper()
-	sent := s.sent(t, c, to(coupon.Manual, who))
+	sent := s.recordDelivery(t, c, to(coupon.Manual, who))
 	if sent.Sent != 1 {
 		t.Fatalf("sent %+v, want one", sent)
 	}
@@ -400,20 +400,20 @@ func TestAddReportsEveryWrongFieldAtOnce(t *testing.T) {
 			MaxPerCustomer: new(int64(0)), MaxRedemptions: new(int64(0)), StartsAt: &day, ExpiresAt: &day, VoucherValidDays: new(int64(36_501)),
 		})
 		wantFields(t, err, core.Fields{
-			"name":                {"The name field is required."},
-			"description":         {"The description field must not be greater than 1000 characters."},
-			"benefit_reward_ulid": {"The selected benefit reward ulid is invalid."},
-			"max_per_customer":    {"The max per customer field must be at least 1."},
-			"max_redemptions":     {"The max redemptions field must be at least 1."},
-			"expires_at":          {"The expires at field must be after the start."},
-			"voucher_valid_days":  {"The voucher valid days field must not be greater than 36500."},
+			"name":                {core.Required},
+			"description":         {core.MaxLength(1000)},
+			"benefit_reward_ulid": {core.Selected},
+			"max_per_customer":    {core.Min(1)},
+			"max_redemptions":     {core.Min(1)},
+			"expires_at":          {core.Violation{Rule: "after_start"}},
+			"voucher_valid_days":  {core.Max(36500)},
 		})
 	}
-	_, err := s.Add(t.Context(), s.by, coupon.New{Unreadable: core.Fields{"max_redemptions": {"The max redemptions field must be an integer."}}})
+	_, err := s.Add(t.Context(), s.by, coupon.New{Unreadable: core.Fields{"max_redemptions": {core.MustBeInteger}}})
 	wantFields(t, err, core.Fields{
-		"name":            {"The name field is required."},
-		"benefit_type":    {"The benefit type field is required."},
-		"max_redemptions": {"The max redemptions field must be an integer."},
+		"name":            {core.Required},
+		"benefit_type":    {core.Required},
+		"max_redemptions": {core.MustBeInteger},
 	})
 }
 
@@ -429,14 +429,14 @@ func TestBenefits(t *testing.T) {
 		want  core.Fields
 	}{
 		{"points", "points", new(int64(1)), nil},
-		{"no points", "points", new(int64(0)), core.Fields{"benefit_value": {"The benefit value field must be at least 1."}}},
-		{"stamps of no number", "stamps", nil, core.Fields{"benefit_value": {"The benefit value field is required."}}},
+		{"no points", "points", new(int64(0)), core.Fields{"benefit_value": {core.Min(1)}}},
+		{"stamps of no number", "stamps", nil, core.Fields{"benefit_value": {core.Required}}},
 		{"everything off", "percent", new(int64(100)), nil},
-		{"more than everything", "percent", new(int64(101)), core.Fields{"benefit_value": {"The benefit value field must not be greater than 100."}}},
+		{"more than everything", "percent", new(int64(101)), core.Fields{"benefit_value": {core.Max(100)}}},
 		{"an amount", "amount", new(int64(1_000_000_000_000)), nil},
-		{"too large an amount", "amount", new(int64(1_000_000_000_001)), core.Fields{"benefit_value": {"The benefit value field must not be greater than 1000000000000."}}},
-		{"a reward of no name", "reward", nil, core.Fields{"benefit_reward_ulid": {"The benefit reward ulid field is required."}}},
-		{"something else", "miles", new(int64(1)), core.Fields{"benefit_type": {"The selected benefit type is invalid."}}},
+		{"too large an amount", "amount", new(int64(1_000_000_000_001)), core.Fields{"benefit_value": {core.Max(1000000000000)}}},
+		{"a reward of no name", "reward", nil, core.Fields{"benefit_reward_ulid": {core.Required}}},
+		{"something else", "miles", new(int64(1)), core.Fields{"benefit_type": {core.Selected}}},
 	} {
 		n := fivePoints()
 		n.BenefitType, n.BenefitValue = &c.kind, c.value
@@ -493,7 +493,7 @@ func TestList(t *testing.T) {
 	if diff := cmp.Diff(newestFirst[:4], back); diff != "" {
 		t.Errorf("and back (-want +got):\n%s", diff)
 	}
-	if _, err := s.List(t.Context(), s.by, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"no"}}}); !core.IsKind(err, core.KindInvalid) {
+	if _, err := s.List(t.Context(), s.by, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.Selected}}}); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("a bad query = %v", err)
 	}
 }
@@ -568,10 +568,10 @@ func TestAnotherTenantsCouponsDoNotExist(t *testing.T) {
 		"redeem":       second(stranger.Redeem(t.Context(), stranger.by, voucher)),
 		"list sends":   second(stranger.ListSends(t.Context(), stranger.by, c.ID, core.Page{Size: 3})),
 		"list sends with a bad query": second(stranger.ListSends(t.Context(), stranger.by, c.ID,
-			core.Page{Size: 3, Unreadable: core.Fields{"cursor": {"no"}}})),
+			core.Page{Size: 3, Unreadable: core.Fields{"cursor": {core.Selected}}})),
 		"list redeemed": second(stranger.ListRedeemed(t.Context(), stranger.by, c.ID, core.Page{Size: 3})),
 		"list redeemed with a bad query": second(stranger.ListRedeemed(t.Context(), stranger.by, c.ID,
-			core.Page{Size: 3, Unreadable: core.Fields{"cursor": {"no"}}})),
+			core.Page{Size: 3, Unreadable: core.Fields{"cursor": {core.Selected}}})),
 	} {
 		if !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("%s = %v, want ErrNotFound", name, err)
@@ -580,7 +580,7 @@ func TestAnotherTenantsCouponsDoNotExist(t *testing.T) {
 	if l, err := stranger.List(t.Context(), stranger.by, core.Page{Size: 3}); err != nil || len(l.Items) != 0 {
 		t.Errorf("a stranger's list: %+v, %v", l.Items, err)
 	}
-	if l, err := stranger.ListCounted(t.Context(), stranger.by, coupon.Filter{}, core.Page{Size: 3}); err != nil || len(l.Items) != 0 {
+	if l, err := stranger.ListWithCounts(t.Context(), stranger.by, coupon.Filter{}, core.Page{Size: 3}); err != nil || len(l.Items) != 0 {
 		t.Errorf("a stranger's list with counts: %+v, %v", l.Items, err)
 	}
 	if again := s.evaluated(t, waiting.ID); again.Status != coupon.Done || !s.find(t, c.ID).Active {
@@ -622,7 +622,7 @@ func TestRoundTrips(t *testing.T) {
 		{name: "add", want: 2, do: func() error { return second(s.Add(ctx, s.by, fivePoints())) }},
 		{name: "add a reward", want: 3, do: func() error { return second(s.Add(ctx, s.by, many)) }},
 		{name: "list", want: 1, do: func() error { return second(s.List(ctx, s.by, core.Page{Size: 3})) }},
-		{name: "list with counts", want: 1, do: func() error { return second(s.ListCounted(ctx, s.by, coupon.Filter{}, core.Page{Size: 3})) }},
+		{name: "list with counts", want: 1, do: func() error { return second(s.ListWithCounts(ctx, s.by, coupon.Filter{}, core.Page{Size: 3})) }},
 		{name: "find", want: 1, do: func() error { return second(s.Find(ctx, s.by, plain.ID)) }},
 		{name: "edit", want: 3, do: func() error { return second(s.Edit(ctx, s.by, plain.ID, coupon.Edit{Name: core.Set("x")})) }},
 		{name: "edit to less", want: 3, do: func() error {

@@ -3,7 +3,6 @@ package coupon
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"example.com/loyalty/core"
@@ -37,7 +36,7 @@ func (e Edit) read(check *core.Check, old Coupon) Coupon {
 	}
 	most := e.MaxPerCustomer.Or(&old.MaxPerCustomer)
 	if most == nil {
-		check.Required("max_per_customer")
+		check.Add("max_per_customer", core.Required)
 	}
 	c := New{
 		Name: e.Name.Or(&old.Name), Description: e.Description.Or(old.Description),
@@ -46,36 +45,36 @@ func (e Edit) read(check *core.Check, old Coupon) Coupon {
 		StartsAt: e.StartsAt.Or(old.StartsAt), ExpiresAt: e.ExpiresAt.Or(old.ExpiresAt), VoucherValidDays: e.VoucherValidDays.Or(old.VoucherValidDays),
 	}.read(check)
 	if c.MaxRedemptions != nil && *c.MaxRedemptions < old.RedemptionsCount && check.OK("max_redemptions") {
-		check.Add("max_redemptions", core.MustBe("max_redemptions", fmt.Sprintf("at least %d: so often the coupon was redeemed", old.RedemptionsCount)))
+		check.Add("max_redemptions", core.Violation{Rule: "min_redeemed", Limit: old.RedemptionsCount})
 	}
 	if active := e.Active.Or(&old.Active); active != nil {
 		c.Active = *active
 	} else {
-		check.Required("active")
+		check.Add("active", core.Required)
 	}
 	return c
 }
 
-// broken are the fields in which a changed coupon is less than what was sent of it.
-func broken(old, now Coupon) core.Fields {
+// loweredFields are the fields in which a changed coupon is less than what was sent of it.
+func loweredFields(old, now Coupon) core.Fields {
 	fields := core.Fields{}
 	if !now.equals(old.Benefit) {
-		fields.Add("benefit_type", "The benefit cannot change once the coupon was sent. Make a new coupon instead.")
+		fields.Add("benefit_type", core.Violation{Rule: "fixed_after_sending"})
 	}
 	if now.MaxPerCustomer < old.MaxPerCustomer {
-		fields.Add("max_per_customer", core.MustBe("max_per_customer", fmt.Sprintf("at least %d: the coupon was sent with it", old.MaxPerCustomer)))
+		fields.Add("max_per_customer", core.Violation{Rule: "min_sent", Limit: old.MaxPerCustomer})
 	}
 	return fields
 }
 
 func (b Benefit) equals(other Benefit) bool {
-	return b.BenefitType == other.BenefitType && same(b.BenefitValue, other.BenefitValue) && same(b.BenefitRewardID, other.BenefitRewardID)
+	return b.BenefitType == other.BenefitType && equalPointers(b.BenefitValue, other.BenefitValue) && equalPointers(b.BenefitRewardID, other.BenefitRewardID)
 }
 
-func same[T comparable](a, b *T) bool { return a == b || (a != nil && b != nil && *a == *b) }
+func equalPointers[T comparable](a, b *T) bool { return a == b || (a != nil && b != nil && *a == *b) }
 
-// held is a coupon that is being edited, and whether it was ever sent.
-type held struct {
+// editable is a coupon that is being edited, and whether it was ever sent.
+type editable struct {
 	Coupon
 	Sent bool
 }
@@ -89,16 +88,16 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Coupon, error) {
 		// Held until the end: the log must name the values this edit replaced.
-		old, err := db.One[held](ctx, tx, lockSQL, db.Args{"id": id})
+		old, err := db.One[editable](ctx, tx, lockSQL, db.Args{"id": id})
 		if err != nil {
 			return Coupon{}, err
 		}
 		check := core.NewCheck(e.Unreadable)
 		c := e.read(check, old.Coupon)
-		less := broken(old.Coupon, c)
+		less := loweredFields(old.Coupon, c)
 		if old.Sent {
-			for field, messages := range less {
-				check.Add(field, messages[0])
+			for field, violations := range less {
+				check.Add(field, violations[0])
 			}
 		}
 		if !c.equals(old.Benefit) {

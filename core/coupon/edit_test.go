@@ -80,25 +80,25 @@ func TestEditReportsEveryWrongFieldAtOnce(t *testing.T) {
 		ExpiresAt: core.Set(day), VoucherValidDays: core.Set(int64(0)), Active: null[bool](),
 	})
 	wantFields(t, err, core.Fields{
-		"name":                {"The name field is required."},
-		"description":         {"The description field must not be greater than 1000 characters."},
-		"benefit_reward_ulid": {"The selected benefit reward ulid is invalid."},
-		"max_per_customer":    {"The max per customer field is required."},
-		"max_redemptions":     {"The max redemptions field must be at least 1."},
-		"expires_at":          {"The expires at field must be after the start."},
-		"voucher_valid_days":  {"The voucher valid days field must be at least 1."},
-		"active":              {"The active field is required."},
+		"name":                {core.Required},
+		"description":         {core.MaxLength(1000)},
+		"benefit_reward_ulid": {core.Selected},
+		"max_per_customer":    {core.Required},
+		"max_redemptions":     {core.Min(1)},
+		"expires_at":          {core.Violation{Rule: "after_start"}},
+		"voucher_valid_days":  {core.Min(1)},
+		"active":              {core.Required},
 	})
-	_, err = s.Edit(t.Context(), s.by, c.ID, coupon.Edit{BenefitType: core.Set("stamps"), BenefitValue: null[int64](), Unreadable: core.Fields{"name": {"No."}}})
-	wantFields(t, err, core.Fields{"name": {"No."}, "benefit_value": {"The benefit value field is required."}})
+	_, err = s.Edit(t.Context(), s.by, c.ID, coupon.Edit{BenefitType: core.Set("stamps"), BenefitValue: null[int64](), Unreadable: core.Fields{"name": {core.MustBeString}}})
+	wantFields(t, err, core.Fields{"name": {core.MustBeString}, "benefit_value": {core.Required}})
 	if diff := cmp.Diff(c, s.find(t, c.ID)); diff != "" {
 		t.Errorf("a refused edit left (-want +got):\n%s", diff)
 	}
 }
 
 var promised = core.Fields{
-	"benefit_type":     {"The benefit cannot change once the coupon was sent. Make a new coupon instead."},
-	"max_per_customer": {"The max per customer field must be at least 3: the coupon was sent with it."},
+	"benefit_type":     {core.Violation{Rule: "fixed_after_sending"}},
+	"max_per_customer": {core.Violation{Rule: "min_sent", Limit: 3}},
 }
 
 // "The benefit cannot change once sent"; nor may anybody be left with more vouchers
@@ -158,12 +158,12 @@ func TestTheCapIsNotSetBelowWhatWasRedeemed(t *testing.T) {
 	const guests = 30
 	s.customers(t, guests)
 	c := s.coupon(t, fivePoints())
-	s.sent(t, c, toAll())
+	s.recordDelivery(t, c, toAll())
 	vouchers := s.stored(t, c)
 	s.redeem(t, vouchers[0].ID)
 	s.redeem(t, vouchers[1].ID)
 	wantFields(t, second(s.Edit(t.Context(), s.by, c.ID, coupon.Edit{MaxRedemptions: core.Set(int64(1))})),
-		core.Fields{"max_redemptions": {"The max redemptions field must be at least 2: so often the coupon was redeemed."}})
+		core.Fields{"max_redemptions": {core.Violation{Rule: "min_redeemed", Limit: 2}}})
 
 	var redeemed, edits atomic.Int64
 	redeemed.Add(2)

@@ -43,7 +43,7 @@ var retryAfter = []time.Duration{time.Minute, 10 * time.Minute, time.Hour, 4 * t
 
 // mailing is what all mails of a send share.
 type mailing struct {
-	VoucherLetter
+	VoucherEmail
 	send core.ID
 }
 
@@ -68,7 +68,7 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 	}
 	by := core.System(t, "coupon send")
 	until := s.db.Now().Add(runTime)
-	about, err := s.about(ctx, by, d.Send)
+	about, err := s.loadMailing(ctx, by, d.Send)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 			return err
 		}
 		if len(page) == 0 {
-			return s.rest(ctx, by, d.Send)
+			return s.finishOrReschedule(ctx, by, d.Send)
 		}
 		if err := s.pace(d.Tenant).WaitN(ctx, len(page)); err != nil {
 			return err
@@ -100,8 +100,8 @@ func (s *Service) pace(t core.TenantID) *rate.Limiter {
 	return limiter.(*rate.Limiter)
 }
 
-// about reads what all mails of a send share. Two round trips.
-func (s *Service) about(ctx context.Context, by core.Actor, send core.ID) (mailing, error) {
+// loadMailing reads what all mails of a send share. Two round trips.
+func (s *Service) loadMailing(ctx context.Context, by core.Actor, send core.ID) (mailing, error) {
 	found, err := db.ReadOne[struct {
 		Subject, Message string
 		Benefit
@@ -111,7 +111,7 @@ func (s *Service) about(ctx context.Context, by core.Actor, send core.ID) (maili
 		return mailing{}, err
 	}
 	branding, err := tenant.BrandingOf(ctx, s.db, by)
-	return mailing{VoucherLetter{
+	return mailing{VoucherEmail{
 		Tenant: by.Tenant, Branding: branding, Subject: found.Subject, Message: found.Message, Benefit: found.Benefit, RewardName: found.RewardName,
 	}, send}, err
 }
@@ -131,10 +131,10 @@ func (s *Service) mailPage(ctx context.Context, by core.Actor, about mailing, pa
 	last := s.db.Now().Add(claimUse)
 	for i, q := range page {
 		if s.db.Now().After(last) {
-			return s.release(ctx, by, about.send, page[i:], nil)
+			return s.releaseMails(ctx, by, about.send, page[i:], nil)
 		}
-		if drop, args := dropped(q); drop {
-			if err := s.note(ctx, by, dropMailSQL, mail.Dropped, about.send, q, args); err != nil {
+		if drop, args := shouldDrop(q); drop {
+			if err := s.storeMailResult(ctx, by, dropMailSQL, mail.Dropped, about.send, q, args); err != nil {
 				return err
 			}
 			continue
@@ -146,7 +146,7 @@ func (s *Service) mailPage(ctx context.Context, by core.Actor, about mailing, pa
 		if conn == nil {
 			if conn, err = s.mails.Dial(ctx); err != nil {
 				// No mail of the page is to blame.
-				return errors.Join(err, s.release(ctx, by, about.send, page[i:], err))
+				return errors.Join(err, s.releaseMails(ctx, by, about.send, page[i:], err))
 			}
 		}
 		err = conn.Send(ctx, m)
@@ -157,7 +157,7 @@ func (s *Service) mailPage(ctx context.Context, by core.Actor, about mailing, pa
 			_ = conn.Close() // it is of no more use
 			conn = nil
 		}
-		if err := s.sent(ctx, by, about.send, q, err); err != nil {
+		if err := s.recordDelivery(ctx, by, about.send, q, err); err != nil {
 			return err
 		}
 	}
@@ -169,14 +169,14 @@ func (s *Service) voucherMail(ctx context.Context, about mailing, q queuedMail) 
 	if err != nil {
 		return mail.Mail{}, err
 	}
-	return s.written(ctx, q.VoucherID, *q.Email, l)
+	return s.renderMail(ctx, q.VoucherID, *q.Email, l)
 }
 
 // keepPage keeps the mails of a page in the database, where there is no mail server.
 func (s *Service) keepPage(ctx context.Context, by core.Actor, about mailing, page []queuedMail) error {
 	var mails []mail.Mail
 	for _, q := range page {
-		if drop, _ := dropped(q); drop {
+		if drop, _ := shouldDrop(q); drop {
 			continue
 		}
 		m, err := s.voucherMail(ctx, about, q)
@@ -187,13 +187,13 @@ func (s *Service) keepPage(ctx context.Context, by core.Actor, about mailing, pa
 	}
 	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
 		for _, q := range page {
-			if drop, args := dropped(q); drop {
-				if err := db.Queue(tx, dropMailSQL, noteArgs(about.send, q, args)); err != nil {
+			if drop, args := shouldDrop(q); drop {
+				if err := db.Queue(tx, dropMailSQL, mailResultArgs(about.send, q, args)); err != nil {
 					return 0, err
 				}
 			}
 		}
-		db.Count(tx, mail.Counted(mail.Kept), int64(len(mails)))
+		db.Count(tx, mail.Metric(mail.Kept), int64(len(mails)))
 		for _, m := range mails {
 			if err := mail.Keep(tx, m); err != nil {
 				return 0, err
@@ -207,53 +207,53 @@ func (s *Service) keepPage(ctx context.Context, by core.Actor, about mailing, pa
 	return err
 }
 
-// dropped reports whether a mail is not sent any more: its customer unsubscribed, has no
+// shouldDrop reports whether a mail is not sent any more: its customer unsubscribed, has no
 // e-mail address left, or can't redeem the voucher any more.
-func dropped(q queuedMail) (drop bool, args db.Args) {
+func shouldDrop(q queuedMail) (drop bool, args db.Args) {
 	return q.Unsubscribed || q.Email == nil || !q.Pending, db.Args{"unsubscribed": q.Unsubscribed || q.Email != nil}
 }
 
-func noteArgs(send core.ID, q queuedMail, args db.Args) db.Args {
+func mailResultArgs(send core.ID, q queuedMail, args db.Args) db.Args {
 	args["send"], args["voucher"] = send, q.VoucherID
 	return args
 }
 
-// note stores the result of a mail. One round trip.
-func (s *Service) note(
+// storeMailResult stores the result of a mail. One round trip.
+func (s *Service) storeMailResult(
 	ctx context.Context, by core.Actor, statement, outcome string, send core.ID, q queuedMail, args db.Args,
 ) error {
 	// A mail that is out is noted also where the job is told to stop.
 	ctx = context.WithoutCancel(ctx)
 	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		db.Count(tx, mail.Counted(outcome), 1)
-		return 0, db.Queue(tx, statement, noteArgs(send, q, args))
+		db.Count(tx, mail.Metric(outcome), 1)
+		return 0, db.Queue(tx, statement, mailResultArgs(send, q, args))
 	})
 	return err
 }
 
-// sent notes what the mail server said of a mail.
-func (s *Service) sent(ctx context.Context, by core.Actor, send core.ID, q queuedMail, err error) error {
+// recordDelivery notes what the mail server said of a mail.
+func (s *Service) recordDelivery(ctx context.Context, by core.Actor, send core.ID, q queuedMail, err error) error {
 	now := s.db.Now()
 	if err == nil {
-		return s.note(ctx, by, deliveredSQL, mail.Sent, send, q, db.Args{"now": now})
+		return s.storeMailResult(ctx, by, deliveredSQL, mail.Sent, send, q, db.Args{"now": now})
 	}
 	permanent := errors.Is(err, mail.ErrRefused)
 	said := db.Args{"error": mail.Reply(err), "recipient": *q.Email}
 	if !permanent && q.Attempts < int64(len(retryAfter)) {
 		said["again"] = now.Add(retryAfter[q.Attempts])
-		return s.note(ctx, by, deferMailSQL, mail.Deferred, send, q, said)
+		return s.storeMailResult(ctx, by, deferMailSQL, mail.Deferred, send, q, said)
 	}
 	said["permanent"], said["now"] = permanent, now
 	outcome := mail.GivenUp
 	if permanent {
 		outcome = mail.Refused
 	}
-	return s.note(ctx, by, failMailSQL, outcome, send, q, said)
+	return s.storeMailResult(ctx, by, failMailSQL, outcome, send, q, said)
 }
 
-// release makes mails due again that were claimed and not sent, and notes why the mail
+// releaseMails makes mails due again that were claimed and not sent, and notes why the mail
 // server could not be reached, if that was it.
-func (s *Service) release(ctx context.Context, by core.Actor, send core.ID, page []queuedMail, cause error) error {
+func (s *Service) releaseMails(ctx context.Context, by core.Actor, send core.ID, page []queuedMail, cause error) error {
 	ids := make([]core.ID, len(page))
 	for i, q := range page {
 		ids[i] = q.VoucherID
@@ -268,9 +268,9 @@ func (s *Service) release(ctx context.Context, by core.Actor, send core.ID, page
 	return err
 }
 
-// rest ends a send none of whose mails is queued, or has the job come again when the next
+// finishOrReschedule ends a send none of whose mails is queued, or has the job come again when the next
 // one is due.
-func (s *Service) rest(ctx context.Context, by core.Actor, send core.ID) error {
+func (s *Service) finishOrReschedule(ctx context.Context, by core.Actor, send core.ID) error {
 	next, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (*time.Time, error) {
 		// Held, so that a retry and the end of a send do not miss each other.
 		held, err := db.One[Sending](ctx, tx, holdSendSQL, db.Args{"send": send})
@@ -285,7 +285,7 @@ func (s *Service) rest(ctx context.Context, by core.Actor, send core.ID) error {
 		if err != nil {
 			return nil, err
 		}
-		return nil, s.tell(ctx, tx, by, done)
+		return nil, s.mailSendResult(ctx, tx, by, done)
 	})
 	if err != nil || next == nil {
 		return err
@@ -305,13 +305,13 @@ type detail struct {
 	ActorID    string
 }
 
-// Reported reports whether the person who confirmed the send gets an e-mail about its end,
+// MailsResult reports whether the person who confirmed the send gets an e-mail about its end,
 // if it is done at that instant.
-func (s Sending) Reported(at time.Time) bool { return at.Sub(s.CreatedAt) >= watched }
+func (s Sending) MailsResult(at time.Time) bool { return at.Sub(s.CreatedAt) >= watched }
 
-// tell mails the person who confirmed a send how it ended, unless they were watching.
-func (s *Service) tell(ctx context.Context, tx *db.Tx, by core.Actor, d detail) error {
-	if d.ActorKind != core.ByStaff || d.Status == Done && !d.Reported(tx.Now) {
+// mailSendResult mails the person who confirmed a send how it ended, unless they were watching.
+func (s *Service) mailSendResult(ctx context.Context, tx *db.Tx, by core.Actor, d detail) error {
+	if d.ActorKind != core.ByStaff || d.Status == Done && !d.MailsResult(tx.Now) {
 		return nil
 	}
 	id, err := strconv.ParseInt(d.ActorID, 10, 64)
@@ -325,7 +325,7 @@ func (s *Service) tell(ctx context.Context, tx *db.Tx, by core.Actor, d detail) 
 	if err != nil {
 		return err
 	}
-	return s.mails.Queue(ctx, tx, who.Email, FinishedLetter{Tenant: by.Tenant, Person: who.Name, Coupon: d.CouponName, Sending: d.Sending})
+	return s.mails.Queue(ctx, tx, who.Email, SendResultEmail{Tenant: by.Tenant, Person: who.Name, Coupon: d.CouponName, Sending: d.Sending})
 }
 
 // StopMails stops the e-mails of a send that have not gone out. Its vouchers stay valid.
@@ -365,13 +365,13 @@ func (s *Service) switchMails(ctx context.Context, by core.Actor, send core.ID, 
 // RetryMails queues the e-mails of a send that failed for reasons that may be gone, and
 // returns how many there are. Addresses that don't exist are not tried again.
 func (s *Service) RetryMails(ctx context.Context, by core.Actor, send core.ID) (int64, error) {
-	return s.retry(ctx, by, send, nil)
+	return s.requeueMails(ctx, by, send, nil)
 }
 
 // RetryMail queues one failed e-mail of a send, also one to an address that was refused for
 // good if the customer has another address by now. It returns whether there was one.
 func (s *Service) RetryMail(ctx context.Context, by core.Actor, send, voucher core.ID) (bool, error) {
-	n, err := s.retry(ctx, by, send, &voucher)
+	n, err := s.requeueMails(ctx, by, send, &voucher)
 	return n > 0, err
 }
 
@@ -384,7 +384,7 @@ func (s *Service) CountRetryable(ctx context.Context, by core.Actor, send core.I
 	return found.Count, err
 }
 
-func (s *Service) retry(ctx context.Context, by core.Actor, send core.ID, voucher *core.ID) (int64, error) {
+func (s *Service) requeueMails(ctx context.Context, by core.Actor, send core.ID, voucher *core.ID) (int64, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return 0, err
 	}
@@ -409,9 +409,9 @@ func (s *Service) retry(ctx context.Context, by core.Actor, send core.ID, vouche
 	})
 }
 
-// Delivered notes every queued e-mail of a send as delivered, without sending it: for
+// MarkDelivered notes every queued e-mail of a send as delivered, without sending it: for
 // records of the past, which the demo and the sandbox make.
-func (s *Service) Delivered(ctx context.Context, by core.Actor, send core.ID) error {
+func (s *Service) MarkDelivered(ctx context.Context, by core.Actor, send core.ID) error {
 	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int64, error) {
 		return db.Exec(ctx, tx, deliveredAllSQL, db.Args{"send": send, "now": tx.Now})
 	})

@@ -54,14 +54,14 @@ func mailShopOf(t *testing.T, d *db.DB, by core.Actor, server *smtptest.Server, 
 }
 
 // rendered are the mails' words, as far as these tests look at them.
-func rendered(_ context.Context, to string, l mail.Letter) (mail.Rendered, error) {
+func rendered(_ context.Context, to string, l mail.Email) (mail.Rendered, error) {
 	switch l := l.(type) {
-	case coupon.VoucherLetter:
+	case coupon.VoucherEmail:
 		return mail.Rendered{
 			Subject: l.Subject, Text: "Hello " + l.FirstName + ", " + l.Message + " /v/" + l.Voucher, HTML: `<img src="cid:qr.png">`, From: l.Tenant.Name,
 			Unsubscribe: "https://shop.example/unsubscribe/" + l.Unsubscribe, Inline: []mail.Inline{{Name: "qr.png", Type: "image/png", Bytes: []byte("PNG")}},
 		}, nil
-	case coupon.FinishedLetter:
+	case coupon.SendResultEmail:
 		reason := ""
 		if l.Sending.Failure != nil {
 			reason = *l.Sending.Failure
@@ -160,7 +160,7 @@ func TestASendMailsThoseWhoWantIt(t *testing.T) {
 	anna, bilal, carla := s.mailed(t, "anna@example.com"), s.mailed(t, "bilal@example.com"), s.customer(t)
 	s.unsubscribe(t, bilal)
 	c := s.coupon(t, fivePoints())
-	send := s.sent(t, c, toAll())
+	send := s.recordDelivery(t, c, toAll())
 	if send.Status != coupon.Mailing || send.Mails != 1 || send.NoEmail != 1 || send.Unsubscribed != 1 {
 		t.Errorf("evaluated: %+v", send)
 	}
@@ -208,7 +208,7 @@ func TestTheMailedLinkOpensTheVoucher(t *testing.T) {
 	s := newMailShop(t)
 	anna := s.mailed(t, "anna@example.com")
 	c := s.coupon(t, fivePoints())
-	send := s.sent(t, c, toAll())
+	send := s.recordDelivery(t, c, toAll())
 	if err := s.deliver(t, send.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func TestAFailingAddressNeverBlocksTheRest(t *testing.T) {
 	s.server.Replies("gone@example.com", 550, [3]int{5, 1, 1}, "No such user")
 	s.server.Replies("full@example.com", 452, [3]int{4, 2, 2}, "Mailbox full")
 	s.server.Drops("lost@example.com")
-	send := s.sent(t, s.coupon(t, fivePoints()), toAll())
+	send := s.recordDelivery(t, s.coupon(t, fivePoints()), toAll())
 	if err := s.deliver(t, send.ID); err == nil || isNow(err) {
 		t.Fatalf("the job = %v, want it to come again later", err)
 	}
@@ -285,7 +285,7 @@ func TestAMailThatKeepsFailingIsGivenUpAndRetried(t *testing.T) {
 	s := newMailShop(t)
 	anna := s.mailed(t, "full@example.com")
 	s.server.Replies("full@example.com", 452, [3]int{4, 2, 2}, "Mailbox full")
-	send := s.sent(t, s.coupon(t, fivePoints()), toAll())
+	send := s.recordDelivery(t, s.coupon(t, fivePoints()), toAll())
 	for range 10 {
 		if err := s.deliver(t, send.ID); err == nil {
 			break
@@ -342,7 +342,7 @@ func TestAMailServerThatIsAway(t *testing.T) {
 	}
 	away := s
 	away.shop = mailShopOf(t, s.db, s.by, s.server, nowhere).shop
-	send := s.sent(t, s.coupon(t, fivePoints()), toAll())
+	send := s.recordDelivery(t, s.coupon(t, fivePoints()), toAll())
 	if err := away.deliver(t, send.ID); err == nil || isNow(err) {
 		t.Fatalf("the job = %v, want its failure", err)
 	}
@@ -396,7 +396,7 @@ func TestAKilledProcessSendsOneMailTwiceAtMost(t *testing.T) {
 	for i := range customers {
 		s.mailed(t, fmt.Sprintf("c%d@example.com", i))
 	}
-	send := s.sent(t, s.coupon(t, fivePoints()), toAll())
+	send := s.recordDelivery(t, s.coupon(t, fivePoints()), toAll())
 	ctx, kill := context.WithCancel(t.Context())
 	first := mailShopOf(t, s.db, s.by, s.server, &dying{s.sender, killed, kill})
 	if err := first.RunDelivery(ctx, coupon.Delivery{Tenant: s.by.Tenant.ID, Send: send.ID}); !errors.Is(err, context.Canceled) {
@@ -443,7 +443,7 @@ func TestTwoJobsNeverSendTheSameMail(t *testing.T) {
 		want = append(want, fmt.Sprintf("c%03d@example.com", i))
 		s.mailed(t, want[i])
 	}
-	send := s.sent(t, s.coupon(t, fivePoints()), toAll())
+	send := s.recordDelivery(t, s.coupon(t, fivePoints()), toAll())
 	began := time.Now()
 	var both sync.WaitGroup
 	for range 4 {
@@ -464,7 +464,7 @@ func TestStopAndResume(t *testing.T) {
 	s := newMailShop(t)
 	s.mailed(t, "anna@example.com")
 	c := s.coupon(t, fivePoints())
-	send := s.sent(t, c, toAll())
+	send := s.recordDelivery(t, c, toAll())
 	stopped, err := s.StopMails(t.Context(), s.by, send.ID)
 	if err != nil || stopped.Status != coupon.Stopped {
 		t.Fatalf("stopped: %+v, %v", stopped, err)
@@ -499,7 +499,7 @@ func TestUnsubscribingBeforeTheMail(t *testing.T) {
 		}
 		anna, bilal := s.mailed(t, "anna@example.com"), s.mailed(t, "bilal@example.com")
 		s.mailed(t, "carla@example.com")
-		send := s.sent(t, s.coupon(t, fivePoints()), toAll())
+		send := s.recordDelivery(t, s.coupon(t, fivePoints()), toAll())
 		s.unsubscribe(t, anna)
 		if _, err := customer.NewService(s.db).Erase(t.Context(), s.by, bilal); err != nil {
 			t.Fatal(err)
@@ -535,7 +535,7 @@ func TestWithoutAMailServerVoucherMailsAreKept(t *testing.T) {
 	s := newMailShop(t)
 	s = mailShopOf(t, s.db, s.by, s.server, nil)
 	s.mailed(t, "anna@example.com")
-	send := s.sent(t, s.coupon(t, fivePoints()), toAll())
+	send := s.recordDelivery(t, s.coupon(t, fivePoints()), toAll())
 	if err := s.deliver(t, send.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -555,7 +555,7 @@ func TestErasingForgetsAddressesThatFailed(t *testing.T) {
 	s := newMailShop(t)
 	anna := s.mailed(t, "gone@example.com")
 	s.server.Replies("gone@example.com", 550, [3]int{5, 1, 1}, "No such user: gone@example.com")
-	send := s.sent(t, s.coupon(t, fivePoints()), toAll())
+	send := s.recordDelivery(t, s.coupon(t, fivePoints()), toAll())
 	if err := s.deliver(t, send.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -606,7 +606,7 @@ func TestAStopDuringAMail(t *testing.T) {
 	s := newMailShop(t)
 	s.mailed(t, "anna@example.com")
 	s.mailed(t, "bilal@example.com")
-	send := s.sent(t, s.coupon(t, fivePoints()), toAll())
+	send := s.recordDelivery(t, s.coupon(t, fivePoints()), toAll())
 	s.server.Delays(400 * time.Millisecond)
 	ctx, stop := context.WithCancel(t.Context())
 	go func() {

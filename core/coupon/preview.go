@@ -45,7 +45,7 @@ func (s *Service) Preview(ctx context.Context, by core.Actor, coupon core.ID, se
 		if err := db.Queue(tx, previewTimeSQL, nil); err != nil {
 			return Preview{}, err
 		}
-		c, err := db.One[Counted](ctx, tx, findCountedSQL, db.Args{"id": coupon, "now": tx.Now})
+		c, err := db.One[WithCounts](ctx, tx, findCountedSQL, db.Args{"id": coupon, "now": tx.Now})
 		if err != nil {
 			return Preview{}, err
 		}

@@ -18,7 +18,7 @@ func TestCountRetryable(t *testing.T) {
 		s.change(t, "update loyalty.customer set email = $3, email_key = $3 where tenant_id = $1 and id = $2", who, fmt.Sprintf("c%d@example.com", i))
 	}
 	c := s.coupon(t, fivePoints())
-	send := s.sent(t, c, toAll())
+	send := s.recordDelivery(t, c, toAll())
 	vouchers := s.stored(t, c)
 	fail := func(n int, set string) {
 		t.Helper()

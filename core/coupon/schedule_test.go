@@ -3,6 +3,7 @@ package coupon_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -115,7 +116,7 @@ func TestCancelASend(t *testing.T) {
 	if got := s.holders(t, c); len(got) != 0 {
 		t.Errorf("%v hold vouchers of a cancelled send", got)
 	}
-	begun := s.sent(t, c, toAll())
+	begun := s.recordDelivery(t, c, toAll())
 	if _, err := s.CancelSend(t.Context(), s.by, begun.ID); !errors.Is(err, coupon.ErrSendBegun) {
 		t.Errorf("cancel one that was sent = %v", err)
 	}
@@ -197,7 +198,7 @@ func TestWhoConfirmedIsToldOfTheEnd(t *testing.T) {
 	s := newMailShop(t)
 	s.mailed(t, "anna@example.com")
 	c := s.coupon(t, fivePoints())
-	now := s.sent(t, c, toAll())
+	now := s.recordDelivery(t, c, toAll())
 	if err := s.deliver(t, now.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +240,7 @@ func TestAPreviewSaysWhatTheSendDoes(t *testing.T) {
 	for _, segment := range []coupon.Segment{coupon.All, coupon.LongStanding, coupon.RecentPurchase, coupon.Manual} {
 		t.Run(string(segment), func(t *testing.T) {
 			c := s.coupon(t, n)
-			s.sent(t, c, to(coupon.Manual, everybody[4], everybody[9]))
+			s.recordDelivery(t, c, to(coupon.Manual, everybody[4], everybody[9]))
 			send := to(segment)
 			if segment == coupon.Manual {
 				send = to(segment, everybody...)
@@ -254,7 +255,7 @@ func TestAPreviewSaysWhatTheSendDoes(t *testing.T) {
 			if preview.Pending != 2 || *preview.Left != 3 || preview.Refused() != 2+preview.Sent-3 {
 				t.Errorf("pending %d, left %d, refused %d of %d", preview.Pending, *preview.Left, preview.Refused(), preview.Sent)
 			}
-			sent := s.sent(t, c, send)
+			sent := s.recordDelivery(t, c, send)
 			want := coupon.Preview{
 				Matched: sent.Matched, Sent: sent.Sent, SkippedInactive: sent.SkippedInactive, SkippedLimit: sent.SkippedLimit,
 				NoEmail: sent.NoEmail, Unsubscribed: sent.Unsubscribed, Pending: preview.Pending, Left: preview.Left,
@@ -280,7 +281,7 @@ func TestAPreviewNamesUnknownCustomers(t *testing.T) {
 	c, stranger := s.coupon(t, fivePoints()), other.customer(t)
 	_, err := s.Preview(t.Context(), s.by, c.ID, to(coupon.Manual, s.customer(t), stranger))
 	var refusal *core.Error
-	if !errors.As(err, &refusal) || !strings.Contains(strings.Join(refusal.Fields["customers"], " "), stranger.String()) {
+	if !errors.As(err, &refusal) || !slices.Contains(refusal.Fields["customers"], core.Violation{Rule: "unknown_customer", Other: stranger.String()}) {
 		t.Errorf("Preview = %v", err)
 	}
 	if _, err := other.Preview(t.Context(), other.by, c.ID, toAll()); !errors.Is(err, core.ErrNotFound) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -167,14 +166,14 @@ func (s Send) validate(ctx context.Context, tx *db.Tx, c Coupon) (checkedSend, e
 	check := core.NewCheck(s.Unreadable)
 	out := checkedSend{at: tx.Now}
 	check.Text("form_key", &s.FormKey, 100)
-	out.subject, out.message = s.words(check, c)
+	out.subject, out.message = s.emailText(check, c)
 	if s.At != nil {
 		out.at = *s.At
 		switch {
 		case !out.at.After(tx.Now):
-			check.Add("send_at", core.MustBe("send_at", "a time after now"))
+			check.Add("send_at", core.MustBeFuture)
 		case out.at.After(tx.Now.Add(maxAhead)):
-			check.Add("send_at", core.MustBe("send_at", "a time within a year"))
+			check.Add("send_at", core.Violation{Rule: "within_year"})
 		}
 	}
 	members, err := s.members(ctx, tx, check)
@@ -185,8 +184,8 @@ func (s Send) validate(ctx context.Context, tx *db.Tx, c Coupon) (checkedSend, e
 	return out, check.Err()
 }
 
-// words are the e-mail's subject and message: the coupon's, where the send has none of its own.
-func (s Send) words(check *core.Check, c Coupon) (subject, message string) {
+// emailText are the e-mail's subject and message: the coupon's, where the send has none of its own.
+func (s Send) emailText(check *core.Check, c Coupon) (subject, message string) {
 	subject = c.Name
 	if s.Subject != nil {
 		subject = check.Text("subject", s.Subject, maxSubject)
@@ -209,12 +208,12 @@ func (s Send) members(ctx context.Context, tx *db.Tx, check *core.Check) ([]core
 		return nil, nil
 	}
 	if len(s.Customers) == 0 {
-		check.Required("customers")
+		check.Add("customers", core.Required)
 		return nil, nil
 	}
-	members, unknown := parsed(s.Customers)
+	members, unknown := parseIDs(s.Customers)
 	if len(members) > MaxManual {
-		check.Add("customers", fmt.Sprintf("The customers field must not have more than %d items.", MaxManual))
+		check.Add("customers", core.MaxItems(MaxManual))
 		return nil, nil
 	}
 	missing, err := db.All[struct{ ID core.ID }](ctx, tx, unknownCustomersSQL, db.Args{"ids": members})
@@ -225,13 +224,13 @@ func (s Send) members(ctx context.Context, tx *db.Tx, check *core.Check) ([]core
 		unknown = append(unknown, m.ID.String())
 	}
 	for _, ulid := range unknown {
-		check.Add("customers", "There is no customer "+ulid+".")
+		check.Add("customers", core.Violation{Rule: "unknown_customer", Other: ulid})
 	}
 	return members, nil
 }
 
-// parsed returns the ULIDs that can be read, sorted, each once, and the texts that can't.
-func parsed(ulids []string) (ids []core.ID, unreadable []string) {
+// parseIDs returns the ULIDs that can be read, sorted, each once, and the texts that can't.
+func parseIDs(ulids []string) (ids []core.ID, unreadable []string) {
 	ids = make([]core.ID, 0, len(ulids))
 	for _, ulid := range ulids {
 		id, err := core.ParseID(ulid)
@@ -309,7 +308,7 @@ func (s *Service) evaluate(ctx context.Context, e Evaluation) error {
 const evaluationLimit = 25 * time.Minute
 
 // CountedVouchers are the vouchers that sends created in this process.
-var CountedVouchers = db.Counted{Thing: "voucher", Kind: "created"}
+var CountedVouchers = db.Metric{Thing: "voucher", Kind: "created"}
 
 // Evaluate evaluates a send's segment, once, and creates its vouchers and their e-mails, in
 // one transaction under an advisory lock on the coupon: two sends of one coupon wait for
@@ -336,7 +335,7 @@ func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Se
 		}
 		var refusal *core.Error
 		if errors.As(state.coupon().sendable(state.SendAt), &refusal) {
-			return s.fail(ctx, tx, by, send, refusal)
+			return s.failSend(ctx, tx, by, send, refusal)
 		}
 		args := state.args(by.Tenant.TimeZone)
 		args["send"], args["now"], args["expires_at"] = send, tx.Now, state.voucherExpiry(by.Tenant.TimeZone)
@@ -358,8 +357,8 @@ func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Se
 	})
 }
 
-// fail ends a send whose coupon can't be sent any more, and tells who confirmed it.
-func (s *Service) fail(ctx context.Context, tx *db.Tx, by core.Actor, send core.ID, why *core.Error) (Sending, error) {
+// failSend ends a send whose coupon can't be sent any more, and tells who confirmed it.
+func (s *Service) failSend(ctx context.Context, tx *db.Tx, by core.Actor, send core.ID, why *core.Error) (Sending, error) {
 	failed, err := db.One[detail](ctx, tx, failSendSQL, db.Args{"send": send, "failure": why.Code, "now": tx.Now})
 	if err != nil {
 		return Sending{}, err
@@ -370,7 +369,7 @@ func (s *Service) fail(ctx context.Context, tx *db.Tx, by core.Actor, send core.
 	if err != nil {
 		return Sending{}, err
 	}
-	return failed.Sending, s.tell(ctx, tx, by, failed)
+	return failed.Sending, s.mailSendResult(ctx, tx, by, failed)
 }
 
 // coupon is what of the coupon decides whether it can be sent.

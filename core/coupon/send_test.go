@@ -45,7 +45,7 @@ func TestAll(t *testing.T) {
 	other.customer(t)
 	s.leave(t, gone)
 	c := s.coupon(t, fivePoints())
-	sent := s.sent(t, c, toAll())
+	sent := s.recordDelivery(t, c, toAll())
 	wantCounts(t, sent, 2, 2, 0, 0)
 	s.wantHolders(t, c, anna, bilal)
 	if sent.Status != coupon.Done || sent.EvaluatedAt == nil {
@@ -133,7 +133,7 @@ func TestAVoidedPurchaseIsNone(t *testing.T) {
 	s.sale(t, bilal)
 	s.sale(t, bilal)
 	c := s.coupon(t, fivePoints())
-	wantCounts(t, s.sent(t, c, to(coupon.RecentPurchase)), 1, 1, 0, 0)
+	wantCounts(t, s.recordDelivery(t, c, to(coupon.RecentPurchase)), 1, 1, 0, 0)
 	s.wantHolders(t, c, bilal)
 }
 
@@ -146,7 +146,7 @@ func TestManual(t *testing.T) {
 	c := s.coupon(t, fivePoints())
 	send := to(coupon.Manual, bilal, anna, bilal)
 	send.Customers = append(send.Customers, strings.ToLower(anna.String()))
-	wantCounts(t, s.sent(t, c, send), 2, 2, 0, 0)
+	wantCounts(t, s.recordDelivery(t, c, send), 2, 2, 0, 0)
 	s.wantHolders(t, c, anna, bilal)
 }
 
@@ -161,7 +161,7 @@ func TestAManualSendNamesWhoIsUnknown(t *testing.T) {
 	send.Customers = append(send.Customers, "nonsense")
 	_, err := s.Send(t.Context(), s.by, c.ID, send)
 	wantFields(t, err, core.Fields{"customers": {
-		"There is no customer nonsense.", "There is no customer " + theirs.String() + ".", "There is no customer " + nobody.String() + ".",
+		core.Violation{Rule: "unknown_customer", Other: "nonsense"}, core.Violation{Rule: "unknown_customer", Other: theirs.String()}, core.Violation{Rule: "unknown_customer", Other: nobody.String()},
 	}})
 	if n := s.sends(t, c); n != 0 {
 		t.Errorf("%d sends, want none", n)
@@ -188,13 +188,13 @@ func TestASendsFields(t *testing.T) {
 		want core.Fields
 	}{
 		{coupon.Send{}, core.Fields{
-			"segment": {"The selected segment is invalid."}, "form_key": {"The form key field is required."},
+			"segment": {core.Selected}, "form_key": {core.Required},
 		}},
 		{coupon.Send{Segment: "everybody", FormKey: strings.Repeat("k", 101)}, core.Fields{
-			"segment": {"The selected segment is invalid."}, "form_key": {"The form key field must not be greater than 100 characters."},
+			"segment": {core.Selected}, "form_key": {core.MaxLength(100)},
 		}},
 		{coupon.Send{Segment: coupon.Manual}, core.Fields{
-			"customers": {"The customers field is required."}, "form_key": {"The form key field is required."},
+			"customers": {core.Required}, "form_key": {core.Required},
 		}},
 	} {
 		_, err := s.Send(t.Context(), s.by, c.ID, x.send)
@@ -215,22 +215,22 @@ func TestSkipped(t *testing.T) {
 	// One that expired, one that was redeemed: two all the same.
 	s.sentAt(t, c, to(coupon.Manual, full, goneAndFull), s.db.Now().AddDate(0, -1, 0))
 	s.redeem(t, s.voucher(t, c, full))
-	s.sent(t, c, to(coupon.Manual, half, goneAndFull))
+	s.recordDelivery(t, c, to(coupon.Manual, half, goneAndFull))
 	s.leave(t, gone)
 	s.leave(t, goneAndFull)
 
-	wantCounts(t, s.sent(t, c, to(coupon.Manual, full, half, gone, goneAndFull)), 4, 1, 2, 1)
+	wantCounts(t, s.recordDelivery(t, c, to(coupon.Manual, full, half, gone, goneAndFull)), 4, 1, 2, 1)
 	s.wantHolders(t, c, full, full, half, half, goneAndFull, goneAndFull)
 	// Of another coupon everybody has none.
-	wantCounts(t, s.sent(t, s.coupon(t, fivePoints()), to(coupon.Manual, full, half)), 2, 2, 0, 0)
+	wantCounts(t, s.recordDelivery(t, s.coupon(t, fivePoints()), to(coupon.Manual, full, half)), 2, 2, 0, 0)
 
 	s.sale(t, full)
 	for _, who := range []core.ID{full, half, gone, goneAndFull} {
 		s.date(t, "customer", who, s.db.Now().AddDate(-1, 0, 0))
 	}
-	wantCounts(t, s.sent(t, c, to(coupon.LongStanding)), 4, 0, 2, 2)
-	wantCounts(t, s.sent(t, c, to(coupon.RecentPurchase)), 1, 0, 0, 1)
-	wantCounts(t, s.sent(t, c, toAll()), 2, 0, 0, 2) // "every active customer": the others are no members
+	wantCounts(t, s.recordDelivery(t, c, to(coupon.LongStanding)), 4, 0, 2, 2)
+	wantCounts(t, s.recordDelivery(t, c, to(coupon.RecentPurchase)), 1, 0, 0, 1)
+	wantCounts(t, s.recordDelivery(t, c, toAll()), 2, 0, 0, 2) // "every active customer": the others are no members
 }
 
 // "The recipient list is then fixed; customers joining later do not receive that

@@ -12,11 +12,11 @@ import (
 	"example.com/loyalty/core/job"
 )
 
-// sendRound is the periodic job that makes sure that every send has its job.
-type sendRound struct{}
+// sendUpkeep is the periodic job that makes sure that every send has its job.
+type sendUpkeep struct{}
 
 // Kind names the job in the queue.
-func (sendRound) Kind() string { return "coupon_send_round" }
+func (sendUpkeep) Kind() string { return "coupon_send_round" }
 
 // overdue is how long a send is due before its job is looked for. The queue itself takes
 // back the job of a process that is gone (core/job): this is for jobs that failed too
@@ -30,7 +30,7 @@ type unfinished struct {
 	Status   SendStatus
 }
 
-func (s *Service) tend(ctx context.Context, _ sendRound) error {
+func (s *Service) tendSends(ctx context.Context, _ sendUpkeep) error {
 	halted, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "coupon sends"), func(tx *db.Tx) ([]unfinished, error) {
 		due, err := db.All[unfinished](ctx, tx, unfinishedSendsSQL, db.Args{"before": tx.Now.Add(-overdue)})
 		if err != nil || len(due) == 0 {
@@ -60,13 +60,13 @@ func (s *Service) tend(ctx context.Context, _ sendRound) error {
 		return halted, err
 	})
 	for _, u := range halted {
-		err = errors.Join(err, s.halt(ctx, u))
+		err = errors.Join(err, s.followJobState(ctx, u))
 	}
 	return err
 }
 
-// halt does to a send what an operator did to its job.
-func (s *Service) halt(ctx context.Context, u unfinished) error {
+// followJobState does to a send what an operator did to its job.
+func (s *Service) followJobState(ctx context.Context, u unfinished) error {
 	by := core.System(core.Tenant{ID: u.TenantID}, "an operator")
 	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
 		statement, action, args := haltSendSQL, "coupon.cancel_send", db.Args{"send": u.ID, "now": tx.Now}

@@ -44,15 +44,15 @@ var (
 	ErrCapReached      = core.Refuse("coupon-cap-reached", "Maximum redemptions for this coupon have been reached.")
 )
 
-// standing is a voucher and what its coupon says about it.
-type standing struct {
+// redeemable is a voucher and what its coupon says about it.
+type redeemable struct {
 	Voucher
 	CouponActive bool
 	CapReached   bool
 }
 
 // refusal says why the voucher cannot be redeemed, in the order of decisions §6.
-func (s standing) refusal() error {
+func (s redeemable) refusal() error {
 	switch {
 	case s.Status == VoucherRedeemed:
 		return ErrAlreadyRedeemed
@@ -84,7 +84,7 @@ func (s *Service) Redeem(ctx context.Context, by core.Actor, id core.ID) (Vouche
 // RedeemIn is Redeem in the caller's transaction, which also decides who may redeem: at
 // the till, vouchers are redeemed together with the sale.
 func RedeemIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID) (Voucher, error) {
-	found, err := look(ctx, tx, id)
+	found, err := findForUpdate(ctx, tx, id)
 	if err != nil {
 		return Voucher{}, err
 	}
@@ -103,7 +103,7 @@ func RedeemIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID) (Vouche
 	if err != nil {
 		return Voucher{}, err
 	}
-	if err := give(tx, by, redeemed); err != nil {
+	if err := postBenefit(tx, by, redeemed); err != nil {
 		return Voucher{}, err
 	}
 	return redeemed, audit.Write(tx, by, audit.Entry{
@@ -112,14 +112,14 @@ func RedeemIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID) (Vouche
 	})
 }
 
-func look(ctx context.Context, tx *db.Tx, id core.ID) (standing, error) {
-	return db.One[standing](ctx, tx, standingSQL, db.Args{"id": id, "now": tx.Now})
+func findForUpdate(ctx context.Context, tx *db.Tx, id core.ID) (redeemable, error) {
+	return db.One[redeemable](ctx, tx, standingSQL, db.Args{"id": id, "now": tx.Now})
 }
 
 var errUnexplained = errors.New("coupon: a voucher could not be redeemed and nothing says why")
 
 // redeem takes the voucher and counts it, or says why somebody else was first.
-func (s standing) redeem(ctx context.Context, tx *db.Tx, redemption *core.ID) (Voucher, error) {
+func (s redeemable) redeem(ctx context.Context, tx *db.Tx, redemption *core.ID) (Voucher, error) {
 	for range 3 {
 		v, err := db.One[Voucher](ctx, tx, redeemSQL, db.Args{
 			"id": s.ID, "coupon": s.CouponID, "redemption": redemption, "now": tx.Now,
@@ -127,7 +127,7 @@ func (s standing) redeem(ctx context.Context, tx *db.Tx, redemption *core.ID) (V
 		if !errors.Is(err, core.ErrNotFound) {
 			return v, err
 		}
-		now, err := look(ctx, tx, s.ID)
+		now, err := findForUpdate(ctx, tx, s.ID)
 		if err != nil {
 			return Voucher{}, err
 		}
@@ -139,8 +139,8 @@ func (s standing) redeem(ctx context.Context, tx *db.Tx, redemption *core.ID) (V
 	return Voucher{}, errUnexplained
 }
 
-// give posts points and stamps, with the commit.
-func give(tx *db.Tx, by core.Actor, v Voucher) error {
+// postBenefit posts points and stamps, with the commit.
+func postBenefit(tx *db.Tx, by core.Actor, v Voucher) error {
 	unit := ledger.Points
 	switch v.BenefitType {
 	case Points:
@@ -247,7 +247,7 @@ type ShownVoucher struct {
 
 // Refusal says why the voucher can't be redeemed at the moment; nil if it can.
 func (v ShownVoucher) Refusal() error {
-	return standing{Voucher: v.Voucher, CouponActive: v.CouponActive, CapReached: v.CapReached}.refusal()
+	return redeemable{Voucher: v.Voucher, CouponActive: v.CouponActive, CapReached: v.CapReached}.refusal()
 }
 
 // FindVoucher returns a voucher for the staff, or core.ErrNotFound. One round trip.
@@ -255,7 +255,7 @@ func (s *Service) FindVoucher(ctx context.Context, by core.Actor, id core.ID) (S
 	if err := by.Require(core.Cashier); err != nil {
 		return ShownVoucher{}, err
 	}
-	return s.shown(ctx, by, id)
+	return s.findShown(ctx, by, id)
 }
 
 // OpenVoucher returns the voucher that a customer's link names, or core.ErrNotFound for a
@@ -265,7 +265,7 @@ func (s *Service) OpenVoucher(ctx context.Context, t core.Tenant, token string) 
 	if err != nil {
 		return ShownVoucher{}, err
 	}
-	v, err := s.shown(ctx, core.System(t, "voucher page"), id)
+	v, err := s.findShown(ctx, core.System(t, "voucher page"), id)
 	if err != nil {
 		return ShownVoucher{}, err
 	}
@@ -280,7 +280,7 @@ func (s *Service) VoucherToken(t core.TenantID, v ShownVoucher) (string, error) 
 	return s.links.Token(link.Voucher, t, v.ID, v.LinkVersion)
 }
 
-func (s *Service) shown(ctx context.Context, by core.Actor, id core.ID) (ShownVoucher, error) {
+func (s *Service) findShown(ctx context.Context, by core.Actor, id core.ID) (ShownVoucher, error) {
 	return db.ReadOne[ShownVoucher](ctx, s.db, by, shownSQL, db.Args{"id": id, "now": s.db.Now()})
 }
 

@@ -274,7 +274,7 @@ func TestListRedeemed(t *testing.T) {
 		t.Errorf("there and back (-want +got):\n%s", diff)
 	}
 
-	_, err := s.ListRedeemed(t.Context(), s.by, c.ID, core.Page{Size: 3, Unreadable: core.Fields{"cursor": {"no"}}})
+	_, err := s.ListRedeemed(t.Context(), s.by, c.ID, core.Page{Size: 3, Unreadable: core.Fields{"cursor": {core.Selected}}})
 	if !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("a bad query = %v", err)
 	}
@@ -378,7 +378,7 @@ func TestTheCapHolds(t *testing.T) {
 	n.MaxRedemptions = new(int64(5))
 	c := s.coupon(t, n)
 	s.customers(t, 200)
-	s.sent(t, c, toAll())
+	s.recordDelivery(t, c, toAll())
 	vouchers := s.stored(t, c)
 	won := dbtest.Race(t, s.db, holdCoupon, c.ID, 200, func(i int) error {
 		return second(s.Redeem(t.Context(), s.by, vouchers[i].ID))
@@ -419,7 +419,7 @@ func TestTheLastPiecesGoOnce(t *testing.T) {
 	s := shopOf(t, dbtest.OwnDB(t))
 	c := s.coupon(t, s.coffees(t, new(int64(5))))
 	s.customers(t, 200)
-	s.sent(t, c, toAll())
+	s.recordDelivery(t, c, toAll())
 	vouchers := s.stored(t, c)
 	won := dbtest.Race(t, s.db, holdReward, *c.BenefitRewardID, 200, func(i int) error {
 		return second(s.Redeem(t.Context(), s.by, vouchers[i].ID))

@@ -61,7 +61,7 @@ func (a Adjustment) validate(id core.ID) (ledger.Entry, error) {
 		core.OneOf(check, "unit", e.Unit, ledger.Points, ledger.Stamps)
 	}
 	if check.OK("amount") && e.Amount == 0 {
-		check.Add("amount", "The amount field must not be 0.")
+		check.Add("amount", core.NotZero)
 	}
 	reason := check.Text("reason", a.Reason, maxReason)
 	e.Reason = &reason

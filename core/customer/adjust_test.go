@@ -68,16 +68,16 @@ func TestAdjustRefuses(t *testing.T) {
 		want core.Fields
 	}{
 		{"nothing", customer.Adjustment{}, core.Fields{
-			"unit": {"The unit field is required."}, "amount": {"The amount field is required."}, "reason": {"The reason field is required."},
+			"unit": {core.Required}, "amount": {core.Required}, "reason": {core.Required},
 		}},
 		{"wrong", adjustment("euros", 0, strings.Repeat("x", 256)), core.Fields{
-			"unit": {"The selected unit is invalid."}, "amount": {"The amount field must not be 0."},
-			"reason": {"The reason field must not be greater than 255 characters."},
+			"unit": {core.Selected}, "amount": {core.NotZero},
+			"reason": {core.MaxLength(255)},
 		}},
-		{"too much", adjustment("points", 1_000_000_000_001, "x"), core.Fields{"amount": {"The amount field must not be greater than 1000000000000."}}},
-		{"too little", adjustment("points", math.MinInt64, "x"), core.Fields{"amount": {"The amount field must be at least -1000000000000."}}},
-		{"unreadable", customer.Adjustment{Unit: new("points"), Reason: new("x"), Unreadable: core.Fields{"amount": {"The amount field must be an integer."}}}, core.Fields{
-			"amount": {"The amount field must be an integer."},
+		{"too much", adjustment("points", 1_000_000_000_001, "x"), core.Fields{"amount": {core.Max(1000000000000)}}},
+		{"too little", adjustment("points", math.MinInt64, "x"), core.Fields{"amount": {core.Min(-1000000000000)}}},
+		{"unreadable", customer.Adjustment{Unit: new("points"), Reason: new("x"), Unreadable: core.Fields{"amount": {core.MustBeInteger}}}, core.Fields{
+			"amount": {core.MustBeInteger},
 		}},
 	} {
 		t.Run(a.name, func(t *testing.T) {
@@ -158,14 +158,14 @@ func TestADoubleClickAdjustsOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.made(t, "070 174 06 05", nil)
-	send := func(key string) (core.Answer, error) {
+	send := func(key string) (core.Response, error) {
 		by := s.by
-		by.Once = &core.Once{
+		by.Idempotency = &core.Idempotency{
 			Key: key, Fingerprint: sha256.Sum256([]byte(key)), Wait: true,
-			Render: func(any) (core.Answer, error) { return core.Answer{Status: 303, Body: []byte("/" + key)}, nil },
+			Render: func(any) (core.Response, error) { return core.Response{Status: 303, Body: []byte("/" + key)}, nil },
 		}
 		_, err := s.Adjust(t.Context(), by, c.ID, adjustment("points", 10, "x"))
-		return by.Once.Answer, err
+		return by.Idempotency.Response, err
 	}
 	var posted atomic.Int32
 	var wg sync.WaitGroup

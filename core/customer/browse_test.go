@@ -89,19 +89,19 @@ func TestBrowseByName(t *testing.T) {
 	}
 }
 
-// "The selected sort is invalid." stands beside what else is wrong with a query.
+// core.Selected stands beside what else is wrong with a query.
 func TestBrowseRefuses(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	_, err := s.Browse(t.Context(), s.by, customer.Filter{Status: new("erased")}, "points", core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"The selected cursor is invalid."}}})
+	_, err := s.Browse(t.Context(), s.by, customer.Filter{Status: new("erased")}, "points", core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.Selected}}})
 	wantFields(t, err, core.Fields{
-		"sort": {"The selected sort is invalid."}, "status": {"The selected status is invalid."}, "cursor": {"The selected cursor is invalid."},
+		"sort": {core.Selected}, "status": {core.Selected}, "cursor": {core.Selected},
 	})
 	_, err = s.Count(t.Context(), s.by, customer.Filter{Status: new("erased")})
-	wantFields(t, err, core.Fields{"status": {"The selected status is invalid."}})
+	wantFields(t, err, core.Fields{"status": {core.Selected}})
 	for _, search := range []*string{nil, new("anna")} {
-		_, _, err = s.BrowseAndCount(t.Context(), s.by, customer.Filter{Search: search}, "points", core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"The selected cursor is invalid."}}})
-		wantFields(t, err, core.Fields{"sort": {"The selected sort is invalid."}, "cursor": {"The selected cursor is invalid."}})
+		_, _, err = s.BrowseAndCount(t.Context(), s.by, customer.Filter{Search: search}, "points", core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.Selected}}})
+		wantFields(t, err, core.Fields{"sort": {core.Selected}, "cursor": {core.Selected}})
 	}
 }
 

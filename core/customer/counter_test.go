@@ -59,7 +59,7 @@ func (s shop) redeemed(t *testing.T, id core.ID, points int64) core.ID {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := rewards.Redeem(t.Context(), s.by, reward.Order{CustomerID: new(id.String()), RewardID: new(offered.ID.String())})
+	r, err := rewards.Redeem(t.Context(), s.by, reward.RedeemRequest{CustomerID: new(id.String()), RewardID: new(offered.ID.String())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -255,9 +255,9 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		})
 		switch {
 		case db.Violates(err, "customer_phone"):
-			return Customer{}, core.Invalid(core.Fields{"phone": {core.Taken("phone")}})
+			return Customer{}, core.Invalid(core.Fields{"phone": {core.Taken}})
 		case db.Violates(err, "customer_email"):
-			return Customer{}, core.Invalid(core.Fields{"email": {core.Taken("email")}})
+			return Customer{}, core.Invalid(core.Fields{"email": {core.Taken}})
 		case err != nil:
 			return Customer{}, err
 		}

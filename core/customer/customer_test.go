@@ -276,41 +276,41 @@ func TestOneNumberInManyFormats(t *testing.T) {
 func TestUpsertRefuses(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	const badPhone = "The phone field must be a valid phone number."
-	const badEmail = "The email field must be a valid email address."
+	badPhone := core.MustBePhone
+	badEmail := core.MustBeEmail
 	for _, c := range []struct {
 		name string
 		n    customer.New
 		want core.Fields
 	}{
 		{"nothing", customer.New{}, core.Fields{
-			"first_name": {"The first name field is required."},
-			"last_name":  {"The last name field is required."},
-			"phone":      {"The phone field is required."},
+			"first_name": {core.Required},
+			"last_name":  {core.Required},
+			"phone":      {core.Required},
 		}},
 		{"blank", customer.New{FirstName: new(" "), LastName: new(""), Phone: new("\t"), Email: new(" ")}, core.Fields{
-			"first_name": {"The first name field is required."},
-			"last_name":  {"The last name field is required."},
-			"phone":      {"The phone field is required."},
+			"first_name": {core.Required},
+			"last_name":  {core.Required},
+			"phone":      {core.Required},
 		}},
 		{"too long", customer.New{
 			FirstName: new(strings.Repeat("å", 101)), LastName: new(strings.Repeat("ö", 101)),
 			Phone: new(strings.Repeat("1", 31)), Email: new(strings.Repeat("a", 250) + "@a.com"),
 		}, core.Fields{
-			"first_name": {"The first name field must not be greater than 100 characters."},
-			"last_name":  {"The last name field must not be greater than 100 characters."},
-			"phone":      {"The phone field must not be greater than 30 characters."},
-			"email":      {"The email field must not be greater than 255 characters."},
+			"first_name": {core.MaxLength(100)},
+			"last_name":  {core.MaxLength(100)},
+			"phone":      {core.MaxLength(30)},
+			"email":      {core.MaxLength(255)},
 		}},
 		{"NUL", customer.New{FirstName: new("a\x00b"), LastName: new("b"), Phone: new("0701740605")}, core.Fields{
-			"first_name": {"The first name field must not contain NUL characters."},
+			"first_name": {core.NoNUL},
 		}},
 		{"unreadable", customer.New{LastName: new("b"), Phone: new("12"), Unreadable: core.Fields{
-			"first_name": {"The first name field must be a string."},
-			"phone":      {"The phone field must be a string."},
+			"first_name": {core.MustBeString},
+			"phone":      {core.MustBeString},
 		}}, core.Fields{
-			"first_name": {"The first name field must be a string."},
-			"phone":      {"The phone field must be a string."},
+			"first_name": {core.MustBeString},
+			"phone":      {core.MustBeString},
 		}},
 		{"two digits", described("1-2", nil), core.Fields{"phone": {badPhone}}},
 		{"no digits", described("anna", nil), core.Fields{"phone": {badPhone}}},
@@ -435,23 +435,23 @@ func TestEditRefuses(t *testing.T) {
 		want core.Fields
 	}{
 		{"nulls", customer.Edit{FirstName: null, LastName: null, Phone: null, Status: null}, core.Fields{
-			"first_name": {"The first name field is required."},
-			"last_name":  {"The last name field is required."},
-			"phone":      {"The phone field is required."},
-			"status":     {"The status field is required."},
+			"first_name": {core.Required},
+			"last_name":  {core.Required},
+			"phone":      {core.Required},
+			"status":     {core.Required},
 		}},
 		{"wrong", customer.Edit{FirstName: core.Set(""), Phone: core.Set("1"), Email: core.Set("anna"), Status: core.Set("erased")}, core.Fields{
-			"first_name": {"The first name field is required."},
-			"phone":      {"The phone field must be a valid phone number."},
-			"email":      {"The email field must be a valid email address."},
-			"status":     {"The selected status is invalid."},
+			"first_name": {core.Required},
+			"phone":      {core.MustBePhone},
+			"email":      {core.MustBeEmail},
+			"status":     {core.Selected},
 		}},
-		{"unreadable", customer.Edit{LastName: core.Set(""), Unreadable: core.Fields{"status": {"The status field must be a string."}}}, core.Fields{
-			"last_name": {"The last name field is required."},
-			"status":    {"The status field must be a string."},
+		{"unreadable", customer.Edit{LastName: core.Set(""), Unreadable: core.Fields{"status": {core.MustBeString}}}, core.Fields{
+			"last_name": {core.Required},
+			"status":    {core.MustBeString},
 		}},
-		{"another's phone", customer.Edit{Phone: core.Set("+46 70 174 06 06")}, core.Fields{"phone": {"The phone has already been taken."}}},
-		{"another's e-mail", customer.Edit{Email: core.Set("BO@example.com")}, core.Fields{"email": {"The email has already been taken."}}},
+		{"another's phone", customer.Edit{Phone: core.Set("+46 70 174 06 06")}, core.Fields{"phone": {core.Taken}}},
+		{"another's e-mail", customer.Edit{Email: core.Set("BO@example.com")}, core.Fields{"email": {core.Taken}}},
 	} {
 		_, err := s.Edit(t.Context(), s.by, c.ID, e.e)
 		wantFields(t, err, e.want)
@@ -505,7 +505,7 @@ func TestTwoEditsInEachOthersWay(t *testing.T) {
 	for c, phone := range map[core.ID]string{a.ID: b.Phone, b.ID: a.Phone} {
 		wg.Go(func() {
 			_, err := s.Edit(t.Context(), s.by, c, customer.Edit{Phone: core.Set(phone)})
-			wantFields(t, err, core.Fields{"phone": {"The phone has already been taken."}})
+			wantFields(t, err, core.Fields{"phone": {core.Taken}})
 		})
 	}
 	wg.Wait()

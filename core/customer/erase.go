@@ -40,7 +40,7 @@ func (s *Service) Erase(ctx context.Context, by core.Actor, id core.ID) (Custome
 		if err := db.Queue(tx, forgetConsentSQL, db.Args{"id": id}); err != nil {
 			return Customer{}, err
 		}
-		if err := db.ForgetAnswersAbout(tx, id); err != nil {
+		if err := db.DeleteResponsesNaming(tx, id); err != nil {
 			return Customer{}, err
 		}
 		if err := discardWaiting(tx); err != nil {

@@ -38,9 +38,9 @@ func (s shop) mailed(t *testing.T, to, subject string) {
 func (s shop) answered(t *testing.T, key string, c customer.Customer) {
 	t.Helper()
 	by := s.by
-	by.Once = &core.Once{Key: key, Render: func(any) (core.Answer, error) {
+	by.Idempotency = &core.Idempotency{Key: key, Render: func(any) (core.Response, error) {
 		body, err := json.Marshal(c)
-		return core.Answer{Status: 200, Body: body}, err
+		return core.Response{Status: 200, Body: body}, err
 	}}
 	_, err := s.Upsert(t.Context(), by, described(c.Phone, c.Email))
 	if err != nil {
@@ -200,7 +200,7 @@ func TestAnErasedCustomerStaysErased(t *testing.T) {
 	_, err := s.Record(t.Context(), s.by, transaction.New{
 		CustomerID: new(c.ID.String()), TransactionTypeID: &s.kind, SpendAmountCents: new(int64(100)), Source: transaction.POS,
 	})
-	wantFields(t, err, core.Fields{"customer_ulid": {"The selected customer ulid is invalid."}})
+	wantFields(t, err, core.Fields{"customer_ulid": {core.Selected}})
 	if diff := cmp.Diff(gone, s.erase(t, c.ID)); diff != "" {
 		t.Errorf("erased again (-first +second):\n%s", diff)
 	}

@@ -178,8 +178,8 @@ func (s *Imports) receive(ctx context.Context, by core.Actor, id core.ID, f Impo
 			return nil, err
 		}
 		if records++; records == 1 {
-			if rec.broken != "" {
-				return nil, refuseFile("The first row cannot be read. " + rec.broken)
+			if rec.broken != nil {
+				return nil, core.Invalid(core.Fields{"file": {{Rule: "unreadable_header"}, *rec.broken}})
 			}
 			heading, columns = guess(rec.cells).Heading, int64(len(rec.cells))
 		}
@@ -211,7 +211,7 @@ func (s *Imports) receive(ctx context.Context, by core.Actor, id core.ID, f Impo
 const maxWaiting = 3
 
 // errWaiting refuses a file where others wait. They are deleted after a day (uploadKept).
-var errWaiting = refuseFile("3 files are already waiting. Import or discard one of them first.")
+var errWaiting = refuseFile("max_waiting", maxWaiting)
 
 // arrive makes a place for a file, unless too many are waiting: then its first piece finds
 // none. No round trip.
@@ -229,7 +229,7 @@ func arrive(tx *db.Tx, by core.Actor, id core.ID, name string) error {
 func noPlace(err error) bool { return db.Refers(err, "customer_import_chunk_import") }
 
 // errErasedMeanwhile refuses a file that was discarded while it arrived.
-var errErasedMeanwhile = refuseFile("A customer was erased while this file was uploaded. Remove them from the file if they are in it, and upload it again.")
+var errErasedMeanwhile = refuseFile("erased_meanwhile", 0)
 
 // discardWaiting discards the files of the transaction's tenant that were not imported, with
 // the commit: for somebody who is erased, and may be in one of them.
@@ -279,7 +279,7 @@ type Preview struct {
 type PreviewRow struct {
 	FileRow int64
 	Cells   []string
-	Broken  string // why it cannot be read; "" where it can
+	Broken  *core.Violation // why it can't be read; nil: it can
 }
 
 // previewed is how many rows a preview shows.
@@ -439,11 +439,15 @@ func (s *Imports) problemsAfter(ctx context.Context, by core.Actor, id core.ID, 
 	if err := by.Require(core.Manager); err != nil {
 		return nil, err
 	}
-	list, err := db.ReadAll[Problem](ctx, s.db, by, listProblemsSQL, db.Args{
+	rows, err := db.ReadAll[problemRow](ctx, s.db, by, listProblemsSQL, db.Args{
 		"id": id, "row": last.FileRow, "field": last.Field, "limit": limit,
 	})
-	if err == nil && len(list) == 0 {
+	if err == nil && len(rows) == 0 {
 		_, err = s.Find(ctx, by, id)
+	}
+	list := make([]Problem, len(rows))
+	for i, r := range rows {
+		list[i] = Problem{FileRow: r.FileRow, Field: r.Field, Value: r.Value, Violation: core.ParseViolation(r.Message)}
 	}
 	return list, err
 }

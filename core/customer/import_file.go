@@ -5,8 +5,8 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
-	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -27,19 +27,21 @@ const (
 
 // What is wrong with a file as a whole.
 var (
-	errNoFile     = refuseFile("Choose a file first.")
-	errEmptyFile  = refuseFile("This file is empty.")
-	errNoRows     = refuseFile("There is nothing in this file below the names of its columns.")
-	errTooBig     = refuseFile("This file is larger than 20 MB. Split it, and import one part after the other.")
-	errTooMany    = refuseFile("There are more than 100,000 rows in this file. Split it, and import one part after the other.")
-	errTooWide    = refuseFile("There are more than 100 columns in this file.")
-	errWorkbook   = refuseFile("This is a workbook. Open it in Excel or another spreadsheet program, save the sheet as “CSV UTF-8”, and choose that file.")
-	errUTF16      = refuseFile("This file is written in UTF-16. Save it as “CSV UTF-8”, and choose that file.")
-	errNotText    = refuseFile("This is not a file of comma-separated values.")
-	errReturnOnly = refuseFile("The lines of this file end as they did on computers long ago. Save it as “CSV UTF-8”, and choose that file.")
+	errNoFile     = core.Invalid(core.Fields{"file": {core.Required}})
+	errEmptyFile  = refuseFile("empty_file", 0)
+	errNoRows     = refuseFile("no_rows", 0)
+	errTooBig     = refuseFile("max_megabytes", MaxImportSize>>20)
+	errTooMany    = refuseFile("max_rows", MaxImportRows)
+	errTooWide    = refuseFile("max_columns", maxColumns)
+	errWorkbook   = refuseFile("workbook", 0)
+	errUTF16      = refuseFile("utf16", 0)
+	errNotText    = refuseFile("not_csv", 0)
+	errReturnOnly = refuseFile("line_endings", 0)
 )
 
-func refuseFile(words string) *core.Error { return core.Invalid(core.Fields{"file": {words}}) }
+func refuseFile(rule string, limit int64) *core.Error {
+	return core.Invalid(core.Fields{"file": {{Rule: rule, Limit: limit}}})
+}
 
 // The encodings that are read.
 const (
@@ -158,9 +160,9 @@ func guessDelimiter(beginning []byte) string {
 
 // record is a row of a file.
 type record struct {
-	row    int64    // as spreadsheets count them: the first is 1, and empty ones count
-	cells  []string // until the next one is read
-	broken string   // what stands against reading it
+	row    int64           // as spreadsheets count them: the first is 1, and empty ones count
+	cells  []string        // until the next one is read
+	broken *core.Violation // why it can't be read; nil: it can
 }
 
 // blank reports whether nothing stands in the row.
@@ -170,7 +172,7 @@ func (r record) blank() bool {
 			return false
 		}
 	}
-	return r.broken == ""
+	return r.broken == nil
 }
 
 // records reads the rows of a file that are not empty.
@@ -219,7 +221,7 @@ func (r *records) read() (record, error) {
 	r.pace.read = 0
 	cells, err := r.csv.Read()
 	if r.pace.endless || r.csv.InputOffset()-begun > maxRecord {
-		return record{}, refuseFile(fmt.Sprintf("Row %d is longer than 64 kB. Is a quotation mark opened there and never closed?", r.row+1))
+		return record{}, refuseFile("long_row", r.row+1)
 	}
 	var broken *csv.ParseError
 	if errors.As(err, &broken) {
@@ -242,11 +244,11 @@ func (r *records) read() (record, error) {
 	return record{row: r.row, cells: cells}, nil
 }
 
-func misquoted(first, last int64) string {
+func misquoted(first, last int64) *core.Violation {
 	if first == last {
-		return "There is a quotation mark in this row that is not closed, or that stands inside a value. Remove it, or write it twice."
+		return &core.Violation{Rule: "stray_quote"}
 	}
-	return fmt.Sprintf("A quotation mark is opened here and not closed: rows %d to %d cannot be told apart.", first, last)
+	return &core.Violation{Rule: "unclosed_quote", Limit: last, Other: strconv.FormatInt(first, 10)}
 }
 
 // text is a cell as it was meant: read as it is written, without spaces around it, and

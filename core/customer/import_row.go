@@ -2,7 +2,6 @@ package customer
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,21 +49,21 @@ func (m Mapping) validate(columns int) error {
 		switch {
 		case f == NoField:
 		case !slices.Contains(ImportFields, f):
-			check.Add("columns", core.Selected("columns"))
+			check.Add("columns", core.Selected)
 		case seen[f]:
-			check.Add("columns", "Two columns are chosen for the "+strings.ReplaceAll(string(f), "_", " ")+". Choose one of them.")
+			check.Add("columns", core.Violation{Rule: "column_twice", Other: string(f)})
 		}
 		seen[f] = true
 	}
 	if len(m.Columns) != columns {
-		check.Add("columns", core.Selected("columns"))
+		check.Add("columns", core.Selected)
 	}
 	if !seen[PhoneField] {
-		check.Add("columns", "Choose the column of the phone number. It is how customers are found at the till.")
+		check.Add("columns", core.Violation{Rule: "phone_column"})
 	}
 	first, last, full := seen[FirstNameField], seen[LastNameField], seen[FullNameField]
 	if first != last || first == full {
-		check.Add("columns", "Choose the columns of the first name and the last name, or one column of the full name.")
+		check.Add("columns", core.Violation{Rule: "name_columns"})
 	}
 	return check.Err()
 }
@@ -143,7 +142,7 @@ type Problem struct {
 	FileRow int64  // as spreadsheets count them: the first is 1
 	Field   string // "" of the row as a whole
 	Value   string // what stands there, or how it begins
-	Message string
+	core.Violation
 }
 
 // reading is what the rows of a file are read as.
@@ -157,13 +156,11 @@ type reading struct {
 
 // row reads a record as a customer, or says everything that is wrong with it.
 func (rd reading) row(rec record) (importRow, []Problem) {
-	if rec.broken != "" {
-		return importRow{}, []Problem{{FileRow: rec.row, Message: rec.broken}}
+	if rec.broken != nil {
+		return importRow{}, []Problem{{FileRow: rec.row, Violation: *rec.broken}}
 	}
 	if extra := len(rec.cells) - int(rd.columns); extra > 0 && slices.ContainsFunc(rec.cells[rd.columns:], func(s string) bool { return s != "" }) {
-		return importRow{}, []Problem{{FileRow: rec.row, Message: fmt.Sprintf(
-			"There are %d values in this row, and %d columns. A value that contains the separator must stand between quotation marks.",
-			len(rec.cells), rd.columns)}}
+		return importRow{}, []Problem{{FileRow: rec.row, Violation: core.Violation{Rule: "too_many_values", Limit: rd.columns, Other: strconv.Itoa(len(rec.cells))}}}
 	}
 	values := map[ImportField]string{}
 	for i, field := range rd.fields {
@@ -200,7 +197,7 @@ func problems(row int64, refusal *core.Error, values map[ImportField]string) (li
 		if !mapped {
 			value = values[FullNameField]
 		}
-		list = append(list, Problem{FileRow: row, Field: name, Value: shortened(value), Message: refusal.Fields[name][0]})
+		list = append(list, Problem{FileRow: row, Field: name, Value: shortened(value), Violation: refusal.Fields[name][0]})
 	}
 	return list
 }
@@ -257,11 +254,11 @@ func (rd reading) instant(check *core.Check, text string) *time.Time {
 	at, ok := parseInstant(text, rd.zone)
 	switch {
 	case !ok:
-		check.Add("created_at", core.MustBe("created_at", "a day such as 2026-11-21, 21.11.2026 or 21/11/2026"))
+		check.Add("created_at", core.Violation{Rule: "day"})
 	case at.Before(time.Unix(0, 0)): // no list goes further back
-		check.Add("created_at", core.MustBe("created_at", "a day after 1 January 1970"))
+		check.Add("created_at", core.Violation{Rule: "after_1970"})
 	case at.After(rd.now):
-		check.Add("created_at", "The created at field must not be in the future.")
+		check.Add("created_at", core.MustBePast)
 	}
 	return &at
 }
@@ -297,7 +294,7 @@ func opening(check *core.Check, field ImportField, text string) int64 {
 	}
 	n, err := strconv.ParseInt(ungrouped.Replace(text), 10, 64)
 	if err != nil {
-		check.Add(string(field), core.MustBe(string(field), "a whole number such as 1240"))
+		check.Add(string(field), core.MustBeInteger)
 		return 0
 	}
 	return check.Integer(string(field), &n, 0, ledger.MaxAward)

@@ -163,6 +163,12 @@ const dropFileSQL = `
 	where tenant_id = @tenant_id
 		and import_id = @id`
 
+// problemRow is a problem as it is stored: its violation as a text (core.Violation.String).
+type problemRow struct {
+	FileRow               int64
+	Field, Value, Message string
+}
+
 const listProblemsSQL = `
 	select file_row, field, value, message
 	from loyalty.customer_import_problem

@@ -208,12 +208,12 @@ func TestAFileFromUploadToReport(t *testing.T) {
 	i = o.checkedAs(t, i.ID, p.Mapping)
 	wantCounts(t, i, customer.ImportChecked, counts{Rows: 6, Done: 6, Created: 2, Found: 2, Repeated: 1, Failed: 1})
 	bad := []customer.Problem{
-		{7, "created_at", "tomorrow", "The created at field must be a day such as 2026-11-21, 21.11.2026 or 21/11/2026."},
-		{7, "email", "dan", "The email field must be a valid email address."},
-		{7, "first_name", "", "The first name field is required."},
-		{7, "phone", "12", "The phone field must be a valid phone number."},
-		{7, "points", "many", "The points field must be a whole number such as 1240."},
-		{7, "stamps", "-1", "The stamps field must be at least 0."},
+		{7, "created_at", "tomorrow", core.Violation{Rule: "day"}},
+		{7, "email", "dan", core.MustBeEmail},
+		{7, "first_name", "", core.Required},
+		{7, "phone", "12", core.MustBePhone},
+		{7, "points", "many", core.MustBeInteger},
+		{7, "stamps", "-1", core.Min(0)},
 	}
 	if diff := cmp.Diff(bad, o.problems(t, i.ID)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
@@ -354,39 +354,40 @@ func TestFilesThatAreRefused(t *testing.T) {
 	rows := func(n int) io.Reader {
 		return io.MultiReader(strings.NewReader("name,phone\n"), repeated("A,1\n", n))
 	}
+	accepted, readFails := core.Violation{}, core.Violation{Rule: "read_fails"}
 	broken := errors.New("the line went dead")
 	for name, c := range map[string]struct {
 		content io.Reader
-		want    string // of the field; "" is taken
+		want    core.Violation // of the field; none: it is accepted
 	}{
-		"nothing":               {nil, "Choose a file first."},
-		"empty":                 {strings.NewReader(""), "This file is empty."},
-		"empty rows":            {strings.NewReader("\n\r\n;;;\n ; \n"), "This file is empty."},
-		"only a mark":           {strings.NewReader("\uFEFF"), "This file is empty."},
-		"only a heading":        {strings.NewReader("name,phone\n"), "There is nothing in this file below the names of its columns."},
-		"only a customer":       {strings.NewReader("Anna Ek,070 174 06 05"), ""},
-		"a workbook":            {strings.NewReader("PK\x03\x04\x00\x00"), "This is a workbook. Open it in Excel or another spreadsheet program, save the sheet as “CSV UTF-8”, and choose that file."},
-		"an old workbook":       {strings.NewReader("\xD0\xCF\x11\xE0\xA1\xB1"), "This is a workbook. Open it in Excel or another spreadsheet program, save the sheet as “CSV UTF-8”, and choose that file."},
-		"UTF-16":                {strings.NewReader("\xFF\xFEn\x00"), "This file is written in UTF-16. Save it as “CSV UTF-8”, and choose that file."},
-		"an image":              {strings.NewReader("\x89PNG\r\n\x1a\n\x00\x00"), "This is not a file of comma-separated values."},
-		"a NUL, later":          {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 99)+"\n", 20_000), strings.NewReader("\x00")), "This is not a file of comma-separated values."},
-		"lines of old":          {strings.NewReader("name,phone\rAnna Ek,1\r"), "The lines of this file end as they did on computers long ago. Save it as “CSV UTF-8”, and choose that file."},
-		"the first row broken":  {strings.NewReader("name,\"phone\nAnna Ek,1\n"), "The first row cannot be read. A quotation mark is opened here and not closed: rows 1 to 2 cannot be told apart."},
-		"100,000 rows":          {rows(100_000), ""},
-		"100,001 rows":          {rows(100_001), "There are more than 100,000 rows in this file. Split it, and import one part after the other."},
-		"100,001, no heading":   {repeated("070 174 06 05\n", 100_001), "There are more than 100,000 rows in this file. Split it, and import one part after the other."},
-		"20 MB":                 {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 1023)+"\n", 20<<10-1)), ""},
-		"more than 20 MB":       {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 1023)+"\n", 20<<10)), "This file is larger than 20 MB. Split it, and import one part after the other."},
-		"101 columns":           {strings.NewReader(strings.Repeat("a,", 100) + "b\n1\n"), "There are more than 100 columns in this file."},
-		"a row without end":     {io.MultiReader(strings.NewReader("name,phone\nAnna,\"070\n"), repeated("Bo,070 174 06 05\n", 100_000)), "Row 2 is longer than 64 kB. Is a quotation mark opened there and never closed?"},
-		"a line without end":    {io.MultiReader(strings.NewReader("name,phone\nAnna \"x\","), repeated("0", 5<<20)), "Row 2 is longer than 64 kB. Is a quotation mark opened there and never closed?"},
-		"one that breaks off":   {io.MultiReader(strings.NewReader("name,phone\nAnna Ek,070\n"), iotest.ErrReader(broken)), "-"},
-		"one that is cut short": {io.MultiReader(strings.NewReader("name,phone\nAnna Ek,070\n"), iotest.ErrReader(io.ErrUnexpectedEOF)), "-"},
+		"nothing":               {nil, core.Required},
+		"empty":                 {strings.NewReader(""), core.Violation{Rule: "empty_file"}},
+		"empty rows":            {strings.NewReader("\n\r\n;;;\n ; \n"), core.Violation{Rule: "empty_file"}},
+		"only a mark":           {strings.NewReader("\uFEFF"), core.Violation{Rule: "empty_file"}},
+		"only a heading":        {strings.NewReader("name,phone\n"), core.Violation{Rule: "no_rows"}},
+		"only a customer":       {strings.NewReader("Anna Ek,070 174 06 05"), accepted},
+		"a workbook":            {strings.NewReader("PK\x03\x04\x00\x00"), core.Violation{Rule: "workbook"}},
+		"an old workbook":       {strings.NewReader("\xD0\xCF\x11\xE0\xA1\xB1"), core.Violation{Rule: "workbook"}},
+		"UTF-16":                {strings.NewReader("\xFF\xFEn\x00"), core.Violation{Rule: "utf16"}},
+		"an image":              {strings.NewReader("\x89PNG\r\n\x1a\n\x00\x00"), core.Violation{Rule: "not_csv"}},
+		"a NUL, later":          {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 99)+"\n", 20_000), strings.NewReader("\x00")), core.Violation{Rule: "not_csv"}},
+		"lines of old":          {strings.NewReader("name,phone\rAnna Ek,1\r"), core.Violation{Rule: "line_endings"}},
+		"the first row broken":  {strings.NewReader("name,\"phone\nAnna Ek,1\n"), core.Violation{Rule: "unreadable_header"}},
+		"100,000 rows":          {rows(100_000), accepted},
+		"100,001 rows":          {rows(100_001), core.Violation{Rule: "max_rows", Limit: 100000}},
+		"100,001, no heading":   {repeated("070 174 06 05\n", 100_001), core.Violation{Rule: "max_rows", Limit: 100000}},
+		"20 MB":                 {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 1023)+"\n", 20<<10-1)), accepted},
+		"more than 20 MB":       {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 1023)+"\n", 20<<10)), core.Violation{Rule: "max_megabytes", Limit: 20}},
+		"101 columns":           {strings.NewReader(strings.Repeat("a,", 100) + "b\n1\n"), core.Violation{Rule: "max_columns", Limit: 100}},
+		"a row without end":     {io.MultiReader(strings.NewReader("name,phone\nAnna,\"070\n"), repeated("Bo,070 174 06 05\n", 100_000)), core.Violation{Rule: "long_row", Limit: 2}},
+		"a line without end":    {io.MultiReader(strings.NewReader("name,phone\nAnna \"x\","), repeated("0", 5<<20)), core.Violation{Rule: "long_row", Limit: 2}},
+		"one that breaks off":   {io.MultiReader(strings.NewReader("name,phone\nAnna Ek,070\n"), iotest.ErrReader(broken)), readFails},
+		"one that is cut short": {io.MultiReader(strings.NewReader("name,phone\nAnna Ek,070\n"), iotest.ErrReader(io.ErrUnexpectedEOF)), readFails},
 	} {
 		t.Run(name, func(t *testing.T) {
 			i, err := o.imports.Upload(t.Context(), o.by, customer.ImportFile{Name: "x.csv", Content: c.content, FormKey: name})
 			switch c.want {
-			case "":
+			case accepted:
 				if err != nil {
 					t.Errorf("refused: %v", err)
 				}
@@ -394,7 +395,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 				if _, err := dbtest.Owner(o.db).Exec(t.Context(), "delete from loyalty.customer_import where tenant_id = $1 and id = $2", o.by.Tenant.ID, i.ID); err != nil {
 					t.Error(err)
 				}
-			case "-":
+			case readFails:
 				if !errors.Is(err, broken) && !errors.Is(err, io.ErrUnexpectedEOF) {
 					t.Errorf("upload = %v, want the reader's own error", err)
 				}
@@ -469,20 +470,20 @@ func TestMappingsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	i := o.uploaded(t, lines("a,b,c", "1,2,3"))
-	const phone, name = "Choose the column of the phone number. It is how customers are found at the till.",
-		"Choose the columns of the first name and the last name, or one column of the full name."
+	phone, name := core.Violation{Rule: "phone_column"},
+		core.Violation{Rule: "name_columns"}
 	for what, c := range map[string]struct {
 		columns []customer.ImportField
-		want    []string
+		want    []core.Violation
 	}{
-		"nothing":     {[]customer.ImportField{"", "", ""}, []string{phone, name}},
-		"no name":     {[]customer.ImportField{"phone", "", ""}, []string{name}},
-		"half a name": {[]customer.ImportField{"phone", "first_name", ""}, []string{name}},
-		"too many":    {[]customer.ImportField{"phone", "first_name", "full_name"}, []string{name}},
-		"no phone":    {[]customer.ImportField{"full_name", "", ""}, []string{phone}},
-		"twice":       {[]customer.ImportField{"full_name", "phone", "phone"}, []string{"Two columns are chosen for the phone. Choose one of them."}},
-		"unknown":     {[]customer.ImportField{"full_name", "phone", "shoe_size"}, []string{"The selected columns is invalid."}},
-		"too few":     {[]customer.ImportField{"full_name", "phone"}, []string{"The selected columns is invalid."}},
+		"nothing":     {[]customer.ImportField{"", "", ""}, []core.Violation{phone, name}},
+		"no name":     {[]customer.ImportField{"phone", "", ""}, []core.Violation{name}},
+		"half a name": {[]customer.ImportField{"phone", "first_name", ""}, []core.Violation{name}},
+		"too many":    {[]customer.ImportField{"phone", "first_name", "full_name"}, []core.Violation{name}},
+		"no phone":    {[]customer.ImportField{"full_name", "", ""}, []core.Violation{phone}},
+		"twice":       {[]customer.ImportField{"full_name", "phone", "phone"}, []core.Violation{{Rule: "column_twice", Other: "phone"}}},
+		"unknown":     {[]customer.ImportField{"full_name", "phone", "shoe_size"}, []core.Violation{core.Selected}},
+		"too few":     {[]customer.ImportField{"full_name", "phone"}, []core.Violation{core.Selected}},
 	} {
 		_, err := o.imports.Check(t.Context(), o.by, i.ID, customer.Mapping{Columns: c.columns, Heading: true})
 		if diff := cmp.Diff(core.Fields{"columns": c.want}, fieldsOf(t, err)); diff != "" {
@@ -516,17 +517,17 @@ func TestEveryBadRowIsNamed(t *testing.T) {
 	))
 	wantCounts(t, i, customer.ImportChecked, counts{Rows: 12, Done: 12, Created: 1, Failed: 11})
 	want := []customer.Problem{
-		{2, "last_name", "Anna", "The last name field is required."},
-		{4, "phone", "1", "The phone field must be a valid phone number."},
-		{5, "", "", "There are 7 values in this row, and 5 columns. A value that contains the separator must stand between quotation marks."},
-		{6, "", "", "There is a quotation mark in this row that is not closed, or that stands inside a value. Remove it, or write it twice."},
-		{7, "created_at", "3/4/2030", "The created at field must not be in the future."},
-		{8, "created_at", "1950-01-01", "The created at field must be a day after 1 January 1970."},
-		{9, "created_at", "12/31/2020", "The created at field must be a day such as 2026-11-21, 21.11.2026 or 21/11/2026."},
-		{10, "points", "1,240", "The points field must be a whole number such as 1240."},
-		{12, "points", "1000000000001", "The points field must not be greater than 1000000000000."},
-		{13, "phone", strings.TrimSpace(strings.Repeat("070 ", 30))[:100] + "…", "The phone field must not be greater than 30 characters."},
-		{14, "", "", "A quotation mark is opened here and not closed: rows 14 to 15 cannot be told apart."},
+		{2, "last_name", "Anna", core.Required},
+		{4, "phone", "1", core.MustBePhone},
+		{5, "", "", core.Violation{Rule: "too_many_values", Limit: 5, Other: "7"}},
+		{6, "", "", core.Violation{Rule: "stray_quote"}},
+		{7, "created_at", "3/4/2030", core.MustBePast},
+		{8, "created_at", "1950-01-01", core.Violation{Rule: "after_1970"}},
+		{9, "created_at", "12/31/2020", core.Violation{Rule: "day"}},
+		{10, "points", "1,240", core.MustBeInteger},
+		{12, "points", "1000000000001", core.Max(1000000000000)},
+		{13, "phone", strings.TrimSpace(strings.Repeat("070 ", 30))[:100] + "…", core.MaxLength(30)},
+		{14, "", "", core.Violation{Rule: "unclosed_quote", Limit: 15, Other: "14"}},
 	}
 	if diff := cmp.Diff(want, o.problems(t, i.ID)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
@@ -825,7 +826,7 @@ func TestThreeFilesWait(t *testing.T) {
 			switch {
 			case err == nil:
 				arrived.Add(1)
-			case errors.As(err, &refusal) && len(refusal.Fields["file"]) == 1 && strings.HasPrefix(refusal.Fields["file"][0], "3 files are already waiting."):
+			case errors.As(err, &refusal) && len(refusal.Fields["file"]) == 1 && refusal.Fields["file"][0] == (core.Violation{Rule: "max_waiting", Limit: 3}):
 				refused.Add(1)
 			default:
 				t.Error(err)

@@ -366,7 +366,7 @@ func (w *worker) note(tx *db.Tx, b batch, o outcome, status ImportStatus, ended 
 	if n := len(b.problems); n > 0 {
 		rows, fields, values, messages := make([]int64, n), make([]string, n), make([]string, n), make([]string, n)
 		for i, p := range b.problems {
-			rows[i], fields[i], values[i], messages[i] = p.FileRow, p.Field, p.Value, p.Message
+			rows[i], fields[i], values[i], messages[i] = p.FileRow, p.Field, p.Value, p.String()
 		}
 		err := db.Queue(tx, insertProblemsSQL, db.Args{"id": w.ID, "rows": rows, "fields": fields, "values": values, "messages": messages})
 		if err != nil {

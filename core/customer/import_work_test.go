@@ -409,7 +409,7 @@ func TestImportsDelayNoMail(t *testing.T) {
 	}
 	q.queue, q.imports = queue, customer.NewImports(q.db, queue)
 	sent := make(catcher, 10)
-	render := func(_ context.Context, to string, _ mail.Letter) (mail.Rendered, error) {
+	render := func(_ context.Context, to string, _ mail.Email) (mail.Rendered, error) {
 		return mail.Rendered{Subject: "Reset", Text: to}, nil
 	}
 	mails := mail.New(q.db, queue, render, sent, slog.New(slog.DiscardHandler))

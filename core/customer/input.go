@@ -80,7 +80,7 @@ func (e Edit) validate(old Customer, country string) (input, error) {
 	in.readEmail(check, email)
 	if e.Status.Set {
 		if e.Status.Value == nil {
-			check.Required("status")
+			check.Add("status", core.Required)
 		} else {
 			in.status = Status(*e.Status.Value)
 			core.OneOf(check, "status", in.status, Active, Inactive)
@@ -96,7 +96,7 @@ func (in *input) readPhone(check *core.Check, phone *string, country string) {
 	}
 	key, ok := phoneKey(in.phone, country)
 	if !ok {
-		check.Add("phone", core.MustBe("phone", "a valid phone number"))
+		check.Add("phone", core.MustBePhone)
 	}
 	in.phoneKey = key
 }
@@ -107,7 +107,7 @@ func (in *input) readEmail(check *core.Check, email *string) {
 		return
 	}
 	if !isEmail(*in.email) {
-		check.Add("email", core.MustBe("email", "a valid email address"))
+		check.Add("email", core.MustBeEmail)
 	}
 	key := strings.ToLower(*in.email)
 	in.emailKey = &key
@@ -147,7 +147,7 @@ func contactKeys(contact, country string) (phone, email *string, err error) {
 	}
 	key, ok := phoneKey(text, country)
 	if !ok || strings.Contains(text, "@") {
-		check.Add("contact", core.MustBe("contact", "a phone number or an email address"))
+		check.Add("contact", core.Violation{Rule: "phone_or_email"})
 	}
 	return &key, nil, check.Err()
 }
@@ -160,7 +160,7 @@ func phoneSearch(typed, country string) (key, ending string, err error) {
 	key, _ = phoneKey(text, country)
 	ending = notDigits.ReplaceAllString(text, "")
 	if check.OK("phone") && len(ending) < fewestLastDigits {
-		check.Add("phone", core.MustBe("phone", "a phone number or the last 4 digits of one"))
+		check.Add("phone", core.Violation{Rule: "phone_or_last_digits", Limit: 4})
 	}
 	return key, ending, check.Err()
 }

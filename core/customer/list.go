@@ -139,7 +139,7 @@ func (f Filter) query(check *core.Check, t core.Tenant) (query, error) {
 	if phone := check.OptionalText("phone", f.Phone, maxPhone); phone != nil {
 		key, ok := phoneKey(*phone, t.Country)
 		if !ok {
-			check.Add("phone", core.MustBe("phone", "a valid phone number"))
+			check.Add("phone", core.MustBePhone)
 		}
 		q.args["phone_key"] = key
 	}
@@ -160,7 +160,7 @@ func (f Filter) query(check *core.Check, t core.Tenant) (query, error) {
 	if f.CreatedTo != nil {
 		q.args["before"] = core.StartOfDate(f.CreatedTo.AddDate(0, 0, 1), t.TimeZone) // the whole day
 		if f.CreatedFrom != nil && f.CreatedTo.Before(*f.CreatedFrom) {
-			check.Add("created_to", core.MustBe("created_to", "a date after or equal to created from"))
+			check.Add("created_to", core.AfterOrEqual("created_from"))
 		}
 	}
 	return q, check.Err()

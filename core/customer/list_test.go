@@ -131,14 +131,14 @@ func TestFiltersRefuse(t *testing.T) {
 	may, june := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 	_, err := s.List(t.Context(), s.by, customer.Filter{
 		Phone: new("1"), Email: new(strings.Repeat("a", 256)), Search: new("a\x00b"), Status: new("erased"), CreatedFrom: &june, CreatedTo: &may,
-	}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"The selected cursor is invalid."}}})
+	}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.Selected}}})
 	wantFields(t, err, core.Fields{
-		"phone":      {"The phone field must be a valid phone number."},
-		"email":      {"The email field must not be greater than 255 characters."},
-		"search":     {"The search field must not contain NUL characters."},
-		"status":     {"The selected status is invalid."},
-		"created_to": {"The created to field must be a date after or equal to created from."},
-		"cursor":     {"The selected cursor is invalid."},
+		"phone":      {core.MustBePhone},
+		"email":      {core.MaxLength(255)},
+		"search":     {core.NoNUL},
+		"status":     {core.Selected},
+		"created_to": {core.AfterOrEqual("created_from")},
+		"cursor":     {core.Selected},
 	})
 }
 

@@ -2,7 +2,6 @@ package customer
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"example.com/loyalty/core"
@@ -58,7 +57,7 @@ func Rekey(ctx context.Context, tx *db.Tx, country string) error {
 
 // rekeyed are the numbers whose key changes, with the new one; those of them that must
 // give up theirs first, because another gets it; and what stands against the country.
-func rekeyed(phones []keyed, country string) (moved []keyed, vacated []core.ID, refusals []string) {
+func rekeyed(phones []keyed, country string) (moved []keyed, vacated []core.ID, refusals []core.Violation) {
 	holders := make(map[string]string, len(phones)) // the number behind each new key
 	var old []string                                // keys of those that move
 	for _, p := range phones {
@@ -66,9 +65,9 @@ func rekeyed(phones []keyed, country string) (moved []keyed, vacated []core.ID, 
 		other, taken := holders[key]
 		switch {
 		case !ok:
-			refusals = append(refusals, fmt.Sprintf("The country cannot be changed: %s would not be a phone number.", p.Phone))
+			refusals = append(refusals, core.Violation{Rule: "phone_in_country", Other: p.Phone})
 		case taken:
-			refusals = append(refusals, fmt.Sprintf("The country cannot be changed: %s and %s would be the same number.", other, p.Phone))
+			refusals = append(refusals, core.Violation{Rule: "same_phones_in_country", Other: other + " and " + p.Phone})
 		}
 		if len(refusals) == maxCollisions {
 			return nil, nil, refusals

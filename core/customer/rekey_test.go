@@ -119,9 +119,9 @@ func TestKeysAreHandedOn(t *testing.T) {
 func TestRekeyRefusesCollisions(t *testing.T) {
 	t.Parallel()
 	s := newShop(t).in(t, "")
-	want := []string{
-		"The country cannot be changed: 070-174 06 05 and +46 70 174 06 05 would be the same number.",
-		"The country cannot be changed: 070-174 06 06 and +46 70 174 06 06 would be the same number.",
+	want := []core.Violation{
+		core.Violation{Rule: "same_phones_in_country", Other: "070-174 06 05 and +46 70 174 06 05"},
+		core.Violation{Rule: "same_phones_in_country", Other: "070-174 06 06 and +46 70 174 06 06"},
 	}
 	for _, phone := range []string{"070-174 06 05", "+46 70 174 06 05", "070-174 06 06", "+46 70 174 06 06", "070-174 06 07"} {
 		s.made(t, phone, nil)

@@ -108,7 +108,7 @@ func TestTimelineOfNobody(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	anna := s.made(t, "070 174 06 05", nil)
-	bad := core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"The selected cursor is invalid."}}}
+	bad := core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.Selected}}}
 	if got := s.timeline(t, anna.ID, 2); got != nil {
 		t.Errorf("the timeline of somebody new is %+v", got)
 	}

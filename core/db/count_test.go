@@ -14,7 +14,7 @@ import (
 func TestWhatCommitsIsCounted(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
-	coffee := db.Counted{Thing: "coffee", Kind: "served"}
+	coffee := db.Metric{Thing: "coffee", Kind: "served"}
 	spilled := errors.New("spilled")
 	for _, end := range []error{nil, spilled, nil} {
 		_, err := db.Platform(t.Context(), d, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) {

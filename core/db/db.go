@@ -69,7 +69,7 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 		pool.Close()
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
-	return &DB{pool: pool, owner: cmp.Or(o.OwnerURL, url), size: config.MaxConns, clock: c, outbox: newOutbox(), counts: &counts{n: map[Counted]int64{}}}, nil
+	return &DB{pool: pool, owner: cmp.Or(o.OwnerURL, url), size: config.MaxConns, clock: c, outbox: newOutbox(), counts: &counts{n: map[Metric]int64{}}}, nil
 }
 
 func poolConfig(url string, o Options) (*pgxpool.Config, error) {
@@ -138,7 +138,7 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 
 // Close ends the pool after the running transactions and what they have to tell.
 func (d *DB) Close() {
-	d.Told()
+	d.WaitForNotifications()
 	d.pool.Close()
 }
 
@@ -245,14 +245,14 @@ const attempts = 5
 
 func transact[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (T, error) {
 	for attempt := 1; ; attempt++ {
-		result, err := try(ctx, d, by, fn)
-		if err == nil || attempt == attempts || !again(ctx, err) {
+		result, err := runOnce(ctx, d, by, fn)
+		if err == nil || attempt == attempts || !canRetry(ctx, err) {
 			return result, translate(ctx, err)
 		}
 	}
 }
 
-func try[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (result T, err error) {
+func runOnce[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (result T, err error) {
 	tx := &Tx{Now: d.Now(), Tenant: by.Tenant.ID, home: by.Tenant.ID, db: d}
 	defer func() {
 		if err != nil {
@@ -261,7 +261,7 @@ func try[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, e
 		}
 		tx.release(ctx)
 	}()
-	if by.Once != nil {
+	if by.Idempotency != nil {
 		if err := tx.replay(ctx, by); err != nil {
 			return result, err
 		}
@@ -269,8 +269,8 @@ func try[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, e
 	if result, err = fn(tx); err != nil {
 		return result, err
 	}
-	if by.Once != nil {
-		if err := tx.remember(by, result); err != nil {
+	if by.Idempotency != nil {
+		if err := tx.storeResponse(by, result); err != nil {
 			return result, err
 		}
 	}
@@ -279,7 +279,7 @@ func try[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, e
 	}
 	d.counts.add(tx.counted)
 	if len(tx.notes) > 0 {
-		d.tell(ctx, tx.notes)
+		d.notifyLater(ctx, tx.notes)
 	}
 	return result, nil
 }

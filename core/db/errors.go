@@ -61,8 +61,8 @@ func lostRowLock(err error) bool {
 	return errors.As(err, &pg) && pg.Code == internalError && strings.HasPrefix(pg.Message, "new multixact has more than one updating member")
 }
 
-// again reports whether the transaction may succeed when it is run once more.
-func again(ctx context.Context, err error) bool {
+// canRetry reports whether the transaction may succeed when it is run once more.
+func canRetry(ctx context.Context, err error) bool {
 	c := code(err)
 	return c == serializationFailure || c == deadlockDetected || lostRowLock(err) || strayCancel(ctx, err)
 }

@@ -39,15 +39,17 @@ func Listen(ctx context.Context, d *DB, channel string, ready func(), heard func
 // after the other, each with its wait for the disk, however little they have to do with each
 // other. What a process that is killed had still to tell is lost, so listeners look again now
 // and then.
-func Notify(tx *Tx, channel, payload string) { tx.notes = append(tx.notes, note{channel, payload}) }
+func Notify(tx *Tx, channel, payload string) {
+	tx.notes = append(tx.notes, notification{channel, payload})
+}
 
-type note struct{ channel, payload string }
+type notification struct{ channel, payload string }
 
 // outbox has the notes of committed transactions. They are sent together: those that come
 // while some are being sent wait for these, and no longer.
 type outbox struct {
 	mu      sync.Mutex
-	waiting []note
+	waiting []notification
 	sending bool
 	idle    *sync.Cond
 }
@@ -58,20 +60,20 @@ func newOutbox() *outbox {
 	return o
 }
 
-// tell sends the notes of a transaction that has committed, without waiting for it.
-func (d *DB) tell(ctx context.Context, notes []note) {
+// notifyLater sends the notes of a transaction that has committed, without waiting for it.
+func (d *DB) notifyLater(ctx context.Context, notes []notification) {
 	o := d.outbox
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.waiting = append(o.waiting, notes...)
 	if !o.sending {
 		o.sending = true
-		go d.empty(context.WithoutCancel(ctx))
+		go d.drain(context.WithoutCancel(ctx))
 	}
 }
 
-// Told waits until all that was to be told is told, or given up.
-func (d *DB) Told() {
+// WaitForNotifications waits until all that was to be told is told, or given up.
+func (d *DB) WaitForNotifications() {
 	d.outbox.mu.Lock()
 	defer d.outbox.mu.Unlock()
 	for d.outbox.sending {
@@ -89,9 +91,9 @@ const (
 	from unnest($1::text[], $2::text[]) told (channel, payload)`
 )
 
-// empty sends what waits until nothing does. Notes that can't be sent are given up: a page that
+// drain sends what waits until nothing does. Notes that can't be sent are given up: a page that
 // waits for one looks again by itself.
-func (d *DB) empty(ctx context.Context) {
+func (d *DB) drain(ctx context.Context) {
 	for {
 		o := d.outbox
 		o.mu.Lock()

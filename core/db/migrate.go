@@ -43,7 +43,7 @@ func Migrate(ctx context.Context, url string) ([]Step, error) {
 				results = stopped.Applied
 			}
 			for _, r := range results {
-				steps = append(steps, Step{Version: r.Source.Version, Name: name(r.Source)})
+				steps = append(steps, Step{Version: r.Source.Version, Name: migrationName(r.Source)})
 			}
 			if code(err) != lockNotAvailable || attempt == lockAttempts {
 				return err
@@ -79,14 +79,14 @@ func MigrationStatus(ctx context.Context, url string) ([]Step, error) {
 	err := withMigrations(ctx, url, func(p *goose.Provider) error {
 		states, err := p.Status(ctx)
 		for _, s := range states {
-			steps = append(steps, Step{Version: s.Source.Version, Name: name(s.Source), Applied: s.AppliedAt})
+			steps = append(steps, Step{Version: s.Source.Version, Name: migrationName(s.Source), Applied: s.AppliedAt})
 		}
 		return err
 	})
 	return steps, err
 }
 
-func name(s *goose.Source) string {
+func migrationName(s *goose.Source) string {
 	if s.Path == "" {
 		return fmt.Sprintf("%04d (in Go)", s.Version)
 	}
@@ -182,10 +182,10 @@ func (s Steps) Notice() string {
 	if len(s.Unknown) == 0 {
 		return ""
 	}
-	return "the database has migrations of a newer build: " + list(s.Unknown)
+	return "the database has migrations of a newer build: " + versionList(s.Unknown)
 }
 
-func list(versions []int64) string {
+func versionList(versions []int64) string {
 	words := make([]string, len(versions))
 	for i, v := range versions {
 		words[i] = strconv.FormatInt(v, 10)
@@ -221,7 +221,7 @@ func (d *DB) CheckReady(ctx context.Context) (Steps, error) {
 		return s, errForerunner
 	}
 	if len(s.Missing) > 0 {
-		return s, fmt.Errorf("the database lacks migrations that this build needs: %s; run `loyalty migrate up`", list(s.Missing))
+		return s, fmt.Errorf("the database lacks migrations that this build needs: %s; run `loyalty migrate up`", versionList(s.Missing))
 	}
 	return s, nil
 }

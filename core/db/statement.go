@@ -78,7 +78,7 @@ func bind(sql string, args Args, tenant core.TenantID) (call, error) {
 
 // One returns the only row of a statement, or core.ErrNotFound. One round trip.
 func One[T any](ctx context.Context, tx *Tx, sql string, args Args) (T, error) {
-	return ask(ctx, tx, sql, args, one[T])
+	return ask(ctx, tx, sql, args, exactlyOne[T])
 }
 
 // All returns the rows of a statement. One round trip.
@@ -93,13 +93,13 @@ func Value[T any](ctx context.Context, tx *Tx, sql string, args Args) (T, error)
 
 // Exec returns how many rows a statement touched. One round trip.
 func Exec(ctx context.Context, tx *Tx, sql string, args Args) (int64, error) {
-	return ask(ctx, tx, sql, args, touched)
+	return ask(ctx, tx, sql, args, rowsAffected)
 }
 
 // ReadOne is One outside any transaction: the tenant's settings and the statement
 // travel together as one implicit transaction. One round trip in all.
 func ReadOne[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args) (T, error) {
-	return read(ctx, d, by, sql, args, one[T])
+	return read(ctx, d, by, sql, args, exactlyOne[T])
 }
 
 // ReadAll is All outside any transaction, in one round trip like ReadOne.
@@ -117,7 +117,7 @@ type Reading struct {
 // OneInto reads the only row of a statement into to, or fails with core.ErrNotFound.
 func OneInto[T any](to *T, sql string, args Args) Reading {
 	return Reading{sql, args, func(rows pgx.Rows) (err error) {
-		*to, err = one[T](rows)
+		*to, err = exactlyOne[T](rows)
 		return err
 	}}
 }
@@ -175,7 +175,7 @@ func PlatformTogether(ctx context.Context, d *DB, readings ...Reading) error {
 
 // PlatformOne is ReadOne with no tenant set.
 func PlatformOne[T any](ctx context.Context, d *DB, sql string, args Args) (T, error) {
-	return readAs(ctx, d, 0, sql, args, one[T])
+	return readAs(ctx, d, 0, sql, args, exactlyOne[T])
 }
 
 // PlatformAll is ReadAll with no tenant set.
@@ -185,7 +185,7 @@ func PlatformAll[T any](ctx context.Context, d *DB, sql string, args Args) ([]T,
 
 // ReadOneWithin is ReadOne for an actor of a tenant, and PlatformOne for one of the platform.
 func ReadOneWithin[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args) (T, error) {
-	return readAs(ctx, d, by.Tenant.ID, sql, args, one[T])
+	return readAs(ctx, d, by.Tenant.ID, sql, args, exactlyOne[T])
 }
 
 // ReadAllWithin is ReadAll for an actor of a tenant, and PlatformAll for one of the platform.
@@ -193,8 +193,8 @@ func ReadAllWithin[T any](ctx context.Context, d *DB, by core.Actor, sql string,
 	return readAs(ctx, d, by.Tenant.ID, sql, args, all[T])
 }
 
-func one[T any](rows pgx.Rows) (T, error) {
-	return found(pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T]))
+func exactlyOne[T any](rows pgx.Rows) (T, error) {
+	return orNotFound(pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T]))
 }
 
 func all[T any](rows pgx.Rows) ([]T, error) {
@@ -202,15 +202,15 @@ func all[T any](rows pgx.Rows) ([]T, error) {
 }
 
 func value[T any](rows pgx.Rows) (T, error) {
-	return found(pgx.CollectExactlyOneRow(rows, pgx.RowTo[T]))
+	return orNotFound(pgx.CollectExactlyOneRow(rows, pgx.RowTo[T]))
 }
 
-func touched(rows pgx.Rows) (int64, error) {
+func rowsAffected(rows pgx.Rows) (int64, error) {
 	rows.Close()
 	return rows.CommandTag().RowsAffected(), rows.Err()
 }
 
-func found[T any](v T, err error) (T, error) {
+func orNotFound[T any](v T, err error) (T, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return v, core.ErrNotFound
 	}

@@ -21,11 +21,11 @@ type Tx struct {
 
 	home  core.TenantID // where it began; 0 is the platform
 	db    *DB
-	conn  *pgxpool.Conn // nil until the first statement is sent
-	queue []call        // travels with the next statement, or with the commit
-	notes []note        // told after the commit
+	conn  *pgxpool.Conn  // nil until the first statement is sent
+	queue []call         // travels with the next statement, or with the commit
+	notes []notification // told after the commit
 
-	counted map[Counted]int64 // after the commit
+	counted map[Metric]int64 // after the commit
 }
 
 type call struct {

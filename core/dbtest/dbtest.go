@@ -237,7 +237,7 @@ func Tick(d *db.DB) {
 
 // Mails is a mail service without a mail server, whose mails say what their letters hold.
 func Mails(d *db.DB, jobs *job.Queue) *mail.Service {
-	render := func(_ context.Context, to string, letter mail.Letter) (mail.Rendered, error) {
+	render := func(_ context.Context, to string, letter mail.Email) (mail.Rendered, error) {
 		return mail.Rendered{Subject: fmt.Sprintf("%T", letter), Text: fmt.Sprintf("To %s: %+v", to, letter), HTML: "<p></p>"}, nil
 	}
 	return mail.New(d, jobs, render, nil, slog.New(slog.DiscardHandler))

@@ -51,7 +51,7 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 		t.Fatal(err)
 	}
 	rewardID := offered.ID.String()
-	if _, err := rewards.Redeem(ctx, by, reward.Order{CustomerID: &id, RewardID: &rewardID}); err != nil {
+	if _, err := rewards.Redeem(ctx, by, reward.RedeemRequest{CustomerID: &id, RewardID: &rewardID}); err != nil {
 		t.Fatal(err)
 	}
 	seedVoucher(t, d, by)
@@ -114,7 +114,7 @@ func queue(t *testing.T, d *db.DB) *job.Queue {
 // seedLinks invites the actor, and mails them a link for a forgotten password.
 func seedLinks(t *testing.T, d *db.DB, by core.Actor) {
 	t.Helper()
-	render := func(context.Context, string, mail.Letter) (mail.Rendered, error) { return mail.Rendered{}, nil }
+	render := func(context.Context, string, mail.Email) (mail.Rendered, error) { return mail.Rendered{}, nil }
 	jobs := queue(t, d)
 	log := slog.New(slog.DiscardHandler)
 	mails := mail.New(d, jobs, render, nil, log)
@@ -132,7 +132,7 @@ func seedLinks(t *testing.T, d *db.DB, by core.Actor) {
 			t.Fatal(err)
 		}
 	}
-	if err := dbtest.Auth(d, jobs, mails).SendReset(t.Context(), auth.Forgotten{Tenant: by.Tenant.ID, Email: "maja@example.com"}); err != nil {
+	if err := dbtest.Auth(d, jobs, mails).SendReset(t.Context(), auth.ResetRequest{Tenant: by.Tenant.ID, Email: "maja@example.com"}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -282,7 +282,7 @@ func tokens(t *testing.T, d *db.DB) *token.Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	render := func(context.Context, string, mail.Letter) (mail.Rendered, error) {
+	render := func(context.Context, string, mail.Email) (mail.Rendered, error) {
 		return mail.Rendered{Subject: "A token"}, nil
 	}
 	return token.NewService(d, queue, mail.New(d, queue, render, nil, slog.New(slog.DiscardHandler)))

@@ -43,7 +43,7 @@ func (f *filling) send(ctx context.Context, x send) error {
 	if _, err := coupons.Evaluate(ctx, by, id); err != nil {
 		return err
 	}
-	if err := coupons.Delivered(ctx, by, id); err != nil {
+	if err := coupons.MarkDelivered(ctx, by, id); err != nil {
 		return err
 	}
 	vouchers, err := db.ReadAll[issued](ctx, f.db, by, vouchersSQL, db.Args{"send": id, "until": f.story.until})

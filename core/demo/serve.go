@@ -162,7 +162,7 @@ func (f *filling) exchange(ctx context.Context, by core.Actor, s *served, x rede
 	if done := f.done.redemptions[s.id]; nth < len(done) {
 		return f.settle(ctx, by, done[nth].ID, done[nth].Status, x)
 	}
-	made, err := reward.NewService(f.db.At(x.at)).Redeem(ctx, by, reward.Order{
+	made, err := reward.NewService(f.db.At(x.at)).Redeem(ctx, by, reward.RedeemRequest{
 		CustomerID: new(s.id.String()), RewardID: new(f.rewards[x.reward].ID.String()),
 	})
 	if err != nil {

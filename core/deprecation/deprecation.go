@@ -57,17 +57,17 @@ func (n New) validate(now time.Time) (Deprecation, error) {
 		core.OneOf(check, "method", d.Method, "GET", "POST", "PUT", "PATCH", "DELETE")
 	}
 	if check.OK("path") && !pathPattern.MatchString(d.Path) {
-		check.Add("path", core.Selected("path"))
+		check.Add("path", core.Selected)
 	}
 	if check.OK("link") && !isLink(d.Link) {
-		check.Add("link", core.MustBe("link", "a valid URL"))
+		check.Add("link", core.MustBeURL)
 	}
 	if n.Sunset == nil {
-		check.Required("sunset")
+		check.Add("sunset", core.Required)
 		return d, check.Err()
 	}
 	if d.Sunset = n.Sunset.UTC().Truncate(24 * time.Hour); d.Sunset.Before(now.Add(NoticePeriod)) {
-		check.Add("sunset", core.MustBe("sunset", "a date at least 90 days ahead"))
+		check.Add("sunset", core.Violation{Rule: "days_ahead", Limit: 90})
 	}
 	return d, check.Err()
 }
@@ -127,7 +127,7 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Deprecation, e
 			"method": d.Method, "path": d.Path, "sunset": d.Sunset, "link": d.Link, "now": tx.Now,
 		})
 		if db.Violates(err, "deprecation_request") {
-			return Deprecation{}, core.Invalid(core.Fields{"path": {core.Taken("path")}})
+			return Deprecation{}, core.Invalid(core.Fields{"path": {core.Taken}})
 		}
 		if err != nil {
 			return Deprecation{}, err

@@ -46,7 +46,7 @@ func officeOf(t *testing.T, d *db.DB) office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	render := func(_ context.Context, _ string, l mail.Letter) (mail.Rendered, error) {
+	render := func(_ context.Context, _ string, l mail.Email) (mail.Rendered, error) {
 		return mail.Rendered{Subject: fmt.Sprintf("%T", l), Text: fmt.Sprintf("%+v", l)}, nil
 	}
 	mails := mail.New(d, jobs, render, nil, log)
@@ -124,7 +124,7 @@ func TestAdd(t *testing.T) {
 		t.Errorf("log %s, %v, want %s", log, err, entry)
 	}
 	_, err = o.Add(t.Context(), admin, o.described("GET", "/api/v1/customers/{ulid}"))
-	wantFields(t, err, core.Fields{"path": {"The path has already been taken."}})
+	wantFields(t, err, core.Fields{"path": {core.Taken}})
 	o.add(t, "PATCH", "/api/v1/customers/{ulid}")
 }
 
@@ -133,34 +133,34 @@ func TestAddRefuses(t *testing.T) {
 	o := newOffice(t)
 	_, err := o.Add(t.Context(), admin, deprecation.New{})
 	wantFields(t, err, core.Fields{
-		"method": {"The method field is required."}, "path": {"The path field is required."},
-		"sunset": {"The sunset field is required."}, "link": {"The link field is required."},
+		"method": {core.Required}, "path": {core.Required},
+		"sunset": {core.Required}, "link": {core.Required},
 	})
-	const early = "The sunset field must be a date at least 90 days ahead."
+	early := core.Violation{Rule: "days_ahead", Limit: 90}
 	_, err = o.Add(t.Context(), admin, deprecation.New{
 		Method: new("BREW"), Path: new("/api/v2/customers"), Sunset: new(o.db.Now().AddDate(0, 0, 89)), Link: new("http://loyalty.example"),
 	})
 	wantFields(t, err, core.Fields{
-		"method": {"The selected method is invalid."}, "path": {"The selected path is invalid."}, "sunset": {early}, "link": {"The link field must be a valid URL."},
+		"method": {core.Selected}, "path": {core.Selected}, "sunset": {early}, "link": {core.MustBeURL},
 	})
 	// A day begins before most of its hours: the 90 days are whole ones.
 	n := o.described("GET", "/api/v1/customers")
 	n.Sunset = new(o.db.Now().Truncate(24*time.Hour).AddDate(0, 0, 90))
 	_, err = o.Add(t.Context(), admin, n)
 	wantFields(t, err, core.Fields{"sunset": {early}})
-	_, err = o.Add(t.Context(), admin, deprecation.New{Unreadable: core.Fields{"sunset": {"The sunset field must be a valid date."}}})
-	if refusal := new(core.Error); !errors.As(err, &refusal) || cmp.Diff([]string{"The sunset field must be a valid date."}, refusal.Fields["sunset"]) != "" {
+	_, err = o.Add(t.Context(), admin, deprecation.New{Unreadable: core.Fields{"sunset": {core.MustBeDate}}})
+	if refusal := new(core.Error); !errors.As(err, &refusal) || cmp.Diff([]core.Violation{core.MustBeDate}, refusal.Fields["sunset"]) != "" {
 		t.Errorf("unreadable = %v", err)
 	}
 	for _, path := range []string{"/api/v1", "/api/v1/", "/api/v1/customers/", "/api/v1/:ulid", "/api/v1/a b", "api/v1/customers", "/api/v1//x", "/API/v1/x"} {
 		_, err := o.Add(t.Context(), admin, o.described("GET", path))
-		wantFields(t, err, core.Fields{"path": {"The selected path is invalid."}})
+		wantFields(t, err, core.Fields{"path": {core.Selected}})
 	}
 	for _, link := range []string{"https://", "ftp://loyalty.example", "loyalty.example", "https://a.example/>;x", "https://a.example/\r\nX: y", `https://a.example/"`, "https://å.example"} {
 		n := o.described("GET", "/api/v1/customers")
 		n.Link = &link
 		_, err := o.Add(t.Context(), admin, n)
-		wantFields(t, err, core.Fields{"link": {"The link field must be a valid URL."}})
+		wantFields(t, err, core.Fields{"link": {core.MustBeURL}})
 	}
 	owner := dbtest.Tenant(t, o.db)
 	if _, err := o.Add(t.Context(), owner, o.described("GET", "/api/v1/customers")); !errors.Is(err, core.ErrAdmin) {

@@ -8,8 +8,8 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Letter tells the owner of a tenant that a request is to end.
-type Letter struct {
+// NoticeEmail tells the owner of a tenant that a request is to end.
+type NoticeEmail struct {
 	Tenant string // name of the business
 	Method string
 	Path   string
@@ -42,8 +42,8 @@ func (s *Service) notify(ctx context.Context, n Notice) error {
 				return 0, err
 			}
 			for _, t := range tenants {
-				letter := Letter{Tenant: t.Name, Method: d.Method, Path: d.Path, Sunset: d.Sunset, Link: d.Link}
-				if err := s.mail.Queue(ctx, tx, t.Email, letter); err != nil {
+				email := NoticeEmail{Tenant: t.Name, Method: d.Method, Path: d.Path, Sunset: d.Sunset, Link: d.Link}
+				if err := s.mail.Queue(ctx, tx, t.Email, email); err != nil {
 					return 0, err
 				}
 			}

@@ -89,20 +89,20 @@ func (claimLostError) Jobs() []*rivertype.JobRow { return nil }
 // ErrorsByID are their outcomes.
 func (claimLostError) ErrorsByID() map[int64]error { return nil }
 
-// hold claims a job that was taken from the queue.
-func (q *Queue) hold(row *rivertype.JobRow) {
+// addClaim claims a job that was taken from the queue.
+func (q *Queue) addClaim(row *rivertype.JobRow) {
 	c := &claim{
 		attempt: attempt{row.ID, row.Attempt}, kind: row.Kind, lane: Lane(row.Queue), tenant: tenantOf(row.Metadata),
 	}
 	q.claims.mu.Lock()
 	defer q.claims.mu.Unlock()
 	q.claims.held[c.attempt] = c
-	c.lease = time.AfterFunc(q.timing.lease, func() { q.lose(c, errNotRenewed) })
+	c.lease = time.AfterFunc(q.timing.lease, func() { q.dropClaim(c, errNotRenewed) })
 }
 
-// begin names the work's context, which ends with the claim. It returns nil where the
+// beginWork names the work's context, which ends with the claim. It returns nil where the
 // claim ended before the work began.
-func (q *Queue) begin(ctx context.Context, cancel context.CancelCauseFunc, this attempt) *claim {
+func (q *Queue) beginWork(ctx context.Context, cancel context.CancelCauseFunc, this attempt) *claim {
 	q.claims.mu.Lock()
 	defer q.claims.mu.Unlock()
 	c := q.claims.held[this]
@@ -124,8 +124,8 @@ func (q *Queue) release(c *claim) (held bool) {
 	return held
 }
 
-// lose stops the work of a claim that is no longer this process's.
-func (q *Queue) lose(c *claim, why error) {
+// dropClaim stops the work of a claim that is no longer this process's.
+func (q *Queue) dropClaim(c *claim, why error) {
 	q.claims.mu.Lock()
 	held := q.claims.held[c.attempt] == c
 	delete(q.claims.held, c.attempt)
@@ -145,7 +145,7 @@ func (q *Queue) work(ctx context.Context, row *rivertype.JobRow, run func(ctx co
 	defer cancel(nil)
 	ctx, stop := context.WithTimeoutCause(ctx, q.handlers[row.Kind].limit, errTimeUp)
 	defer stop()
-	c := q.begin(ctx, cancel, attempt{row.ID, row.Attempt})
+	c := q.beginWork(ctx, cancel, attempt{row.ID, row.Attempt})
 	if c == nil {
 		return claimLostError{}
 	}
@@ -157,8 +157,8 @@ func (q *Queue) work(ctx context.Context, row *rivertype.JobRow, run func(ctx co
 	return run(ctx)
 }
 
-// keep renews the claims of this process, and takes back those of others, until ctx ends.
-func (q *Queue) keep(ctx context.Context) {
+// renewClaims renews the claims of this process, and takes back those of others, until ctx ends.
+func (q *Queue) renewClaims(ctx context.Context) {
 	defer close(q.kept)
 	tick := time.NewTicker(q.timing.renew)
 	defer tick.Stop()
@@ -207,7 +207,7 @@ func (q *Queue) renew(ctx context.Context) {
 	}
 	for _, c := range held {
 		if !again[c.attempt] {
-			q.lose(c, errTaken)
+			q.dropClaim(c, errTaken)
 		} else if c.lease.Stop() { // unless it ended in this very moment
 			c.lease.Reset(q.timing.lease)
 		}

@@ -83,7 +83,7 @@ func New(d *db.DB, log *slog.Logger) (*Queue, error) { return newQueue(d, log, p
 func newQueue(d *db.DB, log *slog.Logger, t timing) (*Queue, error) {
 	q := &Queue{
 		db: d, workers: river.NewWorkers(), handlers: map[string]handler{}, timing: t,
-		claims: claims{held: map[attempt]*claim{}, freed: map[Lane]bool{}}, log: slog.New(ended{log.Handler()}),
+		claims: claims{held: map[attempt]*claim{}, freed: map[Lane]bool{}}, log: slog.New(quietHandler{log.Handler()}),
 	}
 	queues := map[string]river.QueueConfig{}
 	for lane, size := range lanes {
@@ -110,12 +110,12 @@ func newQueue(d *db.DB, log *slog.Logger, t timing) (*Queue, error) {
 	return q, nil
 }
 
-// ended leaves out what the queue says of a context that ended: it was told to stop,
+// quietHandler leaves out what the queue says of a context that ended: it was told to stop,
 // which is no fault.
-type ended struct{ slog.Handler }
+type quietHandler struct{ slog.Handler }
 
 // Handle passes a record on, unless it tells of that.
-func (h ended) Handle(ctx context.Context, r slog.Record) error {
+func (h quietHandler) Handle(ctx context.Context, r slog.Record) error {
 	told := false
 	r.Attrs(func(a slog.Attr) bool {
 		told = strings.Contains(a.Value.String(), context.Canceled.Error())
@@ -128,10 +128,14 @@ func (h ended) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // WithAttrs keeps leaving it out.
-func (h ended) WithAttrs(attrs []slog.Attr) slog.Handler { return ended{h.Handler.WithAttrs(attrs)} }
+func (h quietHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return quietHandler{h.Handler.WithAttrs(attrs)}
+}
 
 // WithGroup keeps leaving it out.
-func (h ended) WithGroup(name string) slog.Handler { return ended{h.Handler.WithGroup(name)} }
+func (h quietHandler) WithGroup(name string) slog.Handler {
+	return quietHandler{h.Handler.WithGroup(name)}
+}
 
 // failures logs each failed attempt once. A panic is not among them: River logs it, with
 // the kind and the id.
@@ -301,7 +305,7 @@ func (q *Queue) Start(ctx context.Context) error {
 	}
 	ctx, q.stop = context.WithCancel(ctx)
 	q.kept = make(chan struct{})
-	go q.keep(ctx)
+	go q.renewClaims(ctx)
 	return nil
 }
 

@@ -11,7 +11,7 @@ import (
 	"example.com/loyalty/core/job"
 )
 
-func (f floor) change(t *testing.T, fn func(tx *db.Tx) (bool, error)) (changed bool) {
+func (f floor) changeJob(t *testing.T, fn func(tx *db.Tx) (bool, error)) (changed bool) {
 	t.Helper()
 	changed, err := db.Platform(t.Context(), f.db, core.Actor{Kind: core.ByAdmin, Name: "Root", Role: core.SuperAdmin}, fn)
 	if err != nil {
@@ -22,12 +22,12 @@ func (f floor) change(t *testing.T, fn func(tx *db.Tx) (bool, error)) (changed b
 
 func (f floor) pause(t *testing.T, lane job.Lane) bool {
 	t.Helper()
-	return f.change(t, func(tx *db.Tx) (bool, error) { return job.Pause(t.Context(), tx, core.Actor{Name: "Root"}, lane) })
+	return f.changeJob(t, func(tx *db.Tx) (bool, error) { return job.Pause(t.Context(), tx, core.Actor{Name: "Root"}, lane) })
 }
 
 func (f floor) resume(t *testing.T, lane job.Lane) bool {
 	t.Helper()
-	return f.change(t, func(tx *db.Tx) (bool, error) { return job.Resume(t.Context(), tx, lane) })
+	return f.changeJob(t, func(tx *db.Tx) (bool, error) { return job.Resume(t.Context(), tx, lane) })
 }
 
 // "Pause and resume a lane (stored; honoured by all processes within seconds)": by one that

@@ -74,7 +74,7 @@ func deliverMails(ctx context.Context, url, server string) error {
 	return jobs.Stop(ctx)
 }
 
-func render(context.Context, string, ours.Letter) (ours.Rendered, error) {
+func render(context.Context, string, ours.Email) (ours.Rendered, error) {
 	return ours.Rendered{Subject: "Reset your password", Text: "Follow the link.", HTML: "<p>Follow the link.</p>"}, nil
 }
 

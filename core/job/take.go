@@ -66,7 +66,7 @@ func (e executor) JobGetAvailable(ctx context.Context, p *riverdriver.JobGetAvai
 	}
 	for _, row := range rows {
 		if _, known := q.handlers[row.Kind]; known { // River refuses the others, and calls no work
-			q.hold(row)
+			q.addClaim(row)
 		}
 	}
 	return &riverdriver.JobGetAvailableResult{Jobs: rows}, nil

@@ -48,7 +48,7 @@ func (e Edit) validate(old Location) (Location, error) {
 	if active := e.Active.Or(&old.Active); active != nil {
 		l.Active = *active
 	} else {
-		check.Required("active")
+		check.Add("active", core.Required)
 	}
 	return l, check.Err()
 }
@@ -110,7 +110,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id int64, e Edit) (Lo
 
 func taken(err error) error {
 	if db.Violates(err, "location_name") {
-		return core.Invalid(core.Fields{"name": {core.Taken("name")}})
+		return core.Invalid(core.Fields{"name": {core.Taken}})
 	}
 	return err
 }

@@ -94,7 +94,7 @@ func TestLocations(t *testing.T) {
 func TestANameIsTakenOnce(t *testing.T) {
 	t.Parallel()
 	c, other := newChain(t), newChain(t)
-	taken := core.Fields{"name": {"The name has already been taken."}}
+	taken := core.Fields{"name": {core.Taken}}
 	soder, vasa := c.open(t, "Söder"), c.open(t, "Vasastan")
 	wantFields(t, second(c.Add(t.Context(), c.by, location.New{Name: new("SÖDER")})), taken)
 	wantFields(t, second(c.Edit(t.Context(), c.by, vasa.ID, location.Edit{Name: core.Set("söder")})), taken)
@@ -122,16 +122,16 @@ func TestWrongFields(t *testing.T) {
 	t.Parallel()
 	c := newChain(t)
 	soder := c.open(t, "Söder")
-	required := core.Fields{"name": {"The name field is required."}}
+	required := core.Fields{"name": {core.Required}}
 	wantFields(t, second(c.Add(t.Context(), c.by, location.New{})), required)
 	wantFields(t, second(c.Add(t.Context(), c.by, location.New{Name: new(" ")})), required)
 	wantFields(t, second(c.Add(t.Context(), c.by, location.New{Name: new(strings.Repeat("å", 101))})),
-		core.Fields{"name": {"The name field must not be greater than 100 characters."}})
-	wantFields(t, second(c.Add(t.Context(), c.by, location.New{Unreadable: core.Fields{"name": {"No."}}})), core.Fields{"name": {"No."}})
+		core.Fields{"name": {core.MaxLength(100)}})
+	wantFields(t, second(c.Add(t.Context(), c.by, location.New{Unreadable: core.Fields{"name": {core.MustBeString}}})), core.Fields{"name": {core.MustBeString}})
 	wantFields(t, second(c.Edit(t.Context(), c.by, soder.ID, location.Edit{
 		Name: core.Optional[string]{Set: true}, Active: core.Optional[bool]{Set: true},
-	})), core.Fields{"name": {"The name field is required."}, "active": {"The active field is required."}})
-	wantFields(t, second(c.Edit(t.Context(), c.by, soder.ID, location.Edit{Unreadable: core.Fields{"name": {"No."}}})), core.Fields{"name": {"No."}})
+	})), core.Fields{"name": {core.Required}, "active": {core.Required}})
+	wantFields(t, second(c.Edit(t.Context(), c.by, soder.ID, location.Edit{Unreadable: core.Fields{"name": {core.MustBeString}}})), core.Fields{"name": {core.MustBeString}})
 	c.wantList(t, soder)
 }
 

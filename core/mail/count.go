@@ -16,8 +16,8 @@ const (
 	Kept     = "kept"     // in the database: there is no mail server
 )
 
-// Counted are the attempts of this process that ended one way.
-func Counted(outcome string) db.Counted { return db.Counted{Thing: "mail", Kind: outcome} }
+// Metric are the attempts of this process that ended one way.
+func Metric(outcome string) db.Metric { return db.Metric{Thing: "mail", Kind: outcome} }
 
 // Backlog is how many mails wait, and how many failed for good after an instant. E-mails of
 // vouchers are not among them: core/coupon keeps these.

@@ -13,7 +13,7 @@ import (
 func (s *Service) Deliver(ctx context.Context, d Delivery) error { return s.deliver(ctx, d) }
 
 // Tidy runs the job that gives up mails whose delivery is gone, and deletes old ones.
-func (s *Service) Tidy(ctx context.Context) error { return s.tidy(ctx, round{}) }
+func (s *Service) Tidy(ctx context.Context) error { return s.cleanUp(ctx, cleanup{}) }
 
 // SetClock lets the service see the same database at another instant.
 func (s *Service) SetClock(d *db.DB) { s.db = d }

@@ -43,7 +43,7 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 	}
 	err = s.send(ctx, m)
 	if err == nil {
-		return s.end(ctx, m, "sent", Sent, nil)
+		return s.finishDelivery(ctx, m, "sent", Sent, nil)
 	}
 	outcome := Deferred
 	if errors.Is(err, ErrRefused) {
@@ -53,9 +53,9 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 	}
 	if outcome != Deferred {
 		s.log.ErrorContext(ctx, "mail not delivered, and given up", slog.String("mail", m.ID.String()), slog.Any("error", err))
-		return s.end(ctx, m, "failed", outcome, err)
+		return s.finishDelivery(ctx, m, "failed", outcome, err)
 	}
-	s.db.Count(Counted(Deferred), 1)
+	s.db.Count(Metric(Deferred), 1)
 	return fmt.Errorf("mail %s: %w", m.ID, err) // the queue logs it, once
 }
 
@@ -72,31 +72,31 @@ func (s *Service) send(ctx context.Context, m Mail) error {
 // keep leaves a mail in the database, where there is no server for it.
 func (s *Service) keep(ctx context.Context, m Mail) error {
 	_, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int64, error) {
-		db.Count(tx, Counted(Kept), 1)
+		db.Count(tx, Metric(Kept), 1)
 		return db.Exec(ctx, tx, keepSQL, db.Args{"id": m.ID, "now": tx.Now})
 	})
 	return err
 }
 
-// end notes what became of a mail, and why.
-func (s *Service) end(ctx context.Context, m Mail, status, outcome string, cause error) error {
+// finishDelivery notes what became of a mail, and why.
+func (s *Service) finishDelivery(ctx context.Context, m Mail, status, outcome string, cause error) error {
 	var reason *string
 	if cause != nil {
 		reason = new(cause.Error())
 	}
 	_, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int, error) {
-		db.Count(tx, Counted(outcome), 1)
+		db.Count(tx, Metric(outcome), 1)
 		return 0, db.Queue(tx, endSQL, db.Args{"id": m.ID, "status": status, "error": reason, "now": tx.Now}) // one round trip: less time to be killed in
 	})
 	return err
 }
 
-// round is the job that gives up mails whose delivery was cancelled, or failed for good: they
+// cleanup is the job that gives up mails whose delivery was cancelled, or failed for good: they
 // will not be sent, and their words may hold secrets. It also deletes what is old.
-type round struct{}
+type cleanup struct{}
 
 // Kind names the job in the queue.
-func (round) Kind() string { return "mail_round" }
+func (cleanup) Kind() string { return "mail_round" }
 
 const (
 	// abandonedAfter is when no delivery of a mail can be left: the last one, an hour after
@@ -108,7 +108,7 @@ const (
 	mailsKept = 90 * 24 * time.Hour
 )
 
-func (s *Service) tidy(ctx context.Context, _ round) error {
+func (s *Service) cleanUp(ctx context.Context, _ cleanup) error {
 	return job.Drain(ctx, s.db, system.Name, func(ctx context.Context, tx *db.Tx) (done int64, err error) {
 		for statement, age := range map[string]time.Duration{
 			giveUpAbandonedSQL: abandonedAfter, blankKeptSQL: wordsKept, forgetEndedSQL: mailsKept,

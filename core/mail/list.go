@@ -8,8 +8,8 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Head is what a list tells of a mail.
-type Head struct {
+// Summary is what a list tells of a mail.
+type Summary struct {
 	ID        core.ID
 	Recipient string
 	Subject   string
@@ -19,13 +19,13 @@ type Head struct {
 // List returns a page of the mails of the whole installation that nobody was sent,
 // newest first: for development, where there is no mail server. Where there is one,
 // there are none. One round trip.
-func (s *Service) List(ctx context.Context, p core.Page) (core.List[Head], error) {
+func (s *Service) List(ctx context.Context, p core.Page) (core.List[Summary], error) {
 	if err := p.Err(); err != nil || s.sender != nil {
-		return core.List[Head]{}, err
+		return core.List[Summary]{}, err
 	}
 	statement, args := p.Statement(listSQL, listAfterSQL, listBeforeSQL)
-	heads, err := db.PlatformAll[Head](ctx, s.db, statement, args)
-	return core.NewList(p, heads, func(h Head) core.Cursor { return core.Cursor{At: h.CreatedAt, ID: h.ID} }), err
+	heads, err := db.PlatformAll[Summary](ctx, s.db, statement, args)
+	return core.NewList(p, heads, func(h Summary) core.Cursor { return core.Cursor{At: h.CreatedAt, ID: h.ID} }), err
 }
 
 // Find returns one of them with its words, or core.ErrNotFound. One round trip.

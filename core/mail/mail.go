@@ -23,10 +23,10 @@ import (
 	"example.com/loyalty/core/job"
 )
 
-// Letter is what a mail is about: a struct of the package that sends it.
-type Letter any
+// Email is what a mail is about: a struct of the package that sends it.
+type Email any
 
-// Rendered is a letter as it is sent.
+// Rendered is an e-mail as it is sent.
 type Rendered struct {
 	Subject, Text, HTML string
 
@@ -49,8 +49,8 @@ type Inline struct {
 	Bytes []byte
 }
 
-// Renderer turns a letter into words.
-type Renderer func(ctx context.Context, to string, letter Letter) (Rendered, error)
+// Renderer writes an e-mail.
+type Renderer func(ctx context.Context, to string, email Email) (Rendered, error)
 
 // Sender reaches a mail server.
 type Sender interface {
@@ -116,15 +116,15 @@ type Service struct {
 func New(d *db.DB, jobs *job.Queue, render Renderer, sender Sender, log *slog.Logger) *Service {
 	s := &Service{db: d, jobs: jobs, render: render, sender: sender, log: log}
 	job.Handle(jobs, job.Mail, s.deliver)
-	job.Handle(jobs, job.Upkeep, s.tidy)
-	job.Every(jobs, river.PeriodicInterval(time.Hour), round{})
+	job.Handle(jobs, job.Upkeep, s.cleanUp)
+	job.Every(jobs, river.PeriodicInterval(time.Hour), cleanup{})
 	return s
 }
 
 // Queue writes a mail to an address in the caller's transaction. Two round trips
 // for the job, which nobody at a till waits for.
-func (s *Service) Queue(ctx context.Context, tx *db.Tx, to string, letter Letter) error {
-	rendered, err := s.render(ctx, to, letter)
+func (s *Service) Queue(ctx context.Context, tx *db.Tx, to string, email Email) error {
+	rendered, err := s.render(ctx, to, email)
 	if err != nil {
 		return err
 	}

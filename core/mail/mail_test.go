@@ -87,7 +87,7 @@ func newPost(t *testing.T, sender mail.Sender) post {
 	if err != nil {
 		t.Fatal(err)
 	}
-	render := func(_ context.Context, to string, l mail.Letter) (mail.Rendered, error) {
+	render := func(_ context.Context, to string, l mail.Email) (mail.Rendered, error) {
 		text, ok := l.(string)
 		if !ok {
 			return mail.Rendered{}, errWords
@@ -102,11 +102,11 @@ func newPost(t *testing.T, sender mail.Sender) post {
 }
 
 // write writes a letter in a transaction that ends so.
-func (p post) write(ctx context.Context, letter mail.Letter, end error) error {
+func (p post) write(ctx context.Context, letter mail.Email, end error) error {
 	return p.writeTo(ctx, "anna@example.com", letter, end)
 }
 
-func (p post) writeTo(ctx context.Context, to string, letter mail.Letter, end error) error {
+func (p post) writeTo(ctx context.Context, to string, letter mail.Email, end error) error {
 	_, err := db.InTenant(ctx, p.db, p.by, func(tx *db.Tx) (int, error) {
 		if err := p.Queue(ctx, tx, to, letter); err != nil {
 			return 0, err
@@ -444,7 +444,7 @@ func TestMailsAreRead(t *testing.T) {
 			p.awaitDone(t) // some are kept, others are still on their way there
 		}
 	}
-	subjects := func(l core.List[mail.Head]) (subjects []string) {
+	subjects := func(l core.List[mail.Summary]) (subjects []string) {
 		for _, h := range l.Items {
 			subjects = append(subjects, h.Subject)
 		}
@@ -473,7 +473,7 @@ func TestMailsAreRead(t *testing.T) {
 	if _, err := p.Find(t.Context(), core.NewID(time.Now())); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("a mail that is not there = %v, want ErrNotFound", err)
 	}
-	if _, err := p.List(t.Context(), core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"x"}}}); !core.IsKind(err, core.KindInvalid) {
+	if _, err := p.List(t.Context(), core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.Selected}}}); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("a bad cursor = %v, want it refused", err)
 	}
 
@@ -490,7 +490,7 @@ func TestMailsAreRead(t *testing.T) {
 	}
 }
 
-func (p post) list(t *testing.T, page core.Page) core.List[mail.Head] {
+func (p post) list(t *testing.T, page core.Page) core.List[mail.Summary] {
 	t.Helper()
 	l, err := p.List(t.Context(), page)
 	if err != nil {

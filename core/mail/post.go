@@ -10,7 +10,7 @@ import (
 )
 
 // Render turns a letter into words, as Queue does.
-func (s *Service) Render(ctx context.Context, to string, letter Letter) (Rendered, error) {
+func (s *Service) Render(ctx context.Context, to string, letter Email) (Rendered, error) {
 	return s.render(ctx, to, letter)
 }
 

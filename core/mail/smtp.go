@@ -193,13 +193,13 @@ func (s *SMTP) message(m Mail) (*gomail.Msg, error) {
 // does not let us in, or not with our sender, refuses every mail: its operator has to
 // mend that, and the mails wait.
 func refused(err error) bool {
-	failed, ok := ofThisMail(err)
+	failed, ok := refusalOfMail(err)
 	return ok && failed.ErrorCode() >= 500
 }
 
 // deferred reports whether the server may take this mail later.
 func deferred(err error) bool {
-	failed, ok := ofThisMail(err)
+	failed, ok := refusalOfMail(err)
 	return ok && failed.ErrorCode() >= 400 && failed.ErrorCode() < 500
 }
 
@@ -217,8 +217,8 @@ func reply(err error) string {
 	return text
 }
 
-// ofThisMail is what the server said of the recipient or the content.
-func ofThisMail(err error) (*gomail.SendError, bool) {
+// refusalOfMail is what the server said of the recipient or the content.
+func refusalOfMail(err error) (*gomail.SendError, bool) {
 	var failed *gomail.SendError
 	if !errors.As(err, &failed) {
 		return nil, false

@@ -18,7 +18,7 @@ type Health struct {
 	Steps    Part[db.Steps]
 	Queues   Part[[]job.Load]
 	Mails    Part[Mails]
-	Verify   Part[[]verify.Past] // empty: it has never run
+	Verify   Part[[]verify.PastRun] // empty: it has never run
 }
 
 // Part is a part of Health, or why it is unknown.
@@ -108,7 +108,7 @@ func (s *Service) mailsOf(ctx context.Context) (Mails, error) {
 type Backlog struct {
 	Queues []job.Load
 	Mails  Mails
-	Verify *verify.Past // the last run that ended; nil: none has
+	Verify *verify.PastRun // the last run that ended; nil: none has
 }
 
 // Backlog reads it, for the process itself. Three round trips.
@@ -119,7 +119,7 @@ func (s *Service) Backlog(ctx context.Context) (b Backlog, err error) {
 	if b.Mails, err = s.mailsOf(ctx); err != nil {
 		return Backlog{}, err
 	}
-	var past []verify.Past
+	var past []verify.PastRun
 	if err := db.PlatformTogether(ctx, s.db, verify.ReadEnded(&past)); err != nil {
 		return Backlog{}, err
 	}

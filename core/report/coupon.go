@@ -47,7 +47,7 @@ func (s *Service) SentCoupons(ctx context.Context, by core.Actor, r Range) ([]Co
 		return nil, err
 	}
 	return count[Coupon](ctx, s, by, sentCouponsSQL, db.Args{
-		"first_id": core.FirstID(picked.start(picked.from)), "next_id": core.FirstID(picked.end()), "now": now,
+		"first_id": core.FirstID(picked.startOf(picked.from)), "next_id": core.FirstID(picked.end()), "now": now,
 	})
 }
 

@@ -30,9 +30,9 @@ const (
 	manyAccounts = 20_000 // fewer are counted each time
 )
 
-// opening is what is known of a tenant's opening balances, or, where that is nothing or
+// cachedOpening is what is known of a tenant's opening balances, or, where that is nothing or
 // too old, the cut for others to be counted.
-func (s *Service) opening(t core.TenantID, now time.Time) (o openingBalances, known bool) {
+func (s *Service) cachedOpening(t core.TenantID, now time.Time) (o openingBalances, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if o, known := s.openings[t]; known && now.Sub(o.counted) < countedFor {
@@ -41,7 +41,7 @@ func (s *Service) opening(t core.TenantID, now time.Time) (o openingBalances, kn
 	return openingBalances{cut: core.FirstID(now.Add(-cutBack))}, false
 }
 
-func (s *Service) remember(t core.TenantID, accounts int64, o openingBalances) {
+func (s *Service) cacheOpening(t core.TenantID, accounts int64, o openingBalances) {
 	if accounts < s.manyAccounts || saturated(o.points) || saturated(o.stamps) {
 		return
 	}

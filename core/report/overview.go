@@ -2,7 +2,6 @@ package report
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"example.com/loyalty/core"
@@ -69,16 +68,16 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overvie
 	check := core.NewCheck(r.Unreadable)
 	picked := r.days(check, now, by.Tenant.TimeZone)
 	if picked.to.After(picked.from.AddDate(0, 0, maxOverviewDays-1)) && check.OK("to") {
-		check.Add("to", core.MustBe("to", fmt.Sprintf("a date at most %d days after from", maxOverviewDays-1)))
+		check.Add("to", core.WithinDays(maxOverviewDays-1, "from"))
 	}
 	if err := check.Err(); err != nil {
 		return Overview{}, err
 	}
 	dates := picked.dates()
 	_, ids := picked.bounds()
-	before, until := picked.before(now)
+	before, until := picked.previousPeriod(now)
 	beforeID, untilID := core.FirstID(before), core.FirstID(until)
-	opening, known := s.opening(by.Tenant.ID, now)
+	opening, known := s.cachedOpening(by.Tenant.ID, now)
 	sql, args := countedOverviewSQL, db.Args{
 		// The time before, then day by day.
 		"first_ids": append([]core.ID{beforeID}, ids[:len(dates)]...),
@@ -95,7 +94,7 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overvie
 	}
 	previous, current, perDay := rows[0], rows[1], rows[3:]
 	if !known {
-		s.remember(by.Tenant.ID, current.HeldBy, openingBalances{
+		s.cacheOpening(by.Tenant.ID, current.HeldBy, openingBalances{
 			cut: opening.cut, counted: now, points: current.OpeningPoints, stamps: current.OpeningStamps,
 		})
 	}
@@ -112,11 +111,11 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overvie
 	return o, nil
 }
 
-// before is as much time as the days have had until now, right before them: when it
+// previousPeriod is as much time as the days have had until now, right before them: when it
 // begins and when it ends.
-func (d days) before(now time.Time) (from, until time.Time) {
+func (d days) previousPeriod(now time.Time) (from, until time.Time) {
 	days := len(d.dates())
-	from, until = d.start(d.from.AddDate(0, 0, -days)), d.start(d.from)
+	from, until = d.startOf(d.from.AddDate(0, 0, -days)), d.startOf(d.from)
 	if now.Before(until) || !now.Before(d.end()) {
 		return from, until
 	}

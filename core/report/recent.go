@@ -77,7 +77,7 @@ func (s *Service) Recent(ctx context.Context, by core.Actor, limit int64, mark s
 	if f.Mark == mark {
 		f.Events = nil
 	}
-	return f, s.sign(ctx, by, f.Events)
+	return f, s.addActors(ctx, by, f.Events)
 }
 
 // told are the acts that move no balance every time, and what the log calls them: where
@@ -91,8 +91,8 @@ type signature struct {
 	ActorName string
 }
 
-// sign says who it was of events whose own records do not.
-func (s *Service) sign(ctx context.Context, by core.Actor, events []Event) error {
+// addActors says who it was of events whose own records do not.
+func (s *Service) addActors(ctx context.Context, by core.Actor, events []Event) error {
 	type act struct{ action, subject string }
 	unsigned := map[act]*Event{}
 	var subjects []string

@@ -9,7 +9,6 @@ package report
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"sync"
 	"time"
@@ -99,9 +98,9 @@ func (r Range) days(check *core.Check, now time.Time, zone *time.Location) days 
 	}
 	switch {
 	case picked.to.Before(picked.from):
-		check.Add("to", core.MustBe("to", "a date after or equal to from"))
+		check.Add("to", core.AfterOrEqual("from"))
 	case picked.to.After(picked.from.AddDate(0, 0, maxDays-1)):
-		check.Add("to", core.MustBe("to", fmt.Sprintf("a date at most %d days after from", maxDays-1)))
+		check.Add("to", core.WithinDays(maxDays-1, "from"))
 	}
 	return picked
 }
@@ -125,17 +124,17 @@ func (d days) dates() (dates []time.Time) {
 	return dates
 }
 
-// start is the first instant of a day.
-func (d days) start(date time.Time) time.Time { return core.StartOfDate(date, d.zone) }
+// startOf is the first instant of a day.
+func (d days) startOf(date time.Time) time.Time { return core.StartOfDate(date, d.zone) }
 
 // end is the first instant after the last day.
-func (d days) end() time.Time { return d.start(d.to.AddDate(0, 0, 1)) }
+func (d days) end() time.Time { return d.startOf(d.to.AddDate(0, 0, 1)) }
 
 // bounds are where each day begins, and where the last one ends: as instants and as
 // the first ids made then.
 func (d days) bounds() (instants []time.Time, ids []core.ID) {
 	for _, date := range d.dates() {
-		instants = append(instants, d.start(date))
+		instants = append(instants, d.startOf(date))
 	}
 	instants = append(instants, d.end())
 	for _, at := range instants {

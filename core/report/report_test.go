@@ -188,8 +188,8 @@ func TestWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "Europe/Stockholm").on(t, "2026-03-30 12:00:00")
 	reports := report.NewService(s.db)
-	const backwards, long = "The to field must be a date after or equal to from.", "The to field must be a date at most 3652 days after from."
-	unreadable := core.Fields{"from": {"The from field must be a valid date."}}
+	backwards, long := core.AfterOrEqual("from"), core.WithinDays(3652, "from")
+	unreadable := core.Fields{"from": {core.MustBeDate}}
 	for _, c := range []struct {
 		name string
 		r    report.Range
@@ -208,13 +208,13 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 	for _, c := range []struct {
 		limit int64
-		want  string
+		want  core.Violation
 	}{
-		{0, "The limit field must be at least 1."}, {-1, "The limit field must be at least 1."}, {101, "The limit field must not be greater than 100."},
+		{0, core.Min(1)}, {-1, core.Min(1)}, {101, core.Max(100)},
 	} {
 		_, err := reports.Top(t.Context(), s.by, report.Ranking{Range: days(t, "2026-03-10", "2026-03-09"), By: new("name"), Limit: &c.limit})
 		same(t, "all at once", fieldsOf(t, err), core.Fields{
-			"to": {backwards}, "by": {"The selected by is invalid."}, "limit": {c.want},
+			"to": {backwards}, "by": {core.Selected}, "limit": {c.want},
 		})
 	}
 }
@@ -380,7 +380,7 @@ func TestCouponsSentInARange(t *testing.T) {
 		same(t, c.from+" to "+c.to, got, c.want)
 	}
 	_, err := report.NewService(s.db).SentCoupons(t.Context(), s.by, days(t, "2026-06-02", "2026-06-01"))
-	same(t, "the wrong way round", fieldsOf(t, err), core.Fields{"to": {"The to field must be a date after or equal to from."}})
+	same(t, "the wrong way round", fieldsOf(t, err), core.Fields{"to": {core.AfterOrEqual("from")}})
 	neighbour := newShop(t, "UTC")
 	if got, err := report.NewService(seen.db).SentCoupons(t.Context(), neighbour.by, days(t, "2026-05-01", "2026-06-30")); err != nil || len(got) != 0 {
 		t.Errorf("a neighbour sees %v, %v", got, err)

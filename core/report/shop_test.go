@@ -124,7 +124,7 @@ func (s shop) void(t *testing.T, sale core.ID) {
 // redemption exchanges ten points for an espresso.
 func (s shop) redemption(t *testing.T, by core.ID) reward.Redemption {
 	t.Helper()
-	made, err := reward.NewService(s.db).Redeem(t.Context(), s.by, reward.Order{CustomerID: new(by.String()), RewardID: new(s.espresso.String())})
+	made, err := reward.NewService(s.db).Redeem(t.Context(), s.by, reward.RedeemRequest{CustomerID: new(by.String()), RewardID: new(s.espresso.String())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func (s *Service) Top(ctx context.Context, by core.Actor, r Ranking) ([]Customer
 		return nil, err
 	}
 	return count[Customer](ctx, s, by, topSQL, db.Args{
-		"first_id": core.FirstID(picked.start(picked.from)), "next_id": core.FirstID(picked.end()),
+		"first_id": core.FirstID(picked.startOf(picked.from)), "next_id": core.FirstID(picked.end()),
 		"by": measure, "limit": limit,
 	})
 }

@@ -3,7 +3,6 @@ package reward
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
@@ -31,7 +30,7 @@ func (e Edit) validate(old Reward) (Reward, error) {
 	if active := e.Active.Or(&old.Active); active != nil {
 		r.Active = *active
 	} else {
-		check.Required("active")
+		check.Add("active", core.Required)
 	}
 	return r, check.Err()
 }
@@ -83,7 +82,7 @@ func (s *Service) ChangeStock(ctx context.Context, by core.Actor, id core.ID, c 
 		check := core.NewCheck(c.Unreadable)
 		change := check.Integer("change", c.Change, -maxCost, maxCost)
 		if change == 0 && check.OK("change") {
-			check.Add("change", core.MustBe("change", "other than 0"))
+			check.Add("change", core.NotZero)
 		}
 		if err := check.Err(); err != nil {
 			return Reward{}, err
@@ -105,17 +104,15 @@ func notChanged(ctx context.Context, tx *db.Tx, id core.ID, change int64) error 
 	if err != nil {
 		return err
 	}
-	message := "The pieces of this reward are not counted: it is unlimited."
+	refusal := core.Violation{Rule: "unlimited"}
 	switch {
 	case r.Stock == nil:
 	case change > 0:
-		message = core.MustBe("change", fmt.Sprintf("at most %d", maxCost-*r.Stock))
-	case *r.Stock == 0:
-		message = "There are no pieces to take away."
+		refusal = core.Max(maxCost - *r.Stock)
 	default:
-		message = fmt.Sprintf("Only %d can be taken away: there are no more.", *r.Stock)
+		refusal = core.Violation{Rule: "max_removed", Limit: *r.Stock}
 	}
-	return core.Invalid(core.Fields{"change": {message}})
+	return core.Invalid(core.Fields{"change": {refusal}})
 }
 
 // StockCount is what somebody counted, and what the stock was said to be when they did.

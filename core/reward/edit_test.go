@@ -30,7 +30,7 @@ func wantFields(t *testing.T, err error, want core.Fields) {
 	}
 }
 
-func (s shop) found(t *testing.T, id core.ID) reward.Counted {
+func (s shop) found(t *testing.T, id core.ID) reward.WithCounts {
 	t.Helper()
 	r, err := s.Find(t.Context(), s.by, id)
 	if err != nil {
@@ -101,13 +101,13 @@ func TestEdit(t *testing.T) {
 		Name: core.Optional[string]{Set: true}, Description: core.Set(strings.Repeat("å", 1001)), PointsCost: core.Set(int64(1)), Active: core.Optional[bool]{Set: true},
 	})
 	wantFields(t, err, core.Fields{
-		"name":        {"The name field is required."},
-		"description": {"The description field must not be greater than 1000 characters."},
-		"stamps_cost": {"The stamps cost field is prohibited when points cost is present."},
-		"active":      {"The active field is required."},
+		"name":        {core.Required},
+		"description": {core.MaxLength(1000)},
+		"stamps_cost": {core.Violation{Rule: "prohibited_with", Other: "points_cost"}},
+		"active":      {core.Required},
 	})
-	_, err = s.Edit(t.Context(), s.by, id, reward.Edit{StampsCost: null, Unreadable: core.Fields{"name": {"No."}}})
-	wantFields(t, err, core.Fields{"name": {"No."}, "points_cost": {"The points cost field is required."}})
+	_, err = s.Edit(t.Context(), s.by, id, reward.Edit{StampsCost: null, Unreadable: core.Fields{"name": {core.MustBeString}}})
+	wantFields(t, err, core.Fields{"name": {core.MustBeString}, "points_cost": {core.Required}})
 }
 
 // "Add/remove N": whatever is there, so many more or fewer; never fewer than none.
@@ -126,19 +126,19 @@ func TestChangeStock(t *testing.T) {
 	for _, c := range []struct {
 		of   core.ID
 		by   int64
-		says string
+		says core.Violation
 	}{
-		{id, -2, "Only 1 can be taken away: there are no more."},
-		{none, -1, "There are no pieces to take away."},
-		{id, 1_000_000_000_000, "The change field must be at most 999999999999."},
-		{id, 0, "The change field must be other than 0."},
-		{id, 1_000_000_000_001, "The change field must not be greater than 1000000000000."},
-		{unlimited, 1, "The pieces of this reward are not counted: it is unlimited."},
+		{id, -2, core.Violation{Rule: "max_removed", Limit: 1}},
+		{none, -1, core.Violation{Rule: "max_removed"}},
+		{id, 1_000_000_000_000, core.Max(999999999999)},
+		{id, 0, core.NotZero},
+		{id, 1_000_000_000_001, core.Max(1000000000000)},
+		{unlimited, 1, core.Violation{Rule: "unlimited"}},
 	} {
 		wantFields(t, second(change(c.of, c.by)), core.Fields{"change": {c.says}})
 	}
-	wantFields(t, second(s.ChangeStock(t.Context(), s.by, id, reward.StockChange{})), core.Fields{"change": {"The change field is required."}})
-	wantFields(t, second(s.ChangeStock(t.Context(), s.by, id, reward.StockChange{Unreadable: core.Fields{"change": {"No."}}})), core.Fields{"change": {"No."}})
+	wantFields(t, second(s.ChangeStock(t.Context(), s.by, id, reward.StockChange{})), core.Fields{"change": {core.Required}})
+	wantFields(t, second(s.ChangeStock(t.Context(), s.by, id, reward.StockChange{Unreadable: core.Fields{"change": {core.MustBeString}}})), core.Fields{"change": {core.MustBeString}})
 	if got := s.found(t, id); *got.Stock != 1 {
 		t.Errorf("refusals left a stock of %d, want 1", *got.Stock)
 	}
@@ -165,9 +165,9 @@ func TestSetStock(t *testing.T) {
 		s.want(t, anna, id, 70, 0, c.to)
 	}
 	refused(t, set(n(0), nil), reward.ErrStockChanged)
-	wantFields(t, set(n(1), n(-1)), core.Fields{"stock": {"The stock field must be at least 0."}})
-	wantFields(t, second(s.SetStock(t.Context(), s.by, id, reward.StockCount{Seen: n(1), Stock: n(2), Unreadable: core.Fields{"seen": {"No."}}})),
-		core.Fields{"seen": {"No."}})
+	wantFields(t, set(n(1), n(-1)), core.Fields{"stock": {core.Min(0)}})
+	wantFields(t, second(s.SetStock(t.Context(), s.by, id, reward.StockCount{Seen: n(1), Stock: n(2), Unreadable: core.Fields{"seen": {core.MustBeString}}})),
+		core.Fields{"seen": {core.MustBeString}})
 	s.want(t, anna, id, 70, 0, n(1))
 }
 
@@ -468,7 +468,7 @@ func TestAnotherTenantsRewardsDoNotExist(t *testing.T) {
 			t.Errorf("a stranger's redemptions by %s: %+v, %v", name, l.Items, err)
 		}
 	}
-	if names, err := stranger.Names(ctx, stranger.by); err != nil || len(names) != 0 {
+	if names, err := stranger.Choices(ctx, stranger.by); err != nil || len(names) != 0 {
 		t.Errorf("a stranger's names: %+v, %v", names, err)
 	}
 	s.want(t, anna, id, 70, 0, new(int64(2)))

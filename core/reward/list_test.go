@@ -58,7 +58,7 @@ func idsOf[T any](all []T, id func(T) core.ID) (ids []core.ID) {
 	return ids
 }
 
-func counted(r reward.Counted) core.ID       { return r.ID }
+func counted(r reward.WithCounts) core.ID    { return r.ID }
 func named(r reward.NamedRedemption) core.ID { return r.ID }
 
 // "Rewards (stock, activate)": all of them, newest first, with what was redeemed.
@@ -95,7 +95,7 @@ func TestList(t *testing.T) {
 		{new("active"), []core.ID{ids[0], ids[2], ids[3]}},
 		{new("inactive"), []core.ID{ids[1], ids[4]}},
 	} {
-		got := walk(t, counted, func(p core.Page) (core.List[reward.Counted], error) {
+		got := walk(t, counted, func(p core.Page) (core.List[reward.WithCounts], error) {
 			return s.List(t.Context(), s.by, reward.Filter{Status: c.status}, p)
 		})
 		if diff := cmp.Diff(c.want, idsOf(got, counted)); diff != "" {
@@ -117,23 +117,23 @@ func TestList(t *testing.T) {
 			}
 		}
 	}
-	_, err := s.List(t.Context(), s.by, reward.Filter{Status: new("gone")}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"No."}}})
-	wantFields(t, err, core.Fields{"status": {"The selected status is invalid."}, "cursor": {"No."}})
+	_, err := s.List(t.Context(), s.by, reward.Filter{Status: new("gone")}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.MustBeString}}})
+	wantFields(t, err, core.Fields{"status": {core.Selected}, "cursor": {core.MustBeString}})
 }
 
 // All rewards to choose from, by name, also those that are no longer on offer.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	var want []reward.Name
+	var want []reward.Choice
 	for _, name := range []string{"Espresso", "Cake", "Mug"} {
-		want = append(want, reward.Name{ID: s.add(t, reward.New{Name: &name, PointsCost: new(int64(1))}), Name: name, Active: name != "Mug"})
+		want = append(want, reward.Choice{ID: s.add(t, reward.New{Name: &name, PointsCost: new(int64(1))}), Name: name, Active: name != "Mug"})
 	}
 	if _, err := s.SetActive(t.Context(), s.by, want[2].ID, false); err != nil {
 		t.Fatal(err)
 	}
 	want[0], want[1] = want[1], want[0]
-	got, err := s.Names(t.Context(), s.by)
+	got, err := s.Choices(t.Context(), s.by)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("Names: %v (-want +got):\n%s", err, diff)
 	}
@@ -213,10 +213,10 @@ func TestListRedemptions(t *testing.T) {
 		}
 	}
 	_, err := s.ListRedemptions(t.Context(), s.by, reward.RedemptionFilter{Status: new("lost"), CustomerID: new("x"), RewardID: new("y")},
-		core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"No."}}})
+		core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.MustBeString}}})
 	wantFields(t, err, core.Fields{
-		"status": {"The selected status is invalid."}, "customer_ulid": {"The selected customer ulid is invalid."},
-		"reward_ulid": {"The selected reward ulid is invalid."}, "cursor": {"No."},
+		"status": {core.Selected}, "customer_ulid": {core.Selected},
+		"reward_ulid": {core.Selected}, "cursor": {core.MustBeString},
 	})
 }
 
@@ -278,16 +278,16 @@ func TestADoubleClickRedeemsOnce(t *testing.T) {
 	for i := range clicks {
 		all.Go(func() {
 			by := s.by
-			by.Once = &core.Once{
+			by.Idempotency = &core.Idempotency{
 				Key: "form-1", Fingerprint: sha256.Sum256([]byte("Anna, espresso")), Wait: true,
-				Render: func(result any) (core.Answer, error) {
-					return core.Answer{Status: 303, Body: []byte(result.(reward.Redemption).ID.String())}, nil
+				Render: func(result any) (core.Response, error) {
+					return core.Response{Status: 303, Body: []byte(result.(reward.Redemption).ID.String())}, nil
 				},
 			}
 			if err := second(s.Redeem(t.Context(), by, order(anna, id))); err != nil && !errors.Is(err, core.ErrReplayed) {
 				t.Error(err)
 			}
-			answers[i] = string(by.Once.Answer.Body)
+			answers[i] = string(by.Idempotency.Response.Body)
 		})
 	}
 	all.Wait()
@@ -337,7 +337,7 @@ func TestRoundTrips(t *testing.T) {
 			pending = pending[1:]
 			return second(s.Fulfil(ctx, s.by, id))
 		}},
-		{"names", 1, func() error { return second(s.Names(ctx, s.by)) }},
+		{"names", 1, func() error { return second(s.Choices(ctx, s.by)) }},
 		{"redemptions", 1, func() error {
 			return second(s.ListRedemptions(ctx, s.by, reward.RedemptionFilter{CustomerID: new(anna.String())}, core.Page{Size: 3}))
 		}},

@@ -43,8 +43,8 @@ var (
 	ErrVoided           = core.Refuse("redemption-voided", "This redemption has been voided.")
 )
 
-// Order describes a redemption to be made.
-type Order struct {
+// RedeemRequest describes a redemption to be made.
+type RedeemRequest struct {
 	CustomerID *string // a ULID
 	RewardID   *string // a ULID
 
@@ -55,7 +55,7 @@ type Order struct {
 // stock, then the cost, and leaves a pending redemption. A balance that is too
 // small is reported before an empty stock. Three round trips, and a fourth where
 // the stock has an end: the reward is locked then until the commit.
-func (s *Service) Redeem(ctx context.Context, by core.Actor, o Order) (Redemption, error) {
+func (s *Service) Redeem(ctx context.Context, by core.Actor, o RedeemRequest) (Redemption, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return Redemption{}, err
 	}
@@ -64,7 +64,7 @@ func (s *Service) Redeem(ctx context.Context, by core.Actor, o Order) (Redemptio
 	})
 }
 
-func redeem(ctx context.Context, tx *db.Tx, by core.Actor, o Order) (Redemption, error) {
+func redeem(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest) (Redemption, error) {
 	check := core.NewCheck(o.Unreadable)
 	buyer, reward := check.Reference("customer_ulid", o.CustomerID), check.Reference("reward_ulid", o.RewardID)
 	found, err := db.One[offer](ctx, tx, offerSQL, db.Args{"reward": reward, "customer": buyer})
@@ -72,17 +72,17 @@ func redeem(ctx context.Context, tx *db.Tx, by core.Actor, o Order) (Redemption,
 		return Redemption{}, err
 	}
 	if check.OK("customer_ulid") && (found.CustomerStatus == nil || *found.CustomerStatus != customer.Active) {
-		check.Add("customer_ulid", core.Selected("customer_ulid"))
+		check.Add("customer_ulid", core.Selected)
 	}
 	if check.OK("reward_ulid") && (found.RewardID == nil || !found.Active) {
-		check.Add("reward_ulid", core.Selected("reward_ulid"))
+		check.Add("reward_ulid", core.Selected)
 	}
 	if err := check.Err(); err != nil {
 		return Redemption{}, err
 	}
 	unit, cost := found.price()
 	tookStock, err := takeStock(ctx, tx, reward, found.Stock)
-	if errors.Is(err, ErrOutOfStock) && found.has(unit) < cost {
+	if errors.Is(err, ErrOutOfStock) && found.balance(unit) < cost {
 		return Redemption{}, ledger.Insufficient(unit)
 	}
 	if err != nil {
@@ -103,9 +103,9 @@ func redeem(ctx context.Context, tx *db.Tx, by core.Actor, o Order) (Redemption,
 	return r, err
 }
 
-// HandOver redeems a reward and fulfils the redemption, in the caller's transaction: at
+// RedeemAndFulfil redeems a reward and fulfils the redemption, in the caller's transaction: at
 // the till both happen at once. Two round trips, and a third where the stock has an end.
-func HandOver(ctx context.Context, tx *db.Tx, by core.Actor, o Order) (Redemption, error) {
+func RedeemAndFulfil(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest) (Redemption, error) {
 	r, err := redeem(ctx, tx, by, o)
 	if err != nil {
 		return Redemption{}, err
@@ -127,8 +127,8 @@ func (o offer) price() (ledger.Unit, int64) {
 	return Reward{PointsCost: o.PointsCost, StampsCost: o.StampsCost}.Price()
 }
 
-// has is the buyer's balance, as of the look-up.
-func (o offer) has(unit ledger.Unit) int64 {
+// balance is the buyer's balance, as of the look-up.
+func (o offer) balance(unit ledger.Unit) int64 {
 	if unit == ledger.Stamps {
 		return o.Stamps
 	}

@@ -57,7 +57,7 @@ func (f RedemptionFilter) args(p core.Page) (db.Args, error) {
 		if given := check.OptionalText(reference.field, reference.given, 255); given != nil {
 			id, err := core.ParseID(*given)
 			if err != nil {
-				check.Add(reference.field, core.Selected(reference.field))
+				check.Add(reference.field, core.Selected)
 			}
 			args[reference.arg] = id
 		}

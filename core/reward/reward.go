@@ -67,7 +67,7 @@ func (n New) read(check *core.Check) Reward {
 	}
 	switch {
 	case n.PointsCost != nil && n.StampsCost != nil:
-		check.Add("stamps_cost", "The stamps cost field is prohibited when points cost is present.")
+		check.Add("stamps_cost", core.Violation{Rule: "prohibited_with", Other: "points_cost"})
 	case n.StampsCost != nil:
 		check.Integer("stamps_cost", n.StampsCost, 1, maxCost)
 	default:
@@ -135,8 +135,8 @@ func (s *Service) ListActive(ctx context.Context, by core.Actor, p core.Page) (c
 	return core.NewList(p, rewards, func(r Reward) core.Cursor { return core.Cursor{At: r.CreatedAt, ID: r.ID} }), err
 }
 
-// Counted is a reward and how often it was exchanged for.
-type Counted struct {
+// WithCounts is a reward and how often it was exchanged for.
+type WithCounts struct {
 	Reward
 	Pending  int64 // redemptions that wait to be handed over
 	Redeemed int64 // redemptions that were not voided, the pending ones among them
@@ -149,7 +149,7 @@ type Filter struct {
 
 // List returns a page of the rewards that pass the filter, newest first. One round
 // trip; the redemptions of those on the page are counted.
-func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Counted], error) {
+func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[WithCounts], error) {
 	check := core.NewCheck(p.Unreadable)
 	var active *bool
 	if f.Status != nil {
@@ -157,29 +157,29 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 		active = new(*f.Status == "active")
 	}
 	if err := check.Err(); err != nil {
-		return core.List[Counted]{}, err
+		return core.List[WithCounts]{}, err
 	}
 	statement, args := p.Statement(listCountedSQL, listCountedAfterSQL, listCountedBeforeSQL)
 	args["active"] = active
-	rewards, err := db.ReadAll[Counted](ctx, s.db, by, statement, args)
-	return core.NewList(p, rewards, func(r Counted) core.Cursor { return core.Cursor{At: r.CreatedAt, ID: r.ID} }), err
+	rewards, err := db.ReadAll[WithCounts](ctx, s.db, by, statement, args)
+	return core.NewList(p, rewards, func(r WithCounts) core.Cursor { return core.Cursor{At: r.CreatedAt, ID: r.ID} }), err
 }
 
-// Name is a reward to choose.
-type Name struct {
+// Choice is a reward to choose.
+type Choice struct {
 	ID     core.ID
 	Name   string
 	Active bool
 }
 
-// Names returns all rewards by name. A business has some dozens. One round trip.
-func (s *Service) Names(ctx context.Context, by core.Actor) ([]Name, error) {
-	return db.ReadAll[Name](ctx, s.db, by, namesSQL, nil)
+// Choices returns all rewards by name. A business has some dozens. One round trip.
+func (s *Service) Choices(ctx context.Context, by core.Actor) ([]Choice, error) {
+	return db.ReadAll[Choice](ctx, s.db, by, namesSQL, nil)
 }
 
 // Find returns a reward, or core.ErrNotFound. One round trip.
-func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Counted, error) {
-	return db.ReadOne[Counted](ctx, s.db, by, findCountedSQL, db.Args{"id": id})
+func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (WithCounts, error) {
+	return db.ReadOne[WithCounts](ctx, s.db, by, findCountedSQL, db.Args{"id": id})
 }
 
 // facts are what the log tells of a reward.

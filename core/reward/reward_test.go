@@ -72,8 +72,8 @@ func (s shop) add(t *testing.T, n reward.New) core.ID {
 	return r.ID
 }
 
-func order(buyer, offered core.ID) reward.Order {
-	return reward.Order{CustomerID: new(buyer.String()), RewardID: new(offered.String())}
+func order(buyer, offered core.ID) reward.RedeemRequest {
+	return reward.RedeemRequest{CustomerID: new(buyer.String()), RewardID: new(offered.String())}
 }
 
 func (s shop) redeem(t *testing.T, buyer, offered core.ID) reward.Redemption {
@@ -186,15 +186,15 @@ func TestOnlyActiveOnesMeet(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		order reward.Order
+		order reward.RedeemRequest
 		field string
 	}{
 		"inactive customer":          {order(gone, offered), "customer_ulid"},
 		"another tenant's customer":  {order(theirs, offered), "customer_ulid"},
 		"inactive reward":            {order(anna, ended), "reward_ulid"},
 		"another tenant's reward":    {order(anna, other.espresso(t, 1, nil)), "reward_ulid"},
-		"a reward that is no ULID":   {reward.Order{CustomerID: new(anna.String()), RewardID: new("x")}, "reward_ulid"},
-		"a customer that is missing": {reward.Order{RewardID: new(offered.String())}, "customer_ulid"},
+		"a reward that is no ULID":   {reward.RedeemRequest{CustomerID: new(anna.String()), RewardID: new("x")}, "reward_ulid"},
+		"a customer that is missing": {reward.RedeemRequest{RewardID: new(offered.String())}, "customer_ulid"},
 	} {
 		_, err := s.Redeem(t.Context(), s.by, c.order)
 		var refusal *core.Error

@@ -147,7 +147,7 @@ func (m Maker) sendTo(ctx context.Context, owner core.Actor, of core.ID, to []st
 	if _, err := m.Coupons.Evaluate(ctx, owner, sent.ID); err != nil {
 		return nil, err
 	}
-	if err := m.Coupons.Delivered(ctx, owner, sent.ID); err != nil {
+	if err := m.Coupons.MarkDelivered(ctx, owner, sent.ID); err != nil {
 		return nil, err
 	}
 	l, err := m.Coupons.ListSent(ctx, owner, sent.ID, core.Page{Size: len(to)})

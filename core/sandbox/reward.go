@@ -95,7 +95,7 @@ func (m Maker) voidedRedemption(ctx context.Context, t *Tenant, owner core.Actor
 		return err
 	}
 	offered := t.Rewards.InStock.ULID.String()
-	made, err := m.Rewards.Redeem(ctx, owner, reward.Order{CustomerID: &id, RewardID: &offered})
+	made, err := m.Rewards.Redeem(ctx, owner, reward.RedeemRequest{CustomerID: &id, RewardID: &offered})
 	if err != nil {
 		return err
 	}

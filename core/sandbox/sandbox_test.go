@@ -45,7 +45,7 @@ func newMaker(t *testing.T, d *db.DB) sandbox.Maker {
 	if err != nil {
 		t.Fatal(err)
 	}
-	render := func(context.Context, string, mail.Letter) (mail.Rendered, error) { return mail.Rendered{}, nil }
+	render := func(context.Context, string, mail.Email) (mail.Rendered, error) { return mail.Rendered{}, nil }
 	mails := mail.New(d, jobs, render, nil, log)
 	return sandbox.Maker{
 		DB: d, Tokens: token.NewService(d, jobs, mails), Transactions: transaction.NewService(d),

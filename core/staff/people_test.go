@@ -26,13 +26,13 @@ func (s shop) invite(t *testing.T, role core.Role, email string) staff.Person {
 }
 
 // invitation is the secret of the last invitation that was mailed to an address.
-func (s shop) invitation(t *testing.T, email string) auth.InvitationLetter {
+func (s shop) invitation(t *testing.T, email string) auth.InvitationEmail {
 	t.Helper()
 	letters := s.post.to(email)
 	if len(letters) == 0 {
 		t.Fatal("nothing was mailed")
 	}
-	return letters[len(letters)-1].(auth.InvitationLetter)
+	return letters[len(letters)-1].(auth.InvitationEmail)
 }
 
 func (s shop) join(t *testing.T, secret, name, password string) (auth.SignedIn, error) {
@@ -55,9 +55,9 @@ func TestAnInvitationIsTaken(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	p := s.invite(t, core.Manager, "bo@example.com")
-	letter := s.invitation(t, "bo@example.com")
-	if letter.Tenant != s.by.Tenant.Name || letter.Slug != s.by.Tenant.Slug || letter.Person != "Bo" || letter.Role != core.Manager || len(letter.Secret) != 26 {
-		t.Errorf("mailed: %+v", letter)
+	sent := s.invitation(t, "bo@example.com")
+	if sent.Tenant != s.by.Tenant.Name || sent.Slug != s.by.Tenant.Slug || sent.Person != "Bo" || sent.Role != core.Manager || len(sent.Secret) != 26 {
+		t.Errorf("mailed: %+v", sent)
 	}
 	var invited int64
 	var hash []byte
@@ -67,32 +67,32 @@ func TestAnInvitationIsTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := sha256.Sum256([]byte(letter.Secret)); string(hash) != string(want[:]) || invited != p.ID || expires.Sub(created) != 7*24*time.Hour || !expires.Equal(letter.ExpiresAt) {
+	if want := sha256.Sum256([]byte(sent.Secret)); string(hash) != string(want[:]) || invited != p.ID || expires.Sub(created) != 7*24*time.Hour || !expires.Equal(sent.ExpiresAt) {
 		t.Errorf("stored: %x for %d, from %s until %s", hash, invited, created, expires)
 	}
 	if m := s.find(t, p.ID); !m.Invited || m.InvitedUntil == nil || !m.InvitedUntil.Equal(expires) || !m.Active || m.TwoFactor {
 		t.Errorf("%+v", m)
 	}
 
-	if l, err := s.auth.FindInvitation(t.Context(), s.visitor, letter.Secret); err != nil || l.Person != p || !l.ExpiresAt.Equal(expires) {
+	if l, err := s.auth.FindInvitation(t.Context(), s.visitor, sent.Secret); err != nil || l.Person != p || !l.ExpiresAt.Equal(expires) {
 		t.Errorf("the link is for %+v, %v", l, err)
 	}
-	_, err = s.join(t, letter.Secret, " ", "bo@example.com")
+	_, err = s.join(t, sent.Secret, " ", "bo@example.com")
 	wantFields(t, err, core.Fields{
-		"name":     {"The name field is required."},
-		"password": {"The password is too easy to guess. Please choose a different one."},
+		"name":     {core.Required},
+		"password": {core.Violation{Rule: "easy_password"}},
 	})
-	in, err := s.join(t, letter.Secret, " Bo Ek ", known)
+	in, err := s.join(t, sent.Secret, " Bo Ek ", known)
 	if want := (staff.Person{ID: p.ID, Role: core.Manager, Name: "Bo Ek", Email: "bo@example.com"}); err != nil || in.Person != want || in.NeedsCode {
 		t.Fatalf("joined: %+v, %v", in, err)
 	}
 	if !s.isSignedIn(t, s.cookie(t, in.Proof, "browser of "+s.by.ID)) {
 		t.Error("the proof signs nobody in")
 	}
-	if _, err := s.join(t, letter.Secret, "Bo", known); !errors.Is(err, auth.ErrLink) {
+	if _, err := s.join(t, sent.Secret, "Bo", known); !errors.Is(err, auth.ErrLink) {
 		t.Errorf("taken twice: %v, want ErrLink", err)
 	}
-	if _, err := s.auth.FindInvitation(t.Context(), s.visitor, letter.Secret); !errors.Is(err, auth.ErrLink) {
+	if _, err := s.auth.FindInvitation(t.Context(), s.visitor, sent.Secret); !errors.Is(err, auth.ErrLink) {
 		t.Errorf("shown once taken: %v, want ErrLink", err)
 	}
 	if _, err := s.signIn(t, "bo@example.com", known); err != nil {
@@ -262,7 +262,7 @@ func TestPeopleChange(t *testing.T) {
 		t.Errorf("their role is %s, %v", by.Role, err)
 	}
 	for _, role := range []core.Role{"", "boss", core.SuperAdmin} {
-		wantFields(t, s.SetRole(t.Context(), s.by, p.StaffID, role), core.Fields{"role": {"The selected role is invalid."}})
+		wantFields(t, s.SetRole(t.Context(), s.by, p.StaffID, role), core.Fields{"role": {core.Selected}})
 	}
 	if err := s.Deactivate(t.Context(), s.by, p.StaffID); err != nil {
 		t.Fatal(err)
@@ -374,7 +374,7 @@ func TestRename(t *testing.T) {
 	if m := s.find(t, s.by.StaffID); m.Name == "Bo Ek" {
 		t.Error("the owner is renamed")
 	}
-	wantFields(t, s.Rename(t.Context(), cashier, " "), core.Fields{"name": {"The name field is required."}})
+	wantFields(t, s.Rename(t.Context(), cashier, " "), core.Fields{"name": {core.Required}})
 	s.wantLog(t, "staff.rename", `staff.rename {"name": "A cashier"} {"name": "Bo Ek"}`)
 }
 

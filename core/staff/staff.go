@@ -44,7 +44,7 @@ func (n *New) validate(tx *db.Tx, business string) error {
 	n.Name = check.Text("name", &n.Name, maxName)
 	n.Email = check.Text("email", &n.Email, 255)
 	if check.OK("email") && auth.EmailKey(n.Email) == "" {
-		check.Add("email", core.MustBe("email", "a valid email address"))
+		check.Add("email", core.MustBeEmail)
 	}
 	if tx.Tenant == 0 {
 		core.OneOf(check, "role", n.Role, core.SuperAdmin)
@@ -75,7 +75,7 @@ func Add(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Person, error) {
 		"email_key": auth.EmailKey(n.Email), "now": tx.Now,
 	})
 	if db.Violates(err, "staff_email") {
-		return Person{}, core.Invalid(core.Fields{"email": {core.Taken("email")}})
+		return Person{}, core.Invalid(core.Fields{"email": {core.Taken}})
 	}
 	if err != nil {
 		return Person{}, err

@@ -42,10 +42,10 @@ type shop struct {
 // post keeps the letters that were mailed, by recipient.
 type post struct {
 	sync.Mutex
-	letters map[string][]mail.Letter
+	letters map[string][]mail.Email
 }
 
-func (p *post) render(_ context.Context, to string, l mail.Letter) (mail.Rendered, error) {
+func (p *post) render(_ context.Context, to string, l mail.Email) (mail.Rendered, error) {
 	p.Lock()
 	defer p.Unlock()
 	p.letters[to] = append(p.letters[to], l)
@@ -53,7 +53,7 @@ func (p *post) render(_ context.Context, to string, l mail.Letter) (mail.Rendere
 }
 
 // to are the letters to an address.
-func (p *post) to(address string) []mail.Letter {
+func (p *post) to(address string) []mail.Email {
 	p.Lock()
 	defer p.Unlock()
 	return slices.Clone(p.letters[address])
@@ -67,7 +67,7 @@ func newShop(t *testing.T) shop {
 // shopIn is a shop in a database, which may be the test's own.
 func shopIn(t *testing.T, d *db.DB) shop {
 	t.Helper()
-	s := shopOn(t, d, dbtest.Tenant(t, d), &post{letters: map[string][]mail.Letter{}})
+	s := shopOn(t, d, dbtest.Tenant(t, d), &post{letters: map[string][]mail.Email{}})
 	s.joined(t, s.by)
 	return s
 }
@@ -224,7 +224,7 @@ func TestAnEmailIsUniqueInItsTenant(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
 	email := strings.ToLower(rand.Text()) + "@example.com"
-	taken := core.Fields{"email": {"The email has already been taken."}}
+	taken := core.Fields{"email": {core.Taken}}
 	if _, err := s.add(t.Context(), cashier(email, "")); err != nil {
 		t.Fatal(err)
 	}
@@ -245,9 +245,9 @@ func TestAnEmailIsUniqueInItsTenant(t *testing.T) {
 func TestPasswords(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	const short = "The password field must be at least 12 characters."
-	const easy = "The password is too easy to guess. Please choose a different one."
-	for password, want := range map[string]string{
+	short := core.MinLength(12)
+	easy := core.Violation{Rule: "easy_password"}
+	for password, want := range map[string]core.Violation{
 		"short":                      short,
 		"elevenchars":                short,
 		"ååååååååååå":                short, // 22 bytes
@@ -256,7 +256,7 @@ func TestPasswords(t *testing.T) {
 		"abcabcabcabc":               easy,
 		"bo@example.com":             easy, // the address itself
 		"BO@Example.com":             easy,
-		strings.Repeat("long ", 205): "The password field must not be greater than 1024 characters.",
+		strings.Repeat("long ", 205): core.MaxLength(1024),
 	} {
 		_, err := s.add(t.Context(), cashier("bo@example.com", password))
 		wantFields(t, err, core.Fields{"password": {want}})
@@ -290,18 +290,18 @@ func TestRolesBelongToTheirSide(t *testing.T) {
 	s := newShop(t)
 	for _, role := range []core.Role{core.SuperAdmin, "", "boss"} {
 		_, err := s.add(t.Context(), staff.New{Role: role, Name: "Bo", Email: "bo@example.com"})
-		wantFields(t, err, core.Fields{"role": {"The selected role is invalid."}})
+		wantFields(t, err, core.Fields{"role": {core.Selected}})
 	}
 	platform := core.System(core.Tenant{}, "test")
 	_, err := db.Platform(t.Context(), s.db, platform, func(tx *db.Tx) (staff.Person, error) {
 		return staff.Add(t.Context(), tx, platform, staff.New{Role: core.Owner, Name: "Bo", Email: "bo@example.com"})
 	})
-	wantFields(t, err, core.Fields{"role": {"The selected role is invalid."}})
+	wantFields(t, err, core.Fields{"role": {core.Selected}})
 	_, err = s.add(t.Context(), staff.New{Name: " ", Email: "bo", Role: core.Owner, Password: "short"})
 	wantFields(t, err, core.Fields{
-		"name":     {"The name field is required."},
-		"email":    {"The email field must be a valid email address."},
-		"password": {"The password field must be at least 12 characters."},
+		"name":     {core.Required},
+		"email":    {core.MustBeEmail},
+		"password": {core.MinLength(12)},
 	})
 }
 

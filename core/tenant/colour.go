@@ -21,7 +21,7 @@ func colour(check *core.Check, v *string) *string {
 	}
 	lower := strings.ToLower(*text)
 	if !colourPattern.MatchString(lower) {
-		check.Add("colour", core.MustBe("colour", "a colour such as #5746d6"))
+		check.Add("colour", core.Violation{Rule: "colour"})
 	}
 	return &lower
 }

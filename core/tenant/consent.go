@@ -56,7 +56,7 @@ func webAddress(check *core.Check, field string, v *string) *string {
 		return nil
 	}
 	if u, err := url.Parse(*text); err != nil || u.Scheme != "https" || u.Host == "" {
-		check.Add(field, core.MustBe(field, "an address that begins with https://"))
+		check.Add(field, core.Violation{Rule: "https_url"})
 	}
 	return text
 }

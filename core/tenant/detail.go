@@ -71,7 +71,7 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id core.TenantID) (De
 	}
 	d.Served, err = Tenant{
 		ID: r.ID, Name: r.Name, Slug: r.Slug, TimeZone: r.TimeZone, Currency: r.Currency, Country: r.Country, ConfirmAboveCents: r.ConfirmAboveCents,
-	}.served()
+	}.forServing()
 	if err != nil {
 		return Detail{}, err
 	}
@@ -80,6 +80,6 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id core.TenantID) (De
 	if d.People, err = db.ReadAll[Person](ctx, s.db, inside, peopleSQL, nil); err != nil {
 		return Detail{}, err
 	}
-	d.Uses, err = usage.NewMeter(s.db).Of(ctx, inside)
+	d.Uses, err = usage.NewMeter(s.db).Uses(ctx, inside)
 	return d, err
 }

@@ -106,7 +106,7 @@ var slugPattern = regexp.MustCompile(`^[a-z0-9](-?[a-z0-9])+$`)
 func slug(check *core.Check, v *string) string {
 	s := check.Text("slug", v, maxSlug)
 	if check.OK("slug") && (len(s) < 3 || !slugPattern.MatchString(s) || slices.Contains(reserved, s)) {
-		check.Add("slug", core.Selected("slug"))
+		check.Add("slug", core.Selected)
 	}
 	return s
 }
@@ -114,7 +114,7 @@ func slug(check *core.Check, v *string) string {
 func email(check *core.Check, v *string) string {
 	s := check.Text("email", v, maxText)
 	if a, err := mail.ParseAddress(s); check.OK("email") && (err != nil || a.Address != s) {
-		check.Add("email", core.MustBe("email", "a valid email address"))
+		check.Add("email", core.MustBeEmail)
 	}
 	return s
 }
@@ -151,7 +151,7 @@ func oneOf[T ~string](check *core.Check, field string, v *string, allowed ...T) 
 func timeZone(check *core.Check, v *string) string {
 	name := check.Text("timezone", v, maxText)
 	if _, err := core.Zone(name); err != nil && check.OK("timezone") {
-		check.Add("timezone", core.Selected("timezone"))
+		check.Add("timezone", core.Selected)
 	}
 	return name
 }
@@ -172,7 +172,7 @@ func Currencies() []string { return slices.Sorted(maps.Keys(currencies)) }
 func currencyCode(check *core.Check, v *string) string {
 	code := check.Text("currency", v, maxText)
 	if check.OK("currency") && !currencies[code] {
-		check.Add("currency", core.Selected("currency"))
+		check.Add("currency", core.Selected)
 	}
 	return code
 }
@@ -186,7 +186,7 @@ func Countries() []string { return slices.Sorted(maps.Keys(countries)) }
 func country(check *core.Check, v *string) *string {
 	code := check.OptionalText("country", v, maxText)
 	if code != nil && !countries[*code] {
-		check.Add("country", core.Selected("country"))
+		check.Add("country", core.Selected)
 	}
 	return code
 }

@@ -21,21 +21,21 @@ const (
 	IsActive    Condition = "active"
 )
 
-// Order is what an overview is sorted by.
-type Order string
+// SortOrder is what an overview is sorted by.
+type SortOrder string
 
 // The orders.
 const (
-	ByActivity  Order = "activity"
-	ByName      Order = "name"
-	ByPlan      Order = "plan"
-	ByCustomers Order = "customers"
-	BySales     Order = "sales"
-	ByCreation  Order = "created"
+	ByActivity  SortOrder = "activity"
+	ByName      SortOrder = "name"
+	ByPlan      SortOrder = "plan"
+	ByCustomers SortOrder = "customers"
+	BySales     SortOrder = "sales"
+	ByCreation  SortOrder = "created"
 )
 
-// Pick says which part of the tenants an overview shows. Fields that are nil pick all.
-type Pick struct {
+// OverviewFilter says which part of the tenants an overview shows. Fields that are nil pick all.
+type OverviewFilter struct {
 	Search    *string // part of the name, the slug or an owner's e-mail address
 	Condition *string
 	PlanID    *int64
@@ -91,7 +91,7 @@ func (o Overview) All() (n int64) {
 
 // Overview returns a page of the tenants that are picked, for super-admins. One round trip,
 // of the same cost however many customers and sales the tenants have.
-func (s *Service) Overview(ctx context.Context, by core.Actor, p Pick) (Overview, error) {
+func (s *Service) Overview(ctx context.Context, by core.Actor, p OverviewFilter) (Overview, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return Overview{}, err
 	}
@@ -126,7 +126,7 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, p Pick) (Overview
 
 // read checks what is picked and makes the arguments of its statements: for the counts, and
 // for the page.
-func (p Pick) read() (filter, part db.Args, err error) {
+func (p OverviewFilter) read() (filter, part db.Args, err error) {
 	check := core.NewCheck(p.Unreadable)
 	search := check.OptionalText("search", p.Search, maxText)
 	if search != nil {
@@ -137,7 +137,7 @@ func (p Pick) read() (filter, part db.Args, err error) {
 	}
 	order := ByActivity
 	if p.Order != nil {
-		order = Order(*p.Order)
+		order = SortOrder(*p.Order)
 		core.OneOf(check, "sort", order, ByActivity, ByName, ByPlan, ByCustomers, BySales, ByCreation)
 	}
 	filter = db.Args{"search": search, "plan": p.PlanID, "country": p.Country}

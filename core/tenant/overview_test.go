@@ -67,7 +67,7 @@ func (o office) owe(t *testing.T, id core.TenantID) {
 	}
 }
 
-func (o office) overview(t *testing.T, p tenant.Pick) tenant.Overview {
+func (o office) overview(t *testing.T, p tenant.OverviewFilter) tenant.Overview {
 	t.Helper()
 	shown, err := o.Overview(t.Context(), o.by, p)
 	if err != nil {
@@ -104,13 +104,13 @@ func TestOverview(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if uncounted := o.overview(t, tenant.Pick{}); uncounted.CountedAt != nil || uncounted.Tenants[0].Customers != 0 || uncounted.Total != 5 {
+	if uncounted := o.overview(t, tenant.OverviewFilter{}); uncounted.CountedAt != nil || uncounted.Tenants[0].Customers != 0 || uncounted.Total != 5 {
 		t.Errorf("before anything was counted: %+v", uncounted)
 	}
 	if err := o.Count(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	all := o.overview(t, tenant.Pick{Order: new("name")})
+	all := o.overview(t, tenant.OverviewFilter{Order: new("name")})
 	if diff := cmp.Diff([]string{"bike", "aro", "cloud", "delta", "echo"}, slugs(all)); diff != "" {
 		t.Errorf("by name (-want +got):\n%s", diff)
 	}
@@ -129,27 +129,27 @@ func TestOverview(t *testing.T) {
 		t.Errorf("the busiest: %+v", first)
 	}
 	for what, c := range map[string]struct {
-		tenant.Pick
+		tenant.OverviewFilter
 		want []string
 	}{
-		"part of a name":       {tenant.Pick{Search: new(" ÅRO")}, []string{"aro"}},
-		"part of a slug":       {tenant.Pick{Search: new("lou")}, []string{"cloud"}},
-		"an address":           {tenant.Pick{Search: new("DELTA@example")}, []string{"delta"}},
-		"no pattern":           {tenant.Pick{Search: new("%")}, nil},
-		"late":                 {tenant.Pick{Condition: new("late")}, []string{"cloud"}},
-		"suspended, not late":  {tenant.Pick{Condition: new("suspended")}, []string{"echo"}},
-		"setting up":           {tenant.Pick{Condition: new("setting_up")}, []string{"delta"}},
-		"a plan":               {tenant.Pick{PlanID: &plan}, []string{"bike"}},
-		"a country":            {tenant.Pick{Country: new("SE")}, []string{"aro"}},
-		"from Z":               {tenant.Pick{Order: new("name"), Reverse: true}, []string{"echo", "delta", "cloud", "aro", "bike"}},
-		"the newest":           {tenant.Pick{Order: new("created")}, []string{"echo", "delta", "cloud", "bike", "aro"}},
-		"the oldest":           {tenant.Pick{Order: new("created"), Reverse: true, Size: 1, Number: 1}, []string{"aro"}},
-		"the most sales":       {tenant.Pick{Order: new("sales"), Size: 1, Number: 1}, []string{"aro"}},
-		"the most customers":   {tenant.Pick{Order: new("customers"), Size: 1, Number: 1}, []string{"aro"}},
-		"the second page":      {tenant.Pick{Order: new("name"), Size: 2, Number: 2}, []string{"cloud", "delta"}},
-		"behind the last page": {tenant.Pick{Order: new("name"), Size: 2, Number: 9}, nil},
+		"part of a name":       {tenant.OverviewFilter{Search: new(" ÅRO")}, []string{"aro"}},
+		"part of a slug":       {tenant.OverviewFilter{Search: new("lou")}, []string{"cloud"}},
+		"an address":           {tenant.OverviewFilter{Search: new("DELTA@example")}, []string{"delta"}},
+		"no pattern":           {tenant.OverviewFilter{Search: new("%")}, nil},
+		"late":                 {tenant.OverviewFilter{Condition: new("late")}, []string{"cloud"}},
+		"suspended, not late":  {tenant.OverviewFilter{Condition: new("suspended")}, []string{"echo"}},
+		"setting up":           {tenant.OverviewFilter{Condition: new("setting_up")}, []string{"delta"}},
+		"a plan":               {tenant.OverviewFilter{PlanID: &plan}, []string{"bike"}},
+		"a country":            {tenant.OverviewFilter{Country: new("SE")}, []string{"aro"}},
+		"from Z":               {tenant.OverviewFilter{Order: new("name"), Reverse: true}, []string{"echo", "delta", "cloud", "aro", "bike"}},
+		"the newest":           {tenant.OverviewFilter{Order: new("created")}, []string{"echo", "delta", "cloud", "bike", "aro"}},
+		"the oldest":           {tenant.OverviewFilter{Order: new("created"), Reverse: true, Size: 1, Number: 1}, []string{"aro"}},
+		"the most sales":       {tenant.OverviewFilter{Order: new("sales"), Size: 1, Number: 1}, []string{"aro"}},
+		"the most customers":   {tenant.OverviewFilter{Order: new("customers"), Size: 1, Number: 1}, []string{"aro"}},
+		"the second page":      {tenant.OverviewFilter{Order: new("name"), Size: 2, Number: 2}, []string{"cloud", "delta"}},
+		"behind the last page": {tenant.OverviewFilter{Order: new("name"), Size: 2, Number: 9}, nil},
 	} {
-		if got := slugs(o.overview(t, c.Pick)); !slices.Equal(got, c.want) {
+		if got := slugs(o.overview(t, c.OverviewFilter)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", what, got, c.want)
 		}
 	}
@@ -158,17 +158,17 @@ func TestOverview(t *testing.T) {
 	if err := o.Count(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := slugs(o.overview(t, tenant.Pick{})); got[0] != "bike" {
+	if got := slugs(o.overview(t, tenant.OverviewFilter{})); got[0] != "bike" {
 		t.Errorf("by activity: %v", got)
 	}
 	// Counts are those of the other filters, the total that of all.
-	if found := o.overview(t, tenant.Pick{Search: new("o@example.com"), Condition: new("suspended")}); found.Total != 1 || found.All() != 2 {
+	if found := o.overview(t, tenant.OverviewFilter{Search: new("o@example.com"), Condition: new("suspended")}); found.Total != 1 || found.All() != 2 {
 		t.Errorf("%d of %d found: %+v", found.Total, found.All(), found.Counts)
 	}
-	_, err := o.Overview(t.Context(), o.by, tenant.Pick{Condition: new("fine"), Order: new("size"), Number: 0, Size: 25, Search: new(strings.Repeat("x", 256))})
+	_, err := o.Overview(t.Context(), o.by, tenant.OverviewFilter{Condition: new("fine"), Order: new("size"), Number: 0, Size: 25, Search: new(strings.Repeat("x", 256))})
 	wantFields(t, err, core.Fields{
-		"status": {"The selected status is invalid."}, "sort": {"The selected sort is invalid."}, "page": {"The page field must be at least 1."},
-		"search": {"The search field must not be greater than 255 characters."},
+		"status": {core.Selected}, "sort": {core.Selected}, "page": {core.Min(1)},
+		"search": {core.MaxLength(255)},
 	})
 }
 
@@ -186,21 +186,21 @@ func TestCountForgetsOldSales(t *testing.T) {
 	if err := o.Count(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := o.overview(t, tenant.Pick{}).Tenants[0]; got.SalesLately != 1 {
+	if got := o.overview(t, tenant.OverviewFilter{}).Tenants[0]; got.SalesLately != 1 {
 		t.Errorf("sales = %d, want the one that was not voided", got.SalesLately)
 	}
 	later := office{tenant.NewService(o.db.At(o.db.Now().Add(tenant.Lately+time.Hour)), nil), o.db, o.by}
 	if err := later.Count(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := o.overview(t, tenant.Pick{}).Tenants[0]; got.SalesLately != 0 || got.Condition != tenant.IsActive || got.LastActivityAt == nil {
+	if got := o.overview(t, tenant.OverviewFilter{}).Tenants[0]; got.SalesLately != 0 || got.Condition != tenant.IsActive || got.LastActivityAt == nil {
 		t.Errorf("a month later: %+v", got)
 	}
 	// Counted for an earlier instant by a slower process, nothing goes back.
 	if err := o.Count(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := o.overview(t, tenant.Pick{}).Tenants[0]; got.SalesLately != 0 {
+	if got := o.overview(t, tenant.OverviewFilter{}).Tenants[0]; got.SalesLately != 0 {
 		t.Errorf("an older count replaced a newer one: %+v", got)
 	}
 	// A tenant counts no others.
@@ -218,12 +218,12 @@ func TestOverviewRoundTrips(t *testing.T) {
 	d, trips := dbtest.RoundTrips(t)
 	o := officeOf(t, d)
 	made := o.create(t, described(slug()))
-	o.overview(t, tenant.Pick{})
+	o.overview(t, tenant.OverviewFilter{})
 	if _, err := o.Find(t.Context(), o.by, made.ID); err != nil {
 		t.Fatal(err)
 	}
 	before := trips()
-	o.overview(t, tenant.Pick{Size: 25, Number: 1, Search: new("x")})
+	o.overview(t, tenant.OverviewFilter{Size: 25, Number: 1, Search: new("x")})
 	if n := trips() - before; n != 1 {
 		t.Errorf("an overview takes %d round trips, want 1", n)
 	}
@@ -276,9 +276,9 @@ func TestSuspend(t *testing.T) {
 	o := newOffice(t)
 	made := o.create(t, described(slug()))
 	_, err := o.Suspend(t.Context(), o.by, made.ID, new(" "))
-	wantFields(t, err, core.Fields{"reason": {"The reason field is required."}})
+	wantFields(t, err, core.Fields{"reason": {core.Required}})
 	_, err = o.Suspend(t.Context(), o.by, made.ID, new(strings.Repeat("x", 501)))
-	wantFields(t, err, core.Fields{"reason": {"The reason field must not be greater than 500 characters."}})
+	wantFields(t, err, core.Fields{"reason": {core.MaxLength(500)}})
 	if _, err := o.Reactivate(t.Context(), o.by, made.ID); !errors.Is(err, tenant.ErrNotSuspended) {
 		t.Errorf("reactivating an active one: %v", err)
 	}
@@ -358,7 +358,7 @@ func TestTenantsRolesAreRefused(t *testing.T) {
 		_, create := o.Create(t.Context(), by, described(slug()))
 		_, edit := o.Edit(t.Context(), by, made.ID, tenant.Edit{})
 		_, list := o.List(t.Context(), by, tenant.Filter{}, core.Page{Size: 1})
-		_, overview := o.Overview(t.Context(), by, tenant.Pick{})
+		_, overview := o.Overview(t.Context(), by, tenant.OverviewFilter{})
 		_, find := o.Find(t.Context(), by, made.ID)
 		_, suspend := o.Suspend(t.Context(), by, made.ID, new("No"))
 		_, reactivate := o.Reactivate(t.Context(), by, made.ID)

@@ -22,7 +22,7 @@ type Settings struct {
 	PrivacyURL  *string // where the business says how it uses their data
 
 	ConfirmAboveCents *int64 // the panel and the till ask before they record a larger sale; nil: never
-	Look
+	Theme
 }
 
 // SettingsEdit describes a change of them: fields that are not set stay as they are.
@@ -73,7 +73,7 @@ func (s *Service) EditSettings(ctx context.Context, by core.Actor, e SettingsEdi
 		if err := check.Err(); err != nil {
 			return Settings{}, err
 		}
-		was, is := different(old.facts(), edited.facts())
+		was, is := changedFacts(old.facts(), edited.facts())
 		if len(is) == 0 {
 			return edited, nil
 		}
@@ -101,7 +101,7 @@ func (e SettingsEdit) read(check *core.Check, old Settings, logo *Picture) Setti
 	sent(e.Colour, func(v *string) { s.Colour = colour(check, v) })
 	sent(e.Logo, func(*[]byte) { s.LogoHash = logo.hash() })
 	if s.HasSales && s.Currency != old.Currency && check.OK("currency") {
-		check.Add("currency", currencyStays(old.Currency))
+		check.Add("currency", currencyInUse(old.Currency))
 	}
 	return s
 }
@@ -114,7 +114,7 @@ func (s Settings) write(tx *db.Tx, changed map[string]any, logo *Picture) error 
 	if colour || picture {
 		args := db.Args{"colour": s.Colour, "keep": !picture, "logo": nil, "type": nil, "hash": nil, "now": tx.Now}
 		if picture && logo != nil {
-			args["logo"], args["type"], args["hash"] = logo.Bytes, logo.Type, logo.sum()
+			args["logo"], args["type"], args["hash"] = logo.Bytes, logo.Type, logo.contentHash()
 		}
 		if err := db.Queue(tx, writeLookSQL, args); err != nil {
 			return err

@@ -135,7 +135,7 @@ func TestSettings(t *testing.T) {
 	})
 	want = tenant.Settings{
 		Name: "Bar", Slug: before.Slug, TimeZone: "Asia/Kathmandu", Currency: "NPR", Country: new("NP"), ConfirmAboveCents: new(int64(250_000)),
-		Look: tenant.Look{Colour: new("#5746d6"), LogoHash: edited.LogoHash},
+		Theme: tenant.Theme{Colour: new("#5746d6"), LogoHash: edited.LogoHash},
 	}
 	if diff := cmp.Diff(want, edited); diff != "" || edited.LogoHash == nil {
 		t.Errorf("edited (-want +got):\n%s", diff)
@@ -206,30 +206,29 @@ func TestSettingsRefuse(t *testing.T) {
 	s := newShop(t)
 	before := s.settings(t)
 	null := core.Optional[string]{Set: true}
-	invalid := func(field string) []string { return []string{"The selected " + field + " is invalid."} }
-	const notAColour = "The colour field must be a colour such as #5746d6."
+	notAColour := core.Violation{Rule: "colour"}
 	for _, c := range []struct {
 		e    tenant.SettingsEdit
 		want core.Fields
 	}{
 		{tenant.SettingsEdit{Name: null, TimeZone: null, Currency: null}, core.Fields{
-			"name": {"The name field is required."}, "timezone": {"The timezone field is required."}, "currency": {"The currency field is required."},
+			"name": {core.Required}, "timezone": {core.Required}, "currency": {core.Required},
 		}},
 		{tenant.SettingsEdit{
 			Name: core.Set(strings.Repeat("å", 101)), TimeZone: core.Set("Mars/Olympus"), Currency: core.Set("euro"), Country: core.Set("Sweden"),
 			Colour: core.Set("blue"), Logo: core.Set([]byte("<svg/>")),
 		}, core.Fields{
-			"name": {"The name field must not be greater than 100 characters."}, "timezone": invalid("timezone"), "currency": invalid("currency"),
-			"country": invalid("country"), "colour": {notAColour}, "logo": {"The logo field must be a PNG, JPEG or WebP picture."},
+			"name": {core.MaxLength(100)}, "timezone": {core.Selected}, "currency": {core.Selected},
+			"country": {core.Selected}, "colour": {notAColour}, "logo": {core.Violation{Rule: "picture_type"}},
 		}},
-		{tenant.SettingsEdit{ConfirmAboveCents: core.Set(int64(0))}, core.Fields{"confirm_above_cents": {"The confirm above cents field must be at least 1."}}},
+		{tenant.SettingsEdit{ConfirmAboveCents: core.Set(int64(0))}, core.Fields{"confirm_above_cents": {core.Min(1)}}},
 		{tenant.SettingsEdit{ConfirmAboveCents: core.Set(int64(1_000_000_000_001))}, core.Fields{
-			"confirm_above_cents": {"The confirm above cents field must not be greater than 1000000000000."},
+			"confirm_above_cents": {core.Max(1000000000000)},
 		}},
 		{tenant.SettingsEdit{Colour: core.Set("#fff")}, core.Fields{"colour": {notAColour}}},
 		{tenant.SettingsEdit{Colour: core.Set("#5746d6;")}, core.Fields{"colour": {notAColour}}},
 		{tenant.SettingsEdit{Colour: core.Set("5746d6")}, core.Fields{"colour": {notAColour}}},
-		{tenant.SettingsEdit{Unreadable: core.Fields{"logo": {"The file did not arrive."}}}, core.Fields{"logo": {"The file did not arrive."}}},
+		{tenant.SettingsEdit{Unreadable: core.Fields{"logo": {core.MustBeString}}}, core.Fields{"logo": {core.MustBeString}}},
 	} {
 		_, err := s.EditSettings(t.Context(), s.owner, c.e)
 		wantFields(t, err, c.want)
@@ -244,18 +243,18 @@ func TestSettingsRefuse(t *testing.T) {
 func TestLogos(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
-	const other, large, wide = "The logo field must be a PNG, JPEG or WebP picture.", "The logo field must not be greater than 256 kilobytes.", "The logo field must not be greater than 2000 pixels a side."
-	const broken = "The logo field must be a picture that can be read to its end. Save it anew as PNG."
+	other, large, wide := core.Violation{Rule: "picture_type"}, core.Violation{Rule: "max_kilobytes", Limit: 256}, core.Violation{Rule: "max_pixels", Limit: 2000}
+	broken := core.Violation{Rule: "broken_picture"}
 	full := append(encoded(t, 9, 9, asPNG), make([]byte, 256<<10)...)[:256<<10]
 	for _, c := range []struct {
 		name, kind string
 		file       []byte
-		want       string
+		want       core.Violation
 	}{
-		{"PNG", "image/png", encoded(t, 2000, 2000, asPNG), ""},
-		{"JPEG", "image/jpeg", encoded(t, 30, 40, asJPEG), ""},
-		{"WebP", "image/webp", webp(t), ""},
-		{"as large as may be", "image/png", full, ""},
+		{"PNG", "image/png", encoded(t, 2000, 2000, asPNG), core.Violation{}},
+		{"JPEG", "image/jpeg", encoded(t, 30, 40, asJPEG), core.Violation{}},
+		{"WebP", "image/webp", webp(t), core.Violation{}},
+		{"as large as may be", "image/png", full, core.Violation{}},
 		{"a byte too large", "", append(full, 0), large},
 		{"a pixel too wide", "", encoded(t, 2001, 1, asPNG), wide},
 		{"a pixel too high", "", encoded(t, 1, 2001, asJPEG), wide},
@@ -270,7 +269,7 @@ func TestLogos(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			edited, err := s.EditSettings(t.Context(), s.owner, tenant.SettingsEdit{Logo: core.Set(c.file)})
-			if c.want != "" {
+			if c.want != (core.Violation{}) {
 				wantFields(t, err, core.Fields{"logo": {c.want}})
 				return
 			}
@@ -281,7 +280,7 @@ func TestLogos(t *testing.T) {
 			if err != nil || got.Type != c.kind || !bytes.Equal(got.Bytes, c.file) {
 				t.Errorf("%s of %d bytes, %v", got.Type, len(got.Bytes), err)
 			}
-			look, err := s.Look(t.Context(), s.owner)
+			look, err := s.Theme(t.Context(), s.owner)
 			if err != nil || *look.LogoHash != *edited.LogoHash {
 				t.Errorf("look = %+v, %v", look, err)
 			}
@@ -295,7 +294,7 @@ func TestLogos(t *testing.T) {
 			t.Errorf("the logo %q: %v, want ErrNotFound", hash, err)
 		}
 	}
-	if look, err := s.Look(t.Context(), stranger.owner); err != nil || look != (tenant.Look{}) {
+	if look, err := s.Theme(t.Context(), stranger.owner); err != nil || look != (tenant.Theme{}) {
 		t.Errorf("of a business that chose nothing: %+v, %v", look, err)
 	}
 }
@@ -313,7 +312,7 @@ func TestSettingsAreTheOwners(t *testing.T) {
 		if _, err := s.EditSettings(t.Context(), by, tenant.SettingsEdit{Name: core.Set("Mine")}); !errors.Is(err, core.ErrRole) {
 			t.Errorf("a %s edits: %v, want ErrRole", role, err)
 		}
-		if _, err := s.Look(t.Context(), by); err != nil {
+		if _, err := s.Theme(t.Context(), by); err != nil {
 			t.Errorf("a %s looks: %v", role, err)
 		}
 	}
@@ -350,14 +349,14 @@ func TestTheCurrencyOfSalesStays(t *testing.T) {
 		t.Error("the first sale is not seen")
 	}
 	_, err := s.EditSettings(t.Context(), s.owner, tenant.SettingsEdit{Name: core.Set("Bar"), Currency: core.Set("EUR")})
-	wantFields(t, err, core.Fields{"currency": {"The currency cannot be changed: there are sales in SEK already."}})
+	wantFields(t, err, core.Fields{"currency": {core.Violation{Rule: "currency_in_use", Other: "SEK"}}})
 	if edited := s.change(t, tenant.SettingsEdit{Name: core.Set("Bar"), Currency: core.Set("SEK")}); edited.Name != "Bar" {
 		t.Errorf("the same currency is no change: %+v", edited)
 	}
 	// Nor do those who run the platform change it.
 	root := core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", Role: core.SuperAdmin}
 	_, err = s.Edit(t.Context(), root, s.owner.Tenant.ID, tenant.Edit{Name: core.Set("Pub"), Currency: core.Set("EUR"), BillingCycle: core.Set("daily")})
-	wantFields(t, err, core.Fields{"currency": {"The currency cannot be changed: there are sales in SEK already."}, "billing_cycle": {"The selected billing cycle is invalid."}})
+	wantFields(t, err, core.Fields{"currency": {core.Violation{Rule: "currency_in_use", Other: "SEK"}}, "billing_cycle": {core.Selected}})
 	if edited, err := s.Edit(t.Context(), root, s.owner.Tenant.ID, tenant.Edit{Name: core.Set("Pub"), Currency: core.Set("SEK")}); err != nil || edited.Name != "Pub" {
 		t.Errorf("the same currency is no change: %+v, %v", edited, err)
 	}
@@ -399,7 +398,7 @@ func TestAnOwnersCountryReadsPhonesAnew(t *testing.T) {
 	s.welcome(t, s.owner.Tenant.ID, "+46 70 174 06 05")
 	before, log := s.settings(t), s.changes(t)
 	_, err := s.EditSettings(t.Context(), s.owner, tenant.SettingsEdit{Name: core.Set("Bar"), Country: core.Set("SE"), Colour: core.Set("#112233")})
-	wantFields(t, err, core.Fields{"country": {"The country cannot be changed: 070-174 06 05 and +46 70 174 06 05 would be the same number."}})
+	wantFields(t, err, core.Fields{"country": {core.Violation{Rule: "same_phones_in_country", Other: "070-174 06 05 and +46 70 174 06 05"}}})
 	if after := s.settings(t); cmp.Diff(before, after) != "" || cmp.Diff(log, s.changes(t)) != "" {
 		t.Errorf("the refusal changed %+v to %+v", before, after)
 	}
@@ -447,7 +446,7 @@ func TestSettingsInRoundTrips(t *testing.T) {
 		ask   func(ctx context.Context, i int) error
 	}{
 		"settings": {1, func(ctx context.Context, _ int) error { _, err := s.Settings(ctx, s.owner); return err }},
-		"look":     {1, func(ctx context.Context, _ int) error { _, err := s.Look(ctx, s.owner); return err }},
+		"look":     {1, func(ctx context.Context, _ int) error { _, err := s.Theme(ctx, s.owner); return err }},
 		"logo":     {1, func(ctx context.Context, _ int) error { _, err := s.Logo(ctx, s.owner, hash); return err }},
 		"edit": {2, func(ctx context.Context, i int) error {
 			_, err := s.EditSettings(ctx, s.owner, tenant.SettingsEdit{Colour: core.Set(colours[i])})

@@ -46,8 +46,8 @@ func (s Setup) Done(step Step) bool {
 	}[step]
 }
 
-// Passed reports whether a step is done or was skipped.
-func (s Setup) Passed(step Step) bool {
+// DoneOrSkipped reports whether a step is done or was skipped.
+func (s Setup) DoneOrSkipped(step Step) bool {
 	return s.Done(step) || slices.Contains(s.Skipped, string(step))
 }
 
@@ -59,7 +59,7 @@ func (s Setup) Next() Step { return s.NextAfter("") }
 func (s Setup) NextAfter(step Step) Step {
 	at := slices.Index(Steps, step) + 1
 	for _, next := range slices.Concat(Steps[at:], Steps[:at]) {
-		if !s.Passed(next) {
+		if !s.DoneOrSkipped(next) {
 			return next
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// SetupLetter brings an owner the link to the guide that sets up their business.
-type SetupLetter struct {
+// SetupEmail brings an owner the link to the guide that sets up their business.
+type SetupEmail struct {
 	Tenant string // name of the business
 	Slug   string // of its host
 	Person string
@@ -38,7 +38,7 @@ func (s *Service) MailSetupLink(ctx context.Context, by core.Actor, id core.Tena
 		if t.Status == Suspended {
 			return 0, ErrSuspended
 		}
-		served, err := t.served()
+		served, err := t.forServing()
 		if err != nil {
 			return 0, err
 		}
@@ -57,7 +57,7 @@ func (s *Service) MailSetupLink(ctx context.Context, by core.Actor, id core.Tena
 		if err != nil {
 			return 0, err
 		}
-		return 0, s.mail.Queue(ctx, tx, owner.Email, SetupLetter{Tenant: t.Name, Slug: t.Slug, Person: owner.Name})
+		return 0, s.mail.Queue(ctx, tx, owner.Email, SetupEmail{Tenant: t.Name, Slug: t.Slug, Person: owner.Name})
 	})
 	return err
 }

@@ -44,7 +44,7 @@ const updateSQL = `
 		and (plan_id = @plan or exists (select from loyalty.plan where id = @plan and not retired))
 	returning ` + columns
 
-type standing struct {
+type statusRow struct {
 	PlanOpen  bool // for this tenant
 	SlugTaken bool // by another one
 }

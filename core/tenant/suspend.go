@@ -19,9 +19,9 @@ var (
 	ErrNotSuspended = core.Refuse("tenant-not-suspended", "This business is not suspended.")
 )
 
-// SuspensionLetter tells the owner of a tenant that it was suspended and why, or that it is
+// SuspensionEmail tells the owner of a tenant that it was suspended and why, or that it is
 // active again.
-type SuspensionLetter struct {
+type SuspensionEmail struct {
 	Tenant string // name of the business
 	Slug   string // of its host
 	Reason string
@@ -63,13 +63,13 @@ func (s *Service) setStatus(ctx context.Context, by core.Actor, id core.TenantID
 			return Tenant{}, err
 		}
 		entry := audit.Entry{Action: "tenant.suspend", Subject: "tenant", ID: t.subject(), New: map[string]any{"reason": orNull(reason), "email": t.Email}}
-		letter := SuspensionLetter{Tenant: t.Name, Slug: t.Slug}
+		email := SuspensionEmail{Tenant: t.Name, Slug: t.Slug}
 		if to == Active {
-			entry.Action, entry.New, letter.Over = "tenant.reactivate", map[string]any{"email": t.Email}, true
+			entry.Action, entry.New, email.Over = "tenant.reactivate", map[string]any{"email": t.Email}, true
 			err = billing.Resume(ctx, tx, id)
 		} else {
-			letter.Reason = *reason
+			email.Reason = *reason
 		}
-		return t, errors.Join(err, s.mail.Queue(ctx, tx, t.Email, letter), audit.Write(tx, by, entry))
+		return t, errors.Join(err, s.mail.Queue(ctx, tx, t.Email, email), audit.Write(tx, by, entry))
 	})
 }

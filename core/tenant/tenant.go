@@ -82,7 +82,7 @@ func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Tenant, err
 		if err != nil {
 			return Tenant{}, err
 		}
-		served, err := t.served()
+		served, err := t.forServing()
 		if err != nil {
 			return Tenant{}, err
 		}
@@ -110,7 +110,7 @@ func Add(ctx context.Context, tx *db.Tx, by core.Actor, n New) (core.Tenant, err
 	if err != nil {
 		return core.Tenant{}, err
 	}
-	return t.served()
+	return t.forServing()
 }
 
 func insert(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Tenant, error) {
@@ -137,15 +137,15 @@ var errUnexplained = errors.New("tenant: nothing was written and nothing says wh
 // refusal says all that is wrong at once: what the fields say by themselves, and what
 // a statement that wrote nothing took offence at.
 func refusal(ctx context.Context, tx *db.Tx, check *core.Check, in Tenant) error {
-	found, err := db.One[standing](ctx, tx, standingSQL, db.Args{"id": in.ID, "plan": in.PlanID, "slug": in.Slug})
+	found, err := db.One[statusRow](ctx, tx, standingSQL, db.Args{"id": in.ID, "plan": in.PlanID, "slug": in.Slug})
 	if err != nil {
 		return err
 	}
 	if !found.PlanOpen && check.OK("plan_id") {
-		check.Add("plan_id", core.Selected("plan_id"))
+		check.Add("plan_id", core.Selected)
 	}
 	if found.SlugTaken && check.OK("slug") {
-		check.Add("slug", core.Taken("slug"))
+		check.Add("slug", core.Taken)
 	}
 	if err := check.Err(); err != nil {
 		return err
@@ -182,7 +182,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.TenantID, e E
 				return Tenant{}, err
 			}
 		}
-		if was, is := different(old.facts(), edited.facts()); len(is) > 0 {
+		if was, is := changedFacts(old.facts(), edited.facts()); len(is) > 0 {
 			err := audit.Write(tx, by, audit.Entry{Action: "tenant.edit", Subject: "tenant", ID: edited.subject(), Old: was, New: is})
 			if err != nil {
 				return Tenant{}, err
@@ -215,7 +215,7 @@ func update(ctx context.Context, tx *db.Tx, old Tenant, e Edit, reason *string) 
 			return Tenant{}, err
 		}
 		if sold {
-			check.Add("currency", currencyStays(old.Currency))
+			check.Add("currency", currencyInUse(old.Currency))
 		}
 	}
 	if check.Err() != nil {
@@ -232,10 +232,10 @@ func update(ctx context.Context, tx *db.Tx, old Tenant, e Edit, reason *string) 
 	return edited, err
 }
 
-// currencyStays refuses another currency: amounts are kept without theirs, and would be read
-// as if they had always been in the new one.
-func currencyStays(code string) string {
-	return "The currency cannot be changed: there are sales in " + code + " already."
+// currencyInUse refuses another currency once there are sales: amounts are stored without their
+// currency, so old ones would be shown in the new one.
+func currencyInUse(code string) core.Violation {
+	return core.Violation{Rule: "currency_in_use", Other: code}
 }
 
 // hasSales reports whether a tenant has recorded a sale, in a transaction of the platform.
@@ -278,7 +278,7 @@ func (t Tenant) position() core.Cursor { return core.NumberCursor(t.CreatedAt, i
 
 // BySlug finds a tenant by the label in front of the host.
 func BySlug(ctx context.Context, d *db.DB, slug string) (core.Tenant, error) {
-	return found(db.PlatformOne[Tenant](ctx, d, bySlugSQL, db.Args{"slug": slug}))
+	return orUnknown(db.PlatformOne[Tenant](ctx, d, bySlugSQL, db.Args{"slug": slug}))
 }
 
 // OpenDirectly finds the tenant whose data an operator opens in the database itself, and
@@ -301,18 +301,18 @@ func OpenDirectly(ctx context.Context, d *db.DB, slug, operator string, writes b
 
 // ByID finds a tenant, for jobs.
 func ByID(ctx context.Context, d *db.DB, id core.TenantID) (core.Tenant, error) {
-	return found(db.PlatformOne[Tenant](ctx, d, byIDSQL, db.Args{"id": int64(id)}))
+	return orUnknown(db.PlatformOne[Tenant](ctx, d, byIDSQL, db.Args{"id": int64(id)}))
 }
 
-func found(t Tenant, err error) (core.Tenant, error) {
+func orUnknown(t Tenant, err error) (core.Tenant, error) {
 	if err != nil {
 		return core.Tenant{}, err
 	}
-	return t.served()
+	return t.forServing()
 }
 
-// served is what the rest of the product needs to know of a tenant while serving it.
-func (t Tenant) served() (core.Tenant, error) {
+// forServing is what the rest of the product needs to know of a tenant while serving it.
+func (t Tenant) forServing() (core.Tenant, error) {
 	zone, err := core.Zone(t.TimeZone)
 	served := core.Tenant{ID: t.ID, Name: t.Name, Slug: t.Slug, TimeZone: zone, Currency: t.Currency, Country: t.country(), Suspended: t.Status == Suspended}
 	if t.ConfirmAboveCents != nil {
@@ -343,8 +343,8 @@ func (t Tenant) facts() map[string]any {
 	}
 }
 
-// different are the facts that differ: what they were and what they are.
-func different(before, after map[string]any) (was, is map[string]any) {
+// changedFacts are the facts that differ: what they were and what they are.
+func changedFacts(before, after map[string]any) (was, is map[string]any) {
 	was, is = map[string]any{}, map[string]any{}
 	for fact, value := range after {
 		if value != before[fact] {

@@ -38,8 +38,8 @@ func newOffice(t *testing.T) office { return officeOf(t, dbtest.DB(t)) }
 
 func officeOf(t *testing.T, d *db.DB) office {
 	t.Helper()
-	render := func(_ context.Context, _ string, l mail.Letter) (mail.Rendered, error) {
-		if i, ok := l.(auth.InvitationLetter); ok && strings.Contains(i.Tenant, "unspeakable") {
+	render := func(_ context.Context, _ string, l mail.Email) (mail.Rendered, error) {
+		if i, ok := l.(auth.InvitationEmail); ok && strings.Contains(i.Tenant, "unspeakable") {
 			return mail.Rendered{}, errWords
 		}
 		return mail.Rendered{Subject: "Choose a password", Text: fmt.Sprintf("%+v", l), HTML: "<p></p>"}, nil
@@ -247,14 +247,14 @@ func TestSlugs(t *testing.T) {
 		"admin", "api", "www", "platform", "docs", "test", "mail",
 	} {
 		_, err := o.Create(t.Context(), o.by, described(bad))
-		if t.Run(bad, func(t *testing.T) { wantFields(t, err, core.Fields{"slug": {"The selected slug is invalid."}}) }); err == nil {
+		if t.Run(bad, func(t *testing.T) { wantFields(t, err, core.Fields{"slug": {core.Selected}}) }); err == nil {
 			t.Errorf("%q was accepted", bad)
 		}
 	}
 	_, err := o.Create(t.Context(), o.by, described(strings.Repeat("x", 41)))
-	wantFields(t, err, core.Fields{"slug": {"The slug field must not be greater than 40 characters."}})
+	wantFields(t, err, core.Fields{"slug": {core.MaxLength(40)}})
 	_, err = o.Create(t.Context(), o.by, described(""))
-	wantFields(t, err, core.Fields{"slug": {"The slug field is required."}})
+	wantFields(t, err, core.Fields{"slug": {core.Required}})
 }
 
 // Of many that want one slug at once, one gets it; the others hear so on the field.
@@ -270,7 +270,7 @@ func TestASlugIsTakenOnce(t *testing.T) {
 				made.Add(1)
 			} else {
 				var refusal *core.Error
-				if !errors.As(err, &refusal) || !slices.Equal(refusal.Fields["slug"], []string{"The slug has already been taken."}) {
+				if !errors.As(err, &refusal) || !slices.Equal(refusal.Fields["slug"], []core.Violation{core.Taken}) {
 					t.Error(err)
 				}
 			}
@@ -292,7 +292,7 @@ func TestAKeyMakesOneTenant(t *testing.T) {
 	for range 20 {
 		wg.Go(func() {
 			by := o.by
-			by.Once = &core.Once{Key: "key", Render: func(any) (core.Answer, error) { return core.Answer{Status: 201, Body: []byte("{}")}, nil }}
+			by.Idempotency = &core.Idempotency{Key: "key", Render: func(any) (core.Response, error) { return core.Response{Status: 201, Body: []byte("{}")}, nil }}
 			switch _, err := o.Create(t.Context(), by, described(wanted)); {
 			case err == nil:
 				made.Add(1)
@@ -321,32 +321,31 @@ func TestCreateRefuses(t *testing.T) {
 	o := newOffice(t)
 	taken := o.create(t, described(slug())).Slug
 	retired := o.plan(t, true)
-	invalid := func(field string) []string { return []string{"The selected " + field + " is invalid."} }
 	for _, c := range []struct {
 		name string
 		n    tenant.New
 		want core.Fields
 	}{
 		{"nothing", tenant.New{}, core.Fields{
-			"name": {"The name field is required."}, "slug": {"The slug field is required."}, "email": {"The email field is required."},
-			"plan_id": {"The plan id field is required."}, "billing_cycle": {"The billing cycle field is required."},
-			"payment_method": {"The payment method field is required."},
+			"name": {core.Required}, "slug": {core.Required}, "email": {core.Required},
+			"plan_id": {core.Required}, "billing_cycle": {core.Required},
+			"payment_method": {core.Required},
 		}},
 		{"everything", tenant.New{
 			Name: new(strings.Repeat("å", 101)), Slug: &taken, Email: new("nobody"), PlanID: new(int64(1 << 62)), BillingCycle: new("weekly"),
 			PaymentMethod: new("gold"), TimeZone: new("Mars/Olympus"), Currency: new("euro"), Country: new("Sweden"),
 		}, core.Fields{
-			"name": {"The name field must not be greater than 100 characters."}, "slug": {"The slug has already been taken."},
-			"email": {"The email field must be a valid email address."}, "plan_id": invalid("plan id"), "billing_cycle": invalid("billing cycle"),
-			"payment_method": invalid("payment method"), "timezone": invalid("timezone"), "currency": invalid("currency"), "country": invalid("country"),
+			"name": {core.MaxLength(100)}, "slug": {core.Taken},
+			"email": {core.MustBeEmail}, "plan_id": {core.Selected}, "billing_cycle": {core.Selected},
+			"payment_method": {core.Selected}, "timezone": {core.Selected}, "currency": {core.Selected}, "country": {core.Selected},
 		}},
 		{"what only the database knows", tenant.New{
 			Name: new("Café"), Slug: &taken, Email: new("owner@example.com"), PlanID: &retired, BillingCycle: new("yearly"), PaymentMethod: new("card"),
-		}, core.Fields{"slug": {"The slug has already been taken."}, "plan_id": invalid("plan id")}},
+		}, core.Fields{"slug": {core.Taken}, "plan_id": {core.Selected}}},
 		{"unreadable", tenant.New{
 			Name: new("Café"), Slug: new(slug()), Email: new("owner@example.com"), BillingCycle: new("yearly"), PaymentMethod: new("card"),
-			Unreadable: core.Fields{"plan_id": {"The plan id field must be an integer."}, "currency": {"The currency field must be a string."}},
-		}, core.Fields{"plan_id": {"The plan id field must be an integer."}, "currency": {"The currency field must be a string."}}},
+			Unreadable: core.Fields{"plan_id": {core.MustBeInteger}, "currency": {core.MustBeString}},
+		}, core.Fields{"plan_id": {core.MustBeInteger}, "currency": {core.MustBeString}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := o.Create(t.Context(), o.by, c.n)
@@ -437,21 +436,20 @@ func TestEditRefuses(t *testing.T) {
 	o := newOffice(t)
 	made := o.create(t, described(slug()))
 	null := core.Optional[string]{Set: true}
-	required := func(field string) []string { return []string{"The " + field + " field is required."} }
 	_, err := o.Edit(t.Context(), o.by, made.ID, tenant.Edit{
 		Name: null, Email: null, PlanID: core.Optional[int64]{Set: true}, BillingCycle: null, PaymentMethod: null, Status: null, TimeZone: null, Currency: null,
 	})
 	wantFields(t, err, core.Fields{
-		"name": required("name"), "email": required("email"), "plan_id": required("plan id"), "billing_cycle": required("billing cycle"),
-		"payment_method": required("payment method"), "status": required("status"), "timezone": required("timezone"), "currency": required("currency"),
+		"name": {core.Required}, "email": {core.Required}, "plan_id": {core.Required}, "billing_cycle": {core.Required},
+		"payment_method": {core.Required}, "status": {core.Required}, "timezone": {core.Required}, "currency": {core.Required},
 	})
 	retired := o.plan(t, true)
 	_, err = o.Edit(t.Context(), o.by, made.ID, tenant.Edit{PlanID: core.Set(retired), Status: core.Set("gone")})
-	wantFields(t, err, core.Fields{"plan_id": {"The selected plan id is invalid."}, "status": {"The selected status is invalid."}})
+	wantFields(t, err, core.Fields{"plan_id": {core.Selected}, "status": {core.Selected}})
 	_, err = o.Edit(t.Context(), o.by, made.ID, tenant.Edit{PlanID: core.Set(retired)})
-	wantFields(t, err, core.Fields{"plan_id": {"The selected plan id is invalid."}})
-	_, err = o.Edit(t.Context(), o.by, made.ID, tenant.Edit{Unreadable: core.Fields{"name": {"The name field must be a string."}}})
-	wantFields(t, err, core.Fields{"name": {"The name field must be a string."}})
+	wantFields(t, err, core.Fields{"plan_id": {core.Selected}})
+	_, err = o.Edit(t.Context(), o.by, made.ID, tenant.Edit{Unreadable: core.Fields{"name": {core.MustBeString}}})
+	wantFields(t, err, core.Fields{"name": {core.MustBeString}})
 
 	// Who is on a plan that is retired may stay on it.
 	plan := o.plan(t, false)
@@ -505,7 +503,7 @@ func TestANewCountryReadsPhonesAnew(t *testing.T) {
 	o.welcome(t, made.ID, "+46 70 174 06 05")
 	before := o.log(t, made.ID)
 	_, err := o.Edit(t.Context(), o.by, made.ID, tenant.Edit{Name: core.Set("Bar"), Country: core.Set("SE")})
-	wantFields(t, err, core.Fields{"country": {"The country cannot be changed: 070-174 06 05 and +46 70 174 06 05 would be the same number."}})
+	wantFields(t, err, core.Fields{"country": {core.Violation{Rule: "same_phones_in_country", Other: "070-174 06 05 and +46 70 174 06 05"}}})
 	if after := o.log(t, made.ID); !slices.Equal(before, after) {
 		t.Errorf("the refusal is in the log: %q", after)
 	}
@@ -598,8 +596,8 @@ func TestList(t *testing.T) {
 			t.Errorf("%q: forward %v, back %v, want %v", status, forward, back, want)
 		}
 	}
-	_, err := o.List(t.Context(), o.by, tenant.Filter{Status: new("gone")}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"The selected cursor is invalid."}}})
-	wantFields(t, err, core.Fields{"status": {"The selected status is invalid."}, "cursor": {"The selected cursor is invalid."}})
+	_, err := o.List(t.Context(), o.by, tenant.Filter{Status: new("gone")}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.Selected}}})
+	wantFields(t, err, core.Fields{"status": {core.Selected}, "cursor": {core.Selected}})
 }
 
 func ids(l core.List[tenant.Tenant]) (ids []core.TenantID) {

@@ -17,17 +17,17 @@ const announceEvery = time.Hour
 // within an hour.
 const mostTold = 100
 
-// Letter tells a person which tokens were created for them, since any leaked token can
+// CreatedEmail tells a person which tokens were created for them, since any leaked token can
 // create one with every scope.
-type Letter struct {
+type CreatedEmail struct {
 	Tenant string // name of the business, or "" for the platform
 	Person string
-	Tokens []Made // at least one, the oldest first
-	More   int    // how many were created besides these
+	Tokens []CreatedToken // at least one, the oldest first
+	More   int            // how many were created besides these
 }
 
-// Made is a token that was created, and how.
-type Made struct {
+// CreatedToken is a token that was created, and how.
+type CreatedToken struct {
 	Token     string // its name
 	Abilities []Ability
 	By        string
@@ -36,8 +36,8 @@ type Made struct {
 	Revoked   bool // since then
 }
 
-// notice is what a person was told about their tokens.
-type notice struct {
+// lastNotice is what a person was told about their tokens.
+type lastNotice struct {
 	ToldAt  *time.Time // when they were last mailed
 	Waiting bool       // there are tokens that they were not told of
 }
@@ -56,19 +56,19 @@ func (a Announcement) ForTenant() core.TenantID { return a.Tenant }
 
 // announceNew tells a person about a token that was just created, now or by a job, in the
 // transaction that created it. before is what they had been told until then.
-func (s *Service) announceNew(ctx context.Context, tx *db.Tx, p owner, before notice) error {
-	next := before.next()
+func (s *Service) announceNew(ctx context.Context, tx *db.Tx, p owner, before lastNotice) error {
+	next := before.nextMailAt()
 	switch {
 	case !tx.Now.Before(next):
-		return s.tell(ctx, tx, p)
+		return s.mailUnannounced(ctx, tx, p)
 	case before.Waiting:
 		return nil // a job is queued already
 	}
 	return s.jobs.AddAt(ctx, tx, Announcement{Tenant: tx.Tenant, Person: p.ID}, next)
 }
 
-// next is when the person may be mailed again.
-func (n notice) next() time.Time {
+// nextMailAt is when the person may be mailed again.
+func (n lastNotice) nextMailAt() time.Time {
 	if n.ToldAt == nil {
 		return time.Time{}
 	}
@@ -79,27 +79,27 @@ func (n notice) next() time.Time {
 // late job, it runs again when that hour is over.
 func (s *Service) announce(ctx context.Context, a Announcement) error {
 	_, err := db.Within(ctx, s.db, core.System(core.Tenant{ID: a.Tenant}, "new tokens"), func(tx *db.Tx) (int, error) {
-		p, err := lock(ctx, tx, a.Person)
+		p, err := lockOwner(ctx, tx, a.Person)
 		if errors.Is(err, core.ErrNotFound) {
 			return 0, nil
 		}
 		if err != nil {
 			return 0, err
 		}
-		told, err := db.One[notice](ctx, tx, toldSQL, db.Args{"staff": a.Person})
+		told, err := db.One[lastNotice](ctx, tx, toldSQL, db.Args{"staff": a.Person})
 		if err != nil || !told.Waiting {
 			return 0, err
 		}
-		if next := told.next(); tx.Now.Before(next) {
+		if next := told.nextMailAt(); tx.Now.Before(next) {
 			return 0, s.jobs.AddAt(ctx, tx, a, next)
 		}
-		return 0, s.tell(ctx, tx, p)
+		return 0, s.mailUnannounced(ctx, tx, p)
 	})
 	return err
 }
 
-// untold is a token that its person has not been told about.
-type untold struct {
+// unannounced is a token that its person has not been told about.
+type unannounced struct {
 	Name      string
 	Abilities []Ability
 	ActorKind core.ActorKind
@@ -109,24 +109,24 @@ type untold struct {
 	CreatedAt time.Time
 }
 
-// tell mails a person all tokens they have not been told about. The same transaction marks
+// mailUnannounced mails a person all tokens they have not been told about. The same transaction marks
 // those tokens, so none is mailed twice.
-func (s *Service) tell(ctx context.Context, tx *db.Tx, p owner) error {
-	tokens, err := db.All[untold](ctx, tx, tellSQL, db.Args{"staff": p.ID, "now": tx.Now})
+func (s *Service) mailUnannounced(ctx context.Context, tx *db.Tx, p owner) error {
+	tokens, err := db.All[unannounced](ctx, tx, tellSQL, db.Args{"staff": p.ID, "now": tx.Now})
 	if err != nil || len(tokens) == 0 {
 		return err
 	}
-	l := Letter{Tenant: p.TenantName, Person: p.Name, More: max(len(tokens)-mostTold, 0)}
+	l := CreatedEmail{Tenant: p.TenantName, Person: p.Name, More: max(len(tokens)-mostTold, 0)}
 	for _, t := range tokens[:len(tokens)-l.More] {
-		l.Tokens = append(l.Tokens, Made{
-			Token: t.Name, Abilities: t.Abilities, By: t.by(), Address: t.Address, At: t.CreatedAt, Revoked: t.Revoked,
+		l.Tokens = append(l.Tokens, CreatedToken{
+			Token: t.Name, Abilities: t.Abilities, By: t.creator(), Address: t.Address, At: t.CreatedAt, Revoked: t.Revoked,
 		})
 	}
 	return s.mail.Queue(ctx, tx, p.Email, l)
 }
 
-// by is who created a token, in the words of a mail.
-func (t untold) by() string {
+// creator is who created a token, in the words of a mail.
+func (t unannounced) creator() string {
 	if t.ActorKind == core.ByToken {
 		return "the API token “" + t.ActorName + "”"
 	}

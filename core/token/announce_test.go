@@ -246,7 +246,7 @@ func TestATokenThatWasNotCreatedIsNotTold(t *testing.T) {
 	broken := errors.New("broken")
 	for range 2 {
 		by := o.by
-		by.Once = &core.Once{Key: "form", Render: func(any) (core.Answer, error) { return core.Answer{}, broken }}
+		by.Idempotency = &core.Idempotency{Key: "form", Render: func(any) (core.Response, error) { return core.Response{}, broken }}
 		if _, err := o.Create(t.Context(), by, token.New{Name: new("Never"), Scopes: &[]string{}}); !errors.Is(err, broken) {
 			t.Fatal(err)
 		}

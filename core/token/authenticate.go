@@ -69,7 +69,7 @@ func (s *Service) Authenticate(ctx context.Context, token, slug string) (Caller,
 		return Caller{}, core.ErrUnauthenticated
 	}
 	if c.LastUsedAt == nil || now.Sub(*c.LastUsedAt) >= time.Minute {
-		if err := s.used(ctx, id); err != nil {
+		if err := s.markUsed(ctx, id); err != nil {
 			return Caller{}, err
 		}
 	}
@@ -99,9 +99,9 @@ func mayHave(role core.Role, tenant core.TenantID) bool {
 	return role == core.Owner
 }
 
-// used notes that a token was used. Of many requests in one instant one writes; the
+// markUsed notes that a token was used. Of many requests in one instant one writes; the
 // others pass by instead of waiting for it.
-func (s *Service) used(ctx context.Context, id int64) error {
+func (s *Service) markUsed(ctx context.Context, id int64) error {
 	_, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "token use"), func(tx *db.Tx) (int64, error) {
 		return 0, db.Queue(tx, usedSQL, db.Args{"id": id, "now": tx.Now})
 	})

@@ -6,4 +6,4 @@ import "context"
 func (s *Service) Announce(ctx context.Context, a Announcement) error { return s.announce(ctx, a) }
 
 // Forget does the job that deletes old tokens.
-func (s *Service) Forget(ctx context.Context) error { return s.forget(ctx, forget{}) }
+func (s *Service) Forget(ctx context.Context) error { return s.cleanUp(ctx, cleanup{}) }

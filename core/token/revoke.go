@@ -13,7 +13,7 @@ import (
 // Revoke ends a token of the actor's person: it stops working with the commit. A
 // token may revoke itself. Another person's is core.ErrNotFound.
 func (s *Service) Revoke(ctx context.Context, by core.Actor, id int64) (Token, error) {
-	if err := permit(by); err != nil {
+	if err := requireTokenRole(by); err != nil {
 		return Token{}, err
 	}
 	return db.Within(ctx, s.db, by, func(tx *db.Tx) (Token, error) { return revoke(ctx, tx, by, by.StaffID, id) })
@@ -22,7 +22,7 @@ func (s *Service) Revoke(ctx context.Context, by core.Actor, id int64) (Token, e
 // RevokeOf ends a token of a person of the actor's tenant. Another person's is
 // core.ErrNotFound.
 func (s *Service) RevokeOf(ctx context.Context, by core.Actor, person, id int64) (Token, error) {
-	if err := permit(by); err != nil {
+	if err := requireTokenRole(by); err != nil {
 		return Token{}, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Token, error) { return revoke(ctx, tx, by, person, id) })
@@ -39,12 +39,12 @@ func revoke(ctx context.Context, tx *db.Tx, by core.Actor, person, id int64) (To
 // RevokeAllOf ends all live tokens of a person of the actor's tenant: core.ErrNotFound where
 // there are none.
 func (s *Service) RevokeAllOf(ctx context.Context, by core.Actor, person int64) error {
-	if err := permit(by); err != nil {
+	if err := requireTokenRole(by); err != nil {
 		return err
 	}
 	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
 		// A token that is being created at this moment is either revoked as well or refused.
-		if _, err := lock(ctx, tx, person); err != nil {
+		if _, err := lockOwner(ctx, tx, person); err != nil {
 			return 0, err
 		}
 		revoked, err := RevokeAll(ctx, tx, by, person)

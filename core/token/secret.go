@@ -40,8 +40,8 @@ func withChecksum(random string) secret {
 	return secret(fmt.Sprintf("%s%08x", random, crc32.ChecksumIEEE([]byte(random))))
 }
 
-// of is the secret as its holder writes it.
-func (s secret) of(id int64) string { return strconv.FormatInt(id, 10) + "|" + string(s) }
+// format is the secret as its holder writes it.
+func (s secret) format(id int64) string { return strconv.FormatInt(id, 10) + "|" + string(s) }
 
 func (s secret) hash() []byte {
 	sum := sha256.Sum256([]byte(s))

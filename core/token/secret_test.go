@@ -27,8 +27,8 @@ func TestASecretsForm(t *testing.T) {
 		for _, r := range parts[1] {
 			letters[r] = true
 		}
-		if id, back, ok := parse(s.of(42)); !ok || id != 42 || back != s {
-			t.Fatalf("%s reads back as %d, %s, %v", s.of(42), id, back, ok)
+		if id, back, ok := parse(s.format(42)); !ok || id != 42 || back != s {
+			t.Fatalf("%s reads back as %d, %s, %v", s.format(42), id, back, ok)
 		}
 		if !s.matches(s.hash()) || s.matches(newSecret().hash()) || s.matches(nil) {
 			t.Fatalf("%s matches wrongly", s)
@@ -84,8 +84,8 @@ func TestWhatIsNoToken(t *testing.T) {
 		t.Fatal("the checksum of this example has no letters; choose another")
 	}
 	for _, id := range []int64{1, 10, 9223372036854775807} {
-		if got, s, ok := parse(good.of(id)); !ok || got != id || s != good {
-			t.Errorf("%s is not read", good.of(id))
+		if got, s, ok := parse(good.format(id)); !ok || got != id || s != good {
+			t.Errorf("%s is not read", good.format(id))
 		}
 	}
 }

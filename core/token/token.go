@@ -79,8 +79,8 @@ type Service struct {
 func NewService(d *db.DB, jobs *job.Queue, m *mail.Service) *Service {
 	s := &Service{db: d, jobs: jobs, mail: m}
 	job.Handle(jobs, job.Upkeep, s.announce)
-	job.Handle(jobs, job.Upkeep, s.forget)
-	job.Every(jobs, river.PeriodicInterval(time.Hour), forget{})
+	job.Handle(jobs, job.Upkeep, s.cleanUp)
+	job.Every(jobs, river.PeriodicInterval(time.Hour), cleanup{})
 	return s
 }
 
@@ -96,21 +96,21 @@ func (n New) validate(tx *db.Tx) (input, error) {
 	in := input{name: check.Text("name", n.Name, 255), abilities: []Ability{}, expiresAt: n.ExpiresAt}
 	if n.Scopes == nil {
 		if check.OK("scopes") {
-			check.Required("scopes")
+			check.Add("scopes", core.Required)
 		}
 	} else {
 		for i, scope := range *n.Scopes {
 			// A platform token carries no tenant scope.
 			if !slices.Contains(Abilities, Ability(scope)) || tx.Tenant == 0 {
 				field := "scopes." + strconv.Itoa(i)
-				check.Add(field, core.Selected(field))
+				check.Add(field, core.Selected)
 			} else if !slices.Contains(in.abilities, Ability(scope)) {
 				in.abilities = append(in.abilities, Ability(scope))
 			}
 		}
 	}
 	if n.ExpiresAt != nil && !n.ExpiresAt.After(tx.Now) {
-		check.Add("expires_at", core.MustBe("expires_at", "a date after now"))
+		check.Add("expires_at", core.MustBeFuture)
 	}
 	return in, check.Err()
 }
@@ -118,7 +118,7 @@ func (n New) validate(tx *db.Tx) (input, error) {
 // Create creates a token for the actor's person, records it in the audit log and has the
 // person told by mail. A super-admin's token is a platform token.
 func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Created, error) {
-	if err := permit(by); err != nil {
+	if err := requireTokenRole(by); err != nil {
 		return Created{}, err
 	}
 	secret := newSecret()
@@ -128,7 +128,7 @@ func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Created, er
 			return Created{}, err
 		}
 		// A concurrent demotion either waits and revokes this token, or is visible below.
-		p, err := lock(ctx, tx, by.StaffID)
+		p, err := lockOwner(ctx, tx, by.StaffID)
 		if err != nil {
 			return Created{}, err
 		}
@@ -139,7 +139,7 @@ func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Created, er
 		if err != nil {
 			return Created{}, err
 		}
-		return Created{Token: t.Token, Secret: secret.of(t.ID)}, s.announceNew(ctx, tx, p, t.notice)
+		return Created{Token: t.Token, Secret: secret.format(t.ID)}, s.announceNew(ctx, tx, p, t.lastNotice)
 	})
 }
 
@@ -153,8 +153,8 @@ type owner struct {
 	TenantName string // "" for the platform
 }
 
-// lock locks a person of the transaction's tenant, or of the platform.
-func lock(ctx context.Context, tx *db.Tx, id int64) (owner, error) {
+// lockOwner locks a person of the transaction's tenant, or of the platform.
+func lockOwner(ctx context.Context, tx *db.Tx, id int64) (owner, error) {
 	return db.One[owner](ctx, tx, lockOwnerSQL, db.Args{"id": id, "tenant": int64(tx.Tenant)})
 }
 
@@ -169,7 +169,7 @@ func refusal(by core.Actor) error {
 // inserted is a new token, with what its person had been told about the earlier ones.
 type inserted struct {
 	Token
-	notice
+	lastNotice
 }
 
 // insert stores a token of a person whose row is locked.
@@ -184,7 +184,7 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, n input, s secret) (i
 		"actor_kind": by.Kind, "actor_name": by.Name, "address": by.Address, "now": tx.Now,
 	})
 	if errors.Is(err, core.ErrNotFound) {
-		return inserted{}, whyNot(ctx, tx, caller)
+		return inserted{}, insertRefusal(ctx, tx, caller)
 	}
 	if err != nil {
 		return inserted{}, err
@@ -203,8 +203,8 @@ func callerOf(by core.Actor) (int64, error) {
 	return strconv.ParseInt(by.ID, 10, 64)
 }
 
-// whyNot returns the reason why no token was inserted.
-func whyNot(ctx context.Context, tx *db.Tx, caller int64) error {
+// insertRefusal returns the reason why no token was inserted.
+func insertRefusal(ctx context.Context, tx *db.Tx, caller int64) error {
 	if caller != 0 {
 		_, err := db.Value[bool](ctx, tx, callerSQL, db.Args{"caller": caller})
 		if errors.Is(err, core.ErrNotFound) {
@@ -219,7 +219,7 @@ func whyNot(ctx context.Context, tx *db.Tx, caller int64) error {
 
 // List returns a page of the tokens of the actor's person. One round trip.
 func (s *Service) List(ctx context.Context, by core.Actor, p core.Page) (core.List[Token], error) {
-	if err := permit(by); err != nil {
+	if err := requireTokenRole(by); err != nil {
 		return core.List[Token]{}, err
 	}
 	if err := p.Err(); err != nil {
@@ -237,7 +237,7 @@ func (s *Service) List(ctx context.Context, by core.Actor, p core.Page) (core.Li
 // Find returns a token of the actor's person. Somebody else's, and one that was revoked,
 // is core.ErrNotFound. One round trip.
 func (s *Service) Find(ctx context.Context, by core.Actor, id int64) (Token, error) {
-	if err := permit(by); err != nil {
+	if err := requireTokenRole(by); err != nil {
 		return Token{}, err
 	}
 	found, err := db.ReadAllWithin[Token](ctx, s.db, by, findSQL, db.Args{"staff": by.StaffID, "id": id})
@@ -253,7 +253,7 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id int64) (Token, err
 // FindOf returns a token of a person of the actor's tenant. Another person's, and one that
 // was revoked, is core.ErrNotFound. One round trip.
 func (s *Service) FindOf(ctx context.Context, by core.Actor, person, id int64) (Token, error) {
-	if err := permit(by); err != nil {
+	if err := requireTokenRole(by); err != nil {
 		return Token{}, err
 	}
 	return db.ReadOne[Token](ctx, s.db, by, findSQL, db.Args{"staff": person, "id": id})
@@ -262,7 +262,7 @@ func (s *Service) FindOf(ctx context.Context, by core.Actor, person, id int64) (
 // ListLive returns the live tokens of a person of the actor's tenant, newest first. They are
 // few: all at once. One round trip.
 func (s *Service) ListLive(ctx context.Context, by core.Actor, person int64) ([]Token, error) {
-	if err := permit(by); err != nil {
+	if err := requireTokenRole(by); err != nil {
 		return nil, err
 	}
 	return db.ReadAll[Token](ctx, s.db, by, listLiveSQL, db.Args{"staff": person, "now": s.db.Now()})
@@ -271,9 +271,9 @@ func (s *Service) ListLive(ctx context.Context, by core.Actor, person int64) ([]
 // Known reports whether there is such an ability.
 func Known(a Ability) bool { return slices.Contains(Abilities, a) }
 
-// permit refuses people who may not have tokens: those of the platform are super-admins', a
+// requireTokenRole refuses people who may not have tokens: those of the platform are super-admins', a
 // tenant's are its owners'.
-func permit(by core.Actor) error {
+func requireTokenRole(by core.Actor) error {
 	if by.Tenant.ID == 0 {
 		return by.RequireAdmin()
 	}

@@ -52,7 +52,7 @@ func officeOn(t *testing.T, d *db.DB, by core.Actor) office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	render := func(_ context.Context, _ string, l mail.Letter) (mail.Rendered, error) {
+	render := func(_ context.Context, _ string, l mail.Email) (mail.Rendered, error) {
 		return mail.Rendered{Subject: "A new token", Text: fmt.Sprintf("%+v", l), HTML: "<p></p>"}, nil
 	}
 	mails := mail.New(d, jobs, render, nil, log)
@@ -203,7 +203,7 @@ func TestATokenExpires(t *testing.T) {
 
 	past := o.db.Now().Add(-time.Second)
 	_, err = o.Create(t.Context(), o.by, token.New{Name: new("Till"), Scopes: &[]string{}, ExpiresAt: &past})
-	wantFields(t, err, core.Fields{"expires_at": {"The expires at field must be a date after now."}})
+	wantFields(t, err, core.Fields{"expires_at": {core.MustBeFuture}})
 }
 
 // "`last_used_at` is written at most once a minute."
@@ -328,17 +328,17 @@ func TestWhatATokenMaySay(t *testing.T) {
 		want core.Fields
 	}{
 		{"nothing", token.New{}, core.Fields{
-			"name": {"The name field is required."}, "scopes": {"The scopes field is required."},
+			"name": {core.Required}, "scopes": {core.Required},
 		}},
 		{"unknown scopes", token.New{Name: new("Till"), Scopes: &[]string{"tokens:write", "customers:read", "", "Customers:read"}}, core.Fields{
-			"scopes.0": {"The selected scopes.0 is invalid."}, "scopes.2": {"The selected scopes.2 is invalid."},
-			"scopes.3": {"The selected scopes.3 is invalid."},
+			"scopes.0": {core.Selected}, "scopes.2": {core.Selected},
+			"scopes.3": {core.Selected},
 		}},
 		{"too long a name", token.New{Name: new(strings.Repeat("å", 256)), Scopes: &[]string{}}, core.Fields{
-			"name": {"The name field must not be greater than 255 characters."},
+			"name": {core.MaxLength(255)},
 		}},
-		{"unreadable", token.New{Name: new(""), Unreadable: core.Fields{"scopes": {"The scopes field must be an array."}}}, core.Fields{
-			"name": {"The name field is required."}, "scopes": {"The scopes field must be an array."},
+		{"unreadable", token.New{Name: new(""), Unreadable: core.Fields{"scopes": {core.MustBeArray}}}, core.Fields{
+			"name": {core.Required}, "scopes": {core.MustBeArray},
 		}},
 	} {
 		_, err := o.Create(t.Context(), o.by, c.n)
@@ -378,7 +378,7 @@ func TestPlatformTokens(t *testing.T) {
 	}
 	admin := o.as(core.Actor{Kind: core.ByAdmin, ID: fmt.Sprint(p.ID), Name: p.Name, StaffID: p.ID, Role: core.SuperAdmin})
 	_, err = admin.Create(t.Context(), admin.by, token.New{Name: new("Platform"), Scopes: &[]string{"customers:read"}})
-	wantFields(t, err, core.Fields{"scopes.0": {"The selected scopes.0 is invalid."}})
+	wantFields(t, err, core.Fields{"scopes.0": {core.Selected}})
 
 	made := admin.create(t, "Platform")
 	c := admin.works(t, made.Secret)
@@ -524,7 +524,7 @@ func TestWalkingTheList(t *testing.T) {
 	if !slices.Equal(got, want) || !slices.Equal(back, want) {
 		t.Errorf("want %v, forward %v, back %v", want, got, back)
 	}
-	bad := core.Page{Size: 2, Unreadable: core.Fields{"cursor": {"The selected cursor is invalid."}}}
+	bad := core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.Selected}}}
 	if _, err := o.List(t.Context(), o.by, bad); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("a bad query = %v, want it refused", err)
 	}

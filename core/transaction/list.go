@@ -39,7 +39,7 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 	if err != nil {
 		return core.List[Named]{}, err
 	}
-	voids(by, s.db.Now(), args)
+	addVoidArgs(by, s.db.Now(), args)
 	sales, err := db.ReadAll[Named](ctx, s.db, by, f.statement(args, p), args)
 	return core.NewList(p, sales, func(n Named) core.Cursor { return n.position() }), err
 }
@@ -63,7 +63,7 @@ func (f Filter) args(t core.Tenant, p core.Page) (db.Args, error) {
 	if given := check.OptionalText("customer_ulid", f.CustomerID, 255); given != nil {
 		id, err := core.ParseID(*given)
 		if err != nil {
-			check.Add("customer_ulid", core.Selected("customer_ulid"))
+			check.Add("customer_ulid", core.Selected)
 		}
 		args["customer"] = id
 	}
@@ -80,7 +80,7 @@ func (f Filter) args(t core.Tenant, p core.Page) (db.Args, error) {
 	if f.To != nil {
 		args["end_id"] = core.FirstID(core.StartOfDate(f.To.AddDate(0, 0, 1), t.TimeZone)) // the whole day
 		if f.From != nil && f.To.Before(*f.From) {
-			check.Add("to", core.MustBe("to", "a date after or equal to from"))
+			check.Add("to", core.AfterOrEqual("from"))
 		}
 	}
 	return args, check.Err()
@@ -137,7 +137,7 @@ type Entry struct {
 // Detail returns all there is to know of a sale, or core.ErrNotFound. One round trip.
 func (s *Service) Detail(ctx context.Context, by core.Actor, id core.ID) (Detail, error) {
 	args := db.Args{"id": id, "subject_id": id.String()}
-	voids(by, s.db.Now(), args)
+	addVoidArgs(by, s.db.Now(), args)
 	rows, err := db.ReadAll[record](ctx, s.db, by, detailSQL, args)
 	if err != nil {
 		return Detail{}, err

@@ -83,7 +83,7 @@ func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, n New)
 	}
 	kind, award := found.earn(check, in)
 	if check.OK("customer_ulid") && (found.CustomerStatus == nil || *found.CustomerStatus != customer.Active) {
-		check.Add("customer_ulid", core.Selected("customer_ulid"))
+		check.Add("customer_ulid", core.Selected)
 	}
 	if err := check.Err(); err != nil {
 		return Transaction{}, err
@@ -113,7 +113,7 @@ func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, n New)
 // that the caller is told, and leaves every other error as it is.
 func Refusal(err error) error {
 	if db.Violates(err, "transaction_external_reference") {
-		return core.Invalid(core.Fields{"external_reference": {core.Taken("external_reference")}})
+		return core.Invalid(core.Fields{"external_reference": {core.Taken}})
 	}
 	return ledger.Refusal(err)
 }
@@ -141,10 +141,10 @@ func references(ctx context.Context, tx *db.Tx, in input) (referred, error) {
 // be used, and an amount that would earn too much.
 func (found referred) earn(check *core.Check, in input) (kind Type, award int64) {
 	if check.OK("transaction_type_id") && (found.ID == nil || !found.Active) {
-		check.Add("transaction_type_id", core.Selected("transaction_type_id"))
+		check.Add("transaction_type_id", core.Selected)
 	}
 	if in.location != nil && check.OK("location_id") && !found.LocationActive {
-		check.Add("location_id", core.Selected("location_id"))
+		check.Add("location_id", core.Selected)
 	}
 	if found.ID != nil {
 		kind = Type{ID: *found.ID, RuleType: found.RuleType, Active: found.Active, Rule: found.Rule}

@@ -34,13 +34,13 @@ func TestASaleAtALocation(t *testing.T) {
 	}
 	for name, id := range map[string]int64{"closed": soder.ID, "another tenant's": theirs.ID, "nobody's": -1} {
 		t.Run(name, func(t *testing.T) {
-			s.refused(t, s.at(id), core.Fields{"location_id": {"The selected location id is invalid."}})
+			s.refused(t, s.at(id), core.Fields{"location_id": {core.Selected}})
 		})
 	}
 	n := s.at(-1)
-	n.CustomerID, n.Unreadable = nil, core.Fields{"location_id": {"The location id field must be an integer."}}
+	n.CustomerID, n.Unreadable = nil, core.Fields{"location_id": {core.MustBeInteger}}
 	s.refused(t, n, core.Fields{
-		"customer_ulid": {"The customer ulid field is required."}, "location_id": {"The location id field must be an integer."},
+		"customer_ulid": {core.Required}, "location_id": {core.MustBeInteger},
 	})
 }
 
@@ -196,11 +196,11 @@ func TestOfTwoSalesAtOnceOneIsTheLast(t *testing.T) {
 
 // form is somebody with a form of the panel: "so that a double click records once".
 func form(by core.Actor, key, body string) core.Actor {
-	by.Once = &core.Once{
+	by.Idempotency = &core.Idempotency{
 		Key: key, Fingerprint: sha256.Sum256([]byte(body)), Wait: true,
-		Render: func(result any) (core.Answer, error) {
+		Render: func(result any) (core.Response, error) {
 			sold := result.(transaction.Transaction)
-			return core.Answer{Status: 303, Body: fmt.Append(nil, "/admin/transactions/", sold.ID)}, nil
+			return core.Response{Status: 303, Body: fmt.Append(nil, "/admin/transactions/", sold.ID)}, nil
 		},
 	}
 	return by
@@ -220,7 +220,7 @@ func TestADoubleClickRecordsOnce(t *testing.T) {
 			if _, err := s.Record(t.Context(), by, s.of(1000)); err != nil && !errors.Is(err, core.ErrReplayed) {
 				t.Error(err)
 			}
-			answers[i] = string(by.Once.Answer.Body)
+			answers[i] = string(by.Idempotency.Response.Body)
 		})
 	}
 	wg.Wait()

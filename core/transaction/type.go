@@ -127,12 +127,12 @@ func (e EditType) validate(old Type, used bool) (Type, error) {
 	t := Type{ID: old.ID, Name: check.Text("name", e.Name.Or(&old.Name), maxTypeName)}
 	e.readRule(check, old, &t)
 	if used && t.RuleType != old.RuleType && check.OK("rule_type") {
-		check.Add("rule_type", "The rule type cannot change once there are sales of the type. Make a new type instead.")
+		check.Add("rule_type", core.Violation{Rule: "fixed_after_sales"})
 	}
 	if active := e.Active.Or(&old.Active); active != nil {
 		t.Active = *active
 	} else {
-		check.Required("active")
+		check.Add("active", core.Required)
 	}
 	return t, check.Err()
 }

@@ -60,24 +60,24 @@ func TestEditTypeReportsEveryWrongField(t *testing.T) {
 			Name: core.Optional[string]{Set: true}, RuleType: core.Set("miles"), Active: core.Optional[bool]{Set: true}, PointsPerUnit: null, UnitCents: core.Set(int64(0)),
 			StampsPerTransaction: core.Set(int64(-1)), MinSpendCents: null, MaxAward: core.Set(int64(0)),
 		}, core.Fields{
-			"name":                   {"The name field is required."},
-			"rule_type":              {"The selected rule type is invalid."},
-			"active":                 {"The active field is required."},
-			"points_per_unit":        {"The points per unit field is required."},
-			"unit_cents":             {"The unit cents field must be at least 1."},
-			"stamps_per_transaction": {"The stamps per transaction field must be at least 0."},
-			"min_spend_cents":        {"The min spend cents field is required."},
-			"max_award":              {"The max award field must be at least 1."},
+			"name":                   {core.Required},
+			"rule_type":              {core.Selected},
+			"active":                 {core.Required},
+			"points_per_unit":        {core.Required},
+			"unit_cents":             {core.Min(1)},
+			"stamps_per_transaction": {core.Min(0)},
+			"min_spend_cents":        {core.Required},
+			"max_award":              {core.Min(1)},
 		}},
 		{transaction.EditType{
 			Name: core.Set(strings.Repeat("å", 101)), RuleType: core.Optional[string]{Set: true},
 			MaxAward:   core.Set(int64(ledger.MaxAward + 1)),
-			Unreadable: core.Fields{"unit_cents": {"The unit cents field must be an integer."}},
+			Unreadable: core.Fields{"unit_cents": {core.MustBeInteger}},
 		}, core.Fields{
-			"max_award":  {"The max award field must not be greater than 1000000000000."},
-			"name":       {"The name field must not be greater than 100 characters."},
-			"rule_type":  {"The rule type field is required."},
-			"unit_cents": {"The unit cents field must be an integer."},
+			"max_award":  {core.Max(1000000000000)},
+			"name":       {core.MaxLength(100)},
+			"rule_type":  {core.Required},
+			"unit_cents": {core.MustBeInteger},
 		}},
 	} {
 		_, err := s.EditType(t.Context(), s.by, s.kind.ID, c.edit)
@@ -96,7 +96,7 @@ func TestTheRuleTypeStaysOnceThereAreSales(t *testing.T) {
 	s := newShop(t)
 	s.void(t, s.sale(t, 100).ID)
 	_, err := s.EditType(t.Context(), s.by, s.kind.ID, transaction.EditType{RuleType: core.Set("stamps")})
-	want := core.Fields{"rule_type": {"The rule type cannot change once there are sales of the type. Make a new type instead."}}
+	want := core.Fields{"rule_type": {core.Violation{Rule: "fixed_after_sales"}}}
 	if diff := cmp.Diff(want, fieldsOf(t, err)); diff != "" {
 		t.Errorf("refused fields (-want +got):\n%s", diff)
 	}
@@ -148,14 +148,14 @@ func TestPreview(t *testing.T) {
 	}
 
 	wrong := transaction.NewType{RuleType: "miles", Rule: transaction.Rule{PointsPerUnit: -1, MaxAward: new(int64(0))}}
-	wrong.Unreadable = core.Fields{"unit_cents": {"The unit cents field must be an integer."}}
+	wrong.Unreadable = core.Fields{"unit_cents": {core.MustBeInteger}}
 	_, _, err := wrong.Preview(nil)
 	want := core.Fields{
-		"rule_type":          {"The selected rule type is invalid."},
-		"points_per_unit":    {"The points per unit field must be at least 0."},
-		"unit_cents":         {"The unit cents field must be an integer."},
-		"max_award":          {"The max award field must be at least 1."},
-		"spend_amount_cents": {"The spend amount cents field is required."},
+		"rule_type":          {core.Selected},
+		"points_per_unit":    {core.Min(0)},
+		"unit_cents":         {core.MustBeInteger},
+		"max_award":          {core.Min(1)},
+		"spend_amount_cents": {core.Required},
 	}
 	if diff := cmp.Diff(want, fieldsOf(t, err)); diff != "" {
 		t.Errorf("refused fields (-want +got):\n%s", diff)

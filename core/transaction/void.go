@@ -32,9 +32,9 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Transact
 	}
 	t, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Transaction, error) {
 		statement, args := voidSQL, db.Args{"id": id, "now": tx.Now}
-		if !voidsAny(by) {
+		if !mayVoidAny(by) {
 			statement = voidLastSQL
-			recently(by, tx.Now, args)
+			addRecentArgs(by, tx.Now, args)
 		}
 		t, err := db.One[Transaction](ctx, tx, statement, args)
 		if err != nil {
@@ -69,14 +69,14 @@ func notVoided(ctx context.Context, tx *db.Tx, id core.ID, err error) error {
 	return ErrVoidNotAllowed
 }
 
-// Last returns the sale that the actor recorded last, within the ten minutes in which a cashier
+// LastVoidable returns the sale that the actor recorded last, within the ten minutes in which a cashier
 // may void it, or core.ErrNotFound. One round trip.
-func (s *Service) Last(ctx context.Context, by core.Actor) (core.ID, error) {
+func (s *Service) LastVoidable(ctx context.Context, by core.Actor) (core.ID, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return core.ID{}, err
 	}
 	args := db.Args{}
-	recently(by, s.db.Now(), args)
+	addRecentArgs(by, s.db.Now(), args)
 	last, err := db.ReadOne[struct{ ID *core.ID }](ctx, s.db, by, lastOfSQL, args)
 	if err != nil {
 		return core.ID{}, err
@@ -87,16 +87,16 @@ func (s *Service) Last(ctx context.Context, by core.Actor) (core.ID, error) {
 	return *last.ID, nil
 }
 
-// voidsAny reports whether somebody may void every sale.
-func voidsAny(by core.Actor) bool { return by.Require(core.Manager) == nil }
+// mayVoidAny reports whether somebody may void every sale.
+func mayVoidAny(by core.Actor) bool { return by.Require(core.Manager) == nil }
 
-// voids adds what a statement needs that tells which sales somebody may void.
-func voids(by core.Actor, now time.Time, args db.Args) {
-	args["voids_any"] = voidsAny(by)
-	recently(by, now, args)
+// addVoidArgs adds what a statement needs that tells which sales somebody may void.
+func addVoidArgs(by core.Actor, now time.Time, args db.Args) {
+	args["voids_any"] = mayVoidAny(by)
+	addRecentArgs(by, now, args)
 }
 
-// recently adds what lastSale asks for.
-func recently(by core.Actor, now time.Time, args db.Args) {
+// addRecentArgs adds what lastSale asks for.
+func addRecentArgs(by core.Actor, now time.Time, args db.Args) {
 	args["actor_id"], args["since_id"] = by.ID, core.FirstID(now.Add(-cashierVoids))
 }

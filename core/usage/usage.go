@@ -41,11 +41,11 @@ type Use struct {
 	Limit *int64 // nil: none
 }
 
-// Near reports whether four fifths of the limit are used.
-func (u Use) Near() bool { return u.Limit != nil && u.Used*5 >= *u.Limit*4 }
+// NearLimit reports whether four fifths of the limit are used.
+func (u Use) NearLimit() bool { return u.Limit != nil && u.Used*5 >= *u.Limit*4 }
 
-// Reached reports whether nothing is left.
-func (u Use) Reached() bool { return u.Limit != nil && u.Used >= *u.Limit }
+// LimitReached reports whether nothing is left.
+func (u Use) LimitReached() bool { return u.Limit != nil && u.Used >= *u.Limit }
 
 func (u Use) refuses(more int64) bool { return u.Limit != nil && u.Used+more > *u.Limit }
 
@@ -65,11 +65,11 @@ type Meter struct {
 	db *db.DB
 
 	mu   sync.Mutex
-	kept map[kept]reading
+	kept map[countKey]reading
 	near map[core.TenantID]warning
 }
 
-type kept struct {
+type countKey struct {
 	tenant core.TenantID
 	kind   Kind
 }
@@ -87,7 +87,7 @@ type reading struct {
 
 // NewMeter makes a meter.
 func NewMeter(d *db.DB) *Meter {
-	return &Meter{db: d, kept: map[kept]reading{}, near: map[core.TenantID]warning{}}
+	return &Meter{db: d, kept: map[countKey]reading{}, near: map[core.TenantID]warning{}}
 }
 
 // Check refuses with ErrLimit if so many more would exceed the limit of the transaction's
@@ -108,8 +108,8 @@ func check(ctx context.Context, tx *db.Tx, kind Kind, more int64) (Use, error) {
 // Admit is Check for what happens often: no round trip where the last count is at most a
 // minute old and leaves room.
 func (m *Meter) Admit(ctx context.Context, tx *db.Tx, kind Kind, more int64) error {
-	key := kept{tx.Tenant, kind}
-	if m.fits(key, more, tx.Now) {
+	key := countKey{tx.Tenant, kind}
+	if m.fitsLastCount(key, more, tx.Now) {
 		return nil
 	}
 	u, err := check(ctx, tx, kind, more)
@@ -123,8 +123,8 @@ func (m *Meter) Admit(ctx context.Context, tx *db.Tx, kind Kind, more int64) err
 	return nil
 }
 
-// fits reports whether a fresh count leaves room for so many more, and adds them to it.
-func (m *Meter) fits(key kept, more int64, now time.Time) bool {
+// fitsLastCount reports whether a fresh count leaves room for so many more, and adds them to it.
+func (m *Meter) fitsLastCount(key countKey, more int64, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, known := m.kept[key]
@@ -137,9 +137,9 @@ func (m *Meter) fits(key kept, more int64, now time.Time) bool {
 	return true
 }
 
-// Of tells what the actor's tenant uses of its plan: customers, staff, sends. One round trip.
+// Uses tells what the actor's tenant uses of its plan: customers, staff, sends. One round trip.
 // Customers are counted up to twice the limit, or to 100,000 where there is none.
-func (m *Meter) Of(ctx context.Context, by core.Actor) ([]Use, error) {
+func (m *Meter) Uses(ctx context.Context, by core.Actor) ([]Use, error) {
 	return db.ReadAll[Use](ctx, m.db, by, allSQL, db.Args{"now": m.db.Now()})
 }
 
@@ -158,7 +158,7 @@ func (m *Meter) Warnings(ctx context.Context, by core.Actor) ([]Use, error) {
 	if err != nil {
 		return nil, err
 	}
-	uses = slices.DeleteFunc(uses, func(u Use) bool { return !u.Near() })
+	uses = slices.DeleteFunc(uses, func(u Use) bool { return !u.NearLimit() })
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.near[by.Tenant.ID] = warning{uses, now}

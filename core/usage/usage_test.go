@@ -230,7 +230,7 @@ func TestOf(t *testing.T) {
 	}
 	for round := range 2 {
 		before := count()
-		list, err := s.meter.Of(t.Context(), s.by)
+		list, err := s.meter.Uses(t.Context(), s.by)
 		if err != nil || len(list) != 3 {
 			t.Fatal(list, err)
 		}
@@ -238,7 +238,7 @@ func TestOf(t *testing.T) {
 		if diff := cmp.Diff(want, list); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		if !list[0].Near() || list[0].Reached() || !list[1].Reached() || list[2].Near() {
+		if !list[0].NearLimit() || list[0].LimitReached() || !list[1].LimitReached() || list[2].NearLimit() {
 			t.Errorf("near or reached: %+v", list)
 		}
 		if trips := count() - before; round > 0 && trips != 1 {

@@ -6,4 +6,4 @@ import "context"
 func (s *Service) Check(ctx context.Context, c Check) error { return s.check(ctx, c) }
 
 // Due reports whether the nightly run is to be made.
-var Due = due
+var Due = isDue

@@ -138,7 +138,7 @@ func (m *market) void(ctx context.Context) error {
 }
 
 func (m *market) redeem(ctx context.Context) error {
-	made, err := m.rewards.Redeem(ctx, m.by, reward.Order{
+	made, err := m.rewards.Redeem(ctx, m.by, reward.RedeemRequest{
 		CustomerID: new(m.known.customers.draw().String()), RewardID: new(m.known.rewards.draw().String()),
 	})
 	if err == nil {

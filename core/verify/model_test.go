@@ -2,7 +2,6 @@ package verify_test
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -72,7 +71,7 @@ func (s *shelf[T]) newestFirst(at func(*T) time.Time, wanted func(*T) bool) (rec
 }
 
 func required(f core.Fields, field string) {
-	f.Add(field, "The "+strings.ReplaceAll(field, "_", " ")+" field is required.")
+	f.Add(field, core.Required)
 }
 
 func refusal(f core.Fields) error {
@@ -102,13 +101,13 @@ func checkPhone(f core.Fields, phone *string) {
 	if blank(phone) {
 		required(f, "phone")
 	} else if phoneKey(*phone) == "" {
-		f.Add("phone", "The phone field must be a valid phone number.")
+		f.Add("phone", core.MustBePhone)
 	}
 }
 
 func checkEmail(f core.Fields, email *string) {
 	if !blank(email) && !strings.Contains(*email, "@") {
-		f.Add("email", "The email field must be a valid email address.")
+		f.Add("email", core.MustBeEmail)
 	}
 }
 
@@ -167,7 +166,7 @@ func (m *model) edit(id core.ID, e customer.Edit, at time.Time) (customer.Custom
 		switch edited.Status = customer.Status(*e.Status.Value); edited.Status {
 		case customer.Active, customer.Inactive:
 		default:
-			f.Add("status", "The selected status is invalid.")
+			f.Add("status", core.Selected)
 		}
 	}
 	if err := refusal(f); err != nil {
@@ -175,12 +174,12 @@ func (m *model) edit(id core.ID, e customer.Edit, at time.Time) (customer.Custom
 	}
 	for other, o := range m.customers.each {
 		if other != id && samePhone(o, edited.Phone) {
-			return customer.Customer{}, core.Invalid(core.Fields{"phone": {"The phone has already been taken."}})
+			return customer.Customer{}, core.Invalid(core.Fields{"phone": {core.Taken}})
 		}
 	}
 	for other, o := range m.customers.each {
 		if other != id && sameEmail(o, edited.Email) {
-			return customer.Customer{}, core.Invalid(core.Fields{"email": {"The email has already been taken."}})
+			return customer.Customer{}, core.Invalid(core.Fields{"email": {core.Taken}})
 		}
 	}
 	edited.UpdatedAt = at
@@ -238,21 +237,21 @@ func award(k *transaction.Type, spend int64) int64 {
 func (m *model) record(n transaction.New, who core.ID, id core.ID, at time.Time) (transaction.Transaction, error) {
 	f := core.Fields{}
 	if !m.active(who) {
-		f.Add("customer_ulid", "The selected customer ulid is invalid.")
+		f.Add("customer_ulid", core.Selected)
 	}
 	k := m.types[*n.TransactionTypeID]
 	if k == nil || !k.Active {
-		f.Add("transaction_type_id", "The selected transaction type id is invalid.")
+		f.Add("transaction_type_id", core.Selected)
 	}
 	if *n.SpendAmountCents < 0 {
-		f.Add("spend_amount_cents", "The spend amount cents field must be at least 0.")
+		f.Add("spend_amount_cents", core.Min(0))
 	}
 	if err := refusal(f); err != nil {
 		return transaction.Transaction{}, err
 	}
 	for _, t := range m.sales.each {
 		if n.ExternalReference != nil && t.ExternalReference != nil && *t.ExternalReference == *n.ExternalReference {
-			return transaction.Transaction{}, core.Invalid(core.Fields{"external_reference": {"The external reference has already been taken."}})
+			return transaction.Transaction{}, core.Invalid(core.Fields{"external_reference": {core.Taken}})
 		}
 	}
 	earned := award(k, *n.SpendAmountCents)
@@ -281,7 +280,7 @@ func (m *model) editType(id int64, e transaction.EditType) (transaction.Type, er
 	for _, t := range m.sales.each {
 		if t.TransactionTypeID == id && e.RuleType.Set && *e.RuleType.Value != string(k.RuleType) {
 			return transaction.Type{}, core.Invalid(core.Fields{
-				"rule_type": {"The rule type cannot change once there are sales of the type. Make a new type instead."},
+				"rule_type": {core.Violation{Rule: "fixed_after_sales"}},
 			})
 		}
 	}
@@ -313,11 +312,11 @@ func (m *model) void(id core.ID, at *time.Time) (transaction.Transaction, error)
 func (m *model) redeem(who, what core.ID, id core.ID, at time.Time) (reward.Redemption, error) {
 	f := core.Fields{}
 	if !m.active(who) {
-		f.Add("customer_ulid", "The selected customer ulid is invalid.")
+		f.Add("customer_ulid", core.Selected)
 	}
 	r := m.rewards.byID[what]
 	if r == nil || !r.Active {
-		f.Add("reward_ulid", "The selected reward ulid is invalid.")
+		f.Add("reward_ulid", core.Selected)
 	}
 	if err := refusal(f); err != nil {
 		return reward.Redemption{}, err
@@ -361,11 +360,11 @@ func (m *model) changeStock(id core.ID, change int64) (reward.Reward, error) {
 	case r == nil:
 		return reward.Reward{}, core.ErrNotFound
 	case r.Stock == nil:
-		return reward.Reward{}, core.Invalid(core.Fields{"change": {"The pieces of this reward are not counted: it is unlimited."}})
+		return reward.Reward{}, core.Invalid(core.Fields{"change": {core.Violation{Rule: "unlimited"}}})
 	case *r.Stock == 0 && change < 0:
-		return reward.Reward{}, core.Invalid(core.Fields{"change": {"There are no pieces to take away."}})
+		return reward.Reward{}, core.Invalid(core.Fields{"change": {core.Violation{Rule: "max_removed"}}})
 	case *r.Stock+change < 0:
-		return reward.Reward{}, core.Invalid(core.Fields{"change": {fmt.Sprintf("Only %d can be taken away: there are no more.", *r.Stock)}})
+		return reward.Reward{}, core.Invalid(core.Fields{"change": {core.Violation{Rule: "max_removed", Limit: *r.Stock}}})
 	}
 	r.Stock = new(*r.Stock + change)
 	return *r, nil
@@ -428,7 +427,7 @@ func (m *model) takeBack(id core.ID, at *time.Time) (reward.Redemption, error) {
 
 func (m *model) addCoupon(n coupon.New, what *core.ID, id core.ID, at time.Time) (coupon.Coupon, error) {
 	if what != nil && m.rewards.byID[*what] == nil {
-		return coupon.Coupon{}, core.Invalid(core.Fields{"benefit_reward_ulid": {"The selected benefit reward ulid is invalid."}})
+		return coupon.Coupon{}, core.Invalid(core.Fields{"benefit_reward_ulid": {core.Selected}})
 	}
 	made := coupon.Coupon{
 		ID: id, Name: *n.Name, MaxPerCustomer: *n.MaxPerCustomer, MaxRedemptions: n.MaxRedemptions, Active: true, CreatedAt: at,
@@ -452,25 +451,25 @@ func (m *model) editCoupon(id core.ID, e coupon.Edit) (coupon.Coupon, error) {
 	if e.BenefitType.Set {
 		edited.Benefit = coupon.Benefit{BenefitType: coupon.BenefitType(*e.BenefitType.Value), BenefitValue: e.BenefitValue.Value}
 		if sent && (c.BenefitType != edited.BenefitType || *c.BenefitValue != *edited.BenefitValue) {
-			f.Add("benefit_type", "The benefit cannot change once the coupon was sent. Make a new coupon instead.")
+			f.Add("benefit_type", core.Violation{Rule: "fixed_after_sending"})
 		}
 	}
 	if e.MaxPerCustomer.Set {
 		edited.MaxPerCustomer = *e.MaxPerCustomer.Value
 		if sent && edited.MaxPerCustomer < c.MaxPerCustomer {
-			f.Add("max_per_customer", fmt.Sprintf("The max per customer field must be at least %d: the coupon was sent with it.", c.MaxPerCustomer))
+			f.Add("max_per_customer", core.Violation{Rule: "min_sent", Limit: c.MaxPerCustomer})
 		}
 	}
 	if e.MaxRedemptions.Set {
 		edited.MaxRedemptions = e.MaxRedemptions.Value
 		if edited.MaxRedemptions != nil && *edited.MaxRedemptions < c.RedemptionsCount {
-			f.Add("max_redemptions", fmt.Sprintf("The max redemptions field must be at least %d: so often the coupon was redeemed.", c.RedemptionsCount))
+			f.Add("max_redemptions", core.Violation{Rule: "min_redeemed", Limit: c.RedemptionsCount})
 		}
 	}
 	if e.ExpiresAt.Set {
 		edited.ExpiresAt = e.ExpiresAt.Value
 		if edited.ExpiresAt != nil && edited.StartsAt != nil && !edited.ExpiresAt.After(*edited.StartsAt) {
-			f.Add("expires_at", "The expires at field must be after the start.")
+			f.Add("expires_at", core.Violation{Rule: "after_start"})
 		}
 	}
 	if err := refusal(f); err != nil {
@@ -494,7 +493,7 @@ func (m *model) send(of core.ID, s coupon.Send, members []core.ID, id core.ID, a
 		}
 		for _, who := range unique(members) {
 			if m.customers.byID[who] == nil {
-				f.Add("customers", "There is no customer "+who.String()+".")
+				f.Add("customers", core.Violation{Rule: "unknown_customer", Other: who.String()})
 			}
 		}
 	}

@@ -35,8 +35,8 @@ const (
 	Failed = "failed" // it could not look at everything
 )
 
-// Counted are the runs that ended one way in this process.
-func Counted(result string) db.Counted { return db.Counted{Thing: "verify", Kind: result} }
+// Metric are the runs that ended one way in this process.
+func Metric(result string) db.Metric { return db.Metric{Thing: "verify", Kind: result} }
 
 // ErrRunning refuses a run while another one is waiting or under way.
 var ErrRunning = &core.Error{Kind: core.KindRule, Message: "A check is already waiting or running."}
@@ -64,8 +64,8 @@ type Check struct {
 // Kind names the job in the queue.
 func (Check) Kind() string { return "verify" }
 
-// Past is a run as it is kept.
-type Past struct {
+// PastRun is a run as it is kept.
+type PastRun struct {
 	ID         int64
 	AskedBy    *string // nil: the nightly one
 	StartedAt  time.Time
@@ -75,8 +75,8 @@ type Past struct {
 	Error      *string
 }
 
-// Ask queues a run, or fails with ErrRunning. For super-admins.
-func (s *Service) Ask(ctx context.Context, by core.Actor) error {
+// Request queues a run, or fails with ErrRunning. For super-admins.
+func (s *Service) Request(ctx context.Context, by core.Actor) error {
 	if err := by.RequireAdmin(); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (s *Service) Ask(ctx context.Context, by core.Actor) error {
 				return 0, ErrRunning
 			}
 		}
-		last, err := db.All[Past](ctx, tx, lastSQL, nil)
+		last, err := db.All[PastRun](ctx, tx, lastSQL, nil)
 		if err != nil {
 			return 0, err
 		}
@@ -110,18 +110,18 @@ func (s *Service) Ask(ctx context.Context, by core.Actor) error {
 
 // ReadLast is a reading of the run that began last, for db.PlatformTogether. It leaves to
 // empty where there was none.
-func ReadLast(to *[]Past) db.Reading { return db.AllInto(to, lastSQL, nil) }
+func ReadLast(to *[]PastRun) db.Reading { return db.AllInto(to, lastSQL, nil) }
 
 // ReadEnded is ReadLast for the run that ended last and could look at everything.
-func ReadEnded(to *[]Past) db.Reading { return db.AllInto(to, endedSQL, nil) }
+func ReadEnded(to *[]PastRun) db.Reading { return db.AllInto(to, endedSQL, nil) }
 
 // Last returns the run that began last, or core.ErrNotFound. One round trip.
-func (s *Service) Last(ctx context.Context) (Past, error) {
-	return db.PlatformOne[Past](ctx, s.db, lastSQL, nil)
+func (s *Service) Last(ctx context.Context) (PastRun, error) {
+	return db.PlatformOne[PastRun](ctx, s.db, lastSQL, nil)
 }
 
-// due reports whether the nightly run is to be made now.
-func due(now time.Time, last *Past) bool {
+// isDue reports whether the nightly run is to be made now.
+func isDue(now time.Time, last *PastRun) bool {
 	if last != nil && now.Sub(last.StartedAt) < apart {
 		return false
 	}
@@ -136,15 +136,15 @@ func (s *Service) check(ctx context.Context, c Check) error {
 		if err := tx.QueryRow(ctx, lockSQL).Scan(&mine); err != nil || !mine {
 			return err
 		}
-		if wanted, err := s.wanted(ctx, c); err != nil || !wanted {
+		if wanted, err := s.shouldRun(ctx, c); err != nil || !wanted {
 			return err
 		}
-		id, err := s.begin(ctx, c)
+		id, err := s.startRun(ctx, c)
 		if err != nil {
 			return err
 		}
 		results, err := runIn(ctx, tx)
-		return errors.Join(err, s.finish(ctx, id, results, err))
+		return errors.Join(err, s.finishRun(ctx, id, results, err))
 	})
 	if err == nil && !mine && c.AskedBy != "" {
 		return job.Again(time.Minute) // after the one that is under way
@@ -152,19 +152,19 @@ func (s *Service) check(ctx context.Context, c Check) error {
 	return err
 }
 
-// wanted reports whether a run is to be made, of the one process that may make it.
-func (s *Service) wanted(ctx context.Context, c Check) (bool, error) {
+// shouldRun reports whether a run is to be made, of the one process that may make it.
+func (s *Service) shouldRun(ctx context.Context, c Check) (bool, error) {
 	if c.AskedBy != "" {
 		return true, nil
 	}
 	last, err := s.Last(ctx)
 	if errors.Is(err, core.ErrNotFound) {
-		return due(s.db.Now(), nil), nil
+		return isDue(s.db.Now(), nil), nil
 	}
-	return err == nil && due(s.db.Now(), &last), err
+	return err == nil && isDue(s.db.Now(), &last), err
 }
 
-func (s *Service) begin(ctx context.Context, c Check) (int64, error) {
+func (s *Service) startRun(ctx context.Context, c Check) (int64, error) {
 	return db.Platform(ctx, s.db, system, func(tx *db.Tx) (int64, error) {
 		if err := db.Queue(tx, forgetSQL, db.Args{"before": tx.Now.Add(-keptFor)}); err != nil {
 			return 0, err
@@ -182,8 +182,8 @@ func (s *Service) begin(ctx context.Context, c Check) (int64, error) {
 
 var system = core.System(core.Tenant{}, "verify")
 
-// finish keeps what a run found, or why it could not look.
-func (s *Service) finish(ctx context.Context, id int64, results []Result, cause error) error {
+// finishRun keeps what a run found, or why it could not look.
+func (s *Service) finishRun(ctx context.Context, id int64, results []Result, cause error) error {
 	outcome, args := Clean, db.Args{"id": id, "clean": nil, "results": nil, "error": nil}
 	if cause != nil {
 		outcome, args["error"] = Failed, cause.Error()
@@ -202,7 +202,7 @@ func (s *Service) finish(ctx context.Context, id int64, results []Result, cause 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	_, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int64, error) {
-		db.Count(tx, Counted(outcome), 1)
+		db.Count(tx, Metric(outcome), 1)
 		args["now"] = tx.Now
 		return db.Exec(ctx, tx, finishSQL, args)
 	})

@@ -37,7 +37,7 @@ func newWatch(t *testing.T, d *db.DB) watch {
 	return w
 }
 
-func (w watch) last(t *testing.T) verify.Past {
+func (w watch) last(t *testing.T) verify.PastRun {
 	t.Helper()
 	last, err := w.Last(t.Context())
 	if err != nil {
@@ -78,9 +78,9 @@ func TestWhenTheNightlyRunIsDue(t *testing.T) {
 		{"2026-06-02 02:10", "", true},
 		{"2026-06-02 02:10", "2026-06-01 20:00", false}, // somebody has just asked for one
 	} {
-		var last *verify.Past
+		var last *verify.PastRun
 		if c.last != "" {
-			last = &verify.Past{StartedAt: at(c.last)}
+			last = &verify.PastRun{StartedAt: at(c.last)}
 		}
 		if got := verify.Due(at(c.now), last); got != c.want {
 			t.Errorf("at %s, the last one at %q: due is %v", c.now, c.last, got)
@@ -111,7 +111,7 @@ func TestARunIsKept(t *testing.T) {
 	if wrong.Clean == nil || *wrong.Clean || !strings.Contains(w.log.String(), "level=ERROR msg=\"verify found differences\" check=\"Every balance is the sum of its entries.\"") {
 		t.Errorf("kept %+v, logged %s", wrong, w.log)
 	}
-	if got := s.Counts(); got[verify.Counted(verify.Clean)] != 1 || got[verify.Counted(verify.Wrong)] != 1 {
+	if got := s.Counts(); got[verify.Metric(verify.Clean)] != 1 || got[verify.Metric(verify.Wrong)] != 1 {
 		t.Errorf("counted %v", got)
 	}
 	// "I could not look" is neither.
@@ -119,10 +119,10 @@ func TestARunIsKept(t *testing.T) {
 	if err := w.Check(t.Context(), verify.Check{AskedBy: "Root"}); err == nil {
 		t.Error("a check that can't look succeeds")
 	}
-	if failed := w.last(t); failed.Clean != nil || failed.Error == nil || !strings.Contains(*failed.Error, "voucher") || s.Counts()[verify.Counted(verify.Failed)] != 1 {
+	if failed := w.last(t); failed.Clean != nil || failed.Error == nil || !strings.Contains(*failed.Error, "voucher") || s.Counts()[verify.Metric(verify.Failed)] != 1 {
 		t.Errorf("kept %+v", failed)
 	}
-	var ended []verify.Past
+	var ended []verify.PastRun
 	if err := db.PlatformTogether(t.Context(), s.DB, verify.ReadEnded(&ended)); err != nil || len(ended) != 1 || ended[0].ID != wrong.ID {
 		t.Errorf("the last complete run is %+v, %v", ended, err)
 	}
@@ -171,7 +171,7 @@ func TestAskingForARun(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			err := w.Ask(t.Context(), root)
+			err := w.Request(t.Context(), root)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -192,7 +192,7 @@ func TestAskingForARun(t *testing.T) {
 	if err := dbtest.Owner(d).QueryRow(t.Context(), "select string_agg(concat_ws(' ', action, actor_name), ', ') from loyalty.platform_audit_entry where subject_kind = 'verify'").Scan(&log); err != nil || log != "verify.run Root" {
 		t.Errorf("log %q, %v", log, err)
 	}
-	if err := w.Ask(t.Context(), dbtest.Tenant(t, d)); !errors.Is(err, core.ErrAdmin) {
+	if err := w.Request(t.Context(), dbtest.Tenant(t, d)); !errors.Is(err, core.ErrAdmin) {
 		t.Errorf("an owner: %v, want ErrAdmin", err)
 	}
 	if got := w.runs(t); got != 0 {

@@ -377,7 +377,7 @@ func (p *play) switchReward(t *rapid.T) {
 
 func (p *play) redeem(t *rapid.T) {
 	who, what := pick(t, "customer", p.model.customers, p.theirs.Customer), pick(t, "reward", p.model.rewards, p.theirs.Reward)
-	got, err := p.rewards.Redeem(t.Context(), p.by, reward.Order{CustomerID: new(who.String()), RewardID: new(what.String())})
+	got, err := p.rewards.Redeem(t.Context(), p.by, reward.RedeemRequest{CustomerID: new(who.String()), RewardID: new(what.String())})
 	want, refusal := p.model.redeem(who, what, got.ID, got.CreatedAt)
 	agree(t, p, "redeem a reward", got, err, want, refusal)
 }
@@ -612,17 +612,17 @@ func (p *play) compare(t *rapid.T) {
 // compareCounts holds what the panel lists and counts against the model.
 func (p *play) compareCounts(t *rapid.T) {
 	ctx, now := t.Context(), p.db.Now()
-	for _, c := range listed(t, 2, func(page core.Page) (core.List[coupon.Counted], error) {
-		return p.coupons.ListCounted(ctx, p.by, coupon.Filter{}, page)
+	for _, c := range listed(t, 2, func(page core.Page) (core.List[coupon.WithCounts], error) {
+		return p.coupons.ListWithCounts(ctx, p.by, coupon.Filter{}, page)
 	}) {
 		sent, pending, redeemed, expired := p.model.counted(c.ID, now)
 		agree(t, p, "count vouchers", []int64{c.Sent, c.Pending, c.Redeemed, c.Expired}, nil, []int64{sent, pending, redeemed, expired}, nil)
 	}
-	for _, r := range listed(t, 2, func(page core.Page) (core.List[reward.Counted], error) {
+	for _, r := range listed(t, 2, func(page core.Page) (core.List[reward.WithCounts], error) {
 		return p.rewards.List(ctx, p.by, reward.Filter{}, page)
 	}) {
 		pending, redeemed := p.model.redeemed(r.ID)
-		agree(t, p, "count redemptions", r, nil, reward.Counted{Reward: *p.model.rewards.byID[r.ID], Pending: pending, Redeemed: redeemed}, nil)
+		agree(t, p, "count redemptions", r, nil, reward.WithCounts{Reward: *p.model.rewards.byID[r.ID], Pending: pending, Redeemed: redeemed}, nil)
 	}
 	var queue []reward.Redemption
 	for _, r := range listed(t, 2, func(page core.Page) (core.List[reward.NamedRedemption], error) {

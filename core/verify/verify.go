@@ -67,8 +67,8 @@ var checks = []struct{ claim, sql string }{
 	{"What a tenant was billed is on its invoices, once: nothing more, and what is left waits.", billedSQL},
 }
 
-// found is the one row of each statement.
-type found struct {
+// checkRow is the one row of each statement.
+type checkRow struct {
 	Counted int64
 	Wrong   int64
 	Tenants []int64 // of the examples; 0 is the platform
@@ -96,7 +96,7 @@ func runIn(ctx context.Context, tx pgx.Tx) ([]Result, error) {
 		if err != nil {
 			return nil, fmt.Errorf("verify %q: %w", check.claim, err)
 		}
-		f, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[found])
+		f, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[checkRow])
 		if err != nil {
 			return nil, fmt.Errorf("verify %q: %w", check.claim, err)
 		}
@@ -105,7 +105,7 @@ func runIn(ctx context.Context, tx pgx.Tx) ([]Result, error) {
 	return results, nil
 }
 
-func (f found) examples() []string {
+func (f checkRow) examples() []string {
 	var examples []string
 	for i, id := range f.IDs {
 		where := "platform"

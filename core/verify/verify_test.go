@@ -187,7 +187,7 @@ func (s *shop) reward(t *testing.T, points int64) core.ID {
 
 func (s *shop) redeemed(t *testing.T, by customer.Customer, points int64) core.ID {
 	t.Helper()
-	r, err := reward.NewService(s.DB).Redeem(t.Context(), s.by, reward.Order{
+	r, err := reward.NewService(s.DB).Redeem(t.Context(), s.by, reward.RedeemRequest{
 		CustomerID: new(by.ID.String()), RewardID: new(s.reward(t, points).String()),
 	})
 	if err != nil {

@@ -47,7 +47,7 @@ func taker(browser string) string {
 // PeekSale tells what a QR code of a till is for, and takes nothing: cameras and previews
 // open addresses too. ErrPIN where it can't be taken any more. One round trip.
 func (s *Service) PeekSale(ctx context.Context, t core.Tenant, code string) (Claimable, error) {
-	hashes, err := s.hashes("code", t.ID, upper(code))
+	hashes, err := s.hashes("code", t.ID, normaliseCode(code))
 	if err != nil {
 		return Claimable{}, err
 	}
@@ -101,7 +101,7 @@ func (d Details) missing() core.Fields {
 	if d.Agreed {
 		return nil
 	}
-	return core.Fields{"agreed": {"The agreed field must be accepted."}}
+	return core.Fields{"agreed": {core.Accepted}}
 }
 
 // Claimed is what came of a claim. Of a customer who existed before it tells nothing: who
@@ -120,7 +120,7 @@ type Claimed struct {
 // transaction that records the sale, so a claim that is refused can be corrected. The sale is
 // the cashier's who showed it. Four round trips for a known customer, five for a new one.
 func (s *Service) Claim(ctx context.Context, by core.Actor, browser string, d Details) (Claimed, error) {
-	by = named(by)
+	by = withAuditName(by)
 	d.Email = nil // points first; an e-mail address can be added on the card later
 	c, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Claimed, error) {
 		return s.claim(ctx, tx, by, browser, d)
@@ -167,7 +167,7 @@ func (s *Service) claim(ctx context.Context, tx *db.Tx, by core.Actor, browser s
 		return Claimed{}, err
 	}
 	claimed := Claimed{Unit: t.RuleType, Award: t.Award(), SpendAmountCents: t.SpendAmountCents, New: who.Created}
-	return claimed, s.note(tx, by, "pin.use", p.ID, map[string]any{
+	return claimed, s.logAndSignal(tx, by, "pin.use", p.ID, map[string]any{
 		"shown_by": fromTill, "customer": who.ID.String(), "transaction": t.ID.String(),
 	})
 }

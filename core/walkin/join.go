@@ -28,7 +28,7 @@ type Joined struct {
 // room for another customer refuses with ErrFull. Three round trips for a known customer, four
 // for a new one, and one a minute that counts the customers.
 func (s *Service) Join(ctx context.Context, by core.Actor, d Details) (Joined, error) {
-	by = named(by)
+	by = withAuditName(by)
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Joined, error) {
 		who, err := customer.Meet(ctx, tx, by, d.customer(), d.missing(), func() error { return s.meter.Admit(ctx, tx, usage.Customers, 1) })
 		if errors.Is(err, usage.ErrLimit) {
@@ -98,7 +98,7 @@ func (s *Service) mailCard(ctx context.Context, tx *db.Tx, by core.Actor, c cust
 	if !s.letters.Take(c.ID.String()).Allowed {
 		return true, nil // it has been mailed, several times
 	}
-	look, err := tenant.LookIn(ctx, tx)
+	look, err := tenant.ThemeIn(ctx, tx)
 	if err != nil {
 		return false, err
 	}
@@ -106,13 +106,13 @@ func (s *Service) mailCard(ctx context.Context, tx *db.Tx, by core.Actor, c cust
 	if err != nil {
 		return false, err
 	}
-	return true, s.mails.Queue(ctx, tx, *c.Email, CardLetter{
+	return true, s.mails.Queue(ctx, tx, *c.Email, CardEmail{
 		BusinessName: by.Tenant.Name, Slug: by.Tenant.Slug, Colour: look.Colour, FirstName: c.FirstName, CardToken: token, New: isNew,
 	})
 }
 
-// CardLetter is the mail with the link to a customer's card.
-type CardLetter struct {
+// CardEmail is the mail with the link to a customer's card.
+type CardEmail struct {
 	BusinessName string
 	Slug         string  // of the business's host
 	Colour       *string // "#165c47"; nil: the product's own
@@ -121,4 +121,4 @@ type CardLetter struct {
 	New          bool // they have just joined
 }
 
-func upper(code string) string { return strings.ToUpper(strings.TrimSpace(code)) }
+func normaliseCode(code string) string { return strings.ToUpper(strings.TrimSpace(code)) }

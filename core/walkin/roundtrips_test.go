@@ -22,18 +22,18 @@ func TestRoundTrips(t *testing.T) {
 	const signal = 1
 	trips := func(what string, want int, call func() error) {
 		t.Helper()
-		d.Told()
+		d.WaitForNotifications()
 		before := count()
 		if err := call(); err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		d.Told()
+		d.WaitForNotifications()
 		if got := count() - before; warm && got != want {
 			t.Errorf("%s: %d round trips, want %d", what, got, want)
 		}
 	}
 	once := func(by core.Actor, key string) core.Actor {
-		by.Once = &core.Once{Key: key, Fingerprint: sha256.Sum256([]byte(key)), Wait: true, Render: func(any) (core.Answer, error) { return core.Answer{Status: 303, Body: []byte("/")}, nil }}
+		by.Idempotency = &core.Idempotency{Key: key, Fingerprint: sha256.Sum256([]byte(key)), Wait: true, Render: func(any) (core.Response, error) { return core.Response{Status: 303, Body: []byte("/")}, nil }}
 		return by
 	}
 	for _, round := range []string{"first", "second"} {

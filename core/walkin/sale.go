@@ -31,13 +31,13 @@ type Receipt struct {
 }
 
 // errNothing refuses a sale of nothing.
-var errNothing = core.Invalid(core.Fields{"spend_amount_cents": {"The spend amount cents field is required."}})
+var errNothing = core.Invalid(core.Fields{"spend_amount_cents": {core.Required}})
 
 // errNotTheirRedemption refuses a redemption of another customer.
-var errNotTheirRedemption = core.Invalid(core.Fields{"redemption_ulid": {core.Selected("redemption_ulid")}})
+var errNotTheirRedemption = core.Invalid(core.Fields{"redemption_ulid": {core.Selected}})
 
 // errNotTheirs refuses a voucher of another customer.
-var errNotTheirs = core.Invalid(core.Fields{"voucher_ulid": {core.Selected("voucher_ulid")}})
+var errNotTheirs = core.Invalid(core.Fields{"voucher_ulid": {core.Selected}})
 
 // Complete records a sale at the till, with the rewards and vouchers that are used with it,
 // in one transaction: all of it happens, or none, and then the till may correct and try
@@ -62,7 +62,7 @@ func (s *Service) complete(ctx context.Context, tx *db.Tx, by core.Actor, till s
 		return Receipt{}, errNothing
 	}
 	if sale.PIN != nil {
-		id, err := s.use(ctx, tx, till, *sale.PIN)
+		id, err := s.useTakenPIN(ctx, tx, till, *sale.PIN)
 		if err != nil {
 			return Receipt{}, err
 		}
@@ -73,7 +73,7 @@ func (s *Service) complete(ctx context.Context, tx *db.Tx, by core.Actor, till s
 	if err := check.Err(); err != nil {
 		return Receipt{}, err
 	}
-	if err := s.spend(ctx, tx, by, sale, &r); err != nil {
+	if err := s.redeemAll(ctx, tx, by, sale, &r); err != nil {
 		return Receipt{}, err
 	}
 	if sale.SpendAmountCents != nil || len(sale.Unreadable) > 0 {
@@ -94,11 +94,11 @@ func (s *Service) complete(ctx context.Context, tx *db.Tx, by core.Actor, till s
 			return Receipt{}, err
 		}
 	}
-	return r, s.note(tx, by, "pin.use", *sale.PIN, facts)
+	return r, s.logAndSignal(tx, by, "pin.use", *sale.PIN, facts)
 }
 
-// use marks a PIN that this till has taken as used, and returns its customer.
-func (s *Service) use(ctx context.Context, tx *db.Tx, till string, pin core.ID) (core.ID, error) {
+// useTakenPIN marks a PIN that this till has taken as used, and returns its customer.
+func (s *Service) useTakenPIN(ctx context.Context, tx *db.Tx, till string, pin core.ID) (core.ID, error) {
 	id, err := db.Value[core.ID](ctx, tx, completeSQL, db.Args{"id": pin, "taker": tillIssuer(till), "now": tx.Now})
 	if errors.Is(err, core.ErrNotFound) {
 		err = ErrPIN
@@ -106,8 +106,8 @@ func (s *Service) use(ctx context.Context, tx *db.Tx, till string, pin core.ID) 
 	return id, err
 }
 
-// spend redeems the vouchers and rewards of a sale.
-func (s *Service) spend(ctx context.Context, tx *db.Tx, by core.Actor, sale Sale, r *Receipt) error {
+// redeemAll redeems the vouchers and rewards of a sale.
+func (s *Service) redeemAll(ctx context.Context, tx *db.Tx, by core.Actor, sale Sale, r *Receipt) error {
 	for _, id := range sorted(sale.Vouchers) {
 		v, err := coupon.RedeemIn(ctx, tx, by, id)
 		switch {
@@ -135,7 +135,7 @@ func (s *Service) spend(ctx context.Context, tx *db.Tx, by core.Actor, sale Sale
 	}
 	customerID := r.CustomerID.String()
 	for _, id := range sorted(sale.Rewards) {
-		redeemed, err := reward.HandOver(ctx, tx, by, reward.Order{CustomerID: &customerID, RewardID: new(id.String())})
+		redeemed, err := reward.RedeemAndFulfil(ctx, tx, by, reward.RedeemRequest{CustomerID: &customerID, RewardID: new(id.String())})
 		if err != nil {
 			return err
 		}

@@ -106,7 +106,7 @@ func TestHandingOverWhatWasRedeemedBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	coffee := s.reward(t, "Filter coffee", 80, nil)
-	before, err := reward.NewService(s.db).Redeem(t.Context(), s.owner, reward.Order{CustomerID: new(a.ID.String()), RewardID: new(coffee.String())})
+	before, err := reward.NewService(s.db).Redeem(t.Context(), s.owner, reward.RedeemRequest{CustomerID: new(a.ID.String()), RewardID: new(coffee.String())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,8 +67,8 @@ type Service struct {
 // are counted by.
 func NewService(d *db.DB, jobs *job.Queue, mails *mail.Service, keys vault.Keys, sales *transaction.Service, addressKey func(string) string) *Service {
 	s := &Service{db: d, mails: mails, keys: keys, links: link.New(keys), sales: sales, guesses: newGuesses(addressKey, d.Now), letters: limit.NewWindow(cardLetters, time.Hour, d.Now), meter: usage.NewMeter(d)}
-	job.Handle(jobs, job.Upkeep, s.forget)
-	job.Every(jobs, river.PeriodicInterval(10*time.Minute), forget{})
+	job.Handle(jobs, job.Upkeep, s.cleanUp)
+	job.Every(jobs, river.PeriodicInterval(10*time.Minute), cleanup{})
 	return s
 }
 
@@ -164,7 +164,7 @@ func (s *Service) issue(ctx context.Context, tx *db.Tx, by core.Actor, p pin) (S
 			return Shown{}, err
 		}
 		shown.Digits = byHash[string(issued.PINHash)]
-		return shown, s.note(tx, by, "pin.issue", shown.ID, map[string]any{"shown_by": p.direction})
+		return shown, s.logAndSignal(tx, by, "pin.issue", shown.ID, map[string]any{"shown_by": p.direction})
 	}
 	return Shown{}, core.Unavailable(errBusyIssuer)
 }
@@ -187,7 +187,7 @@ type takenPIN struct {
 // effect. One conditional update, so one of several takers gets it. What is refused is in
 // the audit log by the time it is refused. Two round trips.
 func (s *Service) take(ctx context.Context, by core.Actor, d direction, taker string, k Key) (takenPIN, error) {
-	by = named(by)
+	by = withAuditName(by)
 	if err := s.admit(by, d, taker, k); err != nil {
 		return takenPIN{}, err
 	}
@@ -211,7 +211,7 @@ func (s *Service) take(ctx context.Context, by core.Actor, d direction, taker st
 		if err != nil {
 			return nil, err
 		}
-		return &found, s.note(tx, by, "pin.take", found.ID, map[string]any{"shown_by": d})
+		return &found, s.logAndSignal(tx, by, "pin.take", found.ID, map[string]any{"shown_by": d})
 	})
 	if err != nil {
 		return takenPIN{}, err
@@ -223,16 +223,16 @@ func (s *Service) take(ctx context.Context, by core.Actor, d direction, taker st
 	return *found, nil
 }
 
-// named is an actor with a name for the audit log. Of a visitor none is known yet.
-func named(by core.Actor) core.Actor {
+// withAuditName is an actor with a name for the audit log. Of a visitor none is known yet.
+func withAuditName(by core.Actor) core.Actor {
 	if by.Name == "" {
 		by.Name = "A visitor"
 	}
 	return by
 }
 
-// note writes into the audit log and signals the pages that show the PIN.
-func (s *Service) note(tx *db.Tx, by core.Actor, action string, pin core.ID, facts map[string]any) error {
+// logAndSignal writes into the audit log and signals the pages that show the PIN.
+func (s *Service) logAndSignal(tx *db.Tx, by core.Actor, action string, pin core.ID, facts map[string]any) error {
 	live.Notify(tx, Topic(tx.Tenant, pin))
 	return audit.Write(tx, by, audit.Entry{Action: action, Subject: "pin", ID: pin.String(), New: facts})
 }
@@ -280,7 +280,7 @@ func (s *Service) Cancel(ctx context.Context, by core.Actor, till string, pin co
 		if err != nil || n == 0 {
 			return n, err
 		}
-		return n, s.note(tx, by, "pin.cancel", pin, nil)
+		return n, s.logAndSignal(tx, by, "pin.cancel", pin, nil)
 	})
 	return err
 }
@@ -332,16 +332,16 @@ func randomText() string {
 // NewBrowser is a random value that tells a customer's browser from others.
 func NewBrowser() string { return randomText() }
 
-// forget is the job that deletes PINs of which the audit log has the rest.
-type forget struct{}
+// cleanup is the job that deletes PINs of which the audit log has the rest.
+type cleanup struct{}
 
 // Kind names the job in the queue.
-func (forget) Kind() string { return "forget_pins" }
+func (cleanup) Kind() string { return "forget_pins" }
 
 // kept is how long the state of a PIN can be asked for.
 const kept = time.Hour
 
-func (s *Service) forget(ctx context.Context, _ forget) error {
+func (s *Service) cleanUp(ctx context.Context, _ cleanup) error {
 	return job.Drain(ctx, s.db, "walk-in PINs", func(ctx context.Context, tx *db.Tx) (int64, error) {
 		return db.Value[int64](ctx, tx, forgetSQL, db.Args{"before": tx.Now.Add(-kept), "up_to": job.Batch})
 	})

@@ -10,7 +10,7 @@ type AuditLog struct {
 	From, To ui.Field
 	Hidden   []ui.Pair
 	Record   string // the only one that is shown; "" for all
-	Problem  ui.Problem
+	Problem  *ui.Problem
 	Rows     []ui.Entry
 	Pager    ui.Pager
 	Filtered bool

@@ -12,7 +12,7 @@ type Billing struct {
 	Invoices             []InvoiceRow
 	Pager                ui.Pager
 
-	Problem                  ui.Problem
+	Problem                  *ui.Problem
 	Began                    string
 	Name, Address, TaxNumber ui.Field
 	Email                    string // where invoices are mailed to

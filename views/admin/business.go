@@ -7,7 +7,7 @@ type Business struct {
 	Settings
 	Address string // where its panel and pages are; never changes
 
-	Problem  ui.Problem
+	Problem  *ui.Problem
 	Began    string
 	Name     ui.Field
 	Country  ui.Field
@@ -15,12 +15,12 @@ type Business struct {
 	Currency ui.Field
 	Ceiling  ui.Field // above which a sale is confirmed
 
-	JoiningProblem ui.Problem
+	JoiningProblem *ui.Problem
 	JoiningBegan   string
 	Consent        ui.Field
 	Privacy        ui.Field // where the business says how it uses customers' data
 
-	LookProblem ui.Problem
+	LookProblem *ui.Problem
 	LookBegan   string
 	Colour      ui.Field
 	Logo        ui.Field

@@ -8,7 +8,7 @@ type CouponList struct {
 	State    ui.Field
 	Rows     []CouponRow
 	Pager    ui.Pager
-	Problem  ui.Problem
+	Problem  *ui.Problem
 	Filtered bool
 	CanEdit  bool
 }
@@ -22,11 +22,11 @@ type CouponRow struct {
 	State    ui.Badge
 	Active   bool
 	Send     string // the page that sends it; "" where it can't be sent
-	Became   Became
+	Counts   VoucherCounts
 }
 
-// Became is what became of a coupon's vouchers.
-type Became struct {
+// VoucherCounts summarises the vouchers of a coupon by status.
+type VoucherCounts struct {
 	None                             bool // it was never sent
 	Sent, Pending, Redeemed, Expired string
 	Rate                             string // the redeemed among the sent
@@ -41,7 +41,7 @@ type CouponForm struct {
 	Cancel      string
 	FormKey     string
 	Began       string
-	Problem     ui.Problem
+	Problem     *ui.Problem
 	Name        ui.Field
 	Description ui.Field
 
@@ -74,7 +74,7 @@ type CouponDetail struct {
 	Active      bool
 	CanEdit     bool
 	Send        string // the page that sends it; "" where it can't be sent
-	Became      Became
+	Counts      VoucherCounts
 	Facts       []ui.Pair
 	Sends       []SendRow
 	SendsNote   string // where not all are shown

@@ -74,7 +74,7 @@ type Adjustment struct {
 	Action  string
 	Cancel  string
 	FormKey string
-	Problem ui.Problem
+	Problem *ui.Problem
 	Unit    ui.Field
 	Amount  ui.Field
 	Reason  ui.Field
@@ -93,7 +93,7 @@ type Erasure struct {
 	Action      string
 	Cancel      string
 	DataPath    string
-	Problem     ui.Problem
+	Problem     *ui.Problem
 	Goes, Stays []string
 	Understood  ui.Field
 }

@@ -10,7 +10,7 @@ type CustomerList struct {
 	Sort    ui.Field
 	From    ui.Field
 	To      ui.Field
-	Problem ui.Problem
+	Problem *ui.Problem
 	Rows    []CustomerRow
 	Pager   ui.Pager
 
@@ -44,7 +44,7 @@ type CustomerForm struct {
 	Cancel  string
 	BackTo  string // where the new customer is wanted: "till"; "" for their page
 	Inline  bool   // stands in the place of the customer's card
-	Problem ui.Problem
+	Problem *ui.Problem
 	First   ui.Field
 	Last    ui.Field
 	Phone   ui.Field

@@ -9,7 +9,7 @@ import (
 // ImportStart begins an import, and lists those there were.
 type ImportStart struct {
 	Frame
-	Problem ui.Problem
+	Problem *ui.Problem
 	FormKey string
 	File    ui.Field
 	Hints   []ImportHint
@@ -54,7 +54,7 @@ type ImportStep struct {
 type ImportColumns struct {
 	Action  string
 	Discard string
-	Problem ui.Problem
+	Problem *ui.Problem
 	Heading ui.Field
 	Columns []ui.Field // one for each
 	Rows    []ImportPreview

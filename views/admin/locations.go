@@ -8,7 +8,7 @@ type LocationList struct {
 	Rows    []LocationRow
 	Add     ui.Field
 	FormKey string
-	Problem ui.Problem
+	Problem *ui.Problem
 }
 
 // LocationRow is a line of the list.

@@ -13,7 +13,7 @@ type RedemptionList struct {
 	NewPath  string    // redeems a reward, for that customer
 	Rows     []RedemptionRow
 	Pager    ui.Pager
-	Problem  ui.Problem
+	Problem  *ui.Problem
 	Filtered bool
 }
 

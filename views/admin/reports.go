@@ -8,7 +8,7 @@ type Report struct {
 	Frame
 	Tabs    []Choice
 	Action  string
-	Problem ui.Problem // the days cannot be read: there are no figures
+	Problem *ui.Problem // the days cannot be read: there are no figures
 	From    ui.Field
 	To      ui.Field
 	More    []ui.Field // what else it can be asked

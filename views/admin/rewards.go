@@ -8,7 +8,7 @@ type RewardList struct {
 	Status   ui.Field
 	Rows     []RewardRow
 	Pager    ui.Pager
-	Problem  ui.Problem
+	Problem  *ui.Problem
 	Filtered bool
 	CanEdit  bool
 }
@@ -39,7 +39,7 @@ type RewardForm struct {
 	Cancel      string
 	FormKey     string
 	Began       string
-	Problem     ui.Problem
+	Problem     *ui.Problem
 	Name        ui.Field
 	Description ui.Field
 	Unit        ui.Field // points or stamps
@@ -74,5 +74,5 @@ type StockCard struct {
 	Change  ui.Field
 	Count   ui.Field
 	Done    string // what was changed just now
-	Problem ui.Problem
+	Problem *ui.Problem
 }

@@ -8,7 +8,7 @@ type SendForm struct {
 	Path    string // of the form; what refreshes its parts lies below it
 	Cancel  string
 	FormKey string
-	Problem ui.Problem
+	Problem *ui.Problem
 
 	Segments []ChoiceCard
 	Segment  []string // what is wrong with the choice

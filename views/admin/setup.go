@@ -14,7 +14,7 @@ type Setup struct {
 	Number         int    // of the step; 0 at the end
 	Done, Total    int
 	Heading, Intro string
-	Problem        ui.Problem
+	Problem        *ui.Problem
 	FormKey        string
 	Began          string
 	Action         string

@@ -20,7 +20,7 @@ type StaffRow struct {
 // Invitation invites somebody.
 type Invitation struct {
 	Settings
-	Problem ui.Problem
+	Problem *ui.Problem
 	Key     string // makes two clicks one
 	Email   ui.Field
 	Name    ui.Field
@@ -33,7 +33,7 @@ type StaffDetail struct {
 	Settings
 	Facts   []ui.Pair
 	Status  ui.Badge
-	Problem ui.Problem
+	Problem *ui.Problem
 	Action  string // of the form
 	Role    ui.Field
 	You     bool

@@ -23,7 +23,7 @@ type TokenRow struct {
 // TokenForm makes a token.
 type TokenForm struct {
 	Settings
-	Problem ui.Problem
+	Problem *ui.Problem
 	Key     string // makes two clicks one
 	Name    ui.Field
 	Scopes  ui.Field

@@ -12,7 +12,7 @@ type TransactionList struct {
 	From, To ui.Field
 	Receipt  ui.Field
 	Customer string // name of the only customer that is shown; "" for all
-	Problem  ui.Problem
+	Problem  *ui.Problem
 	Hidden   []ui.Pair
 	Rows     []TransactionRow
 	Pager    ui.Pager
@@ -53,7 +53,7 @@ type LedgerEntry struct{ When, What, Amount, Balance string }
 type TransactionForm struct {
 	Frame
 	FormKey  string
-	Problem  ui.Problem
+	Problem  *ui.Problem
 	Chosen   Found // whose sale it is
 	Type     ui.Field
 	Spend    ui.Field

@@ -22,7 +22,7 @@ type TypeForm struct {
 	Button  string
 	FormKey string
 	Began   string
-	Problem ui.Problem
+	Problem *ui.Problem
 	Name    ui.Field
 	Unit    ui.Field // points or stamps
 	Points  ui.Field

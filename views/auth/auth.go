@@ -28,7 +28,7 @@ type Notice struct {
 type SignIn struct {
 	Frame
 	Action   string
-	Problem  ui.Problem
+	Problem  *ui.Problem
 	Email    ui.Field
 	Password ui.Field
 	To       string // the page to go to afterwards
@@ -39,7 +39,7 @@ type SignIn struct {
 type Code struct {
 	Frame
 	Action   string
-	Problem  ui.Problem
+	Problem  *ui.Problem
 	Code     ui.Field
 	Recovery bool   // a recovery code instead of the app's
 	Help     string // for a person without either
@@ -51,14 +51,14 @@ type Forgot struct {
 	Frame
 	Action  string
 	SignIn  string
-	Problem ui.Problem
+	Problem *ui.Problem
 	Email   ui.Field
 }
 
 // NewPassword asks a person with a link for a password: of an invitation, or of a reset.
 type NewPassword struct {
 	Frame
-	Problem  ui.Problem
+	Problem  *ui.Problem
 	Intro    string
 	Email    string // of the person
 	Name     *ui.Field
@@ -72,9 +72,9 @@ type NewPassword struct {
 type Account struct {
 	Path            string
 	Email           string
-	NameProblem     ui.Problem
+	NameProblem     *ui.Problem
 	Name            ui.Field
-	PasswordProblem ui.Problem
+	PasswordProblem *ui.Problem
 	Current         ui.Field
 	Password        ui.Field
 	TwoFactor       TwoFactor
@@ -101,7 +101,7 @@ type SessionRow struct {
 type Setup struct {
 	Action  string
 	Intro   string // why; "" where the person asked for it
-	Problem ui.Problem
+	Problem *ui.Problem
 	QR      ui.QR
 	Secret  string // the same, to be typed
 	Code    ui.Field
@@ -113,7 +113,7 @@ type Setup struct {
 type Confirmation struct {
 	Action  string
 	Words   string // what will happen
-	Problem ui.Problem
+	Problem *ui.Problem
 	Field   ui.Field
 	Button  string
 	Danger  bool

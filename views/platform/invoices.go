@@ -14,7 +14,7 @@ type InvoiceList struct {
 	Rows     []InvoiceRow
 	Filtered bool
 	Pager    ui.Pager
-	Problem  ui.Problem
+	Problem  *ui.Problem
 }
 
 // InvoiceTotal is a sum of the invoices that are listed, in each currency.

@@ -50,7 +50,7 @@ type AuditLog struct {
 	From, To         ui.Field
 	Hidden           []ui.Pair
 	Actor            string // the only one whose entries are shown; "" for all
-	Problem          ui.Problem
+	Problem          *ui.Problem
 	Rows             []ui.Entry
 	Pager            ui.Pager
 	Filtered         bool
@@ -74,6 +74,6 @@ type Deprecation struct {
 type DeprecationForm struct {
 	Frame
 	Key                   string
-	Problem               ui.Problem
+	Problem               *ui.Problem
 	Request, Sunset, Link ui.Field
 }

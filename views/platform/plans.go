@@ -31,6 +31,6 @@ type PlanForm struct {
 	Note                    string // what a change means for those who are on it
 	FormKey                 string // of a new plan
 	Began                   string // of one that is there
-	Problem                 ui.Problem
+	Problem                 *ui.Problem
 	Retire, Reopen, Delete  string // where these lead; "" where that is not possible
 }

@@ -12,5 +12,5 @@ type Settings struct {
 	MailName, MailAddress                                   ui.Field
 	Incomplete                                              bool // no invoice can be issued yet
 	Began                                                   string
-	Problem                                                 ui.Problem
+	Problem                                                 *ui.Problem
 }

@@ -12,7 +12,7 @@ type TenantList struct {
 	Rows                  []TenantRow
 	Pager                 ui.Pager
 	Filtered              bool
-	Problem               ui.Problem
+	Problem               *ui.Problem
 	CSV                   string
 	Fragment              bool // the tabs and the file are swapped, too
 }
@@ -47,7 +47,7 @@ type TenantForm struct {
 	Country, Currency, TimeZone ui.Field
 	FormKey                     string // of a new one
 	Began                       string // of one that is there
-	Problem                     ui.Problem
+	Problem                     *ui.Problem
 }
 
 // Tenant is the page of one tenant.

@@ -22,7 +22,7 @@ type Token struct {
 // TokenForm creates a token.
 type TokenForm struct {
 	Frame
-	Problem ui.Problem
+	Problem *ui.Problem
 	Key     string // makes two clicks one
 	Name    ui.Field
 	Expires ui.Field

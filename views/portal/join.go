@@ -7,7 +7,7 @@ type Join struct {
 	Frame
 	Heading string
 	Offer   []string // "1 point for every € 1.00."
-	Problem ui.Problem
+	Problem *ui.Problem
 	FormKey string
 	Name    ui.Field
 	Phone   ui.Field
@@ -21,7 +21,7 @@ type Join struct {
 // Find is the form that mails a customer the link to their card.
 type Find struct {
 	Frame
-	Problem ui.Problem
+	Problem *ui.Problem
 	Contact ui.Field
 }
 
@@ -37,7 +37,7 @@ type Answer struct {
 // TypePIN is the form for the digits that a till shows.
 type TypePIN struct {
 	Frame
-	Problem ui.Problem
+	Problem *ui.Problem
 	PIN     ui.Field
 }
 
@@ -58,7 +58,7 @@ type Scanned struct {
 type Claim struct {
 	Frame
 	Amount  Amount
-	Problem ui.Problem
+	Problem *ui.Problem
 	FormKey string
 	Phone   ui.Field
 	Name    ui.Field

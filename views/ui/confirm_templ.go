@@ -19,7 +19,7 @@ type Confirm struct {
 	Cancel  string
 	Leave   string // what leads to Cancel where there is no Button; "": Look at it
 	Hidden  []Pair
-	Problem Problem
+	Problem *Problem
 	Reason  *Field // where one is needed
 }
 

@@ -3,6 +3,7 @@
 package ui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -109,10 +110,24 @@ type Problem struct {
 }
 
 // FieldProblem is what is wrong with a field, and where it is.
-type FieldProblem struct{ ID, Message string }
+type FieldProblem struct {
+	Field   string // as core names it
+	ID      string // of its input; "": the page doesn't show it
+	Message string
+}
 
 // None reports whether nothing was refused.
-func (p Problem) None() bool { return p.Sentence == "" && len(p.Fields) == 0 }
+func (p *Problem) None() bool { return p == nil || p.Sentence == "" && len(p.Fields) == 0 }
+
+// Place moves a field's problem among those that the page shows, in the order of the page.
+func (p *Problem) Place(field, id, message string) {
+	p.Fields = slices.DeleteFunc(p.Fields, func(f FieldProblem) bool { return f.Field == field })
+	shown := slices.IndexFunc(p.Fields, func(f FieldProblem) bool { return f.ID == "" })
+	if shown < 0 {
+		shown = len(p.Fields)
+	}
+	p.Fields = slices.Insert(p.Fields, shown, FieldProblem{field, id, message})
+}
 
 // Flash tells, on the next page, what was done.
 type Flash struct {

@@ -81,7 +81,7 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 // headers allow a page what it brings itself, and nothing of others.
 func headers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		core.NoteRoute(c.Request().Context(), c.Path())
+		core.SetLogRoute(c.Request().Context(), c.Path())
 		h := c.Response().Header()
 		h.Set("Content-Security-Policy", pagePolicy)
 		h.Set("X-Frame-Options", "DENY")
@@ -104,7 +104,7 @@ type route struct {
 func (a *Admin) guarded(r route) echo.HandlerFunc {
 	handle := r.handle
 	if !r.slow {
-		handle = page.Timely(requestTime)(handle)
+		handle = page.WithTimeout(requestTime)(handle)
 	}
 	return func(c echo.Context) error {
 		if r.least == "" {
@@ -173,7 +173,7 @@ var assets = ui.Assets{
 	Icon:         static.Path("img/icon.svg"),
 	Font:         static.Path("vendor/inter/inter-latin.woff2"),
 	Stylesheets:  []string{static.Path("vendor/tabler/tabler.css"), static.Path("css/panel.css")},
-	Look:         page.LookPath,
+	Look:         page.BrandingPath,
 	Theme:        static.Path("js/theme.js"),
 	Scripts:      []string{static.Path("vendor/htmx/htmx.js"), static.Path("js/panel.js")},
 	ChartStyle:   static.Path("vendor/uplot/uplot.css"),

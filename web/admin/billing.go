@@ -37,7 +37,7 @@ func (a *Admin) billingPage(c echo.Context, status int, form *page.Form) error {
 	if err != nil {
 		return err
 	}
-	uses, err := a.Usage.Of(ctx, by)
+	uses, err := a.Usage.Uses(ctx, by)
 	if err != nil {
 		return err
 	}
@@ -134,10 +134,10 @@ func planUse(u usage.Use) views.PlanUse {
 	}
 	v.Limit, v.Numbers = strconv.FormatInt(max(*u.Limit, 1), 10), page.Number(u.Used)+" of "+page.Number(*u.Limit)
 	switch {
-	case u.Reached():
+	case u.LimitReached():
 		v.State, v.Advice = "reached", words.reached+" "+words.advice
 		v.Used = v.Limit
-	case u.Near():
+	case u.NearLimit():
 		v.State, v.Advice = "near", words.advice
 	}
 	return v
@@ -217,7 +217,7 @@ func (a *Admin) planNotices(c echo.Context, kinds ...usage.Kind) (notices []view
 		}
 		words := limits[u.Kind]
 		n := views.PlanNotice{Words: "Your plan allows " + page.Count(*u.Limit, words.one, words.many) + ", and you have used " + page.Number(u.Used) + "."}
-		if u.Reached() {
+		if u.LimitReached() {
 			n.Reached, n.Words = true, n.Words+" "+words.reached
 		}
 		if by.Role.Includes(core.Owner) {

@@ -27,8 +27,8 @@ func (a *Admin) businessRoutes() []route {
 		// Another country reads the phone numbers of all customers anew.
 		{method: post, path: businessPath, least: core.Owner, handle: a.editBusiness, slow: true},
 		{method: post, path: businessPath + "/joining", least: core.Owner, handle: a.editJoining},
-		{method: post, path: businessPath + "/look", least: core.Owner, handle: a.editLook, slow: true},
-		{method: get, path: page.LookPath, handle: a.look},
+		{method: post, path: businessPath + "/look", least: core.Owner, handle: a.editBranding, slow: true},
+		{method: get, path: page.BrandingPath, handle: a.look},
 		{method: get, path: "/admin/logo/:hash", handle: a.logo},
 	}
 }
@@ -172,7 +172,7 @@ func (a *Admin) editJoining(c echo.Context) error {
 // maxLogo is more than core takes, so that core says so.
 const maxLogo = 1 << 20
 
-func (a *Admin) editLook(c echo.Context) error {
+func (a *Admin) editBranding(c echo.Context) error {
 	form, file, err := page.ReadWithFile(c, "logo", maxLogo)
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func (a *Admin) editLook(c echo.Context) error {
 		return err
 	}
 	// Another address than before: this browser sees the new look at once.
-	a.LookChanged(c, strconv.FormatInt(a.Now().UnixMilli(), 36))
+	a.BrandingChanged(c, strconv.FormatInt(a.Now().UnixMilli(), 36))
 	a.Flash(c, ui.Done, "The look is saved.")
 	return a.Redirect(c, businessPath)
 }
@@ -203,7 +203,7 @@ func (a *Admin) look(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	look, err := a.Tenants.Look(c.Request().Context(), core.System(t, "pages"))
+	look, err := a.Tenants.Theme(c.Request().Context(), core.System(t, "pages"))
 	if err != nil {
 		return err
 	}
@@ -211,12 +211,12 @@ func (a *Admin) look(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	kept(c, "private, max-age=300")
+	setCacheControl(c, "private, max-age=300")
 	return c.Blob(http.StatusOK, "text/css; charset=utf-8", []byte(css))
 }
 
 // stylesheet says a look to browsers. A logo stands on white, as it was most likely made to.
-func stylesheet(l tenant.Look) (string, error) {
+func stylesheet(l tenant.Theme) (string, error) {
 	var css strings.Builder
 	if l.Colour != nil {
 		p, err := tenant.PaletteOf(*l.Colour)
@@ -231,8 +231,8 @@ func stylesheet(l tenant.Look) (string, error) {
 	return css.String(), nil
 }
 
-// kept lets browsers keep an answer, which is the same for everybody here.
-func kept(c echo.Context, control string) {
+// setCacheControl lets browsers keep an answer, which is the same for everybody here.
+func setCacheControl(c echo.Context, control string) {
 	h := c.Response().Header()
 	h.Set(echo.HeaderCacheControl, control)
 	h.Set(echo.HeaderVary, echo.HeaderAcceptEncoding)
@@ -250,6 +250,6 @@ func (a *Admin) logo(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	kept(c, "private, max-age=31536000, immutable")
+	setCacheControl(c, "private, max-age=31536000, immutable")
 	return page.Picture(c, picture)
 }

@@ -25,7 +25,7 @@ func (a *Admin) couponRoutes() []route {
 		{method: get, path: couponsPath + "/:ulid", least: core.Cashier, handle: a.showCoupon},
 		{method: get, path: couponsPath + "/:ulid/edit", least: core.Manager, handle: a.changeCoupon},
 		{method: post, path: couponsPath + "/:ulid/edit", least: core.Manager, handle: a.editCoupon},
-		{method: post, path: couponsPath + "/:ulid/active", least: core.Manager, handle: a.switchCoupon},
+		{method: post, path: couponsPath + "/:ulid/active", least: core.Manager, handle: a.setCouponActive},
 	}
 }
 
@@ -39,7 +39,7 @@ var couponStates = map[coupon.State]ui.Badge{
 func (a *Admin) listCoupons(c echo.Context) error {
 	by, q := page.Actor(c), page.Query(c.QueryParams())
 	filter := coupon.Filter{State: q.Filled("state")}
-	list, err := a.Coupons.ListCounted(c.Request().Context(), by, filter, q.Position())
+	list, err := a.Coupons.ListWithCounts(c.Request().Context(), by, filter, q.Position())
 	status := http.StatusOK
 	if q.Refused(err) {
 		status = http.StatusUnprocessableEntity
@@ -58,7 +58,7 @@ func (a *Admin) listCoupons(c echo.Context) error {
 	for _, found := range list.Items {
 		v.Rows = append(v.Rows, views.CouponRow{
 			Path: couponPath(found.ID), Name: found.Name, Benefit: benefitInWords(found.Benefit, found.RewardName, by.Tenant.Currency), Validity: validity(found.Coupon, by.Tenant.TimeZone),
-			State: couponStates[found.State], Active: found.Active, Send: sendLink(by, found), Became: became(found),
+			State: couponStates[found.State], Active: found.Active, Send: sendLink(by, found), Counts: voucherCounts(found),
 		})
 	}
 	return a.Render(c, status, views.CouponListPage(v), views.CouponTable(v))
@@ -108,7 +108,7 @@ func dates(c coupon.Coupon, zone *time.Location) string {
 
 // firstDay is the day that begins at an instant; with the time where none does.
 func firstDay(at time.Time, zone *time.Location) string {
-	if begins(at, zone) {
+	if isMidnight(at, zone) {
 		return page.Date(at, zone)
 	}
 	return page.Time(at, zone)
@@ -117,14 +117,14 @@ func firstDay(at time.Time, zone *time.Location) string {
 // lastDay is the day that ends at an instant; with the time where none does.
 func lastDay(at time.Time, zone *time.Location) string { return page.LastDay(at, zone) }
 
-// begins reports whether a day of the zone begins at that instant.
-func begins(at time.Time, zone *time.Location) bool {
+// isMidnight reports whether a day of the zone begins at that instant.
+func isMidnight(at time.Time, zone *time.Location) bool {
 	year, month, day := at.In(zone).Date()
 	return core.StartOfDay(year, month, day, zone).Equal(at)
 }
 
-func became(c coupon.Counted) views.Became {
-	v := views.Became{
+func voucherCounts(c coupon.WithCounts) views.VoucherCounts {
+	v := views.VoucherCounts{
 		None: c.Sends == 0, Sent: page.Number(c.Sent), Pending: page.Number(c.Pending), Redeemed: page.Number(c.Redeemed), Expired: page.Number(c.Expired),
 		Rate: page.Percent(c.Redeemed, c.Sent),
 	}
@@ -140,7 +140,7 @@ func became(c coupon.Counted) views.Became {
 }
 
 // sendLink is the page that sends a coupon, or "" where it can't be sent or the role may not.
-func sendLink(by core.Actor, c coupon.Counted) string {
+func sendLink(by core.Actor, c coupon.WithCounts) string {
 	if !canSend(c.State) || !by.Role.Includes(core.Manager) {
 		return ""
 	}
@@ -154,7 +154,7 @@ func (a *Admin) newCoupon(c echo.Context) error {
 // couponForm shows the form of a coupon to be, or of one that exists. One that promises a
 // reward can keep it, also where that is no longer on offer. The page makes two round
 // trips, the session and the rewards, and a third for a coupon that exists.
-func (a *Admin) couponForm(c echo.Context, status int, old *coupon.Counted, form *page.Form) error {
+func (a *Admin) couponForm(c echo.Context, status int, old *coupon.WithCounts, form *page.Form) error {
 	by := page.Actor(c)
 	v := views.CouponForm{
 		Frame:  a.frame(c, "New coupon", couponsPath, ui.Crumb{Label: "Coupons", Path: couponsPath}),
@@ -193,9 +193,9 @@ func (a *Admin) couponForm(c echo.Context, status int, old *coupon.Counted, form
 // knows all of them as benefit_value.
 var worth = map[coupon.BenefitType]string{coupon.Points: "points", coupon.Stamps: "stamps", coupon.Percent: "percent", coupon.Amount: "amount_cents"}
 
-func (a *Admin) benefitFields(c echo.Context, old *coupon.Counted, form *page.Form, v *views.CouponForm) error {
+func (a *Admin) benefitFields(c echo.Context, old *coupon.WithCounts, form *page.Form, v *views.CouponForm) error {
 	by := page.Actor(c)
-	names, err := a.Rewards.Names(c.Request().Context(), by)
+	names, err := a.Rewards.Choices(c.Request().Context(), by)
 	if err != nil {
 		return err
 	}
@@ -262,9 +262,9 @@ func (a *Admin) addCoupon(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.Once(c, form, func(made coupon.Coupon) string { return couponPath(made.ID) })
+	by := page.IdempotentActor(c, form, func(made coupon.Coupon) string { return couponPath(made.ID) })
 	made, err := a.Coupons.Add(c.Request().Context(), by, newCouponOf(form, by.Tenant))
-	if path, again := page.Repeated(by, err); again {
+	if path, again := page.ReplayedPath(by, err); again {
 		return a.Redirect(c, path)
 	}
 	if form.Refused(err) {
@@ -277,10 +277,10 @@ func (a *Admin) addCoupon(c echo.Context) error {
 	return a.Redirect(c, couponPath(made.ID))
 }
 
-func (a *Admin) couponOf(c echo.Context) (coupon.Counted, error) {
+func (a *Admin) couponOf(c echo.Context) (coupon.WithCounts, error) {
 	id, err := id(c)
 	if err != nil {
-		return coupon.Counted{}, err
+		return coupon.WithCounts{}, err
 	}
 	return a.Coupons.Find(c.Request().Context(), page.Actor(c), id)
 }
@@ -368,7 +368,7 @@ func (a *Admin) editCoupon(c echo.Context) error {
 	return a.Redirect(c, couponPath(edited.ID))
 }
 
-func (a *Admin) switchCoupon(c echo.Context) error {
+func (a *Admin) setCouponActive(c echo.Context) error {
 	id, err := id(c)
 	if err != nil {
 		return err
@@ -426,7 +426,7 @@ func (a *Admin) showCoupon(c echo.Context) error {
 		Frame: a.frame(c, found.Name, couponsPath, ui.Crumb{Label: "Coupons", Path: couponsPath}),
 		Path:  couponPath(id), Name: found.Name, Description: optional(found.Description), Benefit: benefitInWords(found.Benefit, found.RewardName, by.Tenant.Currency),
 		State: couponStates[found.State], Validity: validity(found.Coupon, by.Tenant.TimeZone), Active: found.Active, CanEdit: by.Role.Includes(core.Manager),
-		Send: sendLink(by, found), Became: became(found), Facts: couponFacts(found, by.Tenant.TimeZone), Vouchers: vouchers,
+		Send: sendLink(by, found), Counts: voucherCounts(found), Facts: couponFacts(found, by.Tenant.TimeZone), Vouchers: vouchers,
 	}
 	for _, s := range sends.Items {
 		v.Sends = append(v.Sends, sendRow(s, a.Now(), by.Tenant.TimeZone))
@@ -439,7 +439,7 @@ func (a *Admin) showCoupon(c echo.Context) error {
 
 func redeemedVoucher(r coupon.RedeemedVoucher, zone *time.Location) views.RedeemedVoucher {
 	v := views.RedeemedVoucher{
-		Customer: toldName(r.CustomerName), CustomerPath: customerPath(r.CustomerID), When: page.Time(*r.RedeemedAt, zone), Sent: page.Date(r.CreatedAt, zone),
+		Customer: customerLabel(r.CustomerName), CustomerPath: customerPath(r.CustomerID), When: page.Time(*r.RedeemedAt, zone), Sent: page.Date(r.CreatedAt, zone),
 	}
 	if r.RedemptionID != nil {
 		v.RedemptionPath = redemptionPath(*r.RedemptionID)
@@ -447,7 +447,7 @@ func redeemedVoucher(r coupon.RedeemedVoucher, zone *time.Location) views.Redeem
 	return v
 }
 
-func couponFacts(c coupon.Counted, zone *time.Location) []ui.Pair {
+func couponFacts(c coupon.WithCounts, zone *time.Location) []ui.Pair {
 	valid, left := "Until the coupon's end date", "No limit"
 	switch {
 	case c.VoucherValidDays != nil:

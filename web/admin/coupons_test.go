@@ -21,7 +21,7 @@ func percentOff(name, percent string) url.Values {
 	return form("name", name, "benefit_type", "percent", "percent", percent, "max_per_customer", "1")
 }
 
-func (s *counter) coupon(t *testing.T, path string) coupon.Counted {
+func (s *counter) coupon(t *testing.T, path string) coupon.WithCounts {
 	t.Helper()
 	c, err := s.Coupons.Find(t.Context(), s.by, idOf(t, path))
 	if err != nil {
@@ -123,7 +123,7 @@ func TestBenefits(t *testing.T) {
 	}
 }
 
-func benefit(c coupon.Counted) string {
+func benefit(c coupon.WithCounts) string {
 	words := string(c.BenefitType)
 	if c.BenefitValue != nil {
 		words += " " + strconv.FormatInt(*c.BenefitValue, 10)

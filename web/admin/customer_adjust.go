@@ -86,12 +86,12 @@ func (a *Admin) adjustBalance(c echo.Context) error {
 		return err
 	}
 	path := customerPath(id)
-	by := page.Once(c, form, func(any) string { return path })
+	by := page.IdempotentActor(c, form, func(any) string { return path })
 	n := form.Integer("amount")
 	_, err = a.Customers.Adjust(c.Request().Context(), by, id, customer.Adjustment{
 		Unit: form.Text("unit"), Amount: n, Reason: form.Text("reason"), Unreadable: form.Unreadable,
 	})
-	if to, again := page.Repeated(by, err); again {
+	if to, again := page.ReplayedPath(by, err); again {
 		return a.Redirect(c, to)
 	}
 	if form.Refused(err) {

@@ -54,7 +54,7 @@ func (a *Admin) eraseForm(c echo.Context, status int, of customer.Customer, form
 }
 
 // errNotUnderstood refuses an erasure of which nobody has said that they know what it is.
-var errNotUnderstood = core.Invalid(core.Fields{"understood": {"Tick this first: nobody can bring an erased customer back."}})
+var errNotUnderstood = core.Invalid(core.Fields{"understood": {core.Accepted}})
 
 func (a *Admin) eraseCustomer(c echo.Context) error {
 	found, err := a.customerOf(c)

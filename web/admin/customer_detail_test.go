@@ -33,7 +33,7 @@ func (s *till) redeemed(t *testing.T) core.ID {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := s.Rewards.Redeem(t.Context(), s.by, reward.Order{CustomerID: new(s.elsa.ID.String()), RewardID: new(espresso.ID.String())})
+	made, err := s.Rewards.Redeem(t.Context(), s.by, reward.RedeemRequest{CustomerID: new(s.elsa.ID.String()), RewardID: new(espresso.ID.String())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,14 +86,14 @@ func (a *Admin) askDeactivateCustomer(c echo.Context) error {
 }
 
 func (a *Admin) deactivateCustomer(c echo.Context) error {
-	return a.switchCustomer(c, customer.Inactive, " is inactive now: they earn and redeem nothing.")
+	return a.setCustomerStatus(c, customer.Inactive, " is inactive now: they earn and redeem nothing.")
 }
 
 func (a *Admin) activateCustomer(c echo.Context) error {
-	return a.switchCustomer(c, customer.Active, " is active again.")
+	return a.setCustomerStatus(c, customer.Active, " is active again.")
 }
 
-func (a *Admin) switchCustomer(c echo.Context, to customer.Status, words string) error {
+func (a *Admin) setCustomerStatus(c echo.Context, to customer.Status, words string) error {
 	id, err := id(c)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func (a *Admin) askSubscribeCustomer(c echo.Context) error {
 	}
 	if found.UnsubscribedAt == nil {
 		v.Button, v.Words, v.Leave = "", nil, "Back to the customer"
-		v.Problem = ui.Problem{Sentence: name + " is already subscribed."}
+		v.Problem = &ui.Problem{Sentence: name + " is already subscribed."}
 	}
 	return a.confirm(c, http.StatusOK, v)
 }

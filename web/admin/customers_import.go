@@ -53,7 +53,7 @@ func (a *Admin) uploadImport(c echo.Context) error {
 	i, err := a.Imports.Upload(c.Request().Context(), page.Actor(c), in)
 	if form.Refused(err) {
 		if file != nil {
-			file.Rest()
+			file.Drain()
 		}
 		return a.importForm(c, http.StatusUnprocessableEntity, form)
 	}
@@ -227,9 +227,11 @@ func (a *Admin) importColumns(c echo.Context, id core.ID, typed *page.Form) (*vi
 	}
 	v.Problem = form.Problem()
 	for n, row := range p.Beginning {
-		v.Rows = append(v.Rows, views.ImportPreview{
-			Number: page.Number(row.FileRow), Cells: row.Cells, Broken: row.Broken, Heading: n == 0 && form.Checked("heading"),
-		})
+		preview := views.ImportPreview{Number: page.Number(row.FileRow), Cells: row.Cells, Heading: n == 0 && form.Checked("heading")}
+		if row.Broken != nil {
+			preview.Broken = page.Message("", "row", *row.Broken, page.Number)
+		}
+		v.Rows = append(v.Rows, preview)
 	}
 	shown := int64(len(p.Beginning))
 	if all := p.Rows; all > shown {
@@ -327,9 +329,9 @@ func problemColumn(p customer.Problem) string {
 
 func problemWords(p customer.Problem) string {
 	if label, known := importLabels[customer.ImportField(p.Field)]; known {
-		return page.Relabelled(p.Message, p.Field, label)
+		return page.Message(p.Field, label, p.Violation, page.Number)
 	}
-	return p.Message
+	return page.Message(p.Field, "Row", p.Violation, page.Number)
 }
 
 // importFigures is what a check found or an import did, without its problems.

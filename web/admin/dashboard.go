@@ -169,9 +169,9 @@ func (a *Admin) activityView(by core.Actor, feed report.Feed) views.Activity {
 	now, zone := a.Now(), by.Tenant.TimeZone
 	v := views.Activity{Path: activityPath + "?" + url.Values{"mark": {feed.Mark}, "minute": {minute(now)}}.Encode()}
 	for _, e := range feed.Events {
-		words, tone := tellEvent(e, by.Tenant.Currency)
+		words, tone := eventText(e, by.Tenant.Currency)
 		v.Rows = append(v.Rows, views.ActivityRow{
-			ID: "event-" + string(e.Kind) + "-" + e.ID.String(), Path: customerPath(e.CustomerID), Customer: wholeName(e.FirstName, e.LastName),
+			ID: "event-" + string(e.Kind) + "-" + e.ID.String(), Path: customerPath(e.CustomerID), Customer: fullName(e.FirstName, e.LastName),
 			Words: words, Tone: tone,
 			Ago: page.Ago(e.At, now, zone), At: e.At.UTC().Format(time.RFC3339), Time: page.Time(e.At, zone),
 		})
@@ -179,8 +179,8 @@ func (a *Admin) activityView(by core.Actor, feed report.Feed) views.Activity {
 	return v
 }
 
-// tellEvent says an event in words that follow the customer's name.
-func tellEvent(e report.Event, currency string) (string, ui.Tone) {
+// eventText says an event in words that follow the customer's name.
+func eventText(e report.Event, currency string) (string, ui.Tone) {
 	moved := balanceMoved(e.Points, e.Stamps)
 	switch e.Kind {
 	case report.Sold:
@@ -234,18 +234,18 @@ func quoted(name *string) string {
 	return "“" + *name + "”"
 }
 
-// wholeName is the name of a customer. Of somebody who was erased both are the same word.
-func wholeName(first, last string) string {
+// fullName is the name of a customer. Of somebody who was erased both are the same word.
+func fullName(first, last string) string {
 	if first == "Erased" && last == first {
 		return first
 	}
 	return first + " " + last
 }
 
-// toldName is the name of a customer as lists of what they did have it.
-func toldName(name string) string {
+// customerLabel is the name of a customer as lists of what they did have it.
+func customerLabel(name string) string {
 	first, last, _ := strings.Cut(name, " ")
-	return wholeName(first, last)
+	return fullName(first, last)
 }
 
 // firstSteps shows a new business what to do, until it has a sale.

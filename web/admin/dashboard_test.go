@@ -103,7 +103,7 @@ func (m *market) rewards(t *testing.T, when string) *reward.Service {
 
 func (m *market) redemption(t *testing.T, when string, by core.ID) core.ID {
 	t.Helper()
-	made, err := m.rewards(t, when).Redeem(t.Context(), m.by, reward.Order{CustomerID: new(by.String()), RewardID: new(m.espresso.String())})
+	made, err := m.rewards(t, when).Redeem(t.Context(), m.by, reward.RedeemRequest{CustomerID: new(by.String()), RewardID: new(m.espresso.String())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func (a *Admin) locationRoutes() []route {
 		{method: post, path: locationsPath, least: core.Manager, handle: a.addLocation},
 		{method: get, path: locationsPath + "/:id", least: core.Manager, handle: a.askLocationName},
 		{method: post, path: locationsPath + "/:id", least: core.Manager, handle: a.renameLocation},
-		{method: post, path: locationsPath + "/:id/active", least: core.Manager, handle: a.switchLocation},
+		{method: post, path: locationsPath + "/:id/active", least: core.Manager, handle: a.setLocationActive},
 	}
 }
 
@@ -59,9 +59,9 @@ func (a *Admin) addLocation(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.Once(c, form, func(location.Location) string { return locationsPath })
+	by := page.IdempotentActor(c, form, func(location.Location) string { return locationsPath })
 	l, err := a.Locations.Add(c.Request().Context(), by, location.New{Name: form.Text("name")})
-	if path, again := page.Repeated(by, err); again {
+	if path, again := page.ReplayedPath(by, err); again {
 		return a.Redirect(c, path)
 	}
 	if form.Refused(err) {
@@ -135,7 +135,7 @@ func (a *Admin) renameLocation(c echo.Context) error {
 	return a.Redirect(c, locationsPath)
 }
 
-func (a *Admin) switchLocation(c echo.Context) error {
+func (a *Admin) setLocationActive(c echo.Context) error {
 	id, err := number(c)
 	if err != nil {
 		return err

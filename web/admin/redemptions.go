@@ -106,13 +106,13 @@ func (a *Admin) listRedemptions(c echo.Context) error {
 
 // rewardPicker narrows a list to a reward, also to one that is no longer on offer.
 func (a *Admin) rewardPicker(c echo.Context, q *page.Form) (ui.Field, error) {
-	names, err := a.Rewards.Names(c.Request().Context(), page.Actor(c))
+	names, err := a.Rewards.Choices(c.Request().Context(), page.Actor(c))
 	field := q.Field("reward_ulid", "Reward")
 	field.Options = q.Options("reward_ulid", append([]ui.Option{{Label: "Any reward"}}, rewardOptions(names)...)...)
 	return field, err
 }
 
-func rewardOptions(names []reward.Name) (options []ui.Option) {
+func rewardOptions(names []reward.Choice) (options []ui.Option) {
 	for _, n := range names {
 		label := n.Name
 		if !n.Active {
@@ -131,7 +131,7 @@ func (a *Admin) redemptionRow(by core.Actor, n reward.NamedRedemption) views.Red
 	zone := by.Tenant.TimeZone
 	row := views.RedemptionRow{
 		ID: n.ID.String(), Path: redemptionPath(n.ID), Reward: n.RewardName, Cost: paid(n),
-		Customer: toldName(n.CustomerName), CustomerPath: customerPath(n.CustomerID),
+		Customer: customerLabel(n.CustomerName), CustomerPath: customerPath(n.CustomerID),
 		When: page.Time(n.CreatedAt, zone), Status: redemptionStatus[n.Status],
 	}
 	switch {
@@ -223,10 +223,10 @@ func (a *Admin) fulfilRedemption(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.Once(c, form, func(r reward.Redemption) string { return redemptionPath(r.ID) })
+	by := page.IdempotentActor(c, form, func(r reward.Redemption) string { return redemptionPath(r.ID) })
 	_, err = a.Rewards.Fulfil(c.Request().Context(), by, id)
 	refusal, refused := page.Sentence(err)
-	if _, again := page.Repeated(by, err); err != nil && !again && !refused {
+	if _, again := page.ReplayedPath(by, err); err != nil && !again && !refused {
 		return err
 	}
 	d, err := a.redemptionDetail(c)
@@ -280,7 +280,7 @@ func (a *Admin) confirmVoidRedemption(c echo.Context, status int, form *page.For
 	}
 	if d.Status != reward.Pending { // somebody was quicker
 		v.Button, v.Words = "", nil
-		v.Problem = ui.Problem{Sentence: endedAlready[d.Status].Message}
+		v.Problem = &ui.Problem{Sentence: endedAlready[d.Status].Message}
 	}
 	return a.confirm(c, status, v)
 }
@@ -318,7 +318,7 @@ func (a *Admin) newRedemption(c echo.Context) error {
 	q := page.Query(c.QueryParams())
 	switch {
 	case q.Filled("customer_ulid") == nil:
-		return a.askWhose(c, views.Whose{Frame: a.redeemFrame(c), Question: "Who redeems a reward?", Path: redemptionsPath + "/new"})
+		return a.pickCustomer(c, views.CustomerPicker{Frame: a.redeemFrame(c), Question: "Who redeems a reward?", Path: redemptionsPath + "/new"})
 	case q.Filled("reward_ulid") != nil:
 		return a.confirmRedeem(c, http.StatusOK, q)
 	}
@@ -417,9 +417,9 @@ func (a *Admin) confirmRedeem(c echo.Context, status int, form *page.Form) error
 	problem, button := form.Problem(), "Redeem"
 	switch {
 	case !r.Active: // somebody was quicker
-		problem, button, words = ui.Problem{Sentence: "“" + r.Name + "” is no longer on offer."}, "", nil
+		problem, button, words = &ui.Problem{Sentence: "“" + r.Name + "” is no longer on offer."}, "", nil
 	case who.Status != customer.Active:
-		problem, button, words = ui.Problem{Sentence: name + " is inactive, and redeems nothing until they are active again."}, "", nil
+		problem, button, words = &ui.Problem{Sentence: name + " is inactive, and redeems nothing until they are active again."}, "", nil
 	}
 	frame := a.redeemFrame(c)
 	frame.Title, frame.Crumbs = "Redeem this reward?", append(frame.Crumbs, ui.Crumb{Label: name, Path: back})
@@ -440,9 +440,9 @@ func (a *Admin) redeemReward(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.Once(c, form, func(r reward.Redemption) string { return redemptionPath(r.ID) })
-	r, err := a.Rewards.Redeem(c.Request().Context(), by, reward.Order{CustomerID: form.Text("customer_ulid"), RewardID: form.Text("reward_ulid")})
-	if path, again := page.Repeated(by, err); again {
+	by := page.IdempotentActor(c, form, func(r reward.Redemption) string { return redemptionPath(r.ID) })
+	r, err := a.Rewards.Redeem(c.Request().Context(), by, reward.RedeemRequest{CustomerID: form.Text("customer_ulid"), RewardID: form.Text("reward_ulid")})
+	if path, again := page.ReplayedPath(by, err); again {
 		return a.Redirect(c, path)
 	}
 	if form.Refused(err) {

@@ -16,7 +16,7 @@ import (
 func (s *counter) redeem(t *testing.T, rewardPath string) string {
 	t.Helper()
 	dbtest.Tick(s.db) // the queue has one order
-	r, err := s.Rewards.Redeem(t.Context(), s.by, reward.Order{CustomerID: new(s.elsa.ID.String()), RewardID: new(idOf(t, rewardPath).String())})
+	r, err := s.Rewards.Redeem(t.Context(), s.by, reward.RedeemRequest{CustomerID: new(s.elsa.ID.String()), RewardID: new(idOf(t, rewardPath).String())})
 	if err != nil {
 		t.Fatal(err)
 	}

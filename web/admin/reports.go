@@ -77,7 +77,7 @@ func pickPeriod(name string) (period, error) {
 			return p, nil
 		}
 	}
-	return period{}, core.Invalid(core.Fields{"period": {core.Selected("period")}})
+	return period{}, core.Invalid(core.Fields{"period": {core.Selected}})
 }
 
 // localToday is the day on the clocks of the actor's business, as ranges write days.
@@ -335,7 +335,7 @@ func measureOf(q *page.Form) report.Measure {
 func topRows(top []report.Customer, by report.Measure, currency string) (rows []views.TopCustomer) {
 	for i, c := range top {
 		row := views.TopCustomer{
-			Rank: strconv.Itoa(i + 1), Path: customerPath(c.ID), Name: wholeName(c.FirstName, c.LastName), Phone: c.Phone,
+			Rank: strconv.Itoa(i + 1), Path: customerPath(c.ID), Name: fullName(c.FirstName, c.LastName), Phone: c.Phone,
 			Sales: page.Number(c.TransactionsCount), Spend: page.Money(c.SpendTotalCents, currency), Points: page.Number(c.PointsAwarded),
 			SalesAndPoints: page.Count(c.TransactionsCount, "sale", "sales") + ", " + page.Count(c.PointsAwarded, "point", "points"),
 			Bar:            ui.Bar{Parts: []ui.BarPart{{Length: percentOf(measured(c, by), measured(top[0], by)), Tone: ui.First}}},

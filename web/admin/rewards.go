@@ -25,7 +25,7 @@ func (a *Admin) rewardRoutes() []route {
 		{method: post, path: rewardsPath + "/:ulid/edit", least: core.Manager, handle: a.editReward},
 		{method: get, path: rewardsPath + "/:ulid/stock", least: core.Manager, handle: a.showReward},
 		{method: post, path: rewardsPath + "/:ulid/stock", least: core.Manager, handle: a.correctStock},
-		{method: post, path: rewardsPath + "/:ulid/active", least: core.Manager, handle: a.switchReward},
+		{method: post, path: rewardsPath + "/:ulid/active", least: core.Manager, handle: a.setRewardActive},
 	}
 }
 
@@ -149,9 +149,9 @@ func (a *Admin) addReward(c echo.Context) error {
 	n := reward.New{Name: form.Text("name"), Description: form.Text("description"), Stock: form.Integer("stock")}
 	n.PointsCost, n.StampsCost = costs(form)
 	n.Unreadable = form.Unreadable
-	by := page.Once(c, form, func(r reward.Reward) string { return rewardPath(r.ID) })
+	by := page.IdempotentActor(c, form, func(r reward.Reward) string { return rewardPath(r.ID) })
 	r, err := a.Rewards.Add(c.Request().Context(), by, n)
-	if path, again := page.Repeated(by, err); again {
+	if path, again := page.ReplayedPath(by, err); again {
 		return a.Redirect(c, path)
 	}
 	if form.Refused(err) {
@@ -164,10 +164,10 @@ func (a *Admin) addReward(c echo.Context) error {
 	return a.Redirect(c, rewardPath(r.ID))
 }
 
-func (a *Admin) rewardOf(c echo.Context) (reward.Counted, error) {
+func (a *Admin) rewardOf(c echo.Context) (reward.WithCounts, error) {
 	id, err := id(c)
 	if err != nil {
-		return reward.Counted{}, err
+		return reward.WithCounts{}, err
 	}
 	return a.Rewards.Find(c.Request().Context(), page.Actor(c), id)
 }
@@ -222,7 +222,7 @@ func touched[T any](form *page.Form, v *T, names ...string) core.Optional[T] {
 	return typed(v)
 }
 
-func (a *Admin) switchReward(c echo.Context) error {
+func (a *Admin) setRewardActive(c echo.Context) error {
 	id, err := id(c)
 	if err != nil {
 		return err
@@ -260,7 +260,7 @@ const latestRedemptions = 8
 
 // rewardDetail shows a reward. The page makes three round trips: the session, the reward
 // and its latest redemptions.
-func (a *Admin) rewardDetail(c echo.Context, status int, r reward.Counted, form *page.Form) error {
+func (a *Admin) rewardDetail(c echo.Context, status int, r reward.WithCounts, form *page.Form) error {
 	by := page.Actor(c)
 	latest, err := a.Rewards.ListRedemptions(c.Request().Context(), by, reward.RedemptionFilter{RewardID: new(r.ID.String())}, core.Page{Size: latestRedemptions})
 	if err != nil {
@@ -311,9 +311,9 @@ func (a *Admin) correctStock(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.Once(c, form, func(reward.Reward) string { return rewardPath(id) })
+	by := page.IdempotentActor(c, form, func(reward.Reward) string { return rewardPath(id) })
 	r, done, err := a.changeStock(c, by, id, form)
-	if path, again := page.Repeated(by, err); again {
+	if path, again := page.ReplayedPath(by, err); again {
 		return a.Redirect(c, path)
 	}
 	if form.Refused(err) {

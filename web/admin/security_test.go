@@ -253,7 +253,7 @@ func TestSecretsAreStoredNowhere(t *testing.T) {
 	maja.posted(account+"/password", form("current_password", password, "password", "another long sentence"))
 	s.stranger(t).post("/admin/sign-in", form("email", password, "password", p.Email)) // in the wrong fields
 	s.stranger(t).post("/admin/sign-in", form("email", p.Email, "password", "mistyped sentence"))
-	if err := s.Auth.SendReset(t.Context(), auth.Forgotten{Tenant: s.by.Tenant.ID, Email: p.Email}); err != nil {
+	if err := s.Auth.SendReset(t.Context(), auth.ResetRequest{Tenant: s.by.Tenant.ID, Email: p.Email}); err != nil {
 		t.Fatal(err)
 	}
 	link := secretOf.FindStringSubmatch(s.letter(t, p.Email))[1]

@@ -75,7 +75,7 @@ const (
 )
 
 // blankSend is the form of a send to be.
-func blankSend(c coupon.Counted, now time.Time, zone *time.Location) *page.Form {
+func blankSend(c coupon.WithCounts, now time.Time, zone *time.Location) *page.Form {
 	when, at := "now", now.In(zone).AddDate(0, 0, 1)
 	at = time.Date(at.Year(), at.Month(), at.Day(), 9, 0, 0, 0, zone)
 	if c.State == coupon.StateUpcoming {
@@ -108,43 +108,16 @@ func sendOf(form *page.Form, zone *time.Location) coupon.Send {
 	return s
 }
 
-// sendSentences are core's sentences about a send as pages say them.
-var sendSentences = map[string]string{
-	core.Selected("segment"):                                                 "Choose who gets it",
-	core.Missing("customers"):                                                "Choose at least one customer",
-	core.Missing("send_at"):                                                  "Enter a date and a time",
-	core.MustBe("send_at", "a time after now"):                               "Choose a time in the future",
-	core.MustBe("send_at", "a time within a year"):                           "Choose a time within a year",
-	core.MustBe("send_at", "a date and a time such as 2026-11-21 and 08:00"): "Enter a date and a time such as 2026-11-21 and 08:00",
-	core.Missing("subject"):                                                  "Enter a subject",
-	"The subject field must not be greater than 150 characters.":             "Use at most 150 characters",
-	"The message field must not be greater than 1000 characters.":            "Use at most 1,000 characters",
-	core.Missing("form_key"):                                                 "Load the page again, then send",
-}
-
-// sendRefusal is what core refused of a send, as the page says it. What has to do with its
-// time belongs to the fields of that.
-func sendRefusal(err error, c coupon.Counted, zone *time.Location) error {
-	fields := core.Fields{}
-	var refusal *core.Error
+// sendRefusal is what core refused of a send. What has to do with its time is a violation of the
+// field for that.
+func sendRefusal(err error, c coupon.WithCounts, zone *time.Location) error {
 	switch {
 	case errors.Is(err, coupon.ErrNotStarted):
-		fields.Add("send_at", "The coupon starts on "+firstDay(*c.StartsAt, zone)+". Choose a time after that")
+		return core.Invalid(core.Fields{"send_at": {{Rule: "send_before_start", Other: firstDay(*c.StartsAt, zone)}}})
 	case errors.Is(err, coupon.ErrExpired) && c.State != coupon.StateExpired:
-		fields.Add("send_at", "The coupon ends on "+lastDay(*c.ExpiresAt, zone)+". Choose an earlier time")
-	case errors.As(err, &refusal) && refusal.Kind == core.KindInvalid:
-		for name, messages := range refusal.Fields {
-			for _, message := range messages {
-				if better, known := sendSentences[message]; known {
-					message = better
-				}
-				fields.Add(name, message)
-			}
-		}
-	default:
-		return err
+		return core.Invalid(core.Fields{"send_at": {{Rule: "send_after_end", Other: lastDay(*c.ExpiresAt, zone)}}})
 	}
-	return core.Invalid(fields)
+	return err
 }
 
 // newSend makes two round trips: the session and the coupon. Counts, the summary and the
@@ -155,7 +128,7 @@ func (a *Admin) newSend(c echo.Context) error {
 		return err
 	}
 	if !canSend(found.State) {
-		return a.unsendable(c, found)
+		return a.sendRefusal(c, found)
 	}
 	by := page.Actor(c)
 	v, err := a.sendForm(c, found, blankSend(found, a.Now(), by.Tenant.TimeZone), choosing{})
@@ -168,8 +141,8 @@ func (a *Admin) newSend(c echo.Context) error {
 	return a.renderSend(c, http.StatusOK, v)
 }
 
-// unsendable says why a coupon can't be sent.
-func (a *Admin) unsendable(c echo.Context, found coupon.Counted) error {
+// sendRefusal says why a coupon can't be sent.
+func (a *Admin) sendRefusal(c echo.Context, found coupon.WithCounts) error {
 	v := views.Unsendable{Frame: a.sendFrame(c, found, "Send vouchers"), Path: couponPath(found.ID), Name: found.Name}
 	if found.State == coupon.StateExpired {
 		v.Title, v.Edit = "This coupon has expired", true
@@ -180,7 +153,7 @@ func (a *Admin) unsendable(c echo.Context, found coupon.Counted) error {
 	return a.Render(c, http.StatusOK, views.UnsendablePage(v), nil)
 }
 
-func (a *Admin) sendFrame(c echo.Context, of coupon.Counted, title string) views.Frame {
+func (a *Admin) sendFrame(c echo.Context, of coupon.WithCounts, title string) views.Frame {
 	return a.frame(c, title, couponsPath, ui.Crumb{Label: "Coupons", Path: couponsPath}, ui.Crumb{Label: of.Name, Path: couponPath(of.ID)})
 }
 
@@ -194,7 +167,7 @@ func (a *Admin) renderSend(c echo.Context, status int, v views.SendForm) error {
 
 // sendForm is the page of a send as its form describes it, after a step of choosing
 // customers. Its figures are still to be counted.
-func (a *Admin) sendForm(c echo.Context, of coupon.Counted, form *page.Form, step choosing) (views.SendForm, error) {
+func (a *Admin) sendForm(c echo.Context, of coupon.WithCounts, form *page.Form, step choosing) (views.SendForm, error) {
 	by := page.Actor(c)
 	zone, now := by.Tenant.TimeZone, a.Now()
 	path := sendFormPath(of.ID)
@@ -248,7 +221,7 @@ func zoneName(zone *time.Location) string {
 }
 
 // voucherValidity says until when the vouchers of a send are valid.
-func voucherValidity(of coupon.Counted, form *page.Form, now time.Time, zone *time.Location) string {
+func voucherValidity(of coupon.WithCounts, form *page.Form, now time.Time, zone *time.Location) string {
 	at, sent := now, "if you send now"
 	if form.Value(whenField) == later {
 		// What is wrong with the time is said where the send is confirmed.
@@ -274,7 +247,7 @@ func mailAddress(path string, form *page.Form) string {
 }
 
 // sendFormCounted is the page with everything on it counted, for browsers without scripts.
-func (a *Admin) sendFormCounted(c echo.Context, of coupon.Counted, form *page.Form, step choosing) (views.SendForm, error) {
+func (a *Admin) sendFormCounted(c echo.Context, of coupon.WithCounts, form *page.Form, step choosing) (views.SendForm, error) {
 	v, err := a.sendForm(c, of, form, step)
 	if err != nil {
 		return v, err
@@ -353,9 +326,9 @@ func (a *Admin) previewSend(c echo.Context) error {
 }
 
 // sendAgain shows the whole page with what was typed, counted anew.
-func (a *Admin) sendAgain(c echo.Context, status int, of coupon.Counted, form *page.Form, step choosing, change func(*views.SendForm)) error {
+func (a *Admin) sendAgain(c echo.Context, status int, of coupon.WithCounts, form *page.Form, step choosing, change func(*views.SendForm)) error {
 	if !canSend(of.State) {
-		return a.unsendable(c, of)
+		return a.sendRefusal(c, of)
 	}
 	v, err := a.sendFormCounted(c, of, form, step)
 	if err != nil {
@@ -369,7 +342,7 @@ func (a *Admin) sendAgain(c echo.Context, status int, of coupon.Counted, form *p
 
 // sendSummary counts what a send would do. A count that fails, or takes too long, does not
 // stop sending.
-func (a *Admin) sendSummary(c echo.Context, of coupon.Counted, form *page.Form) (views.SendSummary, error) {
+func (a *Admin) sendSummary(c echo.Context, of coupon.WithCounts, form *page.Form) (views.SendSummary, error) {
 	by := page.Actor(c)
 	zone := by.Tenant.TimeZone
 	send := sendOf(&page.Form{Values: form.Values}, zone)
@@ -407,9 +380,7 @@ func (a *Admin) sendSummary(c echo.Context, of coupon.Counted, form *page.Form) 
 func firstSentence(err error) string {
 	var refusal *core.Error
 	if errors.As(err, &refusal) {
-		for _, name := range refusal.Fields.Names() {
-			return refusal.Fields[name][0]
-		}
+		return page.FirstMessage(refusal.Fields)
 	}
 	return ""
 }
@@ -423,7 +394,7 @@ func audienceKey(s coupon.Send) string {
 	return string(s.Segment)
 }
 
-func countedSummary(v *views.SendSummary, p coupon.Preview, of coupon.Counted) {
+func countedSummary(v *views.SendSummary, p coupon.Preview, of coupon.WithCounts) {
 	v.State = views.SummaryCounted
 	v.Receive, v.Audience = page.Number(p.Sent), page.Number(p.Matched)
 	v.Mails, v.NoEmail, v.Unsubscribed = page.Number(p.Mails()), page.Number(p.NoEmail), page.Number(p.Unsubscribed)
@@ -510,7 +481,7 @@ func (a *Admin) previewMail(c echo.Context) error {
 	h.Set(echo.HeaderXFrameOptions, "SAMEORIGIN")
 	switch {
 	case core.IsKind(err, core.KindInvalid):
-		return a.Render(c, http.StatusUnprocessableEntity, views.MailNotShown(firstSentence(sendRefusal(err, coupon.Counted{}, by.Tenant.TimeZone))+" to see the e-mail."), nil)
+		return a.Render(c, http.StatusUnprocessableEntity, views.MailNotShown(firstSentence(sendRefusal(err, coupon.WithCounts{}, by.Tenant.TimeZone))+" to see the e-mail."), nil)
 	case err != nil:
 		f := a.Explain(c, err)
 		return a.Render(c, f.Status, views.MailNotShown("The preview couldn't be loaded. You can still send."), nil)
@@ -576,7 +547,7 @@ func (a *Admin) confirmSend(c echo.Context) error {
 	made, err := a.Coupons.Send(c.Request().Context(), by, found.ID, send)
 	if form.Refused(sendRefusal(err, found, by.Tenant.TimeZone)) {
 		if !canSend(found.State) {
-			return a.unsendable(c, found)
+			return a.sendRefusal(c, found)
 		}
 		v, err := a.sendForm(c, found, form, choosing{})
 		if err != nil {

@@ -74,8 +74,8 @@ func (s *selection) text() string {
 	return strings.Join(texts, " ")
 }
 
-// shown are the customers who are listed, the last chosen first.
-func (s *selection) shown(all bool) []core.ID {
+// listedIDs are the customers who are listed, the last chosen first.
+func (s *selection) listedIDs(all bool) []core.ID {
 	ids := reversed(s.ids)
 	if !all && len(ids) > shownChosen {
 		ids = ids[:shownChosen]
@@ -187,7 +187,7 @@ func (a *Admin) chooser(c echo.Context, of core.ID, form *page.Form, picked *sel
 		*picked = *selected(&page.Form{})
 		v.Said = "All customers removed"
 	}
-	wanted := slices.Concat(step.candidates, picked.shown(v.All))
+	wanted := slices.Concat(step.candidates, picked.listedIDs(v.All))
 	if step.removed != nil {
 		wanted = append(wanted, *step.removed)
 	}
@@ -208,7 +208,7 @@ func (a *Admin) chooser(c echo.Context, of core.ID, form *page.Form, picked *sel
 	if len(picked.ids) == 0 {
 		v.Count = "No customers chosen yet"
 	}
-	for _, id := range picked.shown(v.All) {
+	for _, id := range picked.listedIDs(v.All) {
 		if k, ok := known[id]; ok {
 			v.Rows = append(v.Rows, chosenRow(k, true))
 		} else {

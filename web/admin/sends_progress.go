@@ -132,7 +132,7 @@ func sendState(s coupon.SendDetail) string {
 	return fmt.Sprint(s.Status, " ", s.BegunAt != nil, " ", s.Failed)
 }
 
-func sendOver(s coupon.SendDetail) bool {
+func isSendOver(s coupon.SendDetail) bool {
 	return s.Status == coupon.Done || s.Status == coupon.Cancelled || s.Status == coupon.Failed
 }
 
@@ -161,8 +161,8 @@ func (a *Admin) sendProgress(c echo.Context, s coupon.SendDetail) views.SendProg
 			{Label: "Redeemed so far", Value: page.Number(s.Redeemed)},
 		}
 	}
-	v.Said = sendSaid(s)
-	if sendOver(s) {
+	v.Said = sendAnnouncement(s)
+	if isSendOver(s) {
 		return v
 	}
 	v.Refresh = c.Request().URL.Path
@@ -173,7 +173,7 @@ func (a *Admin) sendProgress(c echo.Context, s coupon.SendDetail) views.SendProg
 		present := observation{s.Delivered + s.Failed, now.UnixMilli()}
 		seen := parsePace(c.QueryParam("since")).with(present)
 		q.Set("since", seen.String())
-		v.Steps[1].Left = seen.left(present, s.Mails)
+		v.Steps[1].Left = seen.timeLeft(present, s.Mails)
 		v.Refresh += "?" + url.Values{"since": {seen.String()}}.Encode()
 	}
 	v.Poll, v.Every = c.Request().URL.Path+"?"+q.Encode(), "2s"
@@ -183,8 +183,8 @@ func (a *Admin) sendProgress(c echo.Context, s coupon.SendDetail) views.SendProg
 	return v
 }
 
-// sendSaid tells screen readers how far a send is, in steps of ten percent.
-func sendSaid(s coupon.SendDetail) string {
+// sendAnnouncement tells screen readers how far a send is, in steps of ten percent.
+func sendAnnouncement(s coupon.SendDetail) string {
 	switch s.Status {
 	case coupon.Waiting:
 		if s.BegunAt != nil {
@@ -248,7 +248,7 @@ func endStep(s coupon.SendDetail, now time.Time, zone *time.Location) views.Send
 	if s.SendAt.After(at) {
 		at = s.SendAt
 	}
-	if s.ActorKind == core.ByStaff && s.Reported(at) {
+	if s.ActorKind == core.ByStaff && s.MailsResult(at) {
 		step.Words = "We e-mail " + s.ActorName
 	}
 	return step
@@ -327,8 +327,8 @@ func (p pace) String() string {
 	return strings.Join(parts, ",")
 }
 
-// left is how long the rest takes at the pace that was seen, or "" where there was none.
-func (p pace) left(now observation, all int64) string {
+// timeLeft is how long the rest takes at the pace that was seen, or "" where there was none.
+func (p pace) timeLeft(now observation, all int64) string {
 	passed, done := now.at-p[0].at, now.done-p[0].done
 	if passed < observeFrom || done <= 0 || now.done >= all {
 		return ""
@@ -501,7 +501,7 @@ func (a *Admin) mailProblems(c echo.Context, s coupon.SendDetail) (*views.MailPr
 
 func mailProblem(p coupon.MailProblem, now time.Time, zone *time.Location) views.MailProblem {
 	v := views.MailProblem{
-		Voucher: p.VoucherID.String(), Customer: toldName(p.CustomerName), CustomerPath: customerPath(p.CustomerID), Email: "No e-mail", Retry: p.CanRetry(),
+		Voucher: p.VoucherID.String(), Customer: customerLabel(p.CustomerName), CustomerPath: customerPath(p.CustomerID), Email: "No e-mail", Retry: p.CanRetry(),
 	}
 	switch {
 	case p.Recipient != nil:
@@ -576,7 +576,7 @@ func (a *Admin) sentVouchers(c echo.Context, s coupon.SendDetail) (views.SentVou
 	v := views.SentVouchers{Pager: pagerOf(c, list, sentList, "voucher", "vouchers")}
 	for _, one := range list.Items {
 		row := views.SentVoucher{
-			Path: "/admin/vouchers/" + one.ID.String(), Customer: toldName(one.CustomerName), CustomerPath: customerPath(one.CustomerID),
+			Path: "/admin/vouchers/" + one.ID.String(), Customer: customerLabel(one.CustomerName), CustomerPath: customerPath(one.CustomerID),
 			Status: voucherBadges[one.Status], Mail: mailBadges[optional(one.MailStatus)],
 		}
 		if one.RedeemedAt != nil {

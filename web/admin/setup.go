@@ -88,13 +88,13 @@ func (a *Admin) setupFrame(c echo.Context, s tenant.Setup, step tenant.Step) vie
 		}
 		v.Steps = append(v.Steps, views.SetupStep{
 			Number: strconv.Itoa(number), Label: setupWords[known].label, About: setupWords[known].about, Path: stepPath(known),
-			Current: known == step, Done: s.Done(known), Skipped: s.Passed(known) && !s.Done(known),
+			Current: known == step, Done: s.Done(known), Skipped: s.DoneOrSkipped(known) && !s.Done(known),
 		})
 	}
 	if s.Done(tenant.BusinessStep) {
 		v.Steps[0].About = businessInWords(page.Actor(c).Tenant)
 	}
-	v.CanSkip = step != "" && !s.Passed(step)
+	v.CanSkip = step != "" && !s.DoneOrSkipped(step)
 	v.NextPath = stepPath(s.NextAfter(step))
 	return v
 }

@@ -168,7 +168,7 @@ func (a *Admin) saveSetupReward(c echo.Context) error {
 		points, stamps = nil, points
 	}
 	ctx := c.Request().Context()
-	by := page.Once(c, form, func(reward.Reward) string { return setupPath })
+	by := page.IdempotentActor(c, form, func(reward.Reward) string { return setupPath })
 	if r.old == nil {
 		_, err = a.Rewards.Add(ctx, by, reward.New{Name: form.Text("name"), PointsCost: points, StampsCost: stamps, Unreadable: form.Unreadable})
 	} else {
@@ -177,7 +177,7 @@ func (a *Admin) saveSetupReward(c echo.Context) error {
 			StampsCost: touched(form, stamps, r.costField()), Unreadable: form.Unreadable,
 		})
 	}
-	if path, again := page.Repeated(by, err); again {
+	if path, again := page.ReplayedPath(by, err); again {
 		return a.Redirect(c, path)
 	}
 	if form.Refused(err) {

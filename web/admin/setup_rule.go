@@ -155,7 +155,7 @@ func (a *Admin) saveSetupRule(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	by := page.Once(c, form, func(transaction.Type) string { return setupPath })
+	by := page.IdempotentActor(c, form, func(transaction.Type) string { return setupPath })
 	n := ruleOf(form, old, by.Tenant.Currency)
 	if old == nil {
 		_, err = a.Transactions.AddType(ctx, by, n)
@@ -165,7 +165,7 @@ func (a *Admin) saveSetupRule(c echo.Context) error {
 			PointsPerUnit: touched(form, &n.PointsPerUnit, "points_per_unit"), UnitCents: touched(form, &n.UnitCents, "unit_cents"), Unreadable: n.Unreadable,
 		})
 	}
-	if path, again := page.Repeated(by, err); again {
+	if path, again := page.ReplayedPath(by, err); again {
 		return a.Redirect(c, path)
 	}
 	if form.Refused(err) {

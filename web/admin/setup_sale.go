@@ -32,7 +32,7 @@ func (a *Admin) setupSale(c echo.Context, status int, s tenant.Setup, form *page
 			return err
 		}
 		v.Recorded = &views.SetupRecorded{
-			Customer: toldName(sale.CustomerName), Spend: page.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: "+" + earned(sale.Transaction),
+			Customer: customerLabel(sale.CustomerName), Spend: page.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: "+" + earned(sale.Transaction),
 			Path: transactionPath(sale.ID), CustomerPath: customerPath(sale.CustomerID),
 		}
 		if n := len(sale.Entries); n > 0 {
@@ -76,7 +76,7 @@ func saleExample(form *page.Form, rule transaction.Type, currency string) views.
 	if spend == nil {
 		return v
 	}
-	e := earns(page.AwardOf(rule, *spend, currency))
+	e := earnsView(page.AwardOf(rule, *spend, currency))
 	v.Figure, v.Note = e.Text, e.Note
 	if e.Text != "" {
 		v.Figure = "+" + e.Text
@@ -119,16 +119,16 @@ func (a *Admin) saveSetupSale(c echo.Context) error {
 	if s.SaleID != nil || s.RuleID == nil || s.CustomerID == nil { // recorded in another tab, or nothing to record it with
 		return a.Redirect(c, path)
 	}
-	by := page.Once(c, form, func(transaction.Transaction) string { return path })
+	by := page.IdempotentActor(c, form, func(transaction.Transaction) string { return path })
 	spend := form.Amount("spend_amount_cents", by.Tenant.Currency)
 	if spend != nil && by.Tenant.Confirms(*spend) {
-		form.Refused(core.Invalid(core.Fields{"spend_amount_cents": {"Choose an amount up to " + page.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency) + ". Larger sales are confirmed at the till."}}))
+		form.Refused(core.Invalid(core.Fields{"spend_amount_cents": {{Rule: "max_setup_sale", Other: page.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency)}}}))
 		return a.setupSale(c, http.StatusUnprocessableEntity, s, form)
 	}
 	_, err = a.Transactions.Record(c.Request().Context(), by, transaction.New{
 		CustomerID: new(s.CustomerID.String()), TransactionTypeID: s.RuleID, SpendAmountCents: spend, Source: transaction.Panel, Unreadable: form.Unreadable,
 	})
-	if path, again := page.Repeated(by, err); again {
+	if path, again := page.ReplayedPath(by, err); again {
 		return a.Redirect(c, path)
 	}
 	if form.Refused(err) {

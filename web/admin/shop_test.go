@@ -73,7 +73,7 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	render := func(_ context.Context, _ string, l mail.Letter) (mail.Rendered, error) {
+	render := func(_ context.Context, _ string, l mail.Email) (mail.Rendered, error) {
 		return mail.Rendered{Subject: "A letter", Text: fmt.Sprintf("%+v", l), HTML: "<html><head></head><body>" + html.EscapeString(fmt.Sprintf("%+v", l)) + "</body></html>"}, nil
 	}
 	mails := mail.New(d, jobs, render, nil, log)

@@ -57,7 +57,7 @@ func (a *Admin) listStaff(c echo.Context) error {
 	for _, p := range people {
 		v.Rows = append(v.Rows, views.StaffRow{
 			Path: personPath(p.ID), Name: p.Name, Email: p.Email, Role: roleNames[p.Role], You: p.ID == by.StaffID,
-			Status: standing(p, by.Tenant.TimeZone), SecondFactor: p.TwoFactor, Tokens: "None",
+			Status: personStatus(p, by.Tenant.TimeZone), SecondFactor: p.TwoFactor, Tokens: "None",
 		})
 		if p.LiveTokens > 0 {
 			v.Rows[len(v.Rows)-1].Tokens = strconv.Itoa(p.LiveTokens)
@@ -68,8 +68,8 @@ func (a *Admin) listStaff(c echo.Context) error {
 
 func personPath(id int64) string { return staffPath + "/" + strconv.FormatInt(id, 10) }
 
-// standing is whether a person can sign in.
-func standing(p staff.Member, zone *time.Location) ui.Badge {
+// personStatus is whether a person can sign in.
+func personStatus(p staff.Member, zone *time.Location) ui.Badge {
 	switch {
 	case !p.Active:
 		return ui.Badge{Label: "Inactive", Tone: ui.Neutral}
@@ -112,11 +112,11 @@ func (a *Admin) invite(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.Once(c, form, func(staff.Person) string { return staffPath })
+	by := page.IdempotentActor(c, form, func(staff.Person) string { return staffPath })
 	_, err = a.Staff.Invite(c.Request().Context(), by, staff.New{
 		Email: form.Value("email"), Name: form.Value("name"), Role: core.Role(form.Value("role")),
 	})
-	to, again := page.Repeated(by, err)
+	to, again := page.ReplayedPath(by, err)
 	switch {
 	case again:
 		return a.Redirect(c, to)
@@ -152,7 +152,7 @@ func (a *Admin) staffDetail(c echo.Context, status int, p staff.Member, form *pa
 	v := views.StaffDetail{
 		Settings: a.settings(c, p.Name, staffPath, ui.Crumb{Label: "People", Path: staffPath}),
 		Facts:    []ui.Pair{{Name: "E-mail", Value: p.Email}, {Name: "Added", Value: page.Date(p.CreatedAt, zone)}, {Name: "Second factor", Value: "Off"}},
-		Status:   standing(p, zone), Action: personPath(p.ID), Role: form.Field("role", "Role"), You: p.ID == by.StaffID,
+		Status:   personStatus(p, zone), Action: personPath(p.ID), Role: form.Field("role", "Role"), You: p.ID == by.StaffID,
 	}
 	v.Problem = form.Problem()
 	v.Role.Options = form.Options("role", roleChoices()...)
@@ -257,8 +257,8 @@ func (a *Admin) measures() []measure {
 	}
 }
 
-// about says something about a person.
-func about(p staff.Member, words string) string {
+// personNotice says something about a person.
+func personNotice(p staff.Member, words string) string {
 	return strings.NewReplacer("{name}", p.Name, "{email}", p.Email).Replace(words)
 }
 
@@ -274,10 +274,10 @@ func (a *Admin) askMeasure(m measure) echo.HandlerFunc {
 
 func (a *Admin) measureForm(c echo.Context, status int, m measure, p staff.Member, form *page.Form) error {
 	v := views.Confirm{
-		Frame: a.frame(c, about(p, m.title), settingsPath,
+		Frame: a.frame(c, personNotice(p, m.title), settingsPath,
 			ui.Crumb{Label: "People", Path: staffPath}, ui.Crumb{Label: p.Name, Path: personPath(p.ID)}),
 		Confirm: ui.Confirm{
-			Action: personPath(p.ID) + "/" + m.path, Words: []string{about(p, m.words)},
+			Action: personPath(p.ID) + "/" + m.path, Words: []string{personNotice(p, m.words)},
 			Button: m.button, Danger: m.danger, Cancel: personPath(p.ID), Problem: form.Problem(),
 		},
 	}
@@ -303,7 +303,7 @@ func (a *Admin) takeMeasure(m measure) echo.HandlerFunc {
 		case err != nil:
 			return err
 		}
-		a.Flash(c, ui.Done, about(p, m.done))
+		a.Flash(c, ui.Done, personNotice(p, m.done))
 		return a.Redirect(c, personPath(p.ID))
 	}
 }
@@ -359,9 +359,9 @@ func (a *Admin) revokeTokenOf(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.Once(c, form, func(token.Token) string { return personPath(person) })
+	by := page.IdempotentActor(c, form, func(token.Token) string { return personPath(person) })
 	t, err := a.Tokens.RevokeOf(c.Request().Context(), by, person, id)
-	if path, again := page.Repeated(by, err); again {
+	if path, again := page.ReplayedPath(by, err); again {
 		return a.Redirect(c, path)
 	}
 	if err != nil {

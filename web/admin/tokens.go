@@ -36,14 +36,14 @@ func (a *Admin) tokenRoutes() []route {
 	}
 }
 
-// scope is what a token may do, in words, and a request that shows it.
-type scope struct {
+// abilityRow is what a token may do, in words, and a request that shows it.
+type abilityRow struct {
 	ability     token.Ability
 	label, help string
 	try, does   string // "" where the request would change something
 }
 
-var scopes = []scope{
+var scopes = []abilityRow{
 	{token.CustomersRead, "See customers", "Find customers, and see their details, balances and sales.", "/customers", "the newest customers"},
 	{token.CustomersWrite, "Add and edit customers", "Add customers who are new, and change their details.", "", ""},
 	{token.TransactionsWrite, "Look up and void sales", "Look sales up and void them.", "", ""},
@@ -52,8 +52,8 @@ var scopes = []scope{
 	{token.ReportsRead, "Read reports", "Read the figures of the reports.", "/reports/summary", "the figures of the last 30 days"},
 }
 
-// scopes are all there are, by the scope that recording a sale asks for here.
-func (api API) scopes() []scope {
+// abilityRows are all there are, by the scope that recording a sale asks for here.
+func (api API) abilityRows() []abilityRow {
 	list := slices.Clone(scopes)
 	for i, s := range list {
 		switch {
@@ -109,7 +109,7 @@ func (api API) tokenRow(t token.Token, now time.Time, zone *time.Location) views
 
 func (api API) inWords(abilities []token.Ability) string {
 	var words []string
-	for _, s := range api.scopes() {
+	for _, s := range api.abilityRows() {
 		if slices.Contains(abilities, s.ability) {
 			words = append(words, s.label)
 		}
@@ -132,7 +132,7 @@ func (a *Admin) tokenForm(c echo.Context, status int, form *page.Form) error {
 	}
 	v.Problem = form.Problem()
 	v.Name.Autofocus, v.Name.Help = true, "Which program will use it, so that you know later what you revoke."
-	for _, s := range a.API.scopes() {
+	for _, s := range a.API.abilityRows() {
 		v.Scopes.Options = append(v.Scopes.Options, ui.Option{Value: string(s.ability), Label: s.label, Help: s.help + " (" + string(s.ability) + ")"})
 	}
 	v.Scopes.Options = form.Options("scopes", v.Scopes.Options...)
@@ -155,9 +155,9 @@ func (a *Admin) makeToken(c echo.Context) error {
 		n.Scopes = &chosen
 	}
 	// The secret is no part of what is remembered.
-	by = page.Once(c, form, func(token.Created) string { return tokensPath })
+	by = page.IdempotentActor(c, form, func(token.Created) string { return tokensPath })
 	made, err := a.Tokens.Create(c.Request().Context(), by, n)
-	to, again := page.Repeated(by, err)
+	to, again := page.ReplayedPath(by, err)
 	switch {
 	case again:
 		a.Flash(c, ui.Warning, "This form was sent already. It makes one token, and the secret is shown once: if you do not have it, revoke the token and make another.")
@@ -238,9 +238,9 @@ func (a *Admin) revokeToken(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.Once(c, form, func(token.Token) string { return tokensPath })
+	by := page.IdempotentActor(c, form, func(token.Token) string { return tokensPath })
 	t, err := a.Tokens.Revoke(c.Request().Context(), by, id)
-	if path, again := page.Repeated(by, err); again {
+	if path, again := page.ReplayedPath(by, err); again {
 		return a.Redirect(c, path)
 	}
 	if err != nil {

@@ -69,7 +69,7 @@ func (a *Admin) listTransactions(c echo.Context) error {
 		v.Hidden = []ui.Pair{{Name: "customer_ulid", Value: *filter.CustomerID}}
 		v.Customer = "this customer"
 		if len(list.Items) > 0 {
-			v.Customer = toldName(list.Items[0].CustomerName)
+			v.Customer = customerLabel(list.Items[0].CustomerName)
 		}
 	}
 	if !page.IsFragment(c) {
@@ -132,7 +132,7 @@ var sources = map[transaction.Source]string{transaction.API: "API", transaction.
 func (a *Admin) transactionRow(by core.Actor, sale transaction.Named) views.TransactionRow {
 	row := views.TransactionRow{
 		Path: transactionPath(sale.ID), When: page.Time(sale.CreatedAt, by.Tenant.TimeZone),
-		Customer: toldName(sale.CustomerName), CustomerPath: customerPath(sale.CustomerID), Type: sale.TypeName,
+		Customer: customerLabel(sale.CustomerName), CustomerPath: customerPath(sale.CustomerID), Type: sale.TypeName,
 		Spend: page.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: earned(sale.Transaction),
 		Where: sources[sale.Source] + ", " + sale.ActorName, Voided: sale.Status == transaction.Voided,
 	}
@@ -226,7 +226,7 @@ func (a *Admin) confirmVoidTransaction(c echo.Context, status int, form *page.Fo
 		},
 	}
 	if row.Voided { // somebody was quicker
-		v.Button, v.Words, v.Problem = "", nil, ui.Problem{Sentence: transaction.ErrAlreadyVoided.Message}
+		v.Button, v.Words, v.Problem = "", nil, &ui.Problem{Sentence: transaction.ErrAlreadyVoided.Message}
 	}
 	return a.confirm(c, status, v)
 }
@@ -276,7 +276,7 @@ func (a *Admin) confirm(c echo.Context, status int, v views.Confirm) error {
 func (a *Admin) newTransaction(c echo.Context) error {
 	q := page.Query(c.QueryParams())
 	if q.Filled("customer_ulid") == nil {
-		return a.askWhose(c, views.Whose{Frame: a.transactionFrame(c), Question: "Whose sale is it?", Path: transactionsPath + "/new"})
+		return a.pickCustomer(c, views.CustomerPicker{Frame: a.transactionFrame(c), Question: "Whose sale is it?", Path: transactionsPath + "/new"})
 	}
 	return a.transactionForm(c, http.StatusOK, page.Blank(map[string]string{"customer_ulid": q.Value("customer_ulid")}))
 }
@@ -323,7 +323,7 @@ func (a *Admin) transactionForm(c echo.Context, status int, form *page.Form) err
 	form.Field("customer_ulid", "Customer")
 	v.Problem = form.Problem()
 	if chosen.Status != customer.Active {
-		v.Problem = ui.Problem{Sentence: customerName(chosen) + " is inactive, and earns nothing until they are active again."}
+		v.Problem = &ui.Problem{Sentence: customerName(chosen) + " is inactive, and earns nothing until they are active again."}
 		if chosen.Erased {
 			v.Problem.Sentence = "This customer was erased, and earns nothing."
 		}
@@ -352,7 +352,7 @@ func (a *Admin) recordTransaction(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.Once(c, form, func(t transaction.Transaction) string { return customerPath(t.CustomerID) })
+	by := page.IdempotentActor(c, form, func(t transaction.Transaction) string { return customerPath(t.CustomerID) })
 	n := transaction.New{
 		CustomerID: form.Text("customer_ulid"), TransactionTypeID: form.Integer("transaction_type_id"),
 		SpendAmountCents: form.Amount("spend_amount_cents", by.Tenant.Currency), ExternalReference: form.Filled("external_reference"),
@@ -369,7 +369,7 @@ func (a *Admin) recordTransaction(c echo.Context) error {
 		return a.Render(c, http.StatusOK, views.TransactionConfirmPage(question), nil)
 	}
 	sale, err := a.Transactions.Record(c.Request().Context(), by, n)
-	if path, again := page.Repeated(by, err); again {
+	if path, again := page.ReplayedPath(by, err); again {
 		return a.Redirect(c, path)
 	}
 	if form.Refused(err) {
@@ -443,13 +443,13 @@ func (a *Admin) previewTransaction(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		v = earns(page.AwardOf(t, *spend, by.Tenant.Currency))
+		v = earnsView(page.AwardOf(t, *spend, by.Tenant.Currency))
 	}
 	return a.Render(c, http.StatusOK, views.TransactionPreview(spendField(q, by.Tenant.Currency), v), nil)
 }
 
-// earns says what a sale would earn, and why nothing where it would not.
-func earns(a page.Award) views.Earns {
+// earnsView says what a sale would earn, and why nothing where it would not.
+func earnsView(a page.Award) views.Earns {
 	if a.Over {
 		return views.Earns{Note: a.Note}
 	}

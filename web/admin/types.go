@@ -25,7 +25,7 @@ func (a *Admin) typeRoutes() []route {
 		{method: post, path: typesPath + "/try", least: core.Manager, handle: a.tryType},
 		{method: get, path: typesPath + "/:id", least: core.Manager, handle: a.showType},
 		{method: post, path: typesPath + "/:id", least: core.Manager, handle: a.editType},
-		{method: post, path: typesPath + "/:id/active", least: core.Manager, handle: a.switchType},
+		{method: post, path: typesPath + "/:id/active", least: core.Manager, handle: a.setTypeActive},
 	}
 }
 
@@ -117,7 +117,7 @@ func (a *Admin) typeForm(c echo.Context, status int, old *transaction.Type, form
 	if form.Value("example") == "" {
 		form.SetAmount("example", 2450, currency)
 	}
-	v.Earns = a.earnsBy(c, form)
+	v.Earns = a.exampleEarns(c, form)
 	v.Example = form.Field("example", "What would this earn?")
 	v.Example.Before, v.Example.Mode = symbol, "decimal"
 	return a.Render(c, status, views.TypeFormPage(v), nil)
@@ -145,9 +145,9 @@ func value(n *int64) int64 {
 	return *n
 }
 
-// earnsBy says what the example on the form would earn by its rule, as far as both can be
+// exampleEarns says what the example on the form would earn by its rule, as far as both can be
 // read.
-func (a *Admin) earnsBy(c echo.Context, form *page.Form) views.Earns {
+func (a *Admin) exampleEarns(c echo.Context, form *page.Form) views.Earns {
 	currency := page.Actor(c).Tenant.Currency
 	draft := page.Query(maps.Clone(form.Values)) // what is wrong so far is said when it is sent
 	cents := draft.Amount("example", currency)
@@ -157,7 +157,7 @@ func (a *Admin) earnsBy(c echo.Context, form *page.Form) views.Earns {
 	n := newTypeOf(draft, currency)
 	award, unit, err := n.Preview(cents)
 	if err != nil && unit != "" {
-		return earns(page.TooMuch(unit))
+		return earnsView(page.TooMuch(unit))
 	}
 	if err != nil {
 		return views.Earns{Note: "The rule is not complete yet."}
@@ -174,7 +174,7 @@ func (a *Admin) previewType(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.Render(c, http.StatusOK, views.EarnsLine(a.earnsBy(c, form)), nil)
+	return a.Render(c, http.StatusOK, views.EarnsLine(a.exampleEarns(c, form)), nil)
 }
 
 // tryType shows the form again with what its rule earns: the preview without scripts.
@@ -191,9 +191,9 @@ func (a *Admin) addType(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.Once(c, form, func(transaction.Type) string { return typesPath })
+	by := page.IdempotentActor(c, form, func(transaction.Type) string { return typesPath })
 	t, err := a.Transactions.AddType(c.Request().Context(), by, newTypeOf(form, by.Tenant.Currency))
-	if path, again := page.Repeated(by, err); again {
+	if path, again := page.ReplayedPath(by, err); again {
 		return a.Redirect(c, path)
 	}
 	if form.Refused(err) {
@@ -265,7 +265,7 @@ func (a *Admin) editType(c echo.Context) error {
 	return a.Redirect(c, typesPath)
 }
 
-func (a *Admin) switchType(c echo.Context) error {
+func (a *Admin) setTypeActive(c echo.Context) error {
 	id, err := number(c)
 	if err != nil {
 		return err

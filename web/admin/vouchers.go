@@ -48,8 +48,8 @@ func (a *Admin) voucherSearch(c echo.Context, status int, form *page.Form) error
 }
 
 var (
-	errNoCode    = core.Invalid(core.Fields{"code": {"Scan or type a voucher."}})
-	errNoVoucher = core.Invalid(core.Fields{"code": {"No such voucher. Check for typos and try again."}})
+	errNoCode    = core.Invalid(core.Fields{"code": {core.Required}})
+	errNoVoucher = core.Invalid(core.Fields{"code": {{Rule: "unknown_voucher"}}})
 )
 
 // findVoucher leads to the voucher that was typed or scanned. It is a POST, so that links,
@@ -113,11 +113,11 @@ func (a *Admin) showVoucher(c echo.Context) error {
 	by := page.Actor(c)
 	zone := by.Tenant.TimeZone
 	v := views.VoucherDetail{
-		Frame: a.frame(c, "Voucher of "+toldName(found.CustomerName), couponsPath,
+		Frame: a.frame(c, "Voucher of "+customerLabel(found.CustomerName), couponsPath,
 			ui.Crumb{Label: "Coupons", Path: couponsPath}, ui.Crumb{Label: "Redeem voucher", Path: vouchersPath}),
-		Path: voucherPath(found.ID), Benefit: gives(found, by), Status: voucherStatuses[found.Status],
+		Path: voucherPath(found.ID), Benefit: voucherValue(found, by), Status: voucherStatuses[found.Status],
 		Coupon: found.CouponName, CouponPath: couponPath(found.CouponID),
-		Customer: toldName(found.CustomerName), CustomerPath: customerPath(found.CustomerID),
+		Customer: customerLabel(found.CustomerName), CustomerPath: customerPath(found.CustomerID),
 	}
 	switch refusal := found.Refusal(); {
 	case refusal == nil:
@@ -148,8 +148,8 @@ func (a *Admin) showVoucher(c echo.Context) error {
 	return a.Render(c, http.StatusOK, views.VoucherDetailPage(v), nil)
 }
 
-// gives is what a voucher is worth: "20% off", or the name of a reward.
-func gives(v coupon.ShownVoucher, by core.Actor) string {
+// voucherValue is what a voucher is worth: "20% off", or the name of a reward.
+func voucherValue(v coupon.ShownVoucher, by core.Actor) string {
 	if v.BenefitType == coupon.Reward {
 		return optional(v.RewardName)
 	}
@@ -203,7 +203,7 @@ func (a *Admin) askRedeemVoucher(c echo.Context) error {
 // the voucher can't be redeemed.
 func (a *Admin) confirmRedeemVoucher(c echo.Context, status int, found coupon.ShownVoucher, refusal error) error {
 	by := page.Actor(c)
-	name, path := toldName(found.CustomerName), voucherPath(found.ID)
+	name, path := customerLabel(found.CustomerName), voucherPath(found.ID)
 	v := views.Confirm{
 		Frame: a.frame(c, "Redeem this voucher?", couponsPath,
 			ui.Crumb{Label: "Coupons", Path: couponsPath}, ui.Crumb{Label: "Voucher of " + name, Path: path}),
@@ -212,7 +212,7 @@ func (a *Admin) confirmRedeemVoucher(c echo.Context, status int, found coupon.Sh
 		},
 	}
 	if refusal != nil {
-		v.Problem = ui.Problem{Sentence: voucherRefusal(found, refusal, by)}
+		v.Problem = &ui.Problem{Sentence: voucherRefusal(found, refusal, by)}
 		return a.confirm(c, status, v)
 	}
 	v.Button = "Redeem"
@@ -232,9 +232,9 @@ func (a *Admin) redeemVoucher(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	by := page.Once(c, form, func(v coupon.Voucher) string { return voucherPath(v.ID) })
+	by := page.IdempotentActor(c, form, func(v coupon.Voucher) string { return voucherPath(v.ID) })
 	_, err = a.Coupons.Redeem(ctx, by, id)
-	if path, again := page.Repeated(by, err); again {
+	if path, again := page.ReplayedPath(by, err); again {
 		return a.Redirect(c, path)
 	}
 	if _, refused := page.Sentence(err); err != nil && !refused {

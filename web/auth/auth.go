@@ -70,12 +70,12 @@ func (p *Pages) Routes() []Route {
 		{Method: get, Path: p.Account, Handle: p.showAccount},
 		{Method: post, Path: p.Account + "/name", Handle: p.rename},
 		{Method: post, Path: p.Account + "/password", Handle: p.changePassword},
-		{Method: get, Path: p.factorPath() + "/begin", Handle: p.askTwoFactor},
-		{Method: post, Path: p.factorPath() + "/begin", Handle: p.beginTwoFactor},
-		{Method: get, Path: p.factorPath(), Setup: true, Handle: p.showSetup},
-		{Method: post, Path: p.factorPath(), Setup: true, Handle: p.confirmTwoFactor},
-		{Method: get, Path: p.factorPath() + "/renew", Handle: p.askRenewal},
-		{Method: post, Path: p.factorPath() + "/renew", Handle: p.renewTwoFactor},
+		{Method: get, Path: p.twoFactorPath() + "/begin", Handle: p.askTwoFactor},
+		{Method: post, Path: p.twoFactorPath() + "/begin", Handle: p.beginTwoFactor},
+		{Method: get, Path: p.twoFactorPath(), Setup: true, Handle: p.showSetup},
+		{Method: post, Path: p.twoFactorPath(), Setup: true, Handle: p.confirmTwoFactor},
+		{Method: get, Path: p.twoFactorPath() + "/renew", Handle: p.askRenewal},
+		{Method: post, Path: p.twoFactorPath() + "/renew", Handle: p.renewTwoFactor},
 		{Method: get, Path: p.codesPath(), Handle: p.askCodes},
 		{Method: post, Path: p.codesPath(), Handle: p.renewCodes},
 		{Method: post, Path: p.sessionsPath() + "/others", Handle: p.endOthers},
@@ -92,18 +92,18 @@ func (p *Pages) Routes() []Route {
 		Route{Method: post, Path: p.Path + "/reset/:secret", Public: true, Handle: p.reset},
 		Route{Method: get, Path: p.Path + "/invitation/:secret", Public: true, Handle: p.showInvitation},
 		Route{Method: post, Path: p.Path + "/invitation/:secret", Public: true, Handle: p.acceptInvitation},
-		Route{Method: get, Path: p.factorPath() + "/off", Handle: p.askTwoFactorOff},
-		Route{Method: post, Path: p.factorPath() + "/off", Handle: p.turnTwoFactorOff},
+		Route{Method: get, Path: p.twoFactorPath() + "/off", Handle: p.askTwoFactorOff},
+		Route{Method: post, Path: p.twoFactorPath() + "/off", Handle: p.turnTwoFactorOff},
 	)
 }
 
-func (a Area) signInPath() string   { return a.Path + "/sign-in" }
-func (a Area) codePath() string     { return a.signInPath() + "/code" }
-func (a Area) signOutPath() string  { return a.Path + "/sign-out" }
-func (a Area) forgotPath() string   { return a.Path + "/forgot" }
-func (a Area) factorPath() string   { return a.Account + "/factor" }
-func (a Area) codesPath() string    { return a.Account + "/codes" }
-func (a Area) sessionsPath() string { return a.Account + "/sessions" }
+func (a Area) signInPath() string    { return a.Path + "/sign-in" }
+func (a Area) codePath() string      { return a.signInPath() + "/code" }
+func (a Area) signOutPath() string   { return a.Path + "/sign-out" }
+func (a Area) forgotPath() string    { return a.Path + "/forgot" }
+func (a Area) twoFactorPath() string { return a.Account + "/factor" }
+func (a Area) codesPath() string     { return a.Account + "/codes" }
+func (a Area) sessionsPath() string  { return a.Account + "/sessions" }
 
 // MustSetUp reports whether the person who is signed in can have nothing but the set-up of
 // two-step verification.
@@ -113,7 +113,7 @@ func (p *Pages) MustSetUp(c echo.Context) bool {
 }
 
 // ToSetup leads to the set-up, and afterwards back.
-func (p *Pages) ToSetup(c echo.Context) error { return p.Redirect(c, p.factorPath()) }
+func (p *Pages) ToSetup(c echo.Context) error { return p.Redirect(c, p.twoFactorPath()) }
 
 // tenant is the business whose panel it is; none on the platform. Of a suspended one there is no
 // page but the notice that says so.

@@ -99,7 +99,7 @@ func (p *Pages) enter(c echo.Context, in auth.SignedIn, to string) error {
 		if _, err := p.Auth.BeginRequiredTwoFactor(c.Request().Context(), v, in); err != nil {
 			return err
 		}
-		p.Keep(c, wantedKey, to)
+		p.SetSessionText(c, wantedKey, to)
 		return p.ToSetup(c)
 	}
 	return p.Redirect(c, p.wanted(to, in.Role))
@@ -141,7 +141,7 @@ func (a Area) firstPage(role core.Role) string {
 
 // wanted is the page that a person was on their way to, or their first one.
 func (a Area) wanted(to string, role core.Role) string {
-	if to = page.Inside(to, a.Path); to == a.Path {
+	if to = page.SafePath(to, a.Path); to == a.Path {
 		return a.firstPage(role)
 	}
 	return to
@@ -155,13 +155,13 @@ const (
 )
 
 func (p *Pages) keepProof(c echo.Context, proof auth.Proof) {
-	p.Keep(c, proofKey, strconv.FormatInt(proof.StaffID, decimal))
-	p.Keep(c, provedKey, strconv.FormatInt(proof.At.UnixMilli(), decimal))
+	p.SetSessionText(c, proofKey, strconv.FormatInt(proof.StaffID, decimal))
+	p.SetSessionText(c, provedKey, strconv.FormatInt(proof.At.UnixMilli(), decimal))
 }
 
 func (p *Pages) keptProof(c echo.Context) (auth.Proof, bool) {
-	id, err := strconv.ParseInt(p.Kept(c, proofKey), decimal, 64)
-	at, err2 := strconv.ParseInt(p.Kept(c, provedKey), decimal, 64)
+	id, err := strconv.ParseInt(p.SessionText(c, proofKey), decimal, 64)
+	at, err2 := strconv.ParseInt(p.SessionText(c, provedKey), decimal, 64)
 	return auth.Proof{StaffID: id, At: time.UnixMilli(at).UTC()}, err == nil && err2 == nil
 }
 

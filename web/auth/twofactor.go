@@ -17,7 +17,7 @@ const setupTitle = "Set up two-step verification"
 
 func (p *Pages) beginning() question {
 	return question{
-		title: setupTitle, action: p.factorPath() + "/begin", button: "Continue",
+		title: setupTitle, action: p.twoFactorPath() + "/begin", button: "Continue",
 		words: "Signing in will ask for your password and a code of an app on your phone.",
 	}
 }
@@ -34,7 +34,7 @@ func (p *Pages) beginTwoFactor(c echo.Context) error {
 	if !done {
 		return err
 	}
-	return p.Redirect(c, p.factorPath())
+	return p.Redirect(c, p.twoFactorPath())
 }
 
 func (p *Pages) showSetup(c echo.Context) error {
@@ -56,7 +56,7 @@ func (p *Pages) setupForm(c echo.Context, status int, form *page.Form) error {
 		return err
 	}
 	v := views.Setup{
-		Action: p.factorPath(), Secret: spaced(setup.Secret), Code: form.Field("code", "Authentication code"), Button: "Turn on", Cancel: p.Account,
+		Action: p.twoFactorPath(), Secret: spaced(setup.Secret), Code: form.Field("code", "Authentication code"), Button: "Turn on", Cancel: p.Account,
 	}
 	if v.QR, err = page.QR(setup.URI, "The key below, for the camera of your phone"); err != nil {
 		return err
@@ -179,7 +179,7 @@ func (p *Pages) renewCodes(c echo.Context) error {
 
 func (p *Pages) renewal() question {
 	return question{
-		title: "Change your authenticator app", action: p.factorPath() + "/renew", button: "Continue",
+		title: "Change your authenticator app", action: p.twoFactorPath() + "/renew", button: "Continue",
 		words: "You set up two-step verification in another app or on another phone. The app you have now works until you confirm the new one.",
 	}
 }
@@ -196,12 +196,12 @@ func (p *Pages) renewTwoFactor(c echo.Context) error {
 	if !done {
 		return err
 	}
-	return p.Redirect(c, p.factorPath())
+	return p.Redirect(c, p.twoFactorPath())
 }
 
 func (p *Pages) turningOff() question {
 	return question{
-		title: "Turn off two-step verification", action: p.factorPath() + "/off", button: "Turn off", danger: true,
+		title: "Turn off two-step verification", action: p.twoFactorPath() + "/off", button: "Turn off", danger: true,
 		words: "Signing in will ask for your password alone, and your recovery codes stop working. You can set it up again.",
 	}
 }

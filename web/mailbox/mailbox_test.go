@@ -23,8 +23,8 @@ import (
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/static"
 	"example.com/loyalty/views/viewtest"
+	"example.com/loyalty/web/email"
 	"example.com/loyalty/web/host"
-	"example.com/loyalty/web/letter"
 	"example.com/loyalty/web/mailbox"
 )
 
@@ -54,7 +54,7 @@ func open(t *testing.T, sender mail.Sender) site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := site{e: echo.New(), db: d, by: dbtest.Tenant(t, d), mails: mail.New(d, jobs, letter.Render(names), sender, log), shown: &[]string{}}
+	s := site{e: echo.New(), db: d, by: dbtest.Tenant(t, d), mails: mail.New(d, jobs, email.Render(names), sender, log), shown: &[]string{}}
 	s.pages = mailbox.New(s.mails, names, host.ClientAddress(nil), time.UTC, func(address string) { *s.shown = append(*s.shown, address) })
 	s.pages.Mount(s.e)
 	let := s.askHere(s.key())

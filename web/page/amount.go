@@ -44,7 +44,7 @@ const maxAmount = 1 << 52
 // reading means that one digit too many was typed. In a currency without decimals the mark
 // can only group. A space or an apostrophe is never a decimal mark.
 func ParseAmount(text, currency string) TypedAmount {
-	t := tenderOf(currency)
+	t := currencyFormatOf(currency)
 	text = strings.TrimSpace(text)
 	for _, mark := range []string{t.symbol, currency} {
 		text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSuffix(text, mark), mark))
@@ -89,7 +89,7 @@ func ungrouped(whole, marks string) string {
 
 // cents puts an amount together, and is false where it is none, or has a fraction of the
 // smallest unit.
-func (t tender) cents(whole, decimals string) (int64, bool) {
+func (t currencyFormat) cents(whole, decimals string) (int64, bool) {
 	if whole == "" || len(decimals) > t.scale || len(whole) > 16 {
 		return 0, false
 	}
@@ -105,7 +105,7 @@ func (a TypedAmount) read(cents int64, ok bool) TypedAmount {
 }
 
 // ambiguous is an amount whose one mark may group thousands or begin the decimals.
-func (a TypedAmount) ambiguous(t tender, digits, whole, decimals string) TypedAmount {
+func (a TypedAmount) ambiguous(t currencyFormat, digits, whole, decimals string) TypedAmount {
 	grouped := AmountReading{Text: digits}
 	decimal := AmountReading{Text: a.typed}
 	if t.scale < len(decimals) {

@@ -102,8 +102,8 @@ type download struct {
 	mediaType string
 }
 
-// goOn gives a download more time: the server's own deadlines are for pages.
-func (d *download) goOn() {
+// extendDeadline gives a download more time: the server's own deadlines are for pages.
+func (d *download) extendDeadline() {
 	deadlines := http.NewResponseController(d.c.Response())
 	// The whole request was read, and a recorder in a test has no deadlines.
 	_ = deadlines.SetReadDeadline(time.Time{})
@@ -113,7 +113,7 @@ func (d *download) goOn() {
 func (d *download) Write(b []byte) (int, error) {
 	w := d.c.Response()
 	if !w.Committed {
-		if err := d.kit.settle(d.c); err != nil {
+		if err := d.kit.saveSession(d.c); err != nil {
 			return 0, err
 		}
 		h := w.Header()
@@ -121,6 +121,6 @@ func (d *download) Write(b []byte) (int, error) {
 		h.Set(echo.HeaderContentDisposition, mime.FormatMediaType("attachment", map[string]string{"filename": d.name}))
 		w.WriteHeader(http.StatusOK)
 	}
-	d.goOn()
+	d.extendDeadline()
 	return w.Write(b)
 }

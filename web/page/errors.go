@@ -74,7 +74,7 @@ func (k *Kit) Explain(c echo.Context, err error) Failure {
 	case refusal != nil && refusal.Kind == core.KindRule:
 		return Failure{http.StatusUnprocessableEntity, "This was refused", refusal.Message, ""}
 	case refusal != nil && refusal.Kind == core.KindInvalid:
-		return Failure{http.StatusUnprocessableEntity, "This cannot be read", first(refusal.Fields), ""}
+		return Failure{http.StatusUnprocessableEntity, "This cannot be read", FirstMessage(refusal.Fields), ""}
 	case refusal != nil && refusal.Kind == core.KindThrottled:
 		RetryAfter(c, refusal.Wait)
 		return Failure{http.StatusTooManyRequests, "Too many attempts", refusal.Message, ""}
@@ -99,9 +99,10 @@ func RetryAfter(c echo.Context, wait time.Duration) {
 	c.Response().Header().Set(echo.HeaderRetryAfter, strconv.FormatInt(seconds, 10))
 }
 
-func first(f core.Fields) string {
+// FirstMessage words the first violation, by the order of the fields' names; "" for none.
+func FirstMessage(f core.Fields) string {
 	for _, name := range f.Names() {
-		return f[name][0]
+		return Message(name, attribute(name), f[name][0], Number)
 	}
 	return ""
 }

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/views/ui"
@@ -21,9 +19,9 @@ type Form struct {
 	Values     url.Values
 	Unreadable core.Fields // what is no number, no amount, no day: for core to report with the rest
 
-	problem ui.Problem
-	errors  core.Fields
-	amounts map[string]TypedAmount // the fields that hold one, by the name that core has for them
+	violations core.Fields
+	problem    *ui.Problem
+	amounts    map[string]TypedAmount // the fields that hold one, by the name that core has for them
 }
 
 // Blank is a form that begins with these values.
@@ -82,7 +80,7 @@ func (f *Form) Integer(name string) *int64 {
 	sign := text[:len(text)-len(strings.TrimLeft(text, "+-"))]
 	n, err := strconv.ParseInt(sign+ungrouped(strings.TrimSpace(text[len(sign):]), ", "), 10, 64)
 	if err != nil {
-		f.unreadable(name, core.MustBe(name, "a whole number"))
+		f.unreadable(name, core.MustBeInteger)
 		return nil
 	}
 	return &n
@@ -109,10 +107,10 @@ func (f *Form) AmountOf(known, name, currency string) *int64 {
 	case strings.TrimSpace(f.Value(name)) == "":
 		return nil
 	case typed.State == AmountAmbiguous:
-		f.unreadable(known, typed.Question())
+		f.unreadable(known, core.Violation{Rule: "ambiguous_amount"})
 		return nil
 	case typed.State == AmountUnreadable:
-		f.unreadable(known, core.MustBe(known, "an amount such as "+AmountExample(currency)))
+		f.unreadable(known, core.Violation{Rule: "amount", Other: AmountExample(currency)})
 		return nil
 	}
 	return &typed.Cents
@@ -130,12 +128,12 @@ func (f *Form) Rate(name string) *int64 {
 	}
 	parts := rate.FindStringSubmatch(text)
 	if parts == nil {
-		f.unreadable(name, core.MustBe(name, "a percentage such as 25.5"))
+		f.unreadable(name, core.Violation{Rule: "percentage"})
 		return nil
 	}
 	n, err := strconv.ParseInt(parts[1]+(parts[2] + "00")[:2], 10, 64)
 	if err != nil {
-		f.unreadable(name, core.MustBe(name, "a percentage such as 25.5"))
+		f.unreadable(name, core.Violation{Rule: "percentage"})
 		return nil
 	}
 	return &n
@@ -166,7 +164,7 @@ func (f *Form) Date(name string) *time.Time {
 	}
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil || day.Year() < 1 {
-		f.unreadable(name, core.MustBe(name, "a date such as 2026-11-21"))
+		f.unreadable(name, core.MustBeDate)
 		return nil
 	}
 	return &day
@@ -180,9 +178,9 @@ func (f *Form) Moment(date, clock, known string, zone *time.Location) *time.Time
 	switch {
 	case f.Unreadable[date] != nil || text != "" && err != nil:
 		delete(f.Unreadable, date)
-		f.unreadable(known, core.MustBe(known, "a date and a time such as 2026-11-21 and 08:00"))
+		f.unreadable(known, core.Violation{Rule: "date_and_time"})
 	case day == nil || text == "":
-		f.unreadable(known, core.Missing(known))
+		f.unreadable(known, core.Required)
 	default:
 		y, m, d := day.Date()
 		return new(time.Date(y, m, d, at.Hour(), at.Minute(), 0, 0, zone))
@@ -207,7 +205,7 @@ func (f *Form) Checked(name string) bool { return f.Values.Has(name) }
 // Require notes a field where nothing was typed, and core would take that to mean something.
 func (f *Form) Require(name string) {
 	if strings.TrimSpace(f.Value(name)) == "" {
-		f.unreadable(name, core.Missing(name))
+		f.unreadable(name, core.Required)
 	}
 }
 
@@ -265,65 +263,42 @@ func (f *Form) Renew(stored *Form, names ...string) {
 // unbroken is a text with its line breaks as they were before a browser sent them.
 func unbroken(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-func (f *Form) unreadable(name, message string) {
+func (f *Form) unreadable(name string, v core.Violation) {
 	if f.Unreadable == nil {
 		f.Unreadable = core.Fields{}
 	}
-	f.Unreadable[name] = []string{message}
+	f.Unreadable[name] = []core.Violation{v}
 }
 
-// Field is a field of the form, to be drawn: label it, and add what it needs. What core
-// says of it says so by that label. Fields are made in the order of the page, before Problem.
+// Field is a field of the form, to be drawn: label it, and add what it needs.
 func (f *Form) Field(name, label string) ui.Field { return f.FieldOf(name, name, label) }
 
 // FieldOf is a field that core knows by another name than the page.
 func (f *Form) FieldOf(known, name, label string) ui.Field {
 	field := ui.Field{Name: name, Label: label, Value: f.Value(name), Checked: f.Checked(name)}
-	for _, message := range f.errors[known] {
-		field.Errors = append(field.Errors, Relabelled(f.asTyped(known, message), known, label))
+	for _, v := range f.violations[known] {
+		field.Errors = append(field.Errors, f.message(known, label, v))
 	}
 	field.Choice = f.Value(name + ui.ChoiceSuffix)
 	if typed, amount := f.amounts[known]; amount {
 		typed.show(&field)
 	}
 	if len(field.Errors) > 0 {
-		f.problem.Fields = append(f.problem.Fields, ui.FieldProblem{ID: field.ID(), Message: field.Errors[0]})
-		delete(f.errors, known)
+		f.Problem().Place(known, field.ID(), field.Errors[0])
 	}
 	return field
 }
 
-// limited is what core says of a number beyond its limit.
-var limited = regexp.MustCompile(`(at least|greater than) (\d+)\.$`)
-
-// asTyped says a limit of an amount as amounts are typed, where core says it in the
-// smallest unit.
-func (f *Form) asTyped(name, message string) string {
-	found := limited.FindStringSubmatch(message)
+// message words what is wrong with a field.
+func (f *Form) message(name, label string, v core.Violation) string {
 	typed, amount := f.amounts[name]
-	if found == nil || !amount {
-		return message
+	switch {
+	case !amount:
+		return Message(name, label, v, Number)
+	case v.Rule == "ambiguous_amount":
+		return typed.Question()
 	}
-	cents, err := strconv.ParseInt(found[2], 10, 64)
-	if err != nil {
-		return message
-	}
-	return strings.TrimSuffix(message, found[2]+".") + Amount(cents, typed.currency) + "."
-}
-
-// Relabelled says "amount" where core says "spend amount cents".
-func Relabelled(message, name, label string) string {
-	return strings.Replace(message, strings.ReplaceAll(name, "_", " "), lowered(label), 1)
-}
-
-// lowered begins a label in lower case, unless it begins with an abbreviation.
-func lowered(label string) string {
-	first, size := utf8.DecodeRuneInString(label)
-	second, _ := utf8.DecodeRuneInString(label[size:])
-	if unicode.IsUpper(second) {
-		return label
-	}
-	return string(unicode.ToLower(first)) + label[size:]
+	return Message(name, label, v, func(cents int64) string { return Amount(cents, typed.currency) })
 }
 
 // Options are choices of which the field's value is the selected one.
@@ -334,16 +309,12 @@ func (f *Form) Options(name string, choices ...ui.Option) []ui.Option {
 	return choices
 }
 
-// Problem heads the form: what is wrong with the fields that were made, and with
-// those that the page does not show.
-func (f *Form) Problem() ui.Problem {
-	p := f.problem
-	for _, name := range f.errors.Names() {
-		for _, message := range f.errors[name] {
-			p.Fields = append(p.Fields, ui.FieldProblem{Message: message})
-		}
+// Problem heads the form: what is wrong with its fields, those that the page doesn't show last.
+func (f *Form) Problem() *ui.Problem {
+	if f.problem == nil {
+		f.problem = &ui.Problem{}
 	}
-	return p
+	return f.problem
 }
 
 // Refused reports whether err is one to show on the form, which then knows it: fields
@@ -354,13 +325,16 @@ func (f *Form) Refused(err error) bool {
 	case refusal == nil:
 		return false
 	case refusal.Kind == core.KindInvalid:
-		f.errors = core.Fields{}
-		for name, messages := range refusal.Fields {
-			f.errors[name] = slices.Clone(messages)
+		f.violations = refusal.Fields
+		f.Problem().Fields = nil
+		for _, name := range refusal.Fields.Names() {
+			for _, v := range refusal.Fields[name] {
+				f.problem.Fields = append(f.problem.Fields, ui.FieldProblem{Field: name, Message: f.message(name, attribute(name), v)})
+			}
 		}
 		return true
 	case refusal.Kind == core.KindRule, refusal.Kind == core.KindThrottled, refusal.Kind == core.KindUnauthenticated:
-		f.problem.Sentence = refusal.Message
+		f.Problem().Sentence = refusal.Message
 		return true
 	}
 	return false

@@ -59,19 +59,19 @@ func Percent(of, whole int64) string {
 	return strconv.FormatFloat(100*float64(of)/float64(whole), 'f', 1, 64) + "%"
 }
 
-// tender is how a currency is written.
-type tender struct {
+// currencyFormat is how a currency is written.
+type currencyFormat struct {
 	symbol string
 	scale  int // digits behind the point
 }
 
 var tenders sync.Map // by code
 
-func tenderOf(code string) tender {
+func currencyFormatOf(code string) currencyFormat {
 	if known, ok := tenders.Load(code); ok {
-		return known.(tender)
+		return known.(currencyFormat)
 	}
-	t := tender{symbol: code, scale: 2}
+	t := currencyFormat{symbol: code, scale: 2}
 	if unit, err := currency.ParseISO(code); err == nil {
 		t.symbol = message.NewPrinter(language.English).Sprint(currency.Symbol(unit))
 		t.scale, _ = currency.Standard.Rounding(unit)
@@ -81,14 +81,14 @@ func tenderOf(code string) tender {
 }
 
 // Symbol is what stands in front of amounts of a currency.
-func Symbol(code string) string { return tenderOf(code).symbol }
+func Symbol(code string) string { return currencyFormatOf(code).symbol }
 
 // Decimals is how many digits of an amount of a currency stand behind the point.
-func Decimals(code string) int { return tenderOf(code).scale }
+func Decimals(code string) int { return currencyFormatOf(code).scale }
 
 // Money writes an amount of a currency's smallest unit: € 1,234.50.
 func Money(cents int64, code string) string {
-	t := tenderOf(code)
+	t := currencyFormatOf(code)
 	sign := ""
 	if cents < 0 {
 		sign = "−"
@@ -102,14 +102,14 @@ func Amount(cents int64, code string) string {
 	if cents < 0 {
 		sign = "-"
 	}
-	return sign + tenderOf(code).decimal(cents, false)
+	return sign + currencyFormatOf(code).decimal(cents, false)
 }
 
 // Decimal writes an amount without its currency: 1,234.50.
-func Decimal(cents int64, code string) string { return tenderOf(code).decimal(cents, true) }
+func Decimal(cents int64, code string) string { return currencyFormatOf(code).decimal(cents, true) }
 
 // decimal writes an amount without its sign.
-func (t tender) decimal(cents int64, group bool) string {
+func (t currencyFormat) decimal(cents int64, group bool) string {
 	digits := strings.TrimPrefix(strconv.FormatInt(cents, 10), "-")
 	if len(digits) <= t.scale {
 		digits = strings.Repeat("0", t.scale-len(digits)+1) + digits

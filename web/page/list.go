@@ -16,7 +16,7 @@ func Position(q url.Values) core.Page {
 	if text := q.Get("cursor"); text != "" {
 		cursor, err := core.ParseCursor(text)
 		if err != nil {
-			p.Unreadable = core.Fields{"cursor": {core.Selected("cursor")}}
+			p.Unreadable = core.Fields{"cursor": {core.Selected}}
 			return p
 		}
 		p.Cursor = &cursor

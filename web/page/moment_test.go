@@ -44,13 +44,16 @@ func TestAMomentThatIsTyped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const unreadable = "The send at field must be a date and a time such as 2026-11-21 and 08:00."
-	for _, c := range []struct{ date, clock, want, wrong string }{
-		{"2026-07-01", "08:30", "2026-07-01T06:30:00Z", ""},
-		{"2026-12-01", " 23:59 ", "2026-12-01T22:59:00Z", ""},
-		{"2026-03-29", "02:30", "2026-03-29T01:30:00Z", ""}, // which the clocks skip
-		{"", "08:30", "", "The send at field is required."},
-		{"2026-07-01", "", "", "The send at field is required."},
+	unreadable := core.Violation{Rule: "date_and_time"}
+	for _, c := range []struct {
+		date, clock, want string
+		wrong             core.Violation
+	}{
+		{"2026-07-01", "08:30", "2026-07-01T06:30:00Z", core.Violation{}},
+		{"2026-12-01", " 23:59 ", "2026-12-01T22:59:00Z", core.Violation{}},
+		{"2026-03-29", "02:30", "2026-03-29T01:30:00Z", core.Violation{}}, // which the clocks skip
+		{"", "08:30", "", core.Required},
+		{"2026-07-01", "", "", core.Required},
 		{"2026-07-01", "8 o'clock", "", unreadable},
 		{"2026-07-01", "24:00", "", unreadable},
 		{"1 July", "08:30", "", unreadable},
@@ -62,7 +65,7 @@ func TestAMomentThatIsTyped(t *testing.T) {
 			got = at.UTC().Format(time.RFC3339)
 		}
 		var want core.Fields
-		if c.wrong != "" {
+		if c.wrong != (core.Violation{}) {
 			want = core.Fields{"send_at": {c.wrong}}
 		}
 		if diff := cmp.Diff(want, form.Unreadable); got != c.want || diff != "" {

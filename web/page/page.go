@@ -95,7 +95,7 @@ func (k *Kit) Session(next echo.HandlerFunc) echo.HandlerFunc {
 			return err
 		}
 		if p := visit.Person; p != nil {
-			core.Note(ctx, slog.String(string(p.Kind), p.ID), slog.Int64("tenant", int64(p.Tenant.ID)))
+			core.AddLogAttrs(ctx, slog.String(string(p.Kind), p.ID), slog.Int64("tenant", int64(p.Tenant.ID)))
 		}
 		c.Set(visitKey, visit)
 		c.SetRequest(r.WithContext(ctx))
@@ -148,13 +148,13 @@ func (k *Kit) SignIn(c echo.Context, p auth.Proof) error {
 // SignOut ends the session.
 func (k *Kit) SignOut(c echo.Context) error { return k.sessions.Destroy(c.Request().Context()) }
 
-// Keep stores a text in the session.
-func (k *Kit) Keep(c echo.Context, key, value string) {
+// SetSessionText stores a text in the session.
+func (k *Kit) SetSessionText(c echo.Context, key, value string) {
 	k.sessions.Put(c.Request().Context(), key, value)
 }
 
-// Kept is a text of the session, or "".
-func (k *Kit) Kept(c echo.Context, key string) string {
+// SessionText is a text of the session, or "".
+func (k *Kit) SessionText(c echo.Context, key string) string {
 	return k.sessions.GetString(c.Request().Context(), key)
 }
 
@@ -181,8 +181,8 @@ func (k *Kit) Flashes(c echo.Context) []ui.Flash {
 	return flashes
 }
 
-// settle writes the session where it changed, and its cookie.
-func (k *Kit) settle(c echo.Context) error {
+// saveSession writes the session where it changed, and its cookie.
+func (k *Kit) saveSession(c echo.Context) error {
 	if !loaded(c) {
 		return nil
 	}
@@ -221,7 +221,7 @@ func (k *Kit) Render(c echo.Context, status int, page, fragment templ.Component)
 	if err := page.Render(c.Request().Context(), &html); err != nil {
 		return err
 	}
-	if err := k.settle(c); err != nil {
+	if err := k.saveSession(c); err != nil {
 		return err
 	}
 	return c.HTMLBlob(status, html.Bytes())
@@ -229,7 +229,7 @@ func (k *Kit) Render(c echo.Context, status int, page, fragment templ.Component)
 
 // Redirect leads on, after something was done, or to where it can be.
 func (k *Kit) Redirect(c echo.Context, path string) error {
-	if err := k.settle(c); err != nil {
+	if err := k.saveSession(c); err != nil {
 		return err
 	}
 	if IsFragment(c) {
@@ -274,8 +274,8 @@ func Compressed() echo.MiddlewareFunc {
 	}
 }
 
-// Timely gives a request so long. What takes longer on purpose is routed past it.
-func Timely(limit time.Duration) echo.MiddlewareFunc {
+// WithTimeout gives a request so long. What takes longer on purpose is routed past it.
+func WithTimeout(limit time.Duration) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			r := c.Request()
@@ -321,7 +321,7 @@ func Read(c echo.Context) (*Form, error) {
 	}
 	r.Body = http.MaxBytesReader(c.Response(), r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
-		return nil, unread(err)
+		return nil, uploadError(err)
 	}
 	return sent(r.PostForm), nil
 }

@@ -13,7 +13,7 @@ const (
 	PanelPath    = "/admin"
 	TillPath     = "/till"
 	PlatformPath = "/platform"             // on the base host
-	LookPath     = PanelPath + "/look.css" // the business's own colour and logo
+	BrandingPath = PanelPath + "/look.css" // the business's own colour and logo
 )
 
 // Unsent is in the query of the sign-in page where a form came from a person who was no
@@ -50,9 +50,9 @@ func Back(c echo.Context, otherwise string) string {
 	return from.RequestURI()
 }
 
-// Inside is a path that people sign in to, for links that come from outside: never another
+// SafePath is a path that people sign in to, for links that come from outside: never another
 // site. Any other is otherwise.
-func Inside(to, otherwise string) string {
+func SafePath(to, otherwise string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.Host != "" || u.Scheme != "" || !signedIn(u.Path) || strings.HasPrefix(to, "//") || strings.Contains(to, "\\") {
 		return otherwise
@@ -75,11 +75,15 @@ func Theme(c echo.Context) string {
 	return ""
 }
 
-const lookKey = "look" // what the session keeps of it
+const brandingKey = "look" // what the session keeps of it
 
-// Look is the address of the business's own colour and logo. It changes for a browser that
+// BrandingURL is the address of the business's own colour and logo. It changes for a browser that
 // changed them, which sees them at once.
-func (k *Kit) Look(c echo.Context) string { return WithQuery(LookPath, "v", k.Kept(c, lookKey)) }
+func (k *Kit) BrandingURL(c echo.Context) string {
+	return WithQuery(BrandingPath, "v", k.SessionText(c, brandingKey))
+}
 
-// LookChanged gives this browser another address for the look.
-func (k *Kit) LookChanged(c echo.Context, version string) { k.Keep(c, lookKey, version) }
+// BrandingChanged gives this browser another address for the look.
+func (k *Kit) BrandingChanged(c echo.Context, version string) {
+	k.SetSessionText(c, brandingKey, version)
+}

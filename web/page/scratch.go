@@ -61,9 +61,9 @@ func (s *Scratch) dir() string {
 	return s.own
 }
 
-// Clean removes files that downloads have left behind, and what is left of processes that
+// RemoveLeftovers removes files that downloads have left behind, and what is left of processes that
 // are gone.
-func (s *Scratch) Clean(now time.Time) error {
+func (s *Scratch) RemoveLeftovers(now time.Time) error {
 	files, err := os.ReadDir(s.own)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -91,7 +91,7 @@ func (s *Scratch) sweep() error {
 		number, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), scratchName), "-")
 		id, err := strconv.Atoi(number)
 		// One with this process's id is of an earlier process: in a container, all have the same.
-		if err != nil || dir == s.own || id != os.Getpid() && runs(id) {
+		if err != nil || dir == s.own || id != os.Getpid() && isRunning(id) {
 			continue
 		}
 		// Another user's is theirs to remove.
@@ -102,8 +102,8 @@ func (s *Scratch) sweep() error {
 	return failed
 }
 
-// runs reports whether there is a process with that id.
-func runs(id int) bool {
+// isRunning reports whether there is a process with that id.
+func isRunning(id int) bool {
 	err := syscall.Kill(id, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)
 }

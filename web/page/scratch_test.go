@@ -56,7 +56,7 @@ func TestFilesOfKilledProcessesAreRemoved(t *testing.T) {
 		t.Fatalf("this process has %q, %v", dirs, err)
 	}
 	old, young := left(dirs[0], "excelize-4", 2*time.Hour), left(dirs[0], "excelize-5", time.Minute)
-	if err := s.Clean(time.Now()); err != nil {
+	if err := s.RemoveLeftovers(time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	is("hourly, of a killed process", killed, false)

@@ -31,7 +31,7 @@ func ReadWithFile(c echo.Context, name string, most int64) (form *Form, file []b
 			return form, file, nil
 		}
 		if err != nil {
-			return nil, nil, unread(err)
+			return nil, nil, uploadError(err)
 		}
 		limit := left + 1
 		if part.FormName() == name {
@@ -39,7 +39,7 @@ func ReadWithFile(c echo.Context, name string, most int64) (form *Form, file []b
 		}
 		content, err := io.ReadAll(io.LimitReader(part, limit))
 		if err != nil {
-			return nil, nil, unread(err)
+			return nil, nil, uploadError(err)
 		}
 		switch {
 		case part.FormName() != name:
@@ -53,8 +53,8 @@ func ReadWithFile(c echo.Context, name string, most int64) (form *Form, file []b
 	}
 }
 
-// unread is a form that did not arrive, in words.
-func unread(err error) error {
+// uploadError is a form that did not arrive, in words.
+func uploadError(err error) error {
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
 		return errTooLarge
@@ -91,7 +91,7 @@ func ReadUpload(c echo.Context, name string, most int64) (*Form, *Upload, error)
 			return form, nil, nil
 		}
 		if err != nil {
-			return nil, nil, unread(err)
+			return nil, nil, uploadError(err)
 		}
 		if part.FormName() == name {
 			if part.FileName() == "" {
@@ -101,7 +101,7 @@ func ReadUpload(c echo.Context, name string, most int64) (*Form, *Upload, error)
 		}
 		content, err := io.ReadAll(io.LimitReader(part, left+1))
 		if err != nil {
-			return nil, nil, unread(err)
+			return nil, nil, uploadError(err)
 		}
 		if left -= int64(len(content)); left < 0 {
 			return nil, nil, errTooLarge
@@ -114,11 +114,11 @@ func ReadUpload(c echo.Context, name string, most int64) (*Form, *Upload, error)
 func (u *Upload) Read(b []byte) (int, error) {
 	n, err := u.content.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = unread(err)
+		err = uploadError(err)
 	}
 	return n, err
 }
 
-// Rest lets what is left of a file arrive that was refused: a browser reads no answer
+// Drain lets what is left of a file arrive that was refused: a browser reads no answer
 // before it has sent everything.
-func (u *Upload) Rest() { _, _ = io.Copy(io.Discard, u.content) }
+func (u *Upload) Drain() { _, _ = io.Copy(io.Discard, u.content) }

@@ -8,29 +8,29 @@ import (
 	"example.com/loyalty/core/coupon"
 )
 
-// Worth is what a voucher is worth, in the words of its customer: "€ 5.00" and "off your
+// VoucherValue is what a voucher is worth, in the words of its customer: "€ 5.00" and "off your
 // order".
-type Worth struct {
+type VoucherValue struct {
 	Symbol string // of the currency, before the value; "" for none
 	Value  string // "5.00", "20%", "40" or the name of a reward
 	What   string
 }
 
-// WorthOf says what a voucher with that benefit is worth.
-func WorthOf(b coupon.Benefit, rewardName *string, currency string) Worth {
+// VoucherValueOf says what a voucher with that benefit is worth.
+func VoucherValueOf(b coupon.Benefit, rewardName *string, currency string) VoucherValue {
 	switch b.BenefitType {
 	case coupon.Points:
-		return Worth{Value: Number(*b.BenefitValue), What: oneOrMany(*b.BenefitValue, "point", "points")}
+		return VoucherValue{Value: Number(*b.BenefitValue), What: oneOrMany(*b.BenefitValue, "point", "points")}
 	case coupon.Stamps:
-		return Worth{Value: Number(*b.BenefitValue), What: oneOrMany(*b.BenefitValue, "stamp", "stamps")}
+		return VoucherValue{Value: Number(*b.BenefitValue), What: oneOrMany(*b.BenefitValue, "stamp", "stamps")}
 	case coupon.Percent:
-		return Worth{Value: Number(*b.BenefitValue) + "%", What: "off your order"}
+		return VoucherValue{Value: Number(*b.BenefitValue) + "%", What: "off your order"}
 	case coupon.Amount:
 		symbol, value, _ := strings.Cut(Money(*b.BenefitValue, currency), nbsp)
-		return Worth{Symbol: symbol, Value: value, What: "off your order"}
+		return VoucherValue{Symbol: symbol, Value: value, What: "off your order"}
 	case coupon.Reward:
 	}
-	w := Worth{What: "for free"}
+	w := VoucherValue{What: "for free"}
 	if rewardName != nil {
 		w.Value = *rewardName
 	}
@@ -38,7 +38,7 @@ func WorthOf(b coupon.Benefit, rewardName *string, currency string) Worth {
 }
 
 // Amount is the value with its currency: "€ 5.00".
-func (w Worth) Amount() string {
+func (w VoucherValue) Amount() string {
 	if w.Symbol == "" {
 		return w.Value
 	}
@@ -46,7 +46,7 @@ func (w Worth) Amount() string {
 }
 
 // String is the worth as one line: "€ 5.00 off your order".
-func (w Worth) String() string { return w.Amount() + " " + w.What }
+func (w VoucherValue) String() string { return w.Amount() + " " + w.What }
 
 // LastDay writes the day that ends at an instant: "6 Jan 2027". Where none ends, it adds the
 // time.

@@ -29,7 +29,7 @@ func TestWorthOf(t *testing.T) {
 		{coupon.Reward, 0, "EUR", "Cinnamon bun for free"},
 	} {
 		b := coupon.Benefit{BenefitType: c.kind, BenefitValue: &c.value}
-		w := page.WorthOf(b, new("Cinnamon bun"), c.currency)
+		w := page.VoucherValueOf(b, new("Cinnamon bun"), c.currency)
 		if got := strings.ReplaceAll(w.String(), "\u00a0", " "); got != c.want {
 			t.Errorf("%s of %d: %q, want %q", c.kind, c.value, got, c.want)
 		}

@@ -47,7 +47,7 @@ func (k *Kit) workbook(
 	c echo.Context, name, sheet string, columns []Column, rows int, write func(row func(cells ...any) error) error,
 ) (err error) {
 	to := &download{kit: k, c: c, name: name, mediaType: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
-	to.goOn()
+	to.extendDeadline()
 	made, err := k.Scratch.file()
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (k *Kit) workbook(
 	}
 	err = func() error {
 		defer leave()
-		return k.makeBook(c.Request().Context(), made, sheet, columns, rows, to.goOn, write)
+		return k.makeBook(c.Request().Context(), made, sheet, columns, rows, to.extendDeadline, write)
 	}()
 	if err != nil {
 		return err
@@ -113,24 +113,24 @@ func (k *Kit) makeBook(
 	if err := flush(); err != nil {
 		return err
 	}
-	return b.send(inTurn{file, func() error { return turn.Take(ctx) }})
+	return b.writeTo(turnWriter{file, func() error { return turn.Take(ctx) }})
 }
 
-// inTurn is written to when it is the writer's turn to compute.
-type inTurn struct {
+// turnWriter is written to when it is the writer's turn to compute.
+type turnWriter struct {
 	io.Writer
 	take func() error
 }
 
-func (w inTurn) Write(b []byte) (int, error) {
+func (w turnWriter) Write(b []byte) (int, error) {
 	if err := w.take(); err != nil {
 		return 0, err
 	}
 	return w.Writer.Write(b)
 }
 
-// book is a workbook that grows.
-type book struct {
+// workbookWriter is a workbook that grows.
+type workbookWriter struct {
 	file    *excelize.File
 	name    string
 	columns []Column
@@ -143,8 +143,8 @@ type book struct {
 	clock   int
 }
 
-func newBook(dir, name string, columns []Column, most int) (*book, error) {
-	b := &book{file: excelize.NewFile(excelize.Options{TmpDir: dir}), name: name, columns: columns, most: most}
+func newBook(dir, name string, columns []Column, most int) (*workbookWriter, error) {
+	b := &workbookWriter{file: excelize.NewFile(excelize.Options{TmpDir: dir}), name: name, columns: columns, most: most}
 	var err error
 	if b.heading, err = b.file.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true}}); err != nil {
 		return nil, err
@@ -156,11 +156,11 @@ func newBook(dir, name string, columns []Column, most int) (*book, error) {
 	if err := b.file.SetSheetName("Sheet1", name); err != nil {
 		return nil, err
 	}
-	return b, b.turn()
+	return b, b.nextSheet()
 }
 
-// turn begins the next sheet.
-func (b *book) turn() error {
+// nextSheet begins the next sheet.
+func (b *workbookWriter) nextSheet() error {
 	name := b.name
 	if b.sheets++; b.sheets > 1 {
 		if err := b.sheet.Flush(); err != nil {
@@ -189,12 +189,12 @@ func (b *book) turn() error {
 		}
 	}
 	b.rows = 0
-	return b.set(headings)
+	return b.setRow(headings)
 }
 
-func (b *book) row(cells ...any) error {
+func (b *workbookWriter) row(cells ...any) error {
 	if b.rows == b.most {
-		if err := b.turn(); err != nil {
+		if err := b.nextSheet(); err != nil {
 			return err
 		}
 	}
@@ -207,16 +207,16 @@ func (b *book) row(cells ...any) error {
 			}
 		}
 	}
-	return b.set(cells)
+	return b.setRow(cells)
 }
 
-func (b *book) set(cells []any) error {
+func (b *workbookWriter) setRow(cells []any) error {
 	b.rows++
 	return b.sheet.SetRow("A"+strconv.Itoa(b.rows), cells)
 }
 
-// send writes the workbook. By itself the library would first put it together in memory.
-func (b *book) send(to io.Writer) error {
+// writeTo writes the workbook. By itself the library would first put it together in memory.
+func (b *workbookWriter) writeTo(to io.Writer) error {
 	if err := b.sheet.Flush(); err != nil {
 		return err
 	}

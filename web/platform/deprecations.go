@@ -75,9 +75,9 @@ func (p *Platform) announce(c echo.Context) error {
 	} else {
 		n.Method = new("GET") // what is missing is the request, one field of the form
 	}
-	by := page.OnceBy(actor(c), c, form, func(deprecation.Deprecation) string { return deprecationsPath })
+	by := page.IdempotentActorFor(actor(c), c, form, func(deprecation.Deprecation) string { return deprecationsPath })
 	d, err := p.Deprecations.Add(c.Request().Context(), by, n)
-	if path, again := page.Repeated(by, err); again {
+	if path, again := page.ReplayedPath(by, err); again {
 		return p.Redirect(c, path)
 	}
 	if form.Refused(err) {

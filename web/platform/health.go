@@ -55,7 +55,7 @@ func (p *Platform) health(c echo.Context) error {
 
 // runVerify has the records checked now.
 func (p *Platform) runVerify(c echo.Context) error {
-	err := p.Checks.Ask(c.Request().Context(), actor(c))
+	err := p.Checks.Request(c.Request().Context(), actor(c))
 	switch {
 	case errors.Is(err, verify.ErrRunning):
 		p.Flash(c, ui.Warning, verify.ErrRunning.Message)
@@ -206,7 +206,7 @@ func alarms(h operation.Health, now time.Time) (list []views.Alarm) {
 	return list
 }
 
-func verifyRun(part operation.Part[[]verify.Past], now time.Time) views.Run {
+func verifyRun(part operation.Part[[]verify.PastRun], now time.Time) views.Run {
 	r := views.Run{Status: ui.Badge{Label: "Not run yet", Tone: ui.Neutral}, Ask: verifyPath}
 	if part.Err != nil {
 		r.Status, r.Unknown = ui.Badge{Label: "Unknown", Tone: ui.Bad}, why(part.Err)

@@ -476,7 +476,7 @@ func (p *Platform) confirmInvoice(c echo.Context, status int, m invoiceMove, for
 			ui.Crumb{Label: "Invoices", Path: invoicesPath}, ui.Crumb{Label: invoiceTitle(i), Path: invoicePath(i.ID)}),
 	}
 	if sentence := m.refusal(i); sentence != "" { // somebody was quicker
-		v.Confirm = ui.Confirm{Leave: "Back to the invoice", Problem: ui.Problem{Sentence: sentence}}
+		v.Confirm = ui.Confirm{Leave: "Back to the invoice", Problem: &ui.Problem{Sentence: sentence}}
 	} else {
 		v.Confirm = m.ask(i, form)
 		v.Problem, v.Hidden = form.Problem(), []ui.Pair{{Name: page.FormKey, Value: p.NewFormKey()}}
@@ -494,9 +494,9 @@ func (p *Platform) moveInvoice(c echo.Context, m invoiceMove) error {
 	if err != nil {
 		return err
 	}
-	by := page.OnceBy(actor(c), c, form, func(billing.Invoice) string { return invoicePath(id) })
+	by := page.IdempotentActorFor(actor(c), c, form, func(billing.Invoice) string { return invoicePath(id) })
 	i, err := m.do(c.Request().Context(), by, id, form)
-	if path, again := page.Repeated(by, err); again {
+	if path, again := page.ReplayedPath(by, err); again {
 		return p.Redirect(c, path)
 	}
 	if form.Refused(err) {

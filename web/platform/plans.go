@@ -134,9 +134,9 @@ func (p *Platform) createPlan(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.OnceBy(actor(c), c, form, func(billing.Plan) string { return plansPath })
+	by := page.IdempotentActorFor(actor(c), c, form, func(billing.Plan) string { return plansPath })
 	plan, err := p.Invoices.CreatePlan(c.Request().Context(), by, planInput(form))
-	if path, again := page.Repeated(by, err); again {
+	if path, again := page.ReplayedPath(by, err); again {
 		return p.Redirect(c, path)
 	}
 	if form.Refused(err) {

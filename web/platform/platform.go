@@ -103,7 +103,7 @@ func (p *Platform) baseHost(next echo.HandlerFunc) echo.HandlerFunc {
 func (p *Platform) guarded(r route) echo.HandlerFunc {
 	handle := r.handle
 	if !r.slow {
-		handle = page.Timely(requestTime)(handle)
+		handle = page.WithTimeout(requestTime)(handle)
 	}
 	return func(c echo.Context) error {
 		if r.public {

@@ -101,7 +101,7 @@ func tenantUse(u usage.Use) views.TenantUse {
 	if u.Limit == nil {
 		return v
 	}
-	v.Limit, v.Near = page.Number(*u.Limit), u.Near()
+	v.Limit, v.Near = page.Number(*u.Limit), u.NearLimit()
 	part := ui.BarPart{Length: 100, Tone: ui.First}
 	if u.Used < *u.Limit {
 		part.Length = float64(u.Used) / float64(*u.Limit) * 100

@@ -94,7 +94,7 @@ func tenantStatus(t tenant.Summary) ui.Badge {
 
 // tenantColumns are the columns of the list that it can be sorted by.
 var tenantColumns = []struct {
-	order tenant.Order
+	order tenant.SortOrder
 	label string
 	class string
 	end   bool
@@ -109,14 +109,14 @@ var tenantColumns = []struct {
 
 // pickTenants reads the filters of the list. An order that begins with a minus is turned
 // around.
-func pickTenants(q *page.Form) (pick tenant.Pick, order tenant.Order) {
-	pick = tenant.Pick{Search: q.Filled("search"), Condition: q.Filled("status"), PlanID: q.Integer("plan"), Country: q.Filled("country"), Number: 1, Size: tenantsSize}
+func pickTenants(q *page.Form) (pick tenant.OverviewFilter, order tenant.SortOrder) {
+	pick = tenant.OverviewFilter{Search: q.Filled("search"), Condition: q.Filled("status"), PlanID: q.Integer("plan"), Country: q.Filled("country"), Number: 1, Size: tenantsSize}
 	order = tenant.ByActivity
 	if sort := q.Value("sort"); sort != "" {
 		if sort[0] == '-' {
 			sort, pick.Reverse = sort[1:], true
 		}
-		order, pick.Order = tenant.Order(sort), &sort
+		order, pick.Order = tenant.SortOrder(sort), &sort
 	}
 	if number := q.Integer("page"); number != nil {
 		pick.Number = *number
@@ -421,9 +421,9 @@ func (p *Platform) addTenant(c echo.Context) error {
 		TimeZone: form.Text("timezone"), Currency: form.Text("currency"), Country: form.Filled("country"),
 	}
 	n.Unreadable = form.Unreadable
-	by := page.OnceBy(actor(c), c, form, func(t tenant.Tenant) string { return tenantPath(t.ID) })
+	by := page.IdempotentActorFor(actor(c), c, form, func(t tenant.Tenant) string { return tenantPath(t.ID) })
 	made, err := p.Tenants.Create(c.Request().Context(), by, n)
-	if path, again := page.Repeated(by, err); again {
+	if path, again := page.ReplayedPath(by, err); again {
 		return p.Redirect(c, path)
 	}
 	if form.Refused(err) {
@@ -512,7 +512,7 @@ func (p *Platform) confirmSuspendTenant(c echo.Context, status int, d tenant.Det
 		Confirm: ui.Confirm{Action: path + "/suspend", Cancel: path, Leave: "Back to the tenant"},
 	}
 	if d.Condition == tenant.IsSuspended {
-		v.Problem = ui.Problem{Sentence: tenant.ErrSuspended.Message}
+		v.Problem = &ui.Problem{Sentence: tenant.ErrSuspended.Message}
 		return p.Render(c, status, views.ConfirmPage(v), views.ConfirmDialog(v))
 	}
 	reason := form.Field("reason", "Reason")
@@ -561,7 +561,7 @@ func (p *Platform) askReactivateTenant(c echo.Context) error {
 		Confirm: ui.Confirm{Action: path + "/reactivate", Cancel: path, Leave: "Back to the tenant"},
 	}
 	if d.Condition != tenant.IsSuspended {
-		v.Problem = ui.Problem{Sentence: tenant.ErrNotSuspended.Message}
+		v.Problem = &ui.Problem{Sentence: tenant.ErrNotSuspended.Message}
 	} else {
 		v.Button = "Reactivate tenant"
 		v.Words = []string{

@@ -85,9 +85,9 @@ func (p *Platform) createToken(c echo.Context) error {
 	}
 	n.Unreadable = form.Unreadable
 	// The secret is no part of what is remembered.
-	by := page.Once(c, form, func(token.Created) string { return tokensPath })
+	by := page.IdempotentActor(c, form, func(token.Created) string { return tokensPath })
 	made, err := p.Tokens.Create(c.Request().Context(), by, n)
-	to, again := page.Repeated(by, err)
+	to, again := page.ReplayedPath(by, err)
 	switch {
 	case again:
 		p.Flash(c, ui.Warning, "This form was already sent and created one token. Its secret is shown once: if you don't have it, revoke the token and create another.")
@@ -129,9 +129,9 @@ func (p *Platform) revokeToken(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.Once(c, form, func(token.Token) string { return tokensPath })
+	by := page.IdempotentActor(c, form, func(token.Token) string { return tokensPath })
 	t, err := p.Tokens.Revoke(c.Request().Context(), by, id)
-	if to, again := page.Repeated(by, err); again {
+	if to, again := page.ReplayedPath(by, err); again {
 		return p.Redirect(c, to)
 	}
 	if err != nil {

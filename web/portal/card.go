@@ -213,7 +213,7 @@ func (p *Portal) cardPage(c echo.Context, status int, d card, code views.Code) e
 		if err != nil {
 			return err
 		}
-		w := views.CardVoucher{Path: "/v/" + token, Name: page.WorthOf(held.Benefit, held.RewardName, d.Currency).String(), Note: "Voucher"}
+		w := views.CardVoucher{Path: "/v/" + token, Name: page.VoucherValueOf(held.Benefit, held.RewardName, d.Currency).String(), Note: "Voucher"}
 		if held.ExpiresAt != nil {
 			w.Note += ", until " + page.LastDay(*held.ExpiresAt, d.TimeZone)
 		}

@@ -17,7 +17,7 @@ import (
 // front is what all pages of a business share.
 type front struct {
 	core.Tenant
-	tenant.Look
+	tenant.Theme
 }
 
 // palette is the colours of its pages.
@@ -78,8 +78,8 @@ func (p *Portal) front(c echo.Context) (front, error) {
 		if err != nil {
 			return front{}, err
 		}
-		look, err := p.Tenants.Look(ctx, core.System(t, "customer pages"))
-		return front{Tenant: t, Look: look}, err
+		look, err := p.Tenants.Theme(ctx, core.System(t, "customer pages"))
+		return front{Tenant: t, Theme: look}, err
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -95,38 +96,22 @@ func splitName(name string) (first, last *string) {
 	return new(strings.Join(words[:end], " ")), &words[end]
 }
 
-// worded says what is wrong with a form in the words of its page, which has one field for
-// both names.
-func worded(err error) error {
+// oneName returns violations of the first and the last name as one of the field that the page has
+// for both.
+func oneName(err error) error {
 	var refusal *core.Error
 	if !errors.As(err, &refusal) || refusal.Kind != core.KindInvalid {
 		return err
 	}
-	fields := core.Fields{}
-	for field, messages := range refusal.Fields {
-		missing := messages[0] == core.Missing(field)
-		switch field {
-		case "first_name", "last_name":
-			field, messages = nameField, []string{"Enter your first and last name"}
-			if !missing {
-				messages = []string{"Enter a shorter name"}
+	fields := maps.Clone(refusal.Fields)
+	for _, part := range []string{"first_name", "last_name"} {
+		if violations, wrong := fields[part]; wrong {
+			if violations[0] == core.Required {
+				violations = []core.Violation{{Rule: "full_name"}}
 			}
-		case phoneField:
-			messages = []string{"Enter a valid phone number"}
-			if missing {
-				messages = []string{"Enter your phone number"}
-			}
-		case emailField:
-			messages = []string{"Enter a valid e-mail address"}
-			if missing {
-				messages = []string{"Enter your e-mail address to get offers"}
-			}
-		case "contact":
-			messages = []string{"Enter your phone number or e-mail address"}
-		case agreedField:
-			messages = []string{"Tick this box to continue"}
+			fields[nameField] = violations
+			delete(fields, part)
 		}
-		fields[field] = messages
 	}
 	return core.Invalid(fields)
 }
@@ -219,11 +204,11 @@ func (p *Portal) join(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.OnceBy(p.visitor(c, f), c, form, outcome)
+	by := page.IdempotentActorFor(p.visitor(c, f), c, form, outcome)
 	joined, err := p.Walkins.Join(c.Request().Context(), by, details(form, i))
-	result, again := page.Repeated(by, err)
+	result, again := page.ReplayedPath(by, err)
 	if !again {
-		if form.Refused(worded(err)) {
+		if form.Refused(oneName(err)) {
 			return p.joinPage(c, http.StatusUnprocessableEntity, form)
 		}
 		if err != nil {
@@ -307,7 +292,7 @@ func (p *Portal) find(c echo.Context) error {
 		return p.findPage(c, http.StatusTooManyRequests, form)
 	}
 	err = p.Walkins.MailCard(c.Request().Context(), p.visitor(c, f), form.Value("contact"))
-	if form.Refused(worded(err)) {
+	if form.Refused(oneName(err)) {
 		return p.findPage(c, http.StatusUnprocessableEntity, form)
 	}
 	if err != nil {

@@ -75,7 +75,7 @@ func New(c Config) http.Handler {
 	p := &Portal{Config: c}
 	e := echo.New()
 	e.HTTPErrorHandler = p.failed
-	e.Use(headers, ended(page.Compressed()), ended(page.Timely(requestTime)))
+	e.Use(headers, ended(page.Compressed()), ended(page.WithTimeout(requestTime)))
 	for path, show := range map[string]echo.HandlerFunc{
 		"/v/:token":                         p.showVoucher,
 		"/unsubscribe/:token":               p.askUnsubscribe,
@@ -162,7 +162,7 @@ const (
 // headers allow the page's own styles and pictures, and no script at all.
 func headers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		core.NoteRoute(c.Request().Context(), c.Path())
+		core.SetLogRoute(c.Request().Context(), c.Path())
 		h := c.Response().Header()
 		h.Set("Content-Security-Policy", plainPolicy)
 		h.Set("X-Frame-Options", "DENY")

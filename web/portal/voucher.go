@@ -40,7 +40,7 @@ func (p *Portal) showVoucher(c echo.Context) error {
 }
 
 func (p *Portal) voucher(f front, found coupon.ShownVoucher) (views.Voucher, error) {
-	worth := page.WorthOf(found.Benefit, found.RewardName, f.Currency)
+	worth := page.VoucherValueOf(found.Benefit, found.RewardName, f.Currency)
 	v := views.Voucher{
 		Frame:  p.frame(f, "Voucher: "+worth.String()),
 		Symbol: worth.Symbol, Value: worth.Value, What: worth.What,

@@ -388,7 +388,7 @@ func TestRoundTrips(t *testing.T) {
 		for range 3 { // the first runs prepare statements, and read what pages share
 			before := count()
 			c.do()
-			d.Told()
+			d.WaitForNotifications()
 			trips = count() - before
 		}
 		if trips != c.want {

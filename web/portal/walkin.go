@@ -64,7 +64,7 @@ func (p *Portal) takeTyped(c echo.Context) error {
 	var refusal *core.Error
 	switch {
 	case errors.Is(err, walkin.ErrPIN):
-		form.Refused(core.Invalid(core.Fields{"pin": {walkin.ErrPIN.Message}}))
+		form.Refused(core.Invalid(core.Fields{"pin": {{Rule: "wrong_pin"}}}))
 		return p.typePINPage(c, http.StatusUnprocessableEntity, form)
 	case errors.As(err, &refusal) && refusal.Kind == core.KindThrottled:
 		page.RetryAfter(c, refusal.Wait)
@@ -207,14 +207,14 @@ func (p *Portal) claim(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.OnceBy(p.visitor(c, f), c, form, func(walkin.Claimed) string { return claimedPath })
+	by := page.IdempotentActorFor(p.visitor(c, f), c, form, func(walkin.Claimed) string { return claimedPath })
 	_, err = p.Walkins.Claim(c.Request().Context(), by, browser(c), details(form, i))
-	switch _, again := page.Repeated(by, err); {
+	switch _, again := page.ReplayedPath(by, err); {
 	case err == nil, again:
 		return c.Redirect(http.StatusSeeOther, claimedPath)
 	case errors.Is(err, walkin.ErrPIN):
 		return p.expired(c, f)
-	case form.Refused(worded(err)):
+	case form.Refused(oneName(err)):
 		return p.claimPage(c, http.StatusUnprocessableEntity, form)
 	}
 	return err

@@ -27,7 +27,7 @@ func TestNoExtremeBreaksAPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	redeemed, err := s.rewards.Redeem(t.Context(), cashier.person, reward.Order{CustomerID: new(anna.ID.String()), RewardID: new(bun.ID.String())})
+	redeemed, err := s.rewards.Redeem(t.Context(), cashier.person, reward.RedeemRequest{CustomerID: new(anna.ID.String()), RewardID: new(bun.ID.String())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func (t *Till) manifest(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	look, err := t.Tenants.Look(c.Request().Context(), core.System(business, "point of sale"))
+	look, err := t.Tenants.Theme(c.Request().Context(), core.System(business, "point of sale"))
 	if err != nil {
 		return err
 	}

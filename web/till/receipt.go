@@ -50,7 +50,7 @@ var errNoLastSale = core.Refuse("", "You haven’t recorded a sale in the last 1
 // showLast leads to the receipt of the sale that the cashier recorded last, to undo it.
 func (t *Till) showLast(c echo.Context) error {
 	by := page.Actor(c)
-	id, err := t.Transactions.Last(c.Request().Context(), by)
+	id, err := t.Transactions.LastVoidable(c.Request().Context(), by)
 	if errors.Is(err, core.ErrNotFound) {
 		d := drafted(page.Blank(nil), by.Tenant.Currency)
 		d.Refused(errNoLastSale)

@@ -18,7 +18,7 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-var errNoAmount = core.Invalid(core.Fields{spendField: {"Enter an amount"}})
+var errNoAmount = core.Invalid(core.Fields{spendField: {core.Required}})
 
 // sell records the sale, with the rewards and vouchers that it uses. The form's key makes two
 // clicks one sale, also when the first got no answer.
@@ -45,7 +45,7 @@ func (t *Till) sell(c echo.Context) error {
 	if d.asks(page.Actor(c)) {
 		return t.askAgain(c, d, ask(page.Actor(c), d, page.TillPath+"/sale", "Record "))
 	}
-	by := page.Once(c, d.Form, receiptPath)
+	by := page.IdempotentActor(c, d.Form, receiptPath)
 	done, err := t.Walkins.Complete(c.Request().Context(), by, session(c), walkin.Sale{
 		New: transaction.New{
 			CustomerID: d.Text(customerField), TransactionTypeID: d.typeID, SpendAmountCents: d.spend, LocationID: d.location,
@@ -53,7 +53,7 @@ func (t *Till) sell(c echo.Context) error {
 		},
 		PIN: d.pin, Pending: d.pending, Rewards: d.rewards, Vouchers: d.vouchers,
 	})
-	if path, again := page.Repeated(by, err); again {
+	if path, again := page.ReplayedPath(by, err); again {
 		return t.Redirect(c, path)
 	}
 	if d.Refused(err) {

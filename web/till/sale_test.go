@@ -296,7 +296,7 @@ func TestHandingOverWhatWasRedeemedBefore(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	anna, coffee := s.customer(t, "Anna", 100), s.reward(t, "Filter coffee", 80)
-	before, err := s.rewards.Redeem(t.Context(), s.by, reward.Order{CustomerID: new(anna.ID.String()), RewardID: new(coffee.ID.String())})
+	before, err := s.rewards.Redeem(t.Context(), s.by, reward.RedeemRequest{CustomerID: new(anna.ID.String()), RewardID: new(coffee.ID.String())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func New(kit *page.Kit, services Services) http.Handler {
 			e.Add(r.method, r.path, t.guarded(r))
 			continue
 		}
-		e.Add(r.method, r.path, t.guarded(r), page.Compressed(), page.Timely(requestTime))
+		e.Add(r.method, r.path, t.guarded(r), page.Compressed(), page.WithTimeout(requestTime))
 	}
 	return e
 }
@@ -70,7 +70,7 @@ const (
 
 func headers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		core.NoteRoute(c.Request().Context(), c.Path())
+		core.SetLogRoute(c.Request().Context(), c.Path())
 		h := c.Response().Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Frame-Options", "DENY")
@@ -202,7 +202,7 @@ func (t *Till) assets(c echo.Context) views.Assets {
 		Font:        static.Path("vendor/inter/inter-latin.woff2"),
 		Stylesheets: []string{static.Path("css/pin.css"), static.Path("css/till.css")},
 		Plain:       static.Path("css/till-plain.css"),
-		Look:        t.Look(c),
+		Look:        t.BrandingURL(c),
 		Theme:       static.Path("js/theme.js"),
 		Scripts:     []string{static.Path("js/pin.js"), static.Path("js/scan.js"), static.Path("js/till.js")},
 		Manifest:    manifestPath,

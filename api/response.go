@@ -1,0 +1,185 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+)
+
+// stamp is an instant as answers write it: RFC 3339, UTC, milliseconds.
+type stamp time.Time
+
+// MarshalText writes the instant.
+func (s stamp) MarshalText() ([]byte, error) {
+	return time.Time(s).UTC().AppendFormat(nil, "2006-01-02T15:04:05.000Z"), nil
+}
+
+func optionalStamp(t *time.Time) *stamp { return (*stamp)(t) }
+
+// day is a date as answers write it.
+type day time.Time
+
+// MarshalText writes the date.
+func (d day) MarshalText() ([]byte, error) { return time.Time(d).AppendFormat(nil, time.DateOnly), nil }
+
+// envelope wraps a single record.
+type envelope struct {
+	Data any `json:"data"`
+}
+
+func render(status int, v any) (core.Response, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return core.Response{Status: status, Body: b.Bytes()}, err
+}
+
+func write(c echo.Context, a core.Response) error {
+	if a.Replayed {
+		c.Response().Header().Set("Idempotent-Replayed", "true")
+	}
+	// Known, so never sent in chunks.
+	c.Response().Header().Set(echo.HeaderContentLength, strconv.Itoa(len(a.Body)))
+	return c.Blob(a.Status, "application/json", a.Body)
+}
+
+// data answers a single record.
+func data(c echo.Context, status int, v any) error {
+	a, err := render(status, envelope{v})
+	if err != nil {
+		return err
+	}
+	return write(c, a)
+}
+
+// listAll answers a list that has no pages.
+func listAll[T, R any](c echo.Context, found []T, resource func(T) R) error {
+	items := make([]R, len(found))
+	for i, item := range found {
+		items[i] = resource(item)
+	}
+	return data(c, http.StatusOK, items)
+}
+
+// idempotent runs a use case that makes something, and answers it. Where the request
+// carries an idempotency key, the answer is kept with the effect, and a repeated
+// request gets the kept one.
+func idempotent[T any](c echo.Context, run func(by core.Actor) (T, error), answer func(T) (status int, resource any)) error {
+	rendered := func(result T) (core.Response, error) {
+		status, resource := answer(result)
+		return render(status, envelope{resource})
+	}
+	by := actor(c)
+	key, err := idempotencyKey(c.Request().Header)
+	if err != nil {
+		return err
+	}
+	if key != "" {
+		by.Idempotency = &core.Idempotency{
+			Key: key, Fingerprint: fingerprint(c),
+			Render: func(result any) (core.Response, error) { return rendered(result.(T)) },
+		}
+	}
+	result, err := run(by)
+	switch {
+	case by.Idempotency != nil && (err == nil || errors.Is(err, core.ErrReplayed)):
+		return write(c, by.Idempotency.Response)
+	case err != nil:
+		return err
+	}
+	a, err := rendered(result)
+	if err != nil {
+		return err
+	}
+	return write(c, a)
+}
+
+// idempotencyKey reads the header: 1 to 255 visible characters, quoted or bare; ""
+// where it is absent.
+func idempotencyKey(h http.Header) (string, error) {
+	values := h.Values("Idempotency-Key")
+	if len(values) == 0 {
+		return "", nil
+	}
+	key := strings.TrimSpace(values[0])
+	if len(key) >= 2 && key[0] == '"' && key[len(key)-1] == '"' {
+		key = key[1 : len(key)-1]
+	}
+	printable := strings.IndexFunc(key, func(r rune) bool { return r < ' ' || r > '~' }) < 0
+	if len(values) > 1 || key == "" || len(key) > 255 || !printable {
+		return "", errMalformed
+	}
+	return key, nil
+}
+
+// fingerprint is what an idempotency key stands for: method, path and raw body.
+func fingerprint(c echo.Context) [32]byte {
+	r := c.Request()
+	raw, _ := c.Get(bodyKey).([]byte) // nil where the body is not read
+	return sha256.Sum256(append([]byte(r.Method+" "+r.URL.EscapedPath()+"\n"), raw...))
+}
+
+type listEnvelope struct {
+	Data  any       `json:"data"`
+	Links listLinks `json:"links"`
+	Meta  listMeta  `json:"meta"`
+}
+
+type listLinks struct {
+	First *string `json:"first"` // always null: a cursor knows no ends
+	Last  *string `json:"last"`
+	Prev  *string `json:"prev"`
+	Next  *string `json:"next"`
+}
+
+type listMeta struct {
+	Path       string  `json:"path"`
+	PerPage    int     `json:"per_page"`
+	NextCursor *string `json:"next_cursor"`
+	PrevCursor *string `json:"prev_cursor"`
+}
+
+// list answers a page. Its links keep the host that was called, and the filters.
+func list[T, R any](c echo.Context, p core.Page, l core.List[T], resource func(T) R) error {
+	items := make([]R, len(l.Items))
+	for i, item := range l.Items {
+		items[i] = resource(item)
+	}
+	r := c.Request()
+	path := "https://" + r.Host + r.URL.EscapedPath()
+	e := listEnvelope{Data: items, Meta: listMeta{Path: path, PerPage: p.Size}}
+	e.Meta.PrevCursor, e.Links.Prev = link(r.URL, path, l.Prev)
+	e.Meta.NextCursor, e.Links.Next = link(r.URL, path, l.Next)
+	for i, target := range []*string{e.Links.Prev, e.Links.Next} {
+		if target != nil {
+			c.Response().Header().Add("Link", "<"+*target+`>; rel="`+[]string{"prev", "next"}[i]+`"`)
+		}
+	}
+	a, err := render(http.StatusOK, e)
+	if err != nil {
+		return err
+	}
+	return write(c, a)
+}
+
+func link(u *url.URL, path string, to *core.Cursor) (cursor, target *string) {
+	if to == nil {
+		return nil, nil
+	}
+	position := to.String()
+	q := u.Query()
+	q.Set("cursor", position)
+	full := path + "?" + q.Encode()
+	return &position, &full
+}

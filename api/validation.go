@@ -1,0 +1,68 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+
+	"example.com/loyalty/core"
+)
+
+// messages words the violations of an input as Laravel does (decisions §3).
+func messages(fields core.Fields) map[string][]string {
+	all := make(map[string][]string, len(fields))
+	for field, violations := range fields {
+		for _, v := range violations {
+			all[field] = append(all[field], message(field, v))
+		}
+	}
+	return all
+}
+
+// mustBe completes "The … field must be ….", by rule.
+var mustBe = map[string]string{
+	"string":  "a string",
+	"integer": "an integer",
+	"array":   "an array",
+	"date":    "a valid date",
+	"email":   "a valid email address",
+	"phone":   "a valid phone number",
+	"url":     "a valid URL",
+	"future":  "a date after now",
+}
+
+func message(field string, v core.Violation) string {
+	name := attribute(field)
+	if what, ok := mustBe[v.Rule]; ok {
+		return "The " + name + " field must be " + what + "."
+	}
+	switch v.Rule {
+	case "required":
+		return "The " + name + " field is required."
+	case "taken":
+		return "The " + name + " has already been taken."
+	case "no_nul":
+		return "The " + name + " field must not contain NUL characters."
+	case "min":
+		return fmt.Sprintf("The %s field must be at least %d.", name, v.Limit)
+	case "max":
+		return fmt.Sprintf("The %s field must not be greater than %d.", name, v.Limit)
+	case "max_length":
+		return fmt.Sprintf("The %s field must not be greater than %d characters.", name, v.Limit)
+	case "max_items":
+		return fmt.Sprintf("The %s field must not have more than %d items.", field, v.Limit)
+	case "after_or_equal":
+		return "The " + name + " field must be a date after or equal to " + attribute(v.Other) + "."
+	case "within_days":
+		return fmt.Sprintf("The %s field must be a date at most %d days after %s.", name, v.Limit, attribute(v.Other))
+	case "currency_in_use":
+		return "The currency cannot be changed: there are sales in " + v.Other + " already."
+	case "phone_in_country":
+		return "The country cannot be changed: " + v.Other + " would not be a phone number."
+	case "same_phones_in_country":
+		return "The country cannot be changed: " + v.Other + " would be the same number."
+	}
+	return "The selected " + name + " is invalid."
+}
+
+// attribute is a field's name as Laravel writes it in a sentence.
+func attribute(field string) string { return strings.ReplaceAll(field, "_", " ") }

@@ -1,0 +1,203 @@
+package coupon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/link"
+	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/tenant"
+)
+
+// VoucherEmail mails a voucher to its customer.
+type VoucherEmail struct {
+	Tenant     core.Tenant
+	Branding   tenant.Branding
+	Subject    string
+	Message    string // "" for none
+	FirstName  string
+	Benefit    Benefit
+	RewardName *string    // of a benefit that is a reward
+	ExpiresAt  *time.Time // nil: never
+
+	// The tokens of the links to the voucher and to unsubscribing. "" in a sample, which
+	// has no voucher.
+	Voucher     string
+	Unsubscribe string
+}
+
+// SendResultEmail tells the person who confirmed a send how it ended.
+type SendResultEmail struct {
+	Tenant  core.Tenant
+	Person  string
+	Coupon  string // its name
+	Sending Sending
+}
+
+// sampleEmail is the letter of a send as its sender sees it beforehand, addressed to them.
+func (s *Service) sampleEmail(ctx context.Context, by core.Actor, c WithCounts, send Send) (VoucherEmail, error) {
+	branding, err := tenant.BrandingOf(ctx, s.db, by)
+	if err != nil {
+		return VoucherEmail{}, err
+	}
+	check := core.NewCheck(send.Unreadable)
+	l := VoucherEmail{
+		Tenant: by.Tenant, Branding: branding, FirstName: firstName(by.Name),
+		Benefit: c.Benefit, RewardName: c.RewardName, ExpiresAt: c.VoucherExpiry(s.db.Now(), by.Tenant.TimeZone),
+	}
+	l.Subject, l.Message = send.emailText(check, c.Coupon)
+	if send.At != nil {
+		l.ExpiresAt = c.VoucherExpiry(*send.At, by.Tenant.TimeZone)
+	}
+	return l, check.Err()
+}
+
+// PreviewMail renders the e-mail of a send as a customer would get it, with the sender's
+// own first name and a link that opens no voucher.
+func (s *Service) PreviewMail(ctx context.Context, by core.Actor, coupon core.ID, send Send) (mail.Rendered, error) {
+	if err := by.Require(core.Manager); err != nil {
+		return mail.Rendered{}, err
+	}
+	c, err := s.Find(ctx, by, coupon)
+	if err != nil {
+		return mail.Rendered{}, err
+	}
+	l, err := s.sampleEmail(ctx, by, c, send)
+	if err != nil {
+		return mail.Rendered{}, err
+	}
+	return s.mails.Render(ctx, by.Name, l)
+}
+
+// TestMail is the job that sends a person the e-mail of a send to be.
+type TestMail struct {
+	Mail    core.ID       `json:"mail"`
+	Tenant  core.TenantID `json:"tenant"`
+	Coupon  core.ID       `json:"coupon"`
+	Staff   int64         `json:"staff"`
+	Subject string        `json:"subject"`
+	Message string        `json:"message"`
+}
+
+// Kind names the job in the queue.
+func (TestMail) Kind() string { return "coupon_test_mail" }
+
+// ForTenant is whose share of the workers the job takes.
+func (t TestMail) ForTenant() core.TenantID { return t.Tenant }
+
+// How many test mails a person can have in an hour.
+const (
+	testMails      = 20
+	testMailWindow = time.Hour
+)
+
+// SendTest mails the actor what customers would get, and returns the address it goes to.
+func (s *Service) SendTest(ctx context.Context, by core.Actor, coupon core.ID, send Send) (address string, err error) {
+	if err := by.Require(core.Manager); err != nil {
+		return "", err
+	}
+	c, err := s.Find(ctx, by, coupon)
+	if err != nil {
+		return "", err
+	}
+	l, err := s.sampleEmail(ctx, by, c, send)
+	if err != nil {
+		return "", err
+	}
+	if v := s.tests.Take(fmt.Sprint(by.Tenant.ID, " ", by.StaffID)); !v.Allowed {
+		return "", &core.Error{Kind: core.KindThrottled, Message: fmt.Sprintf(
+			"You have sent %d test e-mails within an hour. Try again in %d minutes.", v.Limit, 1+int(v.Wait/time.Minute))}
+	}
+	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (string, error) {
+		who, err := db.One[recipient](ctx, tx, staffSQL, db.Args{"id": by.StaffID})
+		if err != nil {
+			return "", err
+		}
+		return who.Email, s.jobs.Add(ctx, tx, TestMail{
+			Mail: core.NewID(tx.Now), Tenant: by.Tenant.ID, Coupon: coupon, Staff: by.StaffID, Subject: l.Subject, Message: l.Message,
+		})
+	})
+}
+
+// recipient is a person of the staff who gets a mail.
+type recipient struct{ Name, Email string }
+
+func (s *Service) sendTest(ctx context.Context, j TestMail) error {
+	t, err := tenant.ByID(ctx, s.db, j.Tenant)
+	if err != nil {
+		return err
+	}
+	by := core.System(t, "coupon test mail")
+	who, err := db.ReadOne[recipient](ctx, s.db, by, staffSQL, db.Args{"id": j.Staff})
+	if errors.Is(err, core.ErrNotFound) {
+		return nil // they have left since
+	}
+	if err != nil {
+		return err
+	}
+	by.Name = who.Name
+	c, err := s.Find(ctx, by, j.Coupon)
+	if err != nil {
+		return err
+	}
+	l, err := s.sampleEmail(ctx, by, c, Send{Subject: &j.Subject, Message: &j.Message})
+	if err != nil {
+		return err
+	}
+	m, err := s.renderMail(ctx, j.Mail, who.Email, l)
+	if err != nil {
+		return err
+	}
+	if s.mails.Keeps() {
+		_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) { return 0, mail.Keep(tx, m) })
+		return err
+	}
+	conn, err := s.mails.Dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close() //nolint:errcheck // the server has the mail: how they part doesn't matter
+	if err := conn.Send(ctx, m); !errors.Is(err, mail.ErrRefused) {
+		return err
+	}
+	return nil // refused for good: trying again would not deliver it
+}
+
+// renderMail is a letter as a mail.
+func (s *Service) renderMail(ctx context.Context, id core.ID, to string, l mail.Email) (mail.Mail, error) {
+	r, err := s.mails.Render(ctx, to, l)
+	if err != nil {
+		return mail.Mail{}, err
+	}
+	return mail.Mail{
+		ID: id, Recipient: to, Subject: r.Subject, Text: r.Text, HTML: r.HTML,
+		From: r.From, Unsubscribe: r.Unsubscribe, Inline: r.Inline,
+	}, nil
+}
+
+// letter is the mail of one voucher.
+func (s *Service) letter(about mailing, to queuedMail) (VoucherEmail, error) {
+	l := about.VoucherEmail
+	l.FirstName, l.ExpiresAt = to.FirstName, to.ExpiresAt
+	tenant := about.Tenant.ID
+	var err error
+	if l.Voucher, err = s.links.Token(link.Voucher, tenant, to.VoucherID, to.LinkVersion); err != nil {
+		return VoucherEmail{}, err
+	}
+	l.Unsubscribe, err = s.links.Token(link.Unsubscribe, tenant, to.CustomerID, 0)
+	return l, err
+}
+
+// firstName is the first word of a name.
+func firstName(name string) string {
+	for i, r := range name {
+		if r == ' ' && i > 0 {
+			return name[:i]
+		}
+	}
+	return name
+}

@@ -1,0 +1,345 @@
+package db_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+)
+
+// asking is the actor with a request that wants to be answered once.
+func (b business) asking(key, body string) core.Actor {
+	by := b.by
+	by.Idempotency = &core.Idempotency{
+		Key: key, Fingerprint: sha256.Sum256([]byte(body)),
+		Render: func(result any) (core.Response, error) {
+			return core.Response{Status: 201, Body: fmt.Appendf(nil, `{"id": %d}`+"\n", result)}, nil
+		},
+	}
+	return by
+}
+
+// try opens a branch named after the request, once.
+func (b business) try(ctx context.Context, by core.Actor) (core.Response, error) {
+	_, err := db.InTenant(ctx, b.db, by, func(tx *db.Tx) (int64, error) {
+		return db.Value[int64](ctx, tx, openBranchSQL, db.Args{"name": by.Idempotency.Key})
+	})
+	if errors.Is(err, core.ErrReplayed) {
+		err = nil
+	}
+	return by.Idempotency.Response, err
+}
+
+func (b business) answer(t *testing.T, key, body string) core.Response {
+	t.Helper()
+	got, err := b.try(t.Context(), b.asking(key, body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// "The same key, caller and fingerprint within 24 hours returns the first answer,
+// status and bytes."
+func TestTheSameRequestGetsTheFirstAnswer(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	first := b.answer(t, "order-1", "body")
+	if first.Replayed || first.Status != 201 || len(first.Body) == 0 {
+		t.Fatalf("first answer = %+v", first)
+	}
+	for range 3 {
+		again := b.answer(t, "order-1", "body")
+		if !again.Replayed || again.Status != first.Status || string(again.Body) != string(first.Body) {
+			t.Errorf("again = %+v %s, want %s replayed", again, again.Body, first.Body)
+		}
+	}
+	if other := b.answer(t, "order-2", "body"); other.Replayed || string(other.Body) == string(first.Body) {
+		t.Errorf("another key = %s, want an answer of its own", other.Body)
+	}
+	b.wantNames(t, "order-1", "order-2")
+}
+
+// "Another fingerprint is 422."
+func TestAKeyOfAnotherRequestIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	b.answer(t, "order-1", "body")
+	if _, err := b.try(t.Context(), b.asking("order-1", "another body")); !errors.Is(err, core.ErrKeyReused) {
+		t.Errorf("another request = %v, want ErrKeyReused", err)
+	}
+	if got := b.answer(t, "order-1", "body"); !got.Replayed {
+		t.Error("the refusal lost the first answer")
+	}
+	b.wantNames(t, "order-1")
+}
+
+// "Still running is 409": while one transaction holds the key, nobody else has it.
+func TestAKeyThatStillRunsIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	running, finish, finished := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() {
+		by := b.asking("order-1", "body")
+		_, err := db.InTenant(t.Context(), b.db, by, func(tx *db.Tx) (int64, error) {
+			close(running)
+			<-finish
+			return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "order-1"})
+		})
+		finished <- err
+	}()
+	<-running
+	for _, body := range []string{"body", "another body"} {
+		if _, err := b.try(t.Context(), b.asking("order-1", body)); !errors.Is(err, core.ErrKeyRunning) {
+			t.Errorf("while it runs = %v, want ErrKeyRunning", err)
+		}
+	}
+	b.answer(t, "order-2", "body") // another key is not held up
+	close(finish)
+	if err := <-finished; err != nil {
+		t.Fatal(err)
+	}
+	if got := b.answer(t, "order-1", "body"); !got.Replayed {
+		t.Error("after it ended its answer is not replayed")
+	}
+}
+
+// "Only 2xx are kept; a refusal frees the key."
+func TestARefusalFreesTheKey(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	rule := core.Refuse("no", "No.")
+	_, err := db.InTenant(t.Context(), b.db, b.asking("order-1", "body"), func(tx *db.Tx) (int64, error) {
+		_, err := db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "refused"})
+		return 0, errors.Join(err, rule)
+	})
+	if !errors.Is(err, rule) {
+		t.Fatal(err)
+	}
+	if got := b.answer(t, "order-1", "a corrected body"); got.Replayed {
+		t.Error("the refused request was kept")
+	}
+	b.wantNames(t, "order-1")
+}
+
+// "Just before commit renders and stores the answer, so that a crash can never part
+// them": no answer, no effect.
+func TestAnAnswerThatCannotBeRenderedUndoesTheEffect(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	broken := errors.New("broken template")
+	by := b.asking("order-1", "body")
+	by.Idempotency.Render = func(any) (core.Response, error) { return core.Response{}, broken }
+	if _, err := b.try(t.Context(), by); !errors.Is(err, broken) {
+		t.Errorf("try = %v, want the renderer's error", err)
+	}
+	b.wantNames(t)
+	if got := b.answer(t, "order-1", "body"); got.Replayed {
+		t.Error("the key was kept")
+	}
+}
+
+// The answer of a transaction that entered a tenant is kept as the platform's.
+func TestAnAnswerStaysThePlatforms(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	by := b.asking("order-1", "body")
+	tenant := by.Tenant.ID
+	by.Tenant = core.Tenant{}
+	for _, replayed := range []bool{false, true} {
+		_, err := db.Platform(t.Context(), b.db, by, func(tx *db.Tx) (int64, error) {
+			if err := tx.Enter(tenant); err != nil {
+				return 0, err
+			}
+			return db.Value[int64](t.Context(), tx, openBranchSQL, db.Args{"name": "order-1"})
+		})
+		if replayed != errors.Is(err, core.ErrReplayed) || (!replayed && err != nil) || by.Idempotency.Response.Replayed != replayed {
+			t.Errorf("replayed %v: %v, %+v", replayed, err, by.Idempotency.Response)
+		}
+	}
+	b.wantNames(t, "order-1")
+	var own, platform int
+	err := dbtest.Owner(b.db).QueryRow(t.Context(), `
+		select count(tenant_id), count(*) - count(tenant_id)
+		from loyalty.idempotency
+		where caller = $1`, "staff "+by.ID).Scan(&own, &platform)
+	if err != nil || own != 0 || platform != 1 {
+		t.Errorf("%d answers are the tenant's, %d the platform's, %v", own, platform, err)
+	}
+}
+
+// "Within 24 hours": then the key is free again.
+func TestAKeyIsFreeAfterADay(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	first := b.answer(t, "order-1", "body")
+	now := b.db.Now()
+
+	almost := business{b.db.At(now.Add(24*time.Hour - time.Minute)), b.by}
+	if got := almost.answer(t, "order-1", "body"); !got.Replayed {
+		t.Error("a minute before a day has passed: not replayed")
+	}
+	day := business{b.db.At(now.Add(24*time.Hour + time.Second)), b.by}
+	second := day.answer(t, "order-1", "another body")
+	if second.Replayed || string(second.Body) == string(first.Body) {
+		t.Errorf("after a day = %s, want an answer of its own", second.Body)
+	}
+	if got := day.answer(t, "order-1", "another body"); !got.Replayed || string(got.Body) != string(second.Body) {
+		t.Errorf("the second day's answer = %s, want %s replayed", got.Body, second.Body)
+	}
+	b.wantNames(t, "order-1", "order-1")
+}
+
+// "The same key, caller (token) …": two callers' keys are two keys.
+func TestTwoCallersKeysDoNotMeet(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	b.answer(t, "order-1", "body")
+	colleague := business{b.db, dbtest.Person(t, b.db, b.by, core.Cashier)}
+	if got := colleague.answer(t, "order-1", "body"); got.Replayed {
+		t.Error("a colleague was told another's answer")
+	}
+	stranger := newBusiness(t)
+	stranger.by.ID, stranger.by.Kind = "4711", core.ByToken
+	token := business{b.db, b.by}
+	token.by.ID, token.by.Kind = "4712", core.ByToken
+	if stranger.answer(t, "order-1", "body").Replayed || token.answer(t, "order-1", "body").Replayed {
+		t.Error("a stranger was told another's answer")
+	}
+	b.wantNames(t, "order-1", "order-1", "order-1")
+}
+
+// Of many at once with one key, one has the effect; the others are told its answer
+// or that it still runs.
+func TestManyAtOnceWithOneKeyHaveOneEffect(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	const crowd = 50
+	answers, errs := make([]core.Response, crowd), make([]error, crowd)
+	var wg sync.WaitGroup
+	for i := range crowd {
+		wg.Go(func() { answers[i], errs[i] = b.try(t.Context(), b.asking("order-1", "body")) })
+	}
+	wg.Wait()
+	b.wantNames(t, "order-1")
+	first := slices.IndexFunc(answers, func(a core.Response) bool { return a.Status != 0 && !a.Replayed })
+	if first < 0 {
+		t.Fatal("nobody was first")
+	}
+	for i := range crowd {
+		switch {
+		case errors.Is(errs[i], core.ErrKeyRunning), i == first:
+		case errs[i] != nil:
+			t.Errorf("one of the crowd: %v", errs[i])
+		case !answers[i].Replayed || string(answers[i].Body) != string(answers[first].Body):
+			t.Errorf("one of the crowd was told %s, the first %s", answers[i].Body, answers[first].Body)
+		}
+	}
+}
+
+// A form that waits: of many clicks one has the effect, and every browser shows its answer.
+func TestWhoeverWaitsIsToldTheFirstAnswer(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	waiting := func(body string) core.Actor {
+		by := b.asking("form-1", body)
+		by.Idempotency.Wait = true
+		return by
+	}
+	const clicks = 15 // fewer than there are connections: each holds one while it waits
+	answers := make([]core.Response, clicks)
+	var wg sync.WaitGroup
+	for i := range clicks {
+		wg.Go(func() {
+			var err error
+			if answers[i], err = b.try(t.Context(), waiting("body")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	b.wantNames(t, "form-1")
+	var first int
+	for _, a := range answers {
+		if !a.Replayed {
+			first++
+		}
+		if string(a.Body) != string(answers[0].Body) || a.Status != 201 {
+			t.Errorf("one was told %d %s, another %s", a.Status, a.Body, answers[0].Body)
+		}
+	}
+	if first != 1 {
+		t.Errorf("%d had the effect, want 1", first)
+	}
+	if _, err := b.try(t.Context(), waiting("another body")); !errors.Is(err, core.ErrKeyReused) {
+		t.Errorf("the form with another text = %v, want ErrKeyReused", err)
+	}
+}
+
+// A request that waited for one that was refused is carried out.
+func TestWhoeverWaitsForARefusalGoesOn(t *testing.T) {
+	t.Parallel()
+	b := newBusiness(t)
+	rule := core.Refuse("no", "No.")
+	running, finish := make(chan struct{}), make(chan struct{})
+	finished, waited := make(chan error), make(chan error)
+	go func() {
+		_, err := db.InTenant(t.Context(), b.db, b.asking("form-1", "body"), func(*db.Tx) (int64, error) {
+			close(running)
+			<-finish
+			return 0, rule
+		})
+		finished <- err
+	}()
+	<-running
+	go func() {
+		by := b.asking("form-1", "body")
+		by.Idempotency.Wait = true
+		_, err := b.try(t.Context(), by)
+		waited <- err
+	}()
+	select {
+	case err := <-waited:
+		t.Fatalf("it did not wait: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(finish)
+	if err := <-finished; !errors.Is(err, rule) {
+		t.Error(err)
+	}
+	if err := <-waited; err != nil {
+		t.Errorf("who waited = %v", err)
+	}
+	b.wantNames(t, "form-1")
+}
+
+// ForgetAnswers deletes what is older than a day, and nothing else.
+func TestForgetAnswers(t *testing.T) {
+	t.Parallel()
+	d := dbtest.OwnDB(t)
+	b := businessOf(t, d)
+	old := business{d.At(d.Now().Add(-25 * time.Hour)), b.by}
+	old.answer(t, "yesterday", "body")
+	b.answer(t, "today", "body")
+
+	forget := func() (int64, error) {
+		return db.Platform(t.Context(), d, b.by, func(tx *db.Tx) (int64, error) { return db.DeleteOldResponses(t.Context(), tx, 10) })
+	}
+	if forgotten, err := forget(); err != nil || forgotten != 1 {
+		t.Errorf("ForgetAnswers = %d, %v, want 1", forgotten, err)
+	}
+	if got := b.answer(t, "today", "body"); !got.Replayed {
+		t.Error("today's answer was forgotten")
+	}
+	if forgotten, err := forget(); err != nil || forgotten != 0 {
+		t.Errorf("ForgetAnswers again = %d, %v, want 0", forgotten, err)
+	}
+}

@@ -1,0 +1,214 @@
+package core
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Violation says which rule a field breaks, with the rule's parameters. Core words none: api
+// writes Laravel's sentences (decisions §3), web writes what helps the person at the form.
+type Violation struct {
+	Rule  string
+	Limit int64  // of a rule with a number: the least or the most it allows
+	Other string // of a rule that compares: another field, or a value
+}
+
+// Rules that several fields share. A package declares its own beside the code that checks them.
+var (
+	Required      = Violation{Rule: "required"}
+	Selected      = Violation{Rule: "selected"} // a choice or a reference that does not exist
+	Taken         = Violation{Rule: "taken"}    // another record has this value
+	MustBeString  = Violation{Rule: "string"}
+	MustBeInteger = Violation{Rule: "integer"}
+	MustBeArray   = Violation{Rule: "array"}
+	MustBeDate    = Violation{Rule: "date"}
+	MustBeEmail   = Violation{Rule: "email"}
+	MustBePhone   = Violation{Rule: "phone"}
+	MustBeURL     = Violation{Rule: "url"}
+	MustBeFuture  = Violation{Rule: "future"}
+	MustBePast    = Violation{Rule: "past"} // today or earlier
+	Accepted      = Violation{Rule: "accepted"}
+	NoNUL         = Violation{Rule: "no_nul"} // PostgreSQL stores no NUL characters in texts
+	NotZero       = Violation{Rule: "not_zero"}
+)
+
+// Min requires a number of at least n.
+func Min(n int64) Violation { return Violation{Rule: "min", Limit: n} }
+
+// Max requires a number of at most n.
+func Max(n int64) Violation { return Violation{Rule: "max", Limit: n} }
+
+// MinLength requires at least n characters.
+func MinLength(n int64) Violation { return Violation{Rule: "min_length", Limit: n} }
+
+// MaxLength requires at most n characters.
+func MaxLength(n int64) Violation { return Violation{Rule: "max_length", Limit: n} }
+
+// MaxItems requires at most n items.
+func MaxItems(n int64) Violation { return Violation{Rule: "max_items", Limit: n} }
+
+// AfterOrEqual requires a date that is not before another field's.
+func AfterOrEqual(field string) Violation { return Violation{Rule: "after_or_equal", Other: field} }
+
+// WithinDays requires a date at most n days after another field's.
+func WithinDays(n int64, field string) Violation {
+	return Violation{Rule: "within_days", Limit: n, Other: field}
+}
+
+// String is the rule and its parameters, for logs.
+func (v Violation) String() string {
+	text := v.Rule
+	if v.Limit != 0 {
+		text += " " + strconv.FormatInt(v.Limit, 10)
+	}
+	if v.Other != "" {
+		text += " " + v.Other
+	}
+	return text
+}
+
+// ParseViolation reads what String wrote.
+func ParseViolation(text string) Violation {
+	rule, rest, _ := strings.Cut(text, " ")
+	v := Violation{Rule: rule}
+	first, other, _ := strings.Cut(rest, " ")
+	if n, err := strconv.ParseInt(first, 10, 64); err == nil {
+		v.Limit, rest = n, other
+	}
+	v.Other = rest
+	return v
+}
+
+// Fields maps the name of a field to the rules it breaks. Forms and JSON use the same names, so
+// one map serves both.
+type Fields map[string][]Violation
+
+// Add adds a violation of a field.
+func (f Fields) Add(field string, v Violation) { f[field] = append(f[field], v) }
+
+// Names returns the fields in order of name.
+func (f Fields) Names() []string { return slices.Sorted(maps.Keys(f)) }
+
+// Check collects everything that is wrong with an input. It starts from what the front end could
+// not read (a number that is a string), so that the caller hears of all mistakes at once; a field
+// that could not be read is not checked again.
+type Check struct {
+	fields     Fields
+	unreadable Fields
+}
+
+// NewCheck starts a check of an input of which the front end could not read some fields.
+func NewCheck(unreadable Fields) *Check {
+	c := &Check{fields: Fields{}, unreadable: unreadable}
+	for field, violations := range unreadable {
+		c.fields[field] = slices.Clone(violations)
+	}
+	return c
+}
+
+// Add adds a violation of a field.
+func (c *Check) Add(field string, v Violation) {
+	if _, unreadable := c.unreadable[field]; !unreadable {
+		c.fields.Add(field, v)
+	}
+}
+
+// Err is nil when nothing was wrong.
+func (c *Check) Err() error {
+	if len(c.fields) == 0 {
+		return nil
+	}
+	return Invalid(c.fields)
+}
+
+// OK reports whether nothing is wrong with the field so far.
+func (c *Check) OK(field string) bool { return len(c.fields[field]) == 0 }
+
+// Text reads a required text: trimmed, not empty, at most limit characters.
+func (c *Check) Text(field string, v *string, limit int) string {
+	text := c.OptionalText(field, v, limit)
+	if text == nil {
+		if c.OK(field) {
+			c.Add(field, Required)
+		}
+		return ""
+	}
+	return *text
+}
+
+// isInvisible reports whether a character shows nothing: a space, or a mark that is copied along
+// with other text. A name made of those could be neither read nor clicked.
+func isInvisible(r rune) bool {
+	return unicode.IsSpace(r) || r == '\u00ad' || r == '\ufeff' || '\u200b' <= r && r <= '\u200f' || '\u202a' <= r && r <= '\u202e' || '\u2060' <= r && r <= '\u206f'
+}
+
+// OptionalText reads a text that may be missing: nil when it is absent or blank.
+func (c *Check) OptionalText(field string, v *string, limit int) *string {
+	if v == nil {
+		return nil
+	}
+	text := strings.TrimFunc(*v, isInvisible)
+	switch {
+	case text == "":
+		return nil
+	case strings.ContainsRune(text, 0):
+		c.Add(field, NoNUL)
+		return nil
+	case utf8.RuneCountInString(text) > limit:
+		c.Add(field, MaxLength(int64(limit)))
+		return nil
+	}
+	return &text
+}
+
+// Integer reads a required integer between lowest and highest.
+func (c *Check) Integer(field string, v *int64, lowest, highest int64) int64 {
+	switch {
+	case v == nil:
+		if c.OK(field) {
+			c.Add(field, Required)
+		}
+		return 0
+	case *v < lowest:
+		c.Add(field, Min(lowest))
+	case *v > highest:
+		c.Add(field, Max(highest))
+	}
+	return *v
+}
+
+// Reference reads a required ULID. One that does not parse becomes the zero ID, which no record
+// has, so that it is refused like the id of a record that does not exist.
+func (c *Check) Reference(field string, v *string) ID {
+	id, _ := ParseID(c.Text(field, v, 255))
+	return id
+}
+
+// OneOf adds a violation where v is not one of the allowed values.
+func OneOf[T ~string](c *Check, field string, v T, allowed ...T) {
+	if !slices.Contains(allowed, v) {
+		c.Add(field, Selected)
+	}
+}
+
+// Optional is a field of a partial update: absent keeps what is stored, null
+// clears it where that is allowed.
+type Optional[T any] struct {
+	Set   bool
+	Value *T // nil is null
+}
+
+// Or is the field's value where it is set, else what is stored.
+func (o Optional[T]) Or(stored *T) *T {
+	if o.Set {
+		return o.Value
+	}
+	return stored
+}
+
+// Set returns a field that changes something to v.
+func Set[T any](v T) Optional[T] { return Optional[T]{Set: true, Value: &v} }

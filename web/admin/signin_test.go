@@ -1,0 +1,315 @@
+package admin_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/auth"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/limit"
+	"example.com/loyalty/core/staff"
+)
+
+const password = "correct horse battery"
+
+// hired is a person with that password, not signed in.
+func (s *shop) hired(t *testing.T, email string) staff.Person {
+	t.Helper()
+	p, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (staff.Person, error) {
+		return staff.Add(t.Context(), tx, s.by, staff.New{Role: core.Manager, Name: "Maja Sund", Email: email, Password: password})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// letter is the text of the latest mail to an address.
+func (s *shop) letter(t *testing.T, email string) (text string) {
+	t.Helper()
+	err := dbtest.Owner(s.db).QueryRow(t.Context(),
+		"select text from loyalty.mail where tenant_id = $1 and recipient = $2 order by created_at desc, id desc limit 1", s.by.Tenant.ID, email).Scan(&text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+var secretOf = regexp.MustCompile(`Secret:(\S+)`)
+
+// Whoever opens a page without being signed in is led to the sign-in and then to the page.
+func TestSigningIn(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.hired(t, "maja@example.com")
+	maja := s.stranger(t)
+
+	led := maja.ask(http.MethodGet, "/admin/customers?status=active", nil)
+	to, err := url.Parse(led.Header().Get("Location"))
+	if err != nil || led.Code != http.StatusSeeOther || to.Path != "/admin/sign-in" || to.Query().Get("to") != "/admin/customers?status=active" {
+		t.Fatalf("led to %s, %d", to, led.Code)
+	}
+	page := maja.get(to.String())
+	if kept, _ := page.Find("input[name=to]").Attr("value"); kept != "/admin/customers?status=active" {
+		t.Errorf("the form keeps %q", kept)
+	}
+
+	refused := maja.post("/admin/sign-in", form("email", "maja@example.com", "password", "something else", "to", "/admin/customers"))
+	if refused.Code != http.StatusUnprocessableEntity || refused.words(".alert-danger") != auth.ErrCredentials.Message {
+		t.Errorf("a wrong password: %d %q", refused.Code, refused.words(".alert"))
+	}
+	if typed, _ := refused.Find("#field-email").Attr("value"); typed != "maja@example.com" {
+		t.Errorf("the address is now %q", typed)
+	}
+	if typed, _ := refused.Find("#field-password").Attr("value"); typed != "" {
+		t.Error("the password is in the page")
+	}
+	unknown := maja.post("/admin/sign-in", form("email", "nobody@example.com", "password", "something else"))
+	if unknown.words(".alert-danger") != refused.words(".alert-danger") {
+		t.Error("it tells which part was wrong")
+	}
+
+	in := maja.post("/admin/sign-in", form("email", "maja@example.com", "password", password, "to", "/admin/customers?status=active"))
+	if in.Code != http.StatusSeeOther || in.Header().Get("Location") != "/admin/customers?status=active" {
+		t.Fatalf("signed in: %d to %q", in.Code, in.Header().Get("Location"))
+	}
+	got := in.Header().Values("Set-Cookie")
+	if len(got) != 2 || !strings.HasPrefix(got[0], "__Host-device=") || !strings.HasPrefix(got[1], "__Host-session=") {
+		t.Errorf("cookies %q", got)
+	}
+	for _, c := range got {
+		if !strings.Contains(c, "; HttpOnly") || !strings.Contains(c, "; Secure") || !strings.Contains(c, "; SameSite=Lax") || strings.Contains(c, "Domain") {
+			t.Errorf("cookie %q", c)
+		}
+	}
+	if got := maja.get("/admin/customers").words(".topbar"); !strings.Contains(got, "Maja Sund Manager") {
+		t.Errorf("signed in as %q", got)
+	}
+
+	cookie := maja.cookie
+	for range 2 { // by a second click as well, and by a stranger
+		if out := maja.post("/admin/sign-out", nil); out.Code != http.StatusSeeOther || out.Header().Get("Location") != "/admin/sign-in" {
+			t.Errorf("signed out: %d to %q", out.Code, out.Header().Get("Location"))
+		}
+	}
+	log := s.signedIn(t, core.Owner).get("/admin/audit?subject=staff").each(".audit-what > p")
+	if len(log) < 3 || log[1] != "Maja Sund signed out." || log[2] != "Maja Sund signed in." {
+		t.Errorf("the log says %q", log)
+	}
+	maja.cookie = cookie // kept by somebody who looked over the shoulder
+	if led := maja.ask(http.MethodGet, "/admin/customers", nil); led.Code != http.StatusSeeOther {
+		t.Errorf("after signing out the session still works: %d", led.Code)
+	}
+}
+
+// A link that comes from outside leads nowhere but into the panel.
+func TestSigningInLeadsToNoOtherSite(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.hired(t, "maja@example.com")
+	for _, to := range []string{"https://evil.example/admin", "//evil.example/admin", "/\\evil.example", "javascript:alert(1)", "/elsewhere", "/admin\\@evil.example", ""} {
+		in := s.stranger(t).post("/admin/sign-in", form("email", "maja@example.com", "password", password, "to", to))
+		if got := in.Header().Get("Location"); in.Code != http.StatusSeeOther || got != "/admin" {
+			t.Errorf("to %q: %d to %q, want /admin", to, in.Code, got)
+		}
+	}
+}
+
+// The point of sale "is a cashier's first page after signing in", unless they were on their way
+// to another one.
+func TestACashierBeginsAtThePointOfSale(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	cashier, manager := s.signedIn(t, core.Cashier), s.signedIn(t, core.Manager)
+	for to, want := range map[string]string{
+		"": "/till", "/admin": "/till", "/admin/customers": "/admin/customers", "/till/c/ABC": "/till/c/ABC", "/tillage": "/till", "//till": "/till",
+	} {
+		if got := cashier.ask(http.MethodGet, "/admin/sign-in?to="+to, nil).Header().Get("Location"); got != want {
+			t.Errorf("a cashier on the way to %q is led to %q, want %q", to, got, want)
+		}
+	}
+	for to, want := range map[string]string{"": "/admin", "/till": "/till"} {
+		if got := manager.ask(http.MethodGet, "/admin/sign-in?to="+to, nil).Header().Get("Location"); got != want {
+			t.Errorf("a manager on the way to %q is led to %q, want %q", to, got, want)
+		}
+	}
+	if first := cashier.get("/admin/customers").Find("nav a").First().AttrOr("href", ""); first != "/till" {
+		t.Errorf("the navigation begins with %q, want the point of sale", first)
+	}
+}
+
+// "A 429 has `Retry-After`", and a browser that signed in before is never stopped by strangers.
+func TestTooManySignIns(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.hired(t, "maja@example.com")
+	home := s.stranger(t)
+	home.posted("/admin/sign-in", form("email", "maja@example.com", "password", password))
+	d := home.device
+	if d == nil || d.Path != "/" || d.Domain != "" || !d.Secure || !d.HttpOnly || d.SameSite != http.SameSiteLaxMode || d.MaxAge != 365*24*60*60 {
+		t.Fatalf("the browser is remembered by %+v", d)
+	}
+	guesser := s.stranger(t)
+	for range 10 {
+		guesser.post("/admin/sign-in", form("email", "maja@example.com", "password", "something else"))
+	}
+	a := guesser.post("/admin/sign-in", form("email", "maja@example.com", "password", password))
+	if a.Code != http.StatusTooManyRequests || !strings.HasPrefix(a.words(".alert-danger"), "Too many attempts. Please try again in") {
+		t.Errorf("the eleventh: %d %q", a.Code, a.words(".alert"))
+	}
+	if seconds, err := strconv.Atoi(a.Header().Get("Retry-After")); err != nil || seconds < 1 || seconds > 15*60 {
+		t.Errorf("the eleventh: Retry-After %q", a.Header().Get("Retry-After"))
+	}
+	// Their own browser, even at the same address, signs in again.
+	home.posted("/admin/sign-out", nil)
+	if in := home.post("/admin/sign-in", form("email", "maja@example.com", "password", password)); in.Code != http.StatusSeeOther {
+		t.Errorf("the owner's own browser: %d %q", in.Code, in.words(".alert"))
+	}
+	if home.device.Value == d.Value {
+		t.Error("the browser is not remembered anew")
+	}
+}
+
+// "Invitation and password-reset links by e-mail (single use, 60 minutes)".
+func TestAForgottenPassword(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	p := s.hired(t, "maja@example.com")
+	elsewhere := s.stranger(t)
+	elsewhere.posted("/admin/sign-in", form("email", "maja@example.com", "password", password, "to", "/admin/customers"))
+
+	maja := s.stranger(t)
+	said := maja.posted("/admin/forgot", form("email", "maja@example.com")).words("#flashes")
+	if other := s.stranger(t).posted("/admin/forgot", form("email", "nobody@example.com")).words("#flashes"); said != other {
+		t.Errorf("it tells whether there is such a person: %q, %q", said, other)
+	}
+	err := s.Auth.SendReset(t.Context(), auth.ResetRequest{Tenant: s.by.Tenant.ID, Email: p.Email})
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := "/admin/reset/" + secretOf.FindStringSubmatch(s.letter(t, p.Email))[1]
+
+	if page := maja.get(link); !strings.Contains(page.words("main"), "maja@example.com") {
+		t.Errorf("page = %q", page.words("main"))
+	}
+	if weak := maja.post(link, form("password", "short")); weak.Code != http.StatusUnprocessableEntity ||
+		weak.words(".invalid-feedback") != "The new password field must be at least 12 characters." {
+		t.Errorf("a weak one: %d %q", weak.Code, weak.words(".invalid-feedback"))
+	}
+	maja.posted(link, form("password", "another long one"))
+	if again := maja.ask(http.MethodGet, link, nil); again.Code != http.StatusNotFound || !strings.Contains(again.words("main"), auth.ErrLink.Message) {
+		t.Errorf("used again: %d %q", again.Code, again.words("main"))
+	}
+	if led := elsewhere.ask(http.MethodGet, "/admin/customers", nil); led.Code != http.StatusSeeOther {
+		t.Errorf("signed in elsewhere all the same: %d", led.Code)
+	}
+	maja.posted("/admin/sign-in", form("email", "maja@example.com", "password", "another long one", "to", "/admin/customers"))
+}
+
+// "A password reset offers to revoke one's own" tokens: a checkbox, unticked, only where there
+// are some.
+func TestAResetOffersToRevokeTokens(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(t, core.Owner)
+	email := s.email(t, owner)
+	link := func() string {
+		t.Helper()
+		if err := s.Auth.SendReset(t.Context(), auth.ResetRequest{Tenant: s.by.Tenant.ID, Email: email}); err != nil {
+			t.Fatal(err)
+		}
+		return "/admin/reset/" + secretOf.FindStringSubmatch(s.letter(t, email))[1]
+	}
+	s.able(t, owner.person.StaffID)
+	path := link()
+	if a := s.stranger(t).get(path); a.Find("input[type=checkbox]").Length() != 0 {
+		t.Errorf("offered without tokens: %q", a.words("main"))
+	}
+	first := owner.post(tokens+"/new", owner.tokenForm("Till")).words("#secret")
+	second := owner.post(tokens+"/new", owner.tokenForm("Web shop")).words("#secret")
+	a := s.stranger(t).get(path)
+	if box := a.Find("input[name=revoke_tokens]"); box.Length() != 1 || box.Is("[checked]") || !strings.Contains(a.words("form"), "Also revoke my API tokens This stops 2 active tokens from working.") {
+		t.Fatalf("offered: %q", a.words("form"))
+	}
+	weak := s.stranger(t).post(path, form("password", "short", "revoke_tokens", "1"))
+	if !weak.Find("input[name=revoke_tokens]").Is("[checked]") {
+		t.Error("a refused form forgets the tick")
+	}
+	s.stranger(t).posted(path, form("password", "another long one"))
+	if _, ok := s.works(t, first); !ok {
+		t.Fatal("revoked unasked")
+	}
+	s.stranger(t).posted(link(), form("password", "and one more that is long", "revoke_tokens", "1"))
+	for _, secret := range []string{first, second} {
+		if _, ok := s.works(t, secret); ok {
+			t.Error("a token still works")
+		}
+	}
+}
+
+func TestTakingAnInvitation(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	owner := s.signedIn(t, core.Owner)
+	if _, err := s.Staff.Invite(t.Context(), owner.person, staff.New{Role: core.Cashier, Name: "Bo", Email: "bo@example.com"}); err != nil {
+		t.Fatal(err)
+	}
+	bo := s.stranger(t)
+	link := "/admin/invitation/" + secretOf.FindStringSubmatch(s.letter(t, "bo@example.com"))[1]
+	if page := bo.get(link); page.words("h1") != "Welcome to "+s.by.Tenant.Name || !strings.Contains(page.words("main"), "bo@example.com") {
+		t.Errorf("page = %q", page.words("main"))
+	}
+	if elsewhere := newShop(t).stranger(t).ask(http.MethodGet, link, nil); elsewhere.Code != http.StatusNotFound {
+		t.Errorf("on another business's host: %d", elsewhere.Code)
+	}
+	in := bo.post(link, form("name", "Bo Ek", "password", password))
+	if to := in.Header().Get("Location"); in.Code != http.StatusSeeOther || to != "/till" {
+		t.Fatalf("taken: %d to %q %q, want the point of sale", in.Code, to, in.words(".alert"))
+	}
+	if got := bo.get("/admin/customers").words(".topbar"); !strings.Contains(got, "Bo Ek Cashier") {
+		t.Errorf("signed in as %q", got)
+	}
+	if again := s.stranger(t).ask(http.MethodGet, link, nil); again.Code != http.StatusNotFound {
+		t.Errorf("taken again: %d", again.Code)
+	}
+}
+
+// A host without a business shows a page that says so.
+func TestNobodysHost(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.by.Tenant.Slug = "nobody-at-all"
+	if a := s.stranger(t).ask(http.MethodGet, "/admin/sign-in", nil); a.Code != http.StatusNotFound || a.words("h1") != "Not found" {
+		t.Errorf("answered %d %q", a.Code, a.words("h1"))
+	}
+}
+
+// "The sign-in page is unlimited": an address that opens it all the time is refused before the
+// database is asked, is told when to come again, and other addresses are not.
+func TestTheSignInPageIsLimited(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	now := s.db.Now()
+	s.signInViews = limit.NewWindow(3, time.Minute, func() time.Time { return now })
+	s.open(t)
+	for i := range 5 {
+		got := s.stranger(t).ask(http.MethodGet, "/admin/sign-in", nil)
+		if want := map[bool]int{true: http.StatusOK, false: http.StatusTooManyRequests}[i < 3]; got.Code != want {
+			t.Errorf("visit %d: %d, want %d", i, got.Code, want)
+		}
+		if after := got.Header().Get("Retry-After"); (after == "60") != (i >= 3) {
+			t.Errorf("visit %d: Retry-After %q", i, after)
+		}
+	}
+	now = now.Add(time.Minute)
+	if got := s.stranger(t).get("/admin/sign-in"); got.Code != http.StatusOK {
+		t.Errorf("a minute later: %d", got.Code)
+	}
+}

@@ -1,0 +1,51 @@
+package email_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"example.com/loyalty/core/billing"
+	"example.com/loyalty/views/viewtest"
+)
+
+func invoiceLetter() billing.InvoiceEmail {
+	at := func(month time.Month, day int) time.Time { return time.Date(2026, month, day, 8, 0, 0, 0, time.UTC) }
+	return billing.InvoiceEmail{Invoice: billing.Invoice{
+		ID: 7, Number: new(int64(118)), TenantName: "Café\nÅro", TenantSlug: "cafe-aro", Timezone: "Europe/Stockholm", Status: billing.Issued, Currency: "EUR",
+		Lines:       []billing.Line{{Description: "Growth plan, 1–30 November 2026", Quantity: 1, UnitCents: 7900, AmountCents: 7900}},
+		AmountCents: 7900, TaxName: "VAT", TaxRate: 2500, TaxCents: 1975, TotalCents: 9875,
+		PeriodStart: at(11, 1), PeriodEnd: at(11, 30), IssuedAt: new(at(11, 1)), DueAt: new(at(12, 1)),
+		Issuer: billing.Party{Name: "Loyalty AB"}, Recipient: billing.Party{Name: "Café Åro"},
+	}}
+}
+
+// "PDF … e-mailed to the owner": the invoice, a reminder of it, and one that is sent again
+// after it was paid.
+func TestInvoiceLetter(t *testing.T) {
+	t.Parallel()
+	reminder, paid := invoiceLetter(), invoiceLetter()
+	reminder.Reminder = true
+	paid.Invoice.Status, paid.Invoice.PaidAt = billing.Paid, new(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))
+	for name, c := range map[string]struct {
+		letter  billing.InvoiceEmail
+		subject string
+	}{
+		"invoice":          {invoiceLetter(), "Invoice 2026-0118 for Café Åro"},
+		"invoice-reminder": {reminder, "Reminder: invoice 2026-0118 for Café Åro is overdue"},
+		"invoice-paid":     {paid, "Invoice 2026-0118 for Café Åro"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := render(t, c.letter)
+			if got.Subject != c.subject {
+				t.Errorf("subject = %q, want %q", got.Subject, c.subject)
+			}
+			if a := got.Attachment; a == nil || a.Name != "invoice-2026-0118.pdf" || !bytes.HasPrefix(a.Bytes, []byte("%PDF-")) {
+				t.Errorf("attached is %+v", a)
+			}
+			viewtest.Golden(t, name+".html", got.HTML)
+			viewtest.Golden(t, name+".txt", got.Text)
+		})
+	}
+}

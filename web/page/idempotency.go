@@ -1,0 +1,49 @@
+package page
+
+import (
+	"crypto/sha256"
+	"errors"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+)
+
+// FormKey is the name of the field that makes two clicks one deed.
+const FormKey = "form_key"
+
+// NewFormKey is a key for a form that is shown, also for one that was refused.
+func (k *Kit) NewFormKey() string { return core.NewID(k.Now()).String() }
+
+// IdempotentActor is the actor of a form that must have its effect once, however often it is sent:
+// to is where its result leads. A form without a key is done as often as it is sent.
+func IdempotentActor[T any](c echo.Context, form *Form, to func(T) string) core.Actor {
+	return IdempotentActorFor(Actor(c), c, form, to)
+}
+
+// IdempotentActorFor is Once for an actor without a session. What it remembers is kept for a day, so to
+// must not tell a secret.
+func IdempotentActorFor[T any](by core.Actor, c echo.Context, form *Form, to func(T) string) core.Actor {
+	key := form.Value(FormKey)
+	if _, err := core.ParseID(key); err != nil {
+		return by
+	}
+	by.Idempotency = &core.Idempotency{
+		Key:         key,
+		Fingerprint: sha256.Sum256([]byte(c.Request().URL.Path + "\n" + form.Values.Encode())),
+		Wait:        true,
+		Render: func(result any) (core.Response, error) {
+			return core.Response{Status: http.StatusSeeOther, Body: []byte(to(result.(T)))}, nil
+		},
+	}
+	return by
+}
+
+// ReplayedPath tells where the same form led when it was sent before.
+func ReplayedPath(by core.Actor, err error) (path string, again bool) {
+	if by.Idempotency == nil || !errors.Is(err, core.ErrReplayed) {
+		return "", false
+	}
+	return string(by.Idempotency.Response.Body), true
+}

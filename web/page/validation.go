@@ -1,0 +1,169 @@
+package page
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"example.com/loyalty/core"
+)
+
+// chosen are the fields whose value is picked from a list: "Choose a status" where others say
+// "Enter a name".
+var chosen = []string{
+	"benefit_reward_ulid", "benefit_type", "billing_cycle", "columns", "country", "currency", "customer_ulid", "file", "location_id",
+	"method", "period", "plan_id", "reward_ulid", "role", "rule_type", "scopes", "sort", "status", "sunset", "timezone", "transaction_type_id", "unit",
+}
+
+// special are the messages for one rule of one field.
+var special = map[string]string{
+	"agreed accepted":             "Tick this box to continue",
+	"change max":                  "Add at most {limit}",
+	"code required":               "Scan or enter a voucher code",
+	"columns selected":            "Choose a field for each column",
+	"confirmation required":       "Enter your current password",
+	"contact required":            "Enter your phone number or e-mail address",
+	"current_password required":   "Enter your current password",
+	"customers required":          "Choose at least one customer",
+	"email required":              "Enter an e-mail address",
+	"form_key required":           "Reload this page, then send",
+	"link url":                    "Enter a full address, e.g. https://example.com/guide",
+	"phone required":              "Enter a phone number",
+	"scopes required":             "Choose at least one ability",
+	"segment selected":            "Choose who gets it",
+	"send_at future":              "Choose a time in the future",
+	"send_at required":            "Enter a date and a time",
+	"slug selected":               "Use lowercase letters, digits and hyphens",
+	"slug taken":                  "This address is already taken",
+	"stamps_cost prohibited_with": "Set a price in points or in stamps, not both",
+	"understood accepted":         "Confirm that this can't be undone",
+}
+
+// sentences are the messages of the rules. {a label} is the field's label with its article, {label}
+// the label, {limit} the rule's number (an amount where the field is one), {other} its text.
+var sentences = map[string]string{
+	"accepted":               "Tick this box to continue",
+	"after_1970":             "Enter a date after 1 January 1970",
+	"after_or_equal":         "Choose an end date on or after the start date",
+	"after_start":            "Choose an end after the start",
+	"amount":                 "Enter an amount, e.g. {other}",
+	"broken_picture":         "This file is damaged. Save the picture again as PNG",
+	"colour":                 "Enter a colour, e.g. #5746d6",
+	"column_twice":           "Two columns are set to {other}. Choose one",
+	"currency_in_use":        "Can't be changed after the first sale",
+	"date":                   "Enter a date, e.g. 2026-11-21",
+	"date_and_time":          "Enter a date and a time, e.g. 2026-11-21 and 08:00",
+	"day":                    "Enter a date, e.g. 2026-11-21, 21.11.2026 or 21/11/2026",
+	"days_ahead":             "Choose a date at least {limit} days ahead",
+	"easy_password":          "This password is too easy to guess. Choose a different one",
+	"email":                  "Enter a valid e-mail address",
+	"empty_file":             "This file is empty",
+	"erased_meanwhile":       "A customer was erased during the upload. If they are in this file, remove them. Then upload it again",
+	"fixed_after_sales":      "Can't be changed after the first sale. Create a new type instead",
+	"fixed_after_sending":    "Can't be changed after sending. Create a new coupon instead",
+	"full_name":              "Enter your first and last name",
+	"future":                 "Choose a date in the future",
+	"https_url":              "Enter an address that starts with https://",
+	"integer":                "Enter a whole number",
+	"line_endings":           "Unsupported line endings (CR). Save the file as “CSV UTF-8”",
+	"long_row":               "Row {limit} is longer than 64 kB. Check it for an unclosed quotation mark",
+	"max":                    "Enter {limit} or less",
+	"max_columns":            "This file has more than {limit} columns",
+	"max_items":              "Choose at most {limit}",
+	"max_kilobytes":          "Choose a file of at most {limit} kB",
+	"max_length":             "Use at most {limit} characters",
+	"max_megabytes":          "This file is larger than {limit} MB. Split it and import the parts one by one",
+	"max_pixels":             "Choose a picture of at most {limit} × {limit} pixels",
+	"max_removed":            "You can remove at most {limit}",
+	"max_rows":               "This file has more than {limit} rows. Split it and import the parts one by one",
+	"max_setup_sale":         "Enter {other} or less. Larger sales need confirmation at the till",
+	"max_waiting":            "{limit} files are already waiting. Import or discard one first",
+	"min":                    "Enter {limit} or more",
+	"min_length":             "Use at least {limit} characters",
+	"min_redeemed":           "Enter {limit} or more: it was already redeemed that often",
+	"min_sent":               "Can't be lowered after sending. Enter {limit} or more",
+	"name_columns":           "Choose columns for first and last name, or one for the full name",
+	"no_nul":                 "Remove the NUL character",
+	"no_rows":                "This file has no rows below the header row",
+	"not_before":             "Choose {other} or a later date",
+	"not_csv":                "This isn't a CSV file",
+	"not_zero":               "Enter a number other than 0",
+	"past":                   "Choose a date that isn't in the future",
+	"percentage":             "Enter a percentage, e.g. 25.5",
+	"phone":                  "Enter a valid phone number",
+	"phone_column":           "Choose the column with the phone number",
+	"phone_in_country":       "Can't be changed: {other} wouldn't be a valid phone number",
+	"phone_or_email":         "Enter a valid phone number or e-mail address",
+	"phone_or_last_digits":   "Enter a phone number or its last {limit} digits",
+	"picture_type":           "Choose a PNG, JPEG or WebP picture",
+	"plan_in_use":            "Can't be changed while businesses are on this plan",
+	"required":               "{verb} {a label}",
+	"same_phones_in_country": "Can't be changed: {other} would be the same number",
+	"selected":               "Choose {a label}",
+	"send_after_end":         "The coupon ends on {other}. Choose an earlier time",
+	"send_before_start":      "The coupon starts on {other}. Choose a later time",
+	"stray_quote":            "Unexpected quotation mark. Remove it or double it",
+	"taken":                  "This {label} is already in use",
+	"too_many_values":        "{other} values for {limit} columns. Put values that contain the separator in quotation marks",
+	"unclosed_quote":         "Unclosed quotation mark: rows {other} to {limit} can't be told apart",
+	"unknown_customer":       "There is no customer {other}",
+	"unknown_voucher":        "Voucher not found. Check the code and try again",
+	"unlimited":              "The stock is unlimited",
+	"unreadable_header":      "The first row can't be read",
+	"url":                    "Enter a full address, e.g. https://example.com",
+	"utf16":                  "This file is in UTF-16. Save it as “CSV UTF-8”",
+	"within_days":            "Choose at most {limit} days",
+	"within_year":            "Choose a time within a year",
+	"workbook":               "This is a workbook. Save the sheet as “CSV UTF-8”",
+	"wrong_code":             "Incorrect or already used code. Your app shows a new one every 30 seconds",
+	"wrong_password":         "Incorrect password",
+	"wrong_pin":              "Incorrect or expired PIN",
+}
+
+// Message words a violation for the person at the form: what to do, by the field's label. number
+// writes the limit.
+func Message(field, label string, v core.Violation, number func(int64) string) string {
+	text, ok := special[field+" "+v.Rule]
+	if !ok {
+		text, ok = sentences[v.Rule]
+	}
+	if !ok {
+		return "Check the " + lowered(label)
+	}
+	verb := "Enter"
+	if slices.Contains(chosen, field) {
+		verb = "Choose"
+	}
+	return strings.NewReplacer(
+		"{verb}", verb, "{a label}", withArticle(label), "{label}", lowered(label), "{limit}", number(v.Limit), "{other}", v.Other,
+	).Replace(text)
+}
+
+// withArticle is a label as part of a sentence: "a first name", "an e-mail address".
+func withArticle(label string) string {
+	label = lowered(label)
+	switch first, _, _ := strings.Cut(label, " "); {
+	case first == "your", first == "the", strings.HasSuffix(label, "s") && !strings.HasSuffix(label, "ss"):
+		return label
+	}
+	if strings.ContainsRune("aeio", rune(label[0])) {
+		return "an " + label
+	}
+	return "a " + label
+}
+
+// lowered begins a label in lower case, unless it begins with an abbreviation.
+func lowered(label string) string {
+	first, size := utf8.DecodeRuneInString(label)
+	second, _ := utf8.DecodeRuneInString(label[size:])
+	if unicode.IsUpper(second) {
+		return label
+	}
+	return string(unicode.ToLower(first)) + label[size:]
+}
+
+// attribute is the label of a field that the page doesn't show.
+func attribute(field string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(strings.ReplaceAll(field, "_", " "), " ulid"), " id")
+}
