@@ -64,8 +64,14 @@ func (p *desk) summaries() {
 	page, file := p.open("/reports"), p.file("/reports/summary.csv?from="+api.From+"&to="+api.To)
 	shown := figures{}
 	names := [][2]string{ // of the figures, in their order, and of what is below them
-		{"transactions_count", "voided_count"}, {"spend_total_cents"}, {"points_awarded", "points_reversed"}, {"points_redeemed", "redemptions_count"},
-		{"active_customers"}, {"new_customers"}, {"stamps_awarded"}, {"vouchers_redeemed"},
+		{"transactions_count", "voided_count"},
+		{"spend_total_cents"},
+		{"points_awarded", "points_reversed"},
+		{"points_redeemed", "redemptions_count"},
+		{"active_customers"},
+		{"new_customers"},
+		{"stamps_awarded"},
+		{"vouchers_redeemed"},
 	}
 	page.Find(".col-6 .card").Each(func(i int, card *goquery.Selection) {
 		names := names[i]

@@ -61,11 +61,11 @@ func (a *activity) see(event any) {
 		}
 	case *runtime.EventConsoleAPICalled:
 		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeAssert {
-			text := "console:"
+			texts := []string{"console:"}
 			for _, arg := range e.Args {
-				text += " " + cmp.Or(arg.Description, strings.Trim(string(arg.Value), `"`))
+				texts = append(texts, cmp.Or(arg.Description, strings.Trim(string(arg.Value), `"`)))
 			}
-			a.fault("%s", text)
+			a.fault("%s", strings.Join(texts, " "))
 		}
 	case *runtime.EventExceptionThrown:
 		a.fault("uncaught: %s (%s)", exceptionText(e.ExceptionDetails), e.ExceptionDetails.URL)

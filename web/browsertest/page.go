@@ -22,7 +22,7 @@ import (
 )
 
 // patience limits every wait: only a fault takes so long.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // Page is a tab of the browser, used by one test.
 type Page struct {
@@ -42,16 +42,16 @@ type tab struct {
 // NewPage opens a tab with no cookies. Paths are relative to the address base.
 func (b *Browser) NewPage(t *testing.T, base string) *Page {
 	t.Helper()
-	return open(t, b.ctx, base, chromedp.WithNewBrowserContext())
+	return newPage(t, openTab(t, b.ctx, chromedp.WithNewBrowserContext()), base)
 }
 
 // NewTab opens another tab with the same cookies.
 func (p *Page) NewTab(t *testing.T) *Page {
 	t.Helper()
-	return open(t, p.ctx, p.base)
+	return newPage(t, openTab(t, p.ctx), p.base)
 }
 
-func open(t *testing.T, from context.Context, base string, options ...chromedp.ContextOption) *Page {
+func openTab(t *testing.T, from context.Context, options ...chromedp.ContextOption) *tab {
 	t.Helper()
 	ctx, end := chromedp.NewContext(from, options...)
 	t.Cleanup(end)
@@ -63,7 +63,12 @@ func open(t *testing.T, from context.Context, base string, options ...chromedp.C
 	if err := chromedp.Listen(ctx, a.see); err != nil {
 		t.Fatalf("open a tab: %v", err)
 	}
-	p := (&Page{tab: &tab{ctx: ctx, activity: a}, base: base}).For(t)
+	return &tab{ctx: ctx, activity: a}
+}
+
+func newPage(t *testing.T, in *tab, base string) *Page {
+	t.Helper()
+	p := (&Page{tab: in, base: base}).For(t)
 	p.Emulate(1440, 900, false)
 	return p
 }
@@ -130,18 +135,18 @@ func (p *Page) frame() {
 // rest waits until nothing loads or moves.
 func (p *Page) rest() {
 	p.t.Helper()
-	for start := time.Now(); ; time.Sleep(5 * time.Millisecond) { //nolint:forbidigo // a limit of the test
-		atRest, err := false, error(nil)
-		if !p.activity.loading() {
-			atRest, err = chromedp.Run(p.ctx, chromedp.Evaluate[bool](atRestScript)) // fails while the page is replaced
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	for ; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
+		if p.activity.loading() {
+			continue
 		}
+		atRest, err := chromedp.Run(ctx, chromedp.Evaluate[bool](atRestScript)) // fails while the page is replaced
 		if err == nil && atRest && !p.activity.loading() {
 			return
 		}
-		if time.Since(start) > patience { //nolint:forbidigo // as above
-			p.t.Fatalf("the page does not come to rest: %v; faults: %q", err, p.Faults())
-		}
 	}
+	p.t.Fatalf("the page does not come to rest; faults: %q", p.Faults())
 }
 
 // atRestScript lets transitions arrive at once.
