@@ -396,7 +396,7 @@ func testTillWithoutJavaScript(t *testing.T, c cafe) {
 	p.WaitFor(receipt)
 	p.Click(nextSale)
 	p.Fill("amount", "7")
-	p.Fill("phone", "00475")
+	p.Fill("phone", "+46 8 465 004 75")
 	p.Press(kb.Enter)
 	p.WaitForText(customerName, "Frida Lindqvist")
 	p.Click("[data-leave]")
