@@ -249,7 +249,7 @@ func testClaim(t *testing.T, c cafe) {
 	p.Open("/w")
 	p.Fill("pin", "12")
 	p.Click(submitOf("/w"))
-	p.WaitForText(".problem, .wrong", walkin.ErrPIN.Message)
+	p.WaitFor("#field-pin-error")
 	shown := w.offers(t, 2450)
 	p.Fill("pin", shown.Digits)
 	p.Click(submitOf("/w"))
