@@ -120,8 +120,8 @@ func TestRekeyRefusesCollisions(t *testing.T) {
 	t.Parallel()
 	s := newShop(t).in(t, "")
 	want := []core.Violation{
-		core.Violation{Rule: "same_phones_in_country", Other: "070-174 06 05 and +46 70 174 06 05"},
-		core.Violation{Rule: "same_phones_in_country", Other: "070-174 06 06 and +46 70 174 06 06"},
+		{Rule: "same_phones_in_country", Other: "070-174 06 05 and +46 70 174 06 05"},
+		{Rule: "same_phones_in_country", Other: "070-174 06 06 and +46 70 174 06 06"},
 	}
 	for _, phone := range []string{"070-174 06 05", "+46 70 174 06 05", "070-174 06 06", "+46 70 174 06 06", "070-174 06 07"} {
 		s.made(t, phone, nil)
