@@ -61,7 +61,7 @@ func (s *shop) newTenants() string {
 // oneTenant checks that it was made with everything that belongs to it.
 func oneTenant(s *shop, _ answer) {
 	s.t.Helper()
-	if got, want := s.newTenants(), "owner ost@example.com, 1 invited, auth.InvitationLetter to ost@example.com, 1 logged"; got != want {
+	if got, want := s.newTenants(), "owner ost@example.com, 1 invited, auth.InvitationEmail to ost@example.com, 1 logged"; got != want {
 		s.t.Errorf("made were %q, want %q", got, want)
 	}
 }

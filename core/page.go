@@ -32,23 +32,6 @@ func (p Page) Limit() int { return p.Size + 1 }
 // Back reports whether the page lies before its cursor: then records are fetched oldest first.
 func (p Page) Back() bool { return p.Cursor != nil && p.Cursor.Back }
 
-// Statement picks the statement of the page among those of a list's first page, of
-// the pages after a position and of those before it, and returns its arguments:
-// @limit and, past the first page, @at and @id.
-func (p Page) Statement(first, after, before string) (statement string, args map[string]any) {
-	args = map[string]any{"limit": p.Limit()}
-	switch {
-	case p.Cursor == nil:
-		return first, args
-	case p.Back():
-		statement = before
-	default:
-		statement = after
-	}
-	args["at"], args["id"] = p.Cursor.At, p.Cursor.ID
-	return statement, args
-}
-
 // Cursor is a position in a list (the record it names is not part of the page)
 // and the direction to go from there.
 type Cursor struct {

@@ -38,13 +38,13 @@ func testImport(t *testing.T, c cafe) {
 			p.Fill("Column C holds", "Leave out")
 			p.Click("Check all rows")
 			c.patient(t, p, "2 customers to add")
-			p.WaitFor("The phone field must be a valid phone number.")
+			p.WaitFor(says("Phone", core.MustBePhone))
 			see("checked")
 
 			p.Click("Change columns")
 			p.Fill("Column C holds", "Points")
 			p.Click("Check all rows")
-			c.patient(t, p, "The points field must be a whole number")
+			c.patient(t, p, says("Points", core.MustBeInteger))
 
 			p.Click("Import 2 customers")
 			p.WaitFor("An import can be stopped")

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/web/browsertest"
 )
 
@@ -55,7 +56,7 @@ func testPlatformInvoices(t *testing.T, c cafe) {
 	voidFromMenu(p)
 	p.Expect(422)
 	p.Within("dialog").Click("Void invoice")
-	p.WaitFor("The reason field is required.")
+	p.WaitFor(says("Reason", core.Required))
 	p.Expect(200)
 	p.Fill("Reason", "Agreed to start in June")
 	p.Within("dialog").Click("Void invoice")

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"example.com/loyalty/core"
 )
 
 // A super-admin adds a tenant, suspends it and reactivates it; every page on the way is fit to
@@ -24,7 +26,7 @@ func testTenants(t *testing.T, c cafe) {
 	p.Expect(http.StatusUnprocessableEntity)
 	p.Fill("Name", "Kahvila Meri")
 	p.Click("Add tenant")
-	p.WaitFor("The host field is required.")
+	p.WaitFor(says("Host", core.Required))
 	look(t, p, "tenant-refused", "", stays)
 	p.Fill("Host", "kahvila-meri")
 	p.Fill("Owner’s e-mail", "meri@kahvila.example")
@@ -48,7 +50,7 @@ func testTenants(t *testing.T, c cafe) {
 	p.Emulate(1440, 900, false)
 	p.Expect(http.StatusUnprocessableEntity)
 	p.Within("#dialog").Click("Suspend tenant")
-	p.WaitFor("The reason field is required.")
+	p.WaitFor(says("Reason", core.Required))
 	p.Fill("Reason", "Asked for by the owner.")
 	p.Within("#dialog").Click("Suspend tenant")
 	p.WaitFor("Kahvila Meri is suspended.")

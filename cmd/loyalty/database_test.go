@@ -18,6 +18,7 @@ import (
 	"github.com/alexedwards/argon2id"
 	"github.com/jackc/pgx/v5"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/sandbox"
 	"example.com/loyalty/core/token"
@@ -316,17 +317,17 @@ func TestAdminCreate(t *testing.T) {
 		t.Fatalf("exit %d: %s%s", made.exit(), made.out.String(), made.log.String())
 	}
 	in.hidden = append(in.hidden, password[1])
-	create("", "--email=asa@example.com").says(t, "The email has already been taken.")
+	create("", "--email=asa@example.com").says(t, says("Email", core.Taken))
 	for weak, reason := range map[string]string{
-		"short":                            "The password field must be at least 12 characters.",
-		"passwordpassword":                 "The password is too easy to guess. Please choose a different one.",
-		"bo@example.com":                   "The password is too easy to guess. Please choose a different one.",
-		strings.Repeat("long ", 210) + ".": "The password field must not be greater than 1024 characters.",
+		"short":                            says("Password", core.MinLength(12)),
+		"passwordpassword":                 says("Password", core.Violation{Rule: "easy_password"}),
+		"bo@example.com":                   says("Password", core.Violation{Rule: "easy_password"}),
+		strings.Repeat("long ", 210) + ".": says("Password", core.MaxLength(1024)),
 	} {
 		create(weak+"\n", "--email=bo@example.com", "--password-stdin").says(t, reason)
 	}
 	create("", "--email=bo@example.com", "--password-stdin").says(t, "read the password")
-	create("", "--email=bo").says(t, "The email field must be a valid email address.")
+	create("", "--email=bo").says(t, says("Email", core.MustBeEmail))
 	if admins() != 1 {
 		t.Errorf("%d super-admins, want 1", admins())
 	}

@@ -16,6 +16,9 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/caarlos0/env/v11"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/web/page"
 )
 
 // commands are what the binary can do.
@@ -51,6 +54,10 @@ func run() (code int) {
 		return 0
 	case errors.As(err, &quiet):
 		return int(quiet)
+	}
+	var refusal *core.Error
+	if errors.As(err, &refusal) && refusal.Kind == core.KindInvalid {
+		err = errors.New(page.FirstMessage(refusal.Fields))
 	}
 	fmt.Fprintln(os.Stderr, "loyalty:", err)
 	return 1

@@ -40,10 +40,11 @@ func (s *Service) ListEverywhere(ctx context.Context, by core.Actor, f Everywher
 	if err := by.RequireAdmin(); err != nil {
 		return core.List[PlatformLine]{}, err
 	}
-	statement, args, err := s.everywhere(ctx, f, p)
+	args, err := s.everywhere(ctx, f, p)
 	if err != nil {
 		return core.List[PlatformLine]{}, err
 	}
+	statement, args := everywhereList.Statement(p, args)
 	rows, err := db.PlatformAll[platformRow](ctx, s.db, statement, args)
 	if err != nil {
 		return core.List[PlatformLine]{}, err
@@ -54,14 +55,14 @@ func (s *Service) ListEverywhere(ctx context.Context, by core.Actor, f Everywher
 			return core.List[PlatformLine]{}, err
 		}
 	}
-	return core.NewList(p, lines, func(l PlatformLine) core.Cursor { return core.Cursor{At: l.At, ID: l.ID} }), nil
+	return core.NewList(p, lines, PlatformLine.position), nil
 }
 
-// everywhere picks the SQL of a page, and its arguments.
-func (s *Service) everywhere(ctx context.Context, f Everywhere, p core.Page) (string, db.Args, error) {
+// everywhere returns the arguments of what the filter picks.
+func (s *Service) everywhere(ctx context.Context, f Everywhere, p core.Page) (db.Args, error) {
 	check := core.NewCheck(p.Unreadable)
-	args := db.Args{"limit": p.Limit(), "tenant": nil, "actions": nil, "kinds": nil, "actors": nil}
-	args["after"], args["before"] = f.between(check, time.UTC, p)
+	args := db.Args{"tenant": nil, "actions": nil, "kinds": nil, "actors": nil}
+	args["from"], args["before"] = f.days(check, time.UTC)
 	actions := f.anywhere(check)
 	who := f.actor(check)
 	business, person := check.OptionalText("business", f.Business, maxText), check.OptionalText("person", f.Person, maxText)
@@ -72,7 +73,7 @@ func (s *Service) everywhere(ctx context.Context, f Everywhere, p core.Page) (st
 	if check.Err() == nil && (business != nil || person != nil) {
 		found, err := db.PlatformOne[named](ctx, s.db, namedSQL, db.Args{"slug": business, "email": lower(person)})
 		if err != nil {
-			return "", nil, err
+			return nil, err
 		}
 		if args["tenant"] = found.Tenant; business != nil && found.Tenant == nil {
 			check.Add("business", core.Selected)
@@ -85,7 +86,7 @@ func (s *Service) everywhere(ctx context.Context, f Everywhere, p core.Page) (st
 		}
 	}
 	if err := check.Err(); err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	if len(ids) > 0 {
 		args["kinds"], args["actors"] = kinds, ids
@@ -96,7 +97,7 @@ func (s *Service) everywhere(ctx context.Context, f Everywhere, p core.Page) (st
 	if actions != nil {
 		args["actions"] = actions
 	}
-	return either(p, everywhereSQL, everywhereBackSQL), args, nil
+	return args, nil
 }
 
 func lower(s *string) *string {
@@ -182,15 +183,27 @@ func (r platformRow) line() (PlatformLine, error) {
 	}}, nil
 }
 
-const selectEverywhere = `
-	select ` + lineColumns + `, e.tenant_id, t.name as tenant_name, t.slug as tenant_slug, t.currency, t.timezone`
-
-const everywhereSQL = selectEverywhere + `
-	from loyalty.audit_page(@after, @before, @tenant, @actions::text[], @kinds::text[], @actors::text[], false, @limit) e
+// The function takes the two ids between which the entries of a page are, and their order.
+var everywhereList = db.NewList(`
+	select `+lineColumns+`, e.tenant_id, t.name as tenant_name, t.slug as tenant_slug, t.currency, t.timezone
+	from loyalty.audit_page(
+		of_tenant => @tenant,
+		of_actions => @actions::text[],
+		of_actor_kinds => @kinds::text[],
+		of_actor_ids => @actors::text[],
+		{position},
+		up_to => @limit
+	) e
 	left join loyalty.tenant t on t.id = e.tenant_id
-	order by e.id desc`
+	{page}`, db.Order{
+	First:    "after_id => " + lowestID + ", before_id => " + highestID + ", oldest => false",
+	After:    "after_id => " + lowestID + ", before_id => least(" + highestID + ", @id), oldest => false",
+	Before:   "after_id => greatest(" + lowestID + ", @id), before_id => " + highestID + ", oldest => true",
+	Forward:  "order by e.id desc",
+	Backward: "order by e.id",
+}, nil)
 
-const everywhereBackSQL = selectEverywhere + `
-	from loyalty.audit_page(@after, @before, @tenant, @actions::text[], @kinds::text[], @actors::text[], true, @limit) e
-	left join loyalty.tenant t on t.id = e.tenant_id
-	order by e.id`
+const (
+	lowestID  = "coalesce(@from, '00000000-0000-0000-0000-000000000000'::uuid)"
+	highestID = "coalesce(@before, 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid)"
+)

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -53,10 +52,11 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 	if err := by.Require(core.Manager); err != nil {
 		return core.List[Line]{}, err
 	}
-	statement, args, err := f.statement(by, p)
+	list, args, err := f.read(by, p)
 	if err != nil {
 		return core.List[Line]{}, err
 	}
+	statement, args := list.Statement(p, args)
 	rows, err := db.ReadAll[row](ctx, s.db, by, statement, args)
 	if err != nil {
 		return core.List[Line]{}, err
@@ -67,47 +67,34 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 			return core.List[Line]{}, err
 		}
 	}
-	return core.NewList(p, lines, func(l Line) core.Cursor { return core.Cursor{At: l.At, ID: l.ID} }), nil
+	return core.NewList(p, lines, Line.position), nil
 }
 
-// statement picks the SQL of a page, and its arguments. Entries are ordered by their
-// ids, which are made when they are written: a day and a cursor are both a place there.
-func (f Filter) statement(by core.Actor, p core.Page) (string, db.Args, error) {
+func (l Line) position() core.Cursor { return core.Cursor{At: l.At, ID: l.ID} }
+
+// read returns the list that finds what the filter picks, and its arguments.
+func (f Filter) read(by core.Actor, p core.Page) (*db.List, db.Args, error) {
 	check := core.NewCheck(p.Unreadable)
-	args := db.Args{"limit": p.Limit()}
-	args["after"], args["before"] = f.between(check, by.Tenant.TimeZone, p)
+	from, before := f.days(check, by.Tenant.TimeZone)
 	subjectID := f.subject(check)
 	who := f.actor(check)
 	if err := check.Err(); err != nil {
-		return "", nil, err
+		return nil, nil, err
+	}
+	args := db.Args{"from": from, "before": before}
+	if who != nil {
+		args["actor_kind"], args["actor_id"] = who.kind, who.id
+	}
+	if by.Require(core.Owner) == nil && f.Action == nil && f.Subject == nil && who == nil {
+		return entryList, args, nil
 	}
 	actions, err := pick(by, f.Subject, f.Action)
-	if err != nil {
-		return "", nil, err
-	}
-	if who != nil || subjectID != nil {
-		args["actor_kind"], args["actor_id"] = who.arguments()
-	}
-	everything := by.Require(core.Owner) == nil && f.Action == nil && f.Subject == nil
-	switch {
-	case subjectID != nil:
-		args["subject"], args["subject_id"], args["actions"] = *f.Subject, *subjectID, actions
-		return either(p, ofSubjectSQL, ofSubjectBackSQL), args, nil
-	case who != nil:
-		args["actions"] = actions
-		return either(p, ofActorSQL, ofActorBackSQL), args, nil
-	case everything:
-		return either(p, listSQL, listBackSQL), args, nil
-	}
 	args["actions"] = actions
-	return either(p, ofActionsSQL, ofActionsBackSQL), args, nil
-}
-
-func either(p core.Page, newestFirst, oldestFirst string) string {
-	if p.Back() {
-		return oldestFirst
+	if subjectID != nil {
+		args["subject"], args["subject_id"] = *f.Subject, *subjectID
+		return entryList, args, err
 	}
-	return newestFirst
+	return actionList, args, err
 }
 
 // subject checks what is asked for, and reads the id of the one record.
@@ -145,54 +132,21 @@ func (f Filter) actor(check *core.Check) *actor {
 	return &actor{core.ActorKind(kind), id}
 }
 
-func (a *actor) arguments() (kind, id any) {
-	if a == nil {
-		return nil, nil
-	}
-	return a.kind, a.id
-}
-
 const maxText = 255
 
-// The lowest id and the highest one are no entry's.
-var lowest, highest = core.ID{}, core.ID{
-	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-}
-
-// between are the ids between which the page lies.
-func (f Filter) between(check *core.Check, zone *time.Location, p core.Page) (after, before core.ID) {
-	after, before = lowest, highest
+// days returns the first id of the first day and the first id after the last day; nil: any. Entries
+// are ordered by their ids, which are made when they are written.
+func (f Filter) days(check *core.Check, zone *time.Location) (from, before *core.ID) {
 	if f.From != nil {
-		after = core.FirstID(core.StartOfDate(*f.From, zone))
+		from = new(core.FirstID(core.StartOfDate(*f.From, zone)))
 	}
 	if f.To != nil {
-		before = core.FirstID(core.StartOfDate(f.To.AddDate(0, 0, 1), zone)) // the whole day
+		before = new(core.FirstID(core.StartOfDate(f.To.AddDate(0, 0, 1), zone))) // the whole day
 		if f.From != nil && f.To.Before(*f.From) {
 			check.Add("to", core.AfterOrEqual("from"))
 		}
 	}
-	switch {
-	case p.Cursor == nil:
-	case p.Back():
-		after = later(after, p.Cursor.ID)
-	default:
-		before = earlier(before, p.Cursor.ID)
-	}
-	return after, before
-}
-
-func later(a, b core.ID) core.ID {
-	if slices.Compare(a[:], b[:]) > 0 {
-		return a
-	}
-	return b
-}
-
-func earlier(a, b core.ID) core.ID {
-	if slices.Compare(a[:], b[:]) < 0 {
-		return a
-	}
-	return b
+	return from, before
 }
 
 type row struct {
@@ -227,50 +181,33 @@ func (r row) line() (Line, error) {
 	return l, err
 }
 
-const (
-	lineColumns = `e.id, e.created_at, e.action, e.subject_kind, e.subject_id, e.subject_name, e.customer_id, e.customer_name,
+const lineColumns = `e.id, e.created_at, e.action, e.subject_kind, e.subject_id, e.subject_name, e.customer_id, e.customer_name,
 		case e.action when 'transaction.void' then (e.new ->> 'spend_amount_cents')::bigint end as spend_cents,
 		e.old, e.new, e.actor_kind, e.actor_id, e.actor_name, e.address, e.request_id`
 
-	selectLines = `
+const selectLines = `
 	select ` + lineColumns + `
 	from loyalty.audit_entry e
 	where tenant_id = @tenant_id`
 
-	between = `
-		and id > @after
-		and id < @before`
+var (
+	newestFirst = db.Descending("id", "@id")
 
-	newestFirst = `
-	order by id desc
-	limit @limit`
-
-	oldestFirst = `
-	order by id
-	limit @limit`
+	filters = db.Filters{
+		"from":       "id >= @from",
+		"before":     "id < @before",
+		"actor_id":   "actor_kind = @actor_kind and actor_id = @actor_id",
+		"subject_id": "subject_kind = @subject and subject_id = @subject_id and action = any(@actions::text[])",
+	}
 )
 
-const (
-	listSQL     = selectLines + between + newestFirst
-	listBackSQL = selectLines + between + oldestFirst
-)
-
-// A record's own history is short.
-const (
-	ofSubject = `
-		and subject_kind = @subject
-		and subject_id = @subject_id
-		and action = any(@actions::text[])
-		and (@actor_kind::text is null or (actor_kind = @actor_kind and actor_id = @actor_id))`
-
-	ofSubjectSQL     = selectLines + ofSubject + between + newestFirst
-	ofSubjectBackSQL = selectLines + ofSubject + between + oldestFirst
-)
+// The whole log, and the history of one record, which is short.
+var entryList = db.NewList(selectLines+` {filters} {position}
+	{page}`, newestFirst, filters)
 
 // A page of each action is at the end of its index; the page of all is among them. An
 // array, so that the entries are looked up by its ids whatever else the planner expects.
-const (
-	ofEachAction = `
+var actionList = db.NewList(selectLines+`
 		and id = any(array(
 			select found.id
 			from unnest(@actions::text[]) as wanted (action)
@@ -278,25 +215,9 @@ const (
 				select id
 				from loyalty.audit_entry
 				where tenant_id = @tenant_id
-					and action = wanted.action`
-
-	byActor = `
-		and actor_kind = @actor_kind
-		and actor_id = @actor_id`
-
-	ofActionsSQL = selectLines + ofEachAction + between + newestFirst + `
-			) found` + newestFirst + `
-		))` + newestFirst
-
-	ofActionsBackSQL = selectLines + ofEachAction + between + oldestFirst + `
-			) found` + oldestFirst + `
-		))` + oldestFirst
-
-	ofActorSQL = selectLines + ofEachAction + byActor + between + newestFirst + `
-			) found` + newestFirst + `
-		))` + newestFirst
-
-	ofActorBackSQL = selectLines + ofEachAction + byActor + between + oldestFirst + `
-			) found` + oldestFirst + `
-		))` + oldestFirst
-)
+					and action = wanted.action {filters} {position}
+				{page}
+			) found
+			{page}
+		))
+	{page}`, newestFirst, filters)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strconv"
 	"time"
 
@@ -104,7 +103,7 @@ type Filter struct {
 	Search   *string    // of the tenant's name, or a number
 }
 
-// List returns a page of the invoices that pass the filter, newest first. One round
+// List returns a page of the invoices that match the filter, newest first. One round
 // trip, of the same cost at any depth.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Invoice], error) {
 	if err := by.RequireAdmin(); err != nil {
@@ -113,10 +112,9 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 	if err := f.check(core.NewCheck(p.Unreadable)); err != nil {
 		return core.List[Invoice]{}, err
 	}
-	statement, args := p.Statement(listSQL, listAfterSQL, listBeforeSQL)
-	maps.Copy(args, f.args(s.db.Now()))
-	args["status"] = f.Status
-	return s.page(ctx, p, statement, args)
+	statement, args := invoiceList.Statement(p, f.args(s.db.Now()))
+	rows, err := db.PlatformAll[invoiceRow](ctx, s.db, statement, args)
+	return listed(p, rows), err
 }
 
 func (f Filter) check(check *core.Check) error {
@@ -130,18 +128,15 @@ func (f Filter) check(check *core.Check) error {
 }
 
 func (f Filter) args(now time.Time) db.Args {
-	return db.Args{
-		"tenant": f.TenantID, "from": f.From, "to": f.To, "now": now,
-		"search": f.Search, "number": typedNumber(f.Search),
+	args := db.Args{"tenant": f.TenantID, "status": f.Status, "from": f.From, "to": f.To, "now": now}
+	if f.Search != nil {
+		args["search"], args["typed"] = *f.Search, typedNumber(*f.Search)
 	}
+	return args
 }
 
 // typedNumber is the number of an invoice in what was typed: 118, 2026-0118.
-func typedNumber(typed *string) *int64 {
-	if typed == nil {
-		return nil
-	}
-	digits := *typed
+func typedNumber(digits string) *int64 {
 	if len(digits) > 5 && digits[4] == '-' {
 		digits = digits[5:]
 	}
@@ -150,14 +145,6 @@ func typedNumber(typed *string) *int64 {
 		return nil
 	}
 	return &n
-}
-
-func (s *Service) page(ctx context.Context, p core.Page, statement string, args db.Args) (core.List[Invoice], error) {
-	if p.Cursor != nil {
-		args["id"] = p.Cursor.Number()
-	}
-	rows, err := db.PlatformAll[invoiceRow](ctx, s.db, statement, args)
-	return listed(p, rows), err
 }
 
 // listed is the page of the rows that were fetched for it.
@@ -189,7 +176,8 @@ func (s *Service) Counts(ctx context.Context, by core.Actor, f Filter) ([]Count,
 	if err := f.check(core.NewCheck(nil)); err != nil {
 		return nil, err
 	}
-	return db.PlatformAll[Count](ctx, s.db, countsSQL, f.args(s.db.Now()))
+	statement, args := invoiceCounts.Statement(core.Page{}, f.args(s.db.Now()))
+	return db.PlatformAll[Count](ctx, s.db, statement, args)
 }
 
 // Find returns an invoice, or core.ErrNotFound. One round trip.

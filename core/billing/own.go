@@ -145,10 +145,7 @@ func (s *Service) Own(ctx context.Context, by core.Actor, p core.Page) (core.Lis
 	if err := p.Err(); err != nil {
 		return core.List[Invoice]{}, err
 	}
-	statement, args := p.Statement(ownListSQL, ownListAfterSQL, ownListBeforeSQL)
-	if args["now"] = s.db.Now(); p.Cursor != nil {
-		args["id"] = p.Cursor.Number()
-	}
+	statement, args := ownList.Statement(p, db.Args{"now": s.db.Now()})
 	rows, err := db.ReadAll[invoiceRow](ctx, s.db, by, statement, args)
 	return listed(p, rows), err
 }

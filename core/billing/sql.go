@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
 )
 
 const planColumns = `
@@ -279,54 +280,36 @@ const findSQL = selectInvoice + `
 const lockInvoiceSQL = findSQL + `
 	for no key update of i`
 
-const ofTenant = `
-	where (@tenant::bigint is null or i.tenant_id = @tenant)`
+var newestFirst = db.Descending("i.created_at, i.id", "@at, @number")
 
-const matching = `
-		and (@from::date is null or i.period_start >= @from)
-		and (@to::date is null or i.period_start <= @to)
-		and (@search::text is null or i.number = @number or strpos(lower(t.name), lower(@search)) > 0)`
+var invoiceFilters = db.Filters{
+	"tenant": "i.tenant_id = @tenant",
+	"status": statusNow + " = @status",
+	"from":   "i.period_start >= @from",
+	"to":     "i.period_start <= @to",
+	"search": "(i.number = @typed or strpos(lower(t.name), lower(@search)) > 0)",
+}
 
-const filteredSQL = selectInvoice + ofTenant + `
-		and (@status::text is null or ` + statusNow + ` = @status)` + matching
+var (
+	invoiceList = db.NewList(selectInvoice+`
+	where true {filters} {position}
+	{page}`, newestFirst, invoiceFilters)
 
-const newestFirst = `
-	order by i.created_at desc, i.id desc
-	limit @limit`
-
-const oldestFirst = `
-	order by i.created_at, i.id
-	limit @limit`
-
-const (
-	olderThan = `
-		and (i.created_at, i.id) < (@at, @id)`
-	newerThan = `
-		and (i.created_at, i.id) > (@at, @id)`
-)
-
-const (
-	listSQL       = filteredSQL + newestFirst
-	listAfterSQL  = filteredSQL + olderThan + newestFirst
-	listBeforeSQL = filteredSQL + newerThan + oldestFirst
-)
-
-const countsSQL = `
-	select ` + statusNow + ` as status, i.currency, count(*) as invoices, sum(i.total_cents)::bigint as total_cents
+	invoiceCounts = db.NewList(`
+	select `+statusNow+` as status, i.currency, count(*) as invoices, sum(i.total_cents)::bigint as total_cents
 	from loyalty.invoice i
-	join loyalty.tenant t on t.id = i.tenant_id` + ofTenant + matching + `
+	join loyalty.tenant t on t.id = i.tenant_id
+	where true {filters}
 	group by 1, 2
-	order by 1, 2`
+	order by 1, 2`, db.Order{}, invoiceFilters)
+
+	ownList = db.NewList(ownInvoices+` {position}
+	{page}`, newestFirst, nil)
+)
 
 const ownInvoices = selectInvoice + `
 	where i.tenant_id = @tenant_id
 		and i.number is not null`
-
-const (
-	ownListSQL       = ownInvoices + newestFirst
-	ownListAfterSQL  = ownInvoices + olderThan + newestFirst
-	ownListBeforeSQL = ownInvoices + newerThan + oldestFirst
-)
 
 const ownFindSQL = ownInvoices + `
 		and i.id = @id`

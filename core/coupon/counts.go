@@ -35,7 +35,7 @@ type Filter struct {
 	State *string // active, upcoming, expired or inactive
 }
 
-// ListWithCounts returns a page of the coupons that pass the filter, newest first. One
+// ListWithCounts returns a page of the coupons that match the filter, newest first. One
 // round trip, whose cost does not grow with the vouchers.
 func (s *Service) ListWithCounts(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[WithCounts], error) {
 	check := core.NewCheck(p.Unreadable)
@@ -45,10 +45,7 @@ func (s *Service) ListWithCounts(ctx context.Context, by core.Actor, f Filter, p
 	if err := check.Err(); err != nil {
 		return core.List[WithCounts]{}, err
 	}
-	statement, args := p.Statement(listCountedSQL, listCountedAfterSQL, listCountedBeforeSQL)
-	args["state"], args["now"] = f.State, s.db.Now()
-	coupons, err := db.ReadAll[WithCounts](ctx, s.db, by, statement, args)
-	return core.NewList(p, coupons, func(c WithCounts) core.Cursor { return core.Cursor{At: c.CreatedAt, ID: c.ID} }), err
+	return db.ListPage(ctx, s.db, by, countedList, db.Args{"state": f.State, "now": s.db.Now()}, p, WithCounts.position)
 }
 
 // Find returns a coupon, or core.ErrNotFound. One round trip.

@@ -214,13 +214,10 @@ func (s *Service) SetActive(ctx context.Context, by core.Actor, id core.ID, acti
 
 // List returns a page of the coupons, newest first. One round trip.
 func (s *Service) List(ctx context.Context, by core.Actor, p core.Page) (core.List[Coupon], error) {
-	if err := p.Err(); err != nil {
-		return core.List[Coupon]{}, err
-	}
-	statement, args := p.Statement(listSQL, listAfterSQL, listBeforeSQL)
-	coupons, err := db.ReadAll[Coupon](ctx, s.db, by, statement, args)
-	return core.NewList(p, coupons, func(c Coupon) core.Cursor { return core.Cursor{At: c.CreatedAt, ID: c.ID} }), err
+	return db.ListPage(ctx, s.db, by, couponList, nil, p, Coupon.position)
 }
+
+func (c Coupon) position() core.Cursor { return core.Cursor{At: c.CreatedAt, ID: c.ID} }
 
 func (c Coupon) args() db.Args {
 	return db.Args{

@@ -434,23 +434,9 @@ func (s *Service) FindSend(ctx context.Context, by core.Actor, send core.ID) (Se
 // ListSends returns a page of a coupon's sends, the last one first, or core.ErrNotFound.
 // One round trip, and a second for an empty page.
 func (s *Service) ListSends(ctx context.Context, by core.Actor, coupon core.ID, p core.Page) (core.List[SendDetail], error) {
-	var sends []SendDetail
-	var err error
-	if len(p.Unreadable) == 0 {
-		statement, args := p.Statement(listSendsSQL, listSendsAfterSQL, listSendsBeforeSQL)
-		delete(args, "at") // ids are made at created_at
-		args["coupon"] = coupon
-		if sends, err = db.ReadAll[SendDetail](ctx, s.db, by, statement, args); err != nil {
-			return core.List[SendDetail]{}, err
-		}
-	}
-	if len(sends) == 0 {
-		// A coupon without sends, or no coupon? That comes before a bad query.
-		if _, err := db.ReadOne[Coupon](ctx, s.db, by, findSQL, db.Args{"id": coupon}); err != nil {
-			return core.List[SendDetail]{}, err
-		}
-	}
-	return core.NewList(p, sends, func(s SendDetail) core.Cursor { return core.Cursor{At: s.CreatedAt, ID: s.ID} }), p.Err()
+	position := func(s SendDetail) core.Cursor { return core.Cursor{At: s.CreatedAt, ID: s.ID} }
+	l, err := db.ListPage(ctx, s.db, by, sendList, db.Args{"coupon": coupon}, p, position)
+	return db.OfExisting(ctx, s.db, by, l, err, findSQL, db.Args{"id": coupon})
 }
 
 // MailProblem is an e-mail of a send that failed, or that is tried again later.
@@ -480,12 +466,6 @@ func (s *Service) ListMailProblems(ctx context.Context, by core.Actor, send core
 	if err := by.Require(core.Manager); err != nil {
 		return core.List[MailProblem]{}, err
 	}
-	if err := p.Err(); err != nil {
-		return core.List[MailProblem]{}, err
-	}
-	statement, args := p.Statement(listProblemsSQL, listProblemsAfterSQL, listProblemsBeforeSQL)
-	delete(args, "at") // a send's vouchers are of one instant
-	args["send"] = send
-	problems, err := db.ReadAll[MailProblem](ctx, s.db, by, statement, args)
-	return core.NewList(p, problems, func(m MailProblem) core.Cursor { return core.Cursor{At: m.CreatedAt, ID: m.VoucherID} }), err
+	position := func(m MailProblem) core.Cursor { return core.Cursor{At: m.CreatedAt, ID: m.VoucherID} }
+	return db.ListPage(ctx, s.db, by, problemList, db.Args{"send": send}, p, position)
 }

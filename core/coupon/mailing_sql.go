@@ -1,5 +1,7 @@
 package coupon
 
+import "example.com/loyalty/core/db"
+
 const staffSQL = `
 	select name, email
 	from loyalty.staff
@@ -233,8 +235,7 @@ const deliveredAllSQL = `
 	)
 	select`
 
-const (
-	mailProblems = `
+var problemList = db.NewList(`
 	select m.voucher_id, k.id as customer_id, k.first_name || ' ' || k.last_name as customer_name, k.email, m.recipient, m.error as reply,
 		m.status = 'failed' as failed, m.permanent, m.due_at, m.attempts, v.created_at
 	from loyalty.voucher_mail m
@@ -242,19 +243,5 @@ const (
 	join loyalty.customer k on k.tenant_id = @tenant_id and k.id = v.customer_id
 	where m.tenant_id = @tenant_id
 		and m.send_id = @send
-		and m.error is not null`
-
-	listProblemsSQL = mailProblems + `
-	order by m.voucher_id desc
-	limit @limit`
-
-	listProblemsAfterSQL = mailProblems + `
-		and m.voucher_id < @id
-	order by m.voucher_id desc
-	limit @limit`
-
-	listProblemsBeforeSQL = mailProblems + `
-		and m.voucher_id > @id
-	order by m.voucher_id
-	limit @limit`
-)
+		and m.error is not null {position}
+	{page}`, db.Descending("m.voucher_id", "@id"), nil)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
 )
 
 const columns = `id, name, description, benefit_type, benefit_value, benefit_reward_id, max_per_customer,
@@ -91,28 +92,13 @@ const findSQL = `
 	where tenant_id = @tenant_id
 		and id = @id`
 
-const listSQL = `
-	select ` + columns + `
-	from loyalty.coupon
-	where tenant_id = @tenant_id
-	order by created_at desc, id desc
-	limit @limit`
+var newestFirst = db.Descending("created_at, id", "@at, @id")
 
-const listAfterSQL = `
-	select ` + columns + `
+var couponList = db.NewList(`
+	select `+columns+`
 	from loyalty.coupon
-	where tenant_id = @tenant_id
-		and (created_at, id) < (@at, @id)
-	order by created_at desc, id desc
-	limit @limit`
-
-const listBeforeSQL = `
-	select ` + columns + `
-	from loyalty.coupon
-	where tenant_id = @tenant_id
-		and (created_at, id) > (@at, @id)
-	order by created_at, id
-	limit @limit`
+	where tenant_id = @tenant_id {position}
+	{page}`, newestFirst, nil)
 
 // What became of a coupon's vouchers is told by its sends, which are few, and not
 // counted from the vouchers, which may be millions.
@@ -150,36 +136,20 @@ const (
 			where tenant_id = @tenant_id
 		) c`
 
-	inState = withState + `
-		where (@state::text is null or state = @state)`
-
-	listCountedSQL = inState + `
-		order by created_at desc, id desc
-		limit @limit
-	) c` + withCounts + `
-	order by c.created_at desc, c.id desc`
-
-	listCountedAfterSQL = inState + `
-			and (created_at, id) < (@at, @id)
-		order by created_at desc, id desc
-		limit @limit
-	) c` + withCounts + `
-	order by c.created_at desc, c.id desc`
-
-	listCountedBeforeSQL = inState + `
-			and (created_at, id) > (@at, @id)
-		order by created_at, id
-		limit @limit
-	) c` + withCounts + `
-	order by c.created_at, c.id`
-
 	findCountedSQL = withState + `
 		where id = @id
 	) c` + withCounts
 )
 
+var countedList = db.NewList(withState+`
+		where true {filters} {position}
+		{page}
+	) c`+withCounts+`
+	{page}`, newestFirst, db.Filters{"state": "state = @state"})
+
 const sendColumns = `id, coupon_id,
-		(select c.name from loyalty.coupon c where c.tenant_id = @tenant_id and c.id = coupon_id) as coupon_name, segment, status, subject, message, matched, sent, skipped_inactive, skipped_limit,
+		(select c.name from loyalty.coupon c where c.tenant_id = @tenant_id and c.id = coupon_id) as coupon_name,
+		segment, status, subject, message, matched, sent, skipped_inactive, skipped_limit,
 		no_email, unsubscribed, mails, delivered, failed, send_at, created_at, begun_at, evaluated_at, ended_at, failure`
 
 const insertSendSQL = `
@@ -240,26 +210,13 @@ const (
 	join loyalty.coupon c on c.tenant_id = s.tenant_id and c.id = s.coupon_id
 	where s.tenant_id = @tenant_id`
 
-	sends = detailed + `
-		and s.coupon_id = @coupon`
-
 	findDetailSQL = detailed + `
 		and s.id = @send`
-
-	listSendsSQL = sends + `
-	order by s.id desc
-	limit @limit`
-
-	listSendsAfterSQL = sends + `
-		and s.id < @id
-	order by s.id desc
-	limit @limit`
-
-	listSendsBeforeSQL = sends + `
-		and s.id > @id
-	order by s.id
-	limit @limit`
 )
+
+var sendList = db.NewList(detailed+`
+		and s.coupon_id = @coupon {position}
+	{page}`, db.Descending("s.id", "@id"), nil)
 
 const unknownCustomersSQL = `
 	select given.id
@@ -467,7 +424,7 @@ const redeemSQL = `
 		redemption_id, expires_at, redeemed_at, created_at
 	from redeemed`
 
-const redeemedVouchers = `
+var redeemedList = db.NewList(`
 	select v.id, v.coupon_id, v.customer_id, v.status, c.benefit_type, c.benefit_value, c.benefit_reward_id,
 		v.redemption_id, v.expires_at, v.redeemed_at, v.created_at, k.first_name || ' ' || k.last_name as customer_name
 	from loyalty.voucher v
@@ -475,21 +432,8 @@ const redeemedVouchers = `
 	join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
 	where v.tenant_id = @tenant_id
 		and v.coupon_id = @coupon
-		and v.status = 'redeemed'`
-
-const listRedeemedSQL = redeemedVouchers + `
-	order by v.redeemed_at desc, v.id desc
-	limit @limit`
-
-const listRedeemedAfterSQL = redeemedVouchers + `
-		and (v.redeemed_at, v.id) < (@at, @id)
-	order by v.redeemed_at desc, v.id desc
-	limit @limit`
-
-const listRedeemedBeforeSQL = redeemedVouchers + `
-		and (v.redeemed_at, v.id) > (@at, @id)
-	order by v.redeemed_at, v.id
-	limit @limit`
+		and v.status = 'redeemed' {position}
+	{page}`, db.Descending("v.redeemed_at, v.id", "@at, @id"), nil)
 
 type holder struct{ ID core.ID }
 
@@ -499,52 +443,29 @@ const customerSQL = `
 	where tenant_id = @tenant_id
 		and id = @customer`
 
-const heldVouchers = `
-	select ` + voucherColumns + `, c.name as coupon_name, r.name as reward_name,
+var heldList = db.NewList(`
+	select `+voucherColumns+`, c.name as coupon_name, r.name as reward_name,
 		v.status = 'pending' and coalesce(v.expires_at > @now, true) and c.active
 			and coalesce(c.redemptions_count < c.max_redemptions, true) as redeemable
 	from loyalty.voucher v
 	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
 	left join loyalty.reward r on r.tenant_id = c.tenant_id and r.id = c.benefit_reward_id
 	where v.tenant_id = @tenant_id
-		and v.customer_id = @customer`
+		and v.customer_id = @customer {position}
+	{page}`, newestVoucherFirst, nil)
 
-const listHeldSQL = heldVouchers + `
-	order by v.id desc
-	limit @limit`
-
-const listHeldAfterSQL = heldVouchers + `
-		and v.id < @id
-	order by v.id desc
-	limit @limit`
-
-const listHeldBeforeSQL = heldVouchers + `
-		and v.id > @id
-	order by v.id
-	limit @limit`
-
-const sentVouchers = `
-	select ` + voucherColumns + `, k.first_name || ' ' || k.last_name as customer_name, m.status as mail_status, m.done_at as mailed_at
+var sentList = db.NewList(`
+	select `+voucherColumns+`, k.first_name || ' ' || k.last_name as customer_name, m.status as mail_status, m.done_at as mailed_at
 	from loyalty.voucher v
 	join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
 	join loyalty.customer k on k.tenant_id = v.tenant_id and k.id = v.customer_id
 	left join loyalty.voucher_mail m on m.tenant_id = v.tenant_id and m.voucher_id = v.id
 	where v.tenant_id = @tenant_id
-		and v.send_id = @send`
+		and v.send_id = @send {position}
+	{page}`, newestVoucherFirst, nil)
 
-const listSentSQL = sentVouchers + `
-	order by v.id desc
-	limit @limit`
-
-const listSentAfterSQL = sentVouchers + `
-		and v.id < @id
-	order by v.id desc
-	limit @limit`
-
-const listSentBeforeSQL = sentVouchers + `
-		and v.id > @id
-	order by v.id
-	limit @limit`
+// Ids are made at created_at, so their order is the order in time.
+var newestVoucherFirst = db.Descending("v.id", "@id")
 
 const shownSQL = `
 	select ` + voucherColumns + `, c.name as coupon_name, c.description, r.name as reward_name,

@@ -158,6 +158,8 @@ func postBenefit(tx *db.Tx, by core.Actor, v Voucher) error {
 	})
 }
 
+func (v Voucher) position() core.Cursor { return core.Cursor{At: v.CreatedAt, ID: v.ID} }
+
 // RedeemedVoucher is a voucher and the name of whose it was.
 type RedeemedVoucher struct {
 	Voucher
@@ -167,22 +169,9 @@ type RedeemedVoucher struct {
 // ListRedeemed returns a page of a coupon's redeemed vouchers, the last redeemed
 // first, or core.ErrNotFound. One round trip, and a second for an empty page.
 func (s *Service) ListRedeemed(ctx context.Context, by core.Actor, coupon core.ID, p core.Page) (core.List[RedeemedVoucher], error) {
-	var vouchers []RedeemedVoucher
-	var err error
-	if len(p.Unreadable) == 0 {
-		statement, args := p.Statement(listRedeemedSQL, listRedeemedAfterSQL, listRedeemedBeforeSQL)
-		args["coupon"] = coupon
-		if vouchers, err = db.ReadAll[RedeemedVoucher](ctx, s.db, by, statement, args); err != nil {
-			return core.List[RedeemedVoucher]{}, err
-		}
-	}
-	if len(vouchers) == 0 {
-		// Nothing of a coupon, or of nobody's? That comes before a bad query.
-		if _, err := db.ReadOne[Coupon](ctx, s.db, by, findSQL, db.Args{"id": coupon}); err != nil {
-			return core.List[RedeemedVoucher]{}, err
-		}
-	}
-	return core.NewList(p, vouchers, func(v RedeemedVoucher) core.Cursor { return core.Cursor{At: *v.RedeemedAt, ID: v.ID} }), p.Err()
+	position := func(v RedeemedVoucher) core.Cursor { return core.Cursor{At: *v.RedeemedAt, ID: v.ID} }
+	l, err := db.ListPage(ctx, s.db, by, redeemedList, db.Args{"coupon": coupon}, p, position)
+	return db.OfExisting(ctx, s.db, by, l, err, findSQL, db.Args{"id": coupon})
 }
 
 // NamedVoucher is a voucher with the names of what it refers to.
@@ -197,23 +186,8 @@ type NamedVoucher struct {
 // core.ErrNotFound when there is no such customer. One round trip, and a second for an
 // empty page.
 func (s *Service) ListByCustomer(ctx context.Context, by core.Actor, customer core.ID, p core.Page) (core.List[NamedVoucher], error) {
-	var vouchers []NamedVoucher
-	var err error
-	if len(p.Unreadable) == 0 {
-		statement, args := p.Statement(listHeldSQL, listHeldAfterSQL, listHeldBeforeSQL)
-		delete(args, "at") // ids are made at created_at
-		args["customer"], args["now"] = customer, s.db.Now()
-		if vouchers, err = db.ReadAll[NamedVoucher](ctx, s.db, by, statement, args); err != nil {
-			return core.List[NamedVoucher]{}, err
-		}
-	}
-	if len(vouchers) == 0 {
-		// Nothing of somebody, or of nobody? That comes before a bad query.
-		if _, err := db.ReadOne[holder](ctx, s.db, by, customerSQL, db.Args{"customer": customer}); err != nil {
-			return core.List[NamedVoucher]{}, err
-		}
-	}
-	return core.NewList(p, vouchers, func(v NamedVoucher) core.Cursor { return core.Cursor{At: v.CreatedAt, ID: v.ID} }), p.Err()
+	l, err := db.ListPage(ctx, s.db, by, heldList, db.Args{"customer": customer, "now": s.db.Now()}, p, NamedVoucher.position)
+	return db.OfExisting(ctx, s.db, by, l, err, customerSQL, db.Args{"customer": customer})
 }
 
 // SentVoucher is a voucher of a send.
@@ -227,14 +201,7 @@ type SentVoucher struct {
 // ListSent returns a page of a send's vouchers, in the order of their ids backwards.
 // One round trip.
 func (s *Service) ListSent(ctx context.Context, by core.Actor, send core.ID, p core.Page) (core.List[SentVoucher], error) {
-	if err := p.Err(); err != nil {
-		return core.List[SentVoucher]{}, err
-	}
-	statement, args := p.Statement(listSentSQL, listSentAfterSQL, listSentBeforeSQL)
-	delete(args, "at") // ids are enough: a send's vouchers are of one instant
-	args["send"], args["now"] = send, s.db.Now()
-	vouchers, err := db.ReadAll[SentVoucher](ctx, s.db, by, statement, args)
-	return core.NewList(p, vouchers, func(v SentVoucher) core.Cursor { return core.Cursor{At: v.CreatedAt, ID: v.ID} }), err
+	return db.ListPage(ctx, s.db, by, sentList, db.Args{"send": send, "now": s.db.Now()}, p, SentVoucher.position)
 }
 
 // ShownVoucher is a voucher with everything that a page about it says.

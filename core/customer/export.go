@@ -12,7 +12,7 @@ import (
 // exportSize is how many customers are in memory at a time.
 const exportSize = 1_000
 
-// Export hands over the customers that pass the filter, one by one, newest first. It
+// Export hands over the customers that match the filter, one by one, newest first. It
 // reads them page by page and holds neither a connection nor a snapshot in between,
 // however slowly they are taken: everybody who is there at the beginning comes once, as
 // they are when their page is read, and nobody who comes later. An error of each ends it.

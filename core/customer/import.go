@@ -179,7 +179,7 @@ func (s *Imports) receive(ctx context.Context, by core.Actor, id core.ID, f Impo
 		}
 		if records++; records == 1 {
 			if rec.broken != nil {
-				return nil, core.Invalid(core.Fields{"file": {{Rule: "unreadable_header"}, *rec.broken}})
+				return nil, core.Invalid(core.Fields{"file": {*rec.broken}})
 			}
 			heading, columns = guess(rec.cells).Heading, int64(len(rec.cells))
 		}

@@ -372,7 +372,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 		"an image":              {strings.NewReader("\x89PNG\r\n\x1a\n\x00\x00"), core.Violation{Rule: "not_csv"}},
 		"a NUL, later":          {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 99)+"\n", 20_000), strings.NewReader("\x00")), core.Violation{Rule: "not_csv"}},
 		"lines of old":          {strings.NewReader("name,phone\rAnna Ek,1\r"), core.Violation{Rule: "line_endings"}},
-		"the first row broken":  {strings.NewReader("name,\"phone\nAnna Ek,1\n"), core.Violation{Rule: "unreadable_header"}},
+		"the first row broken":  {strings.NewReader("name,\"phone\nAnna Ek,1\n"), core.Violation{Rule: "unclosed_quote", Limit: 2, Other: "1"}},
 		"100,000 rows":          {rows(100_000), accepted},
 		"100,001 rows":          {rows(100_001), core.Violation{Rule: "max_rows", Limit: 100000}},
 		"100,001, no heading":   {repeated("070 174 06 05\n", 100_001), core.Violation{Rule: "max_rows", Limit: 100000}},

@@ -35,7 +35,7 @@ type Row struct {
 	LastVisit *time.Time // nil: none yet
 }
 
-// Count is how many customers pass a filter.
+// Count is how many customers match a filter.
 type Count struct {
 	N    int64
 	More bool // there are more than these
@@ -45,15 +45,17 @@ type Count struct {
 // would cost more than the page.
 const maxCount = 1_000
 
-// List returns a page of the customers that pass the filter, newest first. One
+// List returns a page of the customers that match the filter, newest first. One
 // round trip, of the same cost at any depth.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Customer], error) {
 	q, err := f.query(core.NewCheck(p.Unreadable), by.Tenant)
 	if err != nil {
 		return core.List[Customer]{}, err
 	}
-	customers, err := db.ReadAll[Customer](ctx, s.db, by, q.page(listSQL, searchSQL, Newest, p), q.args)
-	return core.NewList(p, customers, Customer.position), err
+	if q.searching {
+		return db.ListPage(ctx, s.db, by, foundList, q.args, p, Customer.position)
+	}
+	return db.ListPage(ctx, s.db, by, customerList, q.args, p, Customer.position)
 }
 
 // Browse is List for the panel: it tells when a customer was last here, and has its
@@ -66,19 +68,29 @@ func (s *Service) Browse(ctx context.Context, by core.Actor, f Filter, sort Sort
 	if err != nil {
 		return core.List[Row]{}, err
 	}
-	rows, err := db.ReadAll[Row](ctx, s.db, by, q.page(browseSQL, browseSearchSQL, sort, p), q.args)
-	return core.NewList(p, rows, func(r Row) core.Cursor { return r.position() }), err
+	list := rowList
+	switch {
+	case q.searching:
+		list = foundRowList
+	case sort == ByName:
+		list = rowsByName
+	}
+	return db.ListPage(ctx, s.db, by, list, q.args, p, Row.position)
 }
 
-// Count returns how many customers pass the filter: exactly, up to a thousand. One round
+// Count returns how many customers match the filter: exactly, up to a thousand. One round
 // trip.
 func (s *Service) Count(ctx context.Context, by core.Actor, f Filter) (Count, error) {
 	q, err := f.query(core.NewCheck(nil), by.Tenant)
 	if err != nil {
 		return Count{}, err
 	}
-	q.args["limit"] = maxCount + 1
-	found, err := db.ReadOne[struct{ Count int64 }](ctx, s.db, by, q.count(), q.args)
+	statement, args := countList.Statement(core.Page{Size: maxCount}, q.args)
+	if q.searching {
+		statement, args = countFoundSQL, q.args
+		args["limit"] = maxCount + 1
+	}
+	found, err := db.ReadOne[struct{ Count int64 }](ctx, s.db, by, statement, args)
 	return counted(found.Count), err
 }
 
@@ -109,7 +121,6 @@ func (s *Service) search(ctx context.Context, by core.Actor, q query, p core.Pag
 		Row
 		Found int64 // the same in each row
 	}
-	q.complete("phone_key", "email_key", "status", "from", "before")
 	q.args["size"], q.args["limit"] = p.Limit(), max(p.Limit(), maxCount+1)
 	rows, err := db.ReadAll[found](ctx, s.db, by, browseFoundSQL, q.args)
 	if err != nil {
@@ -120,7 +131,7 @@ func (s *Service) search(ctx context.Context, by core.Actor, q query, p core.Pag
 	for i, r := range rows {
 		page[i], count = r.Row, counted(r.Found)
 	}
-	return core.NewList(p, page, func(r Row) core.Cursor { return r.position() }), count, nil
+	return core.NewList(p, page, Row.position), count, nil
 }
 
 // counted is a count that went on until it was beyond maxCount.
@@ -135,7 +146,7 @@ type query struct {
 }
 
 func (f Filter) query(check *core.Check, t core.Tenant) (query, error) {
-	q := query{args: db.Args{}}
+	q := query{args: db.Args{"phone_key": nil, "email_key": nil, "status": f.Status, "from": nil, "before": nil}}
 	if phone := check.OptionalText("phone", f.Phone, maxPhone); phone != nil {
 		key, ok := phoneKey(*phone, t.Country)
 		if !ok {
@@ -152,7 +163,6 @@ func (f Filter) query(check *core.Check, t core.Tenant) (query, error) {
 	}
 	if f.Status != nil {
 		core.OneOf(check, "status", Status(*f.Status), Active, Inactive)
-		q.args["status"] = *f.Status
 	}
 	if f.CreatedFrom != nil {
 		q.args["from"] = core.StartOfDate(*f.CreatedFrom, t.TimeZone)
@@ -164,85 +174,6 @@ func (f Filter) query(check *core.Check, t core.Tenant) (query, error) {
 		}
 	}
 	return q, check.Err()
-}
-
-// page puts a list's SQL together from constants, and completes the arguments. A search
-// goes by way of the one function that may use its index.
-func (q query) page(list, search string, sort Sort, p core.Page) string {
-	q.args["limit"] = p.Limit()
-	if p.Cursor != nil {
-		q.args["at"], q.args["id"] = p.Cursor.At, p.Cursor.ID
-	}
-	if q.searching {
-		q.complete("phone_key", "email_key", "status", "from", "before", "at", "id")
-		q.args["back"] = p.Back()
-		return search + order(Newest, p)
-	}
-	sql := list + q.conditions()
-	if p.Cursor == nil {
-		return sql + order(sort, p)
-	}
-	if sort == ByName {
-		delete(q.args, "at")
-	}
-	return sql + place(sort, p) + order(sort, p)
-}
-
-// count is the SQL that counts them.
-func (q query) count() string {
-	if q.searching {
-		q.complete("phone_key", "email_key", "status", "from", "before")
-		return countFoundSQL
-	}
-	return countSome + q.conditions() + upTo
-}
-
-func (q query) conditions() (sql string) {
-	for _, condition := range []struct{ arg, sql string }{
-		{"phone_key", wherePhone},
-		{"email_key", whereEmail},
-		{"status", whereStatus},
-		{"from", whereFrom},
-		{"before", whereBefore},
-	} {
-		if _, given := q.args[condition.arg]; given {
-			sql += condition.sql
-		}
-	}
-	return sql
-}
-
-// complete gives the arguments that are not set as null.
-func (q query) complete(names ...string) {
-	for _, name := range names {
-		if _, given := q.args[name]; !given {
-			q.args[name] = nil
-		}
-	}
-}
-
-func place(sort Sort, p core.Page) string {
-	switch {
-	case sort == ByName && p.Back():
-		return whereNameBefore
-	case sort == ByName:
-		return whereNameAfter
-	case p.Back():
-		return whereNewer
-	}
-	return whereOlder
-}
-
-func order(sort Sort, p core.Page) string {
-	switch {
-	case sort == ByName && p.Back():
-		return byNameBackwards
-	case sort == ByName:
-		return byName
-	case p.Back():
-		return oldestFirst
-	}
-	return newestFirst
 }
 
 // needles are what a search looks for, any of them: what was typed and, where that may

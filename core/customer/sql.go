@@ -1,5 +1,7 @@
 package customer
 
+import "example.com/loyalty/core/db"
+
 const columns = `c.id, c.first_name, c.last_name, c.phone, c.email, c.status,
 		a.points as points_balance, a.stamps as stamps_balance, c.created_at, c.updated_at, c.phone_key is null as erased,
 		c.unsubscribed_at, c.link_version`
@@ -99,13 +101,34 @@ const updateSQL = `
 		and a.customer_id = c.id
 	returning ` + columns
 
-const listSQL = selectCustomer + whereTenant
+const whereTenant = `
+	where c.tenant_id = @tenant_id`
 
-// The panel's list tells as well when somebody was last here: their newest sale that was
-// not voided, looked up for the customers of the page alone.
+var (
+	newestFirst = db.Descending("c.created_at, c.id", "@at, @id")
+
+	// The position is the customer's, and their name is looked up, so that no name is part of an
+	// address. One value each, from queries of their own: so the index is used.
+	byName = db.Ascending("c.last_name collate loyalty.name, c.first_name collate loyalty.name, c.id", `
+			(select last_name from loyalty.customer where tenant_id = @tenant_id and id = @id),
+			(select first_name from loyalty.customer where tenant_id = @tenant_id and id = @id),
+			@id::uuid`)
+
+	filters = db.Filters{
+		"phone_key": "c.phone_key = @phone_key",
+		"email_key": "c.email_key = @email_key",
+		"status":    "c.status = @status",
+		"from":      "c.created_at >= @from",
+		"before":    "c.created_at < @before",
+	}
+)
+
+const onePage = whereTenant + ` {filters} {position}
+	{page}`
+
+// The panel's list tells as well when a customer was last here: their newest sale that was not
+// voided, looked up for the customers of the page alone.
 const (
-	browseSQL = selectRow + whereTenant
-
 	selectRow = `
 	select ` + rowColumns + fromRow
 
@@ -123,45 +146,38 @@ const (
 	) visit on true`
 )
 
-// Filters, places and orders of a list, to be added to its statement.
-const (
-	whereTenant = `
-	where c.tenant_id = @tenant_id`
-	wherePhone  = ` and c.phone_key = @phone_key`
-	whereEmail  = ` and c.email_key = @email_key`
-	whereStatus = ` and c.status = @status`
-	whereFrom   = ` and c.created_at >= @from`
-	whereBefore = ` and c.created_at < @before`
+var (
+	customerList = db.NewList(selectCustomer+onePage, newestFirst, filters)
+	rowList      = db.NewList(selectRow+onePage, newestFirst, filters)
+	rowsByName   = db.NewList(selectRow+onePage, byName, filters)
 
-	whereOlder  = ` and (c.created_at, c.id) < (@at, @id)`
-	whereNewer  = ` and (c.created_at, c.id) > (@at, @id)`
-	newestFirst = ` order by c.created_at desc, c.id desc limit @limit`
-	oldestFirst = ` order by c.created_at, c.id limit @limit`
-
-	// The place in the list is the customer's, and their name is looked up: nobody's name
-	// travels in an address. One value each, from queries of their own: so the index is used.
-	whereNameAfter  = ` and (c.last_name collate loyalty.name, c.first_name collate loyalty.name, c.id) > ` + nameOfPlace
-	whereNameBefore = ` and (c.last_name collate loyalty.name, c.first_name collate loyalty.name, c.id) < ` + nameOfPlace
-	nameOfPlace     = `(
-			(select last_name from loyalty.customer where tenant_id = @tenant_id and id = @id),
-			(select first_name from loyalty.customer where tenant_id = @tenant_id and id = @id),
-			@id::uuid
-		)`
-	byName          = ` order by c.last_name collate loyalty.name, c.first_name collate loyalty.name, c.id limit @limit`
-	byNameBackwards = ` order by c.last_name collate loyalty.name desc, c.first_name collate loyalty.name desc, c.id desc limit @limit`
+	// A count ends at its limit.
+	countList = db.NewList(`
+	select count(*)
+	from (
+		select
+		from loyalty.customer c`+whereTenant+` {filters}
+		limit @limit
+	) counted`, db.Order{}, filters)
 )
 
-const (
-	searchSQL = selectCustomer + whereTenant + whereFound
+// A search goes by way of the one function that may use its index. Its filters are arguments.
+var (
+	foundList    = db.NewList(selectCustomer+whereFound, foundOrder, nil)
+	foundRowList = db.NewList(selectRow+whereFound, foundOrder, nil)
 
-	browseSearchSQL = selectRow + whereTenant + whereFound
+	foundOrder = db.Order{
+		First: "null, null, false", After: "@at, @id, false", Before: "@at, @id, true",
+		Forward: newestFirst.Forward, Backward: newestFirst.Backward,
+	}
+)
 
-	whereFound = `
+const whereFound = whereTenant + `
 		and c.id in (
 			select s.id
-			from loyalty.search_customer(@needles, @dialled, @phone_key, @email_key, @status, @from, @before, @at, @id, @back, @limit) s
-		)`
-)
+			from loyalty.search_customer(@needles, @dialled, @phone_key, @email_key, @status, @from, @before, {position}, @limit) s
+		)
+	{page}`
 
 // The first page of a search, and how many there are: what is found comes in the order of
 // the page.
@@ -176,22 +192,9 @@ const browseFoundSQL = `
 		and c.id in (select id from found where place <= @size)
 	order by c.created_at desc, c.id desc`
 
-// A count ends at its limit.
-const (
-	countSome = `
-	select count(*)
-	from (
-		select
-		from loyalty.customer c` + whereTenant
-
-	upTo = `
-		limit @limit
-	) counted`
-
-	countFoundSQL = `
+const countFoundSQL = `
 	select count(*)
 	from loyalty.search_customer(@needles, @dialled, @phone_key, @email_key, @status, @from, @before, null, null, false, @limit)`
-)
 
 // An entry is explained by its cause: the sale's type and spend, the reward that was
 // redeemed, the coupon of the voucher.
@@ -210,19 +213,8 @@ const selectEntry = `
 	where e.tenant_id = @tenant_id
 		and e.customer_id = @customer`
 
-const timelineSQL = selectEntry + `
-	order by e.seq desc
-	limit @limit`
-
-const timelineAfterSQL = selectEntry + `
-		and e.seq < @seq
-	order by e.seq desc
-	limit @limit`
-
-const timelineBeforeSQL = selectEntry + `
-		and e.seq > @seq
-	order by e.seq
-	limit @limit`
+var timelineList = db.NewList(selectEntry+` {position}
+	{page}`, db.Descending("e.seq", "@number"), nil)
 
 const eraseSQL = `
 	update loyalty.customer c

@@ -35,26 +35,7 @@ type Entry struct {
 // core.ErrNotFound when there is no such customer. One round trip, and a second one for
 // a page without entries.
 func (s *Service) Timeline(ctx context.Context, by core.Actor, id core.ID, p core.Page) (core.List[Entry], error) {
-	var entries []Entry
-	var err error
-	if len(p.Unreadable) == 0 {
-		statement, args := timelineSQL, db.Args{"customer": id, "limit": p.Limit()}
-		if p.Cursor != nil {
-			statement = timelineAfterSQL
-			if p.Back() {
-				statement = timelineBeforeSQL
-			}
-			args["seq"] = p.Cursor.Number()
-		}
-		if entries, err = db.ReadAll[Entry](ctx, s.db, by, statement, args); err != nil {
-			return core.List[Entry]{}, err
-		}
-	}
-	if len(entries) == 0 {
-		// Nothing of somebody, or nobody's? That comes before a bad query.
-		if _, err := s.Find(ctx, by, id); err != nil {
-			return core.List[Entry]{}, err
-		}
-	}
-	return core.NewList(p, entries, func(e Entry) core.Cursor { return core.NumberCursor(e.CreatedAt, e.Seq) }), p.Err()
+	position := func(e Entry) core.Cursor { return core.NumberCursor(e.CreatedAt, e.Seq) }
+	l, err := db.ListPage(ctx, s.db, by, timelineList, db.Args{"customer": id}, p, position)
+	return db.OfExisting(ctx, s.db, by, l, err, findSQL, db.Args{"id": id})
 }

@@ -7,6 +7,8 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,11 +17,16 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"example.com/loyalty/core"
+	_ "example.com/loyalty/core/audit" // for its lists, as are the others without a name
+	_ "example.com/loyalty/core/billing"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	_ "example.com/loyalty/core/token"
 	"example.com/loyalty/migrations"
 )
 
@@ -248,6 +255,7 @@ func TestEveryStatementPrepares(t *testing.T) {
 	if len(all) < 30 {
 		t.Fatalf("only %d statements found", len(all))
 	}
+	all = append(all, pages(t)...)
 	for _, s := range all {
 		args := pgx.NamedArgs{}
 		text, _, err := args.RewriteQuery(t.Context(), nil, s.sql, nil)
@@ -348,6 +356,61 @@ func statements(t *testing.T) (all []statement) {
 		}
 	}
 	return all
+}
+
+// pages are the statements that lists can make: with any filters, and in both directions.
+func pages(t *testing.T) (all []statement) {
+	t.Helper()
+	described := 0
+	for _, files := range goFiles(t) {
+		for _, file := range files {
+			ast.Inspect(file, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok {
+					if f, ok := call.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "NewList" && f.X.(*ast.Ident).Name == "db" {
+						described++
+					}
+				}
+				return true
+			})
+		}
+	}
+	if got := len(db.Lists()); got != described {
+		t.Errorf("the program describes %d lists and %d were made here: are all packages with lists imported?", described, got)
+	}
+	at := core.NumberCursor(time.Now(), 1)
+	back := at
+	back.Back = true
+	for n, l := range db.Lists() {
+		if len(l.Filters) > 0 && !strings.Contains(l.SQL, "{filters}") {
+			t.Errorf("a list has filters and does not say where they go: %s", l.SQL)
+		}
+		for _, args := range combinations(l.Filters) {
+			for _, cursor := range []*core.Cursor{nil, &at, &back} {
+				sql, _ := l.Statement(core.Page{Size: core.DefaultPageSize, Cursor: cursor}, args)
+				all = append(all, statement{"list", strconv.Itoa(n) + sql, sql})
+			}
+		}
+	}
+	return all
+}
+
+// combinations are all ways in which filters can be given; of more than six filters none, each
+// alone, and all.
+func combinations(filters db.Filters) (given []db.Args) {
+	names := slices.Sorted(maps.Keys(filters))
+	for set := range 1 << len(names) {
+		if n := bits.OnesCount(uint(set)); len(names) > 6 && n > 1 && n < len(names) {
+			continue
+		}
+		args := db.Args{}
+		for i, name := range names {
+			if set&(1<<i) != 0 {
+				args[name] = true
+			}
+		}
+		given = append(given, args)
+	}
+	return given
 }
 
 func text(t *testing.T, constants map[string]ast.Expr, e ast.Expr) string {

@@ -50,7 +50,7 @@ type Job struct {
 	FinalizedAt *time.Time
 }
 
-const selectJob = `
+var jobList = db.NewList(`
 	select j.id, j.kind, j.queue as lane, coalesce(t.id, 0) as tenant, coalesce(t.name, '') as tenant_name,
 		case
 			when j.state = 'running' then 'running'
@@ -64,30 +64,15 @@ const selectJob = `
 		j.created_at, j.scheduled_at, j.attempted_at, j.finalized_at
 	from river.river_job j
 	left join loyalty.tenant t on t.id::text = j.metadata ->> 'tenant'
-	where j.state <> 'completed'
-		and (@lane::text = '' or j.queue = @lane)
-		and case
-			when @state::text = 'queued' then j.state not in ('running', 'discarded', 'cancelled')
-			when @state = 'retrying' then j.state not in ('running', 'discarded', 'cancelled') and j.errors is not null
-			when @state = 'running' then j.state = 'running'
-			when @state = 'failed' then j.state = 'discarded' or j.state not in ('running', 'cancelled') and j.errors is not null
-			when @state = 'cancelled' then j.state = 'cancelled'
-			else true
-		end`
-
-const listSQL = selectJob + `
-	order by j.id desc
-	limit @limit`
-
-const listAfterSQL = selectJob + `
-		and j.id < @id
-	order by j.id desc
-	limit @limit`
-
-const listBeforeSQL = selectJob + `
-		and j.id > @id
-	order by j.id
-	limit @limit`
+	where j.state <> 'completed' {filters} {position}
+	{page}`, db.Descending("j.id", "@number"), db.Filters{
+	"lane":      "j.queue = @lane",
+	"queued":    "j.state not in ('running', 'discarded', 'cancelled')",
+	"retrying":  "j.state not in ('running', 'discarded', 'cancelled') and j.errors is not null",
+	"running":   "j.state = 'running'",
+	"failed":    "(j.state = 'discarded' or j.state not in ('running', 'cancelled') and j.errors is not null)",
+	"cancelled": "j.state = 'cancelled'",
+})
 
 // List returns a page of the jobs that are not done, newest first. One round trip.
 func (q *Queue) List(ctx context.Context, f Filter, p core.Page) (core.List[Job], error) {
@@ -97,14 +82,14 @@ func (q *Queue) List(ctx context.Context, f Filter, p core.Page) (core.List[Job]
 	if err := check.Err(); err != nil {
 		return core.List[Job]{}, err
 	}
-	statement, args := p.Statement(listSQL, listAfterSQL, listBeforeSQL)
-	if p.Cursor != nil {
-		delete(args, "at") // ids alone order the list
-		args["id"] = p.Cursor.Number()
+	args := db.Args{}
+	if f.State != "" {
+		args[string(f.State)] = true
 	}
-	args["state"], args["lane"] = f.State, f.Lane
-	jobs, err := db.PlatformAll[Job](ctx, q.db, statement, args)
-	return core.NewList(p, jobs, func(j Job) core.Cursor { return core.NumberCursor(j.CreatedAt, j.ID) }), err
+	if f.Lane != "" {
+		args["lane"] = f.Lane
+	}
+	return db.ListPage(ctx, q.db, core.Actor{}, jobList, args, p, func(j Job) core.Cursor { return core.NumberCursor(j.CreatedAt, j.ID) })
 }
 
 // Load is how much there is to do in a lane. A job that is tried again counts both as

@@ -20,12 +20,10 @@ type Summary struct {
 // newest first: for development, where there is no mail server. Where there is one,
 // there are none. One round trip.
 func (s *Service) List(ctx context.Context, p core.Page) (core.List[Summary], error) {
-	if err := p.Err(); err != nil || s.sender != nil {
-		return core.List[Summary]{}, err
+	if s.sender != nil {
+		return core.List[Summary]{}, p.Err()
 	}
-	statement, args := p.Statement(listSQL, listAfterSQL, listBeforeSQL)
-	heads, err := db.PlatformAll[Summary](ctx, s.db, statement, args)
-	return core.NewList(p, heads, func(h Summary) core.Cursor { return core.Cursor{At: h.CreatedAt, ID: h.ID} }), err
+	return db.ListPage(ctx, s.db, core.Actor{}, unsentList, nil, p, func(m Summary) core.Cursor { return core.Cursor{At: m.CreatedAt, ID: m.ID} })
 }
 
 // Find returns one of them with its words, or core.ErrNotFound. One round trip.

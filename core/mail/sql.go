@@ -1,5 +1,7 @@
 package mail
 
+import "example.com/loyalty/core/db"
+
 const insertSQL = `
 	insert into loyalty.mail (tenant_id, id, recipient, subject, text, html, attachment_name, attachment, created_at)
 	values (nullif(@tenant::bigint, 0), @id, @recipient, @subject, @text, @html, @attachment_name, @attachment, @now)`
@@ -86,22 +88,9 @@ const forgetEndedSQL = `
 	)`
 
 // A mail whose words are gone is not worth opening.
-const selectUnsent = `
+var unsentList = db.NewList(`
 	select id, recipient, subject, created_at
 	from loyalty.mail
 	where status in ('queued', 'kept')
-		and text <> ''`
-
-const listSQL = selectUnsent + `
-	order by created_at desc, id desc
-	limit @limit`
-
-const listAfterSQL = selectUnsent + `
-		and (created_at, id) < (@at, @id)
-	order by created_at desc, id desc
-	limit @limit`
-
-const listBeforeSQL = selectUnsent + `
-		and (created_at, id) > (@at, @id)
-	order by created_at, id
-	limit @limit`
+		and text <> '' {position}
+	{page}`, db.Descending("created_at, id", "@at, @id"), nil)

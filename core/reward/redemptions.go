@@ -27,7 +27,7 @@ type RedemptionFilter struct {
 	RewardID   *string // a ULID
 }
 
-// ListRedemptions returns a page of the redemptions that pass the filter, newest first;
+// ListRedemptions returns a page of the redemptions that match the filter, newest first;
 // of the pending ones, which wait to be handed over, the oldest first, for who came first
 // is served first. One round trip, of the same cost at any depth.
 func (s *Service) ListRedemptions(ctx context.Context, by core.Actor, f RedemptionFilter, p core.Page) (core.List[NamedRedemption], error) {
@@ -35,19 +35,18 @@ func (s *Service) ListRedemptions(ctx context.Context, by core.Actor, f Redempti
 	if err != nil {
 		return core.List[NamedRedemption]{}, err
 	}
-	redemptions, err := db.ReadAll[NamedRedemption](ctx, s.db, by, f.statement(args, p), args)
-	return core.NewList(p, redemptions, NamedRedemption.position), err
+	list := redemptionList
+	if f.Status != nil && *f.Status == string(Pending) {
+		list = redemptionQueue
+	}
+	return db.ListPage(ctx, s.db, by, list, args, p, NamedRedemption.position)
 }
 
 func (f RedemptionFilter) args(p core.Page) (db.Args, error) {
 	check := core.NewCheck(p.Unreadable)
-	args := db.Args{"limit": p.Limit()}
-	if p.Cursor != nil {
-		args["id"] = p.Cursor.ID
-	}
+	args := db.Args{"status": f.Status}
 	if f.Status != nil {
 		core.OneOf(check, "status", Status(*f.Status), Pending, Fulfilled, Voided)
-		args["status"] = *f.Status
 	}
 	for _, reference := range []struct {
 		arg, field string
@@ -62,29 +61,6 @@ func (f RedemptionFilter) args(p core.Page) (db.Args, error) {
 		}
 	}
 	return args, check.Err()
-}
-
-// statement puts the list's SQL together from constants.
-func (f RedemptionFilter) statement(args db.Args, p core.Page) string {
-	sql := listRedemptionsSQL
-	for _, condition := range []struct{ arg, sql string }{
-		{"status", whereStatus}, {"customer", whereCustomer}, {"reward", whereReward},
-	} {
-		if _, given := args[condition.arg]; given {
-			sql += condition.sql
-		}
-	}
-	queue := f.Status != nil && *f.Status == string(Pending)
-	upwards := p.Back() != queue
-	switch {
-	case p.Cursor == nil && queue:
-		return sql + oldestFirst
-	case p.Cursor == nil:
-		return sql + newestFirst
-	case upwards:
-		return sql + whereNewer + oldestFirst
-	}
-	return sql + whereOlder + newestFirst
 }
 
 // RedemptionDetail is a redemption, how it ended, and what it did to its customer's

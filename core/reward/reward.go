@@ -127,13 +127,10 @@ func (s *Service) SetActive(ctx context.Context, by core.Actor, id core.ID, acti
 
 // ListActive returns a page of the rewards on offer, newest first. One round trip.
 func (s *Service) ListActive(ctx context.Context, by core.Actor, p core.Page) (core.List[Reward], error) {
-	if err := p.Err(); err != nil {
-		return core.List[Reward]{}, err
-	}
-	statement, args := p.Statement(listSQL, listAfterSQL, listBeforeSQL)
-	rewards, err := db.ReadAll[Reward](ctx, s.db, by, statement, args)
-	return core.NewList(p, rewards, func(r Reward) core.Cursor { return core.Cursor{At: r.CreatedAt, ID: r.ID} }), err
+	return db.ListPage(ctx, s.db, by, activeList, nil, p, Reward.position)
 }
+
+func (r Reward) position() core.Cursor { return core.Cursor{At: r.CreatedAt, ID: r.ID} }
 
 // WithCounts is a reward and how often it was exchanged for.
 type WithCounts struct {
@@ -147,22 +144,19 @@ type Filter struct {
 	Status *string // active or inactive
 }
 
-// List returns a page of the rewards that pass the filter, newest first. One round
+// List returns a page of the rewards that match the filter, newest first. One round
 // trip; the redemptions of those on the page are counted.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[WithCounts], error) {
 	check := core.NewCheck(p.Unreadable)
-	var active *bool
+	args := db.Args{}
 	if f.Status != nil {
 		core.OneOf(check, "status", *f.Status, "active", "inactive")
-		active = new(*f.Status == "active")
+		args[*f.Status] = true
 	}
 	if err := check.Err(); err != nil {
 		return core.List[WithCounts]{}, err
 	}
-	statement, args := p.Statement(listCountedSQL, listCountedAfterSQL, listCountedBeforeSQL)
-	args["active"] = active
-	rewards, err := db.ReadAll[WithCounts](ctx, s.db, by, statement, args)
-	return core.NewList(p, rewards, func(r WithCounts) core.Cursor { return core.Cursor{At: r.CreatedAt, ID: r.ID} }), err
+	return db.ListPage(ctx, s.db, by, countedList, args, p, WithCounts.position)
 }
 
 // Choice is a reward to choose.

@@ -5,6 +5,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
 )
 
@@ -93,34 +94,6 @@ const (
 			and reward_id = r.id
 	) n`
 
-	pageOfRewards = `
-	select ` + countedColumns + `
-	from (
-		select ` + columns + `
-		from loyalty.reward
-		where tenant_id = @tenant_id
-			and (@active::boolean is null or active = @active)`
-
-	listCountedSQL = pageOfRewards + `
-		order by created_at desc, id desc
-		limit @limit
-	) r` + withCounts + `
-	order by r.created_at desc, r.id desc`
-
-	listCountedAfterSQL = pageOfRewards + `
-			and (created_at, id) < (@at, @id)
-		order by created_at desc, id desc
-		limit @limit
-	) r` + withCounts + `
-	order by r.created_at desc, r.id desc`
-
-	listCountedBeforeSQL = pageOfRewards + `
-			and (created_at, id) > (@at, @id)
-		order by created_at, id
-		limit @limit
-	) r` + withCounts + `
-	order by r.created_at, r.id`
-
 	findCountedSQL = `
 	select ` + countedColumns + `
 	from loyalty.reward r` + withCounts + `
@@ -134,31 +107,29 @@ const namesSQL = `
 	where tenant_id = @tenant_id
 	order by name, id`
 
-const listSQL = `
-	select ` + columns + `
-	from loyalty.reward
-	where tenant_id = @tenant_id
-		and active
-	order by created_at desc, id desc
-	limit @limit`
+var (
+	newestFirst = db.Descending("created_at, id", "@at, @id")
 
-const listAfterSQL = `
-	select ` + columns + `
+	activeList = db.NewList(`
+	select `+columns+`
 	from loyalty.reward
 	where tenant_id = @tenant_id
-		and active
-		and (created_at, id) < (@at, @id)
-	order by created_at desc, id desc
-	limit @limit`
+		and active {position}
+	{page}`, newestFirst, nil)
 
-const listBeforeSQL = `
-	select ` + columns + `
-	from loyalty.reward
-	where tenant_id = @tenant_id
-		and active
-		and (created_at, id) > (@at, @id)
-	order by created_at, id
-	limit @limit`
+	countedList = db.NewList(`
+	select `+countedColumns+`
+	from (
+		select `+columns+`
+		from loyalty.reward
+		where tenant_id = @tenant_id {filters} {position}
+		{page}
+	) r`+withCounts+`
+	{page}`, newestFirst, db.Filters{
+		"active":   "active",
+		"inactive": "not active",
+	})
+)
 
 // offer is a reward and what its buyer has; either may be missing.
 type offer struct {
@@ -282,17 +253,21 @@ const (
 	left join loyalty.voucher v on v.tenant_id = d.tenant_id and v.redemption_id = d.id
 	left join loyalty.coupon k on k.tenant_id = v.tenant_id and k.id = v.coupon_id`
 
-	listRedemptionsSQL = `
+	selectRedemptions = `
 	select ` + namedColumns + withNames + `
-	where d.tenant_id = @tenant_id`
+	where d.tenant_id = @tenant_id {filters} {position}
+	{page}`
+)
 
-	whereStatus   = ` and d.status = @status`
-	whereCustomer = ` and d.customer_id = @customer`
-	whereReward   = ` and d.reward_id = @reward`
-	whereOlder    = ` and d.id < @id`
-	whereNewer    = ` and d.id > @id`
-	newestFirst   = ` order by d.id desc limit @limit`
-	oldestFirst   = ` order by d.id limit @limit`
+var (
+	redemptionList  = db.NewList(selectRedemptions, db.Descending("d.id", "@id"), redemptionFilters)
+	redemptionQueue = db.NewList(selectRedemptions, db.Ascending("d.id", "@id"), redemptionFilters)
+
+	redemptionFilters = db.Filters{
+		"status":   "d.status = @status",
+		"customer": "d.customer_id = @customer",
+		"reward":   "d.reward_id = @reward",
+	}
 )
 
 // record is a redemption with one of its ledger entries, if it has any.

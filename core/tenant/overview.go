@@ -108,9 +108,11 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, p OverviewFilter)
 		CountedAt *time.Time
 		Countries []string
 	}
+	listSQL, part := overviewList.Statement(core.Page{}, part)
+	countSQL, filter := conditionCounts.Statement(core.Page{}, filter)
 	err = db.PlatformTogether(ctx, s.db,
-		db.AllInto(&o.Tenants, overviewSQL, part),
-		db.AllInto(&counted, conditionsSQL, filter),
+		db.AllInto(&o.Tenants, listSQL, part),
+		db.AllInto(&counted, countSQL, filter),
 		db.OneInto(&facts, countedSQL, nil),
 	)
 	for _, c := range counted {
@@ -145,10 +147,10 @@ func (p OverviewFilter) read() (filter, part db.Args, err error) {
 	part["condition"], part["order"] = p.Condition, string(order)
 	// Names are read from A, figures from the highest.
 	part["descending"] = p.Reverse == (order == ByName || order == ByPlan)
-	part["limit"], part["offset"] = nil, int64(0)
+	part["size"], part["offset"] = nil, int64(0)
 	if p.Size > 0 {
 		number := check.Integer("page", &p.Number, 1, 1_000_000)
-		part["limit"], part["offset"] = p.Size, (number-1)*p.Size
+		part["size"], part["offset"] = p.Size, (number-1)*p.Size
 	}
 	return filter, part, check.Err()
 }

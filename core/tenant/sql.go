@@ -1,5 +1,7 @@
 package tenant
 
+import "example.com/loyalty/core/db"
+
 const columns = `id, name, slug, email, plan_id, billing_cycle, payment_method, status, timezone, currency, country, created_at,
 	suspended_at, suspend_reason, confirm_above_cents`
 
@@ -54,22 +56,9 @@ const standingSQL = `
 			or exists (select from loyalty.tenant where id = @id and plan_id = @plan) as plan_open,
 		exists (select from loyalty.tenant where slug = @slug and id <> @id) as slug_taken`
 
-const whereStatus = `
-	where (@status::text is null or status = @status)`
-
-const listSQL = selectTenant + whereStatus + `
-	order by created_at desc, id desc
-	limit @limit`
-
-const listAfterSQL = selectTenant + whereStatus + `
-		and (created_at, id) < (@at, @id)
-	order by created_at desc, id desc
-	limit @limit`
-
-const listBeforeSQL = selectTenant + whereStatus + `
-		and (created_at, id) > (@at, @id)
-	order by created_at, id
-	limit @limit`
+var tenantList = db.NewList(selectTenant+`
+	where true {filters} {position}
+	{page}`, db.Descending("created_at, id", "@at, @number"), db.Filters{"status": "status = @status"})
 
 // A first sale is looked for in order: by a plain "exists" PostgreSQL may read the sales
 // of all others to find that a new tenant has none.
@@ -176,25 +165,24 @@ const summaries = `
 		left join loyalty.tenant_setup g on g.tenant_id = t.id
 	)`
 
-// Names and addresses are searched one by one: tenants are thousands, not millions.
-const picked = summaries + `, picked as (
-		select c.*
-		from summaries c
-		where (@plan::bigint is null or c.plan_id = @plan)
-			and (@country::text is null or c.country = @country)
-			and (
-				@search::text is null
-				or strpos(lower(c.name), @search) > 0
-				or strpos(c.slug, @search) > 0
-				or strpos(lower(c.email), @search) > 0
-				or exists (select from loyalty.staff s where s.tenant_id = c.id and s.role = 'owner' and s.status = 'active' and strpos(s.email_key, @search) > 0)
-			)
-	)`
+var overviewFilters = db.Filters{
+	"condition": "c.condition = @condition",
+	"plan":      "c.plan_id = @plan",
+	"country":   "c.country = @country",
+	// Names and addresses are searched one by one: tenants are thousands, not millions.
+	"search": `(
+			strpos(lower(c.name), @search) > 0
+			or strpos(c.slug, @search) > 0
+			or strpos(lower(c.email), @search) > 0
+			or exists (select from loyalty.staff s where s.tenant_id = c.id and s.role = 'owner' and s.status = 'active' and strpos(s.email_key, @search) > 0)
+		)`,
+}
 
-// One that nobody used yet is as active as it is new.
-const overviewSQL = picked + `
+// Figures change while people read, so pages are numbered: a position among them would move. A
+// tenant that was not used yet is as active as it is new.
+var overviewList = db.NewList(summaries+`
 	select c.*
-	from picked c
+	from summaries c
 	cross join lateral (
 		select
 			case
@@ -208,18 +196,18 @@ const overviewSQL = picked + `
 				when @order = 'plan' then c.plan_name
 			end collate loyalty.name as word
 	) k
-	where @condition::text is null
-		or c.condition = @condition
+	where true {filters}
 	order by case when @descending::boolean then k.figure end desc, case when not @descending then k.figure end,
 		case when @descending then k.word end desc, case when not @descending then k.word end,
 		c.name collate loyalty.name, c.id
-	limit @limit::bigint
-	offset @offset::bigint`
+	limit @size::bigint
+	offset @offset::bigint`, db.Order{}, overviewFilters)
 
-const conditionsSQL = picked + `
-	select condition, count(*) as n
-	from picked
-	group by condition`
+var conditionCounts = db.NewList(summaries+`
+	select c.condition, count(*) as n
+	from summaries c
+	where true {filters}
+	group by c.condition`, db.Order{}, overviewFilters)
 
 const countedSQL = `
 	select (select max(counted_at) from loyalty.tenant_usage) as counted_at,

@@ -252,7 +252,7 @@ type Filter struct {
 	Status *string
 }
 
-// List returns a page of the tenants that pass the filter, newest first, for super-admins.
+// List returns a page of the tenants that match the filter, newest first, for super-admins.
 // One round trip.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Tenant], error) {
 	if err := by.RequireAdmin(); err != nil {
@@ -265,13 +265,7 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 	if err := check.Err(); err != nil {
 		return core.List[Tenant]{}, err
 	}
-	statement, args := p.Statement(listSQL, listAfterSQL, listBeforeSQL)
-	args["status"] = f.Status
-	if p.Cursor != nil {
-		args["id"] = p.Cursor.Number()
-	}
-	tenants, err := db.PlatformAll[Tenant](ctx, s.db, statement, args)
-	return core.NewList(p, tenants, Tenant.position), err
+	return db.ListPage(ctx, s.db, core.Actor{}, tenantList, db.Args{"status": f.Status}, p, Tenant.position)
 }
 
 func (t Tenant) position() core.Cursor { return core.NumberCursor(t.CreatedAt, int64(t.ID)) }

@@ -1,5 +1,7 @@
 package token
 
+import "example.com/loyalty/core/db"
+
 const columns = `id, name, abilities, last_used_at, expires_at, created_at`
 
 // A token that is neither revoked nor expired: whether it works also depends on its person.
@@ -89,31 +91,12 @@ const usedSQL = `
 		for no key update skip locked
 	)`
 
-const listSQL = `
-	select ` + columns + `
+var tokenList = db.NewList(`
+	select `+columns+`
 	from loyalty.token
 	where staff_id = @staff
-		and revoked_at is null
-	order by created_at desc, id desc
-	limit @limit`
-
-const listAfterSQL = `
-	select ` + columns + `
-	from loyalty.token
-	where staff_id = @staff
-		and revoked_at is null
-		and (created_at, id) < (@at, @id)
-	order by created_at desc, id desc
-	limit @limit`
-
-const listBeforeSQL = `
-	select ` + columns + `
-	from loyalty.token
-	where staff_id = @staff
-		and revoked_at is null
-		and (created_at, id) > (@at, @id)
-	order by created_at, id
-	limit @limit`
+		and revoked_at is null {position}
+	{page}`, db.Descending("created_at, id", "@at, @number"), nil)
 
 const findSQL = `
 	select ` + columns + `

@@ -222,16 +222,8 @@ func (s *Service) List(ctx context.Context, by core.Actor, p core.Page) (core.Li
 	if err := requireTokenRole(by); err != nil {
 		return core.List[Token]{}, err
 	}
-	if err := p.Err(); err != nil {
-		return core.List[Token]{}, err
-	}
-	statement, args := p.Statement(listSQL, listAfterSQL, listBeforeSQL)
-	args["staff"] = by.StaffID
-	if p.Cursor != nil {
-		args["id"] = p.Cursor.Number()
-	}
-	tokens, err := db.ReadAllWithin[Token](ctx, s.db, by, statement, args)
-	return core.NewList(p, tokens, func(t Token) core.Cursor { return core.NumberCursor(t.CreatedAt, t.ID) }), err
+	position := func(t Token) core.Cursor { return core.NumberCursor(t.CreatedAt, t.ID) }
+	return db.ListPage(ctx, s.db, by, tokenList, db.Args{"staff": by.StaffID}, p, position)
 }
 
 // Find returns a token of the actor's person. Somebody else's, and one that was revoked,

@@ -32,7 +32,7 @@ type Named struct {
 	Voidable     bool // by whoever asks
 }
 
-// List returns a page of the sales that pass the filter, newest first. One round trip,
+// List returns a page of the sales that match the filter, newest first. One round trip,
 // of the same cost at any depth; of several filters it costs what the rarest one finds.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Named], error) {
 	args, err := f.args(by.Tenant, p)
@@ -40,25 +40,18 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 		return core.List[Named]{}, err
 	}
 	addVoidArgs(by, s.db.Now(), args)
-	sales, err := db.ReadAll[Named](ctx, s.db, by, f.statement(args, p), args)
-	return core.NewList(p, sales, func(n Named) core.Cursor { return n.position() }), err
+	return db.ListPage(ctx, s.db, by, saleList, args, p, Named.position)
 }
 
 func (f Filter) args(t core.Tenant, p core.Page) (db.Args, error) {
 	check := core.NewCheck(p.Unreadable)
-	args := db.Args{"limit": p.Limit()}
-	if p.Cursor != nil {
-		args["id"] = p.Cursor.ID
-	}
+	args := db.Args{"type": f.TypeID, "source": f.Source, "location": f.LocationID}
 	if f.Status != nil {
 		core.OneOf(check, "status", Status(*f.Status), Completed, Voided)
-	}
-	if f.TypeID != nil {
-		args["type"] = *f.TypeID
+		args[*f.Status] = true
 	}
 	if f.Source != nil {
 		core.OneOf(check, "source", Source(*f.Source), API, POS, Panel)
-		args["source"] = *f.Source
 	}
 	if given := check.OptionalText("customer_ulid", f.CustomerID, 255); given != nil {
 		id, err := core.ParseID(*given)
@@ -67,55 +60,18 @@ func (f Filter) args(t core.Tenant, p core.Page) (db.Args, error) {
 		}
 		args["customer"] = id
 	}
-	if f.LocationID != nil {
-		args["location"] = *f.LocationID
-	}
-	if reference := check.OptionalText("external_reference", f.ExternalReference, maxExternalReference); reference != nil {
-		args["reference"] = *reference
-	}
+	args["reference"] = check.OptionalText("external_reference", f.ExternalReference, maxExternalReference)
 	// Ids are made at created_at.
 	if f.From != nil {
-		args["first_id"] = core.FirstID(core.StartOfDate(*f.From, t.TimeZone))
+		args["from"] = core.FirstID(core.StartOfDate(*f.From, t.TimeZone))
 	}
 	if f.To != nil {
-		args["end_id"] = core.FirstID(core.StartOfDate(f.To.AddDate(0, 0, 1), t.TimeZone)) // the whole day
+		args["before"] = core.FirstID(core.StartOfDate(f.To.AddDate(0, 0, 1), t.TimeZone)) // the whole day
 		if f.From != nil && f.To.Before(*f.From) {
 			check.Add("to", core.AfterOrEqual("from"))
 		}
 	}
 	return args, check.Err()
-}
-
-// statement puts the list's SQL together from constants.
-func (f Filter) statement(args db.Args, p core.Page) string {
-	sql := listSQL
-	if f.Status != nil {
-		if Status(*f.Status) == Voided {
-			sql += whereVoided
-		} else {
-			sql += whereCompleted
-		}
-	}
-	for _, condition := range []struct{ arg, sql string }{
-		{"type", whereType},
-		{"source", whereSource},
-		{"customer", whereCustomer},
-		{"location", whereLocation},
-		{"reference", whereReference},
-		{"first_id", whereFrom},
-		{"end_id", whereUntil},
-	} {
-		if _, given := args[condition.arg]; given {
-			sql += condition.sql
-		}
-	}
-	switch {
-	case p.Cursor == nil:
-		return sql + newestFirst
-	case p.Back():
-		return sql + whereNewer + oldestFirst
-	}
-	return sql + whereOlder + newestFirst
 }
 
 // Detail is a sale, what became of it, and what it did to its customer's balance.

@@ -5,6 +5,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/ledger"
 )
 
@@ -18,33 +19,32 @@ const findSQL = `
 		and id = @id`
 
 // Ids are made at created_at, so their order is the order in time.
-const listByCustomerSQL = `
-	select ` + columns + `
-	from loyalty.transaction
-	where tenant_id = @tenant_id
-		and customer_id = @customer
-	order by id desc
-	limit @limit`
+var newestFirst = db.Descending("t.id", "@id")
 
-const listByCustomerAfterSQL = `
-	select ` + columns + `
-	from loyalty.transaction
-	where tenant_id = @tenant_id
-		and customer_id = @customer
-		and id < @id
-	order by id desc
-	limit @limit`
-
-const listByCustomerBeforeSQL = `
-	select ` + columns + `
-	from loyalty.transaction
-	where tenant_id = @tenant_id
-		and customer_id = @customer
-		and id > @id
-	order by id
-	limit @limit`
+var customerSaleList = db.NewList(`
+	select `+columns+`
+	from loyalty.transaction t
+	where t.tenant_id = @tenant_id
+		and t.customer_id = @customer {position}
+	{page}`, newestFirst, nil)
 
 // A page is found by an index in the order of the list, and only its sales are named.
+var saleList = db.NewList(`
+	select `+namedColumns+withNames+`
+	where t.tenant_id = @tenant_id {filters} {position}
+	{page}`, newestFirst, db.Filters{
+	// Spelt out, so that the index of the voided ones is used.
+	"completed": "t.status = 'completed'",
+	"voided":    "t.status = 'voided'",
+	"type":      "t.transaction_type_id = @type",
+	"source":    "t.source = @source",
+	"customer":  "t.customer_id = @customer",
+	"location":  "t.location_id = @location",
+	"reference": "t.external_reference = @reference",
+	"from":      "t.id >= @from",
+	"before":    "t.id < @before",
+})
+
 const (
 	namedColumns = `t.id, t.rule_type, t.spend_amount_cents, t.points_awarded, t.stamps_awarded, t.status, t.voided_at,
 		t.customer_id, t.transaction_type_id, t.source, t.location_id, t.external_reference, t.created_at,
@@ -57,25 +57,6 @@ const (
 	join loyalty.customer c on c.tenant_id = t.tenant_id and c.id = t.customer_id
 	join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id
 	left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id`
-
-	listSQL = `
-	select ` + namedColumns + withNames + `
-	where t.tenant_id = @tenant_id`
-
-	// Spelt out, so that the index of the voided ones is used.
-	whereCompleted = ` and t.status = 'completed'`
-	whereVoided    = ` and t.status = 'voided'`
-	whereType      = ` and t.transaction_type_id = @type`
-	whereSource    = ` and t.source = @source`
-	whereCustomer  = ` and t.customer_id = @customer`
-	whereLocation  = ` and t.location_id = @location`
-	whereReference = ` and t.external_reference = @reference`
-	whereFrom      = ` and t.id >= @first_id`
-	whereUntil     = ` and t.id < @end_id`
-	whereOlder     = ` and t.id < @id`
-	whereNewer     = ` and t.id > @id`
-	newestFirst    = ` order by t.id desc limit @limit`
-	oldestFirst    = ` order by t.id limit @limit`
 )
 
 // record is a sale with one of its ledger entries, if it has any.

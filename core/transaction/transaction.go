@@ -71,36 +71,8 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Transact
 // core.ErrNotFound when there is no such customer. One round trip, and a second
 // one for a customer without sales on the page.
 func (s *Service) ListByCustomer(ctx context.Context, by core.Actor, customer core.ID, p core.Page) (core.List[Transaction], error) {
-	if len(p.Unreadable) > 0 {
-		// A missing customer comes before a bad query.
-		if err := s.exists(ctx, by, customer); err != nil {
-			return core.List[Transaction]{}, err
-		}
-		return core.List[Transaction]{}, p.Err()
-	}
-	args := db.Args{"customer": customer, "limit": p.Limit()}
-	statement := listByCustomerSQL
-	if p.Cursor != nil {
-		statement = listByCustomerAfterSQL
-		if p.Back() {
-			statement = listByCustomerBeforeSQL
-		}
-		args["id"] = p.Cursor.ID
-	}
-	sales, err := db.ReadAll[Transaction](ctx, s.db, by, statement, args)
-	if err != nil {
-		return core.List[Transaction]{}, err
-	}
-	if len(sales) == 0 {
-		// An empty page of somebody, or nobody's?
-		err = s.exists(ctx, by, customer)
-	}
-	return core.NewList(p, sales, Transaction.position), err
-}
-
-func (s *Service) exists(ctx context.Context, by core.Actor, customer core.ID) error {
-	_, err := db.ReadOne[customerState](ctx, s.db, by, customerStateSQL, db.Args{"customer": customer})
-	return err
+	l, err := db.ListPage(ctx, s.db, by, customerSaleList, db.Args{"customer": customer}, p, Transaction.position)
+	return db.OfExisting(ctx, s.db, by, l, err, customerStateSQL, db.Args{"customer": customer})
 }
 
 func (t Transaction) position() core.Cursor { return core.Cursor{At: t.CreatedAt, ID: t.ID} }

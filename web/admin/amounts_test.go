@@ -256,16 +256,16 @@ func TestTheCeilingIsASetting(t *testing.T) {
 		t.Errorf("a ceiling of %q", got)
 	}
 	for typed, want := range map[string]string{
-		"0": "The confirm sales above field must be at least 0.01.", "-5": "The confirm above cents field must be an amount such as 24.50.",
+		"0": "Enter € 0.01 or more", "-5": says("Confirm above cents", core.Violation{Rule: "amount", Other: "24.50"}),
 	} {
 		refused := owner.post(business, form("confirm_above_cents", typed))
-		if got := refused.words(field + "-error"); refused.Code != http.StatusUnprocessableEntity || got != strings.Replace(want, "confirm above cents", "confirm sales above", 1) {
+		if got := refused.words(field + "-error"); refused.Code != http.StatusUnprocessableEntity || got != want {
 			t.Errorf("%s: %d %q", typed, refused.Code, got)
 		}
 	}
 	wrong := s.sale(cashier, "500")
 	wrong.Set("transaction_type_id", "999999999")
-	if a := cashier.post("/admin/transactions/new", wrong); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.words(".alert"), "type is invalid") {
+	if a := cashier.post("/admin/transactions/new", wrong); a.Code != http.StatusUnprocessableEntity || a.words(".alert") != "Choose a type" {
 		t.Errorf("a sale of no type: %d %q", a.Code, a.words(".alert"))
 	}
 	owner.posted(business, form("confirm_above_cents", ""))
@@ -297,7 +297,7 @@ func TestASaleThatEarnsTooMuch(t *testing.T) {
 	}
 	for _, spend := range []string{"10.01", "50000"} { // below the ceiling, and above it
 		refused := owner.post("/admin/transactions/new", s.sale(owner, spend))
-		if got := refused.words(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != "The amount field must not be greater than 10.00." {
+		if got := refused.words(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != "Enter € 10.00 or less" {
 			t.Errorf("%s: %d %q", spend, refused.Code, got)
 		}
 	}

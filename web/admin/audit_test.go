@@ -154,7 +154,7 @@ func TestAuditFilters(t *testing.T) {
 		t.Errorf("nothing found leads to %v", got)
 	}
 	wrong := owner.ask(http.MethodGet, "/admin/audit?from=2026-06-10&to=2026-06-01", nil)
-	if wrong.Code != http.StatusUnprocessableEntity || wrong.words("#audit .alert") != "The to field must be a date after or equal to from." ||
+	if wrong.Code != http.StatusUnprocessableEntity || wrong.words("#audit .alert") != says("To", core.AfterOrEqual("from")) ||
 		wrong.Find("#field-from").AttrOr("value", "") != "2026-06-10" || !wrong.Find("#field-to").HasClass("is-invalid") {
 		t.Errorf("the wrong way round = %d %s", wrong.Code, wrong.words("#audit"))
 	}

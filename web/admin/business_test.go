@@ -71,7 +71,7 @@ func TestTheSettingsOfTheBusiness(t *testing.T) {
 		t.Errorf("it begins with %q %q %q", now.chosen("timezone"), now.chosen("country"), now.chosen("currency"))
 	}
 	refused := owner.post(business, form("name", " ", "country", "QQ", "timezone", "Mars/Olympus", "currency", "SEK"))
-	want := "The name field is required. The selected country is invalid. The selected time zone is invalid."
+	want := says("Name", core.Required) + " " + says("Country", core.Selected) + " " + says("Time zone", core.Selected)
 	if got := refused.words(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != want || refused.chosen("currency") != "SEK" {
 		t.Errorf("answered %d %q, with %s", refused.Code, got, refused.chosen("currency"))
 	}
@@ -105,7 +105,7 @@ func TestTheCurrencyStays(t *testing.T) {
 		t.Errorf("said %q", got)
 	}
 	kept.Set("currency", "SEK")
-	if a := owner.post(business, kept); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != "The currency cannot be changed: there are sales in EUR already." {
+	if a := owner.post(business, kept); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != says("Currency", core.Violation{Rule: "currency_in_use"}) {
 		t.Errorf("answered %d %q", a.Code, a.words(".invalid-feedback"))
 	}
 }
@@ -188,10 +188,10 @@ func TestLogosThatAreRefused(t *testing.T) {
 	s := newShop(t)
 	owner := s.signedIn(t, core.Owner)
 	for name, c := range map[string]struct{ file, want string }{
-		"a program":   {`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`, "The logo field must be a PNG, JPEG or WebP picture."},
-		"too much":    {square(t, color.White) + strings.Repeat("\x00", 300<<10), "The logo field must not be greater than 256 kilobytes."},
-		"much more":   {strings.Repeat("\x00", 5<<20), "The logo field must not be greater than 256 kilobytes."},
-		"not a photo": {"GIF89a", "The logo field must be a PNG, JPEG or WebP picture."},
+		"a program":   {`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`, says("Logo", core.Violation{Rule: "picture_type"})},
+		"too much":    {square(t, color.White) + strings.Repeat("\x00", 300<<10), says("Logo", core.Violation{Rule: "max_kilobytes", Limit: 256})},
+		"much more":   {strings.Repeat("\x00", 5<<20), says("Logo", core.Violation{Rule: "max_kilobytes", Limit: 256})},
+		"not a photo": {"GIF89a", says("Logo", core.Violation{Rule: "picture_type"})},
 	} {
 		a := owner.upload(business+"/look", form("colour", "#112233"), "logo", c.file)
 		if typed, _ := a.Find("#field-colour").Attr("value"); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != c.want || typed != "#112233" {
@@ -199,7 +199,7 @@ func TestLogosThatAreRefused(t *testing.T) {
 		}
 	}
 	if a := owner.upload(business+"/look", form("colour", "red; } body { display: none"), "logo", ""); a.Code != http.StatusUnprocessableEntity ||
-		a.words(".invalid-feedback") != "The colour field must be a colour such as #5746d6." {
+		a.words(".invalid-feedback") != says("Colour", core.Violation{Rule: "colour"}) {
 		t.Errorf("a stylesheet: %d %q", a.Code, a.words(".invalid-feedback"))
 	}
 	if a := owner.upload(business+"/look", nil, "logo", strings.Repeat("\x00", 17<<20)); a.Code != http.StatusRequestEntityTooLarge ||

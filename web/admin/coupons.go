@@ -2,6 +2,7 @@ package admin
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"strconv"
 	"time"
@@ -258,24 +259,20 @@ func newCouponOf(form *page.Form, t core.Tenant) coupon.New {
 }
 
 func (a *Admin) addCoupon(c echo.Context) error {
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	by := page.IdempotentActor(c, form, func(made coupon.Coupon) string { return couponPath(made.ID) })
-	made, err := a.Coupons.Add(c.Request().Context(), by, newCouponOf(form, by.Tenant))
-	if path, again := page.ReplayedPath(by, err); again {
-		return a.Redirect(c, path)
-	}
-	if form.Refused(err) {
-		return a.couponForm(c, http.StatusUnprocessableEntity, nil, form)
-	}
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, "“"+made.Name+"” is ready. No customer has it yet.")
-	return a.Redirect(c, couponPath(made.ID))
+	return page.Submit(a.Kit, c, page.Submission[coupon.Coupon]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (coupon.Coupon, error) {
+			return a.Coupons.Add(ctx, by, newCouponOf(form, by.Tenant))
+		},
+		Refused: func(status int, form *page.Form) error { return a.couponForm(c, status, nil, form) },
+		Once:    true,
+		To:      pathOfCoupon,
+		Done: func(made coupon.Coupon) string {
+			return "“" + made.Name + "” was created. Send it to give it to customers."
+		},
+	})
 }
+
+func pathOfCoupon(c coupon.Coupon) string { return couponPath(c.ID) }
 
 func (a *Admin) couponOf(c echo.Context) (coupon.WithCounts, error) {
 	id, err := id(c)
@@ -334,12 +331,19 @@ func (a *Admin) editCoupon(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	by := page.Actor(c)
-	n := newCouponOf(form, by.Tenant)
+	return page.Submit(a.Kit, c, page.Submission[coupon.Coupon]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (coupon.Coupon, error) {
+			return a.Coupons.Edit(ctx, by, old.ID, couponEditOf(form, by.Tenant, old.Coupon))
+		},
+		Refused: func(status int, form *page.Form) error { return a.couponForm(c, status, &old, form) },
+		To:      pathOfCoupon,
+		Done:    func(edited coupon.Coupon) string { return "“" + edited.Name + "” was saved." },
+	})
+}
+
+// couponEditOf is what a form changes of a coupon.
+func couponEditOf(form *page.Form, t core.Tenant, old coupon.Coupon) coupon.Edit {
+	n := newCouponOf(form, t)
 	edit := coupon.Edit{
 		Name: touched(form, n.Name, "name"), Description: touched(form, n.Description, "description"),
 		MaxPerCustomer: touched(form, n.MaxPerCustomer, "max_per_customer"), MaxRedemptions: touched(form, n.MaxRedemptions, "max_redemptions"),
@@ -350,22 +354,14 @@ func (a *Admin) editCoupon(c echo.Context) error {
 		edit.BenefitType, edit.BenefitValue, edit.BenefitRewardID = typed(n.BenefitType), typed(n.BenefitValue), typed(n.BenefitRewardID)
 	}
 	// A day that was not touched keeps its instant, which need not be where a day begins.
-	starts, ends := couponDays(old.Coupon, by.Tenant.TimeZone)
+	starts, ends := couponDays(old, t.TimeZone)
 	if form.Value("starts_at") != starts {
 		edit.StartsAt = touched(form, n.StartsAt, "starts_at")
 	}
 	if form.Value("expires_at") != ends {
 		edit.ExpiresAt = touched(form, n.ExpiresAt, "expires_at")
 	}
-	edited, err := a.Coupons.Edit(c.Request().Context(), by, old.ID, edit)
-	if form.Refused(err) {
-		return a.couponForm(c, http.StatusUnprocessableEntity, &old, form)
-	}
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, "“"+edited.Name+"” is saved.")
-	return a.Redirect(c, couponPath(edited.ID))
+	return edit
 }
 
 func (a *Admin) setCouponActive(c echo.Context) error {
@@ -373,24 +369,18 @@ func (a *Admin) setCouponActive(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	active, err := form.Switched("active")
-	if err != nil {
-		return err
-	}
-	switched, err := a.Coupons.SetActive(c.Request().Context(), page.Actor(c), id, active)
-	if err != nil {
-		return err
-	}
-	if switched.Active {
-		a.Flash(c, ui.Done, "Vouchers of “"+switched.Name+"” can be redeemed again.")
-	} else {
-		a.Flash(c, ui.Done, "“"+switched.Name+"” is inactive: none of its vouchers can be redeemed until it is active again.")
-	}
-	return a.Redirect(c, page.Back(c, couponPath(id)))
+	return page.Submit(a.Kit, c, page.Submission[coupon.Coupon]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (coupon.Coupon, error) {
+			return page.Switch(form, "active", func(on bool) (coupon.Coupon, error) { return a.Coupons.SetActive(ctx, by, id, on) })
+		},
+		To: page.To[coupon.Coupon](page.Back(c, couponPath(id))),
+		Done: func(switched coupon.Coupon) string {
+			if switched.Active {
+				return "“" + switched.Name + "” is active: its vouchers can be redeemed again."
+			}
+			return "“" + switched.Name + "” is inactive: its vouchers can't be redeemed."
+		},
+	})
 }
 
 // showCoupon makes four round trips for the page: the session, the coupon, and, where there

@@ -309,7 +309,7 @@ func TestEditingACustomer(t *testing.T) {
 
 	sent := form("first_name", "Elsa <i>", "last_name", "Berg", "phone", "+46 70 174 06 05", "email", "elsa@example.com")
 	taken := manager.post(s.path()+"/edit", sent, "Hx-Request", "true")
-	if taken.Code != http.StatusUnprocessableEntity || taken.words("#field-phone-error") != "The phone has already been taken." || taken.Find("#field-phone[autofocus]").Length() != 1 {
+	if taken.Code != http.StatusUnprocessableEntity || taken.words("#field-phone-error") != says("Phone", core.Taken) || taken.Find("#field-phone[autofocus]").Length() != 1 {
 		t.Errorf("somebody else's number: %d %q", taken.Code, taken.words(".invalid-feedback"))
 	}
 	if typed, _ := taken.Find("#field-first_name").Attr("value"); typed != "Elsa <i>" {
@@ -376,7 +376,7 @@ func TestAdjustingABalance(t *testing.T) {
 		t.Errorf("the dialog is %q", dialog.words("form"))
 	}
 	refused := manager.post(s.path()+"/adjust", form("unit", "stamps", "amount", "some", "reason", ""))
-	if got := refused.words(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != "The change field must be a whole number. The reason field is required." {
+	if got := refused.words(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != says("Change", core.MustBeInteger)+" "+says("Reason", core.Required) {
 		t.Errorf("refused: %d %q", refused.Code, got)
 	}
 	if typed, _ := refused.Find("#field-amount").Attr("value"); typed != "some" || refused.Find("input[value=stamps][checked]").Length() != 1 {
@@ -461,7 +461,7 @@ func TestErasingACustomer(t *testing.T) {
 		t.Errorf("asked %q", got)
 	}
 	refused := manager.post(s.path()+"/erase", nil)
-	if refused.Code != http.StatusUnprocessableEntity || refused.words("#field-understood-error") != "Tick this first: nobody can bring an erased customer back." {
+	if refused.Code != http.StatusUnprocessableEntity || refused.words("#field-understood-error") != "Confirm that this can't be undone" {
 		t.Errorf("without a tick: %d %q", refused.Code, refused.words(".invalid-feedback"))
 	}
 	if c, err := s.Customers.Find(t.Context(), s.by, s.elsa.ID); err != nil || c.Erased {

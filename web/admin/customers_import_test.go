@@ -124,7 +124,7 @@ func TestImportingCustomers(t *testing.T) {
 	// A refused choice is kept, and said what is wrong with it.
 	wrong := form("column_0", "full_name", "column_1", "", "column_2", "email", "column_3", "points", "column_4", "stamps")
 	refused := b.post(path+"/check", wrong)
-	if refused.Code != http.StatusUnprocessableEntity || refused.words(".alert") != "Choose the column of the phone number. It is how customers are found at the till." {
+	if refused.Code != http.StatusUnprocessableEntity || refused.words(".alert") != says("Columns", core.Violation{Rule: "phone_column"}) {
 		t.Errorf("%d %q", refused.Code, refused.words(".alert"))
 	}
 	if got := refused.words("thead option[selected]"); got != "Full name Leave out E-mail Points Stamps" || refused.Find("[name=heading][checked]").Length() != 0 {
@@ -150,7 +150,7 @@ func TestImportingCustomers(t *testing.T) {
 	if got := checked.words(".card-sm"); got != "New 2 would be added Here already 0 stay as they are Repeated 1 of an earlier row Mistakes 1 rows that are left out" {
 		t.Errorf("figures: %q", got)
 	}
-	if got := checked.words("tbody"); !strings.Contains(got, "dan@<i>") || !strings.Contains(got, "The e-mail field must be a valid email address.") || checked.Find("tbody tr").Length() != 4 {
+	if got := checked.words("tbody"); !strings.Contains(got, "dan@<i>") || !strings.Contains(got, says("E-mail", core.MustBeEmail)) || checked.Find("tbody tr").Length() != 4 {
 		t.Errorf("problems: %q", got)
 	}
 	ask := b.get(path + "/run")
@@ -224,10 +224,10 @@ func TestEveryBadRowIsShown(t *testing.T) {
 	if kind := all.Header().Get("Content-Type"); !strings.HasPrefix(kind, "text/csv") || strings.Count(text, "\r\n") != 152 {
 		t.Errorf("%s with %d lines", kind, strings.Count(text, "\r\n"))
 	}
-	if !strings.HasPrefix(text, "\uFEFFRow,Column,What stands there,What is wrong\r\n2,Phone,'+1,The phone field must be a valid phone number.\r\n") {
+	if !strings.HasPrefix(text, "\uFEFFRow,Column,What stands there,What is wrong\r\n2,Phone,'+1,"+says("Phone", core.MustBePhone)+"\r\n") {
 		t.Errorf("begins %q", text[:120])
 	}
-	if !strings.HasSuffix(text, "152,Whole row,,\"There is a quotation mark in this row that is not closed, or that stands inside a value. Remove it, or write it twice.\"\r\n") {
+	if !strings.HasSuffix(text, "152,Whole row,,"+says("Row", core.Violation{Rule: "stray_quote"})+"\r\n") {
 		t.Errorf("ends %q", text[len(text)-150:])
 	}
 }
@@ -239,11 +239,11 @@ func TestUploadsThatAreRefused(t *testing.T) {
 	s := newShop(t)
 	b := s.signedIn(t, core.Manager)
 	for name, c := range map[string]struct{ file, content, want string }{
-		"nothing":    {"", "", "Choose a file first."},
-		"empty":      {"x.csv", "", "This file is empty."},
-		"a workbook": {"x.xlsx", "PK\x03\x04\x00\x00", "This is a workbook. Open it in Excel or another spreadsheet program, save the sheet as “CSV UTF-8”, and choose that file."},
-		"a picture":  {"x.csv", "\x89PNG\x00", "This is not a file of comma-separated values."},
-		"too large":  {"x.csv", strings.Repeat(strings.Repeat("x", 1023)+"\n", 25<<10), "This file is larger than 20 MB. Split it, and import one part after the other."},
+		"nothing":    {"", "", "Choose a file"},
+		"empty":      {"x.csv", "", says("File", core.Violation{Rule: "empty_file"})},
+		"a workbook": {"x.xlsx", "PK\x03\x04\x00\x00", says("File", core.Violation{Rule: "workbook"})},
+		"a picture":  {"x.csv", "\x89PNG\x00", says("File", core.Violation{Rule: "not_csv"})},
+		"too large":  {"x.csv", strings.Repeat(strings.Repeat("x", 1023)+"\n", 25<<10), says("File", core.Violation{Rule: "max_megabytes", Limit: 20})},
 	} {
 		a := b.sendFile("key-"+name, c.file, c.content)
 		if a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != c.want || a.words(".alert a") != c.want {

@@ -23,7 +23,7 @@ func TestAddingACustomer(t *testing.T) {
 	if refused.Code != http.StatusUnprocessableEntity {
 		t.Fatalf("answered %d", refused.Code)
 	}
-	if got := refused.words(".invalid-feedback"); got != "The last name field is required. The e-mail field must be a valid email address." {
+	if got := refused.words(".invalid-feedback"); got != says("Last name", core.Required)+" "+says("E-mail", core.MustBeEmail) {
 		t.Errorf("beside the fields: %q", got)
 	}
 	if typed, _ := refused.Find("#field-first_name").Attr("value"); typed != "Elsa <b>" {
@@ -130,8 +130,8 @@ func TestFilteringCustomersByDay(t *testing.T) {
 	t.Parallel()
 	b := newTill(t).signedIn(t, core.Cashier)
 	for query, want := range map[string]string{
-		"created_from=2026-02-02&created_to=2026-02-01": "The created to field must be a date after or equal to created from.",
-		"created_from=soon&created_to=2026-02-01":       "The created from field must be a date such as 2026-11-21.",
+		"created_from=2026-02-02&created_to=2026-02-01": says("Created to", core.AfterOrEqual("from")),
+		"created_from=soon&created_to=2026-02-01":       says("Created from", core.MustBeDate),
 	} {
 		a := b.ask(http.MethodGet, "/admin/customers?"+query, nil)
 		if a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.words(".alert"), want) || a.Find("[name=created_to]").AttrOr("value", "") != "2026-02-01" {

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -55,23 +56,15 @@ func (a *Admin) locations(c echo.Context, status int, form *page.Form, renamed *
 }
 
 func (a *Admin) addLocation(c echo.Context) error {
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	by := page.IdempotentActor(c, form, func(location.Location) string { return locationsPath })
-	l, err := a.Locations.Add(c.Request().Context(), by, location.New{Name: form.Text("name")})
-	if path, again := page.ReplayedPath(by, err); again {
-		return a.Redirect(c, path)
-	}
-	if form.Refused(err) {
-		return a.locations(c, http.StatusUnprocessableEntity, form, nil)
-	}
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, "Sales can be made at “"+l.Name+"” now.")
-	return a.Redirect(c, locationsPath)
+	return page.Submit(a.Kit, c, page.Submission[location.Location]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (location.Location, error) {
+			return a.Locations.Add(ctx, by, location.New{Name: form.Text("name")})
+		},
+		Refused: func(status int, form *page.Form) error { return a.locations(c, status, form, nil) },
+		Once:    true,
+		To:      page.To[location.Location](locationsPath),
+		Done:    func(l location.Location) string { return "“" + l.Name + "” was added." },
+	})
 }
 
 // locationOf is the location of a path. There are few, so it is found among all.
@@ -140,22 +133,18 @@ func (a *Admin) setLocationActive(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	active, err := form.Switched("active")
-	if err != nil {
-		return err
-	}
-	l, err := a.Locations.Edit(c.Request().Context(), page.Actor(c), id, location.Edit{Active: core.Set(active)})
-	if err != nil {
-		return err
-	}
-	if l.Active {
-		a.Flash(c, ui.Done, "“"+l.Name+"” is open again.")
-	} else {
-		a.Flash(c, ui.Done, "“"+l.Name+"” is closed: no new sale can be made there. Its sales stay.")
-	}
-	return a.Redirect(c, locationsPath)
+	return page.Submit(a.Kit, c, page.Submission[location.Location]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (location.Location, error) {
+			return page.Switch(form, "active", func(on bool) (location.Location, error) {
+				return a.Locations.Edit(ctx, by, id, location.Edit{Active: core.Set(on)})
+			})
+		},
+		To: page.To[location.Location](locationsPath),
+		Done: func(l location.Location) string {
+			if l.Active {
+				return "“" + l.Name + "” is open again."
+			}
+			return "“" + l.Name + "” is closed: no new sales there. Earlier sales stay."
+		},
+	})
 }

@@ -25,8 +25,8 @@ func TestWhatGoesWrongWithAPartIsASentence(t *testing.T) {
 		words  string
 	}{
 		{manager, gone + "/adjust", http.StatusUnprocessableEntity, customer.ErrErased.Message},
-		{manager, gone + "?cursor=nonsense", http.StatusUnprocessableEntity, "The selected cursor is invalid."},
-		{manager, "/admin/transactions/new?search=" + strings.Repeat("x", 300), http.StatusUnprocessableEntity, "The search field must not be greater than 255 characters."},
+		{manager, gone + "?cursor=nonsense", http.StatusUnprocessableEntity, says("Cursor", core.Selected)},
+		{manager, "/admin/transactions/new?search=" + strings.Repeat("x", 300), http.StatusUnprocessableEntity, says("Search", core.MaxLength(255))},
 		{cashier, gone + "/adjust", http.StatusForbidden, "Your role does not allow this. An owner of the business can do it, or give you another role."},
 		{manager, "/admin/customers/01JZZZZZZZZZZZZZZZZZZZZZZZ/adjust", http.StatusNotFound, ""},
 	} {
@@ -143,7 +143,7 @@ func TestANumberOfPointsHasNoFraction(t *testing.T) {
 		return manager.post(path+"/adjust", url.Values{"unit": {"points"}, "amount": {amount}, "reason": {"A test"}})
 	}
 	for _, amount := range []string{"12,50", "1,25", "12.50", "1,2,3", ",5", "5,", "1e3", "--5", "+-5"} {
-		if a := adjust(amount); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != "The change field must be a whole number." {
+		if a := adjust(amount); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != says("Change", core.MustBeInteger) {
 			t.Errorf("%s = %d %q", amount, a.Code, a.words(".invalid-feedback"))
 		}
 	}

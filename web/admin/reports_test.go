@@ -132,9 +132,9 @@ func TestReportsOfWrongDates(t *testing.T) {
 	owner := m.signedIn(t, core.Owner)
 	for _, path := range []string{"/admin/reports", "/admin/reports/customers", "/admin/reports/coupons"} {
 		for _, c := range []struct{ from, to, field, message string }{
-			{"2026-06-10", "2026-06-01", "to", "The to field must be a date after or equal to from."},
-			{"2016-06-10", "2026-06-15", "to", "The to field must be a date at most 3652 days after from."},
-			{"31 <b>", "2026-06-01", "from", "The from field must be a date such as 2026-11-21."},
+			{"2026-06-10", "2026-06-01", "to", says("To", core.AfterOrEqual("from"))},
+			{"2016-06-10", "2026-06-15", "to", says("To", core.WithinDays(3652, "from"))},
+			{"31 <b>", "2026-06-01", "from", says("From", core.MustBeDate)},
 		} {
 			query := form("from", c.from, "to", c.to).Encode()
 			a := owner.ask(http.MethodGet, path+"?"+query, nil)

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 
@@ -142,27 +143,21 @@ func costs(form *page.Form) (points, stamps *int64) {
 }
 
 func (a *Admin) addReward(c echo.Context) error {
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	n := reward.New{Name: form.Text("name"), Description: form.Text("description"), Stock: form.Integer("stock")}
-	n.PointsCost, n.StampsCost = costs(form)
-	n.Unreadable = form.Unreadable
-	by := page.IdempotentActor(c, form, func(r reward.Reward) string { return rewardPath(r.ID) })
-	r, err := a.Rewards.Add(c.Request().Context(), by, n)
-	if path, again := page.ReplayedPath(by, err); again {
-		return a.Redirect(c, path)
-	}
-	if form.Refused(err) {
-		return a.rewardForm(c, http.StatusUnprocessableEntity, nil, form)
-	}
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, "“"+r.Name+"” can be redeemed for "+cost(r)+" from now on.")
-	return a.Redirect(c, rewardPath(r.ID))
+	return page.Submit(a.Kit, c, page.Submission[reward.Reward]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Reward, error) {
+			n := reward.New{Name: form.Text("name"), Description: form.Text("description"), Stock: form.Integer("stock")}
+			n.PointsCost, n.StampsCost = costs(form)
+			n.Unreadable = form.Unreadable
+			return a.Rewards.Add(ctx, by, n)
+		},
+		Refused: func(status int, form *page.Form) error { return a.rewardForm(c, status, nil, form) },
+		Once:    true,
+		To:      pathOfReward,
+		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was created. It costs " + cost(r) + "." },
+	})
 }
+
+func pathOfReward(r reward.Reward) string { return rewardPath(r.ID) }
 
 func (a *Admin) rewardOf(c echo.Context) (reward.WithCounts, error) {
 	id, err := id(c)
@@ -191,23 +186,18 @@ func (a *Admin) editReward(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	points, stamps := costs(form)
-	r, err := a.Rewards.Edit(c.Request().Context(), page.Actor(c), old.ID, reward.Edit{
-		Name: touched(form, form.Text("name"), "name"), Description: touched(form, form.Text("description"), "description"),
-		PointsCost: touched(form, points, costFields...), StampsCost: touched(form, stamps, costFields...), Unreadable: form.Unreadable,
+	return page.Submit(a.Kit, c, page.Submission[reward.Reward]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Reward, error) {
+			points, stamps := costs(form)
+			return a.Rewards.Edit(ctx, by, old.ID, reward.Edit{
+				Name: touched(form, form.Text("name"), "name"), Description: touched(form, form.Text("description"), "description"),
+				PointsCost: touched(form, points, costFields...), StampsCost: touched(form, stamps, costFields...), Unreadable: form.Unreadable,
+			})
+		},
+		Refused: func(status int, form *page.Form) error { return a.rewardForm(c, status, &old.Reward, form) },
+		To:      pathOfReward,
+		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was saved. It costs " + cost(r) + "." },
 	})
-	if form.Refused(err) {
-		return a.rewardForm(c, http.StatusUnprocessableEntity, &old.Reward, form)
-	}
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, "“"+r.Name+"” is saved. It costs "+cost(r)+".")
-	return a.Redirect(c, rewardPath(r.ID))
 }
 
 // typed is a field of an edit as it stands on the form: empty clears it.
@@ -227,24 +217,18 @@ func (a *Admin) setRewardActive(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	active, err := form.Switched("active")
-	if err != nil {
-		return err
-	}
-	r, err := a.Rewards.SetActive(c.Request().Context(), page.Actor(c), id, active)
-	if err != nil {
-		return err
-	}
-	if r.Active {
-		a.Flash(c, ui.Done, "“"+r.Name+"” can be redeemed again.")
-	} else {
-		a.Flash(c, ui.Done, "“"+r.Name+"” can no longer be redeemed. What was redeemed already can still be handed over.")
-	}
-	return a.Redirect(c, page.Back(c, rewardPath(id)))
+	return page.Submit(a.Kit, c, page.Submission[reward.Reward]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Reward, error) {
+			return page.Switch(form, "active", func(on bool) (reward.Reward, error) { return a.Rewards.SetActive(ctx, by, id, on) })
+		},
+		To: page.To[reward.Reward](page.Back(c, rewardPath(id))),
+		Done: func(r reward.Reward) string {
+			if r.Active {
+				return "“" + r.Name + "” is active: customers can redeem it again."
+			}
+			return "“" + r.Name + "” is inactive: customers can't redeem it. Pending redemptions can still be fulfilled."
+		},
+	})
 }
 
 func (a *Admin) showReward(c echo.Context) error {

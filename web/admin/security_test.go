@@ -57,7 +57,7 @@ func TestChangingOnesName(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	cashier := s.signedIn(t, core.Cashier)
-	if a := cashier.post(account+"/name", form("name", " ")); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != "The name field is required." {
+	if a := cashier.post(account+"/name", form("name", " ")); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != says("Name", core.Required) {
 		t.Errorf("answered %d %q", a.Code, a.words(".invalid-feedback"))
 	}
 	if got := cashier.posted(account+"/name", form("name", "Bo <b>Ek</b>")); got.words("#flashes") != "Your name was changed." || !strings.Contains(got.words(".topbar"), "Bo <b>Ek</b>") {
@@ -73,9 +73,9 @@ func TestChangingOnesPassword(t *testing.T) {
 	here, elsewhere := s.signedInAs(t, "maja@example.com", password), s.signedInAs(t, "maja@example.com", password)
 
 	for _, c := range []struct{ current, next, want string }{
-		{"something else", "a long enough sentence", "This is not your current password."},
-		{password, "short", "The new password field must be at least 12 characters."},
-		{password, "aaaaaaaaaaaaaaaa", "The new password is too easy to guess. Please choose a different one."},
+		{"something else", "a long enough sentence", says("Password", core.Violation{Rule: "wrong_password"})},
+		{password, "short", says("New password", core.MinLength(12))},
+		{password, "aaaaaaaaaaaaaaaa", says("Password", core.Violation{Rule: "easy_password"})},
 	} {
 		a := here.post(account+"/password", form("current_password", c.current, "password", c.next))
 		if a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != c.want ||
@@ -124,7 +124,7 @@ func TestSettingUpASecondFactor(t *testing.T) {
 		t.Errorf("shown %q %q", drawn[:min(len(drawn), 30)], page.words("#secret"))
 	}
 	wrong := maja.post(account+"/factor", form("code", "12345"))
-	if wrong.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(wrong.words(".invalid-feedback"), "This authentication code is wrong") || strings.ReplaceAll(wrong.words("#secret"), " ", "") != key {
+	if wrong.Code != http.StatusUnprocessableEntity || wrong.words(".invalid-feedback") != says("Code", core.Violation{Rule: "wrong_code"}) || strings.ReplaceAll(wrong.words("#secret"), " ", "") != key {
 		t.Errorf("a wrong code: %d %q", wrong.Code, wrong.words("main"))
 	}
 	code := maja.shows(key)
@@ -160,7 +160,7 @@ func TestProvingWhoOneIs(t *testing.T) {
 	s := newShop(t)
 	s.hired(t, "maja@example.com")
 	maja := s.signedInAs(t, "maja@example.com", password)
-	const neither = "This is not your current password."
+	neither := says("Password", core.Violation{Rule: "wrong_password"})
 	if a := maja.ask(http.MethodPost, account+"/factor/off", nil, "Sec-Fetch-Site", "same-origin"); a.Code != http.StatusSeeOther {
 		t.Errorf("off where it is off: %d", a.Code)
 	}

@@ -383,8 +383,8 @@ func TestScheduling(t *testing.T) {
 		{at(day.AddDate(0, 0, -5), "08:00"), "Choose a time in the future"},
 		{at(day.AddDate(1, 0, 0), "08:00"), "Choose a time within a year"},
 		{at(day, ""), "Enter a date and a time"},
-		{at(day, "soon"), "Enter a date and a time such as 2026-11-21 and 08:00"},
-		{s.typed("when", "later", "send_date", "x"), "Enter a date and a time such as 2026-11-21 and 08:00"},
+		{at(day, "soon"), "Enter a date and a time, e.g. 2026-11-21 and 08:00"},
+		{s.typed("when", "later", "send_date", "x"), "Enter a date and a time, e.g. 2026-11-21 and 08:00"},
 	} {
 		a := s.manager.post(s.form(""), c.form)
 		if got := a.words("#field-send_at-error"); a.Code != http.StatusUnprocessableEntity || got != c.says {
@@ -443,7 +443,7 @@ func TestASendThatIsRefused(t *testing.T) {
 		{"message", long, "#field-message-error", "Use at most 1,000 characters"},
 		{"segment", "everyone", "#field-segment-error", "Choose who gets it"},
 		{"segment", "manual", "#field-customers-error", "Choose at least one customer"},
-		{"form_key", "", "[role=alert]", "Load the page again, then send"},
+		{"form_key", "", "[role=alert]", "Reload this page, then send"},
 	} {
 		a := s.manager.post(s.form(""), s.typed("subject", "Mine", "message", "My words", c.field, c.value))
 		if got := a.words(c.at); a.Code != http.StatusUnprocessableEntity || got != c.says || a.words("[role=alert]") != c.says {
@@ -458,7 +458,7 @@ func TestASendThatIsRefused(t *testing.T) {
 	}
 	nobody := core.NewID(s.db.Now()).String()
 	a := s.manager.post(s.form(""), s.typed("segment", "manual", "customers", nobody))
-	if got := a.words("#field-customers-error"); got != "There is no customer "+nobody+"." || !strings.Contains(a.words(".chosen"), "Unknown customer") {
+	if got := a.words("#field-customers-error"); got != "There is no customer "+nobody || !strings.Contains(a.words(".chosen"), "Unknown customer") {
 		t.Errorf("an unknown customer: %q", got)
 	}
 	if sends, err := s.Coupons.ListSends(t.Context(), s.by, idOf(t, s.path), core.Page{Size: 5}); err != nil || len(sends.Items) != 0 {
@@ -533,8 +533,8 @@ func TestACouponThatCannotBeSent(t *testing.T) {
 		t.Errorf("upcoming: %q %q", page.words("#when-now-help"), page.value("#field-send_date"))
 	}
 	for _, x := range []struct{ when, date, says string }{
-		{"now", "", "The coupon starts on " + day + ". Choose a time after that"},
-		{"later", starts.AddDate(0, 0, -1).Format(time.DateOnly), "The coupon starts on " + day + ". Choose a time after that"},
+		{"now", "", "The coupon starts on " + day + ". Choose a later time"},
+		{"later", starts.AddDate(0, 0, -1).Format(time.DateOnly), "The coupon starts on " + day + ". Choose a later time"},
 		{"later", starts.AddDate(0, 0, 5).Format(time.DateOnly), "The coupon ends on " + starts.AddDate(0, 0, 4).Format("2 Jan 2006") + ". Choose an earlier time"},
 	} {
 		a := s.manager.post(s.form(""), s.typed("when", x.when, "send_date", x.date))

@@ -200,7 +200,7 @@ func TestAForgottenPassword(t *testing.T) {
 		t.Errorf("page = %q", page.words("main"))
 	}
 	if weak := maja.post(link, form("password", "short")); weak.Code != http.StatusUnprocessableEntity ||
-		weak.words(".invalid-feedback") != "The new password field must be at least 12 characters." {
+		weak.words(".invalid-feedback") != says("New password", core.MinLength(12)) {
 		t.Errorf("a weak one: %d %q", weak.Code, weak.words(".invalid-feedback"))
 	}
 	maja.posted(link, form("password", "another long one"))

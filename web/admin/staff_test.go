@@ -34,7 +34,7 @@ func TestInvitingSomebody(t *testing.T) {
 	s := newShop(t)
 	owner := s.signedIn(t, core.Owner)
 	refused := owner.post(staffPages+"/new", owner.invitation("nowhere", "Ann <b>", core.Manager))
-	if got := refused.words(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != "The e-mail field must be a valid email address." {
+	if got := refused.words(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != says("E-mail", core.MustBeEmail) {
 		t.Fatalf("answered %d %q", refused.Code, got)
 	}
 	role, _ := refused.Find("input[name=role][checked]").Attr("value")
@@ -61,7 +61,7 @@ func TestInvitingSomebody(t *testing.T) {
 	if err != nil || mails != 1 {
 		t.Errorf("%d mails, %v", mails, err)
 	}
-	if taken := owner.post(staffPages+"/new", owner.invitation("Ann@example.com", "Ann", core.Cashier)); taken.words(".invalid-feedback") != "The e-mail has already been taken." {
+	if taken := owner.post(staffPages+"/new", owner.invitation("Ann@example.com", "Ann", core.Cashier)); taken.words(".invalid-feedback") != says("E-mail", core.Taken) {
 		t.Errorf("invited twice: %q", taken.words(".invalid-feedback"))
 	}
 
@@ -182,7 +182,7 @@ func TestChangingARole(t *testing.T) {
 	if a := cashier.get("/admin/settings/security"); !strings.Contains(a.words(".topbar"), "Bo Ek Manager") {
 		t.Errorf("now they are %q", a.words(".topbar"))
 	}
-	if a := owner.post(cashier.page(), form("role", "emperor")); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != "The selected role is invalid." {
+	if a := owner.post(cashier.page(), form("role", "emperor")); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != says("Role", core.Selected) {
 		t.Errorf("an emperor: %d %q", a.Code, a.words(".invalid-feedback"))
 	}
 }

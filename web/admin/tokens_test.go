@@ -146,7 +146,7 @@ func TestWhatATokenIsAskedFor(t *testing.T) {
 	f.Set("expires_at", "2020-01-31")
 	refused := owner.post(tokens+"/new", f)
 	if got := refused.words(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity ||
-		got != "The name field is required. The last day field must be a date after now." {
+		got != says("Name", core.Required)+" "+says("Last day", core.MustBeFuture) {
 		t.Fatalf("answered %d %q", refused.Code, got)
 	}
 	ticked := refused.Find("input[name=scopes][checked]")
@@ -154,7 +154,7 @@ func TestWhatATokenIsAskedFor(t *testing.T) {
 		t.Errorf("kept %d ticks and %q", ticked.Length(), day)
 	}
 	f.Set("expires_at", "never")
-	if got := owner.post(tokens+"/new", f).words(".invalid-feedback"); !strings.Contains(got, "The last day field must be a date such as 2026-11-21.") {
+	if got := owner.post(tokens+"/new", f).words(".invalid-feedback"); !strings.Contains(got, says("Last day", core.MustBeDate)) {
 		t.Errorf("no day: %q", got)
 	}
 

@@ -87,7 +87,7 @@ func TestRecordingASale(t *testing.T) {
 	}
 
 	refused := cashier.post("/admin/transactions/new", s.sale(cashier, "lots"))
-	if refused.Code != http.StatusUnprocessableEntity || refused.words(".invalid-feedback") != "The amount field must be an amount such as 24.50." {
+	if refused.Code != http.StatusUnprocessableEntity || refused.words(".invalid-feedback") != says("Amount", core.Violation{Rule: "amount", Other: "24.50"}) {
 		t.Errorf("refused: %d %q", refused.Code, refused.words(".invalid-feedback"))
 	}
 	if typed, _ := refused.Find("#field-spend_amount_cents").Attr("value"); typed != "lots" {
@@ -208,7 +208,7 @@ func TestFilteringSales(t *testing.T) {
 		}
 	}
 	wrong := manager.ask(http.MethodGet, "/admin/transactions?from=yesterday", nil)
-	if wrong.Code != http.StatusUnprocessableEntity || !strings.Contains(wrong.words("[role=alert]"), "The from field must be a date such as 2026-11-21.") {
+	if wrong.Code != http.StatusUnprocessableEntity || !strings.Contains(wrong.words("[role=alert]"), says("From", core.MustBeDate)) {
 		t.Errorf("a wrong day: %d %q", wrong.Code, wrong.words("[role=alert]"))
 	}
 }
@@ -237,9 +237,9 @@ func TestATypeInOtherCurrencies(t *testing.T) {
 	s := newShop(t)
 	owner := s.signedIn(t, core.Owner)
 	for currency, want := range map[string]string{
-		"EUR": "1.00 24.50 Only whole multiples count: 2.50 earns as much as 2.00. The spend field must be at least 0.01. The least spend field must not be greater than 10000000000.00.",
-		"JPY": "100 2450 Only whole multiples count: 250 earns as much as 200. The spend field must be at least 1. The least spend field must not be greater than 1000000000000.",
-		"KWD": "0.100 2.450 Only whole multiples count: 0.250 earns as much as 0.200. The spend field must be at least 0.001. The least spend field must not be greater than 1000000000.000.",
+		"EUR": "1.00 24.50 Only whole multiples count: 2.50 earns as much as 2.00. Enter € 0.01 or more Enter € 10,000,000,000.00 or less",
+		"JPY": "100 2450 Only whole multiples count: 250 earns as much as 200. " + "Enter ¥ 1 or more Enter ¥ 1,000,000,000,000 or less",
+		"KWD": "0.100 2.450 Only whole multiples count: 0.250 earns as much as 0.200. Enter KWD 0.001 or more Enter KWD 1,000,000,000.000 or less",
 	} {
 		owner.posted("/admin/settings/business", form("currency", currency))
 		page := owner.get("/admin/types/new")
@@ -272,7 +272,7 @@ func TestTransactionTypes(t *testing.T) {
 	}
 	draft.Set("form_key", manager.get("/admin/types/new").value("input[name=form_key]"))
 	refused := manager.post("/admin/types/new", draft)
-	if refused.Code != http.StatusUnprocessableEntity || refused.words(".invalid-feedback") != "The name field is required." {
+	if refused.Code != http.StatusUnprocessableEntity || refused.words(".invalid-feedback") != says("Name", core.Required) {
 		t.Errorf("without a name: %d %q", refused.Code, refused.words(".invalid-feedback"))
 	}
 	draft.Set("name", "Catering <b>")

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"maps"
 	"net/http"
 	"strconv"
@@ -187,23 +188,18 @@ func (a *Admin) tryType(c echo.Context) error {
 }
 
 func (a *Admin) addType(c echo.Context) error {
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	by := page.IdempotentActor(c, form, func(transaction.Type) string { return typesPath })
-	t, err := a.Transactions.AddType(c.Request().Context(), by, newTypeOf(form, by.Tenant.Currency))
-	if path, again := page.ReplayedPath(by, err); again {
-		return a.Redirect(c, path)
-	}
-	if form.Refused(err) {
-		return a.typeForm(c, http.StatusUnprocessableEntity, nil, form)
-	}
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, "“"+t.Name+"” is ready: "+ruleInWords(t, by.Tenant.Currency)+".")
-	return a.Redirect(c, typesPath)
+	currency := page.Actor(c).Tenant.Currency
+	return page.Submit(a.Kit, c, page.Submission[transaction.Type]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (transaction.Type, error) {
+			return a.Transactions.AddType(ctx, by, newTypeOf(form, currency))
+		},
+		Refused: func(status int, form *page.Form) error { return a.typeForm(c, status, nil, form) },
+		Once:    true,
+		To:      page.To[transaction.Type](typesPath),
+		Done: func(t transaction.Type) string {
+			return "“" + t.Name + "” was created: " + ruleInWords(t, currency) + "."
+		},
+	})
 }
 
 func (a *Admin) showType(c echo.Context) error {
@@ -243,26 +239,24 @@ func (a *Admin) editType(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	by := page.Actor(c)
-	n := newTypeOf(form, by.Tenant.Currency)
-	t, err := a.Transactions.EditType(c.Request().Context(), by, old.ID, transaction.EditType{
-		Name: touched(form, &n.Name, "name"), RuleType: touched(form, new(string(n.RuleType)), "rule_type"), Active: touched(form, new(form.Checked("active")), "active"),
-		PointsPerUnit: touched(form, &n.PointsPerUnit, "points_per_unit"), UnitCents: touched(form, &n.UnitCents, "unit_cents"),
-		StampsPerTransaction: touched(form, &n.StampsPerTransaction, "stamps_per_transaction"),
-		MinSpendCents:        touched(form, &n.MinSpendCents, "min_spend_cents"), MaxAward: touched(form, n.MaxAward, "max_award"), Unreadable: n.Unreadable,
+	return page.Submit(a.Kit, c, page.Submission[transaction.Type]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (transaction.Type, error) {
+			n := newTypeOf(form, by.Tenant.Currency)
+			return a.Transactions.EditType(ctx, by, old.ID, transaction.EditType{
+				Name: touched(form, &n.Name, "name"), RuleType: touched(form, new(string(n.RuleType)), "rule_type"),
+				Active:        touched(form, new(form.Checked("active")), "active"),
+				PointsPerUnit: touched(form, &n.PointsPerUnit, "points_per_unit"), UnitCents: touched(form, &n.UnitCents, "unit_cents"),
+				StampsPerTransaction: touched(form, &n.StampsPerTransaction, "stamps_per_transaction"),
+				MinSpendCents:        touched(form, &n.MinSpendCents, "min_spend_cents"), MaxAward: touched(form, n.MaxAward, "max_award"),
+				Unreadable: n.Unreadable,
+			})
+		},
+		Refused: func(status int, form *page.Form) error { return a.typeForm(c, status, &old, form) },
+		To:      page.To[transaction.Type](typesPath),
+		Done: func(t transaction.Type) string {
+			return "“" + t.Name + "” was saved. Earlier sales keep what they earned."
+		},
 	})
-	if form.Refused(err) {
-		return a.typeForm(c, http.StatusUnprocessableEntity, &old, form)
-	}
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, "“"+t.Name+"” is saved. Sales that were recorded keep what they earned.")
-	return a.Redirect(c, typesPath)
 }
 
 func (a *Admin) setTypeActive(c echo.Context) error {
@@ -270,22 +264,16 @@ func (a *Admin) setTypeActive(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	active, err := form.Switched("active")
-	if err != nil {
-		return err
-	}
-	t, err := a.Transactions.SetTypeActive(c.Request().Context(), page.Actor(c), id, active)
-	if err != nil {
-		return err
-	}
-	if t.Active {
-		a.Flash(c, ui.Done, "Sales can be of the type “"+t.Name+"” again.")
-	} else {
-		a.Flash(c, ui.Done, "No new sale can be of the type “"+t.Name+"”. Recorded ones stay as they are.")
-	}
-	return a.Redirect(c, typesPath)
+	return page.Submit(a.Kit, c, page.Submission[transaction.Type]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (transaction.Type, error) {
+			return page.Switch(form, "active", func(on bool) (transaction.Type, error) { return a.Transactions.SetTypeActive(ctx, by, id, on) })
+		},
+		To: page.To[transaction.Type](typesPath),
+		Done: func(t transaction.Type) string {
+			if t.Active {
+				return "“" + t.Name + "” is active again."
+			}
+			return "“" + t.Name + "” is inactive: new sales can't use it. Earlier sales stay."
+		},
+	})
 }

@@ -114,7 +114,7 @@ func TestAVoucherThatIsNotThere(t *testing.T) {
 	} {
 		a := s.cashier.post(vouchers, form("code", typed))
 		said := a.words(".invalid-feedback")
-		if a.Code != http.StatusUnprocessableEntity || said != "No such voucher. Check for typos and try again." {
+		if a.Code != http.StatusUnprocessableEntity || said != says("Voucher", core.Violation{Rule: "unknown_voucher"}) {
 			t.Errorf("%s: %d %q", name, a.Code, said)
 		}
 		if kept := a.value("#field-code"); kept != strings.ToValidUTF8(typed, "\uFFFD") {
@@ -125,7 +125,7 @@ func TestAVoucherThatIsNotThere(t *testing.T) {
 			t.Errorf("%s: the field has not the focus", name)
 		}
 	}
-	if a := s.cashier.post(vouchers, form("code", " ")); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != "Scan or type a voucher." {
+	if a := s.cashier.post(vouchers, form("code", " ")); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != "Scan or enter a voucher code" {
 		t.Errorf("nothing: %d %q", a.Code, a.words(".invalid-feedback"))
 	}
 	for _, path := range []string{"", "/redeem"} {

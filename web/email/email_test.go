@@ -99,7 +99,7 @@ func invitation() auth.InvitationEmail {
 }
 
 // The link leads to the host of the business.
-func TestInvitationLetter(t *testing.T) {
+func TestInvitationEmail(t *testing.T) {
 	t.Parallel()
 	got := render(t, invitation())
 	if got.Subject != "Choose a password for Café Åro" {
@@ -270,7 +270,7 @@ func TestUnknownLetterIsAnError(t *testing.T) {
 	t.Parallel()
 	type stranger struct{}
 	_, err := renderer(t)(t.Context(), "maja@aro.example", stranger{})
-	if err == nil || !strings.Contains(err.Error(), "letter_test.stranger") {
+	if err == nil || !strings.Contains(err.Error(), "email_test.stranger") {
 		t.Errorf("error = %v", err)
 	}
 }

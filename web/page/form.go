@@ -188,15 +188,16 @@ func (f *Form) Moment(date, clock, known string, zone *time.Location) *time.Time
 	return nil
 }
 
-// Switched is what a button turns something to: 1 is on, 0 is off.
-func (f *Form) Switched(name string) (on bool, err error) {
+// Switch runs a use case that turns something on or off, by a field that is 1 or 0.
+func Switch[T any](f *Form, name string, set func(on bool) (T, error)) (T, error) {
 	switch f.Value(name) {
 	case "1":
-		return true, nil
+		return set(true)
 	case "0":
-		return false, nil
+		return set(false)
 	}
-	return false, errBroken
+	var none T
+	return none, errBroken
 }
 
 // Checked reports whether a checkbox was.
@@ -298,7 +299,7 @@ func (f *Form) message(name, label string, v core.Violation) string {
 	case v.Rule == "ambiguous_amount":
 		return typed.Question()
 	}
-	return Message(name, label, v, func(cents int64) string { return Amount(cents, typed.currency) })
+	return Message(name, label, v, func(cents int64) string { return Money(cents, typed.currency) })
 }
 
 // Options are choices of which the field's value is the selected one.

@@ -110,7 +110,6 @@ var sentences = map[string]string{
 	"unknown_customer":       "There is no customer {other}",
 	"unknown_voucher":        "Voucher not found. Check the code and try again",
 	"unlimited":              "The stock is unlimited",
-	"unreadable_header":      "The first row can't be read",
 	"url":                    "Enter a full address, e.g. https://example.com",
 	"utf16":                  "This file is in UTF-16. Save it as “CSV UTF-8”",
 	"within_days":            "Choose at most {limit} days",

@@ -120,10 +120,10 @@ func TestAnInvoiceFromDraftToPaid(t *testing.T) {
 		t.Errorf("pay asks %q", words(pay.Find("main")))
 	}
 	for typed, want := range map[string]string{
-		"":     "The paid on field is required.",
-		"soon": "The paid on field must be a date such as 2026-11-21.",
-		k.db.Now().AddDate(0, 0, 2).Format(time.DateOnly): "The paid on field must be a date before or equal to today.",
-		"2020-01-01": "The paid on field must be a date after or equal to " + today + ".",
+		"":     says("Paid on", core.Required),
+		"soon": says("Paid on", core.MustBeDate),
+		k.db.Now().AddDate(0, 0, 2).Format(time.DateOnly): says("Paid on", core.MustBePast),
+		"2020-01-01": says("Paid on", core.Violation{Rule: "not_before", Other: today}),
 	} {
 		page := k.refused(t, path+"/pay", form("paid_on", typed))
 		if got := mistakes(page)["paid_on"]; got != want || page.Find("#field-paid_on").AttrOr("value", "") != typed {
@@ -154,7 +154,7 @@ func TestInvoicesVoidAndOverdue(t *testing.T) {
 	k := newDesk(t)
 	k.issuer(t)
 	void, late := k.draft(t, k.by), k.draft(t, k.by)
-	if no := k.refused(t, void+"/void", form("reason", " ")); mistakes(no)["reason"] != "The reason field is required." {
+	if no := k.refused(t, void+"/void", form("reason", " ")); mistakes(no)["reason"] != says("Reason", core.Required) {
 		t.Errorf("without a reason: %q", words(no.Find("main")))
 	}
 	page := k.agreed(t, void+"/void", "reason", "Wrong <b>plan</b>")

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
@@ -144,7 +145,7 @@ func TestAuditAcrossTenants(t *testing.T) {
 	if got := words(k.get(t, actor).Find("#audit .card-body")); got != "Only entries by A owner Show all" {
 		t.Errorf("%s says %q", actor, got)
 	}
-	for query, want := range map[string]string{"business=nowhere": "The selected business is invalid.", "person=x@example.com": "The selected person is invalid.", "from=2026-06-02&to=2026-06-01": "The to field must be a date after or equal to from."} {
+	for query, want := range map[string]string{"business=nowhere": says("Business", core.Selected), "person=x@example.com": says("Person", core.Selected), "from=2026-06-02&to=2026-06-01": says("To", core.AfterOrEqual("from"))} {
 		w := k.ask(http.MethodGet, "/platform/audit?"+query, nil)
 		if got := words(k.read(t, w).Find("#audit .alert")); w.Code != http.StatusUnprocessableEntity || got != want {
 			t.Errorf("%s = %d %q", query, w.Code, got)
@@ -201,7 +202,7 @@ func TestAnnounceADeprecation(t *testing.T) {
 		t.Errorf("the list says %q, %d are told", row, told())
 	}
 	w = k.post("/platform/deprecations", url.Values{"request": {"GET /api/v1/customers"}, "sunset": sent["sunset"], "link": sent["link"]})
-	if got := words(k.read(t, w).Find(".invalid-feedback")); w.Code != http.StatusUnprocessableEntity || !strings.HasSuffix(got, "API request has already been taken.") {
+	if got := words(k.read(t, w).Find(".invalid-feedback")); w.Code != http.StatusUnprocessableEntity || got != says("API request", core.Taken) {
 		t.Errorf("twice: %d %q", w.Code, got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
 )
 
@@ -86,9 +87,9 @@ func TestPlans(t *testing.T) {
 	refused := k.refused(t, "/platform/plans/new", form("name", "growth <b>", "currency", "JPY", "monthly_cents", "4.5", "yearly_cents", "", "staff_limit", "-1"))
 	got := mistakes(refused)
 	for field, want := range map[string]string{
-		"monthly_cents": "The per month field must be an amount such as 2450.",
-		"yearly_cents":  "The per year field is required.",
-		"staff_limit":   "The staff field must be at least 0.",
+		"monthly_cents": says("Per month", core.Violation{Rule: "amount", Other: "2450"}),
+		"yearly_cents":  says("Per year", core.Required),
+		"staff_limit":   says("Staff", core.Min(0)),
 	} {
 		if got[field] != want {
 			t.Errorf("%s: %q, want %q", field, got[field], want)
@@ -132,7 +133,7 @@ func TestPlans(t *testing.T) {
 	if _, readonly := page.Find("#field-currency").Attr("readonly"); !readonly || page.Find("[href$='/delete']").Length() > 0 || !strings.Contains(words(page.Find(".form-note")), "1 tenant is on this plan.") {
 		t.Errorf("a plan in use: %q", words(page.Find("main")))
 	}
-	if kept := k.refused(t, used, with(sends(page.Find("form[action='"+used+"']")), "currency", "SEK")); !strings.Contains(words(kept.Find("main")), "The currency cannot be changed: businesses are on this plan.") {
+	if kept := k.refused(t, used, with(sends(page.Find("form[action='"+used+"']")), "currency", "SEK")); !strings.Contains(words(kept.Find("main")), says("Currency", core.Violation{Rule: "plan_in_use"})) {
 		t.Errorf("another currency: %q", words(kept.Find("main")))
 	}
 	if no := k.refused(t, used+"/delete", nil); !strings.Contains(words(no.Find("main [role=alert]")), "Retire it instead") || no.Find(".btn-danger").Length() > 0 {

@@ -3,6 +3,7 @@ package platform_test
 import (
 	"testing"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
 )
 
@@ -47,11 +48,11 @@ func TestSettings(t *testing.T) {
 	}
 
 	for field, c := range map[string]struct{ typed, want string }{
-		"tax_rate":     {"25.555", "The tax rate field must be a percentage such as 25.5."},
-		"tax_name":     {" ", "The tax field is required."},
-		"payment_days": {"400", "The payment due after field must not be greater than 365."},
-		"issuer_email": {"billing", "The e-mail field must be a valid email address."},
-		"mail_address": {"Åro <a@example.com>", "The sender address field must be a valid email address."},
+		"tax_rate":     {"25.555", says("Tax rate", core.Violation{Rule: "percentage"})},
+		"tax_name":     {" ", says("Tax", core.Required)},
+		"payment_days": {"400", says("Payment due after", core.Max(365))},
+		"issuer_email": {"billing", says("E-mail", core.MustBeEmail)},
+		"mail_address": {"Åro <a@example.com>", says("Sender address", core.MustBeEmail)},
 	} {
 		page := k.refused(t, path, with(sends(k.get(t, path).Find("form[action='"+path+"']")), field, c.typed))
 		if got := mistakes(page)[field]; got != c.want || page.Find("#field-"+field).AttrOr("value", "") != c.typed {

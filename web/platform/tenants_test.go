@@ -185,7 +185,7 @@ func TestAddTenant(t *testing.T) {
 		t.Errorf("%d mails, %v", mails, err)
 	}
 	form.Del("form_key")
-	if taken := k.refused(t, "/platform/tenants/new", form); !strings.Contains(words(taken.Find("#field-slug-error")), "already been taken") {
+	if taken := k.refused(t, "/platform/tenants/new", form); !strings.Contains(words(taken.Find("#field-slug-error")), "already taken") {
 		t.Errorf("a slug that is taken: %s", words(taken.Find(".invalid-feedback")))
 	}
 	// "send the invitation again", until the owner has joined.

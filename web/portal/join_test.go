@@ -99,7 +99,7 @@ func TestJoinWithOffers(t *testing.T) {
 	s := newCounter(t)
 	page, number := s.get(t, "/join"), mobile()
 	refused := s.post(t, "/join", filled(page, "name", "Bo Ek", "phone", number, "agreed", "1", "offers", "1"))
-	if refused.Code != http.StatusUnprocessableEntity || refused.words("#field-email-error") != "Enter your e-mail address to get offers" || refused.Find("#field-offers[checked]").Length() != 1 {
+	if refused.Code != http.StatusUnprocessableEntity || refused.words("#field-email-error") != "Enter an e-mail address" || refused.Find("#field-offers[checked]").Length() != 1 {
 		t.Errorf("offers without an address: %d %q", refused.Code, refused.words(".wrong"))
 	}
 	if got := s.post(t, "/join", filled(refused, "name", "Bo Ek", "phone", number, "email", "bo@offers.example", "agreed", "1", "offers", "1")); got.Code != http.StatusSeeOther {
@@ -121,14 +121,14 @@ func TestJoinIsRefused(t *testing.T) {
 		want   map[string]string
 	}{
 		"nothing": {nil, map[string]string{
-			"name": "Enter your first and last name", "phone": "Enter your phone number", "agreed": "Tick this box to continue",
+			"name": "Enter your first and last name", "phone": "Enter a phone number", "agreed": "Tick this box to continue",
 		}},
 		"a single name":   {[]string{"name", "Elsa", "phone", mobile(), "agreed", "1"}, map[string]string{"name": "Enter your first and last name"}},
 		"no number":       {[]string{"name", "Elsa Berg", "phone", "soon", "agreed", "1"}, map[string]string{"phone": "Enter a valid phone number"}},
 		"no address":      {[]string{"name", "Elsa Berg", "phone", mobile(), "email", "elsa", "agreed", "1"}, map[string]string{"email": "Enter a valid e-mail address"}},
 		"no consent":      {[]string{"name", "Elsa Berg", "phone", mobile()}, map[string]string{"agreed": "Tick this box to continue"}},
 		"other words":     {[]string{"name", "Elsa Berg", "phone", mobile(), "agreed", "1", "terms", "0"}, map[string]string{"agreed": "Tick this box to continue"}},
-		"a long name":     {[]string{"name", strings.Repeat("x", 101) + " Berg", "phone", mobile(), "agreed", "1"}, map[string]string{"name": "Enter a shorter name"}},
+		"a long name":     {[]string{"name", strings.Repeat("x", 101) + " Berg", "phone", mobile(), "agreed", "1"}, map[string]string{"name": "Use at most 100 characters"}},
 		"more than a man": {[]string{"name", "<b>Elsa</b>", "phone", mobile(), "agreed", "1"}, map[string]string{"name": "Enter your first and last name"}},
 	} {
 		got := s.post(t, "/join", filled(page, c.fields...))
@@ -234,7 +234,7 @@ func TestFindMyCard(t *testing.T) {
 	if len(s.letters(t, *theirs.Email)) != 0 {
 		t.Error("another business's customer got a mail")
 	}
-	if got := s.post(t, "/join/find", "contact=hello"); got.Code != http.StatusUnprocessableEntity || got.words("#field-contact-error") != "Enter your phone number or e-mail address" {
+	if got := s.post(t, "/join/find", "contact=hello"); got.Code != http.StatusUnprocessableEntity || got.words("#field-contact-error") != "Enter a valid phone number or e-mail address" {
 		t.Errorf("%d %q", got.Code, got.words(".wrong"))
 	}
 }

@@ -246,7 +246,7 @@ func TestPINsThatCanNotBeClaimed(t *testing.T) {
 	for name, got := range map[string]answer{
 		"wrong": s.post(t, "/w", "pin=12"), "used": s.post(t, "/w", "pin="+used.Digits), "expired": late.post(t, "/w", "pin="+expired.Digits), "nothing": s.post(t, "/w", ""),
 	} {
-		if got.Code != http.StatusUnprocessableEntity || got.words("#field-pin-error") != walkin.ErrPIN.Message || len(got.Header().Values("Set-Cookie")) != 0 {
+		if got.Code != http.StatusUnprocessableEntity || got.words("#field-pin-error") != "Incorrect or expired PIN" || len(got.Header().Values("Set-Cookie")) != 0 {
 			t.Errorf("%s: %d %q", name, got.Code, got.words(".wrong"))
 		}
 	}

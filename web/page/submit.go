@@ -1,0 +1,57 @@
+package page
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/views/ui"
+)
+
+// Submission says what happens when a form is sent.
+type Submission[T any] struct {
+	// Run calls the use case with what the form says.
+	Run func(ctx context.Context, by core.Actor, form *Form) (T, error)
+	// Refused shows the form again, with status 422. Nil: the form has nothing to correct, so a
+	// refusal is an error page.
+	Refused func(status int, form *Form) error
+	// To is the page that shows the result. It must not contain a secret: it is stored for a day
+	// with the form's key.
+	To func(T) string
+	// Once has a form with a key run once: sent again, it leads to the first result. For forms that
+	// create or move something; an edit may be sent again from the browser's history.
+	Once bool
+	// Done is the message on that page; "" for none.
+	Done func(T) string
+}
+
+// Submit reads a form, runs its use case and answers with a redirect to the result.
+func Submit[T any](k *Kit, c echo.Context, s Submission[T]) error {
+	form, err := Read(c)
+	if err != nil {
+		return err
+	}
+	by := Actor(c)
+	if s.Once {
+		by = IdempotentActor(c, form, s.To)
+	}
+	result, err := s.Run(c.Request().Context(), by, form)
+	if path, again := ReplayedPath(by, err); again {
+		return k.Redirect(c, path)
+	}
+	if s.Refused != nil && form.Refused(err) {
+		return s.Refused(http.StatusUnprocessableEntity, form)
+	}
+	if err != nil {
+		return err
+	}
+	if message := s.Done(result); message != "" {
+		k.Flash(c, ui.Done, message)
+	}
+	return k.Redirect(c, s.To(result))
+}
+
+// To is the page that shows every result of a submission.
+func To[T any](path string) func(T) string { return func(T) string { return path } }
