@@ -513,7 +513,7 @@ func (m *model) send(of core.ID, s coupon.Send, members []core.ID, id core.ID, a
 			return earlier.Sending, nil
 		}
 	}
-	made := coupon.Sending{ID: id, CouponID: of, Segment: s.Segment, Status: coupon.Waiting, Subject: c.Name, CreatedAt: at, SendAt: at}
+	made := coupon.Sending{ID: id, CouponID: of, CouponName: c.Name, Segment: s.Segment, Status: coupon.Waiting, Subject: c.Name, CreatedAt: at, SendAt: at}
 	if c.Description != nil {
 		made.Message = *c.Description
 	}
