@@ -72,7 +72,7 @@ fuzz: ## the fuzz tests, a minute each
 	go test -run '^$$' -fuzz '^FuzzAmount$$' -fuzztime 60s ./web/page
 
 .PHONY: bench
-bench: build ## the load tests, pgbench beside them, the panel's pages; make bench only=panel
+bench: build ## the load tests with pgbench beside them; one part: make bench only=panel
 	@.ci/need postgresql
 	go run ./cmd/bench -only '$(only)'
 

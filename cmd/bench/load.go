@@ -1,133 +1,218 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"math/rand/v2"
+	"math"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
+
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+	"golang.org/x/sync/errgroup"
 )
 
-// scenario is one kind of request.
+// scenario is something to measure: a row of a table.
 type scenario struct {
-	name string
-	want []int // statuses
-	// request writes a connection's next request.
-	request func(s *shop, rng *rand.Rand) []byte
-	// acts do the same in this process, one for each course it can take equally
-	// often, for their statements to be seen.
-	acts []func(ctx context.Context, s *shop) error
+	name    string
+	request func() vegeta.Target            // makes each request; or
+	steps   func(ctx context.Context) error // are requests that depend on each other, measured as one
+
+	rate    int           // requests a second, whatever the answers do; 0: the next when one is answered
+	workers int           // at once, without a rate; 0: one for each connection
+	times   int           // how many requests; 0: as many as the time allows
+	share   int           // of the time: the fifth part, say
+	status  []int         // that answers may have; nil: any below 400
+	limit   time.Duration // of 95 in 100; of fewer than 20, of each
+
+	script   string    // that pgbench runs beside it
+	business *business // that the script is about
 }
 
-// result is what a load did.
+// result is what a scenario came to.
 type result struct {
-	took      time.Duration
-	latencies []time.Duration
-	err       error
+	scenario
+	vegeta.Metrics
+	memory int      // of the product in MB, at most
+	others []result // the same by other means, in the same run
 }
 
-func (r result) rate() float64 { return float64(len(r.latencies)) / r.took.Seconds() }
-
-func (r result) percentile(p int) string {
-	if len(r.latencies) == 0 {
-		return "-"
+// perSecond is how many requests were answered in a second.
+func (r *result) perSecond() float64 {
+	if r.Requests == 0 {
+		return 0
 	}
-	return milliseconds(r.at(p))
+	return float64(r.Requests) / r.End.Sub(r.Earliest).Seconds()
 }
 
-// at is the percentile of a result that has some.
-func (r result) at(p int) time.Duration {
-	return r.latencies[min(len(r.latencies)*p/100, len(r.latencies)-1)]
-}
-
-// closedLoop has every connection send its next request when the last is answered:
-// it finds the most the product can do.
-func closedLoop(ctx context.Context, p *product, s *shop, what scenario, o options) result {
-	const warmUp = 2 * time.Second
-	began := time.Now()
-	measured := began.Add(warmUp)
-	end := measured.Add(time.Duration(o.seconds) * time.Second)
-	return gather(o.connections, end.Sub(measured), func(worker int) ([]time.Duration, error) {
-		rng := rand.New(rand.NewPCG(uint64(worker), uint64(began.UnixNano())))
-		c, err := p.client(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer c.conn.Close()
-		var latencies []time.Duration
-		for {
-			request := what.request(s, rng)
-			sent := time.Now()
-			if sent.After(end) || ctx.Err() != nil {
-				return latencies, ctx.Err()
-			}
-			if err := send(c, request, what); err != nil {
-				return nil, err
-			}
-			if sent.After(measured) {
-				latencies = append(latencies, time.Since(sent))
-			}
-		}
-	})
-}
-
-// openLoop sends requests at a steady rate whatever the answers do, and measures
-// each from when it was due: a closed loop would hide the waiting.
-func openLoop(ctx context.Context, p *product, s *shop, what scenario, o options) result {
-	every := time.Second / time.Duration(o.steady)
-	total := o.steady * o.seconds * 2
-	began := time.Now().Add(100 * time.Millisecond)
-	due := make(chan time.Time, total)
-	for i := range total {
-		due <- began.Add(time.Duration(i) * every)
+// over reports whether a result is over its scenario's limit.
+func (r *result) over() bool {
+	slowest := r.Latencies.P95
+	if r.Requests < 20 {
+		slowest = r.Latencies.Max
 	}
-	close(due)
-	return gather(o.connections, time.Duration(total)*every, func(worker int) ([]time.Duration, error) {
-		rng := rand.New(rand.NewPCG(uint64(worker), uint64(began.UnixNano())))
-		c, err := p.client(ctx)
-		if err != nil {
-			return nil, err
-		}
-		defer c.conn.Close()
-		var latencies []time.Duration
-		for at := range due {
-			request := what.request(s, rng)
-			time.Sleep(time.Until(at))
-			if err := send(c, request, what); err != nil {
-				return nil, err
-			}
-			latencies = append(latencies, time.Since(at))
-		}
-		return latencies, nil
-	})
+	return r.limit > 0 && slowest > r.limit
 }
 
-func send(c *client, request []byte, what scenario) error {
-	status, err := c.do(request)
-	if err == nil && !slices.Contains(what.want, status) {
-		err = fmt.Errorf("status %d, want one of %v", status, what.want)
+// warmUp is how many requests do not count: until connections are open, statements prepared, and
+// PostgreSQL has chosen plans that it keeps.
+func (s scenario) warmUp(workers int) int {
+	switch {
+	case s.times > 0:
+		return 0
+	case s.rate > 0:
+		return s.rate // the first second's
 	}
-	return err
+	return 10 * workers
 }
 
-// gather runs a worker for each connection and puts what they measured together.
-func gather(workers int, took time.Duration, work func(worker int) ([]time.Duration, error)) result {
-	r := result{took: took}
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	for worker := range workers {
-		all.Go(func() {
-			latencies, err := work(worker)
-			mu.Lock()
-			defer mu.Unlock()
-			r.latencies = append(r.latencies, latencies...)
-			if err != nil {
-				r.err = err
-			}
+// forever is how many times a scenario runs that is ended from outside.
+const forever = math.MaxInt
+
+// measureAll measures scenarios one after the other and prints their table.
+func (b *bench) measureAll(ctx context.Context, title string, list []scenario) error {
+	var results []result
+	var wrong error
+	for _, s := range list {
+		r, err := b.measure(ctx, s)
+		wrong = errors.Join(wrong, err)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		results = append(results, r)
+	}
+	return errors.Join(wrong, printTable(title, results))
+}
+
+// measure runs a scenario, and pgbench's script beside it.
+func (b *bench) measure(ctx context.Context, s scenario) (result, error) {
+	if s.script == "" {
+		return b.load(ctx, s)
+	}
+	if err := b.settle(ctx); err != nil {
+		return result{}, err
+	}
+	r, err := b.load(ctx, s)
+	if err != nil {
+		return r, err
+	}
+	bare, err := b.pgbench(ctx, s, s.script)
+	r.others = append(r.others, bare)
+	return r, err
+}
+
+// together measures scenarios at the same time. Those that run meanwhile end when the others have.
+func (b *bench) together(ctx context.Context, list, meanwhile []scenario) ([]result, error) {
+	loads, ctx := errgroup.WithContext(ctx)
+	background, stop := context.WithCancel(ctx)
+	defer stop()
+	results := make([]result, len(list)+len(meanwhile))
+	for i, s := range meanwhile {
+		s.times = cmp.Or(s.times, forever)
+		loads.Go(func() (err error) {
+			results[len(list)+i], err = b.load(background, s)
+			return err
 		})
 	}
-	all.Wait()
-	slices.Sort(r.latencies)
-	return r
+	var measured sync.WaitGroup
+	for i, s := range list {
+		measured.Add(1)
+		loads.Go(func() (err error) {
+			defer measured.Done()
+			results[i], err = b.load(ctx, s)
+			return err
+		})
+	}
+	measured.Wait()
+	stop()
+	return results, loads.Wait()
+}
+
+// load has vegeta run a scenario until it ends, or until the context does.
+func (b *bench) load(ctx context.Context, s scenario) (result, error) {
+	progress("%s", s.name)
+	workers := cmp.Or(s.workers, b.connections)
+	skipped := s.warmUp(workers)
+	lasts := time.Duration(b.seconds) * time.Second / time.Duration(max(1, s.share))
+	pace := pacer{vegeta.Rate{Freq: s.rate, Per: time.Second}, func(elapsed time.Duration, hits int) bool {
+		if s.times > 0 {
+			return hits >= s.times
+		}
+		return elapsed > lasts && hits >= skipped+50
+	}}
+	attacker := vegeta.NewAttacker(vegeta.Client(&http.Client{
+		Transport:     s.transport(ctx, b.product.transport),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}))
+	if s.rate == 0 {
+		vegeta.Workers(uint64(workers))(attacker)
+		vegeta.MaxWorkers(uint64(workers))(attacker)
+	}
+	target := func(t *vegeta.Target) error {
+		*t = vegeta.Target{Method: http.MethodGet, URL: b.product.base}
+		if s.request != nil {
+			*t = s.request()
+		}
+		return nil
+	}
+	b.product.resetPeak()
+	defer context.AfterFunc(ctx, func() { attacker.Stop() })()
+	r := result{scenario: s}
+	var wrong error
+	for hit := range attacker.Attack(target, pace, 0, "") {
+		switch {
+		case ctx.Err() != nil: // it was cut short
+		case !s.accepts(int(hit.Code)):
+			wrong = fmt.Errorf("%s: status %d %s %s", s.name, hit.Code, hit.Error, hit.URL)
+			attacker.Stop()
+		case hit.Seq >= uint64(skipped):
+			r.Add(hit)
+		}
+	}
+	r.Close()
+	r.memory = b.product.peakMemory()
+	return r, wrong
+}
+
+func (s scenario) accepts(status int) bool {
+	if s.status == nil {
+		return status > 0 && status < http.StatusBadRequest
+	}
+	return slices.Contains(s.status, status)
+}
+
+// transport makes each request of vegeta, or the scenario's steps in its place.
+func (s scenario) transport(ctx context.Context, via http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		if s.steps == nil {
+			return via.RoundTrip(request.WithContext(ctx))
+		}
+		if err := s.steps(ctx); err != nil {
+			return nil, err
+		}
+		return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+	})
+}
+
+// roundTripper is a function that answers requests.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip calls the function.
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// pacer keeps a rate until there was enough.
+type pacer struct {
+	vegeta.ConstantPacer
+	enough func(elapsed time.Duration, hits int) bool
+}
+
+// Pace tells how long to wait before the next request, and whether there is none.
+func (p pacer) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
+	if p.enough(elapsed, int(hits)) {
+		return 0, true
+	}
+	return p.ConstantPacer.Pace(elapsed, hits)
 }

@@ -1,8 +1,7 @@
-// Command bench loads the product the way many tills would, through TLS and the
-// whole stack, and beside it has pgbench send the same statements to the same
-// cluster: the ratio of the two is what the product costs on top of the database,
-// whatever the machine. Then it asks for the pages of the panel, one at a time.
-// docs/performance.md explains the tables that it prints.
+// Command bench measures the product as its users find it: a process of its own, loaded
+// through TLS and the whole stack by vegeta. Beside it pgbench sends the same statements to the
+// same cluster, so the ratio of the two is what the product costs on top of the database,
+// whatever the machine. docs/performance.md explains the tables that it prints.
 package main
 
 import (
@@ -13,210 +12,119 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
-	"text/tabwriter"
-	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
-	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/localpg"
 )
 
-// options of a run.
-type options struct {
+// bench is one run: its options, the product, its cluster, and the businesses in it.
+type bench struct {
 	binary      string
 	customers   int
-	crowd       int // customers of the business whose panel is measured
+	large       int
+	sales       int
 	connections int
 	seconds     int
-	steady      int // recorded sales a second, in the run that measures latency
+	steady      int
 	only        string
-	profile     string
+
+	dir           string
+	cluster       *localpg.Cluster
+	admin         *pgxpool.Pool // a superuser's
+	product       *product
+	business      *business // that API requests are about
+	largeBusiness *business // nil until makeLargeBusiness
+	runs          int       // of pgbench
 }
 
-func main() { os.Exit(start()) }
+// part is something that can be measured by itself.
+type part struct {
+	name    string
+	measure func(*bench, context.Context) error
+}
 
-func start() (code int) {
-	var o options
-	flag.StringVar(&o.binary, "binary", "bin/loyalty", "the product, built")
-	flag.IntVar(&o.customers, "customers", 100_000, "how many customers the business has; page 5,000 wants 75,000")
-	flag.IntVar(&o.crowd, "crowd", 1_000_000, "how many customers the business of the panel's pages has")
-	flag.IntVar(&o.connections, "connections", 32, "connections, of the product and of pgbench")
-	flag.IntVar(&o.seconds, "seconds", 10, "how long each measurement lasts")
-	flag.IntVar(&o.steady, "steady", 500, "recorded sales a second in the steady run")
-	flag.StringVar(&o.only, "only", "", "one of steady, record, read, upsert, redeem, voucher, page 1, page 5000, month, walkin, send, neighbours, panel; all of them if empty")
-	flag.StringVar(&o.profile, "profile", "", "a file for a CPU profile of the product while it records, or sells to walk-in customers with -only walkin")
+// parts are what a run consists of, in this order: what leaves the most behind comes last.
+var parts = []part{
+	{"api", (*bench).measureAPI},
+	{"walkin", (*bench).measureWalkIn},
+	{"neighbours", (*bench).measureNeighbours},
+	{"panel", (*bench).measurePanel},
+	{"month", (*bench).measureMonth},
+	{"send", (*bench).measureSend},
+}
+
+func main() {
+	b := &bench{}
+	flag.StringVar(&b.binary, "binary", "bin/loyalty", "the product, built")
+	flag.IntVar(&b.customers, "customers", 100_000, "customers of the business that API requests are about")
+	flag.IntVar(&b.large, "large", 1_000_000, "customers of the large business: panel, month and send")
+	flag.IntVar(&b.sales, "sales", 5_000_000, "sales of the large business, over two years")
+	flag.IntVar(&b.connections, "connections", 32, "connections, of the product and of pgbench")
+	flag.IntVar(&b.seconds, "seconds", 10, "how long each measurement lasts")
+	flag.IntVar(&b.steady, "steady", 500, "recorded sales a second in the steady run")
+	flag.StringVar(&b.only, "only", "", "one part (api, walkin, neighbours, panel, month, send) or one row of the API's table (steady, record, …)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, o); err != nil {
+	err := b.run(ctx)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
-		return 1
+		os.Exit(1)
 	}
-	return 0
 }
 
-func run(ctx context.Context, o options) (err error) {
-	dir, err := os.MkdirTemp(os.TempDir(), "loyalty-bench-")
-	if err != nil {
+func (b *bench) run(ctx context.Context) (err error) {
+	if b.dir, err = os.MkdirTemp(os.TempDir(), "loyalty-bench-"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	// PostgreSQL's user must be able to pass through.
-	if err := os.Chmod(dir, 0o755); err != nil {
+	defer os.RemoveAll(b.dir)
+	// PostgreSQL may run as another user, who has to reach its directory.
+	if err := os.Chmod(b.dir, 0o755); err != nil {
 		return err
 	}
 	// A durable cluster, with fsync: the figures are of sales that survive a power cut.
-	cluster, err := localpg.Start(ctx, localpg.Config{Dir: filepath.Join(dir, "data"), Log: slog.New(slog.DiscardHandler)})
+	b.cluster, err = localpg.Start(ctx, localpg.Config{Dir: filepath.Join(b.dir, "data"), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if stopping := cluster.Stop(context.WithoutCancel(ctx)); err == nil {
+		if stopping := b.cluster.Stop(context.WithoutCancel(ctx)); err == nil {
 			err = stopping
 		}
 	}()
-	if _, err := db.Migrate(ctx, cluster.URL()); err != nil {
+	if b.product, err = newProduct(ctx, b.binary, b.dir, b.cluster.URL()); err != nil {
 		return err
 	}
-	shop, err := openShop(ctx, cluster.URL(), o.customers)
-	if err != nil {
+	defer b.product.stop()
+	if err := b.prepare(ctx); err != nil {
 		return err
 	}
-	var copied string
-	if o.only != "panel" {
-		if err := shop.fill(ctx, cluster.URL()); err != nil {
-			return err
-		}
-		if copied, err = copyDatabase(ctx, cluster); err != nil {
-			return err
-		}
-		shop.db.Reset() // the copy has ended its connections
-	}
-	product, err := startProduct(ctx, o.binary, dir, cluster.URL())
-	if err != nil {
+	defer b.admin.Close()
+	if err := b.product.start(ctx); err != nil {
 		return err
 	}
-	defer product.stop()
-
-	if o.only == "" || o.only == "walkin" {
-		if err := measureWalkIn(ctx, product, shop, o); err != nil {
-			return err
-		}
-	}
-	if o.only != "panel" && o.only != "send" && o.only != "walkin" && o.only != "neighbours" {
-		if err := measureAPI(ctx, product, shop, cluster, copied, dir, o); err != nil {
-			return err
-		}
-	}
-	if o.only == "" || o.only == "send" {
-		if err := measureSend(ctx, product, shop, cluster.URL(), cluster.AdminURL("loyalty"), dir, o); err != nil {
-			return err
-		}
-	}
-	if o.only == "" || o.only == "neighbours" {
-		if err := measureNeighbours(ctx, product, shop, cluster.AdminURL("loyalty"), o); err != nil {
-			return err
-		}
-	}
-	if o.only == "" || o.only == "panel" {
-		if err := measurePanel(ctx, product, shop, cluster.AdminURL("loyalty"), o); err != nil {
-			return err
-		}
-	}
-	fmt.Printf("memory: the product's resident set, at most %d MB in the whole run\n", product.peakMemory()>>20)
-	return product.verify(ctx)
-}
-
-// measureAPI prints what requests of the API take, beside what pgbench does with the
-// same statements.
-func measureAPI(ctx context.Context, product *product, shop *shop, cluster *localpg.Cluster, copied, dir string, o options) error {
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "measurement\trequests/s\tp50\tp95\tp99\tpgbench/s\tratio\tmemory\t")
-	// First: the others leave the database with vacuuming and a checkpoint to do.
-	if o.only == "" || o.only == "steady" {
-		fmt.Fprintf(os.Stderr, "steady: %d sales a second … ", o.steady)
-		load := openLoop(ctx, product, shop, scenarios[0], o)
-		if load.err != nil {
-			return fmt.Errorf("steady: %w", load.err)
-		}
-		memory := product.memory()
-		fmt.Fprint(os.Stderr, "pgbench … ")
-		bare, err := pgbench(ctx, copied, dir, shop, scenarios[0], o, o.steady)
-		fmt.Fprintln(os.Stderr, "done")
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(table, "record, steady %d/s\t%.0f\t%s\t%s\t%s\t%.0f\t\t%d MB\t\n", o.steady,
-			load.rate(), load.percentile(50), load.percentile(95), load.percentile(99), bare.rate(), memory>>20)
-		fmt.Fprintf(table, "the same by pgbench\t\t%s\t%s\t%s\t\t\t\t\n", bare.percentile(50), bare.percentile(95), bare.percentile(99))
-	}
-	for _, s := range scenarios {
-		if o.only != "" && o.only != s.name {
+	for _, p := range parts {
+		if !b.wants(p.name) {
 			continue
 		}
-		if err := measure(ctx, table, product, copied, dir, shop, s, o); err != nil {
-			return err
+		if err := p.measure(b, ctx); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
-	if o.only == "" || o.only == month.name {
-		fmt.Fprintf(os.Stderr, "month: making %d sales … ", pastSales)
-		if err := shop.grow(ctx, cluster.AdminURL("loyalty")); err != nil {
-			return err
-		}
-		// It is the time of one that counts; and pgbench, too, only reads.
-		o.connections = 1
-		if err := measure(ctx, table, product, cluster.URL(), dir, shop, month, o); err != nil {
-			return err
-		}
-	}
-	return table.Flush()
+	fmt.Printf("memory: the product's resident set, at most %d MB in the whole run\n", b.product.most)
+	verified, err := b.product.command(ctx, "verify")
+	fmt.Println("loyalty verify:", verified[strings.LastIndex(verified, "\n")+1:])
+	return err
 }
 
-// measure loads the product with a scenario, has pgbench do the same on a database,
-// and writes their line.
-func measure(ctx context.Context, table *tabwriter.Writer, p *product, databaseURL, dir string, shop *shop, s scenario, o options) error {
-	fmt.Fprintf(os.Stderr, "%s: the product … ", s.name)
-	if o.profile != "" && s.name == "record" {
-		go p.saveProfile(ctx, o.profile, o.seconds)
-	}
-	load := closedLoop(ctx, p, shop, s, o)
-	memory := p.memory()
-	fmt.Fprint(os.Stderr, "pgbench … ")
-	bare, err := pgbench(ctx, databaseURL, dir, shop, s, o, 0)
-	fmt.Fprintln(os.Stderr, "done")
-	if err != nil {
-		return err
-	}
-	if load.err != nil {
-		return fmt.Errorf("%s: %w", s.name, load.err)
-	}
-	fmt.Fprintf(table, "%s, %d at once\t%.0f\t%s\t%s\t%s\t%.0f\t%.2f\t%d MB\t\n", s.name, o.connections,
-		load.rate(), load.percentile(50), load.percentile(95), load.percentile(99), bare.rate(), load.rate()/bare.rate(), memory>>20)
-	return nil
+// wants reports whether a part is to be measured. What names no part is a row of the API's table.
+func (b *bench) wants(name string) bool {
+	isPart := slices.ContainsFunc(parts, func(p part) bool { return p.name == b.only })
+	return b.only == "" || b.only == name || name == "api" && !isPart
 }
 
-// copyDatabase gives pgbench a database of its own in the same cluster, with the
-// same data: what it writes is nothing that loyalty verify would let pass.
-func copyDatabase(ctx context.Context, cluster *localpg.Cluster) (url string, err error) {
-	conn, err := pgx.Connect(ctx, cluster.AdminURL("postgres"))
-	if err != nil {
-		return "", err
-	}
-	defer conn.Close(ctx)
-	for _, sql := range []string{
-		"select pg_terminate_backend(pid) from pg_stat_activity where datname = 'loyalty'",
-		"create database pgbench template loyalty owner loyalty",
-	} {
-		if _, err := conn.Exec(ctx, sql); err != nil {
-			return "", err
-		}
-	}
-	return strings.Replace(cluster.URL(), "/loyalty?", "/pgbench?", 1), nil
-}
-
-// milliseconds prints a latency.
-func milliseconds(d time.Duration) string {
-	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
-}
+// progress tells on standard error what is being done.
+func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+" … ", args...) }

@@ -3,14 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"regexp"
 	"strconv"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"example.com/loyalty/core"
@@ -18,67 +14,46 @@ import (
 	"example.com/loyalty/core/vault"
 )
 
-// productSecret is what the measured product signs links with.
-const productSecret = "benchbenchbenchbenchbenchbenchbenchbench"
-
-// measureWalkIn prints what complete walk-in sales take, by the pages that people use: a card
-// shows a PIN, a till takes it and records the sale. Beside it, as many connections record
-// sales by the API.
-func measureWalkIn(ctx context.Context, p *product, s *shop, o options) error {
-	fmt.Fprint(os.Stderr, "walk-in: sales by the API … ")
-	plain := closedLoop(ctx, p, s, scenarios[0], o)
-	if plain.err != nil {
-		return plain.err
-	}
-	fmt.Fprint(os.Stderr, "walk-in sales … ")
-	tills := make([]*walkIn, o.connections)
-	for i := range tills {
-		var err error
-		if tills[i], err = openTill(ctx, p, s, i); err != nil {
+// measureWalkIn prints what complete walk-in sales take, by the pages that people use. Beside it,
+// as many connections record sales by the API.
+func (b *bench) measureWalkIn(ctx context.Context) error {
+	tills := make(chan *till, b.connections)
+	for n := range b.connections {
+		t, err := b.openTill(ctx, n)
+		if err != nil {
 			return err
 		}
+		tills <- t
 	}
-	if o.profile != "" && o.only == "walkin" {
-		go p.saveProfile(ctx, o.profile, o.seconds)
+	sales, err := b.measure(ctx, scenario{name: "walkin", steps: func(ctx context.Context) error {
+		t := <-tills
+		defer func() { tills <- t }()
+		return t.sell(ctx)
+	}})
+	if err != nil {
+		return err
 	}
-	const warmUp = 2 * time.Second
-	measured := time.Now().Add(warmUp)
-	end := measured.Add(time.Duration(o.seconds) * time.Second)
-	load := gather(o.connections, end.Sub(measured), func(worker int) (latencies []time.Duration, err error) {
-		for {
-			began := time.Now()
-			if began.After(end) || ctx.Err() != nil {
-				return latencies, ctx.Err()
-			}
-			if err := tills[worker].sell(ctx); err != nil {
-				return nil, err
-			}
-			if began.After(measured) {
-				latencies = append(latencies, time.Since(began))
-			}
-		}
-	})
-	fmt.Fprintln(os.Stderr, "done")
-	if load.err != nil {
-		return load.err
+	byAPI, err := b.measure(ctx, scenario{name: "record by the API", request: b.record})
+	sales.others = append(sales.others, byAPI)
+	if err != nil {
+		return err
 	}
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "%d at once\tsales/s\tp50\tp99\tratio\t\n", o.connections)
-	fmt.Fprintf(table, "walk-in: show, take, record\t%.0f\t%s\t%s\t%.2f\t\n", load.rate(), load.percentile(50), load.percentile(99), load.rate()/plain.rate())
-	fmt.Fprintf(table, "by the API\t%.0f\t%s\t%s\t1\t\n", plain.rate(), plain.percentile(50), plain.percentile(99))
-	return table.Flush()
+	return printTable(fmt.Sprintf("walk-in sales, %d tills", b.connections), []result{sales})
 }
 
-// walkIn is a till, and the card of a customer who buys there again and again.
-type walkIn struct {
-	*browser
-	card   string // its path
-	typeID int64
-	sales  int
+// till is where walk-in sales are made, and the card of a customer who buys there again and
+// again.
+type till struct {
+	browser
+	product *product
+	card    string // its path
+	typeID  int64
+	sales   int
 }
 
-func openTill(ctx context.Context, p *product, s *shop, n int) (*walkIn, error) {
-	b, err := newBrowser(ctx, p, s, s.by.Tenant, s.by.StaffID)
+func (b *bench) openTill(ctx context.Context, n int) (*till, error) {
+	d := b.business
+	at, err := b.product.signIn(ctx, d.Slug, d.Staff[core.Cashier].Email, d.Staff[core.Cashier].Password)
 	if err != nil {
 		return nil, err
 	}
@@ -86,55 +61,47 @@ func openTill(ctx context.Context, p *product, s *shop, n int) (*walkIn, error) 
 	if err != nil {
 		return nil, err
 	}
-	token, err := link.New(keys).Token(link.Card, s.by.Tenant.ID, id(n+1), 0)
-	return &walkIn{browser: b, card: "/card/" + token, typeID: s.typeID}, err
+	token, err := link.New(keys).Token(link.Card, d.ID, numbered(customerIDs, 1+n*d.step), 0)
+	return &till{browser: at, product: b.product, card: "/card/" + token, typeID: d.TransactionTypeID}, err
 }
 
 var (
 	shownDigits = regexp.MustCompile(`class="pin-digits"[^>]*>([^<]+)<`)
 	takenPIN    = regexp.MustCompile(`name="pin_ulid" value="([^"]+)"`)
+	receipt     = regexp.MustCompile(`(data-receipt)`)
 )
 
-// sell makes one complete walk-in sale.
-func (w *walkIn) sell(ctx context.Context) error {
-	digits, err := w.post(ctx, w.card+"/pin", url.Values{}, shownDigits)
+// sell makes one complete walk-in sale: the card shows a PIN, the till takes it and records
+// the sale.
+func (t *till) sell(ctx context.Context) error {
+	digits, err := t.post(ctx, t.card+"/pin", url.Values{}, shownDigits)
 	if err != nil {
 		return err
 	}
-	pin, err := w.post(ctx, "/till/take", url.Values{"pin": {digits}}, takenPIN)
+	pin, err := t.post(ctx, "/till/take", url.Values{"pin": {digits}}, takenPIN)
 	if err != nil {
 		return err
 	}
-	w.sales++
-	_, err = w.post(ctx, "/till/sale", url.Values{
-		"pin_ulid": {pin}, "spend_amount_cents": {strconv.Itoa(100 + w.sales)}, "transaction_type_id": {strconv.FormatInt(w.typeID, 10)},
+	t.sales++
+	_, err = t.post(ctx, "/till/sale", url.Values{
+		"pin_ulid": {pin}, "spend_amount_cents": {strconv.Itoa(100 + t.sales)}, "transaction_type_id": {strconv.FormatInt(t.typeID, 10)},
 		"form_key": {core.NewID(time.Now()).String()},
-	}, regexp.MustCompile(`(data-receipt)`))
+	}, receipt)
 	return err
 }
 
 // post sends a form as the pages' scripts do, and finds something in the answer.
-func (w *walkIn) post(ctx context.Context, path string, form url.Values, wanted *regexp.Regexp) (string, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.origin+path, strings.NewReader(form.Encode()))
+func (t *till) post(ctx context.Context, path string, form url.Values, wanted *regexp.Regexp) (string, error) {
+	request := t.form(path, form)
+	request.Header.Set("Hx-Request", "true")
+	request.Header.Set("Accept-Encoding", "identity")
+	got, err := t.product.ask(ctx, request, http.StatusOK)
 	if err != nil {
 		return "", err
 	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	r.Header.Set("Hx-Request", "true")
-	r.AddCookie(w.session)
-	got, err := w.client.Do(r)
-	if err != nil {
-		return "", err
-	}
-	defer got.Body.Close()
-	body, err := io.ReadAll(got.Body)
-	found := wanted.FindSubmatch(body)
-	if err == nil && (got.StatusCode != http.StatusOK || found == nil) {
-		err = fmt.Errorf("%s: status %d, %d bytes without %s", path, got.StatusCode, len(body), wanted)
-	}
-	if err != nil {
-		return "", err
+	found := wanted.FindSubmatch(got.body)
+	if found == nil {
+		return "", fmt.Errorf("%s: %d bytes without %s", path, len(got.body), wanted)
 	}
 	return string(found[1]), nil
 }

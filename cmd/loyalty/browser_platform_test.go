@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,7 +42,7 @@ func (c cafe) fillAdmin(t *testing.T, p *browsertest.Page, email string) {
 	p.Open("/platform/jobs") // which leads to the sign-in, and there after it
 	p.Fill("email", email)
 	p.Fill("password", strings.TrimSpace(string(password)))
-	p.Click("Sign in")
+	p.Click(submitOf("/platform/sign-in"))
 }
 
 // signInAdmin signs a new super-admin in, who sets up two-step verification.
@@ -51,12 +50,11 @@ func (c cafe) signInAdmin(t *testing.T, p *browsertest.Page, name, email string)
 	t.Helper()
 	c.superAdmin(t, name, email)
 	c.fillAdmin(t, p, email)
-	p.WaitFor("Set up two-step verification")
-	p.Fill("Authentication code", shown(t, p.Text("#secret"), time.Now()))
-	p.Click("Turn on")
-	p.WaitFor("Save your recovery codes")
-	p.Click("I've saved these codes")
-	p.WaitFor("Jobs")
+	p.Fill("code", shown(t, p.Text("#secret"), time.Now()))
+	p.Click("main form [type=submit]")
+	p.WaitFor("#recovery-codes")
+	p.Click("main a.btn-primary")
+	p.WaitFor(".queues")
 }
 
 // shown is what an app shows at an instant for a key as a page spells it.
@@ -76,47 +74,44 @@ func testPlatformSignIn(t *testing.T, c cafe) {
 	c.superAdmin(t, "Ylva Root", email)
 	p := c.browser.NewPage(t, c.address(""))
 	c.fillAdmin(t, p, email)
-	p.WaitFor("Set up two-step verification")
+	p.WaitFor("#secret")
 	p.Open("/platform/jobs")
-	p.WaitFor("Set up two-step verification")
-	look(t, p, "platform-setup", "", stays)
+	look(t, p, "platform-setup", nil)
 	key := p.Text("#secret")
-	p.Expect(http.StatusUnprocessableEntity)
-	p.Fill("Authentication code", "000000")
-	p.Click("Turn on")
-	p.WaitFor("This authentication code is wrong or was already used.")
-	p.Fill("Authentication code", shown(t, key, time.Now()))
-	p.Click("Turn on")
-	p.WaitFor("Save your recovery codes")
-	look(t, p, "platform-codes", "", stays)
+	p.Fill("code", "000000")
+	p.Click("main form [type=submit]")
+	p.WaitFor(refused)
+	p.Fill("code", shown(t, key, time.Now()))
+	p.Click("main form [type=submit]")
+	p.WaitFor("#recovery-codes")
+	look(t, p, "platform-codes", nil)
 	recovery := strings.Fields(p.Text("#recovery-codes"))
-	p.Click("I've saved these codes")
+	p.Click("main a.btn-primary")
 	if at := p.Path(); at != "/platform/jobs" || len(recovery) != 10 {
 		t.Errorf("afterwards %d codes and %s", len(recovery), at)
 	}
 	p.Open("/platform/account")
-	p.WaitFor("Change app")
-	look(t, p, "platform-account", "", stays)
-	look(t, p, "platform-renew", "", func() { p.Open("/platform/account/factor/renew") })
+	p.WaitFor(linkTo("/factor/renew"))
+	look(t, p, "platform-account", nil)
+	look(t, p, "platform-renew", func() { p.Open("/platform/account/factor/renew") })
 
-	signOut := func() {
+	leave := func() {
 		p.Open("/platform/account")
-		p.Within("header").Click("Your account")
-		p.Click("Sign out")
-		p.WaitFor("Ask the operator of this installation.")
+		signOut(p)
+		p.WaitFor("[name=password]")
 	}
-	signOut()
+	leave()
 	c.fillAdmin(t, p, email)
-	p.WaitFor("Enter the six digits")
-	look(t, p, "platform-code", "", stays)
-	p.Fill("Authentication code", shown(t, key, time.Now().Add(30*time.Second)))
-	p.Click("Sign in")
-	p.WaitFor("All queues")
-	signOut()
+	p.WaitFor("[name=code]")
+	look(t, p, "platform-code", nil)
+	p.Fill("code", shown(t, key, time.Now().Add(30*time.Second)))
+	p.Click("main form [type=submit]")
+	p.WaitFor(".queues")
+	leave()
 	c.fillAdmin(t, p, email)
-	p.Click("Use a recovery code")
-	p.Fill("Recovery code", recovery[0])
-	p.Click("Sign in")
+	p.Click(linkTo("?recovery=1"))
+	p.Fill("code", recovery[0])
+	p.Click("main form [type=submit]")
 	p.Open("/platform/account")
-	p.WaitFor("You have 9 recovery codes left")
+	p.WaitForText("#two-factor", "9")
 }

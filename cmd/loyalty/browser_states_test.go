@@ -42,8 +42,8 @@ func (c cafe) confirmPassword(t *testing.T, p *browsertest.Page) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Fill("Your password", strings.TrimSpace(string(password)))
-	p.Click("Continue")
+	p.Fill("confirmation", strings.TrimSpace(string(password)))
+	p.Click("main .form-card [type=submit]")
 }
 
 // "Optional TOTP second factor with recovery codes": set up by the key that is shown, asked
@@ -54,38 +54,36 @@ func testSecondFactor(t *testing.T, c cafe) {
 	p := c.page(t)
 	c.signInAs(t, p, email)
 	p.Open("/admin/settings/security")
-	p.Click("Set up")
+	p.Click(linkTo("/factor/begin"))
 	c.confirmPassword(t, p)
-	p.WaitFor("Scan this QR code")
-	look(t, p, "factor-setup", "", stays)
+	p.WaitFor("#secret")
+	look(t, p, "factor-setup", nil)
 	code, err := totp.GenerateCode(strings.ReplaceAll(p.Text("#secret"), " ", ""), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Fill("Authentication code", code)
-	p.Click("Turn on")
-	p.WaitFor("Two-step verification is on.")
-	look(t, p, "factor-codes", "", stays)
+	p.Fill("code", code)
+	p.Click("main .form-card [type=submit]")
+	p.WaitFor("#recovery-codes")
+	look(t, p, "factor-codes", nil)
 	recovery := strings.Fields(p.Text("#recovery-codes"))[0]
-	p.Click("I've saved these codes")
-	look(t, p, "security-factor", "", stays)
-	look(t, p, "factor-off", "", func() { p.Open("/admin/settings/security/factor/off") })
-	look(t, p, "factor-renew", "", func() { p.Open("/admin/settings/security/codes") })
+	p.Click("main a.btn-primary")
+	look(t, p, "security-factor", nil)
+	look(t, p, "factor-off", func() { p.Open("/admin/settings/security/factor/off") })
+	look(t, p, "factor-renew", func() { p.Open("/admin/settings/security/codes") })
 
-	p.Within("header").Click("Your account")
-	p.Click("Sign out")
+	signOut(p)
 	c.fillSignIn(t, p, email)
-	p.WaitFor("Use a recovery code")
-	look(t, p, "sign-in-code", "", stays)
-	p.Expect(http.StatusUnprocessableEntity)
-	p.Fill("Authentication code", code)
-	p.Click("Sign in")
-	p.WaitFor("This authentication code is wrong or was already used.")
-	p.Click("Use a recovery code")
-	look(t, p, "sign-in-recovery", "", stays)
-	p.Fill("Recovery code", recovery)
-	p.Click("Sign in")
-	p.WaitFor("Find the customer") // a cashier begins at the till
+	p.WaitFor(linkTo("?recovery=1"))
+	look(t, p, "sign-in-code", nil)
+	p.Fill("code", code)
+	p.Click("main form [type=submit]")
+	p.WaitFor(refused)
+	p.Click(linkTo("?recovery=1"))
+	look(t, p, "sign-in-recovery", nil)
+	p.Fill("code", recovery)
+	p.Click("main form [type=submit]")
+	p.WaitFor("[data-side=find]") // a cashier begins at the till
 }
 
 // What a customer's page is where it has little to offer.
@@ -95,19 +93,19 @@ func testGoneCustomers(t *testing.T, c cafe) {
 	p := c.page(t)
 	c.signIn(t, p, core.Manager)
 	p.Open(path + "/deactivate")
-	p.Within("main").Click("Deactivate")
-	p.WaitFor("Signe Falk is inactive now")
-	look(t, p, "customer-inactive", "", func() { p.Open(path) })
+	p.Click(submitOf("/deactivate"))
+	p.WaitForText(done, "Signe Falk")
+	look(t, p, "customer-inactive", func() { p.Open(path) })
 	p.Open(path + "/erase")
-	p.Click("I understand that this cannot be undone.")
-	p.Within("main form").Click("Erase")
-	p.WaitFor("The customer is erased.")
-	look(t, p, "customer-erased", "", func() { p.Open(path) })
+	p.Click("[name=understood]")
+	p.Click(submitOf("/erase"))
+	p.WaitFor(done)
+	look(t, p, "customer-erased", func() { p.Open(path) })
 }
 
 // fillToken makes a token, whose secret is shown.
 func fillToken(p *browsertest.Page) {
-	p.Fill("Name", "Till")
-	p.Click("See customers")
-	p.Click("Make the token")
+	p.Fill("name", "Till")
+	p.Click(choice("scopes", "customers:read"))
+	p.Click(submitOf("/admin/settings/tokens/new"))
 }

@@ -23,16 +23,16 @@ type demoCmd struct{}
 // Run makes the demo business in whatever database is set.
 func (demoCmd) Run(ctx context.Context) error {
 	return with(ctx, func(a *app) error {
-		made, err := a.fillDemo(ctx, func(password string, people []staff.Person) {
-			fmt.Println("sign in at", a.names.Tenant(demo.Slug)+"/admin")
-			fmt.Println("with", signIns(people))
-			fmt.Println("and the password, shown once:", password)
-		})
+		made, password, err := a.fillDemo(ctx)
 		if err != nil {
 			return err
 		}
 		if made.Existed {
 			fmt.Printf("the demo business is here already: %s\n", a.names.Tenant(made.Tenant.Slug))
+		} else {
+			fmt.Println("sign in at", a.names.Tenant(demo.Slug)+"/admin")
+			fmt.Println("with", signIns(made.People))
+			fmt.Println("and the password, shown once:", password)
 		}
 		secret, err := demo.Token(ctx, a.db, a.tokens, made.Tenant)
 		if err != nil {
@@ -43,30 +43,19 @@ func (demoCmd) Run(ctx context.Context) error {
 	})
 }
 
-// fillDemo makes the demo business. Its people's password is kept in the data directory
-// of a private installation; elsewhere hired is all who hear it.
-func (a *app) fillDemo(ctx context.Context, hired func(password string, people []staff.Person)) (demo.Made, error) {
-	password, err := a.demoPassword()
+// fillDemo makes the demo business unless it exists, and returns the password that its people get.
+func (a *app) fillDemo(ctx context.Context) (made demo.Made, password string, err error) {
+	if password, err = a.demoPassword(); err != nil {
+		return demo.Made{}, "", err
+	}
+	made, err = demo.Fill(ctx, a.db, demo.Options{Password: password, Progress: a.progress("making the demo business")})
 	if err != nil {
-		return demo.Made{}, err
+		err = fmt.Errorf("demo business: %w", err)
 	}
-	plan, err := demo.Plan(ctx, a.invoices)
-	if err != nil {
-		return demo.Made{}, fmt.Errorf("demo business: %w", err)
-	}
-	made, err := demo.Fill(ctx, a.db, demo.Options{
-		Password: password, Progress: a.progress("making the demo business"),
-		Hired: func(people []staff.Person) { hired(password, people) },
-	})
-	if err == nil && !made.Existed {
-		err = demo.Invoices(ctx, a.db, a.invoices, made.Tenant, plan)
-	}
-	if err != nil {
-		return demo.Made{}, fmt.Errorf("demo business: %w", err)
-	}
-	return made, nil
+	return made, password, err
 }
 
+// demoPassword is kept in the data directory of a private installation.
 func (c *config) demoPassword() (string, error) {
 	if !c.private() {
 		return newPassword(), nil
@@ -125,14 +114,11 @@ func (a *app) ensureDemo(ctx context.Context) (*demoFacts, error) {
 	if !a.private() {
 		return nil, nil //nolint:nilnil // no demo here
 	}
-	made, err := a.fillDemo(ctx, func(string, []staff.Person) {}) // the screen tells
+	made, password, err := a.fillDemo(ctx)
 	if err != nil {
 		return nil, err
 	}
-	facts := &demoFacts{tenant: made.Tenant, people: made.People}
-	if facts.password, err = a.demoPassword(); err != nil {
-		return nil, err
-	}
+	facts := &demoFacts{tenant: made.Tenant, people: made.People, password: password}
 	if facts.admin, err = a.ensureAdmin(ctx); err != nil {
 		return nil, err
 	}

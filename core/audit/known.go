@@ -44,7 +44,6 @@ var platformNouns = []noun{
 	{"queue", core.SuperAdmin, []string{"pause", "resume"}},
 	{"job", core.SuperAdmin, []string{"retry", "cancel"}},
 	{"verify", core.SuperAdmin, []string{"run"}},
-	{"demo", core.SuperAdmin, []string{"begin", "complete"}},
 	{"invoice", core.SuperAdmin, []string{"draft", "issue", "pay", "void", "send", "overdue"}},
 	{"plan", core.SuperAdmin, []string{"create", "edit", "retire", "reopen", "delete"}},
 	{"platform", core.SuperAdmin, []string{"edit_settings", "rotate_secret"}},

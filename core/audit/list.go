@@ -181,14 +181,16 @@ func (r row) line() (Line, error) {
 	return l, err
 }
 
-const lineColumns = `e.id, e.created_at, e.action, e.subject_kind, e.subject_id, e.subject_name, e.customer_id, e.customer_name,
+const (
+	lineColumns = `e.id, e.created_at, e.action, e.subject_kind, e.subject_id, e.subject_name, e.customer_id, e.customer_name,
 		case e.action when 'transaction.void' then (e.new ->> 'spend_amount_cents')::bigint end as spend_cents,
 		e.old, e.new, e.actor_kind, e.actor_id, e.actor_name, e.address, e.request_id`
 
-const selectLines = `
+	selectLines = `
 	select ` + lineColumns + `
 	from loyalty.audit_entry e
 	where tenant_id = @tenant_id`
+)
 
 var (
 	newestFirst = db.Descending("id", "@id")

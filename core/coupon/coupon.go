@@ -152,6 +152,11 @@ func NewService(d *db.DB, jobs *job.Queue, mails *mail.Service, links link.Maker
 	return s
 }
 
+// At is the service at another instant: for the demo, the sandbox and tests.
+func (s *Service) At(instant time.Time) *Service {
+	return &Service{db: s.db.At(instant), jobs: s.jobs, mails: s.mails, links: s.links, log: s.log, tests: s.tests}
+}
+
 // Add makes a coupon. Two round trips, and a third for a benefit that is a reward.
 func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Coupon, error) {
 	if err := by.Require(core.Manager); err != nil {

@@ -148,8 +148,7 @@ var countedList = db.NewList(withState+`
 	{page}`, newestFirst, db.Filters{"state": "state = @state"})
 
 const sendColumns = `id, coupon_id,
-		(select c.name from loyalty.coupon c where c.tenant_id = @tenant_id and c.id = coupon_id) as coupon_name,
-		segment, status, subject, message, matched, sent, skipped_inactive, skipped_limit,
+		(select c.name from loyalty.coupon c where c.tenant_id = @tenant_id and c.id = coupon_id) as coupon_name, segment, status, subject, message, matched, sent, skipped_inactive, skipped_limit,
 		no_email, unsubscribed, mails, delivered, failed, send_at, created_at, begun_at, evaluated_at, ended_at, failure`
 
 const insertSendSQL = `
@@ -435,10 +434,8 @@ var redeemedList = db.NewList(`
 		and v.status = 'redeemed' {position}
 	{page}`, db.Descending("v.redeemed_at, v.id", "@at, @id"), nil)
 
-type holder struct{ ID core.ID }
-
 const customerSQL = `
-	select id
+	select
 	from loyalty.customer
 	where tenant_id = @tenant_id
 		and id = @customer`

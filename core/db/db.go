@@ -49,6 +49,7 @@ type DB struct {
 	size  int32  // most connections
 	clock *clock
 	shift time.Duration
+	whole *Tx // that this database's transactions are parts of; nil: of none
 
 	outbox *outbox
 	counts *counts
@@ -241,6 +242,25 @@ func AsOwner(ctx context.Context, d *DB, fn func(tx pgx.Tx) error) error {
 	}))
 }
 
+// Atomic runs fn with a database whose transactions are parts of a single one: all that fn does
+// through it is committed together, or none of it. For the demo, which must never be half there.
+// Only one goroutine may use that database at a time; a part that fails undoes the whole. Like
+// that of InTenant, fn may run again.
+func Atomic(ctx context.Context, d *DB, fn func(parts *DB) error) error {
+	_, err := Platform(ctx, d, core.Actor{}, func(tx *Tx) (struct{}, error) {
+		if err := tx.send(ctx, nil); err != nil {
+			return struct{}{}, err
+		}
+		parts := *d
+		parts.whole = tx
+		if err := fn(&parts); err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, tx.failed
+	})
+	return err
+}
+
 const attempts = 5
 
 func transact[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (T, error) {
@@ -254,12 +274,15 @@ func transact[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) 
 
 func runOnce[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (result T, err error) {
 	tx := &Tx{Now: d.Now(), Tenant: by.Tenant.ID, home: by.Tenant.ID, db: d}
+	if d.whole != nil {
+		tx.join(d.whole)
+	}
 	defer func() {
 		if err != nil {
 			var none T
 			result = none
 		}
-		tx.release(ctx)
+		tx.release(ctx, err)
 	}()
 	if by.Idempotency != nil {
 		if err := tx.replay(ctx, by); err != nil {
@@ -274,12 +297,5 @@ func runOnce[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (
 			return result, err
 		}
 	}
-	if err = tx.commit(ctx); err != nil {
-		return result, err
-	}
-	d.counts.add(tx.counted)
-	if len(tx.notes) > 0 {
-		d.notifyLater(ctx, tx.notes)
-	}
-	return result, nil
+	return result, tx.commit(ctx)
 }

@@ -250,6 +250,9 @@ func readAs[T any](ctx context.Context, d *DB, tenant core.TenantID, sql string,
 
 // readCalls sends calls that only read as one implicit transaction.
 func (d *DB) readCalls(ctx context.Context, calls []call, read []func(pgx.Rows) error) error {
+	if d.whole != nil {
+		return d.whole.send(ctx, calls, read...)
+	}
 	return d.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
 		err = roundTrip(ctx, conn, calls, read)
 		if died(conn, err) || strayCancel(ctx, err) {

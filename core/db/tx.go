@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -26,6 +27,9 @@ type Tx struct {
 	notes []notification // told after the commit
 
 	counted map[Metric]int64 // after the commit
+
+	whole  *Tx   // that this one is a part of; nil: of none
+	failed error // why a part of this one failed
 }
 
 type call struct {
@@ -153,7 +157,34 @@ func roundTrip(ctx context.Context, conn *pgxpool.Conn, calls []call, read []fun
 
 var errRolledBack = errors.New("the database rolled back instead of committing")
 
+// join makes the transaction a part of another one, whose connection it uses.
+func (tx *Tx) join(whole *Tx) {
+	tx.whole, tx.conn = whole, whole.conn
+	tx.queue = slices.Concat(whole.queue, []call{enter(tx.home)})
+}
+
+// commit commits, and then counts and tells what was to be counted and told. A part leaves all
+// of that to the transaction that it is a part of.
 func (tx *Tx) commit(ctx context.Context) error {
+	if tx.whole != nil {
+		tx.whole.queue = tx.queue
+		tx.whole.notes = append(tx.whole.notes, tx.notes...)
+		for what, n := range tx.counted {
+			Count(tx.whole, what, n)
+		}
+		return nil
+	}
+	if err := tx.sendCommit(ctx); err != nil {
+		return err
+	}
+	tx.db.counts.add(tx.counted)
+	if len(tx.notes) > 0 {
+		tx.db.notifyLater(ctx, tx.notes)
+	}
+	return nil
+}
+
+func (tx *Tx) sendCommit(ctx context.Context) error {
 	if tx.conn == nil && len(tx.queue) == 0 {
 		return nil // nothing was asked of the database
 	}
@@ -166,8 +197,13 @@ func (tx *Tx) commit(ctx context.Context) error {
 	})
 }
 
-// release gives the connection back, rolled back unless it was committed.
-func (tx *Tx) release(ctx context.Context) {
+// release gives the connection back, rolled back unless it was committed. That of a part stays
+// with the whole, which can't be committed once a part has failed.
+func (tx *Tx) release(ctx context.Context, err error) {
+	if tx.whole != nil {
+		tx.whole.failed = cmp.Or(tx.whole.failed, err)
+		return
+	}
 	if tx.conn == nil {
 		return
 	}

@@ -2,13 +2,12 @@
 // binaries installed on the machine, so that a bare clone starts without a
 // database server to set up first.
 //
-// The wall around a cluster is its directory: mode 0700, the unix socket
-// inside, no TCP. Whoever may enter it may log in as anyone, so there is no
-// password to keep.
+// A cluster is protected by its directory: mode 0700, the unix socket inside, no
+// TCP. A user who may enter it may log in as anyone, so there is no password to keep.
 //
-// One process, the holder of the lock on that directory, runs the server;
-// others join it, and one of them takes over when the holder ends. It starts the
-// server again when that dies, and when PostgreSQL is upgraded under it.
+// The process that holds the lock on that directory runs the server, and starts it
+// again when it dies or when PostgreSQL is upgraded under it. Others use that server.
+// When its process ends, one of those gets the lock and runs the next one.
 package localpg
 
 import (
@@ -19,56 +18,41 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// Config says where a cluster lies and how it is run.
+// Config says where a cluster lies.
 type Config struct {
 	// Dir is the product's data directory. The cluster lies in its "postgres"
 	// or, where PostgreSQL's user cannot reach that, under /var/tmp.
 	Dir string
-	// Settings are given to the server on top of the package's own.
-	Settings map[string]string
 	// Log hears of servers that died or were restarted; nil means slog.Default().
 	Log *slog.Logger
 }
 
-// Cluster is a PostgreSQL cluster that runs until Stop, in this process's care
-// or in that of another one it joined.
+// Cluster is a PostgreSQL cluster whose server runs until Stop, in this process's
+// care or in that of another one.
 type Cluster struct {
-	machine   machine
-	root      string
-	sockets   string
-	settings  map[string]string
-	throwaway bool
-	look      time.Duration // at the programs, each time
-	log       *slog.Logger
+	machine machine
+	root    string
+	sockets string
+	kind    kind
+	log     *slog.Logger
 
-	// Only the goroutine of keep touches these once it runs.
-	lock   *os.File
+	// Only the goroutine of keep uses these once it runs.
+	lock   *os.File // nil: another process runs the server
 	server *server
 
-	mine  atomic.Bool
-	leave func()        // closes left
-	left  chan struct{} // nobody here needs the server any more
-	kill  func()        // ends the server without its farewell
-	done  chan struct{} // keep has returned
+	leave context.CancelFunc // has keep return
+	done  chan struct{}      // keep has returned
 }
 
-// Start joins the cluster of a data directory if it runs, and else starts it,
-// making it first if need be. The context limits the start, not the life of
-// the server.
+// Start uses the server of a data directory if one runs, and else starts it, making
+// the cluster first if need be. The context limits the start, not the life of the server.
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
-	return startLooking(ctx, cfg, lookForUpgrade)
-}
-
-// startLooking is Start that looks for upgrades so often.
-func startLooking(ctx context.Context, cfg Config, every time.Duration) (*Cluster, error) {
 	m, err := survey()
 	if err != nil {
 		return nil, err
@@ -77,16 +61,15 @@ func startLooking(ctx context.Context, cfg Config, every time.Duration) (*Cluste
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{machine: m, root: root, settings: settings(durable, cfg.Settings), look: every, log: cfg.Log}
-	if err := c.start(ctx); err != nil {
-		return nil, err
+	log := cfg.Log
+	if log == nil {
+		log = slog.Default()
 	}
-	return c, nil
+	return start(ctx, &Cluster{machine: m, root: root, kind: durable, log: log})
 }
 
-// Throwaway starts a fresh cluster for tests: in memory where there is room,
-// without a thought for crashes. Its owner may create databases, and Stop
-// removes it.
+// Throwaway starts a fresh cluster for tests: in memory where there is room, and
+// not protected against crashes. Its owner may create databases, and Stop removes it.
 func Throwaway(ctx context.Context) (*Cluster, error) {
 	m, err := survey()
 	if err != nil {
@@ -96,8 +79,8 @@ func Throwaway(ctx context.Context) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{machine: m, root: root, settings: settings(fleeting, nil), throwaway: true, look: lookForUpgrade}
-	if err := c.start(ctx); err != nil {
+	c, err := start(ctx, &Cluster{machine: m, root: root, kind: throwaway, log: slog.Default()})
+	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(root))
 	}
 	return c, nil
@@ -105,55 +88,15 @@ func Throwaway(ctx context.Context) (*Cluster, error) {
 
 // URL is the connection string of the owner's login: no superuser, but the
 // owner of the product's database and allowed to create roles.
-func (c *Cluster) URL() string {
-	return c.url("loyalty", "loyalty")
-}
+func (c *Cluster) URL() string { return c.url("loyalty", "loyalty") }
 
 // ServingURL is the connection string of the login that serves: it owns nothing. Migrations
 // make it.
-func (c *Cluster) ServingURL() string {
-	return c.url("loyalty_app", "loyalty")
-}
+func (c *Cluster) ServingURL() string { return c.url("loyalty_app", "loyalty") }
 
 // AdminURL is the connection string of the superuser, for what only
 // initialisation and tests may do.
-func (c *Cluster) AdminURL(database string) string {
-	return c.url("postgres", database)
-}
-
-// Dir is where the cluster lies: data, log and, usually, socket.
-func (c *Cluster) Dir() string {
-	return c.root
-}
-
-// Joined reports whether another process runs the server. It turns false when
-// that process ends and this one takes over.
-func (c *Cluster) Joined() bool {
-	return !c.mine.Load()
-}
-
-// Stop shuts the server down if this process runs it; a joined one it only
-// leaves. When ctx ends first the server is stopped without a checkpoint, and
-// the next start recovers from the log.
-func (c *Cluster) Stop(ctx context.Context) error {
-	defer c.kill()
-	c.leave()
-	if c.throwaway {
-		c.kill()
-	}
-	var err error
-	select {
-	case <-c.done:
-	case <-ctx.Done():
-		err = fmt.Errorf("PostgreSQL was stopped in a hurry: %w", ctx.Err())
-		c.kill()
-		<-c.done
-	}
-	if c.throwaway {
-		err = errors.Join(err, os.RemoveAll(c.root))
-	}
-	return err
-}
+func (c *Cluster) AdminURL(database string) string { return c.url("postgres", database) }
 
 func (c *Cluster) url(login, database string) string {
 	u := url.URL{
@@ -165,50 +108,52 @@ func (c *Cluster) url(login, database string) string {
 	return u.String()
 }
 
-func (c *Cluster) data() string {
-	return filepath.Join(c.root, "data")
+// Dir is where the cluster lies: data, log and, usually, socket.
+func (c *Cluster) Dir() string { return c.root }
+
+func (c *Cluster) data() string { return filepath.Join(c.root, "data") }
+
+// Stop shuts the server down if this process runs it. When ctx ends first the
+// server is stopped without a checkpoint, and the next start recovers from the log.
+func (c *Cluster) Stop(ctx context.Context) (err error) {
+	c.leave()
+	<-c.done
+	if c.lock != nil {
+		if c.kind.fleeting {
+			c.server.signal(syscall.SIGQUIT)
+		}
+		err = errors.Join(c.server.stop(ctx), c.lock.Close())
+		c.lock = nil
+	}
+	if c.kind.fleeting {
+		err = errors.Join(err, os.RemoveAll(c.root))
+	}
+	return err
 }
 
-func (c *Cluster) start(ctx context.Context) error {
-	if c.log == nil {
-		c.log = slog.Default()
-	}
+func start(ctx context.Context, c *Cluster) (*Cluster, error) {
 	if err := c.machine.claim(c.root); err != nil {
-		return err
+		return nil, err
 	}
 	var err error
 	if c.sockets, err = c.machine.socketDir(c.root); err != nil {
-		return err
+		return nil, err
 	}
-	c.done, c.left = make(chan struct{}), make(chan struct{})
-	c.leave = sync.OnceFunc(func() { close(c.left) })
-
-	// The server outlives the caller's context: requests still drain when the
-	// signal that ended it has come.
-	life, kill := context.WithCancel(context.WithoutCancel(ctx))
-	c.kill = kill
-	inTime := context.AfterFunc(ctx, kill)
-	err = c.enter(life)
-	if !inTime() {
-		err = errors.Join(ctx.Err(), err)
+	if err := c.enter(ctx); err != nil {
+		return nil, fmt.Errorf("start PostgreSQL in %s: %w", c.root, errors.Join(ctx.Err(), err))
 	}
-	if err != nil {
-		kill()
-		if c.server != nil { // it came up just as the caller gave up
-			<-c.server.exited
-			_ = c.lock.Close()
-		}
-		return fmt.Errorf("start PostgreSQL in %s: %w", c.root, err)
-	}
+	// The server outlives the caller's context: requests that are under way when a
+	// signal ends it still need the database.
+	life, leave := context.WithCancel(context.WithoutCancel(ctx))
+	c.leave, c.done = leave, make(chan struct{})
 	go c.keep(life)
-	return nil
+	return c, nil
 }
 
-// enter runs the server if nobody does, and else waits until it answers.
+// enter runs the server, or waits until that of another process answers.
 func (c *Cluster) enter(ctx context.Context) error {
 	for {
-		err := c.takeOver(ctx)
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
+		if err := c.takeOver(ctx); !errors.Is(err, syscall.EWOULDBLOCK) {
 			return err
 		}
 		if conn, err := pgx.Connect(ctx, c.URL()); err == nil {
@@ -223,18 +168,16 @@ func (c *Cluster) enter(ctx context.Context) error {
 // takeOver makes this process the one that runs the server, or fails with
 // EWOULDBLOCK while another one is. The system drops the lock of a process
 // that dies, however it dies. That it is on the directory itself also keeps
-// systemd-tmpfiles, which honours such locks, from tidying /var/tmp away.
-func (c *Cluster) takeOver(ctx context.Context) error {
-	lock, err := tryLock(c.root)
-	if err != nil {
+// systemd-tmpfiles, which honours such locks, from deleting it in /var/tmp.
+func (c *Cluster) takeOver(ctx context.Context) (err error) {
+	if c.lock, err = tryLock(c.root); err != nil {
 		return err
 	}
-	c.lock = lock
 	if c.server, err = c.bringUp(ctx); err != nil {
-		return errors.Join(err, lock.Close())
+		err = errors.Join(err, c.lock.Close())
+		c.lock = nil
 	}
-	c.mine.Store(true)
-	return nil
+	return err
 }
 
 func tryLock(dir string) (*os.File, error) {
@@ -248,72 +191,40 @@ func tryLock(dir string) (*os.File, error) {
 	return f, nil
 }
 
-const (
-	firstPause = 50 * time.Millisecond
-	lastPause  = 30 * time.Second
-)
+// look is how often keep looks after the server.
+const look = time.Second
 
-// keep starts the server again whenever it ends by itself, until Stop.
+// keep looks after the server until Stop.
 func (c *Cluster) keep(ctx context.Context) {
 	defer close(c.done)
-	if c.Joined() && !c.inherit(ctx) {
-		return
-	}
-	defer func() { _ = c.lock.Close() }()
-	minute := time.NewTicker(time.Minute)
-	defer minute.Stop()
-	upgrade := time.NewTicker(c.look)
-	defer upgrade.Stop()
-	pause := firstPause
-	for {
-		select {
-		case <-c.left:
-			c.server.stop()
-			return
-		case <-upgrade.C:
-			if c.upgraded() {
-				c.log.WarnContext(ctx, "PostgreSQL was upgraded under its server, which is restarted")
-				c.server.stop()
-				c.server = c.launch(ctx)
-			}
-		case <-minute.C:
-			pause = firstPause
-			c.server.boundLog()
-		case <-c.server.exited:
-			if !c.rest(pause) {
-				return
-			}
-			pause = min(2*pause, lastPause)
-			c.log.ErrorContext(ctx, "PostgreSQL ended by itself and is started again", "error", c.server.err)
-			c.server = c.launch(ctx)
+	for wait(ctx, look) == nil {
+		if err := c.tend(ctx); err != nil && ctx.Err() == nil {
+			c.log.ErrorContext(ctx, "PostgreSQL could not be started", "error", err)
 		}
 	}
 }
 
-// inherit waits until the process that runs the server ends, and takes over: a
-// short command that happened to come first must not take the database away
-// from a server that joined it.
-func (c *Cluster) inherit(ctx context.Context) bool {
-	for c.rest(100 * time.Millisecond) {
-		err := c.takeOver(ctx)
-		if err == nil {
-			return true
+// tend runs the server where no process does any more: a short command that happened
+// to come first must not take the database away from the others. One that ended, or
+// was upgraded, it replaces by another.
+func (c *Cluster) tend(ctx context.Context) (err error) {
+	switch {
+	case c.lock == nil:
+		if err = c.takeOver(ctx); errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil
 		}
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			c.log.ErrorContext(ctx, "PostgreSQL could not be taken over", "error", err)
-		}
+		return err
+	case c.server.hasEnded():
+		c.log.ErrorContext(ctx, "PostgreSQL ended by itself and is started again", "error", c.server.err)
+	case c.upgraded():
+		c.log.WarnContext(ctx, "PostgreSQL was upgraded under its server, which is restarted")
+		_ = c.server.stop(ctx)
+	default:
+		c.server.boundLog()
+		return nil
 	}
-	return false
-}
-
-// rest reports whether the cluster is still wanted after a pause.
-func (c *Cluster) rest(pause time.Duration) bool {
-	select {
-	case <-c.left:
-		return false
-	case <-time.After(pause):
-		return true
-	}
+	c.server = c.launch(ctx)
+	return nil
 }
 
 func wait(ctx context.Context, pause time.Duration) error {

@@ -44,23 +44,25 @@ type machine struct {
 }
 
 func survey() (machine, error) {
-	bins := installed(os.Getenv("PATH"), installDirs)
-	if len(bins) == 0 {
-		return machine{}, ErrMissing
+	m := machine{bins: installed(os.Getenv("PATH"), installDirs), uid: os.Geteuid(), gid: os.Getegid()}
+	if len(m.bins) == 0 {
+		return m, ErrMissing
 	}
-	if os.Geteuid() != 0 {
-		return machine{bins: bins, uid: os.Geteuid(), gid: os.Getegid()}, nil
+	if m.uid != 0 {
+		return m, nil
 	}
-	for _, name := range []string{"postgres", "nobody"} { // PostgreSQL refuses to run as root
-		u, err := user.Lookup(name)
-		if err != nil {
-			continue
-		}
-		uid, uidErr := strconv.ParseUint(u.Uid, 10, 32)
-		gid, gidErr := strconv.ParseUint(u.Gid, 10, 32)
-		return machine{bins, int(uid), int(gid), &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, errors.Join(uidErr, gidErr)
+	// PostgreSQL refuses to run as root.
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		u, err = user.Lookup("nobody")
 	}
-	return machine{}, errors.New("PostgreSQL refuses to run as root, and there is no user postgres or nobody to run it as")
+	if err != nil {
+		return m, errors.New("PostgreSQL refuses to run as root, and there is no user postgres or nobody to run it as")
+	}
+	m.credential = &syscall.Credential{}
+	_, err = fmt.Sscan(u.Uid+" "+u.Gid, &m.credential.Uid, &m.credential.Gid)
+	m.uid, m.gid = int(m.credential.Uid), int(m.credential.Gid)
+	return m, err
 }
 
 // installed lists the directories with PostgreSQL's programs: those of PATH,

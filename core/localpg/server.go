@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -24,7 +24,15 @@ import (
 // No port is opened; the number only names the socket.
 const port = "5432"
 
-// common holds what every cluster is run with.
+// kind is how a cluster is made and run.
+type kind struct {
+	fleeting bool   // removed by Stop
+	initdb   string // an argument
+	owner    string // what the owner's login may do
+	settings map[string]string
+}
+
+// common is what every cluster is run with.
 var common = map[string]string{
 	"jit":      "off", // the statements are short; compiling them takes longer than running them
 	"timezone": "UTC",
@@ -32,20 +40,23 @@ var common = map[string]string{
 	// "Key (phone)=(…) already exists", stay out of it.
 	"log_error_verbosity":      "terse",
 	"log_parameter_max_length": "0",
+	// Nothing but the socket, which only its owner may use.
+	"listen_addresses":        "",
+	"unix_socket_permissions": "0700",
+	"port":                    port,
 }
 
 // durable suits a machine of a gigabyte or more that also runs the product.
-var durable = map[string]string{
+var durable = kind{initdb: "--data-checksums", owner: "createrole", settings: map[string]string{
 	"max_connections":            "100",
 	"shared_buffers":             "256MB",
 	"random_page_cost":           "1.1", // solid-state disks
 	"wal_compression":            "on",
 	"log_min_duration_statement": "1s",
-}
+}}
 
-// fleeting gives up every promise about crashes, and serves all packages of a
-// test run at once.
-var fleeting = map[string]string{
+// throwaway doesn't survive a crash, and serves all packages of a test run at once.
+var throwaway = kind{fleeting: true, initdb: "--no-sync", owner: "createrole createdb", settings: map[string]string{
 	"max_connections":    "300",
 	"shared_buffers":     "128MB",
 	"fsync":              "off",
@@ -55,14 +66,7 @@ var fleeting = map[string]string{
 	"max_wal_senders":    "0",
 	"checkpoint_timeout": "1h",
 	"autovacuum":         "off", // its workers in a template would hold up the cloning
-}
-
-func settings(kind, extra map[string]string) map[string]string {
-	all := maps.Clone(common)
-	maps.Copy(all, kind)
-	maps.Copy(all, extra)
-	return all
-}
+}}
 
 // server is one run of the postgres program.
 type server struct {
@@ -71,11 +75,11 @@ type server struct {
 	exited chan struct{}
 	err    error // why it ended; read it after exited is closed
 
-	programs string // fingerprint of those it was started from
-	seen     string // … and of those installed at the last look
+	program string // that it was started from
+	seen    string // … and the one that was installed at the last look
 }
 
-// bringUp leads from any state a crash may have left to a server that answers.
+// bringUp leads from any state that a crash may have left to a server that answers.
 func (c *Cluster) bringUp(ctx context.Context) (*server, error) {
 	if err := c.clear(ctx); err != nil {
 		return nil, err
@@ -83,35 +87,40 @@ func (c *Cluster) bringUp(ctx context.Context) (*server, error) {
 	if err := c.initialise(ctx); err != nil {
 		return nil, err
 	}
-	// Backends of a killed server live a moment longer, and PostgreSQL refuses
-	// to start beside them.
-	for pause := firstPause; ; pause *= 2 {
+	// Backends of a killed server live a moment longer, and PostgreSQL refuses to start
+	// beside them.
+	for attempt := 1; ; attempt++ {
 		s := c.launch(ctx)
 		err := c.ready(ctx, s)
 		if err == nil {
 			return s, nil
 		}
-		s.stop()
-		if pause > 8*firstPause {
-			return nil, err
-		}
-		if err := wait(ctx, pause); err != nil {
+		_ = s.stop(ctx)
+		if attempt == 5 || wait(ctx, 200*time.Millisecond) != nil {
 			return nil, err
 		}
 	}
 }
 
-// clear ends a server whose starter is gone, as the lock in our hands proves:
-// it is on its way out or, where the system cannot tie it to its starter, left
-// behind. With nobody listening, postmaster.pid tells of a server that was
-// killed; it goes because its number may by now belong to an innocent process,
-// which PostgreSQL would take for a running server. Leftover backends it finds
-// by their shared memory, with or without that file.
+// clear ends a server that lost the process that started it, as the lock that we hold
+// proves: it is shutting down or, on systems other than Linux, runs on. A postmaster.pid
+// without a server is of one that was killed. It is removed because its number may now
+// be that of another process, which PostgreSQL would mistake for a running server.
+// PostgreSQL finds backends that are left by their shared memory, with or without that file.
 func (c *Cluster) clear(ctx context.Context) error {
 	file := filepath.Join(c.data(), "postmaster.pid")
-	for c.listening(ctx) {
-		if pid, err := readPID(file); err == nil {
-			_ = syscall.Kill(pid, syscall.SIGINT)
+	for {
+		var d net.Dialer
+		conn, err := d.DialContext(ctx, "unix", filepath.Join(c.sockets, ".s.PGSQL."+port))
+		if err != nil {
+			break
+		}
+		_ = conn.Close()
+		if text, err := os.ReadFile(file); err == nil {
+			first, _, _ := strings.Cut(string(text), "\n")
+			if pid, err := strconv.Atoi(first); err == nil && pid > 1 {
+				_ = syscall.Kill(pid, syscall.SIGINT)
+			}
 		}
 		if err := wait(ctx, 20*time.Millisecond); err != nil {
 			return err
@@ -121,24 +130,6 @@ func (c *Cluster) clear(ctx context.Context) error {
 		return err
 	}
 	return nil
-}
-
-func (c *Cluster) listening(ctx context.Context) bool {
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", filepath.Join(c.sockets, ".s.PGSQL."+port))
-	if err == nil {
-		_ = conn.Close()
-	}
-	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ECONNREFUSED)
-}
-
-func readPID(file string) (int, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return 0, err
-	}
-	first, _, _ := bytes.Cut(text, []byte("\n"))
-	return strconv.Atoi(string(first))
 }
 
 // initialise makes the cluster's files beside their place and moves them there
@@ -154,17 +145,12 @@ func (c *Cluster) initialise(ctx context.Context) error {
 	args := []string{
 		"--pgdata=" + draft, "--username=postgres", "--auth=trust", "--encoding=UTF8",
 		"--locale=C.UTF-8", // with plain C, lower() and ilike know no letter beyond z
-		"--no-instructions",
-	}
-	if c.throwaway {
-		args = append(args, "--no-sync")
-	} else {
-		args = append(args, "--data-checksums")
+		"--no-instructions", c.kind.initdb,
 	}
 	cmd := c.command(ctx, "initdb", args)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := <-run(cmd); err != nil {
+	if err := run(cmd, func() {}); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, bytes.TrimSpace(said.Bytes()))
 	}
 	if err := os.Rename(draft, c.data()); err != nil {
@@ -175,15 +161,15 @@ func (c *Cluster) initialise(ctx context.Context) error {
 
 // launch starts the server. A start that fails looks like one that ended at once.
 func (c *Cluster) launch(ctx context.Context) *server {
-	args := []string{"-D", c.data()}
-	for name, value := range c.settings {
-		args = append(args, "-c", name+"="+value)
+	args := []string{"-D", c.data(), "-c", "unix_socket_directories=" + c.sockets}
+	for _, settings := range []map[string]string{common, c.kind.settings} {
+		for name, value := range settings {
+			args = append(args, "-c", name+"="+value)
+		}
 	}
-	args = append(args, "-c", "listen_addresses=", "-c", "unix_socket_directories="+c.sockets,
-		"-c", "unix_socket_permissions=0700", "-c", "port="+port)
 	s := &server{
-		cmd: c.command(ctx, "postgres", args), exited: make(chan struct{}),
-		programs: fingerprint(c.machine.binFor(c.data())),
+		cmd: c.command(context.WithoutCancel(ctx), "postgres", args), exited: make(chan struct{}),
+		program: c.program(),
 	}
 
 	// The directory belongs to PostgreSQL's user: as root, never write through
@@ -197,18 +183,47 @@ func (c *Cluster) launch(ctx context.Context) *server {
 	s.boundLog()
 	before, _ := s.log.Seek(0, io.SeekEnd)
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
-	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGQUIT) }
-	ended := run(s.cmd)
+	started := make(chan struct{})
 	go func() {
-		err := <-ended
+		err := run(s.cmd, func() { close(started) })
 		if err == nil {
-			err = errors.New("shut down by somebody else")
+			err = errors.New("it was shut down by another program")
 		}
 		s.err = fmt.Errorf("postgres ended: %w\n%s", err, lastLines(s.log, before))
 		_ = s.log.Close()
 		close(s.exited)
 	}()
+	<-started
 	return s
+}
+
+// program tells the installed program from the next one in its place. It is "" where the
+// program is missing, say in the middle of an upgrade.
+func (c *Cluster) program() string {
+	info, err := os.Stat(filepath.Join(c.machine.binFor(c.data()), "postgres"))
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+}
+
+// upgraded reports whether another program is installed than the server was started from, and
+// has been since the last look: an upgrade takes a moment. New sessions of the old server load
+// libraries that don't fit it.
+func (c *Cluster) upgraded() bool {
+	now := c.program()
+	settled := now != "" && now != c.server.program && now == c.server.seen
+	c.server.seen = now
+	return settled
+}
+
+func (s *server) hasEnded() bool {
+	select {
+	case <-s.exited:
+		return true
+	default:
+		return false
+	}
 }
 
 // ready waits until the server answers, and makes what is still missing of the
@@ -235,39 +250,45 @@ func (c *Cluster) ready(ctx context.Context, s *server) error {
 	}
 }
 
+// missing are the statements that make what is missing.
+const missing = `
+	select 'create role loyalty login ' || $1
+	where not exists (select from pg_roles where rolname = 'loyalty')
+	union all
+	select 'create database loyalty owner loyalty'
+	where not exists (select from pg_database where datname = 'loyalty')`
+
 func (c *Cluster) createOwner(ctx context.Context, conn *pgx.Conn) error {
-	var role, database bool
-	err := conn.QueryRow(ctx, `
-		select
-			exists (select from pg_roles where rolname = 'loyalty'),
-			exists (select from pg_database where datname = 'loyalty')`).Scan(&role, &database)
+	rows, err := conn.Query(ctx, missing, c.kind.owner)
 	if err != nil {
 		return err
 	}
-	if !role {
-		may := "createrole"
-		if c.throwaway {
-			may = "createrole createdb"
-		}
-		if _, err := conn.Exec(ctx, "create role loyalty login "+may); err != nil {
-			return err
-		}
+	statements, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	for _, statement := range statements {
+		_, failed := conn.Exec(ctx, statement)
+		err = errors.Join(err, failed)
 	}
-	if !database {
-		if _, err := conn.Exec(ctx, "create database loyalty owner loyalty"); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
-// stop asks for a fast shutdown (sessions are cut, a checkpoint is made) and
-// waits for it.
-func (s *server) stop() {
-	if s.cmd.Process != nil {
-		_ = s.cmd.Process.Signal(syscall.SIGINT)
+// stop asks for a fast shutdown (sessions are cut, a checkpoint is made) and waits for
+// it. When ctx ends first, the checkpoint is left out.
+func (s *server) stop(ctx context.Context) error {
+	s.signal(syscall.SIGINT)
+	select {
+	case <-s.exited:
+		return nil
+	case <-ctx.Done():
+		s.signal(syscall.SIGQUIT)
+		<-s.exited
+		return fmt.Errorf("PostgreSQL was stopped in a hurry: %w", ctx.Err())
 	}
-	<-s.exited
+}
+
+func (s *server) signal(sig syscall.Signal) {
+	if s.cmd.Process != nil {
+		_ = s.cmd.Process.Signal(sig)
+	}
 }
 
 // boundLog empties a log that has outgrown its use. The server appends to the
@@ -299,21 +320,16 @@ func (c *Cluster) command(ctx context.Context, program string, args []string) *e
 	return cmd
 }
 
-// run starts a child and returns; the channel tells how it ended. The kernel
-// sends the child its death signal when the thread that started it ends, not
-// the process, so that thread is kept as long as the child lives.
-func run(cmd *exec.Cmd) <-chan error {
-	started, ended := make(chan struct{}), make(chan error, 1)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		close(started)
-		if err == nil {
-			err = cmd.Wait()
-		}
-		ended <- err
-	}()
-	<-started
-	return ended
+// run runs a child, and says when it was started. The kernel sends the child its death
+// signal when the thread that started it ends, not the process, so that thread is kept
+// as long as the child lives.
+func run(cmd *exec.Cmd, started func()) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := cmd.Start()
+	started()
+	if err != nil {
+		return err
+	}
+	return cmd.Wait()
 }

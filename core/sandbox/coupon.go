@@ -3,15 +3,12 @@ package sandbox
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
-	"example.com/loyalty/core/job"
-	"example.com/loyalty/core/link"
 )
 
 // Voucher is a voucher and whose it is.
@@ -84,10 +81,7 @@ func (m Maker) coupons(ctx context.Context, t *Tenant, owner core.Actor) error {
 
 // expired sends a voucher of one day a week ago.
 func (m Maker) expired(ctx context.Context, t *Tenant, owner core.Actor) error {
-	past, err := m.ago(7 * 24 * time.Hour)
-	if err != nil {
-		return err
-	}
+	past := m.ago(7 * 24 * time.Hour)
 	name, kind, value := "Last week", string(coupon.Points), int64(benefitPoints)
 	made, err := past.Coupons.Add(ctx, owner, coupon.New{
 		Name: &name, BenefitType: &kind, BenefitValue: &value, VoucherValidDays: new(int64(1)),
@@ -103,15 +97,12 @@ func (m Maker) expired(ctx context.Context, t *Tenant, owner core.Actor) error {
 	return nil
 }
 
-// ago makes records as of so long ago. Its sends are evaluated here, not by jobs.
-func (m Maker) ago(past time.Duration) (Maker, error) {
-	d := m.DB.At(m.DB.Now().Add(-past))
-	jobs, err := job.New(d, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return Maker{}, err
-	}
-	m.DB, m.Customers, m.Coupons = d, customer.NewService(d), coupon.NewService(d, jobs, nil, link.New(m.Keys), slog.New(slog.DiscardHandler))
-	return m, nil
+// ago makes records as of a time that long ago.
+func (m Maker) ago(past time.Duration) Maker {
+	then := m.DB.Now().Add(-past)
+	m.DB = m.DB.At(then)
+	m.Customers, m.Coupons = customer.NewService(m.DB), m.Coupons.At(then)
+	return m
 }
 
 // sent makes a coupon and sends it to so many new customers.

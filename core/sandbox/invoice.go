@@ -3,8 +3,6 @@ package sandbox
 import (
 	"context"
 	"crypto/rand"
-	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -48,14 +46,15 @@ func (m Maker) billed(ctx context.Context) (core.TenantID, error) {
 
 // invoices bills a business since it began, and has one of its invoices in each state.
 func (m Maker) invoices(ctx context.Context) (map[billing.Status]int64, error) {
-	if err := m.issuer(ctx); err != nil {
+	issuer := billing.Party{Name: "Sandbox Platform", Address: "1 Example Street\nExample City", Email: "billing@platform.example"}
+	if err := m.Billing.NameIssuer(ctx, maker, issuer, "This is a sandbox: don't pay."); err != nil {
 		return nil, err
 	}
 	id, err := m.billed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	list, err := m.drafts(ctx, id)
+	list, err := m.Billing.BillSince(ctx, maker, id, m.DB.Now().Add(-billedFor))
 	if err != nil {
 		return nil, err
 	}
@@ -91,41 +90,4 @@ func (m Maker) invoices(ctx context.Context) (map[billing.Status]int64, error) {
 		made[step.state] = oldest.ID
 	}
 	return made, nil
-}
-
-// drafts bills the business at the start of each of its periods, and returns the drafts, the
-// oldest first. A server beside it may have billed some of them before.
-func (m Maker) drafts(ctx context.Context, id core.TenantID) ([]billing.Invoice, error) {
-	all := billing.Filter{TenantID: new(int64(id))}
-	for at := m.DB.Now().Add(-billedFor); at.Before(m.DB.Now()); {
-		if err := m.Billing.At(at).BillTenant(ctx, id); err != nil {
-			return nil, err
-		}
-		latest, err := m.Billing.List(ctx, maker, all, core.Page{Size: 1})
-		if err != nil {
-			return nil, err
-		}
-		if len(latest.Items) == 0 {
-			return nil, errors.New("sandbox: the business has no invoice")
-		}
-		i := latest.Items[0]
-		at = core.StartOfDate(i.PeriodEnd.AddDate(0, 0, 1), i.Zone()).Add(time.Hour)
-	}
-	list, err := m.Billing.List(ctx, maker, all, core.Page{Size: core.MaxPageSize})
-	slices.Reverse(list.Items)
-	return list.Items, err
-}
-
-// issuer fills in who issues invoices, where nobody has.
-func (m Maker) issuer(ctx context.Context) error {
-	s, err := m.Billing.Settings(ctx, maker)
-	if err != nil || s.Ready() {
-		return err
-	}
-	_, err = m.Billing.EditSettings(ctx, maker, billing.SettingsInput{
-		IssuerName: new("Sandbox Platform"), IssuerAddress: new("1 Example Street\nExample City"), IssuerEmail: new("billing@platform.example"),
-		TaxName: &s.TaxName, TaxRate: new(int64(2500)), PaymentText: new("This is a sandbox: don't pay."), PaymentDays: &s.PaymentDays,
-		IssueAutomatically: s.IssueAutomatically, MailName: &s.MailName, MailAddress: &s.MailAddress,
-	})
-	return err
 }

@@ -101,16 +101,12 @@ func (m Maker) segments(ctx context.Context, t *Tenant, owner core.Actor) error 
 }
 
 func (m Maker) member(ctx context.Context, t *Tenant, owner core.Actor, n int, of member) error {
-	past, err := m.ago(of.since)
-	if err != nil {
-		return err
-	}
 	first, last, phone := "Member", strconv.Itoa(n), fmt.Sprintf("+46 8 465 1%05d", n)
 	who := customer.New{FirstName: &first, LastName: &last, Phone: &phone}
 	if of.email {
 		who.Email = new(fmt.Sprintf("member-%d@%s.example", n, t.Slug))
 	}
-	made, err := past.Customers.Upsert(ctx, owner, who)
+	made, err := m.ago(of.since).Customers.Upsert(ctx, owner, who)
 	if err != nil {
 		return err
 	}

@@ -86,10 +86,8 @@ const detailSQL = `
 		and t.id = @id
 	order by e.seq`
 
-type customerState struct{ Status customer.Status }
-
-const customerStateSQL = `
-	select status
+const customerSQL = `
+	select
 	from loyalty.customer
 	where tenant_id = @tenant_id
 		and id = @customer`

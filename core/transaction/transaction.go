@@ -72,7 +72,7 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Transact
 // one for a customer without sales on the page.
 func (s *Service) ListByCustomer(ctx context.Context, by core.Actor, customer core.ID, p core.Page) (core.List[Transaction], error) {
 	l, err := db.ListPage(ctx, s.db, by, customerSaleList, db.Args{"customer": customer}, p, Transaction.position)
-	return db.OfExisting(ctx, s.db, by, l, err, customerStateSQL, db.Args{"customer": customer})
+	return db.OfExisting(ctx, s.db, by, l, err, customerSQL, db.Args{"customer": customer})
 }
 
 func (t Transaction) position() core.Cursor { return core.Cursor{At: t.CreatedAt, ID: t.ID} }

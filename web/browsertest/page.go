@@ -1,11 +1,10 @@
 package browsertest
 
 import (
+	"cmp"
 	"context"
-	_ "embed"
-	"encoding/json"
-	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,9 +12,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -24,35 +21,34 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// patience is how long anything is waited for: only a fault takes so long.
-const patience = 3 * time.Minute
+// patience limits every wait: only a fault takes so long.
+const patience = 2 * time.Minute
 
-// Page is a tab of the browser, in the hands of one test.
+// Page is a tab of the browser, used by one test.
 type Page struct {
 	*tab
-	t      *testing.T
-	base   string
-	within string // selector of the part that is acted on; "": all of it
+	t        *testing.T
+	base     string
+	expected []int // statuses that are no fault
 }
 
 type tab struct {
-	ctx           context.Context
-	pressed       float64 // when the last key was, in seconds
-	watch         *watch
-	width, height int64
+	ctx      context.Context
+	activity *activity
+	width    int64
+	lastKey  float64 // when the last key was pressed, in seconds
 }
 
-// NewPage opens a tab of somebody new, who has no cookies and shares none with others.
-// Paths are of the address base.
+// NewPage opens a tab with no cookies. Paths are relative to the address base.
 func (b *Browser) NewPage(t *testing.T, base string) *Page {
 	t.Helper()
-	return begin(t, openTab(t, b.ctx, chromedp.WithNewBrowserContext()), base)
+	return newPage(t, openTab(t, b.ctx, chromedp.WithNewBrowserContext()), base)
 }
 
-// NewTab opens another tab of the same person, for another test.
+// NewTab opens another tab with the same cookies.
 func (p *Page) NewTab(t *testing.T) *Page {
 	t.Helper()
-	return begin(t, openTab(t, p.ctx), p.base)
+	return newPage(t, openTab(t, p.ctx), p.base)
 }
 
 func openTab(t *testing.T, from context.Context, options ...chromedp.ContextOption) *tab {
@@ -62,465 +58,276 @@ func openTab(t *testing.T, from context.Context, options ...chromedp.ContextOpti
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatalf("open a tab: %v", err)
 	}
-	main := cdp.FrameID(chromedp.FromContext(ctx).Target.TargetID) // a tab and its page go by one id
-	opened := &tab{ctx: ctx, watch: newWatch(main)}
-	if err := chromedp.Listen(ctx, opened.watch.see); err != nil {
+	main := cdp.FrameID(chromedp.FromContext(ctx).Target.TargetID) // a tab and its main frame have the same id
+	a := &activity{main: main, requests: map[network.RequestID]cdp.LoaderID{}}
+	if err := chromedp.Listen(ctx, a.see); err != nil {
 		t.Fatalf("open a tab: %v", err)
 	}
-	return opened
+	return &tab{ctx: ctx, activity: a}
 }
 
-func begin(t *testing.T, in *tab, base string) *Page {
+func newPage(t *testing.T, in *tab, base string) *Page {
 	t.Helper()
 	p := (&Page{tab: in, base: base}).For(t)
 	p.Emulate(1440, 900, false)
 	return p
 }
 
-// For is the same tab in the hands of another test, which expects nothing yet: opening
-// one takes longer than most pages do, so tests may take turns. It closes with the first.
+// For returns the same tab for another test. Opening a tab takes longer than loading most
+// pages, so tests can take turns. The tab closes with the test that opened it.
 func (p *Page) For(t *testing.T) *Page {
-	other := *p
-	other.t = t
-	other.watch.expectNothing()
+	other := &Page{tab: p.tab, t: t, base: p.base, expected: []int{http.StatusUnprocessableEntity}} // a form with errors is shown again
 	t.Cleanup(func() {
-		for _, fault := range other.ConsoleErrors() {
+		for _, fault := range other.Faults() {
 			t.Errorf("in the browser: %s", fault)
 		}
 	})
-	return &other
+	return other
 }
 
-// Emulate gives the page a window of that size, on a device that is light or dark.
-func (p *Page) Emulate(width, height int, dark bool) {
+// Expect says that answers of this status are no fault.
+func (p *Page) Expect(status int) { p.expected = append(p.expected, status) }
+
+// Faults returns the faults since the last call. Those that no test asks for fail the test
+// at its end.
+func (p *Page) Faults() []string {
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	_, _ = chromedp.Run(ctx, chromedp.Location()) // events before its answer have arrived with it
+	return p.activity.takeFaults(p.expected)
+}
+
+// Run runs an action of chromedp, which must succeed.
+func Run[T any](p *Page, action chromedp.Action[T]) T {
 	p.t.Helper()
-	p.width, p.height = int64(width), int64(height)
-	p.resize(p.height)
-	scheme := "light"
-	if dark {
-		scheme = "dark"
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	got, err := chromedp.Run(ctx, action)
+	if err != nil {
+		path, _ := chromedp.Run(p.ctx, chromedp.Location())
+		text, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string]("document.body.innerText"))
+		p.t.Fatalf("%v\nat %s, which reads: %.1500s\nfaults: %q", err, path, text, p.Faults())
 	}
-	do(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-		{Name: "prefers-color-scheme", Value: scheme},
-		{Name: "prefers-reduced-motion", Value: "reduce"}, // nothing to wait for
-	}})
-	p.settle() // by now the page's scripts know
-	p.settle()
+	return got
 }
 
-func (p *Page) resize(height int64) {
+// Do runs actions of chromedp one after the other and waits until the page has come to rest.
+func (p *Page) Do(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	do(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: p.width, Height: height, DeviceScaleFactor: 1})
+	p.rest()
+	Run(p, chromedp.Steps(steps...))
+	p.frame()
+	p.rest()
 }
 
-// WithoutJavaScript keeps the scripts of the pages that are opened from now on from running.
-func (p *Page) WithoutJavaScript() {
+// frame waits until the next frame is drawn: what a step sets off has begun by then. A page
+// that is being left draws none, so errors don't matter.
+func (p *Page) frame() {
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	// In a world of its own, this script runs in pages without scripts, too.
+	world, _ := chromedp.Call(ctx, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: p.activity.main, WorldName: "browsertest"})
+	_, _ = chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: "new Promise(requestAnimationFrame)", ContextID: world.ExecutionContextID, AwaitPromise: new(true),
+	})
+}
+
+// rest waits until nothing loads or moves.
+func (p *Page) rest() {
 	p.t.Helper()
-	do(p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	for ; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
+		if p.activity.loading() {
+			continue
+		}
+		atRest, err := chromedp.Run(ctx, chromedp.Evaluate[bool](atRestScript)) // fails while the page is replaced
+		if err == nil && atRest && !p.activity.loading() {
+			return
+		}
+	}
+	p.t.Fatalf("the page does not come to rest; faults: %q", p.Faults())
 }
 
-// Expect says that answers of these statuses are what the test wants, and no fault.
-func (p *Page) Expect(status ...int) { p.watch.expect(status) }
+// atRestScript lets transitions arrive at once.
+const atRestScript = `document.getAnimations().filter((a) => a.playState === "running" && a.effect?.getComputedTiming().endTime !== Infinity).map((a) => a.finish()).length === 0
+	&& document.readyState === "complete" && document.fonts.status === "loaded"
+	&& !document.querySelector(".htmx-request, .htmx-swapping, .htmx-settling")`
 
-// Within is the same page where only what stands in the element of that selector is read,
-// filled in and clicked.
-func (p *Page) Within(selector string) *Page {
-	part := *p
-	part.within = selector
-	return &part
+// Find selects the first element that matches a CSS selector, contains the text, and can be
+// seen and used: what is behind an open dialog cannot.
+func Find(selector, text string) chromedp.JSPath {
+	return chromedp.JSPath(fmt.Sprintf(findScript, selector, text))
 }
+
+const findScript = `[...document.querySelectorAll(%q)].find((el) =>
+	([...document.querySelectorAll("dialog:modal")].pop() ?? document).contains(el) && el.getClientRects().length > 0
+	&& el.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !el.matches(":disabled")
+	&& el.innerText.replace(/\s+/g, " ").includes(%q))`
+
+// uncoveredScript is null while another element covers the middle of the one that was found.
+const uncoveredScript = `((el) => {
+	el?.scrollIntoView({ block: "center", behavior: "instant" });
+	const box = el?.getClientRects()[0];
+	return box && el.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)) ? el : null;
+})(%s)`
 
 // Open goes to a path of the base address, or to a whole address.
 func (p *Page) Open(path string) {
 	p.t.Helper()
-	address := path
 	if strings.HasPrefix(path, "/") {
-		address = p.base + path
+		path = p.base + path
 	}
-	if got := do(p, page.Navigate, page.NavigateParams{URL: address}); got.ErrorText != "" {
-		p.t.Fatalf("open %s: %s", address, got.ErrorText)
-	}
-	p.settle()
+	p.Do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tab, page.Navigate, page.NavigateParams{URL: path})
+		return err
+	}))
 }
 
-// Back goes back as the browser's own button does.
-func (p *Page) Back() {
-	p.t.Helper()
-	history := do(p, page.GetNavigationHistory, cdp.Empty{})
-	before := history.CurrentIndex - 1
-	if before < 0 {
-		p.t.Fatal("there is no page to go back to")
-	}
-	do(p, page.NavigateToHistoryEntry, page.NavigateToHistoryEntryParams{EntryID: history.Entries[before].ID})
-	p.await("the page before is shown", func() (string, error) {
-		if at := do(p, page.GetNavigationHistory, cdp.Empty{}).CurrentIndex; at != before {
-			return "the page is still the same", nil
-		}
-		return "", nil
-	})
-	p.settle()
-}
-
-// Path is where the page is, with its query.
+// Path returns the path and the query of the page.
 func (p *Page) Path() string {
 	p.t.Helper()
-	return ask[string](p, "address")
+	return Run(p, chromedp.Evaluate[string]("location.pathname + location.search"))
 }
 
-// Text is what people read in the first element of a selector that is in sight.
+// WaitFor waits until an element of a CSS selector is seen.
+func (p *Page) WaitFor(selector string) {
+	p.t.Helper()
+	p.WaitForText(selector, "")
+}
+
+// WaitForText waits until an element of a CSS selector that contains the text is seen.
+func (p *Page) WaitForText(selector, text string) {
+	p.t.Helper()
+	Run(p, chromedp.WaitVisible(Find(selector, text)))
+	p.rest()
+}
+
+// Text returns the text of an element, with single spaces.
 func (p *Page) Text(selector string) string {
 	p.t.Helper()
-	return until(p, selector, "text", selector, p.within).Text
-}
-
-// WaitFor waits until the page shows a text.
-func (p *Page) WaitFor(text string) {
-	p.t.Helper()
-	p.await(fmt.Sprintf("“%s” is shown", text), func() (string, error) {
-		return call[string](p, "says", text, p.within)
-	})
 	p.rest()
+	return strings.Join(strings.Fields(Run(p, chromedp.Text(Find(selector, "")))), " ")
 }
 
-// Click clicks the link, the button or the label that has the text.
-func (p *Page) Click(text string) {
+// Click clicks an element.
+func (p *Page) Click(selector string) {
 	p.t.Helper()
-	at := until(p, "click “"+text+"”", "target", text, p.within)
-	if err := p.run(chromedp.MouseEvent(chromedp.MouseMoved, at.X, at.Y), chromedp.MouseClickXY(at.X, at.Y)); err != nil {
-		p.t.Fatalf("click “%s”: %v", text, err)
-	}
-	p.settle()
+	p.ClickText(selector, "")
 }
 
-// Fill types a text into the field of that label or name, in the place of what is there,
-// or chooses the option that reads so.
-func (p *Page) Fill(field, text string) {
+// ClickText clicks an element that contains the text.
+func (p *Page) ClickText(selector, text string) {
 	p.t.Helper()
-	if until(p, "fill in “"+field+"”", "fill", field, text, p.within).Typed {
-		if text == "" {
-			text = kb.Delete
+	p.Do(chromedp.Click(chromedp.JSPath(fmt.Sprintf(uncoveredScript, Find(selector, text)))))
+}
+
+// Fill types a value into the field of that name or id, in the place of what is there, or chooses
+// the value in a list.
+func (p *Page) Fill(name, value string) {
+	p.t.Helper()
+	field := Find(fmt.Sprintf(":is([name=%[1]q], [id=%[1]q]):not([type=hidden])", name), "")
+	p.rest()
+	switch Run(p, chromedp.JavascriptAttribute[string](field, "type")) {
+	case "select-one", "date", "time", "color":
+		if !Run(p, chromedp.Evaluate[bool](fmt.Sprintf(setValueScript, field, value))) {
+			p.t.Fatalf("%s cannot be set to %q", name, value)
 		}
-		p.keys(text, handPause)
+		p.frame()
+		p.rest()
+	default:
+		p.Do(chromedp.Focus(field), chromedp.Evaluate[chromedp.Void]("document.activeElement.select()"))
+		p.Press(cmp.Or(value, kb.Delete))
 	}
-	p.settle()
 }
 
-// Attach chooses a file of this machine in the field of that label or name.
-func (p *Page) Attach(field, file string) {
+// setValueScript is used because chromedp's SetValue cannot set an empty value.
+const setValueScript = `((el, value) => {
+	el.value = value;
+	el.dispatchEvent(new Event("input", { bubbles: true }));
+	el.dispatchEvent(new Event("change", { bubbles: true }));
+	return el.value === value && el.selectedIndex !== -1;
+})(%s, %q)`
+
+// Press presses keys, as fast as people type.
+func (p *Page) Press(keys string) {
 	p.t.Helper()
-	p.rest()
-	world, err := p.world()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	input := do(p, runtime.Evaluate, runtime.EvaluateParams{Expression: expression("file", field), ContextID: world})
-	if input.Result.ObjectID == "" {
-		p.t.Fatalf("there is no field for files called “%s”", field)
-	}
-	do(p, dom.SetFileInputFiles, dom.SetFileInputFilesParams{Files: []string{file}, ObjectID: input.Result.ObjectID})
-	p.settle()
+	p.press(keys, .12)
 }
 
-// keys are those that Press knows by name; any other is the letter itself.
-var keys = map[string]string{
-	"Enter": kb.Enter, "Escape": kb.Escape, "Tab": kb.Tab, "Space": " ", "Backspace": kb.Backspace,
-	"Up": kb.ArrowUp, "Down": kb.ArrowDown, "Left": kb.ArrowLeft, "Right": kb.ArrowRight,
-}
-
-// Press presses a key: "Enter", "Escape", "Tab", "/".
-func (p *Page) Press(key string) {
-	p.t.Helper()
-	p.rest()
-	typed, named := keys[key]
-	if !named {
-		typed = key
-	}
-	p.keys(typed, handPause)
-	p.settle()
-}
-
-// Scan types a text as a hand-held scanner does, wherever the focus is: faster than people, and
-// with Enter at its end.
+// Scan presses keys as a hand-held scanner does: faster than people, with Enter at the end.
 func (p *Page) Scan(text string) {
 	p.t.Helper()
-	p.rest()
-	p.keys(text+kb.Enter, scanPause)
-	p.settle()
+	p.press(text+kb.Enter, .005)
 }
 
-// How long people and scanners wait between two keys, in seconds.
-const (
-	handPause = .12
-	scanPause = .005
-)
-
-// keys presses keys, each so long after the one before, and the first one as people do. That is
-// what the page is told; the test doesn't wait.
-func (p *Page) keys(text string, pause float64) {
+// press presses keys with a pause between them, in seconds. The pauses are only in the times
+// that the page is told: the test does not wait for them.
+func (p *Page) press(keys string, pause float64) {
 	p.t.Helper()
-	at := max(p.pressed+handPause, float64(time.Now().UnixMilli())/1000) //nolint:forbidigo // the clock that the browser goes by
-	for _, r := range text {
-		p.pressed, at = at, at+pause
-		for _, k := range kb.Encode(r) {
-			k.Timestamp = input.TimeSinceEpoch(p.pressed)
-			do(p, input.DispatchKeyEvent, *k)
+	next := max(p.lastKey+.12, float64(time.Now().UnixMilli())/1000) //nolint:forbidigo // the clock that the browser uses
+	p.Do(chromedp.KeyEvent(keys, func(k *input.DispatchKeyEventParams) {
+		if k.Type == kb.KeyDown || k.Type == kb.KeyRawDown {
+			p.lastKey, next = next, next+pause
 		}
+		k.Timestamp = input.TimeSinceEpoch(p.lastKey)
+	}))
+}
+
+// Emulate sets the size of the window and the colour scheme of the device.
+func (p *Page) Emulate(width, height int64, dark bool) {
+	p.t.Helper()
+	scheme := map[bool]string{false: "light", true: "dark"}[dark]
+	p.Do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+		}})
+		return err
+	}))
+	p.Resize(width, height) // in the time of which a script has changed the colours
+}
+
+// Resize sets the size of the window.
+func (p *Page) Resize(width, height int64) {
+	p.t.Helper()
+	p.width = width
+	p.Do(chromedp.EmulateViewport(width, height))
+}
+
+// DisableScripts keeps the scripts of the pages that are opened from now on from running.
+func (p *Page) DisableScripts() {
+	p.t.Helper()
+	if _, err := chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+		p.t.Fatal(err)
 	}
 }
 
-// Links are the addresses on the same host that the page links to, in sight or not, as
-// pages and not as files.
-func (p *Page) Links() []string {
+// Overflow returns the elements that make the page scroll sideways.
+func (p *Page) Overflow() []string {
 	p.t.Helper()
-	p.rest()
-	return ask[[]string](p, "links")
+	return Run(p, chromedp.Evaluate[[]string](overflowScript))
 }
 
-// Sideways are the elements that make the page scroll sideways: there should be none.
-func (p *Page) Sideways() []string {
-	p.t.Helper()
-	p.rest()
-	return ask[[]string](p, "sideways")
-}
+const overflowScript = `(() => {
+	const width = document.documentElement.clientWidth;
+	if (document.scrollingElement.scrollWidth <= width) return [];
+	const clipped = (el) => el.parentElement && el.parentElement !== document.body && (getComputedStyle(el.parentElement).overflowX !== "visible" || clipped(el.parentElement));
+	const wide = [...document.querySelectorAll("body *")].filter((el) => el.getBoundingClientRect().right > width + 0.5 && !clipped(el));
+	return wide.filter((el) => !wide.some((inner) => inner !== el && el.contains(inner)))
+		.map((el) => el.outerHTML.slice(0, 120) + " ends at " + Math.round(el.getBoundingClientRect().right) + " of " + width);
+})()`
 
-// ConsoleErrors are the errors in the console, the breaches of the security policy and
-// the requests that failed since it was last asked. Those that nobody asks for fail the
-// test at its end.
-func (p *Page) ConsoleErrors() []string {
-	_, _ = call[string](p, "address") // what happened before it is answered is told before it
-	return p.watch.takeFaults()
-}
-
-// tallest is how high a picture can be.
-const tallest = 16_000
-
-// Screenshot writes a picture of the page from its top to its bottom.
+// Screenshot writes a picture of the whole page. The window is made as high as the page, so
+// that what sticks to the window's edges is at the edges of the picture.
 func (p *Page) Screenshot(file string) {
 	p.t.Helper()
-	p.rest()
-	// In a window as high as the page, what sticks to the window's edges is where it belongs.
-	p.resize(min(max(p.height, ask[int64](p, "height")), tallest))
-	p.settle()
-	picture := do(p, page.CaptureScreenshot, page.CaptureScreenshotParams{})
-	p.resize(p.height)
+	height := Run(p, chromedp.Evaluate[int64]("Math.min(document.scrollingElement.scrollHeight, 16000)"))
+	p.Do(chromedp.EmulateViewport(p.width, max(height, 900)))
+	picture := Run(p, chromedp.CaptureScreenshot())
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		p.t.Fatal(err)
 	}
-	if err := os.WriteFile(file, picture.Data, 0o644); err != nil {
+	if err := os.WriteFile(file, picture, 0o644); err != nil {
 		p.t.Fatal(err)
 	}
-}
-
-// settle lets the step before do what it does, and waits until the page is at rest again.
-func (p *Page) settle() {
-	p.t.Helper()
-	// What it set off begins before the next picture is drawn. A page that is being left
-	// draws none.
-	_, _ = call[bool](p, "frame")
-	p.rest()
-}
-
-// rest waits until the page is at rest: nothing loads, nothing moves. What it does by
-// itself later, such as a search that waits for the next letter, is for WaitFor.
-func (p *Page) rest() {
-	p.t.Helper()
-	p.await("the page comes to rest", func() (string, error) {
-		if busy := p.watch.busy(); busy != "" {
-			return busy, nil
-		}
-		why, err := call[string](p, "unrest")
-		if err != nil || why != "" {
-			return why, err
-		}
-		return p.watch.busy(), nil
-	})
-}
-
-// await tries until nothing is said against it. An error is the page being replaced.
-func (p *Page) await(what string, try func() (why string, err error)) {
-	p.t.Helper()
-	enough := time.After(patience)
-	for {
-		why, err := try()
-		if err == nil && why == "" {
-			return
-		}
-		if mistake := new(scriptError); errors.As(err, mistake) {
-			p.t.Fatalf("%s: %v", what, err)
-		}
-		if err != nil {
-			why = err.Error()
-		}
-		select {
-		case <-time.After(5 * time.Millisecond):
-		case <-enough:
-			p.t.Fatalf("waited in vain: %s: %s\n%s", what, why, p.scene())
-		case <-p.ctx.Done():
-			p.t.Fatalf("%s: the browser has ended: %v", what, context.Cause(p.ctx))
-		}
-	}
-}
-
-// scene is what somebody in front of the page sees, for whoever reads why a test failed.
-func (p *Page) scene() string {
-	path, _ := call[string](p, "address")
-	got, _ := call[found](p, "text", "main", "")
-	return fmt.Sprintf("at %s, which reads: %.1500s\nerrors: %q", path, got.Text, p.watch.takeFaults())
-}
-
-// found is what page.js found, or why it did not.
-type found struct {
-	Why   string  // not yet
-	Many  string  // several: the step says too little
-	Text  string  `json:"text"`
-	X, Y  float64 // of a click
-	Typed bool    // the field has to be typed into
-}
-
-// until calls a function of page.js, on a page at rest, until it finds what it looks for.
-func until(p *Page, what, function string, args ...any) (got found) {
-	p.t.Helper()
-	p.rest()
-	p.await(what, func() (why string, err error) {
-		got, err = call[found](p, function, args...)
-		if got.Many != "" {
-			p.t.Fatalf("%s: there are several: %s", what, got.Many)
-		}
-		return got.Why, err
-	})
-	return got
-}
-
-// ask calls a function of page.js that always has an answer.
-func ask[T any](p *Page, function string, args ...any) (answer T) {
-	p.t.Helper()
-	p.await(function, func() (why string, err error) {
-		answer, err = call[T](p, function, args...)
-		return "", err
-	})
-	return answer
-}
-
-//go:embed page.js
-var script string
-
-// call calls a function of page.js. It fails where the page is being replaced.
-func call[T any](p *Page, function string, args ...any) (answer T, err error) {
-	world, err := p.world()
-	if err != nil {
-		return answer, err
-	}
-	return answer, p.evaluate(world, expression(function, args...), &answer)
-}
-
-func expression(function string, args ...any) string {
-	list, err := json.Marshal(append([]any{}, args...)) // none are [], not null
-	if err != nil {
-		panic(err) // they are texts
-	}
-	return "ours." + function + "(..." + string(list) + ")"
-}
-
-// world is where page.js runs, beside the page: neither the page's scripts nor its
-// security policy meet it there. Each document has its own, made when it is asked for.
-func (p *Page) world() (runtime.ExecutionContextID, error) {
-	if known := p.watch.currentWorld(); known != 0 {
-		return known, nil
-	}
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	made, err := chromedp.Call(ctx, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: p.watch.main, WorldName: "test"})
-	if err != nil {
-		return 0, err
-	}
-	if err := p.evaluate(made.ExecutionContextID, script, nil); err != nil {
-		return 0, err
-	}
-	p.watch.enterWorld(made.ExecutionContextID)
-	return made.ExecutionContextID, nil
-}
-
-// scriptError is a mistake in a script of ours, or in what a test gave it.
-type scriptError string
-
-func (e scriptError) Error() string { return string(e) }
-
-// evaluate runs JavaScript in a world, and waits for its promise.
-func (p *Page) evaluate(world runtime.ExecutionContextID, source string, answer any) error {
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	got, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{
-		Expression: source, ContextID: world, ReturnByValue: new(true), AwaitPromise: new(true),
-	})
-	switch {
-	case err != nil:
-		p.watch.enterWorld(0) // it has gone with its document
-		return err
-	case got.ExceptionDetails != nil:
-		return scriptError(exception(got.ExceptionDetails))
-	case answer == nil:
-		return nil
-	}
-	return json.Unmarshal(got.Result.Value, answer)
-}
-
-// run runs chromedp's own actions.
-func (p *Page) run(steps ...chromedp.Action[chromedp.Void]) error {
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	return chromedp.Do(ctx, steps...)
-}
-
-// do sends a command that must succeed.
-func do[P, R any](p *Page, command cdp.Command[P, R], params P) R {
-	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	got, err := chromedp.Call(ctx, command, params)
-	if err != nil {
-		p.t.Fatalf("%s: %v", command.Method, err)
-	}
-	return got
-}
-
-// emulateNetwork is the command that sets what the page sees of the network and what its
-// requests get, in one.
-var emulateNetwork = cdp.Command[network.OverrideNetworkStateParams, cdp.Empty]{Method: "Network.emulateNetworkConditions"}
-
-// Offline cuts the page off from the network, or joins them again.
-func (p *Page) Offline(off bool) {
-	p.t.Helper()
-	do(p, emulateNetwork, network.OverrideNetworkStateParams{Offline: off, DownloadThroughput: -1, UploadThroughput: -1})
-	p.settle()
-}
-
-// Lose takes a step of which the answer to a request for a path is lost: the server has done
-// what was asked, and the page sees a broken connection.
-func (p *Page) Lose(path string, step func()) {
-	p.t.Helper()
-	paused := make(chan fetch.RequestID, 1)
-	ctx, cancel := context.WithCancel(p.ctx)
-	defer cancel()
-	err := chromedp.Listen(ctx, func(event any) {
-		if e, is := event.(*fetch.EventRequestPaused); is {
-			paused <- e.RequestID
-		}
-	})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	pattern := &fetch.RequestPattern{URLPattern: "*" + path, RequestStage: fetch.RequestStageResponse}
-	do(p, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{pattern}})
-	lost := make(chan error, 1)
-	go func() {
-		params := fetch.FailRequestParams{RequestID: <-paused, ErrorReason: network.ErrorReasonConnectionReset}
-		_, err := chromedp.Call(ctx, fetch.FailRequest, params)
-		lost <- err
-	}()
-	step()
-	if err := <-lost; err != nil {
-		p.t.Fatalf("lose the answer of %s: %v", path, err)
-	}
-	do(p, fetch.Disable, cdp.Empty{})
-	p.ConsoleErrors() // the browser's own, of that request
 }

@@ -113,16 +113,16 @@ func TestPINOnScreen(t *testing.T) {
 				p.Expect(http.StatusServiceUnavailable)
 			}
 			p.Open("/")
-			p.Click("Show my code")
-			p.WaitFor("000 001")
-			p.WaitFor("New code in 1 s")
-			p.WaitFor("000 003") // it renews itself, and again
+			p.Click("[data-pin-form] button")
+			p.WaitForText(".pin-digits", "000 001")
+			p.WaitForText("[data-pin-left]", "1 s")
+			p.WaitForText(".pin-digits", "000 003") // it renews itself, and again
 			i.becomes("taken")
-			p.WaitFor("At the till…")
+			p.WaitFor("[data-pin][data-state=taken]")
 			issued := 0
 			i.with(func() { issued = i.issued })
 			i.becomes("completed")
-			p.WaitFor("+12 points")
+			p.WaitForText("[data-pin-say]", "+12 points")
 			i.with(func() {
 				if i.issued != issued {
 					t.Errorf("%d PINs were issued after one was taken", i.issued-issued)

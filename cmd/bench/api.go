@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+)
+
+// measureAPI prints what the API's requests take, beside pgbench.
+func (b *bench) measureAPI(ctx context.Context) error {
+	d, p := b.business, b.product
+	const farPage, pageSize = 5_000, 15
+	far, err := b.cursor(ctx, d, newestFirst, min((farPage-1)*pageSize, d.customers/2))
+	if err != nil {
+		return err
+	}
+	var upserts, redeemed atomic.Int64
+	var wanted []scenario
+	for _, s := range []scenario{
+		// First: the others leave the database with more to write.
+		{name: "steady", script: "record", rate: b.steady, request: b.record},
+		{name: "record", script: "record", request: b.record},
+		{name: "read", script: "read", request: b.read},
+		{name: "upsert", script: "upsert", request: func() vegeta.Target {
+			// A known phone number every other time, else a new one.
+			phone := fmt.Sprintf("+467%08d", (1+rand.IntN(d.customers))*6364137%100_000_000)
+			if n := upserts.Add(1); n%2 == 0 {
+				phone = fmt.Sprintf("+479%07d", n)
+			}
+			return d.api(p, "POST", "/customers", fmt.Sprintf(`{"first_name":"Bo","last_name":"Ek","phone":%q}`, phone))
+		}},
+		{name: "redeem", script: "redeem", request: func() vegeta.Target {
+			return d.api(p, "POST", "/redemptions", fmt.Sprintf(`{"customer_ulid":%q,"reward_ulid":%q}`, d.buyer(), numbered(rewardIDs, 1)))
+		}},
+		// All of one coupon: each counts up its row.
+		{name: "voucher", script: "voucher", request: func() vegeta.Target {
+			return d.api(p, "POST", "/coupons/"+numbered(voucherIDs, int(redeemed.Add(1))).String()+"/redeem", "")
+		}},
+		{name: "page 1", script: "page-1", request: func() vegeta.Target { return d.api(p, "GET", "/customers", "") }},
+		{name: "page 5000", script: "page-far", request: func() vegeta.Target { return d.api(p, "GET", "/customers?cursor="+far.String(), "") }},
+	} {
+		if b.only == "" || b.only == "api" || b.only == s.name {
+			s.business = d
+			wanted = append(wanted, s)
+		}
+	}
+	if len(wanted) == 0 {
+		return fmt.Errorf("nothing is named %q", b.only)
+	}
+	return b.measureAll(ctx, fmt.Sprintf("API, %d connections", b.connections), wanted)
+}
+
+// record is a request that records a sale.
+func (b *bench) record() vegeta.Target {
+	return b.business.api(b.product, "POST", "/transactions", fmt.Sprintf(`{"customer_ulid":%q,"transaction_type_id":%d,"spend_amount_cents":%d}`,
+		b.business.buyer(), b.business.TransactionTypeID, 200+rand.IntN(3000)))
+}
+
+// read is a request that reads a customer.
+func (b *bench) read() vegeta.Target {
+	return b.business.api(b.product, "GET", "/customers/"+b.business.buyer().String(), "")
+}
+
+// measureMonth prints what the summary of one of the past months of the large business takes.
+func (b *bench) measureMonth(ctx context.Context) error {
+	d, err := b.makeLargeBusiness(ctx)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	return b.measureAll(ctx, fmt.Sprintf("a month among %d sales", b.sales), []scenario{{
+		name: "summary", business: d, workers: 1, script: "month", request: func() vegeta.Target {
+			from := time.Date(now.Year(), now.Month()-time.Month(1+rand.IntN(23)), 1, 0, 0, 0, 0, time.UTC)
+			return d.api(b.product, "GET", "/reports/summary?from="+from.Format(time.DateOnly)+"&to="+from.AddDate(0, 1, -1).Format(time.DateOnly), "")
+		},
+	}})
+}

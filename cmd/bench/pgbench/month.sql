@@ -1,0 +1,73 @@
+-- The month a year ago, in the time zone of the business.
+\if :number = 1
+select array_agg(day) as starts, array_agg(day + interval '1 day') as ends, array_agg(bench.first_id(day)) as first_ids,
+	array_agg(bench.first_id(day + interval '1 day')) as next_ids, bench.first_id(min(day)) as first_id,
+	bench.first_id(max(day) + interval '1 day') as next_id
+from (select date_trunc('month', now() - interval '1 year', 'Europe/Stockholm') as month) past
+cross join generate_series(month, month + interval '1 month - 1 day', interval '1 day') day
+\gset
+\endif
+\startpipeline
+select loyalty.enter(:tenant);
+select sum(sold.transactions)::bigint as transactions_count,
+	sum(voided.transactions)::bigint as voided_count,
+	least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,
+	least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
+	least(coalesce(sum(sold.stamps), 0), 9223372036854775807)::bigint as stamps_awarded,
+	least(coalesce(sum(voided.points), 0), 9223372036854775807)::bigint as points_reversed,
+	least(coalesce(sum(redeemed.points), 0), 9223372036854775807)::bigint as points_redeemed,
+	sum(redeemed.redemptions)::bigint as redemptions_count,
+	sum(used.vouchers)::bigint as vouchers_redeemed,
+	sum(joined.customers)::bigint as new_customers,
+	(
+		select count(distinct customer_id)
+		from loyalty.transaction
+		where tenant_id = :tenant
+			and id >= :first_id
+			and id < :next_id
+			and status = 'completed'
+	) as active_customers
+from unnest(:starts::timestamptz[], :ends::timestamptz[], :first_ids::uuid[], :next_ids::uuid[])
+	with ordinality as day (starts, ends, first_id, next_id, number)
+cross join lateral (
+	select count(*) as transactions, sum(spend_amount_cents) as spend, sum(points_awarded) as points, sum(stamps_awarded) as stamps
+	from loyalty.transaction
+	where tenant_id = :tenant
+		and id >= day.first_id
+		and id < day.next_id
+		and status = 'completed'
+) sold
+cross join lateral (
+	select count(*) as transactions, sum(points_awarded) as points
+	from loyalty.transaction
+	where tenant_id = :tenant
+		and id >= day.first_id
+		and id < day.next_id
+		and status = 'voided'
+) voided
+cross join lateral (
+	select count(*) as redemptions, sum(points_spent) as points
+	from loyalty.redemption
+	where tenant_id = :tenant
+		and id >= day.first_id
+		and id < day.next_id
+		and status <> 'voided'
+) redeemed
+cross join lateral (
+	select count(*) as vouchers
+	from loyalty.voucher
+	where tenant_id = :tenant
+		and redeemed_at >= day.starts
+		and redeemed_at < day.ends
+		and status = 'redeemed'
+) used
+cross join lateral (
+	select count(*) as customers
+	from loyalty.customer
+	where tenant_id = :tenant
+		and created_at >= day.starts
+		and created_at < day.ends
+) joined
+group by rollup (day.number)
+order by day.number nulls first;
+\endpipeline

@@ -1,0 +1,35 @@
+\startpipeline
+begin;
+select loyalty.enter(:tenant);
+select t.id, coalesce(t.rule_type, '') as rule_type, coalesce(t.active, false) as active,
+	coalesce(t.points_per_unit, 0) as points_per_unit, coalesce(t.unit_cents, 1) as unit_cents,
+	coalesce(t.stamps_per_transaction, 0) as stamps_per_transaction, coalesce(t.min_spend_cents, 0) as min_spend_cents, t.max_award,
+	c.status as customer_status, coalesce(l.active, false) as location_active
+from (values (1)) as always
+left join loyalty.transaction_type t on t.tenant_id = :tenant and t.id = coalesce(:type::bigint, 0)
+left join loyalty.customer c on c.tenant_id = :tenant and c.id = coalesce(bench.customer(:n)::uuid, '00000000-0000-0000-0000-000000000000')
+left join loyalty.location l on l.tenant_id = :tenant and l.id = coalesce(null::bigint, 0);
+\endpipeline
+\startpipeline
+insert into loyalty.transaction (tenant_id, id, customer_id, transaction_type_id, rule_type, spend_amount_cents,
+	points_awarded, stamps_awarded, source, location_id, external_reference, actor_kind, actor_id, actor_name, created_at)
+values (:tenant, bench.new_id(1, :id, :client_id), bench.customer(:n), :type, 'points', 1250, 12, null, 'api', null, null,
+	'token', :token, 'all', now());
+with moved as (
+	update loyalty.account
+	set points = points + case when 'points'::text = 'points' then 12::bigint else 0 end,
+		stamps = stamps + case when 'points' = 'stamps' then 12 else 0 end,
+		entries = entries + 1
+	where tenant_id = :tenant
+		and customer_id = bench.customer(:n)
+		and (12::bigint > 0 or 'earn'::text = 'reversal' or case when 'points' = 'points' then points else stamps end + 12 >= 0)
+	returning points, stamps, entries, case when 'points' = 'points' then points else stamps end as balance
+), entry as (
+	insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause, reason, actor_kind, actor_id, actor_name,
+		created_at, seq, balance_after)
+	select :tenant, bench.new_id(2, :id, :client_id), bench.customer(:n), 'points', 12, 'earn', bench.new_id(1, :id, :client_id), null,
+		'token', :token, 'all', now(), (select entries from moved), (select balance from moved)
+)
+select;
+commit;
+\endpipeline

@@ -1,0 +1,36 @@
+\startpipeline
+begin;
+select loyalty.enter(:tenant);
+select c.id, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, a.stamps as stamps_balance,
+	c.created_at, c.updated_at, c.phone_key is null as erased, c.unsubscribed_at, c.link_version
+from loyalty.customer c
+join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+where c.tenant_id = :tenant
+	and c.id = (
+		select coalesce(
+			(select id from loyalty.customer where tenant_id = :tenant and phone_key = bench.new_phone(:number, :client_id)),
+			(select id from loyalty.customer where tenant_id = :tenant and email_key = null))
+	);
+\endpipeline
+\startpipeline
+select pg_advisory_xact_lock_shared(hashtextextended('country ' || :tenant::bigint::text, 9));
+insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, created_at, updated_at)
+select :tenant, bench.new_id(1, :id, :client_id), 'Bo', 'Ek', bench.new_phone(:number, :client_id), bench.new_phone(:number, :client_id),
+	null, null, now(), now()
+from loyalty.tenant
+where id = :tenant
+	and coalesce(country, '') = 'SE'
+on conflict do nothing
+returning id, first_name, last_name, phone, email, status, 0::bigint as points_balance, 0::bigint as stamps_balance,
+	created_at, updated_at, false as erased, unsubscribed_at, link_version;
+\endpipeline
+\startpipeline
+insert into loyalty.account (tenant_id, customer_id)
+values (:tenant, bench.new_id(1, :id, :client_id));
+insert into loyalty.audit_entry (tenant_id, id, action, subject_kind, subject_id, old, new, actor_kind, actor_id, actor_name,
+	address, request_id, created_at)
+values (:tenant, bench.new_id(2, :id, :client_id), 'customer.create', 'customer', '01M82PP1EZ4TVMCWT1GY5KZX5C', null,
+	'{"email": null, "first_name": "Bo", "last_name": "Ek", "phone": "+46739999999", "status": "active"}', 'token', :token, 'all',
+	'127.0.0.1', '01M82PP1EZ4TVMCWT1GY5KZX5D', now());
+commit;
+\endpipeline

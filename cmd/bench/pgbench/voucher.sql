@@ -1,0 +1,68 @@
+\set voucher 1 + :client_id * 3000 + :number
+\startpipeline
+begin;
+select loyalty.enter(:tenant);
+select v.id, v.coupon_id, v.customer_id,
+	case when v.status = 'pending' and v.expires_at <= now() then 'expired' else v.status end as status,
+	c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.expires_at, v.redeemed_at, v.created_at,
+	c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
+from loyalty.voucher v
+join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
+where v.tenant_id = :tenant
+	and v.id = bench.voucher(:voucher);
+\endpipeline
+\startpipeline
+with c as (
+	update loyalty.coupon
+	set redemptions_count = redemptions_count + 1
+	where tenant_id = :tenant
+		and id = bench.coupon(1)
+		and active
+		and (max_redemptions is null or redemptions_count < max_redemptions)
+	returning benefit_type, benefit_value, benefit_reward_id
+), redeemed as (
+	update loyalty.voucher v
+	set status = 'redeemed',
+		redeemed_at = now(),
+		redemption_id = null
+	from c
+	where v.tenant_id = :tenant
+		and v.id = bench.voucher(:voucher)
+		and v.status = 'pending'
+		and (v.expires_at is null or v.expires_at > now())
+	returning v.send_id, v.id, v.coupon_id, v.customer_id,
+		case when v.status = 'pending' and v.expires_at <= now() then 'expired' else v.status end as status,
+		c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.expires_at, v.redeemed_at, v.created_at
+), counted as (
+	update loyalty.coupon_send s
+	set redeemed = s.redeemed + 1
+	from redeemed
+	where s.tenant_id = :tenant
+		and s.id = redeemed.send_id
+)
+select id, coupon_id, customer_id, status, benefit_type, benefit_value, benefit_reward_id, redemption_id, expires_at, redeemed_at, created_at
+from redeemed;
+\endpipeline
+\startpipeline
+with moved as (
+	update loyalty.account
+	set points = points + case when 'points'::text = 'points' then 1::bigint else 0 end,
+		stamps = stamps + case when 'points' = 'stamps' then 1 else 0 end,
+		entries = entries + 1
+	where tenant_id = :tenant
+		and customer_id = bench.customer(:n)
+		and (1::bigint > 0 or 'voucher'::text = 'reversal' or case when 'points' = 'points' then points else stamps end + 1 >= 0)
+	returning points, stamps, entries, case when 'points' = 'points' then points else stamps end as balance
+), entry as (
+	insert into loyalty.ledger_entry (tenant_id, id, customer_id, unit, amount, kind, cause, reason, actor_kind, actor_id, actor_name,
+		created_at, seq, balance_after)
+	select :tenant, bench.new_id(1, :id, :client_id), bench.customer(:n), 'points', 1, 'voucher', bench.voucher(:voucher), null,
+		'token', :token, 'all', now(), (select entries from moved), (select balance from moved)
+)
+select;
+insert into loyalty.audit_entry (tenant_id, id, action, subject_kind, subject_id, old, new, actor_kind, actor_id, actor_name,
+	address, request_id, created_at)
+values (:tenant, bench.new_id(2, :id, :client_id), 'voucher.redeem', 'voucher', '00000000008009000000000001', '{"status": "pending"}',
+	'{"status": "redeemed"}', 'token', :token, 'all', '127.0.0.1', '01M82PP1EZ4TVMCWT1GY5KZX5D', now());
+commit;
+\endpipeline

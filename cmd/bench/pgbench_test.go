@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/report"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/token"
+	"example.com/loyalty/core/transaction"
+)
+
+func TestMain(m *testing.M) { dbtest.Main(m) }
+
+// batches notes the round trips that are sent while it listens, each with its statements.
+type batches struct {
+	mu   sync.Mutex
+	sent [][]string
+}
+
+// TraceBatchStart notes a round trip.
+func (b *batches) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var trip []string
+	for _, q := range data.Batch.QueuedQueries {
+		trip = append(trip, oneLine(q.SQL))
+	}
+	b.sent = append(b.sent, trip)
+	return ctx
+}
+
+func (b *batches) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+func (b *batches) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
+func (b *batches) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	return ctx
+}
+func (b *batches) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func oneLine(sql string) string { return strings.Join(strings.Fields(sql), " ") }
+
+// useCases are those behind the API's requests, in this process.
+type useCases struct {
+	db           *db.DB
+	sent         *batches
+	by           core.Actor
+	secret       string
+	tokens       *token.Service
+	customers    *customer.Service
+	transactions *transaction.Service
+	rewards      *reward.Service
+	coupons      *coupon.Service
+}
+
+func newUseCases(t *testing.T) *useCases {
+	t.Helper()
+	owner := dbtest.OwnURL(t)
+	u := &useCases{sent: &batches{}}
+	var err error
+	if u.db, err = db.Open(t.Context(), dbtest.Serving(owner), db.Options{OwnerURL: owner, Tracer: u.sent}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(u.db.Close)
+	jobs, err := job.New(u.db, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mails := dbtest.Mails(u.db, jobs)
+	u.tokens = token.NewService(u.db, jobs, mails)
+	u.customers, u.transactions, u.rewards = customer.NewService(u.db), transaction.NewService(u.db), reward.NewService(u.db)
+	u.coupons = coupon.NewService(u.db, jobs, nil, dbtest.Links(), slog.New(slog.DiscardHandler))
+	u.by = dbtest.Tenant(t, u.db)
+	created, err := u.tokens.Create(t.Context(), u.by, token.New{Name: new("all"), Scopes: &[]string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.secret = created.Secret
+	return u
+}
+
+// trips are the round trips of what fn does.
+func (u *useCases) trips(t *testing.T, fn func() error) [][]string {
+	t.Helper()
+	u.sent.mu.Lock()
+	u.sent.sent = nil
+	u.sent.mu.Unlock()
+	if err := fn(); err != nil {
+		t.Fatal(err)
+	}
+	u.sent.mu.Lock()
+	defer u.sent.mu.Unlock()
+	return u.sent.sent
+}
+
+// pgbench and the product send the same statements in the same round trips, so the ratio of
+// the two is what the product costs.
+func TestScriptsSendWhatTheProductSends(t *testing.T) {
+	t.Parallel()
+	u, ctx := newUseCases(t), t.Context()
+	kind, err := u.transactions.AddType(ctx, u.by, transaction.NewType{
+		Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	upsert := func(phone string) (core.ID, error) {
+		c, err := u.customers.Upsert(ctx, u.by, customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: &phone})
+		return c.ID, err
+	}
+	who, err := upsert("+46701740605")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sell := func() error {
+		_, err := u.transactions.Record(ctx, u.by, transaction.New{
+			CustomerID: new(who.String()), TransactionTypeID: &kind.ID, SpendAmountCents: new(int64(1250)), Source: transaction.API,
+		})
+		return err
+	}
+	if err := sell(); err != nil {
+		t.Fatal(err)
+	}
+	espresso, err := u.rewards.Add(ctx, u.by, reward.New{Name: new("Espresso"), PointsCost: new(int64(1))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	thanks, err := u.coupons.Add(ctx, u.by, coupon.New{Name: new("Thank you"), BenefitType: new("points"), BenefitValue: new(int64(1))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, err := u.coupons.Send(ctx, u.by, thanks.ID, coupon.Send{Segment: coupon.All, FormKey: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	evaluated := u.trips(t, func() error {
+		_, err := u.coupons.Evaluate(ctx, u.by, sent.ID)
+		return err
+	})
+	var voucher core.ID
+	if err := dbtest.Owner(u.db).QueryRow(ctx, "select id from loyalty.voucher").Scan(&voucher); err != nil {
+		t.Fatal(err)
+	}
+	page := func(at *core.Cursor) error {
+		_, err := u.customers.List(ctx, u.by, customer.Filter{}, core.Page{Size: core.DefaultPageSize, Cursor: at})
+		return err
+	}
+	today := time.Now()
+	for script, act := range map[string]func() error{
+		"read":         func() error { _, err := u.customers.Find(ctx, u.by, who); return err },
+		"record":       sell,
+		"upsert-known": func() error { _, err := upsert("+46701740605"); return err },
+		"upsert-new":   func() error { _, err := upsert("+46701740606"); return err },
+		"page-1":       func() error { return page(nil) },
+		"page-far":     func() error { return page(&core.Cursor{At: today, ID: who}) },
+		"redeem": func() error {
+			_, err := u.rewards.Redeem(ctx, u.by, reward.RedeemRequest{CustomerID: new(who.String()), RewardID: new(espresso.ID.String())})
+			return err
+		},
+		"voucher": func() error { _, err := u.coupons.Redeem(ctx, u.by, voucher); return err },
+		"month": func() error {
+			_, err := report.NewService(u.db).Summary(ctx, u.by, report.Range{From: &today, To: &today})
+			return err
+		},
+	} {
+		same(t, script, u.trips(t, act), pipelines(t, script))
+	}
+	identify := func() error { _, err := u.tokens.Authenticate(ctx, u.secret, ""); return err }
+	if err := identify(); err != nil { // the first notes that the token is in use
+		t.Fatal(err)
+	}
+	same(t, "head", u.trips(t, identify), pipelines(t, "head"))
+
+	// A send is one statement among what the job does.
+	created := slices.Concat(evaluated...)
+	created = slices.DeleteFunc(created, func(sql string) bool { return !strings.Contains(sql, "insert into loyalty.voucher ") })
+	text, _ := scripts.ReadFile("pgbench/send.sql")
+	statements := slices.DeleteFunc(strings.Split(string(text), ";\n"), func(sql string) bool { return !strings.Contains(sql, "insert into loyalty.voucher ") })
+	same(t, "send", [][]string{created}, [][]string{{oneLine(statements[0])}})
+}
+
+// pipelines are the round trips of a script.
+func pipelines(t *testing.T, script string) (trips [][]string) {
+	t.Helper()
+	text, err := scripts.ReadFile("pgbench/" + script + ".sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rest := range strings.Split(string(text), "\\startpipeline\n")[1:] {
+		pipeline, _, _ := strings.Cut(rest, "\\endpipeline")
+		var trip []string
+		for statement := range strings.SplitSeq(strings.TrimSpace(pipeline), ";\n") {
+			trip = append(trip, oneLine(strings.TrimSuffix(statement, ";")))
+		}
+		trips = append(trips, trip)
+	}
+	return trips
+}
+
+var argument = regexp.MustCompile(`\\\$\d+`)
+
+// same compares round trips: where the product has an argument, a script may have anything.
+func same(t *testing.T, script string, product, pgbench [][]string) {
+	t.Helper()
+	if len(product) != len(pgbench) {
+		t.Errorf("%s.sql: %d round trips, the product makes %d: %q", script, len(pgbench), len(product), product)
+		return
+	}
+	for i := range product {
+		if len(product[i]) != len(pgbench[i]) {
+			t.Errorf("%s.sql, round trip %d: %d statements, the product sends %d: %q", script, i+1, len(pgbench[i]), len(product[i]), product[i])
+			continue
+		}
+		for n, sql := range product[i] {
+			pattern := "^" + argument.ReplaceAllString(regexp.QuoteMeta(sql), ".+?") + "$"
+			if !regexp.MustCompile(pattern).MatchString(pgbench[i][n]) {
+				t.Errorf("%s.sql has\n%s\nand the product sends\n%s", script, pgbench[i][n], sql)
+			}
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package demo
+
+import (
+	"strings"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/staff"
+	"example.com/loyalty/core/transaction"
+)
+
+// What is sold and earned where, by whom and to whom. Days count back from the day the demo is made.
+
+const (
+	daysOpen   = 365
+	opens      = 7*60 + 30  // minutes of the day
+	lastOrders = 17*60 + 45 // the rest until 18:00 is for corrections
+	forenoon   = 10*60 + 20 // when the owner makes rewards and coupons
+	evening    = 18*60 + 40 // when coupons are sent
+)
+
+// The people of the café, as indexes of team. The ordering app is an integration that was
+// switched off since: it left sales behind, and no token.
+const (
+	owner = iota
+	manager
+	firstCashier
+	secondCashier
+	orderingApp
+)
+
+var team = []staff.New{
+	owner:         {Role: core.Owner, Name: "Maja Sund", Email: "maja@cafearo.example"},
+	manager:       {Role: core.Manager, Name: "Emre Aydın", Email: "emre@cafearo.example"},
+	firstCashier:  {Role: core.Cashier, Name: "Linnea Holm", Email: "linnea@cafearo.example"},
+	secondCashier: {Role: core.Cashier, Name: "Yusuf Rahimi", Email: "yusuf@cafearo.example"},
+}
+
+// locations are where the cashiers work: one each.
+var locations = map[int]string{firstCashier: "Södermalm", secondCashier: "Vasastan"}
+
+// The transaction types, as indexes of types.
+const (
+	purchase = iota
+	coffeeCard
+	openingWeeks
+)
+
+var types = []transaction.NewType{
+	purchase:     {Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100}},
+	coffeeCard:   {Name: "Coffee card", RuleType: ledger.Stamps, Rule: transaction.Rule{StampsPerTransaction: 1}},
+	openingWeeks: {Name: "Opening weeks", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 2, UnitCents: 100, MinSpendCents: 500}},
+}
+
+// openingWeeksEnd is when the type of that name was switched off.
+const openingWeeksEnd = daysOpen - 30
+
+// menu has the prices in cents of coffees, drinks, pastries and lunches, those that are ordered
+// often more than once.
+var menu = map[rune][]int64{
+	'c': {320, 320, 320, 350, 390, 420, 420, 420, 440, 440, 450, 450, 480, 480},
+	'd': {350, 420, 460, 380},
+	'p': {390, 390, 390, 390, 390, 350, 320, 520, 520, 590},
+	'l': {790, 790, 890, 990, 990, 1190, 1190, 1250, 1290},
+}
+
+// habit is how some of the guests use the café. One order in "c cp" is a coffee, the other a
+// coffee and a pastry.
+type habit struct {
+	share            int     // of a hundred guests
+	workday, weekend float64 // the chance of a visit
+	around, spread   float64 // minutes of the day
+	byApp            float64 // the share of the sales that the ordering app makes
+	orders           []string
+}
+
+var habits = []habit{
+	{3, .5, .06, 8*60 + 15, 32, .2, strings.Fields("cp cp cp d cc c c c c c")},
+	{7, .24, .04, 12*60 + 5, 38, .3, strings.Fields("ll lc lc lc ld ld lcp c l l")},
+	{14, .09, .17, 14*60 + 20, 95, .02, strings.Fields("cp cp cp cp ccpp ccpp ccpp cddppp dp c")},
+	{33, .05, .045, 11*60 + 30, 170, .05, strings.Fields("cp cp c c d lc ld l l ccpp")},
+	{43, .008, .014, 13 * 60, 120, 0, strings.Fields("cp c lc ccpp")},
+}
+
+// months are what the season does to business, from January on: in July Stockholm is empty.
+var months = []float64{.9, .95, 1, 1, 1.05, .95, .65, .85, 1.05, 1.05, 1.1, 1.15}
+
+// newReward is a reward to be made, and how it does.
+type newReward struct {
+	name, description     string
+	points, stamps, stock int64 // 0: it costs none, and has no end
+	since                 int   // days; 0: since the opening
+	withdrawn             int   // days; 0: it is on offer
+	share                 int   // of a hundred sales at which guests who can afford it ask for it
+	takes                 int   // days until it can be handed over; 0: it is handed over at once
+}
+
+const (
+	bunReward  = 2
+	beanReward = 4
+)
+
+// Of the mugs there were too few, and of the beans a few bags are left.
+var rewards = []newReward{
+	{name: "The tenth coffee", stamps: 9, share: 11, description: "Nine stamps, and the tenth coffee is on us. Any size, any milk."},
+	{name: "Coffee for two", stamps: 13, share: 16, description: "For you and a friend."},
+	{name: "Cinnamon bun", points: 75, share: 8, description: "Straight from the oven, if you come before nine."},
+	{name: "Lunch of the day", points: 150, share: 9, description: "Soup, quiche or a salad bowl, with bread and coffee."},
+	{name: "Bag of beans", points: 160, stock: 60, share: 8, description: "250 grams of our house roast, ground for you if you like."},
+	{name: "Åro mug", points: 120, stock: 6, since: 120, takes: 7, share: 12, description: "Thrown by the potter next door. Ready within a week."},
+	{name: "A whole carrot cake", points: 190, takes: 2, share: 16, description: "Serves eight. We bake it for the day after tomorrow."},
+	{name: "Waffle with jam and cream", points: 50, withdrawn: 34, share: 4, description: "With cloudberry jam. The iron is older than the café."},
+}
+
+// The coupons, as indexes of newCoupons.
+const (
+	missedYou = iota
+	birthday
+	seasonBun
+	cheaperLunch
+	threeStamps
+	earlyBirds
+)
+
+// newCoupon is a coupon to be made, and how it does.
+type newCoupon struct {
+	name, description string
+	benefit           coupon.BenefitType
+	value             int64   // of a reward: 0
+	validDays         int64   // of its vouchers; 0: as long as the coupon
+	made, off         int     // days; off is 0 where it is active
+	begins, ends      int     // days; 0: at once, and never
+	keen              float64 // the share of its holders who mean to use it
+	least             int64   // the bill it is used with, in cents
+}
+
+var newCoupons = []newCoupon{
+	missedYou: {
+		name: "We have missed you", description: "It has been a while. Forty points are waiting for you, and so is the coffee.",
+		benefit: coupon.Points, value: 40, validDays: 30, made: 200, keen: .7,
+	},
+	birthday: {
+		name: "Happy birthday", description: "Twenty percent off, on any day of your birthday month. Bring your friends.",
+		benefit: coupon.Percent, value: 20, validDays: 30, made: daysOpen, keen: .55,
+	},
+	seasonBun: {
+		name: "A bun for the season", description: "A new season, a warm cinnamon bun. This one is on us.",
+		benefit: coupon.Reward, validDays: 45, made: 35, keen: .42,
+	},
+	cheaperLunch: {
+		name: "Two euros off lunch", description: "Thank you for being with us for so long. Stay for lunch and pay two euros less.",
+		benefit: coupon.Amount, value: 200, made: 64, ends: 27, keen: .45, least: 790,
+	},
+	threeStamps: {
+		name: "Three stamps for your card", description: "Three stamps at once, to get your coffee card going.",
+		benefit: coupon.Stamps, value: 3, validDays: 60, made: 25, off: 18, keen: .3,
+	},
+	earlyBirds: {
+		name: "Early birds", description: "Before eight, coffee is half the price.",
+		benefit: coupon.Percent, value: 50, made: 2, begins: -10, ends: -40,
+	},
+}
+
+// send is a coupon sent in the evening of a day.
+type send struct {
+	day     int
+	by      int // of team
+	coupon  int // of newCoupons
+	segment coupon.Segment
+}
+
+// sends are those beside the birthday wishes, which go out on the first of each month.
+var sends = []send{
+	{190, owner, missedYou, coupon.Manual},
+	{118, owner, missedYou, coupon.Manual},
+	{62, manager, cheaperLunch, coupon.LongStanding},
+	{48, owner, missedYou, coupon.Manual},
+	{33, owner, seasonBun, coupon.All},
+	{24, manager, threeStamps, coupon.RecentPurchase},
+	{15, owner, missedYou, coupon.Manual},
+	{6, manager, seasonBun, coupon.RecentPurchase}, // for those who are new
+}
+
+// guests is how many people become customers in the year.
+const guests = 260
+
+// The guests the café knows best come first, and come often.
+var regulars = []string{
+	"Anna Lindqvist", "Bilal Haddad", "Chiara Romano", "David Okafor", "Elif Yılmaz",
+	"Frode Nilsen", "Grace Mbeki", "Hugo Martín", "Ines Duarte", "Jonas Weber",
+}
+
+// origin is names that go together, and how many of a hundred guests have such a name.
+type origin struct {
+	share       int
+	first, last []string
+}
+
+var origins = []origin{
+	{
+		50,
+		strings.Fields(`Alice Alma Anders Astrid Axel Birgitta Björn Elsa Emil Erik Eva Filip Frida Gunilla Gustav Hanna Ingrid Johan Karin
+			Klara Lars Lena Ludvig Magnus Malin Mats Moa Nils Olle Oskar Per Saga Signe Sofia Stina Sven Tove Viktor Wilma Åsa Örjan`),
+		strings.Fields(`Ahlström Andersson Berg Bergman Blom Boström Dahl Ek Ekström Engström Eriksson Fors Gustafsson Hallberg Hedlund
+			Holm Håkansson Isaksson Johansson Karlsson Larsson Lind Ljung Lundgren Malm Nilsson Norberg Nyström Persson Sjöberg Öberg`),
+	}, {
+		14,
+		strings.Fields("Ahmad Amal Dina Farah Hassan Huda Karim Layla Mariam Nour Omar Rami Rania Salma Samir Yasmin Youssef Zaid"),
+		strings.Fields("Aziz Barakat Darwish Farouk Hamdan Khalil Mansour Nasser Qasim Rahman Saleh Shahin"),
+	}, {
+		11,
+		strings.Fields("Ayşe Burak Defne Emre Gül Hakan İpek Kemal Mehmet Onur Pınar Selin Tuğba Umut Zeynep"),
+		strings.Fields("Aksoy Arslan Çelik Demir Doğan Güneş Kaya Öztürk Polat Şahin"),
+	}, {
+		9,
+		strings.Fields("Agnieszka Camille Élodie Giulia Jakub Javier Julien Lorenzo Lucía Łukasz Marta Pablo Zofia"),
+		strings.Fields("Bianchi Dubois García Kowalczyk Lefèvre Moreau Muñoz Nowak Ricci Wiśniewski"),
+	}, {
+		9,
+		strings.Fields("Amelia Benjamin Charlotte Daniel Eleanor George Harriet Jack Oliver Rosie Thomas"),
+		strings.Fields("Ashworth Bennett Carter Davies Ellis Hughes Mitchell Palmer Walsh"),
+	}, {
+		7,
+		strings.Fields("Abdi Aditi Arjun Asha Chen Hodan Mei Priya Sahra Warsame Wei"),
+		strings.Fields("Farah Hersi Iyer Kapoor Li Mohamud Nur Patel Wang Zhao"),
+	},
+}
+
+// mishaps are reasons for which guests get points.
+var mishaps = []string{"Waited too long for lunch", "Spilled coffee, our fault", "Points of a receipt from before joining"}
+
+// plainLetters are how names are written in e-mail addresses.
+var plainLetters = strings.NewReplacer("å", "a", "ä", "a", "ö", "o", "é", "e", "è", "e", "í", "i", "ı", "i", "i̇", "i", "ç", "c", "ğ", "g",
+	"ş", "s", "ü", "u", "ú", "u", "ó", "o", "ñ", "n", "ł", "l", "ą", "a", "ś", "s", "ń", "n", " ", ".")

@@ -1,0 +1,302 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/coupon"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/ledger"
+	"example.com/loyalty/core/reward"
+	"example.com/loyalty/core/transaction"
+)
+
+// visit is a guest who comes to the café.
+type visit struct {
+	*guest
+	at time.Time
+}
+
+// live lets the year go by, up to now.
+func (c *cafe) live(ctx context.Context, progress func(done, total int)) {
+	c.meet()
+	for days := daysOpen; days >= 0; days-- {
+		for _, v := range c.visits(days) {
+			c.serve(ctx, v)
+		}
+		if at := c.ago(days, evening); at.Before(c.until) {
+			c.close(ctx, days, at)
+		}
+		if progress != nil {
+			progress(daysOpen-days+1, daysOpen+1)
+		}
+	}
+}
+
+// visits are the visits of a day, in order. The last one was minutes ago if the café is open, so
+// that a new demo looks alive.
+func (c *cafe) visits(days int) []visit {
+	day := c.ago(days, 0)
+	business := months[day.Month()-1] * (.84 + .32*c.r.Float64())
+	var all []visit
+	for _, g := range c.guests {
+		chance := g.habit.workday
+		if day.Weekday() == time.Saturday || day.Weekday() == time.Sunday {
+			chance = g.habit.weekend
+		}
+		isFirst := days == g.first
+		comes := c.r.Float64() < min(chance*g.keen*business, .95)
+		if (comes || isFirst) && days <= g.first && days >= g.last {
+			all = append(all, visit{g, c.during(day, g.habit)})
+		}
+	}
+	if justNow := c.until.Add(-3 * time.Minute); days == 0 && !justNow.Before(clock(day, opens)) && justNow.Before(clock(day, lastOrders)) {
+		all = append(all, visit{c.guests[c.r.IntN(len(regulars))], justNow})
+	}
+	all = slices.DeleteFunc(all, func(v visit) bool { return !v.at.Before(c.until) })
+	slices.SortFunc(all, func(a, b visit) int { return a.at.Compare(b.at) })
+	return all
+}
+
+// during is when on that day a guest of that habit comes.
+func (c *cafe) during(day time.Time, h habit) time.Time {
+	for {
+		if minute := h.around + h.spread*c.r.NormFloat64(); minute >= opens && minute < lastOrders {
+			return clock(day, minute)
+		}
+	}
+}
+
+// after is some seconds after an instant.
+func (c *cafe) after(at time.Time, least, most int) time.Time {
+	return at.Add(time.Duration(least+c.r.IntN(most-least)) * time.Second)
+}
+
+// sale is what a guest buys.
+type sale struct {
+	by     int // of people
+	kind   int // of types
+	cents  int64
+	source transaction.Source
+}
+
+// serve is what happens at a visit: a sale, perhaps after one that was rung up wrongly, and at
+// the till what is redeemed with it.
+func (c *cafe) serve(ctx context.Context, v visit) {
+	s := c.order(v)
+	if v.id.IsZero() {
+		v.id = must(customer.NewService(c.db.At(v.at)).Upsert(ctx, c.people[s.by], customer.New{
+			FirstName: &v.name[0], LastName: &v.name[1], Phone: &v.phone, Email: v.email,
+		})).ID
+		v.at = v.at.Add(40 * time.Second)
+	}
+	if s.source != transaction.API && c.r.IntN(60) == 0 {
+		if voided := c.after(v.at, 90, 540); voided.Before(c.until) {
+			wrong := c.sell(ctx, v, sale{by: s.by, kind: c.purchase(v.at), cents: one(c.r, menu['l']), source: s.source})
+			// The cashier may have served others since, so the manager voids it.
+			must(transaction.NewService(c.db.At(voided)).Void(ctx, c.people[manager], wrong.ID))
+			v.at = c.after(voided, 15, 60)
+		}
+	}
+	if !v.at.Before(c.until) {
+		return
+	}
+	atTill := s.source == transaction.POS
+	var use *voucher
+	if atTill {
+		use = c.voucherFor(v, &s)
+	}
+	sold := c.sell(ctx, v, s)
+	v.has[sold.RuleType] += sold.Award()
+	v.bought = v.at
+	if use != nil {
+		c.redeem(ctx, v, s, use)
+	}
+	if atTill {
+		c.exchange(ctx, v, s)
+	}
+}
+
+// order is what a guest orders and how it is rung up.
+func (c *cafe) order(v visit) sale {
+	ordered := one(c.r, v.habit.orders)
+	s := sale{kind: c.purchase(v.at)}
+	for _, course := range ordered {
+		s.cents += one(c.r, menu[course])
+	}
+	if ordered == "c" && v.hasCard {
+		s.kind = coffeeCard
+	}
+	switch n := c.r.Float64(); {
+	case n < v.habit.byApp:
+		s.source, s.by = transaction.API, orderingApp
+	case n > .96:
+		s.source, s.by = transaction.Panel, owner+c.r.IntN(2) // entered afterwards
+	default:
+		s.source, s.by = transaction.POS, firstCashier+c.r.IntN(2)
+	}
+	if v.id.IsZero() {
+		s.source, s.by = transaction.POS, firstCashier+c.r.IntN(2) // customers join at the till
+	}
+	return s
+}
+
+// purchase is the type of a sale for points at an instant.
+func (c *cafe) purchase(at time.Time) int {
+	if at.Before(c.ago(openingWeeksEnd, 0)) {
+		return openingWeeks
+	}
+	return purchase
+}
+
+func (c *cafe) sell(ctx context.Context, v visit, s sale) transaction.Transaction {
+	c.receipts++
+	n := transaction.New{
+		CustomerID: new(v.id.String()), TransactionTypeID: &c.types[s.kind], SpendAmountCents: &s.cents,
+		ExternalReference: new(fmt.Sprintf("R-%06d", c.receipts)), Source: s.source,
+	}
+	if at, ok := c.locations[s.by]; ok {
+		n.LocationID = &at
+	}
+	return must(transaction.NewService(c.db.At(v.at)).Record(ctx, c.people[s.by], n))
+}
+
+// voucherFor is the voucher that a guest thinks of using with a sale, if any, whose amount it
+// may lower.
+func (c *cafe) voucherFor(v visit, s *sale) *voucher {
+	at := v.at.Add(20 * time.Second)
+	for _, held := range v.vouchers {
+		n := c.coupons[held.coupon]
+		off := n.off > 0 && !at.Before(c.ago(n.off, forenoon))
+		if off || !held.wanted || !at.Before(held.expires) || !at.Before(c.until) || s.cents < n.least || c.r.IntN(2) == 0 {
+			continue
+		}
+		switch n.benefit {
+		case coupon.Percent:
+			s.cents -= s.cents * n.value / 100
+		case coupon.Amount:
+			s.cents -= n.value
+		case coupon.Points, coupon.Stamps, coupon.Reward:
+		}
+		return held
+	}
+	return nil
+}
+
+// redeem redeems a voucher. A reward that it is for is handed over.
+func (c *cafe) redeem(ctx context.Context, v visit, s sale, use *voucher) {
+	at := c.after(v.at, 5, 20)
+	redeemed := must(c.service.At(at).Redeem(ctx, c.people[s.by], use.id))
+	use.wanted = false
+	c.coupons[use.coupon].used++
+	if redeemed.RedemptionID != nil {
+		c.handOver(ctx, s, *redeemed.RedemptionID, c.after(at, 40, 200))
+	}
+}
+
+// exchange has a guest ask for a reward, where they think of one that they can afford.
+func (c *cafe) exchange(ctx context.Context, v visit, s sale) {
+	at := c.after(v.at, 25, 45)
+	wish := weighted(c.r, rewards, func(r newReward) int { return r.share })
+	n := rewards[wish]
+	unit, cost := c.rewards[wish].Price()
+	from, to := c.onOffer(wish)
+	if v.has[unit] < cost || n.stock > 0 && c.stock[wish] == 0 || at.Before(from) || !at.Before(to) {
+		return
+	}
+	r := must(reward.NewService(c.db.At(at)).Redeem(ctx, c.people[s.by], reward.RedeemRequest{
+		CustomerID: new(v.id.String()), RewardID: new(c.rewards[wish].ID.String()),
+	}))
+	if voided := c.after(at, 60, 200); n.stock == 0 && c.r.IntN(40) == 0 && voided.Before(c.until) {
+		// The wrong one was tapped.
+		must(reward.NewService(c.db.At(voided)).Void(ctx, c.people[manager], r.ID))
+		return
+	}
+	c.stock[wish]--
+	v.has[unit] -= cost
+	done := c.after(at, 40, 200)
+	if n.takes > 0 {
+		done = clock(at.AddDate(0, 0, n.takes), forenoon+c.r.Float64()*300)
+	}
+	c.handOver(ctx, s, r.ID, done)
+}
+
+// handOver fulfils a redemption, unless that is still to come. Some of the latest still wait.
+func (c *cafe) handOver(ctx context.Context, s sale, id core.ID, at time.Time) {
+	waits := at.After(c.ago(14, 0)) && c.r.IntN(2) == 0
+	if !waits && at.Before(c.until) {
+		must(reward.NewService(c.db.At(at)).Fulfil(ctx, c.people[s.by], id))
+	}
+}
+
+// close is what happens in the evening: coupons are sent, some customers unsubscribe or have
+// moved away, and now and then the manager makes up for a mishap.
+func (c *cafe) close(ctx context.Context, days int, at time.Time) {
+	for _, x := range sends {
+		if x.day == days {
+			c.send(ctx, x, at)
+		}
+	}
+	if at.Day() == 1 {
+		c.send(ctx, send{days, manager, birthday, coupon.Manual}, at)
+	}
+	by, later := c.people[manager], customer.NewService(c.db.At(at.Add(5*time.Minute)))
+	for _, g := range c.guests {
+		switch {
+		case g.id.IsZero() || g.gone:
+		case days > 0 && days == g.last && c.r.IntN(8) == 0:
+			g.gone = true
+			must(later.Edit(ctx, by, g.id, customer.Edit{Status: core.Set(string(customer.Inactive))}))
+		case g.email != nil && c.r.IntN(10_000) == 0:
+			must(later.Unsubscribe(ctx, by, g.id))
+		case c.r.IntN(6_000) == 0:
+			must(later.Adjust(ctx, by, g.id, customer.Adjustment{
+				Unit: new(string(ledger.Points)), Amount: new(int64(20)), Reason: new(one(c.r, mishaps)),
+			}))
+		}
+	}
+}
+
+const vouchersSQL = `
+	select id, customer_id, expires_at
+	from loyalty.voucher
+	where tenant_id = @tenant_id
+		and send_id = @send
+	order by customer_id`
+
+// send sends a coupon and has it evaluated at once. The job that this queues finds nothing left
+// to do.
+func (c *cafe) send(ctx context.Context, x send, at time.Time) {
+	by, byID := c.people[x.by], map[core.ID]*guest{}
+	s := coupon.Send{Segment: x.segment, FormKey: fmt.Sprintf("demo %d %s", x.coupon, at.Format(time.DateOnly))}
+	for _, g := range c.guests {
+		byID[g.id] = g
+		lapsed := x.coupon == missedYou && g.bought.Before(at.AddDate(0, 0, -30))
+		if celebrates := x.coupon == birthday && g.birthday == at.Month(); !g.id.IsZero() && (lapsed || celebrates) {
+			s.Customers = append(s.Customers, g.id.String())
+		}
+	}
+	if x.segment == coupon.Manual && len(s.Customers) == 0 {
+		return
+	}
+	sent := must(c.service.At(at).Send(ctx, by, c.coupons[x.coupon].id, s))
+	// As long as a send waits for its job.
+	service := c.service.At(at.Add(2 * time.Second))
+	must(service.Evaluate(ctx, by, sent.ID))
+	must(0, service.MarkDelivered(ctx, by, sent.ID))
+	type made struct {
+		ID, CustomerID core.ID
+		ExpiresAt      *time.Time
+	}
+	for _, m := range must(db.ReadAll[made](ctx, c.db, by, vouchersSQL, db.Args{"send": sent.ID})) {
+		v := &voucher{coupon: x.coupon, id: m.ID, expires: c.until, wanted: c.r.Float64() < c.coupons[x.coupon].keen}
+		if m.ExpiresAt != nil {
+			v.expires = *m.ExpiresAt
+		}
+		byID[m.CustomerID].vouchers = append(byID[m.CustomerID].vouchers, v)
+	}
+}
