@@ -321,7 +321,7 @@ func (m *model) redeem(who, what core.ID, id core.ID, at time.Time) (reward.Rede
 	if err := refusal(f); err != nil {
 		return reward.Redemption{}, err
 	}
-	made := reward.Redemption{ID: id, Status: reward.Pending, CustomerID: who, RewardID: what, TookStock: r.Stock != nil, CreatedAt: at}
+	made := reward.Redemption{ID: id, Status: reward.Pending, CustomerID: who, RewardID: what, RewardName: r.Name, TookStock: r.Stock != nil, CreatedAt: at}
 	unit, cost := ledger.Points, r.PointsCost
 	if cost == nil {
 		unit, cost = ledger.Stamps, r.StampsCost
@@ -513,7 +513,7 @@ func (m *model) send(of core.ID, s coupon.Send, members []core.ID, id core.ID, a
 			return earlier.Sending, nil
 		}
 	}
-	made := coupon.Sending{ID: id, CouponID: of, Segment: s.Segment, Status: coupon.Waiting, Subject: c.Name, CreatedAt: at, SendAt: at}
+	made := coupon.Sending{ID: id, CouponID: of, CouponName: c.Name, Segment: s.Segment, Status: coupon.Waiting, Subject: c.Name, CreatedAt: at, SendAt: at}
 	if c.Description != nil {
 		made.Message = *c.Description
 	}
@@ -671,7 +671,7 @@ func (m *model) redeemVoucher(id core.ID, redemption *core.ID, now time.Time) (c
 			return coupon.Voucher{}, reward.ErrOutOfStock
 		}
 		m.redemptions.put(*redemption, reward.Redemption{
-			ID: *redemption, Status: reward.Pending, CustomerID: v.CustomerID, RewardID: what.ID, TookStock: what.Stock != nil, CreatedAt: now,
+			ID: *redemption, Status: reward.Pending, CustomerID: v.CustomerID, RewardID: what.ID, RewardName: what.Name, TookStock: what.Stock != nil, CreatedAt: now,
 		})
 		v.RedemptionID = redemption
 	case coupon.Percent, coupon.Amount:
