@@ -56,8 +56,8 @@ func (p platform) signedIn(t *testing.T, proof auth.Proof, cookie, slug string) 
 
 func (p platform) who(t *testing.T, cookie, slug string) *auth.Identity {
 	t.Helper()
-	v := &auth.Visit{Slug: slug, Address: "192.0.2.1", RequestID: "R2"}
-	if _, _, err := auth.NewStore(p.db).FindCtx(auth.WithVisit(t.Context(), v), cookie); err != nil {
+	v, err := auth.NewStore(p.db).Load(t.Context(), auth.Visit{Slug: slug, Address: "192.0.2.1", RequestID: "R2"}, cookie)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return v.Person

@@ -59,6 +59,11 @@ func (p panel) visit() *auth.Visit {
 // open begins a request with a cookie.
 func (p panel) open(t *testing.T, v *auth.Visit, cookie string) context.Context {
 	t.Helper()
+	loaded, err := p.store.Load(t.Context(), *v, cookie)
+	if err != nil {
+		t.Fatal(err)
+	}
+	*v = *loaded
 	ctx, err := p.scs.Load(auth.WithVisit(t.Context(), v), cookie)
 	if err != nil {
 		t.Fatal(err)

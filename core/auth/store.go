@@ -12,20 +12,18 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Visit is a request to a host of the product. It travels in the request's context,
-// so that the store, which scs calls with nothing but a token, knows where the request
-// went, and the request learns what the store found.
+// Visit is a request to a host of the product, with its session (Store.Load). It travels in the
+// request's context, because scs calls the store with nothing but a token.
 type Visit struct {
-	// What came in.
 	Slug      string // of the tenant whose host was called; "": the platform's
 	Address   string // of the client
 	UserAgent string
 	RequestID string
 
-	// What was found; nothing, where no cookie came along.
 	Tenant core.Tenant // zero: there is no such tenant, or this is the platform's host
 	Person *Identity   // nil: no one is signed in here
 
+	data  []byte // of the session; nil: there is none
 	hash  []byte // of the session that was found or written
 	proof *Proof
 }
@@ -65,46 +63,54 @@ func visit(ctx context.Context) (*Visit, error) {
 	return v, nil
 }
 
-// Store keeps sessions for scs. Its idle time must stay off there: it would write in
-// every request. Idle is judged here, by what is noted once a minute.
+// Store stores sessions for scs. The idle timeout of scs must stay off: it would write in every
+// request. It is checked here, by the time that is stored once a minute.
 type Store struct{ db *db.DB }
 
 // NewStore makes the store.
 func NewStore(d *db.DB) *Store { return &Store{db: d} }
 
-// FindCtx finds a live session and notes in the visit whose it is. One round trip, and
-// once a minute a second one that notes that it was seen.
-func (s *Store) FindCtx(ctx context.Context, token string) (data []byte, found bool, err error) {
-	v, err := visit(ctx)
-	if err != nil {
-		return nil, false, err
+// Load returns the visit with the session of a cookie's token, the tenant of the host, and who is
+// signed in. Without a token nothing is looked up. Once a minute it stores that the session was used.
+func (s *Store) Load(ctx context.Context, v Visit, token string) (*Visit, error) {
+	if token == "" {
+		return &v, nil
 	}
 	hash := sessionHash(token)
 	f, err := findSession(ctx, s.db, hash, v.Slug)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if f.TenantID != 0 {
 		if v.Tenant, err = f.tenant(); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
 	if !f.isLive() {
-		return nil, false, nil
+		return &v, nil
 	}
 	if f.signedIn() {
 		actor, err := f.actor()
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		actor.Address, actor.RequestID = v.Address, v.RequestID
 		v.Person = &Identity{Actor: actor, Email: f.Email, TwoFactor: f.TwoFactor, Session: sessionName(hash)}
 	}
-	v.hash = hash
+	v.hash, v.data = hash, f.Data
 	if s.db.Now().Sub(*f.LastSeenAt) >= time.Minute {
-		err = s.touchSession(ctx, hash, v)
+		err = s.touchSession(ctx, hash, &v)
 	}
-	return f.Data, err == nil, err
+	return &v, err
+}
+
+// FindCtx hands scs the session that Load has found for this request.
+func (s *Store) FindCtx(ctx context.Context, token string) (data []byte, found bool, err error) {
+	v, err := visit(ctx)
+	if err != nil || !bytes.Equal(v.hash, sessionHash(token)) {
+		return nil, false, err
+	}
+	return v.data, true, nil
 }
 
 // touchSession notes that a session was used, and from where. Of many requests in one instant
@@ -113,7 +119,7 @@ func (s *Store) touchSession(ctx context.Context, hash []byte, v *Visit) error {
 	return s.write(ctx, sessionSeenSQL, db.Args{"hash": hash, "address": v.Address, "user_agent": v.agent()})
 }
 
-// CommitCtx writes a auth: a new one, or one that has not ended meanwhile. A new one
+// CommitCtx writes a session: a new one, or one that has not ended meanwhile. A new one
 // is the person's who signs in, unless they are shut out, their password was set anew
 // since they proved who they are, or their code is missing: then nobody is signed in.
 // One round trip.

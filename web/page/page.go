@@ -77,18 +77,20 @@ func init() { gob.Register([]ui.Flash{}) } // scs keeps values by gob
 
 const visitKey = "visit"
 
-// Session reads the session of a request, and who is signed in. One round trip, and
-// none for a request without the cookie. The session is written by Render and Redirect.
+// Session reads the session of a request, and who is signed in. Render and Redirect write it.
 func (k *Kit) Session(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		visit := &auth.Visit{
-			Slug: k.Slug(r.Host), Address: k.Address(r), UserAgent: r.UserAgent(),
-			RequestID: c.Response().Header().Get(echo.HeaderXRequestID),
-		}
 		token := ""
 		if cookie, err := r.Cookie(auth.SessionCookie); err == nil {
 			token = cookie.Value
+		}
+		visit, err := k.Sessions.Load(r.Context(), auth.Visit{
+			Slug: k.Slug(r.Host), Address: k.Address(r), UserAgent: r.UserAgent(),
+			RequestID: c.Response().Header().Get(echo.HeaderXRequestID),
+		}, token)
+		if err != nil {
+			return err
 		}
 		ctx, err := k.sessions.Load(auth.WithVisit(r.Context(), visit), token)
 		if err != nil {
