@@ -2,13 +2,13 @@
 begin;
 select loyalty.enter(:tenant);
 with held as (
-	select id, active, points_cost, stamps_cost, stock
+	select id, name, active, points_cost, stamps_cost, stock
 	from loyalty.reward
 	where tenant_id = :tenant
 		and id = bench.reward()
 	for key share
 )
-select r.id as reward_id, coalesce(r.active, false) as active, r.points_cost, r.stamps_cost, r.stock, c.status as customer_status,
+select r.id as reward_id, coalesce(r.name, '') as name, coalesce(r.active, false) as active, r.points_cost, r.stamps_cost, r.stock, c.status as customer_status,
 	coalesce(a.points, 0) as points, coalesce(a.stamps, 0) as stamps
 from (values (1)) as always
 left join held r on true

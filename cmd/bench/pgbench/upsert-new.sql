@@ -27,9 +27,18 @@ returning id, first_name, last_name, phone, email, status, 0::bigint as points_b
 \startpipeline
 insert into loyalty.account (tenant_id, customer_id)
 values (:tenant, bench.new_id(1, :id, :client_id));
-insert into loyalty.audit_entry (tenant_id, id, action, subject_kind, subject_id, old, new, actor_kind, actor_id, actor_name,
-	address, request_id, created_at)
-values (:tenant, bench.new_id(2, :id, :client_id), 'customer.create', 'customer', '01M82PP1EZ4TVMCWT1GY5KZX5C', null,
+insert into loyalty.audit_entry (tenant_id, id, action, subject_kind, subject_id, subject_name, customer_id, customer_name,
+	old, new, actor_kind, actor_id, actor_name, address, request_id, created_at)
+values (:tenant, bench.new_id(2, :id, :client_id), 'customer.create', 'customer', '01M82PP1EZ4TVMCWT1GY5KZX5C', '',
+	bench.new_id(1, :id, :client_id)::uuid,
+	coalesce((
+		select case when phone_key is null then first_name else first_name || ' ' || last_name end
+		from loyalty.customer
+		where tenant_id = :tenant
+			and id = bench.new_id(1, :id, :client_id)
+		for share
+	), ''),
+	null,
 	'{"email": null, "first_name": "Bo", "last_name": "Ek", "phone": "+46739999999", "status": "active"}', 'token', :token, 'all',
 	'127.0.0.1', '01M82PP1EZ4TVMCWT1GY5KZX5D', now());
 commit;

@@ -5,7 +5,7 @@ select loyalty.enter(:tenant);
 select v.id, v.coupon_id, v.customer_id,
 	case when v.status = 'pending' and v.expires_at <= now() then 'expired' else v.status end as status,
 	c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.expires_at, v.redeemed_at, v.created_at,
-	c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
+	c.name as coupon_name, c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
 from loyalty.voucher v
 join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id
 where v.tenant_id = :tenant
@@ -60,9 +60,18 @@ with moved as (
 		'token', :token, 'all', now(), (select entries from moved), (select balance from moved)
 )
 select;
-insert into loyalty.audit_entry (tenant_id, id, action, subject_kind, subject_id, old, new, actor_kind, actor_id, actor_name,
-	address, request_id, created_at)
-values (:tenant, bench.new_id(2, :id, :client_id), 'voucher.redeem', 'voucher', '00000000008009000000000001', '{"status": "pending"}',
+insert into loyalty.audit_entry (tenant_id, id, action, subject_kind, subject_id, subject_name, customer_id, customer_name,
+	old, new, actor_kind, actor_id, actor_name, address, request_id, created_at)
+values (:tenant, bench.new_id(2, :id, :client_id), 'voucher.redeem', 'voucher', '00000000008009000000000001', 'Thank you',
+	bench.customer(:n)::uuid,
+	coalesce((
+		select case when phone_key is null then first_name else first_name || ' ' || last_name end
+		from loyalty.customer
+		where tenant_id = :tenant
+			and id = bench.customer(:n)
+		for share
+	), ''),
+	'{"status": "pending"}',
 	'{"status": "redeemed"}', 'token', :token, 'all', '127.0.0.1', '01M82PP1EZ4TVMCWT1GY5KZX5D', now());
 commit;
 \endpipeline
