@@ -17,6 +17,7 @@ import (
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/link"
+	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/token"
@@ -114,7 +115,7 @@ func (s *shop) make(name string) string {
 	case "{erased}":
 		id := s.customer(cleo)
 		parsed, _ := core.ParseID(id)
-		s.must(s.customers.Erase(context.Background(), s.by, parsed))
+		s.must(privacy.NewService(s.db).Erase(context.Background(), s.by, parsed))
 		return id
 	case "{points}":
 		return s.saleType(transaction.NewType{Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1}})

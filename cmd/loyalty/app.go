@@ -16,6 +16,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/deprecation"
+	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/live"
@@ -63,7 +64,7 @@ type app struct {
 	mails        *mail.Service
 	tokens       *token.Service
 	customers    *customer.Service
-	imports      *customer.Imports
+	imports      *importing.Service
 	transactions *transaction.Service
 	rewards      *reward.Service
 	coupons      *coupon.Service
@@ -154,7 +155,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.staff = staff.NewService(a.db, a.mails, a.auth)
 	a.tokens = token.NewService(a.db, a.jobs, a.mails)
 	a.customers = customer.NewService(a.db)
-	a.imports = customer.NewImports(a.db, a.jobs)
+	a.imports = importing.NewService(a.db, a.jobs)
 	a.transactions = transaction.NewService(a.db)
 	a.rewards = reward.NewService(a.db)
 	a.coupons = coupon.NewService(a.db, a.jobs, a.mails, link.New(a.keys), a.log)

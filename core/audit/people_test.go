@@ -19,6 +19,7 @@ import (
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/link"
+	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 )
@@ -74,7 +75,7 @@ func TestNamesOfLines(t *testing.T) {
 	later := must(coupons.Send(t.Context(), by, hello.ID, coupon.Send{Segment: coupon.All, FormKey: "2", At: new(d.Now().Add(time.Hour))}))(t)
 	must(coupons.CancelSend(t.Context(), by, later.ID))(t)
 	bo := must(customers.Upsert(t.Context(), by, customer.New{FirstName: new("Bo"), LastName: new("Ek"), Phone: new("070 112 23 35")}))(t)
-	must(customers.Erase(t.Context(), by, bo.ID))(t)
+	must(privacy.NewService(d).Erase(t.Context(), by, bo.ID))(t)
 	must(rewards.Edit(t.Context(), by, espresso.ID, reward.Edit{Name: core.Set("Doppio")}))(t)
 	must(customers.Edit(t.Context(), by, anna.ID, customer.Edit{FirstName: core.Set("Annika")}))(t)
 	// What the entry says is kept, whatever has that id.
@@ -123,7 +124,7 @@ func TestErasingWaitsForEntries(t *testing.T) {
 	}))(t)
 	entry := audit.Entry{Action: "redemption.fulfil", Subject: "redemption", ID: "1", Name: "Espresso", Customer: &anna.ID}
 	erase := func(ctx context.Context) error {
-		_, err := customer.NewService(b.db).Erase(ctx, b.by, anna.ID)
+		_, err := privacy.NewService(b.db).Erase(ctx, b.by, anna.ID)
 		return err
 	}
 	_, err := db.InTenant(t.Context(), b.db, b.by, func(tx *db.Tx) (int64, error) {

@@ -23,6 +23,7 @@ import (
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/mail/smtptest"
+	"example.com/loyalty/core/privacy"
 )
 
 // mailShop is a shop that mails its vouchers.
@@ -222,7 +223,7 @@ func TestTheMailedLinkOpensTheVoucher(t *testing.T) {
 	if _, err := stranger.OpenVoucher(t.Context(), stranger.by.Tenant, token); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("at another tenant = %v", err)
 	}
-	if _, err := customer.NewService(s.db).Erase(t.Context(), s.by, anna); err != nil {
+	if _, err := privacy.NewService(s.db).Erase(t.Context(), s.by, anna); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.OpenVoucher(t.Context(), s.by.Tenant, token); !errors.Is(err, core.ErrNotFound) {
@@ -501,7 +502,7 @@ func TestUnsubscribingBeforeTheMail(t *testing.T) {
 		s.mailed(t, "carla@example.com")
 		send := s.recordDelivery(t, s.coupon(t, fivePoints()), toAll())
 		s.unsubscribe(t, anna)
-		if _, err := customer.NewService(s.db).Erase(t.Context(), s.by, bilal); err != nil {
+		if _, err := privacy.NewService(s.db).Erase(t.Context(), s.by, bilal); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.deliver(t, send.ID); err != nil {
@@ -559,7 +560,7 @@ func TestErasingForgetsAddressesThatFailed(t *testing.T) {
 	if err := s.deliver(t, send.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := customer.NewService(s.db).Erase(t.Context(), s.by, anna); err != nil {
+	if _, err := privacy.NewService(s.db).Erase(t.Context(), s.by, anna); err != nil {
 		t.Fatal(err)
 	}
 	var left int

@@ -1,8 +1,6 @@
 package customer
 
 import (
-	"time"
-
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
@@ -69,19 +67,3 @@ const forgetConsentSQL = `
 	delete from loyalty.consent
 	where tenant_id = @tenant_id
 		and customer_id = @id`
-
-type heldConsent struct {
-	Kind    ConsentKind   `json:"kind"`
-	Text    string        `json:"text"`
-	Source  ConsentSource `json:"source"`
-	GivenAt time.Time     `json:"given_at"`
-}
-
-const heldConsentsSQL = `
-	select kind, text, source, given_at
-	from loyalty.consent
-	where tenant_id = @tenant_id
-		and customer_id = @customer
-		and kind > @after
-	order by kind
-	limit @limit`

@@ -71,7 +71,7 @@ func (s *Service) Upsert(ctx context.Context, by core.Actor, n New) (Upserted, e
 		return Upserted{}, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Upserted, error) {
-		in, err := n.validate(by.Tenant.Country)
+		in, err := n.Validate(by.Tenant.Country)
 		if err != nil {
 			return Upserted{}, err
 		}
@@ -84,7 +84,7 @@ func (s *Service) Upsert(ctx context.Context, by core.Actor, n New) (Upserted, e
 // wrong with the details of a new customer; admit says whether there may be one, nil: there
 // may.
 func Meet(ctx context.Context, tx *db.Tx, by core.Actor, n New, missing core.Fields, admit func() error) (Upserted, error) {
-	in, wrong := n.validate(by.Tenant.Country)
+	in, wrong := n.Validate(by.Tenant.Country)
 	fields := maps.Clone(missing)
 	var refused *core.Error
 	if errors.As(wrong, &refused) {
@@ -95,7 +95,7 @@ func Meet(ctx context.Context, tx *db.Tx, by core.Actor, n New, missing core.Fie
 		return Upserted{}, core.Invalid(fields)
 	}
 	if _, unreadable := fields["email"]; unreadable {
-		in.email, in.emailKey = nil, nil
+		in.Email, in.EmailKey = nil, nil
 	}
 	if len(fields) > 0 {
 		admit = func() error { return core.Invalid(fields) }
@@ -112,7 +112,7 @@ func merged(a, b core.Fields) core.Fields {
 }
 
 // upsert finds the customer or makes one, if admit lets a new one in.
-func upsert(ctx context.Context, tx *db.Tx, by core.Actor, in input, admit func() error) (Upserted, error) {
+func upsert(ctx context.Context, tx *db.Tx, by core.Actor, in Details, admit func() error) (Upserted, error) {
 	for range 3 {
 		found, err := findByKeys(ctx, tx, in)
 		if err == nil {
@@ -142,19 +142,19 @@ func upsert(ctx context.Context, tx *db.Tx, by core.Actor, in input, admit func(
 // next one reads the phone number as of the new country.
 var errMoved = errors.New("the tenant's country changed meanwhile")
 
-func findByKeys(ctx context.Context, tx *db.Tx, in input) (Customer, error) {
-	return db.One[Customer](ctx, tx, findByKeysSQL, db.Args{"phone_key": in.phoneKey, "email_key": in.emailKey})
+func findByKeys(ctx context.Context, tx *db.Tx, in Details) (Customer, error) {
+	return db.One[Customer](ctx, tx, findByKeysSQL, db.Args{"phone_key": in.PhoneKey, "email_key": in.EmailKey})
 }
 
 // insert makes a customer with an account, or returns core.ErrNotFound when the
 // phone or the e-mail is already somebody's, or the tenant has moved.
-func insert(ctx context.Context, tx *db.Tx, by core.Actor, in input) (Customer, error) {
+func insert(ctx context.Context, tx *db.Tx, by core.Actor, in Details) (Customer, error) {
 	if err := db.Queue(tx, holdCountrySQL, nil); err != nil {
 		return Customer{}, err
 	}
 	c, err := db.One[Customer](ctx, tx, insertSQL, db.Args{
-		"id": core.NewID(tx.Now), "first_name": in.firstName, "last_name": in.lastName,
-		"phone": in.phone, "phone_key": in.phoneKey, "email": in.email, "email_key": in.emailKey,
+		"id": core.NewID(tx.Now), "first_name": in.FirstName, "last_name": in.LastName,
+		"phone": in.Phone, "phone_key": in.PhoneKey, "email": in.Email, "email_key": in.EmailKey,
 		"country": by.Tenant.Country, "now": tx.Now,
 	})
 	if err != nil {
@@ -244,14 +244,14 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		if err != nil {
 			return Customer{}, err
 		}
-		if in.status == Active && old.Status != Active {
+		if in.Status == Active && old.Status != Active {
 			if err := s.meter.Admit(ctx, tx, usage.Customers, 1); err != nil {
 				return Customer{}, err
 			}
 		}
 		edited, err := db.One[Customer](ctx, tx, updateSQL, db.Args{
-			"id": id, "first_name": in.firstName, "last_name": in.lastName, "phone": in.phone, "phone_key": in.phoneKey,
-			"email": in.email, "email_key": in.emailKey, "status": in.status, "now": tx.Now,
+			"id": id, "first_name": in.FirstName, "last_name": in.LastName, "phone": in.Phone, "phone_key": in.PhoneKey,
+			"email": in.Email, "email_key": in.EmailKey, "status": in.Status, "now": tx.Now,
 		})
 		switch {
 		case db.Violates(err, "customer_phone"):

@@ -16,6 +16,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/privacy"
 )
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
@@ -588,7 +589,7 @@ func TestRoundTrips(t *testing.T) {
 		{"timeline", 1, func() error { _, err := s.Timeline(t.Context(), s.by, known.ID, core.Page{Size: 3}); return err }},
 		{"erase", 4, func() error {
 			erased++
-			_, err := s.Erase(t.Context(), s.by, erasable[erased-1])
+			_, err := privacy.NewService(s.db).Erase(t.Context(), s.by, erasable[erased-1])
 			return err
 		}},
 	} {

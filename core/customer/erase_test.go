@@ -19,6 +19,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/verify"
 )
@@ -50,7 +51,7 @@ func (s shop) answered(t *testing.T, key string, c customer.Customer) {
 
 func (s shop) erase(t *testing.T, id core.ID) customer.Customer {
 	t.Helper()
-	c, err := s.Erase(t.Context(), s.by, id)
+	c, err := privacy.NewService(s.db).Erase(t.Context(), s.by, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +238,7 @@ func TestManyErasuresAtOnce(t *testing.T) {
 	for i := range 16 {
 		wg.Go(func() {
 			if i%2 == 0 {
-				if _, err := s.Erase(t.Context(), s.by, c.ID); err != nil {
+				if _, err := privacy.NewService(s.db).Erase(t.Context(), s.by, c.ID); err != nil {
 					t.Error(err)
 				}
 				return
@@ -272,7 +273,7 @@ func TestEraseWaitsForAnotherCountry(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := s.Erase(ctx, s.by, c.ID); !errors.Is(err, context.DeadlineExceeded) && !core.IsKind(err, core.KindUnavailable) {
+		if _, err := privacy.NewService(s.db).Erase(ctx, s.by, c.ID); !errors.Is(err, context.DeadlineExceeded) && !core.IsKind(err, core.KindUnavailable) {
 			t.Errorf("erased beside a change of the country: %v", err)
 		}
 		return 0, nil
@@ -330,7 +331,7 @@ type held struct {
 func (s shop) data(t *testing.T, id core.ID) held {
 	t.Helper()
 	var text bytes.Buffer
-	if err := s.WriteData(t.Context(), s.by, id, &text); err != nil {
+	if err := privacy.NewService(s.db).WriteData(t.Context(), s.by, id, &text); err != nil {
 		t.Fatal(err)
 	}
 	var read struct {
@@ -485,21 +486,21 @@ func TestWriteDataAndEraseRefuse(t *testing.T) {
 	}{
 		"a cashier": {cashier.by, c.ID, core.ErrRole}, "a stranger": {stranger.by, c.ID, core.ErrNotFound}, "nobody": {s.by, core.ID{}, core.ErrNotFound},
 	} {
-		if err := s.WriteData(t.Context(), call.by, call.id, &out); !errors.Is(err, call.want) || out.Len() > 0 {
+		if err := privacy.NewService(s.db).WriteData(t.Context(), call.by, call.id, &out); !errors.Is(err, call.want) || out.Len() > 0 {
 			t.Errorf("data for %s = %v and %q, want %v", name, err, &out, call.want)
 		}
-		if _, err := s.Erase(t.Context(), call.by, call.id); !errors.Is(err, call.want) {
+		if _, err := privacy.NewService(s.db).Erase(t.Context(), call.by, call.id); !errors.Is(err, call.want) {
 			t.Errorf("erase by %s = %v, want %v", name, err, call.want)
 		}
 	}
-	if err := s.WriteData(t.Context(), s.by, c.ID, broken{}); !errors.Is(err, errGone) {
+	if err := privacy.NewService(s.db).WriteData(t.Context(), s.by, c.ID, broken{}); !errors.Is(err, errGone) {
 		t.Errorf("to nobody = %v", err)
 	}
 	manager := s.as(t, core.Manager)
-	if err := manager.WriteData(t.Context(), manager.by, c.ID, io.Discard); err != nil {
+	if err := privacy.NewService(manager.db).WriteData(t.Context(), manager.by, c.ID, io.Discard); err != nil {
 		t.Errorf("a manager's: %v", err)
 	}
-	if _, err := manager.Erase(t.Context(), manager.by, c.ID); err != nil {
+	if _, err := privacy.NewService(manager.db).Erase(t.Context(), manager.by, c.ID); err != nil {
 		t.Errorf("a manager's: %v", err)
 	}
 }

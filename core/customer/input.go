@@ -41,33 +41,33 @@ type Edit struct {
 	Unreadable core.Fields
 }
 
-// input is a New or an Edit that passed, with the keys to find it by.
-type input struct {
-	firstName, lastName string
-	phone, phoneKey     string
-	email, emailKey     *string
-	status              Status
+// Details are a customer's checked details, with the keys to find them by.
+type Details struct {
+	FirstName, LastName string
+	Phone, PhoneKey     string
+	Email, EmailKey     *string
+	Status              Status
 }
 
-func (n New) validate(country string) (input, error) {
+func (n New) Validate(country string) (Details, error) {
 	check := core.NewCheck(n.Unreadable)
-	in := input{
-		firstName: check.Text("first_name", n.FirstName, maxName),
-		lastName:  check.Text("last_name", n.LastName, maxName),
+	in := Details{
+		FirstName: check.Text("first_name", n.FirstName, maxName),
+		LastName:  check.Text("last_name", n.LastName, maxName),
 	}
 	in.readPhone(check, n.Phone, country)
 	in.readEmail(check, n.Email)
 	return in, check.Err()
 }
 
-func (e Edit) validate(old Customer, country string) (input, error) {
+func (e Edit) validate(old Customer, country string) (Details, error) {
 	check := core.NewCheck(e.Unreadable)
-	in := input{firstName: old.FirstName, lastName: old.LastName, status: old.Status}
+	in := Details{FirstName: old.FirstName, LastName: old.LastName, Status: old.Status}
 	if e.FirstName.Set {
-		in.firstName = check.Text("first_name", e.FirstName.Value, maxName)
+		in.FirstName = check.Text("first_name", e.FirstName.Value, maxName)
 	}
 	if e.LastName.Set {
-		in.lastName = check.Text("last_name", e.LastName.Value, maxName)
+		in.LastName = check.Text("last_name", e.LastName.Value, maxName)
 	}
 	phone, email := &old.Phone, old.Email
 	if e.Phone.Set {
@@ -82,38 +82,38 @@ func (e Edit) validate(old Customer, country string) (input, error) {
 		if e.Status.Value == nil {
 			check.Add("status", core.Required)
 		} else {
-			in.status = Status(*e.Status.Value)
-			core.OneOf(check, "status", in.status, Active, Inactive)
+			in.Status = Status(*e.Status.Value)
+			core.OneOf(check, "status", in.Status, Active, Inactive)
 		}
 	}
 	return in, check.Err()
 }
 
-func (in *input) readPhone(check *core.Check, phone *string, country string) {
-	in.phone = check.Text("phone", phone, maxPhone)
+func (in *Details) readPhone(check *core.Check, phone *string, country string) {
+	in.Phone = check.Text("phone", phone, maxPhone)
 	if !check.OK("phone") {
 		return
 	}
-	key, ok := phoneKey(in.phone, country)
+	key, ok := phoneKey(in.Phone, country)
 	if !ok {
 		check.Add("phone", core.MustBePhone)
 	}
-	in.phoneKey = key
+	in.PhoneKey = key
 }
 
-func (in *input) readEmail(check *core.Check, email *string) {
-	in.email = check.OptionalText("email", email, maxEmail)
-	if in.email == nil {
+func (in *Details) readEmail(check *core.Check, email *string) {
+	in.Email = check.OptionalText("email", email, maxEmail)
+	if in.Email == nil {
 		return
 	}
-	if !isEmail(*in.email) {
+	if !IsEmail(*in.Email) {
 		check.Add("email", core.MustBeEmail)
 	}
-	key := strings.ToLower(*in.email)
-	in.emailKey = &key
+	key := strings.ToLower(*in.Email)
+	in.EmailKey = &key
 }
 
-func isEmail(s string) bool {
+func IsEmail(s string) bool {
 	a, err := mail.ParseAddress(s)
 	return err == nil && a.Address == s && !strings.ContainsAny(s, " \t\r\n")
 }
@@ -142,7 +142,7 @@ func contactKeys(contact, country string) (phone, email *string, err error) {
 	if !check.OK("contact") {
 		return nil, nil, check.Err()
 	}
-	if isEmail(text) {
+	if IsEmail(text) {
 		return nil, new(strings.ToLower(text)), nil
 	}
 	key, ok := phoneKey(text, country)

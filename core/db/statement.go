@@ -107,6 +107,12 @@ func ReadAll[T any](ctx context.Context, d *DB, by core.Actor, sql string, args 
 	return read(ctx, d, by, sql, args, all[T])
 }
 
+// ReadMaps is ReadAll for rows as maps from the names of their columns: for data that is passed on
+// as it is.
+func ReadMaps(ctx context.Context, d *DB, by core.Actor, sql string, args Args) ([]map[string]any, error) {
+	return read(ctx, d, by, sql, args, func(rows pgx.Rows) ([]map[string]any, error) { return pgx.CollectRows(rows, pgx.RowToMap) })
+}
+
 // Reading is a statement and where its rows go, for ReadTogether.
 type Reading struct {
 	sql     string

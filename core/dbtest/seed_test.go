@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/link"
@@ -70,15 +71,15 @@ func seedEveryTable(t *testing.T, d *db.DB, by core.Actor) {
 // seedImport checks a file in which something is wrong.
 func seedImport(t *testing.T, d *db.DB, by core.Actor) {
 	t.Helper()
-	imports := customer.NewImports(d, queue(t, d))
-	i, err := imports.Upload(t.Context(), by, customer.ImportFile{
+	imports := importing.NewService(d, queue(t, d))
+	i, err := imports.Upload(t.Context(), by, importing.File{
 		Name: "customers.csv", FormKey: "seed", Content: strings.NewReader("name,phone\nAnna Lindqvist,1\n"),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	columns := []customer.ImportField{customer.FullNameField, customer.PhoneField}
-	if i, err = imports.Check(t.Context(), by, i.ID, customer.Mapping{Columns: columns, Heading: true}); err != nil {
+	columns := []importing.Field{importing.FullNameField, importing.PhoneField}
+	if i, err = imports.Check(t.Context(), by, i.ID, importing.Mapping{Columns: columns, Heading: true}); err != nil {
 		t.Fatal(err)
 	}
 	if i, err = imports.Work(t.Context(), by, i.ID, i.Attempt); err != nil || i.Problems == 0 {

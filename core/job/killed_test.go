@@ -24,6 +24,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/mail"
 	"example.com/loyalty/core/mail/smtptest"
@@ -42,7 +43,7 @@ const (
 type works struct {
 	jobs    *job.Queue
 	mails   *mail.Service
-	imports *customer.Imports
+	imports *importing.Service
 	coupons *coupon.Service
 	billing *billing.Service
 	tenants *tenant.Service
@@ -60,7 +61,7 @@ func newWorks(d *db.DB, server string, log *slog.Logger) (works, error) {
 	}
 	mails := mail.New(d, jobs, render, sender, log)
 	return works{
-		jobs: jobs, mails: mails, imports: customer.NewImports(d, jobs), coupons: coupon.NewService(d, jobs, mails, dbtest.Links(), log),
+		jobs: jobs, mails: mails, imports: importing.NewService(d, jobs), coupons: coupon.NewService(d, jobs, mails, dbtest.Links(), log),
 		billing: billing.NewService(d, jobs, mails, log), tenants: tenant.NewService(d, mails), db: d,
 	}, nil
 }
@@ -434,9 +435,9 @@ func people(n int) string {
 const peopleInFile = 600
 
 // uploaded is a file whose check was asked for.
-func (s *scene) uploaded(t *testing.T, by core.Actor) customer.Import {
+func (s *scene) uploaded(t *testing.T, by core.Actor) importing.Import {
 	t.Helper()
-	i, err := s.imports.Upload(t.Context(), by, customer.ImportFile{
+	i, err := s.imports.Upload(t.Context(), by, importing.File{
 		Name: "customers.csv", Content: strings.NewReader(people(peopleInFile)), FormKey: fmt.Sprint(s.begun),
 	})
 	if err != nil {
@@ -452,7 +453,7 @@ func (s *scene) uploaded(t *testing.T, by core.Actor) customer.Import {
 	return i
 }
 
-func (s *scene) wantImport(t *testing.T, by core.Actor, id core.ID, status customer.ImportStatus, customers int64) {
+func (s *scene) wantImport(t *testing.T, by core.Actor, id core.ID, status importing.Status, customers int64) {
 	t.Helper()
 	i, err := s.imports.Find(t.Context(), by, id)
 	if err != nil {
@@ -472,7 +473,7 @@ func TestACheckIsKilledAtEveryStep(t *testing.T) {
 	s.killedEverywhere(t, 6, func(t *testing.T) func(string) {
 		by := dbtest.Tenant(t, s.db)
 		i := s.uploaded(t, by)
-		return func(string) { s.wantImport(t, by, i.ID, customer.ImportChecked, 0) }
+		return func(string) { s.wantImport(t, by, i.ID, importing.Checked, 0) }
 	})
 }
 
@@ -490,7 +491,7 @@ func TestAnImportIsKilledAtEveryStep(t *testing.T) {
 		if _, err := s.imports.Run(t.Context(), by, i.ID); err != nil {
 			t.Fatal(err)
 		}
-		return func(string) { s.wantImport(t, by, i.ID, customer.ImportDone, peopleInFile) }
+		return func(string) { s.wantImport(t, by, i.ID, importing.Done, peopleInFile) }
 	})
 }
 

@@ -18,7 +18,9 @@ import (
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/location"
+	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
@@ -39,8 +41,9 @@ type Services struct {
 	Auth         *auth.Service
 	Tokens       *token.Service
 	Tenants      *tenant.Service
+	Privacy      *privacy.Service
 	Customers    *customer.Service
-	Imports      *customer.Imports
+	Imports      *importing.Service
 	Transactions *transaction.Service
 	Rewards      *reward.Service
 	Coupons      *coupon.Service

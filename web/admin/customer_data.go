@@ -20,7 +20,7 @@ func (a *Admin) downloadCustomerData(c echo.Context) error {
 		return err
 	}
 	return a.Download(c, "customer-"+id.String()+".json", echo.MIMEApplicationJSON, func(file io.Writer) error {
-		return a.Customers.WriteData(c.Request().Context(), page.Actor(c), id, file)
+		return a.Privacy.WriteData(c.Request().Context(), page.Actor(c), id, file)
 	})
 }
 
@@ -72,7 +72,7 @@ func (a *Admin) eraseCustomer(c echo.Context) error {
 		form.Refused(errNotUnderstood)
 		return a.eraseForm(c, http.StatusUnprocessableEntity, found, form)
 	}
-	if _, err := a.Customers.Erase(c.Request().Context(), page.Actor(c), found.ID); err != nil {
+	if _, err := a.Privacy.Erase(c.Request().Context(), page.Actor(c), found.ID); err != nil {
 		return err
 	}
 	a.Flash(c, ui.Done, "The customer is erased. What they did stays, without saying who they were.")

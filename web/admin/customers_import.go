@@ -7,7 +7,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/importing"
 	views "example.com/loyalty/views/admin"
 	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
@@ -34,7 +34,7 @@ func (a *Admin) importRoutes() []route {
 func importPath(id core.ID) string { return importsPath + "/" + id.String() }
 
 // maxImportUpload is as much as is read of a file that is too large, to say so.
-const maxImportUpload = 5 * customer.MaxImportSize
+const maxImportUpload = 5 * importing.MaxSize
 
 // newImport asks for a file. Two round trips: the session, and the earlier imports.
 func (a *Admin) newImport(c echo.Context) error {
@@ -46,7 +46,7 @@ func (a *Admin) uploadImport(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	in := customer.ImportFile{FormKey: form.Value(page.FormKey)}
+	in := importing.File{FormKey: form.Value(page.FormKey)}
 	if file != nil {
 		in.Name, in.Content = file.Name, file
 	}
@@ -86,32 +86,32 @@ func (a *Admin) importForm(c echo.Context, status int, form *page.Form) error {
 	return a.Render(c, status, views.ImportStartPage(v), nil)
 }
 
-var importBadges = map[customer.ImportStatus]ui.Badge{
-	customer.ImportUploaded:  {Label: "Uploaded", Tone: ui.Neutral},
-	customer.ImportChecking:  {Label: "Being checked", Tone: ui.Info},
-	customer.ImportChecked:   {Label: "Checked", Tone: ui.Notice},
-	customer.ImportRunning:   {Label: "Running", Tone: ui.Info},
-	customer.ImportDone:      {Label: "Done", Tone: ui.Good},
-	customer.ImportCancelled: {Label: "Stopped", Tone: ui.Neutral},
+var importBadges = map[importing.Status]ui.Badge{
+	importing.Uploaded:  {Label: "Uploaded", Tone: ui.Neutral},
+	importing.Checking:  {Label: "Being checked", Tone: ui.Info},
+	importing.Checked:   {Label: "Checked", Tone: ui.Notice},
+	importing.Running:   {Label: "Running", Tone: ui.Info},
+	importing.Done:      {Label: "Done", Tone: ui.Good},
+	importing.Cancelled: {Label: "Stopped", Tone: ui.Neutral},
 }
 
 // importOutcome is an import in a few words.
-func importOutcome(i customer.Import) string {
+func importOutcome(i importing.Import) string {
 	switch i.Status {
-	case customer.ImportChecked:
+	case importing.Checked:
 		return page.Count(i.Created, "customer", "customers") + " to add"
-	case customer.ImportDone, customer.ImportCancelled, customer.ImportRunning:
+	case importing.Done, importing.Cancelled, importing.Running:
 		return page.Count(i.Created, "customer", "customers") + " added"
-	case customer.ImportUploaded, customer.ImportChecking:
+	case importing.Uploaded, importing.Checking:
 	}
 	return page.Count(i.Rows, "row", "rows")
 }
 
 // importLabels are the fields of an import in words.
-var importLabels = map[customer.ImportField]string{
-	customer.FirstNameField: "First name", customer.LastNameField: "Last name", customer.FullNameField: "Full name",
-	customer.PhoneField: "Phone", customer.EmailField: "E-mail", customer.CreatedAtField: "Customer since",
-	customer.PointsField: "Points", customer.StampsField: "Stamps",
+var importLabels = map[importing.Field]string{
+	importing.FirstNameField: "First name", importing.LastNameField: "Last name", importing.FullNameField: "Full name",
+	importing.PhoneField: "Phone", importing.EmailField: "E-mail", importing.CreatedAtField: "Customer since",
+	importing.PointsField: "Points", importing.StampsField: "Stamps",
 }
 
 var importHints = []views.ImportHint{
@@ -124,9 +124,9 @@ var importHints = []views.ImportHint{
 
 // sampleCSV is a file that is read as it is.
 func (a *Admin) sampleCSV(c echo.Context) error {
-	header := make([]string, 0, len(customer.ImportFields))
-	for _, f := range customer.ImportFields {
-		if f != customer.FullNameField {
+	header := make([]string, 0, len(importing.Fields))
+	for _, f := range importing.Fields {
+		if f != importing.FullNameField {
 			header = append(header, importLabels[f])
 		}
 	}
@@ -161,18 +161,18 @@ func (a *Admin) importPage(c echo.Context, status int, id core.ID, typed *page.F
 		Facts: page.Count(i.Rows, "row", "rows") + ", " + fileSize(i.Size) + ", uploaded " + page.Time(i.CreatedAt, by.Tenant.TimeZone) + " by " + i.ActorName,
 	}
 	switch {
-	case i.Status == customer.ImportUploaded, i.Status == customer.ImportChecked && (typed != nil || c.QueryParam("step") == "columns"):
+	case i.Status == importing.Uploaded, i.Status == importing.Checked && (typed != nil || c.QueryParam("step") == "columns"):
 		v.Steps = importSteps("Columns")
 		v.Columns, err = a.importColumns(c, id, typed)
-	case i.Status == customer.ImportChecking, i.Status == customer.ImportRunning:
+	case i.Status == importing.Checking, i.Status == importing.Running:
 		v.Progress = importProgress(i)
-		v.Steps = importSteps(map[bool]string{true: "Import", false: "Check"}[i.Status == customer.ImportRunning])
+		v.Steps = importSteps(map[bool]string{true: "Import", false: "Check"}[i.Status == importing.Running])
 		return a.Render(c, status, views.ImportDetailPage(v), views.ImportProgressBar(*v.Progress))
 	case page.IsFragment(c):
 		// Progress was asked for, and now there is a result.
 		return a.Redirect(c, importPath(id))
 	default:
-		v.Steps = importSteps(map[bool]string{true: "Check", false: "Import"}[i.Status == customer.ImportChecked])
+		v.Steps = importSteps(map[bool]string{true: "Check", false: "Import"}[i.Status == importing.Checked])
 		v.Result, err = a.importResult(c, i)
 	}
 	if err != nil {
@@ -219,7 +219,7 @@ func (a *Admin) importColumns(c echo.Context, id core.ID, typed *page.Form) (*vi
 	for n := range p.Columns {
 		f := form.Field(columnName(n), "Column "+columnLetters(n)+" holds")
 		options := []ui.Option{{Label: "Leave out"}}
-		for _, field := range customer.ImportFields {
+		for _, field := range importing.Fields {
 			options = append(options, ui.Option{Value: string(field), Label: importLabels[field]})
 		}
 		f.Options = form.Options(columnName(n), options...)
@@ -264,9 +264,9 @@ func (a *Admin) checkImport(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	m := customer.Mapping{Heading: form.Checked("heading")}
+	m := importing.Mapping{Heading: form.Checked("heading")}
 	for n := 0; n < maxImportColumns && form.Checked(columnName(n)); n++ {
-		m.Columns = append(m.Columns, customer.ImportField(form.Value(columnName(n))))
+		m.Columns = append(m.Columns, importing.Field(form.Value(columnName(n))))
 	}
 	_, err = a.Imports.Check(c.Request().Context(), page.Actor(c), id, m)
 	if form.Refused(err) {
@@ -278,13 +278,13 @@ func (a *Admin) checkImport(c echo.Context) error {
 	return a.Redirect(c, importPath(id))
 }
 
-func importProgress(i customer.Import) *views.ImportProgress {
+func importProgress(i importing.Import) *views.ImportProgress {
 	p := &views.ImportProgress{
 		Path: importPath(i.ID), Stop: importPath(i.ID) + "/cancel", Title: "Checking every row", Label: "Discard",
 		Words: page.Number(i.Done) + " of " + page.Count(i.Rows, "row", "rows"),
 		Done:  strconv.FormatInt(i.Done, 10), Total: strconv.FormatInt(max(i.Rows, 1), 10),
 	}
-	if i.Status == customer.ImportRunning {
+	if i.Status == importing.Running {
 		p.Title, p.Label = "Importing", "Stop the import"
 		p.Words += ": " + page.Count(i.Created, "customer", "customers") + " added so far"
 	}
@@ -294,7 +294,7 @@ func importProgress(i customer.Import) *views.ImportProgress {
 // shownProblems is how many problems a page names. The file has them all.
 const shownProblems = 100
 
-func (a *Admin) importResult(c echo.Context, i customer.Import) (*views.ImportResult, error) {
+func (a *Admin) importResult(c echo.Context, i importing.Import) (*views.ImportResult, error) {
 	v := importFigures(i)
 	if i.Failed == 0 {
 		return v, nil
@@ -308,8 +308,8 @@ func (a *Admin) importResult(c echo.Context, i customer.Import) (*views.ImportRe
 	if i.Problems > shownProblems {
 		v.ProblemsWords += " The first " + page.Number(shownProblems) + " mistakes are shown."
 	}
-	if i.Problems >= customer.MaxProblems {
-		v.ProblemsWords += " The file names every row; after " + page.Number(customer.MaxProblems) + " mistakes, the first one of each."
+	if i.Problems >= importing.MaxProblems {
+		v.ProblemsWords += " The file names every row; after " + page.Number(importing.MaxProblems) + " mistakes, the first one of each."
 	}
 	v.CSV = importPath(i.ID) + "/problems.csv"
 	for _, p := range problems {
@@ -320,27 +320,27 @@ func (a *Admin) importResult(c echo.Context, i customer.Import) (*views.ImportRe
 	return v, nil
 }
 
-func problemColumn(p customer.Problem) string {
-	if label, known := importLabels[customer.ImportField(p.Field)]; known {
+func problemColumn(p importing.Problem) string {
+	if label, known := importLabels[importing.Field(p.Field)]; known {
 		return label
 	}
 	return "Whole row"
 }
 
-func problemWords(p customer.Problem) string {
-	if label, known := importLabels[customer.ImportField(p.Field)]; known {
+func problemWords(p importing.Problem) string {
+	if label, known := importLabels[importing.Field(p.Field)]; known {
 		return page.Message(p.Field, label, p.Violation, page.Number)
 	}
 	return page.Message(p.Field, "Row", p.Violation, page.Number)
 }
 
 // importFigures is what a check found or an import did, without its problems.
-func importFigures(i customer.Import) *views.ImportResult {
+func importFigures(i importing.Import) *views.ImportResult {
 	path, customers := importPath(i.ID), func(n int64) string { return page.Count(n, "customer", "customers") }
 	found := ui.Figure{Label: "Here already", Icon: "users", Value: page.Number(i.Found), Against: "stay as they are"}
 	failed := ui.Figure{Label: "Mistakes", Icon: "alert-triangle", Value: page.Number(i.Failed), Against: "rows that are left out"}
 	switch {
-	case i.Status == customer.ImportChecked:
+	case i.Status == importing.Checked:
 		v := &views.ImportResult{
 			Title: "Nobody here is new", Words: []string{"There is nobody in this file to add."},
 			Change: path + "?step=columns", Discard: path + "/cancel",
@@ -356,7 +356,7 @@ func importFigures(i customer.Import) *views.ImportResult {
 			v.Run, v.RunLabel = path+"/run", "Import "+customers(i.Created)
 		}
 		return v
-	case i.Status == customer.ImportCancelled && i.Done == 0:
+	case i.Status == importing.Cancelled && i.Done == 0:
 		return &views.ImportResult{Title: "Discarded", Words: []string{"Nothing of this file was imported."}, Another: importsPath}
 	}
 	v := &views.ImportResult{
@@ -364,7 +364,7 @@ func importFigures(i customer.Import) *views.ImportResult {
 		Figures: []ui.Figure{{Label: "Added", Icon: "user-plus", Value: page.Number(i.Created), Against: "new customers"}, found, failed},
 	}
 	v.Figures[1].Against = "or repeated in the file"
-	if i.Status == customer.ImportCancelled {
+	if i.Status == importing.Cancelled {
 		v.Title = "Stopped after " + page.Number(i.Done) + " of " + page.Count(i.Rows, "row", "rows")
 		v.Words = []string{"What was imported until then stays. To go on, upload the file again: whoever is here already is found."}
 	}
@@ -378,7 +378,7 @@ func (a *Admin) problemsCSV(c echo.Context) error {
 		return err
 	}
 	return a.CSV(c, "import-problems.csv", []string{"Row", "Column", "What stands there", "What is wrong"}, func(row func(...any) error) error {
-		return a.Imports.EachProblem(c.Request().Context(), page.Actor(c), id, func(p customer.Problem) error {
+		return a.Imports.EachProblem(c.Request().Context(), page.Actor(c), id, func(p importing.Problem) error {
 			return row(p.FileRow, problemColumn(p), p.Value, problemWords(p))
 		})
 	})
@@ -409,15 +409,15 @@ func (a *Admin) confirmRunImport(c echo.Context, status int, form *page.Form) er
 	})
 }
 
-func (a *Admin) importFrame(c echo.Context, title string, i customer.Import) views.Frame {
+func (a *Admin) importFrame(c echo.Context, title string, i importing.Import) views.Frame {
 	return a.frame(c, title, customersPath, ui.Crumb{Label: "Customers", Path: customersPath},
 		ui.Crumb{Label: "Import", Path: importsPath}, ui.Crumb{Label: i.FileName, Path: importPath(i.ID)})
 }
 
-func (a *Admin) foundImport(c echo.Context) (customer.Import, error) {
+func (a *Admin) foundImport(c echo.Context) (importing.Import, error) {
 	id, err := id(c)
 	if err != nil {
-		return customer.Import{}, err
+		return importing.Import{}, err
 	}
 	return a.Imports.Find(c.Request().Context(), page.Actor(c), id)
 }
@@ -453,7 +453,7 @@ func (a *Admin) confirmCancelImport(c echo.Context, status int, form *page.Form)
 			Words: []string{"The file is deleted here, and nothing of it is imported. You can upload it again."},
 		},
 	}
-	if i.Status == customer.ImportRunning {
+	if i.Status == importing.Running {
 		v.Title, v.Button = "Stop this import?", "Stop the import"
 		v.Words = []string{"The rows that were not reached yet are not imported. Customers who were added already stay."}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/importing"
 	"example.com/loyalty/web/page"
 )
 
@@ -59,7 +59,7 @@ func (s *shop) work(t *testing.T, path string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i.Status != customer.ImportChecking && i.Status != customer.ImportRunning {
+		if i.Status != importing.Checking && i.Status != importing.Running {
 			return
 		}
 		if _, err := s.Imports.Work(t.Context(), s.by, id, i.Attempt); err != nil {

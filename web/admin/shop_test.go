@@ -25,11 +25,13 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/limit"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/location"
 	"example.com/loyalty/core/mail"
+	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/report"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
@@ -80,7 +82,7 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 	signIns := dbtest.Auth(d, jobs, mails)
 	s.Services = admin.Services{
 		Staff: staff.NewService(d, mails, signIns), Auth: signIns,
-		Customers: customer.NewService(d), Imports: customer.NewImports(d, jobs), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
+		Customers: customer.NewService(d), Privacy: privacy.NewService(d), Imports: importing.NewService(d, jobs), Transactions: transaction.NewService(d), Rewards: reward.NewService(d),
 		Coupons: coupon.NewService(d, jobs, mails, link.New(keys), log), Locations: location.NewService(d), Reports: report.NewService(d), Billing: billing.NewService(d, jobs, mails, log), Usage: usage.NewMeter(d), Audit: audit.NewService(d),
 		Tenants: tenant.NewService(d, mails), Tokens: token.NewService(d, jobs, mails),
 		API: admin.API{Base: "https://loyalty.example", Authority: "/var/lib/loyalty's/ca.pem", RecordScope: token.TransactionsWrite},

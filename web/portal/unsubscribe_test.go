@@ -9,6 +9,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/privacy"
 )
 
 const urlencoded = "application/x-www-form-urlencoded"
@@ -152,7 +153,7 @@ func TestAnErasedCustomerUnsubscribes(t *testing.T) {
 	s := newShop(t)
 	who := s.anna(t)
 	link := s.unsubscribing(t, who.ID)
-	if _, err := s.Customers.Erase(t.Context(), s.by, who.ID); err != nil {
+	if _, err := privacy.NewService(s.db).Erase(t.Context(), s.by, who.ID); err != nil {
 		t.Fatal(err)
 	}
 	for _, a := range []answer{

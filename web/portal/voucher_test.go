@@ -14,6 +14,7 @@ import (
 	"example.com/loyalty/core/auth"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/web/page"
 )
@@ -146,7 +147,7 @@ func TestALinkThatIsNone(t *testing.T) {
 	gone := s.sent(t, off())
 	s.exec(t, "update loyalty.customer set link_version = link_version + 1 where id = $1", gone.CustomerID)
 	erased := s.sent(t, off())
-	if _, err := s.Customers.Erase(t.Context(), s.by, erased.CustomerID); err != nil {
+	if _, err := privacy.NewService(s.db).Erase(t.Context(), s.by, erased.CustomerID); err != nil {
 		t.Fatal(err)
 	}
 	ulid, signature, _ := strings.Cut(v.token, "-")

@@ -1,4 +1,7 @@
-package customer
+// Package importing creates customers from CSV files. A file is uploaded, checked without creating
+// anything, and imported by jobs in batches: each batch stores how far it came in the transaction
+// that creates its customers, so no row is imported twice.
+package importing
 
 import (
 	"context"
@@ -20,7 +23,7 @@ import (
 // Import is a file of customers, and how far it is.
 type Import struct {
 	ID       core.ID
-	Status   ImportStatus
+	Status   Status
 	FileName string
 	Size     int64 // bytes
 	Rows     int64 // that are not empty, without the heading
@@ -38,28 +41,28 @@ type Import struct {
 	EndedAt   *time.Time
 }
 
-// ImportStatus says how far an import is.
-type ImportStatus string
+// Status says how far an import is.
+type Status string
 
 // The steps of an import. A file is checked before it is imported, as often as its
 // columns are chosen anew.
 const (
-	ImportUploaded  ImportStatus = "uploaded"
-	ImportChecking  ImportStatus = "checking"
-	ImportChecked   ImportStatus = "checked"
-	ImportRunning   ImportStatus = "running"
-	ImportDone      ImportStatus = "done"
-	ImportCancelled ImportStatus = "cancelled"
+	Uploaded  Status = "uploaded"
+	Checking  Status = "checking"
+	Checked   Status = "checked"
+	Running   Status = "running"
+	Done      Status = "done"
+	Cancelled Status = "cancelled"
 )
 
 // Refusals of an import.
 var (
-	ErrImportRunning = core.Refuse("import-running", "Another import is running. Wait until it is done, or stop it.")
-	ErrImportStep    = core.Refuse("import-step", "This import is not at that step any more. Open it again to see how far it is.")
+	ErrRunning = core.Refuse("import-running", "Another import is running. Wait until it is done, or stop it.")
+	ErrStep    = core.Refuse("import-step", "This import is not at that step any more. Open it again to see how far it is.")
 )
 
-// Imports brings customers in from files of comma-separated values.
-type Imports struct {
+// Service brings customers in from files of comma-separated values.
+type Service struct {
 	db   *db.DB
 	jobs *job.Queue
 
@@ -70,22 +73,22 @@ type Imports struct {
 // What a job does is over so soon that stopping the server need not wait for it, nor
 // other jobs behind it.
 const (
-	importBatch = 500
-	importSlice = 20
-	importLimit = 10 * time.Minute
+	batchRows  = 500
+	jobBatches = 20
+	jobLimit   = 10 * time.Minute
 )
 
-// NewImports makes the service and registers its jobs.
-func NewImports(d *db.DB, jobs *job.Queue) *Imports {
-	s := &Imports{db: d, jobs: jobs, batch: importBatch, slice: importSlice}
-	job.HandleWithin(jobs, job.Imports, importLimit, s.work)
+// NewService makes the service and registers its jobs.
+func NewService(d *db.DB, jobs *job.Queue) *Service {
+	s := &Service{db: d, jobs: jobs, batch: batchRows, slice: jobBatches}
+	job.HandleWithin(jobs, job.Imports, jobLimit, s.work)
 	job.Handle(jobs, job.Upkeep, s.tend)
-	job.Every(jobs, river.PeriodicInterval(time.Minute), importRound{})
+	job.Every(jobs, river.PeriodicInterval(time.Minute), upkeep{})
 	return s
 }
 
-// ImportFile is a file to be imported.
-type ImportFile struct {
+// File is a file to be imported.
+type File struct {
 	Name    string
 	Content io.Reader
 	FormKey string // of the form that brings it: sent twice, it is one import
@@ -99,7 +102,7 @@ const (
 // Upload stores a file while it arrives, and counts its rows. Nothing is done with them
 // yet. What cannot be read as a whole is refused, and so is a file where three others wait.
 // A round trip for each MiB, and two.
-func (s *Imports) Upload(ctx context.Context, by core.Actor, f ImportFile) (Import, error) {
+func (s *Service) Upload(ctx context.Context, by core.Actor, f File) (Import, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Import{}, err
 	}
@@ -140,7 +143,7 @@ func (s *Imports) Upload(ctx context.Context, by core.Actor, f ImportFile) (Impo
 }
 
 // receive stores a file, and returns what there is to say of it.
-func (s *Imports) receive(ctx context.Context, by core.Actor, id core.ID, f ImportFile) (db.Args, error) {
+func (s *Service) receive(ctx context.Context, by core.Actor, id core.ID, f File) (db.Args, error) {
 	if f.Content == nil {
 		return nil, errNoFile
 	}
@@ -186,7 +189,7 @@ func (s *Imports) receive(ctx context.Context, by core.Actor, id core.ID, f Impo
 		if !isText(rec.cells) {
 			encoding = windowsText
 		}
-		if records > MaxImportRows+1 {
+		if records > MaxRows+1 {
 			return nil, errTooMany
 		}
 	}
@@ -195,7 +198,7 @@ func (s *Imports) receive(ctx context.Context, by core.Actor, id core.ID, f Impo
 		return nil, errEmptyFile
 	case records == 1 && heading:
 		return nil, errNoRows
-	case records > MaxImportRows && !heading:
+	case records > MaxRows && !heading:
 		return nil, errTooMany
 	case columns > maxColumns:
 		return nil, errTooWide
@@ -231,9 +234,9 @@ func noPlace(err error) bool { return db.Refers(err, "customer_import_chunk_impo
 // errErasedMeanwhile refuses a file that was discarded while it arrived.
 var errErasedMeanwhile = refuseFile("erased_meanwhile", 0)
 
-// discardWaiting discards the files of the transaction's tenant that were not imported, with
-// the commit: for somebody who is erased, and may be in one of them.
-func discardWaiting(tx *db.Tx) error {
+// DiscardWaiting discards the files of the transaction's tenant that were not imported: a customer
+// who is erased may be in one of them.
+func DiscardWaiting(tx *db.Tx) error {
 	for _, statement := range []string{dropAllArrivingSQL, dropWaitingFilesSQL, dropWaitingProblemsSQL, blankProblemsSQL} {
 		if err := db.Queue(tx, statement, nil); err != nil {
 			return err
@@ -250,7 +253,7 @@ func fileName(name string) string {
 }
 
 // Find returns an import, or core.ErrNotFound. One round trip.
-func (s *Imports) Find(ctx context.Context, by core.Actor, id core.ID) (Import, error) {
+func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Import, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Import{}, err
 	}
@@ -261,7 +264,7 @@ func (s *Imports) Find(ctx context.Context, by core.Actor, id core.ID) (Import, 
 const maxListed = 20
 
 // List returns the latest imports. One round trip.
-func (s *Imports) List(ctx context.Context, by core.Actor) ([]Import, error) {
+func (s *Service) List(ctx context.Context, by core.Actor) ([]Import, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return nil, err
 	}
@@ -287,7 +290,7 @@ const previewed = 10
 
 // Preview returns the first rows of a file that has not been imported yet, and what was
 // chosen for its columns or, before that, what their names tell. One round trip.
-func (s *Imports) Preview(ctx context.Context, by core.Actor, id core.ID) (Preview, error) {
+func (s *Service) Preview(ctx context.Context, by core.Actor, id core.ID) (Preview, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Preview{}, err
 	}
@@ -321,12 +324,12 @@ func (s *Imports) Preview(ctx context.Context, by core.Actor, id core.ID) (Previ
 // Check has every row read as the columns say, and says what an import would do: nothing
 // is done yet. A file may be checked again until it is imported. Five round trips, and one
 // that wakes the workers unless they were woken a tenth of a second ago.
-func (s *Imports) Check(ctx context.Context, by core.Actor, id core.ID, m Mapping) (Import, error) {
+func (s *Service) Check(ctx context.Context, by core.Actor, id core.ID, m Mapping) (Import, error) {
 	return s.step(ctx, by, id, func(tx *db.Tx, file sheet) (Import, error) {
 		switch file.Status {
-		case ImportUploaded, ImportChecking, ImportChecked:
+		case Uploaded, Checking, Checked:
 		default:
-			return Import{}, ErrImportStep
+			return Import{}, ErrStep
 		}
 		if err := m.validate(int(file.Columns)); err != nil {
 			return Import{}, err
@@ -338,14 +341,14 @@ func (s *Imports) Check(ctx context.Context, by core.Actor, id core.ID, m Mappin
 // Run imports a file that was checked. Said twice, it is done once. One import of a
 // tenant runs at a time. One whose new customers exceed the plan is refused as a whole with
 // usage.ErrLimit, before any of them is made. As many round trips as Check, and one that counts.
-func (s *Imports) Run(ctx context.Context, by core.Actor, id core.ID) (Import, error) {
+func (s *Service) Run(ctx context.Context, by core.Actor, id core.ID) (Import, error) {
 	return s.step(ctx, by, id, func(tx *db.Tx, file sheet) (Import, error) {
 		switch file.Status {
-		case ImportRunning, ImportDone:
+		case Running, Done:
 			return file.Import, nil
-		case ImportChecked:
+		case Checked:
 		default:
-			return Import{}, ErrImportStep
+			return Import{}, ErrStep
 		}
 		if err := usage.Check(ctx, tx, usage.Customers, file.Created); err != nil {
 			return Import{}, err
@@ -361,14 +364,14 @@ func (s *Imports) Run(ctx context.Context, by core.Actor, id core.ID) (Import, e
 			"id": id, "actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name, "now": tx.Now,
 		})
 		if db.Violates(err, "customer_import_running") {
-			return Import{}, ErrImportRunning
+			return Import{}, ErrRunning
 		}
 		return i, err
 	})
 }
 
 // start begins a check or an import, and queues its job.
-func (s *Imports) start(ctx context.Context, tx *db.Tx, by core.Actor, statement string, args db.Args) (Import, error) {
+func (s *Service) start(ctx context.Context, tx *db.Tx, by core.Actor, statement string, args db.Args) (Import, error) {
 	if err := db.Queue(tx, dropProblemsSQL, db.Args{"id": args["id"]}); err != nil {
 		return Import{}, err
 	}
@@ -376,12 +379,12 @@ func (s *Imports) start(ctx context.Context, tx *db.Tx, by core.Actor, statement
 	if err != nil {
 		return Import{}, err
 	}
-	return i, s.jobs.Add(ctx, tx, ImportJob{Tenant: by.Tenant.ID, Import: i.ID, Attempt: i.Attempt})
+	return i, s.jobs.Add(ctx, tx, Job{Tenant: by.Tenant.ID, Import: i.ID, Attempt: i.Attempt})
 }
 
 // Cancel stops an import where it is: what it has done stays done. One that does not run
 // yet is discarded. Three round trips.
-func (s *Imports) Cancel(ctx context.Context, by core.Actor, id core.ID) (Import, error) {
+func (s *Service) Cancel(ctx context.Context, by core.Actor, id core.ID) (Import, error) {
 	return s.step(ctx, by, id, func(tx *db.Tx, file sheet) (Import, error) {
 		this := db.Args{"id": id}
 		if err := db.Queue(tx, dropFileSQL, this); err != nil {
@@ -389,11 +392,11 @@ func (s *Imports) Cancel(ctx context.Context, by core.Actor, id core.ID) (Import
 		}
 		now := db.Args{"id": id, "now": tx.Now}
 		switch file.Status {
-		case ImportCancelled:
+		case Cancelled:
 			return file.Import, nil
-		case ImportDone:
-			return Import{}, ErrImportStep
-		case ImportRunning:
+		case Done:
+			return Import{}, ErrStep
+		case Running:
 			err := audit.Write(tx, by, audit.Entry{
 				Action: "import.cancel", Subject: "import", ID: id.String(),
 				New: map[string]any{"file": file.FileName, "rows_done": file.Done, "new_customers": file.Created},
@@ -402,7 +405,7 @@ func (s *Imports) Cancel(ctx context.Context, by core.Actor, id core.ID) (Import
 				return Import{}, err
 			}
 			return db.One[Import](ctx, tx, stopImportSQL, now)
-		case ImportUploaded, ImportChecking, ImportChecked:
+		case Uploaded, Checking, Checked:
 		}
 		if err := db.Queue(tx, dropProblemsSQL, this); err != nil {
 			return Import{}, err
@@ -412,7 +415,7 @@ func (s *Imports) Cancel(ctx context.Context, by core.Actor, id core.ID) (Import
 }
 
 // step takes an import on, while nobody else does.
-func (s *Imports) step(ctx context.Context, by core.Actor, id core.ID, fn func(tx *db.Tx, file sheet) (Import, error)) (Import, error) {
+func (s *Service) step(ctx context.Context, by core.Actor, id core.ID, fn func(tx *db.Tx, file sheet) (Import, error)) (Import, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Import{}, err
 	}
@@ -429,13 +432,16 @@ func (s *Imports) step(ctx context.Context, by core.Actor, id core.ID, fn func(t
 // with their rows. Of each row beyond, the first one is: every bad row is named.
 const MaxProblems = 10_000
 
+// problemsRead is how many of them are read at once.
+const problemsRead = 1_000
+
 // ListProblems returns what is wrong with the rows of an import, at most so many, in the
 // order of the file, or core.ErrNotFound. One round trip, and a second where nothing is.
-func (s *Imports) ListProblems(ctx context.Context, by core.Actor, id core.ID, limit int) ([]Problem, error) {
+func (s *Service) ListProblems(ctx context.Context, by core.Actor, id core.ID, limit int) ([]Problem, error) {
 	return s.problemsAfter(ctx, by, id, Problem{}, limit)
 }
 
-func (s *Imports) problemsAfter(ctx context.Context, by core.Actor, id core.ID, last Problem, limit int) ([]Problem, error) {
+func (s *Service) problemsAfter(ctx context.Context, by core.Actor, id core.ID, last Problem, limit int) ([]Problem, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return nil, err
 	}
@@ -454,9 +460,9 @@ func (s *Imports) problemsAfter(ctx context.Context, by core.Actor, id core.ID, 
 
 // EachProblem hands over everything that is wrong with the rows of an import, in the
 // order of the file, or is core.ErrNotFound. Few of them are in memory at a time.
-func (s *Imports) EachProblem(ctx context.Context, by core.Actor, id core.ID, each func(Problem) error) error {
+func (s *Service) EachProblem(ctx context.Context, by core.Actor, id core.ID, each func(Problem) error) error {
 	for last, more := (Problem{}), true; more; {
-		list, err := s.problemsAfter(ctx, by, id, last, partSize)
+		list, err := s.problemsAfter(ctx, by, id, last, problemsRead)
 		if err != nil {
 			return err
 		}
@@ -466,7 +472,7 @@ func (s *Imports) EachProblem(ctx context.Context, by core.Actor, id core.ID, ea
 			}
 			last = p
 		}
-		more = len(list) == partSize
+		more = len(list) == problemsRead
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package customer
+package importing
 
 import (
 	"context"
@@ -8,26 +8,27 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/limit"
 )
 
-// ImportJob is the job that checks a file, or that imports the next part of it.
-type ImportJob struct {
+// Job is the job that checks a file, or that imports the next part of it.
+type Job struct {
 	Tenant  core.TenantID `json:"tenant"`
 	Import  core.ID       `json:"import"`
 	Attempt int64         `json:"attempt"`
 }
 
 // Kind names the job in the queue.
-func (ImportJob) Kind() string { return "customer_import" }
+func (Job) Kind() string { return "customer_import" }
 
 // ForTenant is the tenant whose share of the workers it uses.
-func (j ImportJob) ForTenant() core.TenantID { return j.Tenant }
+func (j Job) ForTenant() core.TenantID { return j.Tenant }
 
-func (s *Imports) work(ctx context.Context, j ImportJob) error {
+func (s *Service) work(ctx context.Context, j Job) error {
 	_, err := s.Work(ctx, core.System(core.Tenant{ID: j.Tenant}, "customer import"), j.Import, j.Attempt)
 	return err
 }
@@ -36,7 +37,7 @@ func (s *Imports) work(ctx context.Context, j ImportJob) error {
 // rest. Each batch is a transaction of three round trips, which notes how far it came: a
 // worker that was lost has done whole batches, and the next one goes on behind them.
 // Where the attempt is over, or somebody else is at it, nothing is done.
-func (s *Imports) Work(ctx context.Context, by core.Actor, id core.ID, attempt int64) (Import, error) {
+func (s *Service) Work(ctx context.Context, by core.Actor, id core.ID, attempt int64) (Import, error) {
 	p, err := s.begin(ctx, by, id, attempt)
 	if errors.Is(err, core.ErrNotFound) {
 		return Import{}, nil
@@ -60,12 +61,12 @@ func (s *Imports) Work(ctx context.Context, by core.Actor, id core.ID, attempt i
 		}
 	}
 	w := worker{
-		Imports: s, by: by, progress: p, rows: rows, turn: &turn,
+		Service: s, by: by, progress: p, rows: rows, turn: &turn,
 		reading: reading{fields: p.Mapping, columns: p.Columns, country: p.Country, zone: zone, now: s.db.Now()},
-		made:    newKeys(),
+		made:    customer.NewKeys(),
 	}
 	for n := 1; ; n++ {
-		over, err := w.step(ctx, p.Status == ImportRunning && n == s.slice)
+		over, err := w.step(ctx, p.Status == Running && n == s.slice)
 		if over || err != nil {
 			return w.Import, err
 		}
@@ -73,7 +74,7 @@ func (s *Imports) Work(ctx context.Context, by core.Actor, id core.ID, attempt i
 }
 
 // begin finds the place to work on: a check begins anew, an import where it stopped.
-func (s *Imports) begin(ctx context.Context, by core.Actor, id core.ID, attempt int64) (progress, error) {
+func (s *Service) begin(ctx context.Context, by core.Actor, id core.ID, attempt int64) (progress, error) {
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (progress, error) {
 		this := db.Args{"id": id, "attempt": attempt}
 		p, err := db.One[progress](ctx, tx, resumeSQL, this)
@@ -89,7 +90,7 @@ func (s *Imports) begin(ctx context.Context, by core.Actor, id core.ID, attempt 
 }
 
 // file reads a stored file from a byte on, a piece at a time. It calls pause before each query.
-func (s *Imports) file(ctx context.Context, by core.Actor, id core.ID, from int64, pause func()) io.Reader {
+func (s *Service) file(ctx context.Context, by core.Actor, id core.ID, from int64, pause func()) io.Reader {
 	seq, skip := from/chunkSize, from%chunkSize
 	return &pieces{next: func() ([]byte, error) {
 		pause()
@@ -123,34 +124,18 @@ func (p *pieces) Read(b []byte) (int, error) {
 
 // worker takes an import on, batch by batch.
 type worker struct {
-	*Imports
+	*Service
 	by core.Actor
 	progress
 	reading
 	rows *records
-	turn *limit.Turn // to compute, while rows are read
-	made keys        // of those whom the import would have made, in a check
-}
-
-// keys are what customers are found by.
-type keys struct{ phones, emails map[string]bool }
-
-func newKeys() keys { return keys{map[string]bool{}, map[string]bool{}} }
-
-func (k keys) has(in input) bool {
-	return k.phones[in.phoneKey] || (in.emailKey != nil && k.emails[*in.emailKey])
-}
-
-func (k keys) add(in input) {
-	k.phones[in.phoneKey] = true
-	if in.emailKey != nil {
-		k.emails[*in.emailKey] = true
-	}
+	turn *limit.Turn   // to compute, while rows are read
+	made customer.Keys // of those whom the import would have made, in a check
 }
 
 // batch is what one transaction does.
 type batch struct {
-	rows     []importRow
+	rows     []validRow
 	problems []Problem
 	failed   int64
 	position int64 // behind it
@@ -193,7 +178,7 @@ func (w *worker) next(ctx context.Context) (batch, error) {
 // outcome is what became of the rows of a batch, or would.
 type outcome struct {
 	created, found, repeated int64
-	made                     []input // in a check, who would be
+	made                     []customer.Details // in a check, who would be
 }
 
 // step does a batch. It is over with the last one, with one that queues a job for the
@@ -204,12 +189,12 @@ func (w *worker) step(ctx context.Context, handOver bool) (over bool, err error)
 		return false, err
 	}
 	status, ended := w.Status, (*time.Time)(nil)
-	if b.last && w.Status == ImportChecking {
-		status = ImportChecked
+	if b.last && w.Status == Checking {
+		status = Checked
 	}
 	o, err := db.InTenant(ctx, w.db, w.by, func(tx *db.Tx) (outcome, error) {
-		if b.last && w.Status == ImportRunning {
-			status, ended = ImportDone, &tx.Now
+		if b.last && w.Status == Running {
+			status, ended = Done, &tx.Now
 		}
 		if err := w.hold(ctx, tx); err != nil {
 			return outcome{}, err
@@ -219,11 +204,11 @@ func (w *worker) step(ctx context.Context, handOver bool) (over bool, err error)
 			return outcome{}, err
 		}
 		if handOver && !b.last {
-			if err := w.jobs.Add(ctx, tx, ImportJob{Tenant: tx.Tenant, Import: w.ID, Attempt: w.Attempt}); err != nil {
+			if err := w.jobs.Add(ctx, tx, Job{Tenant: tx.Tenant, Import: w.ID, Attempt: w.Attempt}); err != nil {
 				return outcome{}, err
 			}
 		}
-		if status == ImportDone {
+		if status == Done {
 			if err := db.Queue(tx, dropFileSQL, db.Args{"id": w.ID}); err != nil {
 				return outcome{}, err
 			}
@@ -237,7 +222,7 @@ func (w *worker) step(ctx context.Context, handOver bool) (over bool, err error)
 		return false, err
 	}
 	for _, in := range o.made {
-		w.made.add(in)
+		w.made.Add(in)
 	}
 	w.Done += b.done()
 	w.Created, w.Found, w.Repeated, w.Failed = w.Created+o.created, w.Found+o.found, w.Repeated+o.repeated, w.Failed+b.failed
@@ -246,12 +231,14 @@ func (w *worker) step(ctx context.Context, handOver bool) (over bool, err error)
 	return b.last || handOver, nil
 }
 
+var errCountryChanged = errors.New("the country changed during the import")
+
 var errTakenOver = errors.New("the import was cancelled, or another worker has it")
 
 // hold holds the import at the place where it was left, and the country that phone
 // numbers are read as of.
 func (w *worker) hold(ctx context.Context, tx *db.Tx) error {
-	if err := db.Queue(tx, holdCountrySQL, nil); err != nil {
+	if err := customer.HoldCountry(tx); err != nil {
 		return err
 	}
 	held, err := db.One[struct{ Country string }](ctx, tx, holdPlaceSQL, db.Args{
@@ -261,66 +248,45 @@ func (w *worker) hold(ctx context.Context, tx *db.Tx) error {
 	case errors.Is(err, core.ErrNotFound):
 		return errTakenOver
 	case err == nil && held.Country != w.Country:
-		return errMoved // and the next worker reads the numbers as of the new one
+		return errCountryChanged // and the next worker reads the numbers as of the new one
 	}
 	return err
 }
 
 // judge imports rows, or says what would become of them.
-func (w *worker) judge(ctx context.Context, tx *db.Tx, rows []importRow) (outcome, error) {
+func (w *worker) judge(ctx context.Context, tx *db.Tx, rows []validRow) (outcome, error) {
 	switch {
 	case len(rows) == 0:
 		return outcome{}, nil
-	case w.Status == ImportRunning:
+	case w.Status == Running:
 		return w.insert(ctx, tx, rows)
 	}
-	return w.foresee(ctx, tx, rows)
+	return w.preview(ctx, tx, rows)
 }
 
-// setOfRows are rows as sets of values.
-type setOfRows struct {
-	ids                            []core.ID
-	first, last, phones, phoneKeys []string
-	emails, emailKeys              []*string
-	createdAt                      []*time.Time
-}
-
-func sets(rows []importRow, now time.Time) setOfRows {
-	n := len(rows)
-	s := setOfRows{
-		make([]core.ID, n), make([]string, n), make([]string, n), make([]string, n), make([]string, n),
-		make([]*string, n), make([]*string, n), make([]*time.Time, n),
-	}
+// customers are the rows as customers with new ids.
+func customers(rows []validRow, now time.Time) []customer.Imported {
+	all := make([]customer.Imported, len(rows))
 	for i, r := range rows {
-		s.ids[i], s.first[i], s.last[i] = core.NewID(now), r.firstName, r.lastName
-		s.phones[i], s.phoneKeys[i], s.emails[i], s.emailKeys[i] = r.phone, r.phoneKey, r.email, r.emailKey
-		s.createdAt[i] = r.createdAt
+		all[i] = customer.Imported{ID: core.NewID(now), Details: r.Details, CreatedAt: r.createdAt}
 	}
-	return s
+	return all
 }
 
-// insert makes the customers who are nobody yet, by phone or by e-mail, with what is on
-// their accounts. Who was there before stays as they are.
-func (w *worker) insert(ctx context.Context, tx *db.Tx, rows []importRow) (outcome, error) {
-	s := sets(rows, tx.Now)
-	made, err := db.All[struct{ ID core.ID }](ctx, tx, insertImportedSQL, db.Args{
-		"ids": s.ids, "first_names": s.first, "last_names": s.last, "phones": s.phones, "phone_keys": s.phoneKeys,
-		"emails": s.emails, "email_keys": s.emailKeys, "created_at": s.createdAt, "now": tx.Now,
-	})
+// insert creates the customers who are new, with the balances of the file. Others stay as they are.
+func (w *worker) insert(ctx context.Context, tx *db.Tx, rows []validRow) (outcome, error) {
+	all := customers(rows, tx.Now)
+	created, err := customer.InsertAll(ctx, tx, all)
 	if err != nil {
 		return outcome{}, err
 	}
-	created := make(map[core.ID]bool, len(made))
-	for _, m := range made {
-		created[m.ID] = true
-	}
-	openings := make([]ledger.Opening, 0, len(made))
+	openings := make([]ledger.Opening, 0, len(created))
 	for i, r := range rows {
-		if created[s.ids[i]] {
-			openings = append(openings, ledger.Opening{Customer: s.ids[i], Points: r.points, Stamps: r.stamps})
+		if created[all[i].ID] {
+			openings = append(openings, ledger.Opening{Customer: all[i].ID, Points: r.points, Stamps: r.stamps})
 		}
 	}
-	n := int64(len(made))
+	n := int64(len(created))
 	return outcome{created: n, found: int64(len(rows)) - n}, ledger.OpenAll(tx, w.actor(), "Import of "+w.FileName, openings)
 }
 
@@ -329,40 +295,31 @@ func (w *worker) actor() core.Actor {
 	return core.Actor{Kind: w.ActorKind, ID: w.ActorID, Name: w.ActorName, Tenant: w.by.Tenant}
 }
 
-// foresee says what insert would do, the rows before these included.
-func (w *worker) foresee(ctx context.Context, tx *db.Tx, rows []importRow) (outcome, error) {
-	s := sets(rows, tx.Now)
-	list, err := db.All[takenKey](ctx, tx, takenKeysSQL, db.Args{"phone_keys": s.phoneKeys, "email_keys": s.emailKeys})
+// preview counts what insert would do, after the rows before these.
+func (w *worker) preview(ctx context.Context, tx *db.Tx, rows []validRow) (outcome, error) {
+	taken, err := customer.TakenKeys(ctx, tx, customers(rows, tx.Now))
 	if err != nil {
 		return outcome{}, err
 	}
-	taken, earlier := newKeys(), newKeys()
-	for _, k := range list {
-		if k.PhoneKey != nil {
-			taken.phones[*k.PhoneKey] = true
-		}
-		if k.EmailKey != nil {
-			taken.emails[*k.EmailKey] = true
-		}
-	}
 	var o outcome
+	earlier := customer.NewKeys()
 	for _, r := range rows {
 		switch {
-		case taken.has(r.input):
+		case taken.Has(r.Details):
 			o.found++
-		case w.made.has(r.input), earlier.has(r.input):
+		case w.made.Has(r.Details), earlier.Has(r.Details):
 			o.repeated++
 		default:
 			o.created++
-			o.made = append(o.made, r.input)
-			earlier.add(r.input)
+			o.made = append(o.made, r.Details)
+			earlier.Add(r.Details)
 		}
 	}
 	return o, nil
 }
 
 // note writes down what stands against rows, and how far the import is.
-func (w *worker) note(tx *db.Tx, b batch, o outcome, status ImportStatus, ended *time.Time) error {
+func (w *worker) note(tx *db.Tx, b batch, o outcome, status Status, ended *time.Time) error {
 	if n := len(b.problems); n > 0 {
 		rows, fields, values, messages := make([]int64, n), make([]string, n), make([]string, n), make([]string, n)
 		for i, p := range b.problems {
@@ -380,12 +337,12 @@ func (w *worker) note(tx *db.Tx, b batch, o outcome, status ImportStatus, ended 
 	})
 }
 
-// importRound is the job that goes on with imports whose job is gone, and deletes files
+// upkeep is the job that goes on with imports whose job is gone, and deletes files
 // and reports that are old.
-type importRound struct{}
+type upkeep struct{}
 
 // Kind names the job in the queue.
-func (importRound) Kind() string { return "customer_import_round" }
+func (upkeep) Kind() string { return "customer_import_round" }
 
 // stalled is how long an import makes no progress before its job is looked for. The queue
 // itself takes back the job of a process that is gone (core/job): this is for jobs that
@@ -398,18 +355,18 @@ const (
 	forgottenBatch = 5 // up to 20 MB and 100,000 problems each
 )
 
-func (s *Imports) tend(ctx context.Context, _ importRound) error {
-	stopped, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "customer imports"), func(tx *db.Tx) (stopped []ImportJob, err error) {
+func (s *Service) tend(ctx context.Context, _ upkeep) error {
+	stopped, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "customer imports"), func(tx *db.Tx) (stopped []Job, err error) {
 		left, err := db.All[stalledImport](ctx, tx, stalledImportsSQL, db.Args{"before": tx.Now.Add(-stalled), "up_to": stalledBatch})
 		if err != nil {
 			return nil, err
 		}
-		pending, cancelled, err := job.Pending[ImportJob](ctx, tx)
+		pending, cancelled, err := job.Pending[Job](ctx, tx)
 		if err != nil {
 			return nil, err
 		}
 		for _, i := range left {
-			this := ImportJob{Tenant: i.TenantID, Import: i.ID, Attempt: i.Attempt}
+			this := Job{Tenant: i.TenantID, Import: i.ID, Attempt: i.Attempt}
 			switch {
 			case slices.Contains(pending, this):
 			case slices.Contains(cancelled, this):
@@ -433,8 +390,8 @@ func (s *Imports) tend(ctx context.Context, _ importRound) error {
 	}
 	return job.Drain(ctx, s.db, "customer imports", func(ctx context.Context, tx *db.Tx) (int64, error) {
 		return db.Value[int64](ctx, tx, forgetImportsSQL, db.Args{
-			"ended_before": tx.Now.Add(-importKept), "uploaded_before": tx.Now.Add(-uploadKept),
-			"arrived_before": tx.Now.Add(-importArrives), "up_to": forgottenBatch,
+			"ended_before": tx.Now.Add(-keptFor), "uploaded_before": tx.Now.Add(-uploadKept),
+			"arrived_before": tx.Now.Add(-arrivesWithin), "up_to": forgottenBatch,
 		})
 	})
 }

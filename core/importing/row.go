@@ -1,4 +1,4 @@
-package customer
+package importing
 
 import (
 	"errors"
@@ -11,44 +11,45 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/ledger"
 )
 
-// ImportField is what a column of a file holds.
-type ImportField string
+// Field is what a column of a file holds.
+type Field string
 
 // The fields that an import fills. A column of none is left out.
 const (
-	NoField        ImportField = ""
-	FirstNameField ImportField = "first_name"
-	LastNameField  ImportField = "last_name"
-	FullNameField  ImportField = "full_name" // is split: "Anna Lindqvist", "Lindqvist, Anna"
-	PhoneField     ImportField = "phone"
-	EmailField     ImportField = "email"
-	CreatedAtField ImportField = "created_at"
-	PointsField    ImportField = "points"
-	StampsField    ImportField = "stamps"
+	NoField        Field = ""
+	FirstNameField Field = "first_name"
+	LastNameField  Field = "last_name"
+	FullNameField  Field = "full_name" // is split: "Anna Lindqvist", "Lindqvist, Anna"
+	PhoneField     Field = "phone"
+	EmailField     Field = "email"
+	CreatedAtField Field = "created_at"
+	PointsField    Field = "points"
+	StampsField    Field = "stamps"
 )
 
-// ImportFields are all of them, in the order in which they are offered.
-var ImportFields = []ImportField{
+// Fields are all of them, in the order in which they are offered.
+var Fields = []Field{
 	FirstNameField, LastNameField, FullNameField, PhoneField, EmailField, CreatedAtField, PointsField, StampsField,
 }
 
 // Mapping says how a file is read.
 type Mapping struct {
-	Columns []ImportField
+	Columns []Field
 	Heading bool // the first row names the columns, and is no customer
 }
 
 // validate refuses a mapping that could make no customer of any row.
 func (m Mapping) validate(columns int) error {
 	check := core.NewCheck(nil)
-	seen := map[ImportField]bool{}
+	seen := map[Field]bool{}
 	for _, f := range m.Columns {
 		switch {
 		case f == NoField:
-		case !slices.Contains(ImportFields, f):
+		case !slices.Contains(Fields, f):
 			check.Add("columns", core.Selected)
 		case seen[f]:
 			check.Add("columns", core.Violation{Rule: "column_twice", Other: string(f)})
@@ -71,13 +72,13 @@ func (m Mapping) validate(columns int) error {
 // guess says what the columns of a file hold, as far as their names tell. Where the first
 // row looks like a customer, it names nothing.
 func guess(first []string) Mapping {
-	m := Mapping{Columns: make([]ImportField, len(first))}
+	m := Mapping{Columns: make([]Field, len(first))}
 	known, somebody := false, false
 	for i, cell := range first {
 		if f, ok := headings[simple(cell)]; ok && !slices.Contains(m.Columns, f) {
 			m.Columns[i], known = f, true
 		}
-		somebody = somebody || isEmail(cell) || len(notDigits.ReplaceAllString(cell, "")) > 6
+		somebody = somebody || customer.IsEmail(cell) || len(digitsOf(cell)) > 6
 	}
 	m.Heading = known || !somebody
 	// "Namn, Förnamn": with the parts there, the whole is not needed.
@@ -101,9 +102,9 @@ func simple(name string) string {
 
 // headings are names of columns, simple, in the languages of the shops: English, Swedish,
 // Norwegian, Danish, German, French, Spanish and Finnish.
-var headings = func() map[string]ImportField {
-	known := map[string]ImportField{}
-	for field, names := range map[ImportField]string{
+var headings = func() map[string]Field {
+	known := map[string]Field{}
+	for field, names := range map[Field]string{
 		FirstNameField: "firstname first givenname forename fornamn fornavn vorname prenom nombre nombredepila etunimi",
 		LastNameField: "lastname last surname familyname efternamn etternavn efternavn nachname familienname nom nomdefamille " +
 			"apellido apellidos sukunimi",
@@ -130,9 +131,9 @@ var headings = func() map[string]ImportField {
 	return known
 }()
 
-// importRow is a row that passed.
-type importRow struct {
-	input
+// validRow is a row without problems.
+type validRow struct {
+	customer.Details
 	createdAt      *time.Time // nil: now
 	points, stamps int64
 }
@@ -147,7 +148,7 @@ type Problem struct {
 
 // reading is what the rows of a file are read as.
 type reading struct {
-	fields  []ImportField
+	fields  []Field
 	columns int64
 	country string
 	zone    *time.Location
@@ -155,14 +156,14 @@ type reading struct {
 }
 
 // row reads a record as a customer, or says everything that is wrong with it.
-func (rd reading) row(rec record) (importRow, []Problem) {
+func (rd reading) row(rec record) (validRow, []Problem) {
 	if rec.broken != nil {
-		return importRow{}, []Problem{{FileRow: rec.row, Violation: *rec.broken}}
+		return validRow{}, []Problem{{FileRow: rec.row, Violation: *rec.broken}}
 	}
 	if extra := len(rec.cells) - int(rd.columns); extra > 0 && slices.ContainsFunc(rec.cells[rd.columns:], func(s string) bool { return s != "" }) {
-		return importRow{}, []Problem{{FileRow: rec.row, Violation: core.Violation{Rule: "too_many_values", Limit: rd.columns, Other: strconv.Itoa(len(rec.cells))}}}
+		return validRow{}, []Problem{{FileRow: rec.row, Violation: core.Violation{Rule: "too_many_values", Limit: rd.columns, Other: strconv.Itoa(len(rec.cells))}}}
 	}
-	values := map[ImportField]string{}
+	values := map[Field]string{}
 	for i, field := range rd.fields {
 		if i < len(rec.cells) {
 			values[field] = rec.cells[i]
@@ -173,12 +174,12 @@ func (rd reading) row(rec record) (importRow, []Problem) {
 		first, last = split(full)
 	}
 	phone, email := values[PhoneField], values[EmailField]
-	in, err := New{FirstName: &first, LastName: &last, Phone: &phone, Email: &email}.validate(rd.country)
+	in, err := customer.New{FirstName: &first, LastName: &last, Phone: &phone, Email: &email}.Validate(rd.country)
 	var refusal *core.Error
 	errors.As(err, &refusal)
 	check := core.NewCheck(nil)
-	r := importRow{
-		input:     in,
+	r := validRow{
+		Details:   in,
 		createdAt: rd.instant(check, values[CreatedAtField]),
 		points:    opening(check, PointsField, values[PointsField]),
 		stamps:    opening(check, StampsField, values[StampsField]),
@@ -188,12 +189,12 @@ func (rd reading) row(rec record) (importRow, []Problem) {
 	return r, append(problems(rec.row, refusal, values), problems(rec.row, more, values)...)
 }
 
-func problems(row int64, refusal *core.Error, values map[ImportField]string) (list []Problem) {
+func problems(row int64, refusal *core.Error, values map[Field]string) (list []Problem) {
 	if refusal == nil {
 		return nil
 	}
 	for _, name := range refusal.Fields.Names() {
-		value, mapped := values[ImportField(name)]
+		value, mapped := values[Field(name)]
 		if !mapped {
 			value = values[FullNameField]
 		}
@@ -288,7 +289,7 @@ var ungrouped = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "'", ""
 // opening reads a balance: a whole number, with nothing but spaces between its thousands.
 // A comma or a point may be of thousands or of fractions, and a guess could be wrong a
 // thousand times over.
-func opening(check *core.Check, field ImportField, text string) int64 {
+func opening(check *core.Check, field Field, text string) int64 {
 	if text == "" {
 		return 0
 	}
@@ -298,4 +299,14 @@ func opening(check *core.Check, field ImportField, text string) int64 {
 		return 0
 	}
 	return check.Integer(string(field), &n, 0, ledger.MaxAward)
+}
+
+// digitsOf is a text without everything but its digits.
+func digitsOf(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, text)
 }

@@ -1,4 +1,4 @@
-package customer_test
+package importing_test
 
 import (
 	"errors"
@@ -17,17 +17,18 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/job"
+	"example.com/loyalty/core/privacy"
 	"example.com/loyalty/core/verify"
 )
 
 // office is a shop that imports files.
 type office struct {
 	shop
-	imports *customer.Imports
+	imports *importing.Service
 }
 
 func newOffice(t *testing.T) office { return officeOf(t, dbtest.DB(t)) }
@@ -38,16 +39,16 @@ func officeOf(t *testing.T, d *db.DB) office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return office{shopOf(t, d), customer.NewImports(d, jobs)}
+	return office{shopOf(t, d), importing.NewService(d, jobs)}
 }
 
-func file(content string) customer.ImportFile {
-	return customer.ImportFile{Name: "customers.csv", Content: strings.NewReader(content), FormKey: core.NewID(time.Now()).String()}
+func file(content string) importing.File {
+	return importing.File{Name: "customers.csv", Content: strings.NewReader(content), FormKey: core.NewID(time.Now()).String()}
 }
 
 func lines(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 
-func (o office) uploaded(t *testing.T, content string) customer.Import {
+func (o office) uploaded(t *testing.T, content string) importing.Import {
 	t.Helper()
 	i, err := o.imports.Upload(t.Context(), o.by, file(content))
 	if err != nil {
@@ -56,7 +57,7 @@ func (o office) uploaded(t *testing.T, content string) customer.Import {
 	return i
 }
 
-func (o office) preview(t *testing.T, id core.ID) customer.Preview {
+func (o office) preview(t *testing.T, id core.ID) importing.Preview {
 	t.Helper()
 	p, err := o.imports.Preview(t.Context(), o.by, id)
 	if err != nil {
@@ -66,9 +67,9 @@ func (o office) preview(t *testing.T, id core.ID) customer.Preview {
 }
 
 // worked is what becomes of an import once its jobs are done.
-func (o office) worked(t *testing.T, i customer.Import) customer.Import {
+func (o office) worked(t *testing.T, i importing.Import) importing.Import {
 	t.Helper()
-	for i.Status == customer.ImportChecking || i.Status == customer.ImportRunning {
+	for i.Status == importing.Checking || i.Status == importing.Running {
 		if _, err := o.imports.Work(t.Context(), o.by, i.ID, i.Attempt); err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +78,7 @@ func (o office) worked(t *testing.T, i customer.Import) customer.Import {
 	return i
 }
 
-func (o office) import_(t *testing.T, id core.ID) customer.Import {
+func (o office) import_(t *testing.T, id core.ID) importing.Import {
 	t.Helper()
 	i, err := o.imports.Find(t.Context(), o.by, id)
 	if err != nil {
@@ -87,13 +88,13 @@ func (o office) import_(t *testing.T, id core.ID) customer.Import {
 }
 
 // checked is a file that was read as its headings say.
-func (o office) checked(t *testing.T, content string) customer.Import {
+func (o office) checked(t *testing.T, content string) importing.Import {
 	t.Helper()
 	i := o.uploaded(t, content)
 	return o.checkedAs(t, i.ID, o.preview(t, i.ID).Mapping)
 }
 
-func (o office) checkedAs(t *testing.T, id core.ID, m customer.Mapping) customer.Import {
+func (o office) checkedAs(t *testing.T, id core.ID, m importing.Mapping) importing.Import {
 	t.Helper()
 	i, err := o.imports.Check(t.Context(), o.by, id, m)
 	if err != nil {
@@ -102,7 +103,7 @@ func (o office) checkedAs(t *testing.T, id core.ID, m customer.Mapping) customer
 	return o.worked(t, i)
 }
 
-func (o office) running(t *testing.T, id core.ID) customer.Import {
+func (o office) running(t *testing.T, id core.ID) importing.Import {
 	t.Helper()
 	i, err := o.imports.Run(t.Context(), o.by, id)
 	if err != nil {
@@ -112,15 +113,15 @@ func (o office) running(t *testing.T, id core.ID) customer.Import {
 }
 
 // imported is a file that was checked and imported.
-func (o office) imported(t *testing.T, content string) customer.Import {
+func (o office) imported(t *testing.T, content string) importing.Import {
 	t.Helper()
 	return o.worked(t, o.running(t, o.checked(t, content).ID))
 }
 
-func (o office) problems(t *testing.T, id core.ID) []customer.Problem {
+func (o office) problems(t *testing.T, id core.ID) []importing.Problem {
 	t.Helper()
-	var list []customer.Problem
-	err := o.imports.EachProblem(t.Context(), o.by, id, func(p customer.Problem) error { list = append(list, p); return nil })
+	var list []importing.Problem
+	err := o.imports.EachProblem(t.Context(), o.by, id, func(p importing.Problem) error { list = append(list, p); return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,11 +131,11 @@ func (o office) problems(t *testing.T, id core.ID) []customer.Problem {
 // counts are the figures of an import.
 type counts struct{ Rows, Done, Created, Found, Repeated, Failed int64 }
 
-func countsOf(i customer.Import) counts {
+func countsOf(i importing.Import) counts {
 	return counts{i.Rows, i.Done, i.Created, i.Found, i.Repeated, i.Failed}
 }
 
-func wantCounts(t *testing.T, i customer.Import, status customer.ImportStatus, want counts) {
+func wantCounts(t *testing.T, i importing.Import, status importing.Status, want counts) {
 	t.Helper()
 	if got := countsOf(i); got != want || i.Status != status {
 		t.Errorf("%s with %+v, want %s with %+v", i.Status, got, status, want)
@@ -189,13 +190,13 @@ func TestAFileFromUploadToReport(t *testing.T) {
 		"Dan;Berg;+46 70 174 06 08;dan@example.com;;10;;again",
 		";Berg;12;dan;tomorrow;many;-1;all wrong",
 	))
-	if i.Status != customer.ImportUploaded || i.Rows != 6 || i.FileName != "customers.csv" || i.ActorName != o.by.Name {
+	if i.Status != importing.Uploaded || i.Rows != 6 || i.FileName != "customers.csv" || i.ActorName != o.by.Name {
 		t.Errorf("uploaded: %+v", i)
 	}
 	p := o.preview(t, i.ID)
-	want := customer.Mapping{Heading: true, Columns: []customer.ImportField{
-		customer.FirstNameField, customer.LastNameField, customer.PhoneField, customer.EmailField, customer.CreatedAtField,
-		customer.PointsField, customer.StampsField, customer.NoField,
+	want := importing.Mapping{Heading: true, Columns: []importing.Field{
+		importing.FirstNameField, importing.LastNameField, importing.PhoneField, importing.EmailField, importing.CreatedAtField,
+		importing.PointsField, importing.StampsField, importing.NoField,
 	}}
 	if diff := cmp.Diff(want, p.Mapping); diff != "" {
 		t.Errorf("guessed (-want +got):\n%s", diff)
@@ -206,8 +207,8 @@ func TestAFileFromUploadToReport(t *testing.T) {
 
 	// The dry run changes nothing.
 	i = o.checkedAs(t, i.ID, p.Mapping)
-	wantCounts(t, i, customer.ImportChecked, counts{Rows: 6, Done: 6, Created: 2, Found: 2, Repeated: 1, Failed: 1})
-	bad := []customer.Problem{
+	wantCounts(t, i, importing.Checked, counts{Rows: 6, Done: 6, Created: 2, Found: 2, Repeated: 1, Failed: 1})
+	bad := []importing.Problem{
 		{7, "created_at", "tomorrow", core.Violation{Rule: "day"}},
 		{7, "email", "dan", core.MustBeEmail},
 		{7, "first_name", "", core.Required},
@@ -223,7 +224,7 @@ func TestAFileFromUploadToReport(t *testing.T) {
 	}
 
 	i = o.worked(t, o.running(t, i.ID))
-	wantCounts(t, i, customer.ImportDone, counts{Rows: 6, Done: 6, Created: 2, Found: 3, Failed: 1})
+	wantCounts(t, i, importing.Done, counts{Rows: 6, Done: 6, Created: 2, Found: 3, Failed: 1})
 	if diff := cmp.Diff(bad, o.problems(t, i.ID)); diff != "" {
 		t.Errorf("problems of the import (-want +got):\n%s", diff)
 	}
@@ -247,7 +248,7 @@ func TestAFileFromUploadToReport(t *testing.T) {
 	}
 	// Once more, the same file finds everybody.
 	again := o.imported(t, lines("name,phone", "Cecilia von Åkern,070-174 06 07", "Dan Berg,070 174 06 08"))
-	wantCounts(t, again, customer.ImportDone, counts{Rows: 2, Done: 2, Found: 2})
+	wantCounts(t, again, importing.Done, counts{Rows: 2, Done: 2, Found: 2})
 	sound(t, o.db)
 }
 
@@ -332,10 +333,10 @@ func TestHowFilesAreWritten(t *testing.T) {
 				if m.Heading {
 					t.Error("a customer is taken for the heading")
 				}
-				m.Columns = []customer.ImportField{customer.FullNameField, customer.PhoneField}
+				m.Columns = []importing.Field{importing.FullNameField, importing.PhoneField}
 			}
 			i = o.worked(t, o.running(t, o.checkedAs(t, i.ID, m).ID))
-			wantCounts(t, i, customer.ImportDone, counts{Rows: 1, Done: 1, Created: 1})
+			wantCounts(t, i, importing.Done, counts{Rows: 1, Done: 1, Created: 1})
 			want := []string{"Åsa Öhrn 070 174 06 05 - 0 0"}
 			if name == "as it was exported" {
 				want = []string{"Åsa Öhrn +4670 174 06 05 - 0 0"}
@@ -385,7 +386,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 		"one that is cut short": {io.MultiReader(strings.NewReader("name,phone\nAnna Ek,070\n"), iotest.ErrReader(io.ErrUnexpectedEOF)), readFails},
 	} {
 		t.Run(name, func(t *testing.T) {
-			i, err := o.imports.Upload(t.Context(), o.by, customer.ImportFile{Name: "x.csv", Content: c.content, FormKey: name})
+			i, err := o.imports.Upload(t.Context(), o.by, importing.File{Name: "x.csv", Content: c.content, FormKey: name})
 			switch c.want {
 			case accepted:
 				if err != nil {
@@ -431,9 +432,9 @@ func repeated(text string, times int) io.Reader {
 func TestHeadings(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	const f, l, n, p, e, d, x, s, no = customer.FirstNameField, customer.LastNameField, customer.FullNameField, customer.PhoneField,
-		customer.EmailField, customer.CreatedAtField, customer.PointsField, customer.StampsField, customer.NoField
-	for heading, want := range map[string][]customer.ImportField{
+	const f, l, n, p, e, d, x, s, no = importing.FirstNameField, importing.LastNameField, importing.FullNameField, importing.PhoneField,
+		importing.EmailField, importing.CreatedAtField, importing.PointsField, importing.StampsField, importing.NoField
+	for heading, want := range map[string][]importing.Field{
 		"First name,Last name,Phone number,E-mail address,Customer since,Points,Stamps":  {f, l, p, e, d, x, s},
 		"FIRST_NAME,surname,Mobile,EMAIL,created_at,Points balance,stamps":               {f, l, p, e, d, x, s},
 		"Förnamn,Efternamn,Telefonnummer,E-postadress,Skapad,Poäng,Stämplar":             {f, l, p, e, d, x, s},
@@ -473,24 +474,24 @@ func TestMappingsThatAreRefused(t *testing.T) {
 	phone, name := core.Violation{Rule: "phone_column"},
 		core.Violation{Rule: "name_columns"}
 	for what, c := range map[string]struct {
-		columns []customer.ImportField
+		columns []importing.Field
 		want    []core.Violation
 	}{
-		"nothing":     {[]customer.ImportField{"", "", ""}, []core.Violation{phone, name}},
-		"no name":     {[]customer.ImportField{"phone", "", ""}, []core.Violation{name}},
-		"half a name": {[]customer.ImportField{"phone", "first_name", ""}, []core.Violation{name}},
-		"too many":    {[]customer.ImportField{"phone", "first_name", "full_name"}, []core.Violation{name}},
-		"no phone":    {[]customer.ImportField{"full_name", "", ""}, []core.Violation{phone}},
-		"twice":       {[]customer.ImportField{"full_name", "phone", "phone"}, []core.Violation{{Rule: "column_twice", Other: "phone"}}},
-		"unknown":     {[]customer.ImportField{"full_name", "phone", "shoe_size"}, []core.Violation{core.Selected}},
-		"too few":     {[]customer.ImportField{"full_name", "phone"}, []core.Violation{core.Selected}},
+		"nothing":     {[]importing.Field{"", "", ""}, []core.Violation{phone, name}},
+		"no name":     {[]importing.Field{"phone", "", ""}, []core.Violation{name}},
+		"half a name": {[]importing.Field{"phone", "first_name", ""}, []core.Violation{name}},
+		"too many":    {[]importing.Field{"phone", "first_name", "full_name"}, []core.Violation{name}},
+		"no phone":    {[]importing.Field{"full_name", "", ""}, []core.Violation{phone}},
+		"twice":       {[]importing.Field{"full_name", "phone", "phone"}, []core.Violation{{Rule: "column_twice", Other: "phone"}}},
+		"unknown":     {[]importing.Field{"full_name", "phone", "shoe_size"}, []core.Violation{core.Selected}},
+		"too few":     {[]importing.Field{"full_name", "phone"}, []core.Violation{core.Selected}},
 	} {
-		_, err := o.imports.Check(t.Context(), o.by, i.ID, customer.Mapping{Columns: c.columns, Heading: true})
+		_, err := o.imports.Check(t.Context(), o.by, i.ID, importing.Mapping{Columns: c.columns, Heading: true})
 		if diff := cmp.Diff(core.Fields{"columns": c.want}, fieldsOf(t, err)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", what, diff)
 		}
 	}
-	wantCounts(t, o.import_(t, i.ID), customer.ImportUploaded, counts{Rows: 1})
+	wantCounts(t, o.import_(t, i.ID), importing.Uploaded, counts{Rows: 1})
 }
 
 // "A dry run that names every bad row", by the number that a spreadsheet gives it.
@@ -515,8 +516,8 @@ func TestEveryBadRowIsNamed(t *testing.T) {
 		"Lisa Ek,\"never closed,070 174 06 14",       // 14
 		"Moa Ek,,070 174 06 15",                      // 15
 	))
-	wantCounts(t, i, customer.ImportChecked, counts{Rows: 12, Done: 12, Created: 1, Failed: 11})
-	want := []customer.Problem{
+	wantCounts(t, i, importing.Checked, counts{Rows: 12, Done: 12, Created: 1, Failed: 11})
+	want := []importing.Problem{
 		{2, "last_name", "Anna", core.Required},
 		{4, "phone", "1", core.MustBePhone},
 		{5, "", "", core.Violation{Rule: "too_many_values", Limit: 5, Other: "7"}},
@@ -540,7 +541,7 @@ func TestEveryBadRowOfManyIsNamed(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	i := o.checked(t, "name,phone\n"+strings.Repeat("Anna,1\n", 6_000)) // two problems each
-	wantCounts(t, i, customer.ImportChecked, counts{Rows: 6_000, Done: 6_000, Failed: 6_000})
+	wantCounts(t, i, importing.Checked, counts{Rows: 6_000, Done: 6_000, Failed: 6_000})
 	var want []int64
 	for row := int64(2); row <= 6_001; row++ {
 		if want = append(want, row); row <= 5_001 {
@@ -592,19 +593,19 @@ func TestAFileIsCheckedAgain(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	i := o.checked(t, lines("first name,last name,phone,mobile", "Anna,Ek,1,070 174 06 05", "Bo,Ek,2,070 174 06 06"))
-	wantCounts(t, i, customer.ImportChecked, counts{Rows: 2, Done: 2, Failed: 2})
+	wantCounts(t, i, importing.Checked, counts{Rows: 2, Done: 2, Failed: 2})
 	m := o.preview(t, i.ID).Mapping
-	m.Columns[2], m.Columns[3] = customer.NoField, customer.PhoneField
+	m.Columns[2], m.Columns[3] = importing.NoField, importing.PhoneField
 	i = o.checkedAs(t, i.ID, m)
-	wantCounts(t, i, customer.ImportChecked, counts{Rows: 2, Done: 2, Created: 2})
+	wantCounts(t, i, importing.Checked, counts{Rows: 2, Done: 2, Created: 2})
 	if got := o.problems(t, i.ID); len(got) != 0 {
 		t.Errorf("problems of the check before: %v", got)
 	}
 	if diff := cmp.Diff(m, o.preview(t, i.ID).Mapping); diff != "" {
 		t.Errorf("the choice is not kept (-want +got):\n%s", diff)
 	}
-	wantCounts(t, o.worked(t, o.running(t, i.ID)), customer.ImportDone, counts{Rows: 2, Done: 2, Created: 2})
-	if _, err := o.imports.Check(t.Context(), o.by, i.ID, m); !errors.Is(err, customer.ErrImportStep) {
+	wantCounts(t, o.worked(t, o.running(t, i.ID)), importing.Done, counts{Rows: 2, Done: 2, Created: 2})
+	if _, err := o.imports.Check(t.Context(), o.by, i.ID, m); !errors.Is(err, importing.ErrStep) {
 		t.Errorf("checked after it was imported: %v", err)
 	}
 	if _, err := o.imports.Preview(t.Context(), o.by, i.ID); !errors.Is(err, core.ErrNotFound) {
@@ -617,10 +618,10 @@ func TestTheFirstRowMayBeACustomer(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	i := o.uploaded(t, lines("Anna,Ek,112", "Bo,Ek,070 174 06 06"))
-	m := customer.Mapping{Columns: []customer.ImportField{"first_name", "last_name", "phone"}, Heading: true}
-	wantCounts(t, o.checkedAs(t, i.ID, m), customer.ImportChecked, counts{Rows: 1, Done: 1, Created: 1})
+	m := importing.Mapping{Columns: []importing.Field{"first_name", "last_name", "phone"}, Heading: true}
+	wantCounts(t, o.checkedAs(t, i.ID, m), importing.Checked, counts{Rows: 1, Done: 1, Created: 1})
 	m.Heading = false
-	wantCounts(t, o.checkedAs(t, i.ID, m), customer.ImportChecked, counts{Rows: 2, Done: 2, Created: 2})
+	wantCounts(t, o.checkedAs(t, i.ID, m), importing.Checked, counts{Rows: 2, Done: 2, Created: 2})
 }
 
 // "Cancel": what was done stays done, and nothing more is.
@@ -638,7 +639,7 @@ func TestCancel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantCounts(t, got, customer.ImportCancelled, counts{Rows: 3, Done: 2, Created: 2})
+		wantCounts(t, got, importing.Cancelled, counts{Rows: 3, Done: 2, Created: 2})
 	}
 	if _, err := o.imports.Work(t.Context(), o.by, i.ID, i.Attempt); err != nil {
 		t.Fatal(err)
@@ -648,9 +649,9 @@ func TestCancel(t *testing.T) {
 	}
 	for _, step := range []func() error{
 		func() error { _, err := o.imports.Run(t.Context(), o.by, i.ID); return err },
-		func() error { _, err := o.imports.Check(t.Context(), o.by, i.ID, customer.Mapping{}); return err },
+		func() error { _, err := o.imports.Check(t.Context(), o.by, i.ID, importing.Mapping{}); return err },
 	} {
-		if err := step(); !errors.Is(err, customer.ErrImportStep) {
+		if err := step(); !errors.Is(err, importing.ErrStep) {
 			t.Errorf("after it was cancelled: %v", err)
 		}
 	}
@@ -660,7 +661,7 @@ func TestCancel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantCounts(t, got, customer.ImportCancelled, counts{Rows: 2})
+	wantCounts(t, got, importing.Cancelled, counts{Rows: 2})
 	if got := o.problems(t, checked.ID); len(got) != 0 {
 		t.Errorf("problems of a discarded one: %v", got)
 	}
@@ -681,7 +682,7 @@ func TestCancel(t *testing.T) {
 		}
 	}
 	done := o.imported(t, lines("name,phone", "Anna Ek,070 174 06 05"))
-	if _, err := o.imports.Cancel(t.Context(), o.by, done.ID); !errors.Is(err, customer.ErrImportStep) {
+	if _, err := o.imports.Cancel(t.Context(), o.by, done.ID); !errors.Is(err, importing.ErrStep) {
 		t.Errorf("cancelled after it was done: %v", err)
 	}
 }
@@ -691,7 +692,7 @@ func TestNoImportWithoutACheck(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	i := o.uploaded(t, lines("name,phone", "Anna Ek,070 174 06 05"))
-	if _, err := o.imports.Run(t.Context(), o.by, i.ID); !errors.Is(err, customer.ErrImportStep) {
+	if _, err := o.imports.Run(t.Context(), o.by, i.ID); !errors.Is(err, importing.ErrStep) {
 		t.Errorf("run = %v", err)
 	}
 }
@@ -704,7 +705,7 @@ func TestWhoImports(t *testing.T) {
 	use := func(by core.Actor) map[string]error {
 		_, find := o.imports.Find(t.Context(), by, i.ID)
 		_, preview := o.imports.Preview(t.Context(), by, i.ID)
-		_, check := o.imports.Check(t.Context(), by, i.ID, customer.Mapping{})
+		_, check := o.imports.Check(t.Context(), by, i.ID, importing.Mapping{})
 		_, run := o.imports.Run(t.Context(), by, i.ID)
 		_, cancel := o.imports.Cancel(t.Context(), by, i.ID)
 		_, problems := o.imports.ListProblems(t.Context(), by, i.ID, 10)
@@ -739,7 +740,7 @@ func TestWhoImports(t *testing.T) {
 	if _, err := o.imports.Work(t.Context(), stranger.by, i.ID, again.Attempt); err != nil {
 		t.Error(err)
 	}
-	wantCounts(t, o.import_(t, i.ID), customer.ImportChecking, counts{Rows: 1})
+	wantCounts(t, o.import_(t, i.ID), importing.Checking, counts{Rows: 1})
 }
 
 // "Gone after 24 h": a file that isn't imported, with its problems. What became of the rows of
@@ -786,7 +787,7 @@ func TestOldImportsAreForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	imports := customer.NewImports(d, queue)
+	imports := importing.NewService(d, queue)
 	for range 2 { // again, nothing more is to be done
 		if err := imports.Tend(t.Context()); err != nil {
 			t.Fatal(err)
@@ -837,7 +838,7 @@ func TestThreeFilesWait(t *testing.T) {
 	if arrived.Load() != 3 || refused.Load() != 7 {
 		t.Errorf("%d files arrived, %d were refused; want 3 and 7", arrived.Load(), refused.Load())
 	}
-	if most := int64(3 * customer.MaxImportSize); most > 100<<20 {
+	if most := int64(3 * importing.MaxSize); most > 100<<20 {
 		t.Errorf("three files may have %d bytes, more than 100 MB", most)
 	}
 	list, err := o.imports.List(t.Context(), o.by)
@@ -877,7 +878,7 @@ func TestAnErasureDiscardsWaitingFiles(t *testing.T) {
 			}
 			return copy(b, "Anna Ek,070 174 06 06\n"), io.EOF
 		})
-		_, err := o.imports.Upload(t.Context(), o.by, customer.ImportFile{Name: "late.csv", FormKey: "late", Content: io.MultiReader(first, rest)})
+		_, err := o.imports.Upload(t.Context(), o.by, importing.File{Name: "late.csv", FormKey: "late", Content: io.MultiReader(first, rest)})
 		late <- err
 	}()
 	select {
@@ -890,7 +891,7 @@ func TestAnErasureDiscardsWaitingFiles(t *testing.T) {
 	if err := dbtest.Owner(o.db).QueryRow(t.Context(), "select id from loyalty.customer where tenant_id = $1", o.by.Tenant.ID).Scan(&who); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := customer.NewService(o.db).Erase(t.Context(), o.by, who); err != nil {
+	if _, err := privacy.NewService(o.db).Erase(t.Context(), o.by, who); err != nil {
 		t.Fatal(err)
 	}
 	close(goOn)
@@ -898,12 +899,12 @@ func TestAnErasureDiscardsWaitingFiles(t *testing.T) {
 	if err := <-late; !errors.As(err, &refusal) || len(refusal.Fields["file"]) != 1 {
 		t.Errorf("the file that arrived meanwhile: %v, want it refused", err)
 	}
-	for _, i := range []customer.Import{uploaded, checked} {
-		if got := o.import_(t, i.ID); got.Status != customer.ImportCancelled || got.EndedAt == nil || len(o.problems(t, i.ID)) != 0 {
+	for _, i := range []importing.Import{uploaded, checked} {
+		if got := o.import_(t, i.ID); got.Status != importing.Cancelled || got.EndedAt == nil || len(o.problems(t, i.ID)) != 0 {
 			t.Errorf("a file that waited is %s", got.Status)
 		}
 	}
-	if got := o.import_(t, imported.ID); got.Status != customer.ImportDone || len(o.problems(t, imported.ID)) == 0 {
+	if got := o.import_(t, imported.ID); got.Status != importing.Done || len(o.problems(t, imported.ID)) == 0 {
 		t.Errorf("what was imported is %s", got.Status)
 	}
 	var kept int
@@ -913,7 +914,7 @@ func TestAnErasureDiscardsWaitingFiles(t *testing.T) {
 	if err != nil || kept != 0 {
 		t.Errorf("%d pieces of files and cells of them are kept, %v", kept, err)
 	}
-	if got := stranger.import_(t, theirs.ID); got.Status != customer.ImportChecked || len(stranger.problems(t, theirs.ID)) == 0 {
+	if got := stranger.import_(t, theirs.ID); got.Status != importing.Checked || len(stranger.problems(t, theirs.ID)) == 0 {
 		t.Errorf("another tenant's file is %s", got.Status)
 	}
 }

@@ -1,4 +1,4 @@
-package customer
+package importing
 
 import (
 	"bufio"
@@ -17,8 +17,8 @@ import (
 
 // The limits of a file, and the size of the pieces it is kept in.
 const (
-	MaxImportSize = 20 << 20
-	MaxImportRows = 100_000
+	MaxSize = 20 << 20
+	MaxRows = 100_000
 
 	maxColumns = 100
 	maxRecord  = 64 << 10
@@ -30,8 +30,8 @@ var (
 	errNoFile     = core.Invalid(core.Fields{"file": {core.Required}})
 	errEmptyFile  = refuseFile("empty_file", 0)
 	errNoRows     = refuseFile("no_rows", 0)
-	errTooBig     = refuseFile("max_megabytes", MaxImportSize>>20)
-	errTooMany    = refuseFile("max_rows", MaxImportRows)
+	errTooBig     = refuseFile("max_megabytes", MaxSize>>20)
+	errTooMany    = refuseFile("max_rows", MaxRows)
 	errTooWide    = refuseFile("max_columns", maxColumns)
 	errWorkbook   = refuseFile("workbook", 0)
 	errUTF16      = refuseFile("utf16", 0)
@@ -79,7 +79,7 @@ func (a *arriving) more() error {
 		return err
 	}
 	chunk := a.buf[:n]
-	if a.size+int64(n) > MaxImportSize {
+	if a.size+int64(n) > MaxSize {
 		return errTooBig
 	}
 	if err := recognise(chunk, a.size == 0); err != nil {

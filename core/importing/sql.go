@@ -1,4 +1,4 @@
-package customer
+package importing
 
 import (
 	"time"
@@ -79,7 +79,7 @@ type sheet struct {
 	Encoding  string
 	Columns   int64
 	Heading   bool
-	Mapping   []ImportField // nil: none was chosen yet
+	Mapping   []Field // nil: none was chosen yet
 }
 
 const sheetColumns = importColumns + `, i.delimiter, i.encoding, i.columns, i.heading, i.mapping`
@@ -246,33 +246,6 @@ const moveImportSQL = `
 	where tenant_id = @tenant_id
 		and id = @id`
 
-type takenKey struct {
-	PhoneKey *string
-	EmailKey *string
-}
-
-const takenKeysSQL = `
-	select phone_key, null::text as email_key
-	from loyalty.customer
-	where tenant_id = @tenant_id
-		and phone_key = any(@phone_keys::text[])
-	union all
-	select null, email_key
-	from loyalty.customer
-	where tenant_id = @tenant_id
-		and email_key = any(@email_keys::text[])`
-
-// In the order of the file: of two rows with one key, the first one makes the customer.
-const insertImportedSQL = `
-	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, created_at, updated_at)
-	select @tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, coalesce(created_at, @now), @now
-	from unnest(@ids::uuid[], @first_names::text[], @last_names::text[], @phones::text[], @phone_keys::text[],
-		@emails::text[], @email_keys::text[], @created_at::timestamptz[]) with ordinality
-		given (id, first_name, last_name, phone, phone_key, email, email_key, created_at, place)
-	order by place
-	on conflict do nothing
-	returning id`
-
 const insertProblemsSQL = `
 	insert into loyalty.customer_import_problem (tenant_id, import_id, file_row, field, value, message)
 	select @tenant_id, @id, file_row, field, value, message
@@ -291,12 +264,12 @@ const stalledImportsSQL = `
 const forgetImportsSQL = `
 	select loyalty.forget_imports(@ended_before, @uploaded_before, @arrived_before, @up_to)`
 
-// How long an import is kept once it ended, a file that is not imported, and how long one may
+// How long an import is keptFor once it ended, a file that is not imported, and how long one may
 // take to arrive.
 const (
-	importKept    = 30 * 24 * time.Hour
+	keptFor       = 30 * 24 * time.Hour
 	uploadKept    = 24 * time.Hour
-	importArrives = time.Hour
+	arrivesWithin = time.Hour
 )
 
 // A customer who is erased may be in a file that waits, or in what is wrong with its rows. A

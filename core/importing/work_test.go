@@ -1,4 +1,4 @@
-package customer_test
+package importing_test
 
 import (
 	"context"
@@ -20,6 +20,7 @@ import (
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/core/importing"
 	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/mail"
 )
@@ -73,9 +74,9 @@ func TestAWorkerThatIsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		done := int64((n - 1) / 7 * 7)
-		wantCounts(t, o.import_(t, i.ID), customer.ImportRunning, counts{Rows: 100, Done: done, Created: done})
+		wantCounts(t, o.import_(t, i.ID), importing.Running, counts{Rows: 100, Done: done, Created: done})
 	}
-	wantCounts(t, o.worked(t, i), customer.ImportDone, counts{Rows: 100, Done: 100, Created: 100})
+	wantCounts(t, o.worked(t, i), importing.Done, counts{Rows: 100, Done: 100, Created: 100})
 	o.wantPeople(t, 1, 100)
 	sound(t, o.db)
 }
@@ -111,7 +112,7 @@ func TestManyWorkersOfOneImport(t *testing.T) {
 		})
 	}
 	all.Wait()
-	wantCounts(t, o.import_(t, i.ID), customer.ImportDone, counts{Rows: 60, Done: 60, Created: 60})
+	wantCounts(t, o.import_(t, i.ID), importing.Done, counts{Rows: 60, Done: 60, Created: 60})
 	o.wantPeople(t, 1, 60)
 	sound(t, o.db)
 }
@@ -135,7 +136,7 @@ func TestManyWorkersOfOneCheck(t *testing.T) {
 		})
 	}
 	all.Wait()
-	wantCounts(t, o.worked(t, o.import_(t, i.ID)), customer.ImportChecked, counts{Rows: 61, Done: 61, Created: 60, Failed: 1})
+	wantCounts(t, o.worked(t, o.import_(t, i.ID)), importing.Checked, counts{Rows: 61, Done: 61, Created: 60, Failed: 1})
 	if got := o.problems(t, i.ID); len(got) != 2 {
 		t.Errorf("problems: %v", got)
 	}
@@ -147,7 +148,7 @@ func TestOneImportRunsAtATime(t *testing.T) {
 	t.Parallel()
 	o := officeOf(t, dbtest.OwnDB(t))
 	other := office{shopOf(t, o.db), o.imports}
-	var files []customer.Import
+	var files []importing.Import
 	for range 3 {
 		files = append(files, o.checked(t, people(1, 3)))
 	}
@@ -158,7 +159,7 @@ func TestOneImportRunsAtATime(t *testing.T) {
 			switch _, err := o.imports.Run(t.Context(), o.by, files[n%3].ID); {
 			case err == nil:
 				began.Add(1)
-			case errors.Is(err, customer.ErrImportRunning):
+			case errors.Is(err, importing.ErrRunning):
 				refused.Add(1)
 			default:
 				t.Error(err)
@@ -181,13 +182,13 @@ func TestOneImportRunsAtATime(t *testing.T) {
 	other.imported(t, people(1, 3))
 	// And the next one after it.
 	for _, f := range files {
-		if i := o.import_(t, f.ID); i.Status == customer.ImportRunning {
+		if i := o.import_(t, f.ID); i.Status == importing.Running {
 			o.worked(t, i)
 		}
 	}
 	for _, f := range files {
-		if i := o.import_(t, f.ID); i.Status == customer.ImportChecked {
-			wantCounts(t, o.worked(t, o.running(t, f.ID)), customer.ImportDone, counts{Rows: 3, Done: 3, Found: 3})
+		if i := o.import_(t, f.ID); i.Status == importing.Checked {
+			wantCounts(t, o.worked(t, o.running(t, f.ID)), importing.Done, counts{Rows: 3, Done: 3, Found: 3})
 		}
 	}
 	o.wantPeople(t, 1, 3)
@@ -199,11 +200,11 @@ func TestAFormIsOneImport(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	var all sync.WaitGroup
-	made := make([]customer.Import, 3)
+	made := make([]importing.Import, 3)
 	for i := range made {
 		all.Go(func() {
 			var err error
-			f := customer.ImportFile{Name: "customers.csv", Content: strings.NewReader(people(1, 3)), FormKey: "form"}
+			f := importing.File{Name: "customers.csv", Content: strings.NewReader(people(1, 3)), FormKey: "form"}
 			if made[i], err = o.imports.Upload(t.Context(), o.by, f); err != nil {
 				t.Error(err)
 			}
@@ -222,11 +223,11 @@ func TestAFormIsOneImport(t *testing.T) {
 	}
 	// A form of another business may have the same key.
 	stranger := newOffice(t)
-	f := customer.ImportFile{Name: "customers.csv", Content: strings.NewReader(people(1, 3)), FormKey: "form"}
+	f := importing.File{Name: "customers.csv", Content: strings.NewReader(people(1, 3)), FormKey: "form"}
 	if i, err := stranger.imports.Upload(t.Context(), stranger.by, f); err != nil || i.ID == made[0].ID {
 		t.Errorf("two businesses share an import: %v", err)
 	}
-	if _, err := o.imports.Upload(t.Context(), o.by, customer.ImportFile{Content: strings.NewReader("x")}); err == nil {
+	if _, err := o.imports.Upload(t.Context(), o.by, importing.File{Content: strings.NewReader("x")}); err == nil {
 		t.Error("a form without a key was taken")
 	}
 }
@@ -266,7 +267,7 @@ func TestTillsAndAnImportMeetTheSameCustomers(t *testing.T) {
 	})
 	all.Wait()
 	i = o.worked(t, i)
-	if i.Status != customer.ImportDone || i.Done != n || i.Created+i.Found != n || i.Failed != 0 {
+	if i.Status != importing.Done || i.Done != n || i.Created+i.Found != n || i.Failed != 0 {
 		t.Errorf("%s: %+v", i.Status, countsOf(i))
 	}
 	if got := int64(o.count(t)); got != i.Created+atTills.Load() {
@@ -291,7 +292,7 @@ func TestABusinessMovesDuringAnImport(t *testing.T) {
 	if err := o.move(t, "DE"); err != nil {
 		t.Fatal(err)
 	}
-	wantCounts(t, o.worked(t, i), customer.ImportDone, counts{Rows: 3, Done: 3, Created: 2, Found: 1})
+	wantCounts(t, o.worked(t, i), importing.Done, counts{Rows: 3, Done: 3, Created: 2, Found: 1})
 	want := map[string]string{"070-174 06 05": "+49701740605", "0170 1234567": "+491701234567"}
 	if diff := cmp.Diff(want, o.keys(t)); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
@@ -311,10 +312,10 @@ func TestTheQueueImports(t *testing.T) {
 	q.wait(t, "the file is checked", "select status = 'checked' from loyalty.customer_import where id = $1", i.ID)
 	q.running(t, i.ID)
 	q.wait(t, "the file is imported", "select status = 'done' from loyalty.customer_import where id = $1", i.ID)
-	wantCounts(t, q.import_(t, i.ID), customer.ImportDone, counts{Rows: 50, Done: 50, Created: 50})
+	wantCounts(t, q.import_(t, i.ID), importing.Done, counts{Rows: 50, Done: 50, Created: 50})
 
 	// Their jobs are gone, as after too many failures.
-	for _, status := range []customer.ImportStatus{customer.ImportChecking, customer.ImportRunning} {
+	for _, status := range []importing.Status{importing.Checking, importing.Running} {
 		left := q.uploaded(t, people(51, 50))
 		_, err := dbtest.Owner(q.db).Exec(t.Context(), `
 			update loyalty.customer_import set status = $2, mapping = $3, moved_at = now() - interval '61 s' where id = $1`,
@@ -388,7 +389,7 @@ func TestAnImportWhoseJobIsCancelledIsStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := o.import_(t, i.ID); got.Status != customer.ImportCancelled {
+	if got := o.import_(t, i.ID); got.Status != importing.Cancelled {
 		t.Errorf("the import is %s", got.Status)
 	}
 	var jobs int
@@ -407,7 +408,7 @@ func TestImportsDelayNoMail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q.queue, q.imports = queue, customer.NewImports(q.db, queue)
+	q.queue, q.imports = queue, importing.NewService(q.db, queue)
 	sent := make(catcher, 10)
 	render := func(_ context.Context, to string, _ mail.Email) (mail.Rendered, error) {
 		return mail.Rendered{Subject: "Reset", Text: to}, nil
@@ -477,7 +478,7 @@ func TestAHundredThousandRows(t *testing.T) { //nolint:paralleltest // as it say
 		t.Skip("takes a while")
 	}
 	o := officeOf(t, dbtest.OwnDB(t))
-	const n = customer.MaxImportRows
+	const n = importing.MaxRows
 	content, write := io.Pipe()
 	go func() {
 		fmt.Fprint(write, "first name,last name,phone,email,points\n")
@@ -487,13 +488,13 @@ func TestAHundredThousandRows(t *testing.T) { //nolint:paralleltest // as it say
 		write.CloseWithError(io.EOF)
 	}()
 	peak := watchMemory(t)
-	i, err := o.imports.Upload(t.Context(), o.by, customer.ImportFile{Name: "all.csv", Content: content, FormKey: "all"})
+	i, err := o.imports.Upload(t.Context(), o.by, importing.File{Name: "all.csv", Content: content, FormKey: "all"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	i = o.checkedAs(t, i.ID, o.preview(t, i.ID).Mapping)
-	wantCounts(t, i, customer.ImportChecked, counts{Rows: n, Done: n, Created: n})
-	wantCounts(t, o.worked(t, o.running(t, i.ID)), customer.ImportDone, counts{Rows: n, Done: n, Created: n})
+	wantCounts(t, i, importing.Checked, counts{Rows: n, Done: n, Created: n})
+	wantCounts(t, o.worked(t, o.running(t, i.ID)), importing.Done, counts{Rows: n, Done: n, Created: n})
 	if got := peak(); got > 64<<20 {
 		t.Errorf("at its peak it held %d MiB more than before", got>>20)
 	}
@@ -549,15 +550,15 @@ func TestImportRoundTrips(t *testing.T) {
 		}
 	}
 	round := func(trips func(what string, want int, fn func()), key string) {
-		var i customer.Import
-		var p customer.Preview
+		var i importing.Import
+		var p importing.Preview
 		var err error
 		from := 1
 		if key == "second" {
 			from = 1000
 		}
 		trips("Upload", 3, func() {
-			i, err = o.imports.Upload(t.Context(), o.by, customer.ImportFile{Name: "x.csv", Content: strings.NewReader(people(from, 30)), FormKey: key})
+			i, err = o.imports.Upload(t.Context(), o.by, importing.File{Name: "x.csv", Content: strings.NewReader(people(from, 30)), FormKey: key})
 			must(i, err)
 		})
 		trips("Preview", 1, func() { p, err = o.imports.Preview(t.Context(), o.by, i.ID); must(p, err) })
@@ -603,7 +604,7 @@ func (q *queueOffice) start(t *testing.T) {
 	if q.queue, err = job.New(q.db, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
-	q.imports = customer.NewImports(q.db, q.queue).InBatches(7, 2)
+	q.imports = importing.NewService(q.db, q.queue).InBatches(7, 2)
 	if err := q.queue.Start(context.WithoutCancel(t.Context())); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,107 @@
+package customer
+
+import (
+	"context"
+	"time"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
+)
+
+// Imported is a customer to be created with others.
+type Imported struct {
+	ID core.ID
+	Details
+	CreatedAt *time.Time // nil: now
+}
+
+// In the order given: of two with one key, the first is created.
+const insertAllSQL = `
+	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, created_at, updated_at)
+	select @tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, coalesce(created_at, @now), @now
+	from unnest(@ids::uuid[], @first_names::text[], @last_names::text[], @phones::text[], @phone_keys::text[],
+		@emails::text[], @email_keys::text[], @created_at::timestamptz[]) with ordinality
+		given (id, first_name, last_name, phone, phone_key, email, email_key, created_at, place)
+	order by place
+	on conflict do nothing
+	returning id`
+
+// InsertAll creates customers and returns the ids of those who are new: not who has the phone
+// number or the e-mail address of a customer. Their accounts are opened by ledger.OpenAll. The
+// caller holds the country (HoldCountry).
+func InsertAll(ctx context.Context, tx *db.Tx, all []Imported) (map[core.ID]bool, error) {
+	n := len(all)
+	ids, created := make([]core.ID, n), make([]*time.Time, n)
+	first, last, phones := make([]string, n), make([]string, n), make([]string, n)
+	emails := make([]*string, n)
+	phoneKeys, emailKeys := keysOf(all)
+	for i, c := range all {
+		ids[i], created[i], first[i], last[i], phones[i], emails[i] = c.ID, c.CreatedAt, c.FirstName, c.LastName, c.Phone, c.Email
+	}
+	rows, err := db.All[struct{ ID core.ID }](ctx, tx, insertAllSQL, db.Args{
+		"ids": ids, "first_names": first, "last_names": last, "phones": phones, "phone_keys": phoneKeys,
+		"emails": emails, "email_keys": emailKeys, "created_at": created, "now": tx.Now,
+	})
+	made := make(map[core.ID]bool, len(rows))
+	for _, r := range rows {
+		made[r.ID] = true
+	}
+	return made, err
+}
+
+func keysOf(all []Imported) (phones []string, emails []*string) {
+	for _, c := range all {
+		phones, emails = append(phones, c.PhoneKey), append(emails, c.EmailKey)
+	}
+	return phones, emails
+}
+
+// Keys are the phone numbers and e-mail addresses by which customers are found.
+type Keys struct{ phones, emails map[string]bool }
+
+// NewKeys returns an empty set.
+func NewKeys() Keys { return Keys{map[string]bool{}, map[string]bool{}} }
+
+// Has reports whether one of the customer's keys is in the set.
+func (k Keys) Has(d Details) bool {
+	return k.phones[d.PhoneKey] || (d.EmailKey != nil && k.emails[*d.EmailKey])
+}
+
+// Add adds a customer's keys.
+func (k Keys) Add(d Details) {
+	k.phones[d.PhoneKey] = true
+	if d.EmailKey != nil {
+		k.emails[*d.EmailKey] = true
+	}
+}
+
+const takenKeysSQL = `
+	select phone_key, null::text as email_key
+	from loyalty.customer
+	where tenant_id = @tenant_id
+		and phone_key = any(@phone_keys::text[])
+	union all
+	select null, email_key
+	from loyalty.customer
+	where tenant_id = @tenant_id
+		and email_key = any(@email_keys::text[])`
+
+// TakenKeys returns those of the keys that customers have already.
+func TakenKeys(ctx context.Context, tx *db.Tx, all []Imported) (Keys, error) {
+	phones, emails := keysOf(all)
+	rows, err := db.All[struct{ PhoneKey, EmailKey *string }](ctx, tx, takenKeysSQL, db.Args{"phone_keys": phones, "email_keys": emails})
+	taken := NewKeys()
+	for _, r := range rows {
+		if r.PhoneKey != nil {
+			taken.phones[*r.PhoneKey] = true
+		}
+		if r.EmailKey != nil {
+			taken.emails[*r.EmailKey] = true
+		}
+	}
+	return taken, err
+}
+
+// HoldCountry keeps the country of the transaction's tenant, by which phone numbers are read, until
+// the transaction ends.
+func HoldCountry(tx *db.Tx) error { return db.Queue(tx, holdCountrySQL, nil) }

@@ -1,0 +1,201 @@
+package privacy
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"example.com/loyalty/core"
+	"example.com/loyalty/core/audit"
+	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/db"
+)
+
+// part is one kind of records about a customer: a list of the document, in the order of a column.
+type part struct {
+	name, sql string
+	column    string // of the order; pages begin after its last value
+	start     any    // before its first value
+}
+
+// The columns are named as the document shows them. Of the people who served the customer it says
+// what they are, not who: their names are personal data of others.
+var parts = []part{
+	{"ledger_entries", ledgerEntriesSQL, "seq", int64(0)},
+	{"transactions", transactionsSQL, "ulid", core.ID{}},
+	{"redemptions", redemptionsSQL, "ulid", core.ID{}},
+	{"vouchers", vouchersSQL, "ulid", core.ID{}},
+	{"mails", mailsSQL, "ulid", core.ID{}},
+	{"consents", consentsSQL, "kind", ""},
+	{"log", logSQL, "ulid", core.ID{}},
+}
+
+const customerSQL = `
+	select c.id as ulid, c.first_name, c.last_name, c.phone, c.email, c.status, a.points as points_balance, a.stamps as stamps_balance,
+		c.created_at, c.updated_at, c.unsubscribed_at
+	from loyalty.customer c
+	join loyalty.account a on a.tenant_id = c.tenant_id and a.customer_id = c.id
+	where c.tenant_id = @tenant_id
+		and c.id = @customer`
+
+const ledgerEntriesSQL = `
+	select id as ulid, seq, created_at, kind, unit, amount, balance_after, cause, reason, actor_kind as by
+	from loyalty.ledger_entry
+	where tenant_id = @tenant_id
+		and customer_id = @customer
+		and seq > @after
+	order by seq
+	limit @limit`
+
+const transactionsSQL = `
+	select t.id as ulid, t.created_at, t.status, t.voided_at, k.name as transaction_type, l.name as location, t.spend_amount_cents,
+		t.points_awarded, t.stamps_awarded, t.source, t.external_reference, t.actor_kind as by
+	from loyalty.transaction t
+	join loyalty.transaction_type k on k.tenant_id = t.tenant_id and k.id = t.transaction_type_id
+	left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id
+	where t.tenant_id = @tenant_id
+		and t.customer_id = @customer
+		and t.id > @after
+	order by t.id
+	limit @limit`
+
+const redemptionsSQL = `
+	select r.id as ulid, r.created_at, r.status, r.fulfilled_at, r.voided_at, w.name as reward, r.points_spent, r.stamps_spent,
+		r.actor_kind as by
+	from loyalty.redemption r
+	join loyalty.reward w on w.tenant_id = r.tenant_id and w.id = r.reward_id
+	where r.tenant_id = @tenant_id
+		and r.customer_id = @customer
+		and r.id > @after
+	order by r.id
+	limit @limit`
+
+const vouchersSQL = `
+	select v.id as ulid, v.created_at, p.name as coupon, p.description,
+		case when v.status = 'pending' and v.expires_at <= @now then 'expired' else v.status end as status,
+		v.expires_at, v.redeemed_at, m.status as mail_status, m.done_at as mailed_at
+	from loyalty.voucher v
+	join loyalty.coupon p on p.tenant_id = v.tenant_id and p.id = v.coupon_id
+	left join loyalty.voucher_mail m on m.tenant_id = v.tenant_id and m.voucher_id = v.id
+	where v.tenant_id = @tenant_id
+		and v.customer_id = @customer
+		and v.id > @after
+	order by v.id
+	limit @limit`
+
+const mailsSQL = `
+	select id as ulid, created_at, recipient, subject
+	from loyalty.mail
+	where tenant_id = @tenant_id
+		and recipient = any(@addresses::text[])
+		and id > @after
+	order by id
+	limit @limit`
+
+const consentsSQL = `
+	select kind, text, source, given_at
+	from loyalty.consent
+	where tenant_id = @tenant_id
+		and customer_id = @customer
+		and kind > @after
+	order by kind
+	limit @limit`
+
+const logSQL = `
+	select id as ulid, created_at, action, old, new, actor_kind as by
+	from loyalty.audit_entry
+	where tenant_id = @tenant_id
+		and subject_kind = 'customer'
+		and subject_id = @ulid
+		and id > @after
+	order by id
+	limit @limit`
+
+// WriteData writes everything that is stored about a customer as one JSON document (Articles 15 and
+// 20 of the GDPR), and an entry in the audit log that it was downloaded. A customer who does not
+// exist is core.ErrNotFound, and nothing is written. Little is in memory at a time; each page of
+// records is read as of its own moment.
+func (s *Service) WriteData(ctx context.Context, by core.Actor, id core.ID, w io.Writer) error {
+	if err := by.Require(core.Manager); err != nil {
+		return err
+	}
+	had, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) ([]string, error) {
+		if _, err := customer.FindIn(ctx, tx, id); err != nil {
+			return nil, err
+		}
+		had, err := addresses(ctx, tx, id)
+		if err != nil {
+			return nil, err
+		}
+		return had, audit.Write(tx, by, audit.Entry{Action: "customer.download", Subject: "customer", ID: id.String()})
+	})
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(w)
+	about := db.Args{"customer": id, "ulid": id.String(), "addresses": had, "now": s.db.Now()}
+	record, err := s.records(ctx, by, customerSQL, about)
+	if err != nil || len(record) == 0 {
+		return err
+	}
+	text, err := json.Marshal(record[0])
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "{\n\"customer\": %s", text)
+	for _, p := range parts {
+		if err := s.write(ctx, out, by, p, about); err != nil {
+			return err
+		}
+	}
+	fmt.Fprint(out, "\n}\n")
+	return out.Flush()
+}
+
+const pageSize = 1_000
+
+// write writes a part, page by page.
+func (s *Service) write(ctx context.Context, out *bufio.Writer, by core.Actor, p part, about db.Args) error {
+	fmt.Fprintf(out, ",\n%q: [", p.name)
+	about["after"], about["limit"] = p.start, pageSize
+	separator := "\n"
+	for more := true; more; {
+		page, err := s.records(ctx, by, p.sql, about)
+		if err != nil {
+			return err
+		}
+		for _, record := range page {
+			text, err := json.Marshal(record)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(out, "%s%s", separator, text)
+			about["after"], separator = record[p.column], ",\n"
+		}
+		more = len(page) == pageSize
+	}
+	_, err := out.WriteString("]")
+	return err
+}
+
+// records reads records by the names of their columns.
+func (s *Service) records(ctx context.Context, by core.Actor, sql string, args db.Args) ([]map[string]any, error) {
+	used := db.Args{}
+	for name, value := range args {
+		if strings.Contains(sql, "@"+name) {
+			used[name] = value
+		}
+	}
+	rows, err := db.ReadMaps(ctx, s.db, by, sql, used)
+	for _, row := range rows {
+		for name, value := range row {
+			if id, ok := value.([16]byte); ok {
+				row[name] = core.ID(id)
+			}
+		}
+	}
+	return rows, err
+}
