@@ -21,7 +21,7 @@ test: ## everything from a bare clone to all tests
 .PHONY: screenshots
 screenshots: ## pictures of every page in ./screenshots: at 1440 and 390 px, light and dark
 	@.ci/need postgresql chromium
-	go test -count=1 -run '^TestBrowser$$/^(Pages|Import|NewBusiness|SecondFactor|GoneCustomers|Send|VoucherPages|VoucherMail|RedeemVoucher|Card|Join|Claim|TillPages|Setup|Tenants|PlatformSignIn|PlatformInvoices)$$' ./cmd/loyalty -screenshots '$(CURDIR)/screenshots'
+	go test -count=1 -run '^TestBrowser$$/^(Pages|Import|NewBusiness|TwoFactor|GoneCustomers|Send|VoucherPages|VoucherMail|RedeemVoucher|Card|Join|Claim|TillPages|Setup|Tenants|PlatformSignIn|PlatformInvoices)$$' ./cmd/loyalty -screenshots '$(CURDIR)/screenshots'
 
 .PHONY: model
 model: ## play at random against the model of core, for an hour or so

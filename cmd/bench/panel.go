@@ -164,7 +164,7 @@ func (b *bench) makeDemo(ctx context.Context) (tenant core.TenantID, owner brows
 	if _, err := b.upload(ctx, owner, 0, 10); err != nil {
 		return 0, owner, err
 	}
-	_, err = b.product.ask(ctx, owner.form("/admin/settings/security/factor/begin", url.Values{"confirmation": {password[1]}}), http.StatusSeeOther)
+	_, err = b.product.ask(ctx, owner.form("/admin/settings/security/two-step/begin", url.Values{"confirmation": {password[1]}}), http.StatusSeeOther)
 	return tenant, owner, errors.Join(err, b.settle(ctx))
 }
 

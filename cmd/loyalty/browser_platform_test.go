@@ -91,9 +91,9 @@ func testPlatformSignIn(t *testing.T, c cafe) {
 		t.Errorf("afterwards %d codes and %s", len(recovery), at)
 	}
 	p.Open("/platform/account")
-	p.WaitFor(linkTo("/factor/renew"))
+	p.WaitFor(linkTo("/two-step/renew"))
 	look(t, p, "platform-account", nil)
-	look(t, p, "platform-renew", func() { p.Open("/platform/account/factor/renew") })
+	look(t, p, "platform-renew", func() { p.Open("/platform/account/two-step/renew") })
 
 	leave := func() {
 		p.Open("/platform/account")

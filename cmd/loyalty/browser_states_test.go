@@ -48,13 +48,13 @@ func (c cafe) confirmPassword(t *testing.T, p *browsertest.Page) {
 
 // "Optional TOTP second factor with recovery codes": set up by the key that is shown, asked
 // for at the next sign-in, and given by a recovery code where the phone is lost.
-func testSecondFactor(t *testing.T, c cafe) {
+func testTwoFactor(t *testing.T, c cafe) {
 	const email = "runa@cafearo.example"
 	c.hired(t, core.Cashier, "Runa Vik", email)
 	p := c.page(t)
 	c.signInAs(t, p, email)
 	p.Open("/admin/settings/security")
-	p.Click(linkTo("/factor/begin"))
+	p.Click(linkTo("/two-step/begin"))
 	c.confirmPassword(t, p)
 	p.WaitFor("#secret")
 	look(t, p, "factor-setup", nil)
@@ -69,7 +69,7 @@ func testSecondFactor(t *testing.T, c cafe) {
 	recovery := strings.Fields(p.Text("#recovery-codes"))[0]
 	p.Click("main a.btn-primary")
 	look(t, p, "security-factor", nil)
-	look(t, p, "factor-off", func() { p.Open("/admin/settings/security/factor/off") })
+	look(t, p, "factor-off", func() { p.Open("/admin/settings/security/two-step/off") })
 	look(t, p, "factor-renew", func() { p.Open("/admin/settings/security/codes") })
 
 	signOut(p)

@@ -44,7 +44,7 @@ func TestBrowser(t *testing.T) {
 		"WideNames":         testWideNames,
 		"HugeRecords":       testHugeRecords,
 		"Dashboard":         testDashboard,
-		"SecondFactor":      testSecondFactor,
+		"TwoFactor":         testTwoFactor,
 		"GoneCustomers":     testGoneCustomers,
 		"WayBack":           testWayBack,
 		"WithoutJavaScript": testWithoutJavaScript,
@@ -362,7 +362,7 @@ var views = []view{
 	panel("token-made", "/admin/settings/tokens/new").after(fillToken),
 	panel("token-revoke", "/admin/settings/tokens/{token}/revoke"),
 	panel("security", "/admin/settings/security"),
-	panel("factor", "/admin/settings/security/factor/begin"),
+	panel("factor", "/admin/settings/security/two-step/begin"),
 }
 
 // jobsSQL adds jobs in every state, none of which is taken by a worker.

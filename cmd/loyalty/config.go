@@ -38,7 +38,6 @@ type config struct {
 	Pprof             bool          `env:"LOYALTY_PPROF"`
 	RateToken         int           `env:"LOYALTY_RATE_TOKEN" envDefault:"60"`
 	RateIP            int           `env:"LOYALTY_RATE_IP" envDefault:"10"`
-	RedisURL          string        `env:"LOYALTY_REDIS_URL"`
 	SMTPURL           string        `env:"LOYALTY_SMTP_URL"`
 	MailFrom          string        `env:"LOYALTY_MAIL_FROM"`
 	CreateScope       string        `env:"LOYALTY_TRANSACTION_CREATE_SCOPE" envDefault:"transactions:write"`
@@ -170,9 +169,6 @@ func (c *config) validate() (mistakes []error) {
 		if name == "" || strings.ContainsAny(name, "/:* ") {
 			wrong("LOYALTY_METRICS_HOSTS: %q is no host name; write names without a port, by commas", name)
 		}
-	}
-	if c.RedisURL != "" {
-		wrong("LOYALTY_REDIS_URL: limits shared by several machines are not built yet; unset it")
 	}
 	if c.SMTPURL != "" {
 		smtp, err := mail.NewSMTP(c.SMTPURL, c.MailFrom)

@@ -87,10 +87,6 @@ func TestWrongSettings(t *testing.T) {
 			set:  map[string]string{"LOYALTY_TLS": "proxy", "LOYALTY_TRUSTED_PROXIES": "10.0.0.0/8,gate"},
 			want: []string{`LOYALTY_TRUSTED_PROXIES: trusted proxy "gate" is neither an address nor a CIDR range`},
 		},
-		"what is not built": {
-			set:  map[string]string{"LOYALTY_REDIS_URL": "redis://:hush@localhost"},
-			want: []string{"LOYALTY_REDIS_URL: limits shared by several machines are not built yet; unset it"},
-		},
 		"a mail server": {
 			set:  map[string]string{"LOYALTY_SMTP_URL": "http://u:hush@localhost", "LOYALTY_MAIL_FROM": "a@example.com"},
 			want: []string{"LOYALTY_SMTP_URL and LOYALTY_MAIL_FROM: a mail server is written"},
@@ -162,11 +158,11 @@ func TestWrongSettingsStartNothing(t *testing.T) {
 			t.Parallel()
 			in := newInstallation(t,
 				"DATABASE_URL=postgres://loyalty:"+hidden+"%zz@localhost/x", "LOYALTY_SECRET="+hidden,
-				"LOYALTY_SMTP_URL=smtp://u:"+hidden+"@", "LOYALTY_REDIS_URL=redis://:"+hidden+"@localhost",
+				"LOYALTY_SMTP_URL=smtp://u:"+hidden+"@",
 				"LOYALTY_RATE_IP=-1", "LOYALTY_TLS=maybe", "LOYALTY_LOG=loud", "LOYALTY_PORT=80")
 			in.hidden = append(in.hidden, hidden)
 			p := in.run(command...)
-			p.says(t, "the settings are wrong:", "DATABASE_URL must begin", "LOYALTY_SECRET: each", "LOYALTY_SMTP_URL and", "LOYALTY_REDIS_URL: ",
+			p.says(t, "the settings are wrong:", "DATABASE_URL must begin", "LOYALTY_SECRET: each", "LOYALTY_SMTP_URL and",
 				"LOYALTY_RATE_IP must", "LOYALTY_TLS must", "LOYALTY_LOG must", "LOYALTY_PORT is no setting")
 			if p.out.String() != "" {
 				t.Errorf("it printed %q", p.out.String())

@@ -17,7 +17,6 @@ type Frame struct {
 	Theme    string       // "light", "dark", or "" for the device's
 	Assets   ui.Assets
 	Chart    bool // the page has one
-	Wide     bool
 }
 
 // Person is who is signed in.

@@ -13,7 +13,7 @@ type StaffRow struct {
 	Path, Name, Email, Role string
 	You                     bool
 	Status                  ui.Badge
-	SecondFactor            bool
+	TwoFactor               bool
 	Tokens                  string // how many live API tokens they have
 }
 
@@ -39,9 +39,9 @@ type StaffDetail struct {
 	You     bool
 	Tokens  []TokenRow // their live API tokens
 
-	InviteAgain string
-	DropFactor  string
-	Deactivate  string
-	Activate    string
-	RevokeAll   string // the tokens
+	InviteAgain    string
+	ResetTwoFactor string
+	Deactivate     string
+	Activate       string
+	RevokeAll      string // the tokens
 }

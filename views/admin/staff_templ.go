@@ -151,7 +151,7 @@ func StaffListPage(v StaffList) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				if r.SecondFactor {
+				if r.TwoFactor {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "On")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
@@ -391,7 +391,7 @@ func StaffDetailPage(v StaffDetail) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if v.InviteAgain+v.DropFactor+v.Deactivate+v.Activate != "" {
+			if v.InviteAgain+v.ResetTwoFactor+v.Deactivate+v.Activate != "" {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<div class=\"card-footer btn-list\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -418,12 +418,12 @@ func StaffDetailPage(v StaffDetail) templ.Component {
 						return templ_7745c5c3_Err
 					}
 				}
-				if v.DropFactor != "" {
+				if v.ResetTwoFactor != "" {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<a class=\"btn\"")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, ui.Asks(v.DropFactor))
+					templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, ui.Asks(v.ResetTwoFactor))
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

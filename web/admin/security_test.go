@@ -28,7 +28,7 @@ func (s *shop) signedInAs(t *testing.T, email, password string, agent ...string)
 // begun begins to set up a second factor, and returns the key.
 func (b *browser) begun() (key string) {
 	b.t.Helper()
-	return strings.ReplaceAll(b.posted(account+"/factor/begin", form("confirmation", password)).words("#secret"), " ", "")
+	return strings.ReplaceAll(b.posted(account+"/two-step/begin", form("confirmation", password)).words("#secret"), " ", "")
 }
 
 // shows is what an app with that key shows now.
@@ -45,7 +45,7 @@ func (b *browser) shows(key string) string {
 func (b *browser) enrol() (key string, recovery []string) {
 	b.t.Helper()
 	key = b.begun()
-	a := b.post(account+"/factor", form("code", b.shows(key)))
+	a := b.post(account+"/two-step", form("code", b.shows(key)))
 	if a.Code != http.StatusOK {
 		b.t.Fatalf("confirming = %d %s", a.Code, a.words(".alert"))
 	}
@@ -110,37 +110,37 @@ var path = regexp.MustCompile(`^M\d+ \d+h`)
 
 // "Optional TOTP second factor with recovery codes": a code of the app turns it on, and
 // the recovery codes are shown that once.
-func TestSettingUpASecondFactor(t *testing.T) {
+func TestSettingUpTwoStepVerification(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.hired(t, "maja@example.com")
 	maja := s.signedInAs(t, "maja@example.com", password)
-	if a := maja.ask(http.MethodGet, account+"/factor", nil); a.Code != http.StatusSeeOther {
+	if a := maja.ask(http.MethodGet, account+"/two-step", nil); a.Code != http.StatusSeeOther {
 		t.Errorf("before it is begun: %d", a.Code)
 	}
 	key := maja.begun()
-	page := maja.get(account + "/factor")
+	page := maja.get(account + "/two-step")
 	if drawn, _ := page.Find("svg.qr path").Attr("d"); !path.MatchString(drawn) || len(key) != 32 || strings.ReplaceAll(page.words("#secret"), " ", "") != key {
 		t.Errorf("shown %q %q", drawn[:min(len(drawn), 30)], page.words("#secret"))
 	}
-	wrong := maja.post(account+"/factor", form("code", "12345"))
+	wrong := maja.post(account+"/two-step", form("code", "12345"))
 	if wrong.Code != http.StatusUnprocessableEntity || wrong.words(".invalid-feedback") != says("Code", core.Violation{Rule: "wrong_code"}) || strings.ReplaceAll(wrong.words("#secret"), " ", "") != key {
 		t.Errorf("a wrong code: %d %q", wrong.Code, wrong.words("main"))
 	}
 	code := maja.shows(key)
-	on := maja.post(account+"/factor", form("code", code))
+	on := maja.post(account+"/two-step", form("code", code))
 	recovery := strings.Fields(on.Find("#recovery-codes").Text())
 	if on.Code != http.StatusOK || len(recovery) != 10 {
 		t.Fatalf("turned on: %d %q", on.Code, on.words("main"))
 	}
-	again := maja.posted(account+"/factor", form("code", code))
+	again := maja.posted(account+"/two-step", form("code", code))
 	if again.Find("#recovery-codes").Length() != 0 || again.words("h1") != "Your account" || !strings.Contains(again.words("#flashes"), "Recovery codes are shown once") {
 		t.Errorf("sent again: %q", again.words("main"))
 	}
 	if got := maja.get(account).words("#two-factor"); !strings.Contains(got, "On") || !strings.Contains(got, "10 recovery codes left") {
 		t.Errorf("it says %q", got)
 	}
-	if a := maja.posted(account+"/factor/begin", form("confirmation", password)); a.words("#flashes") != auth.ErrTwoFactorOn.Message {
+	if a := maja.posted(account+"/two-step/begin", form("confirmation", password)); a.words("#flashes") != auth.ErrTwoFactorOn.Message {
 		t.Errorf("begun again: %q", a.words("#flashes"))
 	}
 
@@ -161,12 +161,12 @@ func TestProvingWhoOneIs(t *testing.T) {
 	s.hired(t, "maja@example.com")
 	maja := s.signedInAs(t, "maja@example.com", password)
 	neither := says("Password", core.Violation{Rule: "wrong_password"})
-	if a := maja.ask(http.MethodPost, account+"/factor/off", nil, "Sec-Fetch-Site", "same-origin"); a.Code != http.StatusSeeOther {
+	if a := maja.ask(http.MethodPost, account+"/two-step/off", nil, "Sec-Fetch-Site", "same-origin"); a.Code != http.StatusSeeOther {
 		t.Errorf("off where it is off: %d", a.Code)
 	}
-	maja.get(account + "/factor/begin")
+	maja.get(account + "/two-step/begin")
 	for _, typed := range []string{"", "a wrong password"} {
-		if a := maja.post(account+"/factor/begin", form("confirmation", typed)); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != neither {
+		if a := maja.post(account+"/two-step/begin", form("confirmation", typed)); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != neither {
 			t.Errorf("begun with %q: %d %q", typed, a.Code, a.words("main"))
 		}
 	}
@@ -182,11 +182,11 @@ func TestProvingWhoOneIs(t *testing.T) {
 		t.Errorf("new codes: %d %q", renewed.Code, codes)
 	}
 
-	wrong := maja.post(account+"/factor/off", form("confirmation", "a wrong password"))
+	wrong := maja.post(account+"/two-step/off", form("confirmation", "a wrong password"))
 	if typed := wrong.Find("#field-confirmation").AttrOr("value", ""); wrong.Code != http.StatusUnprocessableEntity || wrong.words(".invalid-feedback") != neither || typed != "" {
 		t.Errorf("turned off: %d %q", wrong.Code, wrong.words("form"))
 	}
-	off := maja.posted(account+"/factor/off", form("confirmation", password))
+	off := maja.posted(account+"/two-step/off", form("confirmation", password))
 	if off.words("#flashes") != "Two-step verification is off." || !strings.Contains(off.words("#two-factor"), "Off") {
 		t.Errorf("said %q", off.words("main"))
 	}

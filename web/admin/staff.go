@@ -57,7 +57,7 @@ func (a *Admin) listStaff(c echo.Context) error {
 	for _, p := range people {
 		v.Rows = append(v.Rows, views.StaffRow{
 			Path: personPath(p.ID), Name: p.Name, Email: p.Email, Role: roleNames[p.Role], You: p.ID == by.StaffID,
-			Status: personStatus(p, by.Tenant.TimeZone), SecondFactor: p.TwoFactor, Tokens: "None",
+			Status: personStatus(p, by.Tenant.TimeZone), TwoFactor: p.TwoFactor, Tokens: "None",
 		})
 		if p.LiveTokens > 0 {
 			v.Rows[len(v.Rows)-1].Tokens = strconv.Itoa(p.LiveTokens)
@@ -158,7 +158,7 @@ func (a *Admin) staffDetail(c echo.Context, status int, p staff.Member, form *pa
 	v.Role.Options = form.Options("role", roleChoices()...)
 	if p.TwoFactor {
 		v.Facts[2].Value = "On"
-		v.DropFactor = personPath(p.ID) + "/second-factor"
+		v.ResetTwoFactor = personPath(p.ID) + "/two-step"
 	}
 	if p.Active {
 		v.Deactivate = personPath(p.ID) + "/deactivate"
@@ -234,7 +234,7 @@ func (a *Admin) measures() []measure {
 			done:  "Another invitation is on its way to {email}.",
 		},
 		{
-			path: "second-factor", title: "Turn off the second factor of {name}?", button: "Turn it off", danger: true, take: a.Auth.RemoveTwoFactor,
+			path: "two-step", title: "Turn off the second factor of {name}?", button: "Turn it off", danger: true, take: a.Auth.RemoveTwoFactor,
 			words: "This is for somebody who lost their phone and their recovery codes. They sign in with the password alone then, and can set it up anew. " +
 				"Be sure that it is them who asks.",
 			done: "The second factor of {name} is off.",

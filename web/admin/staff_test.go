@@ -188,11 +188,11 @@ func TestChangingARole(t *testing.T) {
 }
 
 // Somebody lost their phone: an owner turns their second factor off.
-func TestDroppingASecondFactor(t *testing.T) {
+func TestResettingTwoStepVerification(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	owner, cashier := s.signedIn(t, core.Owner), s.signedIn(t, core.Cashier)
-	if a := owner.get(cashier.page()); a.Find("a[href$='/second-factor']").Length() != 0 {
+	if a := owner.get(cashier.page()); a.Find("a[href$='/two-step']").Length() != 0 {
 		t.Error("it is offered where there is none")
 	}
 	hash, err := auth.HashPassword(t.Context(), s.by.Tenant.ID, password)
@@ -206,7 +206,7 @@ func TestDroppingASecondFactor(t *testing.T) {
 	if got := owner.get(staffPages).words("tbody"); !strings.Contains(got, "On") {
 		t.Errorf("the list says %q", got)
 	}
-	path := owner.get(cashier.page()).paths("a[href$='/second-factor']")
+	path := owner.get(cashier.page()).paths("a[href$='/two-step']")
 	if len(path) != 1 {
 		t.Fatalf("offered %q", path)
 	}
@@ -384,7 +384,7 @@ func TestPeopleOfOthers(t *testing.T) {
 	if got := stranger.get(staffPages).Find("tbody tr").Length(); got != 2 {
 		t.Errorf("%d people", got)
 	}
-	for _, path := range []string{"", "/invite", "/second-factor", "/deactivate", "/activate"} {
+	for _, path := range []string{"", "/invite", "/two-step", "/deactivate", "/activate"} {
 		asked := stranger.ask(http.MethodGet, theirs.page()+path, nil)
 		done := stranger.post(theirs.page()+path, form("role", "owner"))
 		if asked.Code != http.StatusNotFound || done.Code != http.StatusNotFound {

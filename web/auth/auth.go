@@ -101,7 +101,7 @@ func (a Area) signInPath() string    { return a.Path + "/sign-in" }
 func (a Area) codePath() string      { return a.signInPath() + "/code" }
 func (a Area) signOutPath() string   { return a.Path + "/sign-out" }
 func (a Area) forgotPath() string    { return a.Path + "/forgot" }
-func (a Area) twoFactorPath() string { return a.Account + "/factor" }
+func (a Area) twoFactorPath() string { return a.Account + "/two-step" }
 func (a Area) codesPath() string     { return a.Account + "/codes" }
 func (a Area) sessionsPath() string  { return a.Account + "/sessions" }
 

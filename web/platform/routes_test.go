@@ -67,7 +67,7 @@ func TestEveryRouteIsGuarded(t *testing.T) {
 			}
 		}
 		if !r.Setup {
-			if status, to := unset.try(r, nil); status != http.StatusSeeOther || to != "/platform/account/factor" {
+			if status, to := unset.try(r, nil); status != http.StatusSeeOther || to != "/platform/account/two-step" {
 				t.Errorf("%s %s without two-step verification = %d to %q, want its set-up", r.Method, r.Path, status, to)
 			}
 		}
