@@ -2,13 +2,12 @@ package core
 
 import "errors"
 
-// Idempotency lets a request be answered once (decisions §5): the transaction of the
-// use case stores the answer together with the effect, so that a crash cannot
-// part them, and a repeated request reads the stored answer instead of having
-// its effect again.
+// Idempotency makes a request take effect once (decisions §5): the transaction of the use case
+// stores the response together with the effect, so that a crash can't separate them, and a repeated
+// request gets the stored response.
 type Idempotency struct {
 	Key         string
-	Fingerprint [32]byte // of method, path and body: what the key stands for
+	Fingerprint [32]byte // of method, path and body
 
 	// Wait lets a repeated request wait for the one that runs and then have its answer,
 	// where otherwise ErrKeyRunning refuses it. For forms: of two clicks a browser shows
@@ -28,5 +27,5 @@ type Response struct {
 	Replayed bool
 }
 
-// ErrReplayed stops a use case whose request was answered before; the answer is in Once.
+// ErrReplayed stops a use case whose request was answered before; the stored response is in Idempotency.Response.
 var ErrReplayed = errors.New("answered before")

@@ -159,7 +159,7 @@ func (b business) people(t *testing.T) []audit.Person {
 	return must(audit.NewService(b.db).People(t.Context(), b.by))(t)
 }
 
-// A filter offers the people, also those who left, and the tokens in use, and nobody of
+// A filter offers the people, also those who left, and the tokens in use; no one of
 // another business.
 func TestWhomAFilterOffers(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ func nextStart(start time.Time, cycle Cycle, anchorDay int) time.Time {
 // days is how many days a period has, both ends included.
 func days(start, end time.Time) int64 { return int64(end.Sub(start)/(24*time.Hour)) + 1 }
 
-// prorate is the part of a price for so many of a period's days, rounded half up.
+// prorate returns the price in cents of part of a period's days, rounded half up.
 func prorate(cents, part, whole int64) int64 {
 	// Prices are at most 10^12 and periods 366 days: nothing overflows.
 	return (2*cents*part + whole) / (2 * whole)

@@ -18,7 +18,7 @@ const (
 	StateInactive State = "inactive" // switched off
 )
 
-// WithCounts is a coupon and what became of its vouchers, as of the moment it is looked at.
+// WithCounts is a coupon with its vouchers counted by status, as of the moment it is read.
 type WithCounts struct {
 	Coupon
 	State      State

@@ -89,7 +89,7 @@ func TestBrowseByName(t *testing.T) {
 	}
 }
 
-// core.Selected stands beside what else is wrong with a query.
+// "The selected sort is invalid." is reported with everything else that is wrong with a query.
 func TestBrowseRefuses(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

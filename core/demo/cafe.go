@@ -69,7 +69,7 @@ func open(ctx context.Context, d *db.DB) *cafe {
 	return c
 }
 
-// ago is a minute of the day so many days before today.
+// ago returns a minute of the day that was that number of days before today.
 func (c *cafe) ago(days, minute int) time.Time {
 	return clock(c.until.AddDate(0, 0, -days), float64(minute))
 }

@@ -73,14 +73,14 @@ func (m Mapping) validate(columns int) error {
 // row looks like a customer, it names nothing.
 func guess(first []string) Mapping {
 	m := Mapping{Columns: make([]Field, len(first))}
-	known, somebody := false, false
+	known, isCustomer := false, false
 	for i, cell := range first {
 		if f, ok := headings[simple(cell)]; ok && !slices.Contains(m.Columns, f) {
 			m.Columns[i], known = f, true
 		}
-		somebody = somebody || customer.IsEmail(cell) || len(digitsOf(cell)) > 6
+		isCustomer = isCustomer || customer.IsEmail(cell) || len(digitsOf(cell)) > 6
 	}
-	m.Heading = known || !somebody
+	m.Heading = known || !isCustomer
 	// "Namn, Förnamn": with the parts there, the whole is not needed.
 	if slices.Contains(m.Columns, FirstNameField) && slices.Contains(m.Columns, LastNameField) {
 		if i := slices.Index(m.Columns, FullNameField); i >= 0 {

@@ -44,7 +44,7 @@ func (s shop) made(t *testing.T, phone string, email *string) customer.Customer 
 	t.Helper()
 	got := s.upsert(t, phone, email)
 	if !got.Created {
-		t.Fatalf("%s is somebody's already", phone)
+		t.Fatalf("%s is another customer's", phone)
 	}
 	return got.Customer
 }

@@ -157,7 +157,8 @@ func (q *Queue) work(ctx context.Context, row *rivertype.JobRow, run func(ctx co
 	return run(ctx)
 }
 
-// renewClaims renews the claims of this process, and takes back those of others, until ctx ends.
+// renewClaims renews the claims of this process, and takes back expired claims of other processes,
+// until ctx ends.
 func (q *Queue) renewClaims(ctx context.Context) {
 	defer close(q.kept)
 	tick := time.NewTicker(q.timing.renew)

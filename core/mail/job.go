@@ -78,7 +78,7 @@ func (s *Service) keep(ctx context.Context, m Mail) error {
 	return err
 }
 
-// finishDelivery notes what became of a mail, and why.
+// finishDelivery stores how a delivery ended, and why.
 func (s *Service) finishDelivery(ctx context.Context, m Mail, status, outcome string, cause error) error {
 	var reason *string
 	if cause != nil {

@@ -88,10 +88,10 @@ func (s *Service) LastVoidable(ctx context.Context, by core.Actor) (core.ID, err
 	return *last.ID, nil
 }
 
-// mayVoidAny reports whether somebody may void every sale.
+// mayVoidAny reports whether the actor may void every sale.
 func mayVoidAny(by core.Actor) bool { return by.Require(core.Manager) == nil }
 
-// addVoidArgs adds what a statement needs that tells which sales somebody may void.
+// addVoidArgs adds the arguments by which a statement tells which sales the actor may void.
 func addVoidArgs(by core.Actor, now time.Time, args db.Args) {
 	args["voids_any"] = mayVoidAny(by)
 	addRecentArgs(by, now, args)

@@ -123,7 +123,7 @@ func (m *Meter) Admit(ctx context.Context, tx *db.Tx, kind Kind, more int64) err
 	return nil
 }
 
-// fitsLastCount reports whether a fresh count leaves room for so many more, and adds them to it.
+// fitsLastCount reports whether a recent count leaves room for more, and adds them to it.
 func (m *Meter) fitsLastCount(key countKey, more int64, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

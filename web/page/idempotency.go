@@ -16,14 +16,14 @@ const FormKey = "form_key"
 // NewFormKey is a key for a form that is shown, also for one that was refused.
 func (k *Kit) NewFormKey() string { return core.NewID(k.Now()).String() }
 
-// IdempotentActor is the actor of a form that must have its effect once, however often it is sent:
-// to is where its result leads. A form without a key is done as often as it is sent.
+// IdempotentActor returns the actor of a form that takes effect once, however often it is sent. to
+// returns the page of its result. A form without a key takes effect each time.
 func IdempotentActor[T any](c echo.Context, form *Form, to func(T) string) core.Actor {
 	return IdempotentActorFor(Actor(c), c, form, to)
 }
 
-// IdempotentActorFor is Once for an actor without a session. What it remembers is kept for a day, so to
-// must not tell a secret.
+// IdempotentActorFor is IdempotentActor for an actor without a session. The path is stored for a day,
+// so it must not contain a secret.
 func IdempotentActorFor[T any](by core.Actor, c echo.Context, form *Form, to func(T) string) core.Actor {
 	key := form.Value(FormKey)
 	if _, err := core.ParseID(key); err != nil {
