@@ -141,7 +141,7 @@ func (a *Admin) failed(err error, c echo.Context) {
 		a.failedPart(c, f)
 		return
 	}
-	n := authviews.Notice{Icon: "alert-triangle", Words: f.Words, Request: f.Request, Back: page.PanelPath, BackLabel: "Go to dashboard"}
+	n := authviews.Notice{Icon: "alert-triangle", Words: f.Message, Request: f.Request, Back: page.PanelPath, BackLabel: "Go to dashboard"}
 	if errors.Is(err, page.ErrSuspended) {
 		n.Icon, n.Back = "lock", ""
 	}
@@ -164,7 +164,7 @@ func (a *Admin) failedPart(c echo.Context, f page.Failure) {
 	if f.Request != "" || f.Status == http.StatusNotFound {
 		err = c.NoContent(f.Status)
 	} else {
-		err = c.String(f.Status, f.Words)
+		err = c.String(f.Status, f.Message)
 	}
 	if err != nil {
 		a.Log.ErrorContext(c.Request().Context(), "error not answered", slog.Any("error", err))
@@ -176,7 +176,7 @@ var assets = ui.Assets{
 	Icon:         static.Path("img/icon.svg"),
 	Font:         static.Path("vendor/inter/inter-latin.woff2"),
 	Stylesheets:  []string{static.Path("vendor/tabler/tabler.css"), static.Path("css/panel.css")},
-	Look:         page.BrandingPath,
+	Branding:     page.BrandingPath,
 	Theme:        static.Path("js/theme.js"),
 	Scripts:      []string{static.Path("vendor/htmx/htmx.js"), static.Path("js/panel.js")},
 	ChartStyle:   static.Path("vendor/uplot/uplot.css"),

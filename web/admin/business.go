@@ -69,7 +69,7 @@ func (a *Admin) businessPage(c echo.Context, status int, forms businessForms) er
 		Colour: look.Field("colour", "Colour"), Logo: look.Field("logo", "Logo"),
 	}
 	v.Problem, v.JoiningProblem, v.LookProblem = form.Problem(), joining.Problem(), look.Problem()
-	v.Began, v.JoiningBegan, v.LookBegan = form.Began(), joining.Began(), look.Began()
+	v.Began, v.JoiningBegan, v.LookBegan = form.Original(), joining.Original(), look.Original()
 	v.Consent.Optional, v.Consent.MaxLength = true, 1000
 	v.Consent.Help = "Customers agree to this when they join. Empty: “" + tenant.DefaultConsent(s.Name) + "”"
 	v.Privacy.Optional, v.Privacy.Type, v.Privacy.Placeholder, v.Privacy.MaxLength = true, "url", "https://", 500
@@ -112,13 +112,13 @@ var countries, currencies, zoneGroups = page.Countries(), page.Currencies(), pag
 // sentText is a field of an edit: one that is not in the form, or that nobody touched,
 // stays as it is, an empty one is cleared.
 func sentText(form *page.Form, name string) core.Optional[string] {
-	return core.Optional[string]{Set: form.Values.Has(name) && form.Touched(name), Value: form.Filled(name)}
+	return core.Optional[string]{Set: form.Values.Has(name) && form.Changed(name), Value: form.Filled(name)}
 }
 
 // sentAmount is an amount of an edit, in the currency that the form chooses: one that is not
 // in the form, or was not changed, stays as it is; an empty one is cleared.
 func sentAmount(form *page.Form, name, currency string) core.Optional[int64] {
-	if !form.Values.Has(name) || !form.Touched(name) {
+	if !form.Values.Has(name) || !form.Changed(name) {
 		return core.Optional[int64]{}
 	}
 	return core.Optional[int64]{Set: true, Value: form.Amount(name, currency)}

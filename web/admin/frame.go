@@ -58,7 +58,7 @@ func (a *Admin) frame(c echo.Context, title, section string, crumbs ...ui.Crumb)
 		Person: views.Person{Name: who.Name, Role: roleNames[who.Role]},
 		Theme:  page.Theme(c), Assets: assets, Flashes: a.Flashes(c),
 	}
-	f.Assets.Look = a.BrandingURL(c)
+	f.Assets.Branding = a.BrandingURL(c)
 	for _, group := range navigation {
 		g := views.NavGroup{Title: group.title}
 		for _, e := range group.entries {

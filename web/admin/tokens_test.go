@@ -12,6 +12,7 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/token"
+	"example.com/loyalty/web/page"
 )
 
 const tokens = "/admin/settings/tokens"
@@ -127,7 +128,7 @@ func TestATokenIsMadeOnceAndShownOnce(t *testing.T) {
 	// Gone back, and something else typed: it is another token, once looked through.
 	f.Set("name", "Till")
 	other := owner.post(tokens+"/new", f)
-	if other.Code != http.StatusUnprocessableEntity || !strings.Contains(other.words(".alert"), "This form was sent before, with something else in it") {
+	if other.Code != http.StatusUnprocessableEntity || !strings.Contains(other.words(".alert"), page.ResubmittedMessage) {
 		t.Fatalf("with another name: %d %q", other.Code, other.words(".alert"))
 	}
 	key, _ := other.Find("input[name=form_key]").Attr("value")
