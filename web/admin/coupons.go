@@ -41,10 +41,8 @@ func (a *Admin) listCoupons(c echo.Context) error {
 	by, q := page.Actor(c), page.Query(c.QueryParams())
 	filter := coupon.Filter{State: q.Filled("state")}
 	list, err := a.Coupons.ListWithCounts(c.Request().Context(), by, filter, q.Position())
-	status := http.StatusOK
-	if q.Refused(err) {
-		status = http.StatusUnprocessableEntity
-	} else if err != nil {
+	status, err := q.Status(err)
+	if err != nil {
 		return err
 	}
 	v := views.CouponList{

@@ -36,10 +36,8 @@ func (a *Admin) listRewards(c echo.Context) error {
 	by, q := page.Actor(c), page.Query(c.QueryParams())
 	filter := reward.Filter{Status: q.Filled("status")}
 	list, err := a.Rewards.List(c.Request().Context(), by, filter, q.Position())
-	status := http.StatusOK
-	if q.Refused(err) {
-		status = http.StatusUnprocessableEntity
-	} else if err != nil {
+	status, err := q.Status(err)
+	if err != nil {
 		return err
 	}
 	v := views.RewardList{

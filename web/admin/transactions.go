@@ -51,10 +51,8 @@ func (a *Admin) listTransactions(c echo.Context) error {
 		From: q.Date("from"), To: q.Date("to"), ExternalReference: q.Filled("external_reference"),
 	}
 	list, err := a.Transactions.List(ctx, by, filter, q.Position())
-	status := http.StatusOK
-	if q.Refused(err) {
-		status = http.StatusUnprocessableEntity
-	} else if err != nil {
+	status, err := q.Status(err)
+	if err != nil {
 		return err
 	}
 	v := views.TransactionList{

@@ -2,6 +2,7 @@ package page
 
 import (
 	"maps"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -331,4 +332,13 @@ func (f *Form) Refused(err error) bool {
 		return true
 	}
 	return false
+}
+
+// Status is the status of a page that shows the form or filters after a use case: 422 where it
+// refused them, which the form then knows, else 200. Any other error is returned.
+func (f *Form) Status(err error) (int, error) {
+	if f.Refused(err) {
+		return http.StatusUnprocessableEntity, nil
+	}
+	return http.StatusOK, err
 }

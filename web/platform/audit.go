@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -30,11 +29,8 @@ func (p *Platform) auditLog(c echo.Context) error {
 	}
 	position := q.Position()
 	list, err := p.Audit.ListEverywhere(c.Request().Context(), actor(c), filter, position)
-	status := http.StatusOK
-	switch {
-	case q.Refused(err):
-		status = http.StatusUnprocessableEntity
-	case err != nil:
+	status, err := q.Status(err)
+	if err != nil {
 		return err
 	}
 	v := views.AuditLog{

@@ -56,10 +56,8 @@ func (p *Platform) listInvoices(c echo.Context) error {
 		TenantID: q.Integer("tenant"), Status: q.Filled("status"), From: q.Date("from"), To: q.Date("to"), Search: q.Filled("search"),
 	}
 	list, err := p.Invoices.List(ctx, by, filter, q.Position())
-	status := http.StatusOK
-	if q.Refused(err) {
-		status = http.StatusUnprocessableEntity
-	} else if err != nil {
+	status, err := q.Status(err)
+	if err != nil {
 		return err
 	}
 	v := views.InvoiceList{

@@ -130,10 +130,8 @@ func (p *Platform) listTenants(c echo.Context) error {
 	ctx, by, q := c.Request().Context(), actor(c), page.Query(c.QueryParams())
 	pick, order := pickTenants(q)
 	found, err := p.Tenants.Overview(ctx, by, pick)
-	status := http.StatusOK
-	if q.Refused(err) {
-		status = http.StatusUnprocessableEntity
-	} else if err != nil {
+	status, err := q.Status(err)
+	if err != nil {
 		return err
 	}
 	v := views.TenantList{
