@@ -17,8 +17,8 @@ import (
 // Form holds the values of a form and what is wrong with them. Its fields have the names of core,
 // so that the violations of core are shown at their fields.
 type Form struct {
-	Values     url.Values
-	Unreadable core.Fields // values that aren't numbers, amounts or dates: core reports them with the rest
+	Values    url.Values
+	Malformed core.Fields // values that aren't numbers, amounts or dates: core reports them with the rest
 
 	violations core.Fields
 	problem    *ui.Problem
@@ -80,7 +80,7 @@ func (f *Form) Integer(name string) *int64 {
 	sign := text[:len(text)-len(strings.TrimLeft(text, "+-"))]
 	n, err := strconv.ParseInt(sign+ungrouped(strings.TrimSpace(text[len(sign):]), ", "), 10, 64)
 	if err != nil {
-		f.unreadable(name, core.MustBeInteger)
+		f.addMalformed(name, core.MustBeInteger)
 		return nil
 	}
 	return &n
@@ -106,10 +106,10 @@ func (f *Form) AmountOf(known, name, currency string) *int64 {
 	case strings.TrimSpace(f.Value(name)) == "":
 		return nil
 	case typed.State == AmountAmbiguous:
-		f.unreadable(known, core.Violation{Rule: "ambiguous_amount"})
+		f.addMalformed(known, core.Violation{Rule: "ambiguous_amount"})
 		return nil
 	case typed.State == AmountUnreadable:
-		f.unreadable(known, core.Violation{Rule: "amount", Other: AmountExample(currency)})
+		f.addMalformed(known, core.Violation{Rule: "amount", Other: AmountExample(currency)})
 		return nil
 	}
 	return &typed.Cents
@@ -126,7 +126,7 @@ func (f *Form) Rate(name string) *int64 {
 	}
 	parts := rate.FindStringSubmatch(text)
 	if parts == nil {
-		f.unreadable(name, core.Violation{Rule: "percentage"})
+		f.addMalformed(name, core.Violation{Rule: "percentage"})
 		return nil
 	}
 	n, _ := strconv.ParseInt(parts[1]+(parts[2] + "00")[:2], 10, 64) // at most five digits
@@ -158,7 +158,7 @@ func (f *Form) Date(name string) *time.Time {
 	}
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil || day.Year() < 1 {
-		f.unreadable(name, core.MustBeDate)
+		f.addMalformed(name, core.MustBeDate)
 		return nil
 	}
 	return &day
@@ -170,11 +170,11 @@ func (f *Form) Moment(date, clock, known string, zone *time.Location) *time.Time
 	day, text := f.Date(date), strings.TrimSpace(f.Value(clock))
 	at, err := time.Parse("15:04", text)
 	switch {
-	case f.Unreadable[date] != nil || text != "" && err != nil:
-		delete(f.Unreadable, date)
-		f.unreadable(known, core.Violation{Rule: "date_and_time"})
+	case f.Malformed[date] != nil || text != "" && err != nil:
+		delete(f.Malformed, date)
+		f.addMalformed(known, core.Violation{Rule: "date_and_time"})
 	case day == nil || text == "":
-		f.unreadable(known, core.Required)
+		f.addMalformed(known, core.Required)
 	default:
 		y, m, d := day.Date()
 		return new(time.Date(y, m, d, at.Hour(), at.Minute(), 0, 0, zone))
@@ -200,7 +200,7 @@ func (f *Form) Checked(name string) bool { return f.Values.Has(name) }
 // Require refuses a blank field for which core would use a default.
 func (f *Form) Require(name string) {
 	if strings.TrimSpace(f.Value(name)) == "" {
-		f.unreadable(name, core.Required)
+		f.addMalformed(name, core.Required)
 	}
 }
 
@@ -257,11 +257,11 @@ func (f *Form) KeepStored(stored *Form, names ...string) {
 // unixLines undoes the line breaks of browsers, which send \r\n.
 func unixLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-func (f *Form) unreadable(name string, v core.Violation) {
-	if f.Unreadable == nil {
-		f.Unreadable = core.Fields{}
+func (f *Form) addMalformed(name string, v core.Violation) {
+	if f.Malformed == nil {
+		f.Malformed = core.Fields{}
 	}
-	f.Unreadable[name] = []core.Violation{v}
+	f.Malformed[name] = []core.Violation{v}
 }
 
 // Field is the view of a field, with its value and errors.

@@ -17,7 +17,7 @@ func Position(q url.Values) core.Page {
 	if text := q.Get("cursor"); text != "" {
 		cursor, err := core.ParseCursor(text)
 		if err != nil {
-			p.Unreadable = core.Fields{"cursor": {core.Selected}}
+			p.Malformed = core.Fields{"cursor": {core.InvalidChoice}}
 			return p
 		}
 		p.Cursor = &cursor
@@ -29,10 +29,11 @@ func Position(q url.Values) core.Page {
 // while the filters were read. Call it after reading them.
 func (f *Form) Position() core.Page {
 	p := Position(f.Values)
-	if p.Unreadable == nil {
-		p.Unreadable = core.Fields{}
+	if p.Malformed == nil {
+		p.Malformed = f.Malformed
+	} else {
+		maps.Copy(p.Malformed, f.Malformed)
 	}
-	maps.Copy(p.Unreadable, f.Unreadable)
 	return p
 }
 
