@@ -229,7 +229,7 @@ func arrive(tx *db.Tx, by core.Actor, id core.ID, name string) error {
 }
 
 // noPlace reports whether a piece of a file was stored whose import isn't there.
-func noPlace(err error) bool { return db.Refers(err, "customer_import_chunk_import") }
+func noPlace(err error) bool { return db.Violates(err, "customer_import_chunk_import") }
 
 // errErasedMeanwhile refuses a file that was discarded while it arrived.
 var errErasedMeanwhile = refuseFile("erased_meanwhile", 0)
