@@ -21,7 +21,8 @@ const stalled = 2 * time.Minute
 
 // CSV answers with a table as a file, sent while write reads its rows. Spreadsheets open
 // it as it is: in UTF-8 that says so, and with nothing in it that they would execute. A
-// cell is a string or an int64.
+// cell is a string, an int64, or a time, which is written as its own time zone's clocks do; the
+// zero time is an empty cell.
 func (k *Kit) CSV(c echo.Context, name string, header []string, write func(row func(cells ...any) error) error) error {
 	return k.Download(c, name, "text/csv; charset=utf-8; header=present", func(file io.Writer) error {
 		w := csv.NewWriter(&marked{to: file})
@@ -87,6 +88,10 @@ func texts(cells []any) ([]string, error) {
 			texts[i] = core.InertCell(cell)
 		case int64:
 			texts[i] = strconv.FormatInt(cell, 10)
+		case time.Time:
+			if !cell.IsZero() {
+				texts[i] = cell.Format(time.DateTime)
+			}
 		default:
 			return nil, fmt.Errorf("page: a cell of type %T", cell)
 		}
