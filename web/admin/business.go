@@ -127,11 +127,11 @@ func (a *Admin) editBusiness(c echo.Context) error {
 			if !slices.Contains(tenant.Currencies(), currency) {
 				currency = by.Tenant.Currency
 			}
-			ceiling := sentAmount(form, ceilingField, currency) // before Unreadable, which it may set
+			ceiling := sentAmount(form, ceilingField, currency) // before Malformed, which it may set
 			return a.Tenants.EditSettings(ctx, by, tenant.SettingsEdit{
 				Name: sentText(form, "name"), Country: sentText(form, "country"),
 				TimeZone: sentText(form, "timezone"), Currency: sentText(form, "currency"),
-				ConfirmAboveCents: ceiling, Unreadable: form.Unreadable,
+				ConfirmAboveCents: ceiling, Malformed: form.Malformed,
 			})
 		},
 		Refused: func(status int, form *page.Form) error {

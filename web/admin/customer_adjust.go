@@ -89,7 +89,7 @@ func (a *Admin) adjustBalance(c echo.Context) error {
 				done = "Balance adjusted: " + signedAmount(*n, ledger.Unit(form.Value("unit"))) + "."
 			}
 			return a.Customers.Adjust(ctx, by, id, customer.Adjustment{
-				Unit: form.Text("unit"), Amount: n, Reason: form.Text("reason"), Unreadable: form.Unreadable,
+				Unit: form.Text("unit"), Amount: n, Reason: form.Text("reason"), Malformed: form.Malformed,
 			})
 		},
 		Refused: func(status int, form *page.Form) error {

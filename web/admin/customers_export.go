@@ -40,8 +40,8 @@ func (a *Admin) exportCustomers(answer func(c echo.Context, name string, write f
 	return func(c echo.Context) error {
 		by, q := page.Actor(c), page.Query(c.QueryParams())
 		filter := customerFilter(q)
-		if len(q.Unreadable) > 0 { // without the unreadable filter, core would export everyone
-			return core.Invalid(q.Unreadable)
+		if len(q.Malformed) > 0 { // without the unreadable filter, core would export everyone
+			return core.Invalid(q.Malformed)
 		}
 		return answer(c, "customers-"+isoDate(a.localToday(by)), func(row rowWriter) error {
 			return a.Customers.Export(c.Request().Context(), by, filter, func(r customer.Row) error {

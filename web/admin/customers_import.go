@@ -195,7 +195,7 @@ func (a *Admin) importColumns(c echo.Context, id core.ID, form *page.Form) (*vie
 		for n, f := range p.Columns {
 			values[columnName(n)] = string(f)
 		}
-		if p.Heading {
+		if p.HasHeader {
 			values["heading"] = "1"
 		}
 		form = page.Blank(values)
@@ -249,7 +249,7 @@ func (a *Admin) checkImport(c echo.Context) error {
 	}
 	return page.Submit(a.Kit, c, page.Submission[importing.Import]{
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (importing.Import, error) {
-			m := importing.Mapping{Heading: form.Checked("heading")}
+			m := importing.Mapping{HasHeader: form.Checked("heading")}
 			for n := 0; n < maxImportColumns && form.Checked(columnName(n)); n++ {
 				m.Columns = append(m.Columns, importing.Field(form.Value(columnName(n))))
 			}

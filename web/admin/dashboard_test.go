@@ -199,7 +199,7 @@ func TestPeriods(t *testing.T) {
 	if page := owner.get("/admin?period=7-days"); page.Find("[aria-labelledby=top-title] p").Length() != 1 || page.Find("[aria-labelledby=top-title] table").Length() != 0 {
 		t.Errorf("without sales, the top customers are %q", page.words("[aria-labelledby=top-title]"))
 	}
-	if a := owner.ask(http.MethodGet, "/admin?period=eternity", nil); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.words("main"), says("Period", core.Selected)) {
+	if a := owner.ask(http.MethodGet, "/admin?period=eternity", nil); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.words("main"), says("Period", core.InvalidChoice)) {
 		t.Errorf("eternity = %d %s", a.Code, a.words("main"))
 	}
 }

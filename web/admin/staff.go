@@ -235,7 +235,7 @@ func (a *Admin) personActions() []personAction {
 			done:  "{name} is active again.",
 		},
 		{
-			path: allTokens, title: "Revoke all API tokens of {name}?", button: "Revoke tokens", danger: true, run: a.Tokens.RevokeAllOf,
+			path: allTokens, title: "Revoke all API tokens of {name}?", button: "Revoke tokens", danger: true, run: a.Tokens.RevokeAllForPerson,
 			words: "Programs that use them stop working immediately. This can't be undone.",
 			done:  "All API tokens of {name} were revoked.",
 		},
@@ -313,7 +313,7 @@ func (a *Admin) askRevokeOf(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := a.Tokens.FindOf(c.Request().Context(), page.Actor(c), p.ID, id)
+	t, err := a.Tokens.FindForPerson(c.Request().Context(), page.Actor(c), p.ID, id)
 	if err != nil {
 		return err
 	}
@@ -330,6 +330,6 @@ func (a *Admin) revokeTokenOf(c echo.Context) error {
 		return err
 	}
 	return a.submitRevoke(c, personPath(person), func(ctx context.Context, by core.Actor) (token.Token, error) {
-		return a.Tokens.RevokeOf(ctx, by, person, id)
+		return a.Tokens.RevokeForPerson(ctx, by, person, id)
 	})
 }
