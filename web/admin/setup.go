@@ -146,7 +146,7 @@ func submitStep[T any](a *Admin, c echo.Context, step tenant.Step, s page.Submis
 		if err != nil {
 			return saved, err
 		}
-		progress, err := a.setupOf(c)
+		progress, err := a.Tenants.Setup(ctx, page.Actor(c))
 		next = stepPath(progress.NextAfter(step))
 		return saved, err
 	}

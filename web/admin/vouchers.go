@@ -233,7 +233,7 @@ func (a *Admin) redeemVoucher(c echo.Context) error {
 		Run: func(ctx context.Context, by core.Actor, _ *page.Form) (coupon.Voucher, error) {
 			redeemed, err := a.Coupons.Redeem(ctx, by, id)
 			if refusal = err; err == nil {
-				words, err = a.redeemedWords(c)
+				words, err = a.redeemedWords(ctx, page.Actor(c), id)
 			}
 			return redeemed, err
 		},
@@ -251,15 +251,14 @@ func (a *Admin) redeemVoucher(c echo.Context) error {
 }
 
 // redeemedWords says what redeeming a voucher changed, or what the cashier has to do.
-func (a *Admin) redeemedWords(c echo.Context) (string, error) {
-	v, err := a.voucherOf(c)
+func (a *Admin) redeemedWords(ctx context.Context, by core.Actor, id core.ID) (string, error) {
+	v, err := a.Coupons.FindVoucher(ctx, by, id)
 	if err != nil {
 		return "", err
 	}
-	by := page.Actor(c)
 	switch v.BenefitType {
 	case coupon.Points, coupon.Stamps:
-		who, err := a.Customers.Find(c.Request().Context(), by, v.CustomerID)
+		who, err := a.Customers.Find(ctx, by, v.CustomerID)
 		unit, balance := ledger.Points, who.PointsBalance
 		if v.BenefitType == coupon.Stamps {
 			unit, balance = ledger.Stamps, who.StampsBalance
