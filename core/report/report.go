@@ -67,7 +67,7 @@ type Range struct {
 	From *time.Time
 	To   *time.Time
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 const (
@@ -108,7 +108,7 @@ func (r Range) days(check *core.Check, now time.Time, zone *time.Location) days 
 // Days is a range with its first and its last day written out, as every report reads it.
 // It asks nobody but the clock.
 func (s *Service) Days(by core.Actor, r Range) (Range, error) {
-	check := core.NewCheck(r.Unreadable)
+	check := core.NewCheck(r.Malformed)
 	picked := r.days(check, s.db.Now(), by.Tenant.TimeZone)
 	if err := check.Err(); err != nil {
 		return Range{}, err

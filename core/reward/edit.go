@@ -18,11 +18,11 @@ type Edit struct {
 	StampsCost  core.Optional[int64]  // null where it is to cost points
 	Active      core.Optional[bool]
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 func (e Edit) validate(old Reward) (Reward, error) {
-	check := core.NewCheck(e.Unreadable)
+	check := core.NewCheck(e.Malformed)
 	r := New{
 		Name: e.Name.Or(&old.Name), Description: e.Description.Or(old.Description),
 		PointsCost: e.PointsCost.Or(old.PointsCost), StampsCost: e.StampsCost.Or(old.StampsCost),
@@ -69,7 +69,7 @@ var ErrStockChanged = core.Refuse("stock-changed", "The stock has changed since 
 type StockChange struct {
 	Change *int64 // below zero: fewer
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // ChangeStock adds pieces to a stock or takes some away, whatever tills take
@@ -79,7 +79,7 @@ func (s *Service) ChangeStock(ctx context.Context, by core.Actor, id core.ID, c 
 		return Reward{}, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Reward, error) {
-		check := core.NewCheck(c.Unreadable)
+		check := core.NewCheck(c.Malformed)
 		change := check.Integer("change", c.Change, -maxCost, maxCost)
 		if change == 0 && check.OK("change") {
 			check.Add("change", core.NotZero)
@@ -120,7 +120,7 @@ type StockCount struct {
 	Stock *int64 // nil: unlimited from now on
 	Seen  *int64 // nil: unlimited until now
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // SetStock replaces a stock by what was counted, if it still is what was seen: a piece
@@ -131,7 +131,7 @@ func (s *Service) SetStock(ctx context.Context, by core.Actor, id core.ID, c Sto
 		return Reward{}, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Reward, error) {
-		check := core.NewCheck(c.Unreadable)
+		check := core.NewCheck(c.Malformed)
 		if c.Stock != nil {
 			check.Integer("stock", c.Stock, 0, maxCost)
 		}

@@ -24,7 +24,7 @@ type New struct {
 	LocationID        *int64  // where it was made; may be missing
 	Source            Source
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // input is what a New says, before its references are looked up.
@@ -75,7 +75,7 @@ func (s *Service) Record(ctx context.Context, by core.Actor, n New) (Transaction
 // the till, a sale is recorded together with the PIN that it completes. What the commit
 // returns goes through Refusal.
 func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Transaction, error) {
-	check := core.NewCheck(n.Unreadable)
+	check := core.NewCheck(n.Malformed)
 	in := n.read(check)
 	found, err := references(ctx, tx, in)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, n New)
 	}
 	kind, award := found.earn(check, in)
 	if check.OK("customer_ulid") && (found.CustomerStatus == nil || *found.CustomerStatus != customer.Active) {
-		check.Add("customer_ulid", core.Selected)
+		check.Add("customer_ulid", core.InvalidChoice)
 	}
 	if err := check.Err(); err != nil {
 		return Transaction{}, err
@@ -113,7 +113,7 @@ func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, n New)
 // that the caller is told, and leaves every other error as it is.
 func Refusal(err error) error {
 	if db.Violates(err, "transaction_external_reference") {
-		return core.Invalid(core.Fields{"external_reference": {core.Taken}})
+		return core.Invalid(core.Fields{"external_reference": {core.Duplicate}})
 	}
 	return ledger.Refusal(err)
 }
@@ -121,7 +121,7 @@ func Refusal(err error) error {
 // CheckIn refuses a sale that could be recorded for no customer: its type, location or
 // amount is wrong. For a sale that a till shows before it knows the customer. One round trip.
 func (s *Service) CheckIn(ctx context.Context, tx *db.Tx, n New) error {
-	check := core.NewCheck(n.Unreadable)
+	check := core.NewCheck(n.Malformed)
 	in := n.readOffer(check)
 	found, err := references(ctx, tx, in)
 	if err != nil {
@@ -141,10 +141,10 @@ func references(ctx context.Context, tx *db.Tx, in input) (referred, error) {
 // be used, and an amount that would earn too much.
 func (found referred) earn(check *core.Check, in input) (kind Type, award int64) {
 	if check.OK("transaction_type_id") && (found.ID == nil || !found.Active) {
-		check.Add("transaction_type_id", core.Selected)
+		check.Add("transaction_type_id", core.InvalidChoice)
 	}
 	if in.location != nil && check.OK("location_id") && !found.LocationActive {
-		check.Add("location_id", core.Selected)
+		check.Add("location_id", core.InvalidChoice)
 	}
 	if found.ID != nil {
 		kind = Type{ID: *found.ID, RuleType: found.RuleType, Active: found.Active, Rule: found.Rule}

@@ -89,11 +89,11 @@ type Details struct {
 	Terms  string // the words they were shown
 	Offers string // the words they agreed to for offers; "": they don't want any
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 func (d Details) customer() customer.New {
-	return customer.New{FirstName: d.FirstName, LastName: d.LastName, Phone: d.Phone, Email: d.Email, Unreadable: d.Unreadable}
+	return customer.New{FirstName: d.FirstName, LastName: d.LastName, Phone: d.Phone, Email: d.Email, Malformed: d.Malformed}
 }
 
 // missing is what a new customer must have agreed to.
@@ -146,7 +146,7 @@ func (s *Service) claim(ctx context.Context, tx *db.Tx, by core.Actor, browser s
 	if err != nil {
 		return Claimed{}, err
 	}
-	who, err := customer.Meet(ctx, tx, by, d.customer(), d.missing(), nil) // a plan never refuses a sale
+	who, err := customer.Enrol(ctx, tx, by, d.customer(), d.missing(), nil) // a plan never refuses a sale
 	if err != nil {
 		return Claimed{}, err
 	}
@@ -184,7 +184,7 @@ func (p shownSale) cashier(by core.Actor) core.Actor {
 // agree notes what a new customer agreed to.
 func (s *Service) agree(tx *db.Tx, by core.Actor, c customer.Customer, d Details, source customer.ConsentSource) error {
 	by.ID, by.Name = c.ID.String(), c.FirstName+" "+c.LastName
-	return customer.Agree(tx, by, c.ID, customer.Consent{Terms: d.Terms, Offers: d.Offers, Source: source})
+	return customer.RecordConsent(tx, by, c.ID, customer.Consent{Terms: d.Terms, Offers: d.Offers, Source: source})
 }
 
 type lastClaim struct {

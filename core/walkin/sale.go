@@ -34,10 +34,10 @@ type Receipt struct {
 var errNothing = core.Invalid(core.Fields{"spend_amount_cents": {core.Required}})
 
 // errNotTheirRedemption refuses a redemption of another customer.
-var errNotTheirRedemption = core.Invalid(core.Fields{"redemption_ulid": {core.Selected}})
+var errNotTheirRedemption = core.Invalid(core.Fields{"redemption_ulid": {core.InvalidChoice}})
 
 // errNotTheirs refuses a voucher of another customer.
-var errNotTheirs = core.Invalid(core.Fields{"voucher_ulid": {core.Selected}})
+var errNotTheirs = core.Invalid(core.Fields{"voucher_ulid": {core.InvalidChoice}})
 
 // Complete records a sale at the till, with the rewards and vouchers that are used with it,
 // in one transaction: all of it happens, or none, and then the till may correct and try
@@ -58,7 +58,7 @@ func (s *Service) Complete(ctx context.Context, by core.Actor, till string, sale
 }
 
 func (s *Service) complete(ctx context.Context, tx *db.Tx, by core.Actor, till string, sale Sale) (Receipt, error) {
-	if sale.SpendAmountCents == nil && len(sale.Unreadable) == 0 && len(sale.Pending)+len(sale.Rewards)+len(sale.Vouchers) == 0 {
+	if sale.SpendAmountCents == nil && len(sale.Malformed) == 0 && len(sale.Pending)+len(sale.Rewards)+len(sale.Vouchers) == 0 {
 		return Receipt{}, errNothing
 	}
 	if sale.PIN != nil {
@@ -76,7 +76,7 @@ func (s *Service) complete(ctx context.Context, tx *db.Tx, by core.Actor, till s
 	if err := s.redeemAll(ctx, tx, by, sale, &r); err != nil {
 		return Receipt{}, err
 	}
-	if sale.SpendAmountCents != nil || len(sale.Unreadable) > 0 {
+	if sale.SpendAmountCents != nil || len(sale.Malformed) > 0 {
 		sale.Source = transaction.POS
 		t, err := s.sales.RecordIn(ctx, tx, by, sale.New)
 		if err != nil {
@@ -150,7 +150,7 @@ type Offer struct {
 	SpendAmountCents  *int64
 	LocationID        *int64 // may be missing
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // offer is an Offer that passed; zero for a card's PIN.
@@ -173,7 +173,7 @@ func (s *Service) ShowSale(ctx context.Context, by core.Actor, till string, o Of
 
 func (s *Service) showSale(ctx context.Context, tx *db.Tx, by core.Actor, till string, o Offer) (Shown, error) {
 	err := s.sales.CheckIn(ctx, tx, transaction.New{
-		TransactionTypeID: o.TransactionTypeID, SpendAmountCents: o.SpendAmountCents, LocationID: o.LocationID, Unreadable: o.Unreadable,
+		TransactionTypeID: o.TransactionTypeID, SpendAmountCents: o.SpendAmountCents, LocationID: o.LocationID, Malformed: o.Malformed,
 	})
 	if err != nil {
 		return Shown{}, err

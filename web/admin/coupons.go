@@ -252,7 +252,7 @@ func newCouponOf(form *page.Form, t core.Tenant) coupon.New {
 	if day := form.Date("expires_at"); day != nil {
 		n.ExpiresAt = new(core.StartOfDate(day.AddDate(0, 0, 1), t.TimeZone)) // includes that day
 	}
-	n.Unreadable = form.Unreadable
+	n.Malformed = form.Malformed
 	return n
 }
 
@@ -345,7 +345,7 @@ func couponEditOf(form *page.Form, t core.Tenant, old coupon.Coupon) coupon.Edit
 	edit := coupon.Edit{
 		Name: touched(form, n.Name, "name"), Description: touched(form, n.Description, "description"),
 		MaxPerCustomer: touched(form, n.MaxPerCustomer, "max_per_customer"), MaxRedemptions: touched(form, n.MaxRedemptions, "max_redemptions"),
-		VoucherValidDays: touched(form, n.VoucherValidDays, "voucher_valid_days"), Unreadable: n.Unreadable,
+		VoucherValidDays: touched(form, n.VoucherValidDays, "voucher_valid_days"), Malformed: n.Malformed,
 	}
 	// A coupon that was sent has no benefit fields, and those of other benefits don't count.
 	if n.BenefitType != nil && form.Touched("benefit_type", cmp.Or(valueFields[coupon.BenefitType(*n.BenefitType)], "reward_ulid")) {

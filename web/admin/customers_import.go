@@ -208,7 +208,7 @@ func (a *Admin) importColumns(c echo.Context, id core.ID, typed *page.Form) (*vi
 		for n, f := range p.Columns {
 			form.Values.Set(columnName(n), string(f))
 		}
-		if p.Heading {
+		if p.HasHeader {
 			form.Values.Set("heading", "1")
 		}
 	}
@@ -264,7 +264,7 @@ func (a *Admin) checkImport(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	m := importing.Mapping{Heading: form.Checked("heading")}
+	m := importing.Mapping{HasHeader: form.Checked("heading")}
 	for n := 0; n < maxImportColumns && form.Checked(columnName(n)); n++ {
 		m.Columns = append(m.Columns, importing.Field(form.Value(columnName(n))))
 	}

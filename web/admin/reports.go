@@ -77,7 +77,7 @@ func pickPeriod(name string) (period, error) {
 			return p, nil
 		}
 	}
-	return period{}, core.Invalid(core.Fields{"period": {core.Selected}})
+	return period{}, core.Invalid(core.Fields{"period": {core.InvalidChoice}})
 }
 
 // localToday is today in the business's time zone, as midnight UTC like all days of ranges.
@@ -89,7 +89,7 @@ func (a *Admin) localToday(by core.Actor) time.Time {
 // daysOf reads the range of a report.
 func daysOf(q *page.Form) report.Range {
 	r := report.Range{From: q.Date("from"), To: q.Date("to")}
-	r.Unreadable = q.Unreadable
+	r.Malformed = q.Malformed
 	return r
 }
 
@@ -305,7 +305,7 @@ func (a *Admin) top(c echo.Context, q *page.Form) (days report.Range, top []repo
 		return days, nil, err
 	}
 	r := report.Ranking{Range: days, By: q.Filled("by"), Limit: q.Integer("limit")}
-	r.Unreadable = q.Unreadable
+	r.Malformed = q.Malformed
 	top, err = a.Reports.Top(c.Request().Context(), by, r)
 	return days, top, err
 }
@@ -397,7 +397,7 @@ func (a *Admin) couponReport(c echo.Context) error {
 func (a *Admin) coupons(c echo.Context, q *page.Form) (days report.Range, coupons []report.Coupon, err error) {
 	by, ctx := page.Actor(c), c.Request().Context()
 	requested := daysOf(q)
-	if requested.From == nil && requested.To == nil && requested.Unreadable == nil {
+	if requested.From == nil && requested.To == nil && requested.Malformed == nil {
 		coupons, err = a.Reports.Coupons(ctx, by)
 		return days, coupons, err
 	}

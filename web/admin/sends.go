@@ -99,7 +99,7 @@ func sendOf(form *page.Form, zone *time.Location) coupon.Send {
 	if form.Value(whenField) == later {
 		s.At = form.Moment(dateField, timeField, "send_at", zone)
 	}
-	s.Unreadable = form.Unreadable
+	s.Malformed = form.Malformed
 	return s
 }
 

@@ -35,7 +35,7 @@ func (a *Admin) audiences(c echo.Context) (counts map[coupon.Segment]string, cou
 	ctx, cancel := context.WithTimeout(c.Request().Context(), countingTime)
 	defer cancel()
 	by := page.Actor(c)
-	n, err := a.Coupons.Audiences(ctx, by)
+	n, err := a.Coupons.CountSegments(ctx, by)
 	if err != nil {
 		a.Log.WarnContext(ctx, "segments not counted", slog.Any("error", err))
 		return nil, "Counts unavailable"

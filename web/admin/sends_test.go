@@ -448,7 +448,7 @@ func TestRefusedSend(t *testing.T) {
 		{"subject", " ", "#field-subject-error", says("Subject", core.Required)},
 		{"subject", long[:151], "#field-subject-error", says("Subject", core.MaxLength(150))},
 		{"message", long, "#field-message-error", says("Message", core.MaxLength(1000))},
-		{"segment", "everyone", "#field-segment-error", ofField("segment", core.Selected)},
+		{"segment", "everyone", "#field-segment-error", ofField("segment", core.InvalidChoice)},
 		{"segment", "manual", "#field-customers-error", ofField("customers", core.Required)},
 		{"form_key", "", "[role=alert]", ofField("form_key", core.Required)},
 	} {

@@ -165,11 +165,11 @@ func (a *Admin) saveSetupReward(c echo.Context) error {
 				points, stamps = nil, points
 			}
 			if r.old == nil {
-				return a.Rewards.Add(ctx, by, reward.New{Name: form.Text("name"), PointsCost: points, StampsCost: stamps, Unreadable: form.Unreadable})
+				return a.Rewards.Add(ctx, by, reward.New{Name: form.Text("name"), PointsCost: points, StampsCost: stamps, Malformed: form.Malformed})
 			}
 			return a.Rewards.Edit(ctx, by, r.old.ID, reward.Edit{
 				Name: touched(form, form.Text("name"), "name"), PointsCost: touched(form, points, r.costField()),
-				StampsCost: touched(form, stamps, r.costField()), Unreadable: form.Unreadable,
+				StampsCost: touched(form, stamps, r.costField()), Malformed: form.Malformed,
 			})
 		},
 		Refused: func(status int, form *page.Form) error { return a.setupRewardForm(c, status, r, form) },

@@ -101,7 +101,7 @@ func ruleOf(form *page.Form, old *transaction.Type, currency string) transaction
 			n.UnitCents = -1 // core would read 0 as its default
 		}
 	}
-	n.Unreadable = form.Unreadable
+	n.Malformed = form.Malformed
 	return n
 }
 
@@ -159,7 +159,7 @@ func (a *Admin) saveSetupRule(c echo.Context) error {
 			}
 			return a.Transactions.EditType(ctx, by, old.ID, transaction.EditType{
 				RuleType: touched(form, new(string(n.RuleType)), "rule_type"), StampsPerTransaction: touched(form, &n.StampsPerTransaction, "rule_type"),
-				PointsPerUnit: touched(form, &n.PointsPerUnit, "points_per_unit"), UnitCents: touched(form, &n.UnitCents, "unit_cents"), Unreadable: n.Unreadable,
+				PointsPerUnit: touched(form, &n.PointsPerUnit, "points_per_unit"), UnitCents: touched(form, &n.UnitCents, "unit_cents"), Malformed: n.Malformed,
 			})
 		},
 		Refused: func(status int, form *page.Form) error { return a.setupRule(c, status, form) },

@@ -124,7 +124,7 @@ func (a *Admin) saveSetupSale(c echo.Context) error {
 				return sale, core.Invalid(core.Fields{"spend_amount_cents": {{Rule: "max_setup_sale", Other: limit}}})
 			}
 			return a.Transactions.Record(ctx, by, transaction.New{
-				CustomerID: new(s.CustomerID.String()), TransactionTypeID: s.RuleID, SpendAmountCents: spend, Source: transaction.Panel, Unreadable: form.Unreadable,
+				CustomerID: new(s.CustomerID.String()), TransactionTypeID: s.RuleID, SpendAmountCents: spend, Source: transaction.Panel, Malformed: form.Malformed,
 			})
 		},
 		Refused: func(status int, form *page.Form) error { return a.setupSale(c, status, s, form) },

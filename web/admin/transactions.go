@@ -333,7 +333,7 @@ func (a *Admin) recordTransaction(c echo.Context) error {
 	n := transaction.New{
 		CustomerID: form.Text("customer_ulid"), TransactionTypeID: form.Integer("transaction_type_id"),
 		SpendAmountCents: form.Amount("spend_amount_cents", by.Tenant.Currency), ExternalReference: form.Filled("external_reference"),
-		LocationID: form.Integer("location_id"), Source: transaction.Panel, Unreadable: form.Unreadable,
+		LocationID: form.Integer("location_id"), Source: transaction.Panel, Malformed: form.Malformed,
 	}
 	if form.Checked(correctAmount) {
 		return a.transactionForm(c, http.StatusOK, form)
@@ -363,7 +363,7 @@ func (a *Admin) recordTransaction(c echo.Context) error {
 // confirmed already or core would refuse the sale anyway.
 func (a *Admin) confirmationOf(c echo.Context, form *page.Form, n transaction.New) (v views.TransactionConfirm, needed bool, err error) {
 	by, spend := page.Actor(c), n.SpendAmountCents
-	if spend == nil || len(n.Unreadable) > 0 || !by.Tenant.Confirms(*spend) {
+	if spend == nil || len(n.Malformed) > 0 || !by.Tenant.Confirms(*spend) {
 		return v, false, nil
 	}
 	cents := strconv.FormatInt(*spend, 10)

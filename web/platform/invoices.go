@@ -407,8 +407,8 @@ func (p *Platform) invoiceMoves() []invoiceMove {
 			do: func(ctx context.Context, by core.Actor, id int64, form *page.Form) (billing.Invoice, error) {
 				form.Require(paidOn)
 				on := form.Date(paidOn)
-				if form.Unreadable != nil {
-					return billing.Invoice{}, core.Invalid(form.Unreadable)
+				if form.Malformed != nil {
+					return billing.Invoice{}, core.Invalid(form.Malformed)
 				}
 				return p.Invoices.MarkPaid(ctx, by, id, *on)
 			},
