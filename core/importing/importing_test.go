@@ -483,8 +483,8 @@ func TestMappingsThatAreRefused(t *testing.T) {
 		"too many":    {[]importing.Field{"phone", "first_name", "full_name"}, []core.Violation{name}},
 		"no phone":    {[]importing.Field{"full_name", "", ""}, []core.Violation{phone}},
 		"twice":       {[]importing.Field{"full_name", "phone", "phone"}, []core.Violation{{Rule: "column_twice", Other: "phone"}}},
-		"unknown":     {[]importing.Field{"full_name", "phone", "shoe_size"}, []core.Violation{core.Selected}},
-		"too few":     {[]importing.Field{"full_name", "phone"}, []core.Violation{core.Selected}},
+		"unknown":     {[]importing.Field{"full_name", "phone", "shoe_size"}, []core.Violation{core.InvalidChoice}},
+		"too few":     {[]importing.Field{"full_name", "phone"}, []core.Violation{core.InvalidChoice}},
 	} {
 		_, err := o.imports.Check(t.Context(), o.by, i.ID, importing.Mapping{Columns: c.columns, HasHeader: true})
 		if diff := cmp.Diff(core.Fields{"columns": c.want}, fieldsOf(t, err)); diff != "" {

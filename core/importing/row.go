@@ -50,14 +50,14 @@ func (m Mapping) validate(columns int) error {
 		switch {
 		case f == NoField:
 		case !slices.Contains(Fields, f):
-			check.Add("columns", core.Selected)
+			check.Add("columns", core.InvalidChoice)
 		case seen[f]:
 			check.Add("columns", core.Violation{Rule: "column_twice", Other: string(f)})
 		}
 		seen[f] = true
 	}
 	if len(m.Columns) != columns {
-		check.Add("columns", core.Selected)
+		check.Add("columns", core.InvalidChoice)
 	}
 	if !seen[PhoneField] {
 		check.Add("columns", core.Violation{Rule: "phone_column"})

@@ -76,7 +76,7 @@ var jobList = db.NewList(`
 
 // List returns a page of the jobs that are not completed, newest first.
 func (q *Queue) List(ctx context.Context, f Filter, p core.Page) (core.List[Job], error) {
-	check := core.NewCheck(p.Unreadable)
+	check := core.NewCheck(p.Malformed)
 	core.OneOf(check, "state", f.State, "", Queued, Retrying, Running, Failed, Cancelled)
 	core.OneOf(check, "lane", f.Lane, append([]Lane{""}, Lanes...)...)
 	if err := check.Err(); err != nil {

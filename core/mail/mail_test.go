@@ -473,7 +473,7 @@ func TestMailsAreRead(t *testing.T) {
 	if _, err := p.Find(t.Context(), core.NewID(time.Now())); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("a mail that is not there = %v, want ErrNotFound", err)
 	}
-	if _, err := p.List(t.Context(), core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.Selected}}}); !core.IsKind(err, core.KindInvalid) {
+	if _, err := p.List(t.Context(), core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}}); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("a bad cursor = %v, want it refused", err)
 	}
 

@@ -41,7 +41,7 @@ func (s *Service) SentCoupons(ctx context.Context, by core.Actor, r Range) ([]Co
 		return nil, err
 	}
 	now := s.db.Now()
-	check := core.NewCheck(r.Unreadable)
+	check := core.NewCheck(r.Malformed)
 	picked := r.days(check, now, by.Tenant.TimeZone)
 	if err := check.Err(); err != nil {
 		return nil, err

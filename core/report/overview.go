@@ -63,7 +63,7 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overvie
 		return Overview{}, err
 	}
 	now := s.db.Now()
-	check := core.NewCheck(r.Unreadable)
+	check := core.NewCheck(r.Malformed)
 	picked := r.days(check, now, by.Tenant.TimeZone)
 	if picked.to.After(picked.from.AddDate(0, 0, maxOverviewDays-1)) && check.OK("to") {
 		check.Add("to", core.WithinDays(maxOverviewDays-1, "from"))

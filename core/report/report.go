@@ -65,7 +65,7 @@ type Range struct {
 	From *time.Time
 	To   *time.Time
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 const (
@@ -105,7 +105,7 @@ func (r Range) days(check *core.Check, now time.Time, zone *time.Location) days 
 
 // Days returns a range with both ends set, as every report reads it.
 func (s *Service) Days(by core.Actor, r Range) (Range, error) {
-	check := core.NewCheck(r.Unreadable)
+	check := core.NewCheck(r.Malformed)
 	picked := r.days(check, s.db.Now(), by.Tenant.TimeZone)
 	if err := check.Err(); err != nil {
 		return Range{}, err

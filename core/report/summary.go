@@ -42,7 +42,7 @@ func (s *Service) Summary(ctx context.Context, by core.Actor, r Range) (Summary,
 	if err := by.Require(core.Manager); err != nil {
 		return Summary{}, err
 	}
-	check := core.NewCheck(r.Unreadable)
+	check := core.NewCheck(r.Malformed)
 	picked := r.days(check, s.db.Now(), by.Tenant.TimeZone)
 	if err := check.Err(); err != nil {
 		return Summary{}, err

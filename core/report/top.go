@@ -53,7 +53,7 @@ func (s *Service) Top(ctx context.Context, by core.Actor, r Ranking) ([]Customer
 	if err := by.Require(core.Manager); err != nil {
 		return nil, err
 	}
-	check := core.NewCheck(r.Unreadable)
+	check := core.NewCheck(r.Malformed)
 	picked := r.days(check, s.db.Now(), by.Tenant.TimeZone)
 	measure, limit := Spend, int64(defaultLimit)
 	if r.By != nil {

@@ -18,11 +18,11 @@ type Edit struct {
 	StampsCost  core.Optional[int64]  // null for a cost in points
 	Active      core.Optional[bool]
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 func (e Edit) validate(old Reward) (Reward, error) {
-	check := core.NewCheck(e.Unreadable)
+	check := core.NewCheck(e.Malformed)
 	r := New{
 		Name: e.Name.Or(&old.Name), Description: e.Description.Or(old.Description),
 		PointsCost: e.PointsCost.Or(old.PointsCost), StampsCost: e.StampsCost.Or(old.StampsCost),
@@ -68,7 +68,7 @@ var ErrStockChanged = core.Refuse("stock-changed", "The stock has changed since 
 type StockChange struct {
 	Change *int64 // negative: removes units
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // ChangeStock adds units to a stock or removes some, whatever tills take meanwhile. It can't remove more
@@ -78,7 +78,7 @@ func (s *Service) ChangeStock(ctx context.Context, by core.Actor, id core.ID, c 
 		return Reward{}, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Reward, error) {
-		check := core.NewCheck(c.Unreadable)
+		check := core.NewCheck(c.Malformed)
 		change := check.Integer("change", c.Change, -maxCost, maxCost)
 		if change == 0 && check.OK("change") {
 			check.Add("change", core.NotZero)
@@ -119,7 +119,7 @@ type StockCount struct {
 	Stock *int64 // the new stock; nil: unlimited
 	Seen  *int64 // the displayed stock; nil: unlimited
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // SetStock sets a stock if it still equals the displayed one, so that a unit that a till took meanwhile
@@ -130,7 +130,7 @@ func (s *Service) SetStock(ctx context.Context, by core.Actor, id core.ID, c Sto
 		return Reward{}, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Reward, error) {
-		check := core.NewCheck(c.Unreadable)
+		check := core.NewCheck(c.Malformed)
 		if c.Stock != nil {
 			check.Integer("stock", c.Stock, 0, maxCost)
 		}

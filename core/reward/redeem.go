@@ -49,7 +49,7 @@ type RedeemRequest struct {
 	CustomerID *string // a ULID
 	RewardID   *string // a ULID
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // Redeem exchanges a customer's points or stamps for a reward. It takes a unit of stock, then the cost,
@@ -65,17 +65,17 @@ func (s *Service) Redeem(ctx context.Context, by core.Actor, o RedeemRequest) (R
 }
 
 func redeem(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest) (Redemption, error) {
-	check := core.NewCheck(o.Unreadable)
+	check := core.NewCheck(o.Malformed)
 	buyer, reward := check.Reference("customer_ulid", o.CustomerID), check.Reference("reward_ulid", o.RewardID)
 	found, err := db.One[offer](ctx, tx, offerSQL, db.Args{"reward": reward, "customer": buyer})
 	if err != nil {
 		return Redemption{}, err
 	}
 	if check.OK("customer_ulid") && (found.CustomerStatus == nil || *found.CustomerStatus != customer.Active) {
-		check.Add("customer_ulid", core.Selected)
+		check.Add("customer_ulid", core.InvalidChoice)
 	}
 	if check.OK("reward_ulid") && (found.RewardID == nil || !found.Active) {
-		check.Add("reward_ulid", core.Selected)
+		check.Add("reward_ulid", core.InvalidChoice)
 	}
 	if err := check.Err(); err != nil {
 		return Redemption{}, err

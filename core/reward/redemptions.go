@@ -42,7 +42,7 @@ func (s *Service) ListRedemptions(ctx context.Context, by core.Actor, f Redempti
 }
 
 func (f RedemptionFilter) args(p core.Page) (db.Args, error) {
-	check := core.NewCheck(p.Unreadable)
+	check := core.NewCheck(p.Malformed)
 	args := db.Args{"status": f.Status}
 	if f.Status != nil {
 		core.OneOf(check, "status", Status(*f.Status), Pending, Fulfilled, Voided)
@@ -54,7 +54,7 @@ func (f RedemptionFilter) args(p core.Page) (db.Args, error) {
 		if given := check.OptionalText(reference.field, reference.given, 255); given != nil {
 			id, err := core.ParseID(*given)
 			if err != nil {
-				check.Add(reference.field, core.Selected)
+				check.Add(reference.field, core.InvalidChoice)
 			}
 			args[reference.arg] = id
 		}

@@ -42,7 +42,7 @@ type New struct {
 	StampsCost  *int64
 	Stock       *int64 // nil: unlimited
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 const (
@@ -52,7 +52,7 @@ const (
 )
 
 func (n New) validate() (Reward, error) {
-	check := core.NewCheck(n.Unreadable)
+	check := core.NewCheck(n.Malformed)
 	r := n.read(check)
 	return r, check.Err()
 }
@@ -145,7 +145,7 @@ type Filter struct {
 // List returns a page of the rewards that match the filter, newest first, with the number of their
 // redemptions.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[WithCounts], error) {
-	check := core.NewCheck(p.Unreadable)
+	check := core.NewCheck(p.Malformed)
 	args := db.Args{}
 	if f.Status != nil {
 		core.OneOf(check, "status", *f.Status, "active", "inactive")

@@ -43,7 +43,7 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 }
 
 func (f Filter) args(t core.Tenant, p core.Page) (db.Args, error) {
-	check := core.NewCheck(p.Unreadable)
+	check := core.NewCheck(p.Malformed)
 	args := db.Args{"type": f.TypeID, "source": f.Source, "location": f.LocationID}
 	if f.Status != nil {
 		core.OneOf(check, "status", Status(*f.Status), Completed, Voided)
@@ -55,7 +55,7 @@ func (f Filter) args(t core.Tenant, p core.Page) (db.Args, error) {
 	if given := check.OptionalText("customer_ulid", f.CustomerID, 255); given != nil {
 		id, err := core.ParseID(*given)
 		if err != nil {
-			check.Add("customer_ulid", core.Selected)
+			check.Add("customer_ulid", core.InvalidChoice)
 		}
 		args["customer"] = id
 	}

@@ -24,7 +24,7 @@ type New struct {
 	LocationID        *int64  // optional
 	Source            Source
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // input is a parsed New, before its references are looked up.
@@ -72,7 +72,7 @@ func (s *Service) Record(ctx context.Context, by core.Actor, n New) (Transaction
 // RecordIn is Record in the caller's transaction, which also checks the role: at the till, a sale is
 // recorded together with the PIN that it completes. The caller passes the commit's error to Refusal.
 func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Transaction, error) {
-	check := core.NewCheck(n.Unreadable)
+	check := core.NewCheck(n.Malformed)
 	in := n.read(check)
 	found, err := references(ctx, tx, in)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, n New)
 	}
 	kind, award := found.earn(check, in)
 	if check.OK("customer_ulid") && (found.CustomerStatus == nil || *found.CustomerStatus != customer.Active) {
-		check.Add("customer_ulid", core.Selected)
+		check.Add("customer_ulid", core.InvalidChoice)
 	}
 	if err := check.Err(); err != nil {
 		return Transaction{}, err
@@ -109,7 +109,7 @@ func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, n New)
 // Refusal turns the database's errors about a sale into refusals, and returns every other error as it is.
 func Refusal(err error) error {
 	if db.Violates(err, "transaction_external_reference") {
-		return core.Invalid(core.Fields{"external_reference": {core.Taken}})
+		return core.Invalid(core.Fields{"external_reference": {core.Duplicate}})
 	}
 	return ledger.Refusal(err)
 }
@@ -117,7 +117,7 @@ func Refusal(err error) error {
 // CheckIn checks the type, the location and the amount of a sale: for a sale that a till shows before
 // its customer is known.
 func (s *Service) CheckIn(ctx context.Context, tx *db.Tx, n New) error {
-	check := core.NewCheck(n.Unreadable)
+	check := core.NewCheck(n.Malformed)
 	in := n.readOffer(check)
 	found, err := references(ctx, tx, in)
 	if err != nil {
@@ -136,10 +136,10 @@ func references(ctx context.Context, tx *db.Tx, in input) (referred, error) {
 // an amount that would earn too much.
 func (found referred) earn(check *core.Check, in input) (kind Type, award int64) {
 	if check.OK("transaction_type_id") && (found.ID == nil || !found.Active) {
-		check.Add("transaction_type_id", core.Selected)
+		check.Add("transaction_type_id", core.InvalidChoice)
 	}
 	if in.location != nil && check.OK("location_id") && !found.LocationActive {
-		check.Add("location_id", core.Selected)
+		check.Add("location_id", core.InvalidChoice)
 	}
 	if found.ID != nil {
 		kind = Type{ID: *found.ID, RuleType: found.RuleType, Active: found.Active, Rule: found.Rule}

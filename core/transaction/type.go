@@ -87,7 +87,7 @@ type NewType struct {
 	RuleType RuleType
 	Rule     // UnitCents 0: 100
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // EditType describes a change of a type. Fields that are not set stay as they are.
@@ -101,13 +101,13 @@ type EditType struct {
 	MinSpendCents        core.Optional[int64]
 	MaxAward             core.Optional[int64] // null: no cap
 
-	Unreadable core.Fields
+	Malformed core.Fields
 }
 
 const maxTypeName = 100
 
 func (n NewType) validate() (Type, error) {
-	check := core.NewCheck(n.Unreadable)
+	check := core.NewCheck(n.Malformed)
 	t := Type{Name: check.Text("name", &n.Name, maxTypeName)}
 	n.readRule(check, &t)
 	return t, check.Err()
@@ -122,7 +122,7 @@ func (n NewType) readRule(check *core.Check, t *Type) {
 }
 
 func (e EditType) validate(old Type, used bool) (Type, error) {
-	check := core.NewCheck(e.Unreadable)
+	check := core.NewCheck(e.Malformed)
 	t := Type{ID: old.ID, Name: check.Text("name", e.Name.Or(&old.Name), maxTypeName)}
 	e.readRule(check, old, &t)
 	if used && t.RuleType != old.RuleType && check.OK("rule_type") {
@@ -158,7 +158,7 @@ func (e EditType) readRule(check *core.Check, old Type, t *Type) {
 // Preview returns what a sale would earn by a rule that is being edited, and its unit. The type needs no
 // name. The unit is also returned with the error for a spend that would earn too much.
 func (n NewType) Preview(spendCents *int64) (award int64, unit RuleType, err error) {
-	check := core.NewCheck(n.Unreadable)
+	check := core.NewCheck(n.Malformed)
 	spend := check.Integer("spend_amount_cents", spendCents, 0, MaxSpendCents)
 	var t Type
 	n.readRule(check, &t)

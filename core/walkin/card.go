@@ -100,7 +100,7 @@ func (s *Service) OpenCard(ctx context.Context, t core.Tenant, token string) (Ca
 }
 
 func (s *Service) open(ctx context.Context, by core.Actor, token string) (Card, error) {
-	id, err := link.ID(token)
+	id, err := link.ParseID(token)
 	if err != nil {
 		return Card{}, err
 	}

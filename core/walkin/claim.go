@@ -77,11 +77,11 @@ type Details struct {
 	Terms  string // the displayed text
 	Offers string // the text of their consent to offers; "": no consent
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 func (d Details) customer() customer.New {
-	return customer.New{FirstName: d.FirstName, LastName: d.LastName, Phone: d.Phone, Email: d.Email, Unreadable: d.Unreadable}
+	return customer.New{FirstName: d.FirstName, LastName: d.LastName, Phone: d.Phone, Email: d.Email, Malformed: d.Malformed}
 }
 
 // missing returns violations for consent that a new customer must give.
@@ -133,7 +133,7 @@ func (s *Service) claim(ctx context.Context, tx *db.Tx, by core.Actor, browser s
 	if err != nil {
 		return Claimed{}, err
 	}
-	who, err := customer.Meet(ctx, tx, by, d.customer(), d.missing(), nil) // a plan's limit never refuses a sale
+	who, err := customer.Enrol(ctx, tx, by, d.customer(), d.missing(), nil) // a plan's limit never refuses a sale
 	if err != nil {
 		return Claimed{}, err
 	}
@@ -171,7 +171,7 @@ func (p shownSale) cashier(by core.Actor) core.Actor {
 // agree stores a new customer's consent.
 func (s *Service) agree(tx *db.Tx, by core.Actor, c customer.Customer, d Details, source customer.ConsentSource) error {
 	by.ID, by.Name = c.ID.String(), c.FirstName+" "+c.LastName
-	return customer.Agree(tx, by, c.ID, customer.Consent{Terms: d.Terms, Offers: d.Offers, Source: source})
+	return customer.RecordConsent(tx, by, c.ID, customer.Consent{Terms: d.Terms, Offers: d.Offers, Source: source})
 }
 
 // claimShown is how long a browser can see its claim.

@@ -32,8 +32,8 @@ type Receipt struct {
 // Refusals of a sale at the till.
 var (
 	errEmptySale        = core.Invalid(core.Fields{"spend_amount_cents": {core.Required}})
-	errOthersRedemption = core.Invalid(core.Fields{"redemption_ulid": {core.Selected}})
-	errOthersVoucher    = core.Invalid(core.Fields{"voucher_ulid": {core.Selected}})
+	errOthersRedemption = core.Invalid(core.Fields{"redemption_ulid": {core.InvalidChoice}})
+	errOthersVoucher    = core.Invalid(core.Fields{"voucher_ulid": {core.InvalidChoice}})
 )
 
 // Complete records a sale at the till and redeems rewards and vouchers, in one transaction. After a refusal,
@@ -54,7 +54,7 @@ func (s *Service) Complete(ctx context.Context, by core.Actor, till string, sale
 }
 
 func (s *Service) complete(ctx context.Context, tx *db.Tx, by core.Actor, till string, sale Sale) (Receipt, error) {
-	if sale.SpendAmountCents == nil && len(sale.Unreadable) == 0 && len(sale.Pending)+len(sale.Rewards)+len(sale.Vouchers) == 0 {
+	if sale.SpendAmountCents == nil && len(sale.Malformed) == 0 && len(sale.Pending)+len(sale.Rewards)+len(sale.Vouchers) == 0 {
 		return Receipt{}, errEmptySale
 	}
 	if sale.PIN != nil {
@@ -72,7 +72,7 @@ func (s *Service) complete(ctx context.Context, tx *db.Tx, by core.Actor, till s
 	if err := s.redeemAll(ctx, tx, by, sale, &r); err != nil {
 		return Receipt{}, err
 	}
-	if sale.SpendAmountCents != nil || len(sale.Unreadable) > 0 {
+	if sale.SpendAmountCents != nil || len(sale.Malformed) > 0 {
 		sale.Source = transaction.POS
 		t, err := s.sales.RecordIn(ctx, tx, by, sale.New)
 		if err != nil {
@@ -146,7 +146,7 @@ type Offer struct {
 	SpendAmountCents  *int64
 	LocationID        *int64 // optional
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // offer is a checked Offer; empty for a card's PIN.
@@ -168,7 +168,7 @@ func (s *Service) ShowSale(ctx context.Context, by core.Actor, till string, o Of
 
 func (s *Service) showSale(ctx context.Context, tx *db.Tx, by core.Actor, till string, o Offer) (Shown, error) {
 	err := s.sales.CheckIn(ctx, tx, transaction.New{
-		TransactionTypeID: o.TransactionTypeID, SpendAmountCents: o.SpendAmountCents, LocationID: o.LocationID, Unreadable: o.Unreadable,
+		TransactionTypeID: o.TransactionTypeID, SpendAmountCents: o.SpendAmountCents, LocationID: o.LocationID, Malformed: o.Malformed,
 	})
 	if err != nil {
 		return Shown{}, err

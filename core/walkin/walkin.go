@@ -395,7 +395,7 @@ func (g guesses) admit(by core.Actor, d direction, taker string, k Key) error {
 			continue
 		}
 		for window, caller := range counted {
-			window.Return(caller)
+			window.Refund(caller)
 		}
 		minutes := int64((v.Wait + time.Minute - 1) / time.Minute)
 		in := "a minute"
@@ -409,6 +409,6 @@ func (g guesses) admit(by core.Actor, d direction, taker string, k Key) error {
 
 func (g guesses) succeeded(by core.Actor, d direction, taker string, k Key) {
 	for window, caller := range g.counts(by, d, taker, k) {
-		window.Return(caller)
+		window.Refund(caller)
 	}
 }

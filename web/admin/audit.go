@@ -2,7 +2,6 @@ package admin
 
 import (
 	"cmp"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -29,11 +28,8 @@ func (a *Admin) auditLog(c echo.Context) error {
 	}
 	p := q.Position()
 	list, err := a.Audit.List(ctx, by, filter, p)
-	status := http.StatusOK
-	switch {
-	case q.Refused(err):
-		status = http.StatusUnprocessableEntity
-	case err != nil:
+	status, err := q.Status(err)
+	if err != nil {
 		return err
 	}
 	v := views.AuditLog{

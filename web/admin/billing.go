@@ -41,7 +41,7 @@ func (a *Admin) billingPage(c echo.Context, status int, form *page.Form) error {
 	if err != nil {
 		return err
 	}
-	list, err := a.Billing.Own(ctx, by, page.Position(c.QueryParams()))
+	list, err := a.Billing.ListOwn(ctx, by, page.Position(c.QueryParams()))
 	if err != nil {
 		return err
 	}

@@ -138,7 +138,7 @@ func (a *Admin) editBusiness(c echo.Context) error {
 	_, err = a.Tenants.EditSettings(c.Request().Context(), by, tenant.SettingsEdit{
 		Name: sentText(form, "name"), Country: sentText(form, "country"),
 		TimeZone: sentText(form, "timezone"), Currency: sentText(form, "currency"),
-		ConfirmAboveCents: ceiling, Unreadable: form.Unreadable,
+		ConfirmAboveCents: ceiling, Malformed: form.Malformed,
 	})
 	if form.Refused(err) {
 		return a.businessPage(c, http.StatusUnprocessableEntity, businessForms{business: form})

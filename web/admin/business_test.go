@@ -71,7 +71,7 @@ func TestTheSettingsOfTheBusiness(t *testing.T) {
 		t.Errorf("it begins with %q %q %q", now.chosen("timezone"), now.chosen("country"), now.chosen("currency"))
 	}
 	refused := owner.post(business, form("name", " ", "country", "QQ", "timezone", "Mars/Olympus", "currency", "SEK"))
-	want := says("Name", core.Required) + " " + says("Country", core.Selected) + " " + says("Time zone", core.Selected)
+	want := says("Name", core.Required) + " " + says("Country", core.InvalidChoice) + " " + says("Time zone", core.InvalidChoice)
 	if got := refused.words(".invalid-feedback"); refused.Code != http.StatusUnprocessableEntity || got != want || refused.chosen("currency") != "SEK" {
 		t.Errorf("answered %d %q, with %s", refused.Code, got, refused.chosen("currency"))
 	}

@@ -41,10 +41,8 @@ func (a *Admin) listCoupons(c echo.Context) error {
 	by, q := page.Actor(c), page.Query(c.QueryParams())
 	filter := coupon.Filter{State: q.Filled("state")}
 	list, err := a.Coupons.ListWithCounts(c.Request().Context(), by, filter, q.Position())
-	status := http.StatusOK
-	if q.Refused(err) {
-		status = http.StatusUnprocessableEntity
-	} else if err != nil {
+	status, err := q.Status(err)
+	if err != nil {
 		return err
 	}
 	v := views.CouponList{
@@ -254,7 +252,7 @@ func newCouponOf(form *page.Form, t core.Tenant) coupon.New {
 	if day := form.Date("expires_at"); day != nil {
 		n.ExpiresAt = new(core.StartOfDate(day.AddDate(0, 0, 1), t.TimeZone)) // the whole day
 	}
-	n.Unreadable = form.Unreadable
+	n.Malformed = form.Malformed
 	return n
 }
 
@@ -347,7 +345,7 @@ func couponEditOf(form *page.Form, t core.Tenant, old coupon.Coupon) coupon.Edit
 	edit := coupon.Edit{
 		Name: touched(form, n.Name, "name"), Description: touched(form, n.Description, "description"),
 		MaxPerCustomer: touched(form, n.MaxPerCustomer, "max_per_customer"), MaxRedemptions: touched(form, n.MaxRedemptions, "max_redemptions"),
-		VoucherValidDays: touched(form, n.VoucherValidDays, "voucher_valid_days"), Unreadable: n.Unreadable,
+		VoucherValidDays: touched(form, n.VoucherValidDays, "voucher_valid_days"), Malformed: n.Malformed,
 	}
 	// Once it was sent, the form does not ask. The fields of other benefits say nothing.
 	if n.BenefitType != nil && form.Touched("benefit_type", cmp.Or(worth[coupon.BenefitType(*n.BenefitType)], "reward_ulid")) {

@@ -79,7 +79,7 @@ func TestBenefits(t *testing.T) {
 		{"amount", "amount_cents", "a lot", says("Amount", core.Violation{Rule: "amount", Other: "24.50"}), "2,50", "€ 2.50 off"},
 		{"points", "points", "", says("Points", core.Required), "50", "50 points"},
 		{"stamps", "stamps", "0", says("Stamps", core.Min(1)), "1", "1 stamp"},
-		{"reward", "reward_ulid", "x", says("Reward", core.Selected), espresso, "Reward: Free espresso"},
+		{"reward", "reward_ulid", "x", says("Reward", core.InvalidChoice), espresso, "Reward: Free espresso"},
 	} {
 		f := form("name", "A <b>"+c.kind, "description", "", "benefit_type", c.kind, "max_per_customer", "1",
 			"percent", "none", "amount_cents", "none", "points", "none", "stamps", "none", "reward_ulid", "none")
@@ -328,7 +328,7 @@ func TestACouponOfAnotherBusinessIsNotThere(t *testing.T) {
 	espresso := idOf(t, s.offer(t, "Free espresso", 80, -1)).String()
 	other.offer(t, "Theirs", 80, -1)
 	a := other.manager.post("/admin/coupons/new", form("name", "Mine", "benefit_type", "reward", "reward_ulid", espresso, "max_per_customer", "1"))
-	if a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != says("Reward", core.Selected) {
+	if a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != says("Reward", core.InvalidChoice) {
 		t.Errorf("with a stranger's reward: %d %q", a.Code, a.words(".invalid-feedback"))
 	}
 	if now := s.coupon(t, path); now.Name != "Spring" || !now.Active {

@@ -89,7 +89,7 @@ func (a *Admin) adjustBalance(c echo.Context) error {
 	by := page.IdempotentActor(c, form, func(any) string { return path })
 	n := form.Integer("amount")
 	_, err = a.Customers.Adjust(c.Request().Context(), by, id, customer.Adjustment{
-		Unit: form.Text("unit"), Amount: n, Reason: form.Text("reason"), Unreadable: form.Unreadable,
+		Unit: form.Text("unit"), Amount: n, Reason: form.Text("reason"), Malformed: form.Malformed,
 	})
 	if to, again := page.ReplayedPath(by, err); again {
 		return a.Redirect(c, to)

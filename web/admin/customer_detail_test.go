@@ -309,7 +309,7 @@ func TestEditingACustomer(t *testing.T) {
 
 	sent := form("first_name", "Elsa <i>", "last_name", "Berg", "phone", "+46 70 174 06 05", "email", "elsa@example.com")
 	taken := manager.post(s.path()+"/edit", sent, "Hx-Request", "true")
-	if taken.Code != http.StatusUnprocessableEntity || taken.words("#field-phone-error") != says("Phone", core.Taken) || taken.Find("#field-phone[autofocus]").Length() != 1 {
+	if taken.Code != http.StatusUnprocessableEntity || taken.words("#field-phone-error") != says("Phone", core.Duplicate) || taken.Find("#field-phone[autofocus]").Length() != 1 {
 		t.Errorf("somebody else's number: %d %q", taken.Code, taken.words(".invalid-feedback"))
 	}
 	if typed, _ := taken.Find("#field-first_name").Attr("value"); typed != "Elsa <i>" {

@@ -75,10 +75,8 @@ func (a *Admin) listCustomers(c echo.Context) error {
 		sort = customer.Sort(q.Value("sort"))
 	}
 	list, count, err := a.Customers.BrowseAndCount(ctx, by, filter, sort, q.Position())
-	status := http.StatusOK
-	if q.Refused(err) {
-		status = http.StatusUnprocessableEntity
-	} else if err != nil {
+	status, err := q.Status(err)
+	if err != nil {
 		return err
 	}
 	v := views.CustomerList{

@@ -24,8 +24,8 @@ func (a *Admin) customerExportRoutes() []route {
 func (a *Admin) exported(c echo.Context) (f customer.Filter, name string, err error) {
 	q := page.Query(c.QueryParams())
 	f, name = customerFilter(q), "customers-"+isoDate(a.localToday(page.Actor(c)))
-	if len(q.Unreadable) > 0 {
-		err = core.Invalid(q.Unreadable)
+	if len(q.Malformed) > 0 {
+		err = core.Invalid(q.Malformed)
 	}
 	return f, name, err
 }

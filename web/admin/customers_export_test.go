@@ -91,7 +91,7 @@ func TestExportsThatAreRefused(t *testing.T) {
 	for _, kind := range []string{"csv", "xlsx"} {
 		path := "/admin/customers/export." + kind
 		a := s.signedIn(t, core.Manager).ask(http.MethodGet, path+"?status=erased", nil)
-		if a.Code != http.StatusUnprocessableEntity || a.Header().Get("Content-Disposition") != "" || a.words(".empty-subtitle") != says("Status", core.Selected) {
+		if a.Code != http.StatusUnprocessableEntity || a.Header().Get("Content-Disposition") != "" || a.words(".empty-subtitle") != says("Status", core.InvalidChoice) {
 			t.Errorf("%s: %d %s", kind, a.Code, a.words(".empty-subtitle"))
 		}
 		if a := s.signedIn(t, core.Manager).ask(http.MethodGet, path+"?created_from=soon", nil); a.Code != http.StatusUnprocessableEntity || a.Header().Get("Content-Disposition") != "" {

@@ -200,7 +200,7 @@ func TestPeriods(t *testing.T) {
 	if page := owner.get("/admin?period=7-days"); page.words("[aria-labelledby=top-title] p") != "Nobody has bought anything in this period." {
 		t.Errorf("top of nothing = %q", page.words("[aria-labelledby=top-title]"))
 	}
-	if a := owner.ask(http.MethodGet, "/admin?period=eternity", nil); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.words("main"), says("Period", core.Selected)) {
+	if a := owner.ask(http.MethodGet, "/admin?period=eternity", nil); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.words("main"), says("Period", core.InvalidChoice)) {
 		t.Errorf("eternity = %d %s", a.Code, a.words("main"))
 	}
 }

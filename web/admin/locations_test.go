@@ -30,7 +30,7 @@ func TestLocations(t *testing.T) {
 		t.Errorf("list = %q", got)
 	}
 	taken := manager.post(path, form("name", "old town"))
-	if taken.Code != http.StatusUnprocessableEntity || taken.words(".invalid-feedback") != says("New location", core.Taken) || taken.value("#field-name") != "old town" {
+	if taken.Code != http.StatusUnprocessableEntity || taken.words(".invalid-feedback") != says("New location", core.Duplicate) || taken.value("#field-name") != "old town" {
 		t.Errorf("a name twice: %d %q", taken.Code, taken.words(".invalid-feedback"))
 	}
 
@@ -44,7 +44,7 @@ func TestLocations(t *testing.T) {
 		t.Errorf("without scripts: %q", whole.words("main"))
 	}
 	refused := manager.post(harbour, form("name", "Old Town"), "Hx-Request", "true")
-	if refused.Code != http.StatusUnprocessableEntity || refused.words(".invalid-feedback") != says("Name", core.Taken) || refused.value("input[name=name]") != "Old Town" {
+	if refused.Code != http.StatusUnprocessableEntity || refused.words(".invalid-feedback") != says("Name", core.Duplicate) || refused.value("input[name=name]") != "Old Town" {
 		t.Errorf("refused in its place: %d %q", refused.Code, refused.words("body"))
 	}
 	if again := manager.post(harbour, form("name", " ")); again.Code != http.StatusUnprocessableEntity || again.words("tbody .invalid-feedback") != says("Name", core.Required) {

@@ -67,10 +67,8 @@ func (a *Admin) listRedemptions(c echo.Context) error {
 		filter.Status = &shown
 	}
 	list, err := a.Rewards.ListRedemptions(ctx, by, filter, q.Position())
-	status := http.StatusOK
-	if q.Refused(err) {
-		status = http.StatusUnprocessableEntity
-	} else if err != nil {
+	status, err := q.Status(err)
+	if err != nil {
 		return err
 	}
 	v := views.RedemptionList{

@@ -25,7 +25,7 @@ func TestWhatGoesWrongWithAPartIsASentence(t *testing.T) {
 		words  string
 	}{
 		{manager, gone + "/adjust", http.StatusUnprocessableEntity, customer.ErrErased.Message},
-		{manager, gone + "?cursor=nonsense", http.StatusUnprocessableEntity, says("Cursor", core.Selected)},
+		{manager, gone + "?cursor=nonsense", http.StatusUnprocessableEntity, says("Cursor", core.InvalidChoice)},
 		{manager, "/admin/transactions/new?search=" + strings.Repeat("x", 300), http.StatusUnprocessableEntity, says("Search", core.MaxLength(255))},
 		{cashier, gone + "/adjust", http.StatusForbidden, "Your role does not allow this. An owner of the business can do it, or give you another role."},
 		{manager, "/admin/customers/01JZZZZZZZZZZZZZZZZZZZZZZZ/adjust", http.StatusNotFound, ""},

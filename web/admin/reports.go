@@ -77,7 +77,7 @@ func pickPeriod(name string) (period, error) {
 			return p, nil
 		}
 	}
-	return period{}, core.Invalid(core.Fields{"period": {core.Selected}})
+	return period{}, core.Invalid(core.Fields{"period": {core.InvalidChoice}})
 }
 
 // localToday is the day on the clocks of the actor's business, as ranges write days.
@@ -89,7 +89,7 @@ func (a *Admin) localToday(by core.Actor) time.Time {
 // daysOf reads the range of a report.
 func daysOf(q *page.Form) report.Range {
 	r := report.Range{From: q.Date("from"), To: q.Date("to")}
-	r.Unreadable = q.Unreadable
+	r.Malformed = q.Malformed
 	return r
 }
 
@@ -317,7 +317,7 @@ func (a *Admin) top(c echo.Context, q *page.Form) (days report.Range, top []repo
 		return days, nil, err
 	}
 	r := report.Ranking{Range: days, By: q.Filled("by"), Limit: q.Integer("limit")}
-	r.Unreadable = q.Unreadable
+	r.Malformed = q.Malformed
 	top, err = a.Reports.Top(c.Request().Context(), by, r)
 	return days, top, err
 }
@@ -423,7 +423,7 @@ func (a *Admin) couponReport(c echo.Context) error {
 func (a *Admin) coupons(c echo.Context, q *page.Form) (days report.Range, coupons []report.Coupon, err error) {
 	by, ctx := page.Actor(c), c.Request().Context()
 	asked := daysOf(q)
-	if asked.From == nil && asked.To == nil && asked.Unreadable == nil {
+	if asked.From == nil && asked.To == nil && asked.Malformed == nil {
 		coupons, err = a.Reports.Coupons(ctx, by)
 		return days, coupons, err
 	}

@@ -36,10 +36,8 @@ func (a *Admin) listRewards(c echo.Context) error {
 	by, q := page.Actor(c), page.Query(c.QueryParams())
 	filter := reward.Filter{Status: q.Filled("status")}
 	list, err := a.Rewards.List(c.Request().Context(), by, filter, q.Position())
-	status := http.StatusOK
-	if q.Refused(err) {
-		status = http.StatusUnprocessableEntity
-	} else if err != nil {
+	status, err := q.Status(err)
+	if err != nil {
 		return err
 	}
 	v := views.RewardList{
@@ -147,7 +145,7 @@ func (a *Admin) addReward(c echo.Context) error {
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Reward, error) {
 			n := reward.New{Name: form.Text("name"), Description: form.Text("description"), Stock: form.Integer("stock")}
 			n.PointsCost, n.StampsCost = costs(form)
-			n.Unreadable = form.Unreadable
+			n.Malformed = form.Malformed
 			return a.Rewards.Add(ctx, by, n)
 		},
 		Refused: func(status int, form *page.Form) error { return a.rewardForm(c, status, nil, form) },
@@ -191,7 +189,7 @@ func (a *Admin) editReward(c echo.Context) error {
 			points, stamps := costs(form)
 			return a.Rewards.Edit(ctx, by, old.ID, reward.Edit{
 				Name: touched(form, form.Text("name"), "name"), Description: touched(form, form.Text("description"), "description"),
-				PointsCost: touched(form, points, costFields...), StampsCost: touched(form, stamps, costFields...), Unreadable: form.Unreadable,
+				PointsCost: touched(form, points, costFields...), StampsCost: touched(form, stamps, costFields...), Malformed: form.Malformed,
 			})
 		},
 		Refused: func(status int, form *page.Form) error { return a.rewardForm(c, status, &old.Reward, form) },
@@ -330,7 +328,7 @@ func (a *Admin) changeStock(c echo.Context, by core.Actor, id core.ID, form *pag
 		if change != nil && *change > 0 && form.Value("take") != "" {
 			change = new(-*change)
 		}
-		r, err = a.Rewards.ChangeStock(ctx, by, id, reward.StockChange{Change: change, Unreadable: form.Unreadable})
+		r, err = a.Rewards.ChangeStock(ctx, by, id, reward.StockChange{Change: change, Malformed: form.Malformed})
 		if err == nil {
 			done = page.Number(*change) + " added"
 			if *change < 0 {
@@ -345,7 +343,7 @@ func (a *Admin) changeStock(c echo.Context, by core.Actor, id core.ID, form *pag
 		form.Require("stock") // core would take nothing for unlimited
 		count.Stock = form.Integer("stock")
 	}
-	count.Unreadable = form.Unreadable
+	count.Malformed = form.Malformed
 	r, err = a.Rewards.SetStock(ctx, by, id, count)
 	if r.Stock == nil {
 		return r, "The pieces are not counted any more.", err

@@ -104,7 +104,7 @@ func sendOf(form *page.Form, zone *time.Location) coupon.Send {
 	if form.Value(whenField) == later {
 		s.At = form.Moment(dateField, timeField, "send_at", zone)
 	}
-	s.Unreadable = form.Unreadable
+	s.Malformed = form.Malformed
 	return s
 }
 
@@ -284,7 +284,7 @@ func (a *Admin) audiences(c echo.Context) (counts map[coupon.Segment]string, cou
 	ctx, cancel := context.WithTimeout(c.Request().Context(), countingTime)
 	defer cancel()
 	by := page.Actor(c)
-	n, err := a.Coupons.Audiences(ctx, by)
+	n, err := a.Coupons.CountSegments(ctx, by)
 	if err != nil {
 		a.Log.WarnContext(ctx, "segments not counted", slog.Any("error", err))
 		return nil, "Counts not available"

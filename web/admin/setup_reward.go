@@ -170,11 +170,11 @@ func (a *Admin) saveSetupReward(c echo.Context) error {
 	ctx := c.Request().Context()
 	by := page.IdempotentActor(c, form, func(reward.Reward) string { return setupPath })
 	if r.old == nil {
-		_, err = a.Rewards.Add(ctx, by, reward.New{Name: form.Text("name"), PointsCost: points, StampsCost: stamps, Unreadable: form.Unreadable})
+		_, err = a.Rewards.Add(ctx, by, reward.New{Name: form.Text("name"), PointsCost: points, StampsCost: stamps, Malformed: form.Malformed})
 	} else {
 		_, err = a.Rewards.Edit(ctx, by, r.old.ID, reward.Edit{
 			Name: touched(form, form.Text("name"), "name"), PointsCost: touched(form, points, r.costField()),
-			StampsCost: touched(form, stamps, r.costField()), Unreadable: form.Unreadable,
+			StampsCost: touched(form, stamps, r.costField()), Malformed: form.Malformed,
 		})
 	}
 	if path, again := page.ReplayedPath(by, err); again {

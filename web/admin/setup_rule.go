@@ -100,7 +100,7 @@ func ruleOf(form *page.Form, old *transaction.Type, currency string) transaction
 			n.UnitCents = -1 // typed or left empty: core would take 0 for its default
 		}
 	}
-	n.Unreadable = form.Unreadable
+	n.Malformed = form.Malformed
 	return n
 }
 
@@ -162,7 +162,7 @@ func (a *Admin) saveSetupRule(c echo.Context) error {
 	} else {
 		_, err = a.Transactions.EditType(ctx, by, old.ID, transaction.EditType{
 			RuleType: touched(form, new(string(n.RuleType)), "rule_type"), StampsPerTransaction: touched(form, &n.StampsPerTransaction, "rule_type"),
-			PointsPerUnit: touched(form, &n.PointsPerUnit, "points_per_unit"), UnitCents: touched(form, &n.UnitCents, "unit_cents"), Unreadable: n.Unreadable,
+			PointsPerUnit: touched(form, &n.PointsPerUnit, "points_per_unit"), UnitCents: touched(form, &n.UnitCents, "unit_cents"), Malformed: n.Malformed,
 		})
 	}
 	if path, again := page.ReplayedPath(by, err); again {

@@ -126,7 +126,7 @@ func (a *Admin) saveSetupSale(c echo.Context) error {
 		return a.setupSale(c, http.StatusUnprocessableEntity, s, form)
 	}
 	_, err = a.Transactions.Record(c.Request().Context(), by, transaction.New{
-		CustomerID: new(s.CustomerID.String()), TransactionTypeID: s.RuleID, SpendAmountCents: spend, Source: transaction.Panel, Unreadable: form.Unreadable,
+		CustomerID: new(s.CustomerID.String()), TransactionTypeID: s.RuleID, SpendAmountCents: spend, Source: transaction.Panel, Malformed: form.Malformed,
 	})
 	if path, again := page.ReplayedPath(by, err); again {
 		return a.Redirect(c, path)

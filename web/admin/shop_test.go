@@ -108,7 +108,7 @@ func (s *shop) open(t *testing.T) {
 
 		SignInViews: s.signInViews, AddressKey: host.LimitKey,
 
-		Suspension: s.Tenants.Suspended,
+		Suspension: s.Tenants.FindSuspension,
 		Log:        slog.New(slog.DiscardHandler),
 	}), s.Services)
 }

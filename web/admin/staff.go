@@ -250,7 +250,7 @@ func (a *Admin) measures() []measure {
 			done:  "{name} is active again.",
 		},
 		{
-			path: allTokens, title: "Revoke all API tokens of {name}?", button: "Revoke all tokens", danger: true, take: a.Tokens.RevokeAllOf,
+			path: allTokens, title: "Revoke all API tokens of {name}?", button: "Revoke all tokens", danger: true, take: a.Tokens.RevokeAllForPerson,
 			words: "Programs that use them stop working immediately. This can't be undone.",
 			done:  "All API tokens of {name} are revoked.",
 		},
@@ -330,7 +330,7 @@ func (a *Admin) askRevokeOf(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	t, err := a.Tokens.FindOf(c.Request().Context(), page.Actor(c), p.ID, id)
+	t, err := a.Tokens.FindForPerson(c.Request().Context(), page.Actor(c), p.ID, id)
 	if err != nil {
 		return err
 	}
@@ -360,7 +360,7 @@ func (a *Admin) revokeTokenOf(c echo.Context) error {
 		return err
 	}
 	by := page.IdempotentActor(c, form, func(token.Token) string { return personPath(person) })
-	t, err := a.Tokens.RevokeOf(c.Request().Context(), by, person, id)
+	t, err := a.Tokens.RevokeForPerson(c.Request().Context(), by, person, id)
 	if path, again := page.ReplayedPath(by, err); again {
 		return a.Redirect(c, path)
 	}

@@ -61,7 +61,7 @@ func TestInvitingSomebody(t *testing.T) {
 	if err != nil || mails != 1 {
 		t.Errorf("%d mails, %v", mails, err)
 	}
-	if taken := owner.post(staffPages+"/new", owner.invitation("Ann@example.com", "Ann", core.Cashier)); taken.words(".invalid-feedback") != says("E-mail", core.Taken) {
+	if taken := owner.post(staffPages+"/new", owner.invitation("Ann@example.com", "Ann", core.Cashier)); taken.words(".invalid-feedback") != says("E-mail", core.Duplicate) {
 		t.Errorf("invited twice: %q", taken.words(".invalid-feedback"))
 	}
 
@@ -182,7 +182,7 @@ func TestChangingARole(t *testing.T) {
 	if a := cashier.get("/admin/settings/security"); !strings.Contains(a.words(".topbar"), "Bo Ek Manager") {
 		t.Errorf("now they are %q", a.words(".topbar"))
 	}
-	if a := owner.post(cashier.page(), form("role", "emperor")); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != says("Role", core.Selected) {
+	if a := owner.post(cashier.page(), form("role", "emperor")); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != says("Role", core.InvalidChoice) {
 		t.Errorf("an emperor: %d %q", a.Code, a.words(".invalid-feedback"))
 	}
 }

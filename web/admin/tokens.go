@@ -150,7 +150,7 @@ func (a *Admin) makeToken(c echo.Context) error {
 	}
 	by := page.Actor(c)
 	n := token.New{Name: form.Text("name"), Scopes: &[]string{}, ExpiresAt: endOf(form.Date("expires_at"), by.Tenant.TimeZone)}
-	n.Unreadable = form.Unreadable
+	n.Malformed = form.Malformed
 	if chosen := form.Values["scopes"]; chosen != nil {
 		n.Scopes = &chosen
 	}

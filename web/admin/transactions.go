@@ -51,10 +51,8 @@ func (a *Admin) listTransactions(c echo.Context) error {
 		From: q.Date("from"), To: q.Date("to"), ExternalReference: q.Filled("external_reference"),
 	}
 	list, err := a.Transactions.List(ctx, by, filter, q.Position())
-	status := http.StatusOK
-	if q.Refused(err) {
-		status = http.StatusUnprocessableEntity
-	} else if err != nil {
+	status, err := q.Status(err)
+	if err != nil {
 		return err
 	}
 	v := views.TransactionList{
@@ -356,7 +354,7 @@ func (a *Admin) recordTransaction(c echo.Context) error {
 	n := transaction.New{
 		CustomerID: form.Text("customer_ulid"), TransactionTypeID: form.Integer("transaction_type_id"),
 		SpendAmountCents: form.Amount("spend_amount_cents", by.Tenant.Currency), ExternalReference: form.Filled("external_reference"),
-		LocationID: form.Integer("location_id"), Source: transaction.Panel, Unreadable: form.Unreadable,
+		LocationID: form.Integer("location_id"), Source: transaction.Panel, Malformed: form.Malformed,
 	}
 	if form.Checked(correctAmount) {
 		return a.transactionForm(c, http.StatusOK, form)
@@ -387,7 +385,7 @@ func (a *Admin) recordTransaction(c echo.Context) error {
 // trips, and none for a sale below the ceiling.
 func (a *Admin) confirmationOf(c echo.Context, form *page.Form, n transaction.New) (v views.TransactionConfirm, asks bool, err error) {
 	by, spend := page.Actor(c), n.SpendAmountCents
-	if spend == nil || len(n.Unreadable) > 0 || !by.Tenant.Confirms(*spend) {
+	if spend == nil || len(n.Malformed) > 0 || !by.Tenant.Confirms(*spend) {
 		return v, false, nil
 	}
 	cents := strconv.FormatInt(*spend, 10)

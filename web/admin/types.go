@@ -135,7 +135,7 @@ func newTypeOf(form *page.Form, currency string) transaction.NewType {
 	n.StampsPerTransaction = value(form.Integer("stamps_per_transaction"))
 	n.MinSpendCents = value(form.Amount("min_spend_cents", currency))
 	n.MaxAward = form.Integer("max_award")
-	n.Unreadable = form.Unreadable
+	n.Malformed = form.Malformed
 	return n
 }
 
@@ -248,7 +248,7 @@ func (a *Admin) editType(c echo.Context) error {
 				PointsPerUnit: touched(form, &n.PointsPerUnit, "points_per_unit"), UnitCents: touched(form, &n.UnitCents, "unit_cents"),
 				StampsPerTransaction: touched(form, &n.StampsPerTransaction, "stamps_per_transaction"),
 				MinSpendCents:        touched(form, &n.MinSpendCents, "min_spend_cents"), MaxAward: touched(form, n.MaxAward, "max_award"),
-				Unreadable: n.Unreadable,
+				Malformed: n.Malformed,
 			})
 		},
 		Refused: func(status int, form *page.Form) error { return a.typeForm(c, status, &old, form) },

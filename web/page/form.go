@@ -2,6 +2,7 @@ package page
 
 import (
 	"maps"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -16,8 +17,8 @@ import (
 // Form is a form: what was typed, or what it begins with, and what is wrong with it.
 // Its fields have the names of core, so what core says of a field finds its place.
 type Form struct {
-	Values     url.Values
-	Unreadable core.Fields // what is no number, no amount, no day: for core to report with the rest
+	Values    url.Values
+	Malformed core.Fields // what is no number, no amount, no day: for core to report with the rest
 
 	violations core.Fields
 	problem    *ui.Problem
@@ -176,8 +177,8 @@ func (f *Form) Moment(date, clock, known string, zone *time.Location) *time.Time
 	day, text := f.Date(date), strings.TrimSpace(f.Value(clock))
 	at, err := time.Parse("15:04", text)
 	switch {
-	case f.Unreadable[date] != nil || text != "" && err != nil:
-		delete(f.Unreadable, date)
+	case f.Malformed[date] != nil || text != "" && err != nil:
+		delete(f.Malformed, date)
 		f.unreadable(known, core.Violation{Rule: "date_and_time"})
 	case day == nil || text == "":
 		f.unreadable(known, core.Required)
@@ -265,10 +266,10 @@ func (f *Form) Renew(stored *Form, names ...string) {
 func unbroken(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 func (f *Form) unreadable(name string, v core.Violation) {
-	if f.Unreadable == nil {
-		f.Unreadable = core.Fields{}
+	if f.Malformed == nil {
+		f.Malformed = core.Fields{}
 	}
-	f.Unreadable[name] = []core.Violation{v}
+	f.Malformed[name] = []core.Violation{v}
 }
 
 // Field is a field of the form, to be drawn: label it, and add what it needs.
@@ -339,4 +340,13 @@ func (f *Form) Refused(err error) bool {
 		return true
 	}
 	return false
+}
+
+// Status is the status of a page that shows the form or filters after a use case: 422 where it
+// refused them, which the form then knows, else 200. Any other error is returned.
+func (f *Form) Status(err error) (int, error) {
+	if f.Refused(err) {
+		return http.StatusUnprocessableEntity, nil
+	}
+	return http.StatusOK, err
 }

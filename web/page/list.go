@@ -16,7 +16,7 @@ func Position(q url.Values) core.Page {
 	if text := q.Get("cursor"); text != "" {
 		cursor, err := core.ParseCursor(text)
 		if err != nil {
-			p.Unreadable = core.Fields{"cursor": {core.Selected}}
+			p.Malformed = core.Fields{"cursor": {core.InvalidChoice}}
 			return p
 		}
 		p.Cursor = &cursor
@@ -28,11 +28,11 @@ func Position(q url.Values) core.Page {
 // read of them: it is made last.
 func (f *Form) Position() core.Page {
 	p := Position(f.Values)
-	for name, messages := range f.Unreadable {
-		if p.Unreadable == nil {
-			p.Unreadable = core.Fields{}
+	for name, messages := range f.Malformed {
+		if p.Malformed == nil {
+			p.Malformed = core.Fields{}
 		}
-		p.Unreadable[name] = messages
+		p.Malformed[name] = messages
 	}
 	return p
 }

@@ -85,7 +85,7 @@ func planInput(form *page.Form) billing.PlanInput {
 		MonthlyCents: form.Amount("monthly_cents", form.Value("currency")), YearlyCents: form.Amount("yearly_cents", form.Value("currency")),
 		CustomersLimit: form.Integer("customers_limit"), StaffLimit: form.Integer("staff_limit"), SendsLimit: form.Integer("sends_limit"),
 	}
-	in.Unreadable = form.Unreadable
+	in.Malformed = form.Malformed
 	return in
 }
 

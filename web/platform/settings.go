@@ -97,7 +97,7 @@ func (p *Platform) editSettings(c echo.Context) error {
 		PaymentText: form.Text("payment_text"), PaymentDays: form.Integer("payment_days"), IssueAutomatically: form.Checked("issue_automatically"),
 		MailName: form.Text("mail_name"), MailAddress: form.Text("mail_address"),
 	}
-	in.Unreadable = form.Unreadable
+	in.Malformed = form.Malformed
 	_, err = p.Invoices.EditSettings(ctx, by, in)
 	if form.Refused(err) {
 		return p.settingsPage(c, http.StatusUnprocessableEntity, stored, form)

@@ -121,7 +121,7 @@ func pickTenants(q *page.Form) (pick tenant.OverviewFilter, order tenant.SortOrd
 	if number := q.Integer("page"); number != nil {
 		pick.Number = *number
 	}
-	pick.Unreadable = q.Unreadable
+	pick.Malformed = q.Malformed
 	return pick, order
 }
 
@@ -130,10 +130,8 @@ func (p *Platform) listTenants(c echo.Context) error {
 	ctx, by, q := c.Request().Context(), actor(c), page.Query(c.QueryParams())
 	pick, order := pickTenants(q)
 	found, err := p.Tenants.Overview(ctx, by, pick)
-	status := http.StatusOK
-	if q.Refused(err) {
-		status = http.StatusUnprocessableEntity
-	} else if err != nil {
+	status, err := q.Status(err)
+	if err != nil {
 		return err
 	}
 	v := views.TenantList{
@@ -420,7 +418,7 @@ func (p *Platform) addTenant(c echo.Context) error {
 		BillingCycle: form.Text("billing_cycle"), PaymentMethod: form.Text("payment_method"),
 		TimeZone: form.Text("timezone"), Currency: form.Text("currency"), Country: form.Filled("country"),
 	}
-	n.Unreadable = form.Unreadable
+	n.Malformed = form.Malformed
 	by := page.IdempotentActorFor(actor(c), c, form, func(t tenant.Tenant) string { return tenantPath(t.ID) })
 	made, err := p.Tenants.Create(c.Request().Context(), by, n)
 	if path, again := page.ReplayedPath(by, err); again {
@@ -484,7 +482,7 @@ func (p *Platform) editTenant(c echo.Context) error {
 	if form.Values.Has("plan_id") && form.Touched("plan_id") {
 		e.PlanID = core.Optional[int64]{Set: true, Value: form.Integer("plan_id")}
 	}
-	e.Unreadable = form.Unreadable
+	e.Malformed = form.Malformed
 	// What was begun is seen through: another country reads every phone number anew.
 	edited, err := p.Tenants.Edit(context.WithoutCancel(c.Request().Context()), actor(c), d.ID, e)
 	if form.Refused(err) {

@@ -49,7 +49,7 @@ func (t *Till) sell(c echo.Context) error {
 	done, err := t.Walkins.Complete(c.Request().Context(), by, session(c), walkin.Sale{
 		New: transaction.New{
 			CustomerID: d.Text(customerField), TransactionTypeID: d.typeID, SpendAmountCents: d.spend, LocationID: d.location,
-			Source: transaction.POS, Unreadable: d.Unreadable,
+			Source: transaction.POS, Malformed: d.Malformed,
 		},
 		PIN: d.pin, Pending: d.pending, Rewards: d.rewards, Vouchers: d.vouchers,
 	})
@@ -76,7 +76,7 @@ func (d draft) incomplete() error {
 	switch {
 	case d.Value(customerField) == "" && d.pin == nil:
 		return core.Refuse("", "Find the customer first, or let them scan.")
-	case d.spend == nil && len(d.Unreadable) == 0 && len(d.pending)+len(d.rewards)+len(d.vouchers) == 0:
+	case d.spend == nil && len(d.Malformed) == 0 && len(d.pending)+len(d.rewards)+len(d.vouchers) == 0:
 		return errNoAmount
 	}
 	return nil
@@ -102,7 +102,7 @@ func receiptPath(r walkin.Receipt) string {
 
 // asks reports whether an amount is above the ceiling of the business and was not confirmed.
 func (d draft) asks(by core.Actor) bool {
-	return d.spend != nil && len(d.Unreadable) == 0 && by.Tenant.Confirms(*d.spend) && d.Value(confirmedField) != d.cents()
+	return d.spend != nil && len(d.Malformed) == 0 && by.Tenant.Confirms(*d.spend) && d.Value(confirmedField) != d.cents()
 }
 
 // ask is the question about an amount above the ceiling.
@@ -170,7 +170,7 @@ func outcomeOf(by core.Actor, d draft, w walkin.Card, types []transaction.Type) 
 	}
 	kind, known := d.kind(types)
 	o.award.Unit = kind.RuleType
-	if known && d.spend != nil && len(d.Unreadable) == 0 {
+	if known && d.spend != nil && len(d.Malformed) == 0 {
 		o.award, o.spent = page.AwardOf(kind, *d.spend, by.Tenant.Currency), true
 		o.after[o.award.Unit] += o.award.Amount
 	}

@@ -28,7 +28,7 @@ func (t *Till) show(c echo.Context) error {
 		return err
 	}
 	d = d.without()
-	if d.spend == nil && len(d.Unreadable) == 0 {
+	if d.spend == nil && len(d.Malformed) == 0 {
 		d.Refused(errNoAmount)
 		return t.refused(c, d, errNoAmount)
 	}
@@ -39,7 +39,7 @@ func (t *Till) show(c echo.Context) error {
 	if d.asks(by) {
 		return t.askAgain(c, d, ask(by, d, page.TillPath+"/show", "Use "))
 	}
-	offer := walkin.Offer{TransactionTypeID: d.typeID, SpendAmountCents: d.spend, LocationID: d.location, Unreadable: d.Unreadable}
+	offer := walkin.Offer{TransactionTypeID: d.typeID, SpendAmountCents: d.spend, LocationID: d.location, Malformed: d.Malformed}
 	shown, err := t.Walkins.ShowSale(c.Request().Context(), by, session(c), offer)
 	if d.Refused(err) {
 		return t.refused(c, d, err)
