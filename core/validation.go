@@ -165,6 +165,14 @@ func (c *Check) OptionalText(field string, v *string, limit int) *string {
 	return &text
 }
 
+// TextOrEmpty reads a text that may be missing: "" when it is absent or blank.
+func (c *Check) TextOrEmpty(field string, v *string, limit int) string {
+	if text := c.OptionalText(field, v, limit); text != nil {
+		return *text
+	}
+	return ""
+}
+
 // Integer reads a required integer between lowest and highest.
 func (c *Check) Integer(field string, v *int64, lowest, highest int64) int64 {
 	switch {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 )
 
@@ -45,6 +46,18 @@ func changes(old, now []byte) ([]Change, error) {
 		}
 	}
 	return changed, nil
+}
+
+// Changed returns the facts that an edit changed, as they were and as they are now, for Entry.Old
+// and Entry.New. Pointers are compared by what they point to.
+func Changed(before, after map[string]any) (old, now map[string]any) {
+	old, now = map[string]any{}, map[string]any{}
+	for name, value := range after {
+		if !reflect.DeepEqual(value, before[name]) {
+			old[name], now[name] = before[name], value
+		}
+	}
+	return old, now
 }
 
 func facts(document []byte) (map[string]json.RawMessage, error) {
