@@ -2,6 +2,7 @@ package core
 
 import (
 	"maps"
+	"net/mail"
 	"slices"
 	"strconv"
 	"strings"
@@ -187,6 +188,12 @@ func (c *Check) Integer(field string, v *int64, lowest, highest int64) int64 {
 		c.Add(field, Max(highest))
 	}
 	return *v
+}
+
+// IsEmail reports whether a text is an e-mail address.
+func IsEmail(s string) bool {
+	a, err := mail.ParseAddress(s)
+	return err == nil && a.Address == s && !strings.ContainsAny(s, " \t\r\n")
 }
 
 // Reference reads a required ULID. One that does not parse becomes the zero ID, which no record

@@ -2,7 +2,6 @@ package billing
 
 import (
 	"context"
-	netmail "net/mail"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
@@ -44,7 +43,7 @@ func (in SettingsInput) read() (Settings, error) {
 	check := core.NewCheck(in.Malformed)
 	address := func(field string, v *string) string {
 		text := check.TextOrEmpty(field, v, maxText)
-		if a, err := netmail.ParseAddress(text); text != "" && (err != nil || a.Address != text) {
+		if text != "" && !core.IsEmail(text) {
 			check.Add(field, core.MustBeEmail)
 		}
 		return text

@@ -78,7 +78,7 @@ func guess(first []string) Mapping {
 		if f, ok := headings[simple(cell)]; ok && !slices.Contains(m.Columns, f) {
 			m.Columns[i], known = f, true
 		}
-		isCustomer = isCustomer || customer.IsEmail(cell) || len(digitsOf(cell)) > 6
+		isCustomer = isCustomer || core.IsEmail(cell) || len(digitsOf(cell)) > 6
 	}
 	m.Heading = known || !isCustomer
 	// "Namn, Förnamn": with the parts there, the whole is not needed.

@@ -27,7 +27,7 @@ func TestASecretsForm(t *testing.T) {
 		for _, r := range parts[1] {
 			letters[r] = true
 		}
-		if id, back, ok := parse(s.format(42)); !ok || id != 42 || back != s {
+		if id, back, ok := parseToken(s.format(42)); !ok || id != 42 || back != s {
 			t.Fatalf("%s reads back as %d, %s, %v", s.format(42), id, back, ok)
 		}
 		if !s.matches(s.hash()) || s.matches(newSecret().hash()) || s.matches(nil) {
@@ -76,7 +76,7 @@ func TestWhatIsNoToken(t *testing.T) {
 		"other letters":        "1|" + string(withChecksum(strings.Repeat("å", 20))),
 		"punctuation":          "1|" + string(withChecksum(strings.Repeat("-", 40))),
 	} {
-		if id, s, ok := parse(token); ok {
+		if id, s, ok := parseToken(token); ok {
 			t.Errorf("%s: %q is read as %d, %s", name, token, id, s)
 		}
 	}
@@ -84,7 +84,7 @@ func TestWhatIsNoToken(t *testing.T) {
 		t.Fatal("the checksum of this example has no letters; choose another")
 	}
 	for _, id := range []int64{1, 10, 9223372036854775807} {
-		if got, s, ok := parse(good.format(id)); !ok || got != id || s != good {
+		if got, s, ok := parseToken(good.format(id)); !ok || got != id || s != good {
 			t.Errorf("%s is not read", good.format(id))
 		}
 	}
