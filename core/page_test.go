@@ -13,8 +13,8 @@ import (
 	"example.com/loyalty/core"
 )
 
-// "`cursor` is opaque, holds position and direction only."
-func TestCursorsComeBack(t *testing.T) {
+// A cursor keeps position and direction.
+func TestCursorRoundTrip(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 1, 12, 0, 0, 123_000_000, time.UTC)
 	for _, c := range []core.Cursor{
@@ -50,8 +50,8 @@ func encoded(direction byte, millis uint64, rest int) string {
 	return base64.RawURLEncoding.EncodeToString(append(b, make([]byte, rest)...))
 }
 
-// "One that does not parse is 422."
-func TestWhatIsNoCursor(t *testing.T) {
+// Other texts are refused.
+func TestParseCursorRefusesOtherTexts(t *testing.T) {
 	t.Parallel()
 	good := core.Cursor{At: time.Now(), ID: core.NewID(time.Now())}.String()
 	if _, err := core.ParseCursor(encoded(0, 1_750_000_000_000, 16)); err != nil {
@@ -129,7 +129,7 @@ func pageOf(all []item, size int, at *core.Cursor) core.List[item] {
 	return core.NewList(p, fetch(all, p), item.position)
 }
 
-// "`links` prev, next: url|null": the first page has no prev, the last no next.
+// The first page has no previous one, the last no next one.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	all := []item{50, 40, 30, 20, 10}
@@ -165,8 +165,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// Whatever the list and the page size, a walk to its end and back gives every item
-// once, in order.
+// For every list and page size, pages have each item once, in order, forward and back.
 func TestAWalkGivesEveryItemOnce(t *testing.T) {
 	t.Parallel()
 	for length := range 25 {

@@ -65,8 +65,8 @@ func ids(lines []audit.Line) (ids []core.ID) {
 	return ids
 }
 
-// "Who did what to what, old and new values."
-func TestALineTellsEverything(t *testing.T) {
+// A line has actor, action, subject, and old and new values.
+func TestLineHasAllFields(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	by := b.by
@@ -105,8 +105,8 @@ func TestALineTellsEverything(t *testing.T) {
 	}
 }
 
-// Each filter, alone and with others, picks what a plain look at every line picks, in
-// pages forward and back.
+// Each filter, alone and combined, finds the same lines as a scan of all lines, in pages forward
+// and back.
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
@@ -201,9 +201,9 @@ func (b business) walk(t *testing.T, f audit.Filter) (forward, back []core.ID) {
 	return forward, back
 }
 
-// "manager (everything except staff, tokens, business settings, billing)": nor do they
-// read of these. A cashier reads nothing, a stranger nothing of another's.
-func TestWhoReadsWhat(t *testing.T) {
+// Managers don't see entries about people, tokens, settings and billing; cashiers and other tenants
+// see none.
+func TestLogIsReadByRole(t *testing.T) {
 	t.Parallel()
 	b, stranger := newBusiness(t), newBusiness(t)
 	manager, cashier := dbtest.Person(t, b.db, b.by, core.Manager), dbtest.Person(t, b.db, b.by, core.Cashier)
@@ -249,8 +249,8 @@ func TestWhoReadsWhat(t *testing.T) {
 	}
 }
 
-// "Unknown filter values are 422", every one of them at once.
-func TestWhatTheLogRefuses(t *testing.T) {
+// All unknown filter values are refused at once.
+func TestListRefusesUnknownFilters(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	june, may := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
@@ -308,7 +308,7 @@ func TestAPageIsOneRoundTrip(t *testing.T) {
 // What the platform does is in its own log.
 var ofThePlatform = audit.PlatformActions()
 
-// "A test holds the list to the code": whatever core writes into the log is in it.
+// Every action that core writes is in the list of nouns.
 func TestEveryActionIsKnown(t *testing.T) {
 	t.Parallel()
 	known := audit.Actions(core.System(core.Tenant{}, "test"))

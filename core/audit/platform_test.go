@@ -72,9 +72,9 @@ func (p *platform) seen(f audit.PlatformFilter) (lines []string) {
 	return lines
 }
 
-// "Newest first, filters (business, action, person, from/to), platform's own entries and
-// tenants' together."
-func TestTheLogOfEverybody(t *testing.T) {
+// The platform's list has the entries of the platform and all tenants, newest first, with filters
+// by business, action, person and date.
+func TestListPlatform(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	var email string
@@ -124,8 +124,8 @@ func TestTheLogOfEverybody(t *testing.T) {
 	}
 }
 
-// "Cursor paging at constant cost": there and back, over both logs.
-func TestPagesOfTheLogOfEverybody(t *testing.T) {
+// Pages go forward and back over the logs of the platform and the tenants.
+func TestListPlatformInPages(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	for i := range 12 {
@@ -163,8 +163,8 @@ func TestPagesOfTheLogOfEverybody(t *testing.T) {
 	}
 }
 
-// "A test: no tenant can call it."
-func TestNoTenantReadsTheLogOfEverybody(t *testing.T) {
+// No tenant can list the platform's log.
+func TestListPlatformIsForSuperAdmins(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	owner := p.a
@@ -186,8 +186,8 @@ func TestNoTenantReadsTheLogOfEverybody(t *testing.T) {
 	}
 }
 
-// "Unknown filter values are 422."
-func TestWhatTheLogOfEverybodyRefuses(t *testing.T) {
+// Unknown filter values are refused.
+func TestListPlatformRefusesUnknownFilters(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	for field, f := range map[string]audit.PlatformFilter{
@@ -203,7 +203,7 @@ func TestWhatTheLogOfEverybodyRefuses(t *testing.T) {
 	}
 }
 
-func TestAPageOfEverybodyIsOneRoundTrip(t *testing.T) {
+func TestPlatformPageIsOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
 	p := &platform{t, d, dbtest.Tenant(t, d), core.Actor{}, d.Now()}

@@ -105,8 +105,8 @@ func (s shop) wantTold(t *testing.T, person core.Actor, want auth.ChangeEmail) {
 	}
 }
 
-// "Password-reset links by e-mail (single use, 60 minutes)", random, "stored as hashes".
-func TestAForgottenPassword(t *testing.T) {
+// A reset's link is random, stored as a hash, and works once within 60 minutes.
+func TestResetForgottenPassword(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s = s.at(t, s.db.Now())
@@ -162,8 +162,7 @@ func TestAForgottenPassword(t *testing.T) {
 	s.wantLog(t, "staff.reset%", "staff.reset_password - -")
 }
 
-// "A password reset offers to revoke one's own", in the same transaction: without being asked
-// it revokes none.
+// A reset revokes the person's tokens in the same transaction if they ask for it.
 func TestAResetRevokesTokens(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -213,9 +212,9 @@ func TestAResetRevokesTokens(t *testing.T) {
 	reset(auth.NewPassword{Password: another, RevokeTokens: true}, 0)
 }
 
-// A link runs out, is of one tenant's host, and is withdrawn by every change of the
-// password and with the person.
-func TestALinkThatDoesNotWork(t *testing.T) {
+// A link expires, belongs to one tenant, and is withdrawn when the password changes or the person
+// is deactivated.
+func TestResetRefusesInvalidLinks(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
 	s.forgot(t, s.email(t, s.by))
@@ -253,8 +252,8 @@ func TestALinkThatDoesNotWork(t *testing.T) {
 	refused("once the password was changed", s, s.link(t, s.by))
 }
 
-// Two clicks at once use a link once.
-func TestALinkIsUsedOnceAtOnce(t *testing.T) {
+// Two concurrent clicks use a link once.
+func TestConcurrentClicksUseALinkOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.forgot(t, s.email(t, s.by))
@@ -277,8 +276,8 @@ func TestALinkIsUsedOnceAtOnce(t *testing.T) {
 	}
 }
 
-// "Answers the same either way": for whom nothing is mailed, the same is done.
-func TestForgotTellsNothing(t *testing.T) {
+// A request for an unknown address does the same work and gets the same answer.
+func TestForgottenPasswordRevealsNoAccount(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
 	s := shopIn(t, d)
@@ -309,8 +308,8 @@ func TestForgotTellsNothing(t *testing.T) {
 	wantFields(t, s.RequestReset(t.Context(), s.visitor, "maja"), core.Fields{"email": {core.MustBeEmail}})
 }
 
-// Mails cannot be ordered without end, be it to somebody or to nobody.
-func TestForgotIsThrottled(t *testing.T) {
+// The number of mails is limited, also for unknown addresses.
+func TestForgottenPasswordIsThrottled(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s = s.at(t, s.db.Now())
@@ -338,8 +337,8 @@ func TestForgotIsThrottled(t *testing.T) {
 	}
 }
 
-// Somebody whose invitation has run out is not left outside.
-func TestWhoNeverCameIsInvitedAgain(t *testing.T) {
+// A person whose invitation expired gets a new one instead of a reset.
+func TestResetInvitesAgain(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	invited := dbtest.Person(t, s.db, s.by, core.Manager)
@@ -357,8 +356,7 @@ func TestWhoNeverCameIsInvitedAgain(t *testing.T) {
 	}
 }
 
-// "Every password change ends all sessions of the person", and of nobody else; the proof
-// signs them in again where they are.
+// A new password ends all sessions of the person and of no others; the proof signs them in again.
 func TestChangePassword(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -398,8 +396,8 @@ func TestChangePassword(t *testing.T) {
 	wantThrottled(t, change(another, known), "Too many attempts. Please try again in 15 minutes.")
 }
 
-// Of two changes at once by the same password, one is made.
-func TestPasswordsChangeOneByOne(t *testing.T) {
+// Of two concurrent changes with the same current password, one succeeds.
+func TestConcurrentPasswordChanges(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	var changed atomic.Int32
@@ -422,8 +420,8 @@ func TestPasswordsChangeOneByOne(t *testing.T) {
 	}
 }
 
-// What the statements of a change do, they do together or not at all.
-func TestAPasswordIsSetWholly(t *testing.T) {
+// The statements of a change are committed together or not at all.
+func TestPasswordChangeIsAtomic(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.forgot(t, s.email(t, s.by))

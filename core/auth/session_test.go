@@ -121,7 +121,7 @@ func (p panel) exec(t *testing.T, sql string, args ...any) {
 	}
 }
 
-// "Sessions survive a restart and are shared by several processes."
+// Sessions survive a restart and are shared by several processes.
 func TestASessionIsKnownToEveryProcess(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
@@ -155,7 +155,7 @@ func TestASessionIsKnownToEveryProcess(t *testing.T) {
 	}
 }
 
-// "Store the hash of the token": who reads the database can be nobody.
+// Only the hash of a token is stored, so the database doesn't let anyone sign in.
 func TestTheTokenIsNotStored(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
@@ -176,9 +176,9 @@ func TestTheTokenIsNotStored(t *testing.T) {
 	}
 }
 
-// "A session of one tenant is nobody on another host", nor of a host that is nobody's,
-// nor where the business or the person has been shut out.
-func TestASessionIsOfOneHost(t *testing.T) {
+// A session is refused on another or unknown host, and when the business is suspended or the person
+// deactivated.
+func TestSessionIsRefusedElsewhere(t *testing.T) {
 	t.Parallel()
 	p, other := newPanel(t), newPanel(t)
 	cashier := dbtest.Person(t, p.db, p.by, core.Cashier)
@@ -209,8 +209,8 @@ func TestASessionIsOfOneHost(t *testing.T) {
 	}
 }
 
-// "Idle 12 h, at most 7 days."
-func TestSessionsRunOut(t *testing.T) {
+// Sessions expire after 12 idle hours and after 7 days.
+func TestSessionsExpire(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
 	left := p.signedIn(t, p.by)
@@ -238,8 +238,8 @@ func TestSessionsRunOut(t *testing.T) {
 	}
 }
 
-// A cookie that is asked to live longer lives no longer than a session may.
-func TestNoSessionLivesLonger(t *testing.T) {
+// A later expiry is reduced to the lifetime of a session.
+func TestSessionLifetimeIsCapped(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
 	p.scs.Lifetime = 365 * 24 * time.Hour
@@ -250,8 +250,8 @@ func TestNoSessionLivesLonger(t *testing.T) {
 	}
 }
 
-// "A slow request must not revive a session that was ended meanwhile."
-func TestASlowRequestRevivesNothing(t *testing.T) {
+// A slow request doesn't revive a session that ended meanwhile.
+func TestSlowRequestDoesNotReviveSession(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
 	ends := map[string]func(cookie string) error{
@@ -282,7 +282,7 @@ func TestASlowRequestRevivesNothing(t *testing.T) {
 	}
 }
 
-// "`RenewToken` at sign-in": whoever planted a cookie is not signed in by it.
+// A planted cookie isn't signed in.
 func TestASignInNeedsARenewedToken(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
@@ -309,9 +309,9 @@ func TestASignInNeedsARenewedToken(t *testing.T) {
 	}
 }
 
-// Who was shut out, is of another tenant, proved who they are by a password that has
-// changed since, or owes a code, is not signed in.
-func TestOnlyWhoIsStillLetInIsSignedIn(t *testing.T) {
+// A proof doesn't sign in a deactivated person, one of another tenant, one with a newer password,
+// or one whose code is missing.
+func TestInvalidProofSignsNoOneIn(t *testing.T) {
 	t.Parallel()
 	p, other := newPanel(t), newPanel(t)
 	out := dbtest.Person(t, p.db, p.by, core.Cashier)
@@ -338,8 +338,8 @@ func TestOnlyWhoIsStillLetInIsSignedIn(t *testing.T) {
 	}
 }
 
-// A sign-in by the old password that meets the transaction of the new one waits for
-// it: that transaction cannot see, and end, a session that is not there yet.
+// A sign-in with the old password waits for the transaction of the new one, which can't end a
+// session that it doesn't see yet.
 func TestASignInWaitsForThePassword(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
@@ -402,7 +402,7 @@ func (p panel) awaitWaiting(t *testing.T, done <-chan struct{}) {
 	}
 }
 
-// "List of own sessions", "sign out here and everywhere".
+// People list and end their own sessions.
 func TestPeopleSeeAndEndTheirOwnSessions(t *testing.T) {
 	t.Parallel()
 	p, other := newPanel(t), newPanel(t)
@@ -455,7 +455,7 @@ func TestPeopleSeeAndEndTheirOwnSessions(t *testing.T) {
 	}
 }
 
-// "Sign out here": once, however often it is said, and the log tells of it once.
+// A sign-out has one entry in the audit log, however often it is requested.
 func TestASignOutIsLogged(t *testing.T) {
 	t.Parallel()
 	p, other := newPanel(t), newPanel(t)
@@ -479,8 +479,8 @@ func TestASignOutIsLogged(t *testing.T) {
 	}
 }
 
-// Everywhere, in the transaction of the cause: with it, or not at all.
-func TestEndAll(t *testing.T) {
+// All sessions of a person end in the transaction of their cause, or not at all.
+func TestEndSessionsIsAtomic(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
 	colleague := dbtest.Person(t, p.db, p.by, core.Cashier)
@@ -507,7 +507,8 @@ func TestEndAll(t *testing.T) {
 	}
 }
 
-// "Note last_seen_at at most once a minute": with it where from, cut to what is worth keeping.
+// The last use of a session is stored at most once a minute, with the address and the shortened
+// user agent.
 func TestASessionIsSeenOnceAMinute(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
@@ -531,7 +532,7 @@ func TestASessionIsSeenOnceAMinute(t *testing.T) {
 	}
 }
 
-// What each call of the store says of its round trips.
+// The round trips of each call of the store.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
@@ -575,8 +576,8 @@ func TestRoundTrips(t *testing.T) {
 	trips("sign in, and end the session before", 2, func() { p.signIn(t, v, ctx, p.by) })
 }
 
-// The API "reads without writing".
-func TestTheAPIReadsOnly(t *testing.T) {
+// The API reads a session without writing.
+func TestActorWritesNothing(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
 	cookie := p.signedIn(t, p.by)
@@ -596,8 +597,8 @@ func TestTheAPIReadsOnly(t *testing.T) {
 	}
 }
 
-// Rows are deleted when nobody can use them, and no slow request is left.
-func TestDeadSessionsAreForgotten(t *testing.T) {
+// Ended and expired sessions are deleted after an hour.
+func TestEndedSessionsAreDeleted(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	p := panelOn(t, d, dbtest.Tenant(t, d))
@@ -632,7 +633,7 @@ func TestDeadSessionsAreForgotten(t *testing.T) {
 	}
 }
 
-// The store is called with the request's context and its visit, or not at all.
+// The store needs the request's context with its visit.
 func TestTheStoreNeedsAVisit(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)

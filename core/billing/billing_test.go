@@ -91,7 +91,7 @@ func ids(l core.List[billing.Invoice]) (ids []int64) {
 	return ids
 }
 
-func TestAnInvoiceAsItIs(t *testing.T) {
+func TestInvoiceHasAllFields(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	if _, err := dbtest.Owner(b.db).Exec(t.Context(), "update loyalty.platform_setting set tax_rate = 2500"); err != nil {
@@ -174,8 +174,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// "The counts per status as tabs": they follow the other filters, and overdue invoices count as
-// such before the job has marked them.
+// Counts by status use the other filters, and count overdue invoices before the job has marked
+// them.
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -204,8 +204,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// What an invoice says of itself agrees, or it is not written.
-func TestInvoicesAgree(t *testing.T) {
+// The database refuses inconsistent invoices.
+func TestInconsistentInvoicesAreRefused(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	id := b.drafted(t, dbtest.Tenant(t, b.db).Tenant.ID)
@@ -239,7 +239,7 @@ func TestInvoicesAgree(t *testing.T) {
 	}
 }
 
-// "Those with a tenant column show a tenant its own rows."
+// A tenant sees only its own invoices.
 func TestATenantSeesItsOwnInvoices(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)

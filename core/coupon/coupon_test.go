@@ -348,9 +348,7 @@ func wantFields(t *testing.T, err error, want core.Fields) {
 	}
 }
 
-// "Coupon: ulid, name, description, benefit {…}, max_per_customer, max_redemptions
-// (null = no cap), redemptions_count, starts_at, expires_at, voucher_valid_days,
-// active, created_at." What is given is kept, and what is not has its default.
+// A new coupon has the given values and the defaults of the others.
 func TestAdd(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -388,8 +386,7 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// "Every failing field is reported at once", a reward that is nobody's or another
-// tenant's among them.
+// All invalid fields are reported at once, among them an unknown reward or another tenant's.
 func TestAddReportsEveryWrongFieldAtOnce(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
@@ -417,8 +414,7 @@ func TestAddReportsEveryWrongFieldAtOnce(t *testing.T) {
 	})
 }
 
-// "benefit {type: points|stamps|percent|amount|reward, and one of points, stamps,
-// percent, amount_cents, reward_ulid}".
+// Each type of benefit needs its own value.
 func TestBenefits(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -451,7 +447,7 @@ func TestBenefits(t *testing.T) {
 	}
 }
 
-// "Lists are newest first", and go both ways.
+// Coupons are listed newest first, in pages forward and back.
 func TestList(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -498,7 +494,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// An inactive coupon is listed, and can be made active again.
+// An inactive coupon is listed, and can be activated again.
 func TestSetActive(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -512,8 +508,8 @@ func TestSetActive(t *testing.T) {
 	refused(t, second(s.SetActive(t.Context(), s.by, core.NewID(s.db.Now()), false)), core.ErrNotFound)
 }
 
-// "Nothing happens without its entry."
-func TestTheLogTellsOfCoupons(t *testing.T) {
+// Changes of coupons are in the audit log.
+func TestCouponsAreLogged(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.coupon(t, fivePoints())
@@ -549,7 +545,7 @@ func TestTheLogTellsOfCoupons(t *testing.T) {
 	}
 }
 
-// "A resource that belongs to another tenant is reported as nonexistent."
+// Another tenant's coupons look like missing ones.
 func TestAnotherTenantsCouponsDoNotExist(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
@@ -599,7 +595,7 @@ func (s shop) redeeming(t *testing.T, c coupon.Coupon, who core.ID) func() error
 	}
 }
 
-// The round trips that the doc comments promise.
+// The round trips of each use case.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)

@@ -9,8 +9,8 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// CountRetryable says beforehand what RetryMails does: permanent failures, customers
-// without an e-mail address, e-mails that are queued and other sends don't count.
+// CountRetryable returns what RetryMails queues: no permanent failures, queued e-mails, customers
+// without an address, or other sends.
 func TestCountRetryable(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

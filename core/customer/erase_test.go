@@ -85,8 +85,7 @@ func (s shop) everything(t *testing.T) string {
 	return all.String()
 }
 
-// "Erased: names `Erased`, phone `\"\"`, e-mail null, inactive, keys null; the ledger
-// stays", and nowhere is anything left that tells who it was.
+// Erasing leaves the ledger, but no table with the customer's name, phone number or e-mail address.
 func TestErase(t *testing.T) {
 	t.Parallel()
 	s := shopOf(t, dbtest.OwnDB(t)).till(t)
@@ -185,8 +184,7 @@ func (s shop) logTells(t *testing.T, id core.ID) {
 	}
 }
 
-// "An erased customer … cannot be edited or reactivated", gets and loses nothing, and is
-// erased once.
+// An erased customer can't be edited, activated, credited or charged, and is erased once.
 func TestAnErasedCustomerStaysErased(t *testing.T) {
 	t.Parallel()
 	s := newShop(t).till(t)
@@ -229,8 +227,8 @@ func TestAnErasedCustomerStaysErased(t *testing.T) {
 	}
 }
 
-// Many at once erase somebody once, whatever edits come between.
-func TestManyErasuresAtOnce(t *testing.T) {
+// Concurrent erasures erase a customer once, also with edits between them.
+func TestConcurrentErasures(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.made(t, "070 174 06 05", new("anna@example.com"))
@@ -261,8 +259,7 @@ func TestManyErasuresAtOnce(t *testing.T) {
 	}
 }
 
-// "Who reads all numbers anew must not give one back to somebody erased meanwhile": they
-// wait for each other.
+// Erasing and a change of the country wait for each other, so that no key comes back.
 func TestEraseWaitsForAnotherCountry(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -290,9 +287,9 @@ func TestEraseWaitsForAnotherCountry(t *testing.T) {
 	}
 }
 
-// An address that is somebody else's by now is theirs: their mails stay, and are not
-// given to who had it before.
-func TestAnAddressThatWasHandedOn(t *testing.T) {
+// Mails to an address that another customer has now stay, and aren't in the data of the previous
+// one.
+func TestEraseKeepsAnotherCustomersAddress(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	anna := s.made(t, "070 174 06 05", new("Family@Example.com"))
@@ -310,8 +307,8 @@ func TestAnAddressThatWasHandedOn(t *testing.T) {
 	}
 }
 
-// mail.Forget deletes mails of the transaction's tenant alone.
-func TestForgetStaysBehindTheWall(t *testing.T) {
+// mail.Forget deletes only mails of the transaction's tenant.
+func TestForgetIsOfOneTenant(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	s.mailed(t, "anna@example.com", "Ours")
@@ -352,8 +349,8 @@ func (s shop) data(t *testing.T, id core.ID) held {
 	return held(read)
 }
 
-// "Download of all data of a customer": the record, every entry and what caused it, the
-// mails, and what was done with the record; of nobody else anything.
+// The download has the customer's record, entries with their causes, mails and log, and nothing of
+// other customers.
 func TestWriteData(t *testing.T) {
 	t.Parallel()
 	s := newShop(t).till(t)
@@ -413,8 +410,7 @@ func TestWriteData(t *testing.T) {
 	}
 }
 
-// "Download of all data of a customer": a table that begins to name customers belongs into
-// WriteData, and what it says of them into Erase.
+// Every table that refers to customers is in WriteData and Erase.
 func TestEveryTableThatNamesCustomersIsKnown(t *testing.T) {
 	t.Parallel()
 	var tables []string
@@ -435,8 +431,8 @@ func TestEveryTableThatNamesCustomersIsKnown(t *testing.T) {
 	}
 }
 
-// However many there are, every record is written once, in order.
-func TestWriteDataOfAFaithfulCustomer(t *testing.T) {
+// Every record is written once, in order, over many pages.
+func TestWriteDataWithManyRecords(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.made(t, "070 174 06 05", nil)
@@ -472,7 +468,7 @@ var errGone = errors.New("gone")
 
 func (broken) Write([]byte) (int, error) { return 0, errGone }
 
-// Who may, and who may not: nothing is written then, and nothing of a stranger's.
+// Cashiers and other tenants are refused, and nothing is written.
 func TestWriteDataAndEraseRefuse(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)

@@ -36,8 +36,7 @@ func (s shop) exports(t *testing.T) (told []map[string]any) {
 	return told
 }
 
-// "Export of what the filter shows, streamed": everybody once, newest first, over several
-// pages, with what the list shows of them; and the log tells of it.
+// An export has each customer that matches the filter once, newest first, and is in the audit log.
 func TestExport(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
@@ -84,7 +83,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// What was handed over before an export was broken off is in the log.
+// The audit log has the number of customers that were exported before a break.
 func TestAnExportThatIsBrokenOff(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -109,7 +108,7 @@ func TestAnExportThatIsBrokenOff(t *testing.T) {
 	}
 }
 
-// A manager may, a cashier may not; and a filter that is wrong hands over nobody.
+// Cashiers and invalid filters are refused, and no customer is exported.
 func TestExportRefuses(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -47,8 +47,7 @@ func (s shop) names(t *testing.T, f customer.Filter) (names []string) {
 	}
 }
 
-// "Filters: phone, email, search (any part of name, phone, e-mail), status,
-// created_from, created_to", each alone and together.
+// Each filter, alone and combined.
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -124,7 +123,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// "Unknown filter values are 422"; "`from` after `to` is 422"; all at once.
+// All invalid filters are reported at once.
 func TestFiltersRefuse(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -142,9 +141,8 @@ func TestFiltersRefuse(t *testing.T) {
 	})
 }
 
-// "A range means whole days, both included, in the tenant's time zone", also where a
-// day has 23 or 25 hours.
-func TestDaysAreTheTenantsOwn(t *testing.T) {
+// A range is of whole days in the tenant's time zone, also with 23 or 25 hours.
+func TestDaysAreInTheTenantsZone(t *testing.T) {
 	t.Parallel()
 	const stockholm = "Europe/Stockholm" // one hour ahead of UTC in winter, two in summer
 	for i, c := range []struct {
@@ -192,9 +190,8 @@ func TestDaysAreTheTenantsOwn(t *testing.T) {
 	}
 }
 
-// "Lists are newest first; the ULID breaks ties; filters survive": whichever way one
-// walks, and however many were made in one instant, everybody comes once.
-func TestWalkingTheList(t *testing.T) {
+// Pages have each customer once, forward and back, also with many created at one instant.
+func TestListInPages(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	instant := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
@@ -254,7 +251,7 @@ func TestWalkingTheList(t *testing.T) {
 	}
 }
 
-// "Constant cost at any depth": a customer made meanwhile shifts no page.
+// A new customer shifts no page.
 func TestAPageStaysWhereItWas(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -278,8 +275,8 @@ func TestAPageStaysWhereItWas(t *testing.T) {
 	}
 }
 
-// "A tenant is a wall": a search as good as any finds nobody of another tenant.
-func TestASearchStaysBehindTheWall(t *testing.T) {
+// A search finds no customers of other tenants.
+func TestSearchIsOfOneTenant(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	s.made(t, "070 174 06 05", new("anna@example.com"))

@@ -45,8 +45,7 @@ func (s shop) timeline(t *testing.T, id core.ID, size int) (entries []customer.E
 	return entries
 }
 
-// "A timeline that explains every point (what, when, by whom, why)": of each kind, with
-// the balance after it, newest first.
+// The timeline has every kind of entry with its cause and the balance after it, newest first.
 func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	t.Parallel()
 	s := newShop(t).till(t)
@@ -102,9 +101,9 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	}
 }
 
-// A page of somebody without entries is empty, one of nobody does not exist, and that
-// comes before a bad query.
-func TestTimelineOfNobody(t *testing.T) {
+// A customer without entries has an empty page. An unknown customer is refused before an invalid
+// query.
+func TestTimelineWithoutEntries(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	anna := s.made(t, "070 174 06 05", nil)

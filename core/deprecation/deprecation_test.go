@@ -85,8 +85,7 @@ func wantFields(t *testing.T, err error, want core.Fields) {
 	}
 }
 
-// "Deprecations are data, entered in the platform panel: method and path pattern, sunset
-// date at least 90 days ahead, link."
+// A deprecation has a method and path, a sunset at least 90 days ahead, and a link.
 func TestAdd(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -171,9 +170,9 @@ func TestAddRefuses(t *testing.T) {
 	}
 }
 
-// What is there is read once a minute at most, by one of many; another process hears of
-// something new within a minute, the one that made it at once.
-func TestWhatIsKnownIsKeptForAMinute(t *testing.T) {
+// One request reads the deprecations at most once a minute. The process that adds one knows it at
+// once, others within a minute.
+func TestDeprecationsAreReadOnceAMinute(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
 	o := officeOf(t, d)
@@ -214,8 +213,8 @@ func TestWhatIsKnownIsKeptForAMinute(t *testing.T) {
 	}
 }
 
-// "A failed refresh keeps the last."
-func TestWhatWasKnownOutlivesTheDatabase(t *testing.T) {
+// If reading fails, the deprecations from before are kept.
+func TestFailedReadKeepsDeprecations(t *testing.T) {
 	t.Parallel()
 	d, err := db.Open(t.Context(), dbtest.OwnURL(t), db.Options{})
 	if err != nil {
@@ -275,7 +274,7 @@ func (o office) edit(t *testing.T, id core.TenantID, e tenant.Edit) {
 	}
 }
 
-// "The owner address of every tenant with an active token gets one e-mail."
+// The owner of every tenant with a working token gets one e-mail.
 func TestTenantsAreToldOnce(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -336,7 +335,7 @@ func TestTenantsAreToldOnce(t *testing.T) {
 	}
 }
 
-// More tenants than are told in one transaction are all told.
+// More tenants than a batch are all mailed.
 func TestManyTenantsAreTold(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -238,7 +238,7 @@ var errTakenOver = errors.New("the import was cancelled, or another worker has i
 // hold holds the import at the place where it was left, and the country that phone
 // numbers are read as of.
 func (w *worker) hold(ctx context.Context, tx *db.Tx) error {
-	if err := customer.HoldCountry(tx); err != nil {
+	if err := customer.LockCountry(tx); err != nil {
 		return err
 	}
 	held, err := db.One[struct{ Country string }](ctx, tx, holdPlaceSQL, db.Args{

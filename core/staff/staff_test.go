@@ -218,8 +218,8 @@ func wantFields(t *testing.T, err error, want core.Fields) {
 	}
 }
 
-// "Staff e-mails are unique per tenant", whatever their case; other tenants and the
-// platform have their own.
+// E-mail addresses are unique in a tenant, in any case; other tenants and the platform have their
+// own.
 func TestAnEmailIsUniqueInItsTenant(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
@@ -241,7 +241,7 @@ func TestAnEmailIsUniqueInItsTenant(t *testing.T) {
 	wantFields(t, err, taken)
 }
 
-// "Passwords: argon2id, at least 12 characters, not among common ones."
+// Passwords are hashed with argon2id, have at least 12 characters and are not common.
 func TestPasswords(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -284,7 +284,7 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-// "Platform: super_admin. Tenant: owner, manager, cashier": a person is of one or the other.
+// The platform has super-admins, a tenant owners, managers and cashiers.
 func TestRolesBelongToTheirSide(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -305,7 +305,7 @@ func TestRolesBelongToTheirSide(t *testing.T) {
 	})
 }
 
-// Who is added is in the log, without their password.
+// New people are in the audit log, without their password.
 func TestPeopleAreLogged(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

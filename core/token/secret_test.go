@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// "`{id}|{40 characters of [A-Za-z0-9]}{8 hex digits: CRC-32B of those 40}`".
-func TestASecretsForm(t *testing.T) {
+// A token is its id, 40 characters, and the CRC-32B of these in 8 hex digits.
+func TestSecretFormat(t *testing.T) {
 	t.Parallel()
 	form := regexp.MustCompile(`^([A-Za-z0-9]{40})([0-9a-f]{8})$`)
 	letters := map[rune]bool{}
@@ -43,8 +43,8 @@ func TestASecretsForm(t *testing.T) {
 	}
 }
 
-// "A missing, malformed or revoked token gives 401": one token has one spelling.
-func TestWhatIsNoToken(t *testing.T) {
+// Malformed tokens are refused; each token has one spelling.
+func TestMalformedTokensAreRefused(t *testing.T) {
 	t.Parallel()
 	good := withChecksum(strings.Repeat("aB3d", 10))
 	text := string(good)
