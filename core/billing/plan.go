@@ -173,7 +173,7 @@ func (s *Service) DeletePlan(ctx context.Context, by core.Actor, plan int64) err
 			return err
 		}
 		if _, err := db.Exec(ctx, tx, deletePlanSQL, db.Args{"id": plan}); err != nil {
-			if db.Refers(err, "tenant_plan_id_fkey") || db.Refers(err, "billing_period_plan_id_fkey") {
+			if db.Violates(err, "tenant_plan_id_fkey") || db.Violates(err, "billing_period_plan_id_fkey") {
 				return ErrPlanInUse
 			}
 			return err

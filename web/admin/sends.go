@@ -602,7 +602,7 @@ func (a *Admin) confirmCancelSend(c echo.Context, status int, form *page.Form) e
 	if !cancellable(found) {
 		v.Button, v.Leave, v.Words = "", "View send", nil
 		if v.Problem.None() {
-			v.Problem.Sentence = "This send has already begun."
+			v.Problem.Sentence = "This send has already started."
 			if found.Status == coupon.Cancelled {
 				v.Problem.Sentence = "This send was cancelled."
 			}

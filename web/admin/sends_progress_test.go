@@ -101,10 +101,10 @@ func TestHowFarASendIs(t *testing.T) {
 	says("starting", "1 Creating vouchers Starting… 2 Mailing 3 Done", "", "", "Cancel send")
 	set("begun_at = now()")
 	says("creating", "1 Creating vouchers Counting the audience… 2 Mailing 3 Done", "", "", "")
-	if a := s.manager.get(path + "/cancel"); a.words("[role=alert]") != "This send has already begun." || a.Find("form[action$='/cancel'] button").Length() != 0 {
+	if a := s.manager.get(path + "/cancel"); a.words("[role=alert]") != "This send has already started." || a.Find("form[action$='/cancel'] button").Length() != 0 {
 		t.Errorf("cancelling is asked: %q", a.words("main"))
 	}
-	if a := s.manager.post(path+"/cancel", nil); a.Code != http.StatusUnprocessableEntity || a.words("[role=alert]") != "This send has already begun." {
+	if a := s.manager.post(path+"/cancel", nil); a.Code != http.StatusUnprocessableEntity || a.words("[role=alert]") != "This send has already started." {
 		t.Errorf("cancelled: %d %q", a.Code, a.words("main"))
 	}
 	for code, words := range map[string]string{

@@ -30,14 +30,14 @@ func (a *Admin) setupBusiness(c echo.Context, status int, form *page.Form) error
 		return err
 	}
 	if form == nil {
-		form = page.Blank(map[string]string{"country": text(settings.Country), "timezone": settings.TimeZone, "currency": settings.Currency})
+		form = page.Blank(map[string]string{"country": orEmpty(settings.Country), "timezone": settings.TimeZone, "currency": settings.Currency})
 	}
 	v := views.SetupBusiness{
 		Setup:   a.setupFrame(c, s, tenant.BusinessStep),
 		Country: form.Field("country", "Country"), Currency: form.Field("currency", "Currency"), TimeZone: form.Field("timezone", "Time zone"),
 		Example: a.businessExample(c, form),
 	}
-	v.Problem, v.Began = form.Problem(), form.Began()
+	v.Problem, v.Began = form.Problem(), form.Original()
 	v.Country.Options = form.Options("country", slices.Clone(countries)...)
 	v.Country.Help = "Reads phone numbers without a country code"
 	v.Currency.Options = form.Options("currency", slices.Clone(currencies)...)

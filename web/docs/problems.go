@@ -441,7 +441,7 @@ var groups = []group{
 			},
 		},
 		{
-			slug: "two-step-verification-on", title: "Two-step verification is on already",
+			slug: "two-step-verification-on", title: "Two-step verification is already on",
 			detail:   "Two-step verification is already on. Turn it off first to set it up again.",
 			requests: []string{setUpFactor},
 			happened: []string{
