@@ -208,12 +208,12 @@ func TestLogIsReadByRole(t *testing.T) {
 	b, stranger := newBusiness(t), newBusiness(t)
 	manager, cashier := dbtest.Person(t, b.db, b.by, core.Manager), dbtest.Person(t, b.db, b.by, core.Cashier)
 	for _, action := range audit.Actions(b.by) {
-		b.did(t, b.db.Now(), b.by, audit.Entry{Action: action, ID: "7"})
+		b.did(t, b.db.Now(), b.by, audit.Entry{Action: action, ID: "70000"})
 	}
 	seen := func(by core.Actor, f audit.Filter) (actions []string) {
 		t.Helper()
 		for _, l := range b.list(t, by, f, core.Page{Size: 100}).Items {
-			if l.SubjectID == "7" && !slices.Contains(actions, l.Action) {
+			if l.SubjectID == "70000" && !slices.Contains(actions, l.Action) {
 				actions = append(actions, l.Action)
 			}
 		}
@@ -238,7 +238,7 @@ func TestLogIsReadByRole(t *testing.T) {
 		}
 	}
 	for _, f := range []audit.Filter{
-		{Subject: new("staff")}, {Subject: new("token"), SubjectID: new("7")}, {Action: new("tenant.edit")}, {Action: new("token.create"), Actor: new("staff:1")},
+		{Subject: new("staff")}, {Subject: new("token"), SubjectID: new("70000")}, {Action: new("tenant.edit")}, {Action: new("token.create"), Actor: new("staff:1")},
 	} {
 		if _, err := audit.NewService(b.db).List(t.Context(), manager, f, core.Page{Size: 15}); !errors.Is(err, core.ErrRole) {
 			t.Errorf("a manager asks for the owner's: %v, want ErrRole", err)
