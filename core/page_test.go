@@ -41,7 +41,7 @@ func TestCursorRoundTrip(t *testing.T) {
 	}
 }
 
-// encoded is a cursor as a client could make one up.
+// encoded returns a forged cursor.
 func encoded(direction byte, millis uint64, rest int) string {
 	b := []byte{direction}
 	for shift := 56; shift >= 0; shift -= 8 {
@@ -102,12 +102,12 @@ func FuzzParseCursor(f *testing.F) {
 	})
 }
 
-// items are records whose instant is their tens: many share one.
+// items are records of which ten share an instant.
 type item int
 
 func (i item) position() core.Cursor { return core.NumberCursor(time.UnixMilli(int64(i/10)), int64(i)) }
 
-// fetch does what a statement does: order by position, from the cursor on.
+// fetch orders by position and begins at the cursor, like a statement.
 func fetch(all []item, p core.Page) []item {
 	var picked []item
 	for _, i := range all {
@@ -184,7 +184,7 @@ func TestAWalkGivesEveryItemOnce(t *testing.T) {
 	}
 }
 
-// walk goes to the end of a list and back to its beginning.
+// walk reads a list to its end and back.
 func walk(t *testing.T, all []item, size int) (forward, back []item) {
 	t.Helper()
 	l := pageOf(all, size, nil)

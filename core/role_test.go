@@ -20,9 +20,9 @@ func TestRolesIncludeEachOther(t *testing.T) {
 			}
 		}
 	}
-	for _, nobody := range []core.Role{"", "boss", core.SuperAdmin} {
-		if err := (core.Actor{Kind: core.ByStaff, Role: nobody}).Require(core.Cashier); !errors.Is(err, core.ErrRole) {
-			t.Errorf("%q at the till: %v, want ErrRole", nobody, err)
+	for _, role := range []core.Role{"", "boss", core.SuperAdmin} {
+		if err := (core.Actor{Kind: core.ByStaff, Role: role}).Require(core.Cashier); !errors.Is(err, core.ErrRole) {
+			t.Errorf("%q at the till: %v, want ErrRole", role, err)
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// business is a tenant with a log.
+// business is a tenant with an audit log.
 type business struct {
 	db *db.DB
 	by core.Actor
@@ -35,7 +35,7 @@ func newBusiness(t *testing.T) business {
 	return business{d, dbtest.Tenant(t, d)}
 }
 
-// did writes that somebody did something, at some instant.
+// did writes an entry at an instant.
 func (b business) did(t *testing.T, at time.Time, by core.Actor, e audit.Entry) {
 	t.Helper()
 	e.Subject, _, _ = strings.Cut(e.Action, ".")
@@ -185,7 +185,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// walk reads a list page by page to its end, and back to its beginning.
+// walk reads a list page by page to its end and back.
 func (b business) walk(t *testing.T, f audit.Filter) (forward, back []core.ID) {
 	t.Helper()
 	p := core.Page{Size: 7}
@@ -305,7 +305,7 @@ func TestAPageIsOneRoundTrip(t *testing.T) {
 	}
 }
 
-// What the platform does is in its own log.
+// The platform's actions are in its own log.
 var ofThePlatform = audit.PlatformActions()
 
 // Every action that core writes is in the list of nouns.

@@ -24,7 +24,7 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// must is what was made without an error.
+// must fails the test on an error.
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()

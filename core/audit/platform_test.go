@@ -16,7 +16,7 @@ import (
 
 var root = core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", Role: core.SuperAdmin}
 
-// platform is an installation with two businesses that did something, and its own log.
+// platform is an installation with its own audit log and those of two businesses.
 type platform struct {
 	t    *testing.T
 	db   *db.DB
@@ -59,7 +59,7 @@ func (p *platform) list(f audit.PlatformFilter, page core.Page) core.List[audit.
 	return list
 }
 
-// seen are the lines that this test wrote, as "slug action", newest first.
+// seen returns the lines that this test wrote, as "slug action", newest first.
 func (p *platform) seen(f audit.PlatformFilter) (lines []string) {
 	p.t.Helper()
 	for _, l := range p.list(f, core.Page{}).Items {
@@ -192,7 +192,7 @@ func TestListPlatformRefusesUnknownFilters(t *testing.T) {
 	p := newPlatform(t)
 	for field, f := range map[string]audit.PlatformFilter{
 		"subject": {Filter: audit.Filter{Subject: new("weather")}}, "action": {Filter: audit.Filter{Action: new("rain.fall")}},
-		"actor": {Filter: audit.Filter{Actor: new("wind")}}, "business": {Business: new("nowhere")}, "person": {Person: new("nobody@example.com")},
+		"actor": {Filter: audit.Filter{Actor: new("wind")}}, "business": {Business: new("nowhere")}, "person": {Person: new("stranger@example.com")},
 		"to": {Filter: audit.Filter{From: new(p.at), To: new(p.at.AddDate(0, 0, -2))}},
 	} {
 		_, err := audit.NewService(p.db).ListPlatform(t.Context(), root, f, core.Page{Size: 5})

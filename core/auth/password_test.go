@@ -20,7 +20,7 @@ import (
 
 const another = "battery staple horse"
 
-// forgot asks for a link, and does the job that mails it.
+// forgot requests a reset and runs the job that mails its link.
 func (s shop) forgot(t *testing.T, email string) {
 	t.Helper()
 	if err := s.RequestReset(t.Context(), s.visitor, email); err != nil {
@@ -29,7 +29,7 @@ func (s shop) forgot(t *testing.T, email string) {
 	s.remind(t)
 }
 
-// remind does the jobs that wait for the shop's tenant.
+// remind runs the waiting jobs of the shop's tenant.
 func (s shop) remind(t *testing.T) {
 	t.Helper()
 	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
@@ -57,7 +57,7 @@ func (s shop) remind(t *testing.T) {
 	}
 }
 
-// link is the secret of the last link that was mailed to a person to choose another password.
+// link returns the secret of the last reset that was mailed to a person.
 func (s shop) link(t *testing.T, person core.Actor) string {
 	t.Helper()
 	letters := s.post.to(s.email(t, person))
@@ -70,7 +70,7 @@ func (s shop) link(t *testing.T, person core.Actor) string {
 	return ""
 }
 
-// mailed is how many mails to a person are kept.
+// mailed returns the number of mails to a person.
 func (s shop) mailed(t *testing.T, person core.Actor) (mails int) {
 	t.Helper()
 	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.mail where tenant_id = $1 and recipient = $2",
@@ -152,7 +152,7 @@ func TestResetForgottenPassword(t *testing.T) {
 		t.Fatalf("the new password, after ten wrong ones: %v", err)
 	}
 	if !s.isSignedIn(t, s.cookie(t, in.Proof, "another browser of "+s.by.ID)) {
-		t.Error("the new password signs nobody in")
+		t.Error("the new password signs no one in")
 	}
 	if _, err := s.try(t, email, known); !errors.Is(err, auth.ErrCredentials) {
 		t.Errorf("the old password: %v, want ErrCredentials", err)
@@ -236,7 +236,7 @@ func TestResetRefusesInvalidLinks(t *testing.T) {
 	refused("at another tenant's host", other, first)
 	refused("after an hour", s.later(t, 61*time.Minute), first)
 	s.exec(t, "update loyalty.staff set status = 'inactive' where id = $1", s.by.StaffID)
-	refused("of somebody who was shut out", s, first)
+	refused("of a deactivated person", s, first)
 	s.exec(t, "update loyalty.staff set status = 'active' where id = $1", s.by.StaffID)
 	if _, err := s.later(t, 59*time.Minute).FindReset(t.Context(), s.visitor, first); err != nil {
 		t.Errorf("within the hour: %v", err)
@@ -286,7 +286,7 @@ func TestForgottenPasswordRevealsNoAccount(t *testing.T) {
 	away := s.email(t, gone)
 	trips := map[int]bool{}
 	s.forgot(t, s.email(t, s.by)) // prepares
-	for _, email := range []string{s.email(t, s.by), "nobody@example.com", away} {
+	for _, email := range []string{s.email(t, s.by), "stranger@example.com", away} {
 		fewest := math.MaxInt
 		for i := range 8 { // some also wake the queue, which is told once in a while
 			before := count()
@@ -301,7 +301,7 @@ func TestForgottenPasswordRevealsNoAccount(t *testing.T) {
 		t.Errorf("round trips differ: %v", trips)
 	}
 	s.remind(t)
-	if len(s.post.to("nobody@example.com"))+len(s.post.to(away)) != 0 || len(s.post.to(s.email(t, s.by))) != 9 {
+	if len(s.post.to("stranger@example.com"))+len(s.post.to(away)) != 0 || len(s.post.to(s.email(t, s.by))) != 9 {
 		t.Errorf("mailed: %+v", s.post.letters)
 	}
 	wantFields(t, s.RequestReset(t.Context(), s.visitor, " "), core.Fields{"email": {core.Required}})
@@ -313,7 +313,7 @@ func TestForgottenPasswordIsThrottled(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s = s.at(t, s.db.Now())
-	for _, email := range []string{s.email(t, s.by), "nobody@example.com"} {
+	for _, email := range []string{s.email(t, s.by), "stranger@example.com"} {
 		for range 3 {
 			if err := s.RequestReset(t.Context(), s.visitor, email); err != nil {
 				t.Fatal(err)
@@ -382,7 +382,7 @@ func TestChangePassword(t *testing.T) {
 		t.Error("they should be signed out, and the colleague not")
 	}
 	if !s.isSignedIn(t, s.cookie(t, fresh, "renewed "+s.by.ID)) {
-		t.Error("the proof signs nobody in")
+		t.Error("the proof signs no one in")
 	}
 	if _, err := s.try(t, s.email(t, s.by), another); err != nil {
 		t.Errorf("the new password: %v", err)

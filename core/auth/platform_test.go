@@ -42,7 +42,7 @@ func (p platform) atStep(t *testing.T) (platform, time.Time) {
 	return p, now
 }
 
-// signedIn is who is signed in by a proof, at a host; nil is no one.
+// signedIn returns the person signed in by a proof at a host; nil: none.
 func (p platform) signedIn(t *testing.T, proof auth.Proof, cookie, slug string) *auth.Identity {
 	t.Helper()
 	store := auth.NewStore(p.db)
@@ -290,7 +290,7 @@ func TestSuperAdminChangesOwnAccount(t *testing.T) {
 	// "No password reset by mail": the operator sets one, and forgives the attempts.
 	operator := core.System(core.Tenant{}, "loyalty admin reset-password")
 	for by, want := range map[*core.Actor]error{{Kind: core.ByStaff, Role: core.Owner}: core.ErrAdmin, &operator: core.ErrNotFound} {
-		if _, err := p.SetAdminPassword(t.Context(), *by, "nobody@example.com", known); !errors.Is(err, want) {
+		if _, err := p.SetAdminPassword(t.Context(), *by, "stranger@example.com", known); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", by.Kind, err, want)
 		}
 	}

@@ -25,7 +25,7 @@ const (
 	secondSecret = "the second secret, of 32 characters"
 )
 
-// enrol gives a person of a new business two-step verification under those keys.
+// enrol sets up two-step verification for a person of a new business, sealed with the keys.
 func enrol(t *testing.T, d *db.DB, keys vault.Keys, secret string) core.Actor {
 	t.Helper()
 	by := dbtest.Tenant(t, d)

@@ -26,7 +26,7 @@ type panel struct {
 	store *auth.Store
 	scs   *scs.SessionManager
 	by    core.Actor // its owner
-	coded bool       // whoever signs in gives a code
+	coded bool       // the sign-in has a code
 }
 
 func newPanel(t *testing.T) panel {
@@ -46,7 +46,7 @@ func panelOn(t *testing.T, d *db.DB, by core.Actor) panel {
 	return p
 }
 
-// later is the panel after a while.
+// later returns the panel after a time.
 func (p panel) later(t *testing.T, d time.Duration) panel {
 	t.Helper()
 	return panelOn(t, p.db.At(p.db.Now().Add(d)), p.by)
@@ -97,7 +97,7 @@ func (p panel) signIn(t *testing.T, v *auth.Visit, ctx context.Context, person c
 	return p.answer(t, ctx)
 }
 
-// who is signed in with a cookie; nil is nobody.
+// who returns the person signed in by a cookie; nil: none.
 func (p panel) who(t *testing.T, cookie string) *auth.Identity {
 	t.Helper()
 	v := p.visit()
@@ -171,7 +171,7 @@ func TestTheTokenIsNotStored(t *testing.T) {
 	}
 	for _, forged := range []string{string(hash), "", "nonsense", strings.Repeat("x", 4000), "\x00\xff"} {
 		if p.who(t, forged) != nil {
-			t.Errorf("%q is somebody", forged)
+			t.Errorf("%q signs someone in", forged)
 		}
 	}
 }
@@ -184,9 +184,9 @@ func TestSessionIsRefusedElsewhere(t *testing.T) {
 	cashier := dbtest.Person(t, p.db, p.by, core.Cashier)
 	cookie, theirs := p.signedIn(t, p.by), p.signedIn(t, cashier)
 	if p.who(t, cookie) == nil || p.who(t, theirs) == nil {
-		t.Fatal("nobody is signed in")
+		t.Fatal("not signed in")
 	}
-	for _, slug := range []string{other.by.Tenant.Slug, "nobody", ""} {
+	for _, slug := range []string{other.by.Tenant.Slug, "unknown", ""} {
 		v := p.visit()
 		v.Slug = slug
 		ctx := p.open(t, v, cookie)
@@ -199,7 +199,7 @@ func TestSessionIsRefusedElsewhere(t *testing.T) {
 	}
 	p.exec(t, "update loyalty.staff set status = 'inactive' where id = $1", cashier.StaffID)
 	if p.who(t, theirs) != nil || p.who(t, cookie) == nil {
-		t.Error("who was shut out is somebody, or everybody is nobody")
+		t.Error("a deactivated person is signed in, or an active one is not")
 	}
 	p.exec(t, "update loyalty.tenant set status = 'suspended' where id = $1", p.by.Tenant.ID)
 	v := p.visit()
@@ -215,25 +215,25 @@ func TestSessionsExpire(t *testing.T) {
 	p := newPanel(t)
 	left := p.signedIn(t, p.by)
 	if p.later(t, 12*time.Hour-time.Minute).who(t, left) == nil {
-		t.Error("nobody after less than 12 hours")
+		t.Error("signed out after less than 12 hours")
 	}
 	// That was a request; from it, 12 hours are counted anew.
 	if p.later(t, 24*time.Hour-2*time.Minute).who(t, left) == nil {
-		t.Error("nobody 12 hours after the last request")
+		t.Error("signed out 12 hours after the last request")
 	}
 	if p.later(t, 36*time.Hour).who(t, left) != nil {
-		t.Error("somebody after 12 idle hours")
+		t.Error("signed in after 12 idle hours")
 	}
 	used := p.signedIn(t, p.by)
 	for since := 11 * time.Hour; since < 7*24*time.Hour; since += 11 * time.Hour {
 		if p.later(t, since).who(t, used) == nil {
-			t.Fatalf("nobody after %s in use", since)
+			t.Fatalf("signed out after %s in use", since)
 		}
 	}
 	for _, since := range []time.Duration{7*24*time.Hour - time.Minute, 7*24*time.Hour + time.Minute} {
 		later := p.later(t, since)
 		if known := later.who(t, used) != nil; known != (since < auth.SessionLifetime) {
-			t.Errorf("after %s in use: somebody is signed in: %v", since, known)
+			t.Errorf("after %s in use: signed in: %v", since, known)
 		}
 	}
 }
@@ -298,11 +298,11 @@ func TestASignInNeedsARenewedToken(t *testing.T) {
 	}
 	cookie := p.signIn(t, v, ctx, p.by)
 	if p.who(t, cookie) == nil || p.who(t, planted) != nil {
-		t.Error("the new token is nobody, or the old one somebody")
+		t.Error("the new token is signed out, or the old one signed in")
 	}
 	// Written twice by one request, as when its answer turns out an error.
 	if again := p.answer(t, ctx); again != cookie || p.who(t, cookie) == nil {
-		t.Error("written again, it is nobody's")
+		t.Error("written again, it is signed out")
 	}
 	if got := p.scs.GetString(p.open(t, p.visit(), cookie), "flash"); got != "please sign in" {
 		t.Errorf("the renewed session says %q", got)
@@ -384,7 +384,7 @@ func TestASignInWaitsForThePassword(t *testing.T) {
 	}
 }
 
-// awaitWaiting returns once a sign-in waits for a lock, or is done without.
+// awaitWaiting waits until a sign-in waits for a lock or is done.
 func (p panel) awaitWaiting(t *testing.T, done <-chan struct{}) {
 	t.Helper()
 	for waiting := 0; waiting == 0; {
@@ -440,7 +440,7 @@ func TestPeopleSeeAndEndTheirOwnSessions(t *testing.T) {
 		t.Error("this one should be left, and no other")
 	}
 	if p.who(t, theirs) == nil || other.who(t, foreign) == nil {
-		t.Error("somebody else was signed out")
+		t.Error("another person was signed out")
 	}
 	if len(p.sessions(t, p.by, here)) != 1 {
 		t.Error("the list shows what has ended")
@@ -498,7 +498,7 @@ func TestEndSessionsIsAtomic(t *testing.T) {
 		}
 		for _, cookie := range []string{here, there} {
 			if known := p.who(t, cookie) != nil; known != (outcome != nil) {
-				t.Errorf("after %v: somebody is signed in: %v", outcome, known)
+				t.Errorf("after %v: signed in: %v", outcome, known)
 			}
 		}
 	}

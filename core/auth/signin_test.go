@@ -25,7 +25,7 @@ func (s shop) try(t *testing.T, email, password string) (auth.SignedIn, error) {
 	return s.SignIn(t.Context(), s.visitor, auth.Credentials{Email: email, Password: password})
 }
 
-// from is the shop called from another address.
+// from returns the shop called from another address.
 func (s shop) from(address string) shop {
 	s.visitor.Address = address
 	return s
@@ -51,7 +51,7 @@ func (s shop) isSignedIn(t *testing.T, cookie string) bool {
 	return err == nil
 }
 
-// wantThrottled wants a refusal that says when to try again.
+// wantThrottled fails unless the error says when to try again.
 func wantThrottled(t *testing.T, err error, message string) {
 	t.Helper()
 	var refusal *core.Error
@@ -74,7 +74,7 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("%+v", in)
 		}
 		if cookie := s.cookie(t, in.Proof, written); !s.isSignedIn(t, cookie) {
-			t.Error("the proof signs nobody in")
+			t.Error("the proof signs no one in")
 		}
 	}
 	var entry string
@@ -101,7 +101,7 @@ func TestWrongCredentialsGetOneRefusal(t *testing.T) {
 		{email, ""},
 		{email, strings.ToUpper(known)},
 		{email, strings.Repeat("x", 100_000)},
-		{"nobody@example.com", known},
+		{"stranger@example.com", known},
 		{theirs, known},
 		{away, known},
 		{away, "wrong"},
@@ -127,7 +127,7 @@ func TestWrongCredentialsGetOneRefusal(t *testing.T) {
 	wrong, unknown := line(email, "wrong password"), line("", "no such account")
 	s.wantLog(
 		t, "staff.sign_in%",
-		wrong, wrong, wrong, wrong, line("nobody@example.com", "no such account"), line(theirs, "no such account"),
+		wrong, wrong, wrong, wrong, line("stranger@example.com", "no such account"), line(theirs, "no such account"),
 		line(away, "not active"), line(away, "not active"), line(uncome, "invitation not taken up"), line(uncome, "invitation not taken up"),
 		unknown, unknown, unknown, unknown, unknown, line(email, "not active"),
 	)
@@ -150,7 +150,7 @@ func TestARefusalTakesTheSameWork(t *testing.T) {
 		_, _ = s.try(t, c.Email, c.Password)
 		return count() - before
 	}
-	for _, c := range []auth.Credentials{{email, known}, {email, "wrong"}, {"nobody@example.com", known}, {uncome, known}} {
+	for _, c := range []auth.Credentials{{email, known}, {email, "wrong"}, {"stranger@example.com", known}, {uncome, known}} {
 		trips(c) // prepares
 		if got := trips(c); got != 4 {
 			t.Errorf("%v: %d round trips, want 4", c, got)
@@ -166,7 +166,7 @@ func TestARefusalWaitsForTheHash(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer release()
-	for _, email := range []string{s.email(t, s.by), "nobody@example.com"} {
+	for _, email := range []string{s.email(t, s.by), "stranger@example.com"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
 		if _, err := s.SignIn(ctx, s.visitor, auth.Credentials{Email: email, Password: known}); !errors.Is(err, context.DeadlineExceeded) {
@@ -233,8 +233,8 @@ func TestAnAccountIsThrottled(t *testing.T) {
 		t.Fatalf("the right one after nine wrong ones: %v", err)
 	}
 	fail(s, email, 10)
-	fail(s, "nobody@example.com", 10)
-	for _, account := range []string{email, strings.ToUpper(email), "nobody@example.com"} {
+	fail(s, "stranger@example.com", 10)
+	for _, account := range []string{email, strings.ToUpper(email), "stranger@example.com"} {
 		_, err := s.try(t, account, known)
 		wantThrottled(t, err, "Too many attempts. Please try again in 15 minutes.")
 	}
@@ -384,7 +384,7 @@ func TestDeviceCookieExpires(t *testing.T) {
 	}
 }
 
-// withDevice is the shop called by a browser with that cookie.
+// withDevice returns the shop called by a browser with a cookie.
 func (s shop) withDevice(value string) shop {
 	s.visitor.Device = value
 	return s
@@ -401,7 +401,7 @@ func TestAnAddressIsThrottled(t *testing.T) {
 		if i == 3 {
 			s.exec(t, "update loyalty.attempt set used = 49 where used = 3")
 		}
-		if _, err := at.try(t, fmt.Sprintf("nobody%d@example.com", i), "wrong"); !errors.Is(err, auth.ErrCredentials) {
+		if _, err := at.try(t, fmt.Sprintf("stranger%d@example.com", i), "wrong"); !errors.Is(err, auth.ErrCredentials) {
 			t.Fatalf("%d: %v, want ErrCredentials", i, err)
 		}
 	}
@@ -423,7 +423,7 @@ func TestSignInDoesNotCountAgainstAddress(t *testing.T) {
 	t.Parallel()
 	s := shopIn(t, dbtest.OwnDB(t))
 	email := s.email(t, s.by)
-	if _, err := s.try(t, "nobody@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
+	if _, err := s.try(t, "stranger@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
@@ -445,7 +445,7 @@ func TestSignInDoesNotCountAgainstAddress(t *testing.T) {
 // on one account have the same id.
 func TestThrottledAttemptsAreLogged(t *testing.T) {
 	t.Parallel()
-	s := shopIn(t, dbtest.OwnDB(t)) // whose counts nobody else needs
+	s := shopIn(t, dbtest.OwnDB(t)) // because counts are shared by tenants
 	email := s.email(t, s.by)
 	type line struct {
 		Level, Msg, Request, Attempts, Account, Address string
@@ -489,7 +489,7 @@ func TestThrottledAttemptsAreLogged(t *testing.T) {
 		t.Errorf("logged %+v, want %+v", got, want)
 	}
 	want.Attempts = "sign in by address on all accounts"
-	if got := try(s, "nobody@example.com"); got.Attempts != want.Attempts || got.Account == want.Account {
+	if got := try(s, "stranger@example.com"); got.Attempts != want.Attempts || got.Account == want.Account {
 		t.Errorf("on another account: %+v", got)
 	}
 	if n := len(s.log(t, "%")); n != 10 {
@@ -559,7 +559,7 @@ func TestEndedCountsAreDeleted(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	s := shopIn(t, d)
-	if _, err := s.try(t, "nobody@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
+	if _, err := s.try(t, "stranger@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
 		t.Fatal(err)
 	}
 	for _, step := range []struct {

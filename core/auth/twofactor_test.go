@@ -19,15 +19,15 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// atStep is the shop a second after a code began to be shown, so that none ends while a
-// test looks on.
+// atStep returns the shop a second after a code was first shown, so that it doesn't expire during the
+// test.
 func (s shop) atStep(t *testing.T) (shop, time.Time) {
 	t.Helper()
 	now := s.db.Now().Truncate(30 * time.Second).Add(30*time.Second + time.Second)
 	return s.at(t, now), now
 }
 
-// code is what an app shows at an instant.
+// code returns the code that an app shows at an instant.
 func code(t *testing.T, secret string, at time.Time) string {
 	t.Helper()
 	shown, err := totp.GenerateCode(secret, at)
@@ -37,7 +37,7 @@ func code(t *testing.T, secret string, at time.Time) string {
 	return shown
 }
 
-// enrolled gives a person a second factor, with a code of a minute ago.
+// enrolled sets up two-step verification with a code of a minute ago.
 func (s shop) enrolled(t *testing.T, by core.Actor, now time.Time) (secret string, recovery []string) {
 	t.Helper()
 	before := s.at(t, now.Add(-time.Minute))
@@ -52,7 +52,7 @@ func (s shop) enrolled(t *testing.T, by core.Actor, now time.Time) (secret strin
 	return begun.Secret, enrolment.RecoveryCodes
 }
 
-// password is the first half of signing in.
+// password signs in with the password, before the code.
 func (s shop) password(t *testing.T, by core.Actor) auth.Proof {
 	t.Helper()
 	in, err := s.try(t, s.email(t, by), known)
@@ -159,7 +159,7 @@ func TestAppShowsNameWithoutColon(t *testing.T) {
 // Codes of the previous, current and next step work, each once; afterwards earlier ones don't.
 func TestACodeWorksOnce(t *testing.T) {
 	t.Parallel()
-	s := shopIn(t, dbtest.OwnDB(t)) // whose counts nobody else needs
+	s := shopIn(t, dbtest.OwnDB(t)) // because counts are shared by tenants
 	s, now := s.atStep(t)
 	secret, _ := s.enrolled(t, s.by, now.Add(-time.Hour))
 	proof := s.password(t, s.by)
@@ -303,7 +303,7 @@ func TestACodeFollowsItsPassword(t *testing.T) {
 		"eleven minutes later": func() error {
 			return s.at(t, now.Add(11*time.Minute)).verify(t, proof, code(t, secret, now.Add(11*time.Minute)))
 		},
-		"of somebody without a second factor": func() error {
+		"without two-step verification": func() error {
 			return s.verify(t, auth.Proof{StaffID: s.person(t, core.Cashier).StaffID, At: now}, code(t, secret, now))
 		},
 		"after the password changed": func() error {
@@ -348,7 +348,7 @@ func TestResetKeepsTwoFactor(t *testing.T) {
 // Every change of two-step verification needs the password and is mailed; a code is not enough.
 func TestTwoFactorChangesNeedThePassword(t *testing.T) {
 	t.Parallel()
-	s := shopIn(t, dbtest.OwnDB(t)) // whose counts nobody else needs
+	s := shopIn(t, dbtest.OwnDB(t)) // because counts are shared by tenants
 	s, now := s.atStep(t)
 	secret, recovery := s.enrolled(t, s.by, now)
 	neither := core.Fields{"confirmation": {core.Violation{Rule: "wrong_password"}}}

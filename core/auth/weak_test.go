@@ -49,7 +49,7 @@ func TestEasyPasswords(t *testing.T) {
 			t.Errorf("%q: refused %t, want %t", password, got, easy)
 		}
 	}
-	// Without names, those of others are as good as any.
+	// Without names, other people's names are allowed.
 	check := core.NewCheck(nil)
 	auth.CheckPassword(check, "CafeAroMajaSund")
 	if err := check.Err(); err != nil {

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// books are those of a platform of the test's own.
+// books is the billing of a platform in a separate database.
 type books struct {
 	*billing.Service
 	tenants *tenant.Service
@@ -47,7 +47,7 @@ func booksOf(t *testing.T, d *db.DB) books {
 // root is a super-admin.
 var root = core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", StaffID: 1, Role: core.SuperAdmin}
 
-// drafted writes a draft as it is.
+// drafted inserts a draft.
 func (b books) drafted(t *testing.T, tenant core.TenantID) (id int64) {
 	t.Helper()
 	err := dbtest.Owner(b.db).QueryRow(t.Context(), `
@@ -61,7 +61,7 @@ func (b books) drafted(t *testing.T, tenant core.TenantID) (id int64) {
 	return id
 }
 
-// changeInvoice writes into an invoice, and returns the constraint that refused.
+// changeInvoice updates an invoice and returns the violated constraint.
 func (b books) changeInvoice(t *testing.T, id int64, set string) string {
 	t.Helper()
 	_, err := dbtest.Owner(b.db).Exec(t.Context(), "update loyalty.invoice set "+set+" where id = $1", id)

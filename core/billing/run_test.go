@@ -21,7 +21,7 @@ import (
 	"example.com/loyalty/core/verify"
 )
 
-// at are the books at another instant.
+// at returns the books at another instant.
 func (b books) at(t *testing.T, instant time.Time) books {
 	t.Helper()
 	return booksOf(t, b.db.At(instant))
@@ -36,7 +36,7 @@ func (b books) plan(t *testing.T, name string, monthly, yearly int64, currency s
 	return p
 }
 
-// business makes a tenant on a plan at the books' instant.
+// business creates a tenant on a plan at the books' instant.
 func (b books) business(t *testing.T, slug, zone string, plan int64, cycle billing.Cycle) tenant.Tenant {
 	t.Helper()
 	made, err := b.tenants.Create(t.Context(), root, tenant.New{
@@ -56,7 +56,7 @@ func (b books) bill(t *testing.T) {
 	}
 }
 
-// invoices are those of a tenant, the oldest first, in short.
+// invoices returns a tenant's invoices in short, oldest first.
 func (b books) invoices(t *testing.T, id core.TenantID) (list []billing.Invoice) {
 	t.Helper()
 	p := core.Page{Size: 100}
@@ -385,7 +385,7 @@ func TestThreeYears(t *testing.T) {
 	b.clean(t)
 }
 
-// issuer has the job issue invoices.
+// issuer sets the issuer, so that the job issues invoices.
 func issuer(t *testing.T, b books) {
 	t.Helper()
 	_, err := b.EditSettings(t.Context(), root, billing.SettingsInput{
@@ -584,7 +584,7 @@ func TestStatesOfAnInvoice(t *testing.T) {
 	b.clean(t)
 }
 
-// deliveries are the jobs that mail invoices, by invoice.
+// deliveries returns the jobs that mail invoices, by invoice.
 func (b books) deliveries(t *testing.T) (list []string) {
 	t.Helper()
 	pending, err := db.Platform(t.Context(), b.db, root, func(tx *db.Tx) ([]billing.Delivery, error) {
@@ -624,9 +624,9 @@ func TestPlans(t *testing.T) {
 	if _, err := b.tenants.Create(t.Context(), root, tenant.New{
 		Name: new("New"), Slug: new("new-one"), Email: new("new@example.com"), PlanID: &growth.ID, BillingCycle: new("monthly"), PaymentMethod: new("manual"),
 	}); !core.IsKind(err, core.KindInvalid) {
-		t.Errorf("somebody new is on a retired plan: %v", err)
+		t.Errorf("a new tenant is on a retired plan: %v", err)
 	}
-	b.bill(t) // "whoever has it keeps it"
+	b.bill(t) // it keeps its plan
 	if got := b.invoices(t, shop.ID); len(got) != 1 {
 		t.Errorf("invoices %v", periods(got))
 	}

@@ -14,7 +14,7 @@ import (
 	"example.com/loyalty/core/report"
 )
 
-// counted is a coupon as the panel shows it, found and listed alike.
+// counted returns a coupon with counts, found and listed alike.
 func (s shop) counted(t *testing.T, id core.ID) coupon.WithCounts {
 	t.Helper()
 	found, err := s.Find(t.Context(), s.by, id)
@@ -308,7 +308,7 @@ func TestListByCustomer(t *testing.T) {
 					r.reward = *v.RewardName
 				}
 				if v.CustomerID != anna {
-					t.Errorf("somebody else's: %+v", v)
+					t.Errorf("another customer's: %+v", v)
 				}
 				rows = append(rows, r)
 			}
@@ -353,7 +353,7 @@ func TestListByCustomer(t *testing.T) {
 	}
 	none, err := s.ListByCustomer(t.Context(), s.by, s.customer(t), core.Page{Size: 2})
 	if err != nil || len(none.Items) != 0 {
-		t.Errorf("of somebody without vouchers: %+v, %v", none, err)
+		t.Errorf("without vouchers: %+v, %v", none, err)
 	}
 	bad := core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.MustBeString}}}
 	wantFields(t, second(s.ListByCustomer(t.Context(), s.by, anna, bad)), core.Fields{"cursor": {core.MustBeString}})

@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// shop is a tenant that sends coupons, seen at some instant.
+// shop is a tenant that sends coupons, at an instant.
 type shop struct {
 	*coupon.Service
 	jobs *job.Queue
@@ -51,13 +51,13 @@ func visit(t *testing.T, d *db.DB, by core.Actor) shop {
 	return shop{coupon.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Links(), slog.New(slog.DiscardHandler)), jobs, d, by}
 }
 
-// at is the same shop at another instant.
+// at returns the shop at another instant.
 func (s shop) at(t *testing.T, instant time.Time) shop {
 	t.Helper()
 	return visit(t, s.db.At(instant), s.by)
 }
 
-// in is the same shop, had it been opened in that time zone.
+// in returns the shop in another time zone.
 func (s shop) in(t *testing.T, zone string) shop {
 	t.Helper()
 	location, err := time.LoadLocation(zone)
@@ -79,7 +79,7 @@ func instant(t *testing.T, s string) time.Time {
 
 var phones atomic.Int64
 
-// customer makes a customer, who checked in first at the shop's instant.
+// customer creates a customer at the shop's instant.
 func (s shop) customer(t *testing.T) core.ID {
 	t.Helper()
 	c, err := customer.NewService(s.db).Upsert(t.Context(), s.by, customer.New{
@@ -149,7 +149,7 @@ func (s shop) account(t *testing.T, who core.ID) ledger.Account {
 	return ledger.Account{Points: c.PointsBalance, Stamps: c.StampsBalance}
 }
 
-// espresso is a reward that costs what nobody here has.
+// espresso is a reward that none of the customers can afford.
 func (s shop) espresso(t *testing.T, stock *int64) core.ID {
 	t.Helper()
 	r, err := reward.NewService(s.db).Add(t.Context(), s.by, reward.New{Name: new("Espresso"), PointsCost: new(int64(1000)), Stock: stock})
@@ -175,7 +175,7 @@ func (s shop) coupon(t *testing.T, n coupon.New) coupon.Coupon {
 
 func toAll() coupon.Send { return to(coupon.All) }
 
-// to is a send to a segment from a form of its own.
+// to returns a send to a segment from a new form.
 func to(segment coupon.Segment, members ...core.ID) coupon.Send {
 	s := coupon.Send{Segment: segment, FormKey: core.NewID(time.Now()).String()}
 	for _, id := range members {
@@ -207,7 +207,7 @@ func (s shop) recordDelivery(t *testing.T, c coupon.Coupon, send coupon.Send) co
 	return s.evaluated(t, s.confirmed(t, c, send).ID)
 }
 
-// voucher sends a coupon to one customer and returns what they got.
+// voucher sends a coupon to one customer and returns the voucher.
 func (s shop) voucher(t *testing.T, c coupon.Coupon, who core.ID) core.ID {
 	t.Helper()
 	sent := s.recordDelivery(t, c, to(coupon.Manual, who))
@@ -223,7 +223,7 @@ func (s shop) voucher(t *testing.T, c coupon.Coupon, who core.ID) core.ID {
 	return core.ID{}
 }
 
-// stored is a voucher as it lies in the database, whatever the clock says.
+// stored is a voucher as stored, without regard to its expiry.
 type stored struct {
 	ID         core.ID
 	SendID     core.ID
@@ -249,7 +249,7 @@ func (s shop) stored(t *testing.T, c coupon.Coupon) []stored {
 	return vouchers
 }
 
-// holders are who has a voucher of the coupon, and as often as they have.
+// holders returns the customers with vouchers of the coupon, once for each voucher.
 func (s shop) holders(t *testing.T, c coupon.Coupon) []core.ID {
 	t.Helper()
 	var ids []core.ID
@@ -280,7 +280,7 @@ func wantCounts(t *testing.T, sent coupon.Sending, matched, made, inactive, limi
 	}
 }
 
-// find is the coupon as the list has it.
+// find returns the coupon as in the list.
 func (s shop) find(t *testing.T, id core.ID) coupon.Coupon {
 	t.Helper()
 	l, err := s.List(t.Context(), s.by, core.Page{Size: core.MaxPageSize})
@@ -296,7 +296,7 @@ func (s shop) find(t *testing.T, id core.ID) coupon.Coupon {
 	return coupon.Coupon{}
 }
 
-// log is what the audit log tells of a record, in order.
+// log returns the audit entries of a record, in order.
 func (s shop) log(t *testing.T, subject core.ID) []string {
 	t.Helper()
 	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
@@ -314,7 +314,7 @@ func (s shop) log(t *testing.T, subject core.ID) []string {
 	return lines
 }
 
-// sound has verify find nothing wrong in the shop's database, which is its own.
+// sound fails unless verify finds no errors in the shop's database, which must be separate.
 func (s shop) sound(t *testing.T) {
 	t.Helper()
 	results, err := verify.Run(t.Context(), s.db)
@@ -584,7 +584,7 @@ func TestAnotherTenantsCouponsDoNotExist(t *testing.T) {
 	}
 }
 
-// redeeming redeems a voucher of the coupon, twice.
+// redeeming redeems a voucher of the coupon twice.
 func (s shop) redeeming(t *testing.T, c coupon.Coupon, who core.ID) func() error {
 	t.Helper()
 	vouchers := []core.ID{s.voucher(t, c, who), s.voucher(t, c, who)}

@@ -196,7 +196,7 @@ func TestLimitIsNotSetBelowRedemptions(t *testing.T) {
 	s.sound(t)
 }
 
-// begin is a transaction of somebody else, who takes their time.
+// begin starts a concurrent transaction.
 func (s shop) begin(t *testing.T) pgx.Tx {
 	t.Helper()
 	tx, err := dbtest.Owner(s.db).Begin(t.Context())
@@ -298,10 +298,10 @@ func TestRoles(t *testing.T) {
 		{"send", core.Manager, func(by core.Actor) error { return second(s.Send(t.Context(), by, c.ID, toAll())) }},
 		{"evaluate", core.Manager, func(by core.Actor) error { return second(s.Evaluate(t.Context(), by, s.confirmed(t, c, toAll()).ID)) }},
 	} {
-		nobody := s.by
-		nobody.Role = "guest"
+		unknownRole := s.by
+		unknownRole.Role = "guest"
 		for _, by := range []core.Actor{
-			nobody, dbtest.Person(t, s.db, s.by, core.Cashier), dbtest.Person(t, s.db, s.by, core.Manager), s.by, core.System(s.by.Tenant, "job"),
+			unknownRole, dbtest.Person(t, s.db, s.by, core.Cashier), dbtest.Person(t, s.db, s.by, core.Manager), s.by, core.System(s.by.Tenant, "job"),
 		} {
 			if err := step.do(by); !errors.Is(err, by.Require(step.least)) {
 				t.Errorf("%s as %s %s: %v", step.name, by.Kind, by.Role, err)

@@ -26,7 +26,7 @@ import (
 	"example.com/loyalty/core/privacy"
 )
 
-// mailShop is a shop that mails its vouchers.
+// mailShop is a shop with a mail server.
 type mailShop struct {
 	shop
 	server *smtptest.Server
@@ -54,7 +54,7 @@ func mailShopOf(t *testing.T, d *db.DB, by core.Actor, server *smtptest.Server, 
 	return mailShop{shop{coupon.NewService(d, jobs, mails, dbtest.Links(), log), jobs, d, by}, server, sender}
 }
 
-// rendered are the mails' words, as far as these tests look at them.
+// rendered renders the parts of a mail that these tests check.
 func rendered(_ context.Context, to string, l mail.Email) (mail.Rendered, error) {
 	switch l := l.(type) {
 	case coupon.VoucherEmail:
@@ -72,7 +72,7 @@ func rendered(_ context.Context, to string, l mail.Email) (mail.Rendered, error)
 	return mail.Rendered{}, fmt.Errorf("a %T", l)
 }
 
-// at is the same shop at another instant.
+// at returns the shop at another instant.
 func (s mailShop) at(t *testing.T, instant time.Time) mailShop {
 	t.Helper()
 	return mailShopOf(t, s.db.At(instant), s.by, s.server, s.sender)
@@ -83,7 +83,7 @@ func (s mailShop) later(t *testing.T, d time.Duration) mailShop {
 	return s.at(t, s.db.Now().Add(d))
 }
 
-// mailed is a customer with that e-mail address.
+// mailed creates a customer with an e-mail address.
 func (s shop) mailed(t *testing.T, email string) core.ID {
 	t.Helper()
 	c, err := customer.NewService(s.db).Upsert(t.Context(), s.by, customer.New{
@@ -102,7 +102,7 @@ func (s shop) unsubscribe(t *testing.T, who core.ID) {
 	}
 }
 
-// deliver runs the job of a send's mails, as often as it asks for at once.
+// deliver runs the job of a send's mails until it need not run again at once.
 func (s shop) deliver(t *testing.T, send core.ID) error {
 	t.Helper()
 	for {
@@ -113,7 +113,7 @@ func (s shop) deliver(t *testing.T, send core.ID) error {
 	}
 }
 
-// isNow reports whether a job that is to run again is to do so at once.
+// isNow reports whether a job is to run again at once.
 func isNow(err error) bool { return err.Error() == job.Again(0).Error() }
 
 func (s shop) found(t *testing.T, send core.ID) coupon.SendDetail {
@@ -357,7 +357,7 @@ func TestUnreachableMailServer(t *testing.T) {
 	s.wantMails(t, send.ID, coupon.Done, 2, 2, 0)
 }
 
-// dying is a mail server's connection whose client is killed after a number of mails.
+// dying is a connection to a mail server on which the client is killed after a number of mails.
 type dying struct {
 	mail.Sender
 	after int

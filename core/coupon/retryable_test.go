@@ -49,7 +49,7 @@ func TestCountRetryable(t *testing.T) {
 	}
 }
 
-// change writes into the shop's rows: $1 is the tenant.
+// change updates rows of the shop: $1 is the tenant.
 func (s shop) change(t *testing.T, statement string, args ...any) {
 	t.Helper()
 	if _, err := dbtest.Owner(s.db).Exec(t.Context(), statement, append([]any{s.by.Tenant.ID}, args...)...); err != nil {

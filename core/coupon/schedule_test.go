@@ -16,7 +16,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// at is a send to everybody at a time.
+// at returns a send to all customers at a time.
 func scheduled(at time.Time) coupon.Send {
 	s := toAll()
 	s.At = &at
@@ -179,7 +179,7 @@ func TestASendFailsWithItsCoupon(t *testing.T) {
 	}
 }
 
-// told are the subjects of the mails to the staff.
+// told returns the subjects of the mails to the staff.
 func (s shop) told(t *testing.T) (subjects []string) {
 	t.Helper()
 	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select array_agg(subject) from loyalty.mail where tenant_id = $1", s.by.Tenant.ID).Scan(&subjects)

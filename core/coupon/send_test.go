@@ -17,7 +17,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// sentAt is sent, as if it had been confirmed at that very instant.
+// sentAt sends a coupon at an exact instant.
 func (s shop) sentAt(t *testing.T, c coupon.Coupon, send coupon.Send, at time.Time) coupon.Sending {
 	t.Helper()
 	confirmed := s.confirmed(t, c, send)
@@ -28,7 +28,7 @@ func (s shop) sentAt(t *testing.T, c coupon.Coupon, send coupon.Send, at time.Ti
 	return s.evaluated(t, confirmed.ID)
 }
 
-// date sets when a record was made.
+// date sets the creation time of a record.
 func (s shop) date(t *testing.T, table string, id core.ID, at time.Time) {
 	t.Helper()
 	_, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty."+table+" set created_at = $1 where tenant_id = $2 and id = $3", at, s.by.Tenant.ID, id)
@@ -110,7 +110,7 @@ func TestRecentPurchase(t *testing.T) {
 	}
 }
 
-// purchase records a sale and returns when it was.
+// purchase records a sale and returns its time.
 func (s shop) purchase(t *testing.T, by core.ID) (at time.Time) {
 	t.Helper()
 	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select created_at from loyalty.transaction where tenant_id = $1 and id = $2",
@@ -153,13 +153,13 @@ func TestManual(t *testing.T) {
 func TestManualSendNamesUnknownCustomers(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
-	theirs, nobody := other.customer(t), core.NewID(s.db.Now().Add(time.Hour))
+	theirs, unknown := other.customer(t), core.NewID(s.db.Now().Add(time.Hour))
 	c := s.coupon(t, fivePoints())
-	send := to(coupon.Manual, nobody, s.customer(t), theirs, nobody)
+	send := to(coupon.Manual, unknown, s.customer(t), theirs, unknown)
 	send.Customers = append(send.Customers, "nonsense")
 	_, err := s.Send(t.Context(), s.by, c.ID, send)
 	wantFields(t, err, core.Fields{"customers": {
-		core.Violation{Rule: "unknown_customer", Other: "nonsense"}, core.Violation{Rule: "unknown_customer", Other: theirs.String()}, core.Violation{Rule: "unknown_customer", Other: nobody.String()},
+		core.Violation{Rule: "unknown_customer", Other: "nonsense"}, core.Violation{Rule: "unknown_customer", Other: theirs.String()}, core.Violation{Rule: "unknown_customer", Other: unknown.String()},
 	}})
 	if n := s.sends(t, c); n != 0 {
 		t.Errorf("%d sends, want none", n)
@@ -308,7 +308,7 @@ func TestADoubleClickIsOneSend(t *testing.T) {
 	}
 }
 
-// evaluations is how many jobs are queued for a send.
+// evaluations returns the number of jobs queued for a send.
 func (s shop) evaluations(t *testing.T, send core.ID) (n int) {
 	t.Helper()
 	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'coupon_evaluation' and args ->> 'send' = $1",
@@ -397,7 +397,7 @@ func TestTillsRedeemWhileASendIsEvaluated(t *testing.T) {
 	anna, bilal := s.customer(t), s.customer(t)
 	voucher := s.voucher(t, c, anna)
 
-	// Whoever holds Bilal's row stops the evaluation after it has made its vouchers,
+	// A lock on Bilal's row stops the evaluation after it has created its vouchers,
 	// when the database checks whom they are for.
 	hold, err := dbtest.Owner(s.db).Begin(t.Context())
 	if err != nil {
@@ -435,7 +435,7 @@ func TestTillsRedeemWhileASendIsEvaluated(t *testing.T) {
 	}
 }
 
-// wait waits until a question has the answer yes.
+// wait waits until a query returns true.
 func (s shop) wait(t *testing.T, what, question string, args ...any) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; {
@@ -521,7 +521,7 @@ func TestTheQueueEvaluates(t *testing.T) {
 	s.wantHolders(t, c, anna)
 }
 
-// queueShop is a shop in a database of its own.
+// queueShop is a shop in a separate database.
 func queueShop(t *testing.T) shop {
 	t.Helper()
 	d, err := db.Open(t.Context(), dbtest.OwnURL(t), db.Options{Listens: true})
@@ -532,7 +532,7 @@ func queueShop(t *testing.T) shop {
 	return shopOf(t, d)
 }
 
-// work works the queue off until the test ends.
+// work runs the queue until the test ends.
 func (s shop) work(t *testing.T) {
 	t.Helper()
 	if err := s.jobs.Start(context.WithoutCancel(t.Context())); err != nil {

@@ -99,7 +99,7 @@ func TestAVoucherForAReward(t *testing.T) {
 	if diff := cmp.Diff(before, s.everything(t)); diff != "" {
 		t.Errorf("a refusal changed (-before +after):\n%s", diff)
 	}
-	// Whoever takes the first one back has a piece again.
+	// Voiding the first one puts a piece back into stock.
 	if _, err := rewards.Void(t.Context(), s.by, made.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestAVoucherForAReward(t *testing.T) {
 	}
 }
 
-// everything is what a redemption could change, in words.
+// everything returns what a redemption can change, as text.
 func (s shop) everything(t *testing.T) (said string) {
 	t.Helper()
 	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
@@ -280,7 +280,7 @@ func TestListRedeemed(t *testing.T) {
 	}
 }
 
-// ids are of vouchers that were all Anna Lindqvist's.
+// ids returns the ids of vouchers, all of Anna Lindqvist.
 func ids(vouchers []coupon.RedeemedVoucher) (ids []core.ID) {
 	for _, v := range vouchers {
 		if v.CustomerName == "Anna Lindqvist" {

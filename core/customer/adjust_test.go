@@ -51,7 +51,7 @@ func TestAdjust(t *testing.T) {
 	if log := s.log(t, c.ID); len(log) != 4 || !cmp.Equal(log[3], want) {
 		t.Errorf("log = %+v, want %+v last", log, want)
 	}
-	// Somebody who does not come any more may be owed something still.
+	// Inactive customers can be adjusted, too.
 	s.edit(t, c.ID, customer.Edit{Status: core.Set("inactive")})
 	s.adjust(t, c.ID, "points", 1)
 }

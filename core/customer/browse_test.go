@@ -15,7 +15,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// browse walks the whole list, page by page, and back to its beginning.
+// browse reads the whole list, page by page, and back.
 func (s shop) browse(t *testing.T, f customer.Filter, sort customer.Sort, size int) (rows []customer.Row) {
 	t.Helper()
 	var last core.List[customer.Row]
@@ -149,7 +149,7 @@ func TestCount(t *testing.T) {
 		{"search", customer.Filter{Search: new("lindq")}, 5},
 		{"search of two letters", customer.Filter{Search: new("qv")}, 5},
 		{"search and all else", customer.Filter{Search: new("lindq"), Status: new("active"), CreatedFrom: day(0), CreatedTo: day(2)}, 2},
-		{"nobody", customer.Filter{Search: new("zzz")}, 0},
+		{"no match", customer.Filter{Search: new("zzz")}, 0},
 	} {
 		got, err := s.Count(t.Context(), s.by, c.f)
 		if want := (customer.Count{N: c.want}); err != nil || got != want {
@@ -174,8 +174,8 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// both compares BrowseAndCount with Browse and Count: of the first page, of the second and
-// of the first again, of several sizes and in each order.
+// both compares BrowseAndCount with Browse and Count: for the first page, the second and the first
+// again, with several sizes and in each order.
 func (s shop) both(t *testing.T, name string, f customer.Filter) {
 	t.Helper()
 	type answer struct {
@@ -208,7 +208,7 @@ func (s shop) both(t *testing.T, name string, f customer.Filter) {
 	}
 }
 
-// crowd makes many customers at once: Nomen Crowd, one second after the other.
+// crowd creates many customers, Nomen Crowd, one second after another.
 func (s shop) crowd(t *testing.T, n int) {
 	t.Helper()
 	const some = 3_000

@@ -35,7 +35,7 @@ func shopOf(t *testing.T, d *db.DB) shop {
 	return shop{customer.NewService(d), d, dbtest.Tenant(t, d)}
 }
 
-// in is the same shop in another country: "" is none.
+// in returns the shop in another country; "": none.
 func (s shop) in(t *testing.T, country string) shop {
 	t.Helper()
 	s.by.Tenant.Country = country
@@ -46,7 +46,7 @@ func (s shop) in(t *testing.T, country string) shop {
 	return s
 }
 
-// as is the same shop in the hands of somebody else.
+// as returns the shop with another actor.
 func (s shop) as(t *testing.T, role core.Role) shop {
 	t.Helper()
 	s.by = dbtest.Person(t, s.db, s.by, role)
@@ -66,12 +66,12 @@ func (s shop) upsert(t *testing.T, phone string, email *string) customer.Upserte
 	return got
 }
 
-// made is a new customer.
+// made creates a customer.
 func (s shop) made(t *testing.T, phone string, email *string) customer.Customer {
 	t.Helper()
 	got := s.upsert(t, phone, email)
 	if !got.Created {
-		t.Fatalf("%s is somebody's already", phone)
+		t.Fatalf("%s already exists", phone)
 	}
 	return got.Customer
 }
@@ -102,7 +102,7 @@ func (s shop) count(t *testing.T) (n int) {
 	return n
 }
 
-// logged is what the log tells of a customer, in order.
+// logged returns the audit entries of a customer, in order.
 type logged struct {
 	Action   string
 	Old, New map[string]any
@@ -113,7 +113,7 @@ func (s shop) log(t *testing.T, id core.ID) []logged {
 	return s.logOf(t, id.String())
 }
 
-// logOf is log, "" for what was done with many.
+// logOf returns the audit entries of a customer; "": of many.
 func (s shop) logOf(t *testing.T, id string) (entries []logged) {
 	t.Helper()
 	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
@@ -515,7 +515,7 @@ func TestAnotherTenantsCustomersDoNotExist(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	c := s.made(t, "070 174 06 05", new("anna@example.com"))
-	for name, id := range map[string]core.ID{"another's": c.ID, "nobody's": core.NewID(s.db.Now()), "zero": {}} {
+	for name, id := range map[string]core.ID{"another's": c.ID, "unknown": core.NewID(s.db.Now()), "zero": {}} {
 		if _, err := stranger.Find(t.Context(), stranger.by, id); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("find %s = %v, want ErrNotFound", name, err)
 		}

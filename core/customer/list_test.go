@@ -14,7 +14,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// born makes a customer created exactly at that instant, which no running clock does.
+// born creates a customer at an exact instant.
 func (s shop) born(t *testing.T, first, last, phone string, email *string, at time.Time) customer.Customer {
 	t.Helper()
 	c, err := s.Upsert(t.Context(), s.by, customer.New{FirstName: &first, LastName: &last, Phone: &phone, Email: email})
@@ -28,7 +28,7 @@ func (s shop) born(t *testing.T, first, last, phone string, email *string, at ti
 	return s.find(t, c.ID)
 }
 
-// names lists the first names of everybody who passes the filter, page by page.
+// names returns the first names of the customers that match a filter, page by page.
 func (s shop) names(t *testing.T, f customer.Filter) (names []string) {
 	t.Helper()
 	page := core.Page{Size: 2}
@@ -76,7 +76,7 @@ func TestFilters(t *testing.T) {
 
 		{"phone", customer.Filter{Phone: new("070 174 06 01")}, []string{"Åsa"}},
 		{"phone, otherwise written", customer.Filter{Phone: new("+46701740601")}, []string{"Åsa"}},
-		{"phone of nobody", customer.Filter{Phone: new("070 174 06 09")}, nil},
+		{"unknown phone", customer.Filter{Phone: new("070 174 06 09")}, nil},
 		{"e-mail", customer.Filter{Email: new("dan@example.com")}, []string{"Dan"}},
 		{"e-mail in capitals", customer.Filter{Email: new("ANDERS_50%@EXAMPLE.COM")}, []string{"ANDERS"}},
 		{"part of an e-mail is none", customer.Filter{Email: new("dan@example")}, nil},
@@ -102,7 +102,7 @@ func TestFilters(t *testing.T) {
 		{"and backslash", customer.Filter{Search: new(`\`)}, []string{"Bo"}},
 		{"backslash within", customer.Filter{Search: new(`k\S`)}, []string{"Bo"}},
 		{"quotes", customer.Filter{Search: new(`'; drop table loyalty.customer; --`)}, nil},
-		{"nobody", customer.Filter{Search: new("zzz")}, nil},
+		{"no match", customer.Filter{Search: new("zzz")}, nil},
 
 		{"search and status", customer.Filter{Search: new("berg"), Status: new("active")}, []string{"Åsa"}},
 		{"search and phone", customer.Filter{Search: new("berg"), Phone: new("070 174 06 05")}, []string{"Dan"}},

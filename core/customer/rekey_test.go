@@ -13,8 +13,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// move changes the country like the platform does: it holds the tenant, then reads all
-// numbers anew. Who is let in afterwards knows the new country.
+// move changes the country like the platform: it locks the tenant, then changes all keys.
 func (s *shop) move(t *testing.T, country string) error {
 	t.Helper()
 	const holdSQL = "update loyalty.tenant set country = nullif(@country, '') where id = @id"
@@ -33,7 +32,7 @@ func (s *shop) move(t *testing.T, country string) error {
 	return err
 }
 
-// keys are the stored keys by phone number.
+// keys returns the stored keys by phone number.
 func (s shop) keys(t *testing.T) map[string]string {
 	t.Helper()
 	rows, err := dbtest.Owner(s.db).Query(t.Context(), "select phone, coalesce(phone_key, '-') from loyalty.customer where tenant_id = $1", s.by.Tenant.ID)

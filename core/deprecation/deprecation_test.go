@@ -29,7 +29,7 @@ var (
 	platform = core.System(core.Tenant{}, "test")
 )
 
-// office is a platform of the test's own.
+// office is a platform in a separate database.
 type office struct {
 	*deprecation.Service
 	db     *db.DB
@@ -53,7 +53,7 @@ func officeOf(t *testing.T, d *db.DB) office {
 	return office{deprecation.NewService(d, jobs, mails, log), d, token.NewService(d, jobs, mails), jobs}
 }
 
-// described deprecates a request a year from now.
+// described describes a deprecation in a year.
 func (o office) described(method, path string) deprecation.New {
 	return deprecation.New{Method: &method, Path: &path, Sunset: new(o.db.Now().AddDate(1, 0, 0)), Link: new("https://loyalty.example/docs/changelog")}
 }
@@ -67,7 +67,7 @@ func (o office) add(t *testing.T, method, path string) deprecation.Deprecation {
 	return d
 }
 
-// knows reports whether a request is known to be deprecated.
+// knows reports whether a request is found to be deprecated.
 func (o office) knows(t *testing.T, method, path string) bool {
 	t.Helper()
 	_, found := o.Find(t.Context(), method, path)
@@ -235,7 +235,7 @@ func TestFailedReadKeepsDeprecations(t *testing.T) {
 	}
 }
 
-// told are the addresses and subjects of the platform's mails.
+// told returns the addresses and subjects of the platform's mails.
 func (o office) told(t *testing.T) (mails []string) {
 	t.Helper()
 	rows, err := dbtest.Owner(o.db).Query(t.Context(), "select recipient || ': ' || text from loyalty.mail where tenant_id is null order by recipient")
@@ -255,7 +255,7 @@ func (o office) told(t *testing.T) (mails []string) {
 	return mails
 }
 
-// business makes a tenant with that owner address, and a token of it.
+// business creates a tenant with an owner's address, and a token.
 func (o office) business(t *testing.T, email string) (owner core.Actor, id int64) {
 	t.Helper()
 	owner = dbtest.Tenant(t, o.db)

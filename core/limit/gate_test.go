@@ -12,7 +12,7 @@ import (
 
 const busyNow = "Too much at once."
 
-// enter waits for a place in the background, and tells in entered that it has one.
+// enter waits for a place in the background, and signals on entered when it has one.
 func enter(t *testing.T, g *Gate, tenant core.TenantID, entered *int) (leave func()) {
 	t.Helper()
 	done := make(chan bool)

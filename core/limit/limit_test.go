@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// hand is a clock that is moved by hand.
+// hand is a clock that tests move.
 type hand struct {
 	sync.Mutex
 	at time.Time
@@ -46,7 +46,7 @@ func TestAWindowOpensWithTheFirstRequest(t *testing.T) {
 		t.Errorf("the 61st = %+v, want it refused for 30 s", v)
 	}
 	if v := w.Take("b"); !v.Allowed || v.Remaining != 59 {
-		t.Errorf("somebody else = %+v, want a window of their own", v)
+		t.Errorf("another caller = %+v, want their own window", v)
 	}
 }
 

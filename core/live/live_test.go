@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// hub is a process that listens.
+// hub starts a listening hub.
 func hub(t *testing.T, url string) (*live.Hub, *db.DB) {
 	t.Helper()
 	d, err := db.Open(t.Context(), url, db.Options{MaxConns: 2, Listens: true})
@@ -49,8 +49,7 @@ func wantSignal(t *testing.T, what string, changed <-chan struct{}) {
 	}
 }
 
-// notify signals a topic in a transaction that commits, until it is heard: the hub may not
-// listen yet.
+// notify signals a topic in committed transactions until it arrives: the hub may not listen yet.
 func notify(t *testing.T, d *db.DB, by core.Actor, topic string, changed <-chan struct{}) {
 	t.Helper()
 	for enough := time.After(30 * time.Second); ; {

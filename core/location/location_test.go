@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// chain is a tenant with branches.
+// chain is a tenant with locations.
 type chain struct {
 	*location.Service
 	db *db.DB

@@ -25,7 +25,7 @@ type errand struct{}
 
 func (errand) Kind() string { return "errand" }
 
-// room is where the people of a platform look after it.
+// room is a platform with its operators.
 type room struct {
 	*operation.Service
 	db   *db.DB

@@ -25,7 +25,7 @@ func (s shop) invite(t *testing.T, role core.Role, email string) staff.Person {
 	return p
 }
 
-// invitation is the secret of the last invitation that was mailed to an address.
+// invitation returns the secret of the last invitation that was mailed to an address.
 func (s shop) invitation(t *testing.T, email string) auth.InvitationEmail {
 	t.Helper()
 	letters := s.post.to(email)
@@ -87,7 +87,7 @@ func TestJoin(t *testing.T) {
 		t.Fatalf("joined: %+v, %v", in, err)
 	}
 	if !s.isSignedIn(t, s.cookie(t, in.Proof, "browser of "+s.by.ID)) {
-		t.Error("the proof signs nobody in")
+		t.Error("the proof signs no one in")
 	}
 	if _, err := s.join(t, sent.Secret, "Bo", known); !errors.Is(err, auth.ErrLink) {
 		t.Errorf("taken twice: %v, want ErrLink", err)
@@ -139,7 +139,7 @@ func TestJoinRefusesInvalidInvitations(t *testing.T) {
 	if err := s.Deactivate(t.Context(), s.by, p.ID); err != nil {
 		t.Fatal(err)
 	}
-	refused("of somebody who was shut out", s, second)
+	refused("of a deactivated person", s, second)
 	if err := s.auth.InviteAgain(t.Context(), s.by, p.ID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("invited while shut out: %v, want ErrNotFound", err)
 	}
@@ -209,7 +209,7 @@ func TestPeopleAreForOwners(t *testing.T) {
 		}
 	}
 	if len(s.post.to("eve@example.com")) != 0 {
-		t.Error("somebody was invited all the same")
+		t.Error("a person was invited nevertheless")
 	}
 }
 

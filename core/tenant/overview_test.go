@@ -20,7 +20,7 @@ import (
 	"example.com/loyalty/core/usage"
 )
 
-// named makes a tenant with that name, which is also its slug.
+// named creates a tenant with a name that is also its slug.
 func (o office) named(t *testing.T, name string, change func(*tenant.New)) tenant.Tenant {
 	t.Helper()
 	n := described(name)
@@ -31,7 +31,7 @@ func (o office) named(t *testing.T, name string, change func(*tenant.New)) tenan
 	return o.create(t, n)
 }
 
-// sell records a sale of an own customer, by the owner.
+// sell records a sale to a new customer, by the owner.
 func (o office) sell(t *testing.T, made tenant.Tenant) {
 	t.Helper()
 	served, err := tenant.ByID(t.Context(), o.db, made.ID)
@@ -56,7 +56,7 @@ func (o office) sell(t *testing.T, made tenant.Tenant) {
 	}
 }
 
-// owe gives a tenant an invoice that is overdue.
+// owe creates an overdue invoice.
 func (o office) owe(t *testing.T, id core.TenantID) {
 	t.Helper()
 	_, err := dbtest.Owner(o.db).Exec(t.Context(), `

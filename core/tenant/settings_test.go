@@ -28,7 +28,7 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// shop is a tenant whose owner decides.
+// shop is a tenant with an owner.
 type shop struct {
 	office
 	owner core.Actor
@@ -61,7 +61,7 @@ func (s shop) change(t *testing.T, e tenant.SettingsEdit) tenant.Settings {
 	return edited
 }
 
-// changes is what the tenant's own log says of its settings.
+// changes returns the entries about settings in the tenant's audit log.
 func (s shop) changes(t *testing.T) (lines []string) {
 	t.Helper()
 	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
@@ -102,10 +102,10 @@ func asJPEG(b *bytes.Buffer, m image.Image) error { return jpeg.Encode(b, m, nil
 
 func asGIF(b *bytes.Buffer, m image.Image) error { return gif.Encode(b, m, nil) }
 
-// cut is what of a file has arrived when it breaks off.
+// cut returns a truncated file.
 func cut(file []byte) []byte { return file[:len(file)*9/10] }
 
-// A WebP picture of one pixel: nothing here can make one.
+// A WebP picture of one pixel, which no library here can encode.
 func webp(t *testing.T) []byte {
 	t.Helper()
 	b, err := base64.StdEncoding.DecodeString("UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAgA0JaQAA3AA/vuUAAA=")
@@ -493,7 +493,7 @@ func TestPalettesHaveContrast(t *testing.T) {
 	}
 }
 
-// wcag is the contrast of two colours, written down from the recommendation once more.
+// wcag returns the contrast of two colours, implemented independently from the recommendation.
 func wcag(t *testing.T, a, b string) float64 {
 	t.Helper()
 	luminance := func(colour string) float64 {

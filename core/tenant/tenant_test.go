@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// office is the platform's, with a super-admin in it.
+// office is the platform with a super-admin.
 type office struct {
 	*tenant.Service
 	db *db.DB
@@ -82,7 +82,7 @@ func (o office) edit(t *testing.T, id core.TenantID, e tenant.Edit) tenant.Tenan
 	return edited
 }
 
-// plan makes a plan, which a panel will do.
+// plan creates a plan.
 func (o office) plan(t *testing.T, retired bool) (id int64) {
 	t.Helper()
 	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
@@ -95,7 +95,7 @@ func (o office) plan(t *testing.T, retired bool) (id int64) {
 	return id
 }
 
-// log is what the platform's log says of a tenant.
+// log returns the entries about a tenant in the platform's audit log.
 func (o office) log(t *testing.T, id core.TenantID) (lines []string) {
 	t.Helper()
 	rows, err := dbtest.Owner(o.db).Query(t.Context(), `
@@ -171,7 +171,7 @@ func TestCreate(t *testing.T) {
 		t.Errorf("ByID = %+v, %v, want %+v", byID, err, served)
 	}
 	if _, err := tenant.BySlug(t.Context(), o.db, slug()); !errors.Is(err, core.ErrNotFound) {
-		t.Errorf("nobody's slug = %v, want ErrNotFound", err)
+		t.Errorf("an unknown slug = %v, want ErrNotFound", err)
 	}
 }
 
@@ -331,7 +331,7 @@ func TestCreateRefuses(t *testing.T) {
 			"payment_method": {core.Required},
 		}},
 		{"everything", tenant.New{
-			Name: new(strings.Repeat("å", 101)), Slug: &taken, Email: new("nobody"), PlanID: new(int64(1 << 62)), BillingCycle: new("weekly"),
+			Name: new(strings.Repeat("å", 101)), Slug: &taken, Email: new("no address"), PlanID: new(int64(1 << 62)), BillingCycle: new("weekly"),
 			PaymentMethod: new("gold"), TimeZone: new("Mars/Olympus"), Currency: new("euro"), Country: new("Sweden"),
 		}, core.Fields{
 			"name": {core.MaxLength(100)}, "slug": {core.Duplicate},
@@ -425,7 +425,7 @@ func TestEdit(t *testing.T) {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
 	if _, err := o.Edit(t.Context(), o.by, 1<<62, tenant.Edit{Name: core.Set(" ")}); !errors.Is(err, core.ErrNotFound) {
-		t.Errorf("nobody's = %v, want ErrNotFound", err)
+		t.Errorf("unknown = %v, want ErrNotFound", err)
 	}
 }
 
@@ -461,7 +461,7 @@ func TestEditRefuses(t *testing.T) {
 	}
 }
 
-// welcome makes customers of a tenant by their phone numbers.
+// welcome creates customers with phone numbers.
 func (o office) welcome(t *testing.T, id core.TenantID, phones ...string) {
 	t.Helper()
 	served, err := tenant.ByID(t.Context(), o.db, id)

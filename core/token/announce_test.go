@@ -14,7 +14,7 @@ import (
 	"example.com/loyalty/core/token"
 )
 
-// mails are the words of the mails to a person, in their order.
+// mails returns the texts of the mails to a person, in order.
 func (o office) mails(t *testing.T, person core.Actor) (texts []string) {
 	t.Helper()
 	rows, err := dbtest.Owner(o.db).Query(t.Context(), `
@@ -38,7 +38,7 @@ func (o office) mails(t *testing.T, person core.Actor) (texts []string) {
 	return texts
 }
 
-// wantMails fails unless a person got that number of mails and the last one lists these tokens.
+// wantMails fails unless a person got a number of mails and the last one lists the tokens.
 func (o office) wantMails(t *testing.T, person core.Actor, count int, last ...string) {
 	t.Helper()
 	texts := o.mails(t, person)
@@ -57,7 +57,7 @@ func (o office) wantMails(t *testing.T, person core.Actor, count int, last ...st
 	}
 }
 
-// due is when the jobs come that tell a person of tokens.
+// due returns the times of the jobs that mail a person's tokens.
 func (o office) due(t *testing.T, person core.Actor) (at []time.Time) {
 	t.Helper()
 	rows, err := dbtest.Owner(o.db).Query(t.Context(), `

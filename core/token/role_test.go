@@ -29,7 +29,7 @@ func (o office) setRole(t *testing.T, person core.Actor, role core.Role) {
 	}
 }
 
-// live is how many tokens of a person are neither revoked nor expired.
+// live returns the number of a person's live tokens.
 func (o office) live(t *testing.T, person core.Actor) (n int) {
 	t.Helper()
 	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
@@ -41,7 +41,7 @@ func (o office) live(t *testing.T, person core.Actor) (n int) {
 	return n
 }
 
-// revocations are the lines of the audit log about revoked tokens: which token, and by whom.
+// revocations returns the audit entries of revoked tokens: which token, and by whom.
 func (o office) revocations(t *testing.T) (lines []string) {
 	t.Helper()
 	rows, err := dbtest.Owner(o.db).Query(t.Context(), `

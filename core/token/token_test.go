@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// office is a tenant whose people have tokens.
+// office is a tenant with people who have tokens.
 type office struct {
 	*token.Service
 	people *staff.Service
@@ -60,13 +60,13 @@ func officeOn(t *testing.T, d *db.DB, by core.Actor) office {
 	return office{token.NewService(d, jobs, mails), people, jobs, d, by}
 }
 
-// at is the office at another time, in another process.
+// at returns the office at another time, in another process.
 func (o office) at(t *testing.T, instant time.Time) office {
 	t.Helper()
 	return officeOn(t, o.db.At(instant), o.by)
 }
 
-// as is the office with somebody else acting.
+// as returns the office with another actor.
 func (o office) as(by core.Actor) office { o.by = by; return o }
 
 func (o office) create(t *testing.T, name string, scopes ...string) token.Created {
@@ -247,7 +247,7 @@ func TestUsesDoNotWaitForEachOther(t *testing.T) {
 	if _, err := held.Exec(t.Context(), "select 1 from loyalty.token where id = $1 for update", made.ID); err != nil {
 		t.Fatal(err)
 	}
-	// Somebody notes the use for as long as we like: nobody waits (lock_timeout would tell).
+	// A concurrent transaction stores the use and stays open: others don't wait (lock_timeout would fail).
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() { o.works(t, made.Secret) })

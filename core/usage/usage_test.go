@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// shop is a business on a plan of the test's own.
+// shop is a business on a separate plan.
 type shop struct {
 	*customer.Service
 	meter   *usage.Meter
@@ -51,7 +51,7 @@ func shopOf(t *testing.T, d *db.DB, by core.Actor) shop {
 	return shop{customer.NewService(d), usage.NewMeter(d), coupon.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Links(), quiet), d, by}
 }
 
-// allow puts the business on a plan with those limits of customers, people and sends.
+// allow sets the plan's limits of customers, people and sends.
 func (s shop) allow(t *testing.T, limits string) {
 	t.Helper()
 	_, err := dbtest.Owner(s.db).Exec(t.Context(), fmt.Sprintf(`
