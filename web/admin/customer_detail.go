@@ -56,7 +56,7 @@ func (a *Admin) showCustomer(c echo.Context) error {
 
 // customerOf returns the customer in the path.
 func (a *Admin) customerOf(c echo.Context) (customer.Customer, error) {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return customer.Customer{}, err
 	}
