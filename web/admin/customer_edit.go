@@ -28,7 +28,7 @@ func (a *Admin) customerToEdit(c echo.Context) error {
 		return err
 	}
 	form := page.Blank(map[string]string{
-		"first_name": found.FirstName, "last_name": found.LastName, "phone": found.Phone, "email": orEmpty(found.Email),
+		"first_name": found.FirstName, "last_name": found.LastName, "phone": found.Phone, "email": orZero(found.Email),
 	})
 	if page.IsFragment(c) {
 		form.Values.Set("inline", "1")
