@@ -330,7 +330,7 @@ func testOutage(t *testing.T, in *installation) {
 			t.Fatalf("%s (%s): %v %+v, first %s", reference, id, err, again, body)
 		}
 	}
-	if out := in.succeed("verify"); !strings.Contains(out, "everything agrees") {
+	if out := in.succeed("verify"); !strings.Contains(out, "no differences") {
 		t.Error(out)
 	}
 	s.stop()
@@ -372,7 +372,7 @@ func testOtherProcesses(t *testing.T, in *installation) {
 		t.Error("a server without a port made a data directory")
 	}
 	for range 2 {
-		if out := in.succeed("verify"); !strings.Contains(out, "everything agrees") {
+		if out := in.succeed("verify"); !strings.Contains(out, "no differences") {
 			t.Error(out)
 		}
 	}

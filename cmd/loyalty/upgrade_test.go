@@ -198,7 +198,7 @@ func TestRestartWithoutDowntime(t *testing.T) {
 		if code := servers[i].exit(); code != 0 {
 			t.Errorf("process %d ended with %d", i+1, code)
 		}
-		if !servers[i].log.has("stopping: /readyz refuses, requests are still answered") {
+		if !servers[i].log.has("stopping: /readyz fails, requests are still served") {
 			t.Errorf("process %d did not wait for its proxy", i+1)
 		}
 		c.record(10) // by the other one alone
