@@ -24,7 +24,7 @@ import (
 	"example.com/loyalty/core/token"
 )
 
-// emptyDatabase makes one without any migration.
+// emptyDatabase creates a database without migrations.
 func emptyDatabase(t *testing.T) string {
 	t.Helper()
 	own := dbtest.OwnURL(t)
@@ -50,24 +50,24 @@ func emptyDatabase(t *testing.T) string {
 }
 
 // "`/readyz` (database reachable, migrations current)"; "says whether the database can be
-// used and has every migration, and if not, what to do"; with DATABASE_URL nothing
-// private is started and no demo is made.
+// used and has every migration, and if not, what to do". With DATABASE_URL there is no private
+// PostgreSQL and no demo.
 func TestEmptyDatabase(t *testing.T) {
 	t.Parallel()
 	empty := emptyDatabase(t)
 	in := newInstallationOn(t, empty, "LOYALTY_SANDBOX=1")
 	s := in.serve()
 	if s.token != "" || s.out.has("curl") || s.out.has("Demo") || s.out.has("PostgreSQL") {
-		t.Errorf("there is more than the product:\n%s", s.out.String())
+		t.Errorf("the screen shows a demo:\n%s", s.out.String())
 	}
 	if exists(in.cluster()) || exists(filepath.Join(in.data, "secret")) {
-		t.Error("something private was made")
+		t.Error("a private database was created")
 	}
 	got := s.expect(t, http.StatusServiceUnavailable, "GET", "/readyz", "", "")
 	got.is(t, http.StatusServiceUnavailable, "application/json",
 		"{\"status\":\"unavailable\",\"reason\":\"the database is empty: run `loyalty migrate up`\"}\n")
 	if got.header.Get("Retry-After") == "" {
-		t.Error("/readyz does not say when to come again")
+		t.Error("/readyz has no Retry-After")
 	}
 	if !s.log.has("serving, but not ready") {
 		t.Error("the log does not say that the database is empty")
@@ -75,7 +75,7 @@ func TestEmptyDatabase(t *testing.T) {
 	s.expect(t, http.StatusOK, "GET", "/healthz", "", "")
 	s.expect(t, http.StatusOK, "GET", "/problems", "", "")
 	if s.out.has("/mail") {
-		t.Error("the screen leads to mails that are other people's")
+		t.Error("the screen shows a mailbox")
 	}
 
 	steps := regexp.MustCompile(`(?m)^(\S+\.sql|\d+ \(in Go\)) +missing$`)
@@ -99,7 +99,7 @@ func TestEmptyDatabase(t *testing.T) {
 		return err == nil && got.status == http.StatusOK
 	})
 
-	// And the jobs run, too: the owner of a new token is told.
+	// Jobs run, too: the owner of a new token is e-mailed.
 	shop := in.sandbox(t).Tenants[0]
 	d := connect(t, empty)
 	if _, err := d.Exec(t.Context(), "update loyalty.token set told_at = told_at - interval '1 hour'"); err != nil { // or it waits for the hour to end
@@ -113,7 +113,7 @@ func TestEmptyDatabase(t *testing.T) {
 	s.stop()
 }
 
-// sandbox makes a sandbox and reads its file.
+// sandbox creates a sandbox and reads its file.
 func (in *installation) sandbox(t *testing.T) sandbox.File {
 	t.Helper()
 	file := filepath.Join(in.top, "tokens.json")
@@ -150,12 +150,12 @@ func TestDemoCommand(t *testing.T) {
 		t.Errorf("the demo's tokens show %s and %s", one.body, other.body)
 	}
 	if s.out.has("Token") {
-		t.Error("serve knows of the demo")
+		t.Error("the start-up screen shows the demo's token")
 	}
 	s.stop()
 }
 
-// The demo's people get a password, which is printed when it is made and never again.
+// checkSignIns checks that the demo's password is printed once, and works.
 func checkSignIns(t *testing.T, in *installation, database, first, again string) (password string) {
 	t.Helper()
 	panel := strings.Replace(in.base, "localhost", "demo.localhost", 1) + "/admin"
@@ -169,7 +169,7 @@ func checkSignIns(t *testing.T, in *installation, database, first, again string)
 	}
 	for _, hash := range strings.Fields(ask[string](connect(t, database), "select string_agg(password_hash, ' ') from loyalty.credential where tenant_id is not null")) {
 		if ok, err := argon2id.ComparePasswordAndHash(told[3], hash); err != nil || !ok {
-			t.Errorf("the printed password is not somebody's: %v", err)
+			t.Errorf("the printed password doesn't work: %v", err)
 		}
 	}
 	return told[3]
@@ -184,7 +184,7 @@ func TestSandboxCommand(t *testing.T) {
 	file := filepath.Join(in.top, "tokens.json")
 	in.run("sandbox", "--out", file).says(t, "set LOYALTY_SANDBOX=1")
 	if exists(file) {
-		t.Fatal("it was refused and wrote a file")
+		t.Fatal("a refused sandbox wrote a file")
 	}
 	allowed := in.with("LOYALTY_SANDBOX=1", "LOYALTY_RATE_TOKEN=0", "LOYALTY_RATE_IP=0")
 	s := allowed.serve()
@@ -229,12 +229,12 @@ func TestSandboxCommand(t *testing.T) {
 	s.expect(t, http.StatusOK, "GET", "/api/v1/customers", more.Tenants[0].Tokens["all"], "")
 	s.expect(t, http.StatusOK, "GET", "/api/v1/customers", f.Tenants[0].Tokens["all"], "")
 	if more.Tenants[0].ID == f.Tenants[0].ID || more.Platform.Email == f.Platform.Email {
-		t.Error("the second sandbox is the first one")
+		t.Error("the second sandbox is the same as the first")
 	}
 	s.stop()
 }
 
-// checkTokens finds that each token may do what its name says, and nothing else.
+// checkTokens checks that each token has exactly the ability in its name.
 func checkTokens(t *testing.T, s *server, shop sandbox.Tenant) {
 	t.Helper()
 	all := s.expect(t, http.StatusOK, "GET", "/api/v1/tokens?per_page=100", shop.Tokens["all"], "")
@@ -339,8 +339,8 @@ func TestAdminCreate(t *testing.T) {
 	}
 }
 
-// "No password reset by mail": the operator sets another password, and turns off two-step
-// verification where the phone is lost, of a super-admin or of a person of a business.
+// "No password reset by mail": the operator resets passwords, and turns off two-step verification
+// of super-admins and of people of a business.
 func TestAdminReset(t *testing.T) {
 	t.Parallel()
 	own := dbtest.OwnURL(t)

@@ -214,7 +214,7 @@ func TestAlertsUseExistingMetrics(t *testing.T) {
 }
 
 // "Metrics and pprof answer any Host (DNS rebinding): check it, pprof off unless asked for."
-func TestMetricsListenerKnowsItsNames(t *testing.T) {
+func TestMetricsListenerChecksHostNames(t *testing.T) {
 	t.Parallel()
 	m := newMonitored(t)
 	ask := func(access metricsAccess, host, path string) int {

@@ -29,10 +29,10 @@ var (
 	tag        = regexp.MustCompile(`<[^>]*>`)
 )
 
-// page is what a page for everybody says.
+// page returns the text of a public page.
 func (v *visit) page(path string) string {
 	v.t.Helper()
-	got := v.ask("GET", "{base}"+path, "nobody", "")
+	got := v.ask("GET", "{base}"+path, "anonymous", "")
 	if got.status != http.StatusOK || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
 		v.t.Fatalf("%s: %d %s", path, got.status, got.header.Get("Content-Type"))
 	}
@@ -40,20 +40,20 @@ func (v *visit) page(path string) string {
 	return docs.Plain(html.UnescapeString(text))
 }
 
-// tells is a story of a page that says all of this.
+// tells is a story of a page that has all of these texts.
 func tells(path string, all ...string) func(*visit) {
 	return func(v *visit) {
 		v.t.Helper()
 		page := v.page(path)
 		for _, each := range all {
 			if !strings.Contains(page, each) {
-				v.t.Errorf("%s does not say: %s", path, each)
+				v.t.Errorf("%s lacks: %s", path, each)
 			}
 		}
 	}
 }
 
-// changelog is the list of v1's launch on that page, and what comes after it.
+// changelog returns the launch list of the changelog, and the rest of the page.
 func (v *visit) changelog() (launch, rest string) {
 	v.t.Helper()
 	launch, rest, found := strings.Cut(v.page("/docs/changelog"), "Added to v1")
@@ -76,7 +76,7 @@ var docsSentences = []sentence{
 				v.t.Errorf("it does: %s", row)
 			}
 		}
-		got := v.ask("GET", "/openapi.json", "nobody", "")
+		got := v.ask("GET", "/openapi.json", "anonymous", "")
 		for _, e := range endpoints {
 			if !strings.Contains(got.body, `"/api/v1`+e.path+`"`) {
 				v.t.Errorf("the description lacks %s", e)

@@ -24,7 +24,8 @@ func (p renderer) notice(to string, v views.Notice) message {
 		t.paragraph(v.More)
 	}
 	if v.Action != "" {
-		t.lines([]string{v.Action + ":", v.Address})
+		t.paragraph(v.Action + ":")
+		t.paragraph(v.Address)
 	}
 	t.paragraph(v.Fine)
 	if v.Alarm != "" {
