@@ -84,7 +84,7 @@ func TestEmptyDatabase(t *testing.T) {
 	if pending == 0 || pending != strings.Count(before, "\n") {
 		t.Errorf("migrate status of an empty database:\n%s", before)
 	}
-	if up := in.succeed("migrate", "up"); strings.Count(up, "done: ") != pending {
+	if up := in.succeed("migrate", "up"); strings.Count(up, "applied: ") != pending {
 		t.Errorf("migrate up, of %d steps:\n%s", pending, up)
 	}
 	if up := in.succeed("migrate", "up"); up != "the database is up to date\n" {

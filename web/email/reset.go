@@ -9,8 +9,10 @@ func (p renderer) reset(to string, l auth.ResetEmail) message {
 	business, until := line(l.Tenant), minute(l.ExpiresAt)
 	panel := p.names.Tenant(l.Slug) + "/admin"
 	facts := []views.Fact{
-		{Name: "Panel", Value: panel}, {Name: "Sign-in", Value: to},
-		{Name: "Requested from", Value: line(l.Address)}, {Name: "Link expires", Value: until},
+		{Name: "Panel", Value: panel},
+		{Name: "Sign-in", Value: to},
+		{Name: "Requested from", Value: line(l.Address)},
+		{Name: "Link expires", Value: until},
 	}
 	return p.notice(to, views.Notice{
 		Subject:  "Reset your password for " + business,

@@ -39,8 +39,10 @@ func (p renderer) tokens(to string, l token.CreatedEmail) message {
 	}
 	for _, t := range l.Tokens {
 		facts := []views.Fact{
-			{Name: "Abilities", Value: abilitiesOf(l, t)}, {Name: "Created by", Value: line(t.By)},
-			{Name: "IP address", Value: line(t.Address)}, {Name: "Time", Value: second(t.At)},
+			{Name: "Abilities", Value: abilitiesOf(l, t)},
+			{Name: "Created by", Value: line(t.By)},
+			{Name: "IP address", Value: line(t.Address)},
+			{Name: "Time", Value: second(t.At)},
 		}
 		if t.Revoked {
 			facts = append(facts, views.Fact{Name: "Status", Value: "Revoked"})
