@@ -39,7 +39,7 @@ func (a *API) identify(next echo.HandlerFunc) echo.HandlerFunc {
 		r := c.Request()
 		address := a.Address(r)
 		window, key := a.PerAddress, a.AddressKey(address)
-		failures, secret := a.Failures.Look(key), credential(c)
+		failures, secret := a.Failures.Peek(key), credential(c)
 		if !failures.Allowed && secret != "" && !a.recent.wasValid(secret) {
 			// Not looked up: a valid token that wasn't used recently is refused, too.
 			verdict := window.Take(key)

@@ -54,7 +54,7 @@ func (a *API) upsertCustomer(c echo.Context) error {
 	}
 	n := customer.New{
 		FirstName: in.text("first_name"), LastName: in.text("last_name"), Phone: in.text("phone"), Email: in.text("email"),
-		Unreadable: in.unreadable,
+		Malformed: in.unreadable,
 	}
 	return idempotent(c, func(by core.Actor) (customer.Upserted, error) {
 		return a.Customers.Upsert(c.Request().Context(), by, n)
@@ -90,7 +90,7 @@ func (a *API) editCustomer(c echo.Context) error {
 	edited, err := a.Customers.Edit(c.Request().Context(), actor(c), id, customer.Edit{
 		FirstName: in.optionalText("first_name"), LastName: in.optionalText("last_name"),
 		Phone: in.optionalText("phone"), Email: in.optionalText("email"), Status: in.optionalText("status"),
-		Unreadable: in.unreadable,
+		Malformed: in.unreadable,
 	})
 	if err != nil {
 		return err

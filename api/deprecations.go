@@ -21,7 +21,7 @@ func (a *API) announce(next echo.HandlerFunc) echo.HandlerFunc {
 			return next(c)
 		}
 		r := c.Request()
-		if d, found := a.Deprecations.Of(r.Context(), r.Method, path); found {
+		if d, found := a.Deprecations.Find(r.Context(), r.Method, path); found {
 			h := c.Response().Header()
 			h.Set("Deprecation", "true")
 			h.Set("Sunset", d.Sunset.Format(http.TimeFormat))

@@ -215,14 +215,14 @@ func (q query) date(name string) *time.Time {
 
 // page reads per_page and cursor (decisions §2).
 func (q query) page() core.Page {
-	p := core.Page{Size: core.DefaultPageSize, Unreadable: q.unreadable}
+	p := core.Page{Size: core.DefaultPageSize, Malformed: q.unreadable}
 	if s := q.text("per_page"); s != nil {
 		p.Size = q.perPage(*s)
 	}
 	if s := q.text("cursor"); s != nil {
 		cursor, err := core.ParseCursor(*s)
 		if err != nil {
-			q.unreadable.Add("cursor", core.Selected)
+			q.unreadable.Add("cursor", core.InvalidChoice)
 		}
 		p.Cursor = &cursor
 	}

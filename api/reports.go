@@ -50,7 +50,7 @@ func newSummaryResource(s report.Summary) summaryResource {
 
 // days returns the range of days of a report.
 func (q query) days() report.Range {
-	return report.Range{From: q.date("from"), To: q.date("to"), Unreadable: q.unreadable}
+	return report.Range{From: q.date("from"), To: q.date("to"), Malformed: q.unreadable}
 }
 
 func (a *API) summary(c echo.Context) error {

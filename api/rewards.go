@@ -65,7 +65,7 @@ func (a *API) redeem(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	o := reward.RedeemRequest{CustomerID: in.text("customer_ulid"), RewardID: in.text("reward_ulid"), Unreadable: in.unreadable}
+	o := reward.RedeemRequest{CustomerID: in.text("customer_ulid"), RewardID: in.text("reward_ulid"), Malformed: in.unreadable}
 	return idempotent(c, func(by core.Actor) (reward.Redemption, error) {
 		return a.Rewards.Redeem(c.Request().Context(), by, o)
 	}, func(r reward.Redemption) (int, any) { return http.StatusCreated, newRedemptionResource(r) })

@@ -55,7 +55,7 @@ func (a *API) createTenant(c echo.Context) error {
 	n := tenant.New{
 		Name: in.text("name"), Slug: in.text("slug"), Email: in.text("email"), PlanID: in.integer("plan_id"),
 		BillingCycle: in.text("billing_cycle"), PaymentMethod: in.text("payment_method"),
-		TimeZone: in.text("timezone"), Currency: in.text("currency"), Country: in.text("country"), Unreadable: in.unreadable,
+		TimeZone: in.text("timezone"), Currency: in.text("currency"), Country: in.text("country"), Malformed: in.unreadable,
 	}
 	return idempotent(c, func(by core.Actor) (tenant.Tenant, error) {
 		return a.Tenants.Create(c.Request().Context(), by, n)
@@ -78,7 +78,7 @@ func (a *API) editTenant(c echo.Context) error {
 		Name: in.optionalText("name"), Email: in.optionalText("email"), PlanID: in.optionalInteger("plan_id"),
 		BillingCycle: in.optionalText("billing_cycle"), PaymentMethod: in.optionalText("payment_method"),
 		Status: in.optionalText("status"), TimeZone: in.optionalText("timezone"), Currency: in.optionalText("currency"),
-		Country: in.optionalText("country"), Unreadable: in.unreadable,
+		Country: in.optionalText("country"), Malformed: in.unreadable,
 	})
 	if err != nil {
 		return err

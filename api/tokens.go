@@ -54,7 +54,7 @@ func (a *API) createToken(c echo.Context) error {
 		return err
 	}
 	t, err := a.Tokens.Create(c.Request().Context(), actor(c), token.New{
-		Name: in.text("name"), Scopes: in.texts("scopes"), ExpiresAt: in.instant("expires_at"), Unreadable: in.unreadable,
+		Name: in.text("name"), Scopes: in.texts("scopes"), ExpiresAt: in.instant("expires_at"), Malformed: in.unreadable,
 	})
 	if err != nil {
 		return err

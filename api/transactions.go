@@ -43,7 +43,7 @@ func (a *API) recordTransaction(c echo.Context) error {
 	n := transaction.New{
 		CustomerID: in.text("customer_ulid"), TransactionTypeID: in.integer("transaction_type_id"),
 		SpendAmountCents: in.integer("spend_amount_cents"), ExternalReference: in.text("external_reference"),
-		Source: transaction.API, Unreadable: in.unreadable,
+		Source: transaction.API, Malformed: in.unreadable,
 	}
 	return idempotent(c, func(by core.Actor) (transaction.Transaction, error) {
 		return a.Transactions.Record(c.Request().Context(), by, n)

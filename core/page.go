@@ -20,11 +20,11 @@ type Page struct {
 	Size   int
 	Cursor *Cursor // nil: the first page
 
-	Unreadable Fields // what the front end could not read of the query
+	Malformed Fields // what the front end could not read of the query
 }
 
 // Err is nil when the whole query could be read.
-func (p Page) Err() error { return NewCheck(p.Unreadable).Err() }
+func (p Page) Err() error { return NewCheck(p.Malformed).Err() }
 
 // Limit is how many records to fetch: one more than the page holds tells whether the list goes on.
 func (p Page) Limit() int { return p.Size + 1 }

@@ -20,8 +20,8 @@ type Violation struct {
 // Rules that several fields share. A package declares its own beside the code that checks them.
 var (
 	Required      = Violation{Rule: "required"}
-	Selected      = Violation{Rule: "selected"} // a choice or a reference that does not exist
-	Taken         = Violation{Rule: "taken"}    // another record has this value
+	InvalidChoice = Violation{Rule: "selected"} // a choice or a reference that does not exist
+	Duplicate     = Violation{Rule: "taken"}    // another record has this value
 	MustBeString  = Violation{Rule: "string"}
 	MustBeInteger = Violation{Rule: "integer"}
 	MustBeArray   = Violation{Rule: "array"}
@@ -191,7 +191,7 @@ func (c *Check) Reference(field string, v *string) ID {
 // OneOf adds a violation where v is not one of the allowed values.
 func OneOf[T ~string](c *Check, field string, v T, allowed ...T) {
 	if !slices.Contains(allowed, v) {
-		c.Add(field, Selected)
+		c.Add(field, InvalidChoice)
 	}
 }
 

@@ -35,8 +35,8 @@ func TestViolations(t *testing.T) {
 	c.Integer("transaction_type_id", nil, 0, 9)
 	c.Integer("spend_amount_cents", new(int64(-1)), 0, 9)
 	c.Integer("stock", new(int64(10)), 0, 9)
-	c.Add("customer_ulid", core.Selected)
-	c.Add("slug", core.Taken)
+	c.Add("customer_ulid", core.InvalidChoice)
+	c.Add("slug", core.Duplicate)
 	core.OneOf(c, "favourite_color", color("mauve"), "red", "green")
 	core.OneOf(c, "color", color("red"), "red", "green")
 	c.Text("note", new("a\x00b"), 30)
@@ -52,9 +52,9 @@ func TestViolations(t *testing.T) {
 		"transaction_type_id": {core.Required},
 		"spend_amount_cents":  {core.Min(0)},
 		"stock":               {core.Max(9)},
-		"customer_ulid":       {core.Selected},
-		"slug":                {core.Taken},
-		"favourite_color":     {core.Selected},
+		"customer_ulid":       {core.InvalidChoice},
+		"slug":                {core.Duplicate},
+		"favourite_color":     {core.InvalidChoice},
 		"note":                {core.NoNUL},
 	})
 }
@@ -123,7 +123,7 @@ func TestWhatCouldNotBeReadIsNotJudgedAgain(t *testing.T) {
 	if err := core.NewCheck(nil).Err(); err != nil {
 		t.Errorf("nothing wrong = %v", err)
 	}
-	if err := (core.Page{Unreadable: core.Fields{"per_page": {core.Selected}}}).Err(); !core.IsKind(err, core.KindInvalid) {
+	if err := (core.Page{Malformed: core.Fields{"per_page": {core.InvalidChoice}}}).Err(); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("Page.Err = %v", err)
 	}
 }

@@ -150,7 +150,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	a.mails = mail.New(a.db, a.jobs, email.Render(a.names), a.sender, a.log)
 	job.Handle(a.jobs, job.Upkeep, a.deleteOldResponses)
 	job.Every(a.jobs, river.PeriodicInterval(time.Hour), deleteOldResponses{})
-	audit.KeepFor(a.db, a.jobs, a.entries)
+	audit.RegisterRetention(a.db, a.jobs, a.entries)
 	a.auth = auth.NewService(a.db, a.jobs, a.mails, a.keys, host.LimitKey, a.log)
 	a.staff = staff.NewService(a.db, a.mails, a.auth)
 	a.tokens = token.NewService(a.db, a.jobs, a.mails)

@@ -177,7 +177,7 @@ func (c *config) validate() (mistakes []error) {
 		}
 		c.sender, c.smtp = smtp, smtp
 	}
-	if !token.Known(token.Ability(c.CreateScope)) {
+	if !token.IsAbility(token.Ability(c.CreateScope)) {
 		wrong("LOYALTY_TRANSACTION_CREATE_SCOPE must be one of %v, not %q", token.Abilities, c.CreateScope)
 	}
 	if c.StopDelay < 0 || c.StopDelay > time.Minute {

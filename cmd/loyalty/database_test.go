@@ -317,7 +317,7 @@ func TestAdminCreate(t *testing.T) {
 		t.Fatalf("exit %d: %s%s", made.exit(), made.out.String(), made.log.String())
 	}
 	in.hidden = append(in.hidden, password[1])
-	create("", "--email=asa@example.com").says(t, says("Email", core.Taken))
+	create("", "--email=asa@example.com").says(t, says("Email", core.Duplicate))
 	for weak, reason := range map[string]string{
 		"short":                            says("Password", core.MinLength(12)),
 		"passwordpassword":                 says("Password", core.Violation{Rule: "easy_password"}),

@@ -212,7 +212,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		return page.New(page.Config{
 			Panel:    panel,
 			Sessions: auth.NewStore(a.db),
-			Tenant:   bySlug, Suspension: a.tenants.Suspended,
+			Tenant:   bySlug, Suspension: a.tenants.FindSuspension,
 			Slug: slug, Address: address, SignInViews: signInViews, AddressKey: host.LimitKey, Now: a.db.Now, Log: a.log, Scratch: a.scratch,
 		})
 	}

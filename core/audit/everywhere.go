@@ -10,8 +10,8 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Everywhere picks lines of all tenants and of the platform.
-type Everywhere struct {
+// PlatformFilter picks lines of all tenants and of the platform.
+type PlatformFilter struct {
 	Filter           // SubjectID is not looked at
 	Business *string // the slug of a tenant: its own lines, and the platform's about it
 	Person   *string // an e-mail address: what the people with it did, wherever they work
@@ -33,10 +33,10 @@ func PlatformNouns() (names []string) {
 	return names
 }
 
-// ListEverywhere returns a page of the lines of all tenants and the platform, newest first,
+// ListPlatform returns a page of the lines of all tenants and the platform, newest first,
 // for super-admins. Days are days in UTC. One round trip, and one more for a business or a
 // person, at the same cost whatever is picked and however long the logs are.
-func (s *Service) ListEverywhere(ctx context.Context, by core.Actor, f Everywhere, p core.Page) (core.List[PlatformLine], error) {
+func (s *Service) ListPlatform(ctx context.Context, by core.Actor, f PlatformFilter, p core.Page) (core.List[PlatformLine], error) {
 	if err := by.RequireAdmin(); err != nil {
 		return core.List[PlatformLine]{}, err
 	}
@@ -59,8 +59,8 @@ func (s *Service) ListEverywhere(ctx context.Context, by core.Actor, f Everywher
 }
 
 // everywhere returns the arguments of what the filter picks.
-func (s *Service) everywhere(ctx context.Context, f Everywhere, p core.Page) (db.Args, error) {
-	check := core.NewCheck(p.Unreadable)
+func (s *Service) everywhere(ctx context.Context, f PlatformFilter, p core.Page) (db.Args, error) {
+	check := core.NewCheck(p.Malformed)
 	args := db.Args{"tenant": nil, "actions": nil, "kinds": nil, "actors": nil}
 	args["from"], args["before"] = f.days(check, time.UTC)
 	actions := f.anywhere(check)
@@ -76,12 +76,12 @@ func (s *Service) everywhere(ctx context.Context, f Everywhere, p core.Page) (db
 			return nil, err
 		}
 		if args["tenant"] = found.Tenant; business != nil && found.Tenant == nil {
-			check.Add("business", core.Selected)
+			check.Add("business", core.InvalidChoice)
 		}
 		if person != nil {
 			kinds, ids = found.actors()
 			if len(ids) == 0 {
-				check.Add("person", core.Selected)
+				check.Add("person", core.InvalidChoice)
 			}
 		}
 	}
@@ -128,9 +128,9 @@ func (f Filter) anywhere(check *core.Check) []string {
 		}
 	}
 	if f.Subject != nil && !slices.Contains(PlatformNouns(), *f.Subject) {
-		check.Add("subject", core.Selected)
+		check.Add("subject", core.InvalidChoice)
 	} else if len(actions) == 0 {
-		check.Add("action", core.Selected)
+		check.Add("action", core.InvalidChoice)
 	}
 	return actions
 }

@@ -47,12 +47,12 @@ func (p *platform) did(by core.Actor, e audit.Entry) {
 	}
 }
 
-func (p *platform) list(f audit.Everywhere, page core.Page) core.List[audit.PlatformLine] {
+func (p *platform) list(f audit.PlatformFilter, page core.Page) core.List[audit.PlatformLine] {
 	p.t.Helper()
 	if page.Size == 0 {
 		page.Size = 100
 	}
-	list, err := audit.NewService(p.db).ListEverywhere(p.t.Context(), root, f, page)
+	list, err := audit.NewService(p.db).ListPlatform(p.t.Context(), root, f, page)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func (p *platform) list(f audit.Everywhere, page core.Page) core.List[audit.Plat
 }
 
 // seen are the lines that this test wrote, as "slug action", newest first.
-func (p *platform) seen(f audit.Everywhere) (lines []string) {
+func (p *platform) seen(f audit.PlatformFilter) (lines []string) {
 	p.t.Helper()
 	for _, l := range p.list(f, core.Page{}).Items {
 		if l.At.Before(p.at.Truncate(24 * time.Hour)) {
@@ -91,26 +91,26 @@ func TestTheLogOfEverybody(t *testing.T) {
 	day := p.at.Truncate(24 * time.Hour)
 	next := day.AddDate(0, 0, 1)
 	for name, c := range map[string]struct {
-		f    audit.Everywhere
+		f    audit.PlatformFilter
 		want []string
 	}{
-		"all":              {audit.Everywhere{}, []string{"a location.edit", "b tenant.edit", "tenant.create", "queue.pause", "b token.create", "a location.create"}},
-		"a business":       {audit.Everywhere{Business: &p.a.Tenant.Slug}, []string{"a location.edit", "tenant.create", "a location.create"}},
-		"a noun":           {audit.Everywhere{Filter: audit.Filter{Subject: new("tenant")}}, []string{"b tenant.edit", "tenant.create"}},
-		"an action":        {audit.Everywhere{Filter: audit.Filter{Action: new("location.edit")}}, []string{"a location.edit"}},
-		"of the platform":  {audit.Everywhere{Filter: audit.Filter{Subject: new("queue")}}, []string{"queue.pause"}},
-		"an actor":         {audit.Everywhere{Filter: audit.Filter{Actor: new("admin:1")}}, []string{"b tenant.edit", "tenant.create", "queue.pause"}},
-		"both":             {audit.Everywhere{Filter: audit.Filter{Actor: new("admin:1"), Subject: new("tenant")}, Business: &p.b.Tenant.Slug}, []string{"b tenant.edit"}},
-		"a person":         {audit.Everywhere{Person: new(strings.ToUpper(email))}, []string{"a location.edit", "a location.create"}},
-		"a day":            {audit.Everywhere{Filter: audit.Filter{From: &day, To: &day}}, []string{"a location.edit", "b tenant.edit", "tenant.create", "queue.pause", "b token.create", "a location.create"}},
-		"the day after":    {audit.Everywhere{Filter: audit.Filter{From: &next}}, nil},
-		"nothing about it": {audit.Everywhere{Filter: audit.Filter{Subject: new("queue")}, Business: &p.a.Tenant.Slug}, nil},
+		"all":              {audit.PlatformFilter{}, []string{"a location.edit", "b tenant.edit", "tenant.create", "queue.pause", "b token.create", "a location.create"}},
+		"a business":       {audit.PlatformFilter{Business: &p.a.Tenant.Slug}, []string{"a location.edit", "tenant.create", "a location.create"}},
+		"a noun":           {audit.PlatformFilter{Filter: audit.Filter{Subject: new("tenant")}}, []string{"b tenant.edit", "tenant.create"}},
+		"an action":        {audit.PlatformFilter{Filter: audit.Filter{Action: new("location.edit")}}, []string{"a location.edit"}},
+		"of the platform":  {audit.PlatformFilter{Filter: audit.Filter{Subject: new("queue")}}, []string{"queue.pause"}},
+		"an actor":         {audit.PlatformFilter{Filter: audit.Filter{Actor: new("admin:1")}}, []string{"b tenant.edit", "tenant.create", "queue.pause"}},
+		"both":             {audit.PlatformFilter{Filter: audit.Filter{Actor: new("admin:1"), Subject: new("tenant")}, Business: &p.b.Tenant.Slug}, []string{"b tenant.edit"}},
+		"a person":         {audit.PlatformFilter{Person: new(strings.ToUpper(email))}, []string{"a location.edit", "a location.create"}},
+		"a day":            {audit.PlatformFilter{Filter: audit.Filter{From: &day, To: &day}}, []string{"a location.edit", "b tenant.edit", "tenant.create", "queue.pause", "b token.create", "a location.create"}},
+		"the day after":    {audit.PlatformFilter{Filter: audit.Filter{From: &next}}, nil},
+		"nothing about it": {audit.PlatformFilter{Filter: audit.Filter{Subject: new("queue")}, Business: &p.a.Tenant.Slug}, nil},
 	} {
 		if got := p.seen(c.f); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	for _, l := range p.list(audit.Everywhere{}, core.Page{}).Items {
+	for _, l := range p.list(audit.PlatformFilter{}, core.Page{}).Items {
 		switch l.Action {
 		case "tenant.create":
 			if l.Subject == "tenant" && l.SubjectID == fmt.Sprint(p.a.Tenant.ID) && l.SubjectName != p.a.Tenant.Name {
@@ -133,7 +133,7 @@ func TestPagesOfTheLogOfEverybody(t *testing.T) {
 		p.did(by, audit.Entry{Action: []string{"location.edit", "queue.pause", "location.edit"}[i%3], ID: fmt.Sprint(i)})
 	}
 	day := p.at.Truncate(24 * time.Hour)
-	for _, f := range []audit.Everywhere{{Filter: audit.Filter{From: &day}}, {Filter: audit.Filter{From: &day, Subject: new("location")}}} {
+	for _, f := range []audit.PlatformFilter{{Filter: audit.Filter{From: &day}}, {Filter: audit.Filter{From: &day, Subject: new("location")}}} {
 		all := p.list(f, core.Page{}).Items
 		var forward []core.ID
 		page := core.Page{Size: 5}
@@ -170,7 +170,7 @@ func TestNoTenantReadsTheLogOfEverybody(t *testing.T) {
 	owner := p.a
 	owner.Role = core.SuperAdmin // of a tenant, there are none
 	for _, by := range []core.Actor{p.a, owner, {Kind: core.ByToken, Tenant: p.a.Tenant, Role: core.Owner}} {
-		if _, err := audit.NewService(p.db).ListEverywhere(t.Context(), by, audit.Everywhere{}, core.Page{Size: 5}); !errors.Is(err, core.ErrAdmin) {
+		if _, err := audit.NewService(p.db).ListPlatform(t.Context(), by, audit.PlatformFilter{}, core.Page{Size: 5}); !errors.Is(err, core.ErrAdmin) {
 			t.Errorf("%s of a tenant = %v, want ErrAdmin", by.Role, err)
 		}
 	}
@@ -190,12 +190,12 @@ func TestNoTenantReadsTheLogOfEverybody(t *testing.T) {
 func TestWhatTheLogOfEverybodyRefuses(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
-	for field, f := range map[string]audit.Everywhere{
+	for field, f := range map[string]audit.PlatformFilter{
 		"subject": {Filter: audit.Filter{Subject: new("weather")}}, "action": {Filter: audit.Filter{Action: new("rain.fall")}},
 		"actor": {Filter: audit.Filter{Actor: new("wind")}}, "business": {Business: new("nowhere")}, "person": {Person: new("nobody@example.com")},
 		"to": {Filter: audit.Filter{From: new(p.at), To: new(p.at.AddDate(0, 0, -2))}},
 	} {
-		_, err := audit.NewService(p.db).ListEverywhere(t.Context(), root, f, core.Page{Size: 5})
+		_, err := audit.NewService(p.db).ListPlatform(t.Context(), root, f, core.Page{Size: 5})
 		var refusal *core.Error
 		if !errors.As(err, &refusal) || len(refusal.Fields[field]) != 1 || len(refusal.Fields) != 1 {
 			t.Errorf("%s: %v", field, err)
@@ -208,9 +208,9 @@ func TestAPageOfEverybodyIsOneRoundTrip(t *testing.T) {
 	d, count := dbtest.RoundTrips(t)
 	p := &platform{t, d, dbtest.Tenant(t, d), core.Actor{}, d.Now()}
 	for _, c := range []struct {
-		f    audit.Everywhere
+		f    audit.PlatformFilter
 		want int
-	}{{audit.Everywhere{}, 1}, {audit.Everywhere{Business: &p.a.Tenant.Slug}, 2}} {
+	}{{audit.PlatformFilter{}, 1}, {audit.PlatformFilter{Business: &p.a.Tenant.Slug}, 2}} {
 		p.list(c.f, core.Page{})
 		before := count()
 		p.list(c.f, core.Page{})

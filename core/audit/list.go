@@ -74,7 +74,7 @@ func (l Line) position() core.Cursor { return core.Cursor{At: l.At, ID: l.ID} }
 
 // read returns the list that finds what the filter picks, and its arguments.
 func (f Filter) read(by core.Actor, p core.Page) (*db.List, db.Args, error) {
-	check := core.NewCheck(p.Unreadable)
+	check := core.NewCheck(p.Malformed)
 	from, before := f.days(check, by.Tenant.TimeZone)
 	subjectID := f.subject(check)
 	who := f.actor(check)
@@ -100,10 +100,10 @@ func (f Filter) read(by core.Actor, p core.Page) (*db.List, db.Args, error) {
 // subject checks what is asked for, and reads the id of the one record.
 func (f Filter) subject(check *core.Check) (id *string) {
 	if f.Subject != nil && !knownSubject(*f.Subject) {
-		check.Add("subject", core.Selected)
+		check.Add("subject", core.InvalidChoice)
 	}
 	if f.Action != nil && !knownAction(*f.Action) {
-		check.Add("action", core.Selected)
+		check.Add("action", core.InvalidChoice)
 	}
 	id = check.OptionalText("subject_id", f.SubjectID, maxText)
 	if id != nil && f.Subject == nil {
@@ -125,7 +125,7 @@ func (f Filter) actor(check *core.Check) *actor {
 	}
 	kind, id, found := strings.Cut(*text, ":")
 	if !found {
-		check.Add("actor", core.Selected)
+		check.Add("actor", core.InvalidChoice)
 		return nil
 	}
 	core.OneOf(check, "actor", core.ActorKind(kind), core.ByToken, core.ByStaff, core.ByAdmin, core.ByCustomer, core.BySystem)

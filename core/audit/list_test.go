@@ -259,19 +259,19 @@ func TestWhatTheLogRefuses(t *testing.T) {
 		want core.Fields
 	}{
 		{audit.Filter{Action: new("customer.eat"), Subject: new("customs"), Actor: new("12"), From: &june, To: &may}, core.Fields{
-			"action": {core.Selected}, "subject": {core.Selected},
-			"actor": {core.Selected}, "to": {core.AfterOrEqual("from")},
-			"cursor": {core.Selected},
+			"action": {core.InvalidChoice}, "subject": {core.InvalidChoice},
+			"actor": {core.InvalidChoice}, "to": {core.AfterOrEqual("from")},
+			"cursor": {core.InvalidChoice},
 		}},
 		{audit.Filter{SubjectID: new("7"), Actor: new("ghost:12")}, core.Fields{
-			"subject": {core.Required}, "actor": {core.Selected}, "cursor": {core.Selected},
+			"subject": {core.Required}, "actor": {core.InvalidChoice}, "cursor": {core.InvalidChoice},
 		}},
 		{audit.Filter{Subject: new("customer"), SubjectID: new("\x00"), Actor: new("staff:\x00")}, core.Fields{
 			"subject_id": {core.NoNUL}, "actor": {core.NoNUL},
-			"cursor": {core.Selected},
+			"cursor": {core.InvalidChoice},
 		}},
 	} {
-		_, err := audit.NewService(b.db).List(t.Context(), b.by, c.f, core.Page{Size: 15, Unreadable: core.Fields{"cursor": {core.Selected}}})
+		_, err := audit.NewService(b.db).List(t.Context(), b.by, c.f, core.Page{Size: 15, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
 		var refusal *core.Error
 		if !errors.As(err, &refusal) {
 			t.Fatalf("%v, want a refusal of fields", err)

@@ -23,15 +23,15 @@ type forget struct{}
 // Kind names the job in the queue.
 func (forget) Kind() string { return "forget_audit" }
 
-// KeepFor registers the job that deletes entries of every log once they are older than the
+// RegisterRetention registers the job that deletes entries of every log once they are older than the
 // period. 0: they are kept for ever.
-func KeepFor(d *db.DB, jobs *job.Queue, period time.Duration) {
-	job.Handle(jobs, job.Upkeep, func(ctx context.Context, _ forget) error { return Forget(ctx, d, period) })
+func RegisterRetention(d *db.DB, jobs *job.Queue, period time.Duration) {
+	job.Handle(jobs, job.Upkeep, func(ctx context.Context, _ forget) error { return DeleteOlder(ctx, d, period) })
 	job.Every(jobs, river.PeriodicInterval(time.Hour), forget{})
 }
 
-// Forget deletes the entries that are older than the period; 0: none.
-func Forget(ctx context.Context, d *db.DB, period time.Duration) error {
+// DeleteOlder deletes the entries that are older than the period; 0: none.
+func DeleteOlder(ctx context.Context, d *db.DB, period time.Duration) error {
 	if period == 0 {
 		return nil
 	}

@@ -46,7 +46,7 @@ func TestOldEntriesAreForgotten(t *testing.T) {
 		period time.Duration
 		want   string
 	}{{0, "5 5 "}, {400 * day, "4 4 "}, {day, "2 2 "}} {
-		if err := audit.Forget(t.Context(), d, step.period); err != nil {
+		if err := audit.DeleteOlder(t.Context(), d, step.period); err != nil {
 			t.Fatal(err)
 		}
 		if got := left(); got != step.want {

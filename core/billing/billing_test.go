@@ -166,9 +166,9 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: forward %v, back %v, want %v", name, forward, back, c.want)
 		}
 	}
-	_, err := b.List(t.Context(), root, billing.Filter{Status: new("open")}, core.Page{Unreadable: core.Fields{"tenant_id": {core.MustBeInteger}}})
+	_, err := b.List(t.Context(), root, billing.Filter{Status: new("open")}, core.Page{Malformed: core.Fields{"tenant_id": {core.MustBeInteger}}})
 	var refusal *core.Error
-	want := core.Fields{"status": {core.Selected}, "tenant_id": {core.MustBeInteger}}
+	want := core.Fields{"status": {core.InvalidChoice}, "tenant_id": {core.MustBeInteger}}
 	if !errors.As(err, &refusal) || cmp.Diff(want, refusal.Fields) != "" {
 		t.Errorf("List = %v, want %v refused", err, want)
 	}

@@ -109,7 +109,7 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 	if err := by.RequireAdmin(); err != nil {
 		return core.List[Invoice]{}, err
 	}
-	if err := f.check(core.NewCheck(p.Unreadable)); err != nil {
+	if err := f.check(core.NewCheck(p.Malformed)); err != nil {
 		return core.List[Invoice]{}, err
 	}
 	statement, args := invoiceList.Statement(p, f.args(s.db.Now()))

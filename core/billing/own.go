@@ -29,7 +29,7 @@ type DetailsInput struct {
 	Address   *string
 	TaxNumber *string
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 type accountRow struct {
@@ -95,7 +95,7 @@ func (s *Service) EditDetails(ctx context.Context, by core.Actor, in DetailsInpu
 	if err := by.Require(core.Owner); err != nil {
 		return Account{}, err
 	}
-	check := core.NewCheck(in.Unreadable)
+	check := core.NewCheck(in.Malformed)
 	optional := func(field string, v *string, limit int) string {
 		if text := check.OptionalText(field, v, limit); text != nil {
 			return *text
@@ -136,9 +136,9 @@ func (p Party) facts() map[string]any {
 	return map[string]any{"name": p.Name, "address": p.Address, "tax_number": p.TaxNumber}
 }
 
-// Own returns a page of the invoices that were issued to the actor's business, newest first,
+// ListOwn returns a page of the invoices that were issued to the actor's business, newest first,
 // to its owners. One round trip.
-func (s *Service) Own(ctx context.Context, by core.Actor, p core.Page) (core.List[Invoice], error) {
+func (s *Service) ListOwn(ctx context.Context, by core.Actor, p core.Page) (core.List[Invoice], error) {
 	if err := by.Require(core.Owner); err != nil {
 		return core.List[Invoice]{}, err
 	}

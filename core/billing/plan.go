@@ -35,14 +35,14 @@ type PlanInput struct {
 	StaffLimit     *int64
 	SendsLimit     *int64
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // ErrPlanInUse refuses to delete a plan that tenants are on, or were billed for.
 var ErrPlanInUse = core.Refuse("plan-in-use", "Businesses are on this plan or were billed for it. Retire it instead: nobody new can choose it, and whoever has it keeps it.")
 
 func (in PlanInput) read() (Plan, *core.Check) {
-	check := core.NewCheck(in.Unreadable)
+	check := core.NewCheck(in.Malformed)
 	p := Plan{
 		Name:         check.Text("name", in.Name, maxName),
 		MonthlyCents: check.Integer("monthly_cents", in.MonthlyCents, 0, maxCents),
@@ -50,7 +50,7 @@ func (in PlanInput) read() (Plan, *core.Check) {
 		Currency:     check.Text("currency", in.Currency, 3),
 	}
 	if _, err := currency.ParseISO(p.Currency); err != nil && check.OK("currency") {
-		check.Add("currency", core.Selected)
+		check.Add("currency", core.InvalidChoice)
 	}
 	limit := func(field string, v *int64) *int64 {
 		if v != nil {
@@ -174,7 +174,7 @@ func (s *Service) DeletePlan(ctx context.Context, by core.Actor, plan int64) err
 			return 0, err
 		}
 		if _, err := db.Exec(ctx, tx, deletePlanSQL, db.Args{"id": plan}); err != nil {
-			if db.Refers(err, "tenant_plan_id_fkey") || db.Refers(err, "billing_period_plan_id_fkey") {
+			if db.Violates(err, "tenant_plan_id_fkey") || db.Violates(err, "billing_period_plan_id_fkey") {
 				return 0, ErrPlanInUse
 			}
 			return 0, err
@@ -187,7 +187,7 @@ func (s *Service) DeletePlan(ctx context.Context, by core.Actor, plan int64) err
 // nameTaken explains what the database refused of a plan's name.
 func (p Plan) nameTaken(err error) error {
 	if db.Violates(err, "plan_name_key") {
-		return core.Invalid(core.Fields{"name": {core.Taken}})
+		return core.Invalid(core.Fields{"name": {core.Duplicate}})
 	}
 	return err
 }

@@ -499,12 +499,12 @@ func TestAnIssuedInvoiceStays(t *testing.T) {
 	if _, err := b.FindOwn(t.Context(), owner, b.drafted(t, owner.Tenant.ID)); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("a draft: %v, want ErrNotFound", err)
 	}
-	if l, err := b.Own(t.Context(), owner, core.Page{Size: 10}); err != nil || len(l.Items) != 1 || l.Items[0].ID != i.ID {
+	if l, err := b.ListOwn(t.Context(), owner, core.Page{Size: 10}); err != nil || len(l.Items) != 1 || l.Items[0].ID != i.ID {
 		t.Errorf("own invoices %+v, %v", l, err)
 	}
 	for _, role := range []core.Role{core.Manager, core.Cashier} {
 		by := dbtest.Person(t, b.db, owner, role)
-		if _, err := b.Own(t.Context(), by, core.Page{Size: 10}); !errors.Is(err, core.ErrRole) {
+		if _, err := b.ListOwn(t.Context(), by, core.Page{Size: 10}); !errors.Is(err, core.ErrRole) {
 			t.Errorf("%s: %v, want ErrRole", role, err)
 		}
 		if _, err := b.Account(t.Context(), by); !errors.Is(err, core.ErrRole) {

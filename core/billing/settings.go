@@ -34,11 +34,11 @@ type SettingsInput struct {
 	IssueAutomatically                                      bool
 	MailName, MailAddress                                   *string
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 func (in SettingsInput) read() (Settings, error) {
-	check := core.NewCheck(in.Unreadable)
+	check := core.NewCheck(in.Malformed)
 	optional := func(field string, v *string, limit int) string {
 		if text := check.OptionalText(field, v, limit); text != nil {
 			return *text

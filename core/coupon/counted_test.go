@@ -168,7 +168,7 @@ func TestListSends(t *testing.T) {
 	if l, err := s.ListSends(t.Context(), s.by, quiet.ID, page); err != nil || len(l.Items) != 0 {
 		t.Errorf("of a coupon that was never sent: %+v, %v", l.Items, err)
 	}
-	bad := core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.MustBeString}}}
+	bad := core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.MustBeString}}}
 	_, err := s.ListSends(t.Context(), s.by, c.ID, bad)
 	wantFields(t, err, core.Fields{"cursor": {core.MustBeString}})
 }
@@ -247,8 +247,8 @@ func TestStates(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", state, diff)
 		}
 	}
-	_, err := s.ListWithCounts(t.Context(), s.by, coupon.Filter{State: new("lost")}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.MustBeString}}})
-	wantFields(t, err, core.Fields{"state": {core.Selected}, "cursor": {core.MustBeString}})
+	_, err := s.ListWithCounts(t.Context(), s.by, coupon.Filter{State: new("lost")}, core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.MustBeString}}})
+	wantFields(t, err, core.Fields{"state": {core.InvalidChoice}, "cursor": {core.MustBeString}})
 }
 
 // "Each row carries the names a person wants to read."
@@ -356,7 +356,7 @@ func TestListByCustomer(t *testing.T) {
 	if err != nil || len(none.Items) != 0 {
 		t.Errorf("of somebody without vouchers: %+v, %v", none, err)
 	}
-	bad := core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.MustBeString}}}
+	bad := core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.MustBeString}}}
 	wantFields(t, second(s.ListByCustomer(t.Context(), s.by, anna, bad)), core.Fields{"cursor": {core.MustBeString}})
 	stranger := newShop(t)
 	for _, p := range []core.Page{{Size: 2}, bad} {

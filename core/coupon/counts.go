@@ -38,7 +38,7 @@ type Filter struct {
 // ListWithCounts returns a page of the coupons that match the filter, newest first. One
 // round trip, whose cost does not grow with the vouchers.
 func (s *Service) ListWithCounts(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[WithCounts], error) {
-	check := core.NewCheck(p.Unreadable)
+	check := core.NewCheck(p.Malformed)
 	if f.State != nil {
 		core.OneOf(check, "state", State(*f.State), StateActive, StateUpcoming, StateExpired, StateInactive)
 	}

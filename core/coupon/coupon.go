@@ -71,7 +71,7 @@ type New struct {
 	ExpiresAt        *time.Time
 	VoucherValidDays *int64
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 const (
@@ -123,7 +123,7 @@ func (n New) benefit(check *core.Check) Benefit {
 		check.Integer("benefit_value", n.BenefitValue, 1, maxNumber)
 		b.BenefitValue = n.BenefitValue
 	default:
-		check.Add("benefit_type", core.Selected)
+		check.Add("benefit_type", core.InvalidChoice)
 	}
 	return b
 }
@@ -163,7 +163,7 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Coupon, error)
 		return Coupon{}, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Coupon, error) {
-		check := core.NewCheck(n.Unreadable)
+		check := core.NewCheck(n.Malformed)
 		c := n.read(check)
 		if err := findReward(ctx, tx, check, c.Benefit); err != nil {
 			return Coupon{}, err
@@ -189,7 +189,7 @@ func findReward(ctx context.Context, tx *db.Tx, check *core.Check, b Benefit) er
 	}
 	_, err := db.Value[bool](ctx, tx, rewardSQL, db.Args{"reward": *b.BenefitRewardID})
 	if errors.Is(err, core.ErrNotFound) {
-		check.Add("benefit_reward_ulid", core.Selected)
+		check.Add("benefit_reward_ulid", core.InvalidChoice)
 		return nil
 	}
 	return err

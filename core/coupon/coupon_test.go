@@ -402,14 +402,14 @@ func TestAddReportsEveryWrongFieldAtOnce(t *testing.T) {
 		wantFields(t, err, core.Fields{
 			"name":                {core.Required},
 			"description":         {core.MaxLength(1000)},
-			"benefit_reward_ulid": {core.Selected},
+			"benefit_reward_ulid": {core.InvalidChoice},
 			"max_per_customer":    {core.Min(1)},
 			"max_redemptions":     {core.Min(1)},
 			"expires_at":          {core.Violation{Rule: "after_start"}},
 			"voucher_valid_days":  {core.Max(36500)},
 		})
 	}
-	_, err := s.Add(t.Context(), s.by, coupon.New{Unreadable: core.Fields{"max_redemptions": {core.MustBeInteger}}})
+	_, err := s.Add(t.Context(), s.by, coupon.New{Malformed: core.Fields{"max_redemptions": {core.MustBeInteger}}})
 	wantFields(t, err, core.Fields{
 		"name":            {core.Required},
 		"benefit_type":    {core.Required},
@@ -436,7 +436,7 @@ func TestBenefits(t *testing.T) {
 		{"an amount", "amount", new(int64(1_000_000_000_000)), nil},
 		{"too large an amount", "amount", new(int64(1_000_000_000_001)), core.Fields{"benefit_value": {core.Max(1000000000000)}}},
 		{"a reward of no name", "reward", nil, core.Fields{"benefit_reward_ulid": {core.Required}}},
-		{"something else", "miles", new(int64(1)), core.Fields{"benefit_type": {core.Selected}}},
+		{"something else", "miles", new(int64(1)), core.Fields{"benefit_type": {core.InvalidChoice}}},
 	} {
 		n := fivePoints()
 		n.BenefitType, n.BenefitValue = &c.kind, c.value
@@ -493,7 +493,7 @@ func TestList(t *testing.T) {
 	if diff := cmp.Diff(newestFirst[:4], back); diff != "" {
 		t.Errorf("and back (-want +got):\n%s", diff)
 	}
-	if _, err := s.List(t.Context(), s.by, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.Selected}}}); !core.IsKind(err, core.KindInvalid) {
+	if _, err := s.List(t.Context(), s.by, core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}}); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("a bad query = %v", err)
 	}
 }
@@ -568,10 +568,10 @@ func TestAnotherTenantsCouponsDoNotExist(t *testing.T) {
 		"redeem":       second(stranger.Redeem(t.Context(), stranger.by, voucher)),
 		"list sends":   second(stranger.ListSends(t.Context(), stranger.by, c.ID, core.Page{Size: 3})),
 		"list sends with a bad query": second(stranger.ListSends(t.Context(), stranger.by, c.ID,
-			core.Page{Size: 3, Unreadable: core.Fields{"cursor": {core.Selected}}})),
+			core.Page{Size: 3, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})),
 		"list redeemed": second(stranger.ListRedeemed(t.Context(), stranger.by, c.ID, core.Page{Size: 3})),
 		"list redeemed with a bad query": second(stranger.ListRedeemed(t.Context(), stranger.by, c.ID,
-			core.Page{Size: 3, Unreadable: core.Fields{"cursor": {core.Selected}}})),
+			core.Page{Size: 3, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})),
 	} {
 		if !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("%s = %v, want ErrNotFound", name, err)

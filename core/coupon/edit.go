@@ -25,7 +25,7 @@ type Edit struct {
 	VoucherValidDays core.Optional[int64]     // null: as long as the coupon
 	Active           core.Optional[bool]
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // read returns the coupon as it is to be, and notes what is wrong with it.
@@ -92,7 +92,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		if err != nil {
 			return Coupon{}, err
 		}
-		check := core.NewCheck(e.Unreadable)
+		check := core.NewCheck(e.Malformed)
 		c := e.read(check, old.Coupon)
 		less := loweredFields(old.Coupon, c)
 		if old.Sent {

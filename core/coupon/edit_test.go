@@ -82,14 +82,14 @@ func TestEditReportsEveryWrongFieldAtOnce(t *testing.T) {
 	wantFields(t, err, core.Fields{
 		"name":                {core.Required},
 		"description":         {core.MaxLength(1000)},
-		"benefit_reward_ulid": {core.Selected},
+		"benefit_reward_ulid": {core.InvalidChoice},
 		"max_per_customer":    {core.Required},
 		"max_redemptions":     {core.Min(1)},
 		"expires_at":          {core.Violation{Rule: "after_start"}},
 		"voucher_valid_days":  {core.Min(1)},
 		"active":              {core.Required},
 	})
-	_, err = s.Edit(t.Context(), s.by, c.ID, coupon.Edit{BenefitType: core.Set("stamps"), BenefitValue: null[int64](), Unreadable: core.Fields{"name": {core.MustBeString}}})
+	_, err = s.Edit(t.Context(), s.by, c.ID, coupon.Edit{BenefitType: core.Set("stamps"), BenefitValue: null[int64](), Malformed: core.Fields{"name": {core.MustBeString}}})
 	wantFields(t, err, core.Fields{"name": {core.MustBeString}, "benefit_value": {core.Required}})
 	if diff := cmp.Diff(c, s.find(t, c.ID)); diff != "" {
 		t.Errorf("a refused edit left (-want +got):\n%s", diff)

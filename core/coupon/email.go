@@ -44,7 +44,7 @@ func (s *Service) sampleEmail(ctx context.Context, by core.Actor, c WithCounts, 
 	if err != nil {
 		return VoucherEmail{}, err
 	}
-	check := core.NewCheck(send.Unreadable)
+	check := core.NewCheck(send.Malformed)
 	l := VoucherEmail{
 		Tenant: by.Tenant, Branding: branding, FirstName: firstName(by.Name),
 		Benefit: c.Benefit, RewardName: c.RewardName, ExpiresAt: c.VoucherExpiry(s.db.Now(), by.Tenant.TimeZone),

@@ -49,7 +49,7 @@ func (s *Service) Preview(ctx context.Context, by core.Actor, coupon core.ID, se
 		if err != nil {
 			return Preview{}, err
 		}
-		check := core.NewCheck(send.Unreadable)
+		check := core.NewCheck(send.Malformed)
 		members, err := send.members(ctx, tx, check)
 		if err != nil {
 			return Preview{}, err
@@ -77,18 +77,18 @@ func (s *Service) Preview(ctx context.Context, by core.Actor, coupon core.ID, se
 	})
 }
 
-// Audiences are how many customers each segment has at the moment, inactive ones included
+// SegmentSizes are how many customers each segment has at the moment, inactive ones included
 // where the segment has them.
-type Audiences struct{ All, LongStanding, RecentPurchase int64 }
+type SegmentSizes struct{ All, LongStanding, RecentPurchase int64 }
 
-// Audiences counts the segments. One round trip.
-func (s *Service) Audiences(ctx context.Context, by core.Actor) (Audiences, error) {
+// CountSegments counts the segments. One round trip.
+func (s *Service) CountSegments(ctx context.Context, by core.Actor) (SegmentSizes, error) {
 	if err := by.Require(core.Manager); err != nil {
-		return Audiences{}, err
+		return SegmentSizes{}, err
 	}
 	now := s.db.Now()
 	since := now.Add(-recentPurchasePeriod)
-	return db.ReadOne[Audiences](ctx, s.db, by, audiencesSQL, db.Args{
+	return db.ReadOne[SegmentSizes](ctx, s.db, by, audiencesSQL, db.Args{
 		"at": now, "before": localDay(now, by.Tenant.TimeZone, -longStandingDays), "since": since, "since_id": core.FirstID(since),
 	})
 }

@@ -268,8 +268,8 @@ func TestAPreviewSaysWhatTheSendDoes(t *testing.T) {
 			}
 		})
 	}
-	audiences, err := s.Audiences(t.Context(), s.by)
-	if want := (coupon.Audiences{All: 8, LongStanding: 5, RecentPurchase: 8}); err != nil || audiences != want {
+	audiences, err := s.CountSegments(t.Context(), s.by)
+	if want := (coupon.SegmentSizes{All: 8, LongStanding: 5, RecentPurchase: 8}); err != nil || audiences != want {
 		t.Errorf("audiences %+v, %v; want %+v", audiences, err, want)
 	}
 }

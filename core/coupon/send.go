@@ -55,7 +55,7 @@ type Send struct {
 	Message   *string    // above the voucher; nil: the coupon's description
 	FormKey   string     // of the form that confirms it: sent twice, it is one send
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // Sending is a send and how far it is.
@@ -164,7 +164,7 @@ type checkedSend struct {
 // validate checks a send. A customer of a manual segment who does not exist refuses the
 // whole send and is named.
 func (s Send) validate(ctx context.Context, tx *db.Tx, c Coupon) (checkedSend, error) {
-	check := core.NewCheck(s.Unreadable)
+	check := core.NewCheck(s.Malformed)
 	out := checkedSend{at: tx.Now}
 	check.Text("form_key", &s.FormKey, 100)
 	out.subject, out.message = s.emailText(check, c)

@@ -188,10 +188,10 @@ func TestASendsFields(t *testing.T) {
 		want core.Fields
 	}{
 		{coupon.Send{}, core.Fields{
-			"segment": {core.Selected}, "form_key": {core.Required},
+			"segment": {core.InvalidChoice}, "form_key": {core.Required},
 		}},
 		{coupon.Send{Segment: "everybody", FormKey: strings.Repeat("k", 101)}, core.Fields{
-			"segment": {core.Selected}, "form_key": {core.MaxLength(100)},
+			"segment": {core.InvalidChoice}, "form_key": {core.MaxLength(100)},
 		}},
 		{coupon.Send{Segment: coupon.Manual}, core.Fields{
 			"customers": {core.Required}, "form_key": {core.Required},

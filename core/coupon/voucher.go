@@ -232,7 +232,7 @@ func (s *Service) FindVoucher(ctx context.Context, by core.Actor, id core.ID) (S
 // OpenVoucher returns the voucher that a customer's link names, or core.ErrNotFound for a
 // link that this installation didn't make or that was revoked. One round trip.
 func (s *Service) OpenVoucher(ctx context.Context, t core.Tenant, token string) (ShownVoucher, error) {
-	id, err := link.ID(token)
+	id, err := link.ParseID(token)
 	if err != nil {
 		return ShownVoucher{}, err
 	}

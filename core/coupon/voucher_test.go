@@ -274,7 +274,7 @@ func TestListRedeemed(t *testing.T) {
 		t.Errorf("there and back (-want +got):\n%s", diff)
 	}
 
-	_, err := s.ListRedeemed(t.Context(), s.by, c.ID, core.Page{Size: 3, Unreadable: core.Fields{"cursor": {core.Selected}}})
+	_, err := s.ListRedeemed(t.Context(), s.by, c.ID, core.Page{Size: 3, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
 	if !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("a bad query = %v", err)
 	}

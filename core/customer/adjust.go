@@ -17,7 +17,7 @@ type Adjustment struct {
 	Amount *int64  // signed, not 0
 	Reason *string
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // Adjust changes a balance by hand, for a reason that everybody reads, and returns the
@@ -51,7 +51,7 @@ func (s *Service) Adjust(ctx context.Context, by core.Actor, id core.ID, a Adjus
 }
 
 func (a Adjustment) validate(id core.ID) (ledger.Entry, error) {
-	check := core.NewCheck(a.Unreadable)
+	check := core.NewCheck(a.Malformed)
 	e := ledger.Entry{
 		Customer: id, Kind: ledger.Adjustment,
 		Unit:   ledger.Unit(check.Text("unit", a.Unit, maxReason)),

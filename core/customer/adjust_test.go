@@ -71,12 +71,12 @@ func TestAdjustRefuses(t *testing.T) {
 			"unit": {core.Required}, "amount": {core.Required}, "reason": {core.Required},
 		}},
 		{"wrong", adjustment("euros", 0, strings.Repeat("x", 256)), core.Fields{
-			"unit": {core.Selected}, "amount": {core.NotZero},
+			"unit": {core.InvalidChoice}, "amount": {core.NotZero},
 			"reason": {core.MaxLength(255)},
 		}},
 		{"too much", adjustment("points", 1_000_000_000_001, "x"), core.Fields{"amount": {core.Max(1000000000000)}}},
 		{"too little", adjustment("points", math.MinInt64, "x"), core.Fields{"amount": {core.Min(-1000000000000)}}},
-		{"unreadable", customer.Adjustment{Unit: new("points"), Reason: new("x"), Unreadable: core.Fields{"amount": {core.MustBeInteger}}}, core.Fields{
+		{"unreadable", customer.Adjustment{Unit: new("points"), Reason: new("x"), Malformed: core.Fields{"amount": {core.MustBeInteger}}}, core.Fields{
 			"amount": {core.MustBeInteger},
 		}},
 	} {

@@ -93,15 +93,15 @@ func TestBrowseByName(t *testing.T) {
 func TestBrowseRefuses(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	_, err := s.Browse(t.Context(), s.by, customer.Filter{Status: new("erased")}, "points", core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.Selected}}})
+	_, err := s.Browse(t.Context(), s.by, customer.Filter{Status: new("erased")}, "points", core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
 	wantFields(t, err, core.Fields{
-		"sort": {core.Selected}, "status": {core.Selected}, "cursor": {core.Selected},
+		"sort": {core.InvalidChoice}, "status": {core.InvalidChoice}, "cursor": {core.InvalidChoice},
 	})
 	_, err = s.Count(t.Context(), s.by, customer.Filter{Status: new("erased")})
-	wantFields(t, err, core.Fields{"status": {core.Selected}})
+	wantFields(t, err, core.Fields{"status": {core.InvalidChoice}})
 	for _, search := range []*string{nil, new("anna")} {
-		_, _, err = s.BrowseAndCount(t.Context(), s.by, customer.Filter{Search: search}, "points", core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.Selected}}})
-		wantFields(t, err, core.Fields{"sort": {core.Selected}, "cursor": {core.Selected}})
+		_, _, err = s.BrowseAndCount(t.Context(), s.by, customer.Filter{Search: search}, "points", core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
+		wantFields(t, err, core.Fields{"sort": {core.InvalidChoice}, "cursor": {core.InvalidChoice}})
 	}
 }
 

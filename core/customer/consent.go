@@ -31,9 +31,9 @@ type Consent struct {
 	Source ConsentSource
 }
 
-// Agree notes what a new customer agreed to, in the transaction that made them. Without
+// RecordConsent notes what a new customer agreed to, in the transaction that made them. Without
 // consent to offers they are unsubscribed from the start.
-func Agree(tx *db.Tx, by core.Actor, id core.ID, c Consent) error {
+func RecordConsent(tx *db.Tx, by core.Actor, id core.ID, c Consent) error {
 	given := map[ConsentKind]string{Terms: c.Terms}
 	if c.Offers != "" {
 		given[Offers] = c.Offers

@@ -79,11 +79,11 @@ func (s *Service) Upsert(ctx context.Context, by core.Actor, n New) (Upserted, e
 	})
 }
 
-// Meet is Upsert in the caller's transaction, for customers who enter their own details:
+// Enrol is Upsert in the caller's transaction, for customers who enter their own details:
 // names, and what they agree to, are asked only of a new one. missing says what else is
 // wrong with the details of a new customer; admit says whether there may be one, nil: there
 // may.
-func Meet(ctx context.Context, tx *db.Tx, by core.Actor, n New, missing core.Fields, admit func() error) (Upserted, error) {
+func Enrol(ctx context.Context, tx *db.Tx, by core.Actor, n New, missing core.Fields, admit func() error) (Upserted, error) {
 	in, wrong := n.Validate(by.Tenant.Country)
 	fields := maps.Clone(missing)
 	var refused *core.Error
@@ -255,9 +255,9 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		})
 		switch {
 		case db.Violates(err, "customer_phone"):
-			return Customer{}, core.Invalid(core.Fields{"phone": {core.Taken}})
+			return Customer{}, core.Invalid(core.Fields{"phone": {core.Duplicate}})
 		case db.Violates(err, "customer_email"):
-			return Customer{}, core.Invalid(core.Fields{"email": {core.Taken}})
+			return Customer{}, core.Invalid(core.Fields{"email": {core.Duplicate}})
 		case err != nil:
 			return Customer{}, err
 		}

@@ -306,7 +306,7 @@ func TestUpsertRefuses(t *testing.T) {
 		{"NUL", customer.New{FirstName: new("a\x00b"), LastName: new("b"), Phone: new("0701740605")}, core.Fields{
 			"first_name": {core.NoNUL},
 		}},
-		{"unreadable", customer.New{LastName: new("b"), Phone: new("12"), Unreadable: core.Fields{
+		{"unreadable", customer.New{LastName: new("b"), Phone: new("12"), Malformed: core.Fields{
 			"first_name": {core.MustBeString},
 			"phone":      {core.MustBeString},
 		}}, core.Fields{
@@ -445,14 +445,14 @@ func TestEditRefuses(t *testing.T) {
 			"first_name": {core.Required},
 			"phone":      {core.MustBePhone},
 			"email":      {core.MustBeEmail},
-			"status":     {core.Selected},
+			"status":     {core.InvalidChoice},
 		}},
-		{"unreadable", customer.Edit{LastName: core.Set(""), Unreadable: core.Fields{"status": {core.MustBeString}}}, core.Fields{
+		{"unreadable", customer.Edit{LastName: core.Set(""), Malformed: core.Fields{"status": {core.MustBeString}}}, core.Fields{
 			"last_name": {core.Required},
 			"status":    {core.MustBeString},
 		}},
-		{"another's phone", customer.Edit{Phone: core.Set("+46 70 174 06 06")}, core.Fields{"phone": {core.Taken}}},
-		{"another's e-mail", customer.Edit{Email: core.Set("BO@example.com")}, core.Fields{"email": {core.Taken}}},
+		{"another's phone", customer.Edit{Phone: core.Set("+46 70 174 06 06")}, core.Fields{"phone": {core.Duplicate}}},
+		{"another's e-mail", customer.Edit{Email: core.Set("BO@example.com")}, core.Fields{"email": {core.Duplicate}}},
 	} {
 		_, err := s.Edit(t.Context(), s.by, c.ID, e.e)
 		wantFields(t, err, e.want)
@@ -506,7 +506,7 @@ func TestTwoEditsInEachOthersWay(t *testing.T) {
 	for c, phone := range map[core.ID]string{a.ID: b.Phone, b.ID: a.Phone} {
 		wg.Go(func() {
 			_, err := s.Edit(t.Context(), s.by, c, customer.Edit{Phone: core.Set(phone)})
-			wantFields(t, err, core.Fields{"phone": {core.Taken}})
+			wantFields(t, err, core.Fields{"phone": {core.Duplicate}})
 		})
 	}
 	wg.Wait()

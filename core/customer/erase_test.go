@@ -207,7 +207,7 @@ func TestAnErasedCustomerStaysErased(t *testing.T) {
 	_, err := s.Record(t.Context(), s.by, transaction.New{
 		CustomerID: new(c.ID.String()), TransactionTypeID: &s.kind, SpendAmountCents: new(int64(100)), Source: transaction.POS,
 	})
-	wantFields(t, err, core.Fields{"customer_ulid": {core.Selected}})
+	wantFields(t, err, core.Fields{"customer_ulid": {core.InvalidChoice}})
 	if diff := cmp.Diff(gone, s.erase(t, c.ID)); diff != "" {
 		t.Errorf("erased again (-first +second):\n%s", diff)
 	}

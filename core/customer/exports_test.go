@@ -118,7 +118,7 @@ func TestExportRefuses(t *testing.T) {
 	if err := s.Export(t.Context(), s.as(t, core.Cashier).by, customer.Filter{}, nobody); !errors.Is(err, core.ErrRole) {
 		t.Errorf("a cashier's = %v, want ErrRole", err)
 	}
-	wantFields(t, s.Export(t.Context(), s.by, customer.Filter{Status: new("gone")}, nobody), core.Fields{"status": {core.Selected}})
+	wantFields(t, s.Export(t.Context(), s.by, customer.Filter{Status: new("gone")}, nobody), core.Fields{"status": {core.InvalidChoice}})
 	if got := s.exports(t); got != nil {
 		t.Errorf("refusals were logged: %v", got)
 	}

@@ -27,7 +27,7 @@ type New struct {
 	Phone     *string
 	Email     *string // may be missing
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // Edit describes a change of a customer: fields that are not set stay as they are.
@@ -38,7 +38,7 @@ type Edit struct {
 	Email     core.Optional[string] // null clears it
 	Status    core.Optional[string]
 
-	Unreadable core.Fields
+	Malformed core.Fields
 }
 
 // Details are a customer's checked details, with the keys to find them by.
@@ -50,7 +50,7 @@ type Details struct {
 }
 
 func (n New) Validate(country string) (Details, error) {
-	check := core.NewCheck(n.Unreadable)
+	check := core.NewCheck(n.Malformed)
 	in := Details{
 		FirstName: check.Text("first_name", n.FirstName, maxName),
 		LastName:  check.Text("last_name", n.LastName, maxName),
@@ -61,7 +61,7 @@ func (n New) Validate(country string) (Details, error) {
 }
 
 func (e Edit) validate(old Customer, country string) (Details, error) {
-	check := core.NewCheck(e.Unreadable)
+	check := core.NewCheck(e.Malformed)
 	in := Details{FirstName: old.FirstName, LastName: old.LastName, Status: old.Status}
 	if e.FirstName.Set {
 		in.FirstName = check.Text("first_name", e.FirstName.Value, maxName)

@@ -48,7 +48,7 @@ const maxCount = 1_000
 // List returns a page of the customers that match the filter, newest first. One
 // round trip, of the same cost at any depth.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Customer], error) {
-	q, err := f.query(core.NewCheck(p.Unreadable), by.Tenant)
+	q, err := f.query(core.NewCheck(p.Malformed), by.Tenant)
 	if err != nil {
 		return core.List[Customer]{}, err
 	}
@@ -62,7 +62,7 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 // choice of orders. What is searched for comes newest first, whatever the order: names in
 // order may lie anywhere among a million that match. One round trip.
 func (s *Service) Browse(ctx context.Context, by core.Actor, f Filter, sort Sort, p core.Page) (core.List[Row], error) {
-	check := core.NewCheck(p.Unreadable)
+	check := core.NewCheck(p.Malformed)
 	core.OneOf(check, "sort", sort, Newest, ByName)
 	q, err := f.query(check, by.Tenant)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *Service) Count(ctx context.Context, by core.Actor, f Filter) (Count, er
 // search, whose customers are looked for once and tell both, and where the page holds
 // everybody; else two.
 func (s *Service) BrowseAndCount(ctx context.Context, by core.Actor, f Filter, sort Sort, p core.Page) (core.List[Row], Count, error) {
-	check := core.NewCheck(p.Unreadable)
+	check := core.NewCheck(p.Malformed)
 	core.OneOf(check, "sort", sort, Newest, ByName)
 	q, err := f.query(check, by.Tenant)
 	if err != nil {

@@ -131,14 +131,14 @@ func TestFiltersRefuse(t *testing.T) {
 	may, june := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 	_, err := s.List(t.Context(), s.by, customer.Filter{
 		Phone: new("1"), Email: new(strings.Repeat("a", 256)), Search: new("a\x00b"), Status: new("erased"), CreatedFrom: &june, CreatedTo: &may,
-	}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.Selected}}})
+	}, core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
 	wantFields(t, err, core.Fields{
 		"phone":      {core.MustBePhone},
 		"email":      {core.MaxLength(255)},
 		"search":     {core.NoNUL},
-		"status":     {core.Selected},
+		"status":     {core.InvalidChoice},
 		"created_to": {core.AfterOrEqual("created_from")},
-		"cursor":     {core.Selected},
+		"cursor":     {core.InvalidChoice},
 	})
 }
 

@@ -108,12 +108,12 @@ func TestTimelineOfNobody(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	anna := s.made(t, "070 174 06 05", nil)
-	bad := core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.Selected}}}
+	bad := core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}}
 	if got := s.timeline(t, anna.ID, 2); got != nil {
 		t.Errorf("the timeline of somebody new is %+v", got)
 	}
 	_, err := s.Timeline(t.Context(), s.by, anna.ID, bad)
-	wantFields(t, err, bad.Unreadable)
+	wantFields(t, err, bad.Malformed)
 	for _, page := range []core.Page{{Size: 2}, bad} {
 		if _, err := stranger.Timeline(t.Context(), stranger.by, anna.ID, page); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("another's customer = %v, want ErrNotFound", err)

@@ -8,12 +8,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// clock is the database's: measured now and then, and carried on by this machine's
-// monotonic time in between, so that reading it costs no round trip and several
-// machines agree.
-type clock struct{ measured atomic.Pointer[reading] }
+// clock is the database's clock: measured now and then, and extrapolated with this machine's
+// monotonic time, so that reading it costs no round trip and several machines agree.
+type clock struct{ measured atomic.Pointer[measurement] }
 
-type reading struct {
+type measurement struct {
 	database time.Time
 	local    time.Time // with its monotonic part
 }
@@ -25,19 +24,19 @@ func (c *clock) measure(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 	defer conn.Release()
 	before := localTime()
-	var r reading
-	if err := conn.QueryRow(ctx, "select clock_timestamp()").Scan(&r.database); err != nil {
+	var m measurement
+	if err := conn.QueryRow(ctx, "select clock_timestamp()").Scan(&m.database); err != nil {
 		return err
 	}
-	// The server read its clock about half way through the trip.
-	r.local = before.Add(time.Since(before) / 2)
-	c.measured.Store(&r)
+	// The server read its clock about half way through the round trip.
+	m.local = before.Add(time.Since(before) / 2)
+	c.measured.Store(&m)
 	return nil
 }
 
 func (c *clock) now() time.Time {
-	r := c.measured.Load()
-	return r.database.Add(time.Since(r.local)).UTC()
+	m := c.measured.Load()
+	return m.database.Add(time.Since(m.local)).UTC()
 }
 
 func localTime() time.Time {

@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// Metric names what a process counts: a thing and one of its few kinds. Both are words of
-// the code, never of a request, so that they stay few.
+// Metric names what a process counts: a thing and one of its few kinds. Both are words of the
+// code, never of a request, so that their number stays small.
 type Metric struct{ Thing, Kind string }
 
-// counts are what this process counted since it started.
+// counts are the totals of this process since it started.
 type counts struct {
 	mu sync.Mutex
 	n  map[Metric]int64
@@ -21,24 +21,23 @@ func (c *counts) add(counted map[Metric]int64) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for what, n := range counted {
-		c.n[what] += n
+	for metric, n := range counted {
+		c.n[metric] += n
 	}
 }
 
-// Count counts n of something once the transaction has committed, and never for what was
-// rolled back.
-func Count(tx *Tx, what Metric, n int64) {
+// Count adds n to a metric once the transaction has committed, and never after a rollback.
+func Count(tx *Tx, m Metric, n int64) {
 	if tx.counted == nil {
 		tx.counted = map[Metric]int64{}
 	}
-	tx.counted[what] += n
+	tx.counted[m] += n
 }
 
-// Count counts n of something that needs no transaction.
-func (d *DB) Count(what Metric, n int64) { d.counts.add(map[Metric]int64{what: n}) }
+// Count adds n to a metric at once, without a transaction.
+func (d *DB) Count(m Metric, n int64) { d.counts.add(map[Metric]int64{m: n}) }
 
-// Counts returns what this pool's process counted since the pool was opened.
+// Counts returns the totals since the pool was opened.
 func (d *DB) Counts() map[Metric]int64 {
 	d.counts.mu.Lock()
 	defer d.counts.mu.Unlock()

@@ -1,10 +1,8 @@
-// Package db is the way to PostgreSQL: a pool, transactions that see one tenant,
-// and the few calls that statements are made with.
+// Package db talks to PostgreSQL: it has the pool, transactions that see one tenant, lists and
+// their pages, migrations, and idempotent requests.
 //
-// A round trip is the unit of cost here, so a transaction sends as little as it can:
-// its beginning travels with its first statement, statements whose answer nobody
-// waits for (Queue) travel with the next one or with the commit. A use case that
-// looks up, writes and commits makes three round trips, whatever it queues.
+// Round trips are what a use case costs, so a transaction makes few of them: its begin is sent
+// with its first statement, and a queued statement (Queue) with the next one or the commit.
 package db
 
 import (
@@ -24,21 +22,21 @@ import (
 	"example.com/loyalty/core"
 )
 
-// Role is what every statement of the service runs as: it owns nothing and no policy lets
-// it pass. Connections become it when they are made, if they are not logged in as it.
+// Role is the database role that serves: it owns nothing and is subject to every policy. A
+// connection that logs in as another role switches to it.
 const Role = "loyalty_app"
 
-// queueRole is the same for the job queue's own connections, which see the jobs of all
-// tenants and no other table.
+// queueRole is the role of the job queue's own connections, which see all tenants' jobs and no
+// other table.
 const queueRole = "loyalty_queue"
 
-// Options of a pool. The zero value serves.
+// Options configure a pool. The zero value suits a server.
 type Options struct {
-	OwnerURL         string        // the login that owns the tables, for verify; "": the URL itself
+	OwnerURL         string        // the login that owns the tables, for verify; "": the pool's URL
 	MaxConns         int32         // 0: 20
-	StatementTimeout time.Duration // 0: 10 seconds; a statement that hangs is cut
-	Pooler           bool          // the URL leads to a transaction pooler: no statements are prepared
-	Listens          bool          // the pool waits for notifications (the job queue's does)
+	StatementTimeout time.Duration // 0: 10 seconds
+	Pooler           bool          // the URL is a transaction pooler's: no statements are prepared
+	Listens          bool          // the pool is the job queue's, which waits for notifications
 	Tracer           pgx.QueryTracer
 }
 
@@ -46,16 +44,16 @@ type Options struct {
 type DB struct {
 	pool  *pgxpool.Pool
 	owner string // URL of the owner's login
-	size  int32  // most connections
+	size  int32  // maximum number of connections
 	clock *clock
-	shift time.Duration
-	whole *Tx // that this database's transactions are parts of; nil: of none
+	shift time.Duration // of the clock (At)
+	whole *Tx           // the transaction that all others are parts of (Atomic); nil: none
 
 	outbox *outbox
 	counts *counts
 }
 
-// Open connects and reads the database's clock. The pool lives until Close; ctx bounds the opening.
+// Open connects and reads the database's clock. ctx limits the opening; the pool lives until Close.
 func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	config, err := poolConfig(url, o)
 	if err != nil {
@@ -107,29 +105,29 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 		conn.DefaultQueryExecMode = pgx.QueryExecModeExec
 		conn.StatementCacheCapacity = 0
 	}
-	// A client that goes away cancels its statement. By default pgx drops the
-	// connection then; asking the server to cancel keeps it. Who only waits for a
-	// notification has no statement to cancel, and would wait for an answer in vain.
+	// When a client goes away, its statement is cancelled. By default pgx drops the connection;
+	// asking the server to cancel keeps it. Waiting for a notification is no statement, so there
+	// the server would not answer.
 	if !o.Listens {
 		conn.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 			return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: 2 * time.Second}
 		}
 	}
-	// By default a connection that lay idle for a second is greeted before it is used,
-	// which costs a round trip; one that died is noticed when it is used (onLiveConn).
+	// By default pgx pings a connection that was idle for a second, which costs a round trip.
+	// onLiveConn notices a dead one when it is used.
 	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	role := Role
 	if o.Listens {
 		role = queueRole
 	}
 	config.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
-		// Instants leave as UTC wherever the machine stands.
+		// Timestamps are UTC, whatever the machine's time zone.
 		c.TypeMap().RegisterType(&pgtype.Type{
 			Name: "timestamptz", OID: pgtype.TimestamptzOID,
 			Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
 		})
 		if o.Pooler {
-			return nil // the connection behind the pooler is others' next: enter does it in each transaction
+			return nil // the server's connection is shared: enter switches in each transaction
 		}
 		_, err := c.PgConn().Exec(ctx, fmt.Sprintf(becomeSQL, role)).ReadAll()
 		return err
@@ -137,15 +135,14 @@ func poolConfig(url string, o Options) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// Close ends the pool after the running transactions and what they have to tell.
+// Close closes the pool after the running transactions and their notifications.
 func (d *DB) Close() {
 	d.WaitForNotifications()
 	d.pool.Close()
 }
 
-// becomeSQL has a connection serve: it is the role from then on, and outside of a transaction
-// that has entered a tenant or the platform it sees no row of either. In a database without
-// migrations there is no such role yet.
+// becomeSQL switches a connection to a role. Until a transaction enters a tenant or the platform,
+// it sees no row of either. A database without migrations has no such role yet.
 const becomeSQL = `
 	select set_config('app.tenant_id', '-1', false),
 		(
@@ -155,28 +152,28 @@ const becomeSQL = `
 				and pg_catalog.pg_has_role(oid, 'member')
 		)`
 
-// River is the driver with which the job queue reaches its tables.
+// River returns the driver of the job queue.
 func (d *DB) River() *riverpgxv5.Driver { return riverpgxv5.New(d.pool) }
 
-// Stat is how busy the pool is.
+// Stat returns the pool's statistics.
 func (d *DB) Stat() *pgxpool.Stat { return d.pool.Stat() }
 
-// Reset closes the pool's connections as they are given back: for a server that was restarted
-// or a database that was copied.
+// Reset closes the pool's connections as they are returned: for a server that was restarted or a
+// database that was copied.
 func (d *DB) Reset() { d.pool.Reset() }
 
-// OwnerURL is the login that owns the tables: for migrations and tests, never for serving.
+// OwnerURL returns the login that owns the tables: for migrations and tests, never for serving.
 func (d *DB) OwnerURL() string { return d.owner }
 
-// At returns the same database with its clock set to that instant, and running on
-// from it: for tests, the demo and the sandbox, which need records with a past.
+// At returns the same database with its clock set to an instant and running on from there: for
+// tests, the demo and the sandbox, which need records with a past.
 func (d *DB) At(instant time.Time) *DB {
 	shifted := *d
 	shifted.shift = instant.Sub(d.clock.now())
 	return &shifted
 }
 
-// Now is the database's time, to the millisecond, in UTC.
+// Now returns the database's time, to the millisecond, in UTC.
 func (d *DB) Now() time.Time { return d.clock.now().Add(d.shift).Truncate(time.Millisecond) }
 
 // KeepTime measures the database's clock every minute until ctx ends.
@@ -188,28 +185,36 @@ func (d *DB) KeepTime(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			// A failed measurement keeps the last one: the machine's clock runs on from it.
+			// When it fails, the last measurement is extrapolated further.
 			_ = d.clock.measure(ctx, d.pool)
 		}
 	}
 }
 
-// InTenant runs fn in one transaction that sees the actor's tenant and no other,
-// and returns what fn returns. An error rolls everything back. Where the actor asks
-// to be answered once, the answer is stored in the same transaction.
+// InTenant runs fn in one transaction that sees only the actor's tenant, and returns what fn
+// returns. An error rolls everything back. The response to an idempotent request is stored in the
+// same transaction.
 //
-// fn may run again when the database asks for it (a deadlock, a serialization
-// failure): it has no effects but those in the transaction.
+// fn may run again after a deadlock or a serialization failure, so it must have no effects outside
+// the transaction.
 func InTenant[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (T, error) {
-	if by.Tenant.ID == 0 {
+	if err := requireTenant(by); err != nil {
 		var none T
-		return none, fmt.Errorf("db: %s %q acts for no tenant", by.Kind, by.Name)
+		return none, err
 	}
 	return transact(ctx, d, by, fn)
 }
 
-// Platform runs fn in one transaction with no tenant set: it sees the global tables
-// and no row of any tenant table. For authentication, super-admins and jobs.
+// requireTenant refuses an actor without a tenant, which is a mistake in the code.
+func requireTenant(by core.Actor) error {
+	if by.Tenant.ID == 0 {
+		return fmt.Errorf("db: %s %q has no tenant", by.Kind, by.Name)
+	}
+	return nil
+}
+
+// Platform runs fn in one transaction with no tenant set: it sees the global tables and no row of
+// any tenant table. For authentication, super-admins and jobs.
 func Platform[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T, error)) (T, error) {
 	by.Tenant = core.Tenant{}
 	return transact(ctx, d, by, fn)
@@ -220,8 +225,8 @@ func Within[T any](ctx context.Context, d *DB, by core.Actor, fn func(tx *Tx) (T
 	return transact(ctx, d, by, fn)
 }
 
-// AsOwner runs fn in a read-only snapshot as the owner, past every policy, on a connection of
-// its own: for verify, which must see all tenants at one instant. Never for serving.
+// AsOwner runs fn in a read-only snapshot as the owner, who is exempt from policies, on a separate
+// connection: for verify, which must see all tenants at one instant. Never for serving.
 func AsOwner(ctx context.Context, d *DB, fn func(tx pgx.Tx) error) error {
 	config, err := poolConfig(d.owner, Options{MaxConns: 1})
 	if err != nil {
@@ -234,7 +239,7 @@ func AsOwner(ctx context.Context, d *DB, fn func(tx pgx.Tx) error) error {
 	defer conn.Close(context.WithoutCancel(ctx))
 	options := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return translate(ctx, pgx.BeginTxFunc(ctx, conn, options, func(tx pgx.Tx) error {
-		// It may take long on a large database, and nobody waits behind it.
+		// It may take long on a large database, and holds no lock that others need.
 		if _, err := tx.Exec(ctx, "set local statement_timeout = 0"); err != nil {
 			return err
 		}
@@ -242,10 +247,10 @@ func AsOwner(ctx context.Context, d *DB, fn func(tx pgx.Tx) error) error {
 	}))
 }
 
-// Atomic runs fn with a database whose transactions are parts of a single one: all that fn does
-// through it is committed together, or none of it. For the demo, which must never be half there.
-// Only one goroutine may use that database at a time; a part that fails undoes the whole. Like
-// that of InTenant, fn may run again.
+// Atomic runs fn with a database whose transactions are parts of a single one: they are committed
+// together or not at all. For the demo, which must never be half made. Only one goroutine may use
+// that database at a time. A part that fails undoes the whole, and as in InTenant, fn may run
+// again.
 func Atomic(ctx context.Context, d *DB, fn func(parts *DB) error) error {
 	_, err := Platform(ctx, d, core.Actor{}, func(tx *Tx) (struct{}, error) {
 		if err := tx.send(ctx, nil); err != nil {

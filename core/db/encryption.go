@@ -9,13 +9,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// CheckEncryption refuses a URL by which the connection to a database on another machine might
-// not be encrypted (sslmode disable, allow or prefer, by the URL or PGSSLMODE). Unix sockets
-// and this machine's own addresses are exempt. The error holds no part of the URL but hosts.
+// CheckEncryption refuses a URL whose connection to another machine might not be encrypted
+// (sslmode disable, allow or prefer, in the URL or PGSSLMODE). Unix sockets and addresses of this
+// machine are exempt. The error names only the host.
 func CheckEncryption(url string) error {
 	c, err := pgconn.ParseConfig(url)
 	if err != nil {
-		return nil //nolint:nilerr // connecting says what is wrong with it
+		return nil //nolint:nilerr // connecting reports what is wrong with it
 	}
 	targets := []*pgconn.FallbackConfig{{Host: c.Host, TLSConfig: c.TLSConfig}}
 	for _, t := range append(targets, c.Fallbacks...) {

@@ -13,10 +13,8 @@ import (
 	"example.com/loyalty/core"
 )
 
-// Codes of PostgreSQL's errors that mean something to us.
+// Codes of PostgreSQL's errors.
 const (
-	uniqueViolation      = "23505"
-	foreignKeyViolation  = "23503"
 	numericOutOfRange    = "22003"
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
@@ -29,91 +27,82 @@ const (
 	undefinedSchema      = "3F000"
 )
 
-func code(err error) string {
+// serverError returns the server's part of an error, or an empty one.
+func serverError(err error) *pgconn.PgError {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
-		return pg.Code
+		return pg
 	}
-	return ""
+	return &pgconn.PgError{}
 }
 
-// Violates reports whether err is the refusal of that unique constraint or index.
+func errorCode(err error) string { return serverError(err).Code }
+
+// Violates reports whether err is the refusal of that constraint or unique index.
 func Violates(err error, constraint string) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && pg.Code == uniqueViolation && pg.ConstraintName == constraint
+	return serverError(err).ConstraintName == constraint
 }
 
-// Refers reports whether err is the refusal of that foreign key: what it refers to
-// does not exist.
-func Refers(err error, constraint string) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && pg.Code == foreignKeyViolation && pg.ConstraintName == constraint
+// Overflows reports whether err says that a number exceeds 64 bits.
+func Overflows(err error) bool { return errorCode(err) == numericOutOfRange }
+
+// isLostRowLock reports whether PostgreSQL gave up on a row that several transactions lock and
+// one updates. Rarely, under heavy contention, it counts an updater that has ended as a second
+// one and refuses the transaction, which succeeds when it runs again.
+func isLostRowLock(err error) bool {
+	pg := serverError(err)
+	return pg.Code == internalError && strings.HasPrefix(pg.Message, "new multixact has more than one updating member")
 }
 
-// Overflows reports whether err says that a number left its 64 bits.
-func Overflows(err error) bool { return code(err) == numericOutOfRange }
-
-// lostRowLock reports whether PostgreSQL gave up on a row that several transactions lock and
-// one updates: rarely, under much of that at once, it finds two updaters where one has ended
-// and refuses the second. The transaction was rolled back, and finds one when it runs again.
-func lostRowLock(err error) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && pg.Code == internalError && strings.HasPrefix(pg.Message, "new multixact has more than one updating member")
-}
-
-// canRetry reports whether the transaction may succeed when it is run once more.
+// canRetry reports whether the transaction may succeed when it runs again.
 func canRetry(ctx context.Context, err error) bool {
-	c := code(err)
-	return c == serializationFailure || c == deadlockDetected || lostRowLock(err) || strayCancel(ctx, err)
+	c := errorCode(err)
+	return c == serializationFailure || c == deadlockDetected || isLostRowLock(err) || isStrayCancel(ctx, err)
 }
 
-// strayCancel reports whether a statement was cancelled that nobody wanted cancelled. A
-// caller who goes away cancels theirs; on a busy machine that reaches the connection
-// late, in the hands of the next one.
-func strayCancel(ctx context.Context, err error) bool {
-	var pg *pgconn.PgError
-	return ctx.Err() == nil && errors.As(err, &pg) && pg.Code == queryCanceled && strings.Contains(pg.Message, "user request")
+// isStrayCancel reports whether a statement was cancelled though its own caller is still there.
+// A caller who goes away cancels their statement; on a busy machine the request arrives late,
+// when the connection belongs to the next caller.
+func isStrayCancel(ctx context.Context, err error) bool {
+	pg := serverError(err)
+	return ctx.Err() == nil && pg.Code == queryCanceled && strings.Contains(pg.Message, "user request")
 }
 
-// upgraded reports whether a new session failed to load a library of the server, since another
-// version of PostgreSQL was installed over the running one. A private server is restarted
-// within seconds (core/localpg), others by whoever upgraded them.
-func upgraded(err error) bool {
-	var pg *pgconn.PgError
-	return errors.As(err, &pg) && (strings.HasPrefix(pg.Message, "could not load library") ||
-		strings.HasPrefix(pg.Message, "incompatible library") || strings.HasPrefix(pg.Message, "could not find function") && strings.Contains(pg.Message, "in file") ||
-		strings.HasPrefix(pg.Message, "could not access file") && strings.Contains(pg.Message, "$libdir"))
+// isUpgraded reports whether a new session failed to load a library because another version of
+// PostgreSQL was installed under the running server. A private server is restarted within
+// seconds (core/localpg), other servers by their operators.
+func isUpgraded(err error) bool {
+	message := serverError(err).Message
+	return strings.HasPrefix(message, "could not load library") || strings.HasPrefix(message, "incompatible library") ||
+		strings.HasPrefix(message, "could not find function") && strings.Contains(message, "in file") ||
+		strings.HasPrefix(message, "could not access file") && strings.Contains(message, "$libdir")
 }
 
-// translate turns the database being out of reach, or too busy to answer in time,
-// into core.Unavailable. Everything else passes.
+// translate turns a database that is unreachable or too busy into core.Unavailable, and returns
+// every other error as it is.
 func translate(ctx context.Context, err error) error {
 	var refusal *core.Error
 	if err == nil || errors.As(err, &refusal) || errors.Is(ctx.Err(), context.Canceled) {
 		return err
 	}
-	if outOfReach(err) {
+	if isUnreachable(err) {
 		return core.Unavailable(err)
 	}
 	return err
 }
 
-func outOfReach(err error) bool {
-	// Whatever the server says to somebody it does not let in.
+func isUnreachable(err error) bool {
 	var connect *pgconn.ConnectError
-	if errors.As(err, &connect) {
+	if errors.As(err, &connect) { // whatever the server says to a client that it refuses
 		return true
 	}
-	if c := code(err); c != "" {
-		switch c {
-		case lockNotAvailable, queryCanceled, serializationFailure, deadlockDetected, undefinedTable, undefinedSchema, readOnly:
-			return true
-		}
+	switch c := errorCode(err); c {
+	case "":
+	case lockNotAvailable, queryCanceled, serializationFailure, deadlockDetected, undefinedTable, undefinedSchema, readOnly:
+		return true
+	default:
 		// 08: connection; 53: out of memory, disk or connections; 57P: shutting down, starting up; 25P03: idle too long.
-		if upgraded(err) {
-			return true
-		}
-		return strings.HasPrefix(c, "08") || strings.HasPrefix(c, "53") || strings.HasPrefix(c, "57P") || c == "25P03"
+		return isUpgraded(err) || strings.HasPrefix(c, "08") || strings.HasPrefix(c, "53") || strings.HasPrefix(c, "57P") || c == "25P03"
 	}
 	var network net.Error
 	return errors.As(err, &network) ||

@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"example.com/loyalty/core"
 )
 
-// Requests that are answered once (decisions §5). The lock lasts as long as the
-// transaction, so two of the same request never run at once; the answer is stored
-// by the transaction that has the effect, so neither exists without the other.
+// Idempotent requests (decisions §5). The lock lasts as long as the transaction, so the same
+// request never runs twice at once. The response is stored by the transaction that has the
+// effect, so neither exists without the other.
 
 const lockKeySQL = `
 	select pg_try_advisory_xact_lock(hashtextextended(@caller || ' ' || @key, 7)) as mine`
@@ -20,7 +18,7 @@ const awaitKeySQL = `
 	select true as mine
 	from pg_advisory_xact_lock(hashtextextended(@caller || ' ' || @key, 7))`
 
-// A statement of its own, after the lock: its snapshot sees what the last holder committed.
+// A statement of its own, after the lock: its snapshot includes what the last holder committed.
 const findResponseSQL = `
 	select fingerprint, status, body
 	from loyalty.idempotency
@@ -28,8 +26,7 @@ const findResponseSQL = `
 		and key = @key
 		and created_at > @now::timestamptz - interval '24 hours'`
 
-// An answer older than a day gives way; a younger one was stored since we looked,
-// and must not be lost.
+// Only a response older than a day is replaced: a younger one was stored after findResponseSQL.
 const storeResponseSQL = `
 	insert into loyalty.idempotency as i (tenant_id, caller, key, fingerprint, status, body, created_at)
 	values (nullif(@tenant::bigint, 0), @caller, @key, @fingerprint, @status, @body, @now)
@@ -51,8 +48,8 @@ const deleteOldResponsesSQL = `
 		limit @up_to
 	)`
 
-// An answer is found by what it says, which no index knows: somebody is rarely forgotten,
-// and half a million answers are looked through in a quarter of a second.
+// Bodies have no index: customers are rarely erased, and half a million responses are searched
+// in a quarter of a second.
 const deleteResponsesNamingSQL = `
 	delete from loyalty.idempotency
 	where tenant_id = @tenant_id
@@ -64,28 +61,20 @@ type storedResponse struct {
 	Body        []byte
 }
 
-func caller(by core.Actor) string { return fmt.Sprintf("%s %s", by.Kind, by.ID) }
+func callerOf(by core.Actor) string { return fmt.Sprintf("%s %s", by.Kind, by.ID) }
 
-// replay takes the key and looks for the answer, in one round trip.
+// replay locks the key and looks for a stored response, which it returns as core.ErrReplayed.
 func (tx *Tx) replay(ctx context.Context, by core.Actor) error {
-	once := by.Idempotency
-	take := lockKeySQL
-	if once.Wait {
-		take = awaitKeySQL
-	}
-	lock, err := bind(take, Args{"caller": caller(by), "key": once.Key}, tx.Tenant)
-	if err != nil {
-		return err
-	}
-	find, err := bind(findResponseSQL, Args{"caller": caller(by), "key": once.Key, "now": tx.Now}, tx.Tenant)
-	if err != nil {
-		return err
+	request := by.Idempotency
+	lockSQL := lockKeySQL
+	if request.Wait {
+		lockSQL = awaitKeySQL
 	}
 	var mine bool
 	var stored []storedResponse
-	err = tx.send(ctx, []call{lock, find},
-		func(rows pgx.Rows) (err error) { mine, err = value[bool](rows); return err },
-		func(rows pgx.Rows) (err error) { stored, err = all[storedResponse](rows); return err })
+	err := Together(ctx, tx,
+		into(&mine, lockSQL, Args{"caller": callerOf(by), "key": request.Key}, oneValue[bool]),
+		AllInto(&stored, findResponseSQL, Args{"caller": callerOf(by), "key": request.Key, "now": tx.Now}))
 	switch {
 	case err != nil:
 		return err
@@ -93,42 +82,41 @@ func (tx *Tx) replay(ctx context.Context, by core.Actor) error {
 		return core.ErrKeyRunning
 	case len(stored) == 0:
 		return nil
-	case string(stored[0].Fingerprint) != string(once.Fingerprint[:]):
+	case string(stored[0].Fingerprint) != string(request.Fingerprint[:]):
 		return core.ErrKeyReused
 	}
-	once.Response = core.Response{Status: stored[0].Status, Body: stored[0].Body, Replayed: true}
+	request.Response = core.Response{Status: stored[0].Status, Body: stored[0].Body, Replayed: true}
 	return core.ErrReplayed
 }
 
-// storeResponse renders the answer and queues it, to be stored with the commit.
+// storeResponse renders the response and queues it, to be stored with the commit.
 func (tx *Tx) storeResponse(by core.Actor, result any) error {
-	once := by.Idempotency
-	rendered, err := once.Render(result)
+	request := by.Idempotency
+	rendered, err := request.Render(result)
 	if err != nil {
 		return err
 	}
-	once.Response = rendered
-	// The answer is the caller's, whatever tenant the transaction entered since.
+	request.Response = rendered
+	// The response belongs to the caller, whatever tenant the transaction entered.
 	if tx.Tenant != tx.home {
 		if err := tx.Enter(tx.home); err != nil {
 			return err
 		}
 	}
 	return Queue(tx, storeResponseSQL, Args{
-		"tenant": int64(tx.Tenant), "caller": caller(by), "key": once.Key, "fingerprint": once.Fingerprint[:],
+		"tenant": int64(tx.Tenant), "caller": callerOf(by), "key": request.Key, "fingerprint": request.Fingerprint[:],
 		"status": rendered.Status, "body": rendered.Body, "now": tx.Now,
 	})
 }
 
-// DeleteOldResponses deletes answers that are older than a day, the oldest first and no more than
+// DeleteOldResponses deletes responses that are older than a day, the oldest first and at most
 // upTo, in a transaction of the platform. It returns their number.
 func DeleteOldResponses(ctx context.Context, tx *Tx, upTo int64) (int64, error) {
 	return Exec(ctx, tx, deleteOldResponsesSQL, Args{"now": tx.Now, "up_to": upTo})
 }
 
-// DeleteResponsesNaming deletes the answers of the transaction's tenant that name a record,
-// with the next statement or the commit: for a person who is to be forgotten. Who sends
-// such a request again has it done again.
+// DeleteResponsesNaming queues the deletion of the tenant's responses that name a record: for a
+// customer who is erased. A client that repeats such a request has it carried out again.
 func DeleteResponsesNaming(tx *Tx, id core.ID) error {
 	return Queue(tx, deleteResponsesNamingSQL, Args{"id": id.String()})
 }

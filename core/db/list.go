@@ -11,27 +11,27 @@ import (
 	"example.com/loyalty/core"
 )
 
-// List describes a list once: its statement, its filters and its order. The statements of its pages
-// are made from these constants, so nothing that a user typed becomes part of them. Markers in SQL,
-// which may occur more than once, are replaced:
+// List describes a list: its statement, its filters and its order. The statement of a page is built
+// from these constants alone, never from user input. Markers in SQL, which may occur more than once,
+// are replaced:
 //
-//	{filters}  by the conditions of the filters that are given, each after an "and"
-//	{position} by the condition that begins the page after or before a record
-//	{page}     by the order of the page and its limit
+//	{filters}  by the conditions of the given filters, each after an "and"
+//	{position} by the condition that starts the page after or before a record
+//	{page}     by the page's order and limit
 type List struct {
 	SQL     string
 	Order   Order
 	Filters Filters
 
-	names []string // of the filters; sorted, so that equal pages have equal statements
+	names []string // of the filters, sorted, so that equal pages have equal statements
 }
 
-// Filters maps the name of an argument to the condition that is added where the argument is given
-// and not nil. A condition need not use its argument: a partial index needs constants.
+// Filters maps the name of an argument to the condition that is added when the argument is not nil.
+// A condition need not use its argument: a partial index needs constants.
 type Filters map[string]string
 
 // Order replaces {position} and {page}. The position is the page's cursor: @at, @id, or @number for
-// integer ids.
+// integer IDs.
 type Order struct {
 	First, After, Before string // {position} on the first page, after a position, and before it
 	Forward, Backward    string // {page} without its limit; backward before a position
@@ -63,23 +63,23 @@ func NewList(sql string, order Order, filters Filters) *List {
 	return l
 }
 
-// Lists returns the lists of all imported packages.
+// Lists returns every list of the imported packages.
 func Lists() []*List { return lists }
 
-// Statement returns the statement of a page, and its arguments: those given, @limit, and those of
-// the position.
-func (l *List) Statement(p core.Page, args Args) (string, Args) {
-	all := Args{}
-	maps.Copy(all, args)
+// Statement returns the statement of a page and its arguments: the given ones, @limit, and the
+// position's.
+func (l *List) Statement(p core.Page, given Args) (string, Args) {
+	args := Args{}
+	maps.Copy(args, given)
 	var filters strings.Builder
 	for _, name := range l.names {
 		condition := ""
-		if !isNil(args[name]) {
+		if !isNil(given[name]) {
 			condition = "\n\t\tand " + l.Filters[name]
 		}
 		filters.WriteString(condition)
 		if !strings.Contains(condition, "@"+name) {
-			delete(all, name)
+			delete(args, name)
 		}
 	}
 	position, order := l.Order.First, l.Order.Forward
@@ -90,26 +90,26 @@ func (l *List) Statement(p core.Page, args Args) (string, Args) {
 		position = l.Order.After
 	}
 	if p.Cursor != nil {
-		for name, value := range map[string]any{"at": p.Cursor.At, "id": p.Cursor.ID, "number": p.Cursor.Number()} {
+		for name, part := range map[string]any{"at": p.Cursor.At, "id": p.Cursor.ID, "number": p.Cursor.Number()} {
 			if strings.Contains(position, "@"+name) {
-				all[name] = value
+				args[name] = part
 			}
 		}
 	}
 	if strings.Contains(l.SQL, "{page}") || strings.Contains(l.SQL, "@limit") {
-		all["limit"] = p.Limit()
+		args["limit"] = p.Limit()
 	}
 	page := order + "\n\tlimit @limit"
-	return strings.NewReplacer("{filters}", filters.String(), "{position}", position, "{page}", page).Replace(l.SQL), all
+	return strings.NewReplacer("{filters}", filters.String(), "{position}", position, "{page}", page).Replace(l.SQL), args
 }
 
-func isNil(value any) bool {
-	v := reflect.ValueOf(value)
+func isNil(argument any) bool {
+	v := reflect.ValueOf(argument)
 	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// ListPage reads a page of a list, in the actor's tenant or, for an actor without one, with no tenant
-// set. position returns a record's position. One round trip.
+// ListPage reads a page of a list in the actor's tenant or, for an actor without one, on the platform.
+// position returns a record's position.
 func ListPage[T any](ctx context.Context, d *DB, by core.Actor, l *List, args Args, p core.Page, position func(T) core.Cursor) (core.List[T], error) {
 	if err := p.Err(); err != nil {
 		return core.List[T]{}, err
@@ -119,13 +119,13 @@ func ListPage[T any](ctx context.Context, d *DB, by core.Actor, l *List, args Ar
 	return core.NewList(p, rows, position), err
 }
 
-// OfExisting returns a page that was read. Where the page is empty, the record that its list belongs
-// to must exist: sql finds it, or the error is core.ErrNotFound, before any error of the page.
+// OfExisting returns a page that was read. If it is empty, sql must find the record that the list
+// belongs to; otherwise the error is core.ErrNotFound, before any error of the page.
 func OfExisting[T any](ctx context.Context, d *DB, by core.Actor, page core.List[T], err error, sql string, args Args) (core.List[T], error) {
 	if len(page.Items) > 0 {
 		return page, err
 	}
-	found, missing := readAs(ctx, d, by.Tenant.ID, sql, args, rowsAffected)
+	found, missing := collect(ctx, d, by.Tenant.ID, sql, args, rowsAffected)
 	if missing == nil && found == 0 {
 		missing = core.ErrNotFound
 	}

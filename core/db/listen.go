@@ -10,15 +10,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Listen hands every notification of a channel to heard, until ctx ends or the connection
-// is lost, which it returns. ready is called once the channel is listened to: what happened
-// before may have been missed. It holds one connection, of a pool that was opened to listen.
+// Listen calls heard for every notification of a channel, until ctx ends or the connection is lost,
+// and returns that error. It calls ready once it listens: earlier notifications may have been
+// missed. It holds one connection of a pool that was opened to listen.
 func Listen(ctx context.Context, d *DB, channel string, ready func(), heard func(payload string)) error {
 	conn, err := d.pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}
-	// A connection that listens is of no other use.
+	// A listening connection can't return to the pool.
 	own := conn.Hijack()
 	defer func() { _ = own.Close(context.WithoutCancel(ctx)) }()
 	if _, err := own.Exec(ctx, "listen "+pgx.Identifier{channel}.Sanitize()); err != nil {
@@ -34,19 +34,18 @@ func Listen(ctx context.Context, d *DB, channel string, ready func(), heard func
 	}
 }
 
-// Notify tells everyone who listens to a channel, in all processes, right after the commit.
-// It is no part of the transaction: PostgreSQL lets the transactions that notify commit one
-// after the other, each with its wait for the disk, however little they have to do with each
-// other. What a process that is killed had still to tell is lost, so listeners look again now
-// and then.
+// Notify notifies the listeners of a channel, in all processes, right after the commit. It is not
+// part of the transaction because PostgreSQL commits transactions that notify one after the other,
+// each waiting for the disk. A process that is killed loses its unsent notifications, so listeners
+// must also poll.
 func Notify(tx *Tx, channel, payload string) {
 	tx.notes = append(tx.notes, notification{channel, payload})
 }
 
 type notification struct{ channel, payload string }
 
-// outbox has the notes of committed transactions. They are sent together: those that come
-// while some are being sent wait for these, and no longer.
+// outbox holds the notifications of committed transactions. Those that arrive during a send are
+// sent together after it.
 type outbox struct {
 	mu      sync.Mutex
 	waiting []notification
@@ -60,7 +59,7 @@ func newOutbox() *outbox {
 	return o
 }
 
-// notifyLater sends the notes of a transaction that has committed, without waiting for it.
+// notifyLater sends the notifications of a committed transaction in the background.
 func (d *DB) notifyLater(ctx context.Context, notes []notification) {
 	o := d.outbox
 	o.mu.Lock()
@@ -68,11 +67,11 @@ func (d *DB) notifyLater(ctx context.Context, notes []notification) {
 	o.waiting = append(o.waiting, notes...)
 	if !o.sending {
 		o.sending = true
-		go d.drain(context.WithoutCancel(ctx))
+		go d.sendNotifications(context.WithoutCancel(ctx))
 	}
 }
 
-// WaitForNotifications waits until all that was to be told is told, or given up.
+// WaitForNotifications waits until all notifications are sent or given up.
 func (d *DB) WaitForNotifications() {
 	d.outbox.mu.Lock()
 	defer d.outbox.mu.Unlock()
@@ -81,19 +80,18 @@ func (d *DB) WaitForNotifications() {
 	}
 }
 
-const tellTime = 5 * time.Second
+const notifyTimeout = 5 * time.Second
 
-// The transaction has nothing that could be lost, so its commit doesn't wait for the disk.
+// The transaction stores nothing, so its commit need not wait for the disk.
 const (
-	hastySQL  = "set local synchronous_commit = off"
+	asyncSQL  = "set local synchronous_commit = off"
 	notifySQL = `
-	select pg_notify(told.channel, told.payload)
-	from unnest($1::text[], $2::text[]) told (channel, payload)`
+	select pg_notify(note.channel, note.payload)
+	from unnest($1::text[], $2::text[]) note (channel, payload)`
 )
 
-// drain sends what waits until nothing does. Notes that can't be sent are given up: a page that
-// waits for one looks again by itself.
-func (d *DB) drain(ctx context.Context) {
+// sendNotifications empties the outbox. What can't be sent is given up, since listeners also poll.
+func (d *DB) sendNotifications(ctx context.Context) {
 	for {
 		o := d.outbox
 		o.mu.Lock()
@@ -110,11 +108,11 @@ func (d *DB) drain(ctx context.Context) {
 		for i, n := range notes {
 			channels[i], payloads[i] = n.channel, n.payload
 		}
-		limited, cancel := context.WithTimeout(ctx, tellTime)
+		limited, cancel := context.WithTimeout(ctx, notifyTimeout)
 		_ = d.onLiveConn(limited, func(conn *pgxpool.Conn) (done bool, err error) {
-			err = roundTrip(limited, conn, []call{{sql: beginSQL}, {sql: hastySQL}, {notifySQL, []any{channels, payloads}}, {sql: commitSQL}}, nil)
-			if died(conn, err) {
-				return false, err // telling twice does no harm
+			err = roundTrip(limited, conn, []call{{sql: beginSQL}, {sql: asyncSQL}, {notifySQL, []any{channels, payloads}}, {sql: commitSQL}}, nil)
+			if isDead(conn, err) {
+				return false, err // a notification may be sent twice
 			}
 			if err != nil {
 				_, _ = conn.Exec(limited, rollbackSQL)

@@ -19,19 +19,19 @@ import (
 	"example.com/loyalty/migrations"
 )
 
-// Step is a migration and whether the database has it.
+// Step is a migration and when it was applied.
 type Step struct {
 	Version int64
 	Name    string
-	Applied time.Time // zero: not yet
+	Applied time.Time // zero: pending
 }
 
-// Migrate brings the database at url up to date and returns the steps it took.
-// Several processes may call it at once: one works, the others wait for it.
+// Migrate applies the pending migrations to the database at url and returns them. Several processes
+// may call it at once: one works, the others wait.
 func Migrate(ctx context.Context, url string) ([]Step, error) {
 	var steps []Step
 	err := withMigrations(ctx, url, func(p *goose.Provider) error {
-		// Without this look, a start with nothing to do would wait its turn for the lock.
+		// Without this check, a start with nothing to do would wait for the lock.
 		pending, err := p.HasPending(ctx)
 		if err != nil || !pending {
 			return err
@@ -45,10 +45,10 @@ func Migrate(ctx context.Context, url string) ([]Step, error) {
 			for _, r := range results {
 				steps = append(steps, Step{Version: r.Source.Version, Name: migrationName(r.Source)})
 			}
-			if code(err) != lockNotAvailable || attempt == lockAttempts {
+			if errorCode(err) != lockNotAvailable || attempt == lockAttempts {
 				return err
 			}
-			if err := pause(ctx, lockTimeout); err != nil {
+			if err := sleep(ctx, lockTimeout); err != nil {
 				return err
 			}
 		}
@@ -56,15 +56,15 @@ func Migrate(ctx context.Context, url string) ([]Step, error) {
 	return steps, err
 }
 
-// A step waits for a lock no longer than a request that waits behind it can bear. Then it lets
-// those through, and tries again.
+// Requests queue behind a migration that waits for a lock, so it gives up after two seconds, lets
+// them through, and tries again.
 const (
 	lockTimeout  = 2 * time.Second
 	lockAttempts = 30
 )
 
-// pause waits, unless ctx ends before.
-func pause(ctx context.Context, d time.Duration) error {
+// sleep waits until d has passed or ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -73,7 +73,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// MigrationStatus returns every step, in order.
+// MigrationStatus returns every migration, in order.
 func MigrationStatus(ctx context.Context, url string) ([]Step, error) {
 	var steps []Step
 	err := withMigrations(ctx, url, func(p *goose.Provider) error {
@@ -93,11 +93,11 @@ func migrationName(s *goose.Source) string {
 	return s.Path
 }
 
-// errForerunner refuses the databases of builds from before the first release.
-var errForerunner = errors.New("the database was made by a build from before the first release, and can't be upgraded: " +
-	"create a new one (a private one is new once its data directory is removed)")
+// errPrerelease refuses databases of builds from before the first release.
+var errPrerelease = errors.New("this database is from before the first release and can't be upgraded: " +
+	"create a new one (for a private database, remove its data directory)")
 
-const forerunnerSQL = `
+const prereleaseSQL = `
 	select exists (
 		select
 		from ` + migrations.Table + `
@@ -112,37 +112,37 @@ func withMigrations(ctx context.Context, url string, fn func(*goose.Provider) er
 	config.RuntimeParams["lock_timeout"] = strconv.FormatInt(lockTimeout.Milliseconds(), 10)
 	pool := stdlib.OpenDB(*config)
 	defer pool.Close()
-	var forerunner bool
-	if err := pool.QueryRowContext(ctx, forerunnerSQL).Scan(&forerunner); err != nil && code(err) != undefinedTable {
+	var isPrerelease bool
+	if err := pool.QueryRowContext(ctx, prereleaseSQL).Scan(&isPrerelease); err != nil && errorCode(err) != undefinedTable {
 		return err
 	}
-	if forerunner {
-		return errForerunner
+	if isPrerelease {
+		return errPrerelease
 	}
-	provider, err := provider(pool)
+	provider, err := newProvider(pool)
 	if err != nil {
 		return err
 	}
 	return fn(provider)
 }
 
-func provider(pool *sql.DB) (*goose.Provider, error) {
-	// Asked every second, for five minutes: the default asks every five seconds.
+func newProvider(pool *sql.DB) (*goose.Provider, error) {
+	// Tries every second, for five minutes; the default tries every five seconds.
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
 	if err != nil {
 		return nil, err
 	}
 	return goose.NewProvider(goose.DialectPostgres, pool, migrations.SQL,
 		goose.WithGoMigrations(migrations.Go()...), goose.WithSessionLocker(locker), goose.WithDisableGlobalRegistry(true),
-		// Named in full: the owner's login may be called like the schema, which would then be searched first.
+		// With its schema: the owner's login may have the name of a schema, which is searched first.
 		goose.WithTableName(migrations.Table))
 }
 
-// Steps tells which migrations a database has, beside those of this build.
+// Steps compares the migrations of a database with those of this build.
 type Steps struct {
 	Applied []int64
-	Missing []int64 // this build needs them
-	Unknown []int64 // of a newer build: this one serves all the same
+	Missing []int64 // needed by this build
+	Unknown []int64 // from a newer build, with which this one can still serve
 }
 
 const appliedSQL = `
@@ -152,32 +152,26 @@ const appliedSQL = `
 		and version_id > 0
 	order by version_id`
 
-// ReadSteps is a reading of the steps of the database, for PlatformTogether.
-func ReadSteps(to *Steps) Reading {
-	return Reading{appliedSQL, nil, func(rows pgx.Rows) error {
-		applied, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-		*to = compare(applied, migrations.Versions())
-		return err
-	}}
+// ReadSteps returns a reading of the database's migrations, for PlatformTogether.
+func ReadSteps(to *Steps) Reading { return into(to, appliedSQL, nil, collectSteps) }
+
+func collectSteps(rows pgx.Rows) (Steps, error) {
+	applied, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	known := migrations.Versions()
+	return Steps{Applied: applied, Missing: without(known, applied), Unknown: without(applied, known)}, err
 }
 
-func compare(applied, known []int64) Steps {
-	s := Steps{Applied: applied}
-	for _, v := range known {
-		if !slices.Contains(applied, v) {
-			s.Missing = append(s.Missing, v)
+// without returns the versions that are not among others.
+func without(versions, others []int64) (rest []int64) {
+	for _, v := range versions {
+		if !slices.Contains(others, v) {
+			rest = append(rest, v)
 		}
 	}
-	for _, v := range applied {
-		if !slices.Contains(known, v) {
-			s.Unknown = append(s.Unknown, v)
-		}
-	}
-	return s
+	return rest
 }
 
-// Notice says in a sentence what is unusual about the steps of a database that can be used,
-// or "".
+// Notice returns a sentence about a database that can be used but is unusual, or "".
 func (s Steps) Notice() string {
 	if len(s.Unknown) == 0 {
 		return ""
@@ -193,32 +187,31 @@ func versionList(versions []int64) string {
 	return strings.Join(words, ", ")
 }
 
-// Ready is nil when the database answers and has every migration of this build.
+// Ready returns nil when the database answers and has every migration of this build.
 func (d *DB) Ready(ctx context.Context) error {
 	_, err := d.CheckReady(ctx)
 	return err
 }
 
-// CheckReady is Ready, and also returns the steps that the database has. One round trip.
+// CheckReady is Ready, and also returns the database's migrations.
 func (d *DB) CheckReady(ctx context.Context) (Steps, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	var applied []int64
+	var s Steps
 	err := d.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
-		rows, _ := conn.Query(ctx, appliedSQL) // its error is the rows', too
-		applied, err = pgx.CollectRows(rows, pgx.RowTo[int64])
-		if died(conn, err) {
+		rows, _ := conn.Query(ctx, appliedSQL) // collecting returns its error
+		s, err = collectSteps(rows)
+		if isDead(conn, err) {
 			return false, err
 		}
 		conn.Release()
 		return true, err
 	})
 	if err != nil {
-		return Steps{}, unready(err)
+		return Steps{}, notReady(err)
 	}
-	s := compare(applied, migrations.Versions())
-	if len(applied) > 0 && applied[0] <= 100 {
-		return s, errForerunner
+	if len(s.Applied) > 0 && s.Applied[0] <= 100 {
+		return s, errPrerelease
 	}
 	if len(s.Missing) > 0 {
 		return s, fmt.Errorf("the database lacks migrations that this build needs: %s; run `loyalty migrate up`", versionList(s.Missing))
@@ -226,8 +219,8 @@ func (d *DB) CheckReady(ctx context.Context) (Steps, error) {
 	return s, nil
 }
 
-func unready(err error) error {
-	if code(err) == undefinedTable {
+func notReady(err error) error {
+	if errorCode(err) == undefinedTable {
 		return errors.New("the database is empty: run `loyalty migrate up`")
 	}
 	return fmt.Errorf("the database cannot be reached: %w", err)

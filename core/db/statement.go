@@ -12,137 +12,172 @@ import (
 	"example.com/loyalty/core"
 )
 
-// Args are the named arguments of a statement (@name in its text). @tenant_id is
-// filled in by the transaction. A missing or a superfluous name is an error.
+// Args are the named arguments of a statement (@name in its text). The transaction adds
+// @tenant_id. A missing or an unused name is an error.
 type Args map[string]any
 
-// text is a statement with its names replaced by ordinals, the way the server takes it.
-type text struct {
+// parsedStatement is a statement with ordinals instead of names, as the server takes it.
+type parsedStatement struct {
 	sql   string
 	names []string // of $1, $2, …
 }
 
-// The statements are constants, or put together from few constants: each is read once.
-var texts sync.Map // by the statement as written
+// Statements are constants or built from few constants, so each is parsed once.
+var parsed sync.Map // by the statement as written
 
-func parse(sql string, args Args) (text, error) {
-	if known, ok := texts.Load(sql); ok {
-		return known.(text), nil
+func parse(sql string, args Args) (parsedStatement, error) {
+	if known, ok := parsed.Load(sql); ok {
+		return known.(parsedStatement), nil
 	}
-	// Asked with every name as its own value, pgx tells the order of the names.
+	// With every name as its own value, pgx returns the order of the names.
 	names := pgx.NamedArgs{"tenant_id": "tenant_id"}
 	for name := range args {
 		names[name] = name
 	}
-	ordinal, values, err := names.RewriteQuery(context.Background(), nil, sql, nil) //nolint:forbidigo // this rewriter asks nobody anything
+	ordinal, values, err := names.RewriteQuery(context.Background(), nil, sql, nil) //nolint:forbidigo // this rewriter waits for nothing
 	if err != nil {
-		return text{}, err
+		return parsedStatement{}, err
 	}
-	t := text{sql: ordinal}
+	p := parsedStatement{sql: ordinal}
 	for _, value := range values {
 		name, ok := value.(string)
 		if !ok {
-			return text{}, fmt.Errorf("db: an argument is missing; given %v for %s", args, sql)
+			return parsedStatement{}, fmt.Errorf("db: an argument is missing; given %v for %s", args, sql)
 		}
-		t.names = append(t.names, name)
+		p.names = append(p.names, name)
 	}
-	texts.Store(sql, t)
-	return t, nil
+	parsed.Store(sql, p)
+	return p, nil
 }
 
-// bind makes a call of a statement for a tenant.
+// bind returns the call of a statement for a tenant.
 func bind(sql string, args Args, tenant core.TenantID) (call, error) {
-	t, err := parse(sql, args)
+	p, err := parse(sql, args)
 	if err != nil {
 		return call{}, err
 	}
-	values := make([]any, len(t.names))
+	values := make([]any, len(p.names))
 	used := 0
-	for i, name := range t.names {
-		value, given := args[name]
+	for i, name := range p.names {
+		argument, given := args[name]
 		switch {
 		case given:
 			used++
 		case name == "tenant_id" && tenant != 0:
-			value = int64(tenant)
+			argument = int64(tenant)
 		default:
 			return call{}, fmt.Errorf("db: argument %s is missing: %s", name, sql)
 		}
-		values[i] = value
+		values[i] = argument
 	}
 	if used != len(args) {
 		return call{}, fmt.Errorf("db: %d arguments given, %d used: %s", len(args), used, sql)
 	}
-	return call{t.sql, values}, nil
+	return call{p.sql, values}, nil
 }
 
-// One returns the only row of a statement, or core.ErrNotFound. One round trip.
+// One returns the only row of a statement, or core.ErrNotFound.
 func One[T any](ctx context.Context, tx *Tx, sql string, args Args) (T, error) {
-	return ask(ctx, tx, sql, args, exactlyOne[T])
+	return collectIn(ctx, tx, sql, args, exactlyOne[T])
 }
 
-// All returns the rows of a statement. One round trip.
+// All returns the rows of a statement.
 func All[T any](ctx context.Context, tx *Tx, sql string, args Args) ([]T, error) {
-	return ask(ctx, tx, sql, args, all[T])
+	return collectIn(ctx, tx, sql, args, allRows[T])
 }
 
-// Value returns the only column of the only row, or core.ErrNotFound. One round trip.
+// Value returns the only column of the only row, or core.ErrNotFound.
 func Value[T any](ctx context.Context, tx *Tx, sql string, args Args) (T, error) {
-	return ask(ctx, tx, sql, args, value[T])
+	return collectIn(ctx, tx, sql, args, oneValue[T])
 }
 
-// Exec returns how many rows a statement touched. One round trip.
+// Exec returns the number of rows that a statement affected.
 func Exec(ctx context.Context, tx *Tx, sql string, args Args) (int64, error) {
-	return ask(ctx, tx, sql, args, rowsAffected)
+	return collectIn(ctx, tx, sql, args, rowsAffected)
 }
 
-// ReadOne is One outside any transaction: the tenant's settings and the statement
-// travel together as one implicit transaction. One round trip in all.
+// ReadOne is One without a transaction of its own: the tenant's settings and the statement
+// travel together, as one implicit transaction.
 func ReadOne[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args) (T, error) {
-	return read(ctx, d, by, sql, args, exactlyOne[T])
+	return collectAsTenant(ctx, d, by, sql, args, exactlyOne[T])
 }
 
-// ReadAll is All outside any transaction, in one round trip like ReadOne.
+// ReadAll is All without a transaction of its own, like ReadOne.
 func ReadAll[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args) ([]T, error) {
-	return read(ctx, d, by, sql, args, all[T])
+	return collectAsTenant(ctx, d, by, sql, args, allRows[T])
 }
 
-// ReadMaps is ReadAll for rows as maps from the names of their columns: for data that is passed on
-// as it is.
+// ReadMaps is ReadAll for rows as maps by column name: for data that is exported as it is.
 func ReadMaps(ctx context.Context, d *DB, by core.Actor, sql string, args Args) ([]map[string]any, error) {
-	return read(ctx, d, by, sql, args, func(rows pgx.Rows) ([]map[string]any, error) { return pgx.CollectRows(rows, pgx.RowToMap) })
+	return collectAsTenant(ctx, d, by, sql, args, func(rows pgx.Rows) ([]map[string]any, error) { return pgx.CollectRows(rows, pgx.RowToMap) })
 }
 
-// Reading is a statement and where its rows go, for ReadTogether.
+// PlatformOne is ReadOne with no tenant set.
+func PlatformOne[T any](ctx context.Context, d *DB, sql string, args Args) (T, error) {
+	return collect(ctx, d, 0, sql, args, exactlyOne[T])
+}
+
+// PlatformAll is ReadAll with no tenant set.
+func PlatformAll[T any](ctx context.Context, d *DB, sql string, args Args) ([]T, error) {
+	return collect(ctx, d, 0, sql, args, allRows[T])
+}
+
+// ReadOneWithin is ReadOne for an actor of a tenant, and PlatformOne for one of the platform.
+func ReadOneWithin[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args) (T, error) {
+	return collect(ctx, d, by.Tenant.ID, sql, args, exactlyOne[T])
+}
+
+// ReadAllWithin is ReadAll for an actor of a tenant, and PlatformAll for one of the platform.
+func ReadAllWithin[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args) ([]T, error) {
+	return collect(ctx, d, by.Tenant.ID, sql, args, allRows[T])
+}
+
+// Reading is a statement and what collects its rows. Several of them are one round trip.
 type Reading struct {
 	sql     string
 	args    Args
 	collect func(pgx.Rows) error
 }
 
-// OneInto reads the only row of a statement into to, or fails with core.ErrNotFound.
-func OneInto[T any](to *T, sql string, args Args) Reading {
+func into[T any](to *T, sql string, args Args, collect func(pgx.Rows) (T, error)) Reading {
 	return Reading{sql, args, func(rows pgx.Rows) (err error) {
-		*to, err = exactlyOne[T](rows)
+		*to, err = collect(rows)
 		return err
 	}}
+}
+
+// OneInto reads the only row of a statement into to, or fails with core.ErrNotFound.
+func OneInto[T any](to *T, sql string, args Args) Reading {
+	return into(to, sql, args, exactlyOne[T])
 }
 
 // AllInto reads the rows of a statement into to.
 func AllInto[T any](to *[]T, sql string, args Args) Reading {
-	return Reading{sql, args, func(rows pgx.Rows) (err error) {
-		*to, err = all[T](rows)
-		return err
-	}}
+	return into(to, sql, args, allRows[T])
 }
 
-// Together runs several statements in a transaction. One round trip. The first that fails ends it.
+// Together runs several statements in a transaction, in one round trip. The first that fails
+// ends it.
 func Together(ctx context.Context, tx *Tx, readings ...Reading) error {
 	calls, reads, err := bindAll(readings, tx.Tenant)
 	if err != nil {
 		return err
 	}
 	return tx.send(ctx, calls, reads...)
+}
+
+// ReadTogether reads several statements without a transaction of its own, in one round trip.
+// Each has its own snapshot. The first that fails ends it.
+func ReadTogether(ctx context.Context, d *DB, by core.Actor, readings ...Reading) error {
+	if err := requireTenant(by); err != nil {
+		return err
+	}
+	return d.readTogether(ctx, by.Tenant.ID, readings)
+}
+
+// PlatformTogether is ReadTogether with no tenant set.
+func PlatformTogether(ctx context.Context, d *DB, readings ...Reading) error {
+	return d.readTogether(ctx, 0, readings)
 }
 
 func bindAll(readings []Reading, tenant core.TenantID) ([]call, []func(pgx.Rows) error, error) {
@@ -157,57 +192,15 @@ func bindAll(readings []Reading, tenant core.TenantID) ([]call, []func(pgx.Rows)
 	return calls, reads, nil
 }
 
-// ReadTogether reads several statements outside any transaction, in one round trip like
-// ReadOne. They may see different moments. The first that fails ends it.
-func ReadTogether(ctx context.Context, d *DB, by core.Actor, readings ...Reading) error {
-	if by.Tenant.ID == 0 {
-		return fmt.Errorf("db: %s %q acts for no tenant", by.Kind, by.Name)
-	}
-	calls, reads, err := bindAll(readings, by.Tenant.ID)
-	if err != nil {
-		return err
-	}
-	return translate(ctx, d.readCalls(ctx, append([]call{enter(by.Tenant.ID)}, calls...), reads))
-}
-
-// PlatformTogether is ReadTogether with no tenant set.
-func PlatformTogether(ctx context.Context, d *DB, readings ...Reading) error {
-	calls, reads, err := bindAll(readings, 0)
-	if err != nil {
-		return err
-	}
-	return translate(ctx, d.readCalls(ctx, append([]call{enter(0)}, calls...), reads))
-}
-
-// PlatformOne is ReadOne with no tenant set.
-func PlatformOne[T any](ctx context.Context, d *DB, sql string, args Args) (T, error) {
-	return readAs(ctx, d, 0, sql, args, exactlyOne[T])
-}
-
-// PlatformAll is ReadAll with no tenant set.
-func PlatformAll[T any](ctx context.Context, d *DB, sql string, args Args) ([]T, error) {
-	return readAs(ctx, d, 0, sql, args, all[T])
-}
-
-// ReadOneWithin is ReadOne for an actor of a tenant, and PlatformOne for one of the platform.
-func ReadOneWithin[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args) (T, error) {
-	return readAs(ctx, d, by.Tenant.ID, sql, args, exactlyOne[T])
-}
-
-// ReadAllWithin is ReadAll for an actor of a tenant, and PlatformAll for one of the platform.
-func ReadAllWithin[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args) ([]T, error) {
-	return readAs(ctx, d, by.Tenant.ID, sql, args, all[T])
-}
-
 func exactlyOne[T any](rows pgx.Rows) (T, error) {
 	return orNotFound(pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[T]))
 }
 
-func all[T any](rows pgx.Rows) ([]T, error) {
+func allRows[T any](rows pgx.Rows) ([]T, error) {
 	return pgx.CollectRows(rows, pgx.RowToStructByName[T])
 }
 
-func value[T any](rows pgx.Rows) (T, error) {
+func oneValue[T any](rows pgx.Rows) (T, error) {
 	return orNotFound(pgx.CollectExactlyOneRow(rows, pgx.RowTo[T]))
 }
 
@@ -223,48 +216,39 @@ func orNotFound[T any](v T, err error) (T, error) {
 	return v, err
 }
 
-func ask[T any](ctx context.Context, tx *Tx, sql string, args Args, collect func(pgx.Rows) (T, error)) (result T, err error) {
-	c, err := bind(sql, args, tx.Tenant)
-	if err != nil {
-		return result, err
-	}
-	err = tx.send(ctx, []call{c}, func(rows pgx.Rows) (err error) {
-		result, err = collect(rows)
-		return err
-	})
+func collectIn[T any](ctx context.Context, tx *Tx, sql string, args Args, rows func(pgx.Rows) (T, error)) (result T, err error) {
+	err = Together(ctx, tx, into(&result, sql, args, rows))
 	return result, err
 }
 
-func read[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args, collect func(pgx.Rows) (T, error)) (result T, err error) {
-	if by.Tenant.ID == 0 {
-		return result, fmt.Errorf("db: %s %q acts for no tenant", by.Kind, by.Name)
-	}
-	return readAs(ctx, d, by.Tenant.ID, sql, args, collect)
-}
-
-func readAs[T any](ctx context.Context, d *DB, tenant core.TenantID, sql string, args Args, collect func(pgx.Rows) (T, error)) (result T, err error) {
-	c, err := bind(sql, args, tenant)
-	if err != nil {
+func collectAsTenant[T any](ctx context.Context, d *DB, by core.Actor, sql string, args Args, rows func(pgx.Rows) (T, error)) (result T, err error) {
+	if err := requireTenant(by); err != nil {
 		return result, err
 	}
-	err = d.readCalls(ctx, []call{enter(tenant), c}, []func(pgx.Rows) error{func(rows pgx.Rows) (err error) {
-		result, err = collect(rows)
-		return err
-	}})
-	return result, translate(ctx, err)
+	return collect(ctx, d, by.Tenant.ID, sql, args, rows)
 }
 
-// readCalls sends calls that only read as one implicit transaction.
-func (d *DB) readCalls(ctx context.Context, calls []call, read []func(pgx.Rows) error) error {
-	if d.whole != nil {
-		return d.whole.send(ctx, calls, read...)
+func collect[T any](ctx context.Context, d *DB, tenant core.TenantID, sql string, args Args, rows func(pgx.Rows) (T, error)) (result T, err error) {
+	err = d.readTogether(ctx, tenant, []Reading{into(&result, sql, args, rows)})
+	return result, err
+}
+
+// readTogether sends statements that only read as one implicit transaction.
+func (d *DB) readTogether(ctx context.Context, tenant core.TenantID, readings []Reading) error {
+	calls, reads, err := bindAll(readings, tenant)
+	if err != nil {
+		return err
 	}
-	return d.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
-		err = roundTrip(ctx, conn, calls, read)
-		if died(conn, err) || strayCancel(ctx, err) {
+	calls = append([]call{enter(tenant)}, calls...)
+	if d.whole != nil {
+		return translate(ctx, d.whole.send(ctx, calls, reads...))
+	}
+	return translate(ctx, d.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
+		err = roundTrip(ctx, conn, calls, reads)
+		if isDead(conn, err) || isStrayCancel(ctx, err) {
 			return false, err
 		}
 		conn.Release()
 		return true, err
-	})
+	}))
 }

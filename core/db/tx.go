@@ -13,23 +13,23 @@ import (
 	"example.com/loyalty/core"
 )
 
-// Tx is a transaction that sees one tenant (or, on the platform, none). Statements
-// are made with One, All, Value, Exec and Queue.
+// Tx is a transaction that sees one tenant or, on the platform, none. One, All, Value, Exec and
+// Queue run its statements.
 type Tx struct {
-	// Now is the one clock of the transaction: the database's, to the millisecond.
+	// Now is the transaction's only clock: the database's time, to the millisecond.
 	Now    time.Time
 	Tenant core.TenantID
 
-	home  core.TenantID // where it began; 0 is the platform
+	home  core.TenantID // of its begin; 0: the platform
 	db    *DB
 	conn  *pgxpool.Conn  // nil until the first statement is sent
-	queue []call         // travels with the next statement, or with the commit
-	notes []notification // told after the commit
+	queue []call         // sent with the next statement or the commit
+	notes []notification // sent after the commit
 
-	counted map[Metric]int64 // after the commit
+	counted map[Metric]int64 // added to the totals after the commit
 
-	whole  *Tx   // that this one is a part of; nil: of none
-	failed error // why a part of this one failed
+	whole  *Tx   // the transaction that this one is a part of; nil: none
+	failed error // the error of a part of this one
 }
 
 type call struct {
@@ -39,8 +39,7 @@ type call struct {
 
 const (
 	beginSQL = "begin"
-	// A plain select, so that it can be prepared and take the tenant as an argument: 0 for the
-	// platform.
+	// A plain select, so that it can be prepared and take the tenant (0: the platform) as an argument.
 	enterSQL    = "select loyalty.enter($1)"
 	commitSQL   = "commit"
 	rollbackSQL = "rollback"
@@ -48,12 +47,10 @@ const (
 
 func enter(tenant core.TenantID) call { return call{enterSQL, []any{int64(tenant)}} }
 
-var errOtherTenant = errors.New("db: the transaction of a tenant enters no other")
+var errOtherTenant = errors.New("db: a tenant's transaction can't enter another tenant")
 
-// Enter makes a transaction of the platform see one tenant from here on, as that
-// tenant's own would, or with 0 none again: what makes a tenant also makes the people
-// in it. What was queued before stays the platform's. No round trip: it travels with
-// what follows.
+// Enter makes a transaction of the platform see one tenant from here on or, with 0, none again:
+// creating a tenant also creates its owner. Statements queued before remain the platform's.
 func (tx *Tx) Enter(tenant core.TenantID) error {
 	if tx.home != 0 {
 		return errOtherTenant
@@ -63,8 +60,8 @@ func (tx *Tx) Enter(tenant core.TenantID) error {
 	return nil
 }
 
-// Queue adds a statement whose answer nobody waits for. It is sent with the next
-// statement or with the commit, in the same round trip; its error is theirs.
+// Queue adds a statement whose result isn't needed. It is sent with the next statement or with
+// the commit, in the same round trip, which also returns its error.
 func Queue(tx *Tx, sql string, args Args) error {
 	c, err := bind(sql, args, tx.Tenant)
 	if err != nil {
@@ -77,13 +74,12 @@ func Queue(tx *Tx, sql string, args Args) error {
 const takeTimeSQL = `
 	select set_config('statement_timeout', '10min', true), set_config('lock_timeout', '10min', true)`
 
-// TakeTime lets the rest of the transaction take ten minutes for each statement and
-// each lock, where otherwise it takes no longer than a till may wait: for work on all
-// records of a large business.
+// TakeTime allows each further statement and lock of the transaction ten minutes instead of the
+// few seconds that a till may wait: for work on all records of a large business.
 func TakeTime(tx *Tx) error { return Queue(tx, takeTimeSQL, nil) }
 
-// send sends what is queued and then the given calls, in one round trip, and hands
-// the answers of the last ones to read, in order.
+// send sends the queue and then the given calls, in one round trip. The results of the last ones
+// go to read, in order.
 func (tx *Tx) send(ctx context.Context, calls []call, read ...func(pgx.Rows) error) error {
 	batch := slices.Concat(tx.queue, calls)
 	tx.queue = nil
@@ -92,11 +88,11 @@ func (tx *Tx) send(ctx context.Context, calls []call, read ...func(pgx.Rows) err
 	}
 	// The transaction begins here.
 	batch = append([]call{{sql: beginSQL}, enter(tx.home)}, batch...)
-	// A commit on board may have happened before the connection died: never send it twice.
-	once := len(calls) == 1 && calls[0].sql == commitSQL
+	// A commit may have happened before the connection died, so it is never sent twice.
+	isCommit := len(calls) == 1 && calls[0].sql == commitSQL
 	return tx.db.onLiveConn(ctx, func(conn *pgxpool.Conn) (done bool, err error) {
 		err = roundTrip(ctx, conn, batch, read)
-		if died(conn, err) && !once {
+		if isDead(conn, err) && !isCommit {
 			return false, err
 		}
 		tx.conn = conn
@@ -104,8 +100,8 @@ func (tx *Tx) send(ctx context.Context, calls []call, read ...func(pgx.Rows) err
 	})
 }
 
-// onLiveConn gives fn a connection. One that died while it lay idle is noticed only
-// when it is used: unless fn is done with it, it is dropped and fn gets another.
+// onLiveConn calls fn with a connection. One that died while idle is noticed only when it is
+// used: unless fn is done, the connection is dropped and fn gets another.
 func (d *DB) onLiveConn(ctx context.Context, fn func(*pgxpool.Conn) (done bool, err error)) error {
 	for attempt := int32(0); ; attempt++ {
 		conn, err := d.pool.Acquire(ctx)
@@ -123,10 +119,10 @@ func (d *DB) onLiveConn(ctx context.Context, fn func(*pgxpool.Conn) (done bool, 
 	}
 }
 
-// died reports whether err came from a connection that is gone.
-func died(conn *pgxpool.Conn, err error) bool { return err != nil && conn.Conn().IsClosed() }
+// isDead reports whether err came from a connection that is gone.
+func isDead(conn *pgxpool.Conn, err error) bool { return err != nil && conn.Conn().IsClosed() }
 
-// roundTrip sends calls as one message and hands the answers of the last ones to read.
+// roundTrip sends calls as one message. The results of the last ones go to read.
 func roundTrip(ctx context.Context, conn *pgxpool.Conn, calls []call, read []func(pgx.Rows) error) (err error) {
 	var batch pgx.Batch
 	for _, c := range calls {
@@ -157,20 +153,20 @@ func roundTrip(ctx context.Context, conn *pgxpool.Conn, calls []call, read []fun
 
 var errRolledBack = errors.New("the database rolled back instead of committing")
 
-// join makes the transaction a part of another one, whose connection it uses.
+// join makes the transaction a part of another one and shares its connection.
 func (tx *Tx) join(whole *Tx) {
 	tx.whole, tx.conn = whole, whole.conn
 	tx.queue = slices.Concat(whole.queue, []call{enter(tx.home)})
 }
 
-// commit commits, and then counts and tells what was to be counted and told. A part leaves all
-// of that to the transaction that it is a part of.
+// commit commits, then adds the counts and sends the notifications. A part leaves all three to
+// its whole.
 func (tx *Tx) commit(ctx context.Context) error {
 	if tx.whole != nil {
 		tx.whole.queue = tx.queue
 		tx.whole.notes = append(tx.whole.notes, tx.notes...)
-		for what, n := range tx.counted {
-			Count(tx.whole, what, n)
+		for metric, n := range tx.counted {
+			Count(tx.whole, metric, n)
 		}
 		return nil
 	}
@@ -186,7 +182,7 @@ func (tx *Tx) commit(ctx context.Context) error {
 
 func (tx *Tx) sendCommit(ctx context.Context) error {
 	if tx.conn == nil && len(tx.queue) == 0 {
-		return nil // nothing was asked of the database
+		return nil // no statement was made
 	}
 	return tx.send(ctx, []call{{sql: commitSQL}}, func(rows pgx.Rows) error {
 		rows.Close()
@@ -197,8 +193,8 @@ func (tx *Tx) sendCommit(ctx context.Context) error {
 	})
 }
 
-// release gives the connection back, rolled back unless it was committed. That of a part stays
-// with the whole, which can't be committed once a part has failed.
+// release rolls back what was not committed and returns the connection to the pool. A part
+// reports its error to its whole, which then can't be committed.
 func (tx *Tx) release(ctx context.Context, err error) {
 	if tx.whole != nil {
 		tx.whole.failed = cmp.Or(tx.whole.failed, err)
@@ -208,8 +204,8 @@ func (tx *Tx) release(ctx context.Context, err error) {
 		return
 	}
 	if tx.conn.Conn().PgConn().TxStatus() != 'I' && !tx.conn.Conn().IsClosed() {
-		// The caller may be gone; the connection is worth a moment all the same. Should
-		// this fail, the pool sees an open transaction and drops the connection.
+		// The caller may be gone, but the connection can be saved. If this fails, the pool
+		// sees an open transaction and drops the connection.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		_, _ = tx.conn.Exec(ctx, rollbackSQL)
@@ -218,8 +214,8 @@ func (tx *Tx) release(ctx context.Context, err error) {
 	tx.conn = nil
 }
 
-// Raw lets a library write in this transaction through pgx's own interface (the job
-// queue does). The library cannot end the transaction.
+// Raw returns the transaction as a library takes it (the job queue does). The library can't end
+// it.
 func (tx *Tx) Raw(ctx context.Context) (pgx.Tx, error) {
 	if err := tx.send(ctx, nil); err != nil {
 		return nil, err
@@ -231,7 +227,7 @@ type pgxConn = pgx.Conn
 
 type rawTx struct{ *pgxConn }
 
-var errNotYours = errors.New("db: only its use case ends a transaction")
+var errNotYours = errors.New("db: a library can't end its caller's transaction")
 
 func (r rawTx) Begin(context.Context) (pgx.Tx, error) { return nil, errNotYours }
 func (r rawTx) Commit(context.Context) error          { return errNotYours }

@@ -8,8 +8,8 @@ import (
 	"example.com/loyalty/core"
 )
 
-// One process writes at a time. The others need not wait for it, and while a row is fresh need
-// not write: that one could write says it of all.
+// One process writes at a time. The others skip the locked row, and a fresh row need not be
+// written again: one successful write is enough for all of them.
 const touchSQL = `
 	update loyalty.write_check
 	set written_at = @now
@@ -22,8 +22,8 @@ const touchSQL = `
 
 const smallMemorySQL = `select set_config('work_mem', '64kB', true)`
 
-// A row that is updated may fit into what its files have already. Sorting a megabyte with little
-// memory needs new space on the disk, and leaves nothing behind.
+// An updated row may fit into existing files. Sorting a megabyte with little memory needs new
+// disk space, and leaves nothing behind.
 const spillSQL = `
 	select count(*)
 	from (
@@ -32,9 +32,9 @@ const spillSQL = `
 		order by filling, n desc
 	) s`
 
-// CheckWritable is nil when the database can write: it commits a change of one row, of which
-// several processes make no more than one in three seconds, and takes some space on the disk for
-// a moment. The error begins with why nothing can be written. Two round trips.
+// CheckWritable returns nil when the database can write: it commits a change of one row (at most
+// every three seconds over all processes) and briefly uses some disk space. The error begins with
+// the reason.
 func (d *DB) CheckWritable(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -47,15 +47,15 @@ func (d *DB) CheckWritable(ctx context.Context) error {
 		}
 		return Value[int64](ctx, tx, spillSQL, nil)
 	})
-	switch c := code(err); {
-	case err == nil, c == "53400": // the operator limits temporary files, which is no sign of a full disk
+	switch c := errorCode(err); {
+	case err == nil, c == "53400": // a limit on temporary files is no sign of a full disk
 		return nil
 	case c == diskFull:
 		return fmt.Errorf("nothing can be written, because the database's disk is full: %w", err)
 	case c == readOnly:
 		return fmt.Errorf("nothing can be written, because the database is read-only: %w", err)
 	case core.IsKind(err, core.KindUnavailable):
-		return unready(err) // it went away since it was last asked
+		return notReady(err) // it became unreachable after the last check
 	}
 	return fmt.Errorf("nothing can be written: %w", err)
 }

@@ -79,7 +79,7 @@ func seedImport(t *testing.T, d *db.DB, by core.Actor) {
 		t.Fatal(err)
 	}
 	columns := []importing.Field{importing.FullNameField, importing.PhoneField}
-	if i, err = imports.Check(t.Context(), by, i.ID, importing.Mapping{Columns: columns, Heading: true}); err != nil {
+	if i, err = imports.Check(t.Context(), by, i.ID, importing.Mapping{Columns: columns, HasHeader: true}); err != nil {
 		t.Fatal(err)
 	}
 	if i, err = imports.Work(t.Context(), by, i.ID, i.Attempt); err != nil || i.Problems == 0 {

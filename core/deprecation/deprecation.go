@@ -41,13 +41,13 @@ type New struct {
 	Sunset *time.Time // a day
 	Link   *string
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 var pathPattern = regexp.MustCompile(`^/api/v1(/[a-z0-9_-]+|/\{[a-z]+\})+$`)
 
 func (n New) validate(now time.Time) (Deprecation, error) {
-	check := core.NewCheck(n.Unreadable)
+	check := core.NewCheck(n.Malformed)
 	d := Deprecation{
 		Method: check.Text("method", n.Method, 20),
 		Path:   check.Text("path", n.Path, 255),
@@ -57,7 +57,7 @@ func (n New) validate(now time.Time) (Deprecation, error) {
 		core.OneOf(check, "method", d.Method, "GET", "POST", "PUT", "PATCH", "DELETE")
 	}
 	if check.OK("path") && !pathPattern.MatchString(d.Path) {
-		check.Add("path", core.Selected)
+		check.Add("path", core.InvalidChoice)
 	}
 	if check.OK("link") && !isLink(d.Link) {
 		check.Add("link", core.MustBeURL)
@@ -127,7 +127,7 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Deprecation, e
 			"method": d.Method, "path": d.Path, "sunset": d.Sunset, "link": d.Link, "now": tx.Now,
 		})
 		if db.Violates(err, "deprecation_request") {
-			return Deprecation{}, core.Invalid(core.Fields{"path": {core.Taken}})
+			return Deprecation{}, core.Invalid(core.Fields{"path": {core.Duplicate}})
 		}
 		if err != nil {
 			return Deprecation{}, err

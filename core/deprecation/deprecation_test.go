@@ -70,7 +70,7 @@ func (o office) add(t *testing.T, method, path string) deprecation.Deprecation {
 // knows reports whether a request is known to be deprecated.
 func (o office) knows(t *testing.T, method, path string) bool {
 	t.Helper()
-	_, found := o.Of(t.Context(), method, path)
+	_, found := o.Find(t.Context(), method, path)
 	return found
 }
 
@@ -104,7 +104,7 @@ func TestAdd(t *testing.T) {
 	if diff := cmp.Diff(want, made); diff != "" {
 		t.Errorf("made (-want +got):\n%s", diff)
 	}
-	got, found := o.Of(t.Context(), "GET", "/api/v1/customers/{ulid}")
+	got, found := o.Find(t.Context(), "GET", "/api/v1/customers/{ulid}")
 	if diff := cmp.Diff(want, got); diff != "" || !found {
 		t.Errorf("known (-want +got):\n%s", diff)
 	}
@@ -124,7 +124,7 @@ func TestAdd(t *testing.T) {
 		t.Errorf("log %s, %v, want %s", log, err, entry)
 	}
 	_, err = o.Add(t.Context(), admin, o.described("GET", "/api/v1/customers/{ulid}"))
-	wantFields(t, err, core.Fields{"path": {core.Taken}})
+	wantFields(t, err, core.Fields{"path": {core.Duplicate}})
 	o.add(t, "PATCH", "/api/v1/customers/{ulid}")
 }
 
@@ -141,20 +141,20 @@ func TestAddRefuses(t *testing.T) {
 		Method: new("BREW"), Path: new("/api/v2/customers"), Sunset: new(o.db.Now().AddDate(0, 0, 89)), Link: new("http://loyalty.example"),
 	})
 	wantFields(t, err, core.Fields{
-		"method": {core.Selected}, "path": {core.Selected}, "sunset": {early}, "link": {core.MustBeURL},
+		"method": {core.InvalidChoice}, "path": {core.InvalidChoice}, "sunset": {early}, "link": {core.MustBeURL},
 	})
 	// A day begins before most of its hours: the 90 days are whole ones.
 	n := o.described("GET", "/api/v1/customers")
 	n.Sunset = new(o.db.Now().Truncate(24*time.Hour).AddDate(0, 0, 90))
 	_, err = o.Add(t.Context(), admin, n)
 	wantFields(t, err, core.Fields{"sunset": {early}})
-	_, err = o.Add(t.Context(), admin, deprecation.New{Unreadable: core.Fields{"sunset": {core.MustBeDate}}})
+	_, err = o.Add(t.Context(), admin, deprecation.New{Malformed: core.Fields{"sunset": {core.MustBeDate}}})
 	if refusal := new(core.Error); !errors.As(err, &refusal) || cmp.Diff([]core.Violation{core.MustBeDate}, refusal.Fields["sunset"]) != "" {
 		t.Errorf("unreadable = %v", err)
 	}
 	for _, path := range []string{"/api/v1", "/api/v1/", "/api/v1/customers/", "/api/v1/:ulid", "/api/v1/a b", "api/v1/customers", "/api/v1//x", "/API/v1/x"} {
 		_, err := o.Add(t.Context(), admin, o.described("GET", path))
-		wantFields(t, err, core.Fields{"path": {core.Selected}})
+		wantFields(t, err, core.Fields{"path": {core.InvalidChoice}})
 	}
 	for _, link := range []string{"https://", "ftp://loyalty.example", "loyalty.example", "https://a.example/>;x", "https://a.example/\r\nX: y", `https://a.example/"`, "https://å.example"} {
 		n := o.described("GET", "/api/v1/customers")

@@ -21,10 +21,10 @@ type knowledge struct {
 	deprecations map[request]Deprecation
 }
 
-// Of tells whether a request is deprecated; its path is as documented. It reads what
+// Find tells whether a request is deprecated; its path is as documented. It reads what
 // there is once a minute at most, in one request's time; the others go by what was
 // read before.
-func (s *Service) Of(ctx context.Context, method, path string) (Deprecation, bool) {
+func (s *Service) Find(ctx context.Context, method, path string) (Deprecation, bool) {
 	d, found := s.current(ctx).deprecations[request{method, path}]
 	return d, found
 }

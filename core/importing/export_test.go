@@ -2,10 +2,10 @@ package importing
 
 import "context"
 
-// Tend does the round that comes every minute.
-func (s *Service) Tend(ctx context.Context) error { return s.tend(ctx, upkeep{}) }
+// RunUpkeep runs the upkeep job.
+func (s *Service) RunUpkeep(ctx context.Context) error { return s.runUpkeep(ctx, upkeep{}) }
 
-// InBatches makes batches so many rows and jobs so many batches, of this service.
+// InBatches sets the rows of a batch and the batches of a job.
 func (s *Service) InBatches(rows, batches int) *Service {
 	s.batch, s.slice = rows, batches
 	return s

@@ -194,7 +194,7 @@ func TestAFileFromUploadToReport(t *testing.T) {
 		t.Errorf("uploaded: %+v", i)
 	}
 	p := o.preview(t, i.ID)
-	want := importing.Mapping{Heading: true, Columns: []importing.Field{
+	want := importing.Mapping{HasHeader: true, Columns: []importing.Field{
 		importing.FirstNameField, importing.LastNameField, importing.PhoneField, importing.EmailField, importing.CreatedAtField,
 		importing.PointsField, importing.StampsField, importing.NoField,
 	}}
@@ -278,7 +278,7 @@ func TestWhatAnImportWritesDown(t *testing.T) {
 	}
 	var log []string
 	rows, err = dbtest.Owner(o.db).Query(t.Context(), `
-		select concat_ws(' ', action, subject_kind, subject_id, new::text, actor_name)
+		select concat_ws(' ', action, subject_kind, subject_id, subject_name, new::text, actor_name)
 		from loyalty.audit_entry
 		where tenant_id = $1 and actor_id = $2
 		order by id`, o.by.Tenant.ID, o.by.ID)
@@ -288,7 +288,7 @@ func TestWhatAnImportWritesDown(t *testing.T) {
 	if log, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"import.run import " + i.ID.String() + ` {"file": "customers.csv", "rows": 2, "new_customers": 2} A owner`}
+	want := []string{"import.run import " + i.ID.String() + ` customers.csv {"file": "customers.csv", "rows": 2, "new_customers": 2} A owner`}
 	if diff := cmp.Diff(want, log); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
@@ -330,7 +330,7 @@ func TestHowFilesAreWritten(t *testing.T) {
 			i := o.uploaded(t, content)
 			m := o.preview(t, i.ID).Mapping
 			if name == "no heading" {
-				if m.Heading {
+				if m.HasHeader {
 					t.Error("a customer is taken for the heading")
 				}
 				m.Columns = []importing.Field{importing.FullNameField, importing.PhoneField}
@@ -460,8 +460,8 @@ func TestHeadings(t *testing.T) {
 		if diff := cmp.Diff(want, pv.Columns); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", heading, diff)
 		}
-		if somebody := strings.Contains(heading, "Anna") || strings.Contains(heading, "@"); pv.Heading == somebody {
-			t.Errorf("%s: a heading is %t", heading, pv.Heading)
+		if somebody := strings.Contains(heading, "Anna") || strings.Contains(heading, "@"); pv.HasHeader == somebody {
+			t.Errorf("%s: a heading is %t", heading, pv.HasHeader)
 		}
 	}
 }
@@ -483,10 +483,10 @@ func TestMappingsThatAreRefused(t *testing.T) {
 		"too many":    {[]importing.Field{"phone", "first_name", "full_name"}, []core.Violation{name}},
 		"no phone":    {[]importing.Field{"full_name", "", ""}, []core.Violation{phone}},
 		"twice":       {[]importing.Field{"full_name", "phone", "phone"}, []core.Violation{{Rule: "column_twice", Other: "phone"}}},
-		"unknown":     {[]importing.Field{"full_name", "phone", "shoe_size"}, []core.Violation{core.Selected}},
-		"too few":     {[]importing.Field{"full_name", "phone"}, []core.Violation{core.Selected}},
+		"unknown":     {[]importing.Field{"full_name", "phone", "shoe_size"}, []core.Violation{core.InvalidChoice}},
+		"too few":     {[]importing.Field{"full_name", "phone"}, []core.Violation{core.InvalidChoice}},
 	} {
-		_, err := o.imports.Check(t.Context(), o.by, i.ID, importing.Mapping{Columns: c.columns, Heading: true})
+		_, err := o.imports.Check(t.Context(), o.by, i.ID, importing.Mapping{Columns: c.columns, HasHeader: true})
 		if diff := cmp.Diff(core.Fields{"columns": c.want}, fieldsOf(t, err)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", what, diff)
 		}
@@ -618,9 +618,9 @@ func TestTheFirstRowMayBeACustomer(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	i := o.uploaded(t, lines("Anna,Ek,112", "Bo,Ek,070 174 06 06"))
-	m := importing.Mapping{Columns: []importing.Field{"first_name", "last_name", "phone"}, Heading: true}
+	m := importing.Mapping{Columns: []importing.Field{"first_name", "last_name", "phone"}, HasHeader: true}
 	wantCounts(t, o.checkedAs(t, i.ID, m), importing.Checked, counts{Rows: 1, Done: 1, Created: 1})
-	m.Heading = false
+	m.HasHeader = false
 	wantCounts(t, o.checkedAs(t, i.ID, m), importing.Checked, counts{Rows: 2, Done: 2, Created: 2})
 }
 
@@ -668,9 +668,9 @@ func TestCancel(t *testing.T) {
 	for _, c := range []struct {
 		id   core.ID
 		want []string // of the log
-	}{{i.ID, []string{"import.run", "import.cancel"}}, {checked.ID, nil}} {
+	}{{i.ID, []string{"import.run customers.csv", "import.cancel customers.csv"}}, {checked.ID, nil}} {
 		var log []string
-		rows, err := dbtest.Owner(o.db).Query(t.Context(), "select action from loyalty.audit_entry where tenant_id = $1 and subject_id = $2 order by id", o.by.Tenant.ID, c.id.String())
+		rows, err := dbtest.Owner(o.db).Query(t.Context(), "select action || ' ' || subject_name from loyalty.audit_entry where tenant_id = $1 and subject_id = $2 order by id", o.by.Tenant.ID, c.id.String())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -789,7 +789,7 @@ func TestOldImportsAreForgotten(t *testing.T) {
 	}
 	imports := importing.NewService(d, queue)
 	for range 2 { // again, nothing more is to be done
-		if err := imports.Tend(t.Context()); err != nil {
+		if err := imports.RunUpkeep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

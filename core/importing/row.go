@@ -15,15 +15,15 @@ import (
 	"example.com/loyalty/core/ledger"
 )
 
-// Field is what a column of a file holds.
+// Field is the content of a file's column.
 type Field string
 
-// The fields that an import fills. A column of none is left out.
+// The fields of an import. A column of NoField is ignored.
 const (
 	NoField        Field = ""
 	FirstNameField Field = "first_name"
 	LastNameField  Field = "last_name"
-	FullNameField  Field = "full_name" // is split: "Anna Lindqvist", "Lindqvist, Anna"
+	FullNameField  Field = "full_name" // "Anna Lindqvist" or "Lindqvist, Anna"
 	PhoneField     Field = "phone"
 	EmailField     Field = "email"
 	CreatedAtField Field = "created_at"
@@ -31,18 +31,18 @@ const (
 	StampsField    Field = "stamps"
 )
 
-// Fields are all of them, in the order in which they are offered.
+// Fields lists them in the order of a selection.
 var Fields = []Field{
 	FirstNameField, LastNameField, FullNameField, PhoneField, EmailField, CreatedAtField, PointsField, StampsField,
 }
 
 // Mapping says how a file is read.
 type Mapping struct {
-	Columns []Field
-	Heading bool // the first row names the columns, and is no customer
+	Columns   []Field
+	HasHeader bool // the first row is a header row
 }
 
-// validate refuses a mapping that could make no customer of any row.
+// validate refuses a mapping with which no row could become a customer.
 func (m Mapping) validate(columns int) error {
 	check := core.NewCheck(nil)
 	seen := map[Field]bool{}
@@ -50,14 +50,14 @@ func (m Mapping) validate(columns int) error {
 		switch {
 		case f == NoField:
 		case !slices.Contains(Fields, f):
-			check.Add("columns", core.Selected)
+			check.Add("columns", core.InvalidChoice)
 		case seen[f]:
 			check.Add("columns", core.Violation{Rule: "column_twice", Other: string(f)})
 		}
 		seen[f] = true
 	}
 	if len(m.Columns) != columns {
-		check.Add("columns", core.Selected)
+		check.Add("columns", core.InvalidChoice)
 	}
 	if !seen[PhoneField] {
 		check.Add("columns", core.Violation{Rule: "phone_column"})
@@ -69,19 +69,19 @@ func (m Mapping) validate(columns int) error {
 	return check.Err()
 }
 
-// guess says what the columns of a file hold, as far as their names tell. Where the first
-// row looks like a customer, it names nothing.
+// guess maps the columns of a file by their names. A first row that looks like a customer is no
+// header row.
 func guess(first []string) Mapping {
 	m := Mapping{Columns: make([]Field, len(first))}
 	known, isCustomer := false, false
 	for i, cell := range first {
-		if f, ok := headings[simple(cell)]; ok && !slices.Contains(m.Columns, f) {
+		if f, ok := headers[simplify(cell)]; ok && !slices.Contains(m.Columns, f) {
 			m.Columns[i], known = f, true
 		}
 		isCustomer = isCustomer || customer.IsEmail(cell) || len(digitsOf(cell)) > 6
 	}
-	m.Heading = known || !isCustomer
-	// "Namn, Förnamn": with the parts there, the whole is not needed.
+	m.HasHeader = known || !isCustomer
+	// With "Förnamn" and "Efternamn", a column "Namn" isn't needed.
 	if slices.Contains(m.Columns, FirstNameField) && slices.Contains(m.Columns, LastNameField) {
 		if i := slices.Index(m.Columns, FullNameField); i >= 0 {
 			m.Columns[i] = NoField
@@ -90,19 +90,24 @@ func guess(first []string) Mapping {
 	return m
 }
 
-// simple is the name of a column without what people write differently.
-func simple(name string) string {
+// simplify returns the letters of a column's name, in lower case and without accents.
+func simplify(name string) string {
+	return keep(unicode.IsLetter, norm.NFD.String(strings.NewReplacer("ø", "o", "æ", "ae", "ß", "ss").Replace(strings.ToLower(name))))
+}
+
+// keep returns the characters of a text that a function accepts.
+func keep(accept func(rune) bool, text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) {
+		if accept(r) {
 			return r
 		}
 		return -1
-	}, norm.NFD.String(strings.NewReplacer("ø", "o", "æ", "ae", "ß", "ss").Replace(strings.ToLower(name))))
+	}, text)
 }
 
-// headings are names of columns, simple, in the languages of the shops: English, Swedish,
-// Norwegian, Danish, German, French, Spanish and Finnish.
-var headings = func() map[string]Field {
+// headers maps simplified names of columns to fields, in English, Swedish, Norwegian, Danish,
+// German, French, Spanish and Finnish.
+var headers = func() map[string]Field {
 	known := map[string]Field{}
 	for field, names := range map[Field]string{
 		FirstNameField: "firstname first givenname forename fornamn fornavn vorname prenom nombre nombredepila etunimi",
@@ -138,16 +143,16 @@ type validRow struct {
 	points, stamps int64
 }
 
-// Problem is what stands against a row of a file.
+// Problem is a mistake in a row of a file.
 type Problem struct {
-	FileRow int64  // as spreadsheets count them: the first is 1
-	Field   string // "" of the row as a whole
-	Value   string // what stands there, or how it begins
+	FileRow int64  // as spreadsheets count: from 1
+	Field   string // "": the row as a whole
+	Value   string // the beginning of the cell
 	core.Violation
 }
 
-// reading is what the rows of a file are read as.
-type reading struct {
+// rowReader turns records into customers.
+type rowReader struct {
 	fields  []Field
 	columns int64
 	country string
@@ -155,55 +160,54 @@ type reading struct {
 	now     time.Time
 }
 
-// row reads a record as a customer, or says everything that is wrong with it.
-func (rd reading) row(rec record) (validRow, []Problem) {
+// read returns the customer of a record, or every problem with it.
+func (rr rowReader) read(rec record) (validRow, []Problem) {
 	if rec.broken != nil {
 		return validRow{}, []Problem{{FileRow: rec.row, Violation: *rec.broken}}
 	}
-	if extra := len(rec.cells) - int(rd.columns); extra > 0 && slices.ContainsFunc(rec.cells[rd.columns:], func(s string) bool { return s != "" }) {
-		return validRow{}, []Problem{{FileRow: rec.row, Violation: core.Violation{Rule: "too_many_values", Limit: rd.columns, Other: strconv.Itoa(len(rec.cells))}}}
+	if len(rec.cells) > int(rr.columns) && slices.ContainsFunc(rec.cells[rr.columns:], isFilled) {
+		return validRow{}, []Problem{{FileRow: rec.row, Violation: core.Violation{Rule: "too_many_values", Limit: rr.columns, Other: strconv.Itoa(len(rec.cells))}}}
 	}
 	values := map[Field]string{}
-	for i, field := range rd.fields {
+	for i, field := range rr.fields {
 		if i < len(rec.cells) {
 			values[field] = rec.cells[i]
 		}
 	}
 	first, last := values[FirstNameField], values[LastNameField]
-	if full, whole := values[FullNameField]; whole {
-		first, last = split(full)
+	if full, mapped := values[FullNameField]; mapped {
+		first, last = splitName(full)
 	}
 	phone, email := values[PhoneField], values[EmailField]
-	in, err := customer.New{FirstName: &first, LastName: &last, Phone: &phone, Email: &email}.Validate(rd.country)
-	var refusal *core.Error
-	errors.As(err, &refusal)
-	check := core.NewCheck(nil)
+	details, err := customer.New{FirstName: &first, LastName: &last, Phone: &phone, Email: &email}.Validate(rr.country)
+	check := core.NewCheck(violations(err))
 	r := validRow{
-		Details:   in,
-		createdAt: rd.instant(check, values[CreatedAtField]),
-		points:    opening(check, PointsField, values[PointsField]),
-		stamps:    opening(check, StampsField, values[StampsField]),
+		Details:   details,
+		createdAt: rr.createdAt(check, values[CreatedAtField]),
+		points:    balance(check, PointsField, values[PointsField]),
+		stamps:    balance(check, StampsField, values[StampsField]),
 	}
-	var more *core.Error
-	errors.As(check.Err(), &more)
-	return r, append(problems(rec.row, refusal, values), problems(rec.row, more, values)...)
-}
-
-func problems(row int64, refusal *core.Error, values map[Field]string) (list []Problem) {
-	if refusal == nil {
-		return nil
-	}
-	for _, name := range refusal.Fields.Names() {
+	var problems []Problem
+	fields := violations(check.Err())
+	for _, name := range fields.Names() {
 		value, mapped := values[Field(name)]
 		if !mapped {
 			value = values[FullNameField]
 		}
-		list = append(list, Problem{FileRow: row, Field: name, Value: shortened(value), Violation: refusal.Fields[name][0]})
+		problems = append(problems, Problem{FileRow: rec.row, Field: name, Value: shortened(value), Violation: fields[name][0]})
 	}
-	return list
+	return r, problems
 }
 
-// maxShown is as much of a value as a problem names.
+func violations(err error) core.Fields {
+	var refusal *core.Error
+	if errors.As(err, &refusal) {
+		return refusal.Fields
+	}
+	return nil
+}
+
+// maxShown is how many characters of a value a problem shows.
 const maxShown = 100
 
 func shortened(value string) string {
@@ -214,10 +218,10 @@ func shortened(value string) string {
 	return string(letters[:maxShown]) + "…"
 }
 
-// split parts a full name: at its comma, or before its last word and the small words in
+// splitName splits a full name at its comma, or before its last word and the lower-case words in
 // front of that, as in "Cecilia von Åkern".
-func split(full string) (first, last string) {
-	if last, first, turned := strings.Cut(full, ","); turned {
+func splitName(full string) (first, last string) {
+	if last, first, hasComma := strings.Cut(full, ","); hasComma {
 		return strings.TrimSpace(first), strings.TrimSpace(last)
 	}
 	words := strings.Fields(full)
@@ -240,25 +244,25 @@ func isCapital(word string) bool {
 	return false
 }
 
-// How days are written, and what may follow them. Days with slashes begin with the day,
-// as they do everywhere but in the United States.
+// The formats of days, and of times after them. A date with slashes begins with the day, as it
+// does outside the United States.
 var (
 	days  = []string{"2006-1-2", "2.1.2006", "2/1/2006", "2-1-2006", "2006/1/2", "20060102"}
 	times = []string{"", " 15:04", " 15:04:05"}
 )
 
-// instant reads when somebody first came: a day, or a time, of the tenant's.
-func (rd reading) instant(check *core.Check, text string) *time.Time {
+// createdAt reads a day or a time in the tenant's zone.
+func (rr rowReader) createdAt(check *core.Check, text string) *time.Time {
 	if text == "" {
 		return nil
 	}
-	at, ok := parseInstant(text, rd.zone)
+	at, ok := parseInstant(text, rr.zone)
 	switch {
 	case !ok:
 		check.Add("created_at", core.Violation{Rule: "day"})
 	case at.Before(time.Unix(0, 0)): // no list goes further back
 		check.Add("created_at", core.Violation{Rule: "after_1970"})
-	case at.After(rd.now):
+	case at.After(rr.now):
 		check.Add("created_at", core.MustBePast)
 	}
 	return &at
@@ -286,10 +290,10 @@ func parseInstant(text string, zone *time.Location) (time.Time, bool) {
 
 var ungrouped = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "'", "", "’", "")
 
-// opening reads a balance: a whole number, with nothing but spaces between its thousands.
-// A comma or a point may be of thousands or of fractions, and a guess could be wrong a
-// thousand times over.
-func opening(check *core.Check, field Field, text string) int64 {
+// balance reads a whole number, with at most spaces or apostrophes between its thousands. A comma
+// or a point could separate thousands or fractions, and a wrong guess would be wrong by a factor
+// of a thousand.
+func balance(check *core.Check, field Field, text string) int64 {
 	if text == "" {
 		return 0
 	}
@@ -301,12 +305,6 @@ func opening(check *core.Check, field Field, text string) int64 {
 	return check.Integer(string(field), &n, 0, ledger.MaxAward)
 }
 
-// digitsOf is a text without everything but its digits.
 func digitsOf(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, text)
+	return keep(func(r rune) bool { return r >= '0' && r <= '9' }, text)
 }

@@ -10,12 +10,12 @@ const importColumns = `i.id, i.status, i.file_name, i.size, i.records - i.headin
 		i.created_count as created, i.found_count as found, i.repeated_count as repeated, i.failed_count as failed,
 		i.problem_count as problems, i.attempt, i.actor_name, i.created_at, i.ended_at`
 
-// Of several files that begin to arrive, each counts those before it.
-const lockArrivalsSQL = `
+// Files that begin to arrive at once are counted one after the other.
+const lockUploadsSQL = `
 	select pg_advisory_xact_lock(hashtextextended('customer imports ' || @tenant_id::bigint, 7))`
 
-// Inserts nothing where too many files wait.
-const arriveSQL = `
+// Inserts nothing if too many files are waiting.
+const insertIncompleteSQL = `
 	insert into loyalty.customer_import (tenant_id, id, file_name, actor_kind, actor_id, actor_name, created_at, moved_at)
 	select @tenant_id, @id, @file_name, @actor_kind, @actor_id, @actor_name, @now, @now
 	where (
@@ -26,7 +26,7 @@ const arriveSQL = `
 				and id <> @id
 		) < @most`
 
-const storeChunkSQL = `
+const storePieceSQL = `
 	insert into loyalty.customer_import_chunk (tenant_id, import_id, seq, content)
 	values (@tenant_id, @id, @seq, @content)`
 
@@ -39,7 +39,7 @@ const arrivedSQL = `
 		encoding = @encoding,
 		columns = @columns,
 		records = @records,
-		heading = @heading,
+		heading = @has_header,
 		moved_at = @now
 	where tenant_id = @tenant_id
 		and id = @id
@@ -51,7 +51,7 @@ const findImportByFormSQL = `
 	where tenant_id = @tenant_id
 		and form_key = @form_key`
 
-const dropArrivingSQL = `
+const deleteIncompleteSQL = `
 	delete from loyalty.customer_import
 	where tenant_id = @tenant_id
 		and id = @id
@@ -72,25 +72,25 @@ const listImportsSQL = `
 	order by id desc
 	limit @limit`
 
-// sheet is a file, and how it is read.
+// sheet is an import and how its file is read.
 type sheet struct {
 	Import
 	Delimiter string
 	Encoding  string
 	Columns   int64
-	Heading   bool
-	Mapping   []Field // nil: none was chosen yet
+	HasHeader bool
+	Mapping   []Field // nil: not chosen yet
 }
 
-const sheetColumns = importColumns + `, i.delimiter, i.encoding, i.columns, i.heading, i.mapping`
+const sheetColumns = importColumns + `, i.delimiter, i.encoding, i.columns, i.heading as has_header, i.mapping`
 
-type beginning struct {
+type firstPiece struct {
 	sheet
 	Content []byte
 }
 
-// Ten rows are never longer than the first piece of the file.
-const beginningSQL = `
+// The rows of a preview always fit into the first piece of the file.
+const firstPieceSQL = `
 	select ` + sheetColumns + `, c.content
 	from loyalty.customer_import i
 	join loyalty.customer_import_chunk c on c.tenant_id = i.tenant_id and c.import_id = i.id and c.seq = 0
@@ -106,7 +106,6 @@ const lockImportSQL = `
 		and i.status <> 'arriving'
 	for no key update`
 
-// Whatever reads the file from its beginning starts here.
 const (
 	fromTheStart = rewind + `,
 		attempt = attempt + 1`
@@ -131,7 +130,7 @@ const (
 	checkSQL = fromTheStart + `,
 		status = 'checking',
 		mapping = @mapping,
-		heading = @heading` + thisImport
+		heading = @has_header` + thisImport
 
 	runSQL = fromTheStart + `,
 		status = 'running',
@@ -140,7 +139,7 @@ const (
 		actor_name = @actor_name` + thisImport
 )
 
-const dropProblemsSQL = `
+const deleteProblemsSQL = `
 	delete from loyalty.customer_import_problem
 	where tenant_id = @tenant_id
 		and import_id = @id`
@@ -152,18 +151,18 @@ const (
 		moved_at = @now,
 		ended_at = @now` + thisImport
 
-	// What a check has counted is not what was done.
+	// Resets the counts, because a check only predicted them.
 	discardImportSQL = fromTheStart + `,
 		status = 'cancelled',
 		ended_at = @now` + thisImport
 )
 
-const dropFileSQL = `
+const deleteFileSQL = `
 	delete from loyalty.customer_import_chunk
 	where tenant_id = @tenant_id
 		and import_id = @id`
 
-// problemRow is a problem as it is stored: its violation as a text (core.Violation.String).
+// problemRow is a stored problem, with its violation as a text (core.Violation.String).
 type problemRow struct {
 	FileRow               int64
 	Field, Value, Message string
@@ -178,7 +177,7 @@ const listProblemsSQL = `
 	order by file_row, field
 	limit @limit`
 
-// progress is an import that is being worked on.
+// progress is an import that a worker continues.
 type progress struct {
 	sheet
 	Position  int64
@@ -194,9 +193,9 @@ const (
 		(select coalesce(country, '') from loyalty.tenant where id = @tenant_id) as country,
 		(select timezone from loyalty.tenant where id = @tenant_id) as timezone`
 
-	// The attempt stays: should this worker be killed, the same job finds the check again. Another
-	// worker that is still at it ends, as the place where it left the import has changed.
-	beginCheckSQL = rewind + `
+	// The attempt stays the same, so that the job of a killed worker finds the check again. Another
+	// worker of this check stops, because the position has changed (lockPositionSQL).
+	restartCheckSQL = rewind + `
 	where tenant_id = @tenant_id
 		and id = @id
 		and status = 'checking'
@@ -212,15 +211,15 @@ const (
 		and attempt = @attempt`
 )
 
-const chunkSQL = `
+const pieceSQL = `
 	select content
 	from loyalty.customer_import_chunk
 	where tenant_id = @tenant_id
 		and import_id = @id
 		and seq = @seq`
 
-// Of two workers at one place the second finds the import moved on, or cancelled.
-const holdPlaceSQL = `
+// Finds nothing if the import was cancelled or another worker has moved its position.
+const lockPositionSQL = `
 	select (select coalesce(country, '') from loyalty.tenant where id = @tenant_id) as country
 	from loyalty.customer_import
 	where tenant_id = @tenant_id
@@ -230,7 +229,7 @@ const holdPlaceSQL = `
 		and position = @position
 	for no key update`
 
-const moveImportSQL = `
+const saveProgressSQL = `
 	update loyalty.customer_import
 	set status = @status,
 		position = @position,
@@ -251,31 +250,23 @@ const insertProblemsSQL = `
 	select @tenant_id, @id, file_row, field, value, message
 	from unnest(@rows::bigint[], @fields::text[], @values::text[], @messages::text[]) given (file_row, field, value, message)`
 
-type stalledImport struct {
-	TenantID core.TenantID
-	ID       core.ID
-	Attempt  int64
-}
-
 const stalledImportsSQL = `
-	select tenant_id, id, attempt
+	select tenant_id as tenant, id as import, attempt
 	from loyalty.stalled_imports(@before, @up_to)`
 
 const forgetImportsSQL = `
 	select loyalty.forget_imports(@ended_before, @uploaded_before, @arrived_before, @up_to)`
 
-// How long an import is keptFor once it ended, a file that is not imported, and how long one may
-// take to arrive.
 const (
-	keptFor       = 30 * 24 * time.Hour
-	uploadKept    = 24 * time.Hour
-	arrivesWithin = time.Hour
+	keptFor       = 30 * 24 * time.Hour // since an import ended
+	uploadKept    = 24 * time.Hour      // a file that is not imported
+	arrivesWithin = time.Hour           // how long an upload may take
 )
 
-// A customer who is erased may be in a file that waits, or in what is wrong with its rows. A
-// running import is not stopped: its file is gone within minutes.
+// A customer who is erased may be in a waiting file or in its problems. A running import is not
+// stopped: its file is deleted within minutes.
 const (
-	dropWaitingFilesSQL = `
+	deleteWaitingFilesSQL = `
 	delete from loyalty.customer_import_chunk c
 	using loyalty.customer_import i
 	where i.tenant_id = @tenant_id
@@ -283,7 +274,7 @@ const (
 		and c.tenant_id = @tenant_id
 		and c.import_id = i.id`
 
-	dropWaitingProblemsSQL = `
+	deleteWaitingProblemsSQL = `
 	delete from loyalty.customer_import_problem p
 	using loyalty.customer_import i
 	where i.tenant_id = @tenant_id
@@ -297,7 +288,7 @@ const (
 	where tenant_id = @tenant_id
 		and value <> ''`
 
-	dropAllArrivingSQL = `
+	deleteArrivingSQL = `
 	delete from loyalty.customer_import
 	where tenant_id = @tenant_id
 		and status = 'arriving'`

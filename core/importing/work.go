@@ -15,7 +15,7 @@ import (
 	"example.com/loyalty/core/limit"
 )
 
-// Job is the job that checks a file, or that imports the next part of it.
+// Job is the job that checks a file or imports the next part of it.
 type Job struct {
 	Tenant  core.TenantID `json:"tenant"`
 	Import  core.ID       `json:"import"`
@@ -25,7 +25,7 @@ type Job struct {
 // Kind names the job in the queue.
 func (Job) Kind() string { return "customer_import" }
 
-// ForTenant is the tenant whose share of the workers it uses.
+// ForTenant returns the tenant whose share of the workers the job uses.
 func (j Job) ForTenant() core.TenantID { return j.Tenant }
 
 func (s *Service) work(ctx context.Context, j Job) error {
@@ -33,12 +33,12 @@ func (s *Service) work(ctx context.Context, j Job) error {
 	return err
 }
 
-// Work checks a file as a whole, or imports the next part of it and queues a job for the
-// rest. Each batch is a transaction of three round trips, which notes how far it came: a
-// worker that was lost has done whole batches, and the next one goes on behind them.
-// Where the attempt is over, or somebody else is at it, nothing is done.
+// Work checks a file as a whole, or imports the next part of it and queues a job for the rest. Each
+// batch is a transaction that also stores its position, so a worker that replaces a lost one
+// continues after the last whole batch. Work does nothing if the attempt is over or another worker
+// has it.
 func (s *Service) Work(ctx context.Context, by core.Actor, id core.ID, attempt int64) (Import, error) {
-	p, err := s.begin(ctx, by, id, attempt)
+	p, err := s.resume(ctx, by, id, attempt)
 	if errors.Is(err, core.ErrNotFound) {
 		return Import{}, nil
 	}
@@ -55,97 +55,77 @@ func (s *Service) Work(ctx context.Context, by core.Actor, id core.ID, attempt i
 	if err != nil {
 		return Import{}, err
 	}
-	if p.Heading && p.FileRow == 0 {
+	if p.HasHeader && p.FileRow == 0 {
 		if _, err := rows.next(); err != nil {
 			return Import{}, err
 		}
 	}
 	w := worker{
-		Service: s, by: by, progress: p, rows: rows, turn: &turn,
-		reading: reading{fields: p.Mapping, columns: p.Columns, country: p.Country, zone: zone, now: s.db.Now()},
-		made:    customer.NewKeys(),
+		Service: s, by: by, progress: p, records: rows, turn: &turn,
+		rows:     rowReader{fields: p.Mapping, columns: p.Columns, country: p.Country, zone: zone, now: s.db.Now()},
+		expected: customer.NewKeys(),
 	}
 	for n := 1; ; n++ {
-		over, err := w.step(ctx, p.Status == Running && n == s.slice)
+		over, err := w.batchDone(ctx, p.Status == Running && n == s.slice)
 		if over || err != nil {
 			return w.Import, err
 		}
 	}
 }
 
-// begin finds the place to work on: a check begins anew, an import where it stopped.
-func (s *Service) begin(ctx context.Context, by core.Actor, id core.ID, attempt int64) (progress, error) {
+// resume returns an import at its position. A check starts again from the beginning.
+func (s *Service) resume(ctx context.Context, by core.Actor, id core.ID, attempt int64) (progress, error) {
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (progress, error) {
-		this := db.Args{"id": id, "attempt": attempt}
-		p, err := db.One[progress](ctx, tx, resumeSQL, this)
+		p, err := db.One[progress](ctx, tx, resumeSQL, db.Args{"id": id, "attempt": attempt})
 		if !errors.Is(err, core.ErrNotFound) {
 			return p, err
 		}
-		if err := db.Queue(tx, dropProblemsSQL, db.Args{"id": id}); err != nil {
+		if err := db.Queue(tx, deleteProblemsSQL, db.Args{"id": id}); err != nil {
 			return progress{}, err
 		}
-		this["now"] = tx.Now
-		return db.One[progress](ctx, tx, beginCheckSQL, this)
+		return db.One[progress](ctx, tx, restartCheckSQL, db.Args{"id": id, "attempt": attempt, "now": tx.Now})
 	})
 }
 
-// file reads a stored file from a byte on, a piece at a time. It calls pause before each query.
+// file reads a stored file from a byte on. It calls pause before each query.
 func (s *Service) file(ctx context.Context, by core.Actor, id core.ID, from int64, pause func()) io.Reader {
-	seq, skip := from/chunkSize, from%chunkSize
+	seq, skip := from/pieceSize, from%pieceSize
 	return &pieces{next: func() ([]byte, error) {
 		pause()
-		chunk, err := db.ReadOne[struct{ Content []byte }](ctx, s.db, by, chunkSQL, db.Args{"id": id, "seq": seq})
+		piece, err := db.ReadOne[struct{ Content []byte }](ctx, s.db, by, pieceSQL, db.Args{"id": id, "seq": seq})
 		if errors.Is(err, core.ErrNotFound) {
 			return nil, io.EOF
 		}
-		content := chunk.Content[min(skip, int64(len(chunk.Content))):]
+		content := piece.Content[min(skip, int64(len(piece.Content))):]
 		seq, skip = seq+1, 0
 		return content, err
 	}}
 }
 
-// pieces reads one piece after the other.
-type pieces struct {
-	next func() ([]byte, error)
-	rest []byte
-}
-
-func (p *pieces) Read(b []byte) (int, error) {
-	for len(p.rest) == 0 {
-		var err error
-		if p.rest, err = p.next(); err != nil {
-			return 0, err
-		}
-	}
-	n := copy(b, p.rest)
-	p.rest = p.rest[n:]
-	return n, nil
-}
-
-// worker takes an import on, batch by batch.
+// worker checks or imports a file, batch by batch.
 type worker struct {
 	*Service
 	by core.Actor
 	progress
-	reading
-	rows *records
-	turn *limit.Turn   // to compute, while rows are read
-	made customer.Keys // of those whom the import would have made, in a check
+	records  *records
+	rows     rowReader
+	turn     *limit.Turn   // to compute, while rows are read
+	expected customer.Keys // in a check: of customers whom earlier batches would create
 }
 
-// batch is what one transaction does.
+// batch is the rows of one transaction, and what comes of them.
 type batch struct {
 	rows     []validRow
 	problems []Problem
 	failed   int64
-	position int64 // behind it
+	position int64 // after the batch
 	fileRow  int64
 	last     bool
 }
 
 func (b batch) done() int64 { return int64(len(b.rows)) + b.failed }
 
-// next reads so many rows, or what is left of them.
+// next reads the next batch.
 func (w *worker) next(ctx context.Context) (batch, error) {
 	var b batch
 	defer w.turn.End()
@@ -153,7 +133,7 @@ func (w *worker) next(ctx context.Context) (batch, error) {
 		if err := w.turn.Take(ctx); err != nil {
 			return b, err
 		}
-		rec, err := w.rows.next()
+		rec, err := w.records.next()
 		if errors.Is(err, io.EOF) {
 			b.last = true
 			break
@@ -161,29 +141,30 @@ func (w *worker) next(ctx context.Context) (batch, error) {
 		if err != nil {
 			return b, err
 		}
-		row, problems := w.row(rec)
-		if len(problems) > 0 {
-			if b.failed++; w.Problems+int64(len(b.problems)+len(problems)) > MaxProblems {
-				problems = problems[:1]
-			}
-			b.problems = append(b.problems, problems...)
+		row, problems := w.rows.read(rec)
+		if len(problems) == 0 {
+			b.rows = append(b.rows, row)
 			continue
 		}
-		b.rows = append(b.rows, row)
+		b.failed++
+		if w.Problems+int64(len(b.problems)+len(problems)) > MaxProblems {
+			problems = problems[:1]
+		}
+		b.problems = append(b.problems, problems...)
 	}
-	b.position, b.fileRow = w.rows.position(), w.rows.row
+	b.position, b.fileRow = w.records.position(), w.records.row
 	return b, nil
 }
 
-// outcome is what became of the rows of a batch, or would.
+// outcome counts the customers of a batch.
 type outcome struct {
 	created, found, repeated int64
-	made                     []customer.Details // in a check, who would be
+	expected                 []customer.Details // in a check: customers to be created
 }
 
-// step does a batch. It is over with the last one, with one that queues a job for the
-// rest, and where the import was cancelled or taken over.
-func (w *worker) step(ctx context.Context, handOver bool) (over bool, err error) {
+// batchDone does a batch and reports whether the job is over: after the last batch, after one that
+// queues a job for the rest, and when the import was cancelled or taken over.
+func (w *worker) batchDone(ctx context.Context, queueRest bool) (over bool, err error) {
 	b, err := w.next(ctx)
 	if err != nil {
 		return false, err
@@ -192,28 +173,32 @@ func (w *worker) step(ctx context.Context, handOver bool) (over bool, err error)
 	if b.last && w.Status == Checking {
 		status = Checked
 	}
-	o, err := db.InTenant(ctx, w.db, w.by, func(tx *db.Tx) (outcome, error) {
+	o, err := db.InTenant(ctx, w.db, w.by, func(tx *db.Tx) (o outcome, err error) {
 		if b.last && w.Status == Running {
 			status, ended = Done, &tx.Now
+			if err := db.Queue(tx, deleteFileSQL, db.Args{"id": w.ID}); err != nil {
+				return outcome{}, err
+			}
 		}
-		if err := w.hold(ctx, tx); err != nil {
+		if err := w.lockPosition(ctx, tx); err != nil {
 			return outcome{}, err
 		}
-		o, err := w.judge(ctx, tx, b.rows)
+		switch {
+		case len(b.rows) == 0:
+		case w.Status == Running:
+			o, err = w.insert(ctx, tx, b.rows)
+		default:
+			o, err = w.predict(ctx, tx, b.rows)
+		}
 		if err != nil {
 			return outcome{}, err
 		}
-		if handOver && !b.last {
+		if queueRest && !b.last {
 			if err := w.jobs.Add(ctx, tx, Job{Tenant: tx.Tenant, Import: w.ID, Attempt: w.Attempt}); err != nil {
 				return outcome{}, err
 			}
 		}
-		if status == Done {
-			if err := db.Queue(tx, dropFileSQL, db.Args{"id": w.ID}); err != nil {
-				return outcome{}, err
-			}
-		}
-		return o, w.note(tx, b, o, status, ended)
+		return o, w.save(tx, b, o, status, ended)
 	})
 	if errors.Is(err, errTakenOver) {
 		return true, nil
@@ -221,51 +206,40 @@ func (w *worker) step(ctx context.Context, handOver bool) (over bool, err error)
 	if err != nil {
 		return false, err
 	}
-	for _, in := range o.made {
-		w.made.Add(in)
+	for _, details := range o.expected {
+		w.expected.Add(details)
 	}
 	w.Done += b.done()
 	w.Created, w.Found, w.Repeated, w.Failed = w.Created+o.created, w.Found+o.found, w.Repeated+o.repeated, w.Failed+b.failed
 	w.Problems += int64(len(b.problems))
 	w.Position, w.FileRow, w.Status, w.EndedAt = b.position, b.fileRow, status, ended
-	return b.last || handOver, nil
+	return b.last || queueRest, nil
 }
 
-var errCountryChanged = errors.New("the country changed during the import")
+var (
+	errCountryChanged = errors.New("the country changed during the import")
+	errTakenOver      = errors.New("the import was cancelled, or another worker has it")
+)
 
-var errTakenOver = errors.New("the import was cancelled, or another worker has it")
-
-// hold holds the import at the place where it was left, and the country that phone
-// numbers are read as of.
-func (w *worker) hold(ctx context.Context, tx *db.Tx) error {
+// lockPosition locks the import at its position, and the country by which phone numbers are read.
+func (w *worker) lockPosition(ctx context.Context, tx *db.Tx) error {
 	if err := customer.HoldCountry(tx); err != nil {
 		return err
 	}
-	held, err := db.One[struct{ Country string }](ctx, tx, holdPlaceSQL, db.Args{
+	locked, err := db.One[struct{ Country string }](ctx, tx, lockPositionSQL, db.Args{
 		"id": w.ID, "status": w.Status, "attempt": w.Attempt, "position": w.Position,
 	})
 	switch {
 	case errors.Is(err, core.ErrNotFound):
 		return errTakenOver
-	case err == nil && held.Country != w.Country:
-		return errCountryChanged // and the next worker reads the numbers as of the new one
+	case err == nil && locked.Country != w.Country:
+		return errCountryChanged // the job runs again and reads the numbers by the new country
 	}
 	return err
 }
 
-// judge imports rows, or says what would become of them.
-func (w *worker) judge(ctx context.Context, tx *db.Tx, rows []validRow) (outcome, error) {
-	switch {
-	case len(rows) == 0:
-		return outcome{}, nil
-	case w.Status == Running:
-		return w.insert(ctx, tx, rows)
-	}
-	return w.preview(ctx, tx, rows)
-}
-
-// customers are the rows as customers with new ids.
-func customers(rows []validRow, now time.Time) []customer.Imported {
+// withIDs returns the rows as customers with new IDs.
+func withIDs(rows []validRow, now time.Time) []customer.Imported {
 	all := make([]customer.Imported, len(rows))
 	for i, r := range rows {
 		all[i] = customer.Imported{ID: core.NewID(now), Details: r.Details, CreatedAt: r.createdAt}
@@ -273,9 +247,9 @@ func customers(rows []validRow, now time.Time) []customer.Imported {
 	return all
 }
 
-// insert creates the customers who are new, with the balances of the file. Others stay as they are.
+// insert creates new customers with the balances of the file. Existing ones stay as they are.
 func (w *worker) insert(ctx context.Context, tx *db.Tx, rows []validRow) (outcome, error) {
-	all := customers(rows, tx.Now)
+	all := withIDs(rows, tx.Now)
 	created, err := customer.InsertAll(ctx, tx, all)
 	if err != nil {
 		return outcome{}, err
@@ -287,17 +261,13 @@ func (w *worker) insert(ctx context.Context, tx *db.Tx, rows []validRow) (outcom
 		}
 	}
 	n := int64(len(created))
-	return outcome{created: n, found: int64(len(rows)) - n}, ledger.OpenAll(tx, w.actor(), "Import of "+w.FileName, openings)
+	starter := core.Actor{Kind: w.ActorKind, ID: w.ActorID, Name: w.ActorName, Tenant: w.by.Tenant}
+	return outcome{created: n, found: int64(len(rows)) - n}, ledger.OpenAll(tx, starter, "Import of "+w.FileName, openings)
 }
 
-// actor is who said that the file is imported.
-func (w *worker) actor() core.Actor {
-	return core.Actor{Kind: w.ActorKind, ID: w.ActorID, Name: w.ActorName, Tenant: w.by.Tenant}
-}
-
-// preview counts what insert would do, after the rows before these.
-func (w *worker) preview(ctx context.Context, tx *db.Tx, rows []validRow) (outcome, error) {
-	taken, err := customer.TakenKeys(ctx, tx, customers(rows, tx.Now))
+// predict counts what insert would do, after the batches before.
+func (w *worker) predict(ctx context.Context, tx *db.Tx, rows []validRow) (outcome, error) {
+	taken, err := customer.TakenKeys(ctx, tx, withIDs(rows, tx.Now))
 	if err != nil {
 		return outcome{}, err
 	}
@@ -307,19 +277,19 @@ func (w *worker) preview(ctx context.Context, tx *db.Tx, rows []validRow) (outco
 		switch {
 		case taken.Has(r.Details):
 			o.found++
-		case w.made.Has(r.Details), earlier.Has(r.Details):
+		case w.expected.Has(r.Details), earlier.Has(r.Details):
 			o.repeated++
 		default:
 			o.created++
-			o.made = append(o.made, r.Details)
+			o.expected = append(o.expected, r.Details)
 			earlier.Add(r.Details)
 		}
 	}
 	return o, nil
 }
 
-// note writes down what stands against rows, and how far the import is.
-func (w *worker) note(tx *db.Tx, b batch, o outcome, status Status, ended *time.Time) error {
+// save stores the problems of a batch and the progress of the import.
+func (w *worker) save(tx *db.Tx, b batch, o outcome, status Status, ended *time.Time) error {
 	if n := len(b.problems); n > 0 {
 		rows, fields, values, messages := make([]int64, n), make([]string, n), make([]string, n), make([]string, n)
 		for i, p := range b.problems {
@@ -330,24 +300,22 @@ func (w *worker) note(tx *db.Tx, b batch, o outcome, status Status, ended *time.
 			return err
 		}
 	}
-	return db.Queue(tx, moveImportSQL, db.Args{
+	return db.Queue(tx, saveProgressSQL, db.Args{
 		"id": w.ID, "status": status, "position": b.position, "file_row": b.fileRow,
 		"done": b.done(), "created": o.created, "found": o.found, "repeated": o.repeated, "failed": b.failed,
 		"problems": len(b.problems), "now": tx.Now, "ended_at": ended,
 	})
 }
 
-// upkeep is the job that goes on with imports whose job is gone, and deletes files
-// and reports that are old.
+// upkeep is the job that restarts stalled imports and deletes old files and reports.
 type upkeep struct{}
 
 // Kind names the job in the queue.
 func (upkeep) Kind() string { return "customer_import_round" }
 
-// stalled is how long an import makes no progress before its job is looked for. The queue
-// itself takes back the job of a process that is gone (core/job): this is for jobs that
-// failed too often, and not for those that wait their turn. Where an operator cancelled the
-// job, the import is stopped.
+// stalled is how long an import makes no progress before its job is looked for. The queue itself
+// takes back jobs of a lost process (core/job), so this finds jobs that failed too often. If an
+// operator cancelled the job, the import is stopped.
 const stalled = time.Minute
 
 const (
@@ -355,9 +323,9 @@ const (
 	forgottenBatch = 5 // up to 20 MB and 100,000 problems each
 )
 
-func (s *Service) tend(ctx context.Context, _ upkeep) error {
+func (s *Service) runUpkeep(ctx context.Context, _ upkeep) error {
 	stopped, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "customer imports"), func(tx *db.Tx) (stopped []Job, err error) {
-		left, err := db.All[stalledImport](ctx, tx, stalledImportsSQL, db.Args{"before": tx.Now.Add(-stalled), "up_to": stalledBatch})
+		left, err := db.All[Job](ctx, tx, stalledImportsSQL, db.Args{"before": tx.Now.Add(-stalled), "up_to": stalledBatch})
 		if err != nil {
 			return nil, err
 		}
@@ -365,14 +333,13 @@ func (s *Service) tend(ctx context.Context, _ upkeep) error {
 		if err != nil {
 			return nil, err
 		}
-		for _, i := range left {
-			this := Job{Tenant: i.TenantID, Import: i.ID, Attempt: i.Attempt}
+		for _, j := range left {
 			switch {
-			case slices.Contains(pending, this):
-			case slices.Contains(cancelled, this):
-				stopped = append(stopped, this)
+			case slices.Contains(pending, j):
+			case slices.Contains(cancelled, j):
+				stopped = append(stopped, j)
 			default:
-				if err := s.jobs.Add(ctx, tx, this); err != nil {
+				if err := s.jobs.Add(ctx, tx, j); err != nil {
 					return nil, err
 				}
 			}

@@ -343,7 +343,7 @@ func TestAnImportThatWaitsIsNotQueuedAgain(t *testing.T) {
 	}
 	jobs := func() (n int) {
 		t.Helper()
-		if err := o.imports.Tend(t.Context()); err != nil {
+		if err := o.imports.RunUpkeep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := dbtest.Owner(o.db).QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'customer_import'").Scan(&n); err != nil {
@@ -385,7 +385,7 @@ func TestAnImportWhoseJobIsCancelledIsStopped(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := o.imports.Tend(t.Context()); err != nil {
+		if err := o.imports.RunUpkeep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

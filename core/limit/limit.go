@@ -74,8 +74,8 @@ func (w *Window) Take(caller string) Verdict {
 	return v
 }
 
-// Look says what Take would, and counts nothing.
-func (w *Window) Look(caller string) Verdict {
+// Peek says what Take would, and counts nothing.
+func (w *Window) Peek(caller string) Verdict {
 	if w.limit == 0 {
 		return Verdict{Allowed: true}
 	}
@@ -90,8 +90,8 @@ func (w *Window) Look(caller string) Verdict {
 	return Verdict{Allowed: c.used < w.limit, Limit: w.limit, Remaining: w.limit - c.used, Reset: c.ends, Wait: c.ends.Sub(now)}
 }
 
-// Return takes back a request that was counted: what succeeded is no guess.
-func (w *Window) Return(caller string) {
+// Refund takes back a request that was counted: what succeeded is no guess.
+func (w *Window) Refund(caller string) {
 	if w.limit == 0 {
 		return
 	}

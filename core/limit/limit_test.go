@@ -159,24 +159,24 @@ func TestLooking(t *testing.T) {
 	clock := newHand()
 	w := NewWindow(2, time.Minute, clock.now)
 	for range 5 {
-		if v := w.Look("a"); !v.Allowed || v.Remaining != 2 {
+		if v := w.Peek("a"); !v.Allowed || v.Remaining != 2 {
 			t.Fatalf("before: %+v", v)
 		}
 	}
 	w.Take("a")
 	w.Take("a")
 	clock.move(20 * time.Second)
-	if v := w.Look("a"); v.Allowed || v.Remaining != 0 || v.Wait != 40*time.Second {
+	if v := w.Peek("a"); v.Allowed || v.Remaining != 0 || v.Wait != 40*time.Second {
 		t.Errorf("used up: %+v", v)
 	}
-	if v := w.Look("b"); !v.Allowed {
+	if v := w.Peek("b"); !v.Allowed {
 		t.Errorf("another: %+v", v)
 	}
 	clock.move(40 * time.Second)
-	if v := w.Look("a"); !v.Allowed {
+	if v := w.Peek("a"); !v.Allowed {
 		t.Errorf("later: %+v", v)
 	}
-	if v := NewWindow(0, time.Minute, clock.now).Look("a"); !v.Allowed {
+	if v := NewWindow(0, time.Minute, clock.now).Peek("a"); !v.Allowed {
 		t.Errorf("without a limit: %+v", v)
 	}
 }

@@ -47,9 +47,9 @@ func (m Maker) Token(p Purpose, tenant core.TenantID, id core.ID, version int64)
 	return id.String() + "-" + encode(signature), nil
 }
 
-// ID returns the record that a token names, before its signature is checked, or
+// ParseID returns the record that a token names, before its signature is checked, or
 // core.ErrNotFound for what is no token.
-func ID(token string) (core.ID, error) {
+func ParseID(token string) (core.ID, error) {
 	ulid, signature, found := strings.Cut(token, "-")
 	if !found || len(signature) != signatureLength {
 		return core.ID{}, core.ErrNotFound
@@ -60,7 +60,7 @@ func ID(token string) (core.ID, error) {
 // Check returns core.ErrNotFound unless the token was made for this purpose, tenant,
 // record and version by one of the installation's secrets. Letters count in either case.
 func (m Maker) Check(token string, p Purpose, tenant core.TenantID, id core.ID, version int64) error {
-	named, err := ID(token)
+	named, err := ParseID(token)
 	if err != nil || named != id {
 		return core.ErrNotFound
 	}

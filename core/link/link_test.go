@@ -44,7 +44,7 @@ func TestATokenNamesItsRecordAndCanBeMadeAgain(t *testing.T) {
 	if ulid != id.String() || len(signature) != 26 || made != token(t, m, id) {
 		t.Errorf("token = %s", made)
 	}
-	named, err := link.ID(made)
+	named, err := link.ParseID(made)
 	if err != nil || named != id {
 		t.Errorf("names %s, %v", named, err)
 	}

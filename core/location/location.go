@@ -23,7 +23,7 @@ type Location struct {
 type New struct {
 	Name *string
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // Edit describes a change of a location: fields that are not set stay as they are.
@@ -31,19 +31,19 @@ type Edit struct {
 	Name   core.Optional[string]
 	Active core.Optional[bool]
 
-	Unreadable core.Fields
+	Malformed core.Fields
 }
 
 const maxName = 100
 
 func (n New) validate() (name string, err error) {
-	check := core.NewCheck(n.Unreadable)
+	check := core.NewCheck(n.Malformed)
 	name = check.Text("name", n.Name, maxName)
 	return name, check.Err()
 }
 
 func (e Edit) validate(old Location) (Location, error) {
-	check := core.NewCheck(e.Unreadable)
+	check := core.NewCheck(e.Malformed)
 	l := Location{ID: old.ID, Name: check.Text("name", e.Name.Or(&old.Name), maxName)}
 	if active := e.Active.Or(&old.Active); active != nil {
 		l.Active = *active
@@ -110,7 +110,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id int64, e Edit) (Lo
 
 func taken(err error) error {
 	if db.Violates(err, "location_name") {
-		return core.Invalid(core.Fields{"name": {core.Taken}})
+		return core.Invalid(core.Fields{"name": {core.Duplicate}})
 	}
 	return err
 }

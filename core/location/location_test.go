@@ -94,7 +94,7 @@ func TestLocations(t *testing.T) {
 func TestANameIsTakenOnce(t *testing.T) {
 	t.Parallel()
 	c, other := newChain(t), newChain(t)
-	taken := core.Fields{"name": {core.Taken}}
+	taken := core.Fields{"name": {core.Duplicate}}
 	soder, vasa := c.open(t, "Söder"), c.open(t, "Vasastan")
 	wantFields(t, second(c.Add(t.Context(), c.by, location.New{Name: new("SÖDER")})), taken)
 	wantFields(t, second(c.Edit(t.Context(), c.by, vasa.ID, location.Edit{Name: core.Set("söder")})), taken)
@@ -127,11 +127,11 @@ func TestWrongFields(t *testing.T) {
 	wantFields(t, second(c.Add(t.Context(), c.by, location.New{Name: new(" ")})), required)
 	wantFields(t, second(c.Add(t.Context(), c.by, location.New{Name: new(strings.Repeat("å", 101))})),
 		core.Fields{"name": {core.MaxLength(100)}})
-	wantFields(t, second(c.Add(t.Context(), c.by, location.New{Unreadable: core.Fields{"name": {core.MustBeString}}})), core.Fields{"name": {core.MustBeString}})
+	wantFields(t, second(c.Add(t.Context(), c.by, location.New{Malformed: core.Fields{"name": {core.MustBeString}}})), core.Fields{"name": {core.MustBeString}})
 	wantFields(t, second(c.Edit(t.Context(), c.by, soder.ID, location.Edit{
 		Name: core.Optional[string]{Set: true}, Active: core.Optional[bool]{Set: true},
 	})), core.Fields{"name": {core.Required}, "active": {core.Required}})
-	wantFields(t, second(c.Edit(t.Context(), c.by, soder.ID, location.Edit{Unreadable: core.Fields{"name": {core.MustBeString}}})), core.Fields{"name": {core.MustBeString}})
+	wantFields(t, second(c.Edit(t.Context(), c.by, soder.ID, location.Edit{Malformed: core.Fields{"name": {core.MustBeString}}})), core.Fields{"name": {core.MustBeString}})
 	c.wantList(t, soder)
 }
 

@@ -199,7 +199,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{"too long by a day", days(t, "2016-03-30", "2026-03-31"), core.Fields{"to": {long}}},
 		{"too long until today", report.Range{From: date(t, "2016-03-29")}, core.Fields{"to": {long}}},
 		{"ages", days(t, "0001-01-01", "9999-12-31"), core.Fields{"to": {long}}},
-		{"unreadable", report.Range{To: date(t, "2026-03-30"), Unreadable: unreadable}, unreadable},
+		{"unreadable", report.Range{To: date(t, "2026-03-30"), Malformed: unreadable}, unreadable},
 	} {
 		_, err := reports.Summary(t.Context(), s.by, c.r)
 		same(t, c.name, fieldsOf(t, err), c.want)
@@ -214,7 +214,7 @@ func TestWhatIsRefused(t *testing.T) {
 	} {
 		_, err := reports.Top(t.Context(), s.by, report.Ranking{Range: days(t, "2026-03-10", "2026-03-09"), By: new("name"), Limit: &c.limit})
 		same(t, "all at once", fieldsOf(t, err), core.Fields{
-			"to": {backwards}, "by": {core.Selected}, "limit": {c.want},
+			"to": {backwards}, "by": {core.InvalidChoice}, "limit": {c.want},
 		})
 	}
 }

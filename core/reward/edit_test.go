@@ -106,7 +106,7 @@ func TestEdit(t *testing.T) {
 		"stamps_cost": {core.Violation{Rule: "prohibited_with", Other: "points_cost"}},
 		"active":      {core.Required},
 	})
-	_, err = s.Edit(t.Context(), s.by, id, reward.Edit{StampsCost: null, Unreadable: core.Fields{"name": {core.MustBeString}}})
+	_, err = s.Edit(t.Context(), s.by, id, reward.Edit{StampsCost: null, Malformed: core.Fields{"name": {core.MustBeString}}})
 	wantFields(t, err, core.Fields{"name": {core.MustBeString}, "points_cost": {core.Required}})
 }
 
@@ -138,7 +138,7 @@ func TestChangeStock(t *testing.T) {
 		wantFields(t, second(change(c.of, c.by)), core.Fields{"change": {c.says}})
 	}
 	wantFields(t, second(s.ChangeStock(t.Context(), s.by, id, reward.StockChange{})), core.Fields{"change": {core.Required}})
-	wantFields(t, second(s.ChangeStock(t.Context(), s.by, id, reward.StockChange{Unreadable: core.Fields{"change": {core.MustBeString}}})), core.Fields{"change": {core.MustBeString}})
+	wantFields(t, second(s.ChangeStock(t.Context(), s.by, id, reward.StockChange{Malformed: core.Fields{"change": {core.MustBeString}}})), core.Fields{"change": {core.MustBeString}})
 	if got := s.found(t, id); *got.Stock != 1 {
 		t.Errorf("refusals left a stock of %d, want 1", *got.Stock)
 	}
@@ -166,7 +166,7 @@ func TestSetStock(t *testing.T) {
 	}
 	refused(t, set(n(0), nil), reward.ErrStockChanged)
 	wantFields(t, set(n(1), n(-1)), core.Fields{"stock": {core.Min(0)}})
-	wantFields(t, second(s.SetStock(t.Context(), s.by, id, reward.StockCount{Seen: n(1), Stock: n(2), Unreadable: core.Fields{"seen": {core.MustBeString}}})),
+	wantFields(t, second(s.SetStock(t.Context(), s.by, id, reward.StockCount{Seen: n(1), Stock: n(2), Malformed: core.Fields{"seen": {core.MustBeString}}})),
 		core.Fields{"seen": {core.MustBeString}})
 	s.want(t, anna, id, 70, 0, n(1))
 }

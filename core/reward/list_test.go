@@ -117,8 +117,8 @@ func TestList(t *testing.T) {
 			}
 		}
 	}
-	_, err := s.List(t.Context(), s.by, reward.Filter{Status: new("gone")}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.MustBeString}}})
-	wantFields(t, err, core.Fields{"status": {core.Selected}, "cursor": {core.MustBeString}})
+	_, err := s.List(t.Context(), s.by, reward.Filter{Status: new("gone")}, core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.MustBeString}}})
+	wantFields(t, err, core.Fields{"status": {core.InvalidChoice}, "cursor": {core.MustBeString}})
 }
 
 // All rewards to choose from, by name, also those that are no longer on offer.
@@ -213,10 +213,10 @@ func TestListRedemptions(t *testing.T) {
 		}
 	}
 	_, err := s.ListRedemptions(t.Context(), s.by, reward.RedemptionFilter{Status: new("lost"), CustomerID: new("x"), RewardID: new("y")},
-		core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.MustBeString}}})
+		core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.MustBeString}}})
 	wantFields(t, err, core.Fields{
-		"status": {core.Selected}, "customer_ulid": {core.Selected},
-		"reward_ulid": {core.Selected}, "cursor": {core.MustBeString},
+		"status": {core.InvalidChoice}, "customer_ulid": {core.InvalidChoice},
+		"reward_ulid": {core.InvalidChoice}, "cursor": {core.MustBeString},
 	})
 }
 

@@ -262,7 +262,7 @@ func TestPeopleChange(t *testing.T) {
 		t.Errorf("their role is %s, %v", by.Role, err)
 	}
 	for _, role := range []core.Role{"", "boss", core.SuperAdmin} {
-		wantFields(t, s.SetRole(t.Context(), s.by, p.StaffID, role), core.Fields{"role": {core.Selected}})
+		wantFields(t, s.SetRole(t.Context(), s.by, p.StaffID, role), core.Fields{"role": {core.InvalidChoice}})
 	}
 	if err := s.Deactivate(t.Context(), s.by, p.StaffID); err != nil {
 		t.Fatal(err)

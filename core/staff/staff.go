@@ -75,7 +75,7 @@ func Add(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Person, error) {
 		"email_key": auth.EmailKey(n.Email), "now": tx.Now,
 	})
 	if db.Violates(err, "staff_email") {
-		return Person{}, core.Invalid(core.Fields{"email": {core.Taken}})
+		return Person{}, core.Invalid(core.Fields{"email": {core.Duplicate}})
 	}
 	if err != nil {
 		return Person{}, err

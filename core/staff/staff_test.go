@@ -224,7 +224,7 @@ func TestAnEmailIsUniqueInItsTenant(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
 	email := strings.ToLower(rand.Text()) + "@example.com"
-	taken := core.Fields{"email": {core.Taken}}
+	taken := core.Fields{"email": {core.Duplicate}}
 	if _, err := s.add(t.Context(), cashier(email, "")); err != nil {
 		t.Fatal(err)
 	}
@@ -290,13 +290,13 @@ func TestRolesBelongToTheirSide(t *testing.T) {
 	s := newShop(t)
 	for _, role := range []core.Role{core.SuperAdmin, "", "boss"} {
 		_, err := s.add(t.Context(), staff.New{Role: role, Name: "Bo", Email: "bo@example.com"})
-		wantFields(t, err, core.Fields{"role": {core.Selected}})
+		wantFields(t, err, core.Fields{"role": {core.InvalidChoice}})
 	}
 	platform := core.System(core.Tenant{}, "test")
 	_, err := db.Platform(t.Context(), s.db, platform, func(tx *db.Tx) (staff.Person, error) {
 		return staff.Add(t.Context(), tx, platform, staff.New{Role: core.Owner, Name: "Bo", Email: "bo@example.com"})
 	})
-	wantFields(t, err, core.Fields{"role": {core.Selected}})
+	wantFields(t, err, core.Fields{"role": {core.InvalidChoice}})
 	_, err = s.add(t.Context(), staff.New{Name: " ", Email: "bo", Role: core.Owner, Password: "short"})
 	wantFields(t, err, core.Fields{
 		"name":     {core.Required},

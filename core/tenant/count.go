@@ -11,8 +11,8 @@ import (
 	"example.com/loyalty/core/job"
 )
 
-// Lately is how far back the sales go that an overview counts: 30 days of 24 hours.
-const Lately = 30 * 24 * time.Hour
+// RecentPeriod is how far back the sales go that an overview counts: 30 days of 24 hours.
+const RecentPeriod = 30 * 24 * time.Hour
 
 const (
 	countEvery = 10 * time.Minute
@@ -38,7 +38,7 @@ func (s *Service) Count(ctx context.Context) error {
 		if err := db.TakeTime(tx); err != nil {
 			return 0, err
 		}
-		return db.Value[int64](ctx, tx, countSQL, db.Args{"now": tx.Now, "since": core.FirstID(tx.Now.Add(-Lately))})
+		return db.Value[int64](ctx, tx, countSQL, db.Args{"now": tx.Now, "since": core.FirstID(tx.Now.Add(-RecentPeriod))})
 	})
 	return err
 }

@@ -34,7 +34,7 @@ type New struct {
 	Currency      *string // may be missing: EUR
 	Country       *string // may be missing: none
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // Edit describes a change of a tenant: fields that are not set stay as they are.
@@ -49,11 +49,11 @@ type Edit struct {
 	Currency      core.Optional[string]
 	Country       core.Optional[string] // null clears it
 
-	Unreadable core.Fields
+	Malformed core.Fields
 }
 
 func (n New) read() (Tenant, *core.Check) {
-	check := core.NewCheck(n.Unreadable)
+	check := core.NewCheck(n.Malformed)
 	return Tenant{
 		Name:          check.Text("name", n.Name, maxName),
 		Slug:          slug(check, n.Slug),
@@ -68,7 +68,7 @@ func (n New) read() (Tenant, *core.Check) {
 }
 
 func (e Edit) read(old Tenant) (Tenant, *core.Check) {
-	check := core.NewCheck(e.Unreadable)
+	check := core.NewCheck(e.Malformed)
 	t := old
 	sent(e.Name, func(v *string) { t.Name = check.Text("name", v, maxName) })
 	sent(e.Email, func(v *string) { t.Email = email(check, v) })
@@ -106,7 +106,7 @@ var slugPattern = regexp.MustCompile(`^[a-z0-9](-?[a-z0-9])+$`)
 func slug(check *core.Check, v *string) string {
 	s := check.Text("slug", v, maxSlug)
 	if check.OK("slug") && (len(s) < 3 || !slugPattern.MatchString(s) || slices.Contains(reserved, s)) {
-		check.Add("slug", core.Selected)
+		check.Add("slug", core.InvalidChoice)
 	}
 	return s
 }
@@ -151,7 +151,7 @@ func oneOf[T ~string](check *core.Check, field string, v *string, allowed ...T) 
 func timeZone(check *core.Check, v *string) string {
 	name := check.Text("timezone", v, maxText)
 	if _, err := core.Zone(name); err != nil && check.OK("timezone") {
-		check.Add("timezone", core.Selected)
+		check.Add("timezone", core.InvalidChoice)
 	}
 	return name
 }
@@ -172,7 +172,7 @@ func Currencies() []string { return slices.Sorted(maps.Keys(currencies)) }
 func currencyCode(check *core.Check, v *string) string {
 	code := check.Text("currency", v, maxText)
 	if check.OK("currency") && !currencies[code] {
-		check.Add("currency", core.Selected)
+		check.Add("currency", core.InvalidChoice)
 	}
 	return code
 }
@@ -186,7 +186,7 @@ func Countries() []string { return slices.Sorted(maps.Keys(countries)) }
 func country(check *core.Check, v *string) *string {
 	code := check.OptionalText("country", v, maxText)
 	if code != nil && !countries[*code] {
-		check.Add("country", core.Selected)
+		check.Add("country", core.InvalidChoice)
 	}
 	return code
 }

@@ -45,7 +45,7 @@ type OverviewFilter struct {
 	Number    int64   // of the page, from 1
 	Size      int64   // of a page; 0: all
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // Summary is a tenant as an overview shows it. Its figures are as old as CountedAt says.
@@ -129,7 +129,7 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, p OverviewFilter)
 // read checks what is picked and makes the arguments of its statements: for the counts, and
 // for the page.
 func (p OverviewFilter) read() (filter, part db.Args, err error) {
-	check := core.NewCheck(p.Unreadable)
+	check := core.NewCheck(p.Malformed)
 	search := check.OptionalText("search", p.Search, maxText)
 	if search != nil {
 		search = new(strings.ToLower(*search))

@@ -167,7 +167,7 @@ func TestOverview(t *testing.T) {
 	}
 	_, err := o.Overview(t.Context(), o.by, tenant.OverviewFilter{Condition: new("fine"), Order: new("size"), Number: 0, Size: 25, Search: new(strings.Repeat("x", 256))})
 	wantFields(t, err, core.Fields{
-		"status": {core.Selected}, "sort": {core.Selected}, "page": {core.Min(1)},
+		"status": {core.InvalidChoice}, "sort": {core.InvalidChoice}, "page": {core.Min(1)},
 		"search": {core.MaxLength(255)},
 	})
 }
@@ -189,7 +189,7 @@ func TestCountForgetsOldSales(t *testing.T) {
 	if got := o.overview(t, tenant.OverviewFilter{}).Tenants[0]; got.SalesLately != 1 {
 		t.Errorf("sales = %d, want the one that was not voided", got.SalesLately)
 	}
-	later := office{tenant.NewService(o.db.At(o.db.Now().Add(tenant.Lately+time.Hour)), nil), o.db, o.by}
+	later := office{tenant.NewService(o.db.At(o.db.Now().Add(tenant.RecentPeriod+time.Hour)), nil), o.db, o.by}
 	if err := later.Count(t.Context()); err != nil {
 		t.Fatal(err)
 	}

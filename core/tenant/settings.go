@@ -40,7 +40,7 @@ type SettingsEdit struct {
 	Colour core.Optional[string] // "#5746d6"; null: the product's own
 	Logo   core.Optional[[]byte] // a file; null: none
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // Settings returns them, to owners. One round trip.
@@ -61,7 +61,7 @@ func (s *Service) EditSettings(ctx context.Context, by core.Actor, e SettingsEdi
 	if err := by.Require(core.Owner); err != nil {
 		return Settings{}, err
 	}
-	check := core.NewCheck(e.Unreadable)
+	check := core.NewCheck(e.Malformed)
 	logo := picture(check, e.Logo.Value)
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Settings, error) {
 		// Held until the end: the log must name the values this edit replaced.

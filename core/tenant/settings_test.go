@@ -218,8 +218,8 @@ func TestSettingsRefuse(t *testing.T) {
 			Name: core.Set(strings.Repeat("å", 101)), TimeZone: core.Set("Mars/Olympus"), Currency: core.Set("euro"), Country: core.Set("Sweden"),
 			Colour: core.Set("blue"), Logo: core.Set([]byte("<svg/>")),
 		}, core.Fields{
-			"name": {core.MaxLength(100)}, "timezone": {core.Selected}, "currency": {core.Selected},
-			"country": {core.Selected}, "colour": {notAColour}, "logo": {core.Violation{Rule: "picture_type"}},
+			"name": {core.MaxLength(100)}, "timezone": {core.InvalidChoice}, "currency": {core.InvalidChoice},
+			"country": {core.InvalidChoice}, "colour": {notAColour}, "logo": {core.Violation{Rule: "picture_type"}},
 		}},
 		{tenant.SettingsEdit{ConfirmAboveCents: core.Set(int64(0))}, core.Fields{"confirm_above_cents": {core.Min(1)}}},
 		{tenant.SettingsEdit{ConfirmAboveCents: core.Set(int64(1_000_000_000_001))}, core.Fields{
@@ -228,7 +228,7 @@ func TestSettingsRefuse(t *testing.T) {
 		{tenant.SettingsEdit{Colour: core.Set("#fff")}, core.Fields{"colour": {notAColour}}},
 		{tenant.SettingsEdit{Colour: core.Set("#5746d6;")}, core.Fields{"colour": {notAColour}}},
 		{tenant.SettingsEdit{Colour: core.Set("5746d6")}, core.Fields{"colour": {notAColour}}},
-		{tenant.SettingsEdit{Unreadable: core.Fields{"logo": {core.MustBeString}}}, core.Fields{"logo": {core.MustBeString}}},
+		{tenant.SettingsEdit{Malformed: core.Fields{"logo": {core.MustBeString}}}, core.Fields{"logo": {core.MustBeString}}},
 	} {
 		_, err := s.EditSettings(t.Context(), s.owner, c.e)
 		wantFields(t, err, c.want)
@@ -356,7 +356,7 @@ func TestTheCurrencyOfSalesStays(t *testing.T) {
 	// Nor do those who run the platform change it.
 	root := core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", Role: core.SuperAdmin}
 	_, err = s.Edit(t.Context(), root, s.owner.Tenant.ID, tenant.Edit{Name: core.Set("Pub"), Currency: core.Set("EUR"), BillingCycle: core.Set("daily")})
-	wantFields(t, err, core.Fields{"currency": {core.Violation{Rule: "currency_in_use", Other: "SEK"}}, "billing_cycle": {core.Selected}})
+	wantFields(t, err, core.Fields{"currency": {core.Violation{Rule: "currency_in_use", Other: "SEK"}}, "billing_cycle": {core.InvalidChoice}})
 	if edited, err := s.Edit(t.Context(), root, s.owner.Tenant.ID, tenant.Edit{Name: core.Set("Pub"), Currency: core.Set("SEK")}); err != nil || edited.Name != "Pub" {
 		t.Errorf("the same currency is no change: %+v, %v", edited, err)
 	}

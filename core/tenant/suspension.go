@@ -12,8 +12,8 @@ type Suspension struct {
 	Contact string // the e-mail address of the platform; "": it names none
 }
 
-// Suspended tells what anyone may know of a business's suspension, or core.ErrNotFound where the
+// FindSuspension tells what anyone may know of a business's suspension, or core.ErrNotFound where the
 // business is active. One round trip.
-func (s *Service) Suspended(ctx context.Context, slug string) (Suspension, error) {
+func (s *Service) FindSuspension(ctx context.Context, slug string) (Suspension, error) {
 	return db.PlatformOne[Suspension](ctx, s.db, suspensionSQL, db.Args{"slug": slug})
 }

@@ -142,10 +142,10 @@ func refusal(ctx context.Context, tx *db.Tx, check *core.Check, in Tenant) error
 		return err
 	}
 	if !found.PlanOpen && check.OK("plan_id") {
-		check.Add("plan_id", core.Selected)
+		check.Add("plan_id", core.InvalidChoice)
 	}
 	if found.SlugTaken && check.OK("slug") {
-		check.Add("slug", core.Taken)
+		check.Add("slug", core.Duplicate)
 	}
 	if err := check.Err(); err != nil {
 		return err
@@ -258,7 +258,7 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 	if err := by.RequireAdmin(); err != nil {
 		return core.List[Tenant]{}, err
 	}
-	check := core.NewCheck(p.Unreadable)
+	check := core.NewCheck(p.Malformed)
 	if f.Status != nil {
 		core.OneOf(check, "status", Status(*f.Status), Active, Suspended)
 	}

@@ -247,7 +247,7 @@ func TestSlugs(t *testing.T) {
 		"admin", "api", "www", "platform", "docs", "test", "mail",
 	} {
 		_, err := o.Create(t.Context(), o.by, described(bad))
-		if t.Run(bad, func(t *testing.T) { wantFields(t, err, core.Fields{"slug": {core.Selected}}) }); err == nil {
+		if t.Run(bad, func(t *testing.T) { wantFields(t, err, core.Fields{"slug": {core.InvalidChoice}}) }); err == nil {
 			t.Errorf("%q was accepted", bad)
 		}
 	}
@@ -270,7 +270,7 @@ func TestASlugIsTakenOnce(t *testing.T) {
 				made.Add(1)
 			} else {
 				var refusal *core.Error
-				if !errors.As(err, &refusal) || !slices.Equal(refusal.Fields["slug"], []core.Violation{core.Taken}) {
+				if !errors.As(err, &refusal) || !slices.Equal(refusal.Fields["slug"], []core.Violation{core.Duplicate}) {
 					t.Error(err)
 				}
 			}
@@ -335,16 +335,16 @@ func TestCreateRefuses(t *testing.T) {
 			Name: new(strings.Repeat("å", 101)), Slug: &taken, Email: new("nobody"), PlanID: new(int64(1 << 62)), BillingCycle: new("weekly"),
 			PaymentMethod: new("gold"), TimeZone: new("Mars/Olympus"), Currency: new("euro"), Country: new("Sweden"),
 		}, core.Fields{
-			"name": {core.MaxLength(100)}, "slug": {core.Taken},
-			"email": {core.MustBeEmail}, "plan_id": {core.Selected}, "billing_cycle": {core.Selected},
-			"payment_method": {core.Selected}, "timezone": {core.Selected}, "currency": {core.Selected}, "country": {core.Selected},
+			"name": {core.MaxLength(100)}, "slug": {core.Duplicate},
+			"email": {core.MustBeEmail}, "plan_id": {core.InvalidChoice}, "billing_cycle": {core.InvalidChoice},
+			"payment_method": {core.InvalidChoice}, "timezone": {core.InvalidChoice}, "currency": {core.InvalidChoice}, "country": {core.InvalidChoice},
 		}},
 		{"what only the database knows", tenant.New{
 			Name: new("Café"), Slug: &taken, Email: new("owner@example.com"), PlanID: &retired, BillingCycle: new("yearly"), PaymentMethod: new("card"),
-		}, core.Fields{"slug": {core.Taken}, "plan_id": {core.Selected}}},
+		}, core.Fields{"slug": {core.Duplicate}, "plan_id": {core.InvalidChoice}}},
 		{"unreadable", tenant.New{
 			Name: new("Café"), Slug: new(slug()), Email: new("owner@example.com"), BillingCycle: new("yearly"), PaymentMethod: new("card"),
-			Unreadable: core.Fields{"plan_id": {core.MustBeInteger}, "currency": {core.MustBeString}},
+			Malformed: core.Fields{"plan_id": {core.MustBeInteger}, "currency": {core.MustBeString}},
 		}, core.Fields{"plan_id": {core.MustBeInteger}, "currency": {core.MustBeString}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -445,10 +445,10 @@ func TestEditRefuses(t *testing.T) {
 	})
 	retired := o.plan(t, true)
 	_, err = o.Edit(t.Context(), o.by, made.ID, tenant.Edit{PlanID: core.Set(retired), Status: core.Set("gone")})
-	wantFields(t, err, core.Fields{"plan_id": {core.Selected}, "status": {core.Selected}})
+	wantFields(t, err, core.Fields{"plan_id": {core.InvalidChoice}, "status": {core.InvalidChoice}})
 	_, err = o.Edit(t.Context(), o.by, made.ID, tenant.Edit{PlanID: core.Set(retired)})
-	wantFields(t, err, core.Fields{"plan_id": {core.Selected}})
-	_, err = o.Edit(t.Context(), o.by, made.ID, tenant.Edit{Unreadable: core.Fields{"name": {core.MustBeString}}})
+	wantFields(t, err, core.Fields{"plan_id": {core.InvalidChoice}})
+	_, err = o.Edit(t.Context(), o.by, made.ID, tenant.Edit{Malformed: core.Fields{"name": {core.MustBeString}}})
 	wantFields(t, err, core.Fields{"name": {core.MustBeString}})
 
 	// Who is on a plan that is retired may stay on it.
@@ -596,8 +596,8 @@ func TestList(t *testing.T) {
 			t.Errorf("%q: forward %v, back %v, want %v", status, forward, back, want)
 		}
 	}
-	_, err := o.List(t.Context(), o.by, tenant.Filter{Status: new("gone")}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.Selected}}})
-	wantFields(t, err, core.Fields{"status": {core.Selected}, "cursor": {core.Selected}})
+	_, err := o.List(t.Context(), o.by, tenant.Filter{Status: new("gone")}, core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
+	wantFields(t, err, core.Fields{"status": {core.InvalidChoice}, "cursor": {core.InvalidChoice}})
 }
 
 func ids(l core.List[tenant.Tenant]) (ids []core.TenantID) {

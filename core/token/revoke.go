@@ -19,9 +19,9 @@ func (s *Service) Revoke(ctx context.Context, by core.Actor, id int64) (Token, e
 	return db.Within(ctx, s.db, by, func(tx *db.Tx) (Token, error) { return revoke(ctx, tx, by, by.StaffID, id) })
 }
 
-// RevokeOf ends a token of a person of the actor's tenant. Another person's is
+// RevokeForPerson ends a token of a person of the actor's tenant. Another person's is
 // core.ErrNotFound.
-func (s *Service) RevokeOf(ctx context.Context, by core.Actor, person, id int64) (Token, error) {
+func (s *Service) RevokeForPerson(ctx context.Context, by core.Actor, person, id int64) (Token, error) {
 	if err := requireTokenRole(by); err != nil {
 		return Token{}, err
 	}
@@ -36,9 +36,9 @@ func revoke(ctx context.Context, tx *db.Tx, by core.Actor, person, id int64) (To
 	return t, recordRevoked(tx, by, t)
 }
 
-// RevokeAllOf ends all live tokens of a person of the actor's tenant: core.ErrNotFound where
+// RevokeAllForPerson ends all live tokens of a person of the actor's tenant: core.ErrNotFound where
 // there are none.
-func (s *Service) RevokeAllOf(ctx context.Context, by core.Actor, person int64) error {
+func (s *Service) RevokeAllForPerson(ctx context.Context, by core.Actor, person int64) error {
 	if err := requireTokenRole(by); err != nil {
 		return err
 	}

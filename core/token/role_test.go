@@ -276,13 +276,13 @@ func TestAnOwnerRevokesTokensOfOthers(t *testing.T) {
 		t.Errorf("a stranger sees %q", got)
 	}
 	for name, try := range map[string]func() error{
-		"a stranger finds":       func() error { _, err := o.FindOf(t.Context(), stranger.by, person, first.ID); return err },
-		"a stranger revokes":     func() error { _, err := o.RevokeOf(t.Context(), stranger.by, person, first.ID); return err },
-		"a stranger revokes all": func() error { return o.RevokeAllOf(t.Context(), stranger.by, person) },
-		"found as another's":     func() error { _, err := o.FindOf(t.Context(), o.by, person, own.ID); return err },
-		"revoked as another's":   func() error { _, err := o.RevokeOf(t.Context(), o.by, person, own.ID); return err },
+		"a stranger finds":       func() error { _, err := o.FindForPerson(t.Context(), stranger.by, person, first.ID); return err },
+		"a stranger revokes":     func() error { _, err := o.RevokeForPerson(t.Context(), stranger.by, person, first.ID); return err },
+		"a stranger revokes all": func() error { return o.RevokeAllForPerson(t.Context(), stranger.by, person) },
+		"found as another's":     func() error { _, err := o.FindForPerson(t.Context(), o.by, person, own.ID); return err },
+		"revoked as another's":   func() error { _, err := o.RevokeForPerson(t.Context(), o.by, person, own.ID); return err },
 		"a stranger's as a member": func() error {
-			_, err := o.RevokeOf(t.Context(), stranger.by, stranger.by.StaffID, first.ID)
+			_, err := o.RevokeForPerson(t.Context(), stranger.by, stranger.by.StaffID, first.ID)
 			return err
 		},
 	} {
@@ -293,9 +293,9 @@ func TestAnOwnerRevokesTokensOfOthers(t *testing.T) {
 	for _, role := range []core.Role{core.Manager, core.Cashier} {
 		by := dbtest.Person(t, o.db, o.by, role)
 		_, listed := o.ListLive(t.Context(), by, person)
-		_, found := o.FindOf(t.Context(), by, person, first.ID)
-		_, revoked := o.RevokeOf(t.Context(), by, person, first.ID)
-		for name, err := range map[string]error{"list": listed, "find": found, "revoke": revoked, "revoke all": o.RevokeAllOf(t.Context(), by, person)} {
+		_, found := o.FindForPerson(t.Context(), by, person, first.ID)
+		_, revoked := o.RevokeForPerson(t.Context(), by, person, first.ID)
+		for name, err := range map[string]error{"list": listed, "find": found, "revoke": revoked, "revoke all": o.RevokeAllForPerson(t.Context(), by, person)} {
 			if !errors.Is(err, core.ErrRole) {
 				t.Errorf("%s by a %s: %v, want ErrRole", name, role, err)
 			}
@@ -303,21 +303,21 @@ func TestAnOwnerRevokesTokensOfOthers(t *testing.T) {
 	}
 	o.works(t, first.Secret)
 
-	if found, err := o.FindOf(t.Context(), o.by, person, second.ID); err != nil || found.Name != "Second" {
+	if found, err := o.FindForPerson(t.Context(), o.by, person, second.ID); err != nil || found.Name != "Second" {
 		t.Errorf("found %+v, %v", found, err)
 	}
-	if k, err := o.RevokeOf(t.Context(), o.by, person, second.ID); err != nil || k.Name != "Second" {
+	if k, err := o.RevokeForPerson(t.Context(), o.by, person, second.ID); err != nil || k.Name != "Second" {
 		t.Errorf("revoked %+v, %v", k, err)
 	}
 	o.refused(t, second.Secret, "")
 	o.works(t, first.Secret)
-	if err := o.RevokeAllOf(t.Context(), o.by, person); err != nil {
+	if err := o.RevokeAllForPerson(t.Context(), o.by, person); err != nil {
 		t.Fatal(err)
 	}
 	o.refused(t, first.Secret, "")
 	o.refused(t, third.Secret, "")
 	o.works(t, own.Secret)
-	if err := o.RevokeAllOf(t.Context(), o.by, person); !errors.Is(err, core.ErrNotFound) {
+	if err := o.RevokeAllForPerson(t.Context(), o.by, person); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("revoked twice: %v, want ErrNotFound", err)
 	}
 	by := " by staff " + o.by.ID + ": "
@@ -343,7 +343,7 @@ func TestARevokedTokenCreatesNoOther(t *testing.T) {
 			})
 		}
 		wait.Go(func() {
-			if err := o.RevokeAllOf(t.Context(), o.by, colleague.by.StaffID); err != nil {
+			if err := o.RevokeAllForPerson(t.Context(), o.by, colleague.by.StaffID); err != nil {
 				t.Error(err)
 			}
 		})
@@ -404,7 +404,7 @@ func TestAPersonHasAtMost100LiveTokens(t *testing.T) {
 	o.as(dbtest.Person(t, o.db, o.by, core.Owner)).create(t, "A colleague's")
 
 	// Revoking that many writes a line for each.
-	if err := o.RevokeAllOf(t.Context(), o.by, o.by.StaffID); err != nil {
+	if err := o.RevokeAllForPerson(t.Context(), o.by, o.by.StaffID); err != nil {
 		t.Fatal(err)
 	}
 	if got := len(o.revocations(t)); got != token.MaxLive+1 {

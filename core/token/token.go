@@ -59,7 +59,7 @@ type New struct {
 	Scopes    *[]string // may be empty: a token that manages tokens
 	ExpiresAt *time.Time
 
-	Unreadable core.Fields // what the front end could not read
+	Malformed core.Fields // what the front end could not read
 }
 
 // MaxLive is how many tokens of a person may be live at once: neither revoked nor expired.
@@ -92,7 +92,7 @@ type input struct {
 }
 
 func (n New) validate(tx *db.Tx) (input, error) {
-	check := core.NewCheck(n.Unreadable)
+	check := core.NewCheck(n.Malformed)
 	in := input{name: check.Text("name", n.Name, 255), abilities: []Ability{}, expiresAt: n.ExpiresAt}
 	if n.Scopes == nil {
 		if check.OK("scopes") {
@@ -103,7 +103,7 @@ func (n New) validate(tx *db.Tx) (input, error) {
 			// A platform token carries no tenant scope.
 			if !slices.Contains(Abilities, Ability(scope)) || tx.Tenant == 0 {
 				field := "scopes." + strconv.Itoa(i)
-				check.Add(field, core.Selected)
+				check.Add(field, core.InvalidChoice)
 			} else if !slices.Contains(in.abilities, Ability(scope)) {
 				in.abilities = append(in.abilities, Ability(scope))
 			}
@@ -242,9 +242,9 @@ func (s *Service) Find(ctx context.Context, by core.Actor, id int64) (Token, err
 	return found[0], nil
 }
 
-// FindOf returns a token of a person of the actor's tenant. Another person's, and one that
+// FindForPerson returns a token of a person of the actor's tenant. Another person's, and one that
 // was revoked, is core.ErrNotFound. One round trip.
-func (s *Service) FindOf(ctx context.Context, by core.Actor, person, id int64) (Token, error) {
+func (s *Service) FindForPerson(ctx context.Context, by core.Actor, person, id int64) (Token, error) {
 	if err := requireTokenRole(by); err != nil {
 		return Token{}, err
 	}
@@ -260,8 +260,8 @@ func (s *Service) ListLive(ctx context.Context, by core.Actor, person int64) ([]
 	return db.ReadAll[Token](ctx, s.db, by, listLiveSQL, db.Args{"staff": person, "now": s.db.Now()})
 }
 
-// Known reports whether there is such an ability.
-func Known(a Ability) bool { return slices.Contains(Abilities, a) }
+// IsAbility reports whether there is such an ability.
+func IsAbility(a Ability) bool { return slices.Contains(Abilities, a) }
 
 // requireTokenRole refuses people who may not have tokens: those of the platform are super-admins', a
 // tenant's are its owners'.

@@ -331,13 +331,13 @@ func TestWhatATokenMaySay(t *testing.T) {
 			"name": {core.Required}, "scopes": {core.Required},
 		}},
 		{"unknown scopes", token.New{Name: new("Till"), Scopes: &[]string{"tokens:write", "customers:read", "", "Customers:read"}}, core.Fields{
-			"scopes.0": {core.Selected}, "scopes.2": {core.Selected},
-			"scopes.3": {core.Selected},
+			"scopes.0": {core.InvalidChoice}, "scopes.2": {core.InvalidChoice},
+			"scopes.3": {core.InvalidChoice},
 		}},
 		{"too long a name", token.New{Name: new(strings.Repeat("å", 256)), Scopes: &[]string{}}, core.Fields{
 			"name": {core.MaxLength(255)},
 		}},
-		{"unreadable", token.New{Name: new(""), Unreadable: core.Fields{"scopes": {core.MustBeArray}}}, core.Fields{
+		{"unreadable", token.New{Name: new(""), Malformed: core.Fields{"scopes": {core.MustBeArray}}}, core.Fields{
 			"name": {core.Required}, "scopes": {core.MustBeArray},
 		}},
 	} {
@@ -354,14 +354,14 @@ func TestWhatATokenMaySay(t *testing.T) {
 	var all []string
 	for _, a := range token.Abilities {
 		all = append(all, string(a))
-		if !token.Known(a) {
+		if !token.IsAbility(a) {
 			t.Errorf("%s is not known", a)
 		}
 	}
 	if got := o.create(t, "All", all...); !slices.Equal(got.Abilities, token.Abilities) || len(all) != 6 {
 		t.Errorf("all six = %v", got.Abilities)
 	}
-	if token.Known("tokens:write") {
+	if token.IsAbility("tokens:write") {
 		t.Error("tokens:write is no scope")
 	}
 }
@@ -378,7 +378,7 @@ func TestPlatformTokens(t *testing.T) {
 	}
 	admin := o.as(core.Actor{Kind: core.ByAdmin, ID: fmt.Sprint(p.ID), Name: p.Name, StaffID: p.ID, Role: core.SuperAdmin})
 	_, err = admin.Create(t.Context(), admin.by, token.New{Name: new("Platform"), Scopes: &[]string{"customers:read"}})
-	wantFields(t, err, core.Fields{"scopes.0": {core.Selected}})
+	wantFields(t, err, core.Fields{"scopes.0": {core.InvalidChoice}})
 
 	made := admin.create(t, "Platform")
 	c := admin.works(t, made.Secret)
@@ -524,7 +524,7 @@ func TestWalkingTheList(t *testing.T) {
 	if !slices.Equal(got, want) || !slices.Equal(back, want) {
 		t.Errorf("want %v, forward %v, back %v", want, got, back)
 	}
-	bad := core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.Selected}}}
+	bad := core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}}
 	if _, err := o.List(t.Context(), o.by, bad); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("a bad query = %v, want it refused", err)
 	}

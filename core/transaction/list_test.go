@@ -164,14 +164,14 @@ func TestListRefusesWhatNoSaleCanBe(t *testing.T) {
 	_, err := s.List(t.Context(), s.by, transaction.Filter{
 		Status: new("lost"), Source: new("fax"), CustomerID: new("nonsense"), ExternalReference: new(strings.Repeat("å", 101)),
 		From: new(s.db.Now()), To: new(s.db.Now().AddDate(0, 0, -1)),
-	}, core.Page{Size: 2, Unreadable: core.Fields{"cursor": {core.Selected}}})
+	}, core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})
 	want := core.Fields{
-		"status":             {core.Selected},
-		"source":             {core.Selected},
-		"customer_ulid":      {core.Selected},
+		"status":             {core.InvalidChoice},
+		"source":             {core.InvalidChoice},
+		"customer_ulid":      {core.InvalidChoice},
 		"external_reference": {core.MaxLength(100)},
 		"to":                 {core.AfterOrEqual("from")},
-		"cursor":             {core.Selected},
+		"cursor":             {core.InvalidChoice},
 	}
 	if diff := cmp.Diff(want, fieldsOf(t, err)); diff != "" {
 		t.Errorf("refused fields (-want +got):\n%s", diff)

@@ -34,11 +34,11 @@ func TestASaleAtALocation(t *testing.T) {
 	}
 	for name, id := range map[string]int64{"closed": soder.ID, "another tenant's": theirs.ID, "nobody's": -1} {
 		t.Run(name, func(t *testing.T) {
-			s.refused(t, s.at(id), core.Fields{"location_id": {core.Selected}})
+			s.refused(t, s.at(id), core.Fields{"location_id": {core.InvalidChoice}})
 		})
 	}
 	n := s.at(-1)
-	n.CustomerID, n.Unreadable = nil, core.Fields{"location_id": {core.MustBeInteger}}
+	n.CustomerID, n.Malformed = nil, core.Fields{"location_id": {core.MustBeInteger}}
 	s.refused(t, n, core.Fields{
 		"customer_ulid": {core.Required}, "location_id": {core.MustBeInteger},
 	})

@@ -348,7 +348,7 @@ func TestAnAwardThatIsTooLargeIsRefused(t *testing.T) {
 	missing := s.of(1001)
 	missing.CustomerID = new(core.NewID(s.db.Now()).String())
 	s.refused(t, missing, core.Fields{
-		"customer_ulid": {core.Selected}, "spend_amount_cents": tooMuch(1000)["spend_amount_cents"],
+		"customer_ulid": {core.InvalidChoice}, "spend_amount_cents": tooMuch(1000)["spend_amount_cents"],
 	})
 	s.sale(t, 1000)
 	s.holds(t, math.MaxInt64-ledger.MaxAward+1)
@@ -397,8 +397,8 @@ func TestVoidingAnAwardBeyondTheLimit(t *testing.T) {
 func TestWhatASaleRefersTo(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
-	noCustomer := core.Fields{"customer_ulid": {core.Selected}}
-	noType := core.Fields{"transaction_type_id": {core.Selected}}
+	noCustomer := core.Fields{"customer_ulid": {core.InvalidChoice}}
+	noType := core.Fields{"transaction_type_id": {core.InvalidChoice}}
 
 	for _, id := range []string{core.NewID(s.db.Now()).String(), stranger.customer.String(), "nonsense", "00000000000000000000000000"} {
 		n := s.of(100)
@@ -449,14 +449,14 @@ func TestEveryWrongFieldIsReportedAtOnce(t *testing.T) {
 		CustomerID: new("nobody"), TransactionTypeID: new(int64(0)), SpendAmountCents: new(int64(-1)),
 		ExternalReference: new(strings.Repeat("å", 101)), Source: transaction.API,
 	}, core.Fields{
-		"customer_ulid":       {core.Selected},
-		"transaction_type_id": {core.Selected},
+		"customer_ulid":       {core.InvalidChoice},
+		"transaction_type_id": {core.InvalidChoice},
 		"spend_amount_cents":  {core.Min(0)},
 		"external_reference":  {core.MaxLength(100)},
 	})
 	n := s.of(transaction.MaxSpendCents + 1)
 	n.TransactionTypeID = nil
-	n.Unreadable = core.Fields{"transaction_type_id": {core.MustBeInteger}}
+	n.Malformed = core.Fields{"transaction_type_id": {core.MustBeInteger}}
 	s.refused(t, n, core.Fields{
 		"transaction_type_id": {core.MustBeInteger},
 		"spend_amount_cents":  {core.Max(1000000000000)},
@@ -468,7 +468,7 @@ func TestEveryWrongFieldIsReportedAtOnce(t *testing.T) {
 func TestAReceiptNumberIsUsedOnce(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
-	taken := core.Fields{"external_reference": {core.Taken}}
+	taken := core.Fields{"external_reference": {core.Duplicate}}
 	receipt := func(s shop, text string) transaction.New {
 		n := s.of(1000)
 		n.ExternalReference = &text
@@ -666,7 +666,7 @@ func TestListByCustomer(t *testing.T) {
 	if l, err := s.ListByCustomer(t.Context(), s.by, quiet, core.Page{Size: 3}); err != nil || len(l.Items) != 0 || l.Next != nil || l.Prev != nil {
 		t.Errorf("no sales = %+v, %v, want an empty page", l, err)
 	}
-	bad := core.Page{Size: 3, Unreadable: core.Fields{"per_page": {core.MustBeInteger}}}
+	bad := core.Page{Size: 3, Malformed: core.Fields{"per_page": {core.MustBeInteger}}}
 	if _, err := s.ListByCustomer(t.Context(), s.by, quiet, bad); !core.IsKind(err, core.KindInvalid) {
 		t.Errorf("a bad query = %v, want it refused", err)
 	}
@@ -687,7 +687,7 @@ func TestAnotherTenantsSalesDoNotExist(t *testing.T) {
 		"void": second(stranger.Void(t.Context(), stranger.by, sold.ID)),
 		"list": second(stranger.ListByCustomer(t.Context(), stranger.by, s.customer, core.Page{Size: 3})),
 		"list with a bad query": second(stranger.ListByCustomer(t.Context(), stranger.by, s.customer,
-			core.Page{Size: 3, Unreadable: core.Fields{"cursor": {core.Selected}}})),
+			core.Page{Size: 3, Malformed: core.Fields{"cursor": {core.InvalidChoice}}})),
 	} {
 		if !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("%s = %v, want ErrNotFound", name, err)

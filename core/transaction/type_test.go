@@ -61,7 +61,7 @@ func TestEditTypeReportsEveryWrongField(t *testing.T) {
 			StampsPerTransaction: core.Set(int64(-1)), MinSpendCents: null, MaxAward: core.Set(int64(0)),
 		}, core.Fields{
 			"name":                   {core.Required},
-			"rule_type":              {core.Selected},
+			"rule_type":              {core.InvalidChoice},
 			"active":                 {core.Required},
 			"points_per_unit":        {core.Required},
 			"unit_cents":             {core.Min(1)},
@@ -71,8 +71,8 @@ func TestEditTypeReportsEveryWrongField(t *testing.T) {
 		}},
 		{transaction.EditType{
 			Name: core.Set(strings.Repeat("å", 101)), RuleType: core.Optional[string]{Set: true},
-			MaxAward:   core.Set(int64(ledger.MaxAward + 1)),
-			Unreadable: core.Fields{"unit_cents": {core.MustBeInteger}},
+			MaxAward:  core.Set(int64(ledger.MaxAward + 1)),
+			Malformed: core.Fields{"unit_cents": {core.MustBeInteger}},
 		}, core.Fields{
 			"max_award":  {core.Max(1000000000000)},
 			"name":       {core.MaxLength(100)},
@@ -148,10 +148,10 @@ func TestPreview(t *testing.T) {
 	}
 
 	wrong := transaction.NewType{RuleType: "miles", Rule: transaction.Rule{PointsPerUnit: -1, MaxAward: new(int64(0))}}
-	wrong.Unreadable = core.Fields{"unit_cents": {core.MustBeInteger}}
+	wrong.Malformed = core.Fields{"unit_cents": {core.MustBeInteger}}
 	_, _, err := wrong.Preview(nil)
 	want := core.Fields{
-		"rule_type":          {core.Selected},
+		"rule_type":          {core.InvalidChoice},
 		"points_per_unit":    {core.Min(0)},
 		"unit_cents":         {core.MustBeInteger},
 		"max_award":          {core.Min(1)},

@@ -166,7 +166,7 @@ func (m *model) edit(id core.ID, e customer.Edit, at time.Time) (customer.Custom
 		switch edited.Status = customer.Status(*e.Status.Value); edited.Status {
 		case customer.Active, customer.Inactive:
 		default:
-			f.Add("status", core.Selected)
+			f.Add("status", core.InvalidChoice)
 		}
 	}
 	if err := refusal(f); err != nil {
@@ -174,12 +174,12 @@ func (m *model) edit(id core.ID, e customer.Edit, at time.Time) (customer.Custom
 	}
 	for other, o := range m.customers.each {
 		if other != id && samePhone(o, edited.Phone) {
-			return customer.Customer{}, core.Invalid(core.Fields{"phone": {core.Taken}})
+			return customer.Customer{}, core.Invalid(core.Fields{"phone": {core.Duplicate}})
 		}
 	}
 	for other, o := range m.customers.each {
 		if other != id && sameEmail(o, edited.Email) {
-			return customer.Customer{}, core.Invalid(core.Fields{"email": {core.Taken}})
+			return customer.Customer{}, core.Invalid(core.Fields{"email": {core.Duplicate}})
 		}
 	}
 	edited.UpdatedAt = at
@@ -237,11 +237,11 @@ func award(k *transaction.Type, spend int64) int64 {
 func (m *model) record(n transaction.New, who core.ID, id core.ID, at time.Time) (transaction.Transaction, error) {
 	f := core.Fields{}
 	if !m.active(who) {
-		f.Add("customer_ulid", core.Selected)
+		f.Add("customer_ulid", core.InvalidChoice)
 	}
 	k := m.types[*n.TransactionTypeID]
 	if k == nil || !k.Active {
-		f.Add("transaction_type_id", core.Selected)
+		f.Add("transaction_type_id", core.InvalidChoice)
 	}
 	if *n.SpendAmountCents < 0 {
 		f.Add("spend_amount_cents", core.Min(0))
@@ -251,7 +251,7 @@ func (m *model) record(n transaction.New, who core.ID, id core.ID, at time.Time)
 	}
 	for _, t := range m.sales.each {
 		if n.ExternalReference != nil && t.ExternalReference != nil && *t.ExternalReference == *n.ExternalReference {
-			return transaction.Transaction{}, core.Invalid(core.Fields{"external_reference": {core.Taken}})
+			return transaction.Transaction{}, core.Invalid(core.Fields{"external_reference": {core.Duplicate}})
 		}
 	}
 	earned := award(k, *n.SpendAmountCents)
@@ -312,11 +312,11 @@ func (m *model) void(id core.ID, at *time.Time) (transaction.Transaction, error)
 func (m *model) redeem(who, what core.ID, id core.ID, at time.Time) (reward.Redemption, error) {
 	f := core.Fields{}
 	if !m.active(who) {
-		f.Add("customer_ulid", core.Selected)
+		f.Add("customer_ulid", core.InvalidChoice)
 	}
 	r := m.rewards.byID[what]
 	if r == nil || !r.Active {
-		f.Add("reward_ulid", core.Selected)
+		f.Add("reward_ulid", core.InvalidChoice)
 	}
 	if err := refusal(f); err != nil {
 		return reward.Redemption{}, err
@@ -427,7 +427,7 @@ func (m *model) takeBack(id core.ID, at *time.Time) (reward.Redemption, error) {
 
 func (m *model) addCoupon(n coupon.New, what *core.ID, id core.ID, at time.Time) (coupon.Coupon, error) {
 	if what != nil && m.rewards.byID[*what] == nil {
-		return coupon.Coupon{}, core.Invalid(core.Fields{"benefit_reward_ulid": {core.Selected}})
+		return coupon.Coupon{}, core.Invalid(core.Fields{"benefit_reward_ulid": {core.InvalidChoice}})
 	}
 	made := coupon.Coupon{
 		ID: id, Name: *n.Name, MaxPerCustomer: *n.MaxPerCustomer, MaxRedemptions: n.MaxRedemptions, Active: true, CreatedAt: at,

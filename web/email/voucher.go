@@ -63,7 +63,7 @@ func (p renderer) voucher(l coupon.VoucherEmail) (message, error) {
 		v.Sample, v.Code, v.URL, v.Unsubscribe = sampleNote, sampleCode, host, host
 	} else {
 		oneClick = host + "/unsubscribe/" + l.Unsubscribe
-		id, err := link.ID(l.Voucher)
+		id, err := link.ParseID(l.Voucher)
 		if err != nil {
 			return message{}, fmt.Errorf("token of a voucher: %w", err)
 		}

@@ -123,10 +123,10 @@ func TestChoosingAReading(t *testing.T) {
 		form := asked(c.text, c.choice)
 		got := form.Amount("amount", c.currency)
 		switch {
-		case c.want < 0 && (got != nil || len(form.Unreadable) != 1):
-			t.Errorf("%q chosen as %q: %v, %v", c.text, c.choice, got, form.Unreadable)
+		case c.want < 0 && (got != nil || len(form.Malformed) != 1):
+			t.Errorf("%q chosen as %q: %v, %v", c.text, c.choice, got, form.Malformed)
 		case c.want >= 0 && (got == nil || *got != c.want):
-			t.Errorf("%q chosen as %q: %v, %v; want %d", c.text, c.choice, got, form.Unreadable, c.want)
+			t.Errorf("%q chosen as %q: %v, %v; want %d", c.text, c.choice, got, form.Malformed, c.want)
 		}
 		if text, choice := form.Value("amount"), form.Value("amount_choice"); text != c.text2 || choice != c.choice2 {
 			t.Errorf("%q chosen as %q: then %q, %q", c.text, c.choice, text, choice)
@@ -144,7 +144,7 @@ func TestAmountFields(t *testing.T) {
 	t.Parallel()
 	form := asked("12,505", "")
 	form.AmountOf("spend_amount_cents", "amount", "EUR")
-	if !form.Refused(core.Invalid(form.Unreadable)) {
+	if !form.Refused(core.Invalid(form.Malformed)) {
 		t.Fatal("not refused")
 	}
 	field := form.FieldOf("spend_amount_cents", "amount", "Amount")
@@ -172,7 +172,7 @@ func TestAmountsSurviveTheirField(t *testing.T) {
 			form.SetAmount("amount", cents, code)
 			sent := asked(form.Value("amount"), form.Value("amount_choice"))
 			if got := sent.Amount("amount", code); got == nil || *got != cents {
-				t.Errorf("%d of %s is written %q and read as %v: %v", cents, code, form.Values, got, sent.Unreadable)
+				t.Errorf("%d of %s is written %q and read as %v: %v", cents, code, form.Values, got, sent.Malformed)
 			}
 		}
 		if got := page.ParseAmount(page.AmountExample(code), code); got.State != page.AmountRead {
@@ -190,12 +190,12 @@ func TestWholeNumbers(t *testing.T) {
 	} {
 		form := page.Query(url.Values{"points": {text}})
 		if got := form.Integer("points"); got == nil || *got != want {
-			t.Errorf("%q = %v, %v; want %d", text, got, form.Unreadable, want)
+			t.Errorf("%q = %v, %v; want %d", text, got, form.Malformed, want)
 		}
 	}
 	for _, text := range []string{"12.505", "12.5", "12,5", "12,50", "12.505,00", "1.234.567", "12,5050", "0,505", "1e3", "twelve", "12'505"} {
 		form := page.Query(url.Values{"points": {text}})
-		if got := form.Integer("points"); got != nil || len(form.Unreadable) != 1 {
+		if got := form.Integer("points"); got != nil || len(form.Malformed) != 1 {
 			t.Errorf("%q is read as %d", text, *got)
 		}
 	}

@@ -68,7 +68,7 @@ func TestAMomentThatIsTyped(t *testing.T) {
 		if c.wrong != (core.Violation{}) {
 			want = core.Fields{"send_at": {c.wrong}}
 		}
-		if diff := cmp.Diff(want, form.Unreadable); got != c.want || diff != "" {
+		if diff := cmp.Diff(want, form.Malformed); got != c.want || diff != "" {
 			t.Errorf("%s %s is %q, want %q\n%s", c.date, c.clock, got, c.want, diff)
 		}
 	}

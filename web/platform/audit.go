@@ -1,7 +1,6 @@
 package platform
 
 import (
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -24,23 +23,20 @@ func (p *Platform) auditRoutes() []route {
 // auditLog shows who did what, at all businesses and on the platform.
 func (p *Platform) auditLog(c echo.Context) error {
 	q := page.Query(c.QueryParams())
-	filter := audit.Everywhere{
+	filter := audit.PlatformFilter{
 		Filter:   audit.Filter{Subject: q.Filled("subject"), Action: q.Filled("action"), Actor: q.Filled("actor"), From: q.Date("from"), To: q.Date("to")},
 		Business: q.Filled("business"), Person: q.Filled("person"),
 	}
 	position := q.Position()
-	list, err := p.Audit.ListEverywhere(c.Request().Context(), actor(c), filter, position)
-	status := http.StatusOK
-	switch {
-	case q.Refused(err):
-		status = http.StatusUnprocessableEntity
-	case err != nil:
+	list, err := p.Audit.ListPlatform(c.Request().Context(), actor(c), filter, position)
+	status, err := q.Status(err)
+	if err != nil {
 		return err
 	}
 	v := views.AuditLog{
 		Frame:    p.frame(c, "Audit log", auditPath),
 		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "entry", "entries"), ""),
-		Filtered: filter != audit.Everywhere{} || position.Cursor != nil,
+		Filtered: filter != audit.PlatformFilter{} || position.Cursor != nil,
 	}
 	for _, l := range list.Items {
 		v.Rows = append(v.Rows, p.auditRow(l))
@@ -77,9 +73,9 @@ func (p *Platform) auditRow(l audit.PlatformLine) ui.Entry {
 		}
 		return w
 	})
-	e.Whose = "Platform"
+	e.Tenant = "Platform"
 	if l.Tenant.ID != 0 {
-		e.Whose = l.Tenant.Name
+		e.Tenant = l.Tenant.Name
 		e.RecordPath = auditPath + "?" + url.Values{"business": {l.Tenant.Slug}}.Encode()
 		e.RecordLabel = "Everything at " + l.Tenant.Name
 	}

@@ -69,7 +69,7 @@ func (p *Platform) announce(c echo.Context) error {
 		return err
 	}
 	n := deprecation.New{Sunset: form.Date("sunset"), Link: form.Text("link")}
-	n.Unreadable = form.Unreadable
+	n.Malformed = form.Malformed
 	if method, path, found := strings.Cut(form.Value("request"), " "); found {
 		n.Method, n.Path = &method, &path
 	} else {

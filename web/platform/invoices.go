@@ -56,10 +56,8 @@ func (p *Platform) listInvoices(c echo.Context) error {
 		TenantID: q.Integer("tenant"), Status: q.Filled("status"), From: q.Date("from"), To: q.Date("to"), Search: q.Filled("search"),
 	}
 	list, err := p.Invoices.List(ctx, by, filter, q.Position())
-	status := http.StatusOK
-	if q.Refused(err) {
-		status = http.StatusUnprocessableEntity
-	} else if err != nil {
+	status, err := q.Status(err)
+	if err != nil {
 		return err
 	}
 	v := views.InvoiceList{
@@ -409,8 +407,8 @@ func (p *Platform) invoiceMoves() []invoiceMove {
 			do: func(ctx context.Context, by core.Actor, id int64, form *page.Form) (billing.Invoice, error) {
 				form.Require(paidOn)
 				on := form.Date(paidOn)
-				if form.Unreadable != nil {
-					return billing.Invoice{}, core.Invalid(form.Unreadable)
+				if form.Malformed != nil {
+					return billing.Invoice{}, core.Invalid(form.Malformed)
 				}
 				return p.Invoices.MarkPaid(ctx, by, id, *on)
 			},

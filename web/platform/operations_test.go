@@ -131,7 +131,7 @@ func TestAuditAcrossTenants(t *testing.T) {
 	if got := page.Find(".audit-what > p").Map(texts)[:2]; !slices.Equal(got, []string{"Root paused the queue mail .", "A owner changed the transaction type Purchase ."}) {
 		t.Errorf("the log begins %q", got)
 	}
-	if got := page.Find(".audit-row > .audit-when .audit-whose").Map(texts)[:2]; !slices.Equal(got, []string{"Platform", k.by.Tenant.Name}) {
+	if got := page.Find(".audit-row > .audit-when .audit-tenant").Map(texts)[:2]; !slices.Equal(got, []string{"Platform", k.by.Tenant.Name}) {
 		t.Errorf("they are those of %q", got)
 	}
 	if got := words(page.Find(".audit-row").Eq(1).Find("tr").Last()); got != "Min spend € 5.00 € 1,234.50" {
@@ -145,7 +145,7 @@ func TestAuditAcrossTenants(t *testing.T) {
 	if got := words(k.get(t, actor).Find("#audit .card-body")); got != "Only entries by A owner Show all" {
 		t.Errorf("%s says %q", actor, got)
 	}
-	for query, want := range map[string]string{"business=nowhere": says("Business", core.Selected), "person=x@example.com": says("Person", core.Selected), "from=2026-06-02&to=2026-06-01": says("To", core.AfterOrEqual("from"))} {
+	for query, want := range map[string]string{"business=nowhere": says("Business", core.InvalidChoice), "person=x@example.com": says("Person", core.InvalidChoice), "from=2026-06-02&to=2026-06-01": says("To", core.AfterOrEqual("from"))} {
 		w := k.ask(http.MethodGet, "/platform/audit?"+query, nil)
 		if got := words(k.read(t, w).Find("#audit .alert")); w.Code != http.StatusUnprocessableEntity || got != want {
 			t.Errorf("%s = %d %q", query, w.Code, got)
@@ -178,7 +178,7 @@ func TestAnnounceADeprecation(t *testing.T) {
 	}
 	to := k.posted(t, "/platform/deprecations", sent)
 	k.posted(t, "/platform/deprecations", sent) // a double click
-	if _, found := k.Deprecations.Of(t.Context(), "GET", "/api/v1/customers"); !found {
+	if _, found := k.Deprecations.Find(t.Context(), "GET", "/api/v1/customers"); !found {
 		t.Error("the API does not know of it")
 	}
 	if err := k.Jobs.Start(context.WithoutCancel(t.Context())); err != nil {
@@ -202,7 +202,7 @@ func TestAnnounceADeprecation(t *testing.T) {
 		t.Errorf("the list says %q, %d are told", row, told())
 	}
 	w = k.post("/platform/deprecations", url.Values{"request": {"GET /api/v1/customers"}, "sunset": sent["sunset"], "link": sent["link"]})
-	if got := words(k.read(t, w).Find(".invalid-feedback")); w.Code != http.StatusUnprocessableEntity || got != says("API request", core.Taken) {
+	if got := words(k.read(t, w).Find(".invalid-feedback")); w.Code != http.StatusUnprocessableEntity || got != says("API request", core.Duplicate) {
 		t.Errorf("twice: %d %q", w.Code, got)
 	}
 }

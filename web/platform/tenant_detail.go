@@ -37,7 +37,7 @@ func (p *Platform) showTenant(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	log, err := p.Audit.ListEverywhere(ctx, by, audit.Everywhere{Business: &d.Slug}, core.Page{Size: shownEntries})
+	log, err := p.Audit.ListPlatform(ctx, by, audit.PlatformFilter{Business: &d.Slug}, core.Page{Size: shownEntries})
 	if err != nil {
 		return err
 	}

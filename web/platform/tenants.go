@@ -121,7 +121,7 @@ func pickTenants(q *page.Form) (pick tenant.OverviewFilter, order tenant.SortOrd
 	if number := q.Integer("page"); number != nil {
 		pick.Number = *number
 	}
-	pick.Unreadable = q.Unreadable
+	pick.Malformed = q.Malformed
 	return pick, order
 }
 
@@ -130,10 +130,8 @@ func (p *Platform) listTenants(c echo.Context) error {
 	ctx, by, q := c.Request().Context(), actor(c), page.Query(c.QueryParams())
 	pick, order := pickTenants(q)
 	found, err := p.Tenants.Overview(ctx, by, pick)
-	status := http.StatusOK
-	if q.Refused(err) {
-		status = http.StatusUnprocessableEntity
-	} else if err != nil {
+	status, err := q.Status(err)
+	if err != nil {
 		return err
 	}
 	v := views.TenantList{
@@ -420,7 +418,7 @@ func (p *Platform) addTenant(c echo.Context) error {
 		BillingCycle: form.Text("billing_cycle"), PaymentMethod: form.Text("payment_method"),
 		TimeZone: form.Text("timezone"), Currency: form.Text("currency"), Country: form.Filled("country"),
 	}
-	n.Unreadable = form.Unreadable
+	n.Malformed = form.Malformed
 	by := page.IdempotentActorFor(actor(c), c, form, func(t tenant.Tenant) string { return tenantPath(t.ID) })
 	made, err := p.Tenants.Create(c.Request().Context(), by, n)
 	if path, again := page.ReplayedPath(by, err); again {
@@ -460,7 +458,7 @@ func (p *Platform) tenantEditForm(c echo.Context, status int, d tenant.Detail, f
 	path := tenantPath(d.ID)
 	v := views.TenantForm{
 		Frame:  p.frame(c, "Edit "+d.Name, tenantsPath, tenantCrumb(), ui.Crumb{Label: d.Name, Path: path}),
-		Action: path + "/edit", Cancel: path, Button: "Save tenant", Host: p.tenantHost(d.Slug), Began: form.Began(),
+		Action: path + "/edit", Cancel: path, Button: "Save tenant", Host: p.tenantHost(d.Slug), Began: form.Original(),
 	}
 	return p.tenantForm(c, status, form, v, d.PlanID)
 }
@@ -475,16 +473,16 @@ func (p *Platform) editTenant(c echo.Context) error {
 		return err
 	}
 	changed := func(name string) core.Optional[string] {
-		return core.Optional[string]{Set: form.Values.Has(name) && form.Touched(name), Value: form.Filled(name)}
+		return core.Optional[string]{Set: form.Values.Has(name) && form.Changed(name), Value: form.Filled(name)}
 	}
 	e := tenant.Edit{
 		Name: changed("name"), Email: changed("email"), BillingCycle: changed("billing_cycle"), PaymentMethod: changed("payment_method"),
 		Country: changed("country"), Currency: changed("currency"), TimeZone: changed("timezone"),
 	}
-	if form.Values.Has("plan_id") && form.Touched("plan_id") {
+	if form.Values.Has("plan_id") && form.Changed("plan_id") {
 		e.PlanID = core.Optional[int64]{Set: true, Value: form.Integer("plan_id")}
 	}
-	e.Unreadable = form.Unreadable
+	e.Malformed = form.Malformed
 	// What was begun is seen through: another country reads every phone number anew.
 	edited, err := p.Tenants.Edit(context.WithoutCancel(c.Request().Context()), actor(c), d.ID, e)
 	if form.Refused(err) {

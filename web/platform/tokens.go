@@ -83,7 +83,7 @@ func (p *Platform) createToken(c echo.Context) error {
 	if day := form.Date("expires_at"); day != nil {
 		n.ExpiresAt = new(core.StartOfDate(day.AddDate(0, 0, 1), zone))
 	}
-	n.Unreadable = form.Unreadable
+	n.Malformed = form.Malformed
 	// The secret is no part of what is remembered.
 	by := page.IdempotentActor(c, form, func(token.Created) string { return tokensPath })
 	made, err := p.Tokens.Create(c.Request().Context(), by, n)

@@ -78,7 +78,7 @@ func details(form *page.Form, i invitation) walkin.Details {
 			form.Require(emailField)
 		}
 	}
-	d.Unreadable = form.Unreadable
+	d.Malformed = form.Malformed
 	return d
 }
 

@@ -19,7 +19,7 @@ func (p *Portal) subscriber(c echo.Context) (front, customer.Customer, core.Acto
 		return front{}, customer.Customer{}, core.Actor{}, err
 	}
 	token := c.Param("token")
-	id, err := link.ID(token)
+	id, err := link.ParseID(token)
 	if err != nil {
 		return front{}, customer.Customer{}, core.Actor{}, err
 	}

@@ -509,7 +509,7 @@ func TestTheDeviceRemembersItsLocation(t *testing.T) {
 	}
 	// What was on the screen is refused, and the page that says so has dropped it.
 	refused := cashier.script("/till/sale", shown.entered("spend_amount_cents", "800", "form_key", core.NewID(s.db.Now()).String()))
-	if refused.Code != http.StatusUnprocessableEntity || refused.words(".problem") != says("Location", core.Selected) {
+	if refused.Code != http.StatusUnprocessableEntity || refused.words(".problem") != says("Location", core.InvalidChoice) {
 		t.Errorf("at a closed location: %d %q", refused.Code, refused.words(".problem"))
 	}
 	if got := cashier.get("/till").words(".place-name"); got != market.Name {
