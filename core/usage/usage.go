@@ -7,6 +7,7 @@ package usage
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"sync"
@@ -95,8 +96,11 @@ func Check(ctx context.Context, tx *db.Tx, kind Kind, more int64) error {
 }
 
 func countAndCheck(ctx context.Context, tx *db.Tx, kind Kind, more int64) (Use, error) {
-	u, err := db.One[Use](ctx, tx, countSQL, db.Args{"kind": kind, "now": tx.Now})
-	if err == nil && u.refuses(more) {
+	u, err := db.One[Use](ctx, tx, usesSQL, db.Args{"kind": kind, "unlimited": false, "now": tx.Now})
+	switch {
+	case errors.Is(err, core.ErrNotFound):
+		return Use{Kind: kind}, nil
+	case err == nil && u.refuses(more):
 		err = u.refusal()
 	}
 	return u, err
@@ -136,7 +140,7 @@ func (m *Meter) fitsLastCount(key countKey, more int64, now time.Time) bool {
 // Uses returns what the actor's tenant uses of its plan: customers, staff, sends. It counts customers up
 // to twice the limit, or up to 100,000 without a limit.
 func (m *Meter) Uses(ctx context.Context, by core.Actor) ([]Use, error) {
-	return db.ReadAll[Use](ctx, m.db, by, allSQL, db.Args{"now": m.db.Now()})
+	return db.ReadAll[Use](ctx, m.db, by, usesSQL, db.Args{"kind": nil, "unlimited": true, "now": m.db.Now()})
 }
 
 // Warnings returns the uses of the actor's tenant that are near their limit, by counts of at most
@@ -149,7 +153,7 @@ func (m *Meter) Warnings(ctx context.Context, by core.Actor) ([]Use, error) {
 	if age := now.Sub(w.at); known && age >= 0 && age < MaxAge {
 		return w.uses, nil
 	}
-	uses, err := db.ReadAll[Use](ctx, m.db, by, limitedSQL, db.Args{"now": now})
+	uses, err := db.ReadAll[Use](ctx, m.db, by, usesSQL, db.Args{"kind": nil, "unlimited": false, "now": now})
 	if err != nil {
 		return nil, err
 	}
