@@ -128,7 +128,7 @@ func TestWrongCredentialsGetOneRefusal(t *testing.T) {
 	s.wantLog(
 		t, "staff.sign_in%",
 		wrong, wrong, wrong, wrong, line("stranger@example.com", "no such account"), line(theirs, "no such account"),
-		line(away, "not active"), line(away, "not active"), line(uncome, "invitation not taken up"), line(uncome, "invitation not taken up"),
+		line(away, "not active"), line(away, "not active"), line(uncome, "invitation not accepted"), line(uncome, "invitation not accepted"),
 		unknown, unknown, unknown, unknown, unknown, line(email, "not active"),
 	)
 }

@@ -185,7 +185,7 @@ func TestACodeWorksOnce(t *testing.T) {
 	if s.isSignedIn(t, s.cookie(t, proof, "browser of "+s.by.ID)) || !s.isSignedIn(t, s.cookie(t, in.Proof, "another of "+s.by.ID)) {
 		t.Error("the password alone signs in, or with the code it does not")
 	}
-	ok, refused := `staff.sign_in - {"with": "password and a code of their app"}`, `staff.sign_in_refused - {"email": "`+s.email(t, s.by)+`", "reason": "wrong code"}`
+	ok, refused := `staff.sign_in - {"with": "password and an authentication code"}`, `staff.sign_in_refused - {"email": "`+s.email(t, s.by)+`", "reason": "wrong code"}`
 	s.wantLog(t, "staff.sign_in%", refused, refused, refused, refused, refused, refused, ok, refused, ok, refused, ok, refused)
 }
 

@@ -63,9 +63,9 @@ func (u Use) refusal() *core.Error {
 type Meter struct {
 	db *db.DB
 
-	mu   sync.Mutex
-	kept map[countKey]reading
-	near map[core.TenantID]warning
+	mu     sync.Mutex
+	counts map[countKey]cached[Use]
+	near   map[core.TenantID]cached[[]Use]
 }
 
 type countKey struct {
@@ -73,20 +73,20 @@ type countKey struct {
 	kind   Kind
 }
 
-// warning is the limits that a tenant was near.
-type warning struct {
-	uses []Use
-	at   time.Time
+// cached is a value that was counted at an instant.
+type cached[T any] struct {
+	value T
+	at    time.Time
 }
 
-type reading struct {
-	Use
-	at time.Time
+func (c cached[T]) isFresh(now time.Time) bool {
+	age := now.Sub(c.at)
+	return age >= 0 && age < MaxAge
 }
 
 // NewMeter returns a meter.
 func NewMeter(d *db.DB) *Meter {
-	return &Meter{db: d, kept: map[countKey]reading{}, near: map[core.TenantID]warning{}}
+	return &Meter{db: d, counts: map[countKey]cached[Use]{}, near: map[core.TenantID]cached[[]Use]{}}
 }
 
 // Check counts, and refuses with ErrLimit if more would exceed the limit of the transaction's tenant.
@@ -119,7 +119,7 @@ func (m *Meter) Admit(ctx context.Context, tx *db.Tx, kind Kind, more int64) err
 	u.Used += more
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.kept[key] = reading{u, tx.Now}
+	m.counts[key] = cached[Use]{u, tx.Now}
 	return nil
 }
 
@@ -127,13 +127,13 @@ func (m *Meter) Admit(ctx context.Context, tx *db.Tx, kind Kind, more int64) err
 func (m *Meter) fitsLastCount(key countKey, more int64, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r, known := m.kept[key]
-	if age := now.Sub(r.at); !known || age < 0 || age >= MaxAge || r.refuses(more) {
-		delete(m.kept, key)
+	c := m.counts[key]
+	if !c.isFresh(now) || c.value.refuses(more) {
+		delete(m.counts, key)
 		return false
 	}
-	r.Used += more
-	m.kept[key] = r
+	c.value.Used += more
+	m.counts[key] = c
 	return true
 }
 
@@ -148,10 +148,10 @@ func (m *Meter) Uses(ctx context.Context, by core.Actor) ([]Use, error) {
 func (m *Meter) Warnings(ctx context.Context, by core.Actor) ([]Use, error) {
 	now := m.db.Now()
 	m.mu.Lock()
-	w, known := m.near[by.Tenant.ID]
+	warnings := m.near[by.Tenant.ID]
 	m.mu.Unlock()
-	if age := now.Sub(w.at); known && age >= 0 && age < MaxAge {
-		return w.uses, nil
+	if warnings.isFresh(now) {
+		return warnings.value, nil
 	}
 	uses, err := db.ReadAll[Use](ctx, m.db, by, usesSQL, db.Args{"kind": nil, "unlimited": false, "now": now})
 	if err != nil {
@@ -160,6 +160,6 @@ func (m *Meter) Warnings(ctx context.Context, by core.Actor) ([]Use, error) {
 	uses = slices.DeleteFunc(uses, func(u Use) bool { return !u.NearLimit() })
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.near[by.Tenant.ID] = warning{uses, now}
+	m.near[by.Tenant.ID] = cached[[]Use]{uses, now}
 	return uses, nil
 }
