@@ -144,7 +144,7 @@ func NewService(d *db.DB, jobs *job.Queue, mails *mail.Service, links link.Maker
 	job.Handle(jobs, job.Sends, s.deliver)
 	job.Handle(jobs, job.Mail, s.sendTest)
 	job.Handle(jobs, job.Upkeep, s.expire)
-	job.Every(jobs, river.PeriodicInterval(10*time.Minute), expiry{})
+	job.Every(jobs, river.PeriodicInterval(10*time.Minute), voucherExpiry{})
 	job.Handle(jobs, job.Upkeep, s.tendSends)
 	job.Every(jobs, river.PeriodicInterval(time.Minute), sendUpkeep{})
 	return s
