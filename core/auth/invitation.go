@@ -3,12 +3,12 @@ package auth
 import (
 	"context"
 	"errors"
-	"example.com/loyalty/core/job"
 	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
 	"example.com/loyalty/core/mail"
 )
 

@@ -3,13 +3,13 @@ package token
 import (
 	"context"
 	"errors"
-	"example.com/loyalty/core/job"
 	"strconv"
 	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
 )
 
 // Revoke revokes a token of the actor's person. A token can revoke itself. Another person's is
