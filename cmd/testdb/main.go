@@ -1,11 +1,9 @@
-// Command testdb runs another command beside a throwaway PostgreSQL cluster,
-// so that all test packages of a run share one:
+// Command testdb runs another command with a throwaway PostgreSQL cluster, so that all test packages of a run share one:
 //
 //	testdb -- go test ./...
 //
-// The command finds the cluster in LOYALTY_TEST_DATABASE_URL: a login that may
-// create roles and databases, but is no superuser. testdb exits with the
-// command's code.
+// LOYALTY_TEST_DATABASE_URL contains the cluster's URL, with a login that may create roles and databases, but is no
+// superuser. testdb exits with the command's code.
 package main
 
 import (
@@ -38,7 +36,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) (code int, err error) {
-	// Caught from the beginning: whatever comes, the cluster is removed.
+	// Handled before the start, so that the cluster is always removed.
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
 
@@ -56,7 +54,7 @@ func run(ctx context.Context, args []string) (code int, err error) {
 	}
 	go forward(signals, cmd.Process)
 
-	// A code other than 0 is not an error here but the answer.
+	// A code other than 0 is the result, not an error.
 	var exit *exec.ExitError
 	if err := cmd.Wait(); err != nil && !errors.As(err, &exit) {
 		return 0, err
@@ -67,8 +65,7 @@ func run(ctx context.Context, args []string) (code int, err error) {
 	return cmd.ProcessState.ExitCode(), nil
 }
 
-// forward passes on what was sent to us alone. Ctrl-C and Ctrl-\ the terminal
-// has sent to the command as well, and a second one often means "at once".
+// forward forwards signals that only this process has received. The terminal sends Ctrl-C and Ctrl-\ to the command, too.
 func forward(signals <-chan os.Signal, to *os.Process) {
 	for s := range signals {
 		if s == syscall.SIGTERM || s == syscall.SIGHUP {
