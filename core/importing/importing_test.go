@@ -331,7 +331,7 @@ func TestHowFilesAreWritten(t *testing.T) {
 			m := o.preview(t, i.ID).Mapping
 			if name == "no header row" {
 				if m.HasHeader {
-					t.Error("a customer is taken for the heading")
+					t.Error("a customer is taken for the header row")
 				}
 				m.Columns = []importing.Field{importing.FullNameField, importing.PhoneField}
 			}
@@ -361,29 +361,29 @@ func TestFilesThatAreRefused(t *testing.T) {
 		content io.Reader
 		want    core.Violation // of the field; none: it is accepted
 	}{
-		"nothing":               {nil, core.Required},
-		"empty":                 {strings.NewReader(""), core.Violation{Rule: "empty_file"}},
-		"empty rows":            {strings.NewReader("\n\r\n;;;\n ; \n"), core.Violation{Rule: "empty_file"}},
-		"only a mark":           {strings.NewReader("\uFEFF"), core.Violation{Rule: "empty_file"}},
-		"only a heading":        {strings.NewReader("name,phone\n"), core.Violation{Rule: "no_rows"}},
-		"only a customer":       {strings.NewReader("Anna Ek,070 174 06 05"), accepted},
-		"a workbook":            {strings.NewReader("PK\x03\x04\x00\x00"), core.Violation{Rule: "workbook"}},
-		"an old workbook":       {strings.NewReader("\xD0\xCF\x11\xE0\xA1\xB1"), core.Violation{Rule: "workbook"}},
-		"UTF-16":                {strings.NewReader("\xFF\xFEn\x00"), core.Violation{Rule: "utf16"}},
-		"an image":              {strings.NewReader("\x89PNG\r\n\x1a\n\x00\x00"), core.Violation{Rule: "not_csv"}},
-		"a NUL, later":          {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 99)+"\n", 20_000), strings.NewReader("\x00")), core.Violation{Rule: "not_csv"}},
-		"lines of old":          {strings.NewReader("name,phone\rAnna Ek,1\r"), core.Violation{Rule: "line_endings"}},
-		"the first row broken":  {strings.NewReader("name,\"phone\nAnna Ek,1\n"), core.Violation{Rule: "unclosed_quote", Limit: 2, Other: "1"}},
-		"100,000 rows":          {rows(100_000), accepted},
-		"100,001 rows":          {rows(100_001), core.Violation{Rule: "max_rows", Limit: 100000}},
-		"100,001, no heading":   {repeated("070 174 06 05\n", 100_001), core.Violation{Rule: "max_rows", Limit: 100000}},
-		"20 MB":                 {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 1023)+"\n", 20<<10-1)), accepted},
-		"more than 20 MB":       {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 1023)+"\n", 20<<10)), core.Violation{Rule: "max_megabytes", Limit: 20}},
-		"101 columns":           {strings.NewReader(strings.Repeat("a,", 100) + "b\n1\n"), core.Violation{Rule: "max_columns", Limit: 100}},
-		"a row without end":     {io.MultiReader(strings.NewReader("name,phone\nAnna,\"070\n"), repeated("Bo,070 174 06 05\n", 100_000)), core.Violation{Rule: "long_row", Limit: 2}},
-		"a line without end":    {io.MultiReader(strings.NewReader("name,phone\nAnna \"x\","), repeated("0", 5<<20)), core.Violation{Rule: "long_row", Limit: 2}},
-		"one that breaks off":   {io.MultiReader(strings.NewReader("name,phone\nAnna Ek,070\n"), iotest.ErrReader(broken)), readFails},
-		"one that is cut short": {io.MultiReader(strings.NewReader("name,phone\nAnna Ek,070\n"), iotest.ErrReader(io.ErrUnexpectedEOF)), readFails},
+		"nothing":                {nil, core.Required},
+		"empty":                  {strings.NewReader(""), core.Violation{Rule: "empty_file"}},
+		"empty rows":             {strings.NewReader("\n\r\n;;;\n ; \n"), core.Violation{Rule: "empty_file"}},
+		"only a mark":            {strings.NewReader("\uFEFF"), core.Violation{Rule: "empty_file"}},
+		"only a header row":      {strings.NewReader("name,phone\n"), core.Violation{Rule: "no_rows"}},
+		"only a customer":        {strings.NewReader("Anna Ek,070 174 06 05"), accepted},
+		"a workbook":             {strings.NewReader("PK\x03\x04\x00\x00"), core.Violation{Rule: "workbook"}},
+		"an old workbook":        {strings.NewReader("\xD0\xCF\x11\xE0\xA1\xB1"), core.Violation{Rule: "workbook"}},
+		"UTF-16":                 {strings.NewReader("\xFF\xFEn\x00"), core.Violation{Rule: "utf16"}},
+		"an image":               {strings.NewReader("\x89PNG\r\n\x1a\n\x00\x00"), core.Violation{Rule: "not_csv"}},
+		"a NUL, later":           {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 99)+"\n", 20_000), strings.NewReader("\x00")), core.Violation{Rule: "not_csv"}},
+		"lines of old":           {strings.NewReader("name,phone\rAnna Ek,1\r"), core.Violation{Rule: "line_endings"}},
+		"the first row broken":   {strings.NewReader("name,\"phone\nAnna Ek,1\n"), core.Violation{Rule: "unclosed_quote", Limit: 2, Other: "1"}},
+		"100,000 rows":           {rows(100_000), accepted},
+		"100,001 rows":           {rows(100_001), core.Violation{Rule: "max_rows", Limit: 100000}},
+		"100,001, no header row": {repeated("070 174 06 05\n", 100_001), core.Violation{Rule: "max_rows", Limit: 100000}},
+		"20 MB":                  {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 1023)+"\n", 20<<10-1)), accepted},
+		"more than 20 MB":        {io.MultiReader(strings.NewReader("name,phone\n"), repeated(strings.Repeat("x", 1023)+"\n", 20<<10)), core.Violation{Rule: "max_megabytes", Limit: 20}},
+		"101 columns":            {strings.NewReader(strings.Repeat("a,", 100) + "b\n1\n"), core.Violation{Rule: "max_columns", Limit: 100}},
+		"a row without end":      {io.MultiReader(strings.NewReader("name,phone\nAnna,\"070\n"), repeated("Bo,070 174 06 05\n", 100_000)), core.Violation{Rule: "long_row", Limit: 2}},
+		"a line without end":     {io.MultiReader(strings.NewReader("name,phone\nAnna \"x\","), repeated("0", 5<<20)), core.Violation{Rule: "long_row", Limit: 2}},
+		"one that breaks off":    {io.MultiReader(strings.NewReader("name,phone\nAnna Ek,070\n"), iotest.ErrReader(broken)), readFails},
+		"one that is cut short":  {io.MultiReader(strings.NewReader("name,phone\nAnna Ek,070\n"), iotest.ErrReader(io.ErrUnexpectedEOF)), readFails},
 	} {
 		t.Run(name, func(t *testing.T) {
 			i, err := o.imports.Upload(t.Context(), o.by, importing.File{Name: "x.csv", Content: c.content, FormKey: name})
@@ -429,12 +429,12 @@ func repeated(text string, times int) io.Reader {
 
 // Header rows are guessed "from header names in English, Swedish, Norwegian, Danish, German, French, Spanish,
 // Finnish"; "duplicated or missing headers" leave the choice to people.
-func TestHeadings(t *testing.T) {
+func TestHeaderRows(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	const f, l, n, p, e, d, x, s, no = importing.FirstNameField, importing.LastNameField, importing.FullNameField, importing.PhoneField,
 		importing.EmailField, importing.CreatedAtField, importing.PointsField, importing.StampsField, importing.NoField
-	for heading, want := range map[string][]importing.Field{
+	for header, want := range map[string][]importing.Field{
 		"First name,Last name,Phone number,E-mail address,Customer since,Points,Stamps":  {f, l, p, e, d, x, s},
 		"FIRST_NAME,surname,Mobile,EMAIL,created_at,Points balance,stamps":               {f, l, p, e, d, x, s},
 		"Förnamn,Efternamn,Telefonnummer,E-postadress,Skapad,Poäng,Stämplar":             {f, l, p, e, d, x, s},
@@ -452,16 +452,16 @@ func TestHeadings(t *testing.T) {
 		"Anna Ek,070 174 06 05":   {no, no},
 		"anna@example.com,Colour": {no, no},
 	} {
-		i := o.uploaded(t, heading+"\nx,y,z\n")
+		i := o.uploaded(t, header+"\nx,y,z\n")
 		pv := o.preview(t, i.ID)
 		if _, err := o.imports.Cancel(t.Context(), o.by, i.ID); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, pv.Columns); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", heading, diff)
+			t.Errorf("%s (-want +got):\n%s", header, diff)
 		}
-		if isCustomer := strings.Contains(heading, "Anna") || strings.Contains(heading, "@"); pv.HasHeader == isCustomer {
-			t.Errorf("%s: a heading is %t", heading, pv.HasHeader)
+		if isCustomer := strings.Contains(header, "Anna") || strings.Contains(header, "@"); pv.HasHeader == isCustomer {
+			t.Errorf("%s: header row = %t", header, pv.HasHeader)
 		}
 	}
 }

@@ -242,7 +242,7 @@ func TestRedemptionDetail(t *testing.T) {
 		NamedRedemption: reward.NamedRedemption{
 			Redemption: made, CustomerName: "Anna Lindqvist", ActorKind: core.ByStaff, ActorName: sara.Name,
 		},
-		Entries: []reward.Entry{{Kind: ledger.Redemption, Unit: ledger.Points, Amount: -30, BalanceAfter: 70, CreatedAt: made.CreatedAt}},
+		Entries: []ledger.Posted{{Kind: ledger.Redemption, Unit: ledger.Points, Amount: -30, BalanceAfter: 70, CreatedAt: made.CreatedAt}},
 	}
 	if diff := cmp.Diff(want, detail(made.ID)); diff != "" {
 		t.Errorf("pending (-want +got):\n%s", diff)
@@ -252,7 +252,7 @@ func TestRedemptionDetail(t *testing.T) {
 		t.Fatal(err)
 	}
 	want.Redemption, want.EndedByKind, want.EndedByName = voided, new(core.ByStaff), &maja.Name
-	want.Entries = append(want.Entries, reward.Entry{
+	want.Entries = append(want.Entries, ledger.Posted{
 		Kind: ledger.RedemptionRefund, Unit: ledger.Points, Amount: 30, BalanceAfter: 100, CreatedAt: *voided.VoidedAt,
 	})
 	if diff := cmp.Diff(want, detail(made.ID)); diff != "" {

@@ -256,9 +256,9 @@ func TestDetail(t *testing.T) {
 			Transaction: found, CustomerName: "Anna Lindqvist", TypeName: "A type", ActorKind: core.ByStaff, ActorName: sara.Name,
 		},
 		VoidedByKind: new(core.ByStaff), VoidedByName: &maja.Name,
-		Entries: []transaction.Entry{
-			{Kind: ledger.Earn, Amount: 10, BalanceAfter: 15, CreatedAt: found.CreatedAt},
-			{Kind: ledger.Reversal, Amount: -10, BalanceAfter: 12, CreatedAt: *found.VoidedAt},
+		Entries: []ledger.Posted{
+			{Kind: ledger.Earn, Unit: ledger.Points, Amount: 10, BalanceAfter: 15, CreatedAt: found.CreatedAt},
+			{Kind: ledger.Reversal, Unit: ledger.Points, Amount: -10, BalanceAfter: 12, CreatedAt: *found.VoidedAt},
 		},
 	}
 	if diff := cmp.Diff(want, d); diff != "" {
