@@ -39,8 +39,8 @@ func (q *Queue) Cancel(ctx context.Context, id int64) error {
 	return q.inTransaction(ctx, id, q.CancelIn)
 }
 
-func (q *Queue) inTransaction(ctx context.Context, id int64, change func(context.Context, *db.Tx, int64) error) error {
-	_, err := db.Platform(ctx, q.db, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) { return 0, change(ctx, tx, id) })
+func (q *Queue) inTransaction(ctx context.Context, id int64, fn func(context.Context, *db.Tx, int64) error) error {
+	_, err := db.Platform(ctx, q.db, core.System(core.Tenant{}, "test"), func(tx *db.Tx) (int, error) { return 0, fn(ctx, tx, id) })
 	return err
 }
 
