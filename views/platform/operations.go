@@ -67,7 +67,7 @@ type Deprecation struct {
 	Method, Path, Link string
 	Sunset, Announced  Moment
 	Ended              bool
-	Told               string // how many businesses were e-mailed
+	Notified           string // how many businesses were e-mailed
 }
 
 // DeprecationForm announces one.

@@ -30,7 +30,7 @@ type PlanForm struct {
 	Customers, Staff, Sends ui.Field
 	Note                    string // what a change means for those who are on it
 	FormKey                 string // of a new plan
-	Began                   string // of one that is there
+	Original                string // of one that is there
 	Problem                 *ui.Problem
 	Retire, Reopen, Delete  string // where these lead; "" where that is not possible
 }

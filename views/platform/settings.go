@@ -11,6 +11,6 @@ type Settings struct {
 	IssueAutomatically                                      ui.Field
 	MailName, MailAddress                                   ui.Field
 	Incomplete                                              bool // no invoice can be issued yet
-	Began                                                   string
+	Original                                                string
 	Problem                                                 *ui.Problem
 }

@@ -28,7 +28,7 @@ type SortHead struct {
 // TenantRow is a line of the list.
 type TenantRow struct {
 	ID, Name, Path, Host      string
-	Hue                       string // of its square
+	Colour                    string // of its square
 	Plan                      string
 	Customers, Sales          string
 	Activity                  *Moment // nil: none yet
@@ -46,7 +46,7 @@ type TenantForm struct {
 	Plan, Cycle, Payment        ui.Field
 	Country, Currency, TimeZone ui.Field
 	FormKey                     string // of a new one
-	Began                       string // of one that is there
+	Original                    string // of one that is there
 	Problem                     *ui.Problem
 }
 

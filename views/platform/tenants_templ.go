@@ -509,7 +509,7 @@ func sortHead(h SortHead) templ.Component {
 }
 
 // square stands for a business, with the initials of its name.
-func square(name, hue string) templ.Component {
+func square(name, colour string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -530,7 +530,7 @@ func square(name, hue string) templ.Component {
 			templ_7745c5c3_Var17 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		var templ_7745c5c3_Var18 = []any{"tenant-mark tenant-mark-" + hue}
+		var templ_7745c5c3_Var18 = []any{"tenant-mark tenant-mark-" + colour}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var18...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -555,7 +555,7 @@ func square(name, hue string) templ.Component {
 		var templ_7745c5c3_Var20 string
 		templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(ui.Initials(name))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/platform/tenants.templ`, Line: 140, Col: 88}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/platform/tenants.templ`, Line: 140, Col: 91}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var20))
 		if templ_7745c5c3_Err != nil {
@@ -607,7 +607,7 @@ func tenantRow(r TenantRow) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = square(r.Name, r.Hue).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = square(r.Name, r.Colour).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -868,8 +868,8 @@ func TenantFormPage(v TenantForm) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			if v.Began != "" {
-				templ_7745c5c3_Err = ui.Hidden("original", v.Began).Render(ctx, templ_7745c5c3_Buffer)
+			if v.Original != "" {
+				templ_7745c5c3_Err = ui.Hidden("original", v.Original).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
