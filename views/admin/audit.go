@@ -2,14 +2,14 @@ package admin
 
 import "example.com/loyalty/views/ui"
 
-// AuditLog is a page of who did what.
+// AuditLog shows a page of the audit log.
 type AuditLog struct {
 	Frame
 	Subject  ui.Field
 	Actor    ui.Field
 	From, To ui.Field
-	Hidden   []ui.Pair
-	Record   string // the only one that is shown; "" for all
+	Hidden   []ui.Pair // filters without an input
+	Record   string    // the record that the list is limited to; "": all
 	Problem  *ui.Problem
 	Rows     []ui.Entry
 	Pager    ui.Pager

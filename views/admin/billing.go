@@ -2,47 +2,47 @@ package admin
 
 import "example.com/loyalty/views/ui"
 
-// Billing is what a business pays for, and its invoices.
+// Billing is a business's plan, usage, invoices and billing details.
 type Billing struct {
 	Settings
 	Plan, Price, Payment string
-	Contact              string // where to ask; "" where no address is known
+	Contact              string // the platform's e-mail address; "" if it has none
 	Uses                 []PlanUse
-	Next                 *NextInvoice // nil: nothing will be billed
+	Next                 *NextInvoice // nil: there will be none
 	Invoices             []InvoiceRow
 	Pager                ui.Pager
 
 	Problem                  *ui.Problem
 	Began                    string
 	Name, Address, TaxNumber ui.Field
-	Email                    string // where invoices are mailed to
+	Email                    string // invoices are sent to it
 }
 
-// PlanUse is how much of a limit of the plan is used.
+// PlanUse is the usage of one limit of the plan.
 type PlanUse struct {
 	Label, Numbers string
-	Used, Limit    string // as numbers, for the bar; no limit: ""
-	State          string // "", near, reached
+	Used, Limit    string // numbers for the bar; Limit "": unlimited
+	State          string // "", "near" or "reached"
 	Advice         string
 }
 
-// NextInvoice is what is billed next.
+// NextInvoice is the invoice of the next billing period.
 type NextInvoice struct {
 	On, Amount string
-	Items      []ui.Pair // what it is made of, where that is more than the price
-	Tax        string    // what comes on top; "" for nothing
+	Items      []ui.Pair // its lines, if there are more than the plan's price
+	Tax        string    // "plus 25.5% VAT"; "": no tax
 }
 
-// InvoiceRow is an invoice in the list.
+// InvoiceRow is a row of the list of invoices.
 type InvoiceRow struct {
 	Name, Period, Issued, Due, Total string
 	Status                           ui.Badge
-	Path                             string // of the PDF
+	Path                             string // the PDF
 }
 
-// PlanNotice warns that a limit of the plan is near or reached.
+// PlanNotice warns that a plan limit is almost or fully used.
 type PlanNotice struct {
 	Reached bool
 	Words   string
-	Path    string // to the plan; "" for people who can't see it
+	Path    string // the billing page; "" for people who may not see it
 }

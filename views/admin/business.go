@@ -2,10 +2,10 @@ package admin
 
 import "example.com/loyalty/views/ui"
 
-// Business is the settings of the business.
+// Business is the settings page with three forms: details, consent and branding.
 type Business struct {
 	Settings
-	Address string // where its panel and pages are; never changes
+	Address string // host of its panel and pages
 
 	Problem  *ui.Problem
 	Began    string
@@ -13,17 +13,17 @@ type Business struct {
 	Country  ui.Field
 	TimeZone ui.Field
 	Currency ui.Field
-	Ceiling  ui.Field // above which a sale is confirmed
+	Ceiling  ui.Field // amount above which sales are confirmed
 
 	JoiningProblem *ui.Problem
 	JoiningBegan   string
 	Consent        ui.Field
-	Privacy        ui.Field // where the business says how it uses customers' data
+	Privacy        ui.Field // link to the privacy policy
 
-	LookProblem *ui.Problem
-	LookBegan   string
-	Colour      ui.Field
-	Logo        ui.Field
-	LogoPath    string   // of the picture; "" for none
-	Remove      ui.Field // where there is one
+	BrandingProblem *ui.Problem
+	BrandingBegan   string
+	Colour          ui.Field
+	Logo            ui.Field
+	LogoPath        string   // "": no logo
+	Remove          ui.Field // shown if there is a logo
 }

@@ -43,7 +43,7 @@ func BusinessPage(v Business) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<form class=\"card form-card\" method=\"post\" action=\"/admin/settings/business\" novalidate><div class=\"card-header\"><h2 class=\"card-title\">Name and place</h2></div><div class=\"card-body\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<form class=\"card form-card\" method=\"post\" action=\"/admin/settings/business\" novalidate><div class=\"card-header\"><h2 class=\"card-title\">Business details</h2></div><div class=\"card-body\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -111,7 +111,7 @@ func BusinessPage(v Business) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</span>. It cannot be changed: what your customers scan leads there.</p></div><div class=\"card-footer text-end\"><button class=\"btn btn-primary\" type=\"submit\">Save</button></div></form><form class=\"card form-card\" id=\"joining\" method=\"post\" action=\"/admin/settings/business/joining\" novalidate><div class=\"card-header\"><h2 class=\"card-title\">Joining</h2></div><div class=\"card-body\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</span>. It can't be changed, because QR codes link to it.</p></div><div class=\"card-footer text-end\"><button class=\"btn btn-primary\" type=\"submit\">Save details</button></div></form><form class=\"card form-card\" id=\"joining\" method=\"post\" action=\"/admin/settings/business/joining\" novalidate><div class=\"card-header\"><h2 class=\"card-title\">Consent</h2></div><div class=\"card-body\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -131,15 +131,15 @@ func BusinessPage(v Business) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</div><div class=\"card-footer text-end\"><button class=\"btn btn-primary\" type=\"submit\">Save joining</button></div></form><form class=\"card form-card\" id=\"look\" method=\"post\" action=\"/admin/settings/business/look\" enctype=\"multipart/form-data\" novalidate><div class=\"card-header\"><h2 class=\"card-title\">Look</h2></div><div class=\"card-body\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</div><div class=\"card-footer text-end\"><button class=\"btn btn-primary\" type=\"submit\">Save consent</button></div></form><form class=\"card form-card\" id=\"look\" method=\"post\" action=\"/admin/settings/business/look\" enctype=\"multipart/form-data\" novalidate><div class=\"card-header\"><h2 class=\"card-title\">Branding</h2></div><div class=\"card-body\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Refusal(v.LookProblem).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Refusal(v.BrandingProblem).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.OriginalValues(v.LookBegan).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.OriginalValues(v.BrandingBegan).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -178,7 +178,7 @@ func BusinessPage(v Business) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</div><div class=\"card-footer text-end\"><button class=\"btn btn-primary\" type=\"submit\">Save look</button></div></form>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</div><div class=\"card-footer text-end\"><button class=\"btn btn-primary\" type=\"submit\">Save branding</button></div></form>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -2,7 +2,7 @@ package admin
 
 import "example.com/loyalty/views/ui"
 
-// CustomerDetail is a customer and a part of their history.
+// CustomerDetail is a customer's page.
 type CustomerDetail struct {
 	Frame
 	Path       string
@@ -11,38 +11,40 @@ type CustomerDetail struct {
 	Status     ui.Badge
 	Phone      string
 	Email      string
-	Mails      Mails
 	Since      string
 	Points     string
 	Stamps     string
 	Erased     bool
 	Inactive   bool
 	CanEdit    bool
-	SalePath   string // "" where nothing can be recorded for them
+	SalePath   string // "": not active
 	RedeemPath string
 	History    History
+
+	Unsubscribed                   string // "Unsubscribed from e-mails since 3 Nov 2026"; "": gets them
+	SubscribePath, UnsubscribePath string // "": not possible
 }
 
-// History is a page of one view of what a customer did.
+// History is a page of one tab of a customer's history.
 type History struct {
 	Tabs  []Tab
-	View  string // "" is the timeline
-	First string // the path of its first page
+	View  string // "": the timeline
+	First string // path of the first page
 	Pager ui.Pager
 
 	Entries     []TimelineEntry
-	Continued   bool // more of the entries that are there
+	Continued   bool // Entries are appended to those on the page
 	Sales       []TransactionRow
 	Redemptions []RedemptionRow
 	Vouchers    []HeldVoucher
 }
 
-// TimelineEntry is a change of a balance, explained.
+// TimelineEntry is a change of a balance.
 type TimelineEntry struct {
 	Icon    string
-	What    string
-	Path    string   // of the sale or redemption that made it; "" for none
-	Notes   []string // more about it
+	Title   string
+	Path    string   // of the sale, redemption or voucher; "": none
+	Notes   []string // transaction type and location
 	When    string
 	By      string
 	Amount  string
@@ -50,13 +52,7 @@ type TimelineEntry struct {
 	Balance string
 }
 
-// Mails says whether a customer gets coupon e-mails, and what a manager can change about it.
-type Mails struct {
-	Unsubscribed                   string // "Unsubscribed from e-mails since 3 Nov 2026"; "" for those who get them
-	SubscribePath, UnsubscribePath string // "" where that can't be done
-}
-
-// HeldVoucher is a voucher of a customer.
+// HeldVoucher is a row of a customer's vouchers.
 type HeldVoucher struct {
 	Coupon     string
 	CouponPath string
@@ -68,7 +64,7 @@ type HeldVoucher struct {
 	Redeemable bool
 }
 
-// Adjustment changes a balance by hand.
+// Adjustment is the form that adjusts a balance.
 type Adjustment struct {
 	Frame
 	Action  string
@@ -81,19 +77,19 @@ type Adjustment struct {
 	After   BalanceAfter
 }
 
-// BalanceAfter is what an adjustment would leave.
+// BalanceAfter previews an adjustment.
 type BalanceAfter struct {
-	Before, After string // "" where it cannot be said yet
+	Before, After string // "": not known yet
 	Note          string // why it would be refused
 }
 
-// Erasure asks before a customer is erased.
+// Erasure is the form that erases a customer.
 type Erasure struct {
 	Frame
-	Action      string
-	Cancel      string
-	DataPath    string
-	Problem     *ui.Problem
-	Goes, Stays []string
-	Understood  ui.Field
+	Action     string
+	Cancel     string
+	DataPath   string
+	Balance    string
+	Problem    *ui.Problem
+	Understood ui.Field
 }

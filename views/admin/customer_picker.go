@@ -2,14 +2,14 @@ package admin
 
 import "example.com/loyalty/views/ui"
 
-// CustomerPicker asks for the customer whom something is done for.
+// CustomerPicker lets the person select a customer.
 type CustomerPicker struct {
 	Frame
 	Question string
-	Path     string // of the page that asks
+	Path     string // the page that needs the customer
 	Search   ui.Field
 	Found    []Found
 }
 
-// Found is a customer who was found.
+// Found is a customer in the results.
 type Found struct{ ID, Name, Phone, Balance, Path string }

@@ -2,7 +2,7 @@ package admin
 
 import "example.com/loyalty/views/ui"
 
-// CustomerList is a page of the customers that pass the filter.
+// CustomerList is a page of the filtered customers.
 type CustomerList struct {
 	Frame
 	Search  ui.Field
@@ -14,16 +14,15 @@ type CustomerList struct {
 	Rows    []CustomerRow
 	Pager   ui.Pager
 
-	Filtered bool   // some are left out
-	Wanted   string // who was searched for; "" where nobody was
-	AddPath  string // the form of a customer to be, which begins with that
-	CanEdit  bool
-	CSV      string // addresses of the same list as files
-	XLSX     string
-	Fragment bool // the page's part alone: its way to the files goes along
+	Filtered  bool
+	Searched  string // the search text; "": none
+	AddPath   string // the form to add a customer, prefilled with Searched
+	CanEdit   bool
+	CSV, XLSX string // paths of the exports
+	Fragment  bool   // only the table: the export links are swapped out of band
 }
 
-// CustomerRow is a line of the list.
+// CustomerRow is a row of the list.
 type CustomerRow struct {
 	Path      string
 	Name      string
@@ -32,18 +31,18 @@ type CustomerRow struct {
 	Points    string
 	Stamps    string
 	LastVisit string
-	Status    *ui.Badge // nil: active, which needs no word
+	Status    *ui.Badge // nil: active
 }
 
-// CustomerForm makes a customer, or changes one.
+// CustomerForm adds or edits a customer.
 type CustomerForm struct {
 	Frame
 	Action  string
 	Began   string
 	Button  string
 	Cancel  string
-	BackTo  string // where the new customer is wanted: "till"; "" for their page
-	Inline  bool   // stands in the place of the customer's card
+	BackTo  string // "till": continue the sale there; "": show the customer
+	Inline  bool   // shown in place of the customer's card
 	Problem *ui.Problem
 	First   ui.Field
 	Last    ui.Field

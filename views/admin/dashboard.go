@@ -2,23 +2,23 @@ package admin
 
 import "example.com/loyalty/views/ui"
 
-// Dashboard is how the business is doing.
+// Dashboard shows the business's figures for a period.
 type Dashboard struct {
 	Frame
 	Periods     []Choice
-	Period      string // the chosen one
+	Period      string // the selected one
 	Days        string // its dates
 	Figures     []ui.Figure
 	Chart       ui.Chart
 	Activity    Activity
 	Top         []TopCustomer
-	TopPath     string // of the whole report
+	TopPath     string // the full report
 	Outstanding []Amount
-	NoReward    bool         // customers have nothing to spend points on
-	Setup       *SetupBanner // nil: nothing is left to set up
+	NoReward    bool         // there are no rewards yet
+	Setup       *SetupBanner // nil: setup is finished
 }
 
-// Choice is one of several addresses of the same page.
+// Choice is a link to a variant of the page.
 type Choice struct {
 	Label, Path string
 	Current     bool
@@ -27,25 +27,25 @@ type Choice struct {
 // Amount is a number with its unit: "1,240", "points".
 type Amount struct{ Number, Unit string }
 
-// Activity is what happened lately. It looks again by itself.
+// Activity lists the latest events. It refreshes itself.
 type Activity struct {
-	Path string // where to ask whether there is more
+	Path string // polled for new events
 	Rows []ActivityRow
 }
 
-// ActivityRow is one thing that happened.
+// ActivityRow is an event.
 type ActivityRow struct {
-	ID       string // of the link: what has the focus keeps it when the list is new
-	Path     string // of the customer
+	ID       string // of the link, which keeps the focus when the list is replaced
+	Path     string // the customer's page
 	Customer string
 	Words    string
 	Ago      string
-	At       string // for machines
-	Time     string // in full
+	At       string // RFC 3339
+	Time     string // date and time
 	Tone     ui.Tone
 }
 
-// TopCustomer is a line of the ranking.
+// TopCustomer is a row of the ranking.
 type TopCustomer struct {
 	Rank   string
 	Path   string
@@ -57,13 +57,13 @@ type TopCustomer struct {
 	Points string
 	Bar    ui.Bar
 
-	SalesAndPoints string // where a phone has no room for their columns
+	SalesAndPoints string // shown instead of the columns on phones
 }
 
-// FirstSteps is what a new business sees instead of empty charts.
+// FirstSteps is shown to a new business instead of empty charts.
 type FirstSteps struct {
 	Frame
-	Setup *SetupBanner // nil: nothing is left to set up
+	Setup *SetupBanner // nil: show the steps
 	Steps []Step
 }
 
@@ -75,5 +75,5 @@ type Step struct {
 	Path   string
 	Button string
 	Done   bool
-	Next   bool // the first that is not done
+	Next   bool // the first one that isn't done
 }

@@ -62,7 +62,7 @@ func DashboardPage(v Dashboard) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</div><div>Your customers collect already, and there is nothing to spend it on yet. <a class=\"alert-link\" href=\"/admin/rewards/new\">Add the first reward</a></div></div>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</div><div>Your customers can't spend their points or stamps yet. <a class=\"alert-link\" href=\"/admin/rewards/new\">Create reward</a></div></div>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -145,7 +145,7 @@ func DashboardPage(v Dashboard) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</div></section><section class=\"card\" aria-labelledby=\"outstanding-title\"><div class=\"card-body d-sm-flex align-items-center gap-4\"><div class=\"flex-fill\"><h2 class=\"card-title mb-1\" id=\"outstanding-title\">Outstanding</h2><p class=\"text-secondary mb-0\">What your customers have collected and not spent. They may ask for rewards for it at any time: it is what your programme owes them today.</p></div><div class=\"outstanding\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</div></section><section class=\"card\" aria-labelledby=\"outstanding-title\"><div class=\"card-body d-sm-flex align-items-center gap-4\"><div class=\"flex-fill\"><h2 class=\"card-title mb-1\" id=\"outstanding-title\">Outstanding</h2><p class=\"text-secondary mb-0\">Points and stamps that customers can still spend on rewards</p></div><div class=\"outstanding\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -207,7 +207,7 @@ func DashboardPage(v Dashboard) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(v.Top) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<p class=\"card-body text-secondary mb-0\">Nobody has bought anything in this period.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<p class=\"card-body text-secondary mb-0\">No sales in this period</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -407,7 +407,7 @@ func dashboardActions(v Dashboard) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = recordButton().Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = createButton(true, "/admin/transactions/new", "Record sale").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -504,8 +504,8 @@ func customerCell(c TopCustomer) templ.Component {
 	})
 }
 
-// ActivityList looks for what is new every ten seconds. It is no live region: nobody is
-// interrupted by what others do.
+// ActivityList polls for new events every ten seconds. It is deliberately not a live region: screen
+// readers don't announce other people's work.
 func ActivityList(v Activity) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -548,7 +548,7 @@ func ActivityList(v Activity) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "Not up to date: the server cannot be reached.</p><ul class=\"list-group list-group-flush\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 46, "Not up to date: can't reach the server</p><ul class=\"list-group list-group-flush\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -735,7 +735,7 @@ func FirstStepsPage(v FirstSteps) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "</h2><p class=\"text-secondary mb-0\">Three steps, and your programme runs. Figures and charts come by themselves with the first sale.</p></div><ol class=\"list-group list-group-flush first-steps\">")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 60, "</h2><p class=\"text-secondary mb-0\">Three steps to get started. Figures and charts appear with your first sale.</p></div><ol class=\"list-group list-group-flush first-steps\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

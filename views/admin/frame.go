@@ -1,36 +1,34 @@
-// Package admin is the HTML of a business's panel. Web builds the view models, with
-// texts for money and times and a yes or no for what may be done; nothing is decided
-// or computed here.
+// Package admin renders the HTML of a business's panel. web/admin builds the view models: money and
+// times are already formatted, and permissions are decided.
 package admin
 
 import "example.com/loyalty/views/ui"
 
-// Frame is what every page has around its content.
+// Frame is the part of a page around its content: navigation, heading and messages.
 type Frame struct {
-	Title    string // of the page, and of the tab
+	Title    string // of the page and the browser tab
 	Crumbs   []ui.Crumb
 	Business string
 	Person   Person
 	Nav      []NavGroup
 	Flashes  []ui.Flash
-	Notices  []PlanNotice // limits of the plan that are near or reached
-	Theme    string       // "light", "dark", or "" for the device's
+	Notices  []PlanNotice
+	Theme    string // "light", "dark"; "": the device's
 	Assets   ui.Assets
-	Chart    bool // the page has one
+	Chart    bool // load the chart scripts
 }
 
-// Person is who is signed in.
+// Person is the signed-in person.
 type Person struct{ Name, Role string }
 
-// NavGroup is a part of the navigation.
+// NavGroup is a group of navigation items.
 type NavGroup struct {
-	Title string // "" for the first one
+	Title string // "" for the first group
 	Items []NavItem
 }
 
-// NavItem leads to a part of the panel.
+// NavItem links to a part of the panel.
 type NavItem struct {
 	Label, Path, Icon string
 	Current           bool
-	Count             string // waiting there; "" for none
 }

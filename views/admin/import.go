@@ -6,24 +6,16 @@ import (
 	"example.com/loyalty/views/ui"
 )
 
-// ImportStart begins an import, and lists those there were.
+// ImportStart is the upload form, with the earlier imports.
 type ImportStart struct {
 	Frame
 	Problem *ui.Problem
 	FormKey string
 	File    ui.Field
-	Hints   []ImportHint
 	Rows    []ImportRow
 }
 
-// ImportHint says what a column may hold.
-type ImportHint struct {
-	Name     string
-	Words    string
-	Required bool
-}
-
-// ImportRow is a line of the list.
+// ImportRow is a row of the list of imports.
 type ImportRow struct {
 	Path    string
 	Name    string
@@ -32,74 +24,63 @@ type ImportRow struct {
 	Status  ui.Badge
 }
 
-// ImportPage is an import at one of its steps.
+// ImportPage shows the current step of an import.
 type ImportPage struct {
 	Frame
-	Steps []ImportStep
-	Facts string // of the file
+	Step  string // one of importSteps
+	Facts string // about the file
 
-	// The one that the step is about.
+	// The step's content: exactly one is set.
 	Columns  *ImportColumns
 	Progress *ImportProgress
 	Result   *ImportResult
 }
 
-// ImportStep is a step on the way.
-type ImportStep struct {
-	Label   string
-	Current bool
-}
+var importSteps = []string{"File", "Columns", "Check", "Import"}
 
-// ImportColumns asks what the columns of a file hold.
+// ImportColumns maps the file's columns to fields.
 type ImportColumns struct {
-	Action  string
-	Discard string
-	Problem *ui.Problem
-	Heading ui.Field
-	Columns []ui.Field // one for each
-	Rows    []ImportPreview
-	More    string // how many rows follow
+	Action    string
+	Discard   string // path
+	Problem   *ui.Problem
+	HeaderRow ui.Field
+	Columns   []ui.Field // one per column
+	Rows      []ImportPreview
+	More      string // how many rows are shown; "": all
 }
 
-// ImportPreview is a row of the file.
+// ImportPreview is one of the first rows of the file.
 type ImportPreview struct {
-	Number  string // as in a spreadsheet
-	Cells   []string
-	Broken  string // why there are none
-	Heading bool
+	Number string // as in a spreadsheet
+	Cells  []string
+	Error  string // why the row can't be read
+	Header bool
 }
 
-// ImportProgress is how far a check or an import is.
+// ImportProgress is the progress of a check or an import.
 type ImportProgress struct {
-	Path  string // that tells how far it is now
+	Path  string // polled for the progress
 	Title string
 	Words string // "12,000 of 100,000 rows"
 	Done  string
 	Total string
-	Stop  string // path
-	Label string // of what stops it
+	Stop  Action
 }
 
-// ImportResult is what a check found, or an import did.
+// ImportResult is the result of a check or an import.
 type ImportResult struct {
 	Title   string
-	Words   []string
+	Words   string
 	Figures []ui.Figure
-
-	Run      string // path; "" where there is nothing to import
-	RunLabel string
-	Change   string // path
-	Discard  string // path
-	Leave    string // path, once there is nothing to decide
-	Another  string // path
+	Actions []Action
 
 	ProblemsTitle string
 	ProblemsWords string
 	Problems      []ImportProblem
-	CSV           string
+	CSV           string // path
 }
 
-// ImportProblem is what is wrong with a row.
+// ImportProblem is an error in a row.
 type ImportProblem struct {
 	Row    string
 	Column string
@@ -107,5 +88,5 @@ type ImportProblem struct {
 	Words  string
 }
 
-// spans is how many columns a table of the fields has.
-func spans(fields []ui.Field) string { return strconv.Itoa(len(fields)) }
+// columnSpan is the colspan of a cell that spans all columns.
+func columnSpan(fields []ui.Field) string { return strconv.Itoa(len(fields)) }

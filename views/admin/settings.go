@@ -1,7 +1,6 @@
 package admin
 
-// Settings is what the pages of the settings have around them: the frame, and the way to
-// each other.
+// Settings is the frame of a settings page, with links to the others.
 type Settings struct {
 	Frame
 	Sections []NavItem

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "example.com/loyalty/views/ui"
 
-// SettingsPage is a page of the settings. Where there is only one, nothing leads to others.
+// SettingsPage is a settings page. Its navigation is left out for people who may see only one.
 func SettingsPage(s Settings, actions templ.Component) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

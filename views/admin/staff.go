@@ -2,46 +2,42 @@ package admin
 
 import "example.com/loyalty/views/ui"
 
-// StaffList is the people of the business.
+// StaffList lists the people of the business, and what each role may do.
 type StaffList struct {
 	Settings
-	Rows []StaffRow
+	Rows  []StaffRow
+	Roles []ui.Option
 }
 
-// StaffRow is a line of the list.
+// StaffRow is a row of the list.
 type StaffRow struct {
 	Path, Name, Email, Role string
 	You                     bool
 	Status                  ui.Badge
 	TwoFactor               bool
-	Tokens                  string // how many live API tokens they have
+	Tokens                  string // number of live API tokens
 }
 
-// Invitation invites somebody.
+// Invitation is the form that invites a person.
 type Invitation struct {
 	Settings
 	Problem *ui.Problem
-	Key     string // makes two clicks one
+	Key     string // form key: sent twice, it runs once
 	Email   ui.Field
 	Name    ui.Field
 	Role    ui.Field
 }
 
-// StaffDetail is one person, and what an owner can do about them. A path that is ""
-// leads nowhere: there is nothing to do.
+// StaffDetail is a person's page.
 type StaffDetail struct {
 	Settings
-	Facts   []ui.Pair
-	Status  ui.Badge
-	Problem *ui.Problem
-	Action  string // of the form
-	Role    ui.Field
-	You     bool
-	Tokens  []TokenRow // their live API tokens
-
-	InviteAgain    string
-	ResetTwoFactor string
-	Deactivate     string
-	Activate       string
-	RevokeAll      string // the tokens
+	Facts     []ui.Pair
+	Status    ui.Badge
+	Actions   []Action
+	Problem   *ui.Problem
+	Action    string // of the form
+	Role      ui.Field
+	You       bool
+	Tokens    []TokenRow // live ones
+	RevokeAll string     // path, if there are tokens
 }

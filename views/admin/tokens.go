@@ -2,39 +2,39 @@ package admin
 
 import "example.com/loyalty/views/ui"
 
-// TokenList is a page of a person's API tokens.
+// TokenList is a page of the person's own API tokens.
 type TokenList struct {
 	Settings
 	Rows  []TokenRow
 	Pager ui.Pager
 }
 
-// TokenRow is a line of the list.
+// TokenRow is a row of a list of tokens.
 type TokenRow struct {
-	Name     string
-	Scopes   string // in words
-	Created  string
-	LastUsed string
-	Expires  string // "" for never
-	Expired  bool
-	Revoke   string // the path that asks
+	Name      string
+	Abilities string // "View customers · View reports"
+	Created   string
+	LastUsed  string
+	Expires   string
+	Expired   bool
+	Revoke    string // path of the confirmation
 }
 
-// TokenForm makes a token.
+// TokenForm is the form that creates a token.
 type TokenForm struct {
 	Settings
-	Problem *ui.Problem
-	Key     string // makes two clicks one
-	Name    ui.Field
-	Scopes  ui.Field
-	LastDay ui.Field
+	Problem   *ui.Problem
+	Key       string // form key: sent twice, it runs once
+	Name      ui.Field
+	Abilities ui.Field
+	Expires   ui.Field
 }
 
-// TokenMade shows the secret of a new token, this once.
-type TokenMade struct {
+// TokenCreated shows the secret of a new token.
+type TokenCreated struct {
 	Settings
-	Name   string
-	Secret string
-	Curl   string // a request that it may make
-	Does   string // what comes back: "the newest customers"
+	Name    string
+	Secret  string
+	Curl    string // an example request
+	Returns string // "the newest customers"
 }

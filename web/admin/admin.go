@@ -1,6 +1,6 @@
-// Package admin serves the panel of a business, at /admin on its own host: pages for
-// owners, managers and cashiers. One file a noun; a handler takes who acts, reads the
-// form, calls one use case of core and builds the page's view model.
+// Package admin serves a business's panel, at /admin on its own host, to owners, managers and
+// cashiers. There is one file per noun. A handler reads the form, calls one use case of core and
+// builds the page's view model.
 package admin
 
 import (
@@ -35,7 +35,7 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// Services are the use cases that the panel calls.
+// Services provides the use cases that the panel calls.
 type Services struct {
 	Staff        *staff.Service
 	Auth         *auth.Service
@@ -56,16 +56,16 @@ type Services struct {
 	API API
 }
 
-// Admin is the panel.
+// Admin serves the panel.
 type Admin struct {
 	*page.Kit
 	Services
 }
 
-// requestTime is how long a page may take. Downloads have no such end.
-const requestTime = 15 * time.Second
+// pageTimeout limits pages and actions. Uploads and downloads have no limit.
+const pageTimeout = 15 * time.Second
 
-// New makes the handler of the hosts of tenants.
+// New returns the handler for the tenants' hosts.
 func New(kit *page.Kit, services Services) http.Handler {
 	a := &Admin{Kit: kit, Services: services}
 	e := echo.New()
@@ -81,7 +81,7 @@ func New(kit *page.Kit, services Services) http.Handler {
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// headers allow a page what it brings itself, and nothing of others.
+// headers sets the security headers: a page loads nothing from other sites.
 func headers(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		core.SetLogRoute(c.Request().Context(), c.Path())
@@ -94,20 +94,20 @@ func headers(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// route is a page or an action, and who may have it, side by side.
+// route is a page or an action, with the role that it requires.
 type route struct {
 	method string
 	path   string
-	least  core.Role // "": also strangers
+	least  core.Role // "": no sign-in needed
 	handle echo.HandlerFunc
-	slow   bool // a download, an upload: takes what it takes
+	slow   bool // an upload or download: no timeout
 }
 
-// guarded is the handler behind its role.
+// guarded returns the route's handler with its role check and timeout.
 func (a *Admin) guarded(r route) echo.HandlerFunc {
 	handle := r.handle
 	if !r.slow {
-		handle = page.WithTimeout(requestTime)(handle)
+		handle = page.WithTimeout(pageTimeout)(handle)
 	}
 	return func(c echo.Context) error {
 		if r.least == "" {
@@ -124,59 +124,45 @@ func (a *Admin) guarded(r route) echo.HandlerFunc {
 	}
 }
 
-// failed answers an error with a page that says so in words, and leads back.
+// failed answers an error with a page or, to htmx, with its message alone.
 func (a *Admin) failed(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
 	f := a.Explain(c, err)
 	if r := c.Request(); f.Status == http.StatusMethodNotAllowed && r.Method == http.MethodGet {
-		// Where a form was refused, the address is that of its action: loaded again, it leads
-		// to the page that has the form, which is the one above.
+		// After a refused form the address bar shows the form's action. Reloading it leads to
+		// the page with the form, one level up.
 		if err := a.Redirect(c, path.Dir(r.URL.Path)); err == nil {
 			return
 		}
-	}
-	if page.IsFragment(c) {
-		a.failedPart(c, f)
-		return
 	}
 	n := authviews.Notice{Icon: "alert-triangle", Words: f.Message, Request: f.Request, Back: page.PanelPath, BackLabel: "Go to dashboard"}
 	if errors.Is(err, page.ErrSuspended) {
 		n.Icon, n.Back = "lock", ""
 	}
-	if page.Person(c) != nil {
-		frame := a.frame(c, f.Title, "")
-		err = a.Render(c, f.Status, views.NoticePage(frame, n), nil)
-	} else {
+	switch {
+	case page.IsFragment(c) && (f.Request != "" || f.Status == http.StatusNotFound):
+		err = c.NoContent(f.Status) // the page shows a message of its own
+	case page.IsFragment(c):
+		err = c.String(f.Status, f.Message)
+	case page.Person(c) != nil:
+		err = a.Render(c, f.Status, views.NoticePage(a.frame(c, f.Title, ""), n), nil)
+	default:
 		err = a.Render(c, f.Status, authviews.NoticePage(a.signInPages().Bare(c, f.Title, page.Visit(c).Tenant.Name), n), nil)
 	}
 	if err != nil {
 		a.Log.ErrorContext(c.Request().Context(), "error page failed", slog.Any("error", err))
-		_ = c.String(http.StatusInternalServerError, "Something went wrong on our side. Please try again in a moment.")
+		_ = c.String(http.StatusInternalServerError, "Something went wrong on our side. Try again in a moment.")
 	}
 }
 
-// failedPart answers with a sentence alone: the page that asked stays as it is, and says it.
-// Without a sentence, it has one of its own.
-func (a *Admin) failedPart(c echo.Context, f page.Failure) {
-	var err error
-	if f.Request != "" || f.Status == http.StatusNotFound {
-		err = c.NoContent(f.Status)
-	} else {
-		err = c.String(f.Status, f.Message)
-	}
-	if err != nil {
-		a.Log.ErrorContext(c.Request().Context(), "error not answered", slog.Any("error", err))
-	}
-}
-
-// assets are the same on every page.
+// assets are the files that every page loads.
 var assets = ui.Assets{
 	Icon:         static.Path("img/icon.svg"),
 	Font:         static.Path("vendor/inter/inter-latin.woff2"),
 	Stylesheets:  []string{static.Path("vendor/tabler/tabler.css"), static.Path("css/panel.css")},
-	Branding:     page.BrandingPath,
+	Branding:         page.BrandingPath,
 	Theme:        static.Path("js/theme.js"),
 	Scripts:      []string{static.Path("vendor/htmx/htmx.js"), static.Path("js/panel.js")},
 	ChartStyle:   static.Path("vendor/uplot/uplot.css"),

@@ -3,6 +3,7 @@ package admin
 import (
 	"cmp"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/labstack/echo/v4"
@@ -20,7 +21,6 @@ func (a *Admin) auditRoutes() []route {
 	return []route{{method: get, path: auditPath, least: core.Manager, handle: a.auditLog}}
 }
 
-// auditLog shows who did what.
 func (a *Admin) auditLog(c echo.Context) error {
 	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
 	filter := audit.Filter{
@@ -47,10 +47,10 @@ func (a *Admin) auditLog(c echo.Context) error {
 			v.Record = cmp.Or(list.Items[0].SubjectName, v.Record)
 		}
 	}
-	v.Subject, v.Actor = q.Field("subject", "What"), q.Field("actor", "Who")
-	v.Subject.Options = q.Options("subject", subjectsOf(by)...)
+	v.Subject, v.Actor = q.Field("subject", "Record type"), q.Field("actor", "Person")
+	v.Subject.Options = q.Options("subject", auditSubjects(by)...)
 	if !page.IsFragment(c) {
-		if v.Actor.Options, err = a.actors(c, q, list.Items); err != nil {
+		if v.Actor.Options, err = a.auditActors(c, q, list.Items); err != nil {
 			return err
 		}
 	}
@@ -59,9 +59,9 @@ func (a *Admin) auditLog(c echo.Context) error {
 	return a.Render(c, status, views.AuditLogPage(v), views.AuditTable(v))
 }
 
-// subjectsOf are the nouns that somebody may read of.
-func subjectsOf(by core.Actor) []ui.Option {
-	options := []ui.Option{{Label: "Everything"}}
+// auditSubjects lists the types of record whose entries the person may read.
+func auditSubjects(by core.Actor) []ui.Option {
+	options := []ui.Option{{Label: "All records"}}
 	last := ""
 	for _, action := range audit.Actions(by) {
 		if noun, _, _ := strings.Cut(action, "."); noun != last {
@@ -72,29 +72,25 @@ func subjectsOf(by core.Actor) []ui.Option {
 	return options
 }
 
-// actors are those a filter can pick, and the one that it picks: they need not be of the
-// staff.
-func (a *Admin) actors(c echo.Context, q *page.Form, shown []audit.Line) ([]ui.Option, error) {
+// auditActors lists the actors to filter by. A link may select one who isn't on the staff, such as
+// a super-admin, so that actor is added.
+func (a *Admin) auditActors(c echo.Context, q *page.Form, shown []audit.Line) ([]ui.Option, error) {
 	people, err := a.Audit.People(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return nil, err
 	}
-	picked := q.Value("actor")
-	options := []ui.Option{{Label: "Everybody"}}
+	options := []ui.Option{{Label: "Anyone"}}
 	for _, p := range people {
 		label := p.Name
 		if strings.HasPrefix(p.Actor, string(core.ByToken)) {
 			label = "API token " + p.Name
 		}
 		options = append(options, ui.Option{Value: p.Actor, Label: label})
-		if p.Actor == picked {
-			picked = ""
-		}
 	}
-	system := string(core.BySystem) + ":"
-	options = append(options, ui.Option{Value: system, Label: page.AuditSystem})
-	if picked != "" && picked != system {
-		other := ui.Option{Value: picked, Label: "Somebody else"}
+	options = append(options, ui.Option{Value: string(core.BySystem) + ":", Label: page.AuditSystem})
+	selected := q.Value("actor")
+	if !slices.ContainsFunc(options, func(o ui.Option) bool { return o.Value == selected }) {
+		other := ui.Option{Value: selected, Label: "Other"}
 		if len(shown) > 0 {
 			other.Label = shown[0].ActorName
 		}
@@ -103,10 +99,10 @@ func (a *Admin) actors(c echo.Context, q *page.Form, shown []audit.Line) ([]ui.O
 	return q.Options("actor", options...), nil
 }
 
-// auditPaths are the pages of nouns.
-var auditPaths = map[string]struct {
+// auditPages maps a type of record to its page, or to the list that contains it.
+var auditPages = map[string]struct {
 	path   string
-	detail bool // each has a page of its own
+	detail bool // each record has its own page below path
 }{
 	"customer":         {customersPath, true},
 	"transaction":      {transactionsPath, true},
@@ -129,11 +125,11 @@ func auditRow(by core.Actor, l audit.Line) ui.Entry {
 	return e
 }
 
-// auditBlank fills a blank of a sentence, with a link to what has a page.
+// auditBlank fills a placeholder of an entry's sentence, with a link if the record has a page.
 func auditBlank(by core.Actor, l audit.Line, blank string) ui.Word {
-	pages := auditPaths[l.Subject]
-	path := pages.path
-	if pages.detail {
+	subject := auditPages[l.Subject]
+	path := subject.path
+	if subject.detail {
 		path += "/" + l.SubjectID
 	}
 	if l.Subject == "tenant" && blank != "who" {

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bytes"
+	"context"
 	"mime"
 	"net/http"
 	"slices"
@@ -30,7 +31,8 @@ func (a *Admin) billingRoutes() []route {
 
 func (a *Admin) showBilling(c echo.Context) error { return a.billingPage(c, http.StatusOK, nil) }
 
-// billingPage makes four round trips: the session, the account, what is used, the invoices.
+// billingPage shows the plan, its usage, the invoices and the billing details. form is the details
+// form if it was refused, else nil.
 func (a *Admin) billingPage(c echo.Context, status int, form *page.Form) error {
 	ctx, by := c.Request().Context(), page.Actor(c)
 	account, err := a.Billing.Account(ctx, by)
@@ -45,18 +47,19 @@ func (a *Admin) billingPage(c echo.Context, status int, form *page.Form) error {
 	if err != nil {
 		return err
 	}
+	details := account.Details
 	if form == nil {
-		form = page.Blank(map[string]string{"name": account.Details.Name, "address": account.Details.Address, "tax_number": account.Details.TaxNumber})
+		form = page.Blank(map[string]string{"name": details.Name, "address": details.Address, "tax_number": details.TaxNumber})
 	}
 	v := views.Billing{
-		Settings: a.settings(c, "Billing", billingPath), Plan: account.Plan.Name, Price: priceInWords(account), Contact: account.Contact,
-		Payment: "Payment method: " + paymentMethods[account.PaymentMethod] + ".", Next: nextInvoice(account), Email: account.Details.Email,
+		Settings: a.settings(c, "Billing", billingPath), Plan: account.Plan.Name, Price: priceText(account), Contact: account.Contact,
+		Payment: "Payment method: " + paymentMethods[account.PaymentMethod] + ".", Next: nextInvoice(account), Email: details.Email,
 		Name: form.Field("name", "Legal name"), Address: form.Field("address", "Address"), TaxNumber: form.Field("tax_number", "Tax number"),
-		Pager: page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "invoice on this page", "invoices on this page"), ""),
+		Pager: page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "invoice", "invoices"), ""),
 		Began: form.Original(),
 	}
 	v.Problem = form.Problem()
-	v.Name.Optional, v.Name.Autocomplete, v.Name.Help = true, "organization", "Leave empty to use the name of the business"
+	v.Name.Optional, v.Name.Autocomplete, v.Name.Help = true, "organization", "Leave empty to use your business name"
 	v.Address.Optional, v.Address.Rows = true, 4
 	v.TaxNumber.Optional, v.TaxNumber.Help = true, "Shown on your invoices"
 	for _, u := range uses {
@@ -68,32 +71,38 @@ func (a *Admin) billingPage(c echo.Context, status int, form *page.Form) error {
 	return a.Render(c, status, views.BillingPage(v), nil)
 }
 
-// paymentMethods are names: nothing is charged by any of them.
+// paymentMethods are labels only: none of them charges anything.
 var paymentMethods = map[string]string{
-	"manual": "By hand", "bank_transfer": "Bank transfer", "card": "Card", "stripe": "Stripe", "paypal": "PayPal",
+	"manual": "Manual", "bank_transfer": "Bank transfer", "card": "Card", "stripe": "Stripe", "paypal": "PayPal",
 }
 
-func priceInWords(account billing.Account) string {
-	price, per := account.Plan.MonthlyCents, " a month"
+// planPrice returns the price of a billing cycle, and its unit: " a month".
+func planPrice(account billing.Account) (cents int64, per string) {
 	if account.BillingCycle == billing.Yearly {
-		price, per = account.Plan.YearlyCents, " a year"
+		return account.Plan.YearlyCents, " a year"
 	}
+	return account.Plan.MonthlyCents, " a month"
+}
+
+// priceText is "€ 49.00 a month, plus 25.5% VAT".
+func priceText(account billing.Account) string {
+	price, per := planPrice(account)
 	if price == 0 {
 		return "Free"
 	}
-	words := page.Money(price, account.Plan.Currency) + per
+	text := page.Money(price, account.Plan.Currency) + per
 	if account.TaxRate > 0 {
-		words += ", plus " + taxInWords(account)
+		text += ", " + taxText(account)
 	}
-	return words
+	return text
 }
 
-// taxInWords is "25.5% VAT".
-func taxInWords(account billing.Account) string {
-	return strconv.FormatFloat(float64(account.TaxRate)/100, 'f', -1, 64) + "% " + account.TaxName
+// taxText is "plus 25.5% VAT".
+func taxText(account billing.Account) string {
+	return "plus " + page.Rate(account.TaxRate) + "% " + account.TaxName
 }
 
-// nextInvoice is what is billed next; nil: nothing. The day is one of the tenant's zone.
+// nextInvoice describes the next invoice; nil: there will be none.
 func nextInvoice(account billing.Account) *views.NextInvoice {
 	if account.NextInvoiceOn == nil {
 		return nil
@@ -101,33 +110,31 @@ func nextInvoice(account billing.Account) *views.NextInvoice {
 	currency := account.Plan.Currency
 	v := &views.NextInvoice{On: account.NextInvoiceOn.Format("2 Jan 2006"), Amount: page.Money(account.NextCents, currency)}
 	if account.TaxRate > 0 {
-		v.Tax = "plus " + taxInWords(account)
+		v.Tax = taxText(account)
 	}
 	if account.WaitingCents != 0 {
-		price := account.Plan.MonthlyCents
-		if account.BillingCycle == billing.Yearly {
-			price = account.Plan.YearlyCents
-		}
-		v.Items = []ui.Pair{{Name: account.Plan.Name, Value: page.Money(price, currency)}, {Name: "Change of plan, prorated", Value: page.Money(account.WaitingCents, currency)}}
+		price, _ := planPrice(account)
+		v.Items = []ui.Pair{{Name: account.Plan.Name, Value: page.Money(price, currency)}, {Name: "Plan change, prorated", Value: page.Money(account.WaitingCents, currency)}}
 	}
 	return v
 }
 
-// limits are what plans limit, in words.
-var limits = map[usage.Kind]struct{ label, one, many, advice, reached string }{
+// planLimits words the limits of a plan. advice says how to stay below one, reached what no longer
+// works once it is reached.
+var planLimits = map[usage.Kind]struct{ label, one, many, advice, reached string }{
 	usage.Customers: {
-		"Active customers", "active customer", "active customers", "Deactivate customers who don't come any more, or ask for a larger plan.",
-		"No customer can be added. Sales go on as before.",
+		"Active customers", "active customer", "active customers", "Deactivate customers who no longer visit, or upgrade your plan.",
+		"You can't add customers. Sales still work.",
 	},
-	usage.Staff: {"People", "person", "people", "Deactivate someone, or ask for a larger plan.", "No one else can be invited."},
+	usage.Staff: {"People", "person", "people", "Deactivate someone or upgrade your plan.", "You can't invite more people."},
 	usage.Sends: {
-		"Coupon sends this month", "coupon send a month", "coupon sends a month", "Wait for next month, or ask for a larger plan.",
-		"No coupon can be sent before next month.",
+		"Coupon sends this month", "coupon send a month", "coupon sends a month", "Wait until next month or upgrade your plan.",
+		"You can't send coupons until next month.",
 	},
 }
 
 func planUse(u usage.Use) views.PlanUse {
-	words := limits[u.Kind]
+	words := planLimits[u.Kind]
 	v := views.PlanUse{Label: words.label, Used: strconv.FormatInt(u.Used, 10), Numbers: page.Number(u.Used) + ", no limit"}
 	if u.Limit == nil {
 		return v
@@ -160,29 +167,22 @@ func invoiceRow(i billing.Invoice) views.InvoiceRow {
 }
 
 func (a *Admin) editBillingDetails(c echo.Context) error {
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	by, name := page.Actor(c), form.Text("name")
-	if form.Value("name") == by.Tenant.Name {
-		name = nil // as the form began without one: it is to follow the name of the business
-	}
-	_, err = a.Billing.EditDetails(c.Request().Context(), by, billing.DetailsInput{
-		Name: name, Address: form.Text("address"), TaxNumber: form.Text("tax_number"),
+	return page.Submit(a.Kit, c, page.Submission[billing.Account]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (billing.Account, error) {
+			name := form.Text("name")
+			if form.Value("name") == by.Tenant.Name {
+				name = nil // shown where no legal name is stored: it must follow the business's name
+			}
+			return a.Billing.EditDetails(ctx, by, billing.DetailsInput{Name: name, Address: form.Text("address"), TaxNumber: form.Text("tax_number")})
+		},
+		Refused: func(status int, form *page.Form) error { return a.billingPage(c, status, form) },
+		To:      page.To[billing.Account](billingPath),
+		Done:    func(billing.Account) string { return "Billing details saved." },
 	})
-	if form.Refused(err) {
-		return a.billingPage(c, http.StatusUnprocessableEntity, form)
-	}
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, "Billing details saved.")
-	return a.Redirect(c, billingPath)
 }
 
-// downloadInvoice answers with the PDF. It is written as a whole before it is sent, so that
-// what goes wrong is answered as an error.
+// downloadInvoice answers with the PDF. It is rendered completely first, so that a failure can
+// still be answered with an error page.
 func (a *Admin) downloadInvoice(c echo.Context) error {
 	id, err := number(c)
 	if err != nil {
@@ -200,8 +200,7 @@ func (a *Admin) downloadInvoice(c echo.Context) error {
 	return c.Blob(http.StatusOK, "application/pdf", file.Bytes())
 }
 
-// planNotices warn owners and managers of the limits of the plan that are near or reached,
-// before they stop something. No round trip where they were counted within the last minute.
+// planNotices warns owners and managers about plan limits that are almost or fully used.
 func (a *Admin) planNotices(c echo.Context, kinds ...usage.Kind) (notices []views.PlanNotice, err error) {
 	by := page.Actor(c)
 	if !by.Role.Includes(core.Manager) {
@@ -215,15 +214,15 @@ func (a *Admin) planNotices(c echo.Context, kinds ...usage.Kind) (notices []view
 		if !slices.Contains(kinds, u.Kind) {
 			continue
 		}
-		words := limits[u.Kind]
-		n := views.PlanNotice{Words: "Your plan allows " + page.Count(*u.Limit, words.one, words.many) + ", and you have used " + page.Number(u.Used) + "."}
+		words := planLimits[u.Kind]
+		n := views.PlanNotice{Words: "You've used " + page.Number(u.Used) + " of the " + page.Count(*u.Limit, words.one, words.many) + " in your plan."}
 		if u.LimitReached() {
 			n.Reached, n.Words = true, n.Words+" "+words.reached
 		}
 		if by.Role.Includes(core.Owner) {
 			n.Path = billingPath
 		} else {
-			n.Words += " An owner can see about a larger plan."
+			n.Words += " Ask an owner to upgrade it."
 		}
 		notices = append(notices, n)
 	}

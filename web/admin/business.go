@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -24,11 +25,11 @@ const (
 func (a *Admin) businessRoutes() []route {
 	return []route{
 		{method: get, path: businessPath, least: core.Owner, handle: a.showBusiness},
-		// Another country reads the phone numbers of all customers anew.
+		// A new country re-reads every customer's phone number.
 		{method: post, path: businessPath, least: core.Owner, handle: a.editBusiness, slow: true},
 		{method: post, path: businessPath + "/joining", least: core.Owner, handle: a.editJoining},
 		{method: post, path: businessPath + "/look", least: core.Owner, handle: a.editBranding, slow: true},
-		{method: get, path: page.BrandingPath, handle: a.look},
+		{method: get, path: page.BrandingPath, handle: a.brandingCSS},
 		{method: get, path: "/admin/logo/:hash", handle: a.logo},
 	}
 }
@@ -37,28 +38,27 @@ func (a *Admin) showBusiness(c echo.Context) error {
 	return a.businessPage(c, http.StatusOK, businessForms{})
 }
 
-// businessForms are the forms of the page. One that is nil begins with what is stored.
-type businessForms struct{ business, joining, look *page.Form }
+// businessForms are the page's forms. A nil form shows the stored values.
+type businessForms struct{ business, joining, branding *page.Form }
 
-// businessPage shows the settings, with a form that was refused, if one was.
 func (a *Admin) businessPage(c echo.Context, status int, forms businessForms) error {
-	form, joining, look := forms.business, forms.joining, forms.look
+	form, joining, branding := forms.business, forms.joining, forms.branding
 	by := page.Actor(c)
 	s, err := a.Tenants.Settings(c.Request().Context(), by)
 	if err != nil {
 		return err
 	}
 	if form == nil {
-		form = page.Blank(map[string]string{"name": s.Name, "country": text(s.Country), "timezone": s.TimeZone, "currency": s.Currency, ceilingField: ""})
+		form = page.Blank(map[string]string{"name": s.Name, "country": orEmpty(s.Country), "timezone": s.TimeZone, "currency": s.Currency, ceilingField: ""})
 		if s.ConfirmAboveCents != nil {
 			form.SetAmount(ceilingField, *s.ConfirmAboveCents, s.Currency)
 		}
 	}
 	if joining == nil {
-		joining = page.Blank(map[string]string{"consent_text": text(s.ConsentText), "privacy_url": text(s.PrivacyURL)})
+		joining = page.Blank(map[string]string{"consent_text": orEmpty(s.ConsentText), "privacy_url": orEmpty(s.PrivacyURL)})
 	}
-	if look == nil {
-		look = page.Blank(map[string]string{"colour": text(s.Colour)})
+	if branding == nil {
+		branding = page.Blank(map[string]string{"colour": orEmpty(s.Colour)})
 	}
 	v := views.Business{
 		Settings: a.settings(c, "Business", businessPath), Address: c.Request().Host,
@@ -66,57 +66,53 @@ func (a *Admin) businessPage(c echo.Context, status int, forms businessForms) er
 		Country: form.Field("country", "Country"), TimeZone: form.Field("timezone", "Time zone"), Currency: form.Field("currency", "Currency"),
 		Ceiling: form.Field(ceilingField, "Confirm sales above"),
 		Consent: joining.Field("consent_text", "Consent text"), Privacy: joining.Field("privacy_url", "Privacy policy"),
-		Colour: look.Field("colour", "Colour"), Logo: look.Field("logo", "Logo"),
+		Colour: branding.Field("colour", "Colour"), Logo: branding.Field("logo", "Logo"),
 	}
-	v.Problem, v.JoiningProblem, v.LookProblem = form.Problem(), joining.Problem(), look.Problem()
-	v.Began, v.JoiningBegan, v.LookBegan = form.Original(), joining.Original(), look.Original()
+	v.Problem, v.JoiningProblem, v.BrandingProblem = form.Problem(), joining.Problem(), branding.Problem()
+	v.Began, v.JoiningBegan, v.BrandingBegan = form.Original(), joining.Original(), branding.Original()
 	v.Consent.Optional, v.Consent.MaxLength = true, 1000
-	v.Consent.Help = "Customers agree to this when they join. Empty: “" + tenant.DefaultConsent(s.Name) + "”"
+	v.Consent.Help = "Shown to customers when they join. Leave empty for: “" + tenant.DefaultConsent(s.Name) + "”"
 	v.Privacy.Optional, v.Privacy.Type, v.Privacy.Placeholder, v.Privacy.MaxLength = true, "url", "https://", 500
-	v.Privacy.Help = "Linked below the consent text."
-	v.Name.Help = "As your customers know it."
+	v.Privacy.Help = "Linked below the consent text"
+	v.Name.Help = "Shown to your customers"
 	v.Country.Options = form.Options("country", slices.Clone(countries)...)
-	v.Country.Help = "How phone numbers without a country code are read."
+	v.Country.Help = "Used for phone numbers without a country code"
 	v.TimeZone.Groups = zoneGroups(v.TimeZone.Value)
-	v.TimeZone.Help = "When a day begins and ends. It is " + a.Now().In(by.Tenant.TimeZone).Format("15:04") + " there now."
+	v.TimeZone.Help = "Now " + a.Now().In(by.Tenant.TimeZone).Format("15:04") + " there"
 	v.Currency.Options = form.Options("currency", slices.Clone(currencies)...)
-	v.Currency.Help = "What amounts are in. From your first sale on it stays."
-	if s.HasSales {
-		v.Currency.ReadOnly, v.Currency.Help = true, "There are sales in it, so it stays."
-	}
+	v.Currency.ReadOnly, v.Currency.Help = s.HasSales, "Can't be changed after your first sale"
 	v.Ceiling.Before, v.Ceiling.Mode, v.Ceiling.Autocomplete, v.Ceiling.Optional = page.Symbol(s.Currency), "decimal", "off", true
-	v.Ceiling.Help = "Leave empty to turn confirmation off."
+	v.Ceiling.Help = "Leave empty to turn confirmation off"
 	v.Colour.Optional, v.Colour.Placeholder, v.Colour.MaxLength = true, "#5746d6", 7
-	v.Colour.Help = "Of the square beside your name, here and on the sign-in page. What stands on it is black or white, whichever can be read."
+	v.Colour.Help = "Logo background colour"
 	v.Colour.Attributes = map[string]any{"data-colour": "#5746d6", "spellcheck": "false", "autocapitalize": "none"}
 	v.Logo.Type, v.Logo.Optional, v.Logo.Attributes = "file", true, map[string]any{"accept": "image/png,image/jpeg,image/webp"}
-	v.Logo.Help = "Fills that square instead. A square picture looks best: PNG, JPEG or WebP, up to 256 kB."
+	v.Logo.Help = "Square PNG, JPEG or WebP, up to 256 kB"
 	if s.LogoHash != nil {
-		v.LogoPath, v.Logo.Label = logoPath(*s.LogoHash), "Another logo"
-		v.Remove = look.Field("remove_logo", "Remove it")
+		v.LogoPath, v.Logo.Label = logoPath(*s.LogoHash), "New logo"
+		v.Remove = branding.Field("remove_logo", "Remove logo")
 	}
 	return a.Render(c, status, views.BusinessPage(v), nil)
 }
 
-// text is a text, or "" where there is none.
-func text(v *string) string {
+// orEmpty returns the text, or "" for nil.
+func orEmpty(v *string) string {
 	if v == nil {
 		return ""
 	}
 	return *v
 }
 
-// What can be chosen of countries, currencies and time zones.
 var countries, currencies, zoneGroups = page.Countries(), page.Currencies(), page.ZoneGroups
 
-// sentText is a field of an edit: one that is not in the form, or that nobody touched,
-// stays as it is, an empty one is cleared.
+// sentText returns a text field of an edit. A field that is missing or unchanged isn't set, an empty
+// one is cleared.
 func sentText(form *page.Form, name string) core.Optional[string] {
 	return core.Optional[string]{Set: form.Values.Has(name) && form.Changed(name), Value: form.Filled(name)}
 }
 
-// sentAmount is an amount of an edit, in the currency that the form chooses: one that is not
-// in the form, or was not changed, stays as it is; an empty one is cleared.
+// sentAmount is sentText for an amount. An unchanged one isn't read: the form may select another
+// currency, with other decimals.
 func sentAmount(form *page.Form, name, currency string) core.Optional[int64] {
 	if !form.Values.Has(name) || !form.Changed(name) {
 		return core.Optional[int64]{}
@@ -125,51 +121,42 @@ func sentAmount(form *page.Form, name, currency string) core.Optional[int64] {
 }
 
 func (a *Admin) editBusiness(c echo.Context) error {
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	by := page.Actor(c)
-	currency := form.Value("currency")
-	if !slices.Contains(tenant.Currencies(), currency) {
-		currency = by.Tenant.Currency
-	}
-	ceiling := sentAmount(form, ceilingField, currency)
-	_, err = a.Tenants.EditSettings(c.Request().Context(), by, tenant.SettingsEdit{
-		Name: sentText(form, "name"), Country: sentText(form, "country"),
-		TimeZone: sentText(form, "timezone"), Currency: sentText(form, "currency"),
-		ConfirmAboveCents: ceiling, Malformed: form.Malformed,
+	return page.Submit(a.Kit, c, page.Submission[tenant.Settings]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Settings, error) {
+			currency := form.Value("currency")
+			if !slices.Contains(tenant.Currencies(), currency) {
+				currency = by.Tenant.Currency
+			}
+			ceiling := sentAmount(form, ceilingField, currency) // before Malformed, which it may set
+			return a.Tenants.EditSettings(ctx, by, tenant.SettingsEdit{
+				Name: sentText(form, "name"), Country: sentText(form, "country"),
+				TimeZone: sentText(form, "timezone"), Currency: sentText(form, "currency"),
+				ConfirmAboveCents: ceiling, Malformed: form.Malformed,
+			})
+		},
+		Refused: func(status int, form *page.Form) error {
+			return a.businessPage(c, status, businessForms{business: form})
+		},
+		To:   page.To[tenant.Settings](businessPath),
+		Done: func(tenant.Settings) string { return "Business details saved." },
 	})
-	if form.Refused(err) {
-		return a.businessPage(c, http.StatusUnprocessableEntity, businessForms{business: form})
-	}
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, "The business is saved.")
-	return a.Redirect(c, businessPath)
 }
 
-// editJoining changes what customers agree to when they join.
+// editJoining changes the consent text and the privacy link.
 func (a *Admin) editJoining(c echo.Context) error {
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	_, err = a.Tenants.EditSettings(c.Request().Context(), page.Actor(c), tenant.SettingsEdit{
-		ConsentText: sentText(form, "consent_text"), PrivacyURL: sentText(form, "privacy_url"),
+	return page.Submit(a.Kit, c, page.Submission[tenant.Settings]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Settings, error) {
+			return a.Tenants.EditSettings(ctx, by, tenant.SettingsEdit{ConsentText: sentText(form, "consent_text"), PrivacyURL: sentText(form, "privacy_url")})
+		},
+		Refused: func(status int, form *page.Form) error {
+			return a.businessPage(c, status, businessForms{joining: form})
+		},
+		To:   page.To[tenant.Settings](businessPath),
+		Done: func(tenant.Settings) string { return "Consent text saved." },
 	})
-	if form.Refused(err) {
-		return a.businessPage(c, http.StatusUnprocessableEntity, businessForms{joining: form})
-	}
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, "Joining was saved.")
-	return a.Redirect(c, businessPath)
 }
 
-// maxLogo is more than core takes, so that core says so.
+// maxLogo is larger than core allows, so that core's own message is shown.
 const maxLogo = 1 << 20
 
 func (a *Admin) editBranding(c echo.Context) error {
@@ -185,29 +172,29 @@ func (a *Admin) editBranding(c echo.Context) error {
 	}
 	_, err = a.Tenants.EditSettings(c.Request().Context(), page.Actor(c), edit)
 	if form.Refused(err) {
-		return a.businessPage(c, http.StatusUnprocessableEntity, businessForms{look: form})
+		return a.businessPage(c, http.StatusUnprocessableEntity, businessForms{branding: form})
 	}
 	if err != nil {
 		return err
 	}
-	// Another address than before: this browser sees the new look at once.
+	// A new URL, so that this browser doesn't show the cached branding.
 	a.BrandingChanged(c, strconv.FormatInt(a.Now().UnixMilli(), 36))
-	a.Flash(c, ui.Done, "The look is saved.")
+	a.Flash(c, ui.Done, "Branding saved.")
 	return a.Redirect(c, businessPath)
 }
 
-// look is the business's own colour and logo, for everybody. Browsers keep it for a while,
-// so that pages make no request more.
-func (a *Admin) look(c echo.Context) error {
+// brandingCSS serves the business's colour and logo as a stylesheet, without sign-in. Browsers cache
+// it for five minutes.
+func (a *Admin) brandingCSS(c echo.Context) error {
 	t, err := a.Tenant(c)
 	if err != nil {
 		return err
 	}
-	look, err := a.Tenants.Theme(c.Request().Context(), core.System(t, "pages"))
+	theme, err := a.Tenants.Theme(c.Request().Context(), core.System(t, "pages"))
 	if err != nil {
 		return err
 	}
-	css, err := stylesheet(look)
+	css, err := stylesheet(theme)
 	if err != nil {
 		return err
 	}
@@ -215,23 +202,23 @@ func (a *Admin) look(c echo.Context) error {
 	return c.Blob(http.StatusOK, "text/css; charset=utf-8", []byte(css))
 }
 
-// stylesheet says a look to browsers. A logo stands on white, as it was most likely made to.
-func stylesheet(l tenant.Theme) (string, error) {
+// stylesheet writes a theme as CSS. Logos are shown on white, which most are designed for.
+func stylesheet(theme tenant.Theme) (string, error) {
 	var css strings.Builder
-	if l.Colour != nil {
-		p, err := tenant.PaletteOf(*l.Colour)
+	if theme.Colour != nil {
+		p, err := tenant.PaletteOf(*theme.Colour)
 		if err != nil {
 			return "", err
 		}
 		fmt.Fprintf(&css, ":root { --brand: %s; --brand-ink: %s; }\n", p.Fill, p.OnFill)
 	}
-	if l.LogoHash != nil {
-		fmt.Fprintf(&css, ".brand-mark { background: #fff url(%s) center / contain no-repeat; }\n.brand-mark .icon { display: none; }\n", logoPath(*l.LogoHash))
+	if theme.LogoHash != nil {
+		fmt.Fprintf(&css, ".brand-mark { background: #fff url(%s) center / contain no-repeat; }\n.brand-mark .icon { display: none; }\n", logoPath(*theme.LogoHash))
 	}
 	return css.String(), nil
 }
 
-// setCacheControl lets browsers keep an answer, which is the same for everybody here.
+// setCacheControl lets browsers cache an answer, which doesn't depend on the session.
 func setCacheControl(c echo.Context, control string) {
 	h := c.Response().Header()
 	h.Set(echo.HeaderCacheControl, control)
@@ -240,7 +227,7 @@ func setCacheControl(c echo.Context, control string) {
 
 func logoPath(hash string) string { return "/admin/logo/" + hash }
 
-// logo is the picture itself: another one has another address.
+// logo serves the logo. Its path contains its hash, so it can be cached forever.
 func (a *Admin) logo(c echo.Context) error {
 	t, err := a.Tenant(c)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/views/ui"
 )
 
 const business = "/admin/settings/business"
@@ -43,7 +44,7 @@ func (b *browser) upload(path string, fields url.Values, name, file string) answ
 	return b.ask(http.MethodPost, path, &body, "Content-Type", w.FormDataContentType(), "Sec-Fetch-Site", "same-origin")
 }
 
-// square is a picture in one colour.
+// square returns a PNG of one colour.
 func square(t *testing.T, c color.Color) string {
 	t.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, 16, 16))
@@ -62,7 +63,7 @@ func (a answer) chosen(field string) string {
 }
 
 // "Settings: business (name, time zone, currency, country, logo, colour)".
-func TestTheSettingsOfTheBusiness(t *testing.T) {
+func TestBusinessSettings(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	owner := s.signedIn(t, core.Owner)
@@ -76,11 +77,11 @@ func TestTheSettingsOfTheBusiness(t *testing.T) {
 		t.Errorf("answered %d %q, with %s", refused.Code, got, refused.chosen("currency"))
 	}
 	saved := owner.posted(business, form("name", "Café <b>Berg</b>", "country", "", "timezone", "Pacific/Auckland", "currency", "SEK"))
-	if saved.words("#flashes") != "The business is saved." || saved.words(".navbar-brand") != "Café <b>Berg</b>" ||
+	if !saved.flashed(ui.Done, "") || saved.words(".navbar-brand") != "Café <b>Berg</b>" ||
 		saved.chosen("timezone") != "Pacific/Auckland" || saved.chosen("country") != "" || saved.chosen("currency") != "SEK" {
 		t.Errorf("saved %q", saved.words("body"))
 	}
-	// A zone goes by an older name, too.
+	// An older name of a time zone is kept.
 	old := owner.posted(business, form("name", "Café", "country", "IN", "timezone", "Asia/Calcutta", "currency", "INR"))
 	if old.chosen("timezone") != "Asia/Calcutta" || old.words("#field-currency option[selected]") != "INR (₹)" {
 		t.Errorf("with an older name: %q %q", old.chosen("timezone"), old.words("#field-currency option[selected]"))
@@ -90,19 +91,19 @@ func TestTheSettingsOfTheBusiness(t *testing.T) {
 	}
 }
 
-// Amounts are kept without their currency: once there are sales, it stays.
-func TestTheCurrencyStays(t *testing.T) {
+// Amounts are stored without a currency, so it can't be changed once there are sales.
+func TestCurrencyCannotChangeAfterSales(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	owner := s.signedIn(t, core.Owner)
 	s.sold(owner, "10")
 	field := owner.get(business).Find("input#field-currency[readonly]")
 	if field.AttrOr("value", "") != "EUR" {
-		t.Error("another one can be chosen")
+		t.Error("another currency can be selected")
 	}
 	kept := form("name", "Café", "country", "SE", "timezone", "Europe/Stockholm", "currency", "EUR")
-	if got := owner.posted(business, kept).words("#flashes"); got != "The business is saved." {
-		t.Errorf("said %q", got)
+	if a := owner.posted(business, kept); !a.flashed(ui.Done, "") {
+		t.Errorf("saved with the same currency: %q", a.words("#flashes"))
 	}
 	kept.Set("currency", "SEK")
 	if a := owner.post(business, kept); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != says("Currency", core.Violation{Rule: "currency_in_use"}) {
@@ -112,25 +113,25 @@ func TestTheCurrencyStays(t *testing.T) {
 
 var logoAddress = regexp.MustCompile(`/admin/logo/[0-9a-f]{64}`)
 
-// lookOf is the stylesheet that a page names.
-func (a answer) lookOf(b *browser) string {
+// branding is the business's stylesheet, which a page links to.
+func (a answer) branding(b *browser) string {
 	b.t.Helper()
 	address, _ := a.Find(`link[href^="/admin/look.css"]`).Attr("href")
 	css := b.get(address)
 	if got := css.Header().Get("Content-Type"); got != "text/css; charset=utf-8" {
-		b.t.Errorf("the look is %q", got)
+		b.t.Errorf("the stylesheet is %q", got)
 	}
 	return css.Body.String()
 }
 
-// "Logo, colour": they are seen at once by who changed them, also before signing in, and
-// by nobody on another business's host.
-func TestTheLookOfTheBusiness(t *testing.T) {
+// "Logo, colour": the person who changes them sees them at once, and so do people who are not signed in, but not
+// on another business's host.
+func TestBranding(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
 	owner := s.signedIn(t, core.Owner)
-	if css := owner.get(business).lookOf(owner); css != "" {
-		t.Errorf("the look begins with %q", css)
+	if css := owner.get(business).branding(owner); css != "" {
+		t.Errorf("the stylesheet is %q at first, want it empty", css)
 	}
 
 	before, _ := owner.get(business).Find(`link[href^="/admin/look.css"]`).Attr("href")
@@ -139,13 +140,13 @@ func TestTheLookOfTheBusiness(t *testing.T) {
 	}
 	page := owner.get(business)
 	if after, _ := page.Find(`link[href^="/admin/look.css"]`).Attr("href"); after == before {
-		t.Error("the look has the address that it had: browsers keep it")
+		t.Error("the stylesheet's URL is unchanged, so browsers show the cached one")
 	}
-	if css := page.lookOf(owner); css != ":root { --brand: #ffee00; --brand-ink: #000000; }\n" {
-		t.Errorf("the look is %q", css)
+	if css := page.branding(owner); css != ":root { --brand: #ffee00; --brand-ink: #000000; }\n" {
+		t.Errorf("the stylesheet is %q", css)
 	}
 	if typed, _ := page.Find("#field-colour").Attr("value"); typed != "#ffee00" || page.Find("img").Length() != 0 {
-		t.Errorf("the page shows %q", typed)
+		t.Errorf("the colour field shows %q", typed)
 	}
 
 	red := square(t, color.RGBA{200, 0, 0, 255})
@@ -153,7 +154,7 @@ func TestTheLookOfTheBusiness(t *testing.T) {
 		t.Fatalf("the logo = %d %q", a.Code, a.words(".alert"))
 	}
 	stranger := s.stranger(t)
-	address := logoAddress.FindString(stranger.get("/admin/sign-in").lookOf(stranger))
+	address := logoAddress.FindString(stranger.get("/admin/sign-in").branding(stranger))
 	shown, _ := owner.get(business).Find("img.logo-preview").Attr("src")
 	logo := stranger.get(address)
 	h := logo.Header()
@@ -168,13 +169,13 @@ func TestTheLookOfTheBusiness(t *testing.T) {
 		t.Errorf("nonsense: %d", a.Code)
 	}
 
-	// The logo stays where only the colour changes, and goes where that is ticked.
+	// The logo stays when only the colour changes, and is removed by its checkbox.
 	owner.upload(business+"/look", form("colour", ""), "logo", "")
-	if css := stranger.get("/admin/sign-in").lookOf(stranger); strings.Contains(css, "--brand") || !strings.Contains(css, address) {
+	if css := stranger.get("/admin/sign-in").branding(stranger); strings.Contains(css, "--brand") || !strings.Contains(css, address) {
 		t.Errorf("without a colour: %q", css)
 	}
 	owner.upload(business+"/look", form("colour", "", "remove_logo", "1"), "logo", "")
-	if css := stranger.get("/admin/sign-in").lookOf(stranger); css != "" {
+	if css := stranger.get("/admin/sign-in").branding(stranger); css != "" {
 		t.Errorf("without a logo: %q", css)
 	}
 	if a := stranger.ask(http.MethodGet, address, nil); a.Code != http.StatusNotFound {
@@ -182,8 +183,8 @@ func TestTheLookOfTheBusiness(t *testing.T) {
 	}
 }
 
-// "Uploads (logo, CSV) limited and checked"; what was typed beside a refused one is kept.
-func TestLogosThatAreRefused(t *testing.T) {
+// "Uploads (logo, CSV) limited and checked"; the colour in the same form is kept.
+func TestRefusedLogos(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	owner := s.signedIn(t, core.Owner)
@@ -212,14 +213,14 @@ func TestLogosThatAreRefused(t *testing.T) {
 	if a := owner.post(business+"/look", form("colour", "#112233")); a.Code != http.StatusBadRequest {
 		t.Errorf("a form of another kind: %d %q", a.Code, a.words("h1"))
 	}
-	if css := owner.get(business).lookOf(owner); css != "" {
-		t.Errorf("the look is %q", css)
+	if css := owner.get(business).branding(owner); css != "" {
+		t.Errorf("the stylesheet is %q", css)
 	}
 }
 
 // "In business settings: consent text (at most 1,000 characters, empty = default sentence) and
 // privacy link (https URL)".
-func TestWhatCustomersAgreeTo(t *testing.T) {
+func TestConsentSettings(t *testing.T) {
 	t.Parallel()
 	const path = business + "/joining"
 	s := newShop(t)

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"io"
 	"net/http"
 
@@ -9,11 +10,10 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	views "example.com/loyalty/views/admin"
-	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 )
 
-// downloadCustomerData answers with everything that is held about a customer.
+// downloadCustomerData answers with everything that is stored about a customer, as JSON.
 func (a *Admin) downloadCustomerData(c echo.Context) error {
 	id, err := id(c)
 	if err != nil {
@@ -25,56 +25,41 @@ func (a *Admin) downloadCustomerData(c echo.Context) error {
 }
 
 func (a *Admin) askEraseCustomer(c echo.Context) error {
-	found, err := a.changeable(c)
+	found, err := a.editableCustomer(c)
 	if err != nil {
 		return err
 	}
 	return a.eraseForm(c, http.StatusOK, found, &page.Form{})
 }
 
-// eraseForm says what goes and what stays, and wants more than a click.
+// eraseForm says what an erasure deletes and requires a checkbox as confirmation.
 func (a *Admin) eraseForm(c echo.Context, status int, of customer.Customer, form *page.Form) error {
 	path := customerPath(of.ID)
 	v := views.Erasure{
 		Frame: a.customerFrame(c, of, "Erase "+customerName(of)+"?"), Action: path + "/erase", Cancel: path, DataPath: path + "/data",
-		Understood: form.Field("understood", "I understand that this cannot be undone."),
-		Goes: []string{
-			"Their name, phone number and e-mail address, here and in the audit log",
-			"The mails that were sent to them",
-			"Their way back: whoever gives the same phone number at the till is a new customer, who begins at zero",
-		},
-		Stays: []string{
-			"Their sales, redemptions and vouchers, as those of an erased customer: your reports stay right",
-			"Every entry of their timeline, with the reasons of adjustments as they were written",
-			"What they still have: " + amount(of.PointsBalance, "points") + " and " + amount(of.StampsBalance, "stamps") + ", which nobody can spend",
-		},
+		Balance:    amount(of.PointsBalance, "points") + " and " + amount(of.StampsBalance, "stamps"),
+		Understood: form.Field("understood", "I understand that this can't be undone"),
 	}
 	v.Problem = form.Problem()
 	return a.Render(c, status, views.ErasurePage(v), nil)
 }
-
-// errNotUnderstood refuses an erasure of which nobody has said that they know what it is.
-var errNotUnderstood = core.Invalid(core.Fields{"understood": {core.Accepted}})
 
 func (a *Admin) eraseCustomer(c echo.Context) error {
 	found, err := a.customerOf(c)
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	if !form.Checked("understood") {
-		if found.Erased {
-			return customer.ErrErased
-		}
-		form.Refused(errNotUnderstood)
-		return a.eraseForm(c, http.StatusUnprocessableEntity, found, form)
-	}
-	if _, err := a.Privacy.Erase(c.Request().Context(), page.Actor(c), found.ID); err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, "The customer is erased. What they did stays, without saying who they were.")
-	return a.Redirect(c, customerPath(found.ID))
+	return page.Submit(a.Kit, c, page.Submission[customer.Customer]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (customer.Customer, error) {
+			if !form.Checked("understood") && !found.Erased {
+				return customer.Customer{}, core.Invalid(core.Fields{"understood": {core.Accepted}})
+			}
+			return a.Privacy.Erase(ctx, by, found.ID)
+		},
+		Refused: func(status int, form *page.Form) error { return a.eraseForm(c, status, found, form) },
+		To:      page.To[customer.Customer](customerPath(found.ID)),
+		Done: func(customer.Customer) string {
+			return "The customer's personal data was erased. Their sales are kept."
+		},
+	})
 }

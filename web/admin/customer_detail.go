@@ -16,7 +16,7 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// The views of a customer's history. The timeline is the first.
+// The tabs of a customer's history.
 const (
 	timelineView    = ""
 	salesView       = "transactions"
@@ -24,13 +24,12 @@ const (
 	vouchersView    = "vouchers"
 )
 
-var customerViews = []struct{ name, label string }{
+var historyTabs = []struct{ name, label string }{
 	{timelineView, "Timeline"}, {salesView, "Sales"}, {redemptionsView, "Redemptions"}, {vouchersView, "Vouchers"},
 }
 
-// showCustomer shows a customer and one view of their history. Three round trips, and a
-// fourth for a timeline or vouchers of which there are none: the session, the customer, a
-// page of the view. None grows with the history. htmx gets the part it has a place for.
+// showCustomer shows a customer and one tab of their history. htmx asks for the card, the history, or
+// more entries of the timeline by the element that it replaces.
 func (a *Admin) showCustomer(c echo.Context) error {
 	found, err := a.customerOf(c)
 	if err != nil {
@@ -55,7 +54,7 @@ func (a *Admin) showCustomer(c echo.Context) error {
 	return a.Render(c, http.StatusOK, views.CustomerDetailPage(v), fragment)
 }
 
-// customerOf is the customer of the path.
+// customerOf returns the customer in the path.
 func (a *Admin) customerOf(c echo.Context) (customer.Customer, error) {
 	id, err := id(c)
 	if err != nil {
@@ -64,7 +63,7 @@ func (a *Admin) customerOf(c echo.Context) (customer.Customer, error) {
 	return a.Customers.Find(c.Request().Context(), page.Actor(c), id)
 }
 
-// customerFrame is the frame of a page about a customer: of their own, without a title.
+// customerFrame returns the frame of a page about a customer. The title of their own page is "".
 func (a *Admin) customerFrame(c echo.Context, of customer.Customer, title string) views.Frame {
 	crumbs := []ui.Crumb{{Label: "Customers", Path: customersPath}}
 	if title == "" {
@@ -81,20 +80,17 @@ func (a *Admin) customerDetail(c echo.Context, of customer.Customer) views.Custo
 	v := views.CustomerDetail{
 		Frame: a.customerFrame(c, of, ""),
 		Path:  customerPath(of.ID), Name: customerName(of), Status: customerStatus(of),
-		Phone: of.Phone, Since: page.Date(of.CreatedAt, by.Tenant.TimeZone), ID: of.ID.String(),
+		Phone: of.Phone, Email: orEmpty(of.Email), Since: page.Date(of.CreatedAt, by.Tenant.TimeZone), ID: of.ID.String(),
 		Points: page.Number(of.PointsBalance), Stamps: page.Number(of.StampsBalance),
 		Erased: of.Erased, Inactive: !active && !of.Erased,
 		CanEdit: by.Role.Includes(core.Manager) && !of.Erased,
 	}
-	if of.Email != nil {
-		v.Email = *of.Email
-	}
 	switch {
 	case of.UnsubscribedAt != nil:
-		v.Mails.Unsubscribed = "Unsubscribed from e-mails since " + page.Date(*of.UnsubscribedAt, by.Tenant.TimeZone)
-		v.Mails.SubscribePath = v.Path + "/subscribe"
+		v.Unsubscribed = "Unsubscribed from e-mails since " + page.Date(*of.UnsubscribedAt, by.Tenant.TimeZone)
+		v.SubscribePath = v.Path + "/subscribe"
 	case of.Email != nil:
-		v.Mails.UnsubscribePath = v.Path + "/unsubscribe"
+		v.UnsubscribePath = v.Path + "/unsubscribe"
 	}
 	if active {
 		v.SalePath = page.WithQuery(transactionsPath+"/new", "customer_ulid", v.ID)
@@ -103,81 +99,75 @@ func (a *Admin) customerDetail(c echo.Context, of customer.Customer) views.Custo
 	return v
 }
 
-// history is a page of the view that the address asks for.
+// history returns a page of the tab that the query selects.
 func (a *Admin) history(c echo.Context, of customer.Customer) (views.History, error) {
-	path := customerPath(of.ID)
-	h := views.History{View: c.QueryParam("view"), First: page.WithQuery(path, "view", c.QueryParam("view"))}
-	known := false
-	for _, view := range customerViews {
-		current := view.name == h.View
-		known = known || current
+	path, selected := customerPath(of.ID), c.QueryParam("view")
+	h := views.History{View: selected, First: page.WithQuery(path, "view", selected)}
+	for _, tab := range historyTabs {
 		h.Tabs = append(h.Tabs, views.Tab{
-			ID: "view-" + strings.ToLower(view.label), Label: view.label, Path: page.WithQuery(path, "view", view.name), Current: current,
+			ID: "view-" + strings.ToLower(tab.label), Label: tab.label, Path: page.WithQuery(path, "view", tab.name), Current: tab.name == selected,
 		})
 	}
-	if !known {
-		return views.History{}, core.ErrNotFound
-	}
-	fill := a.customerTimeline
-	switch h.View {
+	ctx, by, at, ulid := c.Request().Context(), page.Actor(c), page.Position(c.QueryParams()), of.ID.String()
+	var err error
+	switch selected {
+	case timelineView:
+		var list core.List[customer.Entry]
+		list, err = a.Customers.Timeline(ctx, by, of.ID, at)
+		h.Entries, h.Pager = historyPage(c, list, "entry", "entries", timelineEntry)
 	case salesView:
-		fill = a.customerSales
+		var list core.List[transaction.Named]
+		list, err = a.Transactions.List(ctx, by, transaction.Filter{CustomerID: &ulid}, at)
+		h.Sales, h.Pager = historyPage(c, list, "sale", "sales", a.transactionRow)
 	case redemptionsView:
-		fill = a.customerRedemptions
+		var list core.List[reward.NamedRedemption]
+		list, err = a.Rewards.ListRedemptions(ctx, by, reward.RedemptionFilter{CustomerID: &ulid}, at)
+		h.Redemptions, h.Pager = historyPage(c, list, "redemption", "redemptions", a.redemptionRow)
 	case vouchersView:
-		fill = a.customerVouchers
+		var list core.List[coupon.NamedVoucher]
+		list, err = a.Coupons.ListByCustomer(ctx, by, of.ID, at)
+		h.Vouchers, h.Pager = historyPage(c, list, "voucher", "vouchers", heldVoucher)
+	default:
+		err = core.ErrNotFound
 	}
-	err := fill(c, of, &h)
 	return h, err
 }
 
-func (a *Admin) customerTimeline(c echo.Context, of customer.Customer, h *views.History) error {
-	by := page.Actor(c)
-	list, err := a.Customers.Timeline(c.Request().Context(), by, of.ID, page.Position(c.QueryParams()))
-	if err != nil {
-		return err
+// historyPage returns the rows of a page of a tab, and its pager.
+func historyPage[T, R any](c echo.Context, list core.List[T], one, many string, row func(core.Actor, T) R) (rows []R, pager ui.Pager) {
+	for _, item := range list.Items {
+		rows = append(rows, row(page.Actor(c), item))
 	}
-	for _, e := range list.Items {
-		h.Entries = append(h.Entries, timelineEntry(by, e))
-	}
-	h.Pager = page.Pager(list, c.Request().URL, "", "#more")
-	return nil
+	return rows, page.Pager(list, c.Request().URL, page.Count(int64(len(rows)), one, many)+" on this page", "#history")
 }
 
-// timelineEntry explains an entry: what, when, by whom and why.
+// timelineEntry explains a change of a balance: what, when, by whom and why.
 func timelineEntry(by core.Actor, e customer.Entry) views.TimelineEntry {
 	v := views.TimelineEntry{
-		When: page.Time(e.CreatedAt, by.Tenant.TimeZone), By: actorWords(e.ActorKind, e.ActorName),
-		Amount: change(e.Amount, e.Unit), Gain: e.Amount > 0, Balance: page.Number(e.BalanceAfter),
+		When: page.Time(e.CreatedAt, by.Tenant.TimeZone), By: actorLabel(e.ActorKind, e.ActorName),
+		Amount: signedAmount(e.Amount, e.Unit), Gain: e.Amount > 0, Balance: page.Number(e.BalanceAfter),
 	}
-	sale := "a sale"
+	sale := "Sale"
 	if e.SpendAmountCents != nil {
-		sale += " of " + page.Money(*e.SpendAmountCents, by.Tenant.Currency)
+		sale = page.Money(*e.SpendAmountCents, by.Tenant.Currency) + " sale"
 	}
+	var causePath func(core.ID) string // nil: the cause has no page
 	switch e.Kind {
 	case "earn":
-		v.Icon, v.What = "receipt", "Earned by "+sale
+		v.Icon, v.Title, causePath = "receipt", sale, transactionPath
 	case "reversal":
-		v.Icon, v.What = "receipt-refund", "Taken back: "+sale+" was voided"
+		v.Icon, v.Title, causePath = "receipt-refund", sale+" voided", transactionPath
 	case "redemption":
-		v.Icon, v.What = "gift", "Spent on "+text(e.RewardName)
+		v.Icon, v.Title, causePath = "gift", "Redeemed: "+orEmpty(e.RewardName), redemptionPath
 	case "redemption_refund":
-		v.Icon, v.What = "arrow-back-up", "Given back: "+text(e.RewardName)+" was voided"
+		v.Icon, v.Title, causePath = "arrow-back-up", "Redemption voided: "+orEmpty(e.RewardName), redemptionPath
 	case "voucher":
-		v.Icon, v.What = "ticket", "Voucher “"+text(e.CouponName)+"”"
+		v.Icon, v.Title, causePath = "ticket", "Voucher redeemed: "+orEmpty(e.CouponName), voucherPath
 	case "adjustment":
-		v.Icon, v.What = "adjustments", "Adjusted by hand: "+text(e.Reason)
+		v.Icon, v.Title = "adjustments", "Adjustment: "+orEmpty(e.Reason)
 	}
-	if e.Cause != nil {
-		switch e.Kind {
-		case "earn", "reversal":
-			v.Path = transactionPath(*e.Cause)
-		case "redemption", "redemption_refund":
-			v.Path = redemptionPath(*e.Cause)
-		case "voucher":
-			v.Path = voucherPath(*e.Cause)
-		case "adjustment": // has no page
-		}
+	if e.Cause != nil && causePath != nil {
+		v.Path = causePath(*e.Cause)
 	}
 	for _, name := range []*string{e.TypeName, e.LocationName} {
 		if name != nil {
@@ -187,13 +177,13 @@ func timelineEntry(by core.Actor, e customer.Entry) views.TimelineEntry {
 	return v
 }
 
-// actorWords say who did something, and what they are where a name alone does not.
-func actorWords(kind core.ActorKind, name string) string {
+// actorLabel names an actor, with their kind where the name alone doesn't tell it.
+func actorLabel(kind core.ActorKind, name string) string {
 	switch kind {
 	case core.ByToken:
 		return "API token “" + name + "”"
 	case core.ByAdmin:
-		return name + ", from the platform"
+		return name + " (platform)"
 	case core.ByCustomer:
 		return "The customer"
 	case core.BySystem:
@@ -203,61 +193,23 @@ func actorWords(kind core.ActorKind, name string) string {
 	return name
 }
 
-func (a *Admin) customerSales(c echo.Context, of customer.Customer, h *views.History) error {
-	by, ulid := page.Actor(c), of.ID.String()
-	list, err := a.Transactions.List(c.Request().Context(), by, transaction.Filter{CustomerID: &ulid}, page.Position(c.QueryParams()))
-	if err != nil {
-		return err
-	}
-	for _, sale := range list.Items {
-		h.Sales = append(h.Sales, a.transactionRow(by, sale))
-	}
-	h.Pager = page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "sale on this page", "sales on this page"), "#history")
-	return nil
-}
-
-func (a *Admin) customerRedemptions(c echo.Context, of customer.Customer, h *views.History) error {
-	by, ulid := page.Actor(c), of.ID.String()
-	list, err := a.Rewards.ListRedemptions(c.Request().Context(), by, reward.RedemptionFilter{CustomerID: &ulid}, page.Position(c.QueryParams()))
-	if err != nil {
-		return err
-	}
-	for _, r := range list.Items {
-		h.Redemptions = append(h.Redemptions, a.redemptionRow(by, r))
-	}
-	h.Pager = page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "redemption on this page", "redemptions on this page"), "#history")
-	return nil
-}
-
-// voucherStatuses are the statuses of vouchers in words.
 var voucherStatuses = map[coupon.VoucherStatus]ui.Badge{
 	coupon.VoucherPending:  {Label: "Pending", Tone: ui.Info},
 	coupon.VoucherRedeemed: {Label: "Redeemed", Tone: ui.Good},
 	coupon.VoucherExpired:  {Label: "Expired", Tone: ui.Neutral},
 }
 
-func (a *Admin) customerVouchers(c echo.Context, of customer.Customer, h *views.History) error {
-	by := page.Actor(c)
-	list, err := a.Coupons.ListByCustomer(c.Request().Context(), by, of.ID, page.Position(c.QueryParams()))
-	if err != nil {
-		return err
-	}
+func heldVoucher(by core.Actor, held coupon.NamedVoucher) views.HeldVoucher {
 	zone := by.Tenant.TimeZone
-	for _, held := range list.Items {
-		row := views.HeldVoucher{
-			Coupon: held.CouponName, CouponPath: couponPath(held.CouponID), Path: voucherPath(held.ID), Redeemable: held.Redeemable,
-			Benefit: benefitInWords(held.Benefit, held.RewardName, by.Tenant.Currency), Sent: page.Date(held.CreatedAt, zone), Status: voucherStatuses[held.Status],
-		}
-		switch {
-		case held.RedeemedAt != nil:
-			row.Until = "Redeemed on " + page.Time(*held.RedeemedAt, zone)
-		case held.ExpiresAt == nil:
-			row.Until = "No end"
-		default:
-			row.Until = "Until " + lastDay(*held.ExpiresAt, zone)
-		}
-		h.Vouchers = append(h.Vouchers, row)
+	row := views.HeldVoucher{
+		Coupon: held.CouponName, CouponPath: couponPath(held.CouponID), Path: voucherPath(held.ID), Redeemable: held.Redeemable,
+		Benefit: benefitInWords(held.Benefit, held.RewardName, by.Tenant.Currency), Sent: page.Date(held.CreatedAt, zone), Status: voucherStatuses[held.Status],
+		Until: "Doesn't expire",
 	}
-	h.Pager = page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "voucher on this page", "vouchers on this page"), "#history")
-	return nil
+	if held.RedeemedAt != nil {
+		row.Until = "Redeemed " + page.Time(*held.RedeemedAt, zone)
+	} else if held.ExpiresAt != nil {
+		row.Until = "Until " + lastDay(*held.ExpiresAt, zone)
+	}
+	return row
 }

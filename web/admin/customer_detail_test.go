@@ -8,16 +8,19 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/PuerkitoBio/goquery"
+
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/views/ui"
 )
 
 func (s *till) path() string { return "/admin/customers/" + s.elsa.ID.String() }
 
-// adjusted changes Elsa's balance by hand.
+// adjusted adjusts Elsa's balance.
 func (s *till) adjusted(t *testing.T, unit string, n int64, reason string) {
 	t.Helper()
 	if _, err := s.Customers.Adjust(t.Context(), s.by, s.elsa.ID, customer.Adjustment{Unit: &unit, Amount: &n, Reason: &reason}); err != nil {
@@ -41,7 +44,7 @@ func (s *till) redeemed(t *testing.T) core.ID {
 	return made.ID
 }
 
-// voucher sends Elsa a coupon for that many points.
+// voucher sends Elsa a coupon worth points and returns her voucher.
 func (s *till) voucher(t *testing.T, name string, points int64) core.ID {
 	t.Helper()
 	c, err := s.Coupons.Add(t.Context(), s.by, coupon.New{Name: &name, BenefitType: new("points"), BenefitValue: &points})
@@ -87,16 +90,15 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	}
 
 	shown := s.signedIn(t, core.Cashier).get(s.path())
-	type line struct{ what, amount, after string }
-	want := []line{
-		{"Adjusted by hand: Taken", "−1 stamp", "Balance 0"},
-		{"Adjusted by hand: A stamp", "+1 stamp", "Balance 1"},
-		{"Voucher “Welcome <i>back”", "+7 points", "Balance 37"},
-		{"Given back: Free <i>espresso was voided", "+10 points", "Balance 30"},
-		{"Spent on Free <i>espresso", "−10 points", "Balance 20"},
-		{"Adjusted by hand: Forgotten <i>card", "+30 points", "Balance 30"},
-		{"Taken back: a sale of € 12.50 was voided", "−12 points", "Balance 0"},
-		{"Earned by a sale of € 12.50", "+12 points", "Balance 12"},
+	want := []struct{ cause, amount, after string }{
+		{"Taken", "−1 stamp", "0"},
+		{"A stamp", "+1 stamp", "1"},
+		{"Welcome <i>back", "+7 points", "37"},
+		{"Free <i>espresso", "+10 points", "30"},
+		{"Free <i>espresso", "−10 points", "20"},
+		{"Forgotten <i>card", "+30 points", "30"},
+		{"€ 12.50", "−12 points", "0"},
+		{"€ 12.50", "+12 points", "12"},
 	}
 	entries := shown.Find(".timeline-entry")
 	if entries.Length() != len(want) {
@@ -104,29 +106,30 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	}
 	for i, w := range want {
 		at := fmt.Sprintf(".timeline-entry:nth-child(%d) ", i+1)
-		if got := (line{shown.words(at + ".whole > :first-child"), shown.words(at + ".timeline-amount > :first-child"), shown.words(at + ".timeline-amount > :last-child")}); got != w {
-			t.Errorf("entry %d is %+v, want %+v", i, got, w)
+		title, amount, after := shown.words(at+".whole > :first-child"), shown.words(at+".timeline-amount > :first-child"), shown.words(at+".timeline-amount > :last-child")
+		if !strings.Contains(title, w.cause) || amount != w.amount || !strings.HasSuffix(after, " "+w.after) {
+			t.Errorf("entry %d is %q, %q, %q, want %+v", i, title, amount, after, w)
 		}
 	}
-	if got := shown.words(".timeline-entry:first-child .whole > :last-child"); !strings.HasSuffix(got, "· API token “Web <i>shop”") {
+	if got := shown.words(".timeline-entry:first-child .whole > :last-child"); !strings.Contains(got, "Web <i>shop") {
 		t.Errorf("by whom: %q", got)
 	}
-	if got := shown.words(".timeline-entry:last-child .whole > :last-child"); !strings.HasPrefix(got, "Purchase ·") || !strings.HasSuffix(got, "· Bo Ek") {
+	if got := shown.words(".timeline-entry:last-child .whole > :last-child"); !strings.Contains(got, "Purchase") || !strings.Contains(got, "Bo Ek") {
 		t.Errorf("by whom: %q", got)
 	}
 	if sale, _ := shown.Find(".timeline-entry:last-child a").Attr("href"); !strings.HasPrefix(sale, "/admin/transactions/") {
 		t.Errorf("the sale is at %q", sale)
 	}
 	if shown.Find("main i, main b").Length() > 0 {
-		t.Error("a name became markup")
+		t.Error("a name was rendered as a tag")
 	}
 	if got := shown.words("#customer .customer-balances"); got != "Points 37 Stamps 0" {
 		t.Errorf("balances: %q", got)
 	}
 }
 
-// "Show more" adds to the timeline, and is a plain link without scripts.
-func TestMoreOfTheTimeline(t *testing.T) {
+// "Show more" appends to the timeline, and is a plain link without scripts.
+func TestTimelinePages(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	for i := range 60 {
@@ -139,11 +142,11 @@ func TestMoreOfTheTimeline(t *testing.T) {
 	if more.Find("ol, section, main").Length() > 0 || more.Find("li.timeline-entry").Length() != 25 || more.Find("li.timeline-entry[autofocus]").Length() != 1 {
 		t.Errorf("more is %s", more.Body)
 	}
-	if got := more.words("li.timeline-entry:first-child"); !strings.HasPrefix(got, "Adjusted by hand: Number 34.") {
+	if got := more.words("li.timeline-entry:first-child"); !strings.Contains(got, "Number 34.") {
 		t.Errorf("more begins with %q", got)
 	}
 	whole := cashier.get(next)
-	if got := whole.words("#history li:first-child"); !strings.HasPrefix(got, "Adjusted by hand: Number 34.") || whole.words("h1") != "Elsa Berg <b>" {
+	if got := whole.words("#history li:first-child"); !strings.Contains(got, "Number 34.") || whole.words("h1") != "Elsa Berg <b>" {
 		t.Errorf("without scripts it begins with %q", got)
 	}
 	if back, _ := whole.Find("#history .card-footer a").Attr("href"); back != s.path() {
@@ -151,21 +154,19 @@ func TestMoreOfTheTimeline(t *testing.T) {
 	}
 	last, _ := whole.Find("#more a").Attr("href")
 	if end := cashier.get(last); end.Find(".timeline-entry").Length() != 10 || end.Find("#more").Length() != 0 {
-		t.Errorf("it ends with %d", end.Find(".timeline-entry").Length())
+		t.Errorf("the last page has %d entries", end.Find(".timeline-entry").Length())
 	}
 }
 
 // "Transactions (void with confirmation), redemptions (fulfil, void), vouchers".
-func TestTheHistoryOfACustomer(t *testing.T) {
+func TestCustomerHistory(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	other := s.add(t, "Åke", "Ahl", "070 174 06 05")
 	manager := s.signedIn(t, core.Manager)
-	for view, want := range map[string]string{
-		"": "Nothing yet", "transactions": "No sales yet", "redemptions": "No redemptions yet", "vouchers": "No vouchers yet",
-	} {
-		if got := manager.get(s.path() + "?view=" + view).words("#history .empty-title"); got != want {
-			t.Errorf("an empty %q says %q", view, got)
+	for _, view := range []string{"", "transactions", "redemptions", "vouchers"} {
+		if got := manager.get(s.path() + "?view=" + view); got.Find("#history .empty").Length() != 1 {
+			t.Errorf("the empty view %q shows %q", view, got.words("#history"))
 		}
 	}
 	sale := s.sold(manager, "20")
@@ -173,7 +174,7 @@ func TestTheHistoryOfACustomer(t *testing.T) {
 	s.voucher(t, "Welcome <i>back", 7)
 
 	part := manager.get(s.path()+"?view=transactions", "Hx-Request", "true", "Hx-Target", "history")
-	if part.Find("header, #customer").Length() > 0 || part.words("[aria-current]") != "Sales" {
+	if part.Find("header, #customer").Length() > 0 || part.Find("#view-sales[aria-current]").Length() != 1 {
 		t.Errorf("htmx got %s", part.Body)
 	}
 	if void, _ := part.Find("tbody a.btn").Attr("href"); void != sale+"/void" {
@@ -184,9 +185,9 @@ func TestTheHistoryOfACustomer(t *testing.T) {
 		t.Errorf("the redemption is at %q", at)
 	}
 	if fulfil, _ := redemptions.Find("tbody form").Attr("action"); fulfil != redemption+"/fulfil" {
-		t.Errorf("it is handed over at %q", fulfil)
+		t.Errorf("it is fulfilled at %q", fulfil)
 	}
-	if got := manager.get(s.path() + "?view=vouchers").words("#history tbody"); !strings.HasPrefix(got, "Welcome <i>back 7 points 7 points") || !strings.HasSuffix(got, "Pending No end Redeem") {
+	if got := manager.get(s.path() + "?view=vouchers").words("#history tbody"); !strings.HasPrefix(got, "Welcome <i>back 7 points 7 points") || !strings.Contains(got, "Pending") || !strings.HasSuffix(got, "Redeem") {
 		t.Errorf("vouchers: %q", got)
 	}
 	for _, view := range []string{"", "transactions", "redemptions"} {
@@ -195,25 +196,33 @@ func TestTheHistoryOfACustomer(t *testing.T) {
 		}
 	}
 	if a := manager.ask(http.MethodGet, s.path()+"?view=secrets", nil); a.Code != http.StatusNotFound {
-		t.Errorf("a view that is none: %d", a.Code)
+		t.Errorf("an unknown view: %d", a.Code)
 	}
 	if a := manager.ask(http.MethodGet, s.path()+"?cursor=x", nil); a.Code != http.StatusUnprocessableEntity {
 		t.Errorf("a page that is none: %d", a.Code)
 	}
 }
 
-// "What one may not do is not offered", and decisions §9: a cashier looks up, records and
-// redeems; a manager does everything here.
-func TestWhatIsOfferedOnACustomer(t *testing.T) {
+// "What one may not do is not offered", and decisions §9: cashiers look up, record and redeem; managers
+// do everything here.
+func TestCustomerActionsByRole(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
-	const whole = "Record a sale Redeem a reward Adjust balance Deactivate Show card Download their data Erase"
+	actions := func(a answer) string {
+		var paths []string
+		a.Find(".page-header .btn-list a, .page-header .btn-list form").Each(func(_ int, action *goquery.Selection) {
+			path := action.AttrOr("href", action.AttrOr("action", ""))
+			paths = append(paths, strings.ReplaceAll(strings.TrimPrefix(path, s.path()), s.elsa.ID.String(), "ULID"))
+		})
+		return strings.Join(paths, " ")
+	}
+	const atTheTill = "/admin/transactions/new?customer_ulid=ULID /admin/redemptions/new?customer_ulid=ULID"
 	cashier, manager := s.signedIn(t, core.Cashier), s.signedIn(t, core.Manager)
 	shown := cashier.get(s.path())
-	if got := shown.words(".page-header .btn-list"); got != "Record a sale Redeem a reward" || shown.Find("#customer a.btn").Length() != 0 {
+	if got := actions(shown); got != atTheTill || shown.Find("#customer a.btn").Length() != 0 {
 		t.Errorf("a cashier is offered %q", got)
 	}
-	if got := manager.get(s.path()).words(".page-header .btn-list"); got != whole {
+	if got := actions(manager.get(s.path())); got != atTheTill+" /adjust /deactivate /till/customers/ULID/card /data /erase" {
 		t.Errorf("a manager is offered %q", got)
 	}
 	for _, p := range []string{"/edit", "/adjust", "/data", "/erase", "/deactivate"} {
@@ -228,7 +237,7 @@ func TestWhatIsOfferedOnACustomer(t *testing.T) {
 	}
 }
 
-func TestACustomerOfAnotherBusinessIsNotThere(t *testing.T) {
+func TestCustomerOfAnotherBusinessIsNotFound(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	s.adjusted(t, "points", 5, "Five")
@@ -254,7 +263,7 @@ func TestACustomerOfAnotherBusinessIsNotThere(t *testing.T) {
 	}
 }
 
-// The round trips that the handlers promise, however long the history is.
+// The number of round trips doesn't grow with the history.
 func TestRoundTripsOfCustomers(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
@@ -275,7 +284,7 @@ func TestRoundTripsOfCustomers(t *testing.T) {
 	trips("/admin/customers", 3)
 	trips("/admin/customers?search=berg", 2)
 	trips("/admin/customers?search=berg+29", 2)
-	trips("/admin/customers?search=nobody", 2)
+	trips("/admin/customers?search=unknown", 2)
 	trips(s.path(), 4)
 	for range 40 {
 		s.adjusted(t, "points", 1, "One")
@@ -286,8 +295,8 @@ func TestRoundTripsOfCustomers(t *testing.T) {
 	trips(s.path()+"?view=vouchers", 4)
 }
 
-// "Create, edit": on a page of its own and in the place of the card, with the same form.
-func TestEditingACustomer(t *testing.T) {
+// "Create, edit": on its own page and in place of the card, with the same form.
+func TestEditCustomer(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	s.add(t, "Åke", "Ahl", "070 174 06 05")
@@ -310,7 +319,7 @@ func TestEditingACustomer(t *testing.T) {
 	sent := form("first_name", "Elsa <i>", "last_name", "Berg", "phone", "+46 70 174 06 05", "email", "elsa@example.com")
 	taken := manager.post(s.path()+"/edit", sent, "Hx-Request", "true")
 	if taken.Code != http.StatusUnprocessableEntity || taken.words("#field-phone-error") != says("Phone", core.Duplicate) || taken.Find("#field-phone[autofocus]").Length() != 1 {
-		t.Errorf("somebody else's number: %d %q", taken.Code, taken.words(".invalid-feedback"))
+		t.Errorf("another customer's number: %d %q", taken.Code, taken.words(".invalid-feedback"))
 	}
 	if typed, _ := taken.Find("#field-first_name").Attr("value"); typed != "Elsa <i>" {
 		t.Errorf("the first name is now %q", typed)
@@ -320,59 +329,62 @@ func TestEditingACustomer(t *testing.T) {
 		t.Errorf("saved: %d %v", a.Code, a.Header())
 	}
 	shown := manager.get(s.path())
-	if got := shown.words("#flashes"); got != "Elsa <i> Berg is saved." {
-		t.Errorf("flash = %q", got)
+	if !shown.flashed(ui.Done, "Elsa <i> Berg") {
+		t.Errorf("flash = %q", shown.words("#flashes"))
 	}
 	if got := shown.words("#customer"); !strings.Contains(got, "08-465 004 13") || !strings.Contains(got, "elsa@example.com") || shown.words("h1") != "Elsa <i> Berg" {
 		t.Errorf("the card says %q", got)
 	}
 	sent.Set("email", "")
-	if got := manager.posted(s.path()+"/edit", sent).words("#customer"); !strings.Contains(got, "Not given") {
-		t.Errorf("without an address: %q", got)
+	if cleared := manager.posted(s.path()+"/edit", sent); cleared.Find("#customer a[href^='mailto:']").Length() != 0 {
+		t.Errorf("without an address: %q", cleared.words("#customer"))
 	}
 }
 
-// "Deactivate": asked before, and back without a question.
-func TestDeactivatingACustomer(t *testing.T) {
+// "Deactivate": after a confirmation. Activating again needs none.
+func TestDeactivateCustomer(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	manager := s.signedIn(t, core.Manager)
 	asked := manager.get(s.path()+"/deactivate", "Hx-Request", "true")
-	if got := asked.words("form p"); !strings.HasPrefix(got, "Elsa Berg <b> earns and redeems nothing until they are active again") || asked.Find("#dialog-title").Length() != 1 {
-		t.Errorf("asked %q", got)
+	if got := asked.words("#dialog-title"); !strings.Contains(got, "Elsa Berg <b>") || asked.Find("form .btn-danger").Length() != 1 {
+		t.Errorf("the dialog is %q", asked.words("body"))
 	}
-	if got := manager.get(s.path() + "/deactivate").words("h1"); got != "Deactivate Elsa Berg <b>?" {
+	if got := manager.get(s.path() + "/deactivate").words("h1"); !strings.Contains(got, "Elsa Berg <b>") {
 		t.Errorf("without scripts: %q", got)
 	}
 	done := manager.posted(s.path()+"/deactivate", nil)
 	if got := done.words("#customer .badge"); got != "Inactive" || done.Find("a[href^='/admin/transactions/new']").Length() != 0 {
 		t.Errorf("deactivated: %q, a sale is offered: %d", got, done.Find("a[href^='/admin/transactions/new']").Length())
 	}
-	if back := manager.posted(s.path()+"/activate", nil); back.words("#customer .badge") != "Active" || back.words("#flashes") != "Elsa Berg <b> is active again." {
+	if back := manager.posted(s.path()+"/activate", nil); back.words("#customer .badge") != "Active" || !back.flashed(ui.Done, "Elsa Berg <b>") {
 		t.Errorf("activated: %q", back.words("#customer .badge"))
 	}
 }
 
 // "Manual adjustment with a required reason (manager and up)".
-func TestAdjustingABalance(t *testing.T) {
+func TestAdjustBalance(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	s.adjusted(t, "points", 1000, "A start")
 	manager := s.signedIn(t, core.Manager)
 	for query, want := range map[string]string{
-		"unit=points&amount=50": "Balance: 1,000 points now, 1,050 points after.", "unit=points&amount=−1,000": "Balance: 1,000 points now, 0 points after.",
-		"unit=stamps&amount=%2B2": "Balance: 0 stamps now, 2 stamps after.", "unit=points&amount=-1001": "There are only 1,000 points to take.",
+		"unit=points&amount=50": "1,000 points 1,050 points", "unit=points&amount=−1,000": "1,000 points 0 points",
+		"unit=stamps&amount=%2B2": "0 stamps 2 stamps", "unit=points&amount=-1001": "",
 		"unit=points&amount=lots": "", "unit=points&amount=": "", "unit=points&amount=9223372036854775807": "",
 	} {
-		if got := manager.get(s.path()+"/adjust/after?"+query, "Hx-Request", "true").words("#after"); got != want {
+		if got := manager.get(s.path()+"/adjust/after?"+query, "Hx-Request", "true").words("#after .num"); got != want {
 			t.Errorf("%s says %q, want %q", query, got, want)
 		}
-		if got := manager.get(s.path() + "/adjust?" + query).words("#after"); got != want {
+		if got := manager.get(s.path() + "/adjust?" + query).words("#after .num"); got != want {
 			t.Errorf("without scripts %s says %q, want %q", query, got, want)
 		}
 	}
+	if got := manager.get(s.path() + "/adjust?unit=points&amount=-1001").words("#after .text-red"); !strings.Contains(got, "1,000 points") {
+		t.Errorf("more than the balance: %q", got)
+	}
 	dialog := manager.get(s.path()+"/adjust", "Hx-Request", "true")
-	if dialog.Find("header, noscript").Length() > 0 || dialog.Find("#dialog-title").Length() != 1 || !strings.Contains(dialog.words("fieldset"), "Points Now 1,000 Stamps Now 0") {
+	if dialog.Find("header, noscript").Length() > 0 || dialog.Find("#dialog-title").Length() != 1 || !strings.Contains(dialog.words("fieldset"), "1,000") {
 		t.Errorf("the dialog is %q", dialog.words("form"))
 	}
 	refused := manager.post(s.path()+"/adjust", form("unit", "stamps", "amount", "some", "reason", ""))
@@ -392,10 +404,10 @@ func TestAdjustingABalance(t *testing.T) {
 	}
 	sent := form("form_key", key(), "unit", "points", "amount", "-1", "reason", "One <b>too many")
 	done := manager.posted(s.path()+"/adjust", sent)
-	if got := done.words("#flashes"); got != "−1 point: the balance is adjusted." {
-		t.Errorf("flash = %q", got)
+	if !done.flashed(ui.Done, "−1 point") {
+		t.Errorf("flash = %q", done.words("#flashes"))
 	}
-	if got := done.words(".timeline-entry:first-child"); !strings.HasPrefix(got, "Adjusted by hand: One <b>too many") {
+	if got := done.words(".timeline-entry:first-child"); !strings.Contains(got, "One <b>too many") {
 		t.Errorf("the timeline says %q", got)
 	}
 	if got := s.balance(t); got != 999 {
@@ -404,7 +416,7 @@ func TestAdjustingABalance(t *testing.T) {
 }
 
 // "One submit for two clicks": the same form, sent twenty times at once, is one adjustment.
-func TestADoubleClickIsOneAdjustment(t *testing.T) {
+func TestDoubleClickAdjustsOnce(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	manager := s.signedIn(t, core.Manager)
@@ -426,7 +438,7 @@ func TestADoubleClickIsOneAdjustment(t *testing.T) {
 }
 
 // "Personal data: download of all data of a customer".
-func TestDownloadingTheDataOfACustomer(t *testing.T) {
+func TestDownloadCustomerData(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	s.adjusted(t, "points", 5, "Five")
@@ -449,36 +461,36 @@ func TestDownloadingTheDataOfACustomer(t *testing.T) {
 	}
 }
 
-// "Erase (anonymises, keeps the ledger sound)": never by one click, and then for good.
-func TestErasingACustomer(t *testing.T) {
+// "Erase (anonymises, keeps the ledger sound)": only with the checkbox, and permanently.
+func TestEraseCustomer(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	manager := s.signedIn(t, core.Manager)
 	sale := s.sold(manager, "34")
 	s.redeemed(t)
 	asked := manager.get(s.path() + "/erase")
-	if got := asked.words("main"); asked.words("h1") != "Erase Elsa Berg <b>?" || !strings.Contains(got, "What they still have: 24 points and 0 stamps") {
+	if got := asked.words("main"); !strings.Contains(asked.words("h1"), "Elsa Berg <b>") || !strings.Contains(got, "24 points and 0 stamps") {
 		t.Errorf("asked %q", got)
 	}
 	refused := manager.post(s.path()+"/erase", nil)
-	if refused.Code != http.StatusUnprocessableEntity || refused.words("#field-understood-error") != "Confirm that this can't be undone" {
-		t.Errorf("without a tick: %d %q", refused.Code, refused.words(".invalid-feedback"))
+	if refused.Code != http.StatusUnprocessableEntity || refused.Find("#field-understood-error").Length() != 1 {
+		t.Errorf("without the checkbox: %d %q", refused.Code, refused.words(".invalid-feedback"))
 	}
 	if c, err := s.Customers.Find(t.Context(), s.by, s.elsa.ID); err != nil || c.Erased {
-		t.Errorf("erased without a tick: %v, %v", c, err)
+		t.Errorf("erased without the checkbox: %v, %v", c, err)
 	}
 	done := manager.posted(s.path()+"/erase", form("understood", "1"))
-	if done.words("h1") != "Erased customer" || done.words("#customer .badge") != "Erased" || strings.Contains(done.Body.String(), "Elsa") {
+	if strings.Contains(done.Body.String(), "Elsa") {
 		t.Errorf("erased: %q", done.words("main"))
 	}
 	if got := done.words(".page-header .btn-list"); got != "" || done.Find("#customer a, #customer button").Length() != 0 {
 		t.Errorf("an erased customer offers %q", got)
 	}
 	if got, _ := done.Find(".timeline-entry a").Last().Attr("href"); got != sale || done.words(".customer-balances") != "Points 24 Stamps 0" {
-		t.Errorf("of the ledger is left %q, %q", got, done.words(".customer-balances"))
+		t.Errorf("the ledger shows %q, %q", got, done.words(".customer-balances"))
 	}
 	for _, p := range []string{"/edit", "/adjust", "/erase", "/deactivate"} {
-		if a := manager.ask(http.MethodGet, s.path()+p, nil); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.words("main"), "This customer was erased and cannot be changed.") {
+		if a := manager.ask(http.MethodGet, s.path()+p, nil); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.words("main"), customer.ErrErased.Message) {
 			t.Errorf("%s of an erased customer: %d %q", p, a.Code, a.words("main"))
 		}
 	}
@@ -489,7 +501,7 @@ func TestErasingACustomer(t *testing.T) {
 	}
 	for _, p := range []string{"/admin/transactions", "/admin/transactions?customer_ulid=" + s.elsa.ID.String(), "/admin/redemptions?status=all", sale} {
 		if got := manager.get(p).words("main"); !strings.Contains(got, "Erased") || strings.Contains(got, "Erased Erased") {
-			t.Errorf("%s calls them %q", p, got)
+			t.Errorf("%s names them in %q", p, got)
 		}
 	}
 	list := manager.get("/admin/customers")
@@ -498,5 +510,46 @@ func TestErasingACustomer(t *testing.T) {
 	}
 	if got := manager.get("/admin/customers?search=elsa"); got.Find("tbody tr").Length() != 0 {
 		t.Error("Elsa is still found")
+	}
+}
+
+// "The customer's page shows “Unsubscribed from e-mails since …” and lets a manager
+// subscribe/unsubscribe them (confirmation for subscribing)."
+func TestSubscribingACustomer(t *testing.T) {
+	t.Parallel()
+	s := newCounter(t)
+	shown := s.manager.get(s.path())
+	if shown.Find("#unsubscribed, a[href$=subscribe], form[action$=subscribe]").Length() != 0 {
+		t.Errorf("without an e-mail address: %q", shown.words("main"))
+	}
+	s.manager.posted(s.path()+"/edit", form("first_name", "Elsa", "last_name", "Berg", "phone", "08-465 004 12", "email", "elsa@example.com"))
+	shown = s.manager.get(s.path())
+	if shown.Find("#unsubscribed").Length() != 0 || shown.Find("form[action='"+s.path()+"/unsubscribe']").Length() != 1 {
+		t.Errorf("subscribed: %q", shown.words("main"))
+	}
+	done := s.manager.posted(s.path()+"/unsubscribe", nil)
+	since := s.db.Now().In(s.by.Tenant.TimeZone).Format("2 Jan 2006")
+	if got := done.words("#unsubscribed"); got != "Unsubscribed from e-mails since "+since || !done.flashed(ui.Done, "Elsa Berg") {
+		t.Errorf("unsubscribed: %q %q", got, done.words("#flashes"))
+	}
+	cashier := s.cashier.get(s.path())
+	if cashier.Find("#unsubscribed").Length() != 1 || cashier.Find("a[href$=subscribe], form[action$=subscribe]").Length() != 0 {
+		t.Errorf("as a cashier: %q", cashier.words("main"))
+	}
+	asked := s.manager.get(s.path()+"/subscribe", "Hx-Request", "true")
+	if asked.Find("#dialog-title").Length() != 1 || asked.Find("form[action='"+s.path()+"/subscribe'] button[type=submit]").Length() != 1 {
+		t.Errorf("the confirmation is %q", asked.words("body"))
+	}
+	if done := s.manager.posted(s.path()+"/subscribe", nil); !done.flashed(ui.Done, "Elsa Berg") || done.Find("#unsubscribed").Length() != 0 {
+		t.Errorf("subscribed: %q", done.words("main"))
+	}
+	if again := s.manager.get(s.path() + "/subscribe"); again.Find("main form .alert").Length() != 1 || again.Find("main form button[type=submit]").Length() != 0 {
+		t.Errorf("already subscribed: %q", again.words("main"))
+	}
+	s.manager.posted(s.path()+"/erase", form("understood", "1"))
+	for _, action := range []string{"/subscribe", "/unsubscribe"} {
+		if a := s.manager.post(s.path()+action, nil); a.Code != http.StatusUnprocessableEntity {
+			t.Errorf("%s of an erased customer = %d", action, a.Code)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -12,8 +13,8 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// changeable is the customer of the path, or the refusal of one who was erased.
-func (a *Admin) changeable(c echo.Context) (customer.Customer, error) {
+// editableCustomer returns the customer in the path, or customer.ErrErased.
+func (a *Admin) editableCustomer(c echo.Context) (customer.Customer, error) {
 	found, err := a.customerOf(c)
 	if err == nil && found.Erased {
 		err = customer.ErrErased
@@ -22,12 +23,12 @@ func (a *Admin) changeable(c echo.Context) (customer.Customer, error) {
 }
 
 func (a *Admin) customerToEdit(c echo.Context) error {
-	found, err := a.changeable(c)
+	found, err := a.editableCustomer(c)
 	if err != nil {
 		return err
 	}
 	form := page.Blank(map[string]string{
-		"first_name": found.FirstName, "last_name": found.LastName, "phone": found.Phone, "email": text(found.Email),
+		"first_name": found.FirstName, "last_name": found.LastName, "phone": found.Phone, "email": orEmpty(found.Email),
 	})
 	if page.IsFragment(c) {
 		form.Values.Set("inline", "1")
@@ -35,8 +36,7 @@ func (a *Admin) customerToEdit(c echo.Context) error {
 	return a.customerEditForm(c, http.StatusOK, found, form)
 }
 
-// customerEditForm shows the form on a page of its own or, to htmx, in the place of the
-// customer's card.
+// customerEditForm shows the form on its own page or, to htmx, in place of the customer's card.
 func (a *Admin) customerEditForm(c echo.Context, status int, old customer.Customer, form *page.Form) error {
 	path := customerPath(old.ID)
 	v := views.CustomerForm{Frame: a.customerFrame(c, old, "Edit customer"), Action: path + "/edit", Began: form.Original(), Button: "Save", Cancel: path, Inline: form.Checked("inline")}
@@ -45,63 +45,83 @@ func (a *Admin) customerEditForm(c echo.Context, status int, old customer.Custom
 }
 
 func (a *Admin) editCustomer(c echo.Context) error {
-	old, err := a.changeable(c)
+	old, err := a.editableCustomer(c)
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	edited, err := a.Customers.Edit(c.Request().Context(), page.Actor(c), old.ID, customer.Edit{
-		FirstName: touched(form, form.Text("first_name"), "first_name"), LastName: touched(form, form.Text("last_name"), "last_name"),
-		Phone: touched(form, form.Text("phone"), "phone"), Email: touched(form, form.Text("email"), "email"),
+	return page.Submit(a.Kit, c, page.Submission[customer.Customer]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (customer.Customer, error) {
+			return a.Customers.Edit(ctx, by, old.ID, customer.Edit{
+				FirstName: touched(form, form.Text("first_name"), "first_name"), LastName: touched(form, form.Text("last_name"), "last_name"),
+				Phone: touched(form, form.Text("phone"), "phone"), Email: touched(form, form.Text("email"), "email"),
+			})
+		},
+		Refused: func(status int, form *page.Form) error { return a.customerEditForm(c, status, old, form) },
+		To:      page.To[customer.Customer](customerPath(old.ID)),
+		Done:    func(edited customer.Customer) string { return customerName(edited) + " was saved." },
 	})
-	if form.Refused(err) {
-		return a.customerEditForm(c, http.StatusUnprocessableEntity, old, form)
+}
+
+// changeCustomer returns the handler of a button that changes the customer in the path. message
+// follows the customer's name on the next page.
+func (a *Admin) changeCustomer(change func(context.Context, core.Actor, core.ID) (customer.Customer, error), message string) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		id, err := id(c)
+		if err != nil {
+			return err
+		}
+		changed, err := change(c.Request().Context(), page.Actor(c), id)
+		if err == nil && changed.Erased {
+			err = customer.ErrErased
+		}
+		if err != nil {
+			return err
+		}
+		a.Flash(c, ui.Done, customerName(changed)+message)
+		return a.Redirect(c, customerPath(id))
 	}
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, customerName(edited)+" is saved.")
-	return a.Redirect(c, customerPath(edited.ID))
+}
+
+func (a *Admin) activateCustomer(ctx context.Context, by core.Actor, id core.ID) (customer.Customer, error) {
+	return a.Customers.Edit(ctx, by, id, customer.Edit{Status: core.Set(string(customer.Active))})
+}
+
+func (a *Admin) deactivateCustomer(ctx context.Context, by core.Actor, id core.ID) (customer.Customer, error) {
+	return a.Customers.Edit(ctx, by, id, customer.Edit{Status: core.Set(string(customer.Inactive))})
 }
 
 func (a *Admin) askDeactivateCustomer(c echo.Context) error {
-	found, err := a.changeable(c)
+	found, err := a.editableCustomer(c)
 	if err != nil {
 		return err
 	}
-	name, path := customerName(found), customerPath(found.ID)
+	path := customerPath(found.ID)
 	return a.confirm(c, http.StatusOK, views.Confirm{
-		Frame: a.customerFrame(c, found, "Deactivate "+name+"?"),
+		Frame: a.customerFrame(c, found, "Deactivate "+customerName(found)+"?"),
 		Confirm: ui.Confirm{
-			Action: path + "/deactivate", Button: "Deactivate", Danger: true, Cancel: path,
-			Words: []string{
-				name + " earns and redeems nothing until they are active again, and is sent no new vouchers.",
-				"Their balance, their history and the vouchers they have stay as they are.",
-			},
+			Action: path + "/deactivate", Button: "Deactivate customer", Danger: true, Cancel: path,
+			Words: []string{"They can't earn or redeem and get no new vouchers until you activate them again. Their balance, history and vouchers are kept."},
 		},
 	})
 }
 
-func (a *Admin) deactivateCustomer(c echo.Context) error {
-	return a.setCustomerStatus(c, customer.Inactive, " is inactive now: they earn and redeem nothing.")
-}
-
-func (a *Admin) activateCustomer(c echo.Context) error {
-	return a.setCustomerStatus(c, customer.Active, " is active again.")
-}
-
-func (a *Admin) setCustomerStatus(c echo.Context, to customer.Status, words string) error {
-	id, err := id(c)
+// askSubscribeCustomer asks for confirmation: most customers unsubscribed themselves.
+func (a *Admin) askSubscribeCustomer(c echo.Context) error {
+	found, err := a.editableCustomer(c)
 	if err != nil {
 		return err
 	}
-	edited, err := a.Customers.Edit(c.Request().Context(), page.Actor(c), id, customer.Edit{Status: core.Set(string(to))})
-	if err != nil {
-		return err
+	path, name := customerPath(found.ID), customerName(found)
+	v := views.Confirm{
+		Frame: a.customerFrame(c, found, "Subscribe "+name+" to e-mails?"),
+		Confirm: ui.Confirm{
+			Action: path + "/subscribe", Button: "Subscribe customer", Cancel: path,
+			Words: []string{"They'll get coupon e-mails again. Do this only with their consent."},
+		},
 	}
-	a.Flash(c, ui.Done, customerName(edited)+words)
-	return a.Redirect(c, customerPath(id))
+	if found.UnsubscribedAt == nil {
+		v.Button, v.Words, v.Leave = "", nil, "View customer"
+		v.Problem = &ui.Problem{Sentence: name + " is already subscribed."}
+	}
+	return a.confirm(c, http.StatusOK, v)
 }

@@ -11,15 +11,13 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// pickCustomer looks for the customer whom something is done for, while it is typed, and leads
-// back to the page that asked, with their ULID. Before that it offers the newest ones.
-// Two round trips: the session, the customers.
+// pickCustomer lets the person search for a customer and returns to v.Path with the customer's ULID.
+// Before a search it offers the newest customers.
 func (a *Admin) pickCustomer(c echo.Context, v views.CustomerPicker) error {
 	q := page.Query(c.QueryParams())
 	v.Search = q.Field("search", "Name, phone or e-mail")
-	v.Search.Placeholder = "Name, phone or e-mail"
-	active := string(customer.Active)
-	f := customer.Filter{Search: q.Filled("search"), Status: &active}
+	v.Search.Placeholder = v.Search.Label
+	f := customer.Filter{Search: q.Filled("search"), Status: new(string(customer.Active))}
 	list, err := a.Customers.List(c.Request().Context(), page.Actor(c), f, core.Page{Size: 8})
 	if err != nil {
 		return err

@@ -14,23 +14,12 @@ const customersExportPath = customersPath + "/export"
 
 func (a *Admin) customerExportRoutes() []route {
 	return []route{
-		{method: get, path: customersExportPath + ".csv", least: core.Manager, handle: a.customersCSV, slow: true},
-		{method: get, path: customersExportPath + ".xlsx", least: core.Manager, handle: a.customersXLSX, slow: true},
+		{method: get, path: customersExportPath + ".csv", least: core.Manager, handle: a.exportCustomers(a.customersCSV), slow: true},
+		{method: get, path: customersExportPath + ".xlsx", least: core.Manager, handle: a.exportCustomers(a.customersXLSX), slow: true},
 	}
 }
 
-// exported is the filter of a list of customers, and what the file of it is called. One
-// that cannot be read is refused here: core would export everybody.
-func (a *Admin) exported(c echo.Context) (f customer.Filter, name string, err error) {
-	q := page.Query(c.QueryParams())
-	f, name = customerFilter(q), "customers-"+isoDate(a.localToday(page.Actor(c)))
-	if len(q.Malformed) > 0 {
-		err = core.Invalid(q.Malformed)
-	}
-	return f, name, err
-}
-
-// The columns are called as an import knows them, and hold what it reads.
+// The headings are those that an import recognises.
 var exportColumns = []page.Column{
 	{Heading: "ULID", Width: 30},
 	{Heading: "First name", Width: 20},
@@ -44,56 +33,41 @@ var exportColumns = []page.Column{
 	{Heading: "Last visit", Width: 18},
 }
 
-// exportCells are the cells of a customer but for the times, which CSV writes out.
-func exportCells(r customer.Row) []any {
-	email := ""
-	if r.Email != nil {
-		email = *r.Email
+type rowWriter = func(cells ...any) error
+
+// exportCustomers answers with the filtered list as a file. Times are the business's local times.
+func (a *Admin) exportCustomers(answer func(c echo.Context, name string, write func(rowWriter) error) error) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		by, q := page.Actor(c), page.Query(c.QueryParams())
+		filter := customerFilter(q)
+		if len(q.Malformed) > 0 { // without the unreadable filter, core would export everyone
+			return core.Invalid(q.Malformed)
+		}
+		return answer(c, "customers-"+isoDate(a.localToday(by)), func(row rowWriter) error {
+			return a.Customers.Export(c.Request().Context(), by, filter, func(r customer.Row) error {
+				status := string(r.Status)
+				if r.Erased {
+					status = "erased"
+				}
+				var visit time.Time
+				if r.LastVisit != nil {
+					visit = r.LastVisit.In(by.Tenant.TimeZone)
+				}
+				return row(r.ID.String(), r.FirstName, r.LastName, r.Phone, orEmpty(r.Email), status, r.PointsBalance, r.StampsBalance,
+					r.CreatedAt.In(by.Tenant.TimeZone), visit)
+			})
+		})
 	}
-	status := string(r.Status)
-	if r.Erased {
-		status = "erased"
-	}
-	return []any{r.ID.String(), r.FirstName, r.LastName, r.Phone, email, status, r.PointsBalance, r.StampsBalance}
 }
 
-// customersCSV is the list as a file, in the time of the business.
-func (a *Admin) customersCSV(c echo.Context) error {
-	by := page.Actor(c)
-	f, name, err := a.exported(c)
-	if err != nil {
-		return err
-	}
+func (a *Admin) customersCSV(c echo.Context, name string, write func(rowWriter) error) error {
 	header := make([]string, len(exportColumns))
 	for i, column := range exportColumns {
 		header[i] = column.Heading
 	}
-	written := func(at time.Time) string { return at.In(by.Tenant.TimeZone).Format(time.DateTime) }
-	return a.CSV(c, name+".csv", header, func(row func(...any) error) error {
-		return a.Customers.Export(c.Request().Context(), by, f, func(r customer.Row) error {
-			visit := ""
-			if r.LastVisit != nil {
-				visit = written(*r.LastVisit)
-			}
-			return row(append(exportCells(r), written(r.CreatedAt), visit)...)
-		})
-	})
+	return a.CSV(c, name+".csv", header, write)
 }
 
-// customersXLSX is the same as a workbook.
-func (a *Admin) customersXLSX(c echo.Context) error {
-	by := page.Actor(c)
-	f, name, err := a.exported(c)
-	if err != nil {
-		return err
-	}
-	return a.XLSX(c, name+".xlsx", "Customers", exportColumns, func(row func(...any) error) error {
-		return a.Customers.Export(c.Request().Context(), by, f, func(r customer.Row) error {
-			var visit time.Time
-			if r.LastVisit != nil {
-				visit = r.LastVisit.In(by.Tenant.TimeZone)
-			}
-			return row(append(exportCells(r), r.CreatedAt.In(by.Tenant.TimeZone), visit)...)
-		})
-	})
+func (a *Admin) customersXLSX(c echo.Context, name string, write func(rowWriter) error) error {
+	return a.XLSX(c, name+".xlsx", "Customers", exportColumns, write)
 }

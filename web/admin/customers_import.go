@@ -1,9 +1,12 @@
 package admin
 
 import (
+	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
+	"github.com/a-h/templ"
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
@@ -33,10 +36,10 @@ func (a *Admin) importRoutes() []route {
 
 func importPath(id core.ID) string { return importsPath + "/" + id.String() }
 
-// maxImportUpload is as much as is read of a file that is too large, to say so.
+// maxImportUpload is how many bytes of an upload are read, so that a file that is too large gets a
+// message about its size.
 const maxImportUpload = 5 * importing.MaxSize
 
-// newImport asks for a file. Two round trips: the session, and the earlier imports.
 func (a *Admin) newImport(c echo.Context) error {
 	return a.importForm(c, http.StatusOK, page.Blank(map[string]string{page.FormKey: a.NewFormKey()}))
 }
@@ -63,6 +66,7 @@ func (a *Admin) uploadImport(c echo.Context) error {
 	return a.Redirect(c, importPath(i.ID))
 }
 
+// importForm shows the upload form and the earlier imports.
 func (a *Admin) importForm(c echo.Context, status int, form *page.Form) error {
 	by := page.Actor(c)
 	list, err := a.Imports.List(c.Request().Context(), by)
@@ -71,58 +75,51 @@ func (a *Admin) importForm(c echo.Context, status int, form *page.Form) error {
 	}
 	v := views.ImportStart{
 		Frame:   a.frame(c, "Import customers", customersPath, ui.Crumb{Label: "Customers", Path: customersPath}),
-		FormKey: form.Value(page.FormKey), File: form.Field("file", "File"), Hints: importHints,
+		FormKey: form.Value(page.FormKey), File: form.Field("file", "File"),
 	}
 	v.Problem = form.Problem()
 	v.File.Type, v.File.Value = "file", ""
-	v.File.Help = "CSV, separated by commas, semicolons or tabs; up to 20 MB and 100,000 rows."
+	v.File.Help = "CSV with commas, semicolons or tabs, up to 20 MB and 100,000 rows"
 	v.File.Attributes = map[string]any{"accept": ".csv,.txt,.tsv,text/csv,text/plain,text/tab-separated-values"}
 	for _, i := range list {
 		v.Rows = append(v.Rows, views.ImportRow{
-			Path: importPath(i.ID), Name: i.FileName, Status: importBadges[i.Status], Outcome: importOutcome(i),
+			Path: importPath(i.ID), Name: i.FileName, Status: importStatuses[i.Status], Outcome: importOutcome(i),
 			When: page.Ago(i.CreatedAt, a.Now(), by.Tenant.TimeZone) + ", by " + i.ActorName,
 		})
 	}
 	return a.Render(c, status, views.ImportStartPage(v), nil)
 }
 
-var importBadges = map[importing.Status]ui.Badge{
+var importStatuses = map[importing.Status]ui.Badge{
 	importing.Uploaded:  {Label: "Uploaded", Tone: ui.Neutral},
-	importing.Checking:  {Label: "Being checked", Tone: ui.Info},
+	importing.Checking:  {Label: "Checking", Tone: ui.Info},
 	importing.Checked:   {Label: "Checked", Tone: ui.Notice},
-	importing.Running:   {Label: "Running", Tone: ui.Info},
-	importing.Done:      {Label: "Done", Tone: ui.Good},
-	importing.Cancelled: {Label: "Stopped", Tone: ui.Neutral},
+	importing.Running:   {Label: "Importing", Tone: ui.Info},
+	importing.Done:      {Label: "Imported", Tone: ui.Good},
+	importing.Cancelled: {Label: "Cancelled", Tone: ui.Neutral},
 }
 
-// importOutcome is an import in a few words.
+func customerCount(n int64) string { return page.Count(n, "customer", "customers") }
+
+// importOutcome sums an import up: "40 customers added".
 func importOutcome(i importing.Import) string {
 	switch i.Status {
 	case importing.Checked:
-		return page.Count(i.Created, "customer", "customers") + " to add"
+		return customerCount(i.Created) + " to add"
 	case importing.Done, importing.Cancelled, importing.Running:
-		return page.Count(i.Created, "customer", "customers") + " added"
+		return customerCount(i.Created) + " added"
 	case importing.Uploaded, importing.Checking:
 	}
 	return page.Count(i.Rows, "row", "rows")
 }
 
-// importLabels are the fields of an import in words.
 var importLabels = map[importing.Field]string{
 	importing.FirstNameField: "First name", importing.LastNameField: "Last name", importing.FullNameField: "Full name",
 	importing.PhoneField: "Phone", importing.EmailField: "E-mail", importing.CreatedAtField: "Customer since",
 	importing.PointsField: "Points", importing.StampsField: "Stamps",
 }
 
-var importHints = []views.ImportHint{
-	{Name: "First name and last name", Required: true, Words: "Two columns, or one full name, which is split: “Anna Lindqvist” or “Lindqvist, Anna”."},
-	{Name: "Phone", Required: true, Words: "How customers are found. With the country’s code, or as it is dialled where you are."},
-	{Name: "E-mail", Words: "May be empty. Customers are found by it as well."},
-	{Name: "Customer since", Words: "The first visit: 2026-11-21, 21.11.2026 or 21/11/2026, day before month, with or without a time. Today, where it is empty."},
-	{Name: "Points and stamps", Words: "What they have collected so far, as whole numbers. Only new customers get them."},
-}
-
-// sampleCSV is a file that is read as it is.
+// sampleCSV answers with a file that can be imported unchanged.
 func (a *Admin) sampleCSV(c echo.Context) error {
 	header := make([]string, 0, len(importing.Fields))
 	for _, f := range importing.Fields {
@@ -138,55 +135,46 @@ func (a *Admin) sampleCSV(c echo.Context) error {
 	})
 }
 
-// showImport shows an import at its step. Three round trips: the session, the import, and
-// how its file begins or what is wrong with it; two for its progress.
-func (a *Admin) showImport(c echo.Context) error {
-	id, err := id(c)
-	if err != nil {
-		return err
-	}
-	return a.importPage(c, http.StatusOK, id, nil)
-}
+func (a *Admin) showImport(c echo.Context) error { return a.importPage(c, http.StatusOK, nil) }
 
-// importPage shows an import. typed is a choice of columns that was refused; nil: none was.
-func (a *Admin) importPage(c echo.Context, status int, id core.ID, typed *page.Form) error {
-	ctx, by := c.Request().Context(), page.Actor(c)
-	i, err := a.Imports.Find(ctx, by, id)
+// importPage shows the current step of an import. refused is the form of the columns if it was
+// refused, else nil.
+func (a *Admin) importPage(c echo.Context, status int, refused *page.Form) error {
+	i, err := a.importOf(c)
 	if err != nil {
 		return err
 	}
+	by := page.Actor(c)
 	v := views.ImportPage{
-		Frame: a.frame(c, i.FileName, customersPath,
-			ui.Crumb{Label: "Customers", Path: customersPath}, ui.Crumb{Label: "Import", Path: importsPath}),
+		Frame: a.frame(c, i.FileName, customersPath, importCrumbs...),
 		Facts: page.Count(i.Rows, "row", "rows") + ", " + fileSize(i.Size) + ", uploaded " + page.Time(i.CreatedAt, by.Tenant.TimeZone) + " by " + i.ActorName,
 	}
 	switch {
-	case i.Status == importing.Uploaded, i.Status == importing.Checked && (typed != nil || c.QueryParam("step") == "columns"):
-		v.Steps = importSteps("Columns")
-		v.Columns, err = a.importColumns(c, id, typed)
-	case i.Status == importing.Checking, i.Status == importing.Running:
-		v.Progress = importProgress(i)
-		v.Steps = importSteps(map[bool]string{true: "Import", false: "Check"}[i.Status == importing.Running])
-		return a.Render(c, status, views.ImportDetailPage(v), views.ImportProgressBar(*v.Progress))
-	case page.IsFragment(c):
-		// Progress was asked for, and now there is a result.
-		return a.Redirect(c, importPath(id))
+	case i.Status == importing.Uploaded, i.Status == importing.Checked && (refused != nil || c.QueryParam("step") == "columns"):
+		v.Step = "Columns"
+		v.Columns, err = a.importColumns(c, i.ID, refused)
+	case i.Status == importing.Checking:
+		v.Step, v.Progress = "Check", importProgress(i, "Checking rows", "Discard file")
+	case i.Status == importing.Running:
+		v.Step, v.Progress = "Import", importProgress(i, "Importing customers", "Stop import")
+		v.Progress.Words += ", " + customerCount(i.Created) + " added"
+	case page.IsFragment(c): // polled for progress, and it has finished
+		return a.Redirect(c, importPath(i.ID))
+	case i.Status == importing.Checked:
+		v.Step = "Check"
+		v.Result, err = a.importResult(c, i, checkResult(i))
 	default:
-		v.Steps = importSteps(map[bool]string{true: "Check", false: "Import"}[i.Status == importing.Checked])
-		v.Result, err = a.importResult(c, i)
+		v.Step = "Import"
+		v.Result, err = a.importResult(c, i, finalResult(i))
 	}
 	if err != nil {
 		return err
 	}
-	return a.Render(c, status, views.ImportDetailPage(v), nil)
-}
-
-func importSteps(current string) []views.ImportStep {
-	var steps []views.ImportStep
-	for _, label := range []string{"File", "Columns", "Check", "Import"} {
-		steps = append(steps, views.ImportStep{Label: label, Current: label == current})
+	var fragment templ.Component
+	if v.Progress != nil {
+		fragment = views.ImportProgressBar(*v.Progress)
 	}
-	return steps
+	return a.Render(c, status, views.ImportDetailPage(v), fragment)
 }
 
 // fileSize writes a number of bytes: 340 kB, 1.2 MB.
@@ -197,28 +185,28 @@ func fileSize(n int64) string {
 	return strconv.FormatFloat(float64(n)/(1<<20), 'f', 1, 64) + " MB"
 }
 
-func (a *Admin) importColumns(c echo.Context, id core.ID, typed *page.Form) (*views.ImportColumns, error) {
+func (a *Admin) importColumns(c echo.Context, id core.ID, form *page.Form) (*views.ImportColumns, error) {
 	p, err := a.Imports.Preview(c.Request().Context(), page.Actor(c), id)
 	if err != nil {
 		return nil, err
 	}
-	form := typed
 	if form == nil {
-		form = &page.Form{Values: map[string][]string{}}
+		values := map[string]string{}
 		for n, f := range p.Columns {
-			form.Values.Set(columnName(n), string(f))
+			values[columnName(n)] = string(f)
 		}
 		if p.HasHeader {
-			form.Values.Set("heading", "1")
+			values["heading"] = "1"
 		}
+		form = page.Blank(values)
 	}
 	v := &views.ImportColumns{
 		Action: importPath(id) + "/check", Discard: importPath(id) + "/cancel",
-		Heading: form.Field("heading", "The first row names the columns, and is no customer"),
+		HeaderRow: form.Field("heading", "First row contains headers"),
 	}
 	for n := range p.Columns {
-		f := form.Field(columnName(n), "Column "+columnLetters(n)+" holds")
-		options := []ui.Option{{Label: "Leave out"}}
+		f := form.Field(columnName(n), "Column "+columnLetters(n))
+		options := []ui.Option{{Label: "Don't import"}}
 		for _, field := range importing.Fields {
 			options = append(options, ui.Option{Value: string(field), Label: importLabels[field]})
 		}
@@ -227,22 +215,21 @@ func (a *Admin) importColumns(c echo.Context, id core.ID, typed *page.Form) (*vi
 	}
 	v.Problem = form.Problem()
 	for n, row := range p.Beginning {
-		preview := views.ImportPreview{Number: page.Number(row.FileRow), Cells: row.Cells, Heading: n == 0 && form.Checked("heading")}
+		preview := views.ImportPreview{Number: page.Number(row.FileRow), Cells: row.Cells, Header: n == 0 && form.Checked("heading")}
 		if row.Broken != nil {
-			preview.Broken = page.Message("", "row", *row.Broken, page.Number)
+			preview.Error = page.Message("", "row", *row.Broken, page.Number)
 		}
 		v.Rows = append(v.Rows, preview)
 	}
-	shown := int64(len(p.Beginning))
-	if all := p.Rows; all > shown {
-		v.More = "These are the first " + page.Number(shown) + " rows of the file."
+	if shown := int64(len(p.Beginning)); p.Rows > shown {
+		v.More = "First " + page.Number(shown) + " rows of the file"
 	}
 	return v, nil
 }
 
 func columnName(n int) string { return "column_" + strconv.Itoa(n) }
 
-// columnLetters name a column as spreadsheets do: A, B … Z, AA.
+// columnLetters names a column as spreadsheets do: A, B … Z, AA.
 func columnLetters(n int) string {
 	letters := ""
 	for n++; n > 0; n /= 26 {
@@ -260,42 +247,78 @@ func (a *Admin) checkImport(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	m := importing.Mapping{HasHeader: form.Checked("heading")}
-	for n := 0; n < maxImportColumns && form.Checked(columnName(n)); n++ {
-		m.Columns = append(m.Columns, importing.Field(form.Value(columnName(n))))
-	}
-	_, err = a.Imports.Check(c.Request().Context(), page.Actor(c), id, m)
-	if form.Refused(err) {
-		return a.importPage(c, http.StatusUnprocessableEntity, id, form)
-	}
-	if err != nil {
-		return err
-	}
-	return a.Redirect(c, importPath(id))
+	return page.Submit(a.Kit, c, page.Submission[importing.Import]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (importing.Import, error) {
+			m := importing.Mapping{HasHeader: form.Checked("heading")}
+			for n := 0; n < maxImportColumns && form.Checked(columnName(n)); n++ {
+				m.Columns = append(m.Columns, importing.Field(form.Value(columnName(n))))
+			}
+			return a.Imports.Check(ctx, by, id, m)
+		},
+		Refused: func(status int, form *page.Form) error { return a.importPage(c, status, form) },
+		To:      page.To[importing.Import](importPath(id)),
+		Done:    func(importing.Import) string { return "" },
+	})
 }
 
-func importProgress(i importing.Import) *views.ImportProgress {
-	p := &views.ImportProgress{
-		Path: importPath(i.ID), Stop: importPath(i.ID) + "/cancel", Title: "Checking every row", Label: "Discard",
+func importProgress(i importing.Import, title, stopLabel string) *views.ImportProgress {
+	path := importPath(i.ID)
+	return &views.ImportProgress{
+		Path: path, Title: title, Stop: views.Action{Label: stopLabel, Path: path + "/cancel", Asks: true},
 		Words: page.Number(i.Done) + " of " + page.Count(i.Rows, "row", "rows"),
 		Done:  strconv.FormatInt(i.Done, 10), Total: strconv.FormatInt(max(i.Rows, 1), 10),
 	}
-	if i.Status == importing.Running {
-		p.Title, p.Label = "Importing", "Stop the import"
-		p.Words += ": " + page.Count(i.Created, "customer", "customers") + " added so far"
-	}
-	return p
 }
 
-// shownProblems is how many problems a page names. The file has them all.
+// checkResult describes what an import would do, without its errors.
+func checkResult(i importing.Import) *views.ImportResult {
+	path := importPath(i.ID)
+	v := &views.ImportResult{
+		Title: "No new customers", Words: "Nothing in this file can be added.",
+		Actions: []views.Action{
+			{Label: "Discard file", Path: path + "/cancel", Asks: true},
+			{Label: "Change columns", Path: path + "?step=columns"},
+		},
+		Figures: []ui.Figure{
+			{Label: "New", Icon: "user-plus", Value: page.Number(i.Created), Against: "will be added"},
+			{Label: "Existing", Icon: "users", Value: page.Number(i.Found), Against: "won't change"},
+			{Label: "Duplicates", Icon: "copy", Value: page.Number(i.Repeated), Against: "in this file"},
+			{Label: "Errors", Icon: "alert-triangle", Value: page.Number(i.Failed), Against: "rows will be skipped"},
+		},
+	}
+	if i.Created > 0 {
+		v.Title, v.Words = customerCount(i.Created)+" to add", "All rows were checked. Nothing is imported yet."
+		v.Actions = append(v.Actions, views.Action{Label: "Import " + customerCount(i.Created), Path: path + "/run", Class: "btn-primary", Asks: true})
+	}
+	return v
+}
+
+// finalResult describes what an import did, without its errors.
+func finalResult(i importing.Import) *views.ImportResult {
+	another := views.Action{Label: "Import another file", Path: importsPath}
+	if i.Status == importing.Cancelled && i.Done == 0 {
+		return &views.ImportResult{Title: "File discarded", Words: "Nothing was imported.", Actions: []views.Action{another}}
+	}
+	v := &views.ImportResult{
+		Title: customerCount(i.Created) + " added", Actions: []views.Action{another, {Label: "View customers", Path: customersPath, Class: "btn-primary"}},
+		Figures: []ui.Figure{
+			{Label: "Added", Icon: "user-plus", Value: page.Number(i.Created), Against: "new customers"},
+			{Label: "Existing", Icon: "users", Value: page.Number(i.Found), Against: "unchanged, or duplicates"},
+			{Label: "Errors", Icon: "alert-triangle", Value: page.Number(i.Failed), Against: "rows skipped"},
+		},
+	}
+	if i.Status == importing.Cancelled {
+		v.Title = "Stopped after " + page.Number(i.Done) + " of " + page.Count(i.Rows, "row", "rows")
+		v.Words = "Customers already added stay. To continue, upload the file again: existing customers won't change."
+	}
+	return v
+}
+
+// shownProblems is how many errors the page lists. The CSV file contains all of them.
 const shownProblems = 100
 
-func (a *Admin) importResult(c echo.Context, i importing.Import) (*views.ImportResult, error) {
-	v := importFigures(i)
+// importResult adds the errors in the file's rows to a result.
+func (a *Admin) importResult(c echo.Context, i importing.Import, v *views.ImportResult) (*views.ImportResult, error) {
 	if i.Failed == 0 {
 		return v, nil
 	}
@@ -303,118 +326,45 @@ func (a *Admin) importResult(c echo.Context, i importing.Import) (*views.ImportR
 	if err != nil {
 		return nil, err
 	}
-	v.ProblemsTitle = page.Count(i.Failed, "row has a mistake", "rows have a mistake")
-	v.ProblemsWords = "They are left out. Correct them in your file, upload it again, and the others are found as customers who are here already."
+	v.ProblemsTitle = page.Count(i.Failed, "row with errors", "rows with errors")
+	v.ProblemsWords = "These rows are skipped. Correct them in your file and upload it again."
 	if i.Problems > shownProblems {
-		v.ProblemsWords += " The first " + page.Number(shownProblems) + " mistakes are shown."
+		v.ProblemsWords += " The first " + page.Number(shownProblems) + " errors are shown."
 	}
 	if i.Problems >= importing.MaxProblems {
-		v.ProblemsWords += " The file names every row; after " + page.Number(importing.MaxProblems) + " mistakes, the first one of each."
+		v.ProblemsWords += " The CSV file lists every row, but after " + page.Number(importing.MaxProblems) + " errors only the first one per row."
 	}
 	v.CSV = importPath(i.ID) + "/problems.csv"
 	for _, p := range problems {
-		v.Problems = append(v.Problems, views.ImportProblem{
-			Row: page.Number(p.FileRow), Column: problemColumn(p), Value: p.Value, Words: problemWords(p),
-		})
+		column, message := problemWords(p)
+		v.Problems = append(v.Problems, views.ImportProblem{Row: page.Number(p.FileRow), Column: column, Value: p.Value, Words: message})
 	}
 	return v, nil
 }
 
-func problemColumn(p importing.Problem) string {
+func problemWords(p importing.Problem) (column, message string) {
 	if label, known := importLabels[importing.Field(p.Field)]; known {
-		return label
+		return label, page.Message(p.Field, label, p.Violation, page.Number)
 	}
-	return "Whole row"
+	return "Whole row", page.Message(p.Field, "Row", p.Violation, page.Number)
 }
 
-func problemWords(p importing.Problem) string {
-	if label, known := importLabels[importing.Field(p.Field)]; known {
-		return page.Message(p.Field, label, p.Violation, page.Number)
-	}
-	return page.Message(p.Field, "Row", p.Violation, page.Number)
-}
-
-// importFigures is what a check found or an import did, without its problems.
-func importFigures(i importing.Import) *views.ImportResult {
-	path, customers := importPath(i.ID), func(n int64) string { return page.Count(n, "customer", "customers") }
-	found := ui.Figure{Label: "Here already", Icon: "users", Value: page.Number(i.Found), Against: "stay as they are"}
-	failed := ui.Figure{Label: "Mistakes", Icon: "alert-triangle", Value: page.Number(i.Failed), Against: "rows that are left out"}
-	switch {
-	case i.Status == importing.Checked:
-		v := &views.ImportResult{
-			Title: "Nobody here is new", Words: []string{"There is nobody in this file to add."},
-			Change: path + "?step=columns", Discard: path + "/cancel",
-			Figures: []ui.Figure{
-				{Label: "New", Icon: "user-plus", Value: page.Number(i.Created), Against: "would be added"},
-				found,
-				{Label: "Repeated", Icon: "copy", Value: page.Number(i.Repeated), Against: "of an earlier row"},
-				failed,
-			},
-		}
-		if i.Created > 0 {
-			v.Title, v.Words = customers(i.Created)+" to add", []string{"Every row was read. Nothing is imported yet."}
-			v.Run, v.RunLabel = path+"/run", "Import "+customers(i.Created)
-		}
-		return v
-	case i.Status == importing.Cancelled && i.Done == 0:
-		return &views.ImportResult{Title: "Discarded", Words: []string{"Nothing of this file was imported."}, Another: importsPath}
-	}
-	v := &views.ImportResult{
-		Title: customers(i.Created) + " added", Another: importsPath, Leave: customersPath,
-		Figures: []ui.Figure{{Label: "Added", Icon: "user-plus", Value: page.Number(i.Created), Against: "new customers"}, found, failed},
-	}
-	v.Figures[1].Against = "or repeated in the file"
-	if i.Status == importing.Cancelled {
-		v.Title = "Stopped after " + page.Number(i.Done) + " of " + page.Count(i.Rows, "row", "rows")
-		v.Words = []string{"What was imported until then stays. To go on, upload the file again: whoever is here already is found."}
-	}
-	return v
-}
-
-// problemsCSV is everything that is wrong with a file, as a file.
+// problemsCSV answers with all errors in a file.
 func (a *Admin) problemsCSV(c echo.Context) error {
 	id, err := id(c)
 	if err != nil {
 		return err
 	}
-	return a.CSV(c, "import-problems.csv", []string{"Row", "Column", "What stands there", "What is wrong"}, func(row func(...any) error) error {
+	return a.CSV(c, "import-problems.csv", []string{"Row", "Column", "Value", "Error"}, func(row func(...any) error) error {
 		return a.Imports.EachProblem(c.Request().Context(), page.Actor(c), id, func(p importing.Problem) error {
-			return row(p.FileRow, problemColumn(p), p.Value, problemWords(p))
+			column, message := problemWords(p)
+			return row(p.FileRow, column, p.Value, message)
 		})
 	})
 }
 
-func (a *Admin) askRunImport(c echo.Context) error {
-	return a.confirmRunImport(c, http.StatusOK, &page.Form{})
-}
-
-func (a *Admin) confirmRunImport(c echo.Context, status int, form *page.Form) error {
-	i, err := a.foundImport(c)
-	if err != nil {
-		return err
-	}
-	words := []string{page.Count(i.Created, "customer is", "customers are") + " added, with the points and stamps of the file."}
-	if n := i.Found + i.Repeated; n > 0 {
-		words = append(words, page.Count(n, "row is", "rows are")+" of customers who are here already, or come twice. They stay as they are.")
-	}
-	if i.Failed > 0 {
-		words = append(words, page.Count(i.Failed, "row with a mistake is", "rows with a mistake are")+" left out.")
-	}
-	words = append(words, "An import can be stopped, but what it has added is not taken back.")
-	return a.confirm(c, status, views.Confirm{
-		Frame: a.importFrame(c, "Import "+page.Count(i.Created, "customer", "customers")+"?", i),
-		Confirm: ui.Confirm{
-			Action: importPath(i.ID) + "/run", Button: "Import", Cancel: importPath(i.ID), Words: words, Problem: form.Problem(),
-		},
-	})
-}
-
-func (a *Admin) importFrame(c echo.Context, title string, i importing.Import) views.Frame {
-	return a.frame(c, title, customersPath, ui.Crumb{Label: "Customers", Path: customersPath},
-		ui.Crumb{Label: "Import", Path: importsPath}, ui.Crumb{Label: i.FileName, Path: importPath(i.ID)})
-}
-
-func (a *Admin) foundImport(c echo.Context) (importing.Import, error) {
+// importOf returns the import in the path.
+func (a *Admin) importOf(c echo.Context) (importing.Import, error) {
 	id, err := id(c)
 	if err != nil {
 		return importing.Import{}, err
@@ -422,19 +372,50 @@ func (a *Admin) foundImport(c echo.Context) (importing.Import, error) {
 	return a.Imports.Find(c.Request().Context(), page.Actor(c), id)
 }
 
+var importCrumbs = []ui.Crumb{{Label: "Customers", Path: customersPath}, {Label: "Import", Path: importsPath}}
+
+func (a *Admin) importFrame(c echo.Context, title string, i importing.Import) views.Frame {
+	return a.frame(c, title, customersPath, append(slices.Clone(importCrumbs), ui.Crumb{Label: i.FileName, Path: importPath(i.ID)})...)
+}
+
+func (a *Admin) askRunImport(c echo.Context) error {
+	return a.confirmRunImport(c, http.StatusOK, &page.Form{})
+}
+
+func (a *Admin) confirmRunImport(c echo.Context, status int, form *page.Form) error {
+	i, err := a.importOf(c)
+	if err != nil {
+		return err
+	}
+	words := customerCount(i.Created) + " will be added, with the points and stamps in the file."
+	if n := i.Found + i.Repeated; n > 0 {
+		words += " " + page.Count(n, "row belongs to an existing customer or is a duplicate", "rows belong to existing customers or are duplicates") + ": nothing changes for them."
+	}
+	if i.Failed > 0 {
+		words += " " + page.Count(i.Failed, "row with errors", "rows with errors") + " will be skipped."
+	}
+	return a.confirm(c, status, views.Confirm{
+		Frame: a.importFrame(c, "Import "+customerCount(i.Created)+"?", i),
+		Confirm: ui.Confirm{
+			Action: importPath(i.ID) + "/run", Button: "Import customers", Cancel: importPath(i.ID), Problem: form.Problem(),
+			Words: []string{words, "You can stop the import, but customers already added stay."},
+		},
+	})
+}
+
 func (a *Admin) runImport(c echo.Context) error {
 	id, err := id(c)
 	if err != nil {
 		return err
 	}
-	_, err = a.Imports.Run(c.Request().Context(), page.Actor(c), id)
-	if form := (&page.Form{}); form.Refused(err) {
-		return a.confirmRunImport(c, http.StatusUnprocessableEntity, form)
-	}
-	if err != nil {
-		return err
-	}
-	return a.Redirect(c, importPath(id))
+	return page.Submit(a.Kit, c, page.Submission[importing.Import]{
+		Run: func(ctx context.Context, by core.Actor, _ *page.Form) (importing.Import, error) {
+			return a.Imports.Run(ctx, by, id)
+		},
+		Refused: func(status int, form *page.Form) error { return a.confirmRunImport(c, status, form) },
+		To:      page.To[importing.Import](importPath(id)),
+		Done:    func(importing.Import) string { return "" },
+	})
 }
 
 func (a *Admin) askCancelImport(c echo.Context) error {
@@ -442,20 +423,20 @@ func (a *Admin) askCancelImport(c echo.Context) error {
 }
 
 func (a *Admin) confirmCancelImport(c echo.Context, status int, form *page.Form) error {
-	i, err := a.foundImport(c)
+	i, err := a.importOf(c)
 	if err != nil {
 		return err
 	}
 	v := views.Confirm{
 		Frame: a.importFrame(c, "Discard this file?", i),
 		Confirm: ui.Confirm{
-			Action: importPath(i.ID) + "/cancel", Button: "Discard", Danger: true, Cancel: importPath(i.ID), Problem: form.Problem(),
-			Words: []string{"The file is deleted here, and nothing of it is imported. You can upload it again."},
+			Action: importPath(i.ID) + "/cancel", Button: "Discard file", Danger: true, Cancel: importPath(i.ID), Problem: form.Problem(),
+			Words: []string{"Nothing is imported. You can upload the file again."},
 		},
 	}
 	if i.Status == importing.Running {
-		v.Title, v.Button = "Stop this import?", "Stop the import"
-		v.Words = []string{"The rows that were not reached yet are not imported. Customers who were added already stay."}
+		v.Title, v.Button = "Stop this import?", "Stop import"
+		v.Words = []string{"Customers already added stay. The remaining rows won't be imported."}
 	}
 	return a.confirm(c, status, v)
 }
@@ -465,16 +446,22 @@ func (a *Admin) cancelImport(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	i, err := a.Imports.Cancel(c.Request().Context(), page.Actor(c), id)
-	if form := (&page.Form{}); form.Refused(err) {
-		return a.confirmCancelImport(c, http.StatusUnprocessableEntity, form)
-	}
-	if err != nil {
-		return err
-	}
-	if i.Done > 0 {
-		return a.Redirect(c, importPath(id))
-	}
-	a.Flash(c, ui.Done, "The file "+i.FileName+" is discarded.")
-	return a.Redirect(c, importsPath)
+	return page.Submit(a.Kit, c, page.Submission[importing.Import]{
+		Run: func(ctx context.Context, by core.Actor, _ *page.Form) (importing.Import, error) {
+			return a.Imports.Cancel(ctx, by, id)
+		},
+		Refused: func(status int, form *page.Form) error { return a.confirmCancelImport(c, status, form) },
+		To: func(i importing.Import) string {
+			if i.Done > 0 {
+				return importPath(id)
+			}
+			return importsPath
+		},
+		Done: func(i importing.Import) string {
+			if i.Done > 0 {
+				return ""
+			}
+			return i.FileName + " was discarded."
+		},
+	})
 }

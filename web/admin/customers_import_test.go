@@ -6,6 +6,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/importing"
+	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 )
 
@@ -37,7 +39,7 @@ func (b *browser) sendFile(key, name, content string) answer {
 	return b.ask(http.MethodPost, "/admin/customers/import", &body, "Content-Type", form.FormDataContentType(), "Sec-Fetch-Site", "same-origin")
 }
 
-// uploaded is the path of a file that was taken.
+// uploaded uploads a file and returns the path of its import.
 func (b *browser) uploaded(content string) string {
 	b.t.Helper()
 	a := b.sendFile(core.NewID(b.shop.db.Now()).String(), "customers.csv", content)
@@ -47,7 +49,7 @@ func (b *browser) uploaded(content string) string {
 	return a.Header().Get("Location")
 }
 
-// work does what the jobs of an import do.
+// work runs an import's jobs.
 func (s *shop) work(t *testing.T, path string) {
 	t.Helper()
 	id, err := core.ParseID(path[strings.LastIndex(path, "/")+1:])
@@ -68,7 +70,7 @@ func (s *shop) work(t *testing.T, path string) {
 	}
 }
 
-// columns is the form of the columns as the page shows it.
+// columns returns the column form's values as the page shows them.
 func (a answer) columns() url.Values {
 	f := form()
 	a.Find("form select").Each(func(_ int, s *goquery.Selection) {
@@ -86,14 +88,14 @@ const someCustomers = "Namn;Mobil;E-post;Poäng;Skostorlek\n" +
 	"Bo Ek;+46 8 465 004 13;;;44\n" +
 	"Dan;1;dan@<i>;many;\n"
 
-// "Choose a file → mapping preview → check → result → import → report", all by plain forms
-// and links.
-func TestImportingCustomers(t *testing.T) {
+// "Choose a file → mapping preview → check → result → import → report", all with plain forms and
+// links.
+func TestImportCustomers(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	b := s.signedIn(t, core.Manager)
 	if got := b.get("/admin/customers").Find("a[href='/admin/customers/import']").Length(); got != 1 {
-		t.Error("the list does not lead to the import")
+		t.Error("the customer list doesn't link to the import")
 	}
 	start := b.get("/admin/customers/import")
 	if key := start.Find("input[name=form_key]").AttrOr("value", ""); len(key) != 26 {
@@ -108,12 +110,10 @@ func TestImportingCustomers(t *testing.T) {
 	if got := columns.words(".step-item.active"); got != "Columns" {
 		t.Errorf("the step is %q", got)
 	}
-	if got := columns.words(".page-wrapper > main > .page-body p"); !strings.Contains(got, "4 rows, 1 kB, uploaded") || !strings.Contains(got, "by Bo Ek") {
+	if got := columns.words(".page-wrapper > main > .page-body p"); !strings.Contains(got, "4 rows, 1 kB") || !strings.Contains(got, "Bo Ek") {
 		t.Errorf("facts: %q", got)
 	}
-	if got := columns.words("thead option[selected]"); got != "Full name Phone E-mail Points Leave out" {
-		t.Errorf("guessed %q", got)
-	}
+	wants(t, "guessed columns", columns.selected(), []string{"full_name", "phone", "email", "points", ""})
 	if got := columns.words("tbody tr:nth-child(2)"); got != "2 Elsa <b>Berg</b> 08-465 004 12 elsa@example.com 12 38" {
 		t.Errorf("second row: %q", got)
 	}
@@ -121,22 +121,23 @@ func TestImportingCustomers(t *testing.T) {
 		t.Errorf("heading: %q", got)
 	}
 
-	// A refused choice is kept, and said what is wrong with it.
+	// A refused form keeps the selected columns.
 	wrong := form("column_0", "full_name", "column_1", "", "column_2", "email", "column_3", "points", "column_4", "stamps")
 	refused := b.post(path+"/check", wrong)
 	if refused.Code != http.StatusUnprocessableEntity || refused.words(".alert") != says("Columns", core.Violation{Rule: "phone_column"}) {
 		t.Errorf("%d %q", refused.Code, refused.words(".alert"))
 	}
-	if got := refused.words("thead option[selected]"); got != "Full name Leave out E-mail Points Stamps" || refused.Find("[name=heading][checked]").Length() != 0 {
-		t.Errorf("the choice is now %q", got)
+	wants(t, "refused columns", refused.selected(), []string{"full_name", "", "email", "points", "stamps"})
+	if refused.Find("[name=heading][checked]").Length() != 0 {
+		t.Error("the header row's checkbox is ticked again")
 	}
 
 	progress := b.posted(path+"/check", columns.columns())
-	if got := progress.words(".step-item.active, #import-doing, progress + p"); got != "Check Checking every row 0 of 4 rows" {
+	if got := progress.words(".step-item.active, progress + p"); got != "Check 0 of 4 rows" {
 		t.Errorf("progress: %q", got)
 	}
 	if bar := progress.Find("progress"); bar.AttrOr("max", "") != "4" || bar.AttrOr("value", "") != "0" {
-		t.Error("the bar does not say how far it is")
+		t.Error("the progress bar has the wrong value")
 	}
 	if !strings.Contains(progress.Find("noscript").Text(), path+"\">Refresh</a>") {
 		t.Error("without scripts, nothing refreshes the page")
@@ -144,47 +145,56 @@ func TestImportingCustomers(t *testing.T) {
 	s.work(t, path)
 
 	checked := b.get(path)
-	if got := checked.words("main h2"); got != "2 customers to add 1 row has a mistake" {
+	if got := checked.words("main h2"); !strings.HasPrefix(got, "2 customers ") || !strings.Contains(got, "1 row ") {
 		t.Errorf("result: %q", got)
 	}
-	if got := checked.words(".card-sm"); got != "New 2 would be added Here already 0 stay as they are Repeated 1 of an earlier row Mistakes 1 rows that are left out" {
-		t.Errorf("figures: %q", got)
-	}
+	hasImportFigures(t, checked, "New 2 ", "Existing 0 ", "Duplicates 1 ", "Errors 1 ")
 	if got := checked.words("tbody"); !strings.Contains(got, "dan@<i>") || !strings.Contains(got, says("E-mail", core.MustBeEmail)) || checked.Find("tbody tr").Length() != 4 {
 		t.Errorf("problems: %q", got)
 	}
 	ask := b.get(path + "/run")
-	if got := ask.words(".form-card p"); got != "2 customers are added, with the points and stamps of the file. "+
-		"1 row is of customers who are here already, or come twice. They stay as they are. 1 row with a mistake is left out. "+
-		"An import can be stopped, but what it has added is not taken back." {
+	if got := ask.words(".form-card p"); !strings.Contains(got, "2 customers ") || strings.Count(got, "1 row ") != 2 {
 		t.Errorf("asks %q", got)
 	}
 	running := b.posted(path+"/run", nil)
-	if got := running.words(".step-item.active, #import-doing, progress + p"); got != "Import Importing 0 of 4 rows: 0 customers added so far" {
+	if got := running.words(".step-item.active, progress + p"); !strings.HasPrefix(got, "Import 0 of 4 rows") || !strings.Contains(got, "0 customers") {
 		t.Errorf("running: %q", got)
 	}
 	s.work(t, path)
 	report := b.get(path)
-	if got := report.words("main h2"); got != "2 customers added 1 row has a mistake" {
+	if got := report.words("main h2"); !strings.HasPrefix(got, "2 customers added") || !strings.Contains(got, "1 row ") {
 		t.Errorf("report: %q", got)
 	}
-	if got := report.words(".card-sm"); got != "Added 2 new customers Here already 1 or repeated in the file Mistakes 1 rows that are left out" {
-		t.Errorf("figures: %q", got)
-	}
+	hasImportFigures(t, report, "Added 2 ", "Existing 1 ", "Errors 1 ")
 	if again := b.post(path+"/run", nil); again.Code != http.StatusSeeOther {
-		t.Errorf("said twice: %d", again.Code)
+		t.Errorf("run twice: %d", again.Code)
 	}
 	if got := b.get("/admin/customers?search=elsa").words("tbody"); !strings.Contains(got, "Elsa <b>Berg</b>") || !strings.Contains(got, "12") {
 		t.Errorf("list: %q", got)
 	}
 	list := b.get("/admin/customers/import")
-	if got := list.words("tbody"); got != "customers.csv just now, by Bo Ek 2 customers added just now, by Bo Ek 2 customers added Done" {
+	if got := list.words("tbody"); list.links("tbody a")[0] != path || !strings.Contains(got, "customers.csv") || !strings.Contains(got, "2 customers added") {
 		t.Errorf("earlier imports: %q", got)
 	}
 }
 
+// selected are the values selected in the column form.
+func (a answer) selected() (values []string) {
+	a.Find("thead option[selected]").Each(func(_ int, option *goquery.Selection) { values = append(values, option.AttrOr("value", "")) })
+	return values
+}
+
+// hasImportFigures compares the beginnings of the figures: label and number.
+func hasImportFigures(t *testing.T, a answer, want ...string) {
+	t.Helper()
+	got := a.each(".card-sm")
+	if !slices.EqualFunc(got, want, strings.HasPrefix) {
+		t.Errorf("figures: %q, want %q", got, want)
+	}
+}
+
 // "A progress bar, polled fragment every second that stops by itself when done."
-func TestProgressIsPolled(t *testing.T) {
+func TestImportProgressIsPolled(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	b := s.signedIn(t, core.Manager)
@@ -202,7 +212,7 @@ func TestProgressIsPolled(t *testing.T) {
 }
 
 // "Every bad row named (row, what is wrong; first 100 shown, all as CSV)."
-func TestEveryBadRowIsShown(t *testing.T) {
+func TestEveryBadRowIsReported(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	b := s.signedIn(t, core.Manager)
@@ -213,18 +223,18 @@ func TestEveryBadRowIsShown(t *testing.T) {
 	if n := result.Find("tbody tr").Length(); n != 100 {
 		t.Errorf("%d rows shown, want 100", n)
 	}
-	if got := result.words(".card-subtitle"); !strings.HasSuffix(got, "The first 100 mistakes are shown.") {
-		t.Errorf("said: %q", got)
+	if got := result.words(".card-subtitle"); !strings.Contains(got, " 100 ") {
+		t.Errorf("the page doesn't say that it shows 100 errors: %q", got)
 	}
-	if result.Find("a:contains(Import)").FilterFunction(func(_ int, a *goquery.Selection) bool { return strings.HasSuffix(a.AttrOr("href", ""), "/run") }).Length() != 0 {
-		t.Error("nobody can be added, and it is offered")
+	if result.Find("a[href$='/run']").Length() != 0 {
+		t.Error("there is nothing to import, but the page offers it")
 	}
 	all := b.get(path + "/problems.csv")
 	text := all.Body.String()
 	if kind := all.Header().Get("Content-Type"); !strings.HasPrefix(kind, "text/csv") || strings.Count(text, "\r\n") != 152 {
 		t.Errorf("%s with %d lines", kind, strings.Count(text, "\r\n"))
 	}
-	if !strings.HasPrefix(text, "\uFEFFRow,Column,What stands there,What is wrong\r\n2,Phone,'+1,"+says("Phone", core.MustBePhone)+"\r\n") {
+	if !strings.HasPrefix(text, "\uFEFFRow,Column,Value,Error\r\n2,Phone,'+1,"+says("Phone", core.MustBePhone)+"\r\n") {
 		t.Errorf("begins %q", text[:120])
 	}
 	if !strings.HasSuffix(text, "152,Whole row,,"+says("Row", core.Violation{Rule: "stray_quote"})+"\r\n") {
@@ -232,9 +242,9 @@ func TestEveryBadRowIsShown(t *testing.T) {
 	}
 }
 
-// "Multipart upload limited and checked": what is no list of customers is refused beside
-// the field, the whole of it read first, and the next try needs no new form.
-func TestUploadsThatAreRefused(t *testing.T) {
+// "Multipart upload limited and checked": a file that isn't a list of customers is refused next to the
+// field, after it was read completely, and the same form can be sent again.
+func TestRefusedUploads(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	b := s.signedIn(t, core.Manager)
@@ -256,24 +266,24 @@ func TestUploadsThatAreRefused(t *testing.T) {
 	if a := b.sendFile("key-nothing", "x.csv", someCustomers); a.Code != http.StatusSeeOther {
 		t.Errorf("the same form, with a file: %d", a.Code)
 	}
-	// More than anybody waits for.
+	// Far above the limit.
 	if a := b.sendFile("key-huge", "x.csv", strings.Repeat("x", 101<<20)); a.Code != http.StatusUnprocessableEntity {
 		t.Errorf("101 MB: %d", a.Code)
 	}
-	// A form that breaks off.
+	// An upload that breaks off.
 	cut := "--b\r\nContent-Disposition: form-data; name=\"form_key\"\r\n\r\nkey-cut\r\n" +
 		"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"x.csv\"\r\n\r\nname,phone\nAnna Ek,070"
 	a := b.ask(http.MethodPost, "/admin/customers/import", strings.NewReader(cut), "Content-Type", "multipart/form-data; boundary=b", "Sec-Fetch-Site", "same-origin")
 	if a.Code != http.StatusBadRequest {
 		t.Errorf("cut short: %d", a.Code)
 	}
-	if list := b.get("/admin/customers/import").words("tbody"); strings.Count(list, "Uploaded") != 1 {
-		t.Errorf("what is left: %q", list)
+	if list := b.get("/admin/customers/import").words("tbody"); strings.Count(list, "x.csv") != 1 {
+		t.Errorf("imports afterwards: %q", list)
 	}
 }
 
 // "A double click is one": sent twice, a file is one import.
-func TestAFileSentTwice(t *testing.T) {
+func TestUploadTwiceImportsOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	b := s.signedIn(t, core.Manager)
@@ -283,21 +293,20 @@ func TestAFileSentTwice(t *testing.T) {
 	}
 }
 
-// A file can be discarded, and an import stopped; both ask first.
-func TestStoppingAnImport(t *testing.T) {
+// A file can be discarded and an import stopped, both after a confirmation.
+func TestCancelImport(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	b := s.signedIn(t, core.Manager)
 	path := b.uploaded(someCustomers)
-	if got := b.get(path+"/cancel", "Hx-Request", "true").words("h2, p"); got != "Discard this file? The file is deleted here, and nothing of it is imported. You can upload it again." {
-		t.Errorf("asks %q", got)
+	if asked := b.get(path+"/cancel", "Hx-Request", "true"); asked.Find("form[action='"+path+"/cancel'] .btn-danger").Length() != 1 {
+		t.Errorf("the confirmation is %q", asked.words("body"))
 	}
-	after := b.posted(path+"/cancel", nil)
-	if got := after.words("#flashes"); got != "The file customers.csv is discarded." {
-		t.Errorf("flash %q", got)
+	if after := b.posted(path+"/cancel", nil); !after.flashed(ui.Done, "customers.csv") {
+		t.Errorf("flash %q", after.words("#flashes"))
 	}
-	if got := b.get(path).words("main h2"); got != "Discarded" {
-		t.Errorf("its page: %q", got)
+	if discarded := b.get(path); discarded.Find("a[href='"+path+"/run'], a[href='"+path+"/cancel'], form select").Length() != 0 {
+		t.Errorf("its page still offers %q", discarded.words("main a"))
 	}
 	for _, step := range []string{"/check", "/run"} {
 		a := b.post(path+step, form("column_0", "full_name", "column_1", "phone", "column_2", "", "column_3", "", "column_4", ""))
@@ -313,58 +322,54 @@ func TestStoppingAnImport(t *testing.T) {
 	other := b.uploaded(someCustomers)
 	b.posted(other+"/check", b.get(other).columns())
 	s.work(t, other)
-	if a := b.post(other+"/run", nil); a.Code != http.StatusUnprocessableEntity || a.words(".alert") != "Another import is running. Wait until it is done, or stop it." {
+	if a := b.post(other+"/run", nil); a.Code != http.StatusUnprocessableEntity || a.words(".alert") != importing.ErrRunning.Message {
 		t.Errorf("two at once: %d %q", a.Code, a.words(".alert"))
 	}
-	if got := b.get(path + "/cancel").words("h1"); got != "Stop this import?" {
-		t.Errorf("asks %q", got)
+	if asked := b.get(path + "/cancel"); asked.Find("form .btn-danger").Length() != 1 {
+		t.Errorf("the confirmation is %q", asked.words("main"))
 	}
 	b.posted(path+"/cancel", nil)
 	s.work(t, path)
-	if got := b.get("/admin/customers").words("#customers"); !strings.HasPrefix(got, "No customers yet") {
-		t.Errorf("afterwards: %q", got)
+	if list := b.get("/admin/customers"); list.Find("#customers .empty").Length() != 1 {
+		t.Errorf("afterwards: %q", list.words("#customers"))
 	}
 }
 
-// Columns may be chosen anew after a check.
-func TestChangingTheColumns(t *testing.T) {
+// Columns can be changed after a check.
+func TestChangeColumnsAfterCheck(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	b := s.signedIn(t, core.Manager)
 	path := b.uploaded(someCustomers)
 	b.posted(path+"/check", form("column_0", "full_name", "column_1", "phone", "column_2", "", "column_3", "", "column_4", "points", "heading", "1"))
 	s.work(t, path)
-	change := b.get(path).Find("a:contains('Change columns')").AttrOr("href", "")
-	if got := b.get(change).words("thead option[selected]"); got != "Full name Phone Leave out Leave out Points" {
-		t.Errorf("chosen before: %q", got)
-	}
+	change := b.get(path).Find("a[href*='step=columns']").AttrOr("href", "")
+	wants(t, "the columns selected before", b.get(change).selected(), []string{"full_name", "phone", "", "", "points"})
 }
 
-// What the sample file holds is read as it is, and so is what was exported.
-func TestTheSampleIsRead(t *testing.T) {
+// The sample file can be imported unchanged.
+func TestImportSampleFile(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	b := s.signedIn(t, core.Manager)
 	path := b.uploaded(b.get("/admin/customers/import/sample.csv").Body.String())
 	columns := b.get(path)
-	if got := columns.words("thead option[selected]"); got != "First name Last name Phone E-mail Customer since Points Stamps" {
-		t.Errorf("guessed %q", got)
-	}
+	wants(t, "guessed columns", columns.selected(), []string{"first_name", "last_name", "phone", "email", "created_at", "points", "stamps"})
 	b.posted(path+"/check", columns.columns())
 	s.work(t, path)
-	if got := b.get(path).words("main h2"); got != "2 customers to add" {
+	if got := b.get(path).words("main h2"); !strings.HasPrefix(got, "2 customers ") {
 		t.Errorf("checked: %q", got)
 	}
 }
 
-// "Manager and up": a cashier is not offered it. Another business's import is 404.
-func TestWhoImports(t *testing.T) {
+// "Manager and up": cashiers may not import. Another business's import is 404.
+func TestImportPermissions(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
 	path := s.signedIn(t, core.Manager).uploaded(someCustomers)
 	cashier := s.signedIn(t, core.Cashier)
 	if cashier.get("/admin/customers").Find("a[href*=import], a[href*=export]").Length() != 0 {
-		t.Error("a cashier is offered it")
+		t.Error("a cashier is offered imports or exports")
 	}
 	stranger := other.signedIn(t, core.Owner)
 	for _, p := range []string{path, path + "/run", path + "/cancel", path + "/problems.csv"} {
@@ -383,7 +388,7 @@ func TestWhoImports(t *testing.T) {
 }
 
 // Columns are named as in a spreadsheet, also beyond Z.
-func TestManyColumns(t *testing.T) {
+func TestImportColumnLetters(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	b := s.signedIn(t, core.Manager)
@@ -392,8 +397,8 @@ func TestManyColumns(t *testing.T) {
 		heading = append(heading, fmt.Sprint("c", n))
 	}
 	page := b.get(b.uploaded(strings.Join(heading, ",") + "\n1\n"))
-	for n, want := range map[int]string{0: "Column A holds", 25: "Column Z holds", 26: "Column AA holds", 29: "Column AD holds"} {
-		if got := page.Find(fmt.Sprintf("#field-column_%d", n)).AttrOr("aria-label", ""); got != want {
+	for n, want := range map[int]string{0: "A", 25: "Z", 26: "AA", 29: "AD"} {
+		if got := page.Find(fmt.Sprintf("#field-column_%d", n)).AttrOr("aria-label", ""); !strings.HasSuffix(got, " "+want) {
 			t.Errorf("column %d is called %q", n, got)
 		}
 	}

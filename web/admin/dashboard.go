@@ -32,13 +32,10 @@ func (a *Admin) dashboardRoutes() []route {
 	}
 }
 
-// dashboard shows how the business is doing. Four round trips: the session, the figures,
-// what happened lately, who bought most. One more for owners: how far they are with the setup;
-// and one where the log alone says who did what.
 func (a *Admin) dashboard(c echo.Context) error {
 	by, ctx := page.Actor(c), c.Request().Context()
 	if !by.Role.Includes(core.Manager) {
-		return a.Redirect(c, customersPath) // a till begins with whom it serves
+		return a.Redirect(c, customersPath) // turnover isn't for cashiers
 	}
 	chosen, err := pickPeriod(c.QueryParam("period"))
 	if err != nil {
@@ -70,11 +67,11 @@ func (a *Admin) dashboard(c echo.Context) error {
 		return err
 	}
 	v := views.Dashboard{
-		Frame: a.frame(c, "Dashboard", dashboardPath), Period: chosen.label, Days: writtenDays(o.From, o.To),
+		Frame: a.frame(c, "Dashboard", dashboardPath), Period: chosen.label, Days: daysInWords(o.From, o.To),
 		Figures: overviewFigures(o, by.Tenant.Currency), Chart: pointsOf(o, today), Activity: a.activityView(by, feed),
 		Top:         topRows(top, report.Spend, by.Tenant.Currency),
 		TopPath:     reportOf(topReportPath, url.Values{}, report.Range{From: &o.From, To: &o.To}),
-		Outstanding: []views.Amount{owedAmount(o.Outstanding.Points, "point", "points")},
+		Outstanding: []views.Amount{outstanding(o.Outstanding.Points, "point", "points")},
 		NoReward:    !o.Has.Reward,
 		Setup:       setup,
 	}
@@ -85,26 +82,26 @@ func (a *Admin) dashboard(c echo.Context) error {
 		})
 	}
 	if o.Outstanding.Stamps > 0 {
-		v.Outstanding = append(v.Outstanding, owedAmount(o.Outstanding.Stamps, "stamp", "stamps"))
+		v.Outstanding = append(v.Outstanding, outstanding(o.Outstanding.Stamps, "stamp", "stamps"))
 	}
 	return a.Render(c, http.StatusOK, views.DashboardPage(v), nil)
 }
 
-func owedAmount(n int64, one, many string) views.Amount {
+func outstanding(n int64, one, many string) views.Amount {
 	if n == 1 {
 		return views.Amount{Number: "1", Unit: one}
 	}
 	return views.Amount{Number: page.Number(n), Unit: many}
 }
 
-// overviewFigures are the four that matter, each beside what it was before.
+// overviewFigures returns the four main figures, each compared with the previous period.
 func overviewFigures(o report.Overview, currency string) []ui.Figure {
-	before := "previous " + page.Count(int64(len(o.Days)), "day", "days")
+	against := "vs previous " + page.Count(int64(len(o.Days)), "day", "days")
 	figure := func(label, icon, value string, now, then int64) ui.Figure {
-		f := ui.Figure{Label: label, Icon: icon, Value: value, Against: "vs " + before}
-		f.Change, f.Trend = changeOf(now, then)
+		f := ui.Figure{Label: label, Icon: icon, Value: value, Against: against}
+		f.Change, f.Trend = relativeChange(now, then)
 		if f.Change == "" {
-			f.Against = "none in the " + before
+			f.Against = "No earlier data"
 		}
 		return f
 	}
@@ -117,9 +114,9 @@ func overviewFigures(o report.Overview, currency string) []ui.Figure {
 	}
 }
 
-// changeOf says how much more or less something is than it was; "" where it was nothing.
-// From ten times as much on, percents say nothing any more.
-func changeOf(now, then int64) (string, ui.Trend) {
+// relativeChange is "+12.5%" or, from a tenfold increase, "12×", because larger percentages are hard to
+// read. It is "" if there is nothing to compare with.
+func relativeChange(now, then int64) (string, ui.Trend) {
 	switch {
 	case then <= 0:
 		return "", ui.Level
@@ -138,12 +135,12 @@ func pointsOf(o report.Overview, today time.Time) ui.Chart {
 	for _, d := range o.Days {
 		chart.Rows = append(chart.Rows, dayRow(d.Date, o.From, o.To, chartNumber(d.Awarded), chartNumber(d.Redeemed)))
 	}
-	chart.Summary = running(pointsSummary(o.Current.PointsAwarded, o.Current.PointsRedeemed), o.To, today)
+	chart.Summary = soFar(pointsSummary(o.Current.PointsAwarded, o.Current.PointsRedeemed), o.To, today)
 	return chart
 }
 
-// activity answers what happened since the list that asks was made. Nothing: then that
-// list stands, but for the ages in it, which grow by the minute.
+// activity answers a poll with the latest events, or with 204 if the list on the page is still
+// current. The list is also replaced once a minute, because it shows how long ago each event was.
 func (a *Admin) activity(c echo.Context) error {
 	if !page.IsFragment(c) {
 		return a.Redirect(c, dashboardPath)
@@ -179,7 +176,7 @@ func (a *Admin) activityView(by core.Actor, feed report.Feed) views.Activity {
 	return v
 }
 
-// eventText says an event in words that follow the customer's name.
+// eventText describes an event; it follows the customer's name.
 func eventText(e report.Event, currency string) (string, ui.Tone) {
 	moved := balanceMoved(e.Points, e.Stamps)
 	switch e.Kind {
@@ -196,9 +193,9 @@ func eventText(e report.Event, currency string) (string, ui.Tone) {
 	case report.RedemptionVoided:
 		return "Redemption of " + quoted(e.About) + " voided" + doneBy(e), ui.Bad
 	case report.VoucherRedeemed:
-		return "Redeemed the voucher " + quoted(e.About), ui.Notice
+		return "Redeemed voucher " + quoted(e.About), ui.Notice
 	case report.Joined:
-		return "Became a customer", ui.Info
+		return "Joined", ui.Info
 	case report.Adjusted:
 		sign := "+"
 		if e.Points+e.Stamps < 0 {
@@ -209,13 +206,13 @@ func eventText(e report.Event, currency string) (string, ui.Tone) {
 	return string(e.Kind), ui.Neutral
 }
 
-// balanceMoved is by how much a balance moved, either way.
+// balanceMoved is the absolute change of a balance, "" for none.
 func balanceMoved(points, stamps int64) string {
 	switch {
 	case points != 0:
-		return page.Count(max(points, -points), "point", "points")
+		return amount(max(points, -points), "points")
 	case stamps != 0:
-		return page.Count(max(stamps, -stamps), "stamp", "stamps")
+		return amount(max(stamps, -stamps), "stamps")
 	}
 	return ""
 }
@@ -234,7 +231,7 @@ func quoted(name *string) string {
 	return "“" + *name + "”"
 }
 
-// fullName is the name of a customer. Of somebody who was erased both are the same word.
+// fullName is a customer's name. An erased customer's first and last name are both "Erased".
 func fullName(first, last string) string {
 	if first == "Erased" && last == first {
 		return first
@@ -242,26 +239,26 @@ func fullName(first, last string) string {
 	return first + " " + last
 }
 
-// customerLabel is the name of a customer as lists of what they did have it.
+// customerLabel is fullName for a name that is stored as one text.
 func customerLabel(name string) string {
 	first, last, _ := strings.Cut(name, " ")
 	return fullName(first, last)
 }
 
-// firstSteps shows a new business what to do, until it has a sale.
+// firstSteps replaces the dashboard until the first sale.
 func (a *Admin) firstSteps(c echo.Context, has report.FirstSteps, setup *views.SetupBanner) error {
 	v := views.FirstSteps{Frame: a.frame(c, "Dashboard", dashboardPath), Setup: setup, Steps: []views.Step{
 		{
-			Title: "Say what earns", Words: "A transaction type is a kind of sale and what it is worth: points for what is spent, or a stamp for each coffee.",
-			Path: "/admin/types/new", Button: "Add a transaction type", Done: has.TransactionType,
+			Title: "Set your earning rule", Words: "Choose what a sale earns: points for the amount spent, or a stamp.",
+			Path: typesPath + "/new", Button: "Create transaction type", Done: has.TransactionType,
 		},
 		{
-			Title: "Add the first customer", Words: "A name and a phone number are enough. Add yourself, to see how it looks.",
-			Path: customersPath + "/new", Button: "Add a customer", Done: has.Customer,
+			Title: "Add your first customer", Words: "You only need a name and a phone number. Try it with your own.",
+			Path: customersPath + "/new", Button: "Add customer", Done: has.Customer,
 		},
 		{
-			Title: "Record the first sale", Words: "The customer sees their points or stamps at once. A sale can be voided.",
-			Path: "/admin/transactions/new", Button: "Record a sale", Done: has.Sale,
+			Title: "Record your first sale", Words: "The customer gets their points or stamps right away.",
+			Path: transactionsPath + "/new", Button: "Record sale", Done: has.Sale,
 		},
 	}}
 	next := true

@@ -11,20 +11,19 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// roleNames are the roles in words.
 var roleNames = map[core.Role]string{core.Owner: "Owner", core.Manager: "Manager", core.Cashier: "Cashier"}
 
-// entry is a part of the panel, for those who may see it.
-type entry struct {
+// section is an entry of the navigation, with the role that it requires.
+type section struct {
 	label, path, icon string
 	least             core.Role
 }
 
 var navigation = []struct {
 	title   string
-	entries []entry
+	entries []section
 }{
-	{"", []entry{
+	{"", []section{
 		{"Point of sale", page.TillPath, "cash-register", core.Cashier},
 		{"Dashboard", "/admin", "layout-dashboard", core.Manager},
 		{"Customers", "/admin/customers", "users", core.Cashier},
@@ -34,7 +33,7 @@ var navigation = []struct {
 		{"Coupons", "/admin/coupons", "ticket", core.Cashier},
 		{"Reports", "/admin/reports", "chart-bar", core.Manager},
 	}},
-	{"Operations", []entry{
+	{"Operations", []section{
 		{"Transaction types", "/admin/types", "category", core.Manager},
 		{"Locations", "/admin/locations", "map-pin", core.Manager},
 		{"Poster", posterPath, "printer", core.Manager},
@@ -49,9 +48,9 @@ func (a *Admin) frameRoutes() []route {
 	}
 }
 
-// frame is what the page of a signed-in person has around its content. section is the
-// path of the navigation's entry that it belongs to.
-func (a *Admin) frame(c echo.Context, title, section string, crumbs ...ui.Crumb) views.Frame {
+// frame returns the frame of a signed-in person's page. current is the path of its entry in the
+// navigation.
+func (a *Admin) frame(c echo.Context, title, current string, crumbs ...ui.Crumb) views.Frame {
 	who := page.Actor(c)
 	f := views.Frame{
 		Title: title, Crumbs: crumbs, Business: who.Tenant.Name,
@@ -60,20 +59,24 @@ func (a *Admin) frame(c echo.Context, title, section string, crumbs ...ui.Crumb)
 	}
 	f.Assets.Branding = a.BrandingURL(c)
 	for _, group := range navigation {
-		g := views.NavGroup{Title: group.title}
-		for _, e := range group.entries {
-			if who.Role.Includes(e.least) {
-				g.Items = append(g.Items, views.NavItem{Label: e.label, Path: e.path, Icon: e.icon, Current: e.path == section})
-			}
-		}
-		if len(g.Items) > 0 {
-			f.Nav = append(f.Nav, g)
+		if items := navItems(group.entries, who.Role, current); len(items) > 0 {
+			f.Nav = append(f.Nav, views.NavGroup{Title: group.title, Items: items})
 		}
 	}
 	return f
 }
 
-// switchTheme turns light and dark around, for those without scripts.
+// navItems returns the sections that a role may see.
+func navItems(sections []section, role core.Role, current string) (items []views.NavItem) {
+	for _, s := range sections {
+		if role.Includes(s.least) {
+			items = append(items, views.NavItem{Label: s.label, Path: s.path, Icon: s.icon, Current: s.path == current})
+		}
+	}
+	return items
+}
+
+// switchTheme toggles light and dark in browsers without scripts.
 func (a *Admin) switchTheme(c echo.Context) error {
 	next := "dark"
 	if page.Theme(c) == "dark" {

@@ -10,8 +10,7 @@ const (
 	post = http.MethodPost
 )
 
-// routes are the panel's, each with the least role that has it. Those of a noun stand
-// in its file.
+// routes lists the panel's routes. Each noun's file declares its own.
 func (a *Admin) routes() []route {
 	return slices.Concat(
 		a.frameRoutes(),
@@ -40,14 +39,14 @@ func (a *Admin) routes() []route {
 	)
 }
 
-// Page is what is there to be asked for: a page, a part of one, or a file.
+// Page is a GET route: a page, a fragment of one, or a file.
 type Page struct {
-	Path   string // with a :name where a record's id goes
-	Public bool   // strangers have it, too
-	Slow   bool   // it takes what it takes
+	Path   string // with :name in place of a record's id
+	Public bool   // needs no sign-in
+	Slow   bool   // has no timeout
 }
 
-// Pages are all of the panel's.
+// Pages lists the panel's GET routes, for tools that visit them all.
 func Pages() (list []Page) {
 	for _, r := range (&Admin{}).routes() {
 		if r.method == get {

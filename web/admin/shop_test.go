@@ -40,6 +40,7 @@ import (
 	"example.com/loyalty/core/transaction"
 	"example.com/loyalty/core/usage"
 	"example.com/loyalty/core/vault"
+	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/admin"
 	"example.com/loyalty/web/host"
 	"example.com/loyalty/web/page"
@@ -47,7 +48,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// shop is a business with its panel.
+// shop is a business and its panel.
 type shop struct {
 	db *db.DB
 	by core.Actor // the owner
@@ -76,7 +77,7 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 		t.Fatal(err)
 	}
 	render := func(_ context.Context, _ string, l mail.Email) (mail.Rendered, error) {
-		return mail.Rendered{Subject: "A letter", Text: fmt.Sprintf("%+v", l), HTML: "<html><head></head><body>" + html.EscapeString(fmt.Sprintf("%+v", l)) + "</body></html>"}, nil
+		return mail.Rendered{Subject: "An e-mail", Text: fmt.Sprintf("%+v", l), HTML: "<html><head></head><body>" + html.EscapeString(fmt.Sprintf("%+v", l)) + "</body></html>"}, nil
 	}
 	mails := mail.New(d, jobs, render, nil, log)
 	signIns := dbtest.Auth(d, jobs, mails)
@@ -91,7 +92,7 @@ func newShopOn(t *testing.T, d *db.DB) *shop {
 	return s
 }
 
-// open serves the panel of the shop with the services that it has.
+// open builds the panel from the shop's services.
 func (s *shop) open(t *testing.T) {
 	t.Helper()
 	names, err := host.Parse("https://loyalty.example")
@@ -113,15 +114,15 @@ func (s *shop) open(t *testing.T) {
 	}), s.Services)
 }
 
-// origin is where the panel of the shop is.
+// origin is the origin of the shop's panel.
 func (s *shop) origin() string { return "https://" + s.by.Tenant.Slug + ".loyalty.example" }
 
-// browser is somebody in front of the panel: a stranger, or a person who is signed in.
+// browser sends requests to the panel, signed in or not.
 type browser struct {
 	t      testing.TB
 	shop   *shop
 	cookie *http.Cookie
-	device *http.Cookie // by which it is known once a person signed in
+	device *http.Cookie // set at the first sign-in
 	person core.Actor
 }
 
@@ -132,7 +133,7 @@ func (s *shop) stranger(t testing.TB) *browser {
 
 var people atomic.Int64
 
-// signedIn is a new person of the shop with that role, signed in.
+// signedIn adds a person with that role to the shop, and signs them in.
 func (s *shop) signedIn(t testing.TB, role core.Role) *browser {
 	t.Helper()
 	p, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (staff.Person, error) {
@@ -160,19 +161,18 @@ func (s *shop) signedIn(t testing.TB, role core.Role) *browser {
 	return b
 }
 
-// answer is what the panel answered, read as a page.
+// answer is the panel's response, parsed as HTML.
 type answer struct {
 	*httptest.ResponseRecorder
 	*goquery.Document
 }
 
-// words is the text of what a selector finds, with one space between words, also where
-// only an element's end is between them.
+// words is the text of the elements that match a selector, with one space between words.
 func (a answer) words(selector string) string {
 	return strings.Join(strings.Fields(strings.Join(a.each(selector), " ")), " ")
 }
 
-// each is the text of each thing that a selector finds.
+// each is the text of each element that matches a selector.
 func (a answer) each(selector string) (texts []string) {
 	for _, found := range a.Find(selector).Nodes {
 		var words []string
@@ -184,6 +184,11 @@ func (a answer) each(selector string) (texts []string) {
 		texts = append(texts, strings.Join(words, " "))
 	}
 	return texts
+}
+
+// flashed reports whether the page shows a message of that kind about a record.
+func (a answer) flashed(kind ui.FlashKind, name string) bool {
+	return strings.Contains(a.words("#flashes .alert-"+string(kind)), name)
 }
 
 func (b *browser) ask(method, path string, body io.Reader, header ...string) answer {
@@ -215,7 +220,7 @@ func (b *browser) ask(method, path string, body io.Reader, header ...string) ans
 	return answer{w, doc}
 }
 
-// get opens a page that is there.
+// get opens a page and requires status 200.
 func (b *browser) get(path string, header ...string) answer {
 	b.t.Helper()
 	a := b.ask(http.MethodGet, path, nil, header...)
@@ -232,7 +237,7 @@ func (b *browser) post(path string, form url.Values, header ...string) answer {
 	return b.ask(http.MethodPost, path, strings.NewReader(form.Encode()), header...)
 }
 
-// posted sends a form that is taken, and follows where it leads.
+// posted sends a form, requires a redirect, and follows it.
 func (b *browser) posted(path string, form url.Values) answer {
 	b.t.Helper()
 	a := b.post(path, form)
@@ -242,7 +247,7 @@ func (b *browser) posted(path string, form url.Values) answer {
 	return b.get(a.Header().Get("Location"))
 }
 
-// sends is what a browser sends of a form as it is shown.
+// sends returns the values that a browser submits for a form as it is shown.
 func (a answer) sends(selector string) url.Values {
 	v := url.Values{}
 	a.Find(selector).Find("input[name], textarea[name], select[name]").Each(func(_ int, field *goquery.Selection) {

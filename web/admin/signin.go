@@ -16,7 +16,7 @@ import (
 
 const accountPath = settingsPath + "/security"
 
-// signInPages are the panel's pages of signing in, and of people's own accounts.
+// signInPages returns the panel's pages for signing in and for people's own accounts.
 func (a *Admin) signInPages() *auth.Pages {
 	area := auth.Area{Path: page.PanelPath, Account: accountPath, Assets: assets, Frame: a.accountFrame, FirstPage: firstPage, Welcome: welcome}
 	return &auth.Pages{Kit: a.Kit, Area: area, Auth: a.Auth, Staff: a.Staff}
@@ -33,7 +33,7 @@ func (a *Admin) signInRoutes() (list []route) {
 	return list
 }
 
-// accountFrame frames a page of a person's account, which is part of the settings.
+// accountFrame puts a page of a person's account into the settings.
 func (a *Admin) accountFrame(c echo.Context, title string, content templ.Component, crumbs ...ui.Crumb) templ.Component {
 	settings := a.settings(c, title, accountPath, crumbs...)
 	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
@@ -41,8 +41,8 @@ func (a *Admin) accountFrame(c echo.Context, title string, content templ.Compone
 	})
 }
 
-// firstPage is where people begin: cashiers at the point of sale, everyone else at the
-// dashboard.
+// firstPage returns the page shown after sign-in: the point of sale for cashiers, the dashboard for
+// everyone else.
 func firstPage(role core.Role) string {
 	if role == core.Cashier {
 		return page.TillPath

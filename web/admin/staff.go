@@ -21,7 +21,7 @@ import (
 
 const (
 	staffPath = settingsPath + "/staff"
-	allTokens = "tokens/revoke" // below a person's page
+	allTokens = "tokens/revoke" // path below a person's page
 )
 
 func (a *Admin) staffRoutes() []route {
@@ -32,10 +32,10 @@ func (a *Admin) staffRoutes() []route {
 		{method: get, path: staffPath + "/:id", least: core.Owner, handle: a.showStaff},
 		{method: post, path: staffPath + "/:id", least: core.Owner, handle: a.setRole},
 	}
-	for _, m := range a.measures() {
+	for _, x := range a.personActions() {
 		routes = append(routes,
-			route{method: get, path: staffPath + "/:id/" + m.path, least: core.Owner, handle: a.askMeasure(m)},
-			route{method: post, path: staffPath + "/:id/" + m.path, least: core.Owner, handle: a.takeMeasure(m)},
+			route{method: get, path: staffPath + "/:id/" + x.path, least: core.Owner, handle: a.askPersonAction(x)},
+			route{method: post, path: staffPath + "/:id/" + x.path, least: core.Owner, handle: a.runPersonAction(x)},
 		)
 	}
 	return append(routes,
@@ -50,7 +50,7 @@ func (a *Admin) listStaff(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	v := views.StaffList{Settings: a.settings(c, "People", staffPath)}
+	v := views.StaffList{Settings: a.settings(c, "People", staffPath), Roles: roleOptions()}
 	if v.Notices, err = a.planNotices(c, usage.Staff); err != nil {
 		return err
 	}
@@ -68,7 +68,6 @@ func (a *Admin) listStaff(c echo.Context) error {
 
 func personPath(id int64) string { return staffPath + "/" + strconv.FormatInt(id, 10) }
 
-// personStatus is whether a person can sign in.
 func personStatus(p staff.Member, zone *time.Location) ui.Badge {
 	switch {
 	case !p.Active:
@@ -76,18 +75,24 @@ func personStatus(p staff.Member, zone *time.Location) ui.Badge {
 	case p.Invited && p.InvitedUntil != nil:
 		return ui.Badge{Label: "Invited until " + page.Date(*p.InvitedUntil, zone), Tone: ui.Info}
 	case p.Invited:
-		return ui.Badge{Label: "Invitation ran out", Tone: ui.Notice}
+		return ui.Badge{Label: "Invitation expired", Tone: ui.Notice}
 	}
 	return ui.Badge{Label: "Active", Tone: ui.Good}
 }
 
-// roleChoices are the roles, and what each may do.
-func roleChoices() []ui.Option {
-	return []ui.Option{
-		{Value: string(core.Cashier), Label: "Cashier", Help: "The till: customers, sales, rewards and vouchers."},
-		{Value: string(core.Manager), Label: "Manager", Help: "Everything but people, tokens and the business's settings."},
-		{Value: string(core.Owner), Label: "Owner", Help: "Everything, these settings included."},
+// roleOptions lists the roles and what each may do.
+func roleOptions() (options []ui.Option) {
+	for _, r := range []struct {
+		role core.Role
+		help string
+	}{
+		{core.Owner, "Everything, including settings and billing"},
+		{core.Manager, "Everything except people, billing, API tokens and business settings"},
+		{core.Cashier, "Customers, sales, rewards and vouchers. Can undo their last sale for ten minutes"},
+	} {
+		options = append(options, ui.Option{Value: string(r.role), Label: roleNames[r.role], Help: r.help})
 	}
+	return options
 }
 
 func (a *Admin) newInvitation(c echo.Context) error {
@@ -96,46 +101,42 @@ func (a *Admin) newInvitation(c echo.Context) error {
 
 func (a *Admin) inviteForm(c echo.Context, status int, form *page.Form) error {
 	v := views.Invitation{
-		Settings: a.settings(c, "Invite somebody", staffPath, ui.Crumb{Label: "People", Path: staffPath}),
+		Settings: a.settings(c, "Invite person", staffPath, ui.Crumb{Label: "People", Path: staffPath}),
 		Key:      a.NewFormKey(),
 		Email:    form.Field("email", "E-mail"), Name: form.Field("name", "Name"), Role: form.Field("role", "Role"),
 	}
 	v.Problem = form.Problem()
-	v.Email.Type, v.Email.Autofocus, v.Email.Help = "email", true, "The invitation goes there. With it they choose a password, within 7 days."
-	v.Name.Help = "As it stands beside what they do. They can change it."
-	v.Role.Options = form.Options("role", roleChoices()...)
+	v.Email.Type, v.Email.Autofocus, v.Email.Help = "email", true, "Gets a link to set a password, valid for 7 days"
+	v.Name.Help = "Shown in the audit log. They can change it"
+	v.Role.Options = form.Options("role", roleOptions()...)
 	return a.Render(c, status, views.InvitationPage(v), nil)
 }
 
 func (a *Admin) invite(c echo.Context) error {
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	by := page.IdempotentActor(c, form, func(staff.Person) string { return staffPath })
-	_, err = a.Staff.Invite(c.Request().Context(), by, staff.New{
-		Email: form.Value("email"), Name: form.Value("name"), Role: core.Role(form.Value("role")),
+	return page.Submit(a.Kit, c, page.Submission[staff.Person]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (staff.Person, error) {
+			return a.Staff.Invite(ctx, by, staff.New{Email: form.Value("email"), Name: form.Value("name"), Role: core.Role(form.Value("role"))})
+		},
+		Refused: func(status int, form *page.Form) error { return a.inviteForm(c, status, form) },
+		Once:    true,
+		To:      page.To[staff.Person](staffPath),
+		Done: func(p staff.Person) string {
+			return p.Name + " was invited. The invitation was sent to " + p.Email + "."
+		},
 	})
-	to, again := page.ReplayedPath(by, err)
-	switch {
-	case again:
-		return a.Redirect(c, to)
-	case form.Refused(err):
-		return a.inviteForm(c, http.StatusUnprocessableEntity, form)
-	case err != nil:
-		return err
-	}
-	a.Flash(c, ui.Done, form.Value("name")+" is invited. The mail is on its way to "+form.Value("email")+".")
-	return a.Redirect(c, staffPath)
 }
 
-// personOf is the person that the path names.
+// personOf returns the person in the path.
 func (a *Admin) personOf(c echo.Context) (staff.Member, error) {
 	id, err := number(c)
 	if err != nil {
 		return staff.Member{}, err
 	}
 	return a.Staff.Find(c.Request().Context(), page.Actor(c), id)
+}
+
+func personCrumbs(p staff.Member) []ui.Crumb {
+	return []ui.Crumb{{Label: "People", Path: staffPath}, {Label: p.Name, Path: personPath(p.ID)}}
 }
 
 func (a *Admin) showStaff(c echo.Context) error {
@@ -147,51 +148,39 @@ func (a *Admin) showStaff(c echo.Context) error {
 }
 
 func (a *Admin) staffDetail(c echo.Context, status int, p staff.Member, form *page.Form) error {
-	by := page.Actor(c)
+	by, path, twoFactor := page.Actor(c), personPath(p.ID), "Off"
 	zone := by.Tenant.TimeZone
-	v := views.StaffDetail{
-		Settings: a.settings(c, p.Name, staffPath, ui.Crumb{Label: "People", Path: staffPath}),
-		Facts:    []ui.Pair{{Name: "E-mail", Value: p.Email}, {Name: "Added", Value: page.Date(p.CreatedAt, zone)}, {Name: "Second factor", Value: "Off"}},
-		Status:   personStatus(p, zone), Action: personPath(p.ID), Role: form.Field("role", "Role"), You: p.ID == by.StaffID,
+	var actions []views.Action
+	if p.Active && p.Invited {
+		actions = append(actions, views.Action{Label: "Resend invitation", Icon: "mail", Path: path + "/invite", Asks: true})
 	}
-	v.Problem = form.Problem()
-	v.Role.Options = form.Options("role", roleChoices()...)
 	if p.TwoFactor {
-		v.Facts[2].Value = "On"
-		v.ResetTwoFactor = personPath(p.ID) + "/two-step"
+		twoFactor = "On"
+		actions = append(actions, views.Action{Label: "Turn off two-step verification", Icon: "shield-lock", Path: path + "/two-step", Asks: true})
 	}
 	if p.Active {
-		v.Deactivate = personPath(p.ID) + "/deactivate"
+		actions = append(actions, views.Action{Label: "Deactivate", Icon: "user-off", Path: path + "/deactivate", Class: "btn-outline-danger", Asks: true})
 	} else {
-		v.Activate = personPath(p.ID) + "/activate"
+		actions = append(actions, views.Action{Label: "Activate", Icon: "user-plus", Path: path + "/activate", Asks: true})
 	}
-	if p.Active && p.Invited {
-		v.InviteAgain = personPath(p.ID) + "/invite"
+	v := views.StaffDetail{
+		Settings: a.settings(c, p.Name, staffPath, ui.Crumb{Label: "People", Path: staffPath}),
+		Facts:    []ui.Pair{{Name: "E-mail", Value: p.Email}, {Name: "Added", Value: page.Date(p.CreatedAt, zone)}, {Name: "Two-step verification", Value: twoFactor}},
+		Status:   personStatus(p, zone), Actions: actions, Action: path, Role: form.Field("role", "Role"), You: p.ID == by.StaffID,
 	}
+	v.Problem = form.Problem()
+	v.Role.Options = form.Options("role", roleOptions()...)
 	if p.LiveTokens > 0 {
-		v.RevokeAll = personPath(p.ID) + "/" + allTokens
+		v.RevokeAll = path + "/" + allTokens
 		tokens, err := a.Tokens.ListLive(c.Request().Context(), by, p.ID)
 		if err != nil {
 			return err
 		}
 		for _, t := range tokens {
-			v.Tokens = append(v.Tokens, a.staffToken(p, t, zone))
+			v.Tokens = append(v.Tokens, a.tokenRow(t, zone, personTokenPath(p.ID, t.ID)))
 		}
 	}
 	return a.Render(c, status, views.StaffDetailPage(v), nil)
-}
-
-// staffToken is a line of a person's live tokens.
-func (a *Admin) staffToken(p staff.Member, t token.Token, zone *time.Location) views.TokenRow {
-	row := a.API.tokenRow(t, a.Now(), zone)
-	row.Revoke = personTokenPath(p.ID, t.ID)
-	if t.LastUsedAt == nil {
-		row.LastUsed = "Never"
-	}
-	if t.ExpiresAt == nil {
-		row.Expires = "Never"
-	}
-	return row
 }
 
 func (a *Admin) setRole(c echo.Context) error {
@@ -199,112 +188,106 @@ func (a *Admin) setRole(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	by, role := page.Actor(c), core.Role(form.Value("role"))
-	err = a.Staff.SetRole(c.Request().Context(), by, p.ID, role)
-	if form.Refused(err) {
-		return a.staffDetail(c, http.StatusUnprocessableEntity, p, form)
-	}
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, p.Name+" has the role: "+roleNames[role]+".")
-	if p.ID == by.StaffID && role != core.Owner {
-		return a.Redirect(c, accountPath) // the others are closed to them now
-	}
-	return a.Redirect(c, personPath(p.ID))
+	return page.Submit(a.Kit, c, page.Submission[core.Role]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (core.Role, error) {
+			role := core.Role(form.Value("role"))
+			return role, a.Staff.SetRole(ctx, by, p.ID, role)
+		},
+		Refused: func(status int, form *page.Form) error { return a.staffDetail(c, status, p, form) },
+		To: func(role core.Role) string {
+			if p.ID == page.Actor(c).StaffID && role != core.Owner {
+				return accountPath // the only settings that they may still see
+			}
+			return personPath(p.ID)
+		},
+		Done: func(role core.Role) string { return p.Name + "'s role is now " + roleNames[role] + "." },
+	})
 }
 
-// measure is something that an owner does about a person, once they were asked.
-type measure struct {
+// personAction is something that an owner does to a person, after a confirmation.
+type personAction struct {
 	path                       string
-	title, words, button, done string // {name} and {email} are the person's
+	title, words, button, done string // {name} and {email} are replaced with the person's
 	danger                     bool
-	take                       func(ctx context.Context, by core.Actor, person int64) error
+	run                        func(ctx context.Context, by core.Actor, person int64) error
 }
 
-func (a *Admin) measures() []measure {
-	return []measure{
+func (a *Admin) personActions() []personAction {
+	return []personAction{
 		{
-			path: "invite", title: "Invite {name} again?", button: "Send the invitation", take: a.Auth.InviteAgain,
-			words: "Another mail goes to {email}. The link in the one before stops working.",
-			done:  "Another invitation is on its way to {email}.",
+			path: "invite", title: "Resend the invitation to {name}?", button: "Resend invitation", run: a.Auth.InviteAgain,
+			words: "{email} gets a new link. The previous link stops working.",
+			done:  "A new invitation was sent to {email}.",
 		},
 		{
-			path: "two-step", title: "Turn off the second factor of {name}?", button: "Turn it off", danger: true, take: a.Auth.RemoveTwoFactor,
-			words: "This is for somebody who lost their phone and their recovery codes. They sign in with the password alone then, and can set it up anew. " +
-				"Be sure that it is them who asks.",
-			done: "The second factor of {name} is off.",
+			path: "two-step", title: "Turn off two-step verification for {name}?", button: "Turn off", danger: true, run: a.Auth.RemoveTwoFactor,
+			words: "They'll sign in with their password only. Do this if they lost their phone and recovery codes. Verify their identity first.",
+			done:  "Two-step verification is off for {name}.",
 		},
 		{
-			path: "deactivate", title: "Deactivate {name}?", button: "Deactivate", danger: true, take: a.Staff.Deactivate,
-			words: "They are signed out everywhere, cannot sign in, and their API tokens are refused, all at once. What they recorded stays. You can activate them again.",
-			done:  "{name} is deactivated.",
+			path: "deactivate", title: "Deactivate {name}?", button: "Deactivate", danger: true, run: a.Staff.Deactivate,
+			words: "They're signed out everywhere and can't sign in. Their API tokens stop working. You can activate them again.",
+			done:  "{name} was deactivated.",
 		},
 		{
-			path: "activate", title: "Activate {name}?", button: "Activate", take: a.Staff.Activate,
-			words: "They can sign in again, with the password, the role and the API tokens that they had.",
+			path: "activate", title: "Activate {name}?", button: "Activate", run: a.Staff.Activate,
+			words: "They can sign in again with the same password and role. Their API tokens work again.",
 			done:  "{name} is active again.",
 		},
 		{
-			path: allTokens, title: "Revoke all API tokens of {name}?", button: "Revoke all tokens", danger: true, take: a.Tokens.RevokeAllForPerson,
+			path: allTokens, title: "Revoke all API tokens of {name}?", button: "Revoke tokens", danger: true, run: a.Tokens.RevokeAllForPerson,
 			words: "Programs that use them stop working immediately. This can't be undone.",
-			done:  "All API tokens of {name} are revoked.",
+			done:  "All API tokens of {name} were revoked.",
 		},
 	}
 }
 
-// personNotice says something about a person.
-func personNotice(p staff.Member, words string) string {
-	return strings.NewReplacer("{name}", p.Name, "{email}", p.Email).Replace(words)
+func personText(p staff.Member, template string) string {
+	return strings.NewReplacer("{name}", p.Name, "{email}", p.Email).Replace(template)
 }
 
-func (a *Admin) askMeasure(m measure) echo.HandlerFunc {
+func (a *Admin) askPersonAction(x personAction) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		p, err := a.personOf(c)
 		if err != nil {
 			return err
 		}
-		return a.measureForm(c, http.StatusOK, m, p, &page.Form{})
+		return a.confirmPersonAction(c, http.StatusOK, x, p, &page.Form{})
 	}
 }
 
-func (a *Admin) measureForm(c echo.Context, status int, m measure, p staff.Member, form *page.Form) error {
+func (a *Admin) confirmPersonAction(c echo.Context, status int, x personAction, p staff.Member, form *page.Form) error {
+	path := personPath(p.ID)
 	v := views.Confirm{
-		Frame: a.frame(c, personNotice(p, m.title), settingsPath,
-			ui.Crumb{Label: "People", Path: staffPath}, ui.Crumb{Label: p.Name, Path: personPath(p.ID)}),
+		Frame: a.frame(c, personText(p, x.title), settingsPath, personCrumbs(p)...),
 		Confirm: ui.Confirm{
-			Action: personPath(p.ID) + "/" + m.path, Words: []string{personNotice(p, m.words)},
-			Button: m.button, Danger: m.danger, Cancel: personPath(p.ID), Problem: form.Problem(),
+			Action: path + "/" + x.path, Words: []string{personText(p, x.words)}, Button: x.button, Danger: x.danger, Cancel: path, Problem: form.Problem(),
 		},
 	}
 	if p.ID == page.Actor(c).StaffID {
 		v.Words = append([]string{"This is you."}, v.Words...)
 	}
-	return a.Render(c, status, views.ConfirmPage(v), views.ConfirmDialog(v))
+	return a.confirm(c, status, v)
 }
 
-func (a *Admin) takeMeasure(m measure) echo.HandlerFunc {
+func (a *Admin) runPersonAction(x personAction) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		p, err := a.personOf(c)
 		if err != nil {
 			return err
 		}
-		form := &page.Form{}
-		err = m.take(c.Request().Context(), page.Actor(c), p.ID)
-		switch {
-		case form.Refused(err):
-			return a.measureForm(c, http.StatusUnprocessableEntity, m, p, form)
-		case errors.Is(err, core.ErrNotFound):
-			return a.Redirect(c, personPath(p.ID)) // it is so already, as is seen there
-		case err != nil:
-			return err
-		}
-		a.Flash(c, ui.Done, personNotice(p, m.done))
-		return a.Redirect(c, personPath(p.ID))
+		return page.Submit(a.Kit, c, page.Submission[staff.Member]{
+			Run: func(ctx context.Context, by core.Actor, _ *page.Form) (staff.Member, error) {
+				err := x.run(ctx, by, p.ID)
+				if errors.Is(err, core.ErrNotFound) {
+					err = nil // already done, for example by a double click
+				}
+				return p, err
+			},
+			Refused: func(status int, form *page.Form) error { return a.confirmPersonAction(c, status, x, p, form) },
+			To:      page.To[staff.Member](personPath(p.ID)),
+			Done:    func(p staff.Member) string { return personText(p, x.done) },
+		})
 	}
 }
 
@@ -312,7 +295,7 @@ func personTokenPath(person, id int64) string {
 	return personPath(person) + "/tokens/" + strconv.FormatInt(id, 10) + "/revoke"
 }
 
-// tokenNumber is the id of the token that the path names.
+// tokenNumber returns the token's id in the path of a person's token.
 func tokenNumber(c echo.Context) (int64, error) {
 	n, err := strconv.ParseInt(c.Param("token"), 10, 64)
 	if err != nil {
@@ -334,16 +317,7 @@ func (a *Admin) askRevokeOf(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	v := views.Confirm{
-		Frame: a.frame(c, "Revoke “"+t.Name+"”?", settingsPath,
-			ui.Crumb{Label: "People", Path: staffPath}, ui.Crumb{Label: p.Name, Path: personPath(p.ID)}),
-		Confirm: ui.Confirm{
-			Action: personTokenPath(p.ID, t.ID), Button: "Revoke token", Danger: true, Cancel: personPath(p.ID),
-			Words:  []string{"Programs that use this token of " + p.Name + " stop working immediately. This can't be undone."},
-			Hidden: []ui.Pair{{Name: page.FormKey, Value: a.NewFormKey()}},
-		},
-	}
-	return a.Render(c, http.StatusOK, views.ConfirmPage(v), views.ConfirmDialog(v))
+	return a.confirmRevoke(c, t, personTokenPath(p.ID, t.ID), personCrumbs(p)...)
 }
 
 func (a *Admin) revokeTokenOf(c echo.Context) error {
@@ -355,18 +329,7 @@ func (a *Admin) revokeTokenOf(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	by := page.IdempotentActor(c, form, func(token.Token) string { return personPath(person) })
-	t, err := a.Tokens.RevokeForPerson(c.Request().Context(), by, person, id)
-	if path, again := page.ReplayedPath(by, err); again {
-		return a.Redirect(c, path)
-	}
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, "“"+t.Name+"” is revoked.")
-	return a.Redirect(c, personPath(person))
+	return a.submitRevoke(c, personPath(person), func(ctx context.Context, by core.Actor) (token.Token, error) {
+		return a.Tokens.RevokeForPerson(ctx, by, person, id)
+	})
 }

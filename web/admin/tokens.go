@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -18,48 +19,49 @@ import (
 
 const tokensPath = settingsPath + "/tokens"
 
-// API is where programs find the business, for the examples that are there to paste.
+// API describes the API for the examples shown with a new token.
 type API struct {
 	Base      string // https://localhost:8443
-	Authority string // the file of certificates that they must trust; "" where everybody does
+	Authority string // file of the certificate authority to trust; "": a public one
 
-	RecordScope token.Ability // what recording a sale asks for
+	RecordScope token.Ability // required to record a sale
 }
 
 func (a *Admin) tokenRoutes() []route {
 	return []route{
 		{method: get, path: tokensPath, least: core.Owner, handle: a.listTokens},
 		{method: get, path: tokensPath + "/new", least: core.Owner, handle: a.newToken},
-		{method: post, path: tokensPath + "/new", least: core.Owner, handle: a.makeToken},
+		{method: post, path: tokensPath + "/new", least: core.Owner, handle: a.createToken},
 		{method: get, path: tokensPath + "/:id/revoke", least: core.Owner, handle: a.askRevoke},
 		{method: post, path: tokensPath + "/:id/revoke", least: core.Owner, handle: a.revokeToken},
 	}
 }
 
-// abilityRow is what a token may do, in words, and a request that shows it.
-type abilityRow struct {
-	ability     token.Ability
-	label, help string
-	try, does   string // "" where the request would change something
+// abilityText words an ability, with an example request that changes nothing.
+type abilityText struct {
+	ability       token.Ability
+	label, help   string
+	path, returns string // of the example; "": none
 }
 
-var scopes = []abilityRow{
-	{token.CustomersRead, "See customers", "Find customers, and see their details, balances and sales.", "/customers", "the newest customers"},
-	{token.CustomersWrite, "Add and edit customers", "Add customers who are new, and change their details.", "", ""},
-	{token.TransactionsWrite, "Look up and void sales", "Look sales up and void them.", "", ""},
-	{token.RewardsRead, "See and redeem rewards", "See rewards, redeem them for customers and hand them over.", "/rewards", "the rewards"},
-	{token.CouponsRead, "See coupons, redeem vouchers", "See coupons, and redeem the vouchers that customers have.", "/coupons", "the coupons"},
-	{token.ReportsRead, "Read reports", "Read the figures of the reports.", "/reports/summary", "the figures of the last 30 days"},
+var abilityTexts = []abilityText{
+	{token.CustomersRead, "View customers", "Find customers and view their details, balances and sales.", "/customers", "the newest customers"},
+	{token.CustomersWrite, "Add and edit customers", "Add customers and change their details.", "", ""},
+	{token.TransactionsWrite, "View and void sales", "Look up sales and void them.", "", ""},
+	{token.RewardsRead, "View and redeem rewards", "View rewards, redeem them for customers and fulfil redemptions.", "/rewards", "your rewards"},
+	{token.CouponsRead, "View coupons, redeem vouchers", "View coupons and redeem customers' vouchers.", "/coupons", "your coupons"},
+	{token.ReportsRead, "View reports", "Read the figures of your reports.", "/reports/summary", "the figures of the last 30 days"},
 }
 
-// abilityRows are all there are, by the scope that recording a sale asks for here.
-func (api API) abilityRows() []abilityRow {
-	list := slices.Clone(scopes)
+// abilities lists the abilities. Recording sales is configurable: it is named with the ability that
+// it requires.
+func (api API) abilities() []abilityText {
+	list := slices.Clone(abilityTexts)
 	for i, s := range list {
 		switch {
 		case s.ability != api.RecordScope:
 		case s.ability == token.TransactionsWrite:
-			list[i].label, list[i].help = "Record sales", "Record sales, look them up and void them."
+			list[i].label, list[i].help = "Record sales", "Record, look up and void sales."
 		default:
 			list[i].label += ", record sales"
 			list[i].help += " Record sales."
@@ -79,42 +81,41 @@ func (a *Admin) listTokens(c echo.Context) error {
 		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "token", "tokens"), "#tokens"),
 	}
 	for _, t := range list.Items {
-		v.Rows = append(v.Rows, a.API.tokenRow(t, a.Now(), by.Tenant.TimeZone))
+		v.Rows = append(v.Rows, a.tokenRow(t, by.Tenant.TimeZone, tokenPath(t.ID)+"/revoke"))
 	}
 	return a.Render(c, http.StatusOK, views.TokenListPage(v), views.TokenTable(v))
 }
 
-func (api API) tokenRow(t token.Token, now time.Time, zone *time.Location) views.TokenRow {
+func (a *Admin) tokenRow(t token.Token, zone *time.Location, revokePath string) views.TokenRow {
+	now := a.Now()
 	row := views.TokenRow{
-		Name: t.Name, Created: page.Date(t.CreatedAt, zone), LastUsed: "never", Revoke: tokenPath(t.ID) + "/revoke",
-	}
-	switch len(t.Abilities) {
-	case 0:
-		row.Scopes = "Manage tokens"
-	case len(scopes):
-		row.Scopes = "Everything"
-	default:
-		row.Scopes = api.inWords(t.Abilities)
+		Name: t.Name, Abilities: a.API.abilityLabels(t.Abilities), Created: page.Date(t.CreatedAt, zone), LastUsed: "Never", Expires: "Never", Revoke: revokePath,
 	}
 	if t.LastUsedAt != nil {
 		row.LastUsed = page.Ago(*t.LastUsedAt, now, zone)
 	}
 	if t.ExpiresAt != nil {
-		// The day that ends then: a token that the API made may end within one.
+		// The last day on which it works: expiry at midnight belongs to the day before.
 		row.Expires = page.Date(t.ExpiresAt.Add(-time.Millisecond), zone)
 		row.Expired = !now.Before(*t.ExpiresAt)
 	}
 	return row
 }
 
-func (api API) inWords(abilities []token.Ability) string {
-	var words []string
-	for _, s := range api.abilityRows() {
-		if slices.Contains(abilities, s.ability) {
-			words = append(words, s.label)
+func (api API) abilityLabels(abilities []token.Ability) string {
+	switch len(abilities) {
+	case 0:
+		return "Manage tokens"
+	case len(abilityTexts):
+		return "Everything"
+	}
+	var labels []string
+	for _, x := range api.abilities() {
+		if slices.Contains(abilities, x.ability) {
+			labels = append(labels, x.label)
 		}
 	}
-	return strings.Join(words, " · ")
+	return strings.Join(labels, " · ")
 }
 
 func tokenPath(id int64) string { return tokensPath + "/" + strconv.FormatInt(id, 10) }
@@ -123,60 +124,59 @@ func (a *Admin) newToken(c echo.Context) error {
 	return a.tokenForm(c, http.StatusOK, &page.Form{})
 }
 
-// tokenForm shows the form of a token to be.
 func (a *Admin) tokenForm(c echo.Context, status int, form *page.Form) error {
 	v := views.TokenForm{
-		Settings: a.settings(c, "New token", tokensPath, ui.Crumb{Label: "API tokens", Path: tokensPath}),
+		Settings: a.settings(c, "Create token", tokensPath, ui.Crumb{Label: "API tokens", Path: tokensPath}),
 		Key:      a.NewFormKey(),
-		Name:     form.Field("name", "Name"), Scopes: form.Field("scopes", "What it may do"), LastDay: form.Field("expires_at", "Last day"),
+		Name:     form.Field("name", "Name"), Abilities: form.Field("scopes", "Abilities"), Expires: form.Field("expires_at", "Expires"),
 	}
 	v.Problem = form.Problem()
-	v.Name.Autofocus, v.Name.Help = true, "Which program will use it, so that you know later what you revoke."
-	for _, s := range a.API.abilityRows() {
-		v.Scopes.Options = append(v.Scopes.Options, ui.Option{Value: string(s.ability), Label: s.label, Help: s.help + " (" + string(s.ability) + ")"})
+	v.Name.Autofocus, v.Name.Help = true, "The program that will use it"
+	for _, x := range a.API.abilities() {
+		v.Abilities.Options = append(v.Abilities.Options, ui.Option{Value: string(x.ability), Label: x.label, Help: x.help + " (" + string(x.ability) + ")"})
 	}
-	v.Scopes.Options = form.Options("scopes", v.Scopes.Options...)
-	v.Scopes.Help = "Tick no more than the program needs. With nothing ticked, the token can only make, list and revoke tokens, as every token can."
-	v.LastDay.Type, v.LastDay.Optional, v.LastDay.Help = "date", true, "It stops working at the end of this day. Without one, it works until you revoke it."
+	v.Abilities.Options = form.Options("scopes", v.Abilities.Options...)
+	v.Abilities.Help = "Select only what the program needs. Every token can manage your tokens."
+	v.Expires.Type, v.Expires.Optional, v.Expires.Help = "date", true, "Last day it works. Leave empty to never expire"
 	return a.Render(c, status, views.TokenFormPage(v), nil)
 }
 
-// makeToken shows the secret in its own answer: it is kept nowhere, so that nothing could
-// show it again.
-func (a *Admin) makeToken(c echo.Context) error {
+// createToken shows the secret in its own response, without a redirect: the secret isn't stored, so no
+// other page could show it.
+func (a *Admin) createToken(c echo.Context) error {
 	form, err := page.Read(c)
 	if err != nil {
 		return err
 	}
 	by := page.Actor(c)
-	n := token.New{Name: form.Text("name"), Scopes: &[]string{}, ExpiresAt: endOf(form.Date("expires_at"), by.Tenant.TimeZone)}
+	n := token.New{Name: form.Text("name"), Scopes: &[]string{}, ExpiresAt: endOfDay(form.Date("expires_at"), by.Tenant.TimeZone)}
 	n.Malformed = form.Malformed
 	if chosen := form.Values["scopes"]; chosen != nil {
 		n.Scopes = &chosen
 	}
-	// The secret is no part of what is remembered.
+	// A repeated form leads to the list: the response with the secret must not be stored.
 	by = page.IdempotentActor(c, form, func(token.Created) string { return tokensPath })
-	made, err := a.Tokens.Create(c.Request().Context(), by, n)
+	created, err := a.Tokens.Create(c.Request().Context(), by, n)
 	to, again := page.ReplayedPath(by, err)
 	switch {
 	case again:
-		a.Flash(c, ui.Warning, "This form was sent already. It makes one token, and the secret is shown once: if you do not have it, revoke the token and make another.")
+		a.Flash(c, ui.Warning, "Already submitted. If you don't have the secret, revoke the token and create another.")
 		return a.Redirect(c, to)
 	case form.Refused(err):
 		return a.tokenForm(c, http.StatusUnprocessableEntity, form)
 	case err != nil:
 		return err
 	}
-	v := views.TokenMade{
-		Settings: a.settings(c, "New token", tokensPath, ui.Crumb{Label: "API tokens", Path: tokensPath}),
-		Name:     made.Name, Secret: made.Secret,
+	v := views.TokenCreated{
+		Settings: a.settings(c, "Create token", tokensPath, ui.Crumb{Label: "API tokens", Path: tokensPath}),
+		Name:     created.Name, Secret: created.Secret,
 	}
-	v.Curl, v.Does = a.API.example(made)
-	return a.Render(c, http.StatusOK, views.TokenMadePage(v), nil)
+	v.Curl, v.Returns = a.API.example(created)
+	return a.Render(c, http.StatusOK, views.TokenCreatedPage(v), nil)
 }
 
-// endOf is the instant at which a day is over.
-func endOf(day *time.Time, zone *time.Location) *time.Time {
+// endOfDay returns the instant at which a day ends; nil for none.
+func endOfDay(day *time.Time, zone *time.Location) *time.Time {
 	if day == nil {
 		return nil
 	}
@@ -184,13 +184,12 @@ func endOf(day *time.Time, zone *time.Location) *time.Time {
 	return &end
 }
 
-// example is a request that a token may make and that changes nothing, and what it
-// answers with.
-func (api API) example(t token.Created) (curl, does string) {
-	path, does := "/tokens", "your tokens"
-	for _, s := range slices.Backward(scopes) {
-		if s.try != "" && slices.Contains(t.Abilities, s.ability) {
-			path, does = s.try, s.does
+// example returns a request that the token may make and that changes nothing, and what it returns.
+func (api API) example(t token.Created) (curl, returns string) {
+	path, returns := "/tokens", "your tokens"
+	for _, x := range slices.Backward(abilityTexts) {
+		if x.path != "" && slices.Contains(t.Abilities, x.ability) {
+			path, returns = x.path, x.returns
 		}
 	}
 	lines := []string{"curl"}
@@ -198,35 +197,34 @@ func (api API) example(t token.Created) (curl, does string) {
 		lines[0] += " --cacert " + shellQuoted(api.Authority)
 	}
 	lines = append(lines, "  -H "+shellQuoted("Authorization: Bearer "+t.Secret), "  "+api.Base+"/api/v1"+path)
-	return strings.Join(lines, " \\\n"), does
+	return strings.Join(lines, " \\\n"), returns
 }
 
-// shellQuoted is a word of a shell.
+// shellQuoted quotes a word for a POSIX shell.
 func shellQuoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 func (a *Admin) askRevoke(c echo.Context) error {
-	t, err := a.tokenOf(c)
+	id, err := number(c)
 	if err != nil {
 		return err
 	}
-	v := views.Confirm{
-		Frame: a.frame(c, "Revoke “"+t.Name+"”?", settingsPath, ui.Crumb{Label: "API tokens", Path: tokensPath}),
-		Confirm: ui.Confirm{
-			Action: tokenPath(t.ID) + "/revoke", Button: "Revoke the token", Danger: true, Cancel: tokensPath,
-			Words:  []string{"What uses this token is refused from then on. A revoked token cannot be brought back, but you can make another."},
-			Hidden: []ui.Pair{{Name: page.FormKey, Value: a.NewFormKey()}},
-		},
+	t, err := a.Tokens.Find(c.Request().Context(), page.Actor(c), id)
+	if err != nil {
+		return err
 	}
-	return a.Render(c, http.StatusOK, views.ConfirmPage(v), views.ConfirmDialog(v))
+	return a.confirmRevoke(c, t, tokenPath(t.ID)+"/revoke", ui.Crumb{Label: "API tokens", Path: tokensPath})
 }
 
-// tokenOf is the token that the path names.
-func (a *Admin) tokenOf(c echo.Context) (token.Token, error) {
-	id, err := number(c)
-	if err != nil {
-		return token.Token{}, err
-	}
-	return a.Tokens.Find(c.Request().Context(), page.Actor(c), id)
+// confirmRevoke asks for confirmation. Cancel leads to the last of the crumbs.
+func (a *Admin) confirmRevoke(c echo.Context, t token.Token, action string, crumbs ...ui.Crumb) error {
+	return a.confirm(c, http.StatusOK, views.Confirm{
+		Frame: a.frame(c, "Revoke “"+t.Name+"”?", settingsPath, crumbs...),
+		Confirm: ui.Confirm{
+			Action: action, Button: "Revoke token", Danger: true, Cancel: crumbs[len(crumbs)-1].Path,
+			Words:  []string{"Programs that use this token stop working immediately. This can't be undone."},
+			Hidden: []ui.Pair{{Name: page.FormKey, Value: a.NewFormKey()}},
+		},
+	})
 }
 
 func (a *Admin) revokeToken(c echo.Context) error {
@@ -234,18 +232,16 @@ func (a *Admin) revokeToken(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	by := page.IdempotentActor(c, form, func(token.Token) string { return tokensPath })
-	t, err := a.Tokens.Revoke(c.Request().Context(), by, id)
-	if path, again := page.ReplayedPath(by, err); again {
-		return a.Redirect(c, path)
-	}
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, "“"+t.Name+"” is revoked. It is refused from now on.")
-	return a.Redirect(c, tokensPath)
+	return a.submitRevoke(c, tokensPath, func(ctx context.Context, by core.Actor) (token.Token, error) {
+		return a.Tokens.Revoke(ctx, by, id)
+	})
+}
+
+func (a *Admin) submitRevoke(c echo.Context, to string, revoke func(context.Context, core.Actor) (token.Token, error)) error {
+	return page.Submit(a.Kit, c, page.Submission[token.Token]{
+		Run:  func(ctx context.Context, by core.Actor, _ *page.Form) (token.Token, error) { return revoke(ctx, by) },
+		Once: true,
+		To:   page.To[token.Token](to),
+		Done: func(t token.Token) string { return "“" + t.Name + "” was revoked." },
+	})
 }

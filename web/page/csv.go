@@ -20,8 +20,9 @@ import (
 // holds a connection to the database.
 const downloadStall = 2 * time.Minute
 
-// CSV answers with a table as a file, sent while write reads its rows. A cell is a string or an
-// int64; core.InertCell keeps spreadsheets from running a text as a formula.
+// CSV answers with a table as a file, sent while write reads its rows. A cell is a string, an
+// int64 or a time, written in its own zone; the zero time is an empty cell. core.InertCell keeps
+// spreadsheets from running a text as a formula.
 func (k *Kit) CSV(c echo.Context, name string, header []string, write func(row func(cells ...any) error) error) error {
 	return k.Download(c, name, "text/csv; charset=utf-8; header=present", func(file io.Writer) error {
 		buffered := bufio.NewWriter(file)
@@ -70,6 +71,10 @@ func csvRecord(cells []any) ([]string, error) {
 			record[i] = core.InertCell(cell)
 		case int64:
 			record[i] = strconv.FormatInt(cell, 10)
+		case time.Time:
+			if !cell.IsZero() {
+				record[i] = cell.Format(time.DateTime)
+			}
 		default:
 			return nil, fmt.Errorf("page: a cell of type %T", cell)
 		}
