@@ -116,12 +116,14 @@ func (p *Portal) icon(c echo.Context, f front) error {
 	if !isPNG || !known {
 		return core.ErrNotFound
 	}
-	palette, err := f.palette(), error(nil)
+	palette := f.palette()
 	var logo *tenant.Picture
 	if len(key) == len("165c47") {
-		if palette, err = tenant.PaletteOf("#" + key); err != nil {
+		chosen, err := tenant.PaletteOf("#" + key)
+		if err != nil {
 			return core.ErrNotFound
 		}
+		palette = chosen
 	} else {
 		found, err := p.Tenants.Logo(c.Request().Context(), core.System(f.Tenant, "customer pages"), key)
 		if err != nil {

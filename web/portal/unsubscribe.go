@@ -15,8 +15,8 @@ import (
 // subscriber is the customer of an unsubscribe link.
 type subscriber struct {
 	front
-	customer.Customer
-	by core.Actor // the customer
+	found customer.Customer
+	by    core.Actor // the customer
 }
 
 func (p *Portal) findSubscriber(c echo.Context) (subscriber, error) {
@@ -43,20 +43,20 @@ func (p *Portal) findSubscriber(c echo.Context) (subscriber, error) {
 // askUnsubscribe changes nothing: spam filters open every link in an e-mail. It shows no name and no
 // address, since e-mails are forwarded.
 func (p *Portal) askUnsubscribe(c echo.Context, s subscriber) error {
-	return p.subscription(c, s.front, s.Customer, false)
+	return p.subscription(c, s.front, s.found, false)
 }
 
 // unsubscribe stops the e-mails, or starts them again if the form says so. Doing it again
 // changes nothing.
 func (p *Portal) unsubscribe(c echo.Context, s subscriber) error {
-	if s.Erased { // gets no e-mails, and nothing may be stored about them
-		return p.subscription(c, s.front, s.Customer, false)
+	if s.found.Erased { // gets no e-mails, and nothing may be stored about them
+		return p.subscription(c, s.front, s.found, false)
 	}
 	change, resumed := p.Customers.Unsubscribe, subscribes(c)
 	if resumed {
 		change = p.Customers.Subscribe
 	}
-	changed, err := change(c.Request().Context(), s.by, s.Customer.ID)
+	changed, err := change(c.Request().Context(), s.by, s.found.ID)
 	if err != nil {
 		return err
 	}
