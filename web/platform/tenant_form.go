@@ -90,7 +90,7 @@ func (p *Platform) tenantForm(c echo.Context, status int, form *page.Form, v vie
 func planLabel(plan billing.Plan) string {
 	label := plan.Name + ": " + page.Money(plan.MonthlyCents, plan.Currency) + " a month, " + page.Money(plan.YearlyCents, plan.Currency) + " a year"
 	if plan.MonthlyCents == 0 && plan.YearlyCents == 0 {
-		label = plan.Name + ": free"
+		label = plan.Name + ": no charge"
 	}
 	if plan.Retired {
 		label += " (retired)"
