@@ -51,7 +51,7 @@ func BusinessPage(v Business) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Began(v.Began).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.OriginalValues(v.Began).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -119,7 +119,7 @@ func BusinessPage(v Business) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Began(v.JoiningBegan).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.OriginalValues(v.JoiningBegan).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -139,7 +139,7 @@ func BusinessPage(v Business) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ui.Began(v.BrandingBegan).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.OriginalValues(v.BrandingBegan).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -824,7 +824,7 @@ func importColumns(v ImportColumns) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, ui.Asks(v.Discard))
+		templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, ui.DialogLink(v.Discard))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

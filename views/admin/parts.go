@@ -22,7 +22,7 @@ type Action struct {
 
 func (x Action) attributes() templ.Attributes {
 	if x.Asks {
-		return ui.Asks(x.Path)
+		return ui.DialogLink(x.Path)
 	}
 	return templ.Attributes{"href": x.Path}
 }

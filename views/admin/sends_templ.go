@@ -3122,7 +3122,7 @@ func sendActions(v SendActions, replaced bool) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, ui.Asks(v.Path+"/cancel"))
+			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, ui.DialogLink(v.Path+"/cancel"))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

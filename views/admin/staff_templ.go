@@ -521,7 +521,7 @@ func staffTokens(v StaffDetail) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, ui.Asks(v.RevokeAll))
+		templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, ui.DialogLink(v.RevokeAll))
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

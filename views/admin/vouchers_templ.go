@@ -359,7 +359,7 @@ func voucherActions(v VoucherDetail) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, ui.Asks(v.Path+"/redeem"))
+			templ_7745c5c3_Err = templ.RenderAttributes(ctx, templ_7745c5c3_Buffer, ui.DialogLink(v.Path+"/redeem"))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -440,7 +440,7 @@ func SideColumn(v Side) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = find(v).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = findCustomer(v).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -449,7 +449,7 @@ func SideColumn(v Side) templ.Component {
 	})
 }
 
-func find(v Side) templ.Component {
+func findCustomer(v Side) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -745,7 +745,7 @@ func find(v Side) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = ask(*v.Ask).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = confirmAmount(*v.Ask).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -817,7 +817,7 @@ func letScan(total string) templ.Component {
 	})
 }
 
-func ask(a Ask) templ.Component {
+func confirmAmount(a Ask) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -856,9 +856,9 @@ func ask(a Ask) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var35 string
-		templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(a.Words)
+		templ_7745c5c3_Var35, templ_7745c5c3_Err = templ.JoinStringErrs(a.Explanation)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/till/desk.templ`, Line: 248, Col: 28}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/till/desk.templ`, Line: 248, Col: 34}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var35))
 		if templ_7745c5c3_Err != nil {
@@ -1308,7 +1308,7 @@ func customer(v Side) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				for _, u := range v.Customer.Uses {
-					templ_7745c5c3_Err = use(u).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = useItem(u).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -1335,7 +1335,7 @@ func customer(v Side) templ.Component {
 	})
 }
 
-func use(u Use) templ.Component {
+func useItem(u Use) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1569,7 +1569,7 @@ func recordCard(c Customer) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if c.Ask != nil {
-			templ_7745c5c3_Err = ask(*c.Ask).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = confirmAmount(*c.Ask).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -27,7 +27,7 @@ type Assets struct {
 	Font        string
 	Stylesheets []string
 	Plain       string // a stylesheet for browsers without JavaScript
-	Look        string // the business's own colour and logo
+	Branding    string // the business's own colour and logo
 	Theme       string // a script that must run before the page is seen
 	Scripts     []string
 	Manifest    string
@@ -144,10 +144,10 @@ type Earns struct {
 
 // Ask is the question about an amount above the ceiling of the business.
 type Ask struct {
-	Question, Words string
-	Action          string
-	Button          string
-	Confirm         ui.Pair
+	Question, Explanation string
+	Action                string
+	Button                string
+	Confirm               ui.Pair
 }
 
 // Preview is what changes while an amount is entered.
@@ -168,7 +168,7 @@ type Show struct {
 	Self   string // the fragment with this page
 	Renew  string
 	Cancel string
-	Words  string // what is going on
+	Status string // what is going on
 	Notice string // why the code ended; "" while it lives
 	Button string // "New code"
 }
@@ -221,6 +221,6 @@ type Take struct {
 // Notice is a page that says why there is nothing to see, and leads back.
 type Notice struct {
 	Frame
-	Words, Request  string
-	Back, BackLabel string
+	Message, Request string
+	Back, BackLabel  string
 }

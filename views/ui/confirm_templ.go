@@ -10,26 +10,26 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "cmp"
 
-// Confirm asks before something is done that cannot be undone: on a page, and in the dialog.
+// Confirm asks before an action that can't be undone: on a page, and in the dialog.
 type Confirm struct {
 	Action  string
-	Words   []string // what will happen
-	Button  string   // "": it can no longer be done, and Problem says why
+	Words   []string // the consequences
+	Button  string   // "" if it is no longer possible; Problem says why
 	Danger  bool
 	Cancel  string
-	Leave   string // what leads to Cancel where there is no Button; "": Look at it
+	Leave   string // the link to Cancel if there is no Button; "" for the default
 	Hidden  []Pair
 	Problem *Problem
-	Reason  *Field // where one is needed
+	Reason  *Field // if one is needed
 }
 
-// Asks opens what it leads to in the dialog, once for two clicks: the second would empty
-// the form that is being filled in.
-func Asks(path string) templ.Attributes {
+// DialogLink is a link that opens a page in the dialog. A second click is ignored, or it would
+// empty the form that is being filled in.
+func DialogLink(path string) templ.Attributes {
 	return templ.Attributes{"href": path, "hx-get": path, "hx-target": "#dialog", "hx-sync": "this:drop"}
 }
 
-// ConfirmDialog is what the dialog shows.
+// ConfirmDialog is the content of the dialog.
 func ConfirmDialog(title string, v Confirm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -76,7 +76,7 @@ func ConfirmDialog(title string, v Confirm) templ.Component {
 	})
 }
 
-// ConfirmCard is the same on a page of its own, which has the title.
+// ConfirmCard is the same on a page, which has the title.
 func ConfirmCard(v Confirm) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -223,9 +223,9 @@ func confirmForm(v Confirm) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var9 string
-			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(cmp.Or(v.Leave, "Look at it"))
+			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(cmp.Or(v.Leave, "View current state"))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/confirm.templ`, Line: 56, Col: 95}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/confirm.templ`, Line: 56, Col: 103}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 			if templ_7745c5c3_Err != nil {
@@ -297,7 +297,7 @@ func confirmForm(v Confirm) templ.Component {
 	})
 }
 
-// FormFoot ends a form on a card.
+// FormFoot has the buttons of a form on a card.
 func FormFoot(button, cancel string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -353,9 +353,8 @@ func FormFoot(button, cancel string) templ.Component {
 	})
 }
 
-// Began keeps in the form of a record what its fields began with. A form of a record to be
-// has nothing of that.
-func Began(values string) templ.Component {
+// OriginalValues is the hidden field with the initial values of an edit form.
+func OriginalValues(values string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -377,7 +376,7 @@ func Began(values string) templ.Component {
 		}
 		ctx = templ.ClearChildren(ctx)
 		if values != "" {
-			templ_7745c5c3_Err = Hidden("began", values).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = Hidden("original", values).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -4,26 +4,26 @@ package ui
 type Entry struct {
 	Icon    string
 	Words   []Word // who did what to what
-	By      string // what the person is, where it is nobody of the staff
-	Whose   string // the business, where there are several; "" where there is one
+	By      string // "by API token", "by the platform"; "" for staff
+	Tenant  string // the business, on the platform's pages; else ""
 	When    string
 	At      string // for machines
 	Address string
 	Request string
 	Changes []EntryChange
-	Made    bool // there was nothing before
+	Made    bool // the record is new: there are no old values
 
 	Actor       string
-	ActorPath   string // everything they did
-	RecordPath  string // everything about the same record; "" where there is none
-	RecordLabel string // what that is called; "": "Everything about this"
+	ActorPath   string // the entries of the same actor
+	RecordPath  string // the entries of the same record; "" for none
+	RecordLabel string // of that link; "" for the default
 }
 
-// Word is a part of a sentence. Some lead somewhere.
+// Word is a part of a sentence, with an optional link.
 type Word struct {
 	Text, Path string
 	Strong     bool
 }
 
-// EntryChange is a value that is another one now.
+// EntryChange is a changed field.
 type EntryChange struct{ Field, Old, New string }

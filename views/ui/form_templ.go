@@ -873,7 +873,7 @@ func Check(f Field) templ.Component {
 	})
 }
 
-// Choices are radio buttons: all there is to choose from, in sight.
+// Choices are radio buttons.
 func Choices(f Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1326,8 +1326,8 @@ func notes(f Field) templ.Component {
 	})
 }
 
-// AmountRead says how an amount was read, or lets a person choose between its readings. A
-// choice is sent with the form, so it works without scripts; with them it fills the field in.
+// AmountRead shows how an amount was read, or lets people choose a reading. The choice is sent with
+// the form, so it works without scripts; a script also puts it into the field.
 func AmountRead(f Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1503,7 +1503,7 @@ func AmountRead(f Field) templ.Component {
 	})
 }
 
-// Hidden travels with a form unseen.
+// Hidden is a hidden field.
 func Hidden(name, value string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1559,7 +1559,7 @@ func Hidden(name, value string) templ.Component {
 	})
 }
 
-// Refusal heads a form that was refused. It takes the focus, so that it is read first.
+// Refusal is the summary of errors. It takes the focus, so that screen readers read it first.
 func Refusal(p *Problem) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -8,7 +8,7 @@ package ui
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// SearchBox looks for something while it is typed.
+// SearchBox searches while people type.
 func SearchBox(f Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -111,7 +111,7 @@ func SearchBox(f Field) templ.Component {
 	})
 }
 
-// Picker narrows a list: a choice without a label in sight, because its choices say what it is.
+// Picker is a filter without a visible label: its choices say what it is.
 func Picker(f Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -188,7 +188,7 @@ func Picker(f Field) templ.Component {
 	})
 }
 
-// Days are the days that narrow a list.
+// Days are the filters for a range of days.
 func Days(from, to Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -346,7 +346,7 @@ func day(f Field) templ.Component {
 	})
 }
 
-// Facts are names and values of a record.
+// Facts lists names and values of a record.
 func Facts(facts []Pair) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -2,11 +2,11 @@ package ui
 
 import "strconv"
 
-// QR is a code that phones read.
+// QR is a QR code.
 type QR struct {
-	Label string // for those who do not see it
+	Label string // for screen readers
 	Size  int    // of a side, in modules
-	Path  string // of the dark ones, in an SVG
+	Path  string // the dark modules as an SVG path
 }
 
 func (q QR) box() string {

@@ -1,5 +1,5 @@
-// Package ui is what pages are put together from: fields of forms, tables' ends,
-// messages, charts, icons. It knows no word of the business.
+// Package ui has the parts that pages are built from: form fields, pagers, flashes, charts and
+// icons. It knows nothing of loyalty programmes.
 package ui
 
 import (
@@ -22,8 +22,8 @@ type Field struct {
 	Mode         string // inputmode: "decimal", "numeric", "tel"
 	Autocomplete string
 	Placeholder  string
-	Before       string // stands in front of the value: a currency
-	After        string // stands behind it: a unit
+	Before       string // text before the value: a currency
+	After        string // text after it: a unit
 	MaxLength    int
 	Optional     bool
 	ReadOnly     bool
@@ -32,20 +32,21 @@ type Field struct {
 	Rows         int  // of a text area
 	Options      []Option
 	Groups       []Group          // of a select, after its options
-	Attributes   templ.Attributes // more of the input: hx-get and the like
+	Attributes   templ.Attributes // more attributes of the input: hx-get and the like
 
-	Echo     bool   // of an amount: it is shown as read while it is typed
+	// Of an amount:
+	Echo     bool   // show how it is read while it is typed
 	Read     string // how it was read: "€ 24.50"
-	Question string // which of its readings is meant, where that is not clear
+	Question string // which reading is meant, if it is ambiguous
 	Readings []Reading
-	Choice   string // which reading was chosen of the text that is in the field
+	Choice   string // the chosen reading of the text in the field
 }
 
-// Reading is one of several amounts that a text can mean.
+// Reading is one of the amounts that an ambiguous text can mean.
 type Reading struct {
 	Label  string // "€ 12,505.00"
 	Choice string // what the form sends to choose it
-	Text   string // what fills the field in
+	Text   string // what the field shows then
 }
 
 // Option is a choice of a select, of radio buttons or of checkboxes.
@@ -54,7 +55,7 @@ type Option struct {
 	Selected           bool
 }
 
-// Group is choices of a select that stand together.
+// Group is a labelled group of choices of a select.
 type Group struct {
 	Label   string
 	Options []Option
@@ -63,14 +64,14 @@ type Group struct {
 // ID is the id of the field's input.
 func (f Field) ID() string { return "field-" + strings.ReplaceAll(f.Name, ".", "-") }
 
-// ChoiceSuffix ends the name of what a form sends to choose a reading of an amount.
+// ChoiceSuffix ends the name of the field with the chosen reading of an amount.
 const ChoiceSuffix = "_choice"
 
-// ReadID is the id of what says how the field's amount was read.
+// ReadID is the id of the element that shows how the amount was read.
 func (f Field) ReadID() string { return f.ID() + "-read" }
 
-// notedErrors are the errors below the input. A question is asked once: where the amount is
-// shown as read.
+// notedErrors are the errors below the input. A question about the amount is shown where its reading
+// is, not twice.
 func (f Field) notedErrors() []string {
 	if f.Echo && f.Question != "" {
 		return nil
@@ -78,7 +79,7 @@ func (f Field) notedErrors() []string {
 	return f.Errors
 }
 
-// describedBy names the texts that belong to the input.
+// describedBy lists the ids of the texts that describe the input.
 func (f Field) describedBy() string {
 	var ids []string
 	if len(f.notedErrors()) > 0 {
@@ -100,26 +101,26 @@ func (f Field) inputType() string {
 	return f.Type
 }
 
-// Pair is a name and a value: what a form carries unseen, a fact on a page.
+// Pair is a name and a value: a hidden field, or a fact on a page.
 type Pair struct{ Name, Value string }
 
-// Problem heads a form that was refused: where to look, field by field.
+// Problem is the summary of errors above a form.
 type Problem struct {
-	Sentence string // of a rule; "" where fields are wrong
+	Sentence string // of a rule; "" if fields are wrong
 	Fields   []FieldProblem
 }
 
-// FieldProblem is what is wrong with a field, and where it is.
+// FieldProblem is the error of a field, with a link to it.
 type FieldProblem struct {
-	Field   string // as core names it
-	ID      string // of its input; "": the page doesn't show it
+	Field   string // core's name
+	ID      string // of its input; "" if the page doesn't show it
 	Message string
 }
 
 // None reports whether nothing was refused.
 func (p *Problem) None() bool { return p == nil || p.Sentence == "" && len(p.Fields) == 0 }
 
-// Place moves a field's problem among those that the page shows, in the order of the page.
+// Place puts a field's error before those that the page doesn't show, in the order of the page.
 func (p *Problem) Place(field, id, message string) {
 	p.Fields = slices.DeleteFunc(p.Fields, func(f FieldProblem) bool { return f.Field == field })
 	shown := slices.IndexFunc(p.Fields, func(f FieldProblem) bool { return f.ID == "" })
@@ -129,7 +130,7 @@ func (p *Problem) Place(field, id, message string) {
 	p.Fields = slices.Insert(p.Fields, shown, FieldProblem{field, id, message})
 }
 
-// Flash tells, on the next page, what was done.
+// Flash is a message on the next page that says what was done.
 type Flash struct {
 	Kind    FlashKind
 	Message string
@@ -152,18 +153,18 @@ func (k FlashKind) icon() string {
 	return "alert-triangle"
 }
 
-// Crumb is a step of the way to a page.
+// Crumb is a link of a breadcrumb.
 type Crumb struct{ Label, Path string }
 
-// Pager leads to the pages before and after one of a list. A path that is "" leads nowhere.
+// Pager links to the neighbouring pages of a list; "" is no link.
 type Pager struct {
 	First, Prev, Next string
 	Shown             string // "15 customers"
-	Target            string // what htmx replaces: a selector; "" for plain links
-	Of                string // "vouchers": tells the lists of a page with several apart; "" for the only one
+	Target            string // the selector that htmx replaces; "" for plain links
+	Of                string // "vouchers", on a page with several lists; else ""
 }
 
-// id names a link of the pager: by it, the link keeps the focus when the list is replaced.
+// id is the id of a link, by which it keeps the focus when the list is replaced.
 func (p Pager) id(link string) string {
 	if p.Of == "" {
 		return link
@@ -178,7 +179,7 @@ func (p Pager) label() string {
 	return "Pages of " + p.Of
 }
 
-// Badge is a word with a colour: a status.
+// Badge is a coloured status.
 type Badge struct {
 	Label string
 	Tone  Tone
@@ -196,37 +197,37 @@ const (
 	Bad     Tone = "red"
 )
 
-// Chart is drawn from its table, which is also there to be read.
+// Chart is drawn by a script from its table, which people can also read.
 type Chart struct {
 	ID      string
 	Title   string
-	Summary string // one sentence that says what is to be seen
+	Summary string // one sentence
 	Label   string // of the first column: "Day"
 	Series  []string
 	Rows    []ChartRow
 	Bars    bool // instead of lines
 
-	Unit     string // stands in front of the axis's numbers: a currency
-	Decimals int    // how many digits of a number stand behind the point: of cents 2
+	Unit     string // before the numbers of the axis: a currency
+	Decimals int    // of the numbers: 2 for cents
 }
 
-// ChartRow is a point of each series.
+// ChartRow has one value of each series.
 type ChartRow struct {
 	At     int64  // Unix seconds, for the axis; 0 for categories
 	Label  string // "12 Oct"
 	Values []ChartValue
 }
 
-// ChartValue is a number, for the drawing, and as it is written.
+// ChartValue is a number, for the chart and for the table.
 type ChartValue struct {
 	Number int64
 	Text   string
 }
 
-// Figure is a number that matters, beside what it was.
+// Figure is a key figure, compared with an earlier period.
 type Figure struct {
 	Label, Value, Icon string
-	Change             string // "+6.4%"; "" where there is nothing to compare with
+	Change             string // "+6.4%"; "" if there is nothing to compare with
 	Trend              Trend
 	Against            string // "vs previous 30 days"
 }
@@ -241,8 +242,7 @@ const (
 	Level Trend = "level"
 )
 
-// Bar shows parts of a whole as lengths: a share of a row's number in the greatest one, or
-// what became of something. It only repeats the numbers beside it.
+// Bar shows parts of a whole. It only repeats the numbers beside it.
 type Bar struct{ Parts []BarPart }
 
 // BarPart is a part of a bar, in percent of its length.
@@ -266,7 +266,7 @@ const (
 
 func percent(p float64) string { return strconv.FormatFloat(p, 'f', 2, 64) + "%" }
 
-// Initials stand for a face: of the first and the last name.
+// Initials are the first letters of the first and the last name.
 func Initials(name string) string {
 	names := strings.FieldsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '-' && r != '’' && r != '\''
@@ -288,9 +288,9 @@ func firstLetter(name string) string {
 	return ""
 }
 
-// loose lets a number and its unit part where they do not fit on one line: before the number
-// itself is broken.
-func loose(text string) string { return strings.ReplaceAll(text, "\u00a0", " ") }
+// breakable allows a line break between a number and its unit, or a narrow card would break the
+// number itself.
+func breakable(text string) string { return strings.ReplaceAll(text, "\u00a0", " ") }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
@@ -301,8 +301,7 @@ func chartKind(c Chart) string {
 	return "lines"
 }
 
-// drawing panics for an icon that does not exist: names are constants, so that is a
-// mistake in the code.
+// drawing returns an icon. It panics for an unknown name: names are constants in the code.
 func drawing(name string) string {
 	d, ok := icons[name]
 	if !ok {

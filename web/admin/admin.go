@@ -137,7 +137,7 @@ func (a *Admin) failed(err error, c echo.Context) {
 			return
 		}
 	}
-	n := authviews.Notice{Icon: "alert-triangle", Words: f.Words, Request: f.Request, Back: page.PanelPath, BackLabel: "Go to dashboard"}
+	n := authviews.Notice{Icon: "alert-triangle", Words: f.Message, Request: f.Request, Back: page.PanelPath, BackLabel: "Go to dashboard"}
 	if errors.Is(err, page.ErrSuspended) {
 		n.Icon, n.Back = "lock", ""
 	}
@@ -145,7 +145,7 @@ func (a *Admin) failed(err error, c echo.Context) {
 	case page.IsFragment(c) && (f.Request != "" || f.Status == http.StatusNotFound):
 		err = c.NoContent(f.Status) // the page shows a message of its own
 	case page.IsFragment(c):
-		err = c.String(f.Status, f.Words)
+		err = c.String(f.Status, f.Message)
 	case page.Person(c) != nil:
 		err = a.Render(c, f.Status, views.NoticePage(a.frame(c, f.Title, ""), n), nil)
 	default:
@@ -162,7 +162,7 @@ var assets = ui.Assets{
 	Icon:         static.Path("img/icon.svg"),
 	Font:         static.Path("vendor/inter/inter-latin.woff2"),
 	Stylesheets:  []string{static.Path("vendor/tabler/tabler.css"), static.Path("css/panel.css")},
-	Look:         page.BrandingPath,
+	Branding:     page.BrandingPath,
 	Theme:        static.Path("js/theme.js"),
 	Scripts:      []string{static.Path("vendor/htmx/htmx.js"), static.Path("js/panel.js")},
 	ChartStyle:   static.Path("vendor/uplot/uplot.css"),

@@ -56,7 +56,7 @@ func (a *Admin) billingPage(c echo.Context, status int, form *page.Form) error {
 		Payment: "Payment method: " + paymentMethods[account.PaymentMethod] + ".", Next: nextInvoice(account), Email: details.Email,
 		Name: form.Field("name", "Legal name"), Address: form.Field("address", "Address"), TaxNumber: form.Field("tax_number", "Tax number"),
 		Pager: page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "invoice", "invoices"), ""),
-		Began: form.Began(),
+		Began: form.Original(),
 	}
 	v.Problem = form.Problem()
 	v.Name.Optional, v.Name.Autocomplete, v.Name.Help = true, "organization", "Leave empty to use your business name"

@@ -69,7 +69,7 @@ func (a *Admin) businessPage(c echo.Context, status int, forms businessForms) er
 		Colour: branding.Field("colour", "Colour"), Logo: branding.Field("logo", "Logo"),
 	}
 	v.Problem, v.JoiningProblem, v.BrandingProblem = form.Problem(), joining.Problem(), branding.Problem()
-	v.Began, v.JoiningBegan, v.BrandingBegan = form.Began(), joining.Began(), branding.Began()
+	v.Began, v.JoiningBegan, v.BrandingBegan = form.Original(), joining.Original(), branding.Original()
 	v.Consent.Optional, v.Consent.MaxLength = true, 1000
 	v.Consent.Help = "Shown to customers when they join. Leave empty for: “" + tenant.DefaultConsent(s.Name) + "”"
 	v.Privacy.Optional, v.Privacy.Type, v.Privacy.Placeholder, v.Privacy.MaxLength = true, "url", "https://", 500
@@ -108,13 +108,13 @@ var countries, currencies, zoneGroups = page.Countries(), page.Currencies(), pag
 // sentText returns a text field of an edit. A field that is missing or unchanged isn't set, an empty
 // one is cleared.
 func sentText(form *page.Form, name string) core.Optional[string] {
-	return core.Optional[string]{Set: form.Values.Has(name) && form.Touched(name), Value: form.Filled(name)}
+	return core.Optional[string]{Set: form.Values.Has(name) && form.Changed(name), Value: form.Filled(name)}
 }
 
 // sentAmount is sentText for an amount. An unchanged one isn't read: the form may select another
 // currency, with other decimals.
 func sentAmount(form *page.Form, name, currency string) core.Optional[int64] {
-	if !form.Values.Has(name) || !form.Touched(name) {
+	if !form.Values.Has(name) || !form.Changed(name) {
 		return core.Optional[int64]{}
 	}
 	return core.Optional[int64]{Set: true, Value: form.Amount(name, currency)}

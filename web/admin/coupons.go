@@ -161,7 +161,7 @@ func (a *Admin) couponForm(c echo.Context, status int, old *coupon.WithCounts, f
 		Name: form.Field("name", "Name"), Description: form.Field("description", "Description"),
 	}
 	if old != nil {
-		v.Title, v.Action, v.Button, v.Cancel, v.Began = "Edit", couponPath(old.ID)+"/edit", "Save", couponPath(old.ID), form.Began()
+		v.Title, v.Action, v.Button, v.Cancel, v.Began = "Edit", couponPath(old.ID)+"/edit", "Save", couponPath(old.ID), form.Original()
 		v.Crumbs = append(v.Crumbs, ui.Crumb{Label: old.Name, Path: v.Cancel})
 	}
 	if old != nil && old.Sends > 0 {
@@ -348,7 +348,7 @@ func couponEditOf(form *page.Form, t core.Tenant, old coupon.Coupon) coupon.Edit
 		VoucherValidDays: touched(form, n.VoucherValidDays, "voucher_valid_days"), Malformed: n.Malformed,
 	}
 	// Once it was sent, the form does not ask. The fields of other benefits say nothing.
-	if n.BenefitType != nil && form.Touched("benefit_type", cmp.Or(worth[coupon.BenefitType(*n.BenefitType)], "reward_ulid")) {
+	if n.BenefitType != nil && form.Changed("benefit_type", cmp.Or(worth[coupon.BenefitType(*n.BenefitType)], "reward_ulid")) {
 		edit.BenefitType, edit.BenefitValue, edit.BenefitRewardID = typed(n.BenefitType), typed(n.BenefitValue), typed(n.BenefitRewardID)
 	}
 	// A day that was not touched keeps its instant, which need not be where a day begins.

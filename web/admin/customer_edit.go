@@ -39,7 +39,7 @@ func (a *Admin) customerToEdit(c echo.Context) error {
 // customerEditForm shows the form on its own page or, to htmx, in place of the customer's card.
 func (a *Admin) customerEditForm(c echo.Context, status int, old customer.Customer, form *page.Form) error {
 	path := customerPath(old.ID)
-	v := views.CustomerForm{Frame: a.customerFrame(c, old, "Edit customer"), Action: path + "/edit", Began: form.Began(), Button: "Save", Cancel: path, Inline: form.Checked("inline")}
+	v := views.CustomerForm{Frame: a.customerFrame(c, old, "Edit customer"), Action: path + "/edit", Began: form.Original(), Button: "Save", Cancel: path, Inline: form.Checked("inline")}
 	customerFields(&v, form)
 	return a.Render(c, status, views.CustomerEditPage(v), views.CustomerEditCard(v))
 }

@@ -223,7 +223,7 @@ func (a *Admin) fulfilRedemption(c echo.Context) error {
 	}
 	by := page.IdempotentActor(c, form, func(r reward.Redemption) string { return redemptionPath(r.ID) })
 	_, err = a.Rewards.Fulfil(c.Request().Context(), by, id)
-	refusal, refused := page.Sentence(err)
+	refusal, refused := page.RuleMessage(err)
 	if _, again := page.ReplayedPath(by, err); err != nil && !again && !refused {
 		return err
 	}

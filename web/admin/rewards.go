@@ -101,7 +101,7 @@ func (a *Admin) rewardForm(c echo.Context, status int, old *reward.Reward, form 
 		Action: rewardsPath + "/new", Button: "Make the reward", Cancel: rewardsPath, FormKey: a.NewFormKey(),
 	}
 	if old != nil {
-		v.Title, v.Action, v.Button, v.Cancel, v.Began = "Edit", rewardPath(old.ID)+"/edit", "Save", rewardPath(old.ID), form.Began()
+		v.Title, v.Action, v.Button, v.Cancel, v.Began = "Edit", rewardPath(old.ID)+"/edit", "Save", rewardPath(old.ID), form.Original()
 		v.Crumbs = append(v.Crumbs, ui.Crumb{Label: old.Name, Path: v.Cancel})
 	}
 	v.Name, v.Description = form.Field("name", "Name"), form.Field("description", "Description")
@@ -204,7 +204,7 @@ func typed[T any](v *T) core.Optional[T] { return core.Optional[T]{Set: true, Va
 // touched is a field of an edit as it stands on the form, where somebody changed one of
 // these there. Another stays as it is by now.
 func touched[T any](form *page.Form, v *T, names ...string) core.Optional[T] {
-	if !form.Touched(names...) {
+	if !form.Changed(names...) {
 		return core.Optional[T]{}
 	}
 	return typed(v)

@@ -9,6 +9,7 @@ import (
 	"example.com/loyalty/core/db"
 	"example.com/loyalty/core/dbtest"
 	"example.com/loyalty/core/reward"
+	"example.com/loyalty/web/page"
 )
 
 // counter is a shop whose customer Elsa has 100 points, and a person of each role.
@@ -159,7 +160,7 @@ func TestAFormMakesOneReward(t *testing.T) {
 	}
 	draft.Set("name", "Lunch")
 	back := s.manager.post("/admin/rewards/new", draft)
-	if got := back.words("[role=alert]"); back.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(got, "This form was sent before, with something else in it.") {
+	if got := back.words("[role=alert]"); back.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(got, page.ResubmittedMessage) {
 		t.Errorf("another name: %d %q", back.Code, got)
 	}
 	if got := s.manager.get("/admin/rewards").Find("tbody tr").Length(); got != 1 {

@@ -37,7 +37,7 @@ func (a *Admin) setupBusiness(c echo.Context, status int, form *page.Form) error
 		Country: form.Field("country", "Country"), Currency: form.Field("currency", "Currency"), TimeZone: form.Field("timezone", "Time zone"),
 		Example: a.businessExample(c, form),
 	}
-	v.Problem, v.Began = form.Problem(), form.Began()
+	v.Problem, v.Began = form.Problem(), form.Original()
 	v.Country.Options = form.Options("country", slices.Clone(countries)...)
 	v.Country.Help = "Reads phone numbers without a country code"
 	v.Currency.Options = form.Options("currency", slices.Clone(currencies)...)

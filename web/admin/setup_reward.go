@@ -83,7 +83,7 @@ func (a *Admin) setupRewardForm(c echo.Context, status int, r setupReward, form 
 		v.Usual = &usual
 	}
 	if r.old != nil {
-		v.Began, v.Editing = form.Began(), true
+		v.Began, v.Editing = form.Original(), true
 	}
 	v.Problem = form.Problem()
 	return a.Render(c, status, views.SetupRewardPage(v), nil)

@@ -55,7 +55,7 @@ func (a *Admin) setupRule(c echo.Context, status int, form *page.Form) error {
 	}
 	v.Problem, v.Began = form.Problem(), ""
 	if old != nil {
-		v.Began, v.Editing = form.Began(), true
+		v.Began, v.Editing = form.Original(), true
 		v.Note = "“" + old.Name + "” has further settings under Transaction types."
 	} else {
 		v.Note = "The till calls it “" + firstTypeName + "”. Rename it or add others under Transaction types."

@@ -93,7 +93,7 @@ func (a *Admin) typeForm(c echo.Context, status int, old *transaction.Type, form
 	currency := page.Actor(c).Tenant.Currency
 	v := views.TypeForm{Frame: a.frame(c, "New transaction type", typesPath, ui.Crumb{Label: "Transaction types", Path: typesPath}), Action: typesPath + "/new", Button: "Make the type", FormKey: a.NewFormKey()}
 	if old != nil {
-		v.Title, v.Action, v.Button, v.Began = old.Name, typePath(old.ID), "Save", form.Began()
+		v.Title, v.Action, v.Button, v.Began = old.Name, typePath(old.ID), "Save", form.Original()
 	}
 	v.Name = form.Field("name", "Name")
 	v.Name.Help = "What the till calls it: “Drinks”, “Lunch”, “Catering”."
@@ -158,7 +158,7 @@ func (a *Admin) exampleEarns(c echo.Context, form *page.Form) views.Earns {
 	n := newTypeOf(draft, currency)
 	award, unit, err := n.Preview(cents)
 	if err != nil && unit != "" {
-		return earnsView(page.TooMuch(unit))
+		return earnsView(page.AwardTooLarge(unit))
 	}
 	if err != nil {
 		return views.Earns{Note: "The rule is not complete yet."}

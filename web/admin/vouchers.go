@@ -187,7 +187,7 @@ func voucherRefusal(v coupon.ShownVoucher, refusal error, by core.Actor) string 
 	case errors.Is(refusal, reward.ErrOutOfStock):
 		return "“" + optional(v.RewardName) + "” is out of stock. The voucher stays valid."
 	}
-	sentence, _ := page.Sentence(refusal)
+	sentence, _ := page.RuleMessage(refusal)
 	return sentence
 }
 
@@ -237,7 +237,7 @@ func (a *Admin) redeemVoucher(c echo.Context) error {
 	if path, again := page.ReplayedPath(by, err); again {
 		return a.Redirect(c, path)
 	}
-	if _, refused := page.Sentence(err); err != nil && !refused {
+	if _, refused := page.RuleMessage(err); err != nil && !refused {
 		return err
 	}
 	found, findErr := a.voucherOf(c)

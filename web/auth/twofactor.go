@@ -139,7 +139,7 @@ func (p *Pages) answered(c echo.Context, q question, run func(password string) e
 		return false, err
 	}
 	err = run(form.Value("confirmation"))
-	said, rule := page.Sentence(err)
+	said, rule := page.RuleMessage(err)
 	switch {
 	case rule:
 		p.Flash(c, ui.Refused, said)

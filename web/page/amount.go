@@ -7,16 +7,16 @@ import (
 	"example.com/loyalty/views/ui"
 )
 
-// TypedAmount is an amount that a person typed, as far as it could be read.
+// TypedAmount is an amount that a person typed.
 type TypedAmount struct {
 	State    AmountState
-	Cents    int64           // where it was read, in the currency's smallest unit
-	Readings []AmountReading // where it is ambiguous: the two
+	Cents    int64           // of a read amount, in the currency's smallest unit
+	Readings []AmountReading // of an ambiguous amount: the two
 	typed    string
 	currency string
 }
 
-// AmountState says how far a typed amount could be read.
+// AmountState says whether a typed amount could be read.
 type AmountState int
 
 // The states. Only a read amount may be recorded.
@@ -29,8 +29,8 @@ const (
 // AmountReading is one of the two amounts that an ambiguous text can mean.
 type AmountReading struct {
 	Cents int64
-	Text  string // fills the field in; an exact decimal reading stays as it was typed
-	Cut   bool   // the text has more decimals than the currency, and this leaves them out
+	Text  string // what the field shows after choosing it
+	Cut   bool   // the text has more decimals than the currency, which this reading drops
 }
 
 // maxAmount is above every limit in core, and safe to multiply.
@@ -38,11 +38,11 @@ const maxAmount = 1 << 52
 
 // ParseAmount reads an amount as people type it: 24.50, 24,5, 1 234.50, 1.234,50, €24.
 //
-// One point or comma before exactly three digits, as in 12,505 or 12.505, is ambiguous in
-// every currency that has decimals: it may group thousands or begin the decimals, and a
-// guess could be wrong by a factor of a thousand. In a currency with two decimals the second
-// reading means that one digit too many was typed. In a currency without decimals the mark
-// can only group. A space or an apostrophe is never a decimal mark.
+// A single point or comma before exactly three digits, as in 12,505 or 12.505, is ambiguous in
+// every currency with decimals: it can separate thousands or decimals, and a guess could be wrong
+// by a factor of a thousand. In a currency with two decimals, the second reading means that one
+// digit too many was typed. In a currency without decimals, the mark separates thousands. A space or
+// an apostrophe is never a decimal mark.
 func ParseAmount(text, currency string) TypedAmount {
 	t := currencyFormatOf(currency)
 	text = strings.TrimSpace(text)
@@ -68,11 +68,11 @@ func ParseAmount(text, currency string) TypedAmount {
 	return typed.read(t.cents(ungrouped(whole, "., '"), decimals))
 }
 
-// plainMarks are what may stand between thousands besides a point or a comma.
+// plainMarks unifies the separators of thousands other than points and commas.
 var plainMarks = strings.NewReplacer(nbsp, " ", "\u202f", " ", "\u2009", " ", "’", "'")
 
-// ungrouped takes the marks between thousands out, or returns "" where they do not group
-// them: 0,500 can only be a half.
+// ungrouped removes the separators of thousands, or returns "" if the marks separate anything else:
+// 0,500 can only be a half.
 func ungrouped(whole, marks string) string {
 	mark := strings.IndexAny(whole, marks)
 	if mark < 0 {
@@ -87,8 +87,7 @@ func ungrouped(whole, marks string) string {
 	return strings.Join(parts, "")
 }
 
-// cents puts an amount together, and is false where it is none, or has a fraction of the
-// smallest unit.
+// cents converts an amount to the smallest unit. It is false for one with a fraction of that unit.
 func (t currencyFormat) cents(whole, decimals string) (int64, bool) {
 	if whole == "" || len(decimals) > t.scale || len(whole) > 16 {
 		return 0, false
@@ -104,7 +103,7 @@ func (a TypedAmount) read(cents int64, ok bool) TypedAmount {
 	return a
 }
 
-// ambiguous is an amount whose one mark may group thousands or begin the decimals.
+// ambiguous sets the two readings of an amount with one mark: thousands or decimals.
 func (a TypedAmount) ambiguous(t currencyFormat, digits, whole, decimals string) TypedAmount {
 	grouped := AmountReading{Text: digits}
 	decimal := AmountReading{Text: a.typed}
@@ -132,8 +131,8 @@ func (a TypedAmount) Question() string {
 	return "“" + a.typed + "” could mean " + grouped + " or " + decimal + ". Choose one."
 }
 
-// chosen is the amount with the reading that was chosen for it, and what then fills the field
-// in. A choice for another text, or of an amount that this one cannot mean, changes nothing.
+// chosen returns the amount with the chosen reading, and the text that the field then shows. It is
+// not ok for a choice that was made for another text.
 func (a TypedAmount) chosen(choice string) (amount TypedAmount, text string, ok bool) {
 	for _, r := range a.Readings {
 		if choice == a.choice(r) {
@@ -144,12 +143,12 @@ func (a TypedAmount) chosen(choice string) (amount TypedAmount, text string, ok 
 	return a, "", false
 }
 
-// choice names a reading of this text: 12,505=1250500.
+// choice identifies a reading of this text: 12,505=1250500.
 func (a TypedAmount) choice(r AmountReading) string {
 	return a.typed + "=" + strconv.FormatInt(r.Cents, 10)
 }
 
-// AmountExample is an amount as it can be typed: 24.50.
+// AmountExample is an amount as people type it: 24.50.
 func AmountExample(currency string) string {
 	switch Decimals(currency) {
 	case 0:
@@ -160,7 +159,7 @@ func AmountExample(currency string) string {
 	return "24.5"
 }
 
-// show lets a field tell how its amount was read, or ask.
+// show adds to a field how its amount was read, or the question which reading is meant.
 func (a TypedAmount) show(f *ui.Field) {
 	switch a.State {
 	case AmountRead:

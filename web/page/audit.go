@@ -15,13 +15,13 @@ import (
 	"example.com/loyalty/views/ui"
 )
 
-// AuditNoun is how the audit log shows a noun.
+// AuditNoun is a kind of record that the audit log covers.
 type AuditNoun struct {
-	Label string // of all of them
+	Label string // plural
 	Icon  string
 }
 
-// AuditNouns are all nouns that the log tells of.
+// AuditNouns are the kinds of records, by their name in the log.
 var AuditNouns = map[string]AuditNoun{
 	"customer":         {"Customers", "user"},
 	"import":           {"Imports", "file-import"},
@@ -47,22 +47,22 @@ var AuditNouns = map[string]AuditNoun{
 	"platform":         {"Platform settings", "settings"},
 }
 
-// AuditSentences say what was done. {who} did it, to what is called {name}; {sale} is a sale
-// with its amount, and {customer} is who made the sale or redemption, or has the voucher.
+// AuditSentences describe actions. {who} is the actor and {name} the record; {sale} is a sale with
+// its amount, {customer} the customer of a sale, redemption or voucher.
 var AuditSentences = map[string]string{
 	"customer.create":            "{who} added the customer {name}.",
 	"customer.edit":              "{who} changed the customer {name}.",
-	"customer.adjust":            "{who} corrected the balance of {name}.",
+	"customer.adjust":            "{who} adjusted the balance of {name}.",
 	"customer.erase":             "{who} erased a customer: {name}.",
-	"customer.download":          "{who} downloaded all data of the customer {name}.",
+	"customer.download":          "{who} downloaded the data of {name}.",
 	"customer.export":            "{who} exported customers.",
-	"customer.unsubscribe":       "{who} unsubscribed {name} from coupon e-mails.",
-	"customer.subscribe":         "{who} subscribed {name} to coupon e-mails again.",
+	"customer.unsubscribe":       "{who} unsubscribed {name} from e-mails.",
+	"customer.subscribe":         "{who} resubscribed {name} to e-mails.",
 	"customer.consent":           "{name} agreed to the terms.",
-	"pin.issue":                  "{who} showed a PIN.",
-	"pin.take":                   "{who} took a PIN.",
+	"pin.issue":                  "{who} created a PIN.",
+	"pin.take":                   "{who} accepted a PIN.",
 	"pin.use":                    "{who} completed a sale with a PIN.",
-	"pin.refuse":                 "{who} entered a PIN that was wrong, used or expired.",
+	"pin.refuse":                 "{who} entered an invalid PIN.",
 	"pin.cancel":                 "{who} cancelled a PIN.",
 	"import.run":                 "{who} imported customers from {name}.",
 	"import.cancel":              "{who} stopped the import from {name}.",
@@ -71,8 +71,8 @@ var AuditSentences = map[string]string{
 	"transaction_type.edit":      "{who} changed the transaction type {name}.",
 	"reward.create":              "{who} added the reward {name}.",
 	"reward.edit":                "{who} changed the reward {name}.",
-	"redemption.fulfil":          "{who} handed {name} over to {customer}.",
-	"redemption.void":            "{who} voided the redemption of {name} by {customer}.",
+	"redemption.fulfil":          "{who} fulfilled {name} for {customer}.",
+	"redemption.void":            "{who} voided {customer}'s redemption of {name}.",
 	"coupon.create":              "{who} added the coupon {name}.",
 	"coupon.edit":                "{who} changed the coupon {name}.",
 	"coupon.send":                "{who} sent the coupon {name}.",
@@ -81,34 +81,34 @@ var AuditSentences = map[string]string{
 	"coupon.stop_mails":          "{who} stopped the e-mails of the coupon {name}.",
 	"coupon.resume_mails":        "{who} resumed the e-mails of the coupon {name}.",
 	"coupon.retry_mails":         "{who} retried failed e-mails of the coupon {name}.",
-	"voucher.redeem":             "{who} redeemed the voucher {name} of {customer}.",
+	"voucher.redeem":             "{who} redeemed {customer}'s voucher {name}.",
 	"location.create":            "{who} added the location {name}.",
 	"location.edit":              "{who} changed the location {name}.",
 	"staff.create":               "{who} added {name} to the staff.",
 	"staff.invite":               "{who} invited {name}.",
-	"staff.join":                 "{name} took up the invitation.",
+	"staff.join":                 "{name} accepted the invitation.",
 	"staff.rename":               "{who} changed their name.",
-	"staff.set_role":             "{who} gave {name} another role.",
+	"staff.set_role":             "{who} changed the role of {name}.",
 	"staff.deactivate":           "{who} deactivated {name}.",
-	"staff.activate":             "{who} activated {name} again.",
+	"staff.activate":             "{who} reactivated {name}.",
 	"staff.sign_in":              "{who} signed in.",
-	"staff.sign_in_refused":      "Signing in as {name} was refused.",
+	"staff.sign_in_refused":      "A sign-in as {name} failed.",
 	"staff.sign_out":             "{who} signed out.",
-	"staff.forgot_password":      "A link for a new password was sent to {name}.",
-	"staff.reset_password":       "{name} chose a new password by a link.",
+	"staff.forgot_password":      "{name} was sent a link to reset the password.",
+	"staff.reset_password":       "{name} reset the password.",
 	"staff.change_password":      "{who} changed their password.",
-	"staff.enrol_totp":           "{who} turned on the second factor.",
-	"staff.renew_recovery_codes": "{who} made new recovery codes.",
-	"staff.drop_totp":            "{who} turned off the second factor of {name}.",
-	"session.end":                "{who} signed out of another browser.",
-	"session.end_others":         "{who} signed out everywhere else.",
-	"token.create":               "{who} made the API token {name}.",
+	"staff.enrol_totp":           "{who} turned on two-step verification.",
+	"staff.renew_recovery_codes": "{who} created new recovery codes.",
+	"staff.drop_totp":            "{who} turned off two-step verification for {name}.",
+	"session.end":                "{who} ended a session.",
+	"session.end_others":         "{who} ended all other sessions.",
+	"token.create":               "{who} created the API token {name}.",
 	"token.revoke":               "{who} revoked the API token {name}.",
 	"tenant.edit":                "{who} changed the settings of {name}.",
 	"tenant.finish_setup":        "{who} finished setting up {name}.",
 	"tenant.mail_setup":          "{who} e-mailed the setup link of {name}.",
-	"tenant.open_read":           "{who} looked at the data of {name} in the database.",
-	"tenant.open_write":          "{who} opened the data of {name} in the database, able to change it.",
+	"tenant.open_read":           "{who} read the data of {name} in the database.",
+	"tenant.open_write":          "{who} opened the data of {name} in the database with write access.",
 	"billing.edit_details":       "{who} changed the billing details.",
 
 	"tenant.create":          "{who} created the business {name}.",
@@ -120,7 +120,7 @@ var AuditSentences = map[string]string{
 	"job.retry":              "{who} retried a job.",
 	"job.cancel":             "{who} cancelled a job.",
 	"verify.run":             "{who} started a check of all records.",
-	"invoice.draft":          "{who} drafted an invoice.",
+	"invoice.draft":          "{who} created a draft invoice.",
 	"invoice.issue":          "{who} issued the invoice {name}.",
 	"invoice.pay":            "{who} marked the invoice {name} as paid.",
 	"invoice.void":           "{who} voided the invoice {name}.",
@@ -132,14 +132,14 @@ var AuditSentences = map[string]string{
 	"plan.reopen":            "{who} reopened the plan {name}.",
 	"plan.delete":            "{who} deleted the plan {name}.",
 	"platform.edit_settings": "{who} changed the platform's settings.",
-	"platform.rotate_secret": "{who} replaced the secret that stored values are sealed with.",
+	"platform.rotate_secret": "{who} rotated the encryption secret.",
 }
 
-// AuditSystem is who acts where no person does.
+// AuditSystem is the actor of actions that no person took.
 const AuditSystem = "The system"
 
-// AuditEntry is a line of the log in words: money and times are those of the business whose
-// line it is, of the platform in UTC. fill says what stands in a blank of the sentence.
+// AuditEntry is the view of an entry of the log: money and times are as the business writes them,
+// the platform's times in UTC. fill returns the word for a placeholder of the sentence.
 func AuditEntry(l audit.Line, t core.Tenant, fill func(blank string) ui.Word) ui.Entry {
 	zone := auditZone(t)
 	e := ui.Entry{
@@ -170,10 +170,10 @@ func auditZone(t core.Tenant) *time.Location {
 	return t.TimeZone
 }
 
-// auditWords are the sentence of an entry.
+// auditWords returns the sentence of an entry, its placeholders filled.
 func auditWords(l audit.Line, fill func(blank string) ui.Word) (words []ui.Word) {
 	sentence, known := AuditSentences[l.Action]
-	if !known { // of an action that a newer version writes
+	if !known { // an action of a newer version
 		sentence = "{who}: " + strings.NewReplacer("_", " ", ".", ", ").Replace(l.Action) + "."
 	}
 	for len(sentence) > 0 {
@@ -189,7 +189,7 @@ func auditWords(l audit.Line, fill func(blank string) ui.Word) (words []ui.Word)
 	return words
 }
 
-// AuditActor is who did it.
+// AuditActor is the name of an entry's actor.
 func AuditActor(l audit.Line) ui.Word {
 	if strings.HasPrefix(l.Actor, string(core.BySystem)) {
 		return ui.Word{Text: AuditSystem, Strong: true}
@@ -197,8 +197,8 @@ func AuditActor(l audit.Line) ui.Word {
 	return ui.Word{Text: l.ActorName, Strong: true}
 }
 
-// AuditBlank fills a blank of a sentence, without a link. What an entry of an earlier version
-// has no name of is called by its id.
+// AuditBlank fills a placeholder of a sentence, without a link. A record without a stored name is
+// called by its id.
 func AuditBlank(l audit.Line, t core.Tenant, blank string) ui.Word {
 	switch {
 	case blank == "who":
@@ -209,13 +209,13 @@ func AuditBlank(l audit.Line, t core.Tenant, blank string) ui.Word {
 		return ui.Word{Text: "sale"}
 	case blank == "sale":
 		return ui.Word{Text: Money(*l.SpendCents, t.Currency) + " sale"}
-	case l.SubjectID == "": // a sign-in was refused
+	case l.SubjectID == "": // a sign-in failed
 		return ui.Word{Text: "an unknown person"}
 	}
 	return ui.Word{Text: cmp.Or(l.SubjectName, l.SubjectID), Strong: true}
 }
 
-// auditField is the name of a field in words.
+// auditField is the label of a field.
 func auditField(name string) string {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, "_cents"), "_ulid")
 	switch name {
@@ -228,8 +228,7 @@ func auditField(name string) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// auditValue is a value as people read it: money with its currency, times by the clocks
-// of the business.
+// auditValue formats a value: money with its currency, times in the time zone of the business.
 func auditValue(t core.Tenant, field string, value *string) string {
 	if value == nil {
 		return ""
@@ -253,7 +252,7 @@ func auditValue(t core.Tenant, field string, value *string) string {
 	return *value
 }
 
-// auditList is a list of texts, or of named ones, without the marks of JSON.
+// auditList formats a JSON list of texts, or an object, without the punctuation of JSON.
 func auditList(t core.Tenant, text string) string {
 	var list []string
 	if json.Unmarshal([]byte(text), &list) == nil {
@@ -261,7 +260,7 @@ func auditList(t core.Tenant, text string) string {
 	}
 	var named map[string]any
 	if json.Unmarshal([]byte(text), &named) != nil {
-		return text // somebody's own words
+		return text // a person typed it
 	}
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		value := fmt.Sprint(named[name])

@@ -9,26 +9,26 @@ import (
 type Award struct {
 	Amount int64
 	Unit   ledger.Unit
-	Note   string // why it is less than expected; "" normally
-	Over   bool   // it is more than one sale may earn, so the sale would be refused
+	Note   string // why it is less than expected; else ""
+	Over   bool   // it exceeds what one sale may earn, so the sale would be refused
 }
 
-// AwardOf says what a sale of a type would earn.
+// AwardOf computes what a sale of a type would earn.
 func AwardOf(t transaction.Type, spend int64, currency string) Award {
 	n, err := t.Award(spend)
 	a := Award{Amount: n, Unit: t.RuleType}
 	switch {
 	case err != nil:
-		return TooMuch(t.RuleType)
+		return AwardTooLarge(t.RuleType)
 	case n == 0 && spend < t.MinSpendCents:
-		a.Note = "(from " + Money(t.MinSpendCents, currency) + " on)"
+		a.Note = "Minimum spend " + Money(t.MinSpendCents, currency)
 	case t.MaxAward != nil && n == *t.MaxAward:
-		a.Note = "(the most that one sale earns)"
+		a.Note = "Maximum per sale"
 	}
 	return a
 }
 
-// TooMuch is the award of a sale that would earn more than one may.
-func TooMuch(u ledger.Unit) Award {
+// AwardTooLarge is the award of a sale that would earn more than the maximum.
+func AwardTooLarge(u ledger.Unit) Award {
 	return Award{Unit: u, Note: "One sale can earn at most " + Units(ledger.MaxAward, u) + ".", Over: true}
 }

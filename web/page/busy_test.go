@@ -13,15 +13,14 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// "What waits too long is a 503 with Retry-After": the page says why, in the words of what was busy.
-func TestWhatIsBusySaysWhenToTryAgain(t *testing.T) {
+// "What waits too long is a 503 with Retry-After": the page shows the refusal's message.
+func TestBusyPageSaysWhenToTryAgain(t *testing.T) {
 	t.Parallel()
 	kit := page.New(page.Config{Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 	answer := httptest.NewRecorder()
-	c := echo.New().NewContext(httptest.NewRequest(http.MethodGet, "/", http.NoBody), answer)
+	c := echo.New().NewContext(httptest.NewRequest(http.MethodGet, "/", nil), answer)
 	got := kit.Explain(c, core.Busy("Other reports are being counted.", 4500*time.Millisecond))
-	want := page.Failure{Status: http.StatusServiceUnavailable, Title: "Busy right now", Words: "Other reports are being counted."}
-	if wait := answer.Header().Get("Retry-After"); got != want || wait != "5" {
-		t.Errorf("%+v after %q s, want %+v after 5", got, wait, want)
+	if wait := answer.Header().Get("Retry-After"); got.Status != http.StatusServiceUnavailable || got.Message != "Other reports are being counted." || wait != "5" {
+		t.Errorf("%+v after %q s, want status 503 with the refusal's message after 5 s", got, wait)
 	}
 }

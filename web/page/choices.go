@@ -13,7 +13,7 @@ import (
 	"example.com/loyalty/views/ui"
 )
 
-// Countries are all there are, by their names in English, with none before them.
+// Countries are the choices of a country, by English name, "None" first.
 func Countries() []ui.Option {
 	list := []ui.Option{{Label: "None"}}
 	names := display.English.Regions()
@@ -25,7 +25,7 @@ func Countries() []ui.Option {
 	return list
 }
 
-// Currencies are all there are, with the sign that amounts have.
+// Currencies are the choices of a currency, each with its symbol.
 func Currencies() (list []ui.Option) {
 	for _, code := range tenant.Currencies() {
 		o := ui.Option{Value: code, Label: code}
@@ -37,8 +37,8 @@ func Currencies() (list []ui.Option) {
 	return list
 }
 
-// ZoneGroups are the time zones by their part of the world, and the selected one, which
-// may go by an older name.
+// ZoneGroups are the choices of a time zone, grouped by continent. The selected one is among them
+// even if it has an older name.
 func ZoneGroups(selected string) []ui.Group {
 	names := core.ZoneNames()
 	if !slices.Contains(names, selected) {

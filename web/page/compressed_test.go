@@ -36,7 +36,7 @@ func TestWaitingRequestsHoldNoCompressor(t *testing.T) {
 		for range crowd {
 			answered.Go(func() {
 				a := httptest.NewRecorder()
-				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", http.NoBody)
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 				r.Header.Set("Accept-Encoding", "gzip")
 				e.ServeHTTP(a, r)
 				if a.Header().Get("Content-Encoding") != "gzip" || a.Body.Len() > len(text)/10 || !bytes.HasPrefix(a.Body.Bytes(), []byte{0x1f, 0x8b}) {

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bufio"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -15,26 +16,29 @@ import (
 	"example.com/loyalty/core"
 )
 
-// stalled is how long a client may take nothing of a download before it is given up:
-// what reads its rows holds a connection to the database.
-const stalled = 2 * time.Minute
+// downloadStall is how long a download may stand still before it is given up: reading its rows
+// holds a connection to the database.
+const downloadStall = 2 * time.Minute
 
-// CSV answers with a table as a file, sent while write reads its rows. Spreadsheets open
-// it as it is: in UTF-8 that says so, and with nothing in it that they would execute. A
-// cell is a string, an int64, or a time, which is written as its own time zone's clocks do; the
-// zero time is an empty cell.
+// CSV answers with a table as a file, sent while write reads its rows. A cell is a string, an
+// int64, or a time, which is written in its own zone and empty if zero; core.InertCell keeps
+// spreadsheets from running a text as a formula.
 func (k *Kit) CSV(c echo.Context, name string, header []string, write func(row func(cells ...any) error) error) error {
 	return k.Download(c, name, "text/csv; charset=utf-8; header=present", func(file io.Writer) error {
-		w := csv.NewWriter(&marked{to: file})
+		buffered := bufio.NewWriter(file)
+		if _, err := buffered.WriteString("\uFEFF"); err != nil { // by this mark, Excel recognizes UTF-8
+			return err
+		}
+		w := csv.NewWriter(buffered)
 		w.UseCRLF = true
 		err := w.Write(header)
 		if err == nil {
 			err = write(func(cells ...any) error {
-				texts, err := texts(cells)
+				record, err := csvRecord(cells)
 				if err != nil {
 					return err
 				}
-				return w.Write(texts)
+				return w.Write(record)
 			})
 		}
 		if err != nil {
@@ -45,61 +49,40 @@ func (k *Kit) CSV(c echo.Context, name string, header []string, write func(row f
 	})
 }
 
-// Download answers with a file of a media type, sent while it is written.
-//
-// What fails before its first bytes are on their way is returned. After that the answer
-// is broken off, so that nobody keeps half a file for a whole one.
+// Download answers with a file of a media type, sent while it is written. An error before the first
+// bytes were sent is returned. A later one aborts the connection, so that half a file can't be taken
+// for a whole one.
 func (k *Kit) Download(c echo.Context, name, mediaType string, write func(file io.Writer) error) error {
-	return k.downloaded(c, write(&download{kit: k, c: c, name: name, mediaType: mediaType}))
-}
-
-// downloaded ends a download. One that failed underway is broken off.
-func (k *Kit) downloaded(c echo.Context, err error) error {
+	err := write(&download{kit: k, c: c, name: name, mediaType: mediaType})
 	if err == nil || !c.Response().Committed {
 		return err
 	}
 	if ctx := c.Request().Context(); ctx.Err() == nil {
-		k.Log.ErrorContext(ctx, "download broken off", slog.Any("error", err))
+		k.Log.ErrorContext(ctx, "download aborted", slog.Any("error", err))
 	}
 	panic(http.ErrAbortHandler)
 }
 
-// marked begins a text with the mark by which Excel knows UTF-8.
-type marked struct {
-	to    io.Writer
-	begun bool
-}
-
-func (m *marked) Write(b []byte) (int, error) {
-	if !m.begun {
-		m.begun = true
-		if _, err := io.WriteString(m.to, "\uFEFF"); err != nil {
-			return 0, err
-		}
-	}
-	return m.to.Write(b)
-}
-
-func texts(cells []any) ([]string, error) {
-	texts := make([]string, len(cells))
+func csvRecord(cells []any) ([]string, error) {
+	record := make([]string, len(cells))
 	for i, cell := range cells {
 		switch cell := cell.(type) {
 		case string:
-			texts[i] = core.InertCell(cell)
+			record[i] = core.InertCell(cell)
 		case int64:
-			texts[i] = strconv.FormatInt(cell, 10)
+			record[i] = strconv.FormatInt(cell, 10)
 		case time.Time:
 			if !cell.IsZero() {
-				texts[i] = cell.Format(time.DateTime)
+				record[i] = cell.Format(time.DateTime)
 			}
 		default:
 			return nil, fmt.Errorf("page: a cell of type %T", cell)
 		}
 	}
-	return texts, nil
+	return record, nil
 }
 
-// download is an answer that begins with its first bytes.
+// download is a response that sends its header with its first bytes.
 type download struct {
 	kit       *Kit
 	c         echo.Context
@@ -110,9 +93,9 @@ type download struct {
 // extendDeadline gives a download more time: the server's own deadlines are for pages.
 func (d *download) extendDeadline() {
 	deadlines := http.NewResponseController(d.c.Response())
-	// The whole request was read, and a recorder in a test has no deadlines.
+	// The request was read already, and a recorder in a test has no deadlines.
 	_ = deadlines.SetReadDeadline(time.Time{})
-	_ = deadlines.SetWriteDeadline(time.Now().Add(stalled)) //nolint:forbidigo // deadlines are of this machine's clock
+	_ = deadlines.SetWriteDeadline(time.Now().Add(downloadStall)) //nolint:forbidigo // deadlines are of this machine's clock
 }
 
 func (d *download) Write(b []byte) (int, error) {

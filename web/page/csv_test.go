@@ -99,7 +99,7 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// "Nobody keeps half a file for a whole one": an error before the first bytes is
+// Half a file is never taken for a whole one: an error before the first bytes is
 // answered as one, a later one breaks the answer off.
 func TestACSVThatFails(t *testing.T) {
 	t.Parallel()
@@ -145,7 +145,7 @@ func TestACSVIsStreamed(t *testing.T) {
 		case <-arrived:
 			return nil
 		case <-time.After(10 * time.Second):
-			return errors.New("nobody got a row")
+			return errors.New("no row was written")
 		}
 	})
 	got, err := http.Get(server.URL + "/file")

@@ -11,26 +11,22 @@ import (
 	"example.com/loyalty/core/live"
 )
 
-// A comment is sent so often, so that proxies and browsers keep a quiet stream open. A
-// stream ends after a while, and the browser begins another: a client that is gone without
-// a word holds nothing for long.
+// A comment is sent at every heartbeat, so that proxies and browsers keep a quiet stream open. A
+// stream ends after its lifetime and the browser reconnects: a client that vanished without closing
+// the connection holds nothing for long.
 const (
-	eventPause  = 15 * time.Second
-	eventStream = 10 * time.Minute
+	heartbeat      = 15 * time.Second
+	streamLifetime = 10 * time.Minute
 )
 
-// now is the clock of the connection's deadlines.
-var now = time.Now //nolint:forbidigo // the network knows no other
-
-// Events streams the state of something as server-sent events: its name at once, and again
-// whenever it differs after a signal of the topic, until it is final, the client leaves or
-// the process stops. A message is "event: state" with the name as its data. Its route is
-// past Compressed and Timely.
+// Events streams a state as server-sent events: its name at once and after each change that the
+// topic signals, until it is final, the client leaves or the process stops. A message is
+// "event: state" with the name as its data. Its route must not use Compressed or WithTimeout.
 func Events(c echo.Context, hub *live.Hub, topic string, state func(context.Context) (name string, final bool, err error)) error {
-	// Subscribed before the state is read: what changes in between is signalled.
+	// Subscribe before the state is read, or a change in between would be missed.
 	changed, stop := hub.Subscribe(topic)
 	defer stop()
-	ctx, cancel := context.WithTimeout(c.Request().Context(), eventStream)
+	ctx, cancel := context.WithTimeout(c.Request().Context(), streamLifetime)
 	defer cancel()
 	name, final, err := state(ctx)
 	if err != nil {
@@ -40,15 +36,15 @@ func Events(c echo.Context, hub *live.Hub, topic string, state func(context.Cont
 	h := w.Header()
 	h.Set(echo.HeaderContentType, "text/event-stream")
 	h.Set(echo.HeaderCacheControl, "no-store")
-	h.Set("X-Accel-Buffering", "no") // a proxy that gathers answers would hold the signals back
+	h.Set("X-Accel-Buffering", "no") // or a proxy that buffers responses would hold events back
 	w.WriteHeader(http.StatusOK)
 	stream := http.NewResponseController(w)
-	if err := stream.SetReadDeadline(time.Time{}); err != nil { // or the request ends with the time to read one
+	if err := stream.SetReadDeadline(time.Time{}); err != nil {
 		return err
 	}
 	send := func(format string, args ...any) error {
-		// The server's own limit is for whole answers.
-		if err := stream.SetWriteDeadline(now().Add(2 * eventPause)); err != nil {
+		// The server's own write deadline is for whole responses.
+		if err := stream.SetWriteDeadline(time.Now().Add(2 * heartbeat)); err != nil { //nolint:forbidigo // deadlines are of this machine's clock
 			return err
 		}
 		if _, err := fmt.Fprintf(w, format, args...); err != nil {
@@ -60,15 +56,15 @@ func Events(c echo.Context, hub *live.Hub, topic string, state func(context.Cont
 	if err := send(message, name); err != nil || final {
 		return nil // the client has gone
 	}
-	beat := time.NewTicker(eventPause)
+	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-beat.C:
-			// A process that was killed may not have signalled what it did: look again.
-			err = send(": still here\n\n")
+			// Read the state again too: a process that was killed can have changed it without a signal.
+			err = send(": heartbeat\n\n")
 		case _, open := <-changed:
 			if !open {
 				return nil
@@ -79,15 +75,14 @@ func Events(c echo.Context, hub *live.Hub, topic string, state func(context.Cont
 		}
 		var next string
 		if next, final, err = state(ctx); err != nil {
-			return nil // the browser connects again, and is told then
+			return nil // the browser reconnects
 		}
 		if next == name {
 			continue
 		}
 		name = next
-		err = send(message, name)
-		if err != nil || final {
-			return nil // the client has gone
+		if err := send(message, name); err != nil || final {
+			return nil
 		}
 	}
 }

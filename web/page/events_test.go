@@ -25,7 +25,7 @@ func stream(t *testing.T, hub *live.Hub, state func(context.Context) (string, bo
 	e.GET("/events", func(c echo.Context) error { return page.Events(c, hub, "pin 1", state) })
 	server := httptest.NewServer(e)
 	t.Cleanup(server.Close)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/events", http.NoBody)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,18 +14,18 @@ import (
 	"example.com/loyalty/views/ui"
 )
 
-// Form is a form: what was typed, or what it begins with, and what is wrong with it.
-// Its fields have the names of core, so what core says of a field finds its place.
+// Form holds the values of a form and what is wrong with them. Its fields have the names of core,
+// so that the violations of core are shown at their fields.
 type Form struct {
 	Values    url.Values
-	Malformed core.Fields // what is no number, no amount, no day: for core to report with the rest
+	Malformed core.Fields // values that aren't numbers, amounts or dates: core reports them with the rest
 
 	violations core.Fields
 	problem    *ui.Problem
-	amounts    map[string]TypedAmount // the fields that hold one, by the name that core has for them
+	amounts    map[string]TypedAmount // the fields with an amount, by core's name
 }
 
-// Blank is a form that begins with these values.
+// Blank is a form with initial values.
 func Blank(values map[string]string) *Form {
 	f := &Form{Values: url.Values{}}
 	for name, value := range values {
@@ -34,11 +34,11 @@ func Blank(values map[string]string) *Form {
 	return f
 }
 
-// Query reads filters from an address.
-func Query(q url.Values) *Form { return sent(q) }
+// Query is a form of the filters in an address.
+func Query(q url.Values) *Form { return formOf(q) }
 
-// sent is a form of what was sent.
-func sent(values url.Values) *Form {
+// formOf is a form of sent values.
+func formOf(values url.Values) *Form {
 	for _, texts := range values {
 		for i := range texts {
 			texts[i] = readable(texts[i])
@@ -47,13 +47,13 @@ func sent(values url.Values) *Form {
 	return &Form{Values: values}
 }
 
-// readable makes a text of what was sent, whatever its bytes are: the database takes no other.
+// readable replaces bytes that aren't UTF-8: the database refuses them.
 func readable(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
-// Value is what stands in a field.
+// Value is the text of a field, or "".
 func (f *Form) Value(name string) string { return f.Values.Get(name) }
 
-// Text is a field's text.
+// Text is the text of a field, or nil if the form doesn't have the field.
 func (f *Form) Text(name string) *string {
 	if !f.Values.Has(name) {
 		return nil
@@ -61,7 +61,7 @@ func (f *Form) Text(name string) *string {
 	return new(f.Values.Get(name))
 }
 
-// Filled is a field's text, or nil where nothing was typed: for filters.
+// Filled is the text of a field, or nil if it is blank: for filters.
 func (f *Form) Filled(name string) *string {
 	if strings.TrimSpace(f.Value(name)) == "" {
 		return nil
@@ -69,9 +69,8 @@ func (f *Form) Filled(name string) *string {
 	return f.Text(name)
 }
 
-// Integer is a field's whole number, or nil where nothing was typed. A comma or a space is
-// only read between thousands, as the pages write them: 12,505 has no second reading, for
-// there are no decimals. 12,50 and 12.505 are refused.
+// Integer is the whole number in a field, or nil if it is blank. A comma or a space is read between
+// thousands only: 12,505 is clear, since there are no decimals. 12,50 and 12.505 are refused.
 func (f *Form) Integer(name string) *int64 {
 	text := plainMarks.Replace(strings.TrimSpace(f.Value(name)))
 	if text == "" {
@@ -81,23 +80,22 @@ func (f *Form) Integer(name string) *int64 {
 	sign := text[:len(text)-len(strings.TrimLeft(text, "+-"))]
 	n, err := strconv.ParseInt(sign+ungrouped(strings.TrimSpace(text[len(sign):]), ", "), 10, 64)
 	if err != nil {
-		f.unreadable(name, core.MustBeInteger)
+		f.addMalformed(name, core.MustBeInteger)
 		return nil
 	}
 	return &n
 }
 
-// Amount is a field's amount of a currency, in its smallest unit, or nil where nothing
-// was typed.
+// Amount is the amount in a field, in the currency's smallest unit, or nil if it is blank.
 func (f *Form) Amount(name, currency string) *int64 { return f.AmountOf(name, name, currency) }
 
-// AmountOf is the amount of a field that core knows by another name than the page.
+// AmountOf is Amount for a field that core calls known.
 func (f *Form) AmountOf(known, name, currency string) *int64 {
 	typed, text, chosen := ParseAmount(f.Value(name), currency).chosen(f.Value(name + ui.ChoiceSuffix))
 	if chosen {
 		f.Values.Set(name, text)
 	}
-	if !chosen || text != typed.typed { // what is in the field needs no choice any more
+	if !chosen || text != typed.typed { // the text in the field needs no choice
 		f.Values.Del(name + ui.ChoiceSuffix)
 	}
 	if f.amounts == nil {
@@ -108,20 +106,19 @@ func (f *Form) AmountOf(known, name, currency string) *int64 {
 	case strings.TrimSpace(f.Value(name)) == "":
 		return nil
 	case typed.State == AmountAmbiguous:
-		f.unreadable(known, core.Violation{Rule: "ambiguous_amount"})
+		f.addMalformed(known, core.Violation{Rule: "ambiguous_amount"})
 		return nil
 	case typed.State == AmountUnreadable:
-		f.unreadable(known, core.Violation{Rule: "amount", Other: AmountExample(currency)})
+		f.addMalformed(known, core.Violation{Rule: "amount", Other: AmountExample(currency)})
 		return nil
 	}
 	return &typed.Cents
 }
 
-// rate is a percentage as people type it: 25, 25.5, 25,5 %.
+// rate matches a percentage as people type it: 25, 25.5, 25,5 %.
 var rate = regexp.MustCompile(`^(\d{1,3})(?:[.,](\d{1,2}))?\s*%?$`)
 
-// Rate is a field's percentage in hundredths of a percent, or nil where nothing was typed:
-// 25.5 is 2550.
+// Rate is the percentage in a field, in hundredths of a percent (25.5 is 2550), or nil if it is blank.
 func (f *Form) Rate(name string) *int64 {
 	text := strings.TrimSpace(f.Value(name))
 	if text == "" {
@@ -129,24 +126,20 @@ func (f *Form) Rate(name string) *int64 {
 	}
 	parts := rate.FindStringSubmatch(text)
 	if parts == nil {
-		f.unreadable(name, core.Violation{Rule: "percentage"})
+		f.addMalformed(name, core.Violation{Rule: "percentage"})
 		return nil
 	}
-	n, err := strconv.ParseInt(parts[1]+(parts[2] + "00")[:2], 10, 64)
-	if err != nil {
-		f.unreadable(name, core.Violation{Rule: "percentage"})
-		return nil
-	}
+	n, _ := strconv.ParseInt(parts[1]+(parts[2] + "00")[:2], 10, 64) // at most five digits
 	return &n
 }
 
-// Rate writes a percentage of hundredths of a percent as it is typed into a field: 25.5.
+// Rate formats hundredths of a percent for an input field: 25.5.
 func Rate(hundredths int64) string {
 	return strconv.FormatFloat(float64(hundredths)/100, 'f', -1, 64)
 }
 
-// SetAmount begins a field with an amount. The panel writes every amount with a point before
-// its decimals, so it knows what it means where a person would have to be asked.
+// SetAmount sets the amount in a field, together with its reading: people aren't asked about an
+// amount that the panel itself wrote, as 12.505 in a currency with three decimals.
 func (f *Form) SetAmount(name string, cents int64, currency string) {
 	f.Values.Set(name, Amount(cents, currency))
 	typed := ParseAmount(f.Value(name), currency)
@@ -157,7 +150,7 @@ func (f *Form) SetAmount(name string, cents int64, currency string) {
 	}
 }
 
-// Date is a field's day, as its midnight in UTC, or nil where nothing was typed.
+// Date is the day in a field, as its midnight in UTC, or nil if it is blank.
 func (f *Form) Date(name string) *time.Time {
 	text := strings.TrimSpace(f.Value(name))
 	if text == "" {
@@ -165,23 +158,23 @@ func (f *Form) Date(name string) *time.Time {
 	}
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil || day.Year() < 1 {
-		f.unreadable(name, core.MustBeDate)
+		f.addMalformed(name, core.MustBeDate)
 		return nil
 	}
 	return &day
 }
 
-// Moment is the instant that a date and a time of day name in a zone. Where one of them is
-// missing or can't be read it is nil, and the reason is noted for the field as core names it.
+// Moment is the instant of a date and a time of day in a zone. If one is missing or can't be read,
+// it is nil, and the field that core calls known has the violation.
 func (f *Form) Moment(date, clock, known string, zone *time.Location) *time.Time {
 	day, text := f.Date(date), strings.TrimSpace(f.Value(clock))
 	at, err := time.Parse("15:04", text)
 	switch {
 	case f.Malformed[date] != nil || text != "" && err != nil:
 		delete(f.Malformed, date)
-		f.unreadable(known, core.Violation{Rule: "date_and_time"})
+		f.addMalformed(known, core.Violation{Rule: "date_and_time"})
 	case day == nil || text == "":
-		f.unreadable(known, core.Required)
+		f.addMalformed(known, core.Required)
 	default:
 		y, m, d := day.Date()
 		return new(time.Date(y, m, d, at.Hour(), at.Minute(), 0, 0, zone))
@@ -189,7 +182,7 @@ func (f *Form) Moment(date, clock, known string, zone *time.Location) *time.Time
 	return nil
 }
 
-// Switch runs a use case that turns something on or off, by a field that is 1 or 0.
+// Switch runs a use case that turns something on or off, as a field with 1 or 0 says.
 func Switch[T any](f *Form, name string, set func(on bool) (T, error)) (T, error) {
 	switch f.Value(name) {
 	case "1":
@@ -198,35 +191,34 @@ func Switch[T any](f *Form, name string, set func(on bool) (T, error)) (T, error
 		return set(false)
 	}
 	var none T
-	return none, errBroken
+	return none, errIncompleteForm
 }
 
-// Checked reports whether a checkbox was.
+// Checked reports whether a checkbox is checked.
 func (f *Form) Checked(name string) bool { return f.Values.Has(name) }
 
-// Require notes a field where nothing was typed, and core would take that to mean something.
+// Require refuses a blank field for which core would use a default.
 func (f *Form) Require(name string) {
 	if strings.TrimSpace(f.Value(name)) == "" {
-		f.unreadable(name, core.Required)
+		f.addMalformed(name, core.Required)
 	}
 }
 
-// beganKey is the field of a record's form that keeps what the others began with.
-const beganKey = "began"
+// originalKey is the hidden field with the initial values of a record's form.
+const originalKey = "original"
 
-// Began is what the form began with: for a hidden field, by which Touched knows it again.
-func (f *Form) Began() string {
-	if f.Values.Has(beganKey) {
-		return f.Value(beganKey)
+// Original encodes the initial values of the form, for the hidden field that Changed reads.
+func (f *Form) Original() string {
+	if f.Values.Has(originalKey) {
+		return f.Value(originalKey)
 	}
 	return f.Values.Encode()
 }
 
-// Pairs are the fields as they were sent, for a page that asks before it sends them on. Those
-// named are left out.
-func (f *Form) Pairs(but ...string) (pairs []ui.Pair) {
+// Pairs are the fields as they were sent, for a page that asks for confirmation, except those named.
+func (f *Form) Pairs(except ...string) (pairs []ui.Pair) {
 	for _, name := range slices.Sorted(maps.Keys(f.Values)) {
-		if slices.Contains(but, name) {
+		if slices.Contains(except, name) {
 			continue
 		}
 		for _, value := range f.Values[name] {
@@ -236,21 +228,21 @@ func (f *Form) Pairs(but ...string) (pairs []ui.Pair) {
 	return pairs
 }
 
-// Touched reports whether somebody changed one of these fields. What nobody touched is not
-// to be written: a colleague may have changed it since the form was shown. Of a form that
-// does not tell what it began with, every field was.
-func (f *Form) Touched(names ...string) bool {
-	began, err := url.ParseQuery(f.Value(beganKey))
-	return err != nil || !f.Values.Has(beganKey) || slices.ContainsFunc(names, func(name string) bool {
-		return unbroken(began.Get(name)) != unbroken(f.Value(name))
+// Changed reports whether the person changed one of these fields. Unchanged ones aren't written: a
+// colleague may have changed the record since the form was shown. A form without its initial values
+// counts as changed.
+func (f *Form) Changed(names ...string) bool {
+	original, err := url.ParseQuery(f.Value(originalKey))
+	return err != nil || !f.Values.Has(originalKey) || slices.ContainsFunc(names, func(name string) bool {
+		return unixLines(original.Get(name)) != unixLines(f.Value(name))
 	})
 }
 
-// Renew gives the fields that nobody touched what is stored now, of which stored is the form: a
-// colleague may have changed it since this one was shown. For use cases that take all fields.
-func (f *Form) Renew(stored *Form, names ...string) {
+// KeepStored sets the unchanged fields to those of the stored record's form, for use cases that write
+// all fields: a colleague may have changed the record since this form was shown.
+func (f *Form) KeepStored(stored *Form, names ...string) {
 	for _, name := range names {
-		if f.Touched(name) {
+		if f.Changed(name) {
 			continue
 		}
 		for _, part := range []string{name, name + ui.ChoiceSuffix} {
@@ -262,20 +254,20 @@ func (f *Form) Renew(stored *Form, names ...string) {
 	}
 }
 
-// unbroken is a text with its line breaks as they were before a browser sent them.
-func unbroken(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+// unixLines undoes the line breaks of browsers, which send \r\n.
+func unixLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-func (f *Form) unreadable(name string, v core.Violation) {
+func (f *Form) addMalformed(name string, v core.Violation) {
 	if f.Malformed == nil {
 		f.Malformed = core.Fields{}
 	}
 	f.Malformed[name] = []core.Violation{v}
 }
 
-// Field is a field of the form, to be drawn: label it, and add what it needs.
+// Field is the view of a field, with its value and errors.
 func (f *Form) Field(name, label string) ui.Field { return f.FieldOf(name, name, label) }
 
-// FieldOf is a field that core knows by another name than the page.
+// FieldOf is Field for a field that core calls known.
 func (f *Form) FieldOf(known, name, label string) ui.Field {
 	field := ui.Field{Name: name, Label: label, Value: f.Value(name), Checked: f.Checked(name)}
 	for _, v := range f.violations[known] {
@@ -291,7 +283,7 @@ func (f *Form) FieldOf(known, name, label string) ui.Field {
 	return field
 }
 
-// message words what is wrong with a field.
+// message is the message for a violation of a field.
 func (f *Form) message(name, label string, v core.Violation) string {
 	typed, amount := f.amounts[name]
 	switch {
@@ -303,7 +295,7 @@ func (f *Form) message(name, label string, v core.Violation) string {
 	return Message(name, label, v, func(cents int64) string { return Money(cents, typed.currency) })
 }
 
-// Options are choices of which the field's value is the selected one.
+// Options marks the choices that are the field's values as selected.
 func (f *Form) Options(name string, choices ...ui.Option) []ui.Option {
 	for i := range choices {
 		choices[i].Selected = slices.Contains(f.Values[name], choices[i].Value)
@@ -311,7 +303,7 @@ func (f *Form) Options(name string, choices ...ui.Option) []ui.Option {
 	return choices
 }
 
-// Problem heads the form: what is wrong with its fields, those that the page doesn't show last.
+// Problem is the summary of what is wrong with the form. Fields that the page doesn't show come last.
 func (f *Form) Problem() *ui.Problem {
 	if f.problem == nil {
 		f.problem = &ui.Problem{}
@@ -319,8 +311,8 @@ func (f *Form) Problem() *ui.Problem {
 	return f.problem
 }
 
-// Refused reports whether err is one to show on the form, which then knows it: fields
-// that are wrong, or a sentence of core. Any other error is the caller's to return.
+// Refused reports whether err belongs on the form, and keeps it for Field and Problem: violations of
+// fields, or the message of a rule. Any other error is the caller's to return.
 func (f *Form) Refused(err error) bool {
 	refusal := refusalOf(err)
 	switch {
@@ -331,7 +323,7 @@ func (f *Form) Refused(err error) bool {
 		f.Problem().Fields = nil
 		for _, name := range refusal.Fields.Names() {
 			for _, v := range refusal.Fields[name] {
-				f.problem.Fields = append(f.problem.Fields, ui.FieldProblem{Field: name, Message: f.message(name, attribute(name), v)})
+				f.problem.Fields = append(f.problem.Fields, ui.FieldProblem{Field: name, Message: f.message(name, fieldLabel(name), v)})
 			}
 		}
 		return true

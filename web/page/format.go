@@ -14,17 +14,17 @@ import (
 // nbsp keeps a number and its unit on one line.
 const nbsp = "\u00a0"
 
-// Number writes a whole number: 1,234,567.
+// Number formats a whole number: 1,234,567.
 func Number(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	sign := ""
 	if n < 0 {
 		sign, digits = "−", digits[1:]
 	}
-	return sign + grouped(digits)
+	return sign + groupThousands(digits)
 }
 
-// Signed writes a change: +12, −3.
+// Signed formats a change: +12, −3.
 func Signed(n int64) string {
 	if n > 0 {
 		return "+" + Number(n)
@@ -32,7 +32,7 @@ func Signed(n int64) string {
 	return Number(n)
 }
 
-func grouped(digits string) string {
+func groupThousands(digits string) string {
 	var b strings.Builder
 	for i, d := range digits {
 		if i > 0 && (len(digits)-i)%3 == 0 {
@@ -43,7 +43,7 @@ func grouped(digits string) string {
 	return b.String()
 }
 
-// Count writes a number of things: 1 customer, 12 customers.
+// Count formats a number with its noun: 1 customer, 12 customers.
 func Count(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -51,7 +51,7 @@ func Count(n int64, one, many string) string {
 	return Number(n) + " " + many
 }
 
-// Percent writes a share or a change in percent, with one decimal: 12.5%.
+// Percent formats a share or a change in percent, with one decimal: 12.5%.
 func Percent(of, whole int64) string {
 	if whole == 0 {
 		return ""
@@ -59,16 +59,16 @@ func Percent(of, whole int64) string {
 	return strconv.FormatFloat(100*float64(of)/float64(whole), 'f', 1, 64) + "%"
 }
 
-// currencyFormat is how a currency is written.
+// currencyFormat says how amounts of a currency are formatted.
 type currencyFormat struct {
 	symbol string
-	scale  int // digits behind the point
+	scale  int // number of decimals
 }
 
-var tenders sync.Map // by code
+var currencyFormats sync.Map // by code
 
 func currencyFormatOf(code string) currencyFormat {
-	if known, ok := tenders.Load(code); ok {
+	if known, ok := currencyFormats.Load(code); ok {
 		return known.(currencyFormat)
 	}
 	t := currencyFormat{symbol: code, scale: 2}
@@ -76,17 +76,17 @@ func currencyFormatOf(code string) currencyFormat {
 		t.symbol = message.NewPrinter(language.English).Sprint(currency.Symbol(unit))
 		t.scale, _ = currency.Standard.Rounding(unit)
 	}
-	tenders.Store(code, t)
+	currencyFormats.Store(code, t)
 	return t
 }
 
-// Symbol is what stands in front of amounts of a currency.
+// Symbol is the sign before amounts of a currency.
 func Symbol(code string) string { return currencyFormatOf(code).symbol }
 
-// Decimals is how many digits of an amount of a currency stand behind the point.
+// Decimals is the number of decimals of a currency.
 func Decimals(code string) int { return currencyFormatOf(code).scale }
 
-// Money writes an amount of a currency's smallest unit: € 1,234.50.
+// Money formats an amount, given in the currency's smallest unit: € 1,234.50.
 func Money(cents int64, code string) string {
 	t := currencyFormatOf(code)
 	sign := ""
@@ -96,7 +96,7 @@ func Money(cents int64, code string) string {
 	return sign + t.symbol + nbsp + t.decimal(cents, true)
 }
 
-// Amount writes an amount as it is typed into a field: 1234.50.
+// Amount formats an amount for an input field: 1234.50.
 func Amount(cents int64, code string) string {
 	sign := ""
 	if cents < 0 {
@@ -105,10 +105,10 @@ func Amount(cents int64, code string) string {
 	return sign + currencyFormatOf(code).decimal(cents, false)
 }
 
-// Decimal writes an amount without its currency: 1,234.50.
+// Decimal formats an amount without its currency: 1,234.50.
 func Decimal(cents int64, code string) string { return currencyFormatOf(code).decimal(cents, true) }
 
-// decimal writes an amount without its sign.
+// decimal formats an amount without its sign.
 func (t currencyFormat) decimal(cents int64, group bool) string {
 	digits := strings.TrimPrefix(strconv.FormatInt(cents, 10), "-")
 	if len(digits) <= t.scale {
@@ -116,7 +116,7 @@ func (t currencyFormat) decimal(cents int64, group bool) string {
 	}
 	whole, rest := digits[:len(digits)-t.scale], digits[len(digits)-t.scale:]
 	if group {
-		whole = grouped(whole)
+		whole = groupThousands(whole)
 	}
 	if rest == "" {
 		return whole
@@ -124,14 +124,14 @@ func (t currencyFormat) decimal(cents int64, group bool) string {
 	return whole + "." + rest
 }
 
-// Time writes an instant in a time zone: 21 Nov 2026, 14:05.
+// Time formats an instant in a time zone: 21 Nov 2026, 14:05.
 func Time(t time.Time, zone *time.Location) string { return t.In(zone).Format("2 Jan 2006, 15:04") }
 
-// Date writes the day of an instant in a time zone: 21 Nov 2026.
+// Date formats the day of an instant in a time zone: 21 Nov 2026.
 func Date(t time.Time, zone *time.Location) string { return t.In(zone).Format("2 Jan 2006") }
 
-// Moment writes an instant by its distance in days: Today, 14:05; Tomorrow, 08:00; 21 Nov,
-// 14:05; and with its year where that is another one.
+// Moment formats an instant relative to today: Today, 14:05; Tomorrow, 08:00; 21 Nov, 14:05; with
+// the year if it isn't the current one.
 func Moment(t, now time.Time, zone *time.Location) string {
 	t, now = t.In(zone), now.In(zone)
 	day, clock := "2 Jan, ", "15:04"
@@ -146,7 +146,7 @@ func Moment(t, now time.Time, zone *time.Location) string {
 	return t.Format(day + clock)
 }
 
-// Ago writes how long ago something was, for the last week, and its day before that.
+// Ago formats how long ago an instant was, or its day if that is more than a week.
 func Ago(t, now time.Time, zone *time.Location) string {
 	switch past := now.Sub(t); {
 	case past < time.Minute:

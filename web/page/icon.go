@@ -2,8 +2,8 @@ package page
 
 import "strings"
 
-// IconPath is the address of a business's sign for home screens: its logo, or the product's
-// sign in its colour. side is 180, 192 or 512 pixels.
+// IconPath is the address of the icon of a business for home screens: its logo, or the product's
+// icon in its colour. side is 180, 192 or 512 pixels.
 func IconPath(colour string, logoHash *string, side string) string {
 	key := strings.TrimPrefix(colour, "#")
 	if logoHash != nil {

@@ -10,10 +10,10 @@ import (
 	"example.com/loyalty/core"
 )
 
-// FormKey is the name of the field that makes two clicks one deed.
+// FormKey is the name of the field by which two clicks have one effect.
 const FormKey = "form_key"
 
-// NewFormKey is a key for a form that is shown, also for one that was refused.
+// NewFormKey returns a key for a form that is shown, or shown again with its errors.
 func (k *Kit) NewFormKey() string { return core.NewID(k.Now()).String() }
 
 // IdempotentActor returns the actor of a form that takes effect once, however often it is sent. to
@@ -40,7 +40,7 @@ func IdempotentActorFor[T any](by core.Actor, c echo.Context, form *Form, to fun
 	return by
 }
 
-// ReplayedPath tells where the same form led when it was sent before.
+// ReplayedPath returns the path that the same form led to when it was first sent.
 func ReplayedPath(by core.Actor, err error) (path string, again bool) {
 	if by.Idempotency == nil || !errors.Is(err, core.ErrReplayed) {
 		return "", false

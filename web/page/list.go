@@ -1,18 +1,19 @@
 package page
 
 import (
+	"maps"
 	"net/url"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/views/ui"
 )
 
-// size is how many records a page of a list shows.
-const size = 25
+// pageSize is the number of records on a page of a list.
+const pageSize = 25
 
-// Position is the part of a list that an address asks for.
+// Position returns the page of a list that an address asks for.
 func Position(q url.Values) core.Page {
-	p := core.Page{Size: size}
+	p := core.Page{Size: pageSize}
 	if text := q.Get("cursor"); text != "" {
 		cursor, err := core.ParseCursor(text)
 		if err != nil {
@@ -24,21 +25,20 @@ func Position(q url.Values) core.Page {
 	return p
 }
 
-// Position is the part of a list that a form of filters asks for, with what could not be
-// read of them: it is made last.
+// Position returns the page of a list that a form of filters asks for, with the violations found
+// while the filters were read. Call it after reading them.
 func (f *Form) Position() core.Page {
 	p := Position(f.Values)
-	for name, messages := range f.Malformed {
-		if p.Malformed == nil {
-			p.Malformed = core.Fields{}
-		}
-		p.Malformed[name] = messages
+	if p.Malformed == nil {
+		p.Malformed = f.Malformed
+	} else {
+		maps.Copy(p.Malformed, f.Malformed)
 	}
 	return p
 }
 
-// Pager leads to the neighbours of a page, with the same filters. shown says what is on
-// it, target is what htmx replaces.
+// Pager links to the next and previous page with the same filters. shown describes this page,
+// target is the selector that htmx replaces.
 func Pager[T any](list core.List[T], u *url.URL, shown, target string) ui.Pager {
 	at := func(cursor *core.Cursor) string {
 		if cursor == nil {
@@ -53,7 +53,7 @@ func Pager[T any](list core.List[T], u *url.URL, shown, target string) ui.Pager 
 	return p
 }
 
-// With is an address with a value of its query set, or, by "", left out.
+// With sets a value in the query of an address; "" removes it.
 func With(u *url.URL, name, value string) string {
 	q := u.Query()
 	q.Del(name)
@@ -66,5 +66,5 @@ func With(u *url.URL, name, value string) string {
 	return u.Path + "?" + q.Encode()
 }
 
-// WithQuery is a path with a value in its query, or without one where the value is "".
+// WithQuery adds a value to a path as its query, unless the value is "".
 func WithQuery(path, name, value string) string { return With(&url.URL{Path: path}, name, value) }

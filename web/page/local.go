@@ -8,10 +8,10 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// Local is for pages without a sign-in: they exist only for a browser on this machine that
-// asks for the base host by its name, and not for what a program on this machine passes on. A
-// foreign page whose name leads to this machine asks for another host. slug says whose host was
-// called: "" is the base host.
+// Local guards pages without a sign-in: only a browser on this machine that asks for the base host
+// by its name sees them. A foreign page with a name that resolves to this machine asks for another
+// host, and requests that a proxy or tunnel on this machine forwards are refused. slug returns the
+// slug of a host, "" for the base host.
 func Local(slug func(host string) (slug string, known bool), address func(*http.Request) string) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
@@ -21,23 +21,22 @@ func Local(slug func(host string) (slug string, known bool), address func(*http.
 			if err != nil || !client.IsLoopback() || !known || label != "" || isForwarded(r.Header) {
 				return echo.ErrNotFound
 			}
-			private(c.Response().Header())
+			noStore(c.Response().Header())
 			return next(c)
 		}
 	}
 }
 
-// forwardings are headers by which proxies and tunnels say for whom they ask, besides those that
-// begin with X-Forwarded- and the like.
-var forwardings = map[string]bool{
+// forwardingHeaders are set by proxies and tunnels, besides those with the prefixes below.
+var forwardingHeaders = map[string]bool{
 	"Forwarded": true, "Via": true, "X-Real-Ip": true, "X-Client-Ip": true, "X-Cluster-Client-Ip": true, "True-Client-Ip": true,
 }
 
-// isForwarded reports whether the request was passed on by a proxy or a tunnel: then the address
-// that it comes from may be this machine's, whoever asks.
+// isForwarded reports whether a proxy or a tunnel forwarded the request. Such a request can come
+// from this machine's address although the client is elsewhere.
 func isForwarded(h http.Header) bool {
 	for name := range h {
-		if forwardings[name] {
+		if forwardingHeaders[name] {
 			return true
 		}
 		for _, prefix := range []string{"X-Forwarded-", "X-Original-", "X-Envoy-", "X-Appengine-", "Cf-", "Ngrok-", "Fly-", "Tailscale-"} {

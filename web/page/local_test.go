@@ -33,7 +33,7 @@ func TestLocal(t *testing.T) {
 		{direct, "127.0.0.1:5000", "evil.example", nil, 404},
 		{direct, "127.0.0.1:5000", "127.0.0.1", nil, 404},
 		{direct, "192.0.2.7:5000", "loyalty.example", map[string]string{"X-Forwarded-For": "127.0.0.1"}, 404},
-		// Nothing that was passed on, whether or not the proxy is trusted and whoever it asks for.
+		// Forwarded requests are refused, whether or not the proxy is trusted.
 		{proxied, "127.0.0.1:5000", "loyalty.example", map[string]string{"X-Forwarded-Proto": "https", "X-Forwarded-For": "127.0.0.1"}, 404},
 		{proxied, "127.0.0.1:5000", "loyalty.example", map[string]string{"X-Forwarded-For": "192.0.2.7"}, 404},
 		{direct, "127.0.0.1:5000", "loyalty.example", map[string]string{"X-Forwarded-For": "127.0.0.1"}, 404},

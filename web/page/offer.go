@@ -6,14 +6,14 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// Offer is what a business offers those who join.
+// Offer is what the page for joining promises new customers.
 type Offer struct {
 	Heading string   // "Collect points with every visit"
 	Lines   []string // "1 point for every € 1.00."; none where nothing can be earned yet
 }
 
-// OfferOf says what a business offers, from the first earning rule that gives something and
-// the cheapest reward that it leads to. Rewards without stock are no offer.
+// OfferOf describes the first active transaction type that gives something, and the cheapest
+// reward in stock that its points or stamps buy.
 func OfferOf(types []transaction.Type, rewards []reward.Reward, currency string) Offer {
 	o := Offer{Heading: "Get your card"}
 	rule, found := earningRule(types)
@@ -37,7 +37,7 @@ func OfferOf(types []transaction.Type, rewards []reward.Reward, currency string)
 	return o
 }
 
-// earningRule is the active type that was made first and gives something.
+// earningRule returns the oldest active type that gives something.
 func earningRule(types []transaction.Type) (first transaction.Type, found bool) {
 	for _, t := range types {
 		gives := t.PointsPerUnit > 0
@@ -65,12 +65,12 @@ func ruleSentence(t transaction.Type, currency string) string {
 	return Units(t.PointsPerUnit, t.RuleType) + " for every " + Money(t.UnitCents, currency) + least + "."
 }
 
-// Units writes an amount of points or stamps: 1 point, 12 points.
+// Units formats an amount of points or stamps: 1 point, 12 points.
 func Units(n int64, unit ledger.Unit) string {
 	return Number(n) + " " + UnitName(n, unit)
 }
 
-// UnitName is the unit for that many of it: point, points.
+// UnitName is the name of a unit for an amount of n: point, points.
 func UnitName(n int64, unit ledger.Unit) string {
 	if unit == ledger.Stamps {
 		return oneOrMany(n, "stamp", "stamps")

@@ -1,10 +1,8 @@
-// Package page is what all pages that people sign in to share: the session and who is
-// signed in, forms and what is wrong with them, rendering, messages, errors, and how
-// numbers, money and times are written.
+// Package page is shared by all pages that people sign in to: sessions, forms and their errors,
+// rendering, flashes, error pages, and the formats of numbers, money and times.
 //
-// Its surprising rule: a page is rendered as a whole before its first byte is sent, and
-// its session written before that. Whatever fails on the way is answered as an error,
-// never as half a page.
+// Its surprising rule: a page is rendered completely, and its session stored, before the first
+// byte is sent. A failure on the way is answered as an error, never as half a page.
 package page
 
 import (
@@ -28,25 +26,25 @@ import (
 	"example.com/loyalty/views/ui"
 )
 
-// Config is what the kit of an area needs.
+// Config configures a Kit.
 type Config struct {
 	Sessions *auth.Store
 	// Panel is the path of the panel that people sign in to: PanelPath or PlatformPath.
 	Panel string
 	// Tenant finds the business of a host.
 	Tenant func(ctx context.Context, slug string) (core.Tenant, error)
-	// Suspension tells what to say of a suspended business; nil: no more than that it is.
+	// Suspension returns details for the page of a suspended business. Nil: no details.
 	Suspension func(ctx context.Context, slug string) (tenant.Suspension, error)
-	// Slug says whose host was called.
+	// Slug returns the slug of the business at a host.
 	Slug    func(host string) string
 	Address func(*http.Request) string
-	// SignInViews limits how often an address may open the sign-in page, by AddressKey: it is read
-	// from the database for everyone who asks. Nil: no limit.
+	// SignInViews limits how often an address may open the sign-in page, by AddressKey: each view
+	// reads the database. Nil: no limit.
 	SignInViews *limit.Window
 	AddressKey  func(address string) string
 	Now         func() time.Time
 	Log         *slog.Logger
-	// Scratch is where files are put together; nil: among the system's temporary files.
+	// Scratch is the directory for exports. Nil: the system's directory for temporary files.
 	Scratch *Scratch
 }
 
@@ -69,7 +67,7 @@ func New(c Config) *Kit {
 	manager.Cookie.Path = "/"
 	return &Kit{
 		Config: c, sessions: manager,
-		workbooks: limit.NewGate(workbooksAtOnce, workbooksOfTenant, workbookPatience, workbooksBusy),
+		workbooks: limit.NewGate(workbooksAtOnce, workbooksPerTenant, workbookPatience, workbooksBusy),
 	}
 }
 
@@ -77,7 +75,8 @@ func init() { gob.Register([]ui.Flash{}) } // scs keeps values by gob
 
 const visitKey = "visit"
 
-// Session reads the session of a request, and who is signed in. Render and Redirect write it.
+// Session loads the session of a request and the person who is signed in. Render and Redirect
+// store it.
 func (k *Kit) Session(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
@@ -105,21 +104,20 @@ func (k *Kit) Session(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// loaded reports whether the session was read. It is not where the request was refused
-// before, nor where reading failed: error pages are shown all the same.
-func loaded(c echo.Context) bool { return c.Get(visitKey) != nil }
+// sessionLoaded reports whether the session was loaded. Error pages are also shown where an earlier
+// middleware refused the request, or where loading failed.
+func sessionLoaded(c echo.Context) bool { return c.Get(visitKey) != nil }
 
-// Visit is the request's session and host.
+// Visit is the session and host of a request.
 func Visit(c echo.Context) *auth.Visit {
 	visit, _ := c.Get(visitKey).(*auth.Visit)
 	if visit == nil {
-		return &auth.Visit{} // the session could not be read: nobody is signed in
+		return &auth.Visit{} // not loaded: no one is signed in
 	}
 	return visit
 }
 
-// Tenant is the business of the host that was called, also for strangers, or
-// core.ErrNotFound. One round trip, and none where the session told already.
+// Tenant is the business of the requested host, or core.ErrNotFound. It needs no sign-in.
 func (k *Kit) Tenant(c echo.Context) (core.Tenant, error) {
 	visit := Visit(c)
 	if visit.Tenant.ID != 0 {
@@ -130,10 +128,11 @@ func (k *Kit) Tenant(c echo.Context) (core.Tenant, error) {
 	return t, err
 }
 
-// Person is who is signed in, or nil.
+// Person is the person who is signed in, or nil.
 func Person(c echo.Context) *auth.Identity { return Visit(c).Person }
 
-// Actor is who is signed in. Routes that need a role have made sure that somebody is.
+// Actor is the actor of the person who is signed in, or the zero Actor. Routes that require a role
+// always have one.
 func Actor(c echo.Context) core.Actor {
 	if p := Person(c); p != nil {
 		return p.Actor
@@ -141,7 +140,7 @@ func Actor(c echo.Context) core.Actor {
 	return core.Actor{}
 }
 
-// SignIn makes the session that is written with the answer the person's, under a new token.
+// SignIn makes the session the person's, under a new token.
 func (k *Kit) SignIn(c echo.Context, p auth.Proof) error {
 	Visit(c).SignIn(p)
 	return k.sessions.RenewToken(c.Request().Context())
@@ -155,7 +154,7 @@ func (k *Kit) SetSessionText(c echo.Context, key, value string) {
 	k.sessions.Put(c.Request().Context(), key, value)
 }
 
-// SessionText is a text of the session, or "".
+// SessionText returns a text of the session, or "".
 func (k *Kit) SessionText(c echo.Context, key string) string {
 	return k.sessions.GetString(c.Request().Context(), key)
 }
@@ -167,25 +166,25 @@ func (k *Kit) Forget(c echo.Context, key string) string {
 
 const flashKey = "flashes"
 
-// Flash has the next page say what was done.
+// Flash adds a message to the next page.
 func (k *Kit) Flash(c echo.Context, kind ui.FlashKind, message string) {
 	ctx := c.Request().Context()
 	flashes, _ := k.sessions.Get(ctx, flashKey).([]ui.Flash)
 	k.sessions.Put(ctx, flashKey, append(flashes, ui.Flash{Kind: kind, Message: message}))
 }
 
-// Flashes takes what is to be said. A fragment leaves it to the next page.
+// Flashes takes the messages out of the session. A fragment leaves them to the next page.
 func (k *Kit) Flashes(c echo.Context) []ui.Flash {
-	if IsFragment(c) || !loaded(c) {
+	if IsFragment(c) || !sessionLoaded(c) {
 		return nil
 	}
 	flashes, _ := k.sessions.Pop(c.Request().Context(), flashKey).([]ui.Flash)
 	return flashes
 }
 
-// saveSession writes the session where it changed, and its cookie.
+// saveSession stores the session if it changed, and sets its cookie.
 func (k *Kit) saveSession(c echo.Context) error {
-	if !loaded(c) {
+	if !sessionLoaded(c) {
 		return nil
 	}
 	ctx, w := c.Request().Context(), c.Response()
@@ -201,20 +200,20 @@ func (k *Kit) saveSession(c echo.Context) error {
 	case scs.Unmodified:
 		return nil
 	}
-	private(w.Header()) // scs adds words of its own
+	noStore(w.Header()) // scs sets a Cache-Control of its own
 	return nil
 }
 
-func private(h http.Header) { h.Set(echo.HeaderCacheControl, "no-store") }
+func noStore(h http.Header) { h.Set(echo.HeaderCacheControl, "no-store") }
 
-// IsFragment reports whether htmx asks for a part of the page.
+// IsFragment reports whether htmx or a script asks for a part of the page.
 func IsFragment(c echo.Context) bool {
 	h := c.Request().Header
 	return h.Get("Hx-Request") == "true" && h.Get("Hx-History-Restore-Request") != "true"
 }
 
-// Render answers with a page, or with its fragment where htmx asks for that. nil: the
-// page has none.
+// Render answers with a page, or with its fragment if htmx asks for one. A nil fragment: the page
+// has none.
 func (k *Kit) Render(c echo.Context, status int, page, fragment templ.Component) error {
 	if IsFragment(c) && fragment != nil {
 		page = fragment
@@ -229,39 +228,39 @@ func (k *Kit) Render(c echo.Context, status int, page, fragment templ.Component)
 	return c.HTMLBlob(status, html.Bytes())
 }
 
-// Redirect leads on, after something was done, or to where it can be.
+// Redirect leads to another page.
 func (k *Kit) Redirect(c echo.Context, path string) error {
 	if err := k.saveSession(c); err != nil {
 		return err
 	}
 	if IsFragment(c) {
-		// A 303 would be followed unseen, and the page put into the fragment's place.
+		// htmx would follow a 303 by itself and put the whole page into the fragment's place.
 		c.Response().Header().Set("Hx-Redirect", path)
 		return c.NoContent(http.StatusNoContent)
 	}
 	return c.Redirect(http.StatusSeeOther, path)
 }
 
-// Private keeps pages out of every cache, and apart for each session.
+// Private keeps pages out of every cache.
 func Private(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		h := c.Response().Header()
-		private(h)
+		noStore(h)
 		h.Add(echo.HeaderVary, "Cookie")
 		h.Add(echo.HeaderVary, "Hx-Request")
 		return next(c)
 	}
 }
 
-// compressible is from how many bytes on less is sent: a shorter text fits into one packet
-// as it is.
-const compressible = 1024
+// minCompressed is the size from which a response is compressed, in bytes. A shorter one fits into
+// one packet anyway.
+const minCompressed = 1024
 
-// Compressed sends pages in fewer bytes. Errors are answered within it: the handler of
-// errors itself comes after everything that compresses. The library takes a compressor, which
-// is most of a megabyte, when there is something to write: requests that wait hold none.
+// Compressed compresses pages. It answers errors itself, since Echo's error handler would run after
+// the compressor was closed. The library allocates its compressor, almost a megabyte, at the first
+// byte, so requests that wait for the database hold none.
 func Compressed() echo.MiddlewareFunc {
-	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(compressible), gzhttp.CompressionLevel(5), gzhttp.EnableZstd(false))
+	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(minCompressed), gzhttp.CompressionLevel(5), gzhttp.EnableZstd(false))
 	if err != nil {
 		panic(err) // the options are constants
 	}
@@ -276,22 +275,21 @@ func Compressed() echo.MiddlewareFunc {
 	}
 }
 
-// WithTimeout gives a request so long. What takes longer on purpose is routed past it.
+// WithTimeout limits how long a request may take. Streams and downloads are routed without it.
 func WithTimeout(limit time.Duration) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			r := c.Request()
 			ctx, cancel := context.WithTimeout(r.Context(), limit)
 			defer cancel()
-			defer c.SetRequest(r) // an error page comes after that time
+			defer c.SetRequest(r) // an error page is rendered after the deadline
 			c.SetRequest(r.WithContext(ctx))
 			return next(c)
 		}
 	}
 }
 
-// SameOrigin refuses requests that change something and come from another site, a
-// tenant's neighbour included.
+// SameOrigin refuses changing requests from other sites, including those of other tenants.
 func SameOrigin() echo.MiddlewareFunc {
 	protection := http.NewCrossOriginProtection()
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
@@ -304,26 +302,25 @@ func SameOrigin() echo.MiddlewareFunc {
 	}
 }
 
-// maxForm is as much as a form may hold. Uploads have limits of their own.
+// maxForm limits the size of a form, in bytes. Uploads have limits of their own.
 const maxForm = 1 << 20
 
 var (
-	errOtherSite = echo.NewHTTPError(http.StatusForbidden, "This form was sent from another site. Open the page here and send it again.")
-	errTooLarge  = echo.NewHTTPError(http.StatusRequestEntityTooLarge, "This is more than the form can take. Go back and send less, or a smaller file.")
-	errBroken    = echo.NewHTTPError(http.StatusBadRequest, "The form did not arrive whole. Go back and send it again.")
+	errOtherSite      = echo.NewHTTPError(http.StatusForbidden, "The form was sent from another site. Open this page again, then send it.")
+	errTooLarge       = echo.NewHTTPError(http.StatusRequestEntityTooLarge, "Go back and send less text, or a smaller file.")
+	errIncompleteForm = echo.NewHTTPError(http.StatusBadRequest, IncompleteMessage)
 )
 
-// Read reads the form that was sent. What is sent as anything else holds no fields, and is
-// not taken for a form that was left empty.
+// Read reads a form. A body of another media type is refused: it would look like an empty form.
 func Read(c echo.Context) (*Form, error) {
 	r := c.Request()
 	kind, _, _ := mime.ParseMediaType(r.Header.Get(echo.HeaderContentType))
 	if kind != echo.MIMEApplicationForm && r.ContentLength != 0 {
-		return nil, errBroken
+		return nil, errIncompleteForm
 	}
 	r.Body = http.MaxBytesReader(c.Response(), r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
 		return nil, uploadError(err)
 	}
-	return sent(r.PostForm), nil
+	return formOf(r.PostForm), nil
 }

@@ -8,21 +8,19 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// The addresses of the panel that other areas lead to.
+// Paths that other areas link to.
 const (
 	PanelPath    = "/admin"
 	TillPath     = "/till"
 	PlatformPath = "/platform"             // on the base host
-	BrandingPath = PanelPath + "/look.css" // the business's own colour and logo
+	BrandingPath = PanelPath + "/look.css" // the colour and logo of the business
 )
 
-// Unsent is in the query of the sign-in page where a form came from a person who was no
-// longer signed in.
+// Unsent is in the query of the sign-in page when a session had ended before its form was sent.
 const Unsent = "unsent"
 
-// ToSignIn leads to the sign-in page of the kit's panel and afterwards back to the page that was asked for, or
-// that asked. A person who sent a form is told that nothing came of it. Where the business is
-// suspended it is ErrSuspended instead.
+// ToSignIn leads to the sign-in page, and from there back to the page that was asked for. A person
+// who sent a form is told that it wasn't saved. It returns ErrSuspended if the business is suspended.
 func (k *Kit) ToSignIn(c echo.Context) error {
 	if Visit(c).Tenant.Suspended {
 		return ErrSuspended
@@ -41,7 +39,7 @@ func (k *Kit) ToSignIn(c echo.Context) error {
 	return k.Redirect(c, (&url.URL{Path: k.Panel + "/sign-in", RawQuery: q.Encode()}).String())
 }
 
-// Back is the page that a request came from, if it is one that people sign in to.
+// Back returns the page that a request came from, if people sign in to it, else otherwise.
 func Back(c echo.Context, otherwise string) string {
 	from, err := url.Parse(c.Request().Referer())
 	if err != nil || from.Host != c.Request().Host || !signedIn(from.Path) {
@@ -50,8 +48,8 @@ func Back(c echo.Context, otherwise string) string {
 	return from.RequestURI()
 }
 
-// SafePath is a path that people sign in to, for links that come from outside: never another
-// site. Any other is otherwise.
+// SafePath returns to if it is a path that people sign in to, else otherwise. It never returns an
+// address of another site.
 func SafePath(to, otherwise string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.Host != "" || u.Scheme != "" || !signedIn(u.Path) || strings.HasPrefix(to, "//") || strings.Contains(to, "\\") {
@@ -60,14 +58,14 @@ func SafePath(to, otherwise string) string {
 	return to
 }
 
-// signedIn reports whether a path is one that people sign in to.
+// signedIn reports whether people sign in to a path.
 func signedIn(path string) bool {
 	return strings.HasPrefix(path, PanelPath) || within(path, TillPath) || within(path, PlatformPath)
 }
 
 func within(path, area string) bool { return path == area || strings.HasPrefix(path, area+"/") }
 
-// Theme is the theme that was chosen, or "" for the device's.
+// Theme is the chosen theme, or "" for the device's.
 func Theme(c echo.Context) string {
 	if cookie, err := c.Cookie("theme"); err == nil && (cookie.Value == "dark" || cookie.Value == "light") {
 		return cookie.Value
@@ -75,15 +73,15 @@ func Theme(c echo.Context) string {
 	return ""
 }
 
-const brandingKey = "look" // what the session keeps of it
+const brandingKey = "look" // the session's key of the version
 
-// BrandingURL is the address of the business's own colour and logo. It changes for a browser that
-// changed them, which sees them at once.
+// BrandingURL is the address of the stylesheet with the colour and logo of the business.
 func (k *Kit) BrandingURL(c echo.Context) string {
 	return WithQuery(BrandingPath, "v", k.SessionText(c, brandingKey))
 }
 
-// BrandingChanged gives this browser another address for the look.
+// BrandingChanged gives this browser a new address for the stylesheet, so that the person who
+// changed it sees the change at once.
 func (k *Kit) BrandingChanged(c echo.Context, version string) {
 	k.SetSessionText(c, brandingKey, version)
 }

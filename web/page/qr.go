@@ -9,7 +9,7 @@ import (
 	"example.com/loyalty/views/ui"
 )
 
-// QR is a text as a drawing that phones read. Long texts have none.
+// QR draws a text as a QR code. It fails for texts that are too long for one.
 func QR(text, label string) (ui.QR, error) {
 	code, err := qrcode.New(text, qrcode.Medium)
 	if err != nil {

@@ -12,37 +12,36 @@ import (
 	"time"
 )
 
-// Scratch is the directory of this process for files that are being put together. A file is
-// removed when its download ends; those of a process that was killed are removed by the next
-// one that starts, and once an hour.
+// Scratch is the directory of this process for the temporary files of exports. A file is removed
+// when its download ends. Files of a killed process are removed when the next one starts, and once
+// an hour.
 type Scratch struct {
 	root string
 	own  string
 }
 
-// scratchName begins the name of the directory; the id of its process and a random text follow:
-// another user of the machine can't have made it before.
+// scratchName is the prefix of the directory's name. The process id and a random text follow, so
+// that another user of the machine can't have created it before.
 const scratchName = "loyalty-exports-"
 
-// scratchAge is how old a file is that a download has left behind: none takes so long.
+// scratchAge is the age from which a file is a leftover: no download takes that long.
 const scratchAge = time.Hour
 
-// OpenScratch makes the directory in root, the system's for temporary files, and removes
-// those of processes that are gone.
+// OpenScratch creates the directory in root and removes those of processes that have ended.
 func OpenScratch(root string) (*Scratch, error) {
 	own, err := os.MkdirTemp(root, scratchName+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {
-		return nil, fmt.Errorf("no place for the temporary files of exports: %w; TMPDIR names another directory", err)
+		return nil, fmt.Errorf("create a directory for exports (TMPDIR names another place): %w", err)
 	}
 	s := &Scratch{root: root, own: own}
 	return s, s.sweep()
 }
 
-// file makes a file that is gone as soon as it is closed, however the process ends.
+// file creates a file that has no name, so it is gone when it is closed or the process ends.
 func (s *Scratch) file() (*os.File, error) {
 	dir := s.dir()
 	if dir != "" {
-		if err := os.MkdirAll(dir, 0o700); err != nil { // whoever cleans /tmp may have removed it
+		if err := os.MkdirAll(dir, 0o700); err != nil { // a cleaner of /tmp may have removed it
 			return nil, err
 		}
 	}
@@ -53,7 +52,7 @@ func (s *Scratch) file() (*os.File, error) {
 	return f, os.Remove(f.Name())
 }
 
-// dir is where temporary files are made; "": where the system's are.
+// dir is the directory for temporary files; "" is the system's.
 func (s *Scratch) dir() string {
 	if s == nil {
 		return ""
@@ -61,8 +60,7 @@ func (s *Scratch) dir() string {
 	return s.own
 }
 
-// RemoveLeftovers removes files that downloads have left behind, and what is left of processes that
-// are gone.
+// RemoveLeftovers removes old files, and the directories of processes that have ended.
 func (s *Scratch) RemoveLeftovers(now time.Time) error {
 	files, err := os.ReadDir(s.own)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -80,7 +78,7 @@ func (s *Scratch) RemoveLeftovers(now time.Time) error {
 	return s.sweep()
 }
 
-// sweep removes the directories of processes that are gone.
+// sweep removes the directories of processes that have ended.
 func (s *Scratch) sweep() error {
 	dirs, err := filepath.Glob(filepath.Join(s.root, scratchName+"*"))
 	if err != nil {
@@ -90,11 +88,11 @@ func (s *Scratch) sweep() error {
 	for _, dir := range dirs {
 		number, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), scratchName), "-")
 		id, err := strconv.Atoi(number)
-		// One with this process's id is of an earlier process: in a container, all have the same.
+		// A directory with this process's id is of an earlier process: in a container, all have the same id.
 		if err != nil || dir == s.own || id != os.Getpid() && isRunning(id) {
 			continue
 		}
-		// Another user's is theirs to remove.
+		// Another user's directory is theirs to remove.
 		if err := os.RemoveAll(dir); err != nil && !errors.Is(err, fs.ErrPermission) {
 			failed = errors.Join(failed, err)
 		}
@@ -102,7 +100,7 @@ func (s *Scratch) sweep() error {
 	return failed
 }
 
-// isRunning reports whether there is a process with that id.
+// isRunning reports whether a process with that id exists.
 func isRunning(id int) bool {
 	err := syscall.Kill(id, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)

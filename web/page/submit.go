@@ -10,20 +10,20 @@ import (
 	"example.com/loyalty/views/ui"
 )
 
-// Submission says what happens when a form is sent.
+// Submission describes how a form is handled.
 type Submission[T any] struct {
-	// Run calls the use case with what the form says.
+	// Run calls the use case with the values of the form.
 	Run func(ctx context.Context, by core.Actor, form *Form) (T, error)
-	// Refused shows the form again, with status 422. Nil: the form has nothing to correct, so a
-	// refusal is an error page.
+	// Refused shows the form again, with its errors and status 422. Nil: the form has nothing to
+	// correct, so a refusal is an error page.
 	Refused func(status int, form *Form) error
 	// To is the page that shows the result. It must not contain a secret: it is stored for a day
 	// with the form's key.
 	To func(T) string
-	// Once has a form with a key run once: sent again, it leads to the first result. For forms that
-	// create or move something; an edit may be sent again from the browser's history.
+	// Once runs a form with a key only once: sent again, it leads to the first result. For forms that
+	// create or move something. An edit may be sent again from the browser's history.
 	Once bool
-	// Done is the message on that page; "" for none.
+	// Done is the message on that page; nil or "" for none.
 	Done func(T) string
 }
 
@@ -47,11 +47,13 @@ func Submit[T any](k *Kit, c echo.Context, s Submission[T]) error {
 	if err != nil {
 		return err
 	}
-	if message := s.Done(result); message != "" {
-		k.Flash(c, ui.Done, message)
+	if s.Done != nil {
+		if message := s.Done(result); message != "" {
+			k.Flash(c, ui.Done, message)
+		}
 	}
 	return k.Redirect(c, s.To(result))
 }
 
-// To is the page that shows every result of a submission.
+// To leads every submission to the same page.
 func To[T any](path string) func(T) string { return func(T) string { return path } }

@@ -11,58 +11,83 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// maxUpload is as much as is read at all of a form with a file, to say what is wrong with
-// it. No more than is asked for stays in memory.
+// maxUpload limits the size of a form with a file, in bytes. It is above the limit of every file, so
+// that core can say what the limit is.
 const maxUpload = 16 << 20
 
-// ReadWithFile reads a form that was sent with a file, of which no more than the first
-// most bytes. nil: no file was chosen.
+// ReadWithFile reads a form with a file, of which it keeps at most the first most bytes. A nil file:
+// none was chosen.
 func ReadWithFile(c echo.Context, name string, most int64) (form *Form, file []byte, err error) {
-	r := c.Request()
-	r.Body = http.MaxBytesReader(c.Response(), r.Body, maxUpload)
-	parts, err := r.MultipartReader()
+	m, err := openMultipart(c, maxUpload)
 	if err != nil {
-		return nil, nil, errBroken
+		return nil, nil, err
 	}
-	form = &Form{Values: url.Values{}}
-	for left := int64(maxForm); ; {
-		part, err := parts.NextPart()
-		if errors.Is(err, io.EOF) {
-			return form, file, nil
+	for {
+		part, err := m.nextFile(name)
+		if err != nil || part == nil {
+			return m.form, file, err
 		}
+		content, err := io.ReadAll(io.LimitReader(part, most))
 		if err != nil {
 			return nil, nil, uploadError(err)
 		}
-		limit := left + 1
-		if part.FormName() == name {
-			limit = most
-		}
-		content, err := io.ReadAll(io.LimitReader(part, limit))
-		if err != nil {
-			return nil, nil, uploadError(err)
-		}
-		switch {
-		case part.FormName() != name:
-			if left -= int64(len(content)); left < 0 {
-				return nil, nil, errTooLarge
-			}
-			form.Values.Add(part.FormName(), readable(string(content)))
-		case len(content) > 0:
+		if len(content) > 0 {
 			file = content
 		}
 	}
 }
 
-// uploadError is a form that did not arrive, in words.
+// multipartForm is a form with files, read part by part.
+type multipartForm struct {
+	form  *Form
+	parts *multipart.Reader
+	left  int64 // bytes that the fields may still have
+}
+
+func openMultipart(c echo.Context, most int64) (*multipartForm, error) {
+	r := c.Request()
+	r.Body = http.MaxBytesReader(c.Response(), r.Body, most)
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return nil, errIncompleteForm
+	}
+	return &multipartForm{form: &Form{Values: url.Values{}}, parts: parts, left: maxForm}, nil
+}
+
+// nextFile reads fields into the form up to the next part with that name. It returns nil at the end.
+func (m *multipartForm) nextFile(name string) (*multipart.Part, error) {
+	for {
+		part, err := m.parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil, nil //nolint:nilnil // the form ends
+		}
+		if err != nil {
+			return nil, uploadError(err)
+		}
+		if part.FormName() == name {
+			return part, nil
+		}
+		content, err := io.ReadAll(io.LimitReader(part, m.left+1))
+		if err != nil {
+			return nil, uploadError(err)
+		}
+		if m.left -= int64(len(content)); m.left < 0 {
+			return nil, errTooLarge
+		}
+		m.form.Values.Add(part.FormName(), readable(string(content)))
+	}
+}
+
+// uploadError is the page's error for a form that didn't arrive.
 func uploadError(err error) error {
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
 		return errTooLarge
 	}
-	return errBroken
+	return errIncompleteForm
 }
 
-// Upload is a file on its way in, to be read while it arrives.
+// Upload is a file that is read while it arrives.
 type Upload struct {
 	Name    string
 	content *multipart.Part
@@ -71,46 +96,25 @@ type Upload struct {
 // uploadTime is how long a file may take to arrive.
 const uploadTime = 10 * time.Minute
 
-// ReadUpload reads a form as far as its file, which comes last and is handed over while it
-// arrives. nil: no file was chosen. No more than most bytes are read of it all.
+// ReadUpload reads a form up to its file, which comes last and is returned while it arrives. A nil
+// Upload: no file was chosen. The form and the file may have most bytes together.
 func ReadUpload(c echo.Context, name string, most int64) (*Form, *Upload, error) {
-	r := c.Request()
 	// The server's own deadlines are for pages; a recorder in a test has none.
 	deadlines, ends := http.NewResponseController(c.Response()), time.Now().Add(uploadTime) //nolint:forbidigo // deadlines are of this machine's clock
 	_ = deadlines.SetReadDeadline(ends)
-	_ = deadlines.SetWriteDeadline(ends.Add(stalled))
-	r.Body = http.MaxBytesReader(c.Response(), r.Body, most)
-	parts, err := r.MultipartReader()
+	_ = deadlines.SetWriteDeadline(ends.Add(downloadStall))
+	m, err := openMultipart(c, most)
 	if err != nil {
-		return nil, nil, errBroken
+		return nil, nil, err
 	}
-	form := &Form{Values: url.Values{}}
-	for left := int64(maxForm); ; {
-		part, err := parts.NextPart()
-		if errors.Is(err, io.EOF) {
-			return form, nil, nil
-		}
-		if err != nil {
-			return nil, nil, uploadError(err)
-		}
-		if part.FormName() == name {
-			if part.FileName() == "" {
-				return form, nil, nil
-			}
-			return form, &Upload{part.FileName(), part}, nil
-		}
-		content, err := io.ReadAll(io.LimitReader(part, left+1))
-		if err != nil {
-			return nil, nil, uploadError(err)
-		}
-		if left -= int64(len(content)); left < 0 {
-			return nil, nil, errTooLarge
-		}
-		form.Values.Add(part.FormName(), readable(string(content)))
+	part, err := m.nextFile(name)
+	if err != nil || part == nil || part.FileName() == "" {
+		return m.form, nil, err
 	}
+	return m.form, &Upload{part.FileName(), part}, nil
 }
 
-// Read reads what has arrived. A file that breaks off is said so in words.
+// Read reads what has arrived. An upload that broke off is an error that the page shows.
 func (u *Upload) Read(b []byte) (int, error) {
 	n, err := u.content.Read(b)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -119,6 +123,5 @@ func (u *Upload) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Drain lets what is left of a file arrive that was refused: a browser reads no answer
-// before it has sent everything.
+// Drain reads the rest of a refused file: a browser reads no response before it has sent everything.
 func (u *Upload) Drain() { _, _ = io.Copy(io.Discard, u.content) }

@@ -14,8 +14,8 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// sent is a request with a form that holds a text and a file.
-func sent(t *testing.T, text, file string) echo.Context {
+// formOf is a request with a form that holds a text and a file.
+func formOf(t *testing.T, text, file string) echo.Context {
 	t.Helper()
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
@@ -35,13 +35,13 @@ func sent(t *testing.T, text, file string) echo.Context {
 func TestReadingAFormWithAFile(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ file, want string }{{"", ""}, {"abc", "abc"}, {"abcde", "abcde"}, {strings.Repeat("abcde", 1000), "abcde"}} {
-		form, file, err := page.ReadWithFile(sent(t, "#112233", c.file), "logo", 5)
+		form, file, err := page.ReadWithFile(formOf(t, "#112233", c.file), "logo", 5)
 		if err != nil || string(file) != c.want || form.Value("colour") != "#112233" || form.Values.Has("logo") || (file == nil) != (c.want == "") {
 			t.Errorf("of %d bytes: %q, %v, %v", len(c.file), file, form, err)
 		}
 	}
 	for status, c := range map[int]echo.Context{
-		http.StatusRequestEntityTooLarge: sent(t, strings.Repeat("f", 2<<20), "abc"),
+		http.StatusRequestEntityTooLarge: formOf(t, strings.Repeat("f", 2<<20), "abc"),
 		http.StatusBadRequest:            echo.New().NewContext(httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil), httptest.NewRecorder()),
 	} {
 		var refused *echo.HTTPError

@@ -9,15 +9,14 @@ import (
 	"example.com/loyalty/core"
 )
 
-// chosen are the fields whose value is picked from a list: "Choose a status" where others say
-// "Enter a name".
-var chosen = []string{
+// chosenFields have a value that is picked from a list: "Choose a status", not "Enter a status".
+var chosenFields = []string{
 	"benefit_reward_ulid", "benefit_type", "billing_cycle", "columns", "country", "currency", "customer_ulid", "file", "location_id",
 	"method", "period", "plan_id", "reward_ulid", "role", "rule_type", "scopes", "sort", "status", "sunset", "timezone", "transaction_type_id", "unit",
 }
 
-// special are the messages for one rule of one field.
-var special = map[string]string{
+// fieldMessages are the messages for a rule of one field, by "field rule".
+var fieldMessages = map[string]string{
 	"agreed accepted":             "Tick this box to continue",
 	"change max":                  "Add at most {limit}",
 	"code required":               "Scan or enter a voucher code",
@@ -40,9 +39,9 @@ var special = map[string]string{
 	"understood accepted":         "Confirm that this can't be undone",
 }
 
-// sentences are the messages of the rules. {a label} is the field's label with its article, {label}
+// ruleMessages are the messages of the rules. {a label} is the field's label with its article, {label}
 // the label, {limit} the rule's number (an amount where the field is one), {other} its text.
-var sentences = map[string]string{
+var ruleMessages = map[string]string{
 	"accepted":               "Tick this box to continue",
 	"after_1970":             "Enter a date after 1 January 1970",
 	"after_or_equal":         "Choose an end date on or after the start date",
@@ -120,18 +119,17 @@ var sentences = map[string]string{
 	"wrong_pin":              "Incorrect or expired PIN",
 }
 
-// Message words a violation for the person at the form: what to do, by the field's label. number
-// writes the limit.
+// Message says how to correct a violation. number formats the limit.
 func Message(field, label string, v core.Violation, number func(int64) string) string {
-	text, ok := special[field+" "+v.Rule]
+	text, ok := fieldMessages[field+" "+v.Rule]
 	if !ok {
-		text, ok = sentences[v.Rule]
+		text, ok = ruleMessages[v.Rule]
 	}
 	if !ok {
 		return "Check the " + lowered(label)
 	}
 	verb := "Enter"
-	if slices.Contains(chosen, field) {
+	if slices.Contains(chosenFields, field) {
 		verb = "Choose"
 	}
 	return strings.NewReplacer(
@@ -139,7 +137,7 @@ func Message(field, label string, v core.Violation, number func(int64) string) s
 	).Replace(text)
 }
 
-// withArticle is a label as part of a sentence: "a first name", "an e-mail address".
+// withArticle is a label within a sentence: "a first name", "an e-mail address".
 func withArticle(label string) string {
 	label = lowered(label)
 	switch first, _, _ := strings.Cut(label, " "); {
@@ -152,7 +150,7 @@ func withArticle(label string) string {
 	return "a " + label
 }
 
-// lowered begins a label in lower case, unless it begins with an abbreviation.
+// lowered is a label with a lowercase first letter, unless it starts with an abbreviation.
 func lowered(label string) string {
 	first, size := utf8.DecodeRuneInString(label)
 	second, _ := utf8.DecodeRuneInString(label[size:])
@@ -162,7 +160,7 @@ func lowered(label string) string {
 	return string(unicode.ToLower(first)) + label[size:]
 }
 
-// attribute is the label of a field that the page doesn't show.
-func attribute(field string) string {
+// fieldLabel is the label of a field that the page doesn't show, derived from its name.
+func fieldLabel(field string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(strings.ReplaceAll(field, "_", " "), " ulid"), " id")
 }

@@ -8,15 +8,14 @@ import (
 	"example.com/loyalty/core/coupon"
 )
 
-// VoucherValue is what a voucher is worth, in the words of its customer: "€ 5.00" and "off your
-// order".
+// VoucherValue is what a voucher is worth, as its customer reads it: "€ 5.00" and "off your order".
 type VoucherValue struct {
 	Symbol string // of the currency, before the value; "" for none
 	Value  string // "5.00", "20%", "40" or the name of a reward
 	What   string
 }
 
-// VoucherValueOf says what a voucher with that benefit is worth.
+// VoucherValueOf returns the value of a voucher with a benefit.
 func VoucherValueOf(b coupon.Benefit, rewardName *string, currency string) VoucherValue {
 	switch b.BenefitType {
 	case coupon.Points:
@@ -45,11 +44,10 @@ func (w VoucherValue) Amount() string {
 	return w.Symbol + nbsp + w.Value
 }
 
-// String is the worth as one line: "€ 5.00 off your order".
+// String is the value as one line: "€ 5.00 off your order".
 func (w VoucherValue) String() string { return w.Amount() + " " + w.What }
 
-// LastDay writes the day that ends at an instant: "6 Jan 2027". Where none ends, it adds the
-// time.
+// LastDay formats the day that ends at an instant: "6 Jan 2027". If none ends then, it adds the time.
 func LastDay(end time.Time, zone *time.Location) string {
 	year, month, day := end.In(zone).Date()
 	if core.StartOfDay(year, month, day, zone).Equal(end) {
@@ -63,14 +61,14 @@ func DaysLeft(now, end time.Time, zone *time.Location) int {
 	return int(calendarDay(end.Add(-time.Millisecond), zone).Sub(calendarDay(now, zone)) / (24 * time.Hour))
 }
 
-// calendarDay is the local day of an instant as a day of UTC, where every day has 24 hours.
+// calendarDay is the local day of an instant as a day in UTC, where every day has 24 hours.
 func calendarDay(at time.Time, zone *time.Location) time.Time {
 	year, month, day := at.In(zone).Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-// CodeGroups is a voucher's code in groups, which are easier to read out and to type. The
-// panel accepts the code with and without spaces.
+// CodeGroups splits a voucher's code into groups, which are easier to read out and type. The panel
+// accepts the code with and without spaces.
 func CodeGroups(id core.ID) (groups []string) {
 	const group = 5
 	code := id.String()

@@ -2,7 +2,6 @@ package page
 
 import (
 	"archive/zip"
-	"context"
 	"errors"
 	"io"
 	"strconv"
@@ -20,74 +19,75 @@ type Column struct {
 	Width   float64 // in characters; 0: as wide as numbers need
 }
 
-// maxSheet is how many rows Excel opens of a sheet.
-const maxSheet = 1 << 20
+// maxSheetRows is the number of rows that Excel opens of a sheet.
+const maxSheetRows = 1 << 20
 
-// A workbook takes up to 40 MB of memory and a core while it is put together: so many at once
-// in this process, and of one tenant.
+// Making a workbook takes up to 40 MB of memory and a core. These limit how many this process makes
+// at once, in all and for one tenant.
 const (
-	workbooksAtOnce   = 2
-	workbooksOfTenant = 1
-	workbookPatience  = 10 * time.Second
+	workbooksAtOnce    = 2
+	workbooksPerTenant = 1
+	workbookPatience   = 10 * time.Second
 
 	workbooksBusy = "Other exports of your business are being made. Try again in a few seconds."
 )
 
-// XLSX answers with a table as a workbook. Because of how such a file is made, it is put
-// together in a temporary file and then sent; a client that takes it slowly holds no place
-// of the few that make workbooks. What does not fit on one sheet goes on on the next one. A
-// cell is a string, an int64, or a time, which is shown as its own time zone's clocks do; the
-// zero time is an empty cell. Nothing in it is a formula: texts are
-// stored as texts, which no program splits or runs.
+// XLSX answers with a table as a workbook. It is made in a temporary file and then sent, so that a
+// slow client doesn't keep others from making theirs. Rows beyond one sheet go to the next. A cell
+// is a string, an int64, or a time, shown in its own time zone; the zero time is an empty cell.
+// Texts are stored as texts, so spreadsheets run none as a formula.
 func (k *Kit) XLSX(c echo.Context, name, sheet string, columns []Column, write func(row func(cells ...any) error) error) error {
-	return k.workbook(c, name, sheet, columns, maxSheet, write)
+	return k.workbook(c, name, sheet, columns, maxSheetRows, write)
 }
 
 func (k *Kit) workbook(
 	c echo.Context, name, sheet string, columns []Column, rows int, write func(row func(cells ...any) error) error,
 ) (err error) {
-	to := &download{kit: k, c: c, name: name, mediaType: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
-	to.extendDeadline()
-	made, err := k.Scratch.file()
+	(&download{c: c}).extendDeadline()
+	file, err := k.Scratch.file()
 	if err != nil {
 		return err
 	}
-	defer made.Close() //nolint:errcheck // it is gone by that
+	defer file.Close() //nolint:errcheck // closing removes it
 	leave, err := k.workbooks.Enter(c.Request().Context(), Actor(c).Tenant.ID)
 	if err != nil {
 		return err
 	}
 	err = func() error {
 		defer leave()
-		return k.makeBook(c.Request().Context(), made, sheet, columns, rows, to.extendDeadline, write)
+		return k.makeBook(c, file, sheet, columns, rows, write)
 	}()
 	if err != nil {
 		return err
 	}
-	if _, err := made.Seek(0, io.SeekStart); err != nil {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	_, err = io.Copy(to, made)
-	return k.downloaded(c, err)
+	return k.Download(c, name, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", func(to io.Writer) error {
+		_, err := io.Copy(to, file)
+		return err
+	})
 }
 
-// rowsOfTurn is how many rows of a workbook are written at once.
-const rowsOfTurn = 1000
+// rowsPerTurn is the number of rows that are written in one turn on the CPU.
+const rowsPerTurn = 1000
 
 // makeBook writes a workbook into a file.
 func (k *Kit) makeBook(
-	ctx context.Context, file io.Writer, sheet string, columns []Column, rows int, goOn func(), write func(row func(cells ...any) error) error,
+	c echo.Context, file io.Writer, sheet string, columns []Column, rows int, write func(row func(cells ...any) error) error,
 ) (err error) {
+	ctx := c.Request().Context()
 	b, err := newBook(k.Scratch.dir(), sheet, columns, rows)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.file.Close()) }() // and its temporary file is gone
+	defer func() { err = errors.Join(err, b.file.Close()) }() // removes the library's temporary file
 	var turn limit.Turn
 	defer turn.End()
-	var waiting [][]any // rows that were read and not written yet
+	var waiting [][]any // rows that were read and are not written yet
 	flush := func() error {
-		defer turn.End() // the next rows may come from the database
+		(&download{c: c}).extendDeadline()
+		defer turn.End() // reading the next rows waits for the database
 		for _, cells := range waiting {
 			if err := turn.Take(ctx); err != nil {
 				return err
@@ -100,23 +100,21 @@ func (k *Kit) makeBook(
 		return nil
 	}
 	err = write(func(cells ...any) error {
-		if waiting = append(waiting, cells); len(waiting) < rowsOfTurn {
+		if waiting = append(waiting, cells); len(waiting) < rowsPerTurn {
 			return nil
 		}
-		goOn()
 		return flush()
 	})
 	if err != nil {
 		return err
 	}
-	goOn()
 	if err := flush(); err != nil {
 		return err
 	}
 	return b.writeTo(turnWriter{file, func() error { return turn.Take(ctx) }})
 }
 
-// turnWriter is written to when it is the writer's turn to compute.
+// turnWriter waits for a turn on the CPU before each write.
 type turnWriter struct {
 	io.Writer
 	take func() error
@@ -129,28 +127,28 @@ func (w turnWriter) Write(b []byte) (int, error) {
 	return w.Writer.Write(b)
 }
 
-// workbookWriter is a workbook that grows.
+// workbookWriter writes a table into a workbook, row by row.
 type workbookWriter struct {
-	file    *excelize.File
-	name    string
-	columns []Column
-	most    int // rows of a sheet
+	file     *excelize.File
+	name     string
+	columns  []Column
+	maxRows  int // of a sheet
+	bold     int // styles
+	dateTime int
 
-	sheet   *excelize.StreamWriter
-	sheets  int
-	rows    int // of the sheet
-	heading int // styles
-	clock   int
+	sheet  *excelize.StreamWriter // the current one
+	sheets int
+	rows   int // of the current sheet
 }
 
-func newBook(dir, name string, columns []Column, most int) (*workbookWriter, error) {
-	b := &workbookWriter{file: excelize.NewFile(excelize.Options{TmpDir: dir}), name: name, columns: columns, most: most}
+func newBook(dir, name string, columns []Column, maxRows int) (*workbookWriter, error) {
+	b := &workbookWriter{file: excelize.NewFile(excelize.Options{TmpDir: dir}), name: name, columns: columns, maxRows: maxRows}
 	var err error
-	if b.heading, err = b.file.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true}}); err != nil {
+	if b.bold, err = b.file.NewStyle(&excelize.Style{Font: &excelize.Font{Bold: true}}); err != nil {
 		return nil, err
 	}
 	format := "yyyy-mm-dd hh:mm"
-	if b.clock, err = b.file.NewStyle(&excelize.Style{CustomNumFmt: &format}); err != nil {
+	if b.dateTime, err = b.file.NewStyle(&excelize.Style{CustomNumFmt: &format}); err != nil {
 		return nil, err
 	}
 	if err := b.file.SetSheetName("Sheet1", name); err != nil {
@@ -159,7 +157,7 @@ func newBook(dir, name string, columns []Column, most int) (*workbookWriter, err
 	return b, b.nextSheet()
 }
 
-// nextSheet begins the next sheet.
+// nextSheet starts the next sheet with its header row.
 func (b *workbookWriter) nextSheet() error {
 	name := b.name
 	if b.sheets++; b.sheets > 1 {
@@ -180,7 +178,7 @@ func (b *workbookWriter) nextSheet() error {
 	}
 	headings := make([]any, len(b.columns))
 	for i, c := range b.columns {
-		headings[i] = excelize.Cell{StyleID: b.heading, Value: c.Heading}
+		headings[i] = excelize.Cell{StyleID: b.bold, Value: c.Heading}
 		if c.Width == 0 {
 			continue
 		}
@@ -193,15 +191,15 @@ func (b *workbookWriter) nextSheet() error {
 }
 
 func (b *workbookWriter) row(cells ...any) error {
-	if b.rows == b.most {
+	if b.rows == b.maxRows {
 		if err := b.nextSheet(); err != nil {
 			return err
 		}
 	}
 	for i, cell := range cells {
 		if at, ok := cell.(time.Time); ok {
-			// A spreadsheet rounds: the last second of a minute would be shown as the next one.
-			cells[i] = excelize.Cell{StyleID: b.clock, Value: at.Truncate(time.Minute)}
+			// Spreadsheets round: 14:05:59 would be shown as 14:06.
+			cells[i] = excelize.Cell{StyleID: b.dateTime, Value: at.Truncate(time.Minute)}
 			if at.IsZero() {
 				cells[i] = nil
 			}
@@ -215,7 +213,7 @@ func (b *workbookWriter) setRow(cells []any) error {
 	return b.sheet.SetRow("A"+strconv.Itoa(b.rows), cells)
 }
 
-// writeTo writes the workbook. By itself the library would first put it together in memory.
+// writeTo writes the workbook. Without a zip writer, the library would build all of it in memory.
 func (b *workbookWriter) writeTo(to io.Writer) error {
 	if err := b.sheet.Flush(); err != nil {
 		return err

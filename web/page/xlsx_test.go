@@ -22,7 +22,7 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// workbook is what a browser gets of one with sheets of so many rows.
+// workbook downloads a workbook with sheets of at most rows rows.
 func workbook(t *testing.T, rows int, write func(row func(cells ...any) error) error) file {
 	t.Helper()
 	return workbookIn(t, nil, rows, write)

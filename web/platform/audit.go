@@ -73,9 +73,9 @@ func (p *Platform) auditRow(l audit.PlatformLine) ui.Entry {
 		}
 		return w
 	})
-	e.Whose = "Platform"
+	e.Tenant = "Platform"
 	if l.Tenant.ID != 0 {
-		e.Whose = l.Tenant.Name
+		e.Tenant = l.Tenant.Name
 		e.RecordPath = auditPath + "?" + url.Values{"business": {l.Tenant.Slug}}.Encode()
 		e.RecordLabel = "Everything at " + l.Tenant.Name
 	}

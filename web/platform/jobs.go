@@ -104,7 +104,7 @@ func (p *Platform) changeJob(c echo.Context, change func(context.Context, core.A
 	if errors.Is(err, core.ErrNotFound) {
 		return p.showJobs(c, http.StatusNotFound, id+" no longer exists.")
 	}
-	if sentence, refused := page.Sentence(err); refused {
+	if sentence, refused := page.RuleMessage(err); refused {
 		return p.showJobs(c, http.StatusUnprocessableEntity, id+": "+sentence)
 	}
 	if err != nil {

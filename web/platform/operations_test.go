@@ -131,7 +131,7 @@ func TestAuditAcrossTenants(t *testing.T) {
 	if got := page.Find(".audit-what > p").Map(texts)[:2]; !slices.Equal(got, []string{"Root paused the queue mail .", "A owner changed the transaction type Purchase ."}) {
 		t.Errorf("the log begins %q", got)
 	}
-	if got := page.Find(".audit-row > .audit-when .audit-whose").Map(texts)[:2]; !slices.Equal(got, []string{"Platform", k.by.Tenant.Name}) {
+	if got := page.Find(".audit-row > .audit-when .audit-tenant").Map(texts)[:2]; !slices.Equal(got, []string{"Platform", k.by.Tenant.Name}) {
 		t.Errorf("they are those of %q", got)
 	}
 	if got := words(page.Find(".audit-row").Eq(1).Find("tr").Last()); got != "Min spend € 5.00 € 1,234.50" {

@@ -97,7 +97,7 @@ func (p *Platform) planPage(c echo.Context, status int, plan billing.Plan, form 
 		v.Frame, v.Action, v.Button, v.FormKey = p.frame(c, "Create plan", plansPath, crumb), plansPath+"/new", "Create plan", p.NewFormKey()
 	} else {
 		path := planPath(plan.ID)
-		v.Frame, v.Action, v.Button, v.Began = p.frame(c, plan.Name, plansPath, crumb), path, "Save plan", form.Began()
+		v.Frame, v.Action, v.Button, v.Began = p.frame(c, plan.Name, plansPath, crumb), path, "Save plan", form.Original()
 		if plan.Retired {
 			v.Badge, v.Reopen = &ui.Badge{Label: "Retired", Tone: ui.Neutral}, path+"/reopen"
 		} else {
@@ -175,7 +175,7 @@ func (p *Platform) editPlan(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form.Renew(planForm(plan), planFields...)
+	form.KeepStored(planForm(plan), planFields...)
 	edited, err := p.Invoices.EditPlan(c.Request().Context(), actor(c), plan.ID, planInput(form))
 	if form.Refused(err) {
 		return p.planPage(c, http.StatusUnprocessableEntity, plan, form)

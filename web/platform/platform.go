@@ -139,9 +139,9 @@ func (p *Platform) failed(err error, c echo.Context) {
 		}
 	}
 	if page.IsFragment(c) && f.Request == "" && f.Status != http.StatusNotFound {
-		err = c.String(f.Status, f.Words) // the page that asked stays as it is, and says it
+		err = c.String(f.Status, f.Message) // the page that asked stays as it is, and says it
 	} else {
-		n := views.Notice{Words: f.Words, Request: f.Request}
+		n := views.Notice{Words: f.Message, Request: f.Request}
 		if actor(c).RequireAdmin() == nil {
 			n.Back = firstPage
 		}

@@ -51,7 +51,7 @@ func (p *Platform) showSettings(c echo.Context) error {
 
 func (p *Platform) settingsPage(c echo.Context, status int, s billing.Settings, form *page.Form) error {
 	v := views.Settings{
-		Frame: p.frame(c, "Settings", settingsPath), Incomplete: !s.Ready(), Began: form.Began(),
+		Frame: p.frame(c, "Settings", settingsPath), Incomplete: !s.Ready(), Began: form.Original(),
 		IssuerName: form.Field("issuer_name", "Name"), IssuerAddress: form.Field("issuer_address", "Address"),
 		IssuerTaxNumber: form.Field("issuer_tax_number", "Tax number"), IssuerEmail: form.Field("issuer_email", "E-mail"),
 		TaxName: form.Field("tax_name", "Tax"), TaxRate: form.Field("tax_rate", "Tax rate"),
@@ -89,7 +89,7 @@ func (p *Platform) editSettings(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	form.Renew(settingsForm(stored), settingFields...)
+	form.KeepStored(settingsForm(stored), settingFields...)
 	in := billing.SettingsInput{
 		IssuerName: form.Text("issuer_name"), IssuerAddress: form.Text("issuer_address"),
 		IssuerTaxNumber: form.Text("issuer_tax_number"), IssuerEmail: form.Text("issuer_email"),

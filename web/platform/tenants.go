@@ -458,7 +458,7 @@ func (p *Platform) tenantEditForm(c echo.Context, status int, d tenant.Detail, f
 	path := tenantPath(d.ID)
 	v := views.TenantForm{
 		Frame:  p.frame(c, "Edit "+d.Name, tenantsPath, tenantCrumb(), ui.Crumb{Label: d.Name, Path: path}),
-		Action: path + "/edit", Cancel: path, Button: "Save tenant", Host: p.tenantHost(d.Slug), Began: form.Began(),
+		Action: path + "/edit", Cancel: path, Button: "Save tenant", Host: p.tenantHost(d.Slug), Began: form.Original(),
 	}
 	return p.tenantForm(c, status, form, v, d.PlanID)
 }
@@ -473,13 +473,13 @@ func (p *Platform) editTenant(c echo.Context) error {
 		return err
 	}
 	changed := func(name string) core.Optional[string] {
-		return core.Optional[string]{Set: form.Values.Has(name) && form.Touched(name), Value: form.Filled(name)}
+		return core.Optional[string]{Set: form.Values.Has(name) && form.Changed(name), Value: form.Filled(name)}
 	}
 	e := tenant.Edit{
 		Name: changed("name"), Email: changed("email"), BillingCycle: changed("billing_cycle"), PaymentMethod: changed("payment_method"),
 		Country: changed("country"), Currency: changed("currency"), TimeZone: changed("timezone"),
 	}
-	if form.Values.Has("plan_id") && form.Touched("plan_id") {
+	if form.Values.Has("plan_id") && form.Changed("plan_id") {
 		e.PlanID = core.Optional[int64]{Set: true, Value: form.Integer("plan_id")}
 	}
 	e.Malformed = form.Malformed

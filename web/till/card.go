@@ -17,7 +17,7 @@ import (
 func (t *Till) showCard(c echo.Context) error { return t.cardPage(c, "") }
 
 func (t *Till) cardPage(c echo.Context, done string) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (t *Till) cardPage(c echo.Context, done string) error {
 
 // mailCard e-mails the link to the customer.
 func (t *Till) mailCard(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}

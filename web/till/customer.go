@@ -43,8 +43,8 @@ func (t *Till) askTake(c echo.Context) error {
 	return t.Render(c, http.StatusOK, views.TakePage(views.Take{Frame: frame, Code: c.Param("code")}), nil)
 }
 
-// found is a customer who was scanned, and what was scanned.
-type found struct {
+// scannedCode is a customer who was scanned, and what was scanned.
+type scannedCode struct {
 	customer core.ID
 	pin      *core.ID
 	voucher  *core.ID
@@ -53,14 +53,14 @@ type found struct {
 
 // take opens the customer of a PIN or of a code: on a card, printed, or of a voucher.
 func (t *Till) take(c echo.Context) error {
-	d, err := read(c)
+	d, err := readDraft(c)
 	if err != nil {
 		return err
 	}
-	return t.taken(c, d)
+	return t.openScanned(c, d)
 }
 
-func (t *Till) taken(c echo.Context, d draft) error {
+func (t *Till) openScanned(c echo.Context, d draft) error {
 	f, err := t.scanned(c, d.Value("scan"), d.Value("pin"))
 	if d.Refused(err) {
 		focus := "pin"
@@ -72,7 +72,7 @@ func (t *Till) taken(c echo.Context, d draft) error {
 	if err != nil {
 		return err
 	}
-	d = d.without()
+	d = d.withoutCustomer()
 	d.Values.Set(customerField, f.customer.String())
 	if d.pin = f.pin; f.pin != nil {
 		d.Values.Set(pinField, f.pin.String())
@@ -81,7 +81,7 @@ func (t *Till) taken(c echo.Context, d draft) error {
 		d.vouchers = []core.ID{*f.voucher}
 		d.Values.Set(vouchersField, f.voucher.String())
 	}
-	return t.chosen(c, d, f.problem)
+	return t.showChosen(c, d, f.problem)
 }
 
 // notFound shows the column to find a customer in, and why none was found.
@@ -90,32 +90,32 @@ func (t *Till) notFound(c echo.Context, d draft, refusal error, focus string) er
 	if core.IsKind(refusal, core.KindThrottled) {
 		status = http.StatusTooManyRequests
 	}
-	return t.desk(c, status, d.without(), side{phone: d.Value("phone"), focus: focus})
+	return t.desk(c, status, d.withoutCustomer(), sideColumn{phone: d.Value("phone"), focus: focus})
 }
 
 // scanned finds out whose code or PIN it is.
-func (t *Till) scanned(c echo.Context, scan, digits string) (found, error) {
+func (t *Till) scanned(c echo.Context, scan, digits string) (scannedCode, error) {
 	ctx, by := c.Request().Context(), page.Actor(c)
 	text := strings.Join(strings.Fields(scan), "")
 	key := walkin.Key{Digits: digits}
 	if text != "" {
-		if token, ok := after(text, "/v/"); ok {
+		if token, ok := pathAfter(text, "/v/"); ok {
 			v, err := t.Coupons.OpenVoucher(ctx, by.Tenant, token)
-			return ofVoucher(v, err)
+			return scannedVoucher(v, err)
 		}
-		if token, ok := after(text, "/card/"); ok {
+		if token, ok := pathAfter(text, "/card/"); ok {
 			w, err := t.Walkins.CustomerOfCard(ctx, by, token)
 			if errors.Is(err, core.ErrNotFound) {
 				err = errNoCard
 			}
-			return found{customer: w.ID}, err
+			return scannedCode{customer: w.ID}, err
 		}
-		if code, ok := after(text, page.TillPath+"/c/"); ok {
+		if code, ok := pathAfter(text, page.TillPath+"/c/"); ok {
 			text = code
 		} else if id, err := core.ParseID(text); err == nil { // typed from below a voucher's QR code, maybe
 			v, err := t.Coupons.FindVoucher(ctx, by, id)
 			if !errors.Is(err, core.ErrNotFound) {
-				return ofVoucher(v, err)
+				return scannedVoucher(v, err)
 			}
 		}
 		key = walkin.Key{Code: text}
@@ -124,33 +124,33 @@ func (t *Till) scanned(c echo.Context, scan, digits string) (found, error) {
 		}
 	}
 	if strings.TrimSpace(key.Code+key.Digits) == "" {
-		return found{}, errNoScan
+		return scannedCode{}, errNoScan
 	}
 	p, err := t.Walkins.TakeCard(ctx, by, session(c), key)
 	if err != nil {
-		return found{}, err
+		return scannedCode{}, err
 	}
-	return found{customer: p.CustomerID, pin: &p.PIN}, nil
+	return scannedCode{customer: p.CustomerID, pin: &p.PIN}, nil
 }
 
-func ofVoucher(v coupon.ShownVoucher, err error) (found, error) {
+func scannedVoucher(v coupon.ShownVoucher, err error) (scannedCode, error) {
 	if errors.Is(err, core.ErrNotFound) {
-		return found{}, errNoVoucher
+		return scannedCode{}, errNoVoucher
 	}
 	if err != nil {
-		return found{}, err
+		return scannedCode{}, err
 	}
-	f := found{customer: v.CustomerID}
+	f := scannedCode{customer: v.CustomerID}
 	if refusal := v.Refusal(); refusal != nil {
-		f.problem, _ = page.Sentence(refusal)
+		f.problem, _ = page.RuleMessage(refusal)
 	} else {
 		f.voucher = &v.ID
 	}
 	return f, nil
 }
 
-// after is what follows a part of an address, to its end.
-func after(text, part string) (rest string, found bool) {
+// pathAfter is what follows a part of an address, to its end.
+func pathAfter(text, part string) (rest string, found bool) {
 	_, rest, found = strings.Cut(text, part)
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		rest = rest[:end]
@@ -164,7 +164,7 @@ func onlyDigits(text string) bool {
 
 // find looks a customer up by their phone number. One match is the customer.
 func (t *Till) find(c echo.Context) error {
-	d, err := read(c)
+	d, err := readDraft(c)
 	if err != nil {
 		return err
 	}
@@ -187,14 +187,14 @@ func (t *Till) lookUp(c echo.Context, d draft) error {
 	if err != nil {
 		return err
 	}
-	d = d.without()
+	d = d.withoutCustomer()
 	if len(list) == 1 {
 		d.Values.Set(customerField, list[0].ID.String())
-		return t.chosen(c, d, "")
+		return t.showChosen(c, d, "")
 	}
-	s := side{phone: typed, searched: true, addPath: "/admin/customers/new?" + url.Values{"phone": {typed}, "to": {"till"}}.Encode()}
+	s := sideColumn{phone: typed, searched: true, addPath: "/admin/customers/new?" + url.Values{"phone": {typed}, "to": {"till"}}.Encode()}
 	for _, found := range list {
-		m := match(found.ID, found.FirstName, found.LastName)
+		m := matchView(found.ID, found.FirstName, found.LastName)
 		m.Note = page.Units(found.PointsBalance, ledger.Points)
 		s.matches = append(s.matches, m)
 	}
@@ -203,55 +203,55 @@ func (t *Till) lookUp(c echo.Context, d draft) error {
 
 // choose takes one of the customers that are listed.
 func (t *Till) choose(c echo.Context) error {
-	d, err := read(c)
+	d, err := readDraft(c)
 	if err != nil {
 		return err
 	}
 	chosen := d.Value("choose")
-	d = d.without()
+	d = d.withoutCustomer()
 	d.Values.Set(customerField, chosen)
-	return t.chosen(c, d, "")
+	return t.showChosen(c, d, "")
 }
 
 // leave takes the customer away, and not the amount.
 func (t *Till) leave(c echo.Context) error {
-	d, err := read(c)
+	d, err := readDraft(c)
 	if err != nil {
 		return err
 	}
-	return t.desk(c, http.StatusOK, d.without(), side{})
+	return t.desk(c, http.StatusOK, d.withoutCustomer(), sideColumn{})
 }
 
 // recent is the customer's column without a customer.
 func (t *Till) recent(c echo.Context) error {
-	return t.desk(c, http.StatusOK, drafted(page.Query(c.QueryParams()), page.Actor(c).Tenant.Currency).without(), side{})
+	return t.desk(c, http.StatusOK, draftOf(page.Query(c.QueryParams()), page.Actor(c).Tenant.Currency).withoutCustomer(), sideColumn{})
 }
 
 // showCustomer opens the point of sale at a customer.
 func (t *Till) showCustomer(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
-	d := drafted(page.Query(c.QueryParams()), page.Actor(c).Tenant.Currency)
+	d := draftOf(page.Query(c.QueryParams()), page.Actor(c).Tenant.Currency)
 	d.Values.Set(customerField, id.String())
-	return t.chosen(c, d, "")
+	return t.showChosen(c, d, "")
 }
 
-// chosen shows the customer of the draft, or core.ErrNotFound.
-func (t *Till) chosen(c echo.Context, d draft, problem string) error {
-	w, err := t.cardOf(c, d)
+// showChosen shows the customer of the draft, or core.ErrNotFound.
+func (t *Till) showChosen(c echo.Context, d draft, problem string) error {
+	w, err := t.chosenCustomer(c, d)
 	if err != nil {
 		return err
 	}
 	if w == nil {
 		return core.ErrNotFound
 	}
-	return t.desk(c, http.StatusOK, d, side{card: w, problem: problem})
+	return t.desk(c, http.StatusOK, d, sideColumn{card: w, problem: problem})
 }
 
-// column is the customer's column.
-func (t *Till) column(c echo.Context, d draft, s side, types []transaction.Type) (views.Side, error) {
+// sideView is the customer's column.
+func (t *Till) sideView(c echo.Context, d draft, s sideColumn, types []transaction.Type) (views.Side, error) {
 	by := page.Actor(c)
 	v := views.Side{
 		Problem: s.problem, Phone: s.phone, Focus: s.focus, Searched: s.searched, Matches: s.matches, AddPath: s.addPath,
@@ -266,12 +266,12 @@ func (t *Till) column(c echo.Context, d draft, s side, types []transaction.Type)
 	if s.searched || s.ask != nil {
 		return v, nil
 	}
-	served, err := t.Walkins.Recent(c.Request().Context(), by, here(c))
+	served, err := t.Walkins.Recent(c.Request().Context(), by, deviceLocation(c))
 	if err != nil {
 		return v, err
 	}
 	for _, r := range served {
-		m := match(r.ID, r.FirstName, r.LastName)
+		m := matchView(r.ID, r.FirstName, r.LastName)
 		m.Name = shortName(r.FirstName, r.LastName) // other customers see the screen
 		m.Note = page.Ago(r.At, t.Now(), by.Tenant.TimeZone)
 		v.Recent = append(v.Recent, m)
@@ -279,8 +279,8 @@ func (t *Till) column(c echo.Context, d draft, s side, types []transaction.Type)
 	return v, nil
 }
 
-// match is a customer to choose, in one of four colours.
-func match(id core.ID, first, last string) views.Match {
+// matchView is a customer to choose, in one of four colours.
+func matchView(id core.ID, first, last string) views.Match {
 	name := strings.TrimSpace(first + " " + last)
 	text, sum := id.String(), 0
 	for _, b := range []byte(text) {
@@ -323,7 +323,7 @@ func customerView(by core.Actor, d draft, w walkin.Card, types []transaction.Typ
 	}
 	v.CardPath = withPIN(customersPath+v.ID+"/card", v.PIN)
 	after := outcomeOf(by, d, w, types)
-	v.Uses, v.Earns, v.Progress = uses(by, d, w), after.earns(), after.progress()
+	v.Uses, v.Earns, v.Progress = useViews(by, d, w), after.earns(), after.progress()
 	return v
 }
 
@@ -341,9 +341,9 @@ func balances(points, stamps int64) (list []views.Balance) {
 	return list
 }
 
-// uses are what the customer can use now: what they redeemed before and is to be handed over,
+// useViews are what the customer can use now: what they redeemed before and is to be handed over,
 // rewards and vouchers.
-func uses(by core.Actor, d draft, w walkin.Card) (list []views.Use) {
+func useViews(by core.Actor, d draft, w walkin.Card) (list []views.Use) {
 	left := map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}
 	for _, r := range w.Rewards {
 		if slices.Contains(d.rewards, r.ID) {

@@ -43,8 +43,8 @@ type draft struct {
 	vouchers []core.ID
 }
 
-// drafted reads the form of a sale.
-func drafted(form *page.Form, currency string) draft {
+// draftOf reads the form of a sale.
+func draftOf(form *page.Form, currency string) draft {
 	d := draft{Form: form, typeID: form.Integer(typeField), location: form.Integer(locationField)}
 	if form.Filled(spendField) != nil { // from the keypad
 		d.spend = form.Integer(spendField)
@@ -54,13 +54,13 @@ func drafted(form *page.Form, currency string) draft {
 	if id, err := core.ParseID(form.Value(pinField)); err == nil {
 		d.pin = &id
 	}
-	d.pending = ids(form.Values[pendingField])
-	d.rewards, d.vouchers = ids(form.Values[rewardsField]), ids(form.Values[vouchersField])
+	d.pending = parseIDs(form.Values[pendingField])
+	d.rewards, d.vouchers = parseIDs(form.Values[rewardsField]), parseIDs(form.Values[vouchersField])
 	return d
 }
 
-// ids are the ULIDs among texts.
-func ids(texts []string) (list []core.ID) {
+// parseIDs are the ULIDs among texts.
+func parseIDs(texts []string) (list []core.ID) {
 	for _, text := range texts {
 		if id, err := core.ParseID(text); err == nil {
 			list = append(list, id)
@@ -69,13 +69,13 @@ func ids(texts []string) (list []core.ID) {
 	return list
 }
 
-// read reads the form that was sent.
-func read(c echo.Context) (draft, error) {
+// readDraft reads the form that was sent.
+func readDraft(c echo.Context) (draft, error) {
 	form, err := page.Read(c)
 	if err != nil {
 		return draft{}, err
 	}
-	return drafted(form, page.Actor(c).Tenant.Currency), nil
+	return draftOf(form, page.Actor(c).Tenant.Currency), nil
 }
 
 // cents is the amount as the keypad has it: "" before the first digit.
@@ -94,8 +94,8 @@ func (d draft) total(currency string) string {
 	return page.Money(*d.spend, currency)
 }
 
-// without is the draft without a customer.
-func (d draft) without() draft {
+// withoutCustomer is the draft without a customer.
+func (d draft) withoutCustomer() draft {
 	for _, name := range []string{customerField, pinField, pendingField, rewardsField, vouchersField} {
 		d.Values.Del(name)
 	}
@@ -105,12 +105,12 @@ func (d draft) without() draft {
 
 // showDesk is the point of sale with nothing entered, or with what the address says.
 func (t *Till) showDesk(c echo.Context) error {
-	d := drafted(page.Query(c.QueryParams()), page.Actor(c).Tenant.Currency)
-	return t.desk(c, http.StatusOK, d, side{})
+	d := draftOf(page.Query(c.QueryParams()), page.Actor(c).Tenant.Currency)
+	return t.desk(c, http.StatusOK, d, sideColumn{})
 }
 
-// side is what the customer's column shows.
-type side struct {
+// sideColumn is what the customer's column shows.
+type sideColumn struct {
 	problem  string
 	card     *walkin.Card // nil: find one
 	phone    string
@@ -122,23 +122,23 @@ type side struct {
 }
 
 // desk answers with the page, or to the script with the customer's column.
-func (t *Till) desk(c echo.Context, status int, d draft, s side) error {
+func (t *Till) desk(c echo.Context, status int, d draft, s sideColumn) error {
 	return t.render(c, status, d, s, c.Request().URL.Path == page.TillPath)
 }
 
 // render answers with the point of sale. The script gets the customer's column, or all of the
 // content where that changed as well.
-func (t *Till) render(c echo.Context, status int, d draft, s side, whole bool) error {
+func (t *Till) render(c echo.Context, status int, d draft, s sideColumn, whole bool) error {
 	types, err := t.types(c)
 	if err != nil {
 		return err
 	}
 	by := page.Actor(c)
-	v := views.Desk{Pad: pad(d, types, by.Tenant.Currency), NoTypes: len(types) == 0} // first: it tells what is wrong with the amount
+	v := views.Desk{Pad: padView(d, types, by.Tenant.Currency), NoTypes: len(types) == 0} // first: it tells what is wrong with the amount
 	if s.problem == "" {
-		s.problem = problem(d, v.Pad)
+		s.problem = refusalText(d, v.Pad)
 	}
-	if v.Side, err = t.column(c, d, s, types); err != nil {
+	if v.Side, err = t.sideView(c, d, s, types); err != nil {
 		return err
 	}
 	if page.IsFragment(c) && !whole {
@@ -156,8 +156,8 @@ func (t *Till) render(c echo.Context, status int, d draft, s side, whole bool) e
 	return t.Render(c, status, views.DeskPage(v), views.DeskMain(v))
 }
 
-// problem says why a sale was refused, but for its amount, which says so itself.
-func problem(d draft, amount views.Pad) string {
+// refusalText says why a sale was refused, but for its amount, which says so itself.
+func refusalText(d draft, amount views.Pad) string {
 	for name, label := range map[string]string{
 		customerField: "Customer", locationField: "Location", typeField: "Type", "voucher_ulid": "Voucher", "reward_ulid": "Reward", "redemption_ulid": "Redemption",
 	} {
@@ -181,8 +181,8 @@ func (t *Till) types(c echo.Context) ([]transaction.Type, error) {
 	return slices.DeleteFunc(list, func(t transaction.Type) bool { return !t.Active }), err
 }
 
-// kind is the type that was chosen, or the first.
-func (d draft) kind(types []transaction.Type) (transaction.Type, bool) {
+// chosenType is the type that was chosen, or the first.
+func (d draft) chosenType(types []transaction.Type) (transaction.Type, bool) {
 	at := slices.IndexFunc(types, func(t transaction.Type) bool { return d.typeID != nil && t.ID == *d.typeID })
 	if len(types) == 0 {
 		return transaction.Type{}, false
@@ -190,7 +190,7 @@ func (d draft) kind(types []transaction.Type) (transaction.Type, bool) {
 	return types[max(at, 0)], true
 }
 
-func pad(d draft, types []transaction.Type, currency string) views.Pad {
+func padView(d draft, types []transaction.Type, currency string) views.Pad {
 	typed := d.FieldOf(spendField, amountField, "Amount")
 	typed.Before, typed.Mode, typed.Autocomplete, typed.Echo = page.Symbol(currency), "decimal", "off", true
 	v := views.Pad{
@@ -205,7 +205,7 @@ func pad(d draft, types []transaction.Type, currency string) views.Pad {
 		shown = *d.spend
 	}
 	v.Shown = page.Decimal(shown, currency)
-	chosen, _ := d.kind(types)
+	chosen, _ := d.chosenType(types)
 	for _, k := range types {
 		v.Types = append(v.Types, views.Type{ID: strconv.FormatInt(k.ID, 10), Name: k.Name, Selected: k.ID == chosen.ID})
 	}
@@ -223,17 +223,17 @@ func (t *Till) refused(c echo.Context, d draft, refusal error) error {
 		d.Values.Del(page.FormKey)
 	}
 	if errors.Is(refusal, walkin.ErrPIN) {
-		d = d.without()
+		d = d.withoutCustomer()
 	}
-	card, err := t.cardOf(c, d)
+	card, err := t.chosenCustomer(c, d)
 	if err != nil {
 		return err
 	}
-	return t.render(c, status, d, side{card: card}, true)
+	return t.render(c, status, d, sideColumn{card: card}, true)
 }
 
-// cardOf is the customer that the form has, or nil.
-func (t *Till) cardOf(c echo.Context, d draft) (*walkin.Card, error) {
+// chosenCustomer is the customer that the form has, or nil.
+func (t *Till) chosenCustomer(c echo.Context, d draft) (*walkin.Card, error) {
 	id, err := core.ParseID(d.Value(customerField))
 	if err != nil {
 		return nil, nil //nolint:nilerr,nilnil // no customer is chosen

@@ -17,8 +17,8 @@ const (
 	locationTime   = 365 * 24 * 3600 // seconds
 )
 
-// here is the location that this device was set to, which may have closed since.
-func here(c echo.Context) *int64 {
+// deviceLocation is the location that this device was set to, which may have closed since.
+func deviceLocation(c echo.Context) *int64 {
 	cookie, err := c.Cookie(locationCookie)
 	if err != nil {
 		return nil
@@ -30,14 +30,14 @@ func here(c echo.Context) *int64 {
 	return &id
 }
 
-// places are the open locations; nil: the business has none. Where there is one, the device
+// openLocations are the open locations; nil: the business has none. Where there is one, the device
 // is there.
-func (t *Till) places(c echo.Context) (*views.Places, error) {
+func (t *Till) openLocations(c echo.Context) (*views.Places, error) {
 	list, err := t.Locations.List(c.Request().Context(), page.Actor(c))
 	if err != nil {
 		return nil, err
 	}
-	p, chosen := &views.Places{}, here(c)
+	p, chosen := &views.Places{}, deviceLocation(c)
 	for _, l := range list {
 		if l.Active {
 			current := chosen != nil && *chosen == l.ID
@@ -91,7 +91,7 @@ func (t *Till) setLocation(c echo.Context, id int64) error {
 	}
 	c.Request().Header.Del("Cookie") // the menu is drawn with the new choice
 	c.Request().AddCookie(cookie)
-	places, err := t.places(c)
+	places, err := t.openLocations(c)
 	if err != nil {
 		return err
 	}

@@ -25,24 +25,24 @@ const (
 // undoTime is how long a cashier may take a sale back (decisions §9).
 const undoTime = 10 * time.Minute
 
-// receiptOf is what a receipt says besides its sale.
-type receiptOf struct {
+// receiptInfo is what a receipt says besides its sale.
+type receiptInfo struct {
 	redemptions, vouchers []core.ID
 	claimed               bool // on the customer's phone: the screen still faces them
 	problem               string
 }
 
-func usedOf(c echo.Context) receiptOf {
+func infoFromQuery(c echo.Context) receiptInfo {
 	q := c.QueryParams()
-	return receiptOf{redemptions: ids(q[redemptionsQuery]), vouchers: ids(q[vouchersField])}
+	return receiptInfo{redemptions: parseIDs(q[redemptionsQuery]), vouchers: parseIDs(q[vouchersField])}
 }
 
 func (t *Till) showReceipt(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
-	return t.receipt(c, http.StatusOK, id, usedOf(c))
+	return t.receipt(c, http.StatusOK, id, infoFromQuery(c))
 }
 
 var errNoLastSale = core.Refuse("", "You haven’t recorded a sale in the last 10 minutes.")
@@ -52,9 +52,9 @@ func (t *Till) showLast(c echo.Context) error {
 	by := page.Actor(c)
 	id, err := t.Transactions.LastVoidable(c.Request().Context(), by)
 	if errors.Is(err, core.ErrNotFound) {
-		d := drafted(page.Blank(nil), by.Tenant.Currency)
+		d := draftOf(page.Blank(nil), by.Tenant.Currency)
 		d.Refused(errNoLastSale)
-		return t.desk(c, http.StatusNotFound, d, side{})
+		return t.desk(c, http.StatusNotFound, d, sideColumn{})
 	}
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (t *Till) showLast(c echo.Context) error {
 }
 
 // receipt shows a sale that was recorded.
-func (t *Till) receipt(c echo.Context, status int, id core.ID, of receiptOf) error {
+func (t *Till) receipt(c echo.Context, status int, id core.ID, of receiptInfo) error {
 	ctx, by := c.Request().Context(), page.Actor(c)
 	sale, err := t.Transactions.Detail(ctx, by, id)
 	if err != nil {
@@ -80,7 +80,7 @@ func (t *Till) receipt(c echo.Context, status int, id core.ID, of receiptOf) err
 	if of.claimed {
 		// A typed phone number proves nothing: whose it is stays off a screen that they see.
 		v.Title = firstName(sale.CustomerName) + " collected " + page.Units(sale.Award(), sale.RuleType)
-		v.Customer = match(sale.CustomerID, firstName(sale.CustomerName), "")
+		v.Customer = matchView(sale.CustomerID, firstName(sale.CustomerName), "")
 		v.Balances, v.Progress, v.Award = nil, nil, ""
 	}
 	if sale.Status == transaction.Voided {
@@ -119,7 +119,7 @@ func (t *Till) undoOf(by core.Actor, sale transaction.Named) *views.Undo {
 }
 
 // receiptFor is a receipt with the customer and what they used.
-func (t *Till) receiptFor(c echo.Context, id core.ID, unit ledger.Unit, of receiptOf) (v views.Receipt, err error) {
+func (t *Till) receiptFor(c echo.Context, id core.ID, unit ledger.Unit, of receiptInfo) (v views.Receipt, err error) {
 	by := page.Actor(c)
 	w, err := t.Walkins.Customer(c.Request().Context(), by, id)
 	if err != nil {
@@ -128,22 +128,22 @@ func (t *Till) receiptFor(c echo.Context, id core.ID, unit ledger.Unit, of recei
 	if v.Frame, err = t.frame(c, "Receipt"); err != nil {
 		return v, err
 	}
-	v.Customer = match(w.ID, w.FirstName, w.LastName)
+	v.Customer = matchView(w.ID, w.FirstName, w.LastName)
 	if w.Erased {
 		v.Customer.Name = customerName(w.Customer)
 	}
-	v.Balances, v.Progress, v.Problem = balances(w.PointsBalance, w.StampsBalance), standing(w, unit), of.problem
-	v.Used, err = t.used(c, id, of)
+	v.Balances, v.Progress, v.Problem = balances(w.PointsBalance, w.StampsBalance), currentProgress(w, unit), of.problem
+	v.Used, err = t.usedViews(c, id, of)
 	return v, err
 }
 
-// standing is the way to the next reward as it is now.
-func standing(w walkin.Card, unit ledger.Unit) *views.Progress {
+// currentProgress is the way to the next reward as it is now.
+func currentProgress(w walkin.Card, unit ledger.Unit) *views.Progress {
 	return outcome{card: w, award: page.Award{Unit: unit}, after: map[ledger.Unit]int64{ledger.Points: w.PointsBalance, ledger.Stamps: w.StampsBalance}}.progress()
 }
 
-// used are the rewards and vouchers of a sale. Those of others are left out.
-func (t *Till) used(c echo.Context, customer core.ID, of receiptOf) (list []views.Used, err error) {
+// usedViews are the rewards and vouchers of a sale. Those of others are left out.
+func (t *Till) usedViews(c echo.Context, customer core.ID, of receiptInfo) (list []views.Used, err error) {
 	by := page.Actor(c)
 	used, err := t.Walkins.Used(c.Request().Context(), by, customer, of.redemptions, of.vouchers)
 	for _, r := range used.Rewards {
@@ -165,16 +165,16 @@ func (t *Till) used(c echo.Context, customer core.ID, of receiptOf) (list []view
 
 // showRedeemed is the receipt of rewards and vouchers without a sale.
 func (t *Till) showRedeemed(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
-	of := usedOf(c)
+	of := infoFromQuery(c)
 	return t.redeemed(c, id, of.redemptions, of.vouchers)
 }
 
 func (t *Till) redeemed(c echo.Context, customer core.ID, redemptions, vouchers []core.ID) error {
-	v, err := t.receiptFor(c, customer, ledger.Points, receiptOf{redemptions: redemptions, vouchers: vouchers})
+	v, err := t.receiptFor(c, customer, ledger.Points, receiptInfo{redemptions: redemptions, vouchers: vouchers})
 	if err != nil {
 		return err
 	}
@@ -184,13 +184,13 @@ func (t *Till) redeemed(c echo.Context, customer core.ID, redemptions, vouchers 
 
 // undo takes a sale back.
 func (t *Till) undo(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
 	_, err = t.Transactions.Void(c.Request().Context(), page.Actor(c), id)
-	if refusal, refused := page.Sentence(err); refused {
-		return t.receipt(c, http.StatusUnprocessableEntity, id, receiptOf{problem: refusal})
+	if refusal, refused := page.RuleMessage(err); refused {
+		return t.receipt(c, http.StatusUnprocessableEntity, id, receiptInfo{problem: refusal})
 	}
 	if err != nil {
 		return err
@@ -198,5 +198,5 @@ func (t *Till) undo(c echo.Context) error {
 	if !page.IsFragment(c) {
 		return t.Redirect(c, receiptsPath+id.String())
 	}
-	return t.receipt(c, http.StatusOK, id, receiptOf{})
+	return t.receipt(c, http.StatusOK, id, receiptInfo{})
 }

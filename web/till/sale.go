@@ -23,7 +23,7 @@ var errNoAmount = core.Invalid(core.Fields{spendField: {core.Required}})
 // sell records the sale, with the rewards and vouchers that it uses. The form's key makes two
 // clicks one sale, also when the first got no answer.
 func (t *Till) sell(c echo.Context) error {
-	d, err := read(c)
+	d, err := readDraft(c)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (t *Till) sell(c echo.Context) error {
 		// Without JavaScript, Enter in a field of the customer's column ends up here.
 		switch {
 		case d.Filled("scan") != nil, d.Filled("pin") != nil:
-			return t.taken(c, d)
+			return t.openScanned(c, d)
 		case d.Filled("phone") != nil:
 			return t.lookUp(c, d)
 		}
@@ -40,10 +40,10 @@ func (t *Till) sell(c echo.Context) error {
 		return t.refused(c, d, refusal)
 	}
 	if d.Checked(correctField) {
-		return t.askAgain(c, d, nil)
+		return t.confirmAmount(c, d, nil)
 	}
-	if d.asks(page.Actor(c)) {
-		return t.askAgain(c, d, ask(page.Actor(c), d, page.TillPath+"/sale", "Record "))
+	if d.needsConfirmation(page.Actor(c)) {
+		return t.confirmAmount(c, d, confirmQuestion(page.Actor(c), d, page.TillPath+"/sale", "Record "))
 	}
 	by := page.IdempotentActor(c, d.Form, receiptPath)
 	done, err := t.Walkins.Complete(c.Request().Context(), by, session(c), walkin.Sale{
@@ -68,7 +68,7 @@ func (t *Till) sell(c echo.Context) error {
 	if done.Sale == nil {
 		return t.redeemed(c, done.CustomerID, done.Redemptions, done.Vouchers)
 	}
-	return t.receipt(c, http.StatusOK, done.Sale.ID, receiptOf{redemptions: done.Redemptions, vouchers: done.Vouchers})
+	return t.receipt(c, http.StatusOK, done.Sale.ID, receiptInfo{redemptions: done.Redemptions, vouchers: done.Vouchers})
 }
 
 // incomplete refuses what there is nothing to record of.
@@ -100,34 +100,34 @@ func receiptPath(r walkin.Receipt) string {
 	return path
 }
 
-// asks reports whether an amount is above the ceiling of the business and was not confirmed.
-func (d draft) asks(by core.Actor) bool {
+// needsConfirmation reports whether an amount is above the ceiling of the business and was not confirmed.
+func (d draft) needsConfirmation(by core.Actor) bool {
 	return d.spend != nil && len(d.Malformed) == 0 && by.Tenant.Confirms(*d.spend) && d.Value(confirmedField) != d.cents()
 }
 
-// ask is the question about an amount above the ceiling.
-func ask(by core.Actor, d draft, action, verb string) *views.Ask {
+// confirmQuestion is the question about an amount above the ceiling.
+func confirmQuestion(by core.Actor, d draft, action, verb string) *views.Ask {
 	spend := page.Money(*d.spend, by.Tenant.Currency)
 	return &views.Ask{
-		Question: "Is " + spend + " right?", Words: "It’s above " + page.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency) + ".",
+		Question: "Is " + spend + " right?", Explanation: "It’s above " + page.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency) + ".",
 		Action: action, Button: verb + spend, Confirm: ui.Pair{Name: confirmedField, Value: d.cents()},
 	}
 }
 
-// askAgain shows the sale with the question, or without it for the amount to be corrected.
-func (t *Till) askAgain(c echo.Context, d draft, question *views.Ask) error {
-	card, err := t.cardOf(c, d)
+// confirmAmount shows the sale with the question, or without it for the amount to be corrected.
+func (t *Till) confirmAmount(c echo.Context, d draft, question *views.Ask) error {
+	card, err := t.chosenCustomer(c, d)
 	if err != nil {
 		return err
 	}
-	return t.desk(c, http.StatusOK, d, side{card: card, ask: question})
+	return t.desk(c, http.StatusOK, d, sideColumn{card: card, ask: question})
 }
 
 // preview says what the sale earns and the balance it leads to, while it is entered.
 func (t *Till) preview(c echo.Context) error {
 	by := page.Actor(c)
-	d := drafted(page.Query(c.QueryParams()), by.Tenant.Currency)
-	card, err := t.cardOf(c, d)
+	d := draftOf(page.Query(c.QueryParams()), by.Tenant.Currency)
+	card, err := t.chosenCustomer(c, d)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func outcomeOf(by core.Actor, d draft, w walkin.Card, types []transaction.Type) 
 			o.after[ledger.Stamps] += *v.BenefitValue
 		}
 	}
-	kind, known := d.kind(types)
+	kind, known := d.chosenType(types)
 	o.award.Unit = kind.RuleType
 	if known && d.spend != nil && len(d.Malformed) == 0 {
 		o.award, o.spent = page.AwardOf(kind, *d.spend, by.Tenant.Currency), true
@@ -192,7 +192,7 @@ func (o outcome) earns() views.Earns {
 // progress is the way to the next reward for what the sale earns, or else to the one that the
 // customer is closest to.
 func (o outcome) progress() *views.Progress {
-	next, missing, any := o.next()
+	next, missing, any := o.nextReward()
 	if !any {
 		return nil
 	}
@@ -214,7 +214,7 @@ func (o outcome) progress() *views.Progress {
 	return v
 }
 
-func (o outcome) next() (next walkin.Offered, missing int64, any bool) {
+func (o outcome) nextReward() (next walkin.Offered, missing int64, any bool) {
 	same := o.card
 	same.Rewards = slices.DeleteFunc(slices.Clone(same.Rewards), func(r walkin.Offered) bool {
 		unit, _ := r.Price()

@@ -23,21 +23,21 @@ const (
 
 // show lets the customer scan: the sale's amount and type first, then a code for it.
 func (t *Till) show(c echo.Context) error {
-	d, err := read(c)
+	d, err := readDraft(c)
 	if err != nil {
 		return err
 	}
-	d = d.without()
+	d = d.withoutCustomer()
 	if d.spend == nil && len(d.Malformed) == 0 {
 		d.Refused(errNoAmount)
 		return t.refused(c, d, errNoAmount)
 	}
 	by := page.Actor(c)
 	if d.Checked(correctField) {
-		return t.askAgain(c, d, nil)
+		return t.confirmAmount(c, d, nil)
 	}
-	if d.asks(by) {
-		return t.askAgain(c, d, ask(by, d, page.TillPath+"/show", "Use "))
+	if d.needsConfirmation(by) {
+		return t.confirmAmount(c, d, confirmQuestion(by, d, page.TillPath+"/show", "Use "))
 	}
 	offer := walkin.Offer{TransactionTypeID: d.typeID, SpendAmountCents: d.spend, LocationID: d.location, Malformed: d.Malformed}
 	shown, err := t.Walkins.ShowSale(c.Request().Context(), by, session(c), offer)
@@ -47,11 +47,11 @@ func (t *Till) show(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return t.showing(c, shown, offer)
+	return t.showCode(c, shown, offer)
 }
 
-// showing is the screen that faces the customer.
-func (t *Till) showing(c echo.Context, shown walkin.Shown, o walkin.Offer) error {
+// showCode is the screen that faces the customer.
+func (t *Till) showCode(c echo.Context, shown walkin.Shown, o walkin.Offer) error {
 	v, err := t.showView(c, shown.ID, *o.SpendAmountCents, *o.TransactionTypeID)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (t *Till) showing(c echo.Context, shown walkin.Shown, o walkin.Offer) error
 	if err != nil {
 		return err
 	}
-	v.State, v.Words = string(walkin.Waiting), "Waiting for customer…"
+	v.State, v.Status = string(walkin.Waiting), "Waiting for customer…"
 	v.PIN = ui.PIN{
 		ID: shown.ID.String(), Digits: shown.Digits, QR: code, Live: v.Live, Refresh: v.Self, Renew: v.Renew,
 		Seconds: max(int(shown.ExpiresAt.Sub(t.Now())/time.Second), 0),
@@ -88,9 +88,9 @@ func (t *Till) showView(c echo.Context, pin core.ID, spend, typeID int64) (views
 	return v, nil
 }
 
-// progress is how far a PIN that this till shows has come.
-func (t *Till) progress(c echo.Context) (walkin.Progress, error) {
-	id, err := id(c)
+// pinProgress is how far a PIN that this till shows has come.
+func (t *Till) pinProgress(c echo.Context) (walkin.Progress, error) {
+	id, err := pathID(c)
 	if err != nil {
 		return walkin.Progress{}, err
 	}
@@ -99,17 +99,17 @@ func (t *Till) progress(c echo.Context) (walkin.Progress, error) {
 
 // showPIN is the screen in the state that its code has now.
 func (t *Till) showPIN(c echo.Context) error {
-	p, err := t.progress(c)
+	p, err := t.pinProgress(c)
 	if err != nil {
 		return err
 	}
 	if p.State == walkin.Waiting && page.IsFragment(c) {
 		return c.NoContent(http.StatusNoContent) // as it is: the digits are known to the screen alone
 	}
-	return t.progressed(c, p)
+	return t.showOutcome(c, p)
 }
 
-var endedWords = map[walkin.State]string{
+var stateWords = map[walkin.State]string{
 	walkin.Waiting:   "This code is on another screen",
 	walkin.Taken:     "Customer is entering their details",
 	walkin.Replaced:  "This code was replaced",
@@ -117,16 +117,16 @@ var endedWords = map[walkin.State]string{
 	walkin.Expired:   "This code has expired",
 }
 
-// progressed shows the outcome of a code: the receipt of its sale, or why there is none.
-func (t *Till) progressed(c echo.Context, p walkin.Progress) error {
+// showOutcome shows the outcome of a code: the receipt of its sale, or why there is none.
+func (t *Till) showOutcome(c echo.Context, p walkin.Progress) error {
 	if p.State == walkin.Completed && p.TransactionID != nil {
-		return t.receipt(c, http.StatusOK, *p.TransactionID, receiptOf{claimed: true})
+		return t.receipt(c, http.StatusOK, *p.TransactionID, receiptInfo{claimed: true})
 	}
 	v, err := t.showView(c, p.ID, *p.SpendAmountCents, *p.TransactionTypeID)
 	if err != nil {
 		return err
 	}
-	v.State, v.Words = string(p.State), endedWords[p.State]
+	v.State, v.Status = string(p.State), stateWords[p.State]
 	if p.State == walkin.Waiting {
 		v.State = "elsewhere"
 	}
@@ -138,7 +138,7 @@ func (t *Till) progressed(c echo.Context, p walkin.Progress) error {
 
 // events reports the changes of a code to its screen.
 func (t *Till) events(c echo.Context) error {
-	p, err := t.progress(c)
+	p, err := t.pinProgress(c)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (t *Till) events(c echo.Context) error {
 
 // cancelPIN takes the code back. The sale is as it was before.
 func (t *Till) cancelPIN(c echo.Context) error {
-	p, err := t.progress(c)
+	p, err := t.pinProgress(c)
 	if err != nil {
 		return err
 	}
@@ -159,23 +159,23 @@ func (t *Till) cancelPIN(c echo.Context) error {
 	if err := t.Walkins.Cancel(c.Request().Context(), by, session(c), p.ID); err != nil {
 		return err
 	}
-	if p, err = t.progress(c); err != nil {
+	if p, err = t.pinProgress(c); err != nil {
 		return err
 	}
 	if p.State == walkin.Completed { // a customer was quicker
-		return t.progressed(c, p)
+		return t.showOutcome(c, p)
 	}
 	q := url.Values{spendField: {number(*p.SpendAmountCents)}, typeField: {number(*p.TransactionTypeID)}}
 	if !page.IsFragment(c) {
 		return t.Redirect(c, page.TillPath+"?"+q.Encode())
 	}
-	return t.render(c, http.StatusOK, drafted(page.Query(q), by.Tenant.Currency), side{}, true)
+	return t.render(c, http.StatusOK, draftOf(page.Query(q), by.Tenant.Currency), sideColumn{}, true)
 }
 
 // renewPIN shows another code for the same sale. A customer who has taken this one goes on
 // with it, unless the cashier asks for another all the same: they may have left.
 func (t *Till) renewPIN(c echo.Context) error {
-	p, err := t.progress(c)
+	p, err := t.pinProgress(c)
 	if err != nil {
 		return err
 	}
@@ -184,20 +184,20 @@ func (t *Till) renewPIN(c echo.Context) error {
 		return err
 	}
 	if p.State == walkin.Completed || p.State == walkin.Taken && !form.Checked(againField) {
-		return t.progressed(c, p)
+		return t.showOutcome(c, p)
 	}
 	offer := walkin.Offer{TransactionTypeID: p.TransactionTypeID, SpendAmountCents: p.SpendAmountCents, LocationID: p.LocationID}
 	shown, err := t.Walkins.Renew(c.Request().Context(), page.Actor(c), session(c), p.ID)
 	if errors.Is(err, walkin.ErrCompleted) { // a customer was quicker
 		return t.showPIN(c)
 	}
-	if _, refused := page.Sentence(err); refused || core.IsKind(err, core.KindInvalid) {
-		d := drafted(page.Query(url.Values{spendField: {number(*p.SpendAmountCents)}}), page.Actor(c).Tenant.Currency)
+	if _, refused := page.RuleMessage(err); refused || core.IsKind(err, core.KindInvalid) {
+		d := draftOf(page.Query(url.Values{spendField: {number(*p.SpendAmountCents)}}), page.Actor(c).Tenant.Currency)
 		d.Refused(err)
 		return t.refused(c, d, err)
 	}
 	if err != nil {
 		return err
 	}
-	return t.showing(c, shown, offer)
+	return t.showCode(c, shown, offer)
 }

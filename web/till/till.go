@@ -49,14 +49,14 @@ const requestTime = 15 * time.Second
 func New(kit *page.Kit, services Services) http.Handler {
 	t := &Till{Kit: kit, Services: services}
 	e := echo.New()
-	e.HTTPErrorHandler = t.failed
+	e.HTTPErrorHandler = t.showError
 	e.Use(headers, page.Private, page.SameOrigin(), t.Session)
 	for _, r := range t.routes() {
 		if r.stream {
-			e.Add(r.method, r.path, t.guarded(r))
+			e.Add(r.method, r.path, t.requireCashier(r))
 			continue
 		}
-		e.Add(r.method, r.path, t.guarded(r), page.Compressed(), page.WithTimeout(requestTime))
+		e.Add(r.method, r.path, t.requireCashier(r), page.Compressed(), page.WithTimeout(requestTime))
 	}
 	return e
 }
@@ -141,8 +141,8 @@ func Pages() (list []Page) {
 	return list
 }
 
-// guarded is the handler behind the sign-in.
-func (t *Till) guarded(r route) echo.HandlerFunc {
+// requireCashier is the handler behind the sign-in.
+func (t *Till) requireCashier(r route) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if r.public {
 			return r.handle(c)
@@ -161,8 +161,8 @@ func (t *Till) guarded(r route) echo.HandlerFunc {
 // session names this till: what it has taken and shows is its own.
 func session(c echo.Context) string { return page.Person(c).Session }
 
-// failed answers an error with a page that says so in words, and leads back.
-func (t *Till) failed(err error, c echo.Context) {
+// showError answers an error with a page that says so in words, and leads back.
+func (t *Till) showError(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
 	}
@@ -174,7 +174,7 @@ func (t *Till) failed(err error, c echo.Context) {
 		}
 	}
 	if page.IsFragment(c) {
-		words := f.Words
+		words := f.Message
 		if f.Request != "" {
 			words = "Something went wrong on our side. Try again in a moment."
 		}
@@ -184,7 +184,7 @@ func (t *Till) failed(err error, c echo.Context) {
 		if person := page.Person(c); person != nil {
 			frame.Person = views.Person{Name: person.Name}
 		}
-		n := views.Notice{Frame: frame, Words: f.Words, Request: f.Request, Back: page.TillPath, BackLabel: "Back to the point of sale"}
+		n := views.Notice{Frame: frame, Message: f.Message, Request: f.Request, Back: page.TillPath, BackLabel: "Back to the point of sale"}
 		if errors.Is(err, page.ErrSuspended) {
 			n.Back = ""
 		}
@@ -202,7 +202,7 @@ func (t *Till) assets(c echo.Context) views.Assets {
 		Font:        static.Path("vendor/inter/inter-latin.woff2"),
 		Stylesheets: []string{static.Path("css/pin.css"), static.Path("css/till.css")},
 		Plain:       static.Path("css/till-plain.css"),
-		Look:        t.BrandingURL(c),
+		Branding:    t.BrandingURL(c),
 		Theme:       static.Path("js/theme.js"),
 		Scripts:     []string{static.Path("js/pin.js"), static.Path("js/scan.js"), static.Path("js/till.js")},
 		Manifest:    manifestPath,
@@ -214,15 +214,15 @@ func (t *Till) assets(c echo.Context) views.Assets {
 // frame is what a page has around its content.
 func (t *Till) frame(c echo.Context, title string) (views.Frame, error) {
 	by := page.Actor(c)
-	places, err := t.places(c)
+	places, err := t.openLocations(c)
 	return views.Frame{
 		Title: title, Business: by.Tenant.Name, Person: views.Person{Name: by.Name}, Places: places,
 		Theme: page.Theme(c), Assets: t.assets(c),
 	}, err
 }
 
-// id is the record that a path names.
-func id(c echo.Context) (core.ID, error) {
+// pathID is the record that a path names.
+func pathID(c echo.Context) (core.ID, error) {
 	id, err := core.ParseID(c.Param("ulid"))
 	if err != nil {
 		return core.ID{}, core.ErrNotFound
