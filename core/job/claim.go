@@ -12,52 +12,51 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// A job that runs is claimed by its process: the claim is its row's attempted_at, which
-// the process moves forward while it lives. Were claims only as long as the longest job
-// may take, the mail of a killed process would wait longer than the link in it works.
+// A process claims each job that it runs: the claim is the job's attempted_at, which the process
+// renews. River instead takes a job back after the longest time that any job may take; a killed
+// process's mail would then arrive after its link has expired.
 
-// timing is when claims are renewed and when they end.
+// timing is how long claims last.
 type timing struct {
-	renew    time.Duration // claims are renewed this often, and abandoned ones looked for
-	lease    time.Duration // work is stopped when its claim was not renewed for so long …
-	rescue   time.Duration // … and after this, another process may take the job
-	patience time.Duration // what a statement about claims may take
-	drain    time.Duration // running jobs may go on for so long when the queue stops
+	renew    time.Duration // the interval of renewals and of the search for abandoned claims
+	lease    time.Duration // work is stopped when its claim was not renewed for this long
+	rescue   time.Duration // another process may take the job after this time, which is longer
+	patience time.Duration // the timeout of a statement about claims
+	drain    time.Duration // how long running jobs may go on when the queue stops
 }
 
-// A claim survives two failed renewals. Work is stopped well before its job is taken, so
-// that clocks need not agree: the lease is measured by this process, the rest by the
-// database.
+// A claim survives two failed renewals. Work is stopped well before another process takes its job,
+// so that clocks need not agree: this process measures the lease, the database measures the rest.
 var production = timing{
 	renew: 15 * time.Second, lease: 45 * time.Second, rescue: time.Minute,
 	patience: 5 * time.Second, drain: 15 * time.Second,
 }
 
-// attempt names one run of a job.
+// attempt identifies one run of a job.
 type attempt struct {
 	id int64
 	n  int
 }
 
-// claim is this process's hold on a job that it runs.
+// claim is this process's claim on a job that it runs.
 type claim struct {
 	attempt
 	kind   string
 	lane   Lane
 	tenant string          // "": the platform's
-	ctx    context.Context // of the work; nil until it begins
+	ctx    context.Context // of the work; nil until that starts
 	cancel context.CancelCauseFunc
-	lease  *time.Timer // ends the claim
+	lease  *time.Timer // drops the claim
 }
 
-// claims are those of this process.
+// claims are the claims of this process.
 type claims struct {
 	mu    sync.Mutex
 	held  map[attempt]*claim
-	freed map[Lane]bool // a free place is about to be announced
+	freed map[Lane]bool // announceSoon will announce a free worker
 }
 
-// running counts the jobs of each tenant that run in a lane. The caller holds mu.
+// running counts each tenant's running jobs in a lane. The caller holds mu.
 func (s *claims) running(lane Lane) map[string]int64 {
 	count := map[string]int64{}
 	for _, c := range s.held {
@@ -70,23 +69,22 @@ func (s *claims) running(lane Lane) map[string]int64 {
 
 // Why work is stopped.
 var (
-	errTimeUp     = errors.New("the job took longer than it may")
+	errTimeUp     = errors.New("the job exceeded its time limit")
 	errNotRenewed = errors.New("the claim on the job could not be renewed")
 	errTaken      = errors.New("the claim on the job was lost")
 )
 
-// claimLostError is what work returns whose claim is lost. Its job is another process's
-// by now, and River would write the outcome of this attempt over that one's. It reports
-// an outcome for each of Jobs: for none.
+// claimLostError is returned by work that lost its claim. Another process may run the job by now,
+// and River would overwrite that attempt's outcome, so this error reports an outcome for no job.
 type claimLostError struct{}
 
-// Error says so.
+// Error returns the message.
 func (claimLostError) Error() string { return errTaken.Error() }
 
-// Jobs are those whose outcome is reported.
+// Jobs returns the jobs whose outcome is reported: none.
 func (claimLostError) Jobs() []*rivertype.JobRow { return nil }
 
-// ErrorsByID are their outcomes.
+// ErrorsByID returns their outcomes: none.
 func (claimLostError) ErrorsByID() map[int64]error { return nil }
 
 // addClaim claims a job that was taken from the queue.
@@ -100,24 +98,24 @@ func (q *Queue) addClaim(row *rivertype.JobRow) {
 	c.lease = time.AfterFunc(q.timing.lease, func() { q.dropClaim(c, errNotRenewed) })
 }
 
-// beginWork names the work's context, which ends with the claim. It returns nil where the
-// claim ended before the work began.
-func (q *Queue) beginWork(ctx context.Context, cancel context.CancelCauseFunc, this attempt) *claim {
+// startWork gives a claim the work's context, which ends with the claim. It returns nil if the claim
+// ended before the work started.
+func (q *Queue) startWork(ctx context.Context, cancel context.CancelCauseFunc, a attempt) *claim {
 	q.claims.mu.Lock()
 	defer q.claims.mu.Unlock()
-	c := q.claims.held[this]
+	c := q.claims.held[a]
 	if c != nil {
 		c.ctx, c.cancel = ctx, cancel
 	}
 	return c
 }
 
-// release ends a claim after the work, and reports whether it was held until now.
+// release ends a claim after its work, and reports whether it was still held.
 func (q *Queue) release(c *claim) (held bool) {
 	q.claims.mu.Lock()
 	defer q.claims.mu.Unlock()
 	if held = q.claims.held[c.attempt] == c; held && c.tenant != "" && q.claims.running(c.lane)[c.tenant] == int64(lanes[c.lane].share) {
-		q.announce(c.ctx, c.lane)
+		q.announceSoon(c.ctx, c.lane)
 	}
 	delete(q.claims.held, c.attempt)
 	c.lease.Stop()
@@ -139,13 +137,13 @@ func (q *Queue) dropClaim(c *claim, why error) {
 	cancel(why)
 }
 
-// work runs one attempt of a job, for as long as it may take and its claim is held.
+// work runs one attempt of a job until its time limit or the end of its claim.
 func (q *Queue) work(ctx context.Context, row *rivertype.JobRow, run func(ctx context.Context) error) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ctx, stop := context.WithTimeoutCause(ctx, q.handlers[row.Kind].limit, errTimeUp)
 	defer stop()
-	c := q.beginWork(ctx, cancel, attempt{row.ID, row.Attempt})
+	c := q.startWork(ctx, cancel, attempt{row.ID, row.Attempt})
 	if c == nil {
 		return claimLostError{}
 	}
@@ -157,10 +155,10 @@ func (q *Queue) work(ctx context.Context, row *rivertype.JobRow, run func(ctx co
 	return run(ctx)
 }
 
-// renewClaims renews the claims of this process, and takes back expired claims of other processes,
-// until ctx ends.
+// renewClaims renews the claims of this process and puts abandoned jobs back into the queue, until
+// ctx ends.
 func (q *Queue) renewClaims(ctx context.Context) {
-	defer close(q.kept)
+	defer close(q.renewalEnded)
 	tick := time.NewTicker(q.timing.renew)
 	defer tick.Stop()
 	for {
@@ -174,7 +172,7 @@ func (q *Queue) renewClaims(ctx context.Context) {
 	}
 }
 
-// The attempt is compared as well: of a job that was taken meanwhile, it is the next one.
+// The attempt differs if another process has taken the job meanwhile.
 const renewSQL = `
 	update river.river_job j
 	set attempted_at = now()
@@ -184,8 +182,7 @@ const renewSQL = `
 		and j.state = 'running'
 	returning j.id, j.attempt`
 
-// renew renews the claims whose work still has time. One round trip, and none where
-// nothing runs.
+// renew renews the claims of work that may go on.
 func (q *Queue) renew(ctx context.Context) {
 	held := q.renewable()
 	if len(held) == 0 {
@@ -202,21 +199,21 @@ func (q *Queue) renew(ctx context.Context) {
 		q.log.WarnContext(ctx, "claims on running jobs not renewed", slog.Int("jobs", len(held)), slog.Any("error", err))
 		return
 	}
-	again := map[attempt]bool{}
+	isRenewed := map[attempt]bool{}
 	for _, r := range renewed {
-		again[attempt{r.ID, int(r.Attempt)}] = true
+		isRenewed[attempt{r.ID, int(r.Attempt)}] = true
 	}
 	for _, c := range held {
-		if !again[c.attempt] {
+		if !isRenewed[c.attempt] {
 			q.dropClaim(c, errTaken)
-		} else if c.lease.Stop() { // unless it ended in this very moment
+		} else if c.lease.Stop() { // false if the lease has just ended
 			c.lease.Reset(q.timing.lease)
 		}
 	}
 }
 
-// renewable are the claims to renew. Work whose time is up, or that was cancelled, may
-// hold its claim no longer: should it never return, another process takes the job.
+// renewable returns the claims to renew. Work that was cancelled or exceeded its time loses its
+// claim, so that another process takes the job even if the work never returns.
 func (q *Queue) renewable() (held []*claim) {
 	q.claims.mu.Lock()
 	defer q.claims.mu.Unlock()
@@ -228,8 +225,8 @@ func (q *Queue) renewable() (held []*claim) {
 	return held
 }
 
-// A job that lost its process is run again at once, the first time. One that loses a
-// process again and again is likely to be the reason, and waits longer each time.
+// A job that lost its process runs again at once the first time. A job that loses processes
+// repeatedly may be the cause, so it waits longer each time.
 const rescueSQL = `
 	with abandoned as (
 		select id, coalesce((metadata ->> 'rescues')::int, 0) as rescues
@@ -253,8 +250,8 @@ const rescueSQL = `
 	where j.id = a.id
 	returning j.id, j.kind`
 
-// rescue puts jobs back into the queue whose claim ended. Any process may: who leads
-// makes no difference, and a leader may be the one that is gone. One round trip.
+// rescue puts jobs with expired claims back into the queue. Every process does this, because a leader
+// could be the one that is gone.
 func (q *Queue) rescue(ctx context.Context) {
 	statement, cancel := context.WithTimeout(ctx, q.timing.patience)
 	defer cancel()
@@ -263,7 +260,7 @@ func (q *Queue) rescue(ctx context.Context) {
 		Kind string
 	}](statement, q.db, rescueSQL, db.Args{"after": q.timing.rescue, "most": maxBackoff.Seconds()})
 	if err != nil {
-		q.log.WarnContext(ctx, "abandoned jobs not looked for", slog.Any("error", err))
+		q.log.WarnContext(ctx, "abandoned jobs could not be searched for", slog.Any("error", err))
 		return
 	}
 	for _, a := range abandoned {

@@ -8,23 +8,21 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Batch is how many rows a clean-up deletes in one transaction: so many take well under a
-// second, where a statement is cut after ten.
+// Batch is how many rows a clean-up deletes in one transaction, which takes well under a second.
 const Batch = 5_000
 
-// drainTime is how long a clean-up goes on before other jobs of its lane have their turn.
+// drainTime is how long a clean-up runs before other jobs of its lane get their turn.
 const drainTime = 20 * time.Second
 
-// Drain repeats a batch of a clean-up over all tenants, each in a transaction of its own on
-// the platform, until one finds nothing left to do. What was committed stays done, however
-// the job ends, so a backlog of millions is worked off. After 20 seconds the job is put back,
-// to go on behind those that wait: return what Drain returns.
+// Drain repeats a batch of a clean-up over all tenants, each in its own transaction of the platform,
+// until a batch finds nothing to do. After 20 seconds it returns Again, so that the job continues
+// after those that wait: the handler must return Drain's error.
 func Drain(ctx context.Context, d *db.DB, what string, batch func(ctx context.Context, tx *db.Tx) (done int64, err error)) error {
 	return drain(ctx, d, drainTime, what, batch)
 }
 
 func drain(ctx context.Context, d *db.DB, within time.Duration, what string, batch func(ctx context.Context, tx *db.Tx) (int64, error)) error {
-	turn, cancel := context.WithTimeout(context.WithoutCancel(ctx), within) // tells only when to stop
+	turn, cancel := context.WithTimeout(context.WithoutCancel(ctx), within) // measures time, and cancels nothing
 	defer cancel()
 	for {
 		done, err := db.Platform(ctx, d, core.System(core.Tenant{}, what), func(tx *db.Tx) (int64, error) { return batch(ctx, tx) })

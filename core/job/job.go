@@ -1,9 +1,9 @@
-// Package job queues work in the transaction that asks for it and runs it after the
-// commit (River). Each kind of job belongs to a lane with workers of its own.
+// Package job queues jobs in the caller's transaction and runs them after the commit, with River.
+// Each kind of job belongs to a lane with its own workers.
 //
-// Its surprising rule: a job may run more than once, even twice at the same time for
-// a moment, so what it does must be safe to repeat. A process that runs a job renews its
-// claim on it; a job whose claim is not renewed is given to another process (claim.go).
+// Its surprising rule: a job may run more than once, for a moment even twice at the same time, so it
+// must be safe to repeat. A process renews its claims on the jobs that it runs; a job whose claim is
+// not renewed goes to another process (claim.go).
 package job
 
 import (
@@ -25,30 +25,28 @@ import (
 	"example.com/loyalty/migrations"
 )
 
-// Lane is a queue with workers of its own, so that long work of one sort never delays
-// another sort.
+// Lane is a queue with its own workers, so that long jobs of one sort never delay another sort.
 type Lane string
 
 // The lanes.
 const (
-	Mail    Lane = "mail"    // mails, and the look-ups that lead to one: people wait for these
+	Mail    Lane = "mail"    // mails that people wait for, and the look-ups before them
 	Sends   Lane = "sends"   // coupon sends
 	Imports Lane = "imports" // files of customers, checked and imported
-	Upkeep  Lane = "upkeep"  // periodic cleaning, notices
+	Upkeep  Lane = "upkeep"  // periodic clean-up, notices
 )
 
-// Lanes are all lanes, in the order in which people read them.
+// Lanes lists all lanes in the order of pages.
 var Lanes = []Lane{Mail, Sends, Imports, Upkeep}
 
 // staffing is the size of a lane in each process.
 type staffing struct {
 	workers int
-	share   int // of these, how many one tenant may use at once; 0: all
+	share   int // how many of them one tenant may use at once; 0: all
 }
 
-// Mail waits for mail servers, not for the database: more workers cost little, and half
-// of eight send the mails of one large coupon send as fast as four shared workers did.
-// The others hold a database connection each while they work, so they are few.
+// Mail jobs wait for mail servers, not for the database, so they can have more workers. The other
+// workers hold a database connection each.
 var lanes = map[Lane]staffing{
 	Mail:    {workers: 8, share: 4},
 	Sends:   {workers: 4, share: 2},
@@ -66,18 +64,18 @@ type Queue struct {
 	timing   timing
 	claims   claims
 
-	stop func()        // ends what renews claims
-	kept chan struct{} // closed when that has ended
+	endRenewal   func()        // ends renewClaims
+	renewalEnded chan struct{} // closed when it has ended
 }
 
-// handler is how a kind of job is run.
+// handler is the lane and the time limit of a kind of job.
 type handler struct {
 	lane  Lane
 	limit time.Duration
 }
 
-// New makes a queue on d, which is opened for listening and, where there is a
-// transaction pooler, past it.
+// New makes a queue. Its database must be opened for listening and must not be a transaction
+// pooler's.
 func New(d *db.DB, log *slog.Logger) (*Queue, error) { return newQueue(d, log, production) }
 
 func newQueue(d *db.DB, log *slog.Logger, t timing) (*Queue, error) {
@@ -98,8 +96,8 @@ func newQueue(d *db.DB, log *slog.Logger, t timing) (*Queue, error) {
 		Logger:       q.log,
 		MaxAttempts:  maxAttempts,
 		RetryPolicy:  backoff{},
-		// River would judge by one limit, without knowing whether a job still runs. work
-		// keeps the limit of each kind, and rescue finds jobs whose process is gone.
+		// River has one limit for all kinds and can't tell whether a job still runs. work applies
+		// each kind's limit, and rescue finds jobs that lost their process.
 		JobTimeout:      -1,
 		SoftStopTimeout: t.drain,
 	})
@@ -110,35 +108,33 @@ func newQueue(d *db.DB, log *slog.Logger, t timing) (*Queue, error) {
 	return q, nil
 }
 
-// quietHandler leaves out what the queue says of a context that ended: it was told to stop,
-// which is no fault.
+// quietHandler drops records about cancelled contexts: a queue that stops is no fault.
 type quietHandler struct{ slog.Handler }
 
-// Handle passes a record on, unless it tells of that.
+// Handle drops such a record and passes others on.
 func (h quietHandler) Handle(ctx context.Context, r slog.Record) error {
-	told := false
+	isCancel := false
 	r.Attrs(func(a slog.Attr) bool {
-		told = strings.Contains(a.Value.String(), context.Canceled.Error())
-		return !told
+		isCancel = strings.Contains(a.Value.String(), context.Canceled.Error())
+		return !isCancel
 	})
-	if told {
+	if isCancel {
 		return nil
 	}
 	return h.Handler.Handle(ctx, r)
 }
 
-// WithAttrs keeps leaving it out.
+// WithAttrs returns a quiet handler with attributes.
 func (h quietHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return quietHandler{h.Handler.WithAttrs(attrs)}
 }
 
-// WithGroup keeps leaving it out.
+// WithGroup returns a quiet handler with a group.
 func (h quietHandler) WithGroup(name string) slog.Handler {
 	return quietHandler{h.Handler.WithGroup(name)}
 }
 
-// failures logs each failed attempt once. A panic is not among them: River logs it, with
-// the kind and the id.
+// failures logs each failed attempt once. River logs panics itself, with the kind and the ID.
 type failures struct{ log *slog.Logger }
 
 // HandleError logs an attempt that returned an error.
@@ -155,13 +151,13 @@ func (f failures) HandleError(ctx context.Context, row *rivertype.JobRow, err er
 	return nil
 }
 
-// HandlePanic leaves the log to River.
+// HandlePanic does nothing, because River logs panics.
 func (f failures) HandlePanic(context.Context, *rivertype.JobRow, any, string) *river.ErrorHandlerResult {
 	return nil
 }
 
-// A job is tried again after a second, then after longer and longer, and from the eighth
-// attempt on every hour: for six days, because a mail is given up after five.
+// A failed job is retried after a second, then less and less often, and from the eighth attempt on
+// every hour, for six days in all, because a mail is given up after five.
 const (
 	maxAttempts = 150
 	maxBackoff  = time.Hour
@@ -169,54 +165,52 @@ const (
 
 type backoff struct{}
 
-// NextRetry is when a job that failed is tried again.
+// NextRetry returns when a failed job is retried.
 func (backoff) NextRetry(row *rivertype.JobRow) time.Time {
 	delay := retryDelay(row.Attempt)
-	delay += time.Duration((rand.Float64() - 0.5) / 5 * float64(delay)) // 10% either way: what failed together is not tried together
+	delay += time.Duration((rand.Float64() - 0.5) / 5 * float64(delay)) // 10% either way, so that jobs that failed together are not retried together
 	return time.Now().Add(delay)                                        //nolint:forbidigo // River compares it with this machine's clock
 }
 
-// retryDelay is how long to wait after that many attempts.
+// retryDelay returns how long to wait after a number of attempts.
 func retryDelay(attempts int) time.Duration {
 	n := time.Duration(min(max(attempts, 1), 100))
 	return min(n*n*n*n*time.Second, maxBackoff)
 }
 
-// Handle names the work of one kind of job. It gets a minute each time.
+// Handle registers the handler of a kind of job, with a time limit of a minute.
 func Handle[T river.JobArgs](q *Queue, lane Lane, work func(ctx context.Context, args T) error) {
 	HandleWithin(q, lane, time.Minute, work)
 }
 
-// HandleWithin is Handle for work that may take longer.
+// HandleWithin is Handle with another time limit.
 func HandleWithin[T river.JobArgs](q *Queue, lane Lane, limit time.Duration, work func(ctx context.Context, args T) error) {
 	var args T
 	q.handlers[args.Kind()] = handler{lane, limit}
 	river.AddWorker(q.workers, river.WorkFunc(func(ctx context.Context, j *river.Job[T]) error { return work(ctx, j.Args) }))
 }
 
-// periodicAttempts is how often a periodic job is tried: soon after that comes the next.
+// periodicAttempts is how often a periodic job is tried: the next one follows soon.
 const periodicAttempts = 3
 
-// Every adds a job of a kind that is handled at an interval, once in the whole
-// installation.
+// Every queues a job of a handled kind at an interval, once in the whole installation.
 func Every(q *Queue, schedule river.PeriodicSchedule, args river.JobArgs) {
 	opts, err := q.options(args, 0)
 	if err != nil {
-		panic(err) // a mistake in the wiring, like a kind that is handled twice
+		panic(err) // a mistake in the code, like two handlers of a kind
 	}
 	opts.MaxAttempts = periodicAttempts
 	q.client.PeriodicJobs().Add(river.NewPeriodicJob(schedule,
 		func() (river.JobArgs, *river.InsertOpts) { return args, opts }, &river.PeriodicJobOpts{RunOnStart: true}))
 }
 
-// Add queues a job in the transaction: it runs after the commit, or never. Where args
-// implement interface{ ForTenant() core.TenantID }, the job counts towards that tenant's
-// share of its lane, as does one that is queued in a tenant's transaction.
+// Add queues a job in the transaction, to run after the commit. The job uses the share of the
+// transaction's tenant or, if args has a method ForTenant() core.TenantID, of that one.
 func (q *Queue) Add(ctx context.Context, tx *db.Tx, args river.JobArgs) error {
 	return q.AddAt(ctx, tx, args, time.Time{})
 }
 
-// AddAt is Add for a job that runs at that time. The zero time is now.
+// AddAt is Add for a job that runs at a time. The zero time is now.
 func (q *Queue) AddAt(ctx context.Context, tx *db.Tx, args river.JobArgs, at time.Time) error {
 	opts, err := q.options(args, tx.Tenant)
 	if err != nil {
@@ -235,8 +229,7 @@ func (q *Queue) AddAt(ctx context.Context, tx *db.Tx, args river.JobArgs, at tim
 
 var errNoHandler = errors.New("no handler for jobs of this kind")
 
-// options put a job into the lane of its kind, under the name of the tenant it is for, or else
-// of the one whose transaction queues it.
+// options returns the lane and the tenant of a job.
 func (q *Queue) options(args river.JobArgs, tenant core.TenantID) (*river.InsertOpts, error) {
 	h, known := q.handlers[args.Kind()]
 	if !known {
@@ -256,8 +249,8 @@ func (q *Queue) options(args river.JobArgs, tenant core.TenantID) (*river.Insert
 	return opts, nil
 }
 
-// ownership is the part of a job's metadata that names its tenant. Beside the arguments,
-// because these are each package's own and statements need one place to look.
+// ownership is the part of a job's metadata that names its tenant. The arguments of each kind differ,
+// and statements need one place to look.
 type ownership struct {
 	Tenant core.TenantID `json:"tenant"`
 }
@@ -268,9 +261,8 @@ const pendingSQL = `
 	where kind = @kind
 		and state in ('available', 'scheduled', 'retryable', 'running', 'cancelled')`
 
-// Pending returns the arguments of all jobs of a kind that are still to be done, and of
-// those that an operator cancelled in the last day: for what makes sure that no job was
-// lost. One round trip.
+// Pending returns the arguments of all unfinished jobs of a kind, and of those that an operator
+// cancelled in the last day, so that a caller can find lost jobs.
 func Pending[T river.JobArgs](ctx context.Context, tx *db.Tx) (pending, cancelled []T, err error) {
 	var kind T
 	rows, err := db.All[struct {
@@ -294,8 +286,8 @@ func Pending[T river.JobArgs](ctx context.Context, tx *db.Tx) (pending, cancelle
 	return pending, cancelled, nil
 }
 
-// Again is returned by work that wants to run again after a while. It counts neither as
-// a failure nor as an attempt.
+// Again returns an error with which a handler has its job run again after a while. It counts neither
+// as a failure nor as an attempt.
 func Again(after time.Duration) error { return river.JobSnooze(after) }
 
 // Start runs jobs until Stop.
@@ -303,21 +295,21 @@ func (q *Queue) Start(ctx context.Context) error {
 	if err := q.client.Start(ctx); err != nil {
 		return err
 	}
-	ctx, q.stop = context.WithCancel(ctx)
-	q.kept = make(chan struct{})
+	ctx, q.endRenewal = context.WithCancel(ctx)
+	q.renewalEnded = make(chan struct{})
 	go q.renewClaims(ctx)
 	return nil
 }
 
-// Stop lets the running jobs finish for a while. Then they are told to end, and go back
-// into the queue for the next process.
+// Stop waits a while for the running jobs. Then it cancels them and puts them back into the queue for
+// the next process.
 func (q *Queue) Stop(ctx context.Context) error {
 	if err := q.client.Stop(ctx); err != nil {
-		return err // the jobs that still run keep their claims until the process ends
+		return err // jobs that still run keep their claims until the process ends
 	}
-	if q.stop != nil {
-		q.stop()
-		<-q.kept
+	if q.endRenewal != nil {
+		q.endRenewal()
+		<-q.renewalEnded
 	}
 	return nil
 }

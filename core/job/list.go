@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -11,29 +12,28 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// What follows is for the people who run the platform: it sees the jobs of all tenants.
-// Arguments and what jobs write down are not shown, because they may hold secrets and
-// customers' addresses.
+// This file is for the people who run the platform: it covers all tenants' jobs. Arguments and output
+// are not shown, because they may hold secrets and customers' addresses.
 
-// State is how far a job is.
+// State is the state of a job.
 type State string
 
-// The states. Done jobs are not listed.
+// The states. Completed jobs are not listed.
 const (
 	Queued    State = "queued"   // waits for its time or for a worker
-	Retrying  State = "retrying" // waits to be tried again after a failure
+	Retrying  State = "retrying" // waits for its next attempt after a failure
 	Running   State = "running"
 	Failed    State = "failed" // for the last time
 	Cancelled State = "cancelled"
 )
 
-// Filter narrows the list of jobs. Zero values let all pass.
+// Filter narrows the list of jobs. Zero values match all.
 type Filter struct {
-	State State // Queued includes Retrying, and so does Failed
+	State State // Queued and Failed include Retrying
 	Lane  Lane
 }
 
-// Job is a job as the list shows it.
+// Job is a job in the list.
 type Job struct {
 	ID          int64
 	Kind        string
@@ -41,12 +41,12 @@ type Job struct {
 	Tenant      core.TenantID // 0: the platform's
 	TenantName  string
 	State       State
-	Attempt     int64 // counts the runs so far, the present one included
+	Attempt     int64 // counts the runs, including the current one
 	MaxAttempts int64
 	LastError   string // its first line
 	CreatedAt   time.Time
-	ScheduledAt time.Time  // when it may run; once it ran, the last time that it was due
-	AttemptedAt *time.Time // when it began to run; while it runs, when its claim was last renewed
+	ScheduledAt time.Time  // when it may run or was last due
+	AttemptedAt *time.Time // when its last run started or, while it runs, its claim was renewed
 	FinalizedAt *time.Time
 }
 
@@ -74,7 +74,7 @@ var jobList = db.NewList(`
 	"cancelled": "j.state = 'cancelled'",
 })
 
-// List returns a page of the jobs that are not done, newest first. One round trip.
+// List returns a page of the jobs that are not completed, newest first.
 func (q *Queue) List(ctx context.Context, f Filter, p core.Page) (core.List[Job], error) {
 	check := core.NewCheck(p.Malformed)
 	core.OneOf(check, "state", f.State, "", Queued, Retrying, Running, Failed, Cancelled)
@@ -92,16 +92,15 @@ func (q *Queue) List(ctx context.Context, f Filter, p core.Page) (core.List[Job]
 	return db.ListPage(ctx, q.db, core.Actor{}, jobList, args, p, func(j Job) core.Cursor { return core.NumberCursor(j.CreatedAt, j.ID) })
 }
 
-// Load is how much there is to do in a lane. A job that is tried again counts both as
-// queued and as failed.
+// Load counts the jobs of a lane. A job that is retried counts both as queued and as failed.
 type Load struct {
 	Lane      Lane
 	Queued    int64
 	Running   int64
 	Failed    int64
 	Cancelled int64
-	DueSince  *time.Time // of the job that waits for a worker the longest; nil: none does
-	Paused    *Paused    `db:"-"` // nil: the lane takes jobs
+	DueSince  *time.Time // of the job that has waited longest for a worker; nil: none waits
+	Paused    *Paused    `db:"-"` // nil: not paused
 }
 
 const loadSQL = `
@@ -115,7 +114,7 @@ const loadSQL = `
 	where state <> 'completed'
 	group by queue`
 
-// Load returns the load of each lane, and who paused it. One round trip.
+// Load returns the load of each lane, and who paused it.
 func (q *Queue) Load(ctx context.Context) ([]Load, error) {
 	var rows []Load
 	var paused []Paused
@@ -140,19 +139,18 @@ func (q *Queue) Load(ctx context.Context) ([]Load, error) {
 	return list, nil
 }
 
-// Refusals of what operators do to jobs.
+// Refusals of operators' requests.
 var (
 	ErrNotRetried   = &core.Error{Kind: core.KindRule, Message: "This job can't be retried: it is running or done."}
 	ErrNotCancelled = &core.Error{Kind: core.KindRule, Message: "This job can't be cancelled: it has already ended."}
 )
 
-// RetryIn runs a job again as soon as a worker is free, once more than it might otherwise
-// where it had failed for the last time.
+// RetryIn runs a job again as soon as a worker is free, even if it had failed for the last time.
 func (q *Queue) RetryIn(ctx context.Context, tx *db.Tx, id int64) error {
 	return change(ctx, tx, id, q.client.JobRetryTx, ErrNotRetried, rivertype.JobStateRunning, rivertype.JobStateCompleted)
 }
 
-// CancelIn takes a job out of the queue for good, or stops it where it runs.
+// CancelIn removes a job from the queue for good, or stops it if it runs.
 func (q *Queue) CancelIn(ctx context.Context, tx *db.Tx, id int64) error {
 	return change(ctx, tx, id, q.client.JobCancelTx, ErrNotCancelled,
 		rivertype.JobStateCompleted, rivertype.JobStateDiscarded, rivertype.JobStateCancelled)
@@ -175,24 +173,22 @@ func (q *Queue) inOwnTransaction(ctx context.Context, id int64, change func(cont
 	return err
 }
 
-const holdSQL = `
+const lockSQL = `
 	select state::text
 	from river.river_job
 	where id = @id
 	for update`
 
-// change has River change a job, unless its state is one of those in which that is refused.
+// change has River change a job, unless its state refuses that.
 func change(
 	ctx context.Context, tx *db.Tx, id int64, to func(context.Context, pgx.Tx, int64) (*rivertype.JobRow, error), refusal error, unless ...rivertype.JobState,
 ) error {
-	state, err := db.Value[string](ctx, tx, holdSQL, db.Args{"id": id})
+	state, err := db.Value[string](ctx, tx, lockSQL, db.Args{"id": id})
 	if err != nil {
 		return err
 	}
-	for _, s := range unless {
-		if state == string(s) {
-			return refusal
-		}
+	if slices.Contains(unless, rivertype.JobState(state)) {
+		return refusal
 	}
 	raw, err := tx.Raw(ctx)
 	if err != nil {

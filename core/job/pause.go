@@ -9,8 +9,8 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Pauses are kept in a table of our own that takeSQL reads, and not by River's own pause:
-// its processes learn of that by a notification, which one that is just connecting misses.
+// Pauses are stored in a table that takeSQL reads. River announces its own pauses by a notification,
+// which a process that is just connecting would miss.
 
 // Paused is a lane that takes no jobs.
 type Paused struct {
@@ -32,9 +32,9 @@ const resumeSQL = `
 	delete from loyalty.queue_pause
 	where lane = @lane`
 
-// Pause keeps a lane from taking jobs, in all processes as soon as the transaction commits.
-// What runs goes on, and jobs can still be queued. It reports whether that changed anything,
-// or fails with core.ErrNotFound where there is no such lane. One round trip.
+// Pause keeps a lane from taking jobs, in all processes from the commit on. Running jobs go on, and
+// jobs can still be queued. It reports whether the lane was not paused before, or fails with
+// core.ErrNotFound for an unknown lane.
 func Pause(ctx context.Context, tx *db.Tx, by core.Actor, lane Lane) (changed bool, err error) {
 	if !slices.Contains(Lanes, lane) {
 		return false, core.ErrNotFound
@@ -43,8 +43,8 @@ func Pause(ctx context.Context, tx *db.Tx, by core.Actor, lane Lane) (changed bo
 	return n > 0, err
 }
 
-// Resume lets a lane take jobs again, within a second of the commit. It returns what Pause
-// does. One round trip.
+// Resume lets a lane take jobs again, within a second of the commit. It reports whether the lane was
+// paused, or fails like Pause.
 func Resume(ctx context.Context, tx *db.Tx, lane Lane) (changed bool, err error) {
 	if !slices.Contains(Lanes, lane) {
 		return false, core.ErrNotFound

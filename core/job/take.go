@@ -12,23 +12,22 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// River takes jobs in the order of their scheduled_at, so whatever one tenant queues
-// first delays all others. Here a lane takes the jobs of the tenant of which it runs the
-// fewest first, and no more of one tenant than its share.
+// River takes jobs in the order of their scheduled_at, so one tenant's jobs can delay all others. Here
+// a lane first takes jobs of the tenant with the fewest running jobs, and no more of a tenant than its
+// share.
 //
-// River has no option for this, so its driver is wrapped, which its authors may break in
-// any version (the tests would say so). Rejected: snoozing what exceeds a share once River
-// took it. Each job of a flood must then be taken and put back, a few every tenth of a
-// second, before the job behind it is seen; and two floods, each within its share, fill
-// the lane and keep a third tenant out.
+// River has no option for this, so its driver is wrapped; tests notice if a new version of River
+// breaks that. Rejected: snoozing jobs that exceed a share after River took them. Every job of a flood
+// would have to be taken and put back before the job behind it is seen, and two tenants, each within
+// its share, could fill the lane and keep out a third.
 
-// driver is River's own, but for how it takes jobs.
+// driver is River's driver with another way of taking jobs.
 type driver struct {
 	*riverpgxv5.Driver
 	queue *Queue
 }
 
-// GetExecutor returns what River runs its statements with.
+// GetExecutor returns the executor of River's statements.
 func (d driver) GetExecutor() riverdriver.Executor {
 	return executor{d.Driver.GetExecutor(), d.queue}
 }
@@ -38,17 +37,16 @@ type executor struct {
 	queue *Queue
 }
 
-// JobGetAvailable takes jobs for the free workers of a lane. Two round trips, and one
-// where nothing waits.
+// JobGetAvailable takes jobs for the free workers of a lane.
 func (e executor) JobGetAvailable(ctx context.Context, p *riverdriver.JobGetAvailableParams) (*riverdriver.JobGetAvailableResult, error) {
 	q, lane := e.queue, Lane(p.Queue)
-	ctx, cancel := context.WithTimeout(ctx, q.timing.patience) // longer, and their claims would end soon
+	ctx, cancel := context.WithTimeout(ctx, q.timing.patience) // after a longer time, the claims would soon end
 	defer cancel()
 	share := lanes[lane].share
 	if share == 0 {
 		share = p.MaxToLock
 	}
-	tenants, jobs := q.shares(lane)
+	tenants, jobs := q.usedShares(lane)
 	taken, err := db.PlatformAll[struct{ ID int64 }](ctx, q.db, takeSQL, db.Args{
 		"lane": lane, "share": share, "most": p.MaxToLock, "tenants": tenants, "jobs": jobs, "client": p.ClientID,
 	})
@@ -59,21 +57,21 @@ func (e executor) JobGetAvailable(ctx context.Context, p *riverdriver.JobGetAvai
 	for i, t := range taken {
 		ids[i] = t.ID
 	}
-	// If this fails, the claims on these jobs are not renewed, and they are taken again.
+	// If this fails, the jobs' claims are not renewed, and they are taken again later.
 	rows, err := e.JobGetByIDMany(ctx, &riverdriver.JobGetByIDManyParams{ID: ids, Schema: p.Schema})
 	if err != nil {
 		return nil, err
 	}
 	for _, row := range rows {
-		if _, known := q.handlers[row.Kind]; known { // River refuses the others, and calls no work
+		if _, known := q.handlers[row.Kind]; known { // River refuses unknown kinds without running them
 			q.addClaim(row)
 		}
 	}
 	return &riverdriver.JobGetAvailableResult{Jobs: rows}, nil
 }
 
-// shares are how many jobs of which tenants this process runs in a lane.
-func (q *Queue) shares(lane Lane) (tenants []string, jobs []int64) {
+// usedShares returns how many jobs of each tenant this process runs in a lane.
+func (q *Queue) usedShares(lane Lane) (tenants []string, jobs []int64) {
 	q.claims.mu.Lock()
 	defer q.claims.mu.Unlock()
 	tenants, jobs = []string{}, []int64{}
@@ -86,11 +84,11 @@ func (q *Queue) shares(lane Lane) (tenants []string, jobs []int64) {
 const announceSQL = `
 	select pg_notify('river.river_insert', json_build_object('queue', @lane::text)::text)::text as sent`
 
-// announce has workers look for jobs of a tenant that used up its share until now. River
-// looks when a job is queued, when its last look found more than it could take, and once a
-// second, which would be all that a tenant with much to do gets. Several jobs that end
-// within a moment are announced together. The caller holds claims.mu.
-func (q *Queue) announce(ctx context.Context, lane Lane) {
+// announceSoon has workers look for jobs of a tenant whose share was used up until now. River looks when
+// a job is queued, when it found more jobs than workers, and every second, so a tenant with many jobs
+// would otherwise get one job a second. Jobs that end within 20 ms are announced together. The caller
+// holds claims.mu.
+func (q *Queue) announceSoon(ctx context.Context, lane Lane) {
 	if q.claims.freed[lane] {
 		return
 	}
@@ -101,12 +99,12 @@ func (q *Queue) announce(ctx context.Context, lane Lane) {
 		q.claims.mu.Unlock()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), q.timing.patience)
 		defer cancel()
-		// Should this fail, they look within a second.
+		// If this fails, workers look within a second.
 		_, _ = db.PlatformOne[struct{ Sent string }](ctx, q.db, announceSQL, db.Args{"lane": lane})
 	})
 }
 
-// tenantOf is whose job it is by its metadata, as takeSQL has it.
+// tenantOf returns the tenant in a job's metadata as takeSQL does: "" for the platform.
 func tenantOf(metadata []byte) string {
 	var o ownership
 	if json.Unmarshal(metadata, &o) != nil || o.Tenant == 0 {
@@ -115,11 +113,11 @@ func tenantOf(metadata []byte) string {
 	return strconv.FormatInt(int64(o.Tenant), 10)
 }
 
-// takeSQL takes at most @most jobs that are due. It steps from tenant to tenant along an
-// index (river_job_waiting) instead of reading all that wait, which may be a hundred
-// thousand mails of one send. A job's turn is how many jobs of its tenant run before it.
-// The platform's jobs have no tenant and no share, and wait for their turn like others.
-// Locked jobs are being taken by another process: there are some candidates to spare.
+// takeSQL takes at most @most due jobs. It steps from tenant to tenant along an index
+// (river_job_waiting) instead of reading all waiting jobs, which may be a hundred thousand mails of one
+// send. A job's turn is the number of its tenant's jobs that run before it. The platform's jobs have
+// no share, but take turns like a tenant's. Jobs that another process is taking are locked, so there
+// are four times as many candidates.
 const takeSQL = `
 	with recursive waiting (tenant) as (
 		(

@@ -1,7 +1,6 @@
-// Package ledger keeps points and stamps. An account is a customer's balances;
-// Post is the only code that changes one, and writes the entry that explains it
-// in the same statement: a balance is the sum of its entries at every instant.
-// It works only inside the caller's transaction.
+// Package ledger keeps points and stamps. An account has a customer's balances. Post, Queue and OpenAll
+// change it and write the entry that explains the change in the same statement, so a balance is always
+// the sum of its entries. They work only inside the caller's transaction.
 package ledger
 
 import (
@@ -12,7 +11,7 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Unit is what is counted.
+// Unit is points or stamps.
 type Unit string
 
 // The two units. A customer has a balance of each.
@@ -27,9 +26,9 @@ type Kind string
 // The kinds of entries (decisions §6).
 const (
 	Earn             Kind = "earn"              // a sale's award
-	Reversal         Kind = "reversal"          // a voided sale's award, taken back
+	Reversal         Kind = "reversal"          // a voided sale's award, deducted again
 	Redemption       Kind = "redemption"        // spent on a reward
-	RedemptionRefund Kind = "redemption_refund" // given back by a voided redemption
+	RedemptionRefund Kind = "redemption_refund" // the cost of a voided redemption
 	VoucherAward     Kind = "voucher"           // a voucher's benefit
 	Adjustment       Kind = "adjustment"        // by hand, with a reason
 )
@@ -40,8 +39,8 @@ type Entry struct {
 	Unit     Unit
 	Amount   int64 // signed, not 0
 	Kind     Kind
-	Cause    *core.ID // the transaction, redemption or voucher; an adjustment has none
-	Reason   *string  // an adjustment's
+	Cause    *core.ID // the transaction, redemption or voucher; nil for an adjustment
+	Reason   *string  // of an adjustment
 }
 
 // Account is a customer's balances after an entry.
@@ -50,38 +49,36 @@ type Account struct {
 	Stamps int64
 }
 
-// MaxAward is the most that one award gives, and that one adjustment adds or takes
-// (decisions §2). No program's mistake fills a balance in one step.
+// MaxAward is the limit of one award and of one adjustment in either direction (decisions §2). A
+// client's mistake can't fill a balance in one step.
 const MaxAward = 1_000_000_000_000
 
 // Refusals of the ledger.
 var (
 	ErrInsufficientPoints = core.Refuse("insufficient-points", "Insufficient points balance.")
 	ErrInsufficientStamps = core.Refuse("insufficient-stamps", "Insufficient stamps balance.")
-	// ErrTooLarge is an award beyond MaxAward, or one by which a balance would leave its 64
-	// bits: refused, never wrapped.
+	// ErrTooLarge refuses an award above MaxAward, or one that would overflow a balance's 64 bits.
 	ErrTooLarge = core.Refuse("balance-too-large", "The award would exceed the largest possible balance.")
 )
 
-// Open gives a new customer an account. It travels with the next statement.
+// Open queues the account of a new customer.
 func Open(tx *db.Tx, customer core.ID) error {
 	return db.Queue(tx, openSQL, db.Args{"customer": customer})
 }
 
-// Queue writes an entry and moves the balance with the next statement or the commit:
-// for what no balance can refuse, an award or a reversal. An account that is missing
-// or a number that would leave its 64 bits refuses the whole transaction; Refusal
-// tells the latter.
+// Queue queues an entry and the change of the balance: for an award or a reversal, which no balance can
+// refuse. A missing account or an overflow of 64 bits fails the whole transaction; Refusal turns the
+// overflow into ErrTooLarge.
 func Queue(tx *db.Tx, by core.Actor, e Entry) error {
-	if e.tooLarge() {
+	if e.isTooLarge() {
 		return ErrTooLarge
 	}
 	return db.Queue(tx, queueSQL, e.args(tx, by))
 }
 
-// tooLarge reports whether an entry gives more than one award may. A reversal, a
-// redemption and its refund repeat what was recorded, so they have no limit of their own.
-func (e Entry) tooLarge() bool {
+// isTooLarge reports whether an entry exceeds MaxAward. Reversals, redemptions and refunds repeat a
+// recorded amount, so they have no limit.
+func (e Entry) isTooLarge() bool {
 	switch e.Kind {
 	case Earn, VoucherAward, Adjustment:
 		return e.Amount > MaxAward || e.Amount < -MaxAward
@@ -90,8 +87,8 @@ func (e Entry) tooLarge() bool {
 	return false
 }
 
-// Refusal turns what PostgreSQL says of a number that is too large into ErrTooLarge,
-// and leaves every other error, and none, as it is.
+// Refusal turns PostgreSQL's error about an overflow into ErrTooLarge, and returns every other error as
+// it is.
 func Refusal(err error) error {
 	if db.Overflows(err) {
 		return ErrTooLarge
@@ -99,12 +96,11 @@ func Refusal(err error) error {
 	return err
 }
 
-// Post writes an entry and moves the balance, in one statement and one round trip.
-// Two tills that serve one customer at once wait for each other here, and only
-// here: the balance is checked and moved by the same guarded update. Only a
-// reversal may take a balance below zero.
+// Post writes an entry and changes the balance in one statement. Two tills that serve one customer at
+// once wait for each other only here: the same conditional update checks and changes the balance. Only
+// a reversal may take it below zero.
 func Post(ctx context.Context, tx *db.Tx, by core.Actor, e Entry) (Account, error) {
-	if e.tooLarge() {
+	if e.isTooLarge() {
 		return Account{}, ErrTooLarge
 	}
 	account, err := db.One[Account](ctx, tx, postSQL, e.args(tx, by))
@@ -114,7 +110,7 @@ func Post(ctx context.Context, tx *db.Tx, by core.Actor, e Entry) (Account, erro
 	return account, Refusal(err)
 }
 
-// Insufficient is the refusal of a balance that is too small.
+// Insufficient returns the refusal of a balance that is too small.
 func Insufficient(unit Unit) *core.Error {
 	if unit == Stamps {
 		return ErrInsufficientStamps

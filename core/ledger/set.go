@@ -7,8 +7,7 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Opening is the account of a new customer, and what is on it from the beginning: not
-// below zero, and at most MaxAward of each unit.
+// Opening is a new customer's account with its opening balances, each from zero to MaxAward.
 type Opening struct {
 	Customer core.ID
 	Points   int64
@@ -38,14 +37,13 @@ const openAllSQL = `
 	select`
 
 var (
-	errOpensBelowZero = errors.New("ledger: an account would open below zero")
-	errOpensTooHigh   = errors.New("ledger: an account would open with more than one award may give")
+	errOpensBelowZero = errors.New("ledger: an opening balance is below zero")
+	errOpensTooHigh   = errors.New("ledger: an opening balance exceeds the limit of an award")
 )
 
-// OpenAll gives many new customers their accounts, in one statement that travels with the
-// next one. What is on an account from the beginning is an adjustment with that reason,
-// its first entry. A customer who has an account refuses the whole transaction: nothing
-// is opened twice.
+// OpenAll queues the accounts of many new customers, in one statement. An opening balance is the
+// account's first entry, an adjustment with the reason. A customer who already has an account fails the
+// whole transaction.
 func OpenAll(tx *db.Tx, by core.Actor, reason string, openings []Opening) error {
 	customers := make([]core.ID, len(openings))
 	points, stamps := make([]int64, len(openings)), make([]int64, len(openings))

@@ -26,7 +26,7 @@ const (
 			@kind, @cause, @reason, @actor_kind, @actor_id, @actor_name, @now, `
 )
 
-// The entry is inserted only if the balance was moved.
+// The entry is inserted only if the balance was changed.
 const postSQL = moveBalance + `, entry as (
 		` + insertEntry + `entries, balance
 		from moved
@@ -34,8 +34,8 @@ const postSQL = moveBalance + `, entry as (
 	select points, stamps
 	from moved`
 
-// Nobody waits for an answer, so a balance that was not moved must refuse the whole
-// transaction: seq is null then, which no entry may have.
+// A queued statement returns no result, so a balance that was not changed must fail the transaction:
+// then seq is null, which its column refuses.
 const queueSQL = moveBalance + `, entry as (
 		` + insertEntry + `(select entries from moved), (select balance from moved)
 	)

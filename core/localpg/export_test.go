@@ -1,3 +1,3 @@
 package localpg
 
-var RoomyTemp = roomyTemp
+var LargeTempDir = largeTempDir

@@ -1,13 +1,12 @@
-// Package localpg runs a private PostgreSQL cluster for the product, from the
-// binaries installed on the machine, so that a bare clone starts without a
-// database server to set up first.
+// Package localpg runs a private PostgreSQL cluster from the programs installed on the machine, so
+// that a fresh clone starts without a database server to set up.
 //
-// A cluster is protected by its directory: mode 0700, the unix socket inside, no
-// TCP. A user who may enter it may log in as anyone, so there is no password to keep.
+// A cluster is protected by its directory: it has mode 0700 and contains the Unix socket, and there
+// is no TCP port. Users who can enter it can log in as anyone, so there are no passwords.
 //
-// The process that holds the lock on that directory runs the server, and starts it
-// again when it dies or when PostgreSQL is upgraded under it. Others use that server.
-// When its process ends, one of those gets the lock and runs the next one.
+// The process that holds the lock on the directory runs the server, and restarts it when it dies or
+// when PostgreSQL is upgraded. Other processes use that server. When its process ends, another one
+// gets the lock and runs the next server.
 package localpg
 
 import (
@@ -24,17 +23,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Config says where a cluster lies.
+// Config configures a cluster.
 type Config struct {
-	// Dir is the product's data directory. The cluster lies in its "postgres"
-	// or, where PostgreSQL's user cannot reach that, under /var/tmp.
+	// Dir is the product's data directory. The cluster is in its subdirectory "postgres" or, if
+	// PostgreSQL's user can't reach that, in /var/tmp.
 	Dir string
-	// Log hears of servers that died or were restarted; nil means slog.Default().
+	// Log receives messages about servers that died or were restarted; nil: slog.Default().
 	Log *slog.Logger
 }
 
-// Cluster is a PostgreSQL cluster whose server runs until Stop, in this process's
-// care or in that of another one.
+// Cluster is a PostgreSQL cluster. Until Stop, this process or another one keeps its server running.
 type Cluster struct {
 	machine machine
 	root    string
@@ -42,22 +40,22 @@ type Cluster struct {
 	kind    kind
 	log     *slog.Logger
 
-	// Only the goroutine of keep uses these once it runs.
+	// Used by the goroutine of keepRunning alone, until it has ended.
 	lock   *os.File // nil: another process runs the server
 	server *server
 
-	leave context.CancelFunc // has keep return
-	done  chan struct{}      // keep has returned
+	end   context.CancelFunc // ends keepRunning
+	ended chan struct{}      // closed when it has ended
 }
 
-// Start uses the server of a data directory if one runs, and else starts it, making
-// the cluster first if need be. The context limits the start, not the life of the server.
+// Start joins the running server of a data directory, or starts one and creates the cluster if
+// needed. ctx limits the start; the server runs until Stop.
 func Start(ctx context.Context, cfg Config) (*Cluster, error) {
-	m, err := survey()
+	m, err := inspect()
 	if err != nil {
 		return nil, err
 	}
-	root, err := m.place(ctx, cfg.Dir)
+	root, err := m.clusterDir(ctx, cfg.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -68,10 +66,10 @@ func Start(ctx context.Context, cfg Config) (*Cluster, error) {
 	return start(ctx, &Cluster{machine: m, root: root, kind: durable, log: log})
 }
 
-// Throwaway starts a fresh cluster for tests: in memory where there is room, and
-// not protected against crashes. Its owner may create databases, and Stop removes it.
+// Throwaway starts an empty cluster for tests: in memory if there is room, and not protected against
+// crashes. Its owner may create databases. Stop removes it.
 func Throwaway(ctx context.Context) (*Cluster, error) {
-	m, err := survey()
+	m, err := inspect()
 	if err != nil {
 		return nil, err
 	}
@@ -86,16 +84,15 @@ func Throwaway(ctx context.Context) (*Cluster, error) {
 	return c, nil
 }
 
-// URL is the connection string of the owner's login: no superuser, but the
-// owner of the product's database and allowed to create roles.
+// URL returns the connection string of the owner's login, which owns the product's database and may
+// create roles, but is no superuser.
 func (c *Cluster) URL() string { return c.url("loyalty", "loyalty") }
 
-// ServingURL is the connection string of the login that serves: it owns nothing. Migrations
-// make it.
+// ServingURL returns the connection string of the login that serves, which owns nothing and is
+// created by a migration.
 func (c *Cluster) ServingURL() string { return c.url("loyalty_app", "loyalty") }
 
-// AdminURL is the connection string of the superuser, for what only
-// initialisation and tests may do.
+// AdminURL returns the connection string of the superuser, for initialisation and tests.
 func (c *Cluster) AdminURL(database string) string { return c.url("postgres", database) }
 
 func (c *Cluster) url(login, database string) string {
@@ -108,72 +105,71 @@ func (c *Cluster) url(login, database string) string {
 	return u.String()
 }
 
-// Dir is where the cluster lies: data, log and, usually, socket.
+// Dir returns the directory of the cluster's data and log and, usually, its socket.
 func (c *Cluster) Dir() string { return c.root }
 
 func (c *Cluster) data() string { return filepath.Join(c.root, "data") }
 
-// Stop shuts the server down if this process runs it. When ctx ends first the
-// server is stopped without a checkpoint, and the next start recovers from the log.
+// Stop shuts the server down if this process runs it. If ctx ends first, it is stopped without a
+// checkpoint, and the next start recovers from the log.
 func (c *Cluster) Stop(ctx context.Context) (err error) {
-	c.leave()
-	<-c.done
+	c.end()
+	<-c.ended
 	if c.lock != nil {
-		if c.kind.fleeting {
+		if c.kind.isThrowaway {
 			c.server.signal(syscall.SIGQUIT)
 		}
 		err = errors.Join(c.server.stop(ctx), c.lock.Close())
 		c.lock = nil
 	}
-	if c.kind.fleeting {
+	if c.kind.isThrowaway {
 		err = errors.Join(err, os.RemoveAll(c.root))
 	}
 	return err
 }
 
 func start(ctx context.Context, c *Cluster) (*Cluster, error) {
-	if err := c.machine.claim(c.root); err != nil {
+	if err := c.machine.makePrivateDir(c.root); err != nil {
 		return nil, err
 	}
 	var err error
 	if c.sockets, err = c.machine.socketDir(c.root); err != nil {
 		return nil, err
 	}
-	if err := c.enter(ctx); err != nil {
+	if err := c.runOrJoin(ctx); err != nil {
 		return nil, fmt.Errorf("start PostgreSQL in %s: %w", c.root, errors.Join(ctx.Err(), err))
 	}
-	// The server outlives the caller's context: requests that are under way when a
-	// signal ends it still need the database.
-	life, leave := context.WithCancel(context.WithoutCancel(ctx))
-	c.leave, c.done = leave, make(chan struct{})
-	go c.keep(life)
+	// The server outlives the caller's context: when a signal ends that, requests in progress still
+	// need the database.
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	c.end, c.ended = end, make(chan struct{})
+	go c.keepRunning(life)
 	return c, nil
 }
 
-// enter runs the server, or waits until that of another process answers.
-func (c *Cluster) enter(ctx context.Context) error {
+// runOrJoin runs the server, or waits until another process's server answers.
+func (c *Cluster) runOrJoin(ctx context.Context) error {
 	for {
-		if err := c.takeOver(ctx); !errors.Is(err, syscall.EWOULDBLOCK) {
+		if err := c.run(ctx); !errors.Is(err, syscall.EWOULDBLOCK) {
 			return err
 		}
 		if conn, err := pgx.Connect(ctx, c.URL()); err == nil {
 			return conn.Close(ctx)
 		}
-		if err := wait(ctx, 10*time.Millisecond); err != nil {
+		if err := sleep(ctx, 10*time.Millisecond); err != nil {
 			return err
 		}
 	}
 }
 
-// takeOver makes this process the one that runs the server, or fails with
-// EWOULDBLOCK while another one is. The system drops the lock of a process
-// that dies, however it dies. That it is on the directory itself also keeps
-// systemd-tmpfiles, which honours such locks, from deleting it in /var/tmp.
-func (c *Cluster) takeOver(ctx context.Context) (err error) {
+// run takes the lock and runs the server, or fails with EWOULDBLOCK while another process has the
+// lock. The system releases the lock of a process that dies. A lock on the directory itself also
+// keeps systemd-tmpfiles from deleting it in /var/tmp.
+func (c *Cluster) run(ctx context.Context) (err error) {
 	if c.lock, err = tryLock(c.root); err != nil {
 		return err
 	}
-	if c.server, err = c.bringUp(ctx); err != nil {
+	if c.server, err = c.startServer(ctx); err != nil {
 		err = errors.Join(err, c.lock.Close())
 		c.lock = nil
 	}
@@ -191,47 +187,43 @@ func tryLock(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// look is how often keep looks after the server.
-const look = time.Second
+const checkInterval = time.Second
 
-// keep looks after the server until Stop.
-func (c *Cluster) keep(ctx context.Context) {
-	defer close(c.done)
-	for wait(ctx, look) == nil {
-		if err := c.tend(ctx); err != nil && ctx.Err() == nil {
+// keepRunning checks the server until Stop.
+func (c *Cluster) keepRunning(ctx context.Context) {
+	defer close(c.ended)
+	for sleep(ctx, checkInterval) == nil {
+		if err := c.check(ctx); err != nil && !errors.Is(err, syscall.EWOULDBLOCK) && ctx.Err() == nil {
 			c.log.ErrorContext(ctx, "PostgreSQL could not be started", "error", err)
 		}
 	}
 }
 
-// tend runs the server where no process does any more: a short command that happened
-// to come first must not take the database away from the others. One that ended, or
-// was upgraded, it replaces by another.
-func (c *Cluster) tend(ctx context.Context) (err error) {
+// check restarts a server that ended or was upgraded. If its process has ended, this one runs the
+// server: a short command that started first must not take the database away from a server process.
+func (c *Cluster) check(ctx context.Context) error {
 	switch {
 	case c.lock == nil:
-		if err = c.takeOver(ctx); errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil
-		}
-		return err
+		return c.run(ctx)
 	case c.server.hasEnded():
-		c.log.ErrorContext(ctx, "PostgreSQL ended by itself and is started again", "error", c.server.err)
-	case c.upgraded():
-		c.log.WarnContext(ctx, "PostgreSQL was upgraded under its server, which is restarted")
+		c.log.ErrorContext(ctx, "PostgreSQL ended by itself and is being restarted", "error", c.server.err)
+	case c.isUpgraded():
+		c.log.WarnContext(ctx, "PostgreSQL was upgraded and is being restarted")
 		_ = c.server.stop(ctx)
 	default:
-		c.server.boundLog()
+		c.server.truncateLog()
 		return nil
 	}
 	c.server = c.launch(ctx)
 	return nil
 }
 
-func wait(ctx context.Context, pause time.Duration) error {
+// sleep waits until d has passed or ctx ends.
+func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(pause):
+	case <-time.After(d):
 		return nil
 	}
 }

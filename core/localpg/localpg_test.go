@@ -96,7 +96,7 @@ func (p process) kill() {
 // dataDir is one that PostgreSQL's user can reach; that of t.TempDir it cannot.
 func dataDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp(localpg.RoomyTemp(), "loyalty-data-") //nolint:usetesting // t.TempDir is closed to others
+	dir, err := os.MkdirTemp(localpg.LargeTempDir(), "loyalty-data-") //nolint:usetesting // t.TempDir is closed to others
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,12 +19,12 @@ import (
 	"syscall"
 )
 
-// ErrMissing says that PostgreSQL's programs are not on this machine.
+// ErrMissing says that PostgreSQL is not installed on this machine.
 var ErrMissing = errors.New("PostgreSQL is not installed (no initdb and postgres in PATH or the usual places); install it with" +
 	" `apt-get install postgresql` (Debian, Ubuntu), `dnf install postgresql-server` (Fedora) or" +
 	" `brew install postgresql` (macOS), or name a running server in DATABASE_URL")
 
-// installDirs are where the programs lie on systems that keep them out of PATH.
+// installDirs lists the directories of the programs on systems that keep them out of PATH.
 var installDirs = []string{
 	"/usr/lib/postgresql/*/bin",
 	"/usr/pgsql-*/bin",
@@ -35,16 +35,16 @@ var installDirs = []string{
 	"/Applications/Postgres.app/Contents/Versions/*/bin",
 }
 
-// machine is what PostgreSQL needs of this machine: directories with its
-// programs, the preferred one first, and the user to run them as.
+// machine has the directories of PostgreSQL's programs, the preferred one first, and the user to
+// run them as.
 type machine struct {
 	bins       []string
 	uid, gid   int
-	credential *syscall.Credential // nil: ourselves
+	credential *syscall.Credential // nil: this process's user
 }
 
-func survey() (machine, error) {
-	m := machine{bins: installed(os.Getenv("PATH"), installDirs), uid: os.Geteuid(), gid: os.Getegid()}
+func inspect() (machine, error) {
+	m := machine{bins: findInstalled(os.Getenv("PATH"), installDirs), uid: os.Geteuid(), gid: os.Getegid()}
 	if len(m.bins) == 0 {
 		return m, ErrMissing
 	}
@@ -65,9 +65,9 @@ func survey() (machine, error) {
 	return m, err
 }
 
-// installed lists the directories with PostgreSQL's programs: those of PATH,
-// then the usual ones, highest version first.
-func installed(path string, patterns []string) []string {
+// findInstalled lists the directories with PostgreSQL's programs: first those in PATH, then those
+// that match the patterns, the highest version first.
+func findInstalled(path string, patterns []string) []string {
 	var usual []string
 	for _, pattern := range patterns {
 		found, _ := filepath.Glob(pattern)
@@ -79,14 +79,13 @@ func installed(path string, patterns []string) []string {
 	})
 }
 
-// binFor prefers the version that made the data: a newer one, installed beside
-// it by an upgrade of the system, cannot read it.
+// binFor prefers the version that created the data, because a newer one can't read it.
 func (m machine) binFor(data string) string {
-	made, err := os.ReadFile(filepath.Join(data, "PG_VERSION"))
+	content, err := os.ReadFile(filepath.Join(data, "PG_VERSION"))
 	if err != nil {
 		return m.bins[0]
 	}
-	major, _ := strconv.Atoi(strings.TrimSpace(string(made)))
+	major, _ := strconv.Atoi(strings.TrimSpace(string(content)))
 	if i := slices.IndexFunc(m.bins, func(dir string) bool { return version(dir) == major }); i >= 0 {
 		return m.bins[i]
 	}
@@ -95,7 +94,7 @@ func (m machine) binFor(data string) string {
 
 var versionInPath = regexp.MustCompile(`(\d+)(/bin)?$`)
 
-// version is the major version an installation's path tells, or 0.
+// version returns the major version in an installation's path, or 0.
 func version(dir string) int {
 	if m := versionInPath.FindStringSubmatch(dir); m != nil {
 		n, _ := strconv.Atoi(m[1])
@@ -104,9 +103,9 @@ func version(dir string) int {
 	return 0
 }
 
-// place chooses where the cluster of a data directory lies. Once made it is
-// never looked for elsewhere: changed permissions must not open an empty one.
-func (m machine) place(ctx context.Context, dir string) (string, error) {
+// clusterDir returns the directory of a data directory's cluster. An existing cluster stays where it
+// is: changed permissions must not lead to an empty one.
+func (m machine) clusterDir(ctx context.Context, dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
@@ -119,24 +118,24 @@ func (m machine) place(ctx context.Context, dir string) (string, error) {
 	}
 	near := filepath.Join(dir, "postgres")
 	far := "/var/tmp/loyalty-" + digest(dir)
-	if !exists(near) && (exists(far) || !m.reaches(ctx, dir)) {
+	if !exists(near) && (exists(far) || !m.canReach(ctx, dir)) {
 		return far, nil
 	}
 	return near, nil
 }
 
-// reaches asks the system itself, by a harmless program started there: modes
-// alone do not tell (access lists, security modules, mounts).
-func (m machine) reaches(ctx context.Context, dir string) bool {
+// canReach tries to start a harmless program in the directory, because access lists, security modules
+// and mounts count as well as modes.
+func (m machine) canReach(ctx context.Context, dir string) bool {
 	cmd := exec.CommandContext(ctx, filepath.Join(m.bins[0], "postgres"), "--version")
 	cmd.Dir = dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: m.credential}
 	return !errors.Is(cmd.Run(), fs.ErrPermission)
 }
 
-// claim makes a directory that is PostgreSQL's alone. In a public place
-// somebody else may have come first: theirs, or a link, is refused.
-func (m machine) claim(dir string) error {
+// makePrivateDir makes a directory that only PostgreSQL's user can enter. It refuses a link and a
+// directory of another user, who may have made it first in a public place.
+func (m machine) makePrivateDir(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
@@ -146,23 +145,22 @@ func (m machine) claim(dir string) error {
 	}
 	if !info.IsDir() || info.Mode().Perm() != 0o700 || !m.owns(info) {
 		return fmt.Errorf("%s must be a directory of mode 0700 that belongs to PostgreSQL's user (uid %d); found %s of uid %d",
-			dir, m.uid, info.Mode(), owner(info))
+			dir, m.uid, info.Mode(), ownerOf(info))
 	}
 	return os.Lchown(dir, m.uid, m.gid)
 }
 
-// owns accepts our own files too: a crash may come between making a directory
-// and giving it away.
+// owns also accepts files of this process's user: a crash may come between making a directory and
+// changing its owner.
 func (m machine) owns(info fs.FileInfo) bool {
-	return owner(info) == m.uid || owner(info) == os.Geteuid()
+	return ownerOf(info) == m.uid || ownerOf(info) == os.Geteuid()
 }
 
-func owner(info fs.FileInfo) int {
+func ownerOf(info fs.FileInfo) int {
 	return int(info.Sys().(*syscall.Stat_t).Uid)
 }
 
-// A socket's path has room for about a hundred bytes, and host lists are split
-// at commas.
+// The path of a socket is limited to about a hundred bytes, and lists of hosts are split at commas.
 var fitForSocket = regexp.MustCompile(`^[\w/.-]{1,80}$`)
 
 func (m machine) socketDir(root string) (string, error) {
@@ -170,21 +168,20 @@ func (m machine) socketDir(root string) (string, error) {
 		return root, nil
 	}
 	dir := "/tmp/loyalty-" + digest(root)
-	return dir, m.claim(dir)
+	return dir, m.makePrivateDir(dir)
 }
 
 const tempPrefix = "loyalty-throwaway-"
 
 // tempDir makes a directory for a throwaway cluster.
 func (m machine) tempDir() (string, error) {
-	base := roomyTemp()
-	m.sweep(base)
+	base := largeTempDir()
+	m.removeAbandoned(base)
 	return os.MkdirTemp(base, tempPrefix)
 }
 
-// roomyTemp is memory where there is enough of it; containers often have a
-// /dev/shm of 64 MB, too small for a test run.
-func roomyTemp() string {
+// largeTempDir returns /dev/shm if it is large enough. In containers it often has only 64 MB.
+func largeTempDir() string {
 	const room, shm = 1 << 30, "/dev/shm"
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(shm, &fs); err == nil && fs.Bavail*uint64(fs.Bsize) > room {
@@ -193,10 +190,9 @@ func roomyTemp() string {
 	return os.TempDir()
 }
 
-// sweep removes throwaway clusters whose process was killed before it could.
-// They take the lock before they write anything, so one that is neither locked
-// nor empty is abandoned.
-func (m machine) sweep(base string) {
+// removeAbandoned removes throwaway clusters of processes that were killed. A cluster is locked before
+// anything is written, so one that is neither locked nor empty is abandoned.
+func (m machine) removeAbandoned(base string) {
 	dirs, _ := filepath.Glob(filepath.Join(base, tempPrefix+"*"))
 	for _, dir := range dirs {
 		info, err := os.Lstat(dir)

@@ -29,7 +29,7 @@ func TestInstalledPrefersPathThenTheHighestVersion(t *testing.T) {
 	install(t, filepath.Join(root, "pg", "17", "bin"), "psql")
 	own := install(t, filepath.Join(root, "own"), "initdb", "postgres")
 
-	got := installed("relative:"+own, []string{filepath.Join(root, "pg", "*", "bin")})
+	got := findInstalled("relative:"+own, []string{filepath.Join(root, "pg", "*", "bin")})
 	if want := []string{own, fifteen, nine}; !slices.Equal(got, want) {
 		t.Errorf("installed = %v, want %v", got, want)
 	}
@@ -49,7 +49,7 @@ func TestInstalledPrefersPathThenTheHighestVersion(t *testing.T) {
 
 func TestMissingProgramsSayWhatToInstall(t *testing.T) {
 	t.Parallel()
-	if got := installed(t.TempDir(), nil); len(got) != 0 {
+	if got := findInstalled(t.TempDir(), nil); len(got) != 0 {
 		t.Errorf("installed = %v, want none", got)
 	}
 	for _, want := range []string{"apt-get install postgresql", "dnf install postgresql-server", "brew install postgresql"} {

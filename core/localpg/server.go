@@ -21,32 +21,32 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// No port is opened; the number only names the socket.
+// port only names the socket; no TCP port is opened.
 const port = "5432"
 
-// kind is how a cluster is made and run.
+// kind is how a cluster is created and run.
 type kind struct {
-	fleeting bool   // removed by Stop
-	initdb   string // an argument
-	owner    string // what the owner's login may do
-	settings map[string]string
+	isThrowaway bool   // Stop removes it
+	initdb      string // an argument of the program
+	owner       string // attributes of the owner's login
+	settings    map[string]string
 }
 
-// common is what every cluster is run with.
-var common = map[string]string{
-	"jit":      "off", // the statements are short; compiling them takes longer than running them
+// commonSettings apply to every cluster.
+var commonSettings = map[string]string{
+	"jit":      "off", // compiling a short statement takes longer than running it
 	"timezone": "UTC",
-	// The log must not collect personal data: parameters, and details such as
-	// "Key (phone)=(…) already exists", stay out of it.
+	// Keeps personal data out of the log: parameters, and details such as "Key (phone)=(…) already
+	// exists".
 	"log_error_verbosity":      "terse",
 	"log_parameter_max_length": "0",
-	// Nothing but the socket, which only its owner may use.
+	// Only a socket, which only its owner may use.
 	"listen_addresses":        "",
 	"unix_socket_permissions": "0700",
 	"port":                    port,
 }
 
-// durable suits a machine of a gigabyte or more that also runs the product.
+// durable suits a machine with at least a gigabyte of memory that also runs the product.
 var durable = kind{initdb: "--data-checksums", owner: "createrole", settings: map[string]string{
 	"max_connections":            "100",
 	"shared_buffers":             "256MB",
@@ -56,7 +56,7 @@ var durable = kind{initdb: "--data-checksums", owner: "createrole", settings: ma
 }}
 
 // throwaway doesn't survive a crash, and serves all packages of a test run at once.
-var throwaway = kind{fleeting: true, initdb: "--no-sync", owner: "createrole createdb", settings: map[string]string{
+var throwaway = kind{isThrowaway: true, initdb: "--no-sync", owner: "createrole createdb", settings: map[string]string{
 	"max_connections":    "300",
 	"shared_buffers":     "128MB",
 	"fsync":              "off",
@@ -65,7 +65,7 @@ var throwaway = kind{fleeting: true, initdb: "--no-sync", owner: "createrole cre
 	"wal_level":          "minimal",
 	"max_wal_senders":    "0",
 	"checkpoint_timeout": "1h",
-	"autovacuum":         "off", // its workers in a template would hold up the cloning
+	"autovacuum":         "off", // a worker in a template database would block copying it
 }}
 
 // server is one run of the postgres program.
@@ -73,41 +73,39 @@ type server struct {
 	cmd    *exec.Cmd
 	log    *os.File
 	exited chan struct{}
-	err    error // why it ended; read it after exited is closed
+	err    error // why it ended; set before exited is closed
 
-	program string // that it was started from
-	seen    string // … and the one that was installed at the last look
+	program string // the program that was started (Cluster.program)
+	latest  string // the installed program at the last check
 }
 
-// bringUp leads from any state that a crash may have left to a server that answers.
-func (c *Cluster) bringUp(ctx context.Context) (*server, error) {
-	if err := c.clear(ctx); err != nil {
+// startServer starts a server that answers, whatever a crash has left behind.
+func (c *Cluster) startServer(ctx context.Context) (*server, error) {
+	if err := c.endOrphan(ctx); err != nil {
 		return nil, err
 	}
 	if err := c.initialise(ctx); err != nil {
 		return nil, err
 	}
-	// Backends of a killed server live a moment longer, and PostgreSQL refuses to start
-	// beside them.
+	// Backends of a killed server end a moment later, and PostgreSQL doesn't start before that.
 	for attempt := 1; ; attempt++ {
 		s := c.launch(ctx)
-		err := c.ready(ctx, s)
+		err := c.waitUntilReady(ctx, s)
 		if err == nil {
 			return s, nil
 		}
 		_ = s.stop(ctx)
-		if attempt == 5 || wait(ctx, 200*time.Millisecond) != nil {
+		if attempt == 5 || sleep(ctx, 200*time.Millisecond) != nil {
 			return nil, err
 		}
 	}
 }
 
-// clear ends a server that lost the process that started it, as the lock that we hold
-// proves: it is shutting down or, on systems other than Linux, runs on. A postmaster.pid
-// without a server is of one that was killed. It is removed because its number may now
-// be that of another process, which PostgreSQL would mistake for a running server.
-// PostgreSQL finds backends that are left by their shared memory, with or without that file.
-func (c *Cluster) clear(ctx context.Context) error {
+// endOrphan ends a server whose process has ended, which the held lock proves: it is shutting down
+// or, on systems other than Linux, still running. A postmaster.pid without a server is removed,
+// because its number may now be another process's, which PostgreSQL would mistake for a server.
+// PostgreSQL finds remaining backends by their shared memory, even without that file.
+func (c *Cluster) endOrphan(ctx context.Context) error {
 	file := filepath.Join(c.data(), "postmaster.pid")
 	for {
 		var d net.Dialer
@@ -122,7 +120,7 @@ func (c *Cluster) clear(ctx context.Context) error {
 				_ = syscall.Kill(pid, syscall.SIGINT)
 			}
 		}
-		if err := wait(ctx, 20*time.Millisecond); err != nil {
+		if err := sleep(ctx, 20*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -132,8 +130,8 @@ func (c *Cluster) clear(ctx context.Context) error {
 	return nil
 }
 
-// initialise makes the cluster's files beside their place and moves them there
-// complete, so that a crash in the middle leaves nothing that looks finished.
+// initialise creates the cluster in another directory and renames it when it is complete, so that a
+// crash leaves nothing that looks complete.
 func (c *Cluster) initialise(ctx context.Context) error {
 	if _, err := os.Stat(c.data()); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -144,25 +142,25 @@ func (c *Cluster) initialise(ctx context.Context) error {
 	}
 	args := []string{
 		"--pgdata=" + draft, "--username=postgres", "--auth=trust", "--encoding=UTF8",
-		"--locale=C.UTF-8", // with plain C, lower() and ilike know no letter beyond z
+		"--locale=C.UTF-8", // with C, lower() and ilike handle only ASCII letters
 		"--no-instructions", c.kind.initdb,
 	}
 	cmd := c.command(ctx, "initdb", args)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := run(cmd, func() {}); err != nil {
-		return fmt.Errorf("initdb: %w\n%s", err, bytes.TrimSpace(said.Bytes()))
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := runCommand(cmd, func() {}); err != nil {
+		return fmt.Errorf("initdb: %w\n%s", err, bytes.TrimSpace(output.Bytes()))
 	}
 	if err := os.Rename(draft, c.data()); err != nil {
 		return err
 	}
-	return c.lock.Sync() // the new name must survive a power cut as surely as the rows to come
+	return c.lock.Sync() // the new name must survive a power failure, like the data written later
 }
 
-// launch starts the server. A start that fails looks like one that ended at once.
+// launch starts the server. If that fails, the server counts as ended.
 func (c *Cluster) launch(ctx context.Context) *server {
 	args := []string{"-D", c.data(), "-c", "unix_socket_directories=" + c.sockets}
-	for _, settings := range []map[string]string{common, c.kind.settings} {
+	for _, settings := range []map[string]string{commonSettings, c.kind.settings} {
 		for name, value := range settings {
 			args = append(args, "-c", name+"="+value)
 		}
@@ -172,22 +170,21 @@ func (c *Cluster) launch(ctx context.Context) *server {
 		program: c.program(),
 	}
 
-	// The directory belongs to PostgreSQL's user: as root, never write through
-	// a link found in it.
+	// PostgreSQL's user could put a link there, so root must not follow one.
 	s.log, s.err = os.OpenFile(filepath.Join(c.root, "postgres.log"),
 		os.O_CREATE|os.O_RDWR|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
 	if s.err != nil {
 		close(s.exited)
 		return s
 	}
-	s.boundLog()
+	s.truncateLog()
 	before, _ := s.log.Seek(0, io.SeekEnd)
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
 	started := make(chan struct{})
 	go func() {
-		err := run(s.cmd, func() { close(started) })
+		err := runCommand(s.cmd, func() { close(started) })
 		if err == nil {
-			err = errors.New("it was shut down by another program")
+			err = errors.New("another program shut it down")
 		}
 		s.err = fmt.Errorf("postgres ended: %w\n%s", err, lastLines(s.log, before))
 		_ = s.log.Close()
@@ -197,8 +194,8 @@ func (c *Cluster) launch(ctx context.Context) *server {
 	return s
 }
 
-// program tells the installed program from the next one in its place. It is "" where the
-// program is missing, say in the middle of an upgrade.
+// program identifies the installed program by size and time. It returns "" while the program is
+// missing, for example during an upgrade.
 func (c *Cluster) program() string {
 	info, err := os.Stat(filepath.Join(c.machine.binFor(c.data()), "postgres"))
 	if err != nil {
@@ -207,14 +204,14 @@ func (c *Cluster) program() string {
 	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
 }
 
-// upgraded reports whether another program is installed than the server was started from, and
-// has been since the last look: an upgrade takes a moment. New sessions of the old server load
-// libraries that don't fit it.
-func (c *Cluster) upgraded() bool {
-	now := c.program()
-	settled := now != "" && now != c.server.program && now == c.server.seen
-	c.server.seen = now
-	return settled
+// isUpgraded reports whether the installed program differs from the running one and was the same at
+// the last check, because an upgrade takes a moment. New sessions of the old server would load
+// libraries that don't match.
+func (c *Cluster) isUpgraded() bool {
+	installed := c.program()
+	isComplete := installed != "" && installed != c.server.program && installed == c.server.latest
+	c.server.latest = installed
+	return isComplete
 }
 
 func (s *server) hasEnded() bool {
@@ -226,9 +223,9 @@ func (s *server) hasEnded() bool {
 	}
 }
 
-// ready waits until the server answers, and makes what is still missing of the
-// owner's login and database.
-func (c *Cluster) ready(ctx context.Context, s *server) error {
+// waitUntilReady waits until the server answers, and creates the owner's login and database if they
+// are missing.
+func (c *Cluster) waitUntilReady(ctx context.Context, s *server) error {
 	const startingUp = "57P03"
 	for pause := 2 * time.Millisecond; ; pause = min(pause*3/2, 100*time.Millisecond) {
 		conn, err := pgx.Connect(ctx, c.AdminURL("postgres"))
@@ -250,8 +247,8 @@ func (c *Cluster) ready(ctx context.Context, s *server) error {
 	}
 }
 
-// missing are the statements that make what is missing.
-const missing = `
+// missingObjects returns the statements that create what is missing.
+const missingObjects = `
 	select 'create role loyalty login ' || $1
 	where not exists (select from pg_roles where rolname = 'loyalty')
 	union all
@@ -259,7 +256,7 @@ const missing = `
 	where not exists (select from pg_database where datname = 'loyalty')`
 
 func (c *Cluster) createOwner(ctx context.Context, conn *pgx.Conn) error {
-	rows, err := conn.Query(ctx, missing, c.kind.owner)
+	rows, err := conn.Query(ctx, missingObjects, c.kind.owner)
 	if err != nil {
 		return err
 	}
@@ -271,8 +268,8 @@ func (c *Cluster) createOwner(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// stop asks for a fast shutdown (sessions are cut, a checkpoint is made) and waits for
-// it. When ctx ends first, the checkpoint is left out.
+// stop requests a fast shutdown, which ends all sessions and makes a checkpoint, and waits for it. If
+// ctx ends first, the checkpoint is skipped.
 func (s *server) stop(ctx context.Context) error {
 	s.signal(syscall.SIGINT)
 	select {
@@ -281,7 +278,7 @@ func (s *server) stop(ctx context.Context) error {
 	case <-ctx.Done():
 		s.signal(syscall.SIGQUIT)
 		<-s.exited
-		return fmt.Errorf("PostgreSQL was stopped in a hurry: %w", ctx.Err())
+		return fmt.Errorf("PostgreSQL was stopped without a checkpoint: %w", ctx.Err())
 	}
 }
 
@@ -291,9 +288,9 @@ func (s *server) signal(sig syscall.Signal) {
 	}
 }
 
-// boundLog empties a log that has outgrown its use. The server appends to the
-// open file, so it may be cut under it.
-func (s *server) boundLog() {
+// truncateLog empties a log that has grown too large. The server appends to the open file, so it may
+// be truncated at any time.
+func (s *server) truncateLog() {
 	const limit = 16 << 20
 	if info, err := s.log.Stat(); err == nil && info.Size() > limit {
 		_ = s.log.Truncate(0)
@@ -301,29 +298,28 @@ func (s *server) boundLog() {
 }
 
 func lastLines(log *os.File, since int64) []byte {
-	const enough = 2000
+	const limit = 2000
 	if info, err := log.Stat(); err == nil {
-		since = max(since, info.Size()-enough)
+		since = max(since, info.Size()-limit)
 	}
-	text, _ := io.ReadAll(io.NewSectionReader(log, since, enough))
+	text, _ := io.ReadAll(io.NewSectionReader(log, since, limit))
 	return bytes.TrimSpace(text)
 }
 
-// command prepares a program of PostgreSQL's to run as its user. The
-// environment is ours: PGPORT and its like would lead it astray.
+// command prepares a PostgreSQL program to run as its user. Its environment is empty but for two
+// variables, so that PGPORT and others have no effect.
 func (c *Cluster) command(ctx context.Context, program string, args []string) *exec.Cmd {
 	bin := c.machine.binFor(c.data())
 	cmd := exec.CommandContext(ctx, filepath.Join(bin, program), args...)
-	cmd.Dir = c.root // the present one may be closed to that user
+	cmd.Dir = c.root // that user may have no access to the current directory
 	cmd.Env = []string{"PATH=" + bin + ":/usr/bin:/bin", "LC_ALL=C"}
 	cmd.SysProcAttr = processAttributes(c.machine.credential)
 	return cmd
 }
 
-// run runs a child, and says when it was started. The kernel sends the child its death
-// signal when the thread that started it ends, not the process, so that thread is kept
-// as long as the child lives.
-func run(cmd *exec.Cmd, started func()) error {
+// runCommand runs a child process and calls started when it has started. The kernel sends the child
+// its death signal when the thread that started it ends, so the thread is kept until the child ends.
+func runCommand(cmd *exec.Cmd, started func()) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err := cmd.Start()

@@ -6,28 +6,28 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// How an attempt to deliver a mail ends, as a process counts it (Counted).
+// The outcomes of an attempt to deliver a mail.
 const (
 	Sent     = "sent"
 	Refused  = "refused"  // for good, by the mail server
-	Deferred = "deferred" // to be tried again: the server was not reached, or did not take it now
+	Deferred = "deferred" // to be retried: the server was unreachable or deferred the mail
 	GivenUp  = "given_up" // after too many attempts
-	Dropped  = "dropped"  // not sent: who was to get it unsubscribed, or can't use it any more
-	Kept     = "kept"     // in the database: there is no mail server
+	Dropped  = "dropped"  // not sent: the recipient has unsubscribed or can't use it
+	Kept     = "kept"     // in the database, without a mail server
 )
 
-// Metric are the attempts of this process that ended one way.
+// Metric returns the metric of an outcome.
 func Metric(outcome string) db.Metric { return db.Metric{Thing: "mail", Kind: outcome} }
 
-// Backlog is how many mails wait, and how many failed for good after an instant. E-mails of
-// vouchers are not among them: core/coupon keeps these.
+// Backlog counts the waiting mails, and those that failed for good after an instant. It excludes the
+// e-mails of vouchers, which core/coupon stores.
 type Backlog struct{ Waiting, Failed int64 }
 
 const backlogSQL = `
 	select (select count(*) from loyalty.mail where status = 'queued') as waiting,
 		(select count(*) from loyalty.mail where status = 'failed' and done_at > @after) as failed`
 
-// ReadBacklog is a reading of the backlog, for db.PlatformTogether.
+// ReadBacklog returns a reading of the backlog, for db.PlatformTogether.
 func ReadBacklog(to *Backlog, failedAfter time.Time) db.Reading {
 	return db.OneInto(to, backlogSQL, db.Args{"after": failedAfter})
 }

@@ -7,8 +7,8 @@ const forgetSQL = `
 	where tenant_id = @tenant_id
 		and recipient = any(@recipients::text[])`
 
-// Forget deletes the mails of the transaction's tenant to those addresses, delivered or
-// not, with the next statement or the commit: for somebody who asks to be forgotten.
+// Forget queues the deletion of the tenant's mails to these addresses, delivered or not: for a customer
+// who is erased.
 func Forget(tx *db.Tx, recipients []string) error {
 	return db.Queue(tx, forgetSQL, db.Args{"recipients": recipients})
 }

@@ -14,20 +14,20 @@ import (
 
 // Delivery is the job that delivers a mail.
 type Delivery struct {
-	Tenant core.TenantID `json:"tenant"` // 0: the platform's, or queued before this was noted
+	Tenant core.TenantID `json:"tenant"` // 0: the platform, or a job of an older build
 	Mail   core.ID       `json:"mail"`
 }
 
 // Kind names the job in the queue.
 func (Delivery) Kind() string { return "mail_delivery" }
 
-// ForTenant is the tenant whose share of the workers it uses.
+// ForTenant returns the tenant whose share of the workers the job uses.
 func (d Delivery) ForTenant() core.TenantID { return d.Tenant }
 
 var system = core.System(core.Tenant{}, "mail")
 
-// Somebody who waits for a mail has given up by then, and what it links to has ended.
-// Mail servers, too, try for some five days.
+// giveUpAfter is how long delivery is tried. Mail servers also try for about five days, and the links in
+// a mail have expired by then.
 const giveUpAfter = 5 * 24 * time.Hour
 
 func (s *Service) deliver(ctx context.Context, d Delivery) error {
@@ -52,24 +52,24 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 		outcome = GivenUp
 	}
 	if outcome != Deferred {
-		s.log.ErrorContext(ctx, "mail not delivered, and given up", slog.String("mail", m.ID.String()), slog.Any("error", err))
+		s.log.ErrorContext(ctx, "mail given up", slog.String("mail", m.ID.String()), slog.Any("error", err))
 		return s.finishDelivery(ctx, m, "failed", outcome, err)
 	}
 	s.db.Count(Metric(Deferred), 1)
-	return fmt.Errorf("mail %s: %w", m.ID, err) // the queue logs it, once
+	return fmt.Errorf("mail %s: %w", m.ID, err) // the queue logs it
 }
 
-// send delivers one mail over a connection of its own.
+// send delivers one mail over its own connection.
 func (s *Service) send(ctx context.Context, m Mail) error {
 	conn, err := s.sender.Dial(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Close() //nolint:errcheck // the server has the mail: how they part doesn't matter
+	defer conn.Close() //nolint:errcheck // the server has the mail
 	return conn.Send(ctx, m)
 }
 
-// keep leaves a mail in the database, where there is no server for it.
+// keep leaves a mail in the database because there is no mail server.
 func (s *Service) keep(ctx context.Context, m Mail) error {
 	_, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int64, error) {
 		db.Count(tx, Metric(Kept), 1)
@@ -86,32 +86,30 @@ func (s *Service) finishDelivery(ctx context.Context, m Mail, status, outcome st
 	}
 	_, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int, error) {
 		db.Count(tx, Metric(outcome), 1)
-		return 0, db.Queue(tx, endSQL, db.Args{"id": m.ID, "status": status, "error": reason, "now": tx.Now}) // one round trip: less time to be killed in
+		return 0, db.Queue(tx, endSQL, db.Args{"id": m.ID, "status": status, "error": reason, "now": tx.Now}) // with the commit, so that a kill rarely comes between
 	})
 	return err
 }
 
-// cleanup is the job that gives up mails whose delivery was cancelled, or failed for good: they
-// will not be sent, and their words may hold secrets. It also deletes what is old.
+// cleanup is the job that gives up mails whose delivery job was cancelled or failed for good, because
+// their text may contain secrets. It also deletes old mails.
 type cleanup struct{}
 
 // Kind names the job in the queue.
 func (cleanup) Kind() string { return "mail_round" }
 
 const (
-	// abandonedAfter is when no delivery of a mail can be left: the last one, an hour after
-	// giveUpAfter at the latest, gives it up itself.
+	// abandonedAfter is the age at which a queued mail has no delivery job: the last one, at most an
+	// hour after giveUpAfter, gives the mail up itself.
 	abandonedAfter = giveUpAfter + 24*time.Hour
-	// wordsKept is how long a mail can be read for which there is no mail server.
-	wordsKept = 7 * 24 * time.Hour
-	// mailsKept is how long it is kept to whom a mail was sent, and what became of it.
-	mailsKept = 90 * 24 * time.Hour
+	textKept       = 7 * 24 * time.Hour  // of mails without a mail server
+	mailsKept      = 90 * 24 * time.Hour // recipient, subject and outcome
 )
 
 func (s *Service) cleanUp(ctx context.Context, _ cleanup) error {
 	return job.Drain(ctx, s.db, system.Name, func(ctx context.Context, tx *db.Tx) (done int64, err error) {
 		for statement, age := range map[string]time.Duration{
-			giveUpAbandonedSQL: abandonedAfter, blankKeptSQL: wordsKept, forgetEndedSQL: mailsKept,
+			giveUpAbandonedSQL: abandonedAfter, blankKeptSQL: textKept, forgetEndedSQL: mailsKept,
 		} {
 			args := db.Args{"before": tx.Now.Add(-age), "up_to": job.Batch}
 			if statement == giveUpAbandonedSQL {

@@ -8,7 +8,7 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Summary is what a list tells of a mail.
+// Summary is a mail in a list.
 type Summary struct {
 	ID        core.ID
 	Recipient string
@@ -16,9 +16,8 @@ type Summary struct {
 	CreatedAt time.Time
 }
 
-// List returns a page of the mails of the whole installation that nobody was sent,
-// newest first: for development, where there is no mail server. Where there is one,
-// there are none. One round trip.
+// List returns a page of the installation's unsent mails, newest first. With a mail server the list is
+// empty: it is for development.
 func (s *Service) List(ctx context.Context, p core.Page) (core.List[Summary], error) {
 	if s.sender != nil {
 		return core.List[Summary]{}, p.Err()
@@ -26,7 +25,7 @@ func (s *Service) List(ctx context.Context, p core.Page) (core.List[Summary], er
 	return db.ListPage(ctx, s.db, core.Actor{}, unsentList, nil, p, func(m Summary) core.Cursor { return core.Cursor{At: m.CreatedAt, ID: m.ID} })
 }
 
-// Find returns one of them with its words, or core.ErrNotFound. One round trip.
+// Find returns an unsent mail with its text, or core.ErrNotFound.
 func (s *Service) Find(ctx context.Context, id core.ID) (Mail, error) {
 	if s.sender != nil {
 		return Mail{}, core.ErrNotFound

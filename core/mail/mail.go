@@ -1,12 +1,9 @@
-// Package mail sends mails by way of the database: a mail is written in the
-// transaction of its cause, and a job delivers it later, so none is sent for
-// something that was rolled back. What a mail looks like is not known here: a
-// Renderer is handed in.
+// Package mail stores mails in the transaction of their cause and delivers them with a job, so no mail
+// is sent for a rollback. A Renderer writes their text.
 //
-// A mail is delivered at least once: it goes out a second time only where the first
-// could not be noted, and then under the same Message-ID. Once it is out, or given up,
-// its words are not kept: they may hold secrets of which everywhere else there is but
-// a hash.
+// A mail is delivered at least once. It is sent again only if the first delivery could not be stored,
+// and then with the same Message-ID. When it is sent or given up, its text is deleted, because it may
+// contain secrets that are stored elsewhere only as hashes.
 package mail
 
 import (
@@ -23,26 +20,26 @@ import (
 	"example.com/loyalty/core/job"
 )
 
-// Email is what a mail is about: a struct of the package that sends it.
+// Email is the content of a mail: a struct of the package that sends it.
 type Email any
 
-// Rendered is an e-mail as it is sent.
+// Rendered is an e-mail with its text.
 type Rendered struct {
 	Subject, Text, HTML string
 
-	From        string   // the name to send under; "" is the installation's own
-	Unsubscribe string   // the URL that unsubscribes with one click (RFC 8058); "" for none
-	Inline      []Inline // pictures, which HTML shows as cid:NAME
+	From        string   // the sender's name; "": the installation's
+	Unsubscribe string   // the URL that unsubscribes with one click (RFC 8058); "": none
+	Inline      []Inline // pictures that the HTML shows as cid:NAME
 	Attachment  *Attachment
 }
 
-// Attachment is a file that travels with a mail.
+// Attachment is a file attached to a mail.
 type Attachment struct {
 	Name  string // "invoice-2026-0118.pdf"
 	Bytes []byte
 }
 
-// Inline is a picture that travels inside a mail.
+// Inline is a picture in a mail.
 type Inline struct {
 	Name  string // "qr.png"
 	Type  string // "image/png"
@@ -52,28 +49,27 @@ type Inline struct {
 // Renderer writes an e-mail.
 type Renderer func(ctx context.Context, to string, email Email) (Rendered, error)
 
-// Sender reaches a mail server.
+// Sender connects to a mail server.
 type Sender interface {
 	Dial(ctx context.Context) (Conn, error)
 }
 
-// Conn is a connection to a mail server, which delivers one mail after another. Send
-// returns ErrRefused for a mail that will never be taken, ErrDeferred for one to try again
-// later; after any other error the connection is of no more use.
+// Conn is a connection to a mail server, which delivers one mail after another. Send returns
+// ErrRefused or ErrDeferred for a mail; after any other error, the connection can't be used.
 type Conn interface {
 	Send(ctx context.Context, m Mail) error
 	Close() error
 }
 
-// What a mail server says of one mail.
+// A mail server's refusals of a mail.
 var (
-	// ErrRefused is a mail that will never be delivered: no such address, or refused content.
-	ErrRefused = errors.New("the mail is refused for good")
-	// ErrDeferred is a mail that the server does not take now: a full mailbox, too many mails.
-	ErrDeferred = errors.New("the mail is to be tried again later")
+	// ErrRefused refuses a mail for good: an unknown address, or its content.
+	ErrRefused = errors.New("the mail was refused for good")
+	// ErrDeferred refuses a mail for now: a full mailbox, too many mails.
+	ErrDeferred = errors.New("the mail was deferred")
 )
 
-// Reply is what a mail server said of a mail it did not take, without this package's words.
+// Reply returns a mail server's own words from ErrRefused or ErrDeferred.
 func Reply(err error) string {
 	text := err.Error()
 	for _, kind := range []error{ErrRefused, ErrDeferred} {
@@ -82,7 +78,7 @@ func Reply(err error) string {
 	return text
 }
 
-// Mail is a mail as it is kept.
+// Mail is a stored mail.
 type Mail struct {
 	ID        core.ID
 	Recipient string
@@ -91,13 +87,13 @@ type Mail struct {
 	HTML      string
 	CreatedAt time.Time
 
-	AttachmentName *string // nil: nothing is attached
+	AttachmentName *string // nil: no attachment
 	Attachment     []byte
 
-	SenderName    string // the platform's own; "": that of the installation's setting
+	SenderName    string // of the platform's settings; "": the installation's
 	SenderAddress string // likewise
 
-	// Not stored: these are of mails that are sent as they are rendered.
+	// Not stored, because only mails that are sent at once have these.
 	From        string   `db:"-"`
 	Unsubscribe string   `db:"-"`
 	Inline      []Inline `db:"-"`
@@ -108,7 +104,7 @@ type Service struct {
 	db     *db.DB
 	jobs   *job.Queue
 	render Renderer
-	sender Sender // nil: mails are kept in the database, for development
+	sender Sender // nil: mails stay in the database, for development
 	log    *slog.Logger
 }
 
@@ -121,8 +117,7 @@ func New(d *db.DB, jobs *job.Queue, render Renderer, sender Sender, log *slog.Lo
 	return s
 }
 
-// Queue writes a mail to an address in the caller's transaction. Two round trips
-// for the job, which nobody at a till waits for.
+// Queue stores a mail to an address, and its delivery job, in the caller's transaction.
 func (s *Service) Queue(ctx context.Context, tx *db.Tx, to string, email Email) error {
 	rendered, err := s.render(ctx, to, email)
 	if err != nil {

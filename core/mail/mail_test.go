@@ -286,7 +286,7 @@ func TestAMailIsGivenUp(t *testing.T) {
 		}
 	}
 	p.wantStatus(t, "failed, done")
-	if got := p.reason(t, ids[0]); got != "the mail is refused for good: 550 no such mailbox" || refusing.asked != 1 {
+	if got := p.reason(t, ids[0]); got != "the mail was refused for good: 550 no such mailbox" || refusing.asked != 1 {
 		t.Errorf("after %d attempts the reason is %q", refusing.asked, got)
 	}
 
@@ -307,7 +307,7 @@ func TestAMailIsGivenUp(t *testing.T) {
 	if got := p.reason(t, ids[0]); got != "connection refused" || away.asked != 3 {
 		t.Errorf("after %d attempts the reason is %q", away.asked, got)
 	}
-	if !p.log.has("mail not delivered, and given up") || !p.log.has("connection refused") || p.log.has("not delivered yet") {
+	if !p.log.has("mail given up") || !p.log.has("connection refused") || p.log.has("not delivered yet") {
 		t.Errorf("the log says %s", p.log)
 	}
 }

@@ -9,20 +9,18 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Render turns a letter into words, as Queue does.
-func (s *Service) Render(ctx context.Context, to string, letter Email) (Rendered, error) {
-	return s.render(ctx, to, letter)
+// Render writes an e-mail, as Queue does.
+func (s *Service) Render(ctx context.Context, to string, email Email) (Rendered, error) {
+	return s.render(ctx, to, email)
 }
 
-// Keeps reports whether mails are kept in the database instead of being sent, because the
-// installation has no mail server.
+// Keeps reports whether mails stay in the database because the installation has no mail server.
 func (s *Service) Keeps() bool { return s.sender == nil }
 
-// Dial connects to the mail server, for a package that sends many mails and keeps track of
-// them itself. Not where Keeps. What it sends is from the platform's own address where one
-// is set.
+// Dial connects to the mail server, for a package that sends many mails and tracks them itself. It must
+// not be called where Keeps. Mails are sent from the platform's address if one is set.
 func (s *Service) Dial(ctx context.Context) (Conn, error) {
-	from, err := db.PlatformOne[sender](ctx, s.db, senderSQL, nil)
+	from, err := db.PlatformOne[struct{ MailAddress string }](ctx, s.db, senderSQL, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -30,17 +28,17 @@ func (s *Service) Dial(ctx context.Context) (Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fromPlatform{conn, from.MailAddress}, nil
+	return platformConn{conn, from.MailAddress}, nil
 }
 
-// fromPlatform is a connection whose mails are from the platform's own address.
-type fromPlatform struct {
+// platformConn is a connection whose mails are sent from the platform's address.
+type platformConn struct {
 	Conn
 	address string
 }
 
 // Send delivers one mail.
-func (c fromPlatform) Send(ctx context.Context, m Mail) error {
+func (c platformConn) Send(ctx context.Context, m Mail) error {
 	m.SenderAddress = c.address
 	return c.Conn.Send(ctx, m)
 }
@@ -50,8 +48,8 @@ const insertKeptSQL = `
 	values (nullif(@tenant::bigint, 0), @id, @recipient, @subject, @text, @html, 'kept', @now, @now)
 	on conflict (id) do nothing`
 
-// Keep stores a mail that would be sent if there were a mail server, with its pictures in
-// its HTML, with the next statement or the commit. A mail that is kept already stays as it is.
+// Keep queues the storing of a mail that can't be sent without a mail server, with its pictures in its
+// HTML. A mail that is stored already stays as it is.
 func Keep(tx *db.Tx, m Mail) error {
 	return db.Queue(tx, insertKeptSQL, db.Args{
 		"tenant": int64(tx.Tenant), "id": m.ID, "recipient": m.Recipient, "subject": m.Subject, "text": m.Text,
@@ -59,7 +57,7 @@ func Keep(tx *db.Tx, m Mail) error {
 	})
 }
 
-// Embedded is HTML with its pictures written into it, for a browser, which knows no cid:.
+// Embedded returns HTML with its pictures inside, because browsers don't support cid: URLs.
 func Embedded(html string, pictures []Inline) string {
 	for _, p := range pictures {
 		var url bytes.Buffer

@@ -23,17 +23,16 @@ type SMTP struct {
 	options []gomail.Option
 	from    string
 
-	trouble atomic.Pointer[string] // why the last Dial failed; nil: it did not
+	trouble atomic.Pointer[string] // why the last Dial failed; nil: it succeeded
 }
 
-// ErrNoEncryption is a mail server on another machine that offers no STARTTLS: mails hold
-// links that open accounts, so none is sent in the clear.
+// ErrNoEncryption refuses a mail server on another machine without STARTTLS: mails contain links that
+// open accounts, so they are never sent unencrypted.
 var ErrNoEncryption = errors.New("it doesn't offer STARTTLS, so mails would travel unencrypted: " +
 	"turn STARTTLS on there, or use a server with smtps://")
 
-// NewSMTP reads the server from a URL: smtp://user:password@host:587 (encrypted by STARTTLS,
-// which only a server on this machine may lack) or smtps://user:password@host:465 (encrypted
-// from the start).
+// NewSMTP parses the URL of a server: smtp://user:password@host:587 (with STARTTLS, which only a server
+// on this machine may lack) or smtps://user:password@host:465.
 func NewSMTP(server, from string) (*SMTP, error) {
 	u, err := url.Parse(server)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "smtp" && u.Scheme != "smtps") {
@@ -67,14 +66,13 @@ func NewSMTP(server, from string) (*SMTP, error) {
 	return s, nil
 }
 
-// isLoopback reports whether a host is this machine: what is sent there leaves it by no network.
+// isLoopback reports whether a host is this machine.
 func isLoopback(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || err == nil && addr.Unmap().IsLoopback()
 }
 
-// Dial connects to the server. A server on another machine without encryption is
-// ErrNoEncryption.
+// Dial connects to the server, or fails with ErrNoEncryption.
 func (s *SMTP) Dial(ctx context.Context) (Conn, error) {
 	conn, err := s.dial(ctx)
 	if err == nil {
@@ -95,7 +93,7 @@ func (s *SMTP) dial(ctx context.Context) (Conn, error) {
 		return nil, err
 	}
 	if err := client.DialWithContext(ctx); err != nil {
-		if strings.Contains(err.Error(), "does not support STARTTLS") { // the library has no error of its own for it
+		if strings.Contains(err.Error(), "does not support STARTTLS") { // the library has no typed error for this
 			return nil, ErrNoEncryption
 		}
 		return nil, err
@@ -103,7 +101,7 @@ func (s *SMTP) dial(ctx context.Context) (Conn, error) {
 	return &smtpConn{server: s, client: client}, nil
 }
 
-// Check connects to the server and hangs up: whether it can be used.
+// Check tests the connection to the server.
 func (s *SMTP) Check(ctx context.Context) error {
 	conn, err := s.Dial(ctx)
 	if err != nil {
@@ -112,7 +110,7 @@ func (s *SMTP) Check(ctx context.Context) error {
 	return conn.Close()
 }
 
-// Trouble is why the server couldn't be used the last time this process tried, or "".
+// Trouble returns why this process's last connection failed, or "".
 func (s *SMTP) Trouble() string {
 	if text := s.trouble.Load(); text != nil {
 		return *text
@@ -126,13 +124,13 @@ type smtpConn struct {
 	client *gomail.Client
 }
 
-// Close says goodbye.
+// Close closes the connection.
 func (c *smtpConn) Close() error { return c.client.Close() }
 
-// Send delivers one mail. Its Message-ID is the mail's own id, so a mail that is delivered
-// twice is recognized as one.
+// Send delivers one mail. Its Message-ID contains the mail's ID, so that a second delivery can be
+// recognised.
 func (c *smtpConn) Send(ctx context.Context, m Mail) error {
-	// The library bounds each command by its own timeout and takes no context.
+	// The library takes no context; each command has a timeout.
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -143,10 +141,10 @@ func (c *smtpConn) Send(ctx context.Context, m Mail) error {
 	err = c.client.Send(msg)
 	switch {
 	case msg.IsDelivered():
-		return nil // the server has it: what went wrong in parting is no reason to send it again
-	case refused(err):
+		return nil // the server has it, so an error afterwards is no reason to send it again
+	case isRefusal(err, 500, 599):
 		return fmt.Errorf("%w: %s", ErrRefused, reply(err))
-	case deferred(err):
+	case isRefusal(err, 400, 499):
 		return fmt.Errorf("%w: %s", ErrDeferred, reply(err))
 	}
 	return err
@@ -189,22 +187,19 @@ func (s *SMTP) message(m Mail) (*gomail.Msg, error) {
 	return msg, nil
 }
 
-// refused reports whether the server will not have this mail, now or later. A server that
-// does not let us in, or not with our sender, refuses every mail: its operator has to
-// mend that, and the mails wait.
-func refused(err error) bool {
-	failed, ok := refusalOfMail(err)
-	return ok && failed.ErrorCode() >= 500
+// isRefusal reports whether the server refused this mail's recipient or content with a code in a range.
+// A server that refuses the connection or the sender refuses every mail: its operator must fix that,
+// and the mails wait.
+func isRefusal(err error, from, to int) bool {
+	var failed *gomail.SendError
+	if !errors.As(err, &failed) || failed.ErrorCode() < from || failed.ErrorCode() > to {
+		return false
+	}
+	return failed.Reason == gomail.ErrSMTPRcptTo || failed.Reason == gomail.ErrSMTPData || failed.Reason == gomail.ErrSMTPDataClose
 }
 
-// deferred reports whether the server may take this mail later.
-func deferred(err error) bool {
-	failed, ok := refusalOfMail(err)
-	return ok && failed.ErrorCode() >= 400 && failed.ErrorCode() < 500
-}
-
-// reply is what the server said: "550 5.1.1 No such user". The library's text also names the
-// recipient and the mail.
+// reply returns the server's words, such as "550 5.1.1 No such user". The library's text also contains
+// the recipient and the mail.
 func reply(err error) string {
 	text, _, _ := strings.Cut(err.Error(), ", affected ")
 	if _, said, found := strings.Cut(text, ": "); found {
@@ -215,13 +210,4 @@ func reply(err error) string {
 		return code + " " + said
 	}
 	return text
-}
-
-// refusalOfMail is what the server said of the recipient or the content.
-func refusalOfMail(err error) (*gomail.SendError, bool) {
-	var failed *gomail.SendError
-	if !errors.As(err, &failed) {
-		return nil, false
-	}
-	return failed, failed.Reason == gomail.ErrSMTPRcptTo || failed.Reason == gomail.ErrSMTPData || failed.Reason == gomail.ErrSMTPDataClose
 }

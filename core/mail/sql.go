@@ -13,11 +13,8 @@ const selectMail = `
 	cross join loyalty.platform_setting s
 	where m.id = @id`
 
-// sender is who the platform's mails are from: "" where that is left to the installation.
-type sender struct{ MailName, MailAddress string }
-
 const senderSQL = `
-	select mail_name, mail_address
+	select mail_address
 	from loyalty.platform_setting`
 
 const findQueuedSQL = selectMail + `
@@ -60,7 +57,7 @@ const giveUpAbandonedSQL = `
 		for update skip locked
 	)`
 
-// Unlike others, they are there to be read, and their links to be followed.
+// These mails are for reading in development, so they keep their text longer than others.
 const blankKeptSQL = `
 	update loyalty.mail
 	set text = '',
@@ -87,7 +84,7 @@ const forgetEndedSQL = `
 		limit @up_to
 	)`
 
-// A mail whose words are gone is not worth opening.
+// A mail without its text can't be read.
 var unsentList = db.NewList(`
 	select id, recipient, subject, created_at
 	from loyalty.mail

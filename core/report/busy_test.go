@@ -14,7 +14,7 @@ func TestReportsOfOneTenantDoNotDelayAnother(t *testing.T) {
 	t.Parallel()
 	busy, other := newShop(t, "UTC"), newShop(t, "UTC")
 	reports := report.NewService(busy.db).Impatient()
-	for range report.OfTenant {
+	for range report.MaxPerTenant {
 		leave, err := reports.Hold(t.Context(), busy.by.Tenant.ID)
 		if err != nil {
 			t.Fatal(err)

@@ -8,17 +8,17 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Coupon is a coupon and what became of its vouchers.
+// Coupon is a coupon with the number of its vouchers by status.
 type Coupon struct {
 	ID       core.ID
 	Name     string
-	Sent     int64 // all of its vouchers
+	Sent     int64 // all vouchers
 	Pending  int64
 	Redeemed int64
 	Expired  int64
 }
 
-// RedemptionRate is the redeemed part of what was sent, from 0 to 1, to four places.
+// RedemptionRate returns the redeemed share of the sent vouchers, from 0 to 1, to four decimal places.
 func (c Coupon) RedemptionRate() float64 {
 	if c.Sent == 0 {
 		return 0
@@ -26,7 +26,7 @@ func (c Coupon) RedemptionRate() float64 {
 	return math.Round(float64(c.Redeemed)/float64(c.Sent)*10_000) / 10_000
 }
 
-// Coupons returns every coupon, newest first. One round trip.
+// Coupons returns every coupon, newest first.
 func (s *Service) Coupons(ctx context.Context, by core.Actor) ([]Coupon, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return nil, err
@@ -34,8 +34,8 @@ func (s *Service) Coupons(ctx context.Context, by core.Actor) ([]Coupon, error) 
 	return count[Coupon](ctx, s, by, couponsSQL, db.Args{"now": s.db.Now()})
 }
 
-// SentCoupons returns the coupons that were sent in a range of days, newest first, and
-// what has become of those vouchers by now. One round trip.
+// SentCoupons returns the coupons that were sent in a range of days, newest first, with the current
+// status of those vouchers.
 func (s *Service) SentCoupons(ctx context.Context, by core.Actor, r Range) ([]Coupon, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (s *Service) SentCoupons(ctx context.Context, by core.Actor, r Range) ([]Co
 }
 
 const (
-	// A voucher past its expiry is expired, whatever is stored.
+	// A voucher counts as expired after its expiry, whatever its stored status.
 	perCoupon = `
 	select coupon_id, count(*) as sent,
 		count(*) filter (where status = 'pending' and (expires_at is null or expires_at > @now)) as pending,
@@ -73,7 +73,7 @@ const couponsSQL = `
 	) v on v.coupon_id = c.id
 	where c.tenant_id = @tenant_id` + newestCouponFirst
 
-// Like a sale, a voucher is dated by its id.
+// A voucher's date is in its ID, like a sale's.
 const sentCouponsSQL = `
 	select c.id, c.name, v.sent, v.pending, v.redeemed, v.sent - v.pending - v.redeemed as expired
 	from (` + perCoupon + `

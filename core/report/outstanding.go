@@ -7,42 +7,38 @@ import (
 	"example.com/loyalty/core"
 )
 
-// What is outstanding is the sum of a balance of every customer, and to visit a
-// million of them takes longer than all else on the dashboard. So a large tenant's
-// are visited once in a while, and what they held before a cut is remembered:
-// since then the ledger tells what was added and taken. The sum is exact all the
-// same, and no sale writes into a total.
+// openingBalances caches the sum of a large tenant's balances at a cut. Outstanding points are the sum of
+// every customer's balance, and reading a million of them takes longer than the rest of the dashboard, so
+// later entries are added to the cached sum. The result is exact, and sales update no total.
 //
-// It holds because nothing joins the ledger from before the cut any more: an entry's
-// id is made when its transaction begins, and none lasts as long as the cut lies
-// back. (Should one, the next count has it.) Only the demo and the sandbox write a
-// past, and they are small.
+// No entry can be added before the cut: an entry's ID is made when its transaction begins, and no
+// transaction lasts half an hour (if one did, the next count would include it). Only the demo and the
+// sandbox write entries in the past, and they are small.
 type openingBalances struct {
-	cut     core.ID // of the ledger: the entries with this id or a higher one are not in it
+	cut     core.ID // entries with this ID or a higher one are not included
 	counted time.Time
 	points  int64
 	stamps  int64
 }
 
 const (
-	cutBack      = 30 * time.Minute
-	countedFor   = time.Hour
+	cutBack      = 30 * time.Minute // from the count to the cut
+	cacheTime    = time.Hour
 	manyAccounts = 20_000 // fewer are counted each time
 )
 
-// cachedOpening is what is known of a tenant's opening balances, or, where that is nothing or
-// too old, the cut for others to be counted.
+// cachedOpening returns a tenant's cached opening balances or, if there are none, the cut to count from.
 func (s *Service) cachedOpening(t core.TenantID, now time.Time) (o openingBalances, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if o, known := s.openings[t]; known && now.Sub(o.counted) < countedFor {
+	if o, known := s.openings[t]; known && now.Sub(o.counted) < cacheTime {
 		return o, true
 	}
 	return openingBalances{cut: core.FirstID(now.Add(-cutBack))}, false
 }
 
 func (s *Service) cacheOpening(t core.TenantID, accounts int64, o openingBalances) {
-	if accounts < s.manyAccounts || saturated(o.points) || saturated(o.stamps) {
+	if accounts < s.manyAccounts || isSaturated(o.points) || isSaturated(o.stamps) {
 		return
 	}
 	s.mu.Lock()
@@ -50,16 +46,14 @@ func (s *Service) cacheOpening(t core.TenantID, accounts int64, o openingBalance
 	s.openings[t] = o
 }
 
-// saturated reports whether a sum may be larger than it says: nothing can be added to it.
-func saturated(sum int64) bool { return sum == math.MaxInt64 || sum == -math.MaxInt64 }
+// isSaturated reports whether a sum has reached its limit, so that nothing can be added to it.
+func isSaturated(sum int64) bool { return sum == math.MaxInt64 || sum == -math.MaxInt64 }
 
-// Balances above zero, now, are those before the cut and what the entries since made
-// of them; counted together, by one statement, they agree. What is known is no part of
-// the other statement at all: told by an argument that nothing needs to be counted,
-// PostgreSQL would still start the processes that were to count it.
+// The outstanding balances are the opening balances plus the changes by later entries, read by one
+// statement so that they agree. With cached balances another statement is used: PostgreSQL would start
+// parallel workers for the count even if an argument said that it isn't needed.
 //
-// Sums are numeric until the last step, which saturates: two balances can be more than
-// 64 bits hold.
+// Sums are numeric until the last step, which saturates, because two balances can exceed 64 bits.
 const (
 	countedOutstanding = `
 	with ` + since + `, opening as (
@@ -80,10 +74,9 @@ const (
 	)` + owed
 )
 
-// The cut comes as a row, not as a value: by its value the planner would judge from how
-// much all tenants did lately, and start other processes to read a few entries. The
-// highest id is named because without an upper end it expects a third of the ledger,
-// and reads all of it.
+// The cut is a row, not a constant: with a constant, the planner would expect the recent entries of all
+// tenants and start parallel workers. Without the upper bound it would expect a third of the ledger and
+// read all of it.
 const since = `since as (
 		select coalesce(sum(added) filter (where unit = 'points'), 0) as points,
 			coalesce(sum(added) filter (where unit = 'stamps'), 0) as stamps

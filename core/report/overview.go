@@ -8,22 +8,22 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Overview is what the dashboard shows of a range of days.
+// Overview is the figures of the dashboard for a range of days.
 type Overview struct {
 	From time.Time // midnights in UTC, as in Range
 	To   time.Time
 
 	Current Activity
-	// Previous is of as many days right before; up to the same time of day, where today
-	// is among those of the range: half a day is not compared with a whole one.
+	// Previous covers the same number of days before. If the range includes today, it ends at the same
+	// time of day, so that part of a day isn't compared with a whole one.
 	Previous Activity
 
 	Days        []PointsOfDay
-	Outstanding Outstanding // now, whatever the range
+	Outstanding Outstanding // at present, whatever the range
 	Has         FirstSteps
 }
 
-// Activity is the figures of the dashboard, each counted as in a Summary.
+// Activity is a set of figures, each counted as in Summary.
 type Activity struct {
 	ActiveCustomers  int64
 	PointsAwarded    int64
@@ -32,22 +32,21 @@ type Activity struct {
 	SpendTotalCents  int64
 }
 
-// PointsOfDay is what was awarded and redeemed on one day. There is one for each.
+// PointsOfDay is the points awarded and redeemed on one day.
 type PointsOfDay struct {
 	Date     time.Time
 	Awarded  int64
 	Redeemed int64
 }
 
-// Outstanding is what the business owes its customers: what they have to spend. A
-// balance below zero is nobody else's gain and counts as nothing, and so do those of
-// erased customers, who can claim nothing any more.
+// Outstanding is the points and stamps that customers can still spend. Balances below zero and those of
+// erased customers count as zero.
 type Outstanding struct {
 	Points int64
 	Stamps int64
 }
 
-// FirstSteps tells what a new tenant has done already.
+// FirstSteps says what a new tenant has created already.
 type FirstSteps struct {
 	TransactionType bool
 	Customer        bool
@@ -55,11 +54,10 @@ type FirstSteps struct {
 	Reward          bool
 }
 
-// The dashboard compares with the days before, so it counts twice as many.
+// An overview also counts the period before, so it covers twice as many days.
 const maxOverviewDays = 366
 
-// Overview returns what the dashboard shows, to managers and owners. A cashier begins
-// at the till, where nothing tells of turnover. One round trip.
+// Overview returns the dashboard's figures, for managers and owners. Cashiers don't see revenue.
 func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overview, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Overview{}, err
@@ -79,7 +77,7 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overvie
 	beforeID, untilID := core.FirstID(before), core.FirstID(until)
 	opening, known := s.cachedOpening(by.Tenant.ID, now)
 	sql, args := countedOverviewSQL, db.Args{
-		// The time before, then day by day.
+		// The previous period, then each day.
 		"first_ids": append([]core.ID{beforeID}, ids[:len(dates)]...),
 		"next_ids":  append([]core.ID{untilID}, ids[1:]...),
 		"before_id": beforeID, "until_id": untilID, "first_id": ids[0], "next_id": ids[len(dates)],
@@ -111,18 +109,17 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, r Range) (Overvie
 	return o, nil
 }
 
-// previousPeriod is as much time as the days have had until now, right before them: when it
-// begins and when it ends.
+// previousPeriod returns the period before the days, as long as they have lasted until now.
 func (d days) previousPeriod(now time.Time) (from, until time.Time) {
-	days := len(d.dates())
-	from, until = d.startOf(d.from.AddDate(0, 0, -days)), d.startOf(d.from)
+	length := len(d.dates())
+	from, until = d.startOf(d.from.AddDate(0, 0, -length)), d.startOf(d.from)
 	if now.Before(until) || !now.Before(d.end()) {
 		return from, until
 	}
 	local := now.In(d.zone)
 	year, month, day := local.Date()
 	hour, minute, second := local.Clock()
-	sameTime := time.Date(year, month, day-days, hour, minute, second, local.Nanosecond(), d.zone)
+	sameTime := time.Date(year, month, day-length, hour, minute, second, local.Nanosecond(), d.zone)
 	if sameTime.Before(until) {
 		until = sameTime
 	}
@@ -161,11 +158,11 @@ const (
 	overviewSQL        = knownOutstanding + figures
 )
 
-// The first two rows are the time before and the range, the third the time before
-// again, then comes each day. Sums saturate as in the summary.
+// The first two rows are the previous period and the range, the third is the previous period again, then
+// comes each day. Sums saturate as in the summary.
 //
-// Whether there is a first sale is asked for in order: a plain "exists" PostgreSQL may
-// answer for a new tenant by reading the sales of all the others.
+// The first sale is searched in order of ID: for a plain "exists", PostgreSQL may read the sales of all
+// other tenants.
 const figures = `
 	select least(coalesce(sum(sold.points), 0), 9223372036854775807)::bigint as points_awarded,
 		least(coalesce(sum(sold.spend), 0), 9223372036854775807)::bigint as spend_total_cents,

@@ -12,10 +12,10 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// EventKind says what happened.
+// EventKind is the kind of an event.
 type EventKind string
 
-// What recent activity tells of.
+// The kinds of events.
 const (
 	Sold             EventKind = "sale"
 	SaleVoided       EventKind = "sale_voided"
@@ -26,7 +26,7 @@ const (
 	Adjusted         EventKind = "adjustment"
 )
 
-// Event is one thing that happened, with what it takes to say it in words.
+// Event is something that happened, with the data to describe it.
 type Event struct {
 	Kind       EventKind
 	ID         core.ID // of the sale, the redemption, the voucher, the customer, or the ledger entry
@@ -34,16 +34,15 @@ type Event struct {
 	CustomerID core.ID
 	FirstName  string
 	LastName   string
-	Points     int64   // by which the customer's balance moved
+	Points     int64   // the change of the customer's balance
 	Stamps     int64   // likewise
 	SpendCents *int64  // of a sale
-	About      *string // the name of the transaction type, the reward or the coupon; nil: none
+	About      *string // the name of the transaction type, reward or coupon; nil: none
 	ActorKind  *core.ActorKind
-	ActorName  *string // nil: of who joined, it is not told by whom
+	ActorName  *string // nil for a new customer
 }
 
-// Feed is what happened lately, newest first, and its mark: a list that is the
-// same in every word has the same one.
+// Feed is the latest events, newest first, and a mark that changes with them.
 type Feed struct {
 	Events []Event
 	Mark   string
@@ -51,12 +50,9 @@ type Feed struct {
 
 const maxEvents = 50
 
-// Recent returns the latest events, to managers and owners, at the same cost however
-// much has happened. Somebody who looks again gives the mark of what they have: while
-// that is still the latest, no events come back, and there is nothing to show anew.
-// The whole list is compared and not just its end, since of two sales that are
-// recorded at once the earlier may be committed later. One round trip, and a second for
-// who did what of which the log alone tells.
+// Recent returns the latest events, for managers and owners. A caller that polls passes the mark of its
+// events, and gets no events while nothing has changed. The mark covers the whole list, not just its
+// latest event, because of two sales at once the earlier may be committed later.
 func (s *Service) Recent(ctx context.Context, by core.Actor, limit int64, mark string) (Feed, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Feed{}, err
@@ -80,45 +76,45 @@ func (s *Service) Recent(ctx context.Context, by core.Actor, limit int64, mark s
 	return f, s.addActors(ctx, by, f.Events)
 }
 
-// told are the acts that move no balance every time, and what the log calls them: where
-// they moved one, the ledger says who it was.
-var told = map[EventKind]string{VoucherRedeemed: "voucher.redeem", SaleVoided: "transaction.void", RedemptionVoided: "redemption.void"}
+// auditActions maps kinds of events that may have no ledger entry to their actions in the audit log. The
+// actor of an event with a ledger entry is in that entry.
+var auditActions = map[EventKind]string{VoucherRedeemed: "voucher.redeem", SaleVoided: "transaction.void", RedemptionVoided: "redemption.void"}
 
-type signature struct {
+type auditedActor struct {
 	Action    string
 	SubjectID string
 	ActorKind core.ActorKind
 	ActorName string
 }
 
-// addActors says who it was of events whose own records do not.
+// addActors adds the actors that are only in the audit log.
 func (s *Service) addActors(ctx context.Context, by core.Actor, events []Event) error {
-	type act struct{ action, subject string }
-	unsigned := map[act]*Event{}
+	type auditKey struct{ action, subject string }
+	withoutActor := map[auditKey]*Event{}
 	var subjects []string
 	for i, e := range events {
-		if action, ok := told[e.Kind]; ok && e.ActorName == nil {
-			unsigned[act{action, e.ID.String()}] = &events[i]
+		if action, ok := auditActions[e.Kind]; ok && e.ActorName == nil {
+			withoutActor[auditKey{action, e.ID.String()}] = &events[i]
 			subjects = append(subjects, e.ID.String())
 		}
 	}
 	if len(subjects) == 0 {
 		return nil
 	}
-	found, err := db.ReadAll[signature](ctx, s.db, by, signaturesSQL, db.Args{"subjects": subjects})
+	found, err := db.ReadAll[auditedActor](ctx, s.db, by, auditedActorsSQL, db.Args{"subjects": subjects})
 	if err != nil {
 		return err
 	}
 	for _, f := range found {
-		if e := unsigned[act{f.Action, f.SubjectID}]; e != nil {
+		if e := withoutActor[auditKey{f.Action, f.SubjectID}]; e != nil {
 			e.ActorKind, e.ActorName = &f.ActorKind, &f.ActorName
 		}
 	}
 	return nil
 }
 
-// By the index of subjects; what else was done to these is passed over.
-const signaturesSQL = `
+// Uses the index of subjects, and also returns other actions on them.
+const auditedActorsSQL = `
 	select action, subject_id, actor_kind, actor_name
 	from loyalty.audit_entry
 	where tenant_id = @tenant_id
@@ -134,10 +130,10 @@ func markOf(events []Event) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(sum[:12]), nil
 }
 
-// Each kind has an index of its own, read from its end; the latest of all are among the
-// latest of each. Of the ledger only adjustments are told: what else is in it moved for
-// a sale, a redemption or a voucher of the same instant, and so none that is among the
-// latest is pushed out by those. A redemption that cost nothing is its voucher's.
+// The latest events of all kinds are among the latest of each kind, which are read from the end of an
+// index. Ledger entries other than adjustments belong to a sale, a redemption or a voucher of the same
+// instant, so they don't displace an adjustment that is among the latest. A redemption without a cost is
+// part of its voucher's event.
 const recentSQL = `
 	with event as (
 		(

@@ -1,10 +1,9 @@
-// Package report counts what happened in a tenant. It only reads, and stores no
-// totals: every figure is counted from the records when it is asked for, so none can
-// be stale, and a changed time zone is right at once.
+// Package report counts a tenant's records. It stores no totals: every figure is counted when it is
+// requested, so none is stale, and a changed time zone applies at once.
 //
-// A sale and a redemption are found by id, and dated by it: ids are made at created_at.
+// Sales and redemptions are found and dated by their IDs, which contain created_at.
 //
-// Reports and the dashboard are for managers and owners; a cashier is refused.
+// Reports and the dashboard are for managers and owners.
 package report
 
 import (
@@ -18,7 +17,7 @@ import (
 	"example.com/loyalty/core/limit"
 )
 
-// Service answers the reports.
+// Service counts reports.
 type Service struct {
 	db           *db.DB
 	gate         *limit.Gate
@@ -31,17 +30,17 @@ type Service struct {
 // NewService makes the service.
 func NewService(d *db.DB) *Service {
 	return &Service{
-		db: d, gate: limit.NewGate(atOnce, ofTenant, patience, busy).Resting(),
+		db: d, gate: limit.NewGate(maxAtOnce, maxPerTenant, patience, busy).Resting(),
 		manyAccounts: manyAccounts, openings: map[core.TenantID]openingBalances{},
 	}
 }
 
-// A report may read millions of records. So many are counted at once in this process, and so
-// many of one tenant: the others wait, and hold no connection meanwhile. On a small machine
-// they are fewer: the database may be on it, and every statement of a report takes a core.
+// The number of reports that this process counts at once. A report may read millions of records and
+// use a whole core, perhaps of the machine that also runs the database. Other reports wait without a
+// connection.
 var (
-	atOnce   = min(4, max(2, runtime.GOMAXPROCS(0)))
-	ofTenant = atOnce / 2
+	maxAtOnce    = min(4, max(2, runtime.GOMAXPROCS(0)))
+	maxPerTenant = maxAtOnce / 2
 )
 
 const (
@@ -50,7 +49,7 @@ const (
 	busy = "Other reports of your business are being counted. Try again in a few seconds."
 )
 
-// count runs a report's statement when there is a place for it.
+// count runs a report's statement when the gate admits it.
 func count[T any](ctx context.Context, s *Service, by core.Actor, sql string, args db.Args) ([]T, error) {
 	leave, err := s.gate.Enter(ctx, by.Tenant.ID)
 	if err != nil {
@@ -60,9 +59,8 @@ func count[T any](ctx context.Context, s *Service, by core.Actor, sql string, ar
 	return db.ReadAll[T](ctx, s.db, by, sql, args)
 }
 
-// Range picks days of the tenant's time zone, both included. A day is written as its
-// midnight in UTC. Nil: the last 30 days, or as many as end with To, or those from
-// From until today.
+// Range selects days in the tenant's time zone, including both ends. A day is its midnight in UTC. A nil To
+// is today, a nil From is 29 days before To.
 type Range struct {
 	From *time.Time
 	To   *time.Time
@@ -75,7 +73,7 @@ const (
 	maxDays     = 3653 // ten years
 )
 
-// days are the days from the first to the last.
+// days is a range of days in a time zone.
 type days struct {
 	from, to time.Time // midnights in UTC
 	zone     *time.Location
@@ -105,8 +103,7 @@ func (r Range) days(check *core.Check, now time.Time, zone *time.Location) days 
 	return picked
 }
 
-// Days is a range with its first and its last day written out, as every report reads it.
-// It asks nobody but the clock.
+// Days returns a range with both ends set, as every report reads it.
 func (s *Service) Days(by core.Actor, r Range) (Range, error) {
 	check := core.NewCheck(r.Malformed)
 	picked := r.days(check, s.db.Now(), by.Tenant.TimeZone)
@@ -116,7 +113,7 @@ func (s *Service) Days(by core.Actor, r Range) (Range, error) {
 	return Range{From: &picked.from, To: &picked.to}, nil
 }
 
-// dates are the days one by one.
+// dates returns each day.
 func (d days) dates() (dates []time.Time) {
 	for day := d.from; !day.After(d.to); day = day.AddDate(0, 0, 1) {
 		dates = append(dates, day)
@@ -124,14 +121,14 @@ func (d days) dates() (dates []time.Time) {
 	return dates
 }
 
-// startOf is the first instant of a day.
+// startOf returns the first instant of a day.
 func (d days) startOf(date time.Time) time.Time { return core.StartOfDate(date, d.zone) }
 
-// end is the first instant after the last day.
+// end returns the first instant after the last day.
 func (d days) end() time.Time { return d.startOf(d.to.AddDate(0, 0, 1)) }
 
-// bounds are where each day begins, and where the last one ends: as instants and as
-// the first ids made then.
+// bounds returns the beginning of each day and the end of the last one, as instants and as the first IDs
+// after them.
 func (d days) bounds() (instants []time.Time, ids []core.ID) {
 	for _, date := range d.dates() {
 		instants = append(instants, d.startOf(date))

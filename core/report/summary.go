@@ -8,7 +8,7 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Summary tells what happened in a range of days, and on each of them.
+// Summary is the figures of a range of days, in all and for each day.
 type Summary struct {
 	From time.Time // midnights in UTC, as in Range
 	To   time.Time
@@ -17,7 +17,7 @@ type Summary struct {
 	Days            []Day
 }
 
-// Day is what happened on one day. There is one for each, also where nothing did.
+// Day is the figures of one day.
 type Day struct {
 	Date time.Time
 	Figures
@@ -27,17 +27,17 @@ type Day struct {
 type Figures struct {
 	TransactionsCount int64 // completed
 	VoidedCount       int64
-	SpendTotalCents   int64 // of the completed ones, as are both awards
+	SpendTotalCents   int64 // of completed sales, like both awards
 	PointsAwarded     int64
 	StampsAwarded     int64
-	PointsReversed    int64 // awards of the voided ones
-	PointsRedeemed    int64 // by the redemptions that are not voided
+	PointsReversed    int64 // awards of voided sales
+	PointsRedeemed    int64 // by redemptions that are not voided
 	RedemptionsCount  int64
 	VouchersRedeemed  int64
 	NewCustomers      int64
 }
 
-// Summary returns the summary of a range. One round trip.
+// Summary returns the summary of a range.
 func (s *Service) Summary(ctx context.Context, by core.Actor, r Range) (Summary, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Summary{}, err
@@ -69,12 +69,11 @@ type summaryRow struct {
 	ActiveCustomers int64 // of the whole range
 }
 
-// The first row is the whole range, then comes each day. Sums of bigints are numeric and
-// saturate, so that no record can break a report.
+// The first row is the whole range, then comes each day. Sums of bigints are numeric and saturate, so that
+// no record can break a report.
 //
-// Day by day: to count between two ids costs half of what sorting the sales into days
-// does. The sales that are summed, the voided ones and those of active customers are
-// each read from an index alone.
+// Counting each day between two IDs costs half of grouping all sales by day. Completed sales, voided sales
+// and active customers are each read from an index alone.
 const summarySQL = `
 	select sum(sold.transactions)::bigint as transactions_count,
 		sum(voided.transactions)::bigint as voided_count,

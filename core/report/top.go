@@ -8,7 +8,7 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Measure is what customers are ranked by.
+// Measure is the figure by which customers are ranked.
 type Measure string
 
 // The measures of completed sales.
@@ -23,14 +23,14 @@ const (
 	maxLimit     = 100
 )
 
-// Ranking picks the best customers of a range.
+// Ranking selects the best customers of a range.
 type Ranking struct {
 	Range
 	By    *string // nil: spend
 	Limit *int64  // nil: 10
 }
 
-// Customer is a customer as of now, with what they bought in the range.
+// Customer is a customer at present, with their purchases in the range.
 type Customer struct {
 	ID                core.ID
 	FirstName         string
@@ -47,8 +47,8 @@ type Customer struct {
 	PointsAwarded     int64
 }
 
-// Top returns the customers who come first in a ranking, of those with a completed
-// sale in its range; the lower ULID comes first among equals. One round trip.
+// Top returns the first customers of a ranking, out of those with a completed sale in its range. Equal ones
+// are in order of their ULIDs.
 func (s *Service) Top(ctx context.Context, by core.Actor, r Ranking) ([]Customer, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (s *Service) Top(ctx context.Context, by core.Actor, r Ranking) ([]Customer
 	})
 }
 
-// Customers are ranked by the whole sums; only what is shown of them saturates.
+// Customers are ranked by the exact sums; only the displayed ones saturate.
 const topSQL = `
 	with buyer as (
 		select customer_id, count(*) as visits, sum(spend_amount_cents) as spend,

@@ -9,13 +9,13 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Edit describes a change of a reward: fields that are not set stay as they are. Its
-// stock is corrected by ChangeStock and SetStock.
+// Edit describes a change of a reward. Fields that are not set stay as they are. ChangeStock and
+// SetStock change its stock.
 type Edit struct {
 	Name        core.Optional[string]
 	Description core.Optional[string] // null clears it
-	PointsCost  core.Optional[int64]  // null where it is to cost stamps
-	StampsCost  core.Optional[int64]  // null where it is to cost points
+	PointsCost  core.Optional[int64]  // null for a cost in stamps
+	StampsCost  core.Optional[int64]  // null for a cost in points
 	Active      core.Optional[bool]
 
 	Malformed core.Fields // what the front end could not read
@@ -35,14 +35,13 @@ func (e Edit) validate(old Reward) (Reward, error) {
 	return r, check.Err()
 }
 
-// Edit changes the fields that are set. What was redeemed before keeps its cost.
-// Three round trips.
+// Edit changes the fields that are set. Earlier redemptions keep their cost.
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (Reward, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Reward{}, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Reward, error) {
-		// Held until the end: the log must name the values this edit replaced.
+		// Locked, because the audit log must contain the values that this edit replaces.
 		old, err := db.One[Reward](ctx, tx, lockSQL, db.Args{"id": id})
 		if err != nil {
 			return Reward{}, err
@@ -62,18 +61,18 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 	})
 }
 
-// ErrStockChanged refuses a count of the stock that tills or a colleague have overtaken.
+// ErrStockChanged refuses a stock count when a till or a colleague has changed the stock meanwhile.
 var ErrStockChanged = core.Refuse("stock-changed", "The stock has changed since you looked. Nothing was changed: look again, then correct it.")
 
-// StockChange is so many pieces more, or fewer.
+// StockChange adds units to a stock or removes some.
 type StockChange struct {
-	Change *int64 // below zero: fewer
+	Change *int64 // negative: removes units
 
 	Malformed core.Fields // what the front end could not read
 }
 
-// ChangeStock adds pieces to a stock or takes some away, whatever tills take
-// meanwhile. More than there are cannot be taken away. Two round trips.
+// ChangeStock adds units to a stock or removes some, whatever tills take meanwhile. It can't remove more
+// than the stock.
 func (s *Service) ChangeStock(ctx context.Context, by core.Actor, id core.ID, c StockChange) (Reward, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Reward{}, err
@@ -98,7 +97,7 @@ func (s *Service) ChangeStock(ctx context.Context, by core.Actor, id core.ID, c 
 	})
 }
 
-// notChanged says why a stock could not be changed by so many pieces.
+// notChanged returns why a stock could not be changed.
 func notChanged(ctx context.Context, tx *db.Tx, id core.ID, change int64) error {
 	r, err := db.One[Reward](ctx, tx, findSQL, db.Args{"id": id})
 	if err != nil {
@@ -115,17 +114,17 @@ func notChanged(ctx context.Context, tx *db.Tx, id core.ID, change int64) error 
 	return core.Invalid(core.Fields{"change": {refusal}})
 }
 
-// StockCount is what somebody counted, and what the stock was said to be when they did.
+// StockCount is a counted stock, and the stock that was displayed before.
 type StockCount struct {
-	Stock *int64 // nil: unlimited from now on
-	Seen  *int64 // nil: unlimited until now
+	Stock *int64 // the new stock; nil: unlimited
+	Seen  *int64 // the displayed stock; nil: unlimited
 
 	Malformed core.Fields // what the front end could not read
 }
 
-// SetStock replaces a stock by what was counted, if it still is what was seen: a piece
-// that a till took meanwhile is not brought back. From unlimited, every redemption is
-// either made before or takes a piece. Two round trips.
+// SetStock sets a stock if it still equals the displayed one, so that a unit that a till took meanwhile
+// doesn't reappear. When an unlimited stock becomes limited, every redemption either comes before or
+// takes a unit.
 func (s *Service) SetStock(ctx context.Context, by core.Actor, id core.ID, c StockCount) (Reward, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Reward{}, err
@@ -140,7 +139,7 @@ func (s *Service) SetStock(ctx context.Context, by core.Actor, id core.ID, c Sto
 		}
 		statement, args := setStockSQL, db.Args{"id": id, "stock": c.Stock, "seen": c.Seen}
 		if c.Seen == nil {
-			statement = beginStockSQL
+			statement = limitStockSQL
 			delete(args, "seen")
 		}
 		r, err := db.One[Reward](ctx, tx, statement, args)

@@ -15,7 +15,7 @@ import (
 // Status of a redemption.
 type Status string
 
-// A redemption is pending until it is handed over or taken back.
+// A redemption is pending until it is fulfilled or voided.
 const (
 	Pending   Status = "pending"
 	Fulfilled Status = "fulfilled"
@@ -44,7 +44,7 @@ var (
 	ErrVoided           = core.Refuse("redemption-voided", "This redemption has been voided.")
 )
 
-// RedeemRequest describes a redemption to be made.
+// RedeemRequest describes a redemption to be created.
 type RedeemRequest struct {
 	CustomerID *string // a ULID
 	RewardID   *string // a ULID
@@ -52,10 +52,9 @@ type RedeemRequest struct {
 	Malformed core.Fields // what the front end could not read
 }
 
-// Redeem exchanges a customer's points or stamps for a reward: takes a piece of
-// stock, then the cost, and leaves a pending redemption. A balance that is too
-// small is reported before an empty stock. Three round trips, and a fourth where
-// the stock has an end: the reward is locked then until the commit.
+// Redeem exchanges a customer's points or stamps for a reward. It takes a unit of stock, then the cost,
+// and creates a pending redemption. An insufficient balance is reported before an empty stock. A reward
+// with limited stock is locked until the commit.
 func (s *Service) Redeem(ctx context.Context, by core.Actor, o RedeemRequest) (Redemption, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return Redemption{}, err
@@ -104,8 +103,8 @@ func redeem(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest) (Red
 	return r, err
 }
 
-// RedeemAndFulfil redeems a reward and fulfils the redemption, in the caller's transaction: at
-// the till both happen at once. Two round trips, and a third where the stock has an end.
+// RedeemAndFulfil redeems a reward and fulfils the redemption in the caller's transaction: at the till,
+// both happen at once.
 func RedeemAndFulfil(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequest) (Redemption, error) {
 	r, err := redeem(ctx, tx, by, o)
 	if err != nil {
@@ -115,20 +114,19 @@ func RedeemAndFulfil(ctx context.Context, tx *db.Tx, by core.Actor, o RedeemRequ
 	return r, FulfilNew(tx, by, r)
 }
 
-// FulfilNew fulfils a redemption that the caller's transaction has just made. It travels
-// with the next statement.
+// FulfilNew fulfils a redemption that the caller's transaction has just created.
 func FulfilNew(tx *db.Tx, by core.Actor, r Redemption) error {
 	if err := db.Queue(tx, fulfilSQL, db.Args{"id": r.ID, "now": tx.Now}); err != nil {
 		return err
 	}
-	return log(tx, by, r, "redemption.fulfil", Fulfilled)
+	return logStatus(tx, by, r, "redemption.fulfil", Fulfilled)
 }
 
 func (o offer) price() (ledger.Unit, int64) {
 	return Reward{PointsCost: o.PointsCost, StampsCost: o.StampsCost}.Price()
 }
 
-// balance is the buyer's balance, as of the look-up.
+// balance returns the buyer's balance at the time of the look-up.
 func (o offer) balance(unit ledger.Unit) int64 {
 	if unit == ledger.Stamps {
 		return o.Stamps
@@ -136,8 +134,8 @@ func (o offer) balance(unit ledger.Unit) int64 {
 	return o.Points
 }
 
-// takeStock takes a piece, where pieces are counted: an unlimited reward is not
-// touched, so its buyers never wait for each other.
+// takeStock takes a unit of a limited stock. An unlimited reward isn't updated, so its buyers never wait
+// for each other.
 func takeStock(ctx context.Context, tx *db.Tx, reward core.ID, stock *int64) (took bool, err error) {
 	if stock == nil {
 		return false, nil
@@ -149,26 +147,24 @@ func takeStock(ctx context.Context, tx *db.Tx, reward core.ID, stock *int64) (to
 	return took, err
 }
 
-// Grant makes a pending redemption at no cost in the caller's transaction, and takes
-// a piece of stock, or ErrOutOfStock: what a voucher promised. The reward is locked
-// where its pieces are counted. One round trip, and another where the stock changed at
-// that instant.
+// Grant creates a pending redemption at no cost, for a voucher, in the caller's transaction. It takes a
+// unit of a limited stock, or fails with ErrOutOfStock.
 func Grant(ctx context.Context, tx *db.Tx, by core.Actor, customer, reward core.ID) (Redemption, error) {
 	for {
-		piece, err := db.One[piece](ctx, tx, grantPieceSQL, db.Args{"reward": reward})
+		taken, err := db.One[takenUnit](ctx, tx, grantUnitSQL, db.Args{"reward": reward})
 		switch {
 		case err != nil:
 			return Redemption{}, err
-		case piece.Stock == nil || piece.Taken:
-			return insert(tx, by, Redemption{CustomerID: customer, RewardID: reward, RewardName: piece.Name, TookStock: piece.Taken})
-		case *piece.Stock == 0:
+		case taken.Stock == nil || taken.Taken:
+			return insert(tx, by, Redemption{CustomerID: customer, RewardID: reward, RewardName: taken.Name, TookStock: taken.Taken})
+		case *taken.Stock == 0:
 			return Redemption{}, ErrOutOfStock
 		}
-		// They were not there when the statement began, or are gone by now: look again.
+		// The stock changed during the statement.
 	}
 }
 
-// insert writes a redemption with the next statement.
+// insert queues a pending redemption.
 func insert(tx *db.Tx, by core.Actor, r Redemption) (Redemption, error) {
 	r.ID, r.Status, r.CreatedAt = core.NewID(tx.Now), Pending, tx.Now
 	return r, db.Queue(tx, insertRedemptionSQL, db.Args{
@@ -177,12 +173,12 @@ func insert(tx *db.Tx, by core.Actor, r Redemption) (Redemption, error) {
 	})
 }
 
-// FindRedemption returns a redemption, or core.ErrNotFound. One round trip.
+// FindRedemption returns a redemption, or core.ErrNotFound.
 func (s *Service) FindRedemption(ctx context.Context, by core.Actor, id core.ID) (Redemption, error) {
 	return db.ReadOne[Redemption](ctx, s.db, by, findRedemptionSQL, db.Args{"id": id})
 }
 
-// Fulfil hands the reward over, once. Two round trips.
+// Fulfil marks a pending redemption as fulfilled: the customer got the reward.
 func (s *Service) Fulfil(ctx context.Context, by core.Actor, id core.ID) (Redemption, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return Redemption{}, err
@@ -192,18 +188,18 @@ func (s *Service) Fulfil(ctx context.Context, by core.Actor, id core.ID) (Redemp
 	})
 }
 
-// FulfilIn is Fulfil in the caller's transaction, which also decides who may fulfil: at the
-// till, what a customer redeemed before is handed over with a sale.
+// FulfilIn is Fulfil in the caller's transaction, which also checks the role: at the till, earlier
+// redemptions are fulfilled together with a sale.
 func FulfilIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID) (Redemption, error) {
 	r, err := db.One[Redemption](ctx, tx, fulfilSQL, db.Args{"id": id, "now": tx.Now})
 	if err != nil {
 		return Redemption{}, notPending(ctx, tx, id, err)
 	}
-	return r, log(tx, by, r, "redemption.fulfil", Fulfilled)
+	return r, logStatus(tx, by, r, "redemption.fulfil", Fulfilled)
 }
 
-// Void takes a pending redemption back: the cost and the piece of stock return,
-// once. One that was handed over cannot be voided.
+// Void voids a pending redemption and returns its cost and its unit of stock. A fulfilled redemption
+// can't be voided.
 func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Redemption, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Redemption{}, err
@@ -214,7 +210,7 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Redempti
 			return Redemption{}, notPending(ctx, tx, id, err)
 		}
 		if r.TookStock {
-			// The reward before the customer, as everywhere.
+			// The reward is locked before the account, as everywhere.
 			if err := db.Queue(tx, returnStockSQL, db.Args{"reward": r.RewardID}); err != nil {
 				return Redemption{}, err
 			}
@@ -222,7 +218,7 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Redempti
 		if err := refund(tx, by, r); err != nil {
 			return Redemption{}, err
 		}
-		return r, log(tx, by, r, "redemption.void", Voided)
+		return r, logStatus(tx, by, r, "redemption.void", Voided)
 	})
 	return r, ledger.Refusal(err)
 }
@@ -240,7 +236,7 @@ func refund(tx *db.Tx, by core.Actor, r Redemption) error {
 	})
 }
 
-// notPending says why a redemption could not be moved on.
+// notPending returns why a redemption could not be fulfilled or voided.
 func notPending(ctx context.Context, tx *db.Tx, id core.ID, err error) error {
 	if !errors.Is(err, core.ErrNotFound) {
 		return err
@@ -255,7 +251,7 @@ func notPending(ctx context.Context, tx *db.Tx, id core.ID, err error) error {
 	return ErrAlreadyFulfilled
 }
 
-func log(tx *db.Tx, by core.Actor, r Redemption, action string, to Status) error {
+func logStatus(tx *db.Tx, by core.Actor, r Redemption, action string, to Status) error {
 	return audit.Write(tx, by, audit.Entry{
 		Action: action, Subject: "redemption", ID: r.ID.String(), Name: r.RewardName, Customer: &r.CustomerID,
 		Old: map[string]any{"status": Pending}, New: map[string]any{"status": to},

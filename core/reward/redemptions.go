@@ -9,27 +9,26 @@ import (
 	"example.com/loyalty/core/ledger"
 )
 
-// NamedRedemption is a redemption with the names of what it refers to.
+// NamedRedemption is a redemption with the names of its customer, coupon and actor.
 type NamedRedemption struct {
 	Redemption
 	CustomerName string
-	CouponName   *string        // of a redemption that a voucher paid for
-	ActorKind    core.ActorKind // who made it
+	CouponName   *string        // of a redemption from a voucher
+	ActorKind    core.ActorKind // who created it
 	ActorName    string
 }
 
 func (n NamedRedemption) position() core.Cursor { return core.Cursor{At: n.CreatedAt, ID: n.ID} }
 
-// RedemptionFilter picks redemptions. Fields that are nil pick all.
+// RedemptionFilter selects redemptions. A nil field matches all.
 type RedemptionFilter struct {
 	Status     *string // pending, fulfilled or voided
 	CustomerID *string // a ULID
 	RewardID   *string // a ULID
 }
 
-// ListRedemptions returns a page of the redemptions that match the filter, newest first;
-// of the pending ones, which wait to be handed over, the oldest first, for who came first
-// is served first. One round trip, of the same cost at any depth.
+// ListRedemptions returns a page of the redemptions that match the filter, newest first. Pending ones come
+// oldest first, in the order to fulfil them.
 func (s *Service) ListRedemptions(ctx context.Context, by core.Actor, f RedemptionFilter, p core.Page) (core.List[NamedRedemption], error) {
 	args, err := f.args(p)
 	if err != nil {
@@ -63,16 +62,15 @@ func (f RedemptionFilter) args(p core.Page) (db.Args, error) {
 	return args, check.Err()
 }
 
-// RedemptionDetail is a redemption, how it ended, and what it did to its customer's
-// balance.
+// RedemptionDetail is a redemption with who ended it and its ledger entries.
 type RedemptionDetail struct {
 	NamedRedemption
-	EndedByKind *core.ActorKind // who fulfilled or voided it; nil: it is pending
+	EndedByKind *core.ActorKind // who fulfilled or voided it; nil: pending
 	EndedByName *string
-	Entries     []Entry // none where a voucher paid for it
+	Entries     []Entry // none for a redemption from a voucher
 }
 
-// Entry is what the ledger holds of a redemption.
+// Entry is a ledger entry of a redemption.
 type Entry struct {
 	Kind         ledger.Kind // redemption or redemption_refund
 	Unit         ledger.Unit
@@ -81,8 +79,7 @@ type Entry struct {
 	CreatedAt    time.Time
 }
 
-// RedemptionDetail returns all there is to know of a redemption, or
-// core.ErrNotFound. One round trip.
+// RedemptionDetail returns a redemption in detail, or core.ErrNotFound.
 func (s *Service) RedemptionDetail(ctx context.Context, by core.Actor, id core.ID) (RedemptionDetail, error) {
 	rows, err := db.ReadAll[record](ctx, s.db, by, redemptionDetailSQL, db.Args{"id": id, "subject_id": id.String()})
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package reward keeps rewards, their stock, and redemptions: each exchange of
-// points or stamps for one. A redemption takes the cost and a piece of stock in one
-// transaction, or neither; both are taken by conditional updates, so of many buyers
-// of the last piece one gets it.
+// Package reward keeps rewards, their stock, and redemptions. A redemption takes the cost and a unit of
+// stock in one transaction, or neither. Both are conditional updates, so of many buyers of the last
+// unit only one gets it.
 package reward
 
 import (
@@ -15,19 +14,19 @@ import (
 	"example.com/loyalty/core/ledger"
 )
 
-// Reward is something that points or stamps are exchanged for.
+// Reward is something that customers exchange points or stamps for.
 type Reward struct {
 	ID          core.ID
 	Name        string
 	Description *string
-	PointsCost  *int64 // either this
-	StampsCost  *int64 // or that
+	PointsCost  *int64 // either PointsCost
+	StampsCost  *int64 // or StampsCost is set
 	Stock       *int64 // nil: unlimited
 	Active      bool
 	CreatedAt   time.Time
 }
 
-// Price is the cost and its unit.
+// Price returns the unit and the cost.
 func (r Reward) Price() (ledger.Unit, int64) {
 	if r.StampsCost != nil {
 		return ledger.Stamps, *r.StampsCost
@@ -35,7 +34,7 @@ func (r Reward) Price() (ledger.Unit, int64) {
 	return ledger.Points, *r.PointsCost
 }
 
-// New describes a reward to be.
+// New describes a reward to be created.
 type New struct {
 	Name        *string
 	Description *string
@@ -58,7 +57,7 @@ func (n New) validate() (Reward, error) {
 	return r, check.Err()
 }
 
-// read returns the reward that n describes, and notes what is wrong with it.
+// read returns the reward that n describes, and adds violations.
 func (n New) read(check *core.Check) Reward {
 	r := Reward{
 		Name:        check.Text("name", n.Name, maxName),
@@ -85,7 +84,7 @@ type Service struct{ db *db.DB }
 // NewService makes the service.
 func NewService(d *db.DB) *Service { return &Service{db: d} }
 
-// Add makes a reward. Two round trips.
+// Add creates a reward.
 func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Reward, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Reward{}, err
@@ -106,8 +105,7 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Reward, error)
 	})
 }
 
-// SetActive offers a reward, or no longer. Two round trips, and a third where it is so
-// already.
+// SetActive activates or deactivates a reward.
 func (s *Service) SetActive(ctx context.Context, by core.Actor, id core.ID, active bool) (Reward, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Reward{}, err
@@ -115,7 +113,7 @@ func (s *Service) SetActive(ctx context.Context, by core.Actor, id core.ID, acti
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Reward, error) {
 		r, err := db.One[Reward](ctx, tx, setActiveSQL, db.Args{"id": id, "active": active})
 		if errors.Is(err, core.ErrNotFound) {
-			// Nothing changed: it is so already, or nobody's.
+			// The reward already has that state, or doesn't exist.
 			return db.One[Reward](ctx, tx, findSQL, db.Args{"id": id})
 		}
 		if err != nil {
@@ -125,27 +123,27 @@ func (s *Service) SetActive(ctx context.Context, by core.Actor, id core.ID, acti
 	})
 }
 
-// ListActive returns a page of the rewards on offer, newest first. One round trip.
+// ListActive returns a page of the active rewards, newest first.
 func (s *Service) ListActive(ctx context.Context, by core.Actor, p core.Page) (core.List[Reward], error) {
 	return db.ListPage(ctx, s.db, by, activeList, nil, p, Reward.position)
 }
 
 func (r Reward) position() core.Cursor { return core.Cursor{At: r.CreatedAt, ID: r.ID} }
 
-// WithCounts is a reward and how often it was exchanged for.
+// WithCounts is a reward with the number of its redemptions.
 type WithCounts struct {
 	Reward
-	Pending  int64 // redemptions that wait to be handed over
-	Redeemed int64 // redemptions that were not voided, the pending ones among them
+	Pending  int64
+	Redeemed int64 // not voided, including the pending ones
 }
 
-// Filter picks rewards. Fields that are nil pick all.
+// Filter selects rewards. A nil field matches all.
 type Filter struct {
 	Status *string // active or inactive
 }
 
-// List returns a page of the rewards that match the filter, newest first. One round
-// trip; the redemptions of those on the page are counted.
+// List returns a page of the rewards that match the filter, newest first, with the number of their
+// redemptions.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[WithCounts], error) {
 	check := core.NewCheck(p.Malformed)
 	args := db.Args{}
@@ -159,24 +157,24 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 	return db.ListPage(ctx, s.db, by, countedList, args, p, WithCounts.position)
 }
 
-// Choice is a reward to choose.
+// Choice is a reward in a selection.
 type Choice struct {
 	ID     core.ID
 	Name   string
 	Active bool
 }
 
-// Choices returns all rewards by name. A business has some dozens. One round trip.
+// Choices returns all rewards by name. A business has some dozens.
 func (s *Service) Choices(ctx context.Context, by core.Actor) ([]Choice, error) {
 	return db.ReadAll[Choice](ctx, s.db, by, namesSQL, nil)
 }
 
-// Find returns a reward, or core.ErrNotFound. One round trip.
+// Find returns a reward, or core.ErrNotFound.
 func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (WithCounts, error) {
 	return db.ReadOne[WithCounts](ctx, s.db, by, findCountedSQL, db.Args{"id": id})
 }
 
-// facts are what the log tells of a reward.
+// facts returns a reward's values for the audit log.
 func (r Reward) facts() map[string]any {
 	return map[string]any{
 		"name": r.Name, "description": r.Description, "points_cost": r.PointsCost, "stamps_cost": r.StampsCost,

@@ -25,7 +25,7 @@ const findSQL = `
 const lockSQL = findSQL + `
 	for no key update`
 
-// The stock is no part of it: tills go on taking pieces.
+// Leaves out the stock, because tills go on taking units.
 const updateSQL = `
 	update loyalty.reward
 	set name = @name,
@@ -37,7 +37,7 @@ const updateSQL = `
 		and id = @id
 	returning ` + columns
 
-// One that is so already is not touched.
+// Finds nothing if the reward already has that state.
 const setActiveSQL = `
 	update loyalty.reward
 	set active = @active
@@ -46,7 +46,7 @@ const setActiveSQL = `
 		and active <> @active
 	returning ` + columns
 
-// What is added comes on top of what tills left meanwhile.
+// Adds to the current stock, whatever tills have taken.
 const changeStockSQL = `
 	update loyalty.reward
 	set stock = stock + @change
@@ -55,7 +55,7 @@ const changeStockSQL = `
 		and stock + @change between 0 and @most
 	returning ` + columns
 
-// Only the stock that was seen is replaced.
+// Replaces only the displayed stock.
 const setStockSQL = `
 	update loyalty.reward
 	set stock = @stock
@@ -64,9 +64,9 @@ const setStockSQL = `
 		and stock is not distinct from @seen
 	returning ` + columns
 
-// Buyers do not touch an unlimited reward, and so nothing tells whether it still is what
-// they saw: counting begins when none of them is under way, and those to come wait.
-const beginStockSQL = `
+// Buyers don't update an unlimited reward, but hold a key share lock (offerSQL). The update waits for
+// buyers in progress, and later ones wait for the update.
+const limitStockSQL = `
 	with held as (
 		select id
 		from loyalty.reward
@@ -81,7 +81,7 @@ const beginStockSQL = `
 		and stock is null
 	returning ` + columns
 
-// Redemptions are counted for the rewards of a page alone, from the index.
+// Counts the redemptions only of the rewards on the page, from an index.
 const (
 	countedColumns = `r.id, r.name, r.description, r.points_cost, r.stamps_cost, r.stock, r.active, r.created_at, n.pending, n.redeemed`
 
@@ -131,7 +131,7 @@ var (
 	})
 )
 
-// offer is a reward and what its buyer has; either may be missing.
+// offer is a reward and its buyer's balances. Either may be missing.
 type offer struct {
 	RewardID       *core.ID
 	Name           string
@@ -144,8 +144,8 @@ type offer struct {
 	Stamps         int64
 }
 
-// The reward is held as its redemption will hold it anyway: no buyer waits for another by
-// that, but whoever begins to count an unlimited one waits for them, and they for that.
+// The redemption's foreign key would take the same lock on the reward. Buyers don't wait for each other,
+// but limitStockSQL and buyers do.
 const offerSQL = `
 	with held as (
 		select id, name, active, points_cost, stamps_cost, stock
@@ -161,8 +161,8 @@ const offerSQL = `
 	left join loyalty.customer c on c.tenant_id = @tenant_id and c.id = coalesce(@customer::uuid, '00000000-0000-0000-0000-000000000000')
 	left join loyalty.account a on a.tenant_id = @tenant_id and a.customer_id = c.id`
 
-// Whoever finds a piece has it; the others wait here and find one less. Of one that has
-// become unlimited meanwhile none is taken.
+// Of several buyers, one updates and the others wait and find one unit less. The reward may have become
+// unlimited meanwhile.
 const takeStockSQL = `
 	update loyalty.reward
 	set stock = stock - 1
@@ -171,16 +171,15 @@ const takeStockSQL = `
 		and (stock > 0 or stock is null)
 	returning stock is not null`
 
-// piece is a reward's stock as it was found (nil: unlimited), and whether a piece of it
-// was taken.
-type piece struct {
+// takenUnit is a reward's stock (nil: unlimited), and whether a unit of it was taken.
+type takenUnit struct {
 	Name  string
 	Stock *int64
 	Taken bool
 }
 
-// An unlimited reward is held like an offer, and not touched.
-const grantPieceSQL = `
+// An unlimited reward is locked as in offerSQL, and not updated.
+const grantUnitSQL = `
 	with held as (
 		select id, name, stock
 		from loyalty.reward
@@ -239,7 +238,7 @@ const voidSQL = `
 		and status = 'pending'
 	returning ` + redemptionColumns
 
-// A page is found by an index in the order of the list, and only its redemptions are named.
+// An index in the order of the list finds the page, and only its redemptions are joined.
 const (
 	namedColumns = `d.id, d.status, d.customer_id, d.reward_id, d.points_spent, d.stamps_spent, d.took_stock,
 		d.created_at, d.fulfilled_at, d.voided_at,
@@ -270,7 +269,7 @@ var (
 	}
 )
 
-// record is a redemption with one of its ledger entries, if it has any.
+// record is a redemption with one of its ledger entries, or none.
 type record struct {
 	NamedRedemption
 	EndedByKind  *core.ActorKind
@@ -282,7 +281,7 @@ type record struct {
 	EntryAt      *time.Time
 }
 
-// Who fulfilled or voided a redemption is in the log, and nowhere else.
+// Only the audit log contains who fulfilled or voided a redemption.
 const redemptionDetailSQL = `
 	select ` + namedColumns + `,
 		l.actor_kind as ended_by_kind, l.actor_name as ended_by_name,

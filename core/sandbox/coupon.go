@@ -9,16 +9,17 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/fixture"
 )
 
-// Voucher is a voucher and whose it is.
+// Voucher is a voucher with its coupon and customer.
 type Voucher struct {
 	ULID     core.ID `json:"ulid"`
 	Coupon   core.ID `json:"coupon"`
 	Customer core.ID `json:"customer"`
 }
 
-// Vouchers are one in each state, and some pending ones.
+// Vouchers has one voucher in each state, and several pending ones.
 type Vouchers struct {
 	Pending        []Voucher `json:"pending"`
 	Redeemed       Voucher   `json:"redeemed"`
@@ -27,7 +28,7 @@ type Vouchers struct {
 	CapReached     Voucher   `json:"cap_reached"`
 }
 
-// Capped is a coupon with more vouchers than it may be redeemed.
+// Capped is a coupon with more vouchers than its total redemption limit.
 type Capped struct {
 	Coupon   core.ID   `json:"coupon"`
 	Cap      int64     `json:"cap"`
@@ -36,68 +37,40 @@ type Capped struct {
 
 const benefitPoints = 5
 
-// coupons makes the coupons and vouchers of a tenant. Every voucher belongs to a
-// customer of its own.
-func (m Maker) coupons(ctx context.Context, t *Tenant, owner core.Actor) error {
-	open, err := m.sent(ctx, t, owner, "Open", nil, 8+12+1)
-	if err != nil {
-		return err
-	}
-	t.Coupon = open[0].Coupon
-	t.Vouchers.Pending, t.Race.Vouchers, t.Vouchers.Redeemed = open[:8], open[8:20], open[20]
+// addCoupons adds coupons and vouchers. Every voucher belongs to another customer.
+func (b *business) addCoupons(ctx context.Context) {
+	open := b.send(ctx, b.addCoupon(ctx, coupon.New{Name: new("Open")}), 8+12+1)
+	b.Coupon = open[0].Coupon
+	b.Vouchers.Pending, b.Race.Vouchers, b.Vouchers.Redeemed = open[:8], open[8:20], open[20]
 
-	used, err := m.sent(ctx, t, owner, "Used up", new(int64(1)), 2)
-	if err != nil {
-		return err
+	used := b.send(ctx, b.addCoupon(ctx, coupon.New{Name: new("Used up"), MaxRedemptions: new(int64(1))}), 2)
+	b.Vouchers.CapReached = used[1]
+	for _, v := range []Voucher{b.Vouchers.Redeemed, used[0]} {
+		fixture.Must(b.Coupons.Redeem(ctx, b.owner, v.ULID))
 	}
-	t.Vouchers.CapReached = used[1]
-	for _, v := range []Voucher{t.Vouchers.Redeemed, used[0]} {
-		if _, err := m.Coupons.Redeem(ctx, owner, v.ULID); err != nil {
-			return err
-		}
-	}
-	off, err := m.sent(ctx, t, owner, "Switched off", nil, 1)
-	if err != nil {
-		return err
-	}
-	t.Vouchers.InactiveCoupon = off[0]
-	if _, err := m.Coupons.SetActive(ctx, owner, off[0].Coupon, false); err != nil {
-		return err
-	}
+	b.Vouchers.InactiveCoupon = b.send(ctx, b.addCoupon(ctx, coupon.New{Name: new("Switched off")}), 1)[0]
+	fixture.Must(b.Coupons.SetActive(ctx, b.owner, b.Vouchers.InactiveCoupon.Coupon, false))
 	for range 4 {
-		const most = 5
-		vouchers, err := m.sent(ctx, t, owner, "Capped", new(int64(most)), 24)
-		if err != nil {
-			return err
-		}
-		capped := Capped{Coupon: vouchers[0].Coupon, Cap: most}
-		for _, v := range vouchers {
+		capped := Capped{Cap: 5}
+		capped.Coupon = b.addCoupon(ctx, coupon.New{Name: new("Capped"), MaxRedemptions: &capped.Cap})
+		for _, v := range b.send(ctx, capped.Coupon, 24) {
 			capped.Vouchers = append(capped.Vouchers, v.ULID)
 		}
-		t.Race.Capped = append(t.Race.Capped, capped)
+		b.Race.Capped = append(b.Race.Capped, capped)
 	}
-	return m.expired(ctx, t, owner)
+	now := b.Maker
+	b.Maker = b.ago(7 * 24 * time.Hour)
+	b.Vouchers.Expired = b.send(ctx, b.addCoupon(ctx, coupon.New{Name: new("Last week"), VoucherValidDays: new(int64(1))}), 1)[0]
+	b.Maker = now
 }
 
-// expired sends a voucher of one day a week ago.
-func (m Maker) expired(ctx context.Context, t *Tenant, owner core.Actor) error {
-	past := m.ago(7 * 24 * time.Hour)
-	name, kind, value := "Last week", string(coupon.Points), int64(benefitPoints)
-	made, err := past.Coupons.Add(ctx, owner, coupon.New{
-		Name: &name, BenefitType: &kind, BenefitValue: &value, VoucherValidDays: new(int64(1)),
-	})
-	if err != nil {
-		return err
-	}
-	vouchers, err := past.send(ctx, t, owner, made.ID, 1)
-	if err != nil {
-		return err
-	}
-	t.Vouchers.Expired = vouchers[0]
-	return nil
+// addCoupon adds a coupon for points.
+func (b *business) addCoupon(ctx context.Context, n coupon.New) core.ID {
+	n.BenefitType, n.BenefitValue = new(string(coupon.Points)), new(int64(benefitPoints))
+	return fixture.Must(b.Coupons.Add(ctx, b.owner, n)).ID
 }
 
-// ago makes records as of a time that long ago.
+// ago returns a maker whose clock is set back.
 func (m Maker) ago(past time.Duration) Maker {
 	then := m.DB.Now().Add(-past)
 	m.DB = m.DB.At(then)
@@ -105,49 +78,27 @@ func (m Maker) ago(past time.Duration) Maker {
 	return m
 }
 
-// sent makes a coupon and sends it to so many new customers.
-func (m Maker) sent(ctx context.Context, t *Tenant, owner core.Actor, name string, most *int64, customers int) ([]Voucher, error) {
-	kind, value := string(coupon.Points), int64(benefitPoints)
-	made, err := m.Coupons.Add(ctx, owner, coupon.New{Name: &name, BenefitType: &kind, BenefitValue: &value, MaxRedemptions: most})
-	if err != nil {
-		return nil, err
-	}
-	return m.send(ctx, t, owner, made.ID, customers)
-}
-
-func (m Maker) send(ctx context.Context, t *Tenant, owner core.Actor, of core.ID, customers int) ([]Voucher, error) {
+// send sends a coupon to a number of new customers.
+func (b *business) send(ctx context.Context, id core.ID, customers int) []Voucher {
 	to := make([]string, customers)
 	for i := range to {
-		t.holders++
-		first, last, phone := "Holder", strconv.Itoa(t.holders), fmt.Sprintf("+46 8 465 0%05d", t.holders)
-		made, err := m.Customers.Upsert(ctx, owner, customer.New{FirstName: &first, LastName: &last, Phone: &phone})
-		if err != nil {
-			return nil, err
-		}
-		to[i] = made.ID.String()
+		b.holders++
+		to[i] = b.addCustomer(ctx, "Holder", strconv.Itoa(b.holders), fmt.Sprintf("+46 8 465 0%05d", b.holders), nil).ID.String()
 	}
-	return m.sendTo(ctx, owner, of, to)
+	return b.sendTo(ctx, id, to)
 }
 
-// sendTo sends a coupon to those customers and returns their vouchers. No e-mail goes out.
-func (m Maker) sendTo(ctx context.Context, owner core.Actor, of core.ID, to []string) ([]Voucher, error) {
-	sent, err := m.Coupons.Send(ctx, owner, of, coupon.Send{Segment: coupon.Manual, Customers: to, FormKey: of.String()})
-	if err != nil {
-		return nil, err
+func (b *business) addCustomer(ctx context.Context, first, last, phone string, email *string) customer.Upserted {
+	return fixture.Must(b.Customers.Upsert(ctx, b.owner, customer.New{FirstName: &first, LastName: &last, Phone: &phone, Email: email}))
+}
+
+// sendTo sends a coupon to customers without e-mails, and returns the vouchers.
+func (b *business) sendTo(ctx context.Context, id core.ID, to []string) []Voucher {
+	sent := fixture.Must(b.Coupons.Send(ctx, b.owner, id, coupon.Send{Segment: coupon.Manual, Customers: to, FormKey: id.String()}))
+	fixture.CreateVouchers(ctx, b.Coupons, b.owner, sent.ID)
+	var vouchers []Voucher
+	for _, v := range fixture.Must(b.Coupons.ListSent(ctx, b.owner, sent.ID, core.Page{Size: len(to)})).Items {
+		vouchers = append(vouchers, Voucher{v.ID, v.CouponID, v.CustomerID})
 	}
-	if _, err := m.Coupons.Evaluate(ctx, owner, sent.ID); err != nil {
-		return nil, err
-	}
-	if err := m.Coupons.MarkDelivered(ctx, owner, sent.ID); err != nil {
-		return nil, err
-	}
-	l, err := m.Coupons.ListSent(ctx, owner, sent.ID, core.Page{Size: len(to)})
-	if err != nil {
-		return nil, err
-	}
-	vouchers := make([]Voucher, len(l.Items))
-	for i, v := range l.Items {
-		vouchers[i] = Voucher{v.ID, v.CouponID, v.CustomerID}
-	}
-	return vouchers, nil
+	return vouchers
 }

@@ -9,28 +9,24 @@ import (
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/billing"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/fixture"
 	"example.com/loyalty/core/staff"
 	"example.com/loyalty/core/tenant"
 )
 
-// billedFor is how long ago the business with invoices began: long enough for one in every
-// state.
+// billedFor is how long ago the billed business started: long enough for an invoice in every state.
 const billedFor = 160 * 24 * time.Hour
 
-// billed makes a business on a plan that costs something, which began long ago. The two to
-// test with are on the free plan.
-func (m Maker) billed(ctx context.Context) (core.TenantID, error) {
+// addBilledTenant adds a business on a paid plan that started long ago. The other two are on the free plan.
+func (m Maker) addBilledTenant(ctx context.Context) core.TenantID {
 	suffix := strings.ToLower(rand.Text()[:5])
-	name, slug := "Sandbox Billing", "sandbox-c-"+suffix
-	plan, err := m.Billing.CreatePlan(ctx, maker, billing.PlanInput{
+	slug := "sandbox-c-" + suffix
+	plan := fixture.Must(m.Billing.CreatePlan(ctx, maker, billing.PlanInput{
 		Name: new("Sandbox " + suffix), MonthlyCents: new(int64(4900)), YearlyCents: new(int64(49000)), Currency: new("EUR"),
-	})
-	if err != nil {
-		return 0, err
-	}
-	return db.Platform(ctx, m.DB.At(m.DB.Now().Add(-billedFor)), maker, func(tx *db.Tx) (core.TenantID, error) {
+	}))
+	return fixture.Must(db.Platform(ctx, m.DB.At(m.DB.Now().Add(-billedFor)), maker, func(tx *db.Tx) (core.TenantID, error) {
 		made, err := tenant.Add(ctx, tx, maker, tenant.New{
-			Name: &name, Slug: &slug, Email: new("owner@" + slug + ".example"), PlanID: &plan.ID,
+			Name: new("Sandbox Billing"), Slug: &slug, Email: new("owner@" + slug + ".example"), PlanID: &plan.ID,
 			BillingCycle: new("monthly"), PaymentMethod: new("bank_transfer"),
 		})
 		if err != nil {
@@ -41,53 +37,33 @@ func (m Maker) billed(ctx context.Context) (core.TenantID, error) {
 		}
 		_, err = staff.Add(ctx, tx, core.System(made, "sandbox"), staff.New{Role: core.Owner, Name: "Sandbox owner", Email: "owner@" + slug + ".example"})
 		return made.ID, err
-	})
+	}))
 }
 
-// invoices bills a business since it began, and has one of its invoices in each state.
-func (m Maker) invoices(ctx context.Context) (map[billing.Status]int64, error) {
+// makeInvoices bills a business since it started, and brings one of its invoices into each state.
+func (m Maker) makeInvoices(ctx context.Context) map[billing.Status]int64 {
 	issuer := billing.Party{Name: "Sandbox Platform", Address: "1 Example Street\nExample City", Email: "billing@platform.example"}
-	if err := m.Billing.NameIssuer(ctx, maker, issuer, "This is a sandbox: don't pay."); err != nil {
-		return nil, err
-	}
-	id, err := m.billed(ctx)
-	if err != nil {
-		return nil, err
-	}
-	list, err := m.Billing.BillSince(ctx, maker, id, m.DB.Now().Add(-billedFor))
-	if err != nil {
-		return nil, err
-	}
+	fixture.Must(0, m.Billing.NameIssuer(ctx, maker, issuer, "This is a sandbox: don't pay."))
+	list := fixture.Must(m.Billing.BillSince(ctx, maker, m.addBilledTenant(ctx), m.DB.Now().Add(-billedFor)))
 	made := map[billing.Status]int64{}
-	for _, step := range []struct {
-		state billing.Status
-		do    func(s *billing.Service, i int64) error
-	}{
-		{billing.Overdue, func(s *billing.Service, i int64) error { _, err := s.Issue(ctx, maker, i); return err }},
-		{billing.Paid, func(s *billing.Service, i int64) error {
-			issued, err := s.Issue(ctx, maker, i)
-			if err == nil {
-				year, month, day := issued.IssuedAt.In(issued.Zone()).Date()
-				_, err = s.MarkPaid(ctx, maker, i, time.Date(year, month, day, 0, 0, 0, 0, time.UTC))
-			}
-			return err
-		}},
-		{billing.Void, func(s *billing.Service, i int64) error {
-			_, err := s.Issue(ctx, maker, i)
-			if err == nil {
-				_, err = s.Void(ctx, maker, i, new("A mistake"))
-			}
-			return err
-		}},
-		{billing.Issued, func(_ *billing.Service, i int64) error { _, err := m.Billing.Issue(ctx, maker, i); return err }},
-		{billing.Draft, func(*billing.Service, int64) error { return nil }},
-	} {
-		oldest := list[len(made)]
-		began := core.StartOfDate(oldest.PeriodStart, oldest.Zone()).Add(12 * time.Hour)
-		if err := step.do(m.Billing.At(began), oldest.ID); err != nil {
-			return nil, err
+	for i, status := range []billing.Status{billing.Overdue, billing.Paid, billing.Void, billing.Issued, billing.Draft} {
+		invoice := list[i]
+		made[status] = invoice.ID
+		then := m.Billing.At(core.StartOfDate(invoice.PeriodStart, invoice.Zone()).Add(12 * time.Hour))
+		switch status {
+		case billing.Draft:
+		case billing.Issued:
+			fixture.Must(m.Billing.Issue(ctx, maker, invoice.ID))
+		case billing.Overdue:
+			fixture.Must(then.Issue(ctx, maker, invoice.ID))
+		case billing.Paid:
+			issued := fixture.Must(then.Issue(ctx, maker, invoice.ID))
+			year, month, day := issued.IssuedAt.In(issued.Zone()).Date()
+			fixture.Must(then.MarkPaid(ctx, maker, invoice.ID, time.Date(year, month, day, 0, 0, 0, 0, time.UTC)))
+		case billing.Void:
+			fixture.Must(then.Issue(ctx, maker, invoice.ID))
+			fixture.Must(then.Void(ctx, maker, invoice.ID, new("A mistake")))
 		}
-		made[step.state] = oldest.ID
 	}
-	return made, nil
+	return made
 }

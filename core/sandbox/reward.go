@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"example.com/loyalty/core"
-	"example.com/loyalty/core/customer"
+	"example.com/loyalty/core/fixture"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/transaction"
 )
@@ -16,7 +16,7 @@ type Reward struct {
 	Stock int64   `json:"stock"`
 }
 
-// Rewards are one in each state.
+// Rewards has one reward in each state.
 type Rewards struct {
 	InStock    Reward   `json:"in_stock"`
 	OutOfStock Reward   `json:"out_of_stock"`
@@ -25,7 +25,7 @@ type Rewards struct {
 	LastOne    []Reward `json:"last_one"`
 }
 
-// Race is what many may want at once.
+// Race has records for tests of concurrency.
 type Race struct {
 	Rewards  []Reward  `json:"rewards"`
 	Big      []Reward  `json:"big"`
@@ -33,73 +33,47 @@ type Race struct {
 	Capped   []Capped  `json:"capped"`
 }
 
-func (m Maker) rewards(ctx context.Context, t *Tenant, owner core.Actor) error {
-	for _, wanted := range []struct {
-		into  *Reward
-		name  string
-		cost  int64
-		stock int64
-	}{
-		{&t.Rewards.InStock, "In stock", 50, 1_000_000},
-		{&t.Rewards.OutOfStock, "Out of stock", 10, 0},
-		{&t.Rewards.TooDear, "Too dear", 1_000_000_000_000, 1_000_000},
-		{&t.Rewards.Inactive, "Inactive", 10, 10},
-	} {
-		made, err := m.reward(ctx, owner, wanted.name, wanted.cost, wanted.stock)
-		if err != nil {
-			return err
-		}
-		*wanted.into = made
-	}
-	for _, wanted := range []struct {
+func (b *business) addRewards(ctx context.Context) {
+	r := &b.Tenant.Rewards
+	r.InStock = b.addReward(ctx, "In stock", 50, 1_000_000)
+	r.OutOfStock = b.addReward(ctx, "Out of stock", 10, 0)
+	r.TooDear = b.addReward(ctx, "Too dear", 1_000_000_000_000, 1_000_000)
+	r.Inactive = b.addReward(ctx, "Inactive", 10, 10)
+	fixture.Must(b.Maker.Rewards.SetActive(ctx, b.owner, r.Inactive.ULID, false))
+	for _, set := range []struct {
 		into  *[]Reward
 		count int
 		name  string
 		stock int64
 	}{
-		{&t.Rewards.LastOne, 3, "Last one", 1},
-		{&t.Race.Rewards, 12, "Race", 5},
-		{&t.Race.Big, 3, "Big race", 300},
+		{&r.LastOne, 3, "Last one", 1},
+		{&b.Race.Rewards, 12, "Race", 5},
+		{&b.Race.Big, 3, "Big race", 300},
 	} {
-		for range wanted.count {
-			made, err := m.reward(ctx, owner, wanted.name, 10, wanted.stock)
-			if err != nil {
-				return err
-			}
-			*wanted.into = append(*wanted.into, made)
+		for range set.count {
+			*set.into = append(*set.into, b.addReward(ctx, set.name, 10, set.stock))
 		}
 	}
-	if _, err := m.Rewards.SetActive(ctx, owner, t.Rewards.Inactive.ULID, false); err != nil {
-		return err
-	}
-	return m.voidedRedemption(ctx, t, owner)
+	b.addVoidedRedemption(ctx)
 }
 
-func (m Maker) reward(ctx context.Context, owner core.Actor, name string, cost, stock int64) (Reward, error) {
-	r, err := m.Rewards.Add(ctx, owner, reward.New{Name: &name, PointsCost: &cost, Stock: &stock})
-	return Reward{ULID: r.ID, Cost: cost, Stock: stock}, err
+func (b *business) addReward(ctx context.Context, name string, cost, stock int64) Reward {
+	r := fixture.Must(b.Maker.Rewards.Add(ctx, b.owner, reward.New{Name: &name, PointsCost: &cost, Stock: &stock}))
+	return Reward{ULID: r.ID, Cost: cost, Stock: stock}
 }
 
-// voidedRedemption has somebody buy, redeem, and get it back: the stock is whole again.
-func (m Maker) voidedRedemption(ctx context.Context, t *Tenant, owner core.Actor) error {
-	first, last, phone := "Vera", "Void", "+46 8 465 004 01"
-	vera, err := m.Customers.Upsert(ctx, owner, customer.New{FirstName: &first, LastName: &last, Phone: &phone})
-	if err != nil {
-		return err
-	}
-	id, cents := vera.ID.String(), int64(5000)
-	_, err = m.Transactions.Record(ctx, owner, transaction.New{
-		CustomerID: &id, TransactionTypeID: &t.TransactionTypeID, SpendAmountCents: &cents, Source: transaction.Panel,
-	})
-	if err != nil {
-		return err
-	}
-	offered := t.Rewards.InStock.ULID.String()
-	made, err := m.Rewards.Redeem(ctx, owner, reward.RedeemRequest{CustomerID: &id, RewardID: &offered})
-	if err != nil {
-		return err
-	}
-	voided, err := m.Rewards.Void(ctx, owner, made.ID)
-	t.VoidedRedemption = voided.ID
-	return err
+// addVoidedRedemption adds a redemption and voids it, which restores the stock.
+func (b *business) addVoidedRedemption(ctx context.Context) {
+	vera := b.addCustomer(ctx, "Vera", "Void", "+46 8 465 004 01", nil).ID
+	b.addSale(ctx, vera, 5000, transaction.Panel)
+	made := fixture.Must(b.Maker.Rewards.Redeem(ctx, b.owner, reward.RedeemRequest{
+		CustomerID: new(vera.String()), RewardID: new(b.Tenant.Rewards.InStock.ULID.String()),
+	}))
+	b.VoidedRedemption = fixture.Must(b.Maker.Rewards.Void(ctx, b.owner, made.ID)).ID
+}
+
+func (b *business) addSale(ctx context.Context, customer core.ID, cents int64, source transaction.Source) transaction.Transaction {
+	return fixture.Must(b.Transactions.Record(ctx, b.owner, transaction.New{
+		CustomerID: new(customer.String()), TransactionTypeID: &b.TransactionTypeID, SpendAmountCents: &cents, Source: source,
+	}))
 }

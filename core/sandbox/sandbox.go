@@ -1,7 +1,6 @@
-// Package sandbox makes businesses for integrators to test against: two fresh
-// tenants with a record in every state that takes days to arise by hand, and a
-// platform token, written down in one file. It goes through the same core as
-// everything else, except that it may set the clock back.
+// Package sandbox makes businesses for integrators to test against: two new tenants with a record in every
+// state that takes days to reach by hand, and a platform token, described by one file. It uses the product's
+// use cases, and may set the clock back.
 package sandbox
 
 import (
@@ -15,6 +14,7 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/fixture"
 	"example.com/loyalty/core/ledger"
 	"example.com/loyalty/core/reward"
 	"example.com/loyalty/core/staff"
@@ -33,31 +33,29 @@ type File struct {
 	Platform              Platform      `json:"platform"`
 }
 
-// Tenant is a business and everything in it.
+// Tenant is a business and its records.
 type Tenant struct {
 	ID       core.TenantID          `json:"id"`
 	Name     string                 `json:"name"`
 	Slug     string                 `json:"slug"`
 	PanelURL string                 `json:"panel_url"`
 	Staff    map[core.Role]Password `json:"staff"`
-	// Tokens are one with all abilities, one with none, and one for each.
+	// Tokens has one with all abilities, one with none, and one for each ability.
 	Tokens                  map[string]string `json:"tokens"`
 	RevokedToken            string            `json:"revoked_token"`
 	TransactionTypeID       int64             `json:"transaction_type_id"`        // 1 point for each whole 1.00 spent
 	StampsTransactionTypeID int64             `json:"stamps_transaction_type_id"` // 1 stamp for each transaction
 	Rewards                 Rewards           `json:"rewards"`
 	VoidedRedemption        core.ID           `json:"voided_redemption"`
-	Coupon                  core.ID           `json:"coupon"` // the open one
+	Coupon                  core.ID           `json:"coupon"` // the one named "Open"
 	Vouchers                Vouchers          `json:"vouchers"`
 	TillURL                 string            `json:"till_url"`
 	Pages                   Pages             `json:"pages"`
 	Send                    Send              `json:"send"`
 	Race                    Race              `json:"race"`
-
-	holders int // of vouchers, so far
 }
 
-// Password is how a person signs in.
+// Password is a person's e-mail address and password.
 type Password struct {
 	Email    string `json:"email"`
 	Password string `json:"password"`
@@ -69,11 +67,11 @@ type Platform struct {
 	Password
 	TOTPSecret   string                   `json:"totp_secret"`
 	Token        string                   `json:"token"`
-	Invoices     map[billing.Status]int64 `json:"invoices"` // ids; they are of a third business
+	Invoices     map[billing.Status]int64 `json:"invoices"` // IDs of a third business's invoices
 	TenantCreate TenantCreate             `json:"tenant_create"`
 }
 
-// TenantCreate are the values that a new tenant needs besides its own.
+// TenantCreate has values with which a tenant can be created.
 type TenantCreate struct {
 	PlanID        int64                `json:"plan_id"`
 	BillingCycle  tenant.BillingCycle  `json:"billing_cycle"`
@@ -99,148 +97,105 @@ type Maker struct {
 
 var maker = core.System(core.Tenant{}, "sandbox")
 
-// Make makes two tenants and a super-admin, and a third tenant with invoices. Each run makes
-// new ones.
+// Make makes two tenants, a super-admin, and a third tenant with invoices. Each call makes new ones.
 func (m Maker) Make(ctx context.Context) (File, error) {
 	f := File{BaseURL: m.BaseURL, CAFile: m.CAFile, TransactionsPostScope: m.PostScope}
-	for _, letter := range []string{"A", "B"} {
-		t, err := m.tenant(ctx, letter)
-		if err != nil {
-			return File{}, err
+	err := fixture.Run(func() {
+		for _, letter := range []string{"A", "B"} {
+			f.Tenants = append(f.Tenants, m.makeTenant(ctx, letter))
 		}
-		f.Tenants = append(f.Tenants, t)
-	}
-	var err error
-	if f.Platform, err = m.platform(ctx); err != nil {
-		return File{}, err
-	}
-	f.Platform.Invoices, err = m.invoices(ctx)
-	return f, err
-}
-
-func (m Maker) tenant(ctx context.Context, letter string) (Tenant, error) {
-	suffix := strings.ToLower(rand.Text()[:5])
-	t := Tenant{
-		Name: "Sandbox " + letter, Slug: "sandbox-" + strings.ToLower(letter) + "-" + suffix,
-		Staff: map[core.Role]Password{}, Tokens: map[string]string{},
-	}
-	t.PanelURL, t.TillURL = m.TenantURL(t.Slug)+"/admin", m.TenantURL(t.Slug)+"/till"
-	made, err := db.Platform(ctx, m.DB, maker, func(tx *db.Tx) (core.Tenant, error) {
-		made, err := tenant.Add(ctx, tx, maker, tenant.New{
-			Name: &t.Name, Slug: &t.Slug, Email: new("owner@" + t.Slug + ".example"), PlanID: new(int64(1)),
-			BillingCycle: new("monthly"), PaymentMethod: new("manual"),
-		})
-		if err != nil {
-			return made, err
-		}
-		return made, tenant.FinishSetup(tx, made.ID)
+		f.Platform = m.makePlatform(ctx)
+		f.Platform.Invoices = m.makeInvoices(ctx)
 	})
 	if err != nil {
-		return Tenant{}, err
+		return File{}, err
 	}
-	t.ID = made.ID
-	owner, err := m.staff(ctx, &t, core.System(made, "sandbox"))
-	if err != nil {
-		return Tenant{}, err
-	}
-	if err := m.tokens(ctx, &t, owner); err != nil {
-		return Tenant{}, err
-	}
-	if err := m.types(ctx, &t, owner); err != nil {
-		return Tenant{}, err
-	}
-	if err := m.rewards(ctx, &t, owner); err != nil {
-		return Tenant{}, err
-	}
-	if err := m.coupons(ctx, &t, owner); err != nil {
-		return Tenant{}, err
-	}
-	if err := m.pages(ctx, &t, owner); err != nil {
-		return Tenant{}, err
-	}
-	// Last: it says who is in each segment when the file is written.
-	return t, m.segments(ctx, &t, owner)
+	return f, nil
 }
 
-// staff makes one person of each role and returns the owner.
-func (m Maker) staff(ctx context.Context, t *Tenant, by core.Actor) (core.Actor, error) {
-	var owner core.Actor
+// business is a tenant that is being filled.
+type business struct {
+	Maker
+	*Tenant
+	owner   core.Actor
+	holders int // number of customers with vouchers
+}
+
+func (m Maker) makeTenant(ctx context.Context, letter string) Tenant {
+	slug := "sandbox-" + strings.ToLower(letter) + "-" + strings.ToLower(rand.Text()[:5])
+	t := Tenant{
+		Name: "Sandbox " + letter, Slug: slug, Staff: map[core.Role]Password{}, Tokens: map[string]string{},
+		PanelURL: m.TenantURL(slug) + "/admin", TillURL: m.TenantURL(slug) + "/till",
+	}
+	made := fixture.AddTenant(ctx, m.DB, maker, tenant.New{
+		Name: &t.Name, Slug: &t.Slug, Email: new("owner@" + slug + ".example"), PlanID: new(int64(1)),
+		BillingCycle: new("monthly"), PaymentMethod: new("manual"),
+	})
+	t.ID = made.ID
+	b := &business{Maker: m, Tenant: &t}
+	b.addStaff(ctx, made)
+	b.addTokens(ctx)
+	b.addTypes(ctx)
+	b.addRewards(ctx)
+	b.addCoupons(ctx)
+	b.addPages(ctx)
+	b.addSegments(ctx) // last, because it counts all customers
+	return t
+}
+
+// addStaff adds one person of each role.
+func (b *business) addStaff(ctx context.Context, t core.Tenant) {
 	for _, role := range []core.Role{core.Owner, core.Manager, core.Cashier} {
 		login := Password{Email: string(role) + "@" + t.Slug + ".example", Password: rand.Text()}
-		p, err := db.InTenant(ctx, m.DB, by, func(tx *db.Tx) (staff.Person, error) {
-			return staff.Add(ctx, tx, by, staff.New{
-				Role: role, Name: "Sandbox " + string(role), Email: login.Email, Password: login.Password,
-			})
+		p := fixture.AddPerson(ctx, b.DB, core.System(t, "sandbox"), staff.New{
+			Role: role, Name: "Sandbox " + string(role), Email: login.Email, Password: login.Password,
 		})
-		if err != nil {
-			return core.Actor{}, err
-		}
-		t.Staff[role] = login
+		b.Staff[role] = login
 		if role == core.Owner {
-			owner = core.Actor{Kind: core.ByStaff, Name: p.Name, Tenant: by.Tenant, StaffID: p.ID, Role: role}
+			b.owner = fixture.Actor(t, p)
 		}
 	}
-	return owner, nil
 }
 
-func (m Maker) tokens(ctx context.Context, t *Tenant, owner core.Actor) error {
-	scopes := map[string][]string{"all": {}, "none": {}, "revoked": {}}
+func (b *business) addTokens(ctx context.Context) {
+	scopes := map[string][]string{"all": {}, "none": {}}
 	for _, a := range token.Abilities {
 		scopes["all"] = append(scopes["all"], string(a))
 		scopes[string(a)] = []string{string(a)}
 	}
-	scopes["revoked"] = scopes["all"]
 	for name, abilities := range scopes {
-		made, err := m.Tokens.Create(ctx, owner, token.New{Name: &name, Scopes: &abilities})
-		if err != nil {
-			return err
-		}
-		if name == "revoked" {
-			t.RevokedToken = made.Secret
-			if _, err := m.Tokens.Revoke(ctx, owner, made.ID); err != nil {
-				return err
-			}
-			continue
-		}
-		t.Tokens[name] = made.Secret
+		b.Tenant.Tokens[name] = b.addToken(ctx, name, abilities).Secret
 	}
-	return nil
+	revoked := b.addToken(ctx, "revoked", scopes["all"])
+	b.RevokedToken = revoked.Secret
+	fixture.Must(b.Maker.Tokens.Revoke(ctx, b.owner, revoked.ID))
 }
 
-func (m Maker) types(ctx context.Context, t *Tenant, owner core.Actor) error {
-	points, err := m.Transactions.AddType(ctx, owner, transaction.NewType{
+func (b *business) addToken(ctx context.Context, name string, scopes []string) token.Created {
+	return fixture.Must(b.Maker.Tokens.Create(ctx, b.owner, token.New{Name: &name, Scopes: &scopes}))
+}
+
+func (b *business) addTypes(ctx context.Context) {
+	b.TransactionTypeID = fixture.Must(b.Transactions.AddType(ctx, b.owner, transaction.NewType{
 		Name: "Purchase", RuleType: ledger.Points, Rule: transaction.Rule{PointsPerUnit: 1, UnitCents: 100},
-	})
-	if err != nil {
-		return err
-	}
-	stamps, err := m.Transactions.AddType(ctx, owner, transaction.NewType{
+	})).ID
+	b.StampsTransactionTypeID = fixture.Must(b.Transactions.AddType(ctx, b.owner, transaction.NewType{
 		Name: "Stamp card", RuleType: ledger.Stamps, Rule: transaction.Rule{StampsPerTransaction: 1},
-	})
-	t.TransactionTypeID, t.StampsTransactionTypeID = points.ID, stamps.ID
-	return err
+	})).ID
 }
 
-func (m Maker) platform(ctx context.Context) (Platform, error) {
+func (m Maker) makePlatform(ctx context.Context) Platform {
 	p := Platform{
 		PanelURL:     m.BaseURL + "/platform",
 		Password:     Password{Email: "admin-" + strings.ToLower(rand.Text()[:8]) + "@sandbox.example", Password: rand.Text()},
 		TOTPSecret:   auth.NewTOTPSecret(),
 		TenantCreate: TenantCreate{PlanID: 1, BillingCycle: tenant.Monthly, PaymentMethod: tenant.Manual},
 	}
-	person, err := staff.CreateAdmin(ctx, m.DB, maker, staff.New{Name: "Sandbox admin", Email: p.Email, Password: p.Password.Password})
-	if err != nil {
-		return Platform{}, err
-	}
-	_, err = db.Platform(ctx, m.DB, maker, func(tx *db.Tx) (int, error) {
+	person := fixture.Must(staff.CreateAdmin(ctx, m.DB, maker, staff.New{Name: "Sandbox admin", Email: p.Email, Password: p.Password.Password}))
+	fixture.Must(db.Platform(ctx, m.DB, maker, func(tx *db.Tx) (int, error) {
 		return 0, auth.EnrolTwoFactor(ctx, tx, maker, m.Keys, person.ID, p.TOTPSecret)
-	})
-	if err != nil {
-		return Platform{}, err
-	}
+	}))
 	admin := core.Actor{Kind: core.ByAdmin, Name: person.Name, StaffID: person.ID, Role: core.SuperAdmin}
-	name := "Sandbox platform"
-	made, err := m.Tokens.Create(ctx, admin, token.New{Name: &name, Scopes: &[]string{}})
-	p.Token = made.Secret
-	return p, err
+	p.Token = fixture.Must(m.Tokens.Create(ctx, admin, token.New{Name: new("Sandbox platform"), Scopes: &[]string{}})).Secret
+	return p
 }

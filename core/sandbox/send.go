@@ -10,23 +10,23 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/fixture"
 	"example.com/loyalty/core/link"
 	"example.com/loyalty/core/transaction"
 )
 
-// Send is a coupon that was not sent yet, and who is in each segment at the moment.
+// Send is a coupon that was not sent yet, and the members of each segment at present.
 type Send struct {
 	Coupon         core.ID                      `json:"coupon"`
 	MaxPerCustomer int64                        `json:"max_per_customer"`
 	Segments       map[coupon.Segment][]core.ID `json:"segments"`
-	// Of the members of any segment: those whom a send skips, and those it mails nothing.
+	// Members of any segment whom a send skips or sends no e-mail.
 	Inactive     []core.ID `json:"inactive"`
 	WithoutEmail []core.ID `json:"without_email"`
 	Unsubscribed []core.ID `json:"unsubscribed"`
 }
 
-// Pages are those of one active customer with 120 points, an e-mail address and two
-// pending vouchers.
+// Pages has the pages of an active customer with 120 points, an e-mail address and two pending vouchers.
 type Pages struct {
 	Join        string  `json:"join"`
 	Claim       string  `json:"claim"`
@@ -36,10 +36,10 @@ type Pages struct {
 	Unsubscribe string  `json:"unsubscribe"`
 }
 
-// longAgo is long enough to be of the segment long_standing.
+// longAgo is long enough for the segment long_standing.
 const longAgo = 120 * 24 * time.Hour
 
-// member is a customer of the segments.
+// member is a customer in some segments.
 type member struct {
 	since                         time.Duration // ago
 	bought, voided                bool
@@ -61,139 +61,88 @@ var members = []member{
 	{email: true},
 }
 
-// segments makes members of every kind and the coupon that can be sent to them.
-func (m Maker) segments(ctx context.Context, t *Tenant, owner core.Actor) error {
-	for i, one := range members {
-		if err := m.member(ctx, t, owner, i+1, one); err != nil {
-			return err
-		}
+// addSegments adds members of every kind and the coupon that can be sent to them.
+func (b *business) addSegments(ctx context.Context) {
+	for i, m := range members {
+		b.addMember(ctx, i+1, m)
 	}
-	name, kind, value := "Not sent yet", string(coupon.Points), int64(benefitPoints)
-	made, err := m.Coupons.Add(ctx, owner, coupon.New{Name: &name, BenefitType: &kind, BenefitValue: &value})
-	if err != nil {
-		return err
+	now := b.DB.Now()
+	b.Send = Send{
+		Coupon: b.addCoupon(ctx, coupon.New{Name: new("Not sent yet"), MaxPerCustomer: new(int64(1))}), MaxPerCustomer: 1,
+		Segments: map[coupon.Segment][]core.ID{
+			coupon.All:            b.findCustomers(ctx, activeSQL, nil),
+			coupon.LongStanding:   b.findCustomers(ctx, longStandingSQL, db.Args{"now": now, "zone": b.owner.Tenant.TimeZone.String()}),
+			coupon.RecentPurchase: b.findCustomers(ctx, recentPurchaseSQL, db.Args{"now": now}),
+		},
+		Inactive:     b.findCustomers(ctx, inactiveSQL, nil),
+		WithoutEmail: b.findCustomers(ctx, withoutEmailSQL, nil),
+		Unsubscribed: b.findCustomers(ctx, unsubscribedSQL, nil),
 	}
-	t.Send.Coupon, t.Send.MaxPerCustomer, t.Send.Segments = made.ID, made.MaxPerCustomer, map[coupon.Segment][]core.ID{}
-	now := m.DB.Now()
-	for _, list := range []struct {
-		into func([]core.ID)
-		sql  string
-		args db.Args
-	}{
-		{func(ids []core.ID) { t.Send.Segments[coupon.All] = ids }, activeSQL, nil},
-		{func(ids []core.ID) { t.Send.Segments[coupon.LongStanding] = ids }, longStandingSQL, db.Args{"now": now, "zone": owner.Tenant.TimeZone.String()}},
-		{func(ids []core.ID) { t.Send.Segments[coupon.RecentPurchase] = ids }, recentPurchaseSQL, db.Args{"now": now}},
-		{func(ids []core.ID) { t.Send.Inactive = ids }, inactiveSQL, nil},
-		{func(ids []core.ID) { t.Send.WithoutEmail = ids }, withoutEmailSQL, nil},
-		{func(ids []core.ID) { t.Send.Unsubscribed = ids }, unsubscribedSQL, nil},
-	} {
-		found, err := db.ReadAll[struct{ ID core.ID }](ctx, m.DB, owner, list.sql, list.args)
-		if err != nil {
-			return err
-		}
-		ids := make([]core.ID, len(found))
-		for i, f := range found {
-			ids[i] = f.ID
-		}
-		list.into(ids)
-	}
-	return nil
 }
 
-func (m Maker) member(ctx context.Context, t *Tenant, owner core.Actor, n int, of member) error {
-	first, last, phone := "Member", strconv.Itoa(n), fmt.Sprintf("+46 8 465 1%05d", n)
-	who := customer.New{FirstName: &first, LastName: &last, Phone: &phone}
-	if of.email {
-		who.Email = new(fmt.Sprintf("member-%d@%s.example", n, t.Slug))
+func (b *business) findCustomers(ctx context.Context, sql string, args db.Args) []core.ID {
+	ids := []core.ID{}
+	for _, found := range fixture.Must(db.ReadAll[struct{ ID core.ID }](ctx, b.DB, b.owner, sql, args)) {
+		ids = append(ids, found.ID)
 	}
-	made, err := m.ago(of.since).Customers.Upsert(ctx, owner, who)
-	if err != nil {
-		return err
-	}
-	if of.bought {
-		sale, err := m.sale(ctx, t, owner, made.ID, 1000)
-		if err != nil {
-			return err
-		}
-		if of.voided {
-			if _, err := m.Transactions.Void(ctx, owner, sale.ID); err != nil {
-				return err
-			}
-		}
-	}
-	if of.unsubscribed {
-		if _, err := m.Customers.Unsubscribe(ctx, owner, made.ID); err != nil {
-			return err
-		}
-	}
-	if of.inactive {
-		_, err = m.Customers.Edit(ctx, owner, made.ID, customer.Edit{Status: core.Set(string(customer.Inactive))})
-	}
-	return err
+	return ids
 }
 
-func (m Maker) sale(ctx context.Context, t *Tenant, owner core.Actor, who core.ID, cents int64) (transaction.Transaction, error) {
-	return m.Transactions.Record(ctx, owner, transaction.New{
-		CustomerID: new(who.String()), TransactionTypeID: &t.TransactionTypeID, SpendAmountCents: &cents, Source: transaction.POS,
-	})
+func (b *business) addMember(ctx context.Context, n int, m member) {
+	var email *string
+	if m.email {
+		email = new(fmt.Sprintf("member-%d@%s.example", n, b.Slug))
+	}
+	now := b.Maker
+	b.Maker = b.ago(m.since)
+	id := b.addCustomer(ctx, "Member", strconv.Itoa(n), fmt.Sprintf("+46 8 465 1%05d", n), email).ID
+	b.Maker = now
+	if m.bought {
+		sale := b.addSale(ctx, id, 1000, transaction.POS)
+		if m.voided {
+			fixture.Must(b.Transactions.Void(ctx, b.owner, sale.ID))
+		}
+	}
+	if m.unsubscribed {
+		fixture.Must(b.Customers.Unsubscribe(ctx, b.owner, id))
+	}
+	if m.inactive {
+		fixture.Must(b.Customers.Edit(ctx, b.owner, id, customer.Edit{Status: core.Set(string(customer.Inactive))}))
+	}
 }
 
-// pages makes the customer whose own pages the file names.
-func (m Maker) pages(ctx context.Context, t *Tenant, owner core.Actor) error {
-	first, last, phone, email := "Paula", "Pages", "+46 8 465 20 001", "paula@"+t.Slug+".example"
-	who, err := m.Customers.Upsert(ctx, owner, customer.New{FirstName: &first, LastName: &last, Phone: &phone, Email: &email})
-	if err != nil {
-		return err
-	}
-	if _, err := m.sale(ctx, t, owner, who.ID, 12_000); err != nil {
-		return err
-	}
+// addPages adds the customer of the pages.
+func (b *business) addPages(ctx context.Context) {
+	paula := b.addCustomer(ctx, "Paula", "Pages", "+46 8 465 20 001", new("paula@"+b.Slug+".example"))
+	b.addSale(ctx, paula.ID, 12_000, transaction.POS)
 	var voucher core.ID
 	for _, name := range []string{"Welcome", "Happy birthday"} {
-		kind, value := string(coupon.Points), int64(benefitPoints)
-		c, err := m.Coupons.Add(ctx, owner, coupon.New{Name: &name, BenefitType: &kind, BenefitValue: &value})
-		if err != nil {
-			return err
-		}
-		sent, err := m.sendTo(ctx, owner, c.ID, []string{who.ID.String()})
-		if err != nil {
-			return err
-		}
-		voucher = sent[0].ULID
+		voucher = b.sendTo(ctx, b.addCoupon(ctx, coupon.New{Name: &name}), []string{paula.ID.String()})[0].ULID
 	}
-	links := link.New(m.Keys)
-	open, err := links.Token(link.Voucher, t.ID, voucher, who.LinkVersion)
-	if err != nil {
-		return err
+	links, host := link.New(b.Keys), b.TenantURL(b.Slug)
+	b.Pages = Pages{
+		Join: host + "/join", Claim: host + "/w", Customer: paula.ID,
+		Card:        host + "/card/" + fixture.Must(links.Token(link.Card, b.ID, paula.ID, paula.LinkVersion)),
+		Voucher:     host + "/v/" + fixture.Must(links.Token(link.Voucher, b.ID, voucher, paula.LinkVersion)),
+		Unsubscribe: host + "/unsubscribe/" + fixture.Must(links.Token(link.Unsubscribe, b.ID, paula.ID, 0)),
 	}
-	card, err := links.Token(link.Card, t.ID, who.ID, who.LinkVersion)
-	if err != nil {
-		return err
-	}
-	stop, err := links.Token(link.Unsubscribe, t.ID, who.ID, 0)
-	host := m.TenantURL(t.Slug)
-	t.Pages = Pages{
-		Join: host + "/join", Claim: host + "/w",
-		Customer: who.ID, Card: host + "/card/" + card, Voucher: host + "/v/" + open, Unsubscribe: host + "/unsubscribe/" + stop,
-	}
-	return err
 }
 
-// The segments, as the specification tells them, and not as the product counts them.
+// The segments by the words of the specification, independent of the product's statements.
 const (
-	customersWho = `
+	selectCustomers = `
 	select c.id
 	from loyalty.customer c
 	where c.tenant_id = @tenant_id
 		and `
 
-	activeSQL = customersWho + `c.status = 'active'
+	activeSQL = selectCustomers + `c.status = 'active'
 	order by c.id`
 
-	longStandingSQL = customersWho + `(c.created_at at time zone @zone)::date < (@now::timestamptz at time zone @zone)::date - 90
+	longStandingSQL = selectCustomers + `(c.created_at at time zone @zone)::date < (@now::timestamptz at time zone @zone)::date - 90
 	order by c.id`
 
-	recentPurchaseSQL = customersWho + `exists (
+	recentPurchaseSQL = selectCustomers + `exists (
 			select
 			from loyalty.transaction t
 			where t.tenant_id = @tenant_id
@@ -203,12 +152,12 @@ const (
 		)
 	order by c.id`
 
-	inactiveSQL = customersWho + `c.status = 'inactive'
+	inactiveSQL = selectCustomers + `c.status = 'inactive'
 	order by c.id`
 
-	withoutEmailSQL = customersWho + `c.email is null
+	withoutEmailSQL = selectCustomers + `c.email is null
 	order by c.id`
 
-	unsubscribedSQL = customersWho + `c.unsubscribed_at is not null
+	unsubscribedSQL = selectCustomers + `c.unsubscribed_at is not null
 	order by c.id`
 )

@@ -9,16 +9,16 @@ import (
 	"example.com/loyalty/core/ledger"
 )
 
-// Filter picks sales. Fields that are nil pick all.
+// Filter selects sales. A nil field matches all.
 type Filter struct {
 	Status            *string // completed or voided
 	TypeID            *int64
 	Source            *string // api, pos or panel
 	CustomerID        *string // a ULID
 	LocationID        *int64
-	From              *time.Time // a day of the tenant's time zone, included; written as its midnight in UTC
-	To                *time.Time // likewise
-	ExternalReference *string    // exactly this one
+	From              *time.Time // the first day in the tenant's time zone, as its midnight in UTC
+	To                *time.Time // the last day, likewise
+	ExternalReference *string    // matches exactly
 }
 
 // Named is a sale with the names of what it refers to.
@@ -29,11 +29,10 @@ type Named struct {
 	LocationName *string
 	ActorKind    core.ActorKind // who recorded it
 	ActorName    string
-	Voidable     bool // by whoever asks
+	Voidable     bool // by the caller
 }
 
-// List returns a page of the sales that match the filter, newest first. One round trip,
-// of the same cost at any depth; of several filters it costs what the rarest one finds.
+// List returns a page of the sales that match the filter, newest first.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Named], error) {
 	args, err := f.args(by.Tenant, p)
 	if err != nil {
@@ -61,7 +60,7 @@ func (f Filter) args(t core.Tenant, p core.Page) (db.Args, error) {
 		args["customer"] = id
 	}
 	args["reference"] = check.OptionalText("external_reference", f.ExternalReference, maxExternalReference)
-	// Ids are made at created_at.
+	// An ID contains its created_at.
 	if f.From != nil {
 		args["from"] = core.FirstID(core.StartOfDate(*f.From, t.TimeZone))
 	}
@@ -74,15 +73,15 @@ func (f Filter) args(t core.Tenant, p core.Page) (db.Args, error) {
 	return args, check.Err()
 }
 
-// Detail is a sale, what became of it, and what it did to its customer's balance.
+// Detail is a sale with who voided it and its ledger entries.
 type Detail struct {
 	Named
-	VoidedByKind *core.ActorKind // nil: it stands
+	VoidedByKind *core.ActorKind // nil: not voided
 	VoidedByName *string
-	Entries      []Entry // none where it earned nothing
+	Entries      []Entry // none for a sale that earned nothing
 }
 
-// Entry is what the ledger holds of a sale, in its unit.
+// Entry is a ledger entry of a sale, in its unit.
 type Entry struct {
 	Kind         ledger.Kind // earn or reversal
 	Amount       int64
@@ -90,7 +89,7 @@ type Entry struct {
 	CreatedAt    time.Time
 }
 
-// Detail returns all there is to know of a sale, or core.ErrNotFound. One round trip.
+// Detail returns a sale in detail, or core.ErrNotFound.
 func (s *Service) Detail(ctx context.Context, by core.Actor, id core.ID) (Detail, error) {
 	args := db.Args{"id": id, "subject_id": id.String()}
 	addVoidArgs(by, s.db.Now(), args)

@@ -20,14 +20,14 @@ type New struct {
 	CustomerID        *string // a ULID
 	TransactionTypeID *int64
 	SpendAmountCents  *int64
-	ExternalReference *string // a receipt number, unique in the tenant; may be missing
-	LocationID        *int64  // where it was made; may be missing
+	ExternalReference *string // a receipt number, unique in the tenant; optional
+	LocationID        *int64  // optional
 	Source            Source
 
 	Malformed core.Fields // what the front end could not read
 }
 
-// input is what a New says, before its references are looked up.
+// input is a parsed New, before its references are looked up.
 type input struct {
 	customer  core.ID
 	typeID    int64
@@ -43,7 +43,7 @@ func (n New) read(check *core.Check) input {
 	return in
 }
 
-// readOffer reads what is known of a sale before its customer is.
+// readOffer reads the parts of a sale that don't depend on its customer.
 func (n New) readOffer(check *core.Check) input {
 	return input{
 		typeID:   check.Integer("transaction_type_id", n.TransactionTypeID, minInt64, maxInt64),
@@ -57,10 +57,8 @@ const (
 	minInt64 = -1 << 63
 )
 
-// Record records a sale and awards what its type gives for the spend. The award is
-// kept with the sale: changing the type later changes no sale. Two round trips: look
-// up type, customer and location; write sale and award, and commit. The customer's
-// account is locked by the award alone, at the end.
+// Record records a sale and awards what its type earns. The award is stored with the sale, so a later
+// change of the type doesn't affect it. Only the award, at the end, locks the customer's account.
 func (s *Service) Record(ctx context.Context, by core.Actor, n New) (Transaction, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return Transaction{}, err
@@ -71,9 +69,8 @@ func (s *Service) Record(ctx context.Context, by core.Actor, n New) (Transaction
 	return t, Refusal(err)
 }
 
-// RecordIn is Record in the caller's transaction, which also decides who may record: at
-// the till, a sale is recorded together with the PIN that it completes. What the commit
-// returns goes through Refusal.
+// RecordIn is Record in the caller's transaction, which also checks the role: at the till, a sale is
+// recorded together with the PIN that it completes. The caller passes the commit's error to Refusal.
 func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Transaction, error) {
 	check := core.NewCheck(n.Malformed)
 	in := n.read(check)
@@ -109,8 +106,7 @@ func (s *Service) RecordIn(ctx context.Context, tx *db.Tx, by core.Actor, n New)
 	return t, err
 }
 
-// Refusal turns what the database says of a sale that can't be recorded into the refusal
-// that the caller is told, and leaves every other error as it is.
+// Refusal turns the database's errors about a sale into refusals, and returns every other error as it is.
 func Refusal(err error) error {
 	if db.Violates(err, "transaction_external_reference") {
 		return core.Invalid(core.Fields{"external_reference": {core.Duplicate}})
@@ -118,8 +114,8 @@ func Refusal(err error) error {
 	return ledger.Refusal(err)
 }
 
-// CheckIn refuses a sale that could be recorded for no customer: its type, location or
-// amount is wrong. For a sale that a till shows before it knows the customer. One round trip.
+// CheckIn checks the type, the location and the amount of a sale: for a sale that a till shows before
+// its customer is known.
 func (s *Service) CheckIn(ctx context.Context, tx *db.Tx, n New) error {
 	check := core.NewCheck(n.Malformed)
 	in := n.readOffer(check)
@@ -131,14 +127,13 @@ func (s *Service) CheckIn(ctx context.Context, tx *db.Tx, n New) error {
 	return check.Err()
 }
 
-// references looks up what the sale refers to, in one round trip. A foreign record looks
-// like a missing one.
+// references looks up a sale's type, customer and location. Another tenant's records count as missing.
 func references(ctx context.Context, tx *db.Tx, in input) (referred, error) {
 	return db.One[referred](ctx, tx, referencesSQL, db.Args{"type": in.typeID, "customer": in.customer, "location": in.location})
 }
 
-// earn returns the sale's type and what it gives, and notes a type or a location that can't
-// be used, and an amount that would earn too much.
+// earn returns the sale's type and award, and adds violations for an unusable type or location and for
+// an amount that would earn too much.
 func (found referred) earn(check *core.Check, in input) (kind Type, award int64) {
 	if check.OK("transaction_type_id") && (found.ID == nil || !found.Active) {
 		check.Add("transaction_type_id", core.InvalidChoice)
@@ -155,7 +150,7 @@ func (found referred) earn(check *core.Check, in input) (kind Type, award int64)
 	return kind, award
 }
 
-// insert writes the sale together with the commit.
+// insert queues the sale.
 func insert(tx *db.Tx, by core.Actor, t Transaction) error {
 	return db.Queue(tx, insertSQL, db.Args{
 		"id": t.ID, "customer": t.CustomerID, "type": t.TransactionTypeID, "rule_type": t.RuleType,

@@ -18,7 +18,7 @@ const findSQL = `
 	where tenant_id = @tenant_id
 		and id = @id`
 
-// Ids are made at created_at, so their order is the order in time.
+// An ID contains its created_at, so IDs are in the order of time.
 var newestFirst = db.Descending("t.id", "@id")
 
 var customerSaleList = db.NewList(`
@@ -28,12 +28,12 @@ var customerSaleList = db.NewList(`
 		and t.customer_id = @customer {position}
 	{page}`, newestFirst, nil)
 
-// A page is found by an index in the order of the list, and only its sales are named.
+// An index in the order of the list finds the page, and only its sales are joined.
 var saleList = db.NewList(`
 	select `+namedColumns+withNames+`
 	where t.tenant_id = @tenant_id {filters} {position}
 	{page}`, newestFirst, db.Filters{
-	// Spelt out, so that the index of the voided ones is used.
+	// Constants, so that the index of voided sales is used.
 	"completed": "t.status = 'completed'",
 	"voided":    "t.status = 'voided'",
 	"type":      "t.transaction_type_id = @type",
@@ -59,7 +59,7 @@ const (
 	left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id`
 )
 
-// record is a sale with one of its ledger entries, if it has any.
+// record is a sale with one of its ledger entries, or none.
 type record struct {
 	Named
 	VoidedByKind *core.ActorKind
@@ -70,7 +70,7 @@ type record struct {
 	EntryAt      *time.Time
 }
 
-// Who voided a sale is in the log, and nowhere else.
+// Only the audit log contains who voided a sale.
 const detailSQL = `
 	select ` + namedColumns + `,
 		v.actor_kind as voided_by_kind, v.actor_name as voided_by_name,
@@ -92,8 +92,7 @@ const customerSQL = `
 	where tenant_id = @tenant_id
 		and id = @customer`
 
-// referred is a type, a customer's status and whether a location is open; each may be
-// missing.
+// referred is a type, a customer's status and whether a location is active. Each may be missing.
 type referred struct {
 	ID             *int64
 	RuleType       RuleType
@@ -136,8 +135,7 @@ const (
 		and id = ` + lastSale + `
 	returning ` + columns
 
-	// What a cashier recorded last, if that was not too long ago. Few sales are so
-	// young, so they are looked through, and no index is kept for it.
+	// A cashier's last sale, if it is recent. There are few recent sales, so they need no index.
 	lastSale = `(
 			select id
 			from loyalty.transaction
@@ -150,7 +148,7 @@ const (
 		)`
 )
 
-const lastOfSQL = `
+const findLastSaleSQL = `
 	select ` + lastSale + ` as id`
 
 const typeColumns = `id, name, rule_type, active, points_per_unit, unit_cents, stamps_per_transaction, min_spend_cents, max_award`
@@ -203,7 +201,7 @@ const updateTypeSQL = `
 		and id = @id
 	returning ` + typeColumns
 
-// One that is so already is not touched.
+// Finds nothing if the type already has that state.
 const setTypeActiveSQL = `
 	update loyalty.transaction_type
 	set active = @active

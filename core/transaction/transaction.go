@@ -1,6 +1,5 @@
-// Package transaction keeps sales: what kinds there are and what each earns
-// (types), recording a sale and voiding it. The award moves in the same
-// transaction as the sale, through the ledger.
+// Package transaction records and voids sales, and keeps their types with the earning rules. A sale's
+// award goes through the ledger in the same database transaction.
 package transaction
 
 import (
@@ -48,7 +47,7 @@ type Transaction struct {
 	CreatedAt         time.Time
 }
 
-// Award is what the sale earned, of its unit.
+// Award returns what the sale earned, in its unit.
 func (t Transaction) Award() int64 {
 	if t.RuleType == ledger.Stamps {
 		return *t.StampsAwarded
@@ -62,14 +61,13 @@ type Service struct{ db *db.DB }
 // NewService makes the service.
 func NewService(d *db.DB) *Service { return &Service{db: d} }
 
-// Find returns a sale, or core.ErrNotFound. One round trip.
+// Find returns a sale, or core.ErrNotFound.
 func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Transaction, error) {
 	return db.ReadOne[Transaction](ctx, s.db, by, findSQL, db.Args{"id": id})
 }
 
-// ListByCustomer returns a page of a customer's sales, newest first, or
-// core.ErrNotFound when there is no such customer. One round trip, and a second
-// one for a customer without sales on the page.
+// ListByCustomer returns a page of a customer's sales, newest first, or core.ErrNotFound if the customer
+// doesn't exist.
 func (s *Service) ListByCustomer(ctx context.Context, by core.Actor, customer core.ID, p core.Page) (core.List[Transaction], error) {
 	l, err := db.ListPage(ctx, s.db, by, customerSaleList, db.Args{"customer": customer}, p, Transaction.position)
 	return db.OfExisting(ctx, s.db, by, l, err, customerSQL, db.Args{"customer": customer})

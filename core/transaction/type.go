@@ -16,7 +16,7 @@ import (
 // RuleType is the unit that sales of a type earn.
 type RuleType = ledger.Unit
 
-// Type is a kind of sale and the rule that turns its spend into points or stamps.
+// Type is a kind of sale and its earning rule.
 type Type struct {
 	ID       int64
 	Name     string
@@ -25,8 +25,8 @@ type Type struct {
 	Rule
 }
 
-// Rule is what a sale earns. Points: PointsPerUnit for each whole UnitCents spent.
-// Stamps: StampsPerTransaction. Below MinSpendCents nothing is earned.
+// Rule is an earning rule. A sale earns PointsPerUnit points for each whole UnitCents spent, or
+// StampsPerTransaction stamps. Below MinSpendCents it earns nothing.
 type Rule struct {
 	PointsPerUnit        int64
 	UnitCents            int64
@@ -35,15 +35,15 @@ type Rule struct {
 	MaxAward             *int64 // of one sale; nil: no cap
 }
 
-// Award is what a sale of that spend earns. A spend that would earn more than
-// ledger.MaxAward is refused on its field.
+// Award returns what a sale earns. A spend that would earn more than ledger.MaxAward is refused on its
+// field.
 func (t Type) Award(spendCents int64) (int64, error) {
 	check := core.NewCheck(nil)
 	award := t.award(check, spendCents)
 	return award, check.Err()
 }
 
-// award is what a sale earns, and notes a spend that would earn too much.
+// award is Award that adds a violation instead of returning an error.
 func (t Type) award(check *core.Check, spendCents int64) int64 {
 	award := t.uncheckedAward(spendCents)
 	if award > ledger.MaxAward {
@@ -53,7 +53,7 @@ func (t Type) award(check *core.Check, spendCents int64) int64 {
 	return award
 }
 
-// uncheckedAward is what the rule gives, or the largest number where it gives more.
+// uncheckedAward applies the rule, and returns the largest number on overflow.
 func (t Type) uncheckedAward(spendCents int64) int64 {
 	if spendCents < t.MinSpendCents {
 		return 0
@@ -72,8 +72,7 @@ func (t Type) uncheckedAward(spendCents int64) int64 {
 	return award
 }
 
-// largestSpend is the most that a sale can be without earning more than ledger.MaxAward,
-// of a type where some sales would.
+// largestSpend returns the largest spend that earns at most ledger.MaxAward, of a type that can exceed it.
 func (t Type) largestSpend() int64 {
 	below := t.MinSpendCents - 1
 	if t.RuleType != ledger.Points {
@@ -82,7 +81,7 @@ func (t Type) largestSpend() int64 {
 	return max(below, ledger.MaxAward/t.PointsPerUnit*t.UnitCents+t.UnitCents-1)
 }
 
-// NewType describes a type to be.
+// NewType describes a type to be created.
 type NewType struct {
 	Name     string
 	RuleType RuleType
@@ -91,10 +90,10 @@ type NewType struct {
 	Malformed core.Fields // what the front end could not read
 }
 
-// EditType describes a change of a type: fields that are not set stay as they are.
+// EditType describes a change of a type. Fields that are not set stay as they are.
 type EditType struct {
 	Name                 core.Optional[string]
-	RuleType             core.Optional[string] // only as long as there is no sale of the type
+	RuleType             core.Optional[string] // fixed after the first sale
 	Active               core.Optional[bool]
 	PointsPerUnit        core.Optional[int64]
 	UnitCents            core.Optional[int64]
@@ -137,7 +136,7 @@ func (e EditType) validate(old Type, used bool) (Type, error) {
 	return t, check.Err()
 }
 
-// readRule puts the old rule with its changes into a type, and notes what is wrong with it.
+// readRule sets a type's rule to the old one with the changes, and adds violations.
 func (e EditType) readRule(check *core.Check, old Type, t *Type) {
 	t.RuleType = RuleType(check.Text("rule_type", e.RuleType.Or(new(string(old.RuleType))), 20))
 	if check.OK("rule_type") {
@@ -156,9 +155,8 @@ func (e EditType) readRule(check *core.Check, old Type, t *Type) {
 	}
 }
 
-// Preview is what a sale of that spend would earn by a rule that is still being
-// written, and of which unit. A name is not asked for. A rule that is complete tells its
-// unit, also where the spend would earn too much. No round trip.
+// Preview returns what a sale would earn by a rule that is being edited, and its unit. The type needs no
+// name. The unit is also returned with the error for a spend that would earn too much.
 func (n NewType) Preview(spendCents *int64) (award int64, unit RuleType, err error) {
 	check := core.NewCheck(n.Malformed)
 	spend := check.Integer("spend_amount_cents", spendCents, 0, MaxSpendCents)
@@ -171,7 +169,7 @@ func (n NewType) Preview(spendCents *int64) (award int64, unit RuleType, err err
 	return award, t.RuleType, err
 }
 
-// AddType makes a type. Two round trips.
+// AddType creates a type.
 func (s *Service) AddType(ctx context.Context, by core.Actor, n NewType) (Type, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Type{}, err
@@ -190,15 +188,14 @@ func (s *Service) AddType(ctx context.Context, by core.Actor, n NewType) (Type, 
 	})
 }
 
-// EditType changes the fields that are set. Sales keep what they earned: a new rule is
-// for those to come. Three round trips.
+// EditType changes the fields that are set. A new rule applies to later sales.
 func (s *Service) EditType(ctx context.Context, by core.Actor, id int64, e EditType) (Type, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Type{}, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Type, error) {
-		// Held until the end: the log must name the values this edit replaced.
-		old, err := db.One[heldType](ctx, tx, lockTypeSQL, db.Args{"id": id})
+		// Locked, because the audit log must contain the values that this edit replaces.
+		old, err := db.One[lockedType](ctx, tx, lockTypeSQL, db.Args{"id": id})
 		if err != nil {
 			return Type{}, err
 		}
@@ -215,24 +212,23 @@ func (s *Service) EditType(ctx context.Context, by core.Actor, id int64, e EditT
 	})
 }
 
-// heldType is a type that is being edited, and whether there are sales of it.
-type heldType struct {
+// lockedType is a type that is being edited, and whether it has sales.
+type lockedType struct {
 	Type
 	Used bool
 }
 
-// FindType returns a type, or core.ErrNotFound. One round trip.
+// FindType returns a type, or core.ErrNotFound.
 func (s *Service) FindType(ctx context.Context, by core.Actor, id int64) (Type, error) {
 	return db.ReadOne[Type](ctx, s.db, by, findTypeSQL, db.Args{"id": id})
 }
 
-// Types returns the tenant's types, the first made first. One round trip.
+// Types returns the tenant's types, the oldest first.
 func (s *Service) Types(ctx context.Context, by core.Actor) ([]Type, error) {
 	return db.ReadAll[Type](ctx, s.db, by, typesSQL, nil)
 }
 
-// SetTypeActive lets sales use a type, or no longer. Two round trips, and a third where
-// it is so already.
+// SetTypeActive activates or deactivates a type for new sales.
 func (s *Service) SetTypeActive(ctx context.Context, by core.Actor, id int64, active bool) (Type, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Type{}, err
@@ -240,7 +236,7 @@ func (s *Service) SetTypeActive(ctx context.Context, by core.Actor, id int64, ac
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Type, error) {
 		t, err := db.One[Type](ctx, tx, setTypeActiveSQL, db.Args{"id": id, "active": active})
 		if errors.Is(err, core.ErrNotFound) {
-			// Nothing changed: it is so already, or nobody's.
+			// The type already has that state, or doesn't exist.
 			return db.One[Type](ctx, tx, findTypeSQL, db.Args{"id": id})
 		}
 		if err != nil {
@@ -263,7 +259,7 @@ func (t Type) log(tx *db.Tx, by core.Actor, action string, old, now any) error {
 	})
 }
 
-// facts are what the log tells of a type.
+// facts returns a type's values for the audit log.
 func (t Type) facts() map[string]any {
 	return map[string]any{
 		"name": t.Name, "rule_type": t.RuleType, "active": t.Active, "points_per_unit": t.PointsPerUnit, "unit_cents": t.UnitCents,

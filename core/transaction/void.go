@@ -14,18 +14,16 @@ import (
 var (
 	// ErrAlreadyVoided refuses the second void of a sale (specification §3).
 	ErrAlreadyVoided = core.Refuse("already-voided", "This transaction has already been voided.")
-	// ErrVoidNotAllowed refuses a cashier a sale that is not theirs to void (decisions
-	// §9). It is a rule and no lack of a role: the same person may void the next one, and
-	// this one might have been voided a minute ago.
+	// ErrVoidNotAllowed refuses a cashier's void of another sale than their own last one (decisions §9).
+	// It is a rule and no missing role, because the same person may void other sales.
 	ErrVoidNotAllowed = core.Refuse("void-not-allowed", "At the till only your own last sale can be voided, within 10 minutes. A manager can void this one.")
 )
 
 const cashierVoids = 10 * time.Minute
 
-// Void voids a sale and takes its whole award back, once, even where it was spent:
-// the balance may go below zero. Of several at once, one voids and the others are
-// refused. A cashier voids what they themselves recorded last, within ten minutes; a
-// later sale of theirs counts even if it was voided. Two round trips.
+// Void voids a sale once and deducts its whole award, even if that takes the balance below zero. A
+// cashier can void only the sale that they recorded last, within ten minutes, even if that sale is
+// voided already.
 func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Transaction, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return Transaction{}, err
@@ -55,7 +53,7 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id core.ID) (Transact
 	return t, ledger.Refusal(err)
 }
 
-// notVoided says why a sale could not be voided.
+// notVoided returns why a sale could not be voided.
 func notVoided(ctx context.Context, tx *db.Tx, id core.ID, err error) error {
 	if !errors.Is(err, core.ErrNotFound) {
 		return err
@@ -70,15 +68,14 @@ func notVoided(ctx context.Context, tx *db.Tx, id core.ID, err error) error {
 	return ErrVoidNotAllowed
 }
 
-// LastVoidable returns the sale that the actor recorded last, within the ten minutes in which a cashier
-// may void it, or core.ErrNotFound. One round trip.
+// LastVoidable returns the actor's last sale if a cashier may still void it, or core.ErrNotFound.
 func (s *Service) LastVoidable(ctx context.Context, by core.Actor) (core.ID, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return core.ID{}, err
 	}
 	args := db.Args{}
 	addRecentArgs(by, s.db.Now(), args)
-	last, err := db.ReadOne[struct{ ID *core.ID }](ctx, s.db, by, lastOfSQL, args)
+	last, err := db.ReadOne[struct{ ID *core.ID }](ctx, s.db, by, findLastSaleSQL, args)
 	if err != nil {
 		return core.ID{}, err
 	}
@@ -91,13 +88,13 @@ func (s *Service) LastVoidable(ctx context.Context, by core.Actor) (core.ID, err
 // mayVoidAny reports whether the actor may void every sale.
 func mayVoidAny(by core.Actor) bool { return by.Require(core.Manager) == nil }
 
-// addVoidArgs adds the arguments by which a statement tells which sales the actor may void.
+// addVoidArgs adds the arguments with which a statement computes what the actor may void.
 func addVoidArgs(by core.Actor, now time.Time, args db.Args) {
 	args["voids_any"] = mayVoidAny(by)
 	addRecentArgs(by, now, args)
 }
 
-// addRecentArgs adds what lastSale asks for.
+// addRecentArgs adds the arguments of lastSale.
 func addRecentArgs(by core.Actor, now time.Time, args db.Args) {
 	args["actor_id"], args["since_id"] = by.ID, core.FirstID(now.Add(-cashierVoids))
 }

@@ -7,14 +7,14 @@ import (
 	"fmt"
 )
 
-// Sign returns the HMAC-SHA256 of a message under the first secret, for a purpose
-// ("link"): a signature made for one purpose is worth nothing for another.
+// Sign returns the HMAC-SHA256 of a message with the first secret, for a purpose ("link"). A signature
+// for one purpose is invalid for another.
 func (k Keys) Sign(purpose, message string) ([]byte, error) {
 	return sign(k.secrets[0], purpose, message)
 }
 
-// Signatures returns what Sign returns for each of the secrets, the current one first. A
-// signature is valid if it equals one of them: a secret that was replaced still verifies.
+// Signatures returns the signature with each secret, the current one first. A signature that equals one
+// of them is valid, so replaced secrets still verify.
 func (k Keys) Signatures(purpose, message string) ([][]byte, error) {
 	signatures := make([][]byte, len(k.secrets))
 	for i, secret := range k.secrets {

@@ -1,6 +1,5 @@
-// Package vault seals what is stored and must be read again, such as the secret of a
-// second factor: with the installation's secret, which is not in the database. Who
-// has only a backup reads nothing.
+// Package vault encrypts stored values that must be read again, such as TOTP secrets, and signs links.
+// It uses the installation's secret, which is not in the database, so a backup alone reveals nothing.
 package vault
 
 import (
@@ -13,19 +12,18 @@ import (
 	"fmt"
 )
 
-// Keys are made from the installation's secrets: the first seals, all open, so that a
-// secret can be replaced without losing what the old one sealed.
+// Keys are derived from the installation's secrets: the first one encrypts, all decrypt, so that a
+// secret can be replaced without losing values.
 type Keys struct{ secrets []string }
 
-// MinSecret is the least length of a secret: an empty or torn one would seal with a key that
-// anybody can guess.
+// MinSecret is the minimum length of a secret: the key of an empty or truncated one could be guessed.
 const MinSecret = 32
 
-// New takes the secrets of LOYALTY_SECRET: at least one, and each of at least MinSecret
+// New returns the keys of the secrets in LOYALTY_SECRET: at least one, each with at least MinSecret
 // characters.
 func New(secrets []string) (Keys, error) {
 	if len(secrets) == 0 {
-		return Keys{}, errors.New("vault: there is no secret to seal with")
+		return Keys{}, errors.New("vault: there is no secret")
 	}
 	for i, secret := range secrets {
 		if len(secret) < MinSecret {
@@ -35,8 +33,8 @@ func New(secrets []string) (Keys, error) {
 	return Keys{secrets}, nil
 }
 
-// Reseal returns what Seal would write now, or nil where the first secret sealed it already.
-// What no secret opens is ErrSealed.
+// Reseal encrypts a value with the first secret. It returns nil if it already is, or ErrSealed if no
+// secret opens it.
 func (k Keys) Reseal(purpose, owner string, sealed []byte) ([]byte, error) {
 	if _, err := (Keys{k.secrets[:1]}).Open(purpose, owner, sealed); !errors.Is(err, ErrSealed) {
 		return nil, err
@@ -48,42 +46,42 @@ func (k Keys) Reseal(purpose, owner string, sealed []byte) ([]byte, error) {
 	return k.Seal(purpose, owner, text)
 }
 
-// ErrSealed is something that none of the secrets opens: sealed with another, for
-// another purpose or owner, or damaged.
+// ErrSealed says that no secret opens a value: it was sealed with another secret, purpose or owner, or
+// is damaged.
 var ErrSealed = errors.New("vault: no secret opens this")
 
-// Seal encrypts and authenticates a text for a purpose ("totp") and an owner: what is
-// copied to another owner's row does not open there.
+// Seal encrypts and authenticates a text for a purpose ("totp") and an owner. Copied to another owner's
+// row, it doesn't open.
 func (k Keys) Seal(purpose, owner, text string) ([]byte, error) {
-	box, err := box(k.secrets[0], purpose)
+	aead, err := newAEAD(k.secrets[0], purpose)
 	if err != nil {
 		return nil, err
 	}
-	nonce := make([]byte, box.NonceSize())
-	rand.Read(nonce) // never fails, says its documentation
-	return box.Seal(nonce, nonce, []byte(text), []byte(owner)), nil
+	nonce := make([]byte, aead.NonceSize())
+	rand.Read(nonce) // never fails, according to its documentation
+	return aead.Seal(nonce, nonce, []byte(text), []byte(owner)), nil
 }
 
-// Open reads what Seal wrote, or ErrSealed.
+// Open decrypts what Seal returned, or fails with ErrSealed.
 func (k Keys) Open(purpose, owner string, sealed []byte) (string, error) {
 	for _, secret := range k.secrets {
-		box, err := box(secret, purpose)
+		aead, err := newAEAD(secret, purpose)
 		if err != nil {
 			return "", err
 		}
-		if len(sealed) < box.NonceSize() {
+		if len(sealed) < aead.NonceSize() {
 			break
 		}
-		nonce, rest := sealed[:box.NonceSize()], sealed[box.NonceSize():]
-		if text, err := box.Open(nil, nonce, rest, []byte(owner)); err == nil {
+		nonce, rest := sealed[:aead.NonceSize()], sealed[aead.NonceSize():]
+		if text, err := aead.Open(nil, nonce, rest, []byte(owner)); err == nil {
 			return string(text), nil
 		}
 	}
 	return "", ErrSealed
 }
 
-// box has a key of its own for each purpose.
-func box(secret, purpose string) (cipher.AEAD, error) {
+// newAEAD returns a cipher with a separate key for each purpose.
+func newAEAD(secret, purpose string) (cipher.AEAD, error) {
 	key, err := hkdf.Key(sha256.New, []byte(secret), nil, "loyalty "+purpose, 32)
 	if err != nil {
 		return nil, fmt.Errorf("vault: %w", err)

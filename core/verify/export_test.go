@@ -5,5 +5,5 @@ import "context"
 // Check runs the job.
 func (s *Service) Check(ctx context.Context, c Check) error { return s.check(ctx, c) }
 
-// Due reports whether the nightly run is to be made.
+// Due reports whether the nightly run is due.
 var Due = isDue

@@ -16,32 +16,32 @@ import (
 	"example.com/loyalty/core/job"
 )
 
-// When the nightly run begins, and when it may. A run reads every record, so it is made up
-// for by day only where two nights went by without one.
+// When the nightly run starts. A run reads every record, so it runs by day only after two nights without
+// a run.
 const (
 	nightBegins = 2 * time.Hour // after midnight, UTC
 	nightEnds   = 5 * time.Hour
-	apart       = 12 * time.Hour // of two runs that nobody asked for
+	minInterval = 12 * time.Hour // between two nightly runs
 	overdue     = 48 * time.Hour
 
 	limit   = 2 * time.Hour        // of one run
 	keptFor = 400 * 24 * time.Hour // a run's result
 )
 
-// The kinds of counted runs (Counted).
+// The outcomes of a run.
 const (
 	Clean  = "clean"
-	Wrong  = "wrong"  // it found differences
-	Failed = "failed" // it could not look at everything
+	Wrong  = "wrong"  // it found wrong records
+	Failed = "failed" // a check could not run
 )
 
-// Metric are the runs that ended one way in this process.
-func Metric(result string) db.Metric { return db.Metric{Thing: "verify", Kind: result} }
+// Metric returns the metric of an outcome.
+func Metric(outcome string) db.Metric { return db.Metric{Thing: "verify", Kind: outcome} }
 
-// ErrRunning refuses a run while another one is waiting or under way.
+// ErrRunning refuses a run while another one is waiting or running.
 var ErrRunning = &core.Error{Kind: core.KindRule, Message: "A check is already waiting or running."}
 
-// Service runs the checks at night, and keeps what they found.
+// Service runs the checks at night and stores their results.
 type Service struct {
 	db   *db.DB
 	jobs *job.Queue
@@ -58,19 +58,19 @@ func NewService(d *db.DB, jobs *job.Queue, log *slog.Logger) *Service {
 
 // Check is the job that runs the checks.
 type Check struct {
-	AskedBy string `json:"asked_by,omitempty"` // "": it is the nightly one
+	AskedBy string `json:"asked_by,omitempty"` // "": the nightly run
 }
 
 // Kind names the job in the queue.
 func (Check) Kind() string { return "verify" }
 
-// PastRun is a run as it is kept.
+// PastRun is a stored run.
 type PastRun struct {
 	ID         int64
-	AskedBy    *string // nil: the nightly one
+	AskedBy    *string // nil: the nightly run
 	StartedAt  time.Time
-	FinishedAt *time.Time // nil: it is under way, or its process is gone
-	Clean      *bool      // nil: not finished, or it could not look at everything
+	FinishedAt *time.Time // nil: it is running, or its process is gone
+	Clean      *bool      // nil: not finished, or a check could not run
 	Results    []Result
 	Error      *string
 }
@@ -81,7 +81,7 @@ func (s *Service) Request(ctx context.Context, by core.Actor) error {
 		return err
 	}
 	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		if err := db.Queue(tx, lockAskingSQL, nil); err != nil {
+		if err := db.Queue(tx, lockRequestsSQL, nil); err != nil {
 			return 0, err
 		}
 		pending, _, err := job.Pending[Check](ctx, tx)
@@ -108,21 +108,21 @@ func (s *Service) Request(ctx context.Context, by core.Actor) error {
 	return err
 }
 
-// ReadLast is a reading of the run that began last, for db.PlatformTogether. It leaves to
-// empty where there was none.
+// ReadLast returns a reading of the run that started last, for db.PlatformTogether. The slice is empty if
+// there was none.
 func ReadLast(to *[]PastRun) db.Reading { return db.AllInto(to, lastSQL, nil) }
 
-// ReadEnded is ReadLast for the run that ended last and could look at everything.
+// ReadEnded is ReadLast for the last run whose checks all ran.
 func ReadEnded(to *[]PastRun) db.Reading { return db.AllInto(to, endedSQL, nil) }
 
-// Last returns the run that began last, or core.ErrNotFound. One round trip.
+// Last returns the run that started last, or core.ErrNotFound.
 func (s *Service) Last(ctx context.Context) (PastRun, error) {
 	return db.PlatformOne[PastRun](ctx, s.db, lastSQL, nil)
 }
 
-// isDue reports whether the nightly run is to be made now.
+// isDue reports whether the nightly run is due.
 func isDue(now time.Time, last *PastRun) bool {
-	if last != nil && now.Sub(last.StartedAt) < apart {
+	if last != nil && now.Sub(last.StartedAt) < minInterval {
 		return false
 	}
 	night := now.UTC().Sub(now.UTC().Truncate(24 * time.Hour))
@@ -132,7 +132,7 @@ func isDue(now time.Time, last *PastRun) bool {
 func (s *Service) check(ctx context.Context, c Check) error {
 	var mine bool
 	err := db.AsOwner(ctx, s.db, func(tx pgx.Tx) error {
-		// One at a time in the whole installation; a process that dies lets go of it.
+		// One run at a time in the installation. The lock of a process that dies is released.
 		if err := tx.QueryRow(ctx, lockSQL).Scan(&mine); err != nil || !mine {
 			return err
 		}
@@ -147,12 +147,12 @@ func (s *Service) check(ctx context.Context, c Check) error {
 		return errors.Join(err, s.finishRun(ctx, id, results, err))
 	})
 	if err == nil && !mine && c.AskedBy != "" {
-		return job.Again(time.Minute) // after the one that is under way
+		return job.Again(time.Minute) // after the running one
 	}
 	return err
 }
 
-// shouldRun reports whether a run is to be made, of the one process that may make it.
+// shouldRun reports whether to start a run. The caller holds the lock.
 func (s *Service) shouldRun(ctx context.Context, c Check) (bool, error) {
 	if c.AskedBy != "" {
 		return true, nil
@@ -182,7 +182,7 @@ func (s *Service) startRun(ctx context.Context, c Check) (int64, error) {
 
 var system = core.System(core.Tenant{}, "verify")
 
-// finishRun keeps what a run found, or why it could not look.
+// finishRun stores a run's results, or the error.
 func (s *Service) finishRun(ctx context.Context, id int64, results []Result, cause error) error {
 	outcome, args := Clean, db.Args{"id": id, "clean": nil, "results": nil, "error": nil}
 	if cause != nil {
@@ -192,13 +192,16 @@ func (s *Service) finishRun(ctx context.Context, id int64, results []Result, cau
 		if err != nil {
 			return err
 		}
-		if wrong := differences(results); wrong > 0 {
-			outcome = Wrong
-			s.logWrong(ctx, results)
+		for _, r := range results {
+			if r.Wrong > 0 {
+				outcome = Wrong
+				s.log.ErrorContext(ctx, "verify found differences", slog.String("check", r.Check),
+					slog.Int64("wrong", r.Wrong), slog.Any("examples", r.Examples))
+			}
 		}
 		args["clean"], args["results"] = outcome == Clean, string(text)
 	}
-	// Also where the job is told to stop: that is worth knowing.
+	// Also when the job is cancelled.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	_, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int64, error) {
@@ -207,20 +210,4 @@ func (s *Service) finishRun(ctx context.Context, id int64, results []Result, cau
 		return db.Exec(ctx, tx, finishSQL, args)
 	})
 	return err
-}
-
-func differences(results []Result) (n int64) {
-	for _, r := range results {
-		n += r.Wrong
-	}
-	return n
-}
-
-func (s *Service) logWrong(ctx context.Context, results []Result) {
-	for _, r := range results {
-		if r.Wrong > 0 {
-			s.log.ErrorContext(ctx, "verify found differences", slog.String("check", r.Check),
-				slog.Int64("wrong", r.Wrong), slog.Any("examples", r.Examples))
-		}
-	}
 }

@@ -1,12 +1,11 @@
 package verify
 
-// The runs and what they found. Unlike the checks, these are statements of the role that
-// serves.
+// The statements for stored runs. Unlike the checks, they run as the role that serves.
 
 const lockSQL = `
 	select pg_try_advisory_xact_lock(hashtextextended('loyalty verify', 7)) as mine`
 
-const lockAskingSQL = `
+const lockRequestsSQL = `
 	select pg_advisory_xact_lock(hashtextextended('loyalty verify asked', 7))`
 
 const selectRun = `
@@ -27,7 +26,7 @@ const beginSQL = `
 	values (@asked_by, @now)
 	returning id`
 
-// Whoever begins a run holds the lock: one that has not ended lost its process.
+// The caller holds the lock, so an unfinished run has lost its process.
 const abandonSQL = `
 	update loyalty.verify_run
 	set finished_at = @now,

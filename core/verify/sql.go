@@ -1,8 +1,7 @@
 package verify
 
-// Without indexes every statement reads the tables themselves, by hash joins and
-// sorts that get some memory. With row_security off, a login that policies would
-// show a part (none that owns the tables) is an error instead of a clean bill.
+// Without indexes, statements read the tables with hash joins and sorts, which need memory. With
+// row_security off, a login that a policy restricts gets an error instead of a clean result.
 const readEverythingSQL = `
 	select set_config('row_security', 'off', true),
 		set_config('enable_indexscan', 'off', true),
@@ -12,9 +11,9 @@ const readEverythingSQL = `
 		set_config('enable_mergejoin', 'off', true),
 		set_config('work_mem', '128MB', true)`
 
-// Every check judges its records one by one, each with its tenant and id, and ends
-// with this. Windows name what differs most first, texts by a hash, and the tenant
-// last: sorting a million rows takes half the time.
+// Every check judges each record with its tenant and ID, and ends with this. Windows partition by the most
+// distinct column first and the tenant last, and by hashes of texts, which halves the time of sorting a
+// million rows.
 const tally = `
 	select count(*) as counted,
 		count(*) filter (where wrong) as wrong,
@@ -66,8 +65,7 @@ const numberSQL = `
 		from loyalty.ledger_entry
 	)` + tally
 
-// Compared with the entry before, not with the sum of all before: one bad entry is
-// one, and not everything after it.
+// Compares with the previous entry, not with the sum of all, so that a wrong entry counts once.
 const chainSQL = `
 	with judged as (
 		select tenant_id, id,
@@ -103,9 +101,9 @@ const onceSQL = `
 		where cause is not null
 	)` + tally
 
-// What is due is held against what was posted of one kind. Something that moved
-// nothing has no entry. What stands on one side only is wrong, so this finds entries
-// of no cause, of another tenant, of another customer and in another unit, too.
+// Compares what is due with the entries of one kind. An amount of zero has no entry. A row on one side
+// only is wrong, so this also finds entries without a cause and those of another tenant, customer or
+// unit.
 const (
 	postedAs = `
 	), posted as (
@@ -159,7 +157,7 @@ const benefitSQL = `
 		from loyalty.voucher v
 		left join loyalty.coupon c on c.tenant_id = v.tenant_id and c.id = v.coupon_id` + postedAs + `'voucher'` + compared
 
-// Rewards cost something, so what cost nothing is a voucher's.
+// Every reward has a cost, so a redemption without one is from a voucher.
 const freeSQL = `
 	with promised as (
 		select v.tenant_id, v.id, v.customer_id, v.status, v.redemption_id, c.benefit_reward_id
@@ -254,7 +252,7 @@ const sendMailsSQL = `
 		left join mailed m on m.send_id = s.id and m.tenant_id = s.tenant_id
 	)` + tally
 
-// A card's PIN may have been completed by redeeming alone; that of a till is for a sale.
+// A card's PIN can be completed without a sale, by redeeming; a till's PIN is for a sale.
 const pinSQL = `
 	with judged as (
 		select p.tenant_id, p.id,
@@ -312,8 +310,7 @@ const saleSQL = `
 		left join loyalty.location l on l.tenant_id = t.tenant_id and l.id = t.location_id
 	)` + tally
 
-// A customer's sales are listed and reports are counted by id: its first 48 bits are
-// milliseconds.
+// Lists and reports rely on the IDs: their first 48 bits are milliseconds.
 const idSQL = `
 	with judged as (
 		select tenant_id, id,
@@ -352,7 +349,7 @@ const emailSQL = `
 		where email_key is not null
 	)` + tally
 
-// Its keys are of one column, so no constraint holds the two together.
+// Its foreign keys have one column each, so no constraint ensures that the tenants agree.
 const tokenSQL = `
 	with judged as (
 		select coalesce(t.tenant_id, 0) as tenant_id, t.id,
@@ -379,7 +376,7 @@ const ownerSQL = `
 		left join owned o on o.tenant_id = n.id
 	)` + tally
 
-// A line without an amount makes the sum null, which no amount is.
+// A line without an amount makes the sum null, which differs from every amount.
 const invoiceSQL = `
 	with summed as (
 		select i.tenant_id, i.id, i.amount_cents, i.tax_cents, i.total_cents,
@@ -411,8 +408,8 @@ const periodSQL = `
 		from loyalty.billing_period
 	)` + tally
 
-// Each invoice takes what its period costs and items that waited; what is left of a credit is
-// an item again, which was not billed a second time.
+// An invoice contains its period's price and waiting items. The rest of a credit becomes a new item, which
+// is not billed again.
 const billedSQL = `
 	with moved as (
 		select tenant_id, currency, price_cents as billed, 0 as invoiced

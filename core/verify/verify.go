@@ -1,8 +1,6 @@
-// Package verify recomputes what the database says of itself: every balance from
-// its entries, and every "once" from the rows it speaks of. It reads one snapshot
-// of all tenants, as the owner of the database, and trusts no index and no
-// constraint: those are part of what is verified. A job does so every night and keeps
-// what it found.
+// Package verify checks the data of all tenants: it recomputes balances, counts and other derived values
+// from the records. It reads one snapshot as the owner of the database, without indexes, because it
+// doesn't trust indexes and constraints. A job runs the checks every night and stores their results.
 package verify
 
 import (
@@ -17,20 +15,19 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Result tells what one check found.
+// Result is the result of one check.
 type Result struct {
-	Check    string   `json:"check"`              // what must hold, as a sentence
-	Counted  int64    `json:"counted"`            // how many records were looked at
-	Wrong    int64    `json:"wrong"`              // of how many it does not hold
-	Examples []string `json:"examples,omitempty"` // up to five of those: their tenant and id
+	Check    string   `json:"check"`              // a sentence that must be true
+	Counted  int64    `json:"counted"`            // number of checked records
+	Wrong    int64    `json:"wrong"`              // number of records for which it is false
+	Examples []string `json:"examples,omitempty"` // tenant and ID of up to five wrong records
 }
 
-// The checks, in the order they are reported. A migration that adds a table with a
-// meaning of its own adds its checks here.
+// The checks, in the order of the results. A new table with derived values needs new checks.
 var checks = []struct{ claim, sql string }{
 	{"Every customer has an account, and every account a customer.", accountSQL},
 	{"Every balance is the sum of its entries.", balanceSQL},
-	{"Every account knows how many entries it has.", entriesSQL},
+	{"Every account's count of entries is right.", entriesSQL},
 	{"The entries of an account are numbered 1, 2, 3 … without a gap.", numberSQL},
 	{"Every entry leaves the balance before it plus its amount.", chainSQL},
 	{"Nothing but a reversal takes a balance below zero.", belowZeroSQL},
@@ -40,19 +37,19 @@ var checks = []struct{ claim, sql string }{
 	{"Every voided sale's award was taken back from its customer, and no other sale's.", reversalSQL},
 	{"No award or reversal is older than its sale.", orderSQL},
 	{"Every sale's award is of its rule's unit and no other.", unitSQL},
-	{"Every voided sale, and no other, says when that was: after it was made.", voidedSQL},
+	{"Every voided sale, and no other, has the time of that: after its creation.", voidedSQL},
 	{"Every sale belongs to a customer, a type and a location of its tenant.", saleSQL},
-	{"Every id of a sale and of a redemption was made at its instant.", idSQL},
+	{"The ID of every sale and redemption contains its time.", idSQL},
 	{"Every redemption's cost was taken from its customer once, and no other was.", costSQL},
 	{"Every voided redemption's cost was given back once, and no other's.", refundSQL},
 	{"Every redeemed voucher's points and stamps were given to its customer once, and no others were.", benefitSQL},
 	{"Every redeemed voucher for a reward has its redemption, its customer's and at no cost, and no other redemption costs nothing.", freeSQL},
-	{"Every redeemed voucher, and no other, says when that was: after it was made and before it expired.", redeemedSQL},
-	{"Every coupon knows how many of its vouchers were redeemed, and they are no more than may be.", capSQL},
-	{"Nobody holds more vouchers of a coupon than they may.", holdingSQL},
+	{"Every redeemed voucher, and no other, has the time of that: after its creation and before its expiry.", redeemedSQL},
+	{"Every coupon's count of redeemed vouchers is right and within its limit.", capSQL},
+	{"No customer has more vouchers of a coupon than its limit.", holdingSQL},
 	{"Every send made as many vouchers as it counts, of the members it counts.", sendSQL},
-	{"Every send knows how many of its vouchers were redeemed, and when all of them expire.", sendVouchersSQL},
-	{"Every send knows which of its vouchers were mailed, and is done when none is queued.", sendMailsSQL},
+	{"Every send's count of redeemed vouchers is right, and so is their expiry.", sendVouchersSQL},
+	{"Every send's counts of mails are right, and it is done when none is queued.", sendMailsSQL},
 	{"Every PIN that was completed has its sale, of its customer, and no sale has two.", pinSQL},
 	{"Every voucher belongs to a customer, a coupon and a send of that coupon, of its tenant.", voucherSQL},
 	{"No external reference names two sales of a tenant.", referenceSQL},
@@ -64,19 +61,19 @@ var checks = []struct{ claim, sql string }{
 	{"Every invoice's total is the sum of its lines plus tax.", invoiceSQL},
 	{"Invoices are numbered 1, 2, 3 … without a gap, up to the number that was issued last.", invoiceNumberSQL},
 	{"No day of a tenant is billed twice.", periodSQL},
-	{"What a tenant was billed is on its invoices, once: nothing more, and what is left waits.", billedSQL},
+	{"Everything that a tenant was billed is on its invoices once, or waits for the next one.", billedSQL},
 }
 
-// checkRow is the one row of each statement.
+// checkRow is the only row of a check's statement.
 type checkRow struct {
 	Counted int64
 	Wrong   int64
-	Tenants []int64 // of the examples; 0 is the platform
+	Tenants []int64 // of the examples; 0: the platform
 	IDs     []string
 }
 
-// Run checks everything, in one snapshot. What it finds wrong is in the results;
-// an error means that it could not look.
+// Run runs all checks in one snapshot. Wrong records are in the results; an error means that a check could
+// not run.
 func Run(ctx context.Context, d *db.DB) (results []Result, err error) {
 	err = db.AsOwner(ctx, d, func(tx pgx.Tx) error {
 		results, err = runIn(ctx, tx)
@@ -85,7 +82,7 @@ func Run(ctx context.Context, d *db.DB) (results []Result, err error) {
 	return results, err
 }
 
-// runIn checks everything that a snapshot shows.
+// runIn runs all checks in a snapshot.
 func runIn(ctx context.Context, tx pgx.Tx) ([]Result, error) {
 	if _, err := tx.Exec(ctx, readEverythingSQL); err != nil {
 		return nil, err
@@ -96,28 +93,28 @@ func runIn(ctx context.Context, tx pgx.Tx) ([]Result, error) {
 		if err != nil {
 			return nil, fmt.Errorf("verify %q: %w", check.claim, err)
 		}
-		f, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[checkRow])
+		row, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[checkRow])
 		if err != nil {
 			return nil, fmt.Errorf("verify %q: %w", check.claim, err)
 		}
-		results = append(results, Result{check.claim, f.Counted, f.Wrong, f.examples()})
+		results = append(results, Result{check.claim, row.Counted, row.Wrong, row.examples()})
 	}
 	return results, nil
 }
 
-func (f checkRow) examples() []string {
+func (r checkRow) examples() []string {
 	var examples []string
-	for i, id := range f.IDs {
+	for i, id := range r.IDs {
 		where := "platform"
-		if f.Tenants[i] != 0 {
-			where = fmt.Sprintf("tenant %d", f.Tenants[i])
+		if r.Tenants[i] != 0 {
+			where = fmt.Sprintf("tenant %d", r.Tenants[i])
 		}
 		examples = append(examples, where+": "+readable(id))
 	}
 	return examples
 }
 
-// readable is an id as people see it: 26 characters, or a number as it is.
+// readable returns an ID as pages show it: a ULID of 26 characters, or a number.
 func readable(id string) string {
 	b, err := hex.DecodeString(strings.ReplaceAll(id, "-", ""))
 	if err != nil || len(b) != len(core.ID{}) {

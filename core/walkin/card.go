@@ -13,15 +13,15 @@ import (
 	"example.com/loyalty/core/reward"
 )
 
-// Card is a customer with what they can use now and what is next.
+// Card is a customer with their pending redemptions, rewards and vouchers.
 type Card struct {
 	customer.Customer
-	Pending  []Pending             // redeemed before and not handed over yet, the oldest first, at most 50
+	Pending  []Pending             // the oldest first, at most 50
 	Rewards  []Offered             // active and in stock, the cheapest of each unit first, at most 50
 	Vouchers []coupon.ShownVoucher // that can be redeemed, the first to expire first, at most 50
 }
 
-// Offered is a reward, and whether the customer has enough for it.
+// Offered is a reward, and whether the customer can afford it.
 type Offered struct {
 	ID         core.ID
 	Name       string
@@ -30,33 +30,33 @@ type Offered struct {
 	Affordable bool
 }
 
-// Pending is a redemption that waits to be fulfilled.
+// Pending is a pending redemption.
 type Pending struct {
 	ID         core.ID
 	RewardName string
 	CreatedAt  time.Time
 }
 
-// Price is what a reward costs, and in which unit.
+// Price returns the unit and the cost of a reward.
 func (o Offered) Price() (ledger.Unit, int64) {
 	return reward.Reward{PointsCost: o.PointsCost, StampsCost: o.StampsCost}.Price()
 }
 
-// Balance is the customer's balance of a unit.
-func (w Card) Balance(unit ledger.Unit) int64 {
+// Balance returns the customer's balance of a unit.
+func (c Card) Balance(unit ledger.Unit) int64 {
 	if unit == ledger.Stamps {
-		return w.StampsBalance
+		return c.StampsBalance
 	}
-	return w.PointsBalance
+	return c.PointsBalance
 }
 
-// Next is the reward that the customer is closest to among those they can't afford yet, by
-// the share of its cost that they have, and what is missing.
-func (w Card) Next() (next Offered, missing int64, ok bool) {
+// Next returns the reward that the customer is closest to affording, by the share of its cost, and how much
+// is missing.
+func (c Card) Next() (next Offered, missing int64, ok bool) {
 	most := -1.0
-	for _, o := range w.Rewards {
+	for _, o := range c.Rewards {
 		unit, cost := o.Price()
-		has := w.Balance(unit)
+		has := c.Balance(unit)
 		share := float64(max(has, 0)) / float64(cost)
 		if o.Affordable || share < most || share == most && cost-has >= missing {
 			continue
@@ -66,21 +66,18 @@ func (w Card) Next() (next Offered, missing int64, ok bool) {
 	return next, missing, ok
 }
 
-// Actor is the customer as who acts on their own pages.
-func (w Card) Actor(t core.Tenant, address, requestID string) core.Actor {
+// Actor returns the customer as the actor of their own pages.
+func (c Card) Actor(t core.Tenant, address, requestID string) core.Actor {
 	return core.Actor{
-		Kind: core.ByCustomer, ID: w.ID.String(), Name: w.FirstName + " " + w.LastName, Tenant: t,
+		Kind: core.ByCustomer, ID: c.ID.String(), Name: c.FirstName + " " + c.LastName, Tenant: t,
 		Address: address, RequestID: requestID,
 	}
 }
 
-const (
-	mostRewards  = 50
-	mostVouchers = 50
-	mostPending  = 50
-)
+// maxListed is the length of each of a card's lists.
+const maxListed = 50
 
-// Customer returns a customer for the till, or core.ErrNotFound. One round trip.
+// Customer returns a customer for the till, or core.ErrNotFound.
 func (s *Service) Customer(ctx context.Context, by core.Actor, id core.ID) (Card, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return Card{}, err
@@ -88,8 +85,8 @@ func (s *Service) Customer(ctx context.Context, by core.Actor, id core.ID) (Card
 	return s.card(ctx, by, id)
 }
 
-// CustomerOfCard returns the customer of a card's own link, for the till: of a card that was
-// printed, say. core.ErrNotFound for a link that isn't valid.
+// CustomerOfCard returns the customer of a card's link for the till, such as on a printed card, or
+// core.ErrNotFound for an invalid link.
 func (s *Service) CustomerOfCard(ctx context.Context, by core.Actor, token string) (Card, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return Card{}, err
@@ -97,8 +94,7 @@ func (s *Service) CustomerOfCard(ctx context.Context, by core.Actor, token strin
 	return s.open(ctx, by, token)
 }
 
-// OpenCard returns the customer of a card's link, or core.ErrNotFound for a link that this
-// installation didn't make or that was revoked. One round trip.
+// OpenCard returns the customer of a card's link, or core.ErrNotFound for an invalid or revoked link.
 func (s *Service) OpenCard(ctx context.Context, t core.Tenant, token string) (Card, error) {
 	return s.open(ctx, core.System(t, "card page"), token)
 }
@@ -108,14 +104,14 @@ func (s *Service) open(ctx context.Context, by core.Actor, token string) (Card, 
 	if err != nil {
 		return Card{}, err
 	}
-	w, err := s.card(ctx, by, id)
+	c, err := s.card(ctx, by, id)
 	if err != nil {
 		return Card{}, err
 	}
-	if err := s.links.Check(token, link.Card, by.Tenant.ID, id, w.LinkVersion); err != nil {
+	if err := s.links.Check(token, link.Card, by.Tenant.ID, id, c.LinkVersion); err != nil {
 		return Card{}, err
 	}
-	return w, nil
+	return c, nil
 }
 
 // CardToken returns the token of a customer's card link.
@@ -125,33 +121,32 @@ func (s *Service) CardToken(t core.TenantID, c customer.Customer) (string, error
 
 // card reads a customer with rewards and vouchers. An inactive customer can use none.
 func (s *Service) card(ctx context.Context, by core.Actor, id core.ID) (Card, error) {
-	var w Card
+	var c Card
 	err := db.ReadTogether(ctx, s.db, by,
-		customer.Reading(&w.Customer, id),
-		db.AllInto(&w.Pending, pendingSQL, db.Args{"customer": id, "limit": mostPending}),
-		db.AllInto(&w.Rewards, offeredSQL, db.Args{"customer": id, "limit": mostRewards}),
-		db.AllInto(&w.Vouchers, usableVouchersSQL, db.Args{"customer": id, "now": s.db.Now(), "limit": mostVouchers}),
+		customer.Reading(&c.Customer, id),
+		db.AllInto(&c.Pending, pendingSQL, db.Args{"customer": id, "limit": maxListed}),
+		db.AllInto(&c.Rewards, offeredSQL, db.Args{"customer": id, "limit": maxListed}),
+		db.AllInto(&c.Vouchers, usableVouchersSQL, db.Args{"customer": id, "now": s.db.Now(), "limit": maxListed}),
 	)
 	if err != nil {
 		return Card{}, err
 	}
-	if w.Status != customer.Active {
-		w.Rewards, w.Vouchers = nil, nil
+	if c.Status != customer.Active {
+		c.Rewards, c.Vouchers = nil, nil
 	}
-	return w, nil
+	return c, nil
 }
 
-// Used is what a customer used with a sale.
+// Used is the rewards and vouchers that a customer used with a sale.
 type Used struct {
 	Rewards  []RewardName
 	Vouchers []coupon.ShownVoucher
 }
 
-// RewardName is a reward that was handed over.
+// RewardName is the name of a fulfilled reward.
 type RewardName struct{ Name string }
 
-// Used returns what these redemptions and vouchers of a customer were for; those of others
-// are left out. One round trip.
+// Used returns the rewards of these redemptions and the vouchers, without those of other customers.
 func (s *Service) Used(ctx context.Context, by core.Actor, customer core.ID, redemptions, vouchers []core.ID) (u Used, err error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return Used{}, err
@@ -166,23 +161,22 @@ func (s *Service) Used(ctx context.Context, by core.Actor, customer core.ID, red
 	return u, err
 }
 
-// ShowCard shows a PIN on a customer's card, and replaces the one it showed before. Two round
-// trips.
+// ShowCard issues a PIN for a customer's card, and replaces the previous one.
 func (s *Service) ShowCard(ctx context.Context, by core.Actor, id core.ID) (Shown, error) {
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Shown, error) {
-		return s.issue(ctx, tx, by, pin{direction: fromCard, issuer: cardIssuer(id), customer: &id})
+		return s.issue(ctx, tx, by, newPIN{direction: fromCard, issuer: cardIssuer(id), customer: &id})
 	})
 }
 
-// TakenCard is a customer's PIN that a till holds.
+// TakenCard is a customer's PIN that a till has taken.
 type TakenCard struct {
 	PIN            core.ID
 	CustomerID     core.ID
 	CompleteBefore time.Time
 }
 
-// TakeCard binds the PIN that a customer's card shows to a till, which has five minutes to
-// complete a sale with it. ErrPIN for one that is wrong, used or expired. Two round trips.
+// TakeCard binds the PIN on a customer's card to a till, which has five minutes to complete a sale, or fails
+// with ErrPIN.
 func (s *Service) TakeCard(ctx context.Context, by core.Actor, till string, k Key) (TakenCard, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return TakenCard{}, err
@@ -194,7 +188,7 @@ func (s *Service) TakeCard(ctx context.Context, by core.Actor, till string, k Ke
 	return TakenCard{PIN: p.ID, CustomerID: *p.CustomerID, CompleteBefore: p.CompleteBefore}, nil
 }
 
-// Recent is a customer who was served lately.
+// Recent is a customer who was served recently.
 type Recent struct {
 	ID        core.ID
 	FirstName string
@@ -204,17 +198,17 @@ type Recent struct {
 
 const (
 	recentTime = 3 * time.Hour
-	mostRecent = 8
+	maxRecent  = 8
 )
 
-// Recent returns the customers who bought in the last three hours, the latest first, at most
-// eight; of a location where that is given. One round trip.
+// Recent returns at most eight customers who bought in the last three hours, the latest first. location may
+// be nil.
 func (s *Service) Recent(ctx context.Context, by core.Actor, location *int64) ([]Recent, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return nil, err
 	}
 	return db.ReadAll[Recent](ctx, s.db, by, recentSQL, db.Args{
-		"since": core.FirstID(s.db.Now().Add(-recentTime)), "location": location, "limit": mostRecent,
+		"since": core.FirstID(s.db.Now().Add(-recentTime)), "location": location, "limit": maxRecent,
 	})
 }
 

@@ -15,70 +15,58 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// Claimable is a sale that a till shows, for the customer who scans it.
+// Claimable is a sale on a till's display, for the customer who scans it.
 type Claimable struct {
 	ID               core.ID // of the PIN
 	SpendAmountCents int64
 	LocationName     *string
-	Unit             ledger.Unit
-	Award            int64
-}
-
-type claimable struct {
-	ID               core.ID
-	SpendAmountCents int64
-	LocationName     *string
-	TypeID           int64
-	RuleType         transaction.RuleType
+	Unit             ledger.Unit `db:"rule_type"`
 	transaction.Rule
+	Award int64 `db:"-"`
 }
 
-func (c claimable) shown() (Claimable, error) {
-	award, err := transaction.Type{ID: c.TypeID, RuleType: c.RuleType, Rule: c.Rule}.Award(c.SpendAmountCents)
-	return Claimable{ID: c.ID, SpendAmountCents: c.SpendAmountCents, LocationName: c.LocationName, Unit: c.RuleType, Award: award}, err
+func (s *Service) readClaimable(ctx context.Context, t core.Tenant, sql string, args db.Args) (Claimable, error) {
+	c, err := db.ReadOne[Claimable](ctx, s.db, core.System(t, "claim page"), sql, args)
+	if err != nil {
+		return Claimable{}, err
+	}
+	c.Award, err = transaction.Type{RuleType: c.Unit, Rule: c.Rule}.Award(c.SpendAmountCents)
+	return c, err
 }
 
-// taker is what is stored of a browser's cookie.
-func taker(browser string) string {
+// browserTaker returns what is stored of a browser's cookie.
+func browserTaker(browser string) string {
 	sum := sha256.Sum256([]byte(browser))
 	return "browser " + hex.EncodeToString(sum[:16])
 }
 
-// PeekSale tells what a QR code of a till is for, and takes nothing: cameras and previews
-// open addresses too. ErrPIN where it can't be taken any more. One round trip.
+// PeekSale returns the sale of a till's QR code without taking it, because cameras and link previews also
+// open URLs. It fails with ErrPIN if the sale can't be taken.
 func (s *Service) PeekSale(ctx context.Context, t core.Tenant, code string) (Claimable, error) {
 	hashes, err := s.hashes("code", t.ID, normaliseCode(code))
 	if err != nil {
 		return Claimable{}, err
 	}
-	found, err := db.ReadOne[claimable](ctx, s.db, core.System(t, "claim page"), peekSQL, db.Args{"hashes": hashes, "now": s.db.Now()})
+	c, err := s.readClaimable(ctx, t, peekSQL, db.Args{"hashes": hashes, "now": s.db.Now()})
 	if errors.Is(err, core.ErrNotFound) {
-		return Claimable{}, ErrPIN
+		err = ErrPIN
 	}
-	if err != nil {
-		return Claimable{}, err
-	}
-	return found.shown()
+	return c, err
 }
 
-// TakeSale binds the sale that a till shows to a customer's browser, which has five minutes
-// to say whose it is. ErrPIN for one that is wrong, used or expired. Two round trips.
+// TakeSale binds the sale that a till shows to a customer's browser, which has five minutes to claim it, or
+// fails with ErrPIN.
 func (s *Service) TakeSale(ctx context.Context, by core.Actor, browser string, k Key) error {
-	_, err := s.take(ctx, by, fromTill, taker(browser), k)
+	_, err := s.take(ctx, by, fromTill, browserTaker(browser), k)
 	return err
 }
 
-// Held returns the sale that a browser has taken and not completed, or core.ErrNotFound. One
-// round trip.
+// Held returns the sale that a browser has taken and not claimed, or core.ErrNotFound.
 func (s *Service) Held(ctx context.Context, t core.Tenant, browser string) (Claimable, error) {
-	found, err := db.ReadOne[claimable](ctx, s.db, core.System(t, "claim page"), heldSQL, db.Args{"taker": taker(browser), "now": s.db.Now()})
-	if err != nil {
-		return Claimable{}, err
-	}
-	return found.shown()
+	return s.readClaimable(ctx, t, heldSQL, db.Args{"taker": browserTaker(browser), "now": s.db.Now()})
 }
 
-// Details are what customers enter about themselves.
+// Details is what customers enter about themselves.
 type Details struct {
 	FirstName *string
 	LastName  *string
@@ -86,8 +74,8 @@ type Details struct {
 	Email     *string
 
 	Agreed bool   // to Terms
-	Terms  string // the words they were shown
-	Offers string // the words they agreed to for offers; "": they don't want any
+	Terms  string // the displayed text
+	Offers string // the text of their consent to offers; "": no consent
 
 	Malformed core.Fields // what the front end could not read
 }
@@ -96,7 +84,7 @@ func (d Details) customer() customer.New {
 	return customer.New{FirstName: d.FirstName, LastName: d.LastName, Phone: d.Phone, Email: d.Email, Malformed: d.Malformed}
 }
 
-// missing is what a new customer must have agreed to.
+// missing returns violations for consent that a new customer must give.
 func (d Details) missing() core.Fields {
 	if d.Agreed {
 		return nil
@@ -104,31 +92,30 @@ func (d Details) missing() core.Fields {
 	return core.Fields{"agreed": {core.Accepted}}
 }
 
-// Claimed is what came of a claim. Of a customer who existed before it tells nothing: who
-// types a number isn't known to be its owner.
+// Claimed is the result of a claim. It contains nothing about an existing customer, because the person who
+// typed the number may not be its owner.
 type Claimed struct {
-	Unit             ledger.Unit
+	Unit             ledger.Unit `db:"rule_type"`
 	Award            int64
 	SpendAmountCents int64
-	New              bool
-	Card             *Card  // of a new customer
-	CardToken        string // of a new customer
+	New              bool   `db:"new_customer"`
+	Card             *Card  `db:"-"` // of a new customer
+	CardToken        string `db:"-"` // of a new customer
 }
 
-// Claim records the sale that a browser has taken, for the customer with that phone number;
-// there being none, for a new one with these details. The PIN is completed by the
-// transaction that records the sale, so a claim that is refused can be corrected. The sale is
-// the cashier's who showed it. Four round trips for a known customer, five for a new one.
+// Claim records the sale that a browser has taken, for the customer with this phone number or for a new one
+// with these details. The same transaction completes the PIN, so a refused claim can be corrected. The sale
+// belongs to the cashier who showed it.
 func (s *Service) Claim(ctx context.Context, by core.Actor, browser string, d Details) (Claimed, error) {
 	by = withAuditName(by)
-	d.Email = nil // points first; an e-mail address can be added on the card later
+	d.Email = nil // it can be added on the card later
 	c, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Claimed, error) {
 		return s.claim(ctx, tx, by, browser, d)
 	})
 	return c, transaction.Refusal(err)
 }
 
-// shownSale is the sale of a PIN that is being claimed, and who showed it.
+// shownSale is the sale of a PIN and the cashier who showed it.
 type shownSale struct {
 	ID                core.ID
 	TransactionTypeID int64
@@ -139,14 +126,14 @@ type shownSale struct {
 }
 
 func (s *Service) claim(ctx context.Context, tx *db.Tx, by core.Actor, browser string, d Details) (Claimed, error) {
-	p, err := db.One[shownSale](ctx, tx, claimSQL, db.Args{"taker": taker(browser), "now": tx.Now})
+	p, err := db.One[shownSale](ctx, tx, claimSQL, db.Args{"taker": browserTaker(browser), "now": tx.Now})
 	if errors.Is(err, core.ErrNotFound) {
 		return Claimed{}, ErrPIN
 	}
 	if err != nil {
 		return Claimed{}, err
 	}
-	who, err := customer.Enrol(ctx, tx, by, d.customer(), d.missing(), nil) // a plan never refuses a sale
+	who, err := customer.Enrol(ctx, tx, by, d.customer(), d.missing(), nil) // a plan's limit never refuses a sale
 	if err != nil {
 		return Claimed{}, err
 	}
@@ -172,49 +159,39 @@ func (s *Service) claim(ctx context.Context, tx *db.Tx, by core.Actor, browser s
 	})
 }
 
-// cashier is who showed the sale: it is theirs, and the last one that they may void.
+// cashier returns the cashier who showed the sale. It becomes their last sale, which they may void.
 func (p shownSale) cashier(by core.Actor) core.Actor {
-	id, _ := strconv.ParseInt(p.ActorID, 10, 64) // it was written from a number
+	id, _ := strconv.ParseInt(p.ActorID, 10, 64) // it is always a number
 	return core.Actor{
 		Kind: core.ByStaff, ID: p.ActorID, Name: p.ActorName, StaffID: id, Tenant: by.Tenant,
 		Address: by.Address, RequestID: by.RequestID,
 	}
 }
 
-// agree notes what a new customer agreed to.
+// agree stores a new customer's consent.
 func (s *Service) agree(tx *db.Tx, by core.Actor, c customer.Customer, d Details, source customer.ConsentSource) error {
 	by.ID, by.Name = c.ID.String(), c.FirstName+" "+c.LastName
 	return customer.RecordConsent(tx, by, c.ID, customer.Consent{Terms: d.Terms, Offers: d.Offers, Source: source})
 }
 
-type lastClaim struct {
-	RuleType         ledger.Unit
-	Award            int64
-	SpendAmountCents int64
-	NewCustomer      bool
-	CustomerID       core.ID
-}
-
-// claimShown is for how long a browser is shown what it claimed.
+// claimShown is how long a browser can see its claim.
 const claimShown = 10 * time.Minute
 
-// LastClaim returns what a browser claimed within the last ten minutes, or core.ErrNotFound.
-// One round trip, and another for a new customer.
+// LastClaim returns a browser's claim of the last ten minutes, or core.ErrNotFound.
 func (s *Service) LastClaim(ctx context.Context, t core.Tenant, browser string) (Claimed, error) {
 	by := core.System(t, "claim page")
-	found, err := db.ReadOne[lastClaim](ctx, s.db, by, lastClaimSQL, db.Args{"taker": taker(browser), "since": s.db.Now().Add(-claimShown)})
+	c, err := db.ReadOne[struct {
+		Claimed
+		CustomerID core.ID
+	}](ctx, s.db, by, lastClaimSQL, db.Args{"taker": browserTaker(browser), "since": s.db.Now().Add(-claimShown)})
+	if err != nil || !c.New {
+		return c.Claimed, err
+	}
+	card, err := s.card(ctx, by, c.CustomerID)
 	if err != nil {
 		return Claimed{}, err
 	}
-	c := Claimed{Unit: found.RuleType, Award: found.Award, SpendAmountCents: found.SpendAmountCents, New: found.NewCustomer}
-	if !c.New {
-		return c, nil
-	}
-	w, err := s.card(ctx, by, found.CustomerID)
-	if err != nil {
-		return Claimed{}, err
-	}
-	c.Card = &w
-	c.CardToken, err = s.CardToken(t.ID, w.Customer)
-	return c, err
+	c.Card = &card
+	c.CardToken, err = s.CardToken(t.ID, card.Customer)
+	return c.Claimed, err
 }

@@ -2,5 +2,5 @@ package walkin
 
 import "context"
 
-// Forget runs the job once.
+// Forget runs the clean-up job.
 func (s *Service) Forget(ctx context.Context) error { return s.cleanUp(ctx, cleanup{}) }

@@ -12,21 +12,20 @@ import (
 	"example.com/loyalty/core/usage"
 )
 
-// ErrFull refuses somebody new where the business's plan has no room. It says nothing of the
-// plan: that is between the business and the platform.
+// ErrFull refuses a new customer beyond the limit of the business's plan. It doesn't mention the plan, which
+// is no concern of customers.
 var ErrFull = core.Refuse("joining-closed", "New customers can't join right now. Ask at the till.")
 
-// Joined is what came of joining.
+// Joined is the result of joining.
 type Joined struct {
 	New       bool
 	CardToken string // of a new customer
-	Mailed    bool   // the customer existed, and their card's link is on its way to the address on file
+	Mailed    bool   // the link was mailed to an existing customer
 }
 
-// Join adds a customer with the details they entered, and mails them the link to their card. With a phone number or an e-mail address that is known, nothing is made and nothing
-// shown: the link goes to the address on file, if there is one. A business whose plan has no
-// room for another customer refuses with ErrFull. Three round trips for a known customer, four
-// for a new one, and one a minute that counts the customers.
+// Join adds a customer with the details they entered, and mails them the link to their card. If the phone
+// number or e-mail address is known, it reveals nothing and mails the link to the stored address, if there is
+// one. It fails with ErrFull at the limit of the plan.
 func (s *Service) Join(ctx context.Context, by core.Actor, d Details) (Joined, error) {
 	by = withAuditName(by)
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Joined, error) {
@@ -52,10 +51,9 @@ func (s *Service) Join(ctx context.Context, by core.Actor, d Details) (Joined, e
 	})
 }
 
-// MailCard mails the link of their card to the customer with that phone number or e-mail
-// address, where there is one with an address on file. It doesn't tell whether there is: only
-// what can't be read is refused, on the field "contact". Two round trips, and one more for a
-// mail.
+// MailCard mails a customer with this phone number or e-mail address the link to their card, if their e-mail
+// address is known. It doesn't reveal whether there is such a customer: it refuses only an invalid contact, on
+// the field "contact".
 func (s *Service) MailCard(ctx context.Context, by core.Actor, contact string) error {
 	asked, err := customer.ReadContact(contact, by.Tenant.Country)
 	if err != nil {
@@ -74,9 +72,8 @@ func (s *Service) MailCard(ctx context.Context, by core.Actor, contact string) e
 	return err
 }
 
-// SendCard mails a customer the link to their card, for staff. It reports whether there is an
-// address to mail it to; core.ErrNotFound for a customer who doesn't exist. Two round trips, and
-// those of a mail.
+// SendCard mails a customer the link to their card, for staff. It reports whether the customer has an e-mail
+// address, or fails with core.ErrNotFound.
 func (s *Service) SendCard(ctx context.Context, by core.Actor, id core.ID) (mailed bool, err error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return false, err
@@ -90,15 +87,15 @@ func (s *Service) SendCard(ctx context.Context, by core.Actor, id core.ID) (mail
 	})
 }
 
-// mailCard queues the mail with a card's link, unless the customer has no address.
+// mailCard queues the mail with a card's link if the customer has an e-mail address.
 func (s *Service) mailCard(ctx context.Context, tx *db.Tx, by core.Actor, c customer.Customer, isNew bool) (mailed bool, err error) {
 	if c.Email == nil || c.Status != customer.Active {
 		return false, nil
 	}
-	if !s.letters.Take(c.ID.String()).Allowed {
-		return true, nil // it has been mailed, several times
+	if !s.cardMails.Take(c.ID.String()).Allowed {
+		return true, nil // it was already mailed several times
 	}
-	look, err := tenant.ThemeIn(ctx, tx)
+	theme, err := tenant.ThemeIn(ctx, tx)
 	if err != nil {
 		return false, err
 	}
@@ -107,7 +104,7 @@ func (s *Service) mailCard(ctx context.Context, tx *db.Tx, by core.Actor, c cust
 		return false, err
 	}
 	return true, s.mails.Queue(ctx, tx, *c.Email, CardEmail{
-		BusinessName: by.Tenant.Name, Slug: by.Tenant.Slug, Colour: look.Colour, FirstName: c.FirstName, CardToken: token, New: isNew,
+		BusinessName: by.Tenant.Name, Slug: by.Tenant.Slug, Colour: theme.Colour, FirstName: c.FirstName, CardToken: token, New: isNew,
 	})
 }
 

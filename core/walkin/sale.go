@@ -12,17 +12,16 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// Sale is what a till completes in one go: a sale, and the rewards and vouchers that the
-// customer uses with it.
+// Sale is a sale at the till with the rewards and vouchers that the customer uses.
 type Sale struct {
 	transaction.New           // without SpendAmountCents there is no sale; Source is POS
-	PIN             *core.ID  // one that this till has taken: the sale is its customer's, whatever CustomerID says
-	Pending         []core.ID // redemptions that were made before: fulfilled
-	Rewards         []core.ID // redeemed and fulfilled
-	Vouchers        []core.ID // redeemed; a reward that one gives is fulfilled
+	PIN             *core.ID  // a PIN that this till has taken, whose customer replaces CustomerID
+	Pending         []core.ID // earlier redemptions to fulfil
+	Rewards         []core.ID // to redeem and fulfil
+	Vouchers        []core.ID // to redeem; their rewards are fulfilled
 }
 
-// Receipt is what came of a Sale.
+// Receipt is the result of a Sale.
 type Receipt struct {
 	CustomerID  core.ID
 	Sale        *transaction.Transaction // nil: only rewards or vouchers were redeemed
@@ -30,23 +29,20 @@ type Receipt struct {
 	Vouchers    []core.ID
 }
 
-// errNothing refuses a sale of nothing.
-var errNothing = core.Invalid(core.Fields{"spend_amount_cents": {core.Required}})
+// Refusals of a sale at the till.
+var (
+	errEmptySale        = core.Invalid(core.Fields{"spend_amount_cents": {core.Required}})
+	errOthersRedemption = core.Invalid(core.Fields{"redemption_ulid": {core.InvalidChoice}})
+	errOthersVoucher    = core.Invalid(core.Fields{"voucher_ulid": {core.InvalidChoice}})
+)
 
-// errNotTheirRedemption refuses a redemption of another customer.
-var errNotTheirRedemption = core.Invalid(core.Fields{"redemption_ulid": {core.InvalidChoice}})
-
-// errNotTheirs refuses a voucher of another customer.
-var errNotTheirs = core.Invalid(core.Fields{"voucher_ulid": {core.InvalidChoice}})
-
-// Complete records a sale at the till, with the rewards and vouchers that are used with it,
-// in one transaction: all of it happens, or none, and then the till may correct and try
-// again. A PIN completes one sale, within five minutes of being taken; ErrPIN otherwise. What
-// transaction.Record, reward.Redeem and coupon.Redeem refuse is refused here alike.
+// Complete records a sale at the till and redeems rewards and vouchers, in one transaction. After a refusal,
+// the till can correct the sale and try again. A PIN completes one sale, within five minutes after it was
+// taken; otherwise Complete fails with ErrPIN. It has the refusals of transaction.Record, reward.Redeem and
+// coupon.Redeem.
 //
-// Vouchers and rewards come first and the sale last: what a sale earns can't be spent on it.
-// They are taken in the order of their ids, so that two tills wait for each other and seldom
-// block each other; where they do, one of them runs again.
+// The sale comes last, because its award can't be spent on it. Vouchers and rewards come in order of their
+// IDs, so that two tills rarely deadlock; if they do, one of them runs again.
 func (s *Service) Complete(ctx context.Context, by core.Actor, till string, sale Sale) (Receipt, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return Receipt{}, err
@@ -59,7 +55,7 @@ func (s *Service) Complete(ctx context.Context, by core.Actor, till string, sale
 
 func (s *Service) complete(ctx context.Context, tx *db.Tx, by core.Actor, till string, sale Sale) (Receipt, error) {
 	if sale.SpendAmountCents == nil && len(sale.Malformed) == 0 && len(sale.Pending)+len(sale.Rewards)+len(sale.Vouchers) == 0 {
-		return Receipt{}, errNothing
+		return Receipt{}, errEmptySale
 	}
 	if sale.PIN != nil {
 		id, err := s.useTakenPIN(ctx, tx, till, *sale.PIN)
@@ -108,11 +104,11 @@ func (s *Service) useTakenPIN(ctx context.Context, tx *db.Tx, till string, pin c
 
 // redeemAll redeems the vouchers and rewards of a sale.
 func (s *Service) redeemAll(ctx context.Context, tx *db.Tx, by core.Actor, sale Sale, r *Receipt) error {
-	for _, id := range sorted(sale.Vouchers) {
+	for _, id := range sortedUnique(sale.Vouchers) {
 		v, granted, err := coupon.RedeemIn(ctx, tx, by, id)
 		switch {
 		case errors.Is(err, core.ErrNotFound), err == nil && v.CustomerID != r.CustomerID:
-			return errNotTheirs
+			return errOthersVoucher
 		case err != nil:
 			return err
 		}
@@ -123,18 +119,18 @@ func (s *Service) redeemAll(ctx context.Context, tx *db.Tx, by core.Actor, sale 
 		}
 		r.Vouchers = append(r.Vouchers, v.ID)
 	}
-	for _, id := range sorted(sale.Pending) {
+	for _, id := range sortedUnique(sale.Pending) {
 		fulfilled, err := reward.FulfilIn(ctx, tx, by, id)
 		switch {
 		case errors.Is(err, core.ErrNotFound), err == nil && fulfilled.CustomerID != r.CustomerID:
-			return errNotTheirRedemption
+			return errOthersRedemption
 		case err != nil:
 			return err
 		}
 		r.Redemptions = append(r.Redemptions, id)
 	}
 	customerID := r.CustomerID.String()
-	for _, id := range sorted(sale.Rewards) {
+	for _, id := range sortedUnique(sale.Rewards) {
 		redeemed, err := reward.RedeemAndFulfil(ctx, tx, by, reward.RedeemRequest{CustomerID: &customerID, RewardID: new(id.String())})
 		if err != nil {
 			return err
@@ -144,24 +140,23 @@ func (s *Service) redeemAll(ctx context.Context, tx *db.Tx, by core.Actor, sale 
 	return nil
 }
 
-// Offer describes the sale that a till shows a PIN for.
+// Offer describes a sale that a till shows with a PIN.
 type Offer struct {
 	TransactionTypeID *int64
 	SpendAmountCents  *int64
-	LocationID        *int64 // may be missing
+	LocationID        *int64 // optional
 
 	Malformed core.Fields // what the front end could not read
 }
 
-// offer is an Offer that passed; zero for a card's PIN.
+// offer is a checked Offer; empty for a card's PIN.
 type offer struct {
 	typeID, spend, location *int64
 	cashier                 string
 }
 
-// ShowSale shows the PIN of a sale that a customer's phone may claim, and replaces the one
-// that this till showed before. Type, location and amount are checked as for a sale. Three
-// round trips.
+// ShowSale issues the PIN of a sale that a customer's phone can claim, and replaces this till's previous one.
+// It checks the type, location and amount.
 func (s *Service) ShowSale(ctx context.Context, by core.Actor, till string, o Offer) (Shown, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return Shown{}, err
@@ -178,15 +173,15 @@ func (s *Service) showSale(ctx context.Context, tx *db.Tx, by core.Actor, till s
 	if err != nil {
 		return Shown{}, err
 	}
-	return s.issue(ctx, tx, by, pin{direction: fromTill, issuer: tillIssuer(till), offer: offer{
+	return s.issue(ctx, tx, by, newPIN{direction: fromTill, issuer: tillIssuer(till), offer: offer{
 		typeID: o.TransactionTypeID, spend: o.SpendAmountCents, location: o.LocationID, cashier: by.Name,
 	}})
 }
 
-// ErrCompleted says that a PIN can't be replaced: a customer has collected its sale.
+// ErrCompleted says that a PIN can't be replaced because a customer has claimed its sale.
 var ErrCompleted = errors.New("walkin: the sale is complete")
 
-// shownOffer is the sale of a PIN that is to be replaced.
+// shownOffer is the sale of a PIN to be replaced.
 type shownOffer struct {
 	Status            string
 	TransactionTypeID *int64
@@ -194,10 +189,9 @@ type shownOffer struct {
 	LocationID        *int64
 }
 
-// Renew shows another PIN for the sale of one that this till shows, and takes that one back,
-// also from a phone that has taken it: one sale must not be collected twice. ErrCompleted
-// where it was collected meanwhile, core.ErrNotFound for a PIN of another till. Four round
-// trips.
+// Renew replaces a PIN that this till shows by a new one for the same sale, even if a phone has taken it,
+// because a sale must not be claimed twice. It fails with ErrCompleted if the sale was claimed, and with
+// core.ErrNotFound for another till's PIN.
 func (s *Service) Renew(ctx context.Context, by core.Actor, till string, pin core.ID) (Shown, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return Shown{}, err

@@ -9,8 +9,8 @@ const replaceSQL = `
 		and status = 'open'
 	returning id`
 
-// Of the PINs that were drawn, the first that isn't alive is used. No row comes back where
-// the issuer, or another with that PIN, was quicker.
+// Uses the first of the random PINs that isn't in use. It returns no row if the issuer, or another one with
+// that PIN, was faster.
 const issueSQL = `
 	insert into loyalty.pin (tenant_id, id, direction, issuer, pin_hash, code_hash, customer_id,
 		transaction_type_id, spend_amount_cents, location_id, actor_id, actor_name, created_at, expires_at)
@@ -60,7 +60,7 @@ const cancelSQL = `
 		and issuer = @issuer
 		and status in ('open', 'taken')`
 
-// A PIN that is being completed is waited for.
+// Waits for a PIN that is being completed.
 const lockShownSQL = `
 	select status, transaction_type_id, spend_amount_cents, location_id
 	from loyalty.pin
@@ -78,7 +78,7 @@ const replaceOneSQL = `
 		and id = @id
 		and status in ('open', 'taken')`
 
-// The sale that completes it is noted once it is recorded, in the same transaction.
+// completedSQL adds the sale once it is recorded, in the same transaction.
 const completeSQL = `
 	update loyalty.pin
 	set status = 'used',
@@ -122,10 +122,10 @@ const progressSQL = `
 const forgetSQL = `
 	select loyalty.forget_pins(@before, @up_to)`
 
-// What a till's sale is and would earn, for the browser that may claim it.
+// A till's sale and its earning rule, for a browser that can claim it.
 const (
 	selectClaimable = `
-	select p.id, p.spend_amount_cents, l.name as location_name, t.id as type_id, t.rule_type, t.points_per_unit, t.unit_cents,
+	select p.id, p.spend_amount_cents, l.name as location_name, t.rule_type, t.points_per_unit, t.unit_cents,
 		t.stamps_per_transaction, t.min_spend_cents, t.max_award
 	from loyalty.pin p
 	join loyalty.transaction_type t on t.tenant_id = p.tenant_id and t.id = p.transaction_type_id
@@ -173,7 +173,7 @@ const claimedSQL = `
 	where tenant_id = @tenant_id
 		and id = @id`
 
-// What this browser claimed last. Of an existing customer the page may tell nothing.
+// The last claim of a browser.
 const lastClaimSQL = `
 	select t.rule_type, coalesce(t.points_awarded, t.stamps_awarded, 0) as award, t.spend_amount_cents, p.new_customer, p.customer_id
 	from loyalty.pin p
@@ -243,7 +243,7 @@ const redeemedRewardsSQL = `
 		and r.id = any (@ids::uuid[])
 	order by r.id`
 
-// Of the newest sales, each customer's last. However busy the till, few sales are read.
+// Each customer's last sale out of the latest hundred, so that few are read even at a busy till.
 const recentSQL = `
 	select c.id, c.first_name, c.last_name, served.at
 	from (

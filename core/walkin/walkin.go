@@ -1,13 +1,13 @@
-// Package walkin sells to customers at the till (specification §3, decisions §8): a PIN that
-// one side shows and the other takes, the sale that completes it, and joining.
+// Package walkin is for sales to customers at the till (specification §3, decisions §8): PINs, the sales
+// that complete them, customers' cards, and joining.
 //
-// There are two directions, and they never mix. A customer's card shows a PIN and the till
-// takes it, or the till shows a sale's PIN and a customer's phone takes it. Either way a PIN
-// is taken once, within 90 seconds, by one conditional update, and completed once, within
-// five minutes, in the transaction that records the sale.
+// There are two directions, which never mix. Either a customer's card shows a PIN and the till takes it,
+// or the till shows a sale's PIN and a customer's phone takes it. A PIN is taken once, within 90 seconds,
+// by a conditional update. It is completed once, within five minutes, in the transaction that records the
+// sale.
 //
-// Its surprising rule: a wrong PIN is an outcome and no error. Its entry in the audit log is
-// committed, and only then it is refused.
+// Its surprising rule: a wrong PIN doesn't roll back the transaction, because its entry in the audit log
+// must be committed before it is refused.
 package walkin
 
 import (
@@ -38,18 +38,17 @@ import (
 	"example.com/loyalty/core/vault"
 )
 
-// How long a PIN may be taken, and how long its taker has to complete a sale.
+// How long a PIN can be taken, and how long its taker has to complete a sale.
 const (
 	Lifetime       = 90 * time.Second
 	CompleteWithin = 5 * time.Minute
 )
 
-// ErrPIN refuses a PIN that is wrong, used or expired, with one and the same message
-// (decisions §8).
+// ErrPIN refuses a wrong, used or expired PIN with the same message (decisions §8).
 var ErrPIN = core.Refuse("pin-invalid", "This PIN is wrong, used or expired. Ask for a new one.")
 
-// cardLetters is how many mails with the link to their card a customer gets an hour.
-const cardLetters = 3
+// cardMailsAnHour limits the mails with the link to their card that a customer gets.
+const cardMailsAnHour = 3
 
 // Service shows, takes and completes PINs.
 type Service struct {
@@ -59,14 +58,17 @@ type Service struct {
 	links link.Maker
 	sales *transaction.Service
 	guesses
-	letters *limit.Window // by customer: others may ask for their mail
-	meter   *usage.Meter
+	cardMails *limit.Window // by customer, because anyone can request their mail
+	meter     *usage.Meter
 }
 
-// NewService makes the service and registers its job. addressKey is what client addresses
-// are counted by.
+// NewService makes the service and registers its job. addressKey returns the key by which a client address
+// is counted.
 func NewService(d *db.DB, jobs *job.Queue, mails *mail.Service, keys vault.Keys, sales *transaction.Service, addressKey func(string) string) *Service {
-	s := &Service{db: d, mails: mails, keys: keys, links: link.New(keys), sales: sales, guesses: newGuesses(addressKey, d.Now), letters: limit.NewWindow(cardLetters, time.Hour, d.Now), meter: usage.NewMeter(d)}
+	s := &Service{
+		db: d, mails: mails, keys: keys, links: link.New(keys), sales: sales, guesses: newGuesses(addressKey, d.Now),
+		cardMails: limit.NewWindow(cardMailsAnHour, time.Hour, d.Now), meter: usage.NewMeter(d),
+	}
 	job.Handle(jobs, job.Upkeep, s.cleanUp)
 	job.Every(jobs, river.PeriodicInterval(10*time.Minute), cleanup{})
 	return s
@@ -76,18 +78,17 @@ func NewService(d *db.DB, jobs *job.Queue, mails *mail.Service, keys vault.Keys,
 type direction string
 
 const (
-	fromCard direction = "card" // a customer's card; a till takes it
-	fromTill direction = "till" // a till; a customer's browser takes it
+	fromCard direction = "card" // a customer's card, for a till
+	fromTill direction = "till" // a till, for a customer's browser
 )
 
-// Key names a PIN: by the digits that were typed, or by the code in its QR code.
+// Key identifies a PIN by its typed digits or by the code in its QR code.
 type Key struct {
-	Digits string // six; spaces between them don't matter
+	Digits string // six, possibly with spaces
 	Code   string // 26 letters
 }
 
-// Shown is a PIN as its issuer shows it. Digits and Code are known only at this moment: the
-// database has keyed hashes of them.
+// Shown is a PIN to display. The database has only keyed hashes of Digits and Code.
 type Shown struct {
 	ID        core.ID
 	Digits    string
@@ -95,41 +96,41 @@ type Shown struct {
 	ExpiresAt time.Time
 }
 
-// State says how far a PIN has come.
+// State is the state of a PIN.
 type State string
 
 // The states. A PIN ends as completed, replaced, cancelled or expired.
 const (
-	Waiting   State = "waiting" // to be taken
-	Taken     State = "taken"   // its taker may complete a sale
+	Waiting   State = "waiting" // can be taken
+	Taken     State = "taken"   // its taker can complete a sale
 	Completed State = "completed"
 	Replaced  State = "replaced" // by a newer one of its issuer
 	Cancelled State = "cancelled"
-	Expired   State = "expired" // not taken in time, or not completed in time, or long gone
+	Expired   State = "expired" // not taken or completed in time
 )
 
-// Final reports whether a PIN in that state changes no more.
+// Final reports whether a PIN in this state can't change.
 func (s State) Final() bool { return s != Waiting && s != Taken }
 
-// Topic is what a PIN's changes are signalled under.
+// Topic returns the topic of a PIN's changes, for core/live.
 func Topic(t core.TenantID, pin core.ID) string {
 	return "pin " + strconv.FormatInt(int64(t), 10) + " " + hex.EncodeToString(pin[:])
 }
 
-// pin is a PIN to be shown.
-type pin struct {
+// newPIN describes a PIN to be issued.
+type newPIN struct {
 	direction direction
 	issuer    string
 	customer  *core.ID
 	offer     offer
 }
 
-// tries is how many PINs are drawn at once: a number that lives already is skipped. Of a
-// million, even a busy tenant's live ones are few.
+// tries is how many random PINs are offered at once: a number that is in use is skipped. Even a busy tenant
+// uses few of the million numbers.
 const tries = 8
 
-// issue replaces the issuer's open PIN by a new one. Two round trips.
-func (s *Service) issue(ctx context.Context, tx *db.Tx, by core.Actor, p pin) (Shown, error) {
+// issue replaces the issuer's open PIN with a new one.
+func (s *Service) issue(ctx context.Context, tx *db.Tx, by core.Actor, p newPIN) (Shown, error) {
 	shown := Shown{ID: core.NewID(tx.Now), Code: randomText(), ExpiresAt: tx.Now.Add(Lifetime)}
 	code, err := s.hash("code", tx.Tenant, shown.Code)
 	if err != nil {
@@ -147,18 +148,18 @@ func (s *Service) issue(ctx context.Context, tx *db.Tx, by core.Actor, p pin) (S
 		byHash[string(hashes[i])] = digits
 	}
 	for range 3 {
-		var replaced []pinID
-		var issued issuedPIN
+		var replaced []struct{ ID core.ID }
+		var issued struct{ PINHash []byte } // of the number that was used
 		err := db.Together(ctx, tx, db.AllInto(&replaced, replaceSQL, db.Args{"issuer": p.issuer, "now": tx.Now}), db.OneInto(&issued, issueSQL, db.Args{
 			"id": shown.ID, "direction": p.direction, "issuer": p.issuer, "hashes": hashes, "code_hash": code,
 			"customer": p.customer, "type": p.offer.typeID, "spend": p.offer.spend, "location": p.offer.location,
 			"actor_id": by.ID, "actor_name": p.offer.cashier, "now": tx.Now, "expires_at": shown.ExpiresAt,
 		}))
-		for _, old := range replaced { // its page hears of it
+		for _, old := range replaced {
 			live.Notify(tx, Topic(tx.Tenant, old.ID))
 		}
 		if errors.Is(err, core.ErrNotFound) {
-			continue // the same issuer showed another at this instant: replace that one
+			continue // the issuer showed another PIN at this instant, which is replaced next
 		}
 		if err != nil {
 			return Shown{}, err
@@ -169,23 +170,17 @@ func (s *Service) issue(ctx context.Context, tx *db.Tx, by core.Actor, p pin) (S
 	return Shown{}, core.Unavailable(errBusyIssuer)
 }
 
-type pinID struct{ ID core.ID }
-
-// issuedPIN is which of the PINs that were drawn is used.
-type issuedPIN struct{ PINHash []byte }
-
 var errBusyIssuer = errors.New("walkin: the issuer keeps showing other PINs")
 
-// takenPIN is a PIN that a till or a phone holds.
+// takenPIN is a PIN that a till or a phone has taken.
 type takenPIN struct {
 	ID             core.ID
 	CustomerID     *core.ID
 	CompleteBefore time.Time
 }
 
-// take binds a PIN to its taker, who may take it again: a form that is sent twice has one
-// effect. One conditional update, so one of several takers gets it. What is refused is in
-// the audit log by the time it is refused. Two round trips.
+// take binds a PIN to its taker by a conditional update, so one of several takers gets it. The same taker
+// may take it again, so that a form can be submitted twice. A refusal is in the audit log.
 func (s *Service) take(ctx context.Context, by core.Actor, d direction, taker string, k Key) (takenPIN, error) {
 	by = withAuditName(by)
 	if err := s.admit(by, d, taker, k); err != nil {
@@ -223,7 +218,7 @@ func (s *Service) take(ctx context.Context, by core.Actor, d direction, taker st
 	return *found, nil
 }
 
-// withAuditName is an actor with a name for the audit log. Of a visitor none is known yet.
+// withAuditName returns the actor with a name for the audit log, because a visitor's is unknown.
 func withAuditName(by core.Actor) core.Actor {
 	if by.Name == "" {
 		by.Name = "A visitor"
@@ -231,24 +226,24 @@ func withAuditName(by core.Actor) core.Actor {
 	return by
 }
 
-// logAndSignal writes into the audit log and signals the pages that show the PIN.
+// logAndSignal writes to the audit log and notifies the pages that show the PIN.
 func (s *Service) logAndSignal(tx *db.Tx, by core.Actor, action string, pin core.ID, facts map[string]any) error {
 	live.Notify(tx, Topic(tx.Tenant, pin))
 	return audit.Write(tx, by, audit.Entry{Action: action, Subject: "pin", ID: pin.String(), New: facts})
 }
 
-// Progress is how far a PIN has come.
+// Progress is the state of a PIN and its sale.
 type Progress struct {
 	ID        core.ID
 	State     State
-	ExpiresAt time.Time // of a waiting one
+	ExpiresAt time.Time // while it is waiting
 
-	// Of a till's.
+	// Of a till's PIN.
 	TransactionTypeID *int64
 	SpendAmountCents  *int64
 	LocationID        *int64
 
-	// Of a completed one; TransactionID is nil where only rewards or vouchers were redeemed.
+	// Of a completed PIN. TransactionID is nil if only rewards or vouchers were redeemed.
 	TransactionID *core.ID
 	CustomerID    *core.ID
 	CustomerName  string
@@ -256,14 +251,12 @@ type Progress struct {
 	RuleType      transaction.RuleType
 }
 
-// CardProgress returns how far a PIN of a customer's card has come, or core.ErrNotFound. One
-// round trip.
+// CardProgress returns the progress of a PIN on a customer's card, or core.ErrNotFound.
 func (s *Service) CardProgress(ctx context.Context, t core.Tenant, customer, pin core.ID) (Progress, error) {
 	return s.progress(ctx, core.System(t, "card page"), cardIssuer(customer), pin)
 }
 
-// TillProgress returns how far a PIN that this till shows has come, or core.ErrNotFound. One
-// round trip.
+// TillProgress returns the progress of a PIN that this till shows, or core.ErrNotFound.
 func (s *Service) TillProgress(ctx context.Context, by core.Actor, till string, pin core.ID) (Progress, error) {
 	return s.progress(ctx, by, tillIssuer(till), pin)
 }
@@ -272,8 +265,8 @@ func (s *Service) progress(ctx context.Context, by core.Actor, issuer string, pi
 	return db.ReadOne[Progress](ctx, s.db, by, progressSQL, db.Args{"id": pin, "issuer": issuer, "now": s.db.Now()})
 }
 
-// Cancel takes back a PIN that this till shows, also from a phone that has taken it: the
-// cashier goes on without it. One that is over stays as it is. Two round trips.
+// Cancel cancels a PIN that this till shows, even if a phone has taken it. A PIN in a final state stays as
+// it is.
 func (s *Service) Cancel(ctx context.Context, by core.Actor, till string, pin core.ID) error {
 	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int64, error) {
 		n, err := db.Exec(ctx, tx, cancelSQL, db.Args{"id": pin, "issuer": tillIssuer(till), "now": tx.Now})
@@ -289,17 +282,17 @@ func cardIssuer(customer core.ID) string { return "card " + customer.String() }
 
 func tillIssuer(till string) string { return "till " + till }
 
-// hash is what is stored of a PIN's digits or code.
+// hash returns the stored hash of a PIN's digits or code.
 func (s *Service) hash(what string, t core.TenantID, text string) ([]byte, error) {
-	return s.keys.Sign(what, hashed(t, text))
+	return s.keys.Sign(what, withTenant(t, text))
 }
 
-// hashes are what may be stored of it: a secret that was replaced counts until its PINs end.
+// hashes returns the hashes with each secret, because a PIN may have been issued with a replaced one.
 func (s *Service) hashes(what string, t core.TenantID, text string) ([][]byte, error) {
-	return s.keys.Signatures(what, hashed(t, text))
+	return s.keys.Signatures(what, withTenant(t, text))
 }
 
-func hashed(t core.TenantID, text string) string {
+func withTenant(t core.TenantID, text string) string {
 	return strconv.FormatInt(int64(t), 10) + " " + text
 }
 
@@ -313,54 +306,54 @@ func randomDigits() (string, error) {
 	return fmt.Sprintf("%06d", n), nil
 }
 
-// sorted are the ids in order, each once.
-func sorted(ids []core.ID) []core.ID {
+// sortedUnique returns the IDs in order, without duplicates.
+func sortedUnique(ids []core.ID) []core.ID {
 	list := slices.SortedFunc(slices.Values(ids), func(a, b core.ID) int { return strings.Compare(a.String(), b.String()) })
 	return slices.Compact(list)
 }
 
-// Crockford's alphabet, as ULIDs have it.
+// Crockford's alphabet, as in ULIDs.
 var encoding = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
 
-// randomText is 128 random bits in 26 letters and digits.
+// randomText returns 128 random bits in 26 letters and digits.
 func randomText() string {
 	var bits [16]byte
 	_, _ = rand.Read(bits[:]) // never fails
 	return encoding.EncodeToString(bits[:])
 }
 
-// NewBrowser is a random value that tells a customer's browser from others.
+// NewBrowser returns a random value that identifies a customer's browser.
 func NewBrowser() string { return randomText() }
 
-// cleanup is the job that deletes PINs of which the audit log has the rest.
+// cleanup is the job that deletes old PINs, which remain in the audit log.
 type cleanup struct{}
 
 // Kind names the job in the queue.
 func (cleanup) Kind() string { return "forget_pins" }
 
-// kept is how long the state of a PIN can be asked for.
-const kept = time.Hour
+// pinsKept is how long the progress of a PIN can be read.
+const pinsKept = time.Hour
 
 func (s *Service) cleanUp(ctx context.Context, _ cleanup) error {
 	return job.Drain(ctx, s.db, "walk-in PINs", func(ctx context.Context, tx *db.Tx) (int64, error) {
-		return db.Value[int64](ctx, tx, forgetSQL, db.Args{"before": tx.Now.Add(-kept), "up_to": job.Batch})
+		return db.Value[int64](ctx, tx, forgetSQL, db.Args{"before": tx.Now.Add(-pinsKept), "up_to": job.Batch})
 	})
 }
 
-// guesses count wrong PINs. They are counted in this process.
+// guesses count wrong PINs in this process.
 type guesses struct {
 	addressKey func(string) string
 
-	tills     *limit.Window // by the cashier's session: guesses of others don't stop a cashier
-	counters  *limit.Window // of cashiers, by address: a new session isn't a new beginning
+	tills     *limit.Window // by the cashier's session, so that others' guesses don't block a cashier
+	counters  *limit.Window // of cashiers, by address, so that a new session doesn't reset the count
 	browsers  *limit.Window
 	addresses *limit.Window
 	tenants   *limit.Window
 	codes     *limit.Window // by address
 }
 
-// How many wrong PINs are taken within guessTime. Where one PIN is waiting at every moment,
-// guessing as often as a tenant allows finds one in ten weeks on average.
+// How many wrong PINs are allowed within guessTime. If there is always one waiting PIN, guessing at a
+// tenant's limit finds one in ten weeks on average.
 const (
 	guessTime      = 5 * time.Minute
 	tillGuesses    = 20
@@ -374,13 +367,13 @@ func newGuesses(addressKey func(string) string, now func() time.Time) guesses {
 	window := func(n int) *limit.Window { return limit.NewWindow(n, guessTime, now) }
 	return guesses{
 		addressKey: addressKey,
-		tills:      window(tillGuesses), counters: window(counterGuesses), browsers: window(clientGuesses), addresses: window(clientGuesses), tenants: window(tenantGuesses),
-		codes: window(wrongCodes),
+		tills:      window(tillGuesses), counters: window(counterGuesses), browsers: window(clientGuesses),
+		addresses: window(clientGuesses), tenants: window(tenantGuesses), codes: window(wrongCodes),
 	}
 }
 
-// counts are the windows that a guess counts in. The code in a QR code can't be guessed and
-// has a generous window of its own: customers with a camera aren't held up by those who type.
+// counts returns the windows in which a guess counts. The code in a QR code can't be guessed, so it has its
+// own, larger window: typed guesses don't block customers with a camera.
 func (g guesses) counts(by core.Actor, d direction, taker string, k Key) map[*limit.Window]string {
 	tenant := strconv.FormatInt(int64(by.Tenant.ID), 10) + " "
 	if d == fromCard {
@@ -392,7 +385,7 @@ func (g guesses) counts(by core.Actor, d direction, taker string, k Key) map[*li
 	return map[*limit.Window]string{g.browsers: tenant + taker, g.addresses: tenant + g.addressKey(by.Address), g.tenants: tenant}
 }
 
-// admit counts a guess, or refuses it. A guess that turns out right is given back.
+// admit counts a guess, or refuses it. succeeded takes back the count of a right one.
 func (g guesses) admit(by core.Actor, d direction, taker string, k Key) error {
 	counted := map[*limit.Window]string{}
 	for window, caller := range g.counts(by, d, taker, k) {

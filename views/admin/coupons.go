@@ -13,7 +13,7 @@ type CouponList struct {
 	CanEdit  bool
 }
 
-// CouponRow is a line of the list.
+// CouponRow is a coupon in words.
 type CouponRow struct {
 	Path     string
 	Name     string
@@ -21,19 +21,19 @@ type CouponRow struct {
 	Validity string
 	State    ui.Badge
 	Active   bool
-	Send     string // the page that sends it; "" where it can't be sent
+	Send     string // path of the page that sends it; "" if it can't be sent
+	Sends    int64  // how often it was sent
 	Counts   VoucherCounts
 }
 
-// VoucherCounts summarises the vouchers of a coupon by status.
+// VoucherCounts counts the vouchers of a coupon by status.
 type VoucherCounts struct {
-	None                             bool // it was never sent
-	Sent, Pending, Redeemed, Expired string
-	Rate                             string // the redeemed among the sent
+	Sent, Redeemed, Pending, Expired string
+	Rate                             string // redeemed of sent: "25.0%"
 	Bar                              ui.Bar
 }
 
-// CouponForm makes a coupon, or changes one.
+// CouponForm creates or edits a coupon.
 type CouponForm struct {
 	Frame
 	Action      string
@@ -45,16 +45,16 @@ type CouponForm struct {
 	Name        ui.Field
 	Description ui.Field
 
-	Benefit string // of one that was sent: it cannot change; "" where it can
+	Benefit string // can't change after sending; "" before
 	Type    ui.Field
-	Points  ui.Field // one of these, by the type
+	Points  ui.Field // the type decides which of these counts
 	Stamps  ui.Field
 	Percent ui.Field
 	Amount  ui.Field
 	Reward  ui.Field
 
-	NoRewards bool   // there is none to choose
-	Zone      string // whose days these are
+	NoRewards bool   // there is no reward to choose
+	Zone      string // time zone of the dates
 	Starts    ui.Field
 	Ends      ui.Field
 	Days      ui.Field
@@ -62,22 +62,15 @@ type CouponForm struct {
 	InAll     ui.Field
 }
 
-// CouponDetail is all there is to know of a coupon.
+// CouponDetail is the page of a coupon.
 type CouponDetail struct {
 	Frame
-	Path        string
-	Name        string
-	Benefit     string
+	Coupon      CouponRow
 	Description string
-	State       ui.Badge
-	Validity    string
-	Active      bool
 	CanEdit     bool
-	Send        string // the page that sends it; "" where it can't be sent
-	Counts      VoucherCounts
 	Facts       []ui.Pair
 	Sends       []SendRow
-	SendsNote   string // where not all are shown
+	SendsNote   string // says that not all are shown
 	Vouchers    RedeemedVouchers
 }
 
@@ -91,5 +84,5 @@ type RedeemedVouchers struct {
 type RedeemedVoucher struct {
 	Customer, CustomerPath string
 	When, Sent             string
-	RedemptionPath         string // of one that was good for a reward; else ""
+	RedemptionPath         string // "" unless it gave a reward
 }

@@ -407,7 +407,7 @@ func dashboardActions(v Dashboard) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = recordButton().Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = createButton(true, "/admin/transactions/new", "Record sale").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

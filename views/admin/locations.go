@@ -2,7 +2,7 @@ package admin
 
 import "example.com/loyalty/views/ui"
 
-// LocationList is the branches of a business, with a form for one more.
+// LocationList is the list of locations, with a form that adds one.
 type LocationList struct {
 	Frame
 	Rows    []LocationRow
@@ -17,6 +17,6 @@ type LocationRow struct {
 	Path   string
 	Name   string
 	Open   bool
-	Rename *ui.Field // it is being renamed
-	Done   string    // what was changed just now
+	Rename *ui.Field // the form in place of the name; nil: not being renamed
+	Done   string    // the change that was just made
 }

@@ -57,7 +57,7 @@ func LocationListPage(v LocationList) templ.Component {
 	})
 }
 
-// LocationCard is the list, and the way back to it from a name that was not changed.
+// LocationCard is the list. Cancelling a rename loads it again.
 func LocationCard(v LocationList) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -84,7 +84,7 @@ func LocationCard(v LocationList) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if len(v.Rows) == 0 {
-			templ_7745c5c3_Err = ui.Empty("map-pin", "No locations yet", "Where you have several branches, a sale says at which one it was made. With one alone you need none.").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Empty("map-pin", "No locations yet", "Add your branches to see where sales are made. With a single branch you need none.").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -128,7 +128,7 @@ func LocationCard(v LocationList) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "Add</button></form></div></div>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "Add location</button></form></div></div>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -136,7 +136,7 @@ func LocationCard(v LocationList) templ.Component {
 	})
 }
 
-// LocationLine is a line of the list, or the form that takes its place.
+// LocationLine is a line of the list, or the form that renames it.
 func LocationLine(r LocationRow) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

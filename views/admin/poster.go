@@ -9,21 +9,21 @@ import (
 // Paper is a size of paper.
 type Paper string
 
-// The sizes that posters have.
+// The sizes of posters.
 const (
 	A4 Paper = "A4"
 	A5 Paper = "A5"
 )
 
-// Poster leads customers to the page where they join.
+// Poster invites customers to join.
 type Poster struct {
 	Frame
 	Heading string
 	Offer   []string // "1 point for every € 1.00."
 	QR      ui.QR
-	Address string // of the page, to be typed
+	Address string // of the page where they join
 	Paper   Paper
-	Papers  []ui.Option // their paths
+	Papers  []ui.Option // values are paths
 }
 
 func (p Paper) class() string { return "poster-" + strings.ToLower(string(p)) }

@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "example.com/loyalty/views/ui"
 
-// PosterPage shows the poster, and prints it alone.
+// PosterPage shows the poster. Only the poster is printed.
 func PosterPage(v Poster) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -44,7 +44,7 @@ func PosterPage(v Poster) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<p class=\"text-secondary d-print-none\">Hang it where customers wait. They scan the code, enter their name and phone number, and have a card.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<p class=\"text-secondary d-print-none\">Print it and put it where customers see it. They scan the code to join.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -71,9 +71,9 @@ func PosterPage(v Poster) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var5 string
-			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs("The poster, " + string(v.Paper))
+			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs("Poster, " + string(v.Paper))
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `poster.templ`, Line: 9, Col: 92}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `poster.templ`, Line: 9, Col: 88}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 			if templ_7745c5c3_Err != nil {

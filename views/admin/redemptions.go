@@ -2,15 +2,15 @@ package admin
 
 import "example.com/loyalty/views/ui"
 
-// RedemptionList is a page of the redemptions that pass the filter.
+// RedemptionList is a page of the redemptions that match the filters.
 type RedemptionList struct {
 	Frame
 	Tabs     []Tab
-	Queue    bool // of the pending ones, the oldest first
+	Queue    bool // only pending ones, the oldest first
 	Reward   ui.Field
-	Hidden   []ui.Pair // of the filter, besides
-	Customer *ui.Pair  // the name and the path of the only one that is shown; nil: all
-	NewPath  string    // redeems a reward, for that customer
+	Hidden   []ui.Pair // further filters
+	Customer *ui.Pair  // name and path of the filtered customer; nil: all
+	NewPath  string    // redeems a reward for that customer
 	Rows     []RedemptionRow
 	Pager    ui.Pager
 	Problem  *ui.Problem
@@ -32,17 +32,17 @@ type RedemptionRow struct {
 	Customer     string
 	CustomerPath string
 	When         string
-	Ago          string // of one that waits
+	Ago          string // "" unless pending
 	Status       ui.Badge
-	Ended        string // when it was handed over or taken back
-	FulfilPath   string // "" where it does not wait
-	VoidPath     string // "" where it may not be voided
+	Ended        string // when it was fulfilled or voided
+	FulfilPath   string // "" unless pending
+	VoidPath     string // "" if it can't be voided
 	FormKey      string
-	Note         string // what was refused just now
-	Done         bool   // it was handed over just now
+	Note         string // why fulfilling was just refused
+	Done         bool   // it was just fulfilled
 }
 
-// RedemptionDetail is all there is to know of a redemption.
+// RedemptionDetail is the page of a redemption.
 type RedemptionDetail struct {
 	Frame
 	Row        RedemptionRow
@@ -51,21 +51,21 @@ type RedemptionDetail struct {
 	Entries    []LedgerEntry
 }
 
-// Redeeming is what a customer can exchange their points and stamps for.
+// Redeeming lists the rewards for a customer.
 type Redeeming struct {
 	Frame
 	Customer     Found
 	CustomerPath string
-	Inactive     bool // who redeems nothing
+	Inactive     bool // the customer is inactive and can't redeem
 	Choices      []RewardChoice
 	Pager        ui.Pager
 	CanEdit      bool
 }
 
-// RewardChoice is a reward, and whether it can be had.
+// RewardChoice is a reward, and whether the customer can redeem it.
 type RewardChoice struct {
 	Name, Description, Cost string
 	Stock                   *ui.Badge // few are left
-	Path                    string    // of the question; "" where it cannot be had
+	Path                    string    // to the confirmation; "" if it can't be redeemed
 	Reason                  string    // why not
 }

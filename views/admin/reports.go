@@ -2,50 +2,44 @@ package admin
 
 import "example.com/loyalty/views/ui"
 
-// Report is what each of the reports has above its figures: where the others are, and
-// which days it is of.
+// Report is the part of a report above its figures: links to the other reports, and the form of its
+// days.
 type Report struct {
 	Frame
 	Tabs    []Choice
 	Action  string
-	Problem *ui.Problem // the days cannot be read: there are no figures
+	Problem *ui.Problem // the days were refused, so there are no figures
 	From    ui.Field
 	To      ui.Field
-	More    []ui.Field // what else it can be asked
-	Quick   []Choice   // ranges that people ask for often
+	More    []ui.Field // further options
+	Quick   []Choice   // common ranges
 	CSV     string
-	Days    string // the chosen ones
+	Days    string // the chosen range
 }
 
-// SummaryReport tells what happened.
+// SummaryReport has the key figures of a range of days.
 type SummaryReport struct {
 	Report
 	Figures []ui.Figure
 	Charts  []ui.Chart
 }
 
-// TopReport ranks the customers.
+// TopReport ranks customers.
 type TopReport struct {
 	Report
 	By   string // what the bars show: "spend"
 	Rows []TopCustomer
 }
 
-// CouponReport tells what became of vouchers.
+// CouponReport counts the vouchers of each coupon by status.
 type CouponReport struct {
 	Report
-	Since bool // from the beginning, not of some days
-	Rows  []CouponReportRow
+	AllTime bool
+	Rows    []CouponReportRow
 }
 
-// CouponReportRow is what became of the vouchers of a coupon.
+// CouponReportRow is a coupon of the report.
 type CouponReportRow struct {
-	Path     string
-	Name     string
-	Sent     string
-	Redeemed string
-	Pending  string
-	Expired  string
-	Rate     string
-	Bar      ui.Bar
+	Path, Name string
+	Counts     VoucherCounts
 }

@@ -13,25 +13,24 @@ type RewardList struct {
 	CanEdit  bool
 }
 
-// RewardRow is a line of the list.
+// RewardRow is a reward in words.
 type RewardRow struct {
-	Path, Name  string
-	Description string
-	Cost        string
-	Stock       Stock
-	Pending     string
-	PendingPath string // to the redemptions that wait; "" where none do
-	Redeemed    string
-	Active      bool
+	Path, Name, Description string
+	Cost                    string
+	Stock                   Stock
+	Pending                 string
+	PendingPath             string // to the pending redemptions; "" for none
+	Redeemed                string
+	Active                  bool
 }
 
-// Stock is how many pieces are left, in words.
+// Stock is how many units are left, in words.
 type Stock struct {
 	Text    string
 	Warning *ui.Badge // nil: there are enough
 }
 
-// RewardForm makes a reward, or changes one.
+// RewardForm creates or edits a reward.
 type RewardForm struct {
 	Frame
 	Action      string
@@ -45,34 +44,30 @@ type RewardForm struct {
 	Unit        ui.Field // points or stamps
 	Points      ui.Field
 	Stamps      ui.Field
-	Stock       *ui.Field // of one to be; nil: it has a form of its own
+	Stock       *ui.Field // nil for an existing reward: StockForms changes its stock
 }
 
-// RewardDetail is all there is to know of a reward.
+// RewardDetail is the page of a reward.
 type RewardDetail struct {
 	Frame
-	Path        string
-	Name        string
-	Description string
-	Cost        string
-	Active      bool
-	Facts       []ui.Pair
-	Stock       StockCard
-	Latest      []RedemptionRow
-	AllPath     string // of its redemptions
-	CanEdit     bool
+	Reward  RewardRow
+	Facts   []ui.Pair
+	Stock   StockCard
+	Latest  []RedemptionRow
+	AllPath string // to all of its redemptions
+	CanEdit bool
 }
 
-// StockCard shows a stock, and corrects it.
+// StockCard shows a stock and corrects it.
 type StockCard struct {
 	Stock
-	Counted bool // it has an end
+	Counted bool // not unlimited
 	CanEdit bool
 	Path    string // of the reward
 	FormKey string
 	Seen    string // the stock that is shown
 	Change  ui.Field
 	Count   ui.Field
-	Done    string // what was changed just now
+	Done    string // the correction that was just made
 	Problem *ui.Problem
 }

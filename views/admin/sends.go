@@ -2,16 +2,16 @@ package admin
 
 import "example.com/loyalty/views/ui"
 
-// SendForm sends a coupon.
+// SendForm is the page that sends a coupon.
 type SendForm struct {
 	Frame
-	Path    string // of the form; what refreshes its parts lies below it
+	Path    string // of the form; its parts are refreshed from paths below it
 	Cancel  string
 	FormKey string
 	Problem *ui.Problem
 
 	Segments []ChoiceCard
-	Segment  []string // what is wrong with the choice
+	Segment  []string // violations of the choice
 	Counted  string   // "Counted at 14:18"; "" before
 	Chooser  Chooser
 
@@ -19,7 +19,7 @@ type SendForm struct {
 	Date, Time ui.Field
 	MinDate    string
 	MaxDate    string
-	When       []string // what is wrong with date and time
+	When       []string // violations of date and time
 	Validity   string
 
 	Subject, Message ui.Field
@@ -29,7 +29,7 @@ type SendForm struct {
 	Summary SendSummary
 }
 
-// ChoiceCard is a radio button on a card.
+// ChoiceCard is a card with a radio button.
 type ChoiceCard struct {
 	ID, Name, Value string
 	Label, Help     string
@@ -38,53 +38,53 @@ type ChoiceCard struct {
 	Disabled        bool
 }
 
-// Unsendable says why a coupon can't be sent, and what to do about it.
+// Unsendable says why a coupon can't be sent and what to do about it.
 type Unsendable struct {
 	Frame
 	Path, Name   string // of the coupon
 	Title, Words string
-	Activate     bool // offered: activating it
-	Edit         bool // offered: editing it
+	Activate     bool // offers to activate it
+	Edit         bool // offers to edit it
 }
 
 // Chooser picks the customers of a manual send.
 type Chooser struct {
 	Path      string // of the send's form
-	Customers string // the ULIDs, as they travel in the form
+	Customers string // the ULIDs, for the form
 	Count     string // "12 customers chosen"
 	Number    string // "12"
 	Rows      []ChosenRow
-	ShowAll   string // a button's label; "" where all are shown
-	All       bool   // all are shown, however many
+	ShowAll   string // label of the button; "" if all are shown
+	All       bool   // all are shown
 	Errors    []string
 
 	Search  ui.Field
 	Found   []ChosenRow
-	Nothing string // no customer matches this
+	Nothing string // says that no customer matches
 
 	Top   ui.Field
 	Paste ui.Field
 
-	Said    string   // what the last step did
-	Focus   bool     // the button of the last step is gone
+	Said    string   // result of the last step
+	Focus   bool     // the last step's button is gone, so the focus moves
 	Unknown []string // ULIDs that weren't found
 	More    string   // "and 31 more"
 	Limit   string   // why customers weren't added
 }
 
-// ChosenRow is a customer who is chosen, or can be.
+// ChosenRow is a customer who is or can be chosen.
 type ChosenRow struct {
 	ID, Name, Contact string
 	Path              string
 	Chosen            bool
 }
 
-// SendSummary says what a send would do.
+// SendSummary is what a send would do.
 type SendSummary struct {
 	Path  string // of the form
 	State SummaryState
-	Words string // why it isn't counted
-	Said  string // for screen readers, when it changes
+	Words string // why there are no figures
+	Said  string // for screen readers
 
 	Receive, Audience            string
 	Mails, NoEmail, Unsubscribed string
@@ -92,13 +92,13 @@ type SendSummary struct {
 	Bar                          ui.Bar
 	Later                        bool
 	Left, Refused, RaiseLimit    string // of the warning; Left "" for none
-	Button, Disabled             string // why the button is disabled; "" where it isn't
-	Seen                         string // what the figures are of
-	Validity                     string // for the page outside of the summary
+	Button, Disabled             string // Disabled: why; "" if enabled
+	Seen                         string // the audience of the figures
+	Validity                     string // shown outside of the summary
 	Fragment                     bool
 }
 
-// trigger is what refreshes the summary: everything that its figures depend on.
+// trigger lists the events that refresh the summary.
 func (v SendSummary) trigger() string {
 	on := "change from:.send-counts, chosen from:body"
 	if v.State == SummaryPending {
@@ -107,7 +107,7 @@ func (v SendSummary) trigger() string {
 	return on
 }
 
-// SummaryState says how much of a summary is known.
+// SummaryState is how much of a summary is known.
 type SummaryState int
 
 // The states.
@@ -123,7 +123,7 @@ type SendTest struct {
 	Problem string
 }
 
-// SendDetail is a send and how far it is.
+// SendDetail is the page of a send.
 type SendDetail struct {
 	Frame
 	Actions  SendActions
@@ -131,18 +131,18 @@ type SendDetail struct {
 	Lists    SendLists
 }
 
-// SendActions are what can be done with a send.
+// SendActions are the possible actions on a send.
 type SendActions struct {
 	Path                 string // of the send
 	Cancel, Stop, Resume bool
 }
 
-// SendProgress is the part of the page that moves by itself.
+// SendProgress is the part of the page that polls.
 type SendProgress struct {
-	Poll    string // what it asks; "" when it is over
+	Poll    string // the polled address; "" when the send is over
 	Every   string // "2s"
 	Refresh string
-	Said    string // for screen readers, when it changes
+	Said    string // for screen readers
 	Steps   []SendStep
 	Figures []SendFigure
 	Notice  *SendNotice
@@ -164,37 +164,37 @@ type SendFigure struct {
 	Bad          bool
 }
 
-// SendNotice says what is special about a send: it was stopped, cancelled, it failed.
+// SendNotice says that a send was stopped or cancelled, or failed.
 type SendNotice struct {
 	Icon         string
 	Title, Words string
-	Path, Label  string // what leads on; "" for nothing
+	Path, Label  string // a link; "" for none
 }
 
 // SendLists are the parts of the page that change with the send's status.
 type SendLists struct {
 	Facts    []ui.Pair
-	Problems *MailProblems // nil: none, or not for this role
+	Problems *MailProblems // nil: none, or hidden from this role
 	Sends    []SendRow
-	Note     string        // where not all sends are shown
+	Note     string        // says that not all sends are shown
 	Vouchers *SentVouchers // nil: none were created
 	Fragment bool
 }
 
-// MailProblems is a page of the e-mails of a send that failed or are tried again later.
+// MailProblems is a page of the e-mails of a send that failed or are being retried.
 type MailProblems struct {
 	Path   string // of the send
 	Title  string
-	Failed string // how many; "" where all are tried again
+	Failed string // how many; "" if all are being retried
 	Retry  string // "Retry 3 e-mails"; "" for nothing to retry
 	Rows   []MailProblem
 	Pager  ui.Pager
 }
 
-// MailProblem is a line of them.
+// MailProblem is a line of the list.
 type MailProblem struct {
 	Voucher, Customer, CustomerPath string
-	Email, Reason, Reply            string // Reply: what the mail server said, where Reason says it in other words
+	Email, Reason, Reply            string // Reply: the mail server's words, if Reason is ours
 	Retry                           bool
 	Edit                            string // the customer's edit page
 	Again                           string // "Next try: 14:35"
@@ -206,7 +206,7 @@ type SentVouchers struct {
 	Pager ui.Pager
 }
 
-// SentVoucher is a line of them.
+// SentVoucher is a line of the list.
 type SentVoucher struct {
 	Path                   string
 	Customer, CustomerPath string
@@ -220,5 +220,5 @@ type SendRow struct {
 	When                    string
 	Sent, Redeemed, Skipped string
 	Status                  ui.Badge
-	Current                 bool // the one whose page this is
+	Current                 bool // this page's send
 }

@@ -6,13 +6,13 @@ import (
 	"example.com/loyalty/views/ui"
 )
 
-// Setup is what every page of the guide has around its content.
+// Setup is the frame of a page of the guide.
 type Setup struct {
 	Frame
 	Steps          []SetupStep
 	Step           string // its name; "" at the end
 	Number         int    // of the step; 0 at the end
-	Done, Total    int
+	Done           int    // steps that are done
 	Heading, Intro string
 	Problem        *ui.Problem
 	FormKey        string
@@ -20,16 +20,13 @@ type Setup struct {
 	Action         string
 	BackPath       string // "" on the first step
 	NextPath       string
-	SkipPath       string
 	CanSkip        bool
-	LaterPath      string
-	Editing        bool // the step is done, and can be changed
 	Links          []SetupLink
 }
 
 // where is "Step 2 of 5".
 func (v Setup) where() string {
-	return "Step " + strconv.Itoa(v.Number) + " of " + strconv.Itoa(v.Total)
+	return "Step " + strconv.Itoa(v.Number) + " of " + strconv.Itoa(len(v.Steps))
 }
 
 // SetupStep is a step in the list beside the page.
@@ -51,11 +48,11 @@ func (s SetupStep) state() string {
 // SetupLink leads on from the guide.
 type SetupLink struct{ Path, Icon, Label, About string }
 
-// SetupExample says what the numbers on the form mean.
+// SetupExample shows what the values on the form lead to.
 type SetupExample struct {
 	Title  string
 	Rows   []ui.Pair
-	Earned bool // the values of the rows are what is earned
+	Earned bool // the rows are awards
 	Figure string
 	Note   string
 	Pieces int // sales to draw one by one; 0: none
@@ -80,7 +77,7 @@ type SetupRule struct {
 type SetupReward struct {
 	Setup
 	Name, Cost ui.Field
-	Usual      *ui.Field // what a sale comes to; nil: it makes no difference
+	Usual      *ui.Field // amount of a typical sale; nil for stamps
 	Example    SetupExample
 }
 
@@ -98,12 +95,11 @@ type SetupCustomer struct {
 // SetupSale is the step of the first sale.
 type SetupSale struct {
 	Setup
-	Missing      []SetupLink // what a sale needs first
+	Missing      []SetupLink // steps that a sale needs first
 	Customer     *SetupPerson
 	Spend        ui.Field
 	Example      SetupExample
 	CurrencyNote string
-	TillPath     string
 	Recorded     *SetupRecorded // nil: there is none yet
 }
 

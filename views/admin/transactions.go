@@ -2,16 +2,16 @@ package admin
 
 import "example.com/loyalty/views/ui"
 
-// TransactionList is a page of the sales that pass the filter.
+// TransactionList is a page of the sales that match the filters.
 type TransactionList struct {
 	Frame
 	Status   ui.Field
 	Type     ui.Field
 	Source   ui.Field
-	Location *ui.Field // nil: the business has none
+	Location *ui.Field // nil: the business has no locations
 	From, To ui.Field
 	Receipt  ui.Field
-	Customer string // name of the only customer that is shown; "" for all
+	Customer string // name of the filtered customer; "" for all
 	Problem  *ui.Problem
 	Hidden   []ui.Pair
 	Rows     []TransactionRow
@@ -28,22 +28,17 @@ type TransactionRow struct {
 	Type         string
 	Spend        string
 	Award        string // "+12 points"
-	Where        string // "Till, by Maja Sund"
+	Where        string // "Till, Maja Sund"
 	Voided       bool
-	VoidPath     string // "" where it may not be voided
+	VoidPath     string // "" if it can't be voided
 }
 
-// TransactionDetail is all there is to know of a sale.
+// TransactionDetail is the page of a sale.
 type TransactionDetail struct {
 	Frame
-	Customer     string
-	CustomerPath string
-	Spend        string
-	Award        string
-	Voided       bool
-	VoidPath     string
-	Facts        []ui.Pair
-	Entries      []LedgerEntry
+	Sale    TransactionRow
+	Facts   []ui.Pair
+	Entries []LedgerEntry
 }
 
 // LedgerEntry is a change of a balance.
@@ -54,31 +49,31 @@ type TransactionForm struct {
 	Frame
 	FormKey  string
 	Problem  *ui.Problem
-	Chosen   Found // whose sale it is
+	Chosen   Found // the customer
 	Type     ui.Field
 	Spend    ui.Field
 	Receipt  ui.Field
 	Location *ui.Field
 	Earns    Earns
-	NoTypes  bool // there is nothing yet that earns
-	CanAdd   bool // types
+	NoTypes  bool // there is no active transaction type
+	CanAdd   bool // the role may create types
 }
 
-// TransactionConfirm asks once more before a large sale is recorded.
+// TransactionConfirm asks for confirmation of a large sale.
 type TransactionConfirm struct {
 	Frame
 	Chosen  Found // the customer
 	Spend   string
 	Award   string
 	Type    string
-	Ceiling string    // what a sale may be without this question
-	Hidden  []ui.Pair // the form as it was sent
-	Confirm ui.Pair   // what confirms that amount, and no other
-	Correct string    // the name of the button that leads back to the form
+	Ceiling string    // sales above it need confirmation
+	Hidden  []ui.Pair // the submitted form
+	Confirm ui.Pair   // the field that confirms exactly this amount
+	Correct string    // name of the button back to the form
 }
 
-// Earns says what a sale would earn.
+// Earns is what a sale would earn.
 type Earns struct {
-	Text string // "24 points"; "" where it cannot be said yet
+	Text string // "24 points"; "" while unknown
 	Note string
 }

@@ -2,7 +2,7 @@ package admin
 
 import "example.com/loyalty/views/ui"
 
-// TypeList is the kinds of sales.
+// TypeList is the list of transaction types.
 type TypeList struct {
 	Frame
 	Rows []TypeRow
@@ -12,25 +12,22 @@ type TypeList struct {
 type TypeRow struct {
 	Path, Name, Rule, Limits string
 	Active                   bool
-	SwitchPath               string
 }
 
-// TypeForm makes a kind of sale, or changes one.
+// TypeForm creates or edits a transaction type.
 type TypeForm struct {
 	Frame
-	Action  string
-	Button  string
-	FormKey string
-	Began   string
-	Problem *ui.Problem
-	Name    ui.Field
-	Unit    ui.Field // points or stamps
-	Points  ui.Field
-	Per     ui.Field
-	Stamps  ui.Field
-	Least   ui.Field
-	Most    ui.Field
-	Active  *ui.Field // of one that exists
-	Example ui.Field  // "What would … earn?"
-	Earns   Earns
+	Action           string
+	Button           string
+	FormKey          string
+	Began            string
+	Problem          *ui.Problem
+	Name             ui.Field
+	Unit             ui.Field // points or stamps
+	Points, Spend    ui.Field // points for every amount spent
+	Stamps           ui.Field
+	Minimum, Maximum ui.Field
+	Active           *ui.Field // nil for a new type
+	Example          ui.Field  // the amount of the previewed sale
+	Earns            Earns     // what that sale earns
 }

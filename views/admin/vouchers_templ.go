@@ -402,7 +402,7 @@ func voucherActions(v VoucherDetail) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "Next voucher</a>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "Redeem another</a>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -410,7 +410,7 @@ func voucherActions(v VoucherDetail) templ.Component {
 	})
 }
 
-// voucherRedemption is what the customer is still to be handed.
+// voucherRedemption is the redemption of the reward that the voucher gave.
 func voucherRedemption(r RedemptionRow) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -513,7 +513,7 @@ func voucherRedemption(r RedemptionRow) templ.Component {
 	})
 }
 
-// redeemVoucherButton leads to where a voucher is typed or scanned.
+// redeemVoucherButton leads to the page that finds a voucher.
 func redeemVoucherButton() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -47,7 +47,7 @@ func (a *Admin) listCoupons(c echo.Context) error {
 	}
 	v := views.CouponList{
 		Frame:    a.frame(c, "Coupons", couponsPath),
-		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "coupon on this page", "coupons on this page"), "#coupons"),
+		Pager:    listPager(c, list, "coupon", "#coupons"),
 		Filtered: filter.State != nil || status != http.StatusOK, CanEdit: by.Role.Includes(core.Manager),
 		State: q.Field("state", "Status"),
 	}
@@ -55,15 +55,19 @@ func (a *Admin) listCoupons(c echo.Context) error {
 		ui.Option{Value: "expired", Label: "Expired"}, ui.Option{Value: "inactive", Label: "Inactive"})
 	v.Problem = q.Problem()
 	for _, found := range list.Items {
-		v.Rows = append(v.Rows, views.CouponRow{
-			Path: couponPath(found.ID), Name: found.Name, Benefit: benefitInWords(found.Benefit, found.RewardName, by.Tenant.Currency), Validity: validity(found.Coupon, by.Tenant.TimeZone),
-			State: couponStates[found.State], Active: found.Active, Send: sendLink(by, found), Counts: voucherCounts(found),
-		})
+		v.Rows = append(v.Rows, couponRow(by, found))
 	}
 	return a.Render(c, status, views.CouponListPage(v), views.CouponTable(v))
 }
 
-// benefitInWords is "20% off", or what else a voucher gives.
+func couponRow(by core.Actor, c coupon.WithCounts) views.CouponRow {
+	return views.CouponRow{
+		Path: couponPath(c.ID), Name: c.Name, Benefit: benefitInWords(c.Benefit, c.RewardName, by.Tenant.Currency), Validity: validity(c.Coupon, by.Tenant.TimeZone),
+		State: couponStates[c.State], Active: c.Active, Send: sendLink(by, c), Sends: c.Sends, Counts: voucherCounts(c.Sent, c.Redeemed, c.Pending, c.Expired),
+	}
+}
+
+// benefitInWords is the benefit of a voucher: "20% off", "50 points".
 func benefitInWords(b coupon.Benefit, rewardName *string, currency string) string {
 	switch b.BenefitType {
 	case coupon.Points:
@@ -76,11 +80,11 @@ func benefitInWords(b coupon.Benefit, rewardName *string, currency string) strin
 		return page.Money(*b.BenefitValue, currency) + " off"
 	case coupon.Reward:
 	}
-	return "Reward: " + optional(rewardName)
+	return "Reward: " + orZero(rewardName)
 }
 
-// validity is from when to when a coupon can be used, in days of the tenant's zone, and for
-// how long each voucher can.
+// validity is the days on which a coupon can be used, in the tenant's zone, and how long each voucher
+// is valid.
 func validity(c coupon.Coupon, zone *time.Location) string {
 	days := ""
 	if c.VoucherValidDays != nil {
@@ -90,10 +94,10 @@ func validity(c coupon.Coupon, zone *time.Location) string {
 		}
 		days = ", for " + days
 	}
-	return dates(c, zone) + days
+	return couponDates(c, zone) + days
 }
 
-func dates(c coupon.Coupon, zone *time.Location) string {
+func couponDates(c coupon.Coupon, zone *time.Location) string {
 	switch {
 	case c.StartsAt != nil && c.ExpiresAt != nil:
 		return firstDay(*c.StartsAt, zone) + " to " + lastDay(*c.ExpiresAt, zone)
@@ -105,7 +109,7 @@ func dates(c coupon.Coupon, zone *time.Location) string {
 	return "No end date"
 }
 
-// firstDay is the day that begins at an instant; with the time where none does.
+// firstDay is the day that begins at an instant, with the time unless that is midnight.
 func firstDay(at time.Time, zone *time.Location) string {
 	if isMidnight(at, zone) {
 		return page.Date(at, zone)
@@ -113,32 +117,28 @@ func firstDay(at time.Time, zone *time.Location) string {
 	return page.Time(at, zone)
 }
 
-// lastDay is the day that ends at an instant; with the time where none does.
+// lastDay is the day that ends at an instant, with the time unless that is midnight.
 func lastDay(at time.Time, zone *time.Location) string { return page.LastDay(at, zone) }
 
-// isMidnight reports whether a day of the zone begins at that instant.
+// isMidnight reports whether a day of the zone begins at an instant.
 func isMidnight(at time.Time, zone *time.Location) bool {
 	year, month, day := at.In(zone).Date()
 	return core.StartOfDay(year, month, day, zone).Equal(at)
 }
 
-func voucherCounts(c coupon.WithCounts) views.VoucherCounts {
+func voucherCounts(sent, redeemed, pending, expired int64) views.VoucherCounts {
 	v := views.VoucherCounts{
-		None: c.Sends == 0, Sent: page.Number(c.Sent), Pending: page.Number(c.Pending), Redeemed: page.Number(c.Redeemed), Expired: page.Number(c.Expired),
-		Rate: page.Percent(c.Redeemed, c.Sent),
+		Sent: page.Number(sent), Redeemed: page.Number(redeemed), Pending: page.Number(pending), Expired: page.Number(expired), Rate: "–",
+		Bar: barOf(sent, barPiece{redeemed, ui.First}, barPiece{pending, ui.Second}, barPiece{expired, ui.Rest}),
 	}
-	if c.Sent > 0 {
-		redeemed, pending := 100*float64(c.Redeemed)/float64(c.Sent), 100*float64(c.Pending)/float64(c.Sent)
-		v.Bar.Parts = []ui.BarPart{
-			{Length: redeemed, Tone: ui.First},
-			{Start: redeemed, Length: pending, Tone: ui.Second},
-			{Start: redeemed + pending, Length: max(0, 100-redeemed-pending), Tone: ui.Rest},
-		}
+	if sent > 0 {
+		v.Rate = page.Percent(redeemed, sent)
 	}
 	return v
 }
 
-// sendLink is the page that sends a coupon, or "" where it can't be sent or the role may not.
+// sendLink is the path of the page that sends a coupon, or "" if the coupon can't be sent or the role may
+// not send it.
 func sendLink(by core.Actor, c coupon.WithCounts) string {
 	if !canSend(c.State) || !by.Role.Includes(core.Manager) {
 		return ""
@@ -150,47 +150,47 @@ func (a *Admin) newCoupon(c echo.Context) error {
 	return a.couponForm(c, http.StatusOK, nil, page.Blank(map[string]string{"benefit_type": "percent", "max_per_customer": "1"}))
 }
 
-// couponForm shows the form of a coupon to be, or of one that exists. One that promises a
-// reward can keep it, also where that is no longer on offer. The page makes two round
-// trips, the session and the rewards, and a third for a coupon that exists.
+// couponForm shows the form of a new coupon, or of an existing one, which may keep a reward that is
+// inactive by now.
 func (a *Admin) couponForm(c echo.Context, status int, old *coupon.WithCounts, form *page.Form) error {
 	by := page.Actor(c)
 	v := views.CouponForm{
 		Frame:  a.frame(c, "New coupon", couponsPath, ui.Crumb{Label: "Coupons", Path: couponsPath}),
-		Action: couponsPath + "/new", Button: "Make the coupon", Cancel: couponsPath, FormKey: a.NewFormKey(),
+		Action: couponsPath + "/new", Button: "Create coupon", Cancel: couponsPath, FormKey: a.NewFormKey(),
 		Name: form.Field("name", "Name"), Description: form.Field("description", "Description"),
 	}
 	if old != nil {
 		v.Title, v.Action, v.Button, v.Cancel, v.Began = "Edit", couponPath(old.ID)+"/edit", "Save", couponPath(old.ID), form.Original()
 		v.Crumbs = append(v.Crumbs, ui.Crumb{Label: old.Name, Path: v.Cancel})
 	}
-	if old != nil && old.Sends > 0 {
+	sent := old != nil && old.Sends > 0
+	if sent {
 		v.Benefit = benefitInWords(old.Benefit, old.RewardName, by.Tenant.Currency)
 	} else if err := a.benefitFields(c, old, form, &v); err != nil {
 		return err
 	}
-	v.Starts, v.Ends = form.Field("starts_at", "First day"), form.Field("expires_at", "Last day")
-	v.Days = form.Field("voucher_valid_days", "Days that a voucher is good")
-	v.Each, v.InAll = form.Field("max_per_customer", "Vouchers for each customer"), form.Field("max_redemptions", "Redemptions in all")
+	v.Starts, v.Ends = form.Field("starts_at", "Start date"), form.Field("expires_at", "End date")
+	v.Days = form.Field("voucher_valid_days", "Voucher validity")
+	v.Each, v.InAll = form.Field("max_per_customer", "Vouchers per customer"), form.Field("max_redemptions", "Total redemption limit")
 	v.Problem = form.Problem()
 	v.Zone = by.Tenant.TimeZone.String()
-	v.Name.Autofocus, v.Name.Autocomplete, v.Name.Help = true, "off", "What customers read: “Welcome back”, “Happy birthday”."
-	v.Description.Optional, v.Description.Help = true, "Stands in the mail and on the voucher."
-	v.Starts.Type, v.Starts.Optional, v.Starts.Help = "date", true, "It cannot be sent before."
-	v.Ends.Type, v.Ends.Optional, v.Ends.Help = "date", true, "Good until this day ends."
-	v.Days.Mode, v.Days.Optional, v.Days.After, v.Days.Help = "numeric", true, "days", "Counted from the day after it is sent. Without, a voucher is good as long as the coupon."
-	v.Each.Mode, v.Each.Help = "numeric", "However often the coupon is sent."
-	v.InAll.Mode, v.InAll.Optional, v.InAll.Help = "numeric", true, "Then no further voucher is taken."
-	if old != nil && old.Sends > 0 {
-		v.Ends.Help += " What was sent already keeps its end."
-		v.Each.Help = "Not fewer than before: customers were sent it."
+	v.Name.Autofocus, v.Name.Autocomplete, v.Name.Help = true, "off", "Shown to customers, e.g. Welcome back"
+	v.Description.Optional, v.Description.Help = true, "Shown in the e-mail and on the voucher"
+	v.Starts.Type, v.Starts.Optional, v.Starts.Help = "date", true, "Can't be sent before this day"
+	v.Ends.Type, v.Ends.Optional, v.Ends.Help = "date", true, "Valid until the end of this day"
+	v.Days.Mode, v.Days.Optional, v.Days.After, v.Days.Help = "numeric", true, "days", "Leave empty to use the coupon's end date"
+	v.Each.Mode, v.Each.Help = "numeric", "Across all sends"
+	v.InAll.Mode, v.InAll.Optional, v.InAll.Help = "numeric", true, "Leave empty for no limit"
+	if sent {
+		v.Ends.Help = "Sent vouchers keep their end date"
+		v.Each.Help = "Can't be lowered after sending"
 	}
 	return a.Render(c, status, views.CouponFormPage(v), nil)
 }
 
-// worth are the fields of the page that say how much of its benefit a voucher gives: core
-// knows all of them as benefit_value.
-var worth = map[coupon.BenefitType]string{coupon.Points: "points", coupon.Stamps: "stamps", coupon.Percent: "percent", coupon.Amount: "amount_cents"}
+// valueFields are the page's fields for the value of each benefit. Core calls all of them
+// benefit_value.
+var valueFields = map[coupon.BenefitType]string{coupon.Points: "points", coupon.Stamps: "stamps", coupon.Percent: "percent", coupon.Amount: "amount_cents"}
 
 func (a *Admin) benefitFields(c echo.Context, old *coupon.WithCounts, form *page.Form, v *views.CouponForm) error {
 	by := page.Actor(c)
@@ -200,18 +200,18 @@ func (a *Admin) benefitFields(c echo.Context, old *coupon.WithCounts, form *page
 	}
 	v.Type = form.Field("benefit_type", "Benefit")
 	v.Type.Options = form.Options("benefit_type",
-		ui.Option{Value: "percent", Label: "Percent off", Help: "The cashier takes it off the bill."},
-		ui.Option{Value: "amount", Label: "An amount off", Help: "The cashier takes it off the bill."},
-		ui.Option{Value: "points", Label: "Points", Help: "They are added to the balance."},
-		ui.Option{Value: "stamps", Label: "Stamps", Help: "They are added to the balance."},
-		ui.Option{Value: "reward", Label: "A reward", Help: "It costs them nothing."})
+		ui.Option{Value: "percent", Label: "Percentage off", Help: "Taken off the bill"},
+		ui.Option{Value: "amount", Label: "Amount off", Help: "Taken off the bill"},
+		ui.Option{Value: "points", Label: "Points", Help: "Added to the balance"},
+		ui.Option{Value: "stamps", Label: "Stamps", Help: "Added to the balance"},
+		ui.Option{Value: "reward", Label: "Reward", Help: "Free of charge"})
 	chosen := coupon.BenefitType(form.Value("benefit_type"))
-	field := func(of coupon.BenefitType, label string) ui.Field {
-		known := "" // what is wrong is wrong with the chosen one
-		if of == chosen {
+	field := func(kind coupon.BenefitType, label string) ui.Field {
+		known := "" // violations belong to the chosen benefit's field
+		if kind == chosen {
 			known = "benefit_value"
 		}
-		return form.FieldOf(known, worth[of], label)
+		return form.FieldOf(known, valueFields[kind], label)
 	}
 	v.Points, v.Stamps = field(coupon.Points, "Points"), field(coupon.Stamps, "Stamps")
 	v.Percent, v.Amount = field(coupon.Percent, "Percent"), field(coupon.Amount, "Amount")
@@ -220,8 +220,8 @@ func (a *Admin) benefitFields(c echo.Context, old *coupon.WithCounts, form *page
 	v.Percent.After, v.Amount.Before = "%", page.Symbol(by.Tenant.Currency)
 	var choices []ui.Option
 	for i, option := range rewardOptions(names) {
-		promised := old != nil && old.BenefitRewardID != nil && *old.BenefitRewardID == names[i].ID
-		if names[i].Active || promised {
+		current := old != nil && orZero(old.BenefitRewardID) == names[i].ID
+		if names[i].Active || current {
 			choices = append(choices, option)
 		}
 	}
@@ -237,11 +237,11 @@ func newCouponOf(form *page.Form, t core.Tenant) coupon.New {
 		VoucherValidDays: form.Integer("voucher_valid_days"),
 	}
 	if n.BenefitType != nil {
-		of := coupon.BenefitType(*n.BenefitType)
-		if of == coupon.Amount {
-			n.BenefitValue = form.AmountOf("benefit_value", worth[of], t.Currency)
+		kind := coupon.BenefitType(*n.BenefitType)
+		if kind == coupon.Amount {
+			n.BenefitValue = form.AmountOf("benefit_value", valueFields[kind], t.Currency)
 		} else {
-			form.Values.Set("benefit_value", form.Value(worth[of]))
+			form.Values.Set("benefit_value", form.Value(valueFields[kind]))
 			n.BenefitValue = form.Integer("benefit_value")
 		}
 		n.BenefitRewardID = form.Filled("reward_ulid")
@@ -250,7 +250,7 @@ func newCouponOf(form *page.Form, t core.Tenant) coupon.New {
 		n.StartsAt = new(core.StartOfDate(*day, t.TimeZone))
 	}
 	if day := form.Date("expires_at"); day != nil {
-		n.ExpiresAt = new(core.StartOfDate(day.AddDate(0, 0, 1), t.TimeZone)) // the whole day
+		n.ExpiresAt = new(core.StartOfDate(day.AddDate(0, 0, 1), t.TimeZone)) // includes that day
 	}
 	n.Malformed = form.Malformed
 	return n
@@ -265,7 +265,7 @@ func (a *Admin) addCoupon(c echo.Context) error {
 		Once:    true,
 		To:      pathOfCoupon,
 		Done: func(made coupon.Coupon) string {
-			return "“" + made.Name + "” was created. Send it to give it to customers."
+			return "“" + made.Name + "” was created. Send it to customers next."
 		},
 	})
 }
@@ -280,7 +280,7 @@ func (a *Admin) couponOf(c echo.Context) (coupon.WithCounts, error) {
 	return a.Coupons.Find(c.Request().Context(), page.Actor(c), id)
 }
 
-// couponDays are the days of a coupon as its form shows them, "" for none.
+// couponDays are the dates in the form of a coupon; "" for none.
 func couponDays(c coupon.Coupon, zone *time.Location) (starts, ends string) {
 	if c.StartsAt != nil {
 		starts = c.StartsAt.In(zone).Format(time.DateOnly)
@@ -298,7 +298,7 @@ func (a *Admin) changeCoupon(c echo.Context) error {
 	}
 	t := page.Actor(c).Tenant
 	values := map[string]string{
-		"name": old.Name, "description": optional(old.Description), "benefit_type": string(old.BenefitType),
+		"name": old.Name, "description": orZero(old.Description), "benefit_type": string(old.BenefitType),
 		"max_per_customer": strconv.FormatInt(old.MaxPerCustomer, 10), "max_redemptions": digits(old.MaxRedemptions), "voucher_valid_days": digits(old.VoucherValidDays),
 	}
 	values["starts_at"], values["expires_at"] = couponDays(old.Coupon, t.TimeZone)
@@ -307,16 +307,16 @@ func (a *Admin) changeCoupon(c echo.Context) error {
 	case coupon.Reward:
 		values["reward_ulid"] = old.BenefitRewardID.String()
 	case coupon.Points, coupon.Stamps, coupon.Percent:
-		values[worth[old.BenefitType]] = digits(old.BenefitValue)
+		values[valueFields[old.BenefitType]] = digits(old.BenefitValue)
 	}
 	form := page.Blank(values)
 	if old.BenefitType == coupon.Amount {
-		form.SetAmount(worth[coupon.Amount], *old.BenefitValue, t.Currency)
+		form.SetAmount(valueFields[coupon.Amount], *old.BenefitValue, t.Currency)
 	}
 	return a.couponForm(c, http.StatusOK, &old, form)
 }
 
-// digits is a number as it is typed, or "" where there is none.
+// digits is a number as a form field has it; "" for nil.
 func digits(n *int64) string {
 	if n == nil {
 		return ""
@@ -339,7 +339,7 @@ func (a *Admin) editCoupon(c echo.Context) error {
 	})
 }
 
-// couponEditOf is what a form changes of a coupon.
+// couponEditOf is the edit that a form describes.
 func couponEditOf(form *page.Form, t core.Tenant, old coupon.Coupon) coupon.Edit {
 	n := newCouponOf(form, t)
 	edit := coupon.Edit{
@@ -347,11 +347,11 @@ func couponEditOf(form *page.Form, t core.Tenant, old coupon.Coupon) coupon.Edit
 		MaxPerCustomer: touched(form, n.MaxPerCustomer, "max_per_customer"), MaxRedemptions: touched(form, n.MaxRedemptions, "max_redemptions"),
 		VoucherValidDays: touched(form, n.VoucherValidDays, "voucher_valid_days"), Malformed: n.Malformed,
 	}
-	// Once it was sent, the form does not ask. The fields of other benefits say nothing.
-	if n.BenefitType != nil && form.Changed("benefit_type", cmp.Or(worth[coupon.BenefitType(*n.BenefitType)], "reward_ulid")) {
+	// A coupon that was sent has no benefit fields, and those of other benefits don't count.
+	if n.BenefitType != nil && form.Changed("benefit_type", cmp.Or(valueFields[coupon.BenefitType(*n.BenefitType)], "reward_ulid")) {
 		edit.BenefitType, edit.BenefitValue, edit.BenefitRewardID = typed(n.BenefitType), typed(n.BenefitValue), typed(n.BenefitRewardID)
 	}
-	// A day that was not touched keeps its instant, which need not be where a day begins.
+	// An unchanged day keeps its instant, which may be any time of that day.
 	starts, ends := couponDays(old, t.TimeZone)
 	if form.Value("starts_at") != starts {
 		edit.StartsAt = touched(form, n.StartsAt, "starts_at")
@@ -374,16 +374,14 @@ func (a *Admin) setCouponActive(c echo.Context) error {
 		To: page.To[coupon.Coupon](page.Back(c, couponPath(id))),
 		Done: func(switched coupon.Coupon) string {
 			if switched.Active {
-				return "“" + switched.Name + "” is active: its vouchers can be redeemed again."
+				return "“" + switched.Name + "” is active. Its vouchers can be redeemed."
 			}
-			return "“" + switched.Name + "” is inactive: its vouchers can't be redeemed."
+			return "“" + switched.Name + "” is inactive. Its vouchers can't be redeemed."
 		},
 	})
 }
 
-// showCoupon makes four round trips for the page: the session, the coupon, and, where there
-// are some, its redeemed vouchers and its sends; three for a fragment, which is the redeemed
-// vouchers alone.
+// showCoupon shows a coupon. A fragment is a page of its redeemed vouchers.
 func (a *Admin) showCoupon(c echo.Context) error {
 	found, err := a.couponOf(c)
 	if err != nil {
@@ -396,7 +394,7 @@ func (a *Admin) showCoupon(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		vouchers.Pager = page.Pager(redeemed, c.Request().URL, page.Count(int64(len(redeemed.Items)), "voucher on this page", "vouchers on this page"), "#vouchers")
+		vouchers.Pager = listPager(c, redeemed, "voucher", "#vouchers")
 		for _, r := range redeemed.Items {
 			vouchers.Rows = append(vouchers.Rows, redeemedVoucher(r, by.Tenant.TimeZone))
 		}
@@ -411,10 +409,9 @@ func (a *Admin) showCoupon(c echo.Context) error {
 		}
 	}
 	v := views.CouponDetail{
-		Frame: a.frame(c, found.Name, couponsPath, ui.Crumb{Label: "Coupons", Path: couponsPath}),
-		Path:  couponPath(id), Name: found.Name, Description: optional(found.Description), Benefit: benefitInWords(found.Benefit, found.RewardName, by.Tenant.Currency),
-		State: couponStates[found.State], Validity: validity(found.Coupon, by.Tenant.TimeZone), Active: found.Active, CanEdit: by.Role.Includes(core.Manager),
-		Send: sendLink(by, found), Counts: voucherCounts(found), Facts: couponFacts(found, by.Tenant.TimeZone), Vouchers: vouchers,
+		Frame:  a.frame(c, found.Name, couponsPath, ui.Crumb{Label: "Coupons", Path: couponsPath}),
+		Coupon: couponRow(by, found), Description: orZero(found.Description), CanEdit: by.Role.Includes(core.Manager),
+		Facts: couponFacts(found, by.Tenant.TimeZone), Vouchers: vouchers,
 	}
 	for _, s := range sends.Items {
 		v.Sends = append(v.Sends, sendRow(s, a.Now(), by.Tenant.TimeZone))
@@ -449,7 +446,7 @@ func couponFacts(c coupon.WithCounts, zone *time.Location) []ui.Pair {
 	return []ui.Pair{
 		{Name: "Voucher validity", Value: valid},
 		{Name: "Per customer", Value: page.Count(c.MaxPerCustomer, "voucher", "vouchers")},
-		{Name: "Vouchers out", Value: page.Number(c.Pending)},
+		{Name: "Pending vouchers", Value: page.Number(c.Pending)},
 		{Name: "Redemptions left", Value: left},
 		{Name: "Created", Value: page.Date(c.CreatedAt, zone)},
 		{Name: "ULID", Value: c.ID.String()},

@@ -67,7 +67,7 @@ func (a *Admin) dashboard(c echo.Context) error {
 		return err
 	}
 	v := views.Dashboard{
-		Frame: a.frame(c, "Dashboard", dashboardPath), Period: chosen.label, Days: writtenDays(o.From, o.To),
+		Frame: a.frame(c, "Dashboard", dashboardPath), Period: chosen.label, Days: daysInWords(o.From, o.To),
 		Figures: overviewFigures(o, by.Tenant.Currency), Chart: pointsOf(o, today), Activity: a.activityView(by, feed),
 		Top:         topRows(top, report.Spend, by.Tenant.Currency),
 		TopPath:     reportOf(topReportPath, url.Values{}, report.Range{From: &o.From, To: &o.To}),
@@ -135,7 +135,7 @@ func pointsOf(o report.Overview, today time.Time) ui.Chart {
 	for _, d := range o.Days {
 		chart.Rows = append(chart.Rows, dayRow(d.Date, o.From, o.To, chartNumber(d.Awarded), chartNumber(d.Redeemed)))
 	}
-	chart.Summary = running(pointsSummary(o.Current.PointsAwarded, o.Current.PointsRedeemed), o.To, today)
+	chart.Summary = soFar(pointsSummary(o.Current.PointsAwarded, o.Current.PointsRedeemed), o.To, today)
 	return chart
 }
 

@@ -36,7 +36,7 @@ func (a *Admin) listLocations(c echo.Context) error {
 	return a.locations(c, http.StatusOK, &page.Form{}, nil)
 }
 
-// locations shows the list with the form for one more. renamed takes the place of its line.
+// locations shows the list with the form that adds a location. renamed replaces its line.
 func (a *Admin) locations(c echo.Context, status int, form *page.Form, renamed *views.LocationRow) error {
 	places, err := a.Locations.List(c.Request().Context(), page.Actor(c))
 	if err != nil {
@@ -67,7 +67,7 @@ func (a *Admin) addLocation(c echo.Context) error {
 	})
 }
 
-// locationOf is the location of a path. There are few, so it is found among all.
+// locationOf finds the location of a path. A business has few, so all are read.
 func (a *Admin) locationOf(c echo.Context) (location.Location, error) {
 	id, err := number(c)
 	if err != nil {
@@ -84,7 +84,7 @@ func (a *Admin) locationOf(c echo.Context) (location.Location, error) {
 	return places[at], nil
 }
 
-// askLocationName shows the form that renames a location, in its line of the list.
+// askLocationName shows the form that renames a location in its line of the list.
 func (a *Admin) askLocationName(c echo.Context) error {
 	l, err := a.locationOf(c)
 	if err != nil {
@@ -124,7 +124,7 @@ func (a *Admin) renameLocation(c echo.Context) error {
 		row.Done = "Renamed"
 		return a.Render(c, http.StatusOK, views.LocationLine(row), nil)
 	}
-	a.Flash(c, ui.Done, "“"+old.Name+"” is called “"+l.Name+"” now.")
+	a.Flash(c, ui.Done, "“"+old.Name+"” was renamed to “"+l.Name+"”.")
 	return a.Redirect(c, locationsPath)
 }
 
@@ -142,9 +142,9 @@ func (a *Admin) setLocationActive(c echo.Context) error {
 		To: page.To[location.Location](locationsPath),
 		Done: func(l location.Location) string {
 			if l.Active {
-				return "“" + l.Name + "” is open again."
+				return "“" + l.Name + "” is open."
 			}
-			return "“" + l.Name + "” is closed: no new sales there. Earlier sales stay."
+			return "“" + l.Name + "” is closed. It can't be used for new sales."
 		},
 	})
 }

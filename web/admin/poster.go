@@ -17,7 +17,7 @@ func (a *Admin) posterRoutes() []route {
 	return []route{{method: get, path: posterPath, least: core.Manager, handle: a.showPoster}}
 }
 
-// showPoster shows the poster that leads customers to join, as it is printed.
+// showPoster shows the poster with which customers join, as it is printed.
 func (a *Admin) showPoster(c echo.Context) error {
 	ctx, by := c.Request().Context(), page.Actor(c)
 	types, err := a.Transactions.Types(ctx, by)

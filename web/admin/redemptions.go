@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"time"
@@ -32,7 +33,7 @@ func (a *Admin) redemptionRoutes() []route {
 
 func redemptionPath(id core.ID) string { return redemptionsPath + "/" + id.String() }
 
-// redemptionsOf is the list of those of a status, of a customer, of a reward. "" is all.
+// redemptionsOf is the path of the redemptions of a status, a customer and a reward; "" is any.
 func redemptionsOf(status, customer, reward string) string {
 	q := url.Values{}
 	for name, value := range map[string]string{"status": status, "customer_ulid": customer, "reward_ulid": reward} {
@@ -43,16 +44,14 @@ func redemptionsOf(status, customer, reward string) string {
 	return redemptionsPath + "?" + q.Encode()
 }
 
-// all is the status of a list that leaves none out.
+// all is the status filter that shows every redemption.
 const all = "all"
 
 var redemptionTabs = []struct{ status, label string }{
 	{string(reward.Pending), "Pending"}, {all, "All"}, {string(reward.Fulfilled), "Fulfilled"}, {string(reward.Voided), "Voided"},
 }
 
-// listRedemptions shows the queue, where nothing else is asked for. It makes three round
-// trips, the session, the redemptions and the rewards to choose from, and a fourth for the
-// name of a customer.
+// listRedemptions shows the pending redemptions unless other ones are asked for.
 func (a *Admin) listRedemptions(c echo.Context) error {
 	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
 	filter := reward.RedemptionFilter{CustomerID: q.Filled("customer_ulid"), RewardID: q.Filled("reward_ulid")}
@@ -73,7 +72,7 @@ func (a *Admin) listRedemptions(c echo.Context) error {
 	}
 	v := views.RedemptionList{
 		Frame:    a.frame(c, "Redemptions", redemptionsPath),
-		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "redemption on this page", "redemptions on this page"), "#redemptions"),
+		Pager:    listPager(c, list, "redemption", "#redemptions"),
 		Queue:    shown == string(reward.Pending),
 		Filtered: filter.CustomerID != nil || filter.RewardID != nil || shown == string(reward.Fulfilled) || shown == string(reward.Voided) || status != http.StatusOK,
 		Hidden:   []ui.Pair{{Name: "status", Value: shown}}, NewPath: redemptionsPath + "/new",
@@ -89,8 +88,8 @@ func (a *Admin) listRedemptions(c echo.Context) error {
 	if v.Reward, err = a.rewardPicker(c, q); err != nil {
 		return err
 	}
-	if whose, err := core.ParseID(q.Value("customer_ulid")); err == nil {
-		who, err := a.Customers.Find(ctx, by, whose)
+	if id, err := core.ParseID(q.Value("customer_ulid")); err == nil {
+		who, err := a.Customers.Find(ctx, by, id)
 		if err != nil {
 			return err
 		}
@@ -102,7 +101,7 @@ func (a *Admin) listRedemptions(c echo.Context) error {
 	return a.Render(c, status, views.RedemptionListPage(v), views.RedemptionCard(v))
 }
 
-// rewardPicker narrows a list to a reward, also to one that is no longer on offer.
+// rewardPicker narrows a list to a reward. Inactive rewards can be chosen too.
 func (a *Admin) rewardPicker(c echo.Context, q *page.Form) (ui.Field, error) {
 	names, err := a.Rewards.Choices(c.Request().Context(), page.Actor(c))
 	field := q.Field("reward_ulid", "Reward")
@@ -128,7 +127,7 @@ var redemptionStatus = map[reward.Status]ui.Badge{
 func (a *Admin) redemptionRow(by core.Actor, n reward.NamedRedemption) views.RedemptionRow {
 	zone := by.Tenant.TimeZone
 	row := views.RedemptionRow{
-		ID: n.ID.String(), Path: redemptionPath(n.ID), Reward: n.RewardName, Cost: paid(n),
+		ID: n.ID.String(), Path: redemptionPath(n.ID), Reward: n.RewardName, Cost: redemptionCost(n),
 		Customer: customerLabel(n.CustomerName), CustomerPath: customerPath(n.CustomerID),
 		When: page.Time(n.CreatedAt, zone), Status: redemptionStatus[n.Status],
 	}
@@ -138,7 +137,7 @@ func (a *Admin) redemptionRow(by core.Actor, n reward.NamedRedemption) views.Red
 	case n.VoidedAt != nil:
 		row.Ended = page.Time(*n.VoidedAt, zone)
 	default:
-		row.FulfilPath, row.FormKey, row.Ago = row.Path+"/fulfil", a.NewFormKey(), waiting(n.CreatedAt, a.Now(), zone)
+		row.FulfilPath, row.FormKey, row.Ago = row.Path+"/fulfil", a.NewFormKey(), waitingTime(n.CreatedAt, a.Now(), zone)
 		if by.Role.Includes(core.Manager) {
 			row.VoidPath = row.Path + "/void"
 		}
@@ -146,23 +145,23 @@ func (a *Admin) redemptionRow(by core.Actor, n reward.NamedRedemption) views.Red
 	return row
 }
 
-// waiting is how long somebody has waited since, in days from a week on.
-func waiting(since, now time.Time, zone *time.Location) string {
+// waitingTime is how long ago a redemption was made, in days from a week on.
+func waitingTime(since, now time.Time, zone *time.Location) string {
 	if days := int64(now.Sub(since) / (24 * time.Hour)); days >= 7 {
 		return page.Count(days, "day", "days") + " ago"
 	}
 	return page.Ago(since, now, zone)
 }
 
-// paid is what a reward was had for, in words.
-func paid(n reward.NamedRedemption) string {
+// redemptionCost is what a reward was exchanged for, in words.
+func redemptionCost(n reward.NamedRedemption) string {
 	if n.CouponName != nil {
-		return "Voucher of “" + *n.CouponName + "”"
+		return "Voucher: " + *n.CouponName
 	}
-	return spent(n.Redemption)
+	return spentUnits(n.Redemption)
 }
 
-func spent(r reward.Redemption) string {
+func spentUnits(r reward.Redemption) string {
 	if r.StampsSpent > 0 {
 		return amount(r.StampsSpent, "stamps")
 	}
@@ -185,12 +184,12 @@ func (a *Admin) showRedemption(c echo.Context) error {
 	by := page.Actor(c)
 	row := a.redemptionRow(by, d.NamedRedemption)
 	v := views.RedemptionDetail{
-		Frame: a.frame(c, "Redemption of "+row.When, redemptionsPath, ui.Crumb{Label: "Redemptions", Path: redemptionsPath}),
+		Frame: a.frame(c, "Redemption on "+row.When, redemptionsPath, ui.Crumb{Label: "Redemptions", Path: redemptionsPath}),
 		Row:   row, RewardPath: rewardPath(d.RewardID),
 		Facts: []ui.Pair{{Name: "Redeemed", Value: row.When}, {Name: "By", Value: d.ActorName}},
 	}
 	if d.EndedByName != nil {
-		ended := "Handed over"
+		ended := "Fulfilled"
 		if d.Status == reward.Voided {
 			ended = "Voided"
 		}
@@ -200,7 +199,7 @@ func (a *Admin) showRedemption(c echo.Context) error {
 	for _, e := range d.Entries {
 		what := "Redeemed"
 		if e.Amount > 0 {
-			what = "Given back"
+			what = "Returned"
 		}
 		v.Entries = append(v.Entries, views.LedgerEntry{
 			When: page.Time(e.CreatedAt, by.Tenant.TimeZone), What: what, Amount: page.Signed(e.Amount), Balance: page.Number(e.BalanceAfter),
@@ -209,9 +208,8 @@ func (a *Admin) showRedemption(c echo.Context) error {
 	return a.Render(c, http.StatusOK, views.RedemptionDetailPage(v), nil)
 }
 
-// fulfilRedemption hands a reward over, with no question asked: somebody is waiting. A
-// fragment is its line of the list. Five round trips, a sixth where it was refused: the
-// session, the form's key, two of the use case, the line.
+// fulfilRedemption notes that a reward was handed over. It doesn't ask for confirmation, since a
+// customer is waiting at the counter. A fragment is the redemption's line of the list.
 func (a *Admin) fulfilRedemption(c echo.Context) error {
 	id, err := id(c)
 	if err != nil {
@@ -221,7 +219,7 @@ func (a *Admin) fulfilRedemption(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	by := page.IdempotentActor(c, form, func(r reward.Redemption) string { return redemptionPath(r.ID) })
+	by := page.IdempotentActor(c, form, pathOfRedemption)
 	_, err = a.Rewards.Fulfil(c.Request().Context(), by, id)
 	refusal, refused := page.RuleMessage(err)
 	if _, again := page.ReplayedPath(by, err); err != nil && !again && !refused {
@@ -245,7 +243,7 @@ func (a *Admin) fulfilRedemption(c echo.Context) error {
 		a.Flash(c, ui.Warning, refusal)
 		return a.Redirect(c, row.Path)
 	}
-	a.Flash(c, ui.Done, "“"+row.Reward+"” is handed over to "+row.Customer+".")
+	a.Flash(c, ui.Done, "“"+row.Reward+"” for "+row.Customer+" was fulfilled.")
 	return a.Redirect(c, page.Back(c, row.Path))
 }
 
@@ -259,64 +257,63 @@ func (a *Admin) confirmVoidRedemption(c echo.Context, status int, form *page.For
 		return err
 	}
 	row := a.redemptionRow(page.Actor(c), d.NamedRedemption)
-	words := "“" + row.Reward + "” is not handed over to " + row.Customer
+	words := []string{"“" + row.Reward + "” for " + row.Customer + " is cancelled. The voucher stays redeemed."}
 	if d.PointsSpent+d.StampsSpent > 0 {
-		words += ", who gets the " + row.Cost + " back."
-	} else {
-		words += ". The voucher that paid for it stays redeemed."
+		words[0] = "“" + row.Reward + "” is cancelled, and " + row.Customer + " gets " + row.Cost + " back."
 	}
 	if d.TookStock {
-		words += " The piece goes back into the stock."
+		words = append(words, "1 unit returns to stock.")
 	}
 	v := views.Confirm{
 		Frame: a.frame(c, "Void this redemption?", redemptionsPath,
-			ui.Crumb{Label: "Redemptions", Path: redemptionsPath}, ui.Crumb{Label: "Redemption of " + row.When, Path: row.Path}),
+			ui.Crumb{Label: "Redemptions", Path: redemptionsPath}, ui.Crumb{Label: "Redemption on " + row.When, Path: row.Path}),
 		Confirm: ui.Confirm{
-			Action: row.Path + "/void", Button: "Void the redemption", Danger: true, Cancel: row.Path, Problem: form.Problem(),
-			Words: []string{words, "This cannot be undone."},
+			Action: row.Path + "/void", Button: "Void redemption", Danger: true, Cancel: row.Path, Problem: form.Problem(),
+			Words: append(words, cannotUndo),
 		},
 	}
-	if d.Status != reward.Pending { // somebody was quicker
+	if d.Status != reward.Pending { // a colleague was quicker
 		v.Button, v.Words = "", nil
-		v.Problem = &ui.Problem{Sentence: endedAlready[d.Status].Message}
+		v.Problem = &ui.Problem{Sentence: notPending[d.Status].Message}
 	}
 	return a.confirm(c, status, v)
 }
 
-// endedAlready says why what is no longer pending is not voided.
-var endedAlready = map[reward.Status]*core.Error{reward.Fulfilled: reward.ErrAlreadyFulfilled, reward.Voided: reward.ErrVoided}
+// notPending is why a redemption that is not pending can't be voided.
+var notPending = map[reward.Status]*core.Error{reward.Fulfilled: reward.ErrAlreadyFulfilled, reward.Voided: reward.ErrVoided}
 
 func (a *Admin) voidRedemption(c echo.Context) error {
 	id, err := id(c)
 	if err != nil {
 		return err
 	}
-	r, err := a.Rewards.Void(c.Request().Context(), page.Actor(c), id)
-	form := &page.Form{}
-	if form.Refused(err) {
-		return a.confirmVoidRedemption(c, http.StatusUnprocessableEntity, form)
-	}
-	if err != nil {
-		return err
-	}
-	words := "The redemption is voided."
-	if r.PointsSpent+r.StampsSpent > 0 {
-		words += " The customer has the " + spent(r) + " back."
-	}
-	if r.TookStock {
-		words += " The piece is in the stock again."
-	}
-	a.Flash(c, ui.Done, words)
-	return a.Redirect(c, redemptionPath(id))
+	return page.Submit(a.Kit, c, page.Submission[reward.Redemption]{
+		Run: func(ctx context.Context, by core.Actor, _ *page.Form) (reward.Redemption, error) {
+			return a.Rewards.Void(ctx, by, id)
+		},
+		Refused: func(status int, form *page.Form) error { return a.confirmVoidRedemption(c, status, form) },
+		To:      pathOfRedemption,
+		Done: func(r reward.Redemption) string {
+			words := "Redemption voided."
+			if r.PointsSpent+r.StampsSpent > 0 {
+				words += " " + spentUnits(r) + " returned to the customer."
+			}
+			if r.TookStock {
+				words += " 1 unit returned to stock."
+			}
+			return words
+		},
+	})
 }
 
-// newRedemption finds the customer, shows what they can have, and asks. Each step makes
-// three round trips at most: the session, the customer, the rewards.
+func pathOfRedemption(r reward.Redemption) string { return redemptionPath(r.ID) }
+
+// newRedemption shows one of three steps: choose a customer, choose a reward, confirm.
 func (a *Admin) newRedemption(c echo.Context) error {
 	q := page.Query(c.QueryParams())
 	switch {
 	case q.Filled("customer_ulid") == nil:
-		return a.pickCustomer(c, views.CustomerPicker{Frame: a.redeemFrame(c), Question: "Who redeems a reward?", Path: redemptionsPath + "/new"})
+		return a.pickCustomer(c, views.CustomerPicker{Frame: a.redeemFrame(c), Question: "Choose a customer", Path: redemptionsPath + "/new"})
 	case q.Filled("reward_ulid") != nil:
 		return a.confirmRedeem(c, http.StatusOK, q)
 	}
@@ -324,20 +321,20 @@ func (a *Admin) newRedemption(c echo.Context) error {
 }
 
 func (a *Admin) redeemFrame(c echo.Context) views.Frame {
-	return a.frame(c, "Redeem a reward", redemptionsPath, ui.Crumb{Label: "Redemptions", Path: redemptionsPath})
+	return a.frame(c, "Redeem reward", redemptionsPath, ui.Crumb{Label: "Redemptions", Path: redemptionsPath})
 }
 
 // buyer is the customer whom the form names.
 func (a *Admin) buyer(c echo.Context, form *page.Form) (customer.Customer, error) {
-	whose, err := core.ParseID(form.Value("customer_ulid"))
+	id, err := core.ParseID(form.Value("customer_ulid"))
 	if err != nil {
 		return customer.Customer{}, core.ErrNotFound
 	}
-	return a.Customers.Find(c.Request().Context(), page.Actor(c), whose)
+	return a.Customers.Find(c.Request().Context(), page.Actor(c), id)
 }
 
-// chooseReward shows all rewards, what the customer can have first, and says why not of
-// the others.
+// chooseReward lists the active rewards: first those that the customer can redeem, then the others,
+// each with the reason why not.
 func (a *Admin) chooseReward(c echo.Context, q *page.Form) error {
 	by := page.Actor(c)
 	who, err := a.buyer(c, q)
@@ -355,22 +352,22 @@ func (a *Admin) chooseReward(c echo.Context, q *page.Form) error {
 		Pager:   page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "reward", "rewards"), ""),
 		CanEdit: by.Role.Includes(core.Manager),
 	}
-	var beyond []views.RewardChoice
+	var unavailable []views.RewardChoice
 	for _, r := range list.Items {
 		if choice := rewardChoice(r, who); choice.Path != "" {
 			v.Choices = append(v.Choices, choice)
 		} else {
-			beyond = append(beyond, choice)
+			unavailable = append(unavailable, choice)
 		}
 	}
-	v.Choices = append(v.Choices, beyond...)
+	v.Choices = append(v.Choices, unavailable...)
 	return a.Render(c, http.StatusOK, views.RedeemingPage(v), nil)
 }
 
-// rewardChoice says whether a customer can have a reward. A balance that is too small
-// counts before an empty stock, as it does in core.
+// rewardChoice says whether a customer can redeem a reward. A balance that is too small is
+// reported before an empty stock, as core does.
 func rewardChoice(r reward.Reward, who customer.Customer) views.RewardChoice {
-	v := views.RewardChoice{Name: r.Name, Description: optional(r.Description), Cost: cost(r)}
+	v := views.RewardChoice{Name: r.Name, Description: orZero(r.Description), Cost: cost(r)}
 	unit, price := r.Price()
 	missing := price - who.PointsBalance
 	if unit == ledger.Stamps {
@@ -378,7 +375,7 @@ func rewardChoice(r reward.Reward, who customer.Customer) views.RewardChoice {
 	}
 	switch {
 	case missing > 0:
-		v.Reason = amount(missing, unit) + " more needed"
+		v.Reason = amount(missing, unit) + " short"
 	case r.Stock != nil && *r.Stock == 0:
 		v.Reason = "Out of stock"
 	default:
@@ -388,7 +385,7 @@ func rewardChoice(r reward.Reward, who customer.Customer) views.RewardChoice {
 	return v
 }
 
-// confirmRedeem asks before points or stamps are taken.
+// confirmRedeem asks for confirmation before points or stamps are spent.
 func (a *Admin) confirmRedeem(c echo.Context, status int, form *page.Form) error {
 	who, err := a.buyer(c, form)
 	if err != nil {
@@ -414,16 +411,16 @@ func (a *Admin) confirmRedeem(c echo.Context, status int, form *page.Form) error
 	}
 	problem, button := form.Problem(), "Redeem"
 	switch {
-	case !r.Active: // somebody was quicker
-		problem, button, words = &ui.Problem{Sentence: "“" + r.Name + "” is no longer on offer."}, "", nil
+	case !r.Active: // deactivated meanwhile
+		problem, button, words = &ui.Problem{Sentence: "“" + r.Name + "” is inactive and can't be redeemed."}, "", nil
 	case who.Status != customer.Active:
-		problem, button, words = &ui.Problem{Sentence: name + " is inactive, and redeems nothing until they are active again."}, "", nil
+		problem, button, words = &ui.Problem{Sentence: name + " is inactive and can't redeem rewards."}, "", nil
 	}
 	frame := a.redeemFrame(c)
 	frame.Title, frame.Crumbs = "Redeem this reward?", append(frame.Crumbs, ui.Crumb{Label: name, Path: back})
 	return a.confirm(c, status, views.Confirm{
 		Frame: frame, Confirm: ui.Confirm{
-			Action: redemptionsPath + "/new", Button: button, Cancel: back, Leave: "Back to the rewards", Words: words, Problem: problem,
+			Action: redemptionsPath + "/new", Button: button, Cancel: back, Leave: "Back to rewards", Words: words, Problem: problem,
 			Hidden: []ui.Pair{
 				{Name: page.FormKey, Value: a.NewFormKey()},
 				{Name: "customer_ulid", Value: who.ID.String()},
@@ -434,21 +431,15 @@ func (a *Admin) confirmRedeem(c echo.Context, status int, form *page.Form) error
 }
 
 func (a *Admin) redeemReward(c echo.Context) error {
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	by := page.IdempotentActor(c, form, func(r reward.Redemption) string { return redemptionPath(r.ID) })
-	r, err := a.Rewards.Redeem(c.Request().Context(), by, reward.RedeemRequest{CustomerID: form.Text("customer_ulid"), RewardID: form.Text("reward_ulid")})
-	if path, again := page.ReplayedPath(by, err); again {
-		return a.Redirect(c, path)
-	}
-	if form.Refused(err) {
-		return a.confirmRedeem(c, http.StatusUnprocessableEntity, form)
-	}
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, "Redeemed for "+spent(r)+". Hand it over now, or when they come for it.")
-	return a.Redirect(c, redemptionPath(r.ID))
+	return page.Submit(a.Kit, c, page.Submission[reward.Redemption]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Redemption, error) {
+			return a.Rewards.Redeem(ctx, by, reward.RedeemRequest{CustomerID: form.Text("customer_ulid"), RewardID: form.Text("reward_ulid")})
+		},
+		Refused: func(status int, form *page.Form) error { return a.confirmRedeem(c, status, form) },
+		Once:    true,
+		To:      pathOfRedemption,
+		Done: func(r reward.Redemption) string {
+			return "Redeemed for " + spentUnits(r) + ". You can fulfil it now or later."
+		},
+	})
 }

@@ -36,13 +36,13 @@ func (a *Admin) reportRoutes() []route {
 	}
 }
 
-// period is a range of days that has a name.
+// period is a named range of days.
 type period struct {
 	name, label string
 	days        func(today time.Time) report.Range
 }
 
-// periods are offered by the dashboard and the reports, the second one first.
+// periods are the choices of the dashboard and the reports. The second one is the default.
 var periods = []period{
 	{"7-days", "Last 7 days", lastDays(7)},
 	{"30-days", "Last 30 days", lastDays(30)},
@@ -67,7 +67,7 @@ func fromTo(from, to time.Time) report.Range { return report.Range{From: &from, 
 
 func firstOfMonth(day time.Time) time.Time { return day.AddDate(0, 0, 1-day.Day()) }
 
-// pickPeriod finds a period by its name; none is the last 30 days.
+// pickPeriod finds a period by its name; "" is the default.
 func pickPeriod(name string) (period, error) {
 	if name == "" {
 		return periods[1], nil
@@ -80,7 +80,7 @@ func pickPeriod(name string) (period, error) {
 	return period{}, core.Invalid(core.Fields{"period": {core.InvalidChoice}})
 }
 
-// localToday is the day on the clocks of the actor's business, as ranges write days.
+// localToday is today in the business's time zone, as midnight UTC like all days of ranges.
 func (a *Admin) localToday(by core.Actor) time.Time {
 	year, month, day := a.Now().In(by.Tenant.TimeZone).Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
@@ -95,8 +95,8 @@ func daysOf(q *page.Form) report.Range {
 
 func isoDate(day time.Time) string { return day.Format(time.DateOnly) }
 
-// writtenDays writes a range of days: 1–30 Sep 2026.
-func writtenDays(from, to time.Time) string {
+// daysInWords writes a range of days: 1–30 Sep 2026.
+func daysInWords(from, to time.Time) string {
 	const whole = "2 Jan 2006"
 	switch {
 	case from.Equal(to):
@@ -109,8 +109,8 @@ func writtenDays(from, to time.Time) string {
 	return strconv.Itoa(from.Day()) + "–" + to.Format(whole)
 }
 
-// report makes what a report has above its figures. No days: they were refused, and there
-// are no figures.
+// report is the part of a report above its figures. Without days, they were refused and there are no
+// figures.
 func (a *Admin) report(c echo.Context, title, path string, q *page.Form, days report.Range) views.Report {
 	var crumbs []ui.Crumb
 	if path != reportsPath {
@@ -132,33 +132,32 @@ func (a *Admin) report(c echo.Context, title, path string, q *page.Form, days re
 		})
 	}
 	if days.From != nil {
-		v.From.Value, v.To.Value, v.Days = isoDate(*days.From), isoDate(*days.To), writtenDays(*days.From, *days.To)
+		v.From.Value, v.To.Value, v.Days = isoDate(*days.From), isoDate(*days.To), daysInWords(*days.From, *days.To)
 	}
 	return v
 }
 
-// reportOf is the address of a report of those days, with what else it was asked.
-func reportOf(path string, asked url.Values, days report.Range) string {
-	q := maps.Clone(asked)
+// reportOf is the address of a report of those days with the same options.
+func reportOf(path string, options url.Values, days report.Range) string {
+	q := maps.Clone(options)
 	q.Set("from", isoDate(*days.From))
 	q.Set("to", isoDate(*days.To))
 	return path + "?" + q.Encode()
 }
 
-// answered picks the status of a report: its days, or the form with what is wrong.
-func answered(v views.Report) int {
+// reportStatus is 422 for a report that was refused, else 200.
+func reportStatus(v views.Report) int {
 	if v.Problem.None() {
 		return http.StatusOK
 	}
 	return http.StatusUnprocessableEntity
 }
 
-// fileName names the download of a report by its days.
+// fileName is the name of a report's download.
 func fileName(report string, days report.Range) string {
 	return report + "-" + isoDate(*days.From) + "-to-" + isoDate(*days.To) + ".csv"
 }
 
-// summaryReport shows what happened.
 func (a *Admin) summaryReport(c echo.Context) error {
 	q := page.Query(c.QueryParams())
 	days, sum, err := a.summary(c, q)
@@ -173,7 +172,7 @@ func (a *Admin) summaryReport(c echo.Context) error {
 		currency, today := page.Actor(c).Tenant.Currency, a.localToday(page.Actor(c))
 		v.Figures, v.Charts = summaryFigures(sum, currency), []ui.Chart{spendPerDay(sum, currency, today), pointsPerDay(sum, today)}
 	}
-	return a.Render(c, answered(v.Report), views.SummaryReportPage(v), nil)
+	return a.Render(c, reportStatus(v.Report), views.SummaryReportPage(v), nil)
 }
 
 func (a *Admin) summary(c echo.Context, q *page.Form) (days report.Range, sum report.Summary, err error) {
@@ -186,37 +185,26 @@ func (a *Admin) summary(c echo.Context, q *page.Form) (days report.Range, sum re
 }
 
 func summaryFigures(s report.Summary, currency string) []ui.Figure {
-	average := "nothing sold"
+	average := "No sales"
 	if s.TransactionsCount > 0 {
-		average = page.Money(s.SpendTotalCents/s.TransactionsCount, currency) + " a sale"
+		average = page.Money(s.SpendTotalCents/s.TransactionsCount, currency) + " per sale"
 	}
 	return []ui.Figure{
-		{Label: "Sales", Icon: "receipt", Value: page.Number(s.TransactionsCount), Against: more(s.VoidedCount, "voided")},
+		{Label: "Sales", Icon: "receipt", Value: page.Number(s.TransactionsCount), Against: page.Number(s.VoidedCount) + " voided"},
 		{Label: "Tracked spend", Icon: "cash-register", Value: page.Money(s.SpendTotalCents, currency), Against: average},
-		{Label: "Points issued", Icon: "coins", Value: page.Number(s.PointsAwarded), Against: more(s.PointsReversed, "taken back")},
-		{Label: "Points redeemed", Icon: "gift", Value: page.Number(s.PointsRedeemed), Against: "in " + page.Count(s.RedemptionsCount, "redemption", "redemptions")},
-		{Label: "Active customers", Icon: "users", Value: page.Number(s.ActiveCustomers), Against: "bought at least once"},
-		{Label: "New customers", Icon: "user-plus", Value: page.Number(s.NewCustomers), Against: "joined on these days"},
-		{Label: "Stamps issued", Icon: "rubber-stamp", Value: page.Number(s.StampsAwarded), Against: "on stamp cards"},
-		{Label: "Vouchers redeemed", Icon: "ticket", Value: page.Number(s.VouchersRedeemed), Against: "of all coupons"},
+		{Label: "Points issued", Icon: "coins", Value: page.Number(s.PointsAwarded), Against: page.Number(s.PointsReversed) + " reversed"},
+		{Label: "Points redeemed", Icon: "gift", Value: page.Number(s.PointsRedeemed), Against: page.Count(s.RedemptionsCount, "redemption", "redemptions")},
+		{Label: "Active customers", Icon: "users", Value: page.Number(s.ActiveCustomers), Against: "At least one sale"},
+		{Label: "New customers", Icon: "user-plus", Value: page.Number(s.NewCustomers), Against: "Joined in this period"},
+		{Label: "Stamps issued", Icon: "rubber-stamp", Value: page.Number(s.StampsAwarded), Against: "All transaction types"},
+		{Label: "Vouchers redeemed", Icon: "ticket", Value: page.Number(s.VouchersRedeemed), Against: "All coupons"},
 	}
-}
-
-// more says what a figure leaves out.
-func more(n int64, undone string) string {
-	switch n {
-	case 0:
-		return "none " + undone
-	case 1:
-		return "1 more was " + undone
-	}
-	return page.Number(n) + " more were " + undone
 }
 
 // chartNumber is a value of a chart.
 func chartNumber(n int64) ui.ChartValue { return ui.ChartValue{Number: n, Text: page.Number(n)} }
 
-// dayRow is a day of a chart. Its year is said where the days are of several.
+// dayRow is a day of a chart, with its year if the range spans several.
 func dayRow(day, from, to time.Time, values ...ui.ChartValue) ui.ChartRow {
 	layout := "2 Jan"
 	if from.Year() != to.Year() {
@@ -230,20 +218,20 @@ func pointsChart() ui.Chart {
 }
 
 func pointsSummary(issued, redeemed int64) string {
-	return page.Count(issued, "point was", "points were") + " issued and " + page.Number(redeemed) + " redeemed."
+	return page.Count(issued, "point", "points") + " issued, " + page.Number(redeemed) + " redeemed"
 }
 
-// running says of days that end with today why the last one looks poor.
-func running(summary string, to, today time.Time) string {
+// soFar marks the summary of a range that ends today, since the last day is still incomplete.
+func soFar(summary string, to, today time.Time) string {
 	if to.Equal(today) {
-		return summary + " Today is not over."
+		return summary + ", today so far"
 	}
 	return summary
 }
 
 func pointsPerDay(s report.Summary, today time.Time) ui.Chart {
 	chart := pointsChart()
-	chart.Summary = running(pointsSummary(s.PointsAwarded, s.PointsRedeemed), s.To, today)
+	chart.Summary = soFar(pointsSummary(s.PointsAwarded, s.PointsRedeemed), s.To, today)
 	for _, d := range s.Days {
 		chart.Rows = append(chart.Rows, dayRow(d.Date, s.From, s.To, chartNumber(d.PointsAwarded), chartNumber(d.PointsRedeemed)))
 	}
@@ -253,7 +241,7 @@ func pointsPerDay(s report.Summary, today time.Time) ui.Chart {
 func spendPerDay(s report.Summary, currency string, today time.Time) ui.Chart {
 	chart := ui.Chart{
 		ID: "spend", Title: "Tracked spend", Label: "Day", Series: []string{"Spend"}, Unit: page.Symbol(currency), Decimals: page.Decimals(currency),
-		Summary: running(page.Money(s.SpendTotalCents, currency)+" were spent in "+page.Count(s.TransactionsCount, "sale", "sales")+".", s.To, today),
+		Summary: soFar(page.Money(s.SpendTotalCents, currency)+" in "+page.Count(s.TransactionsCount, "sale", "sales"), s.To, today),
 	}
 	for _, d := range s.Days {
 		chart.Rows = append(chart.Rows, dayRow(d.Date, s.From, s.To, ui.ChartValue{Number: d.SpendTotalCents, Text: page.Money(d.SpendTotalCents, currency)}))
@@ -261,7 +249,7 @@ func spendPerDay(s report.Summary, currency string, today time.Time) ui.Chart {
 	return chart
 }
 
-// summaryCSV is the summary as a file: a line for each day.
+// summaryCSV is the summary as a file, with a row for each day.
 func (a *Admin) summaryCSV(c echo.Context) error {
 	days, sum, err := a.summary(c, page.Query(c.QueryParams()))
 	if err != nil {
@@ -269,7 +257,7 @@ func (a *Admin) summaryCSV(c echo.Context) error {
 	}
 	currency := page.Actor(c).Tenant.Currency
 	header := []string{
-		"Date", "Sales", "Voided sales", "Spend (" + currency + ")", "Points issued", "Stamps issued", "Points taken back by voids",
+		"Date", "Sales", "Voided sales", "Spend (" + currency + ")", "Points issued", "Stamps issued", "Points reversed",
 		"Points redeemed", "Redemptions", "Vouchers redeemed", "New customers",
 	}
 	return a.CSV(c, fileName("summary", days), header, func(row func(...any) error) error {
@@ -284,12 +272,12 @@ func (a *Admin) summaryCSV(c echo.Context) error {
 	})
 }
 
-// measures are what customers are ranked by, in words.
+// measures are the choices of what to rank customers by.
 var measures = []ui.Option{
 	{Value: string(report.Spend), Label: "Spend"}, {Value: string(report.Points), Label: "Points issued"}, {Value: string(report.Visits), Label: "Sales"},
 }
 
-// topReport ranks the customers.
+// topReport ranks customers.
 func (a *Admin) topReport(c echo.Context) error {
 	q := page.Query(c.QueryParams())
 	days, top, err := a.top(c, q)
@@ -308,7 +296,7 @@ func (a *Admin) topReport(c echo.Context) error {
 		v.By = strings.ToLower(measures[slices.IndexFunc(measures, func(o ui.Option) bool { return o.Value == string(measure) })].Label)
 		v.Rows = topRows(top, measure, page.Actor(c).Tenant.Currency)
 	}
-	return a.Render(c, answered(v.Report), views.TopReportPage(v), nil)
+	return a.Render(c, reportStatus(v.Report), views.TopReportPage(v), nil)
 }
 
 func (a *Admin) top(c echo.Context, q *page.Form) (days report.Range, top []report.Customer, err error) {
@@ -322,7 +310,7 @@ func (a *Admin) top(c echo.Context, q *page.Form) (days report.Range, top []repo
 	return days, top, err
 }
 
-// measureOf is what a ranking that was not refused is by.
+// measureOf is what an accepted ranking is by.
 func measureOf(q *page.Form) report.Measure {
 	if by := q.Filled("by"); by != nil {
 		return report.Measure(*by)
@@ -330,18 +318,14 @@ func measureOf(q *page.Form) report.Measure {
 	return report.Spend
 }
 
-// topRows are the customers of a ranking. Each has a bar as long as what they are ranked
-// by is a share of the first one's.
+// topRows are the customers of a ranking. Each has a bar that compares them with the first one.
 func topRows(top []report.Customer, by report.Measure, currency string) (rows []views.TopCustomer) {
 	for i, c := range top {
 		row := views.TopCustomer{
-			Rank: strconv.Itoa(i + 1), Path: customerPath(c.ID), Name: fullName(c.FirstName, c.LastName), Phone: c.Phone,
+			Rank: strconv.Itoa(i + 1), Path: customerPath(c.ID), Name: fullName(c.FirstName, c.LastName), Phone: c.Phone, Email: orZero(c.Email),
 			Sales: page.Number(c.TransactionsCount), Spend: page.Money(c.SpendTotalCents, currency), Points: page.Number(c.PointsAwarded),
 			SalesAndPoints: page.Count(c.TransactionsCount, "sale", "sales") + ", " + page.Count(c.PointsAwarded, "point", "points"),
-			Bar:            ui.Bar{Parts: []ui.BarPart{{Length: percentOf(measured(c, by), measured(top[0], by)), Tone: ui.First}}},
-		}
-		if c.Email != nil {
-			row.Email = *c.Email
+			Bar:            barOf(measured(top[0], by), barPiece{measured(c, by), ui.First}),
 		}
 		rows = append(rows, row)
 	}
@@ -359,14 +343,6 @@ func measured(c report.Customer, by report.Measure) int64 {
 	return c.SpendTotalCents
 }
 
-// percentOf is a part in percent; of nothing, none.
-func percentOf(part, whole int64) float64 {
-	if whole == 0 {
-		return 0
-	}
-	return 100 * float64(part) / float64(whole)
-}
-
 // topCSV is the ranking as a file.
 func (a *Admin) topCSV(c echo.Context) error {
 	days, top, err := a.top(c, page.Query(c.QueryParams()))
@@ -379,11 +355,7 @@ func (a *Admin) topCSV(c echo.Context) error {
 	}
 	return a.CSV(c, fileName("top-customers", days), header, func(row func(...any) error) error {
 		for i, t := range top {
-			email := ""
-			if t.Email != nil {
-				email = *t.Email
-			}
-			err := row(int64(i+1), t.ID.String(), t.FirstName, t.LastName, t.Phone, email, t.TransactionsCount, page.Amount(t.SpendTotalCents, currency),
+			err := row(int64(i+1), t.ID.String(), t.FirstName, t.LastName, t.Phone, orZero(t.Email), t.TransactionsCount, page.Amount(t.SpendTotalCents, currency),
 				t.PointsAwarded, t.PointsBalance, t.StampsBalance)
 			if err != nil {
 				return err
@@ -393,8 +365,8 @@ func (a *Admin) topCSV(c echo.Context) error {
 	})
 }
 
-// couponReport tells what became of vouchers: of all, or of those that were sent on the
-// chosen days.
+// couponReport counts the vouchers of each coupon by status: all of them, or those sent on the chosen
+// days.
 func (a *Admin) couponReport(c echo.Context) error {
 	q := page.Query(c.QueryParams())
 	days, coupons, err := a.coupons(c, q)
@@ -403,55 +375,39 @@ func (a *Admin) couponReport(c echo.Context) error {
 	}
 	v := views.CouponReport{Report: a.report(c, "Coupons", couponReportPath, q, days)}
 	v.Problem = q.Problem()
-	v.Since = v.Problem.None() && days.From == nil
-	v.Quick = append([]views.Choice{{Label: "All time", Path: couponReportPath, Current: v.Since}}, v.Quick...)
+	v.AllTime = v.Problem.None() && days.From == nil
+	v.Quick = append([]views.Choice{{Label: "All time", Path: couponReportPath, Current: v.AllTime}}, v.Quick...)
 	if v.Problem.None() {
 		v.CSV = couponReportPath + ".csv"
-		if v.Since {
+		if v.AllTime {
 			v.Days = "All time"
 		} else {
 			v.CSV = reportOf(v.CSV, c.QueryParams(), days)
 		}
 	}
 	for _, k := range coupons {
-		v.Rows = append(v.Rows, couponRow(k))
+		v.Rows = append(v.Rows, views.CouponReportRow{
+			Path: couponPath(k.ID), Name: k.Name, Counts: voucherCounts(k.Sent, k.Redeemed, k.Pending, k.Expired),
+		})
 	}
-	return a.Render(c, answered(v.Report), views.CouponReportPage(v), nil)
+	return a.Render(c, reportStatus(v.Report), views.CouponReportPage(v), nil)
 }
 
-// coupons are those of the chosen days, or all, and then no days.
+// coupons reads the coupon report. Without days in the address it is of all time.
 func (a *Admin) coupons(c echo.Context, q *page.Form) (days report.Range, coupons []report.Coupon, err error) {
 	by, ctx := page.Actor(c), c.Request().Context()
-	asked := daysOf(q)
-	if asked.From == nil && asked.To == nil && asked.Malformed == nil {
+	requested := daysOf(q)
+	if requested.From == nil && requested.To == nil && requested.Malformed == nil {
 		coupons, err = a.Reports.Coupons(ctx, by)
 		return days, coupons, err
 	}
-	if days, err = a.Reports.Days(by, asked); err != nil {
+	if days, err = a.Reports.Days(by, requested); err != nil {
 		return days, nil, err
 	}
 	coupons, err = a.Reports.SentCoupons(ctx, by, days)
 	return days, coupons, err
 }
 
-func couponRow(k report.Coupon) views.CouponReportRow {
-	redeemed, pending, rate := percentOf(k.Redeemed, k.Sent), percentOf(k.Pending, k.Sent), "–"
-	if k.Sent > 0 {
-		rate = page.Percent(k.Redeemed, k.Sent)
-	}
-	return views.CouponReportRow{
-		Path: "/admin/coupons/" + k.ID.String(), Name: k.Name,
-		Sent: page.Number(k.Sent), Redeemed: page.Number(k.Redeemed), Pending: page.Number(k.Pending), Expired: page.Number(k.Expired),
-		Rate: rate,
-		Bar: ui.Bar{Parts: []ui.BarPart{
-			{Length: redeemed, Tone: ui.First},
-			{Start: redeemed, Length: pending, Tone: ui.Second},
-			{Start: redeemed + pending, Length: percentOf(k.Expired, k.Sent), Tone: ui.Rest},
-		}},
-	}
-}
-
-// couponCSV is that report as a file.
 func (a *Admin) couponCSV(c echo.Context) error {
 	days, coupons, err := a.coupons(c, page.Query(c.QueryParams()))
 	if err != nil {

@@ -42,31 +42,27 @@ func (a *Admin) listRewards(c echo.Context) error {
 	}
 	v := views.RewardList{
 		Frame:    a.frame(c, "Rewards", rewardsPath),
-		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "reward on this page", "rewards on this page"), "#rewards"),
+		Pager:    listPager(c, list, "reward", "#rewards"),
 		Filtered: filter.Status != nil || status != http.StatusOK, CanEdit: by.Role.Includes(core.Manager),
 		Status: q.Field("status", "Status"),
 	}
 	v.Status.Options = q.Options("status", ui.Option{Label: "All rewards"}, ui.Option{Value: "active", Label: "Active"}, ui.Option{Value: "inactive", Label: "Inactive"})
 	v.Problem = q.Problem()
 	for _, r := range list.Items {
-		row := views.RewardRow{
-			Path: rewardPath(r.ID), Name: r.Name, Description: optional(r.Description), Cost: cost(r.Reward), Stock: stockInWords(r.Stock),
-			Pending: page.Number(r.Pending), Redeemed: page.Number(r.Redeemed), Active: r.Active,
-		}
-		if r.Pending > 0 {
-			row.PendingPath = redemptionsOf("pending", "", r.ID.String())
-		}
-		v.Rows = append(v.Rows, row)
+		v.Rows = append(v.Rows, rewardRow(r))
 	}
 	return a.Render(c, status, views.RewardListPage(v), views.RewardTable(v))
 }
 
-// optional is a text, or "" where there is none.
-func optional(text *string) string {
-	if text == nil {
-		return ""
+func rewardRow(r reward.WithCounts) views.RewardRow {
+	row := views.RewardRow{
+		Path: rewardPath(r.ID), Name: r.Name, Description: orZero(r.Description), Cost: cost(r.Reward), Stock: stockInWords(r.Stock),
+		Pending: page.Number(r.Pending), Redeemed: page.Number(r.Redeemed), Active: r.Active,
 	}
-	return *text
+	if r.Pending > 0 {
+		row.PendingPath = redemptionsOf("pending", "", r.ID.String())
+	}
+	return row
 }
 
 // cost is what a reward is exchanged for, in words.
@@ -75,8 +71,8 @@ func cost(r reward.Reward) string {
 	return amount(price, unit)
 }
 
-// fewPieces is a stock that somebody should look after.
-const fewPieces = 5
+// lowStock is the highest stock that gets a warning.
+const lowStock = 5
 
 func stockInWords(stock *int64) views.Stock {
 	switch {
@@ -84,7 +80,7 @@ func stockInWords(stock *int64) views.Stock {
 		return views.Stock{Text: "Unlimited"}
 	case *stock == 0:
 		return views.Stock{Text: "0", Warning: &ui.Badge{Label: "Empty", Tone: ui.Bad}}
-	case *stock <= fewPieces:
+	case *stock <= lowStock:
 		return views.Stock{Text: page.Number(*stock), Warning: &ui.Badge{Label: "Low", Tone: ui.Notice}}
 	}
 	return views.Stock{Text: page.Number(*stock)}
@@ -94,48 +90,46 @@ func (a *Admin) newReward(c echo.Context) error {
 	return a.rewardForm(c, http.StatusOK, nil, page.Blank(map[string]string{"cost_unit": "points"}))
 }
 
-// rewardForm shows the form of a reward to be, or of one that exists.
+// rewardForm shows the form of a new reward, or of an existing one.
 func (a *Admin) rewardForm(c echo.Context, status int, old *reward.Reward, form *page.Form) error {
 	v := views.RewardForm{
 		Frame:  a.frame(c, "New reward", rewardsPath, ui.Crumb{Label: "Rewards", Path: rewardsPath}),
-		Action: rewardsPath + "/new", Button: "Make the reward", Cancel: rewardsPath, FormKey: a.NewFormKey(),
+		Action: rewardsPath + "/new", Button: "Create reward", Cancel: rewardsPath, FormKey: a.NewFormKey(),
 	}
 	if old != nil {
 		v.Title, v.Action, v.Button, v.Cancel, v.Began = "Edit", rewardPath(old.ID)+"/edit", "Save", rewardPath(old.ID), form.Original()
 		v.Crumbs = append(v.Crumbs, ui.Crumb{Label: old.Name, Path: v.Cancel})
 	}
 	v.Name, v.Description = form.Field("name", "Name"), form.Field("description", "Description")
-	v.Unit = form.Field("cost_unit", "It costs")
-	v.Unit.Options = form.Options("cost_unit",
-		ui.Option{Value: "points", Label: "Points", Help: "Which customers earn by what they spend"},
-		ui.Option{Value: "stamps", Label: "Stamps", Help: "Which they earn by the visit, like on a stamp card"})
+	v.Unit = form.Field("cost_unit", "Price in")
+	v.Unit.Options = form.Options("cost_unit", unitOptions...)
 	v.Points, v.Stamps = form.Field("points_cost", "Points"), form.Field("stamps_cost", "Stamps")
 	if old == nil {
 		stock := form.Field("stock", "Stock")
-		stock.Mode, stock.Optional, stock.After, stock.Help = "numeric", true, "pieces", "Leave it empty where you never run out."
+		stock.Mode, stock.Optional, stock.After, stock.Help = "numeric", true, "units", "Leave empty if unlimited"
 		v.Stock = &stock
 	}
 	v.Problem = form.Problem()
-	v.Name.Autofocus, v.Name.Autocomplete, v.Name.Help = true, "off", "What customers read: “Free espresso”, “A slice of cake”."
-	v.Description.Optional, v.Description.Help = true, "What they get, and when."
+	v.Name.Autofocus, v.Name.Autocomplete, v.Name.Help = true, "off", "Shown to customers, e.g. Free espresso"
+	v.Description.Optional, v.Description.Help = true, "What customers get and when"
 	v.Points.Mode, v.Stamps.Mode = "numeric", "numeric"
 	if old != nil {
-		help := "What was redeemed before keeps its cost."
-		v.Points.Help, v.Stamps.Help = help, help
+		v.Points.Help = "Existing redemptions keep their price"
+		v.Stamps.Help = v.Points.Help
 	}
 	return a.Render(c, status, views.RewardFormPage(v), nil)
 }
 
-// costFields say together what a reward costs.
+// costFields together are the cost of a reward.
 var costFields = []string{"cost_unit", "points_cost", "stamps_cost"}
 
-// costs reads what a form says a reward costs: points or stamps, by the chosen unit.
+// costs reads the cost of a reward in the chosen unit, and nil for the other unit.
 func costs(form *page.Form) (points, stamps *int64) {
 	if form.Value("cost_unit") != "stamps" {
 		return form.Integer("points_cost"), nil
 	}
 	if stamps = form.Integer("stamps_cost"); stamps == nil {
-		stamps = new(int64) // too few, and not points
+		stamps = new(int64) // refused as too few, not read as a price in points
 	}
 	return nil, stamps
 }
@@ -151,7 +145,7 @@ func (a *Admin) addReward(c echo.Context) error {
 		Refused: func(status int, form *page.Form) error { return a.rewardForm(c, status, nil, form) },
 		Once:    true,
 		To:      pathOfReward,
-		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was created. It costs " + cost(r) + "." },
+		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was created for " + cost(r) + "." },
 	})
 }
 
@@ -170,7 +164,7 @@ func (a *Admin) changeReward(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	values := map[string]string{"name": r.Name, "description": optional(r.Description), "cost_unit": "points"}
+	values := map[string]string{"name": r.Name, "description": orZero(r.Description), "cost_unit": "points"}
 	if r.StampsCost != nil {
 		values["cost_unit"], values["stamps_cost"] = "stamps", strconv.FormatInt(*r.StampsCost, 10)
 	} else {
@@ -194,15 +188,15 @@ func (a *Admin) editReward(c echo.Context) error {
 		},
 		Refused: func(status int, form *page.Form) error { return a.rewardForm(c, status, &old.Reward, form) },
 		To:      pathOfReward,
-		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was saved. It costs " + cost(r) + "." },
+		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was saved for " + cost(r) + "." },
 	})
 }
 
-// typed is a field of an edit as it stands on the form: empty clears it.
+// typed sets a field of an edit to what the form has: empty clears it.
 func typed[T any](v *T) core.Optional[T] { return core.Optional[T]{Set: true, Value: v} }
 
-// touched is a field of an edit as it stands on the form, where somebody changed one of
-// these there. Another stays as it is by now.
+// touched sets a field of an edit if one of the form's fields was changed. Otherwise the field
+// keeps its current value, which a colleague may have changed meanwhile.
 func touched[T any](form *page.Form, v *T, names ...string) core.Optional[T] {
 	if !form.Changed(names...) {
 		return core.Optional[T]{}
@@ -222,9 +216,9 @@ func (a *Admin) setRewardActive(c echo.Context) error {
 		To: page.To[reward.Reward](page.Back(c, rewardPath(id))),
 		Done: func(r reward.Reward) string {
 			if r.Active {
-				return "“" + r.Name + "” is active: customers can redeem it again."
+				return "“" + r.Name + "” is active. Customers can redeem it."
 			}
-			return "“" + r.Name + "” is inactive: customers can't redeem it. Pending redemptions can still be fulfilled."
+			return "“" + r.Name + "” is inactive. Pending redemptions can still be fulfilled."
 		},
 	})
 }
@@ -237,11 +231,9 @@ func (a *Admin) showReward(c echo.Context) error {
 	return a.rewardDetail(c, http.StatusOK, r, &page.Form{})
 }
 
-// latestRedemptions is how many of them the page of a reward shows.
+// latestRedemptions is the number of redemptions on the page of a reward.
 const latestRedemptions = 8
 
-// rewardDetail shows a reward. The page makes three round trips: the session, the reward
-// and its latest redemptions.
 func (a *Admin) rewardDetail(c echo.Context, status int, r reward.WithCounts, form *page.Form) error {
 	by := page.Actor(c)
 	latest, err := a.Rewards.ListRedemptions(c.Request().Context(), by, reward.RedemptionFilter{RewardID: new(r.ID.String())}, core.Page{Size: latestRedemptions})
@@ -249,12 +241,12 @@ func (a *Admin) rewardDetail(c echo.Context, status int, r reward.WithCounts, fo
 		return err
 	}
 	v := views.RewardDetail{
-		Frame: a.frame(c, r.Name, rewardsPath, ui.Crumb{Label: "Rewards", Path: rewardsPath}),
-		Path:  rewardPath(r.ID), Name: r.Name, Description: optional(r.Description), Cost: cost(r.Reward), Active: r.Active,
+		Frame:  a.frame(c, r.Name, rewardsPath, ui.Crumb{Label: "Rewards", Path: rewardsPath}),
+		Reward: rewardRow(r),
 		Facts: []ui.Pair{
 			{Name: "Redeemed", Value: page.Number(r.Redeemed)},
-			{Name: "Of these pending", Value: page.Number(r.Pending)},
-			{Name: "Made", Value: page.Date(r.CreatedAt, by.Tenant.TimeZone)},
+			{Name: "Pending", Value: page.Number(r.Pending)},
+			{Name: "Created", Value: page.Date(r.CreatedAt, by.Tenant.TimeZone)},
 			{Name: "ULID", Value: r.ID.String()},
 		},
 		AllPath: redemptionsOf("all", "", r.ID.String()), CanEdit: by.Role.Includes(core.Manager),
@@ -269,21 +261,16 @@ func (a *Admin) rewardDetail(c echo.Context, status int, r reward.WithCounts, fo
 func (a *Admin) stockCard(r reward.Reward, by core.Actor, form *page.Form) views.StockCard {
 	v := views.StockCard{
 		Stock: stockInWords(r.Stock), Counted: r.Stock != nil, CanEdit: by.Role.Includes(core.Manager), Path: rewardPath(r.ID), FormKey: a.NewFormKey(),
-		Change: form.Field("change", "Pieces"), Count: form.Field("stock", "Count"),
+		Seen: digits(r.Stock), Change: form.Field("change", "Units"), Count: form.Field("stock", "Number in stock"),
 	}
 	v.Problem = form.Problem()
-	v.Change.Mode, v.Change.Autocomplete, v.Change.Help = "numeric", "off", "So many came in, or went."
-	v.Count.Mode, v.Count.Autocomplete, v.Count.Help = "numeric", "off", "You counted them: the number above becomes this one."
-	if r.Stock == nil {
-		v.Count.Help = "So many are there. From then on each redemption takes one."
-	} else {
-		v.Seen = strconv.FormatInt(*r.Stock, 10)
-	}
+	v.Change.Mode, v.Change.Autocomplete, v.Change.Help = "numeric", "off", "Added to or removed from the stock"
+	v.Count.Mode, v.Count.Autocomplete, v.Count.Help = "numeric", "off", "Sets the stock to this number"
 	return v
 }
 
-// correctStock changes a stock by so many pieces, or to what was counted. A fragment is
-// the stock's part of the page alone, with what was done.
+// correctStock adds or removes units, or sets the stock to what was counted. A fragment is the
+// stock's part of the page.
 func (a *Admin) correctStock(c echo.Context) error {
 	id, err := id(c)
 	if err != nil {
@@ -320,7 +307,7 @@ func (a *Admin) correctStock(c echo.Context) error {
 	return a.Redirect(c, rewardPath(id))
 }
 
-// changeStock does what one of the two forms says, and says what it did.
+// changeStock runs one of the two forms and says what it did.
 func (a *Admin) changeStock(c echo.Context, by core.Actor, id core.ID, form *page.Form) (r reward.Reward, done string, err error) {
 	ctx := c.Request().Context()
 	if form.Values.Has("change") {
@@ -332,21 +319,21 @@ func (a *Admin) changeStock(c echo.Context, by core.Actor, id core.ID, form *pag
 		if err == nil {
 			done = page.Number(*change) + " added"
 			if *change < 0 {
-				done = page.Number(-*change) + " taken away"
+				done = page.Number(-*change) + " removed"
 			}
-			done += ": " + page.Count(*r.Stock, "piece", "pieces") + " now."
+			done += ". Stock is now " + page.Number(*r.Stock)
 		}
 		return r, done, err
 	}
 	count := reward.StockCount{Seen: form.Integer("seen")}
 	if form.Value("unlimited") == "" {
-		form.Require("stock") // core would take nothing for unlimited
+		form.Require("stock") // core reads nil as unlimited
 		count.Stock = form.Integer("stock")
 	}
 	count.Malformed = form.Malformed
 	r, err = a.Rewards.SetStock(ctx, by, id, count)
 	if r.Stock == nil {
-		return r, "The pieces are not counted any more.", err
+		return r, "Stock is now unlimited", err
 	}
-	return r, "Counted: " + page.Count(*r.Stock, "piece", "pieces") + " now.", err
+	return r, "Stock is now " + page.Number(*r.Stock), err
 }

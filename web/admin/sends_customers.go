@@ -20,24 +20,23 @@ import (
 
 // Fields of the chooser.
 const (
-	customersField = "customers" // the ULIDs that are chosen
+	customersField = "customers" // ULIDs of the chosen customers
 	searchField    = "customer_search"
 	pasteField     = "paste"
 	topField       = "top"
 )
 
 const (
-	shownChosen  = 100 // rows, until all are asked for
-	shownUnknown = 20  // ULIDs that weren't found
+	maxChosenShown  = 100 // rows, unless all are asked for
+	maxUnknownShown = 20  // ULIDs without a customer
 )
 
-// tokens are the words of a text, whatever separates them.
-func tokens(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+// splitULIDs splits a text at everything that is neither a letter nor a digit.
+func splitULIDs(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// selection is the customers of a manual send, in the order in which they were chosen. It
-// travels in the form.
+// selection is the chosen customers of a manual send, in order. It is kept in a field of the form.
 type selection struct {
 	ids  []core.ID
 	have map[core.ID]bool
@@ -45,7 +44,7 @@ type selection struct {
 
 func selected(form *page.Form) *selection {
 	s := &selection{have: map[core.ID]bool{}}
-	for _, token := range tokens(form.Value(customersField)) {
+	for _, token := range splitULIDs(form.Value(customersField)) {
 		if id, err := core.ParseID(token); err == nil {
 			s.add(id)
 		}
@@ -53,7 +52,7 @@ func selected(form *page.Form) *selection {
 	return s
 }
 
-// add chooses a customer, once.
+// add appends a customer, unless already chosen.
 func (s *selection) add(id core.ID) {
 	if !s.have[id] {
 		s.have[id] = true
@@ -66,25 +65,25 @@ func (s *selection) remove(id core.ID) {
 	s.ids = slices.DeleteFunc(s.ids, func(other core.ID) bool { return other == id })
 }
 
-func (s *selection) text() string {
-	texts := make([]string, len(s.ids))
+func (s *selection) String() string {
+	ulids := make([]string, len(s.ids))
 	for i, id := range s.ids {
-		texts[i] = id.String()
+		ulids[i] = id.String()
 	}
-	return strings.Join(texts, " ")
+	return strings.Join(ulids, " ")
 }
 
-// listedIDs are the customers who are listed, the last chosen first.
+// listedIDs are the customers to show, the last chosen first.
 func (s *selection) listedIDs(all bool) []core.ID {
-	ids := reversed(s.ids)
-	if !all && len(ids) > shownChosen {
-		ids = ids[:shownChosen]
+	ids := slices.Clone(s.ids)
+	slices.Reverse(ids)
+	if !all && len(ids) > maxChosenShown {
+		ids = ids[:maxChosenShown]
 	}
 	return ids
 }
 
-// chooseCustomers adds customers to those of a manual send, or removes some. It changes
-// nothing but the form.
+// chooseCustomers adds and removes customers of a manual send. Nothing is stored but in the form.
 func (a *Admin) chooseCustomers(c echo.Context) error {
 	found, err := a.couponOf(c)
 	if err != nil {
@@ -118,16 +117,16 @@ func (a *Admin) chooseCustomers(c echo.Context) error {
 	return a.Render(c, http.StatusOK, views.ChosenChanged(v), nil)
 }
 
-// choosing is a step of choosing customers: who is to be added, and what was wrong.
+// choosing is a step of choosing customers.
 type choosing struct {
-	candidates []core.ID
-	unreadable []string // no ULIDs
+	candidates []core.ID // to be added
+	unreadable []string  // pasted words that aren't ULIDs
 	pasted     bool
 	removed    *core.ID
 	cleared    bool
 }
 
-// choosingStep reads what the form is to do with the chosen customers.
+// choosingStep reads which button of the chooser was pressed.
 func (a *Admin) choosingStep(c echo.Context, form *page.Form) (step choosing, err error) {
 	switch do := form.Value("do"); {
 	case form.Filled("remove") != nil:
@@ -157,7 +156,7 @@ func (a *Admin) choosingStep(c echo.Context, form *page.Form) (step choosing, er
 		slices.Reverse(step.candidates) // the first of them is listed first
 	case do == "paste":
 		step.pasted = true
-		for _, token := range tokens(form.Value(pasteField)) {
+		for _, token := range splitULIDs(form.Value(pasteField)) {
 			if id, err := core.ParseID(token); err == nil {
 				step.candidates = append(step.candidates, id)
 			} else {
@@ -173,7 +172,6 @@ func (a *Admin) choosingStep(c echo.Context, form *page.Form) (step choosing, er
 }
 
 // chooser is the part of the page that picks customers, after a step.
-// One round trip for the names, and one for a search.
 func (a *Admin) chooser(c echo.Context, of core.ID, form *page.Form, picked *selection, step choosing) (views.Chooser, error) {
 	v := views.Chooser{Path: sendFormPath(of), All: form.Value("all") != ""}
 	v.Search, v.Top, v.Paste = form.Field(searchField, "Find customers"), form.Field(topField, "Top customers"), form.Field(pasteField, "ULIDs")
@@ -203,7 +201,7 @@ func (a *Admin) chooser(c echo.Context, of core.ID, form *page.Form, picked *sel
 	if removed, ok := known[orZero(step.removed)]; ok {
 		v.Said = customerName(removed) + " removed"
 	}
-	v.Customers, v.Number = picked.text(), page.Number(int64(len(picked.ids)))
+	v.Customers, v.Number = picked.String(), page.Number(int64(len(picked.ids)))
 	v.Count = page.Count(int64(len(picked.ids)), "customer chosen", "customers chosen")
 	if len(picked.ids) == 0 {
 		v.Count = "No customers chosen yet"
@@ -215,7 +213,7 @@ func (a *Admin) chooser(c echo.Context, of core.ID, form *page.Form, picked *sel
 			v.Rows = append(v.Rows, views.ChosenRow{ID: id.String(), Name: id.String(), Contact: "Unknown customer", Chosen: true})
 		}
 	}
-	if !v.All && len(picked.ids) > shownChosen {
+	if !v.All && len(picked.ids) > maxChosenShown {
 		v.ShowAll = "Show all " + page.Number(int64(len(picked.ids)))
 	}
 	if err := a.findCustomers(c, form, picked, &v); err != nil {
@@ -225,14 +223,7 @@ func (a *Admin) chooser(c echo.Context, of core.ID, form *page.Form, picked *sel
 	return v, nil
 }
 
-func orZero(id *core.ID) core.ID {
-	if id == nil {
-		return core.ID{}
-	}
-	return *id
-}
-
-// addCandidates adds those who exist, and says who doesn't.
+// addCandidates adds the candidates who exist and reports the others.
 func addCandidates(v *views.Chooser, picked *selection, step choosing, known map[core.ID]customer.Customer) {
 	unknown := step.unreadable
 	var added, before, tooMany int64
@@ -265,23 +256,23 @@ func addCandidates(v *views.Chooser, picked *selection, step choosing, known map
 		}
 	}
 	if tooMany > 0 {
-		v.Limit = "A send has at most " + page.Number(coupon.MaxManual) + " chosen customers. " + page.Number(tooMany) + " were not added."
+		v.Limit = "You can choose at most " + page.Number(coupon.MaxManual) + " customers. " + page.Number(tooMany) + " were not added."
 	}
-	if rest := len(unknown) - shownUnknown; rest > 0 {
+	if rest := len(unknown) - maxUnknownShown; rest > 0 {
 		v.More = "And " + page.Number(int64(rest)) + " more"
-		unknown = unknown[:shownUnknown]
+		unknown = unknown[:maxUnknownShown]
 	}
-	for _, text := range unknown {
-		v.Unknown = append(v.Unknown, shortened(text, 60))
+	for _, ulid := range unknown {
+		v.Unknown = append(v.Unknown, shortened(ulid, 60))
 	}
 }
 
-// shortened is a text of at most so many characters.
-func shortened(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
+// shortened cuts a string to limit characters.
+func shortened(s string, limit int) string {
+	if runes := []rune(s); len(runes) > limit {
+		return string(runes[:limit]) + "…"
 	}
-	return text
+	return s
 }
 
 func chosenRow(k customer.Customer, chosen bool) views.ChosenRow {
@@ -298,7 +289,7 @@ func chosenRow(k customer.Customer, chosen bool) views.ChosenRow {
 	return r
 }
 
-// findCustomers looks for active customers, while the search is typed.
+// findCustomers finds the active customers who match the search field.
 func (a *Admin) findCustomers(c echo.Context, form *page.Form, picked *selection, v *views.Chooser) error {
 	search := form.Filled(searchField)
 	if search == nil {

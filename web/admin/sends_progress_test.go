@@ -14,8 +14,8 @@ import (
 	"example.com/loyalty/core/coupon"
 )
 
-// sentTo is a send of the coupon to so many customers with e-mail addresses, whose vouchers
-// exist; and its page.
+// sentTo sends the coupon to new customers with e-mail addresses, creates the vouchers and returns
+// the send with the path of its page.
 func (s *sender) sentTo(t *testing.T, customers int) (sent coupon.SendDetail, path string) {
 	t.Helper()
 	for range customers {
@@ -26,7 +26,7 @@ func (s *sender) sentTo(t *testing.T, customers int) (sent coupon.SendDetail, pa
 	return sent, s.path + "/sends/" + sent.ID.String()
 }
 
-// failed notes what a mail server said of the e-mails of some vouchers, in their order.
+// failed stores a mail server's replies for the e-mails of some vouchers, in their order.
 func (s *sender) failed(t *testing.T, send core.ID, replies ...string) {
 	t.Helper()
 	s.change(t, `
@@ -42,8 +42,8 @@ func (s *sender) failed(t *testing.T, send core.ID, replies ...string) {
 	s.change(t, "update loyalty.coupon_send set failed = $3 where tenant_id = $1 and id = $2", send, len(replies))
 }
 
-// The page says how far a send is, and what can be done about it, in each of its states.
-func TestHowFarASendIs(t *testing.T) {
+// The page shows the progress of a send and the possible actions in each of its states.
+func TestSendProgress(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	sent, path := s.sentTo(t, 4) // and to Elsa, who has no e-mail address
@@ -51,88 +51,104 @@ func TestHowFarASendIs(t *testing.T) {
 		t.Helper()
 		s.change(t, "update loyalty.coupon_send set "+columns+" where tenant_id = $1 and id = $2", sent.ID)
 	}
-	says := func(state, steps, figures, notice, action string) {
+	// steps are the numbers of the steps that are done, then of the current one. figures are of the
+	// steps, then of all e-mails. action is the id of the offered button.
+	shows := func(state, steps, figured, action string, notice bool) {
 		t.Helper()
 		a := s.manager.get(path)
-		if got := a.words(".send-progress li"); got != steps {
-			t.Errorf("%s: %q\nwant %q", state, got, steps)
+		var marks []string
+		a.Find(".send-progress li").Each(func(i int, step *goquery.Selection) {
+			if step.Find(".step-done").Length() == 1 {
+				marks = append(marks, "done")
+			} else if _, current := step.Attr("aria-current"); current {
+				marks = append(marks, "current")
+			} else {
+				marks = append(marks, "later")
+			}
+		})
+		if got := strings.Join(marks, " "); got != steps {
+			t.Errorf("%s: the steps are %q, want %q", state, got, steps)
 		}
-		if got := a.words(".send-numbers"); got != figures {
-			t.Errorf("%s: figures %q, want %q", state, got, figures)
+		if got := figures(a.words(".send-progress li:nth-child(2) .send-step-words") + " " + a.words(".send-numbers")); got != figured {
+			t.Errorf("%s: the figures are %q, want %q", state, got, figured)
 		}
-		if got := a.words(".send-notice"); got != notice {
-			t.Errorf("%s: %q, want %q", state, got, notice)
+		if got := a.words(".send-notice"); (got != "") != notice {
+			t.Errorf("%s: the notice is %q", state, got)
 		}
-		if got := a.words("#send-actions"); got != action {
-			t.Errorf("%s: %q is offered, want %q", state, got, action)
+		if offered := a.Find("#send-actions").Find("a, button"); offered.AttrOr("id", "") != action || offered.Length() > 1 {
+			t.Errorf("%s: %q is offered, want %q", state, offered.AttrOr("id", ""), action)
 		}
 		over := strings.HasPrefix(state, "over")
 		if polls := a.Find("#send-progress[hx-get]").Length() == 1; polls == over || a.Find("[data-poll]").Length() == 1 == over {
-			t.Errorf("%s: it looks again: %t", state, polls)
+			t.Errorf("%s: polls is %t", state, polls)
 		}
 		if c := s.cashier.get(path); c.words("#send-actions") != "" || c.Find("main form, main a[href$='/send']").Length() != 0 || c.words(".send-progress") != a.words(".send-progress") {
 			t.Errorf("%s: a cashier sees %q", state, c.words("main"))
 		}
 	}
 	set("evaluated_at = now()")
-	at := s.only(t).EvaluatedAt.In(s.by.Tenant.TimeZone).Format("Today, 15:04")
+	at := s.only(t).EvaluatedAt.In(s.by.Tenant.TimeZone).Format("15:04")
 	set("delivered = 2, failed = 1")
-	says("mailing", "Done: Vouchers created 5 · "+at+" 2 Mailing 3 of 4 3 Done", "Delivered 2 Failed 1 Waiting 1 Redeemed so far 0", "", "Stop e-mails")
+	shows("mailing", "done current later", "3 4 2 1 1 0", "stop-mails", false)
+	if got := s.manager.get(path).words(".send-progress li:first-child"); !strings.Contains(got, at) || strings.Contains(s.manager.get(path).words(".send-progress"), "A owner") {
+		t.Errorf("the first step is %q, want the time %s", got, at)
+	}
 	set("created_at = now() - interval '10 minutes'")
-	says("long mailing", "Done: Vouchers created 5 · "+at+" 2 Mailing 3 of 4 3 Done We e-mail A owner", "Delivered 2 Failed 1 Waiting 1 Redeemed so far 0", "", "Stop e-mails")
+	if got := s.manager.get(path).words(".send-progress li:last-child"); !strings.Contains(got, "A owner") {
+		t.Errorf("after ten minutes the last step is %q, want the owner who gets an e-mail", got)
+	}
 
 	if a := s.manager.posted(path+"/stop", nil); a.words("h1") == "" {
-		t.Error("stopping leads nowhere")
+		t.Error("stopping leads to no page")
 	}
-	says("stopped", "Done: Vouchers created 5 · "+at+" 2 E-mails stopped 3 of 4 3 Done We e-mail A owner", "Delivered 2 Failed 1 Not sent 1 Redeemed so far 0",
-		"E-mails stopped. 1 e-mail has not been sent. All vouchers stay valid.", "Resume e-mails")
+	shows("stopped", "done current later", "3 4 2 1 1 0", "resume-mails", true)
 	s.manager.posted(path+"/resume", nil)
 	if got := s.only(t).Status; got != coupon.Mailing {
 		t.Errorf("resumed it is %s", got)
 	}
 	set("status = 'done', delivered = 3, redeemed = 2, ended_at = evaluated_at")
-	says("over: done", "Done: Vouchers created 5 · "+at+" Done: Mailed 4 of 4 Done: Done "+at, "Delivered 3 Failed 1 Waiting 0 Redeemed so far 2", "", "")
-	if got := s.manager.get(path).words("tr[aria-current] .badge"); got != "1 failed" {
-		t.Errorf("the history says %q", got)
+	shows("over: done", "done done done", "4 4 3 1 0 2", "", false)
+	if got := s.manager.get(path).words("tr[aria-current] .badge"); figures(got) != "1" {
+		t.Errorf("the list of sends says %q", got)
 	}
 
 	waiting := "status = 'waiting', evaluated_at = null, ended_at = null, sent = 0, matched = 0, mails = 0, no_email = 0, delivered = 0, failed = 0, redeemed = 0, expires_at = null, "
 	set(waiting + "begun_at = null, created_at = now()")
-	says("starting", "1 Creating vouchers Starting… 2 Mailing 3 Done", "", "", "Cancel send")
+	shows("starting", "current later later", "", "cancel-send", false)
 	set("begun_at = now()")
-	says("creating", "1 Creating vouchers Counting the audience… 2 Mailing 3 Done", "", "", "")
-	if a := s.manager.get(path + "/cancel"); a.words("[role=alert]") != "This send has already begun." || a.Find("form[action$='/cancel'] button").Length() != 0 {
-		t.Errorf("cancelling is asked: %q", a.words("main"))
+	shows("creating", "current later later", "", "", false)
+	for _, a := range []answer{s.manager.get(path + "/cancel"), s.manager.post(path+"/cancel", nil)} {
+		if a.words("[role=alert]") == "" || a.Find("form[action$='/cancel'] button").Length() != 0 {
+			t.Errorf("a send that has started can be cancelled: %d %q", a.Code, a.words("main"))
+		}
 	}
-	if a := s.manager.post(path+"/cancel", nil); a.Code != http.StatusUnprocessableEntity || a.words("[role=alert]") != "This send has already begun." {
-		t.Errorf("cancelled: %d %q", a.Code, a.words("main"))
-	}
-	for code, words := range map[string]string{
-		"coupon-inactive":    "The coupon was inactive when it was due, so no vouchers were created.",
-		"coupon-expired":     "The coupon had expired when it was due, so no vouchers were created.",
-		"coupon-not-started": "The coupon hadn't started when it was due, so no vouchers were created.",
-	} {
+	notices := map[string]bool{}
+	for _, code := range []string{"coupon-inactive", "coupon-expired", "coupon-not-started"} {
 		set("status = 'failed', ended_at = now(), failure = '" + code + "'")
-		says("over: "+code, "", "", "Not sent. "+words+" View coupon", "")
+		shows("over: "+code, "", "", "", true)
+		notices[s.manager.get(path).words(".send-notice")] = true
+	}
+	if len(notices) != 3 {
+		t.Errorf("the reasons of failed sends are %v, want three", notices)
 	}
 }
 
-// "0 e-mails" are no step that anybody waits for.
-func TestASendWithoutEmails(t *testing.T) {
+// A send without e-mails is done once its vouchers are created.
+func TestSendWithoutEmails(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	_, path := s.sentTo(t, 0)
 	a := s.manager.get(path)
-	if got := a.words(".send-progress li:nth-child(2)"); got != "Done: No e-mails to send" || a.Find("#problems").Length() != 0 {
-		t.Errorf("it says %q", got)
+	if a.Find(".send-progress li:nth-child(2) .step-done").Length() != 1 || a.Find("#problems").Length() != 0 {
+		t.Errorf("the progress is %q", a.words(".send-progress"))
 	}
-	if got := a.words("#sent tbody"); !strings.HasPrefix(got, "Elsa Berg <b> E-mail: None Pending None View") {
+	if got := a.words("#sent tbody td:first-child a"); got != "Elsa Berg <b>" {
 		t.Errorf("its vouchers: %q", got)
 	}
 }
 
-// "About 2 minutes left", by the progress that was seen, and only once there was some.
-func TestTheTimeThatIsLeft(t *testing.T) {
+// "About 2 minutes left" by the observed progress, and only once there was some.
+func TestTimeLeft(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	sent, path := s.sentTo(t, 0)
@@ -144,18 +160,18 @@ func TestTheTimeThatIsLeft(t *testing.T) {
 	for since, want := range map[string]string{
 		"":                       "",
 		"nonsense":               "",
-		ago(100, 12*time.Second): "About 2 minutes left",
-		ago(190, 20*time.Second): "About 27 minutes left",
-		ago(199, 25*time.Second): "About 6 hours left",
-		ago(0, 5*time.Second):    "Less than a minute left",
+		ago(100, 12*time.Second): "2",
+		ago(190, 20*time.Second): "27",
+		ago(199, 25*time.Second): "6",
+		ago(0, 5*time.Second):    "a minute",
 		ago(0, 2*time.Second):    "", // too early
 		ago(200, 20*time.Second): "", // it does not move
 		ago(210, 20*time.Second): "", // some are being retried
-		ago(0, 31*time.Second) + "," + ago(150, 16*time.Second):                         "About 4 minutes left", // by the last 16 seconds
-		ago(0, 3*time.Second) + "," + ago(0, 2*time.Second) + "," + ago(0, time.Second): "",                     // not ours
+		ago(0, 31*time.Second) + "," + ago(150, 16*time.Second):                         "4", // by the last 16 seconds
+		ago(0, 3*time.Second) + "," + ago(0, 2*time.Second) + "," + ago(0, time.Second): "",  // not ours
 	} {
 		a := s.manager.get(path+"?since="+url.QueryEscape(since)+"&seen="+url.QueryEscape("mailing true 10"), "Hx-Request", "true", "Hx-Target", "send-progress")
-		if got := a.words(".send-step-words span:last-child"); got != want {
+		if got := a.words(".send-step-words span:last-child"); !strings.Contains(got, want) || (got == "") != (want == "") {
 			t.Errorf("since %q: %q, want %q", since, got, want)
 		}
 		next, err := url.Parse(a.Find("#send-progress").AttrOr("hx-get", ""))
@@ -163,13 +179,13 @@ func TestTheTimeThatIsLeft(t *testing.T) {
 			t.Errorf("it asks next %v", next)
 		}
 	}
-	if got := s.manager.get(path).Find("#send-progress").AttrOr("data-say", ""); got != "Mailing, 20 percent" {
-		t.Errorf("said: %q", got)
+	if got := s.manager.get(path).Find("#send-progress").AttrOr("data-say", ""); figures(got) != "20" {
+		t.Errorf("screen readers get %q", got)
 	}
 }
 
-// What looks again gets the progress alone, and the rest of the page when that has changed.
-func TestASendThatMoves(t *testing.T) {
+// A poll gets the progress alone, and the rest of the page when that has changed.
+func TestPollSend(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	sent, path := s.sentTo(t, 2)
@@ -180,23 +196,23 @@ func TestASendThatMoves(t *testing.T) {
 	shown := s.manager.get(path)
 	s.change(t, "update loyalty.coupon_send set delivered = 1 where tenant_id = $1 and id = $2", sent.ID)
 	a := poll(shown)
-	if got := a.words(".send-numbers"); got != "Delivered 1 Failed 0 Waiting 1 Redeemed so far 0" || a.Find("#send-lists, #send-actions, h1").Length() != 0 {
+	if got := figures(a.words(".send-numbers")); got != "1 0 1 0" || a.Find("#send-lists, #send-actions, h1").Length() != 0 {
 		t.Errorf("delivered: %q in %q", got, a.words("body"))
 	}
 	s.failed(t, sent.ID, "452 4.2.2 The mailbox is full")
 	a = poll(a)
-	if a.Find("#send-lists[hx-swap-oob] #problems").Length() != 1 || a.words("#send-actions[hx-swap-oob]") != "Stop e-mails" {
+	if a.Find("#send-lists[hx-swap-oob] #problems").Length() != 1 || a.Find("#send-actions[hx-swap-oob] #stop-mails").Length() != 1 {
 		t.Errorf("failed: %q", a.words("body"))
 	}
 	s.change(t, "update loyalty.coupon_send set status = 'done', ended_at = now() where tenant_id = $1 and id = $2", sent.ID)
 	a = poll(a)
-	if a.Find("#send-progress[hx-get]").Length() != 0 || a.Find("#send-lists").Length() != 1 || a.words("#send-actions") != "" || a.words("tr[aria-current] .badge") != "1 failed" {
+	if a.Find("#send-progress[hx-get]").Length() != 0 || a.Find("#send-lists").Length() != 1 || a.words("#send-actions") != "" || figures(a.words("tr[aria-current] .badge")) != "1" {
 		t.Errorf("done: %q", a.words("body"))
 	}
 }
 
 // "The reason in plain words from the mail server's reply", and what can be done.
-func TestWhyEmailsFail(t *testing.T) {
+func TestMailFailureReasons(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ reply, reason, action string }{
 		{"550 5.1.1 No such user here", "No such address", "Edit e-mail"},
@@ -207,7 +223,7 @@ func TestWhyEmailsFail(t *testing.T) {
 		{"452 4.3.1 Out of disk", "The mail server asked to try later 452 4.3.1 Out of disk", "Retry"},
 		{"451 4.7.1 Greylisted", "The mail server asked to try later 451 4.7.1 Greylisted", "Retry"},
 		{"421 Too busy", "The mail server asked to try later 421 Too busy", "Retry"},
-		{"550 5.7.1 Blocked: spam", "Refused as unwanted 550 5.7.1 Blocked: spam", ""},
+		{"550 5.7.1 Blocked: spam", "Rejected as spam or unwanted 550 5.7.1 Blocked: spam", ""},
 		{"554 5.6.0 <b>Odd</b> content", "554 5.6.0 <b>Odd</b> content", ""},
 		{"dial tcp 192.0.2.1:25: i/o timeout", "The mail server didn't answer", "Retry"},
 		{"EOF", "The mail server didn't answer", "Retry"},
@@ -232,13 +248,13 @@ func TestWhyEmailsFail(t *testing.T) {
 
 // "Retry where it can help, Edit e-mail for addresses that don't exist, Retry 3 e-mails for all
 // temporary ones; being-retried ones show when."
-func TestRetryingEmails(t *testing.T) {
+func TestRetryEmails(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	sent, path := s.sentTo(t, 5)
 	s.failed(t, sent.ID, "550 5.1.1 No", "452 4.2.2 Full", "451 4.7.1 Later", "EOF")
 	a := s.manager.get(path)
-	if got := a.words("#problems .card-header"); got != "Failed 4 Retry 3 e-mails" || a.Find("#problems tbody tr").Length() != 4 {
+	if got := a.words("#problems .card-header"); figures(got) != "4 3" || a.Find("#problems tbody tr").Length() != 4 {
 		t.Fatalf("failed: %q", got)
 	}
 	edit := a.links("#problems td a.btn")
@@ -253,23 +269,23 @@ func TestRetryingEmails(t *testing.T) {
 		t.Helper()
 		return s.manager.posted(path+"/retry", form).words("#flashes")
 	}
-	if got := flash(one); got != "1 e-mail is being retried." {
+	if got := flash(one); figures(got) != "1" {
 		t.Errorf("one: %q", got)
 	}
-	if got := flash(one); !strings.HasPrefix(got, "Nothing to retry.") {
+	if got := flash(one); got == "" || figures(got) != "" {
 		t.Errorf("one twice: %q", got)
 	}
-	// Somebody has mended the address that did not exist.
+	// The address that did not exist is corrected.
 	s.change(t, "update loyalty.customer set email = 'new@example.com', email_key = 'new@example.com' where tenant_id = $1 and id = $2",
 		idOf(t, strings.TrimSuffix(edit[0], "/edit")))
 	a = s.manager.get(path)
-	if got := a.words("#problems tbody"); !strings.Contains(got, ", now new@example.com") || len(a.links("#problems td a.btn")) != 0 {
-		t.Errorf("mended: %q", got)
+	if got := a.words("#problems tbody"); !strings.Contains(got, "new@example.com") || len(a.links("#problems td a.btn")) != 0 {
+		t.Errorf("corrected: %q", got)
 	}
-	if got := a.words("#retry-all"); got != "Retry 2 e-mails" {
+	if got := a.words("#retry-all"); figures(got) != "2" {
 		t.Errorf("all: %q", got)
 	}
-	if got := flash(nil); got != "2 e-mails are being retried." {
+	if got := flash(nil); figures(got) != "2" {
 		t.Errorf("all: %q", got)
 	}
 	if now := s.only(t); now.Failed != 1 || now.Status != coupon.Mailing {
@@ -277,8 +293,8 @@ func TestRetryingEmails(t *testing.T) {
 	}
 	again := s.db.Now().Add(9 * time.Minute)
 	s.change(t, "update loyalty.voucher_mail set due_at = $2 where tenant_id = $1 and status = 'queued' and error is not null", again)
-	want := strings.TrimPrefix(again.In(s.by.Tenant.TimeZone).Format("Next try: 15:04"), "")
-	if got := s.manager.get(path).words("#problems td:nth-child(3)"); strings.Count(got, want) != 3 && !strings.Contains(got, "Tomorrow") {
+	want := again.In(s.by.Tenant.TimeZone).Format("15:04")
+	if got := s.manager.get(path).words("#problems td:nth-child(3)"); strings.Count(got, want) != 3 {
 		t.Errorf("being retried: %q, want %q three times", got, want)
 	}
 	if a := s.manager.post(path+"/retry", form("voucher", "x")); a.Code != http.StatusNotFound {
@@ -286,8 +302,8 @@ func TestRetryingEmails(t *testing.T) {
 	}
 }
 
-// The lists of a send have pages of their own; how many can be retried is counted of all.
-func TestListsOfASend(t *testing.T) {
+// The lists of a send have pages of their own. The number to retry counts all pages.
+func TestSendLists(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	sent, path := s.sentTo(t, 30)
@@ -297,15 +313,15 @@ func TestListsOfASend(t *testing.T) {
 	}
 	s.failed(t, sent.ID, replies...)
 	a := s.manager.get(path)
-	if got := a.Find("#problems tbody tr").Length(); got != 25 || a.words("#retry-all") != "Retry 28 e-mails" {
+	if got := a.Find("#problems tbody tr").Length(); got != 25 || figures(a.words("#retry-all")) != "28" {
 		t.Errorf("%d failed are listed, %q", got, a.words("#retry-all"))
 	}
-	if got := a.words("#sent tbody tr:last-child"); a.Find("#sent tbody tr").Length() != 25 || !strings.Contains(got, "Pending") {
-		t.Errorf("%d vouchers are listed: %q", a.Find("#sent tbody tr").Length(), got)
+	if got := a.Find("#sent tbody tr").Length(); got != 25 {
+		t.Errorf("%d vouchers are listed", got)
 	}
 	labels := map[string]bool{}
 	a.Find("nav[aria-label]").Each(func(_ int, nav *goquery.Selection) { labels[nav.AttrOr("aria-label", "")] = true })
-	if !labels["Pages of e-mails"] || !labels["Pages of vouchers"] {
+	if pagers := a.Find("#problems nav[aria-label], #sent nav[aria-label]").Length(); pagers != 2 || len(labels) < 2 {
 		t.Errorf("the pagers are %v", labels)
 	}
 	for list, want := range map[string]int{"problems": 3, "sent": 6} {
@@ -333,8 +349,8 @@ func TestListsOfASend(t *testing.T) {
 	}
 }
 
-// A send that is not among the latest has its page, too; one of another coupon has none here.
-func TestASendOfItsCoupon(t *testing.T) {
+// A send that is not among the latest has its page too. The send of another coupon is not found.
+func TestSendBelongsToItsCoupon(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	_, path := s.sentTo(t, 1)
@@ -342,10 +358,10 @@ func TestASendOfItsCoupon(t *testing.T) {
 		select $1, loyalty.new_ulid(later), $2, 'all', 'more ' || n, later, 'staff', '1', 'Bo Ek', later
 		from generate_series(1, 30) n, (select now() + interval '1 s' as later) l`, idOf(t, s.path))
 	a := s.manager.get(path)
-	if a.words(".send-numbers") == "" || a.Find("tr[aria-current]").Length() != 0 || !strings.Contains(a.words("main"), "The latest 25 sends.") {
+	if a.words(".send-numbers") == "" || a.Find("tr[aria-current]").Length() != 0 || figures(a.words(".send-lists .card-footer")) != "25" {
 		t.Errorf("an old one: %q", a.words("main"))
 	}
-	if got := s.manager.get(s.path).words("main .card-footer"); !strings.Contains(got, "The latest 25 of 31 sends.") {
+	if got := s.manager.get(s.path).words("main .card-footer"); figures(got) != "25 31" {
 		t.Errorf("the coupon's page: %q", got)
 	}
 	other := s.made(t, percentOff("Summer", "20"))

@@ -16,6 +16,7 @@ import (
 	"example.com/loyalty/core/coupon"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/dbtest"
+	"example.com/loyalty/web/page"
 )
 
 // sender is a counter with a coupon to send.
@@ -47,7 +48,7 @@ func (s *sender) mailable(t *testing.T, name, email string) customer.Customer {
 	return made.Customer
 }
 
-// change writes into the shop's rows: $1 is the tenant.
+// change updates the shop's rows. $1 is the tenant.
 func (s *shop) change(t *testing.T, statement string, args ...any) {
 	t.Helper()
 	if _, err := dbtest.Owner(s.db).Exec(t.Context(), statement, append([]any{s.by.Tenant.ID}, args...)...); err != nil {
@@ -55,7 +56,7 @@ func (s *shop) change(t *testing.T, statement string, args ...any) {
 	}
 }
 
-// typed is the form as a browser sends it, with some fields changed.
+// typed is the form of a send with some fields changed.
 func (s *sender) typed(pairs ...string) url.Values {
 	sends := s.manager.get(s.form("")).sends("#send-form")
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -64,7 +65,7 @@ func (s *sender) typed(pairs ...string) url.Values {
 	return sends
 }
 
-// part asks for a part of the form, as htmx does.
+// part loads a part of the page as htmx does.
 func (s *sender) part(t *testing.T, path, target string, form url.Values) answer {
 	t.Helper()
 	a := s.manager.post(s.form(path), form, "Hx-Request", "true", "Hx-Target", target)
@@ -72,6 +73,11 @@ func (s *sender) part(t *testing.T, path, target string, form url.Values) answer
 		t.Fatalf("POST %s for %s = %d %s", path, target, a.Code, a.Body)
 	}
 	return a
+}
+
+// ofField is the message of a violation whose wording depends on the field.
+func ofField(field string, v core.Violation) string {
+	return page.Message(field, field, v, page.Number)
 }
 
 // only is the only send of the coupon.
@@ -84,8 +90,8 @@ func (s *sender) only(t *testing.T) coupon.SendDetail {
 	return l.Items[0]
 }
 
-// The page begins with the coupon's own words, and is there before anything is counted.
-func TestTheSendPage(t *testing.T) {
+// The form starts with the coupon's name and description, and is shown before anything is counted.
+func TestSendPage(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	id := idOf(t, s.path)
@@ -101,25 +107,23 @@ func TestTheSendPage(t *testing.T) {
 		}
 	}
 	a := s.manager.get(s.form(""))
-	const cards = "All active customers Everyone who isn't deactivated Customers for more than 90 days Added more than 90 days before the send " +
-		"Bought in the last 30 days At least one sale that wasn't voided Chosen customers Search, paste, or add top customers 0"
-	if got := a.words("#field-segment"); got != cards {
-		t.Errorf("the segments are %q", got)
-	}
+	var segments []string
+	a.Find("#field-segment input").Each(func(_ int, input *goquery.Selection) { segments = append(segments, input.AttrOr("value", "")) })
+	wants(t, "segments", segments, []string{"all", "long_standing", "recent_purchase", "manual"})
 	zone := s.by.Tenant.TimeZone
-	valid := "Vouchers are valid until " + s.db.Now().In(zone).AddDate(0, 0, 45).Format("2 Jan 2006") + " if you send now"
-	if got := a.words("#validity"); got != valid {
+	valid := s.db.Now().In(zone).AddDate(0, 0, 45).Format("2 Jan 2006")
+	if got := a.words("#validity"); !strings.Contains(got, valid) {
 		t.Errorf("validity: %q, want %q", got, valid)
 	}
-	if got := a.words("label[for=when-later] + div"); got != "Stockholm time" {
-		t.Errorf("later is in %q", got)
+	if got := a.words("label[for=when-later] + div"); !strings.Contains(got, "Stockholm") {
+		t.Errorf("the time zone is %q", got)
 	}
 	sends := a.sends("#send-form")
 	if sends.Get("subject") != "Spring" || sends.Get("message") != "A <b>bun</b>" || sends.Get("segment") != "all" || sends.Get("when") != "now" || sends.Get("form_key") == "" {
 		t.Errorf("it begins with %v", sends)
 	}
-	if got := a.words("#summary"); !strings.HasPrefix(got, "Counting who will receive a voucher…") {
-		t.Errorf("the summary is %q", got)
+	if a.words("#summary p") == "" || a.Find("#summary[hx-trigger^=load]").Length() != 1 || a.Find(".send-receive").Length() != 0 {
+		t.Errorf("the summary is %q", a.words("#summary"))
 	}
 	// Enter in a field must not send.
 	if got := a.Find("#send-form button[type=submit]").First().AttrOr("formaction", ""); got != s.form("/preview") {
@@ -134,7 +138,7 @@ func TestTheSendPage(t *testing.T) {
 	}
 }
 
-// The page that sends makes two round trips, that of the progress four, and a poll two.
+// The pages of sends make a known number of round trips.
 func TestRoundTripsOfSends(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
@@ -179,9 +183,9 @@ func TestRoundTripsOfSends(t *testing.T) {
 	}
 }
 
-// The summary adds up: everyone in the audience is mailed, has no e-mail, unsubscribed, or is
-// skipped; and the button repeats how many get a voucher.
-func TestTheSummaryAddsUp(t *testing.T) {
+// The summary adds up: everyone in the audience is mailed, has no e-mail, unsubscribed or is skipped.
+// The button repeats how many get a voucher.
+func TestSendSummaryAddsUp(t *testing.T) {
 	t.Parallel()
 	s := newSender(t) // with Elsa, who has no e-mail address and bought something
 	s.mailable(t, "Ida", "ida@example.com")
@@ -202,37 +206,34 @@ func TestTheSummaryAddsUp(t *testing.T) {
 	s.change(t, "update loyalty.customer set created_at = created_at - interval '100 days' where tenant_id = $1 and id <> $2", off.ID)
 
 	counted := s.manager.get(s.form("/audiences"), "Hx-Request", "true")
-	if got := counted.each("[hx-swap-oob]"); len(got) != 4 || strings.Join(got[:3], " ") != "4 4 1" || !strings.HasPrefix(got[3], "Counted at ") {
+	if got := counted.each("[hx-swap-oob]"); len(got) != 4 || strings.Join(got[:3], " ") != "4 4 1" || figures(got[3]) == "" {
 		t.Errorf("counted: %q", got)
 	}
 	if ids := counted.Find("#segment-all-count, #segment-long_standing-count, #segment-recent_purchase-count, #counted").Length(); ids != 4 {
 		t.Errorf("%d places are filled", ids)
 	}
-	for segment, want := range map[string]string{
-		"all": "Will receive a voucher 3 In the audience 4 Voucher by e-mail 1 No e-mail They see the voucher at the till 1 Unsubscribed They get the voucher but no e-mail 1 " +
-			"Skipped 1 Already at their limit 1",
-		"long_standing": "Will receive a voucher 2 In the audience 4 Voucher by e-mail 1 No e-mail They see the voucher at the till 1 Unsubscribed They get the voucher but no e-mail 0 " +
-			"Skipped 2 Already at their limit 1 Inactive 1",
-		"recent_purchase": "Will receive a voucher 1 In the audience 1 Voucher by e-mail 0 No e-mail They see the voucher at the till 1 Unsubscribed They get the voucher but no e-mail 0 Skipped 0",
+	for segment, want := range map[string]string{ // receive, audience, mailed, no e-mail, unsubscribed, skipped, at their limit, inactive
+		"all":             "3 4 1 1 1 1 1",
+		"long_standing":   "2 4 1 1 0 2 1 1",
+		"recent_purchase": "1 1 0 1 0 0",
 	} {
 		a := s.part(t, "/preview", "summary", s.typed("segment", segment))
-		if got := a.words(".send-summary"); got != want {
-			t.Errorf("%s: %q\nwant %q", segment, got, want)
+		if got := figures(a.words(".send-summary")); got != want {
+			t.Errorf("%s: %q, want %q", segment, got, want)
 		}
 		n := a.words(".send-receive")
-		customers := map[bool]string{true: " customer", false: " customers"}[n == "1"]
-		if got := a.words("#send-button"); got != "Send to "+n+customers || a.Find("#send-button[disabled]").Length() != 0 {
+		if got := a.words("#send-button"); figures(got) != n || a.Find("#send-button[disabled]").Length() != 0 {
 			t.Errorf("%s: the button says %q", segment, got)
 		}
 		later := s.part(t, "/preview", "summary", s.typed("segment", segment, "when", "later"))
-		if got := later.words("#send-button"); got != "Schedule for "+n+customers || !strings.Contains(later.words(".send-summary"), "Counted again when it goes out.") {
+		if got := later.words("#send-button"); figures(got) != n || got == a.words("#send-button") {
 			t.Errorf("%s, later: the button says %q", segment, got)
 		}
-		if got := later.words("#validity[hx-swap-oob]"); got != "Vouchers don't expire" {
-			t.Errorf("validity: %q", got)
+		if got := later.words("#validity[hx-swap-oob]"); got == "" || figures(got) != "" {
+			t.Errorf("validity of vouchers that don't expire: %q", got)
 		}
 	}
-	// The bar says the same.
+	// The bar has the same shares.
 	bar := s.part(t, "/preview", "summary", s.typed()).Find(".bar rect")
 	var parts []string
 	bar.Each(func(_ int, r *goquery.Selection) {
@@ -245,7 +246,7 @@ func TestTheSummaryAddsUp(t *testing.T) {
 
 // "The page warns, and never refuses, when vouchers that are out plus those to be sent exceed
 // what the coupon's limit leaves."
-func TestTheWarningAboutTheLimit(t *testing.T) {
+func TestSendWarnsAboutLimit(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	s.mailable(t, "Ida", "ida@example.com")
@@ -261,12 +262,12 @@ func TestTheWarningAboutTheLimit(t *testing.T) {
 		t.Errorf("two of two: %q", got)
 	}
 	edit(coupon.Edit{MaxRedemptions: core.Set(int64(1))})
-	if got := warning(); got != "Only 1 redemption is left. Up to 1 could be refused at the till. Raise the limit" {
+	if got := warning(); figures(got) != "1 1" {
 		t.Errorf("two of one: %q", got)
 	}
 	vouchers := s.send(t, s.path, "one")
 	edit(coupon.Edit{MaxRedemptions: core.Set(int64(3))})
-	if got := warning(); got != "Only 3 redemptions are left. 2 vouchers are out, so up to 1 could be refused at the till. Raise the limit" {
+	if got := warning(); figures(got) != "3 2 1" {
 		t.Errorf("four of three: %q", got)
 	}
 	edit(coupon.Edit{MaxRedemptions: core.Set(int64(1))})
@@ -274,45 +275,51 @@ func TestTheWarningAboutTheLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := s.part(t, "/preview", "summary", s.typed())
-	if got := a.words(".send-warning"); got != "No redemptions are left. 1 voucher is out, so up to 3 could be refused at the till. Raise the limit" {
+	if got := a.words(".send-warning"); figures(got) != "1 3" {
 		t.Errorf("three of none: %q", got)
 	}
 	if link := a.links(".send-warning a")[0]; link != s.path+"/edit#field-max_redemptions" || s.manager.get(s.path+"/edit").Find("#field-max_redemptions").Length() != 1 {
 		t.Errorf("raising the limit leads to %q", link)
 	}
 	if a.Find("#send-button[disabled]").Length() != 0 {
-		t.Error("it refuses")
+		t.Error("the warning stops the send")
 	}
-	if got := s.manager.get(s.path).words("main"); !strings.Contains(got, "Vouchers out 1 Redemptions left 0 of 1") {
+	if got := s.manager.get(s.path).words(".datagrid"); !strings.Contains(got, "0 of 1") {
 		t.Errorf("the coupon's page: %q", got)
 	}
 }
 
-// "0 customers" disables the button, with the reason; at a later time there may be some.
-func TestNobodyToSendTo(t *testing.T) {
+// "0 customers" disables the button and gives the reason. A scheduled send may get customers later.
+func TestSendToEmptyAudience(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	for _, c := range []struct{ segment, when, button, why string }{
-		{"long_standing", "now", "Send to 0 customers", "This audience has no customers."},
-		{"long_standing", "later", "Schedule send", ""},
-		{"manual", "now", "Send vouchers", "Choose at least one customer."},
-		{"manual", "later", "Schedule send", "Choose at least one customer."},
-		{"everyone", "now", "Send vouchers", "Choose who gets it."},
+	reasons := map[string]bool{}
+	for _, c := range []struct {
+		segment, when, figures string
+		disabled               bool
+	}{
+		{"long_standing", "now", "0", true},
+		{"long_standing", "later", "", false},
+		{"manual", "now", "", true},
+		{"manual", "later", "", true},
+		{"everyone", "now", "", true},
 	} {
 		a := s.part(t, "/preview", "summary", s.typed("segment", c.segment, "when", c.when))
-		if got := a.words("#send-button"); got != c.button || a.words("#send-disabled") != c.why || (a.Find("#send-button[disabled]").Length() == 1) != (c.why != "") {
-			t.Errorf("%s %s: %q, %q", c.segment, c.when, got, a.words("#send-disabled"))
+		reason := a.words("#send-disabled")
+		if got := a.words("#send-button"); figures(got) != c.figures || (reason != "") != c.disabled || (a.Find("#send-button[disabled]").Length() == 1) != c.disabled {
+			t.Errorf("%s %s: %q, %q", c.segment, c.when, got, reason)
 		}
+		reasons[reason] = true
 	}
 	s.send(t, s.path, "one")
 	a := s.part(t, "/preview", "summary", s.typed())
-	if got := a.words("#send-disabled"); got != "Every customer in this audience is skipped." || a.words("#send-button") != "Send to 0 customers" {
-		t.Errorf("all have it: %q", got)
+	if got := a.words("#send-disabled"); got == "" || reasons[got] || figures(a.words("#send-button")) != "0" {
+		t.Errorf("all have a voucher already: %q", got)
 	}
 }
 
 // "A preview that takes too long or fails says so and does not stop sending."
-func TestFiguresThatFail(t *testing.T) {
+func TestSendWithoutFigures(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	s := &sender{counter: counterOn(t, d)}
@@ -321,11 +328,11 @@ func TestFiguresThatFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := s.part(t, "/preview", "summary", s.typed())
-	if got := a.words(".send-summary"); got != "The figures couldn't be loaded. You can still send." || a.Find("#send-button:not([disabled])").Length() != 1 {
+	if got := a.words(".send-summary"); got == "" || a.Find(".send-receive").Length() != 0 || a.Find("#send-button:not([disabled])").Length() != 1 {
 		t.Errorf("it says %q", got)
 	}
 	whole := s.manager.post(s.form("/preview"), s.typed())
-	if whole.Code != http.StatusOK || !strings.Contains(whole.words("#summary"), "You can still send.") {
+	if whole.Code != http.StatusOK || whole.Find("#send-button:not([disabled])").Length() != 1 {
 		t.Errorf("the whole page: %d %q", whole.Code, whole.words("#summary"))
 	}
 	sends := whole.sends("#send-form")
@@ -335,13 +342,13 @@ func TestFiguresThatFail(t *testing.T) {
 	if _, err := dbtest.Owner(d).Exec(t.Context(), "revoke select on loyalty.transaction from loyalty_app"); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.manager.get(s.form("/audiences"), "Hx-Request", "true").words("[hx-swap-oob]"); got != "Counts not available" {
+	if got := s.manager.get(s.form("/audiences"), "Hx-Request", "true").words("[hx-swap-oob]"); got == "" || figures(got) != "" {
 		t.Errorf("the segments: %q", got)
 	}
 }
 
-// Confirmed twice, or by two clicks at once, it is one send; and it is what was typed.
-func TestSending(t *testing.T) {
+// A form that is sent twice, or by several clicks at once, makes one send with its values.
+func TestSendHappensOnce(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	sends := s.typed("segment", "recent_purchase", "subject", "A bun, on us", "message", "Come and get it.\r\nSoon.")
@@ -362,13 +369,13 @@ func TestSending(t *testing.T) {
 		sent.SendAt.After(s.db.Now()) {
 		t.Errorf("it is %+v", sent)
 	}
-	if got := s.manager.get(paths[0]).words("main"); !strings.Contains(got, "Bought in the last 30 days") || !strings.Contains(got, "A bun, on us") {
+	if got := s.manager.get(paths[0]).words(".send-facts"); !strings.Contains(got, "A bun, on us") {
 		t.Errorf("its page: %q", got)
 	}
 }
 
 // "Now, or later with date and time in the tenant's zone, at most a year ahead."
-func TestScheduling(t *testing.T) {
+func TestScheduleSend(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	zone := s.by.Tenant.TimeZone
@@ -380,11 +387,11 @@ func TestScheduling(t *testing.T) {
 		form url.Values
 		says string
 	}{
-		{at(day.AddDate(0, 0, -5), "08:00"), "Choose a time in the future"},
-		{at(day.AddDate(1, 0, 0), "08:00"), "Choose a time within a year"},
-		{at(day, ""), "Enter a date and a time"},
-		{at(day, "soon"), "Enter a date and a time, e.g. 2026-11-21 and 08:00"},
-		{s.typed("when", "later", "send_date", "x"), "Enter a date and a time, e.g. 2026-11-21 and 08:00"},
+		{at(day.AddDate(0, 0, -5), "08:00"), ofField("send_at", core.Violation{Rule: "future"})},
+		{at(day.AddDate(1, 0, 0), "08:00"), ofField("send_at", core.Violation{Rule: "within_year"})},
+		{at(day, ""), ofField("send_at", core.Required)},
+		{at(day, "soon"), ofField("send_at", core.Violation{Rule: "date_and_time"})},
+		{s.typed("when", "later", "send_date", "x"), ofField("send_at", core.Violation{Rule: "date_and_time"})},
 	} {
 		a := s.manager.post(s.form(""), c.form)
 		if got := a.words("#field-send_at-error"); a.Code != http.StatusUnprocessableEntity || got != c.says {
@@ -394,7 +401,7 @@ func TestScheduling(t *testing.T) {
 			t.Errorf("%v is now %q %q", c.form, a.value("#field-send_date"), a.value("#field-send_time"))
 		}
 		if link := a.links("[role=alert] a"); len(link) != 1 || a.Find(link[0]).Length() != 1 {
-			t.Errorf("the summary of what is wrong leads to %q", link)
+			t.Errorf("the summary of the violations leads to %q", link)
 		}
 	}
 	a := s.manager.posted(s.form(""), at(day, "08:30"))
@@ -404,61 +411,61 @@ func TestScheduling(t *testing.T) {
 	}
 	path := s.path + "/sends/" + sent.ID.String()
 	when := day.Format("2 Jan") + ", 08:30"
-	if got := a.words(".send-progress"); !strings.HasPrefix(got, "1 Scheduled "+when+" Stockholm time 2 Mailing 3 Done We e-mail Bo Ek") || a.Find("dl.send-numbers").Length() != 0 {
+	if got := a.words(".send-progress"); !strings.Contains(got, when) || !strings.Contains(got, "Stockholm") || !strings.Contains(got, "Bo Ek") || a.Find("dl.send-numbers").Length() != 0 {
 		t.Errorf("waiting: %q", got)
 	}
 	if a.Find("#send-progress").AttrOr("hx-trigger", "") != "every 30s, wake" {
-		t.Error("it is looked at too often")
+		t.Error("a send far away is polled too often")
 	}
-	if got := s.manager.get(s.path).words("table"); !strings.Contains(got, when) || !strings.Contains(got, "Scheduled") {
+	if got := s.manager.get(s.path).words("table"); !strings.Contains(got, when) {
 		t.Errorf("the history: %q", got)
 	}
 
-	// Cancelled, once it was asked.
-	if got := s.manager.get(path+"/cancel", "Hx-Request", "true").words("form p"); got != "No vouchers are created and no e-mails are sent. You can send the coupon again at any time." {
+	// Cancelling asks first.
+	if got := s.manager.get(path+"/cancel", "Hx-Request", "true").words("form p"); got == "" {
 		t.Errorf("asked %q", got)
 	}
 	cancelled := s.manager.posted(path+"/cancel", nil)
-	if got := cancelled.words(".send-notice"); got != "Cancelled. No vouchers were created. Send again" || cancelled.Find("#send-progress[hx-get], #cancel-send").Length() != 0 {
+	if got := cancelled.links(".send-notice a"); len(got) != 1 || got[0] != s.form("") || cancelled.Find("#send-progress[hx-get], #cancel-send").Length() != 0 {
 		t.Errorf("cancelled: %q", got)
 	}
 	if got := s.only(t).Status; got != coupon.Cancelled {
 		t.Errorf("it is %s", got)
 	}
 	for _, again := range []answer{s.manager.get(path + "/cancel"), s.manager.posted(path+"/cancel", nil)} {
-		if got := again.words("main"); !strings.Contains(got, "ancelled") {
-			t.Errorf("again: %q", got)
+		if again.Find("form[action$='/cancel'] button, #cancel-send").Length() != 0 {
+			t.Errorf("a cancelled send can be cancelled: %q", again.words("main"))
 		}
 	}
 }
 
-// What was typed is kept, and what is wrong is beside the fields.
-func TestASendThatIsRefused(t *testing.T) {
+// A refused form keeps its values and shows each violation beside its field.
+func TestRefusedSend(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	long := strings.Repeat("x", 1001)
 	for _, c := range []struct{ field, value, at, says string }{
-		{"subject", " ", "#field-subject-error", "Enter a subject"},
-		{"subject", long[:151], "#field-subject-error", "Use at most 150 characters"},
-		{"message", long, "#field-message-error", "Use at most 1,000 characters"},
-		{"segment", "everyone", "#field-segment-error", "Choose who gets it"},
-		{"segment", "manual", "#field-customers-error", "Choose at least one customer"},
-		{"form_key", "", "[role=alert]", "Reload this page, then send"},
+		{"subject", " ", "#field-subject-error", says("Subject", core.Required)},
+		{"subject", long[:151], "#field-subject-error", says("Subject", core.MaxLength(150))},
+		{"message", long, "#field-message-error", says("Message", core.MaxLength(1000))},
+		{"segment", "everyone", "#field-segment-error", ofField("segment", core.InvalidChoice)},
+		{"segment", "manual", "#field-customers-error", ofField("customers", core.Required)},
+		{"form_key", "", "[role=alert]", ofField("form_key", core.Required)},
 	} {
 		a := s.manager.post(s.form(""), s.typed("subject", "Mine", "message", "My words", c.field, c.value))
 		if got := a.words(c.at); a.Code != http.StatusUnprocessableEntity || got != c.says || a.words("[role=alert]") != c.says {
 			t.Errorf("%s: %d %q, %q", c.field, a.Code, got, a.words("[role=alert]"))
 		}
 		if c.field != "subject" && a.value("#field-subject") != "Mine" || c.field != "message" && a.words("#field-message") != "My words" {
-			t.Errorf("%s: what was typed is now %v", c.field, a.sends("#send-form"))
+			t.Errorf("%s: the form has %v", c.field, a.sends("#send-form"))
 		}
 		if link := a.links("[role=alert] a"); len(link) == 1 && link[0] != "#" && a.Find(link[0]).Length() != 1 {
 			t.Errorf("%s: the alert leads to %q", c.field, link)
 		}
 	}
-	nobody := core.NewID(s.db.Now()).String()
-	a := s.manager.post(s.form(""), s.typed("segment", "manual", "customers", nobody))
-	if got := a.words("#field-customers-error"); got != "There is no customer "+nobody || !strings.Contains(a.words(".chosen"), "Unknown customer") {
+	unknown := core.NewID(s.db.Now()).String()
+	a := s.manager.post(s.form(""), s.typed("segment", "manual", "customers", unknown))
+	if got := a.words("#field-customers-error"); !strings.Contains(got, unknown) || !strings.Contains(a.words(".chosen"), unknown) {
 		t.Errorf("an unknown customer: %q", got)
 	}
 	if sends, err := s.Coupons.ListSends(t.Context(), s.by, idOf(t, s.path), core.Page{Size: 5}); err != nil || len(sends.Items) != 0 {
@@ -466,20 +473,20 @@ func TestASendThatIsRefused(t *testing.T) {
 	}
 }
 
-// The button repeats a number: a send to another audience than it was of is shown again first.
-func TestFiguresOfAnotherAudience(t *testing.T) {
+// The button repeats the number of customers. If the audience has changed since, the page is shown again.
+func TestChangedAudienceIsConfirmedAgain(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	shown := s.manager.post(s.form("/preview"), s.typed()).sends("#send-form")
 	shown.Set("segment", "recent_purchase")
 	a := s.manager.post(s.form(""), shown)
-	if got := a.words("[role=alert]"); a.Code != http.StatusUnprocessableEntity || got != "The audience was changed. Check the figures, then send." {
+	if got := a.words("[role=alert]"); a.Code != http.StatusUnprocessableEntity || got == "" {
 		t.Fatalf("another segment: %d %q", a.Code, got)
 	}
 	shown = a.sends("#send-form")
 	shown.Set("segment", "manual")
 	shown.Set("customers", s.elsa.ID.String())
-	if a = s.manager.post(s.form(""), shown); a.Code != http.StatusUnprocessableEntity || !strings.Contains(a.words("#send-button"), "Send to 1 customer") {
+	if a = s.manager.post(s.form(""), shown); a.Code != http.StatusUnprocessableEntity || figures(a.words("#send-button")) != "1" {
 		t.Fatalf("chosen customers: %d %q", a.Code, a.words("#send-button"))
 	}
 	s.manager.posted(s.form(""), a.sends("#send-form"))
@@ -490,7 +497,7 @@ func TestFiguresOfAnotherAudience(t *testing.T) {
 
 // "A coupon that is inactive, expired or not started can't be sent: the page says why and
 // what to do."
-func TestACouponThatCannotBeSent(t *testing.T) {
+func TestUnsendableCoupon(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	id := idOf(t, s.path)
@@ -501,23 +508,23 @@ func TestACouponThatCannotBeSent(t *testing.T) {
 			t.Errorf("%s leads to %q", path, got)
 		}
 	}
-	says := func(title, link string) {
+	refused := func(state, link string) {
 		t.Helper()
 		for _, a := range []answer{s.manager.get(s.form("")), s.manager.post(s.form("/preview"), sends), s.manager.post(s.form(""), sends)} {
-			if got := a.words(".empty-title"); got != title || a.Find("#send-form").Length() != 0 || a.Find(link).Length() != 1 {
-				t.Errorf("%d %q, want %q", a.Code, a.words("main"), title)
+			if a.Find("#send-form").Length() != 0 || a.Find(link).Length() != 1 {
+				t.Errorf("%s: %d %q, want a link to %q", state, a.Code, a.words("main"), link)
 			}
 		}
 		without(s.path)
 		without("/admin/coupons")
 	}
 	s.manager.posted(s.path+"/active", form("active", "0"))
-	says("This coupon is inactive", "form[action='"+s.path+"/active'] button")
+	refused("inactive", "form[action='"+s.path+"/active'] button")
 	s.manager.posted(s.path+"/active", form("active", "1"))
 
 	s.change(t, "update loyalty.coupon set expires_at = '2026-02-03T23:00:00Z' where tenant_id = $1 and id = $2", id)
-	says("This coupon has expired", "a.btn-primary[href='"+s.path+"/edit']")
-	if got := s.manager.get(s.form("")).words(".empty-subtitle"); got != "It ended on 3 Feb 2026. Move its last day to send it." {
+	refused("expired", "a.btn-primary[href='"+s.path+"/edit']")
+	if got := s.manager.get(s.form("")).words(".empty-subtitle"); !strings.Contains(got, "3 Feb 2026") {
 		t.Errorf("expired: %q", got)
 	}
 
@@ -528,14 +535,14 @@ func TestACouponThatCannotBeSent(t *testing.T) {
 	s.change(t, "update loyalty.coupon set starts_at = $3, expires_at = $4 where tenant_id = $1 and id = $2", id, starts, starts.AddDate(0, 0, 5))
 	page := s.manager.get(s.form(""))
 	day := starts.Format("2 Jan 2006")
-	if page.Find("#when-now[disabled], #when-later[checked]").Length() != 2 || page.words("#when-now-help") != "The coupon starts on "+day ||
+	if page.Find("#when-now[disabled], #when-later[checked]").Length() != 2 || !strings.Contains(page.words("#when-now-help"), day) ||
 		page.value("#field-send_date") != starts.Format(time.DateOnly) {
 		t.Errorf("upcoming: %q %q", page.words("#when-now-help"), page.value("#field-send_date"))
 	}
 	for _, x := range []struct{ when, date, says string }{
-		{"now", "", "The coupon starts on " + day + ". Choose a later time"},
-		{"later", starts.AddDate(0, 0, -1).Format(time.DateOnly), "The coupon starts on " + day + ". Choose a later time"},
-		{"later", starts.AddDate(0, 0, 5).Format(time.DateOnly), "The coupon ends on " + starts.AddDate(0, 0, 4).Format("2 Jan 2006") + ". Choose an earlier time"},
+		{"now", "", says("", core.Violation{Rule: "send_before_start", Other: day})},
+		{"later", starts.AddDate(0, 0, -1).Format(time.DateOnly), says("", core.Violation{Rule: "send_before_start", Other: day})},
+		{"later", starts.AddDate(0, 0, 5).Format(time.DateOnly), says("", core.Violation{Rule: "send_after_end", Other: starts.AddDate(0, 0, 4).Format("2 Jan 2006")})},
 	} {
 		a := s.manager.post(s.form(""), s.typed("when", x.when, "send_date", x.date))
 		if got := a.words("#field-send_at-error"); a.Code != http.StatusUnprocessableEntity || got != x.says {
@@ -550,7 +557,7 @@ func TestACouponThatCannotBeSent(t *testing.T) {
 
 // "Pick by search, add top customers, or paste ULIDs; unknown ones are named and not added;
 // each chosen one can be removed; duplicates once." Nothing is written meanwhile.
-func TestChoosingCustomers(t *testing.T) {
+func TestChooseCustomers(t *testing.T) {
 	t.Parallel()
 	s, other := newSender(t), newSender(t)
 	ida := s.mailable(t, "Ida", "ida@example.com")
@@ -569,7 +576,7 @@ func TestChoosingCustomers(t *testing.T) {
 		}
 		a := s.part(t, "/customers", "chooser", next)
 		if a.Header().Get("Hx-Trigger-After-Settle") != "chosen" {
-			t.Error("the summary is not told")
+			t.Error("the summary is not refreshed")
 		}
 		sends.Set("customers", a.value("input[name=customers]"))
 		return a
@@ -577,21 +584,21 @@ func TestChoosingCustomers(t *testing.T) {
 	rows := func(a answer) string { return strings.Join(a.each(".chosen .fw-medium"), ", ") }
 
 	found := s.part(t, "/customers", "found", s.typed("segment", "manual", "customer_search", "ida"))
-	if got := found.words("#found"); got != "Ida Ek ida@example.com Add Ida Ek" || found.Find("input").Length() != 0 {
+	if got := found.words("#found .whole"); got != "Ida Ek ida@example.com" || found.Find("#found button[name=add]").Length() != 1 || found.Find("input").Length() != 0 {
 		t.Errorf("found %q", got)
 	}
-	if got := s.part(t, "/customers", "found", s.typed("customer_search", "nix <b>")).words("#found"); got != "No active customers match “nix <b>”" {
+	if got := s.part(t, "/customers", "found", s.typed("customer_search", "nix <b>")).words("#found"); !strings.Contains(got, "nix <b>") {
 		t.Errorf("not found: %q", got)
 	}
 	a := step("add", ida.ID.String(), "customer_search", "ida")
-	if rows(a) != "Ida Ek" || a.words(".chooser-head") != "1 customer chosen Ida Ek added" || a.words("#segment-manual-count[hx-swap-oob]") != "1" {
+	if rows(a) != "Ida Ek" || figures(a.words(".chooser-head h3")) != "1" || !strings.Contains(a.words(".chooser-head [role=status]"), "Ida Ek") || a.words("#segment-manual-count[hx-swap-oob]") != "1" {
 		t.Errorf("added: %q, %q", rows(a), a.words(".chooser-head"))
 	}
-	if got := a.words("#found button"); got != "Added : remove Ida Ek" || a.value("#field-customer_search") != "ida" || a.Find("#pick-"+ida.ID.String()+"[name=remove]").Length() != 1 {
-		t.Errorf("what was found is now %q", got)
+	if got := a.words("#found button"); !strings.Contains(got, "Ida Ek") || a.value("#field-customer_search") != "ida" || a.Find("#pick-"+ida.ID.String()+"[name=remove]").Length() != 1 {
+		t.Errorf("the found customer has the button %q", got)
 	}
 	a = step("add", ida.ID.String())
-	if rows(a) != "Ida Ek" || a.words(".chooser-head span") != "0 customers added, 1 already chosen" {
+	if rows(a) != "Ida Ek" || figures(a.words(".chooser-head span")) != "0 1" {
 		t.Errorf("added twice: %q, %q", rows(a), a.words(".chooser-head"))
 	}
 	a = step("do", "top", "top", "10")
@@ -599,29 +606,29 @@ func TestChoosingCustomers(t *testing.T) {
 		t.Errorf("with top customers: %q", rows(a))
 	}
 
-	theirs, nobody := other.elsa.ID.String(), core.NewID(s.db.Now()).String()
-	pasted := strings.ToLower(ove.ID.String()) + ";" + theirs + "\n\tnonsense," + nobody + " | " + ove.ID.String()
+	theirs, unknown := other.elsa.ID.String(), core.NewID(s.db.Now()).String()
+	pasted := strings.ToLower(ove.ID.String()) + ";" + theirs + "\n\tnonsense," + unknown + " | " + ove.ID.String()
 	a = step("do", "paste", "paste", pasted)
-	if rows(a) != "Ove <i> Ek, Elsa Berg <b>, Ida Ek" || strings.Join(a.each("[role=alert] li"), " ") != "nonsense "+theirs+" "+nobody {
+	if rows(a) != "Ove <i> Ek, Elsa Berg <b>, Ida Ek" || strings.Join(a.each("[role=alert] li"), " ") != "nonsense "+theirs+" "+unknown {
 		t.Errorf("pasted: %q, not %q", rows(a), a.words("[role=alert]"))
 	}
-	if got := a.words("#field-paste"); got != "nonsense "+theirs+" "+nobody || a.Find(".chooser-paste[open]").Length() != 1 {
-		t.Errorf("left to mend: %q", got)
+	if got := a.words("#field-paste"); got != "nonsense "+theirs+" "+unknown || a.Find(".chooser-paste[open]").Length() != 1 {
+		t.Errorf("the pasted text keeps %q", got)
 	}
-	if got := a.words("[role=alert]"); !strings.HasPrefix(got, "1 customer added, 1 already chosen Not added, because no customer has this ULID:") {
+	if got := a.words("[role=alert] div > div:first-child"); figures(got) != "1 1" {
 		t.Errorf("the alert: %q", got)
 	}
 	a = step("remove", s.elsa.ID.String())
-	if rows(a) != "Ove <i> Ek, Ida Ek" || a.words(".chooser-head span") != "Elsa Berg <b> removed" || a.Find("h3[data-focus]").Length() != 1 {
+	if rows(a) != "Ove <i> Ek, Ida Ek" || !strings.Contains(a.words(".chooser-head span"), "Elsa Berg <b>") || a.Find("h3[data-focus]").Length() != 1 {
 		t.Errorf("removed: %q, %q", rows(a), a.words(".chooser-head span"))
 	}
 	summary := s.part(t, "/preview", "summary", sends)
-	if got := summary.words("#send-button"); got != "Send to 2 customers" {
+	if got := summary.words("#send-button"); figures(got) != "2" {
 		t.Errorf("the summary: %q", got)
 	}
 	// Without scripts it is the page, with everything on it.
 	whole := s.manager.post(s.form("/customers"), url.Values{"form_key": {"k"}, "segment": {"all"}, "when": {"now"}, "subject": {"Mine"}, "customers": {sends.Get("customers")}, "add": {s.elsa.ID.String()}})
-	if got := rows(whole); got != "Elsa Berg <b>, Ove <i> Ek, Ida Ek" || whole.Find("#segment-manual[checked]").Length() != 1 || whole.words("#send-button") != "Send to 3 customers" ||
+	if got := rows(whole); got != "Elsa Berg <b>, Ove <i> Ek, Ida Ek" || whole.Find("#segment-manual[checked]").Length() != 1 || figures(whole.words("#send-button")) != "3" ||
 		whole.value("#field-subject") != "Mine" {
 		t.Errorf("the page: %q %q", got, whole.words("#summary"))
 	}
@@ -629,7 +636,7 @@ func TestChoosingCustomers(t *testing.T) {
 		t.Errorf("choosing wrote something: %s", cmp.Diff(before, now))
 	}
 	a = step("do", "clear")
-	if rows(a) != "" || a.words(".chooser-head") != "No customers chosen yet All customers removed" {
+	if rows(a) != "" || figures(a.words(".chooser-head")) != "" || a.words(".chooser-head [role=status]") == "" {
 		t.Errorf("cleared: %q", a.words(".chooser-head"))
 	}
 
@@ -641,8 +648,8 @@ func TestChoosingCustomers(t *testing.T) {
 	}
 }
 
-// Many customers: the newest are listed, the others on request; and there is a limit.
-func TestChoosingManyCustomers(t *testing.T) {
+// Of many chosen customers the latest are listed, the others on request. There is a limit.
+func TestChooseManyCustomers(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	ulids := make([]string, 0, coupon.MaxManual+5)
@@ -672,26 +679,26 @@ func TestChoosingManyCustomers(t *testing.T) {
 		unknown[i] = core.NewID(s.db.Now()).String()
 	}
 	a := s.part(t, "/customers", "chooser", s.typed("segment", "manual", "do", "paste", "paste", strings.Join(append(unknown, ulids...), "\n")))
-	if got := a.Find(".chosen-row").Length(); got != 100 || a.words("#show-all") != "Show all 5,000" || a.words(".chooser-head h3") != "5,000 customers chosen" {
+	if got := a.Find(".chosen-row").Length(); got != 100 || figures(a.words("#show-all")) != "5,000" || figures(a.words(".chooser-head h3")) != "5,000" {
 		t.Errorf("%d are listed, %q, %q", got, a.words("#show-all"), a.words(".chooser-head"))
 	}
 	if got := a.words(".chosen-row:first-child .fw-medium"); got != "C5000 Ek" {
 		t.Errorf("the first is %q", got)
 	}
-	if got := a.words("[role=alert]"); !strings.Contains(got, "A send has at most 5,000 chosen customers. 5 were not added.") || !strings.HasSuffix(got, "And 5 more") || a.Find("[role=alert] li").Length() != 20 {
+	if got := strings.Join(a.each("[role=alert] div > div"), " "); !strings.Contains(figures(got), "5,000 5") || !strings.HasSuffix(figures(got), " 5") || a.Find("[role=alert] li").Length() != 20 {
 		t.Errorf("the alert: %q", got)
 	}
 	all := s.part(t, "/customers", "chooser", s.typed("segment", "manual", "customers", a.value("input[name=customers]"), "do", "all"))
 	if got := all.Find(".chosen-row").Length(); got != 5000 || all.Find("#show-all").Length() != 0 {
 		t.Errorf("%d are listed at last", got)
 	}
-	if got := s.part(t, "/preview", "summary", s.typed("segment", "manual", "customers", a.value("input[name=customers]"))).words("#send-button"); got != "Send to 5,000 customers" {
+	if got := s.part(t, "/preview", "summary", s.typed("segment", "manual", "customers", a.value("input[name=customers]"))).words("#send-button"); figures(got) != "5,000" {
 		t.Errorf("the button says %q", got)
 	}
 }
 
-// The e-mail is shown in a frame, where it can do nothing.
-func TestTheEmailInItsFrame(t *testing.T) {
+// The e-mail is shown in a sandboxed frame.
+func TestEmailPreview(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	address := s.part(t, "/preview", "mail", s.typed("subject", "A & B", "message", "Soon")).Find("iframe").AttrOr("src", "")
@@ -708,11 +715,11 @@ func TestTheEmailInItsFrame(t *testing.T) {
 		t.Errorf("it is %s", got)
 	}
 	for query, words := range map[string]string{
-		"?subject=+&message=x":                                "Enter a subject to see the e-mail.",
-		"?subject=" + strings.Repeat("x", 151) + "&message=x": "Use at most 150 characters to see the e-mail.",
+		"?subject=+&message=x":                                says("Subject", core.Required),
+		"?subject=" + strings.Repeat("x", 151) + "&message=x": says("Subject", core.MaxLength(150)),
 	} {
 		a := s.manager.ask(http.MethodGet, s.form("/mail")+query, nil)
-		if a.Code != http.StatusUnprocessableEntity || a.words("body") != words || a.Header().Get("X-Frame-Options") != "SAMEORIGIN" {
+		if a.Code != http.StatusUnprocessableEntity || !strings.HasPrefix(a.words("body"), words) || a.Header().Get("X-Frame-Options") != "SAMEORIGIN" {
 			t.Errorf("%s: %d %q", query, a.Code, a.words("body"))
 		}
 	}
@@ -727,8 +734,7 @@ func TestTestEmails(t *testing.T) {
 	if err := dbtest.Owner(s.db).QueryRow(t.Context(), "select email from loyalty.staff where id = $1", s.manager.person.StaffID).Scan(&address); err != nil {
 		t.Fatal(err)
 	}
-	clock := s.db.Now().In(s.by.Tenant.TimeZone).Format("15:04")
-	if got := a.words("body"); got != "Test sent to "+address+" at "+clock && !strings.HasPrefix(got, "Test sent to "+address) {
+	if got := a.words("body"); !strings.Contains(got, address) {
 		t.Errorf("it says %q", got)
 	}
 	var jobs int
@@ -737,33 +743,33 @@ func TestTestEmails(t *testing.T) {
 		t.Errorf("%d jobs, %v", jobs, err)
 	}
 	refused := s.manager.post(s.form("/test"), s.typed("subject", ""), "Hx-Request", "true", "Hx-Target", "test")
-	if refused.Code != http.StatusUnprocessableEntity || refused.words("body") != "Enter a subject" {
+	if refused.Code != http.StatusUnprocessableEntity || refused.words("body") != says("Subject", core.Required) {
 		t.Errorf("without a subject: %d %q", refused.Code, refused.words("body"))
 	}
 	whole := s.manager.post(s.form("/test"), s.typed("subject", "Mine", "segment", "recent_purchase"))
-	if whole.Code != http.StatusOK || !strings.HasPrefix(whole.words("#test"), "Test sent to ") || whole.value("#field-subject") != "Mine" || whole.Find("#segment-recent_purchase[checked]").Length() != 1 {
+	if whole.Code != http.StatusOK || !strings.Contains(whole.words("#test"), address) || whole.value("#field-subject") != "Mine" || whole.Find("#segment-recent_purchase[checked]").Length() != 1 {
 		t.Errorf("without scripts: %d %q", whole.Code, whole.words("#test"))
 	}
 	for range 18 {
 		s.part(t, "/test", "test", s.typed())
 	}
 	for _, header := range [][]string{nil, {"Hx-Request", "true", "Hx-Target", "test"}} {
-		if a := s.manager.post(s.form("/test"), s.typed(), header...); a.Code != http.StatusTooManyRequests || !strings.Contains(a.words("body"), "You have sent 20 test e-mails within an hour.") {
+		if a := s.manager.post(s.form("/test"), s.typed(), header...); a.Code != http.StatusTooManyRequests || a.words("body") == "" {
 			t.Errorf("one too many: %d %q", a.Code, a.words("body"))
 		}
 	}
 }
 
 // "No JavaScript: Update preview renders everything on the server; sending works."
-func TestSendingWithoutScripts(t *testing.T) {
+func TestSendWithoutScripts(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
 	s.mailable(t, "Ida", "ida@example.com")
 	a := s.manager.post(s.form("/preview"), s.typed("segment", "recent_purchase", "subject", "Mine", "customer_search", "ida"))
-	if got := a.words("#send-button"); got != "Send to 1 customer" || a.Find("#summary[hx-trigger^=load]").Length() != 0 || a.Find("[hx-get$='/audiences']").Length() != 0 {
+	if got := a.words("#send-button"); figures(got) != "1" || a.Find("#summary[hx-trigger^=load]").Length() != 0 || a.Find("[hx-get$='/audiences']").Length() != 0 {
 		t.Errorf("the button says %q", got)
 	}
-	if got := a.words(".choice-count"); got != "2 0 1 0" || !strings.HasPrefix(a.words("#counted"), "Counted at ") || a.words("#found .fw-medium") != "Ida Ek" {
+	if got := a.words(".choice-count"); got != "2 0 1 0" || figures(a.words("#counted")) == "" || a.words("#found .fw-medium") != "Ida Ek" {
 		t.Errorf("counted: %q", got)
 	}
 	if src := a.Find("iframe").AttrOr("src", ""); !strings.Contains(src, "subject=Mine") {

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -19,17 +20,17 @@ const (
 	setupPath     = "/admin/setup"
 	setupDonePath = setupPath + "/done"
 
-	// firstTypeName is what the till calls the first kind of sale.
+	// firstTypeName is the name of the first transaction type.
 	firstTypeName = "Purchase"
 )
 
-// setupWords are the steps as the guide names them.
-var setupWords = map[tenant.Step]struct{ label, about, title, intro string }{
-	tenant.BusinessStep: {"Country and currency", "Where you are", "Where is your business?", "Amounts, days and phone numbers follow from this."},
-	tenant.RuleStep:     {"Earning rule", "What customers collect", "How do customers earn?", "You can change this later. What is already earned stays."},
-	tenant.RewardStep:   {"First reward", "What they get for it", "What can customers get?", "You can add more rewards at any time."},
-	tenant.CustomerStep: {"First customer", "Try it with yourself", "Who is your first customer?", "Add yourself to see what your customers see."},
-	tenant.SaleStep:     {"First sale", "See the points arrive", "Record a first sale", "This is a real sale. You can void it afterwards."},
+// setupWords name and explain the steps of the guide.
+var setupWords = map[tenant.Step]struct{ label, about, intro string }{
+	tenant.BusinessStep: {"Country and currency", "Where you are", "Used for amounts, dates and phone numbers."},
+	tenant.RuleStep:     {"Earning rule", "Points or stamps", "You can change this later. Earned points and stamps stay."},
+	tenant.RewardStep:   {"First reward", "For example a free coffee", "You can add more rewards at any time."},
+	tenant.CustomerStep: {"First customer", "Try it with yourself", "Add yourself to see what your customers see."},
+	tenant.SaleStep:     {"First sale", "See the points arrive", "This is a real sale. You can void it afterwards."},
 }
 
 func (a *Admin) setupRoutes() []route {
@@ -39,7 +40,7 @@ func (a *Admin) setupRoutes() []route {
 		{method: post, path: setupPath + "/skip", least: core.Owner, handle: a.skipSetupStep},
 		{method: post, path: setupPath + "/dismiss", least: core.Owner, handle: a.dismissSetup},
 		{method: get, path: stepPath(tenant.BusinessStep), least: core.Owner, handle: a.showSetupBusiness},
-		// Another country reads the phone numbers of all customers anew.
+		// A new country normalises the phone numbers of all customers again.
 		{method: post, path: stepPath(tenant.BusinessStep), least: core.Owner, handle: a.saveSetupBusiness, slow: true},
 		{method: post, path: stepPath(tenant.BusinessStep) + "/preview", least: core.Owner, handle: a.previewSetupBusiness},
 		{method: get, path: stepPath(tenant.RuleStep), least: core.Owner, handle: a.showSetupRule},
@@ -56,7 +57,7 @@ func (a *Admin) setupRoutes() []route {
 	}
 }
 
-// stepPath is the address of a step; of none, the end of the guide.
+// stepPath is the path of a step, or of the end of the guide for "".
 func stepPath(step tenant.Step) string {
 	if step == "" {
 		return setupDonePath
@@ -64,18 +65,17 @@ func stepPath(step tenant.Step) string {
 	return setupPath + "/" + string(step)
 }
 
-// setupOf is how far the business is. One round trip.
+// setupOf reads how far the business is with the guide.
 func (a *Admin) setupOf(c echo.Context) (tenant.Setup, error) {
 	return a.Tenants.Setup(c.Request().Context(), page.Actor(c))
 }
 
-// setupFrame is what a page of the guide has around its content. step is "" at the end.
+// setupFrame is the frame of a page of the guide. step is "" at the end.
 func (a *Admin) setupFrame(c echo.Context, s tenant.Setup, step tenant.Step) views.Setup {
 	words := setupWords[step]
 	v := views.Setup{
-		Frame: a.frame(c, "Set up your programme", ""), Heading: words.title, Intro: words.intro, Step: string(step),
-		Done: s.CountDone(), Total: len(tenant.Steps), SkipPath: setupPath + "/skip", LaterPath: dashboardPath, Action: stepPath(step),
-		FormKey: a.NewFormKey(),
+		Frame: a.frame(c, "Set up your programme", ""), Heading: words.label, Intro: words.intro, Step: string(step),
+		Done: s.CountDone(), Action: stepPath(step), FormKey: a.NewFormKey(),
 	}
 	v.Assets.Stylesheets = append(slices.Clone(v.Assets.Stylesheets), static.Path("css/setup.css"))
 	for i, known := range tenant.Steps {
@@ -116,8 +116,8 @@ func optionLabel(options []ui.Option, value string) string {
 	return options[at].Label
 }
 
-// welcome is where invited people begin: owners with the guide, which leads on to the dashboard
-// where nothing is left to set up.
+// welcome is the first page of a person who accepted an invitation. Owners get the guide, which leads
+// on to the dashboard if nothing is left to set up.
 func welcome(role core.Role) string {
 	if role == core.Owner {
 		return setupPath
@@ -125,7 +125,7 @@ func welcome(role core.Role) string {
 	return firstPage(role)
 }
 
-// continueSetup leads to the first step that is left, and to the dashboard once there is none.
+// continueSetup leads to the first step that is left, or to the dashboard.
 func (a *Admin) continueSetup(c echo.Context) error {
 	s, err := a.setupOf(c)
 	if err != nil {
@@ -137,13 +137,22 @@ func (a *Admin) continueSetup(c echo.Context) error {
 	return a.Redirect(c, stepPath(s.Next()))
 }
 
-// passed leads on from a step that was saved or skipped.
-func (a *Admin) passed(c echo.Context, step tenant.Step) error {
-	s, err := a.setupOf(c)
-	if err != nil {
-		return err
+// submitStep saves a step of the guide and leads on to the next one. A form that is sent again
+// leads to the guide, which continues by itself.
+func submitStep[T any](a *Admin, c echo.Context, step tenant.Step, s page.Submission[T]) error {
+	next, save := setupPath, s.Run
+	s.Run = func(ctx context.Context, by core.Actor, form *page.Form) (T, error) {
+		saved, err := save(ctx, by, form)
+		if err != nil {
+			return saved, err
+		}
+		progress, err := a.Tenants.Setup(ctx, page.Actor(c))
+		next = stepPath(progress.NextAfter(step))
+		return saved, err
 	}
-	return a.Redirect(c, stepPath(s.NextAfter(step)))
+	s.To = func(T) string { return next }
+	s.Done = func(T) string { return "Saved" }
+	return page.Submit(a.Kit, c, s)
 }
 
 func (a *Admin) skipSetupStep(c echo.Context) error {
@@ -163,31 +172,32 @@ func (a *Admin) dismissSetup(c echo.Context) error {
 	if _, err := a.Tenants.DismissSetup(c.Request().Context(), page.Actor(c)); err != nil {
 		return err
 	}
-	a.Flash(c, ui.Done, "Setup guide dismissed. Everything in it is also in the menu.")
+	a.Flash(c, ui.Done, "Setup guide dismissed. You can do every step from the menu.")
 	return a.Redirect(c, dashboardPath)
 }
 
-// setupDone is the end of the guide: what is there, and what comes next.
+// setupDone is the end of the guide, with links to what comes next.
 func (a *Admin) setupDone(c echo.Context) error {
 	s, err := a.setupOf(c)
 	if err != nil {
 		return err
 	}
 	v := a.setupFrame(c, s, "")
-	v.Heading, v.Intro = "Your programme is ready", "Everything below can be changed at any time."
+	v.Heading, v.Intro = "Your programme is ready", "You can change everything at any time."
 	if next := s.Next(); next != "" {
 		return a.Redirect(c, stepPath(next))
 	}
 	v.Links = []views.SetupLink{
 		{Path: page.TillPath, Icon: "cash-register", Label: "Open the point of sale", About: "Record sales and redeem rewards"},
 		{Path: posterPath, Icon: "qrcode", Label: "Print the poster", About: "Customers scan it to join"},
-		{Path: staffPath, Icon: "user-plus", Label: "Invite your team", About: "Managers and cashiers sign in by themselves"},
-		{Path: customersPath + "/import", Icon: "file-import", Label: "Import customers", About: "From a spreadsheet you have already"},
+		{Path: staffPath, Icon: "user-plus", Label: "Invite your team", About: "Managers and cashiers get their own sign-in"},
+		{Path: customersPath + "/import", Icon: "file-import", Label: "Import customers", About: "From a spreadsheet"},
 	}
 	return a.Render(c, http.StatusOK, views.SetupDonePage(v), nil)
 }
 
-// setupBanner leads an owner back to the guide; nil: it is finished, or for others.
+// setupBanner leads an owner back to the guide. It is nil for other roles and once the guide is
+// finished.
 func (a *Admin) setupBanner(c echo.Context) (banner *views.SetupBanner, err error) {
 	if !page.Actor(c).Role.Includes(core.Owner) {
 		return banner, nil

@@ -3,6 +3,7 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
@@ -39,34 +40,33 @@ func (a *Admin) setupBusiness(c echo.Context, status int, form *page.Form) error
 	}
 	v.Problem, v.Began = form.Problem(), form.Original()
 	v.Country.Options = form.Options("country", slices.Clone(countries)...)
-	v.Country.Help = "Reads phone numbers without a country code"
+	v.Country.Help = "For phone numbers without a country code"
 	v.Currency.Options = form.Options("currency", slices.Clone(currencies)...)
 	v.Currency.Help = "Can't be changed after your first sale"
 	if settings.HasSales {
 		v.Currency.ReadOnly, v.Currency.Value = true, settings.Currency
-		v.Currency.Help = "Can't be changed: there are sales in it"
 	}
 	v.TimeZone.Groups = zoneGroups(form.Value("timezone"))
-	v.TimeZone.Help = "Decides when a day begins and ends"
+	v.TimeZone.Help = "Sets when a day starts and ends"
 	return a.Render(c, status, views.SetupBusinessPage(v), nil)
 }
 
-// businessExample shows what the chosen country, currency and time zone make of an amount, an
-// instant and a phone number.
+// businessExample shows an amount, a time and a phone number by the chosen country, currency and time
+// zone.
 func (a *Admin) businessExample(c echo.Context, form *page.Form) views.SetupExample {
-	v := views.SetupExample{Title: "How it looks"}
+	v := views.SetupExample{Title: "With these settings"}
 	by := page.Actor(c)
 	if currency := form.Value("currency"); slices.Contains(tenant.Currencies(), currency) {
-		v.Rows = append(v.Rows, ui.Pair{Name: "An amount", Value: page.Money(unitOf(currency)*249/10, currency)})
+		v.Rows = append(v.Rows, ui.Pair{Name: "Amount", Value: page.Money(defaultUnit(currency)*249/10, currency)})
 	}
 	zone, err := core.Zone(form.Value("timezone"))
 	if err != nil {
 		zone = by.Tenant.TimeZone
 	}
-	v.Rows = append(v.Rows, ui.Pair{Name: "The time now", Value: page.Time(a.Now(), zone)})
+	v.Rows = append(v.Rows, ui.Pair{Name: "Current time", Value: page.Time(a.Now(), zone)})
 	v.Note = "Without a country, phone numbers need their country code: +46 70 123 45 67."
 	if country := form.Value("country"); country != "" {
-		v.Note = "Phone numbers without a country code are read as numbers of " + optionLabel(countries, country) + "."
+		v.Note = "Phone numbers without a country code are read as numbers in " + optionLabel(countries, country) + "."
 	}
 	return v
 }
@@ -83,24 +83,18 @@ func (a *Admin) previewSetupBusiness(c echo.Context) error {
 }
 
 func (a *Admin) saveSetupBusiness(c echo.Context) error {
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	ctx, by := c.Request().Context(), page.Actor(c)
-	_, err = a.Tenants.EditSettings(ctx, by, tenant.SettingsEdit{
-		Country: sentText(form, "country"), TimeZone: sentText(form, "timezone"), Currency: sentText(form, "currency"),
+	return page.Submit(a.Kit, c, page.Submission[tenant.Setup]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (tenant.Setup, error) {
+			_, err := a.Tenants.EditSettings(ctx, by, tenant.SettingsEdit{
+				Country: sentText(form, "country"), TimeZone: sentText(form, "timezone"), Currency: sentText(form, "currency"),
+			})
+			if err != nil {
+				return tenant.Setup{}, err
+			}
+			return a.Tenants.ConfirmBusiness(ctx, by)
+		},
+		Refused: func(status int, form *page.Form) error { return a.setupBusiness(c, status, form) },
+		To:      func(s tenant.Setup) string { return stepPath(s.NextAfter(tenant.BusinessStep)) },
+		Done:    func(tenant.Setup) string { return "Saved" },
 	})
-	if form.Refused(err) {
-		return a.setupBusiness(c, http.StatusUnprocessableEntity, form)
-	}
-	if err != nil {
-		return err
-	}
-	s, err := a.Tenants.ConfirmBusiness(ctx, by)
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, "Saved")
-	return a.Redirect(c, stepPath(s.NextAfter(tenant.BusinessStep)))
 }

@@ -3,15 +3,16 @@
 package admin
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
 	"github.com/labstack/echo/v4"
 
+	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
 	"example.com/loyalty/core/tenant"
 	views "example.com/loyalty/views/admin"
-	"example.com/loyalty/views/ui"
 	"example.com/loyalty/web/page"
 )
 
@@ -22,7 +23,7 @@ func (a *Admin) showSetupCustomer(c echo.Context) error {
 	}
 	form := page.Blank(map[string]string{"email": page.Person(c).Email})
 	first, last, named := strings.Cut(page.Actor(c).Name, " ")
-	if named && !strings.HasPrefix(first, "Owner") { // people who have not said who they are go by their role
+	if named && !strings.HasPrefix(first, "Owner") { // a person without a name is called by their role
 		form.Values.Set("first_name", first)
 		form.Values.Set("last_name", last)
 	}
@@ -47,10 +48,6 @@ func (a *Admin) setupCustomer(c echo.Context, status int, s tenant.Setup, form *
 }
 
 func (a *Admin) saveSetupCustomer(c echo.Context) error {
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
 	s, err := a.setupOf(c)
 	if err != nil {
 		return err
@@ -58,15 +55,12 @@ func (a *Admin) saveSetupCustomer(c echo.Context) error {
 	if s.CustomerID != nil { // added in another tab
 		return a.Redirect(c, stepPath(s.NextAfter(tenant.CustomerStep)))
 	}
-	_, err = a.Customers.Upsert(c.Request().Context(), page.Actor(c), customer.New{
-		FirstName: form.Text("first_name"), LastName: form.Text("last_name"), Phone: form.Text("phone"), Email: form.Text("email"),
+	return submitStep(a, c, tenant.CustomerStep, page.Submission[customer.Upserted]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (customer.Upserted, error) {
+			return a.Customers.Upsert(ctx, by, customer.New{
+				FirstName: form.Text("first_name"), LastName: form.Text("last_name"), Phone: form.Text("phone"), Email: form.Text("email"),
+			})
+		},
+		Refused: func(status int, form *page.Form) error { return a.setupCustomer(c, status, s, form) },
 	})
-	if form.Refused(err) {
-		return a.setupCustomer(c, http.StatusUnprocessableEntity, s, form)
-	}
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, "Saved")
-	return a.passed(c, tenant.CustomerStep)
 }

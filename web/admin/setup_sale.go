@@ -3,6 +3,7 @@
 package admin
 
 import (
+	"context"
 	"maps"
 	"net/http"
 
@@ -25,20 +26,20 @@ func (a *Admin) showSetupSale(c echo.Context) error {
 
 func (a *Admin) setupSale(c echo.Context, status int, s tenant.Setup, form *page.Form) error {
 	ctx, by := c.Request().Context(), page.Actor(c)
-	v := views.SetupSale{Setup: a.setupFrame(c, s, tenant.SaleStep), TillPath: page.TillPath}
+	v := views.SetupSale{Setup: a.setupFrame(c, s, tenant.SaleStep)}
 	if s.SaleID != nil {
 		sale, err := a.Transactions.Detail(ctx, by, *s.SaleID)
 		if err != nil {
 			return err
 		}
 		v.Recorded = &views.SetupRecorded{
-			Customer: customerLabel(sale.CustomerName), Spend: page.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: "+" + earned(sale.Transaction),
+			Customer: customerLabel(sale.CustomerName), Spend: page.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: "+" + awardInWords(sale.Transaction),
 			Path: transactionPath(sale.ID), CustomerPath: customerPath(sale.CustomerID),
 		}
 		if n := len(sale.Entries); n > 0 {
 			v.Recorded.Balance = amount(sale.Entries[n-1].BalanceAfter, sale.RuleType)
 		}
-		v.Heading, v.Intro = "Your first sale is recorded", ""
+		v.Heading, v.Intro = "Sale recorded", ""
 		return a.Render(c, status, views.SetupSalePage(v), nil)
 	}
 	if s.RuleID == nil {
@@ -61,16 +62,16 @@ func (a *Admin) setupSale(c echo.Context, status int, s tenant.Setup, form *page
 	v.Customer = &views.SetupPerson{Name: customerName(buyer), Phone: buyer.Phone}
 	v.Spend = spendField(form, by.Tenant.Currency)
 	v.Spend.Echo = false
-	v.Spend.Help = "What " + buyer.FirstName + " pays"
+	v.Spend.Help = "Paid by " + buyer.FirstName
 	v.Example = saleExample(form, *rule, by.Tenant.Currency)
 	v.Problem = form.Problem()
-	v.CurrencyNote = "After this, your currency (" + by.Tenant.Currency + ") can't be changed."
+	v.CurrencyNote = "After this sale, your currency (" + by.Tenant.Currency + ") can't be changed."
 	return a.Render(c, status, views.SetupSalePage(v), nil)
 }
 
 // saleExample is what the sale on the form will earn.
 func saleExample(form *page.Form, rule transaction.Type, currency string) views.SetupExample {
-	v := views.SetupExample{Title: "This sale earns", Note: "Type an amount such as " + page.AmountExample(currency) + "."}
+	v := views.SetupExample{Title: "This sale earns", Note: enterAmount(currency)}
 	draft := page.Query(maps.Clone(form.Values))
 	spend := draft.Amount("spend_amount_cents", currency)
 	if spend == nil {
@@ -107,35 +108,28 @@ func (a *Admin) previewSetupSale(c echo.Context) error {
 }
 
 func (a *Admin) saveSetupSale(c echo.Context) error {
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
 	s, err := a.setupOf(c)
 	if err != nil {
 		return err
 	}
 	path := stepPath(tenant.SaleStep)
-	if s.SaleID != nil || s.RuleID == nil || s.CustomerID == nil { // recorded in another tab, or nothing to record it with
+	if s.SaleID != nil || s.RuleID == nil || s.CustomerID == nil { // recorded in another tab, or not possible yet
 		return a.Redirect(c, path)
 	}
-	by := page.IdempotentActor(c, form, func(transaction.Transaction) string { return path })
-	spend := form.Amount("spend_amount_cents", by.Tenant.Currency)
-	if spend != nil && by.Tenant.Confirms(*spend) {
-		form.Refused(core.Invalid(core.Fields{"spend_amount_cents": {{Rule: "max_setup_sale", Other: page.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency)}}}))
-		return a.setupSale(c, http.StatusUnprocessableEntity, s, form)
-	}
-	_, err = a.Transactions.Record(c.Request().Context(), by, transaction.New{
-		CustomerID: new(s.CustomerID.String()), TransactionTypeID: s.RuleID, SpendAmountCents: spend, Source: transaction.Panel, Malformed: form.Malformed,
+	return page.Submit(a.Kit, c, page.Submission[transaction.Transaction]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (sale transaction.Transaction, err error) {
+			spend := form.Amount("spend_amount_cents", by.Tenant.Currency)
+			if spend != nil && by.Tenant.Confirms(*spend) {
+				limit := page.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency)
+				return sale, core.Invalid(core.Fields{"spend_amount_cents": {{Rule: "max_setup_sale", Other: limit}}})
+			}
+			return a.Transactions.Record(ctx, by, transaction.New{
+				CustomerID: new(s.CustomerID.String()), TransactionTypeID: s.RuleID, SpendAmountCents: spend, Source: transaction.Panel, Malformed: form.Malformed,
+			})
+		},
+		Refused: func(status int, form *page.Form) error { return a.setupSale(c, status, s, form) },
+		Once:    true,
+		To:      page.To[transaction.Transaction](path),
+		Done:    func(transaction.Transaction) string { return "" },
 	})
-	if path, again := page.ReplayedPath(by, err); again {
-		return a.Redirect(c, path)
-	}
-	if form.Refused(err) {
-		return a.setupSale(c, http.StatusUnprocessableEntity, s, form)
-	}
-	if err != nil {
-		return err
-	}
-	return a.Redirect(c, path)
 }

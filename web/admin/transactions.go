@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -32,7 +33,7 @@ func (a *Admin) transactionRoutes() []route {
 
 func transactionPath(id core.ID) string { return transactionsPath + "/" + id.String() }
 
-// id reads the ULID of a path. One that does not parse is nobody's.
+// id reads the ULID of a path. Anything else is not found.
 func id(c echo.Context) (core.ID, error) {
 	id, err := core.ParseID(c.Param("ulid"))
 	if err != nil {
@@ -41,8 +42,6 @@ func id(c echo.Context) (core.ID, error) {
 	return id, nil
 }
 
-// listTransactions makes four round trips for the page: the session, the sales, and the
-// types and locations to choose from; two for a fragment.
 func (a *Admin) listTransactions(c echo.Context) error {
 	ctx, by, q := c.Request().Context(), page.Actor(c), page.Query(c.QueryParams())
 	filter := transaction.Filter{
@@ -57,7 +56,7 @@ func (a *Admin) listTransactions(c echo.Context) error {
 	}
 	v := views.TransactionList{
 		Frame:    a.frame(c, "Transactions", transactionsPath),
-		Pager:    page.Pager(list, c.Request().URL, page.Count(int64(len(list.Items)), "sale on this page", "sales on this page"), "#transactions"),
+		Pager:    listPager(c, list, "sale", "#transactions"),
 		Filtered: filter != transaction.Filter{} || status != http.StatusOK,
 	}
 	for _, sale := range list.Items {
@@ -124,14 +123,14 @@ func placeOptions(places []location.Location, open bool) (options []ui.Option) {
 	return options
 }
 
-// sources are where a sale was entered, in words.
+// sources are the names of where a sale was recorded.
 var sources = map[transaction.Source]string{transaction.API: "API", transaction.POS: "Till", transaction.Panel: "Panel"}
 
 func (a *Admin) transactionRow(by core.Actor, sale transaction.Named) views.TransactionRow {
 	row := views.TransactionRow{
 		Path: transactionPath(sale.ID), When: page.Time(sale.CreatedAt, by.Tenant.TimeZone),
 		Customer: customerLabel(sale.CustomerName), CustomerPath: customerPath(sale.CustomerID), Type: sale.TypeName,
-		Spend: page.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: earned(sale.Transaction),
+		Spend: page.Money(sale.SpendAmountCents, by.Tenant.Currency), Award: awardInWords(sale.Transaction),
 		Where: sources[sale.Source] + ", " + sale.ActorName, Voided: sale.Status == transaction.Voided,
 	}
 	if sale.Voidable {
@@ -140,18 +139,17 @@ func (a *Admin) transactionRow(by core.Actor, sale transaction.Named) views.Tran
 	return row
 }
 
-// earned is what a sale earned, in words.
-func earned(t transaction.Transaction) string {
+// awardInWords is "24 points".
+func awardInWords(t transaction.Transaction) string {
 	if t.StampsAwarded != nil {
 		return amount(*t.StampsAwarded, "stamps")
 	}
 	return amount(*t.PointsAwarded, "points")
 }
 
-// amount writes so many points or stamps.
+// amount writes points or stamps: 24 points.
 func amount(n int64, unit transaction.RuleType) string { return page.Units(n, unit) }
 
-// showTransaction makes two round trips: the session, and the sale with all its names.
 func (a *Admin) showTransaction(c echo.Context) error {
 	d, err := a.transactionDetail(c)
 	if err != nil {
@@ -161,13 +159,8 @@ func (a *Admin) showTransaction(c echo.Context) error {
 	zone := by.Tenant.TimeZone
 	row := a.transactionRow(by, d.Named)
 	v := views.TransactionDetail{
-		Frame:    a.frame(c, "Sale of "+row.When, transactionsPath, ui.Crumb{Label: "Transactions", Path: transactionsPath}),
-		Customer: row.Customer, CustomerPath: row.CustomerPath, Spend: row.Spend, Award: row.Award, Voided: row.Voided, VoidPath: row.VoidPath,
-		Facts: []ui.Pair{
-			{Name: "Type", Value: d.TypeName},
-			{Name: "Recorded", Value: row.When},
-			{Name: "By", Value: row.Where},
-		},
+		Frame: a.frame(c, "Sale on "+row.When, transactionsPath, ui.Crumb{Label: "Transactions", Path: transactionsPath}),
+		Sale:  row, Facts: []ui.Pair{{Name: "Type", Value: d.TypeName}, {Name: "Recorded", Value: row.When}, {Name: "By", Value: row.Where}},
 	}
 	fact := func(name string, value *string) {
 		if value != nil {
@@ -185,7 +178,7 @@ func (a *Admin) showTransaction(c echo.Context) error {
 	for _, e := range d.Entries {
 		what := "Earned"
 		if e.Kind == "reversal" {
-			what = "Taken back"
+			what = "Reversed"
 		}
 		v.Entries = append(v.Entries, views.LedgerEntry{
 			When: page.Time(e.CreatedAt, zone), What: what, Amount: page.Signed(e.Amount), Balance: page.Number(e.BalanceAfter),
@@ -214,36 +207,19 @@ func (a *Admin) confirmVoidTransaction(c echo.Context, status int, form *page.Fo
 	row := a.transactionRow(page.Actor(c), d.Named)
 	v := views.Confirm{
 		Frame: a.frame(c, "Void this sale?", transactionsPath,
-			ui.Crumb{Label: "Transactions", Path: transactionsPath}, ui.Crumb{Label: "Sale of " + row.When, Path: row.Path}),
+			ui.Crumb{Label: "Transactions", Path: transactionsPath}, ui.Crumb{Label: "Sale on " + row.When, Path: row.Path}),
 		Confirm: ui.Confirm{
-			Action: row.Path + "/void", Button: "Void the sale", Danger: true, Cancel: row.Path, Problem: form.Problem(),
-			Words: []string{
-				"The sale of " + row.Spend + " to " + row.Customer + " of " + row.When + " is marked as voided" + takenBack(d.Transaction, ", also if spent already") + ".",
-				"This cannot be undone.",
-			},
+			Action: row.Path + "/void", Button: "Void sale", Danger: true, Cancel: row.Path, Problem: form.Problem(),
+			Words: []string{"Sale of " + row.Spend + " to " + row.Customer + " on " + row.When + ".", cannotUndo},
 		},
 	}
-	if row.Voided { // somebody was quicker
+	if orZero(d.PointsAwarded)+orZero(d.StampsAwarded) > 0 {
+		v.Words[0] += " Its " + row.Award + " will be reversed, even if already spent."
+	}
+	if row.Voided { // a colleague was quicker
 		v.Button, v.Words, v.Problem = "", nil, &ui.Problem{Sentence: transaction.ErrAlreadyVoided.Message}
 	}
 	return a.confirm(c, status, v)
-}
-
-// takenBack says of a sale that is voided what becomes of what it earned, if it did.
-func takenBack(t transaction.Transaction, also string) string {
-	n := int64(0)
-	for _, award := range []*int64{t.PointsAwarded, t.StampsAwarded} {
-		if award != nil {
-			n += *award
-		}
-	}
-	switch n {
-	case 0:
-		return ""
-	case 1:
-		return ", and the " + earned(t) + " it earned is taken back" + also
-	}
-	return ", and the " + earned(t) + " it earned are taken back" + also
 }
 
 func (a *Admin) voidTransaction(c echo.Context) error {
@@ -251,39 +227,43 @@ func (a *Admin) voidTransaction(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	sale, err := a.Transactions.Void(c.Request().Context(), page.Actor(c), id)
-	form := &page.Form{}
-	if form.Refused(err) {
-		return a.confirmVoidTransaction(c, http.StatusUnprocessableEntity, form)
-	}
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, "The sale is voided"+takenBack(sale, "")+".")
-	return a.Redirect(c, transactionPath(id))
+	return page.Submit(a.Kit, c, page.Submission[transaction.Transaction]{
+		Run: func(ctx context.Context, by core.Actor, _ *page.Form) (transaction.Transaction, error) {
+			return a.Transactions.Void(ctx, by, id)
+		},
+		Refused: func(status int, form *page.Form) error { return a.confirmVoidTransaction(c, status, form) },
+		To:      page.To[transaction.Transaction](transactionPath(id)),
+		Done: func(sale transaction.Transaction) string {
+			if orZero(sale.PointsAwarded)+orZero(sale.StampsAwarded) == 0 {
+				return "Sale voided"
+			}
+			return "Sale voided and " + awardInWords(sale) + " reversed"
+		},
+	})
 }
 
-// confirm shows a question as a page or, to htmx, as the content of the dialog.
+// cannotUndo warns in confirmations.
+const cannotUndo = "This can't be undone."
+
+// confirm asks for confirmation on a page or, for htmx, in the dialog.
 func (a *Admin) confirm(c echo.Context, status int, v views.Confirm) error {
 	return a.Render(c, status, views.ConfirmPage(v), views.ConfirmDialog(v))
 }
 
-// newTransaction finds whose sale it is, and then asks for the rest. Looking for
-// somebody makes two round trips, the form four: the session, the customer, types and
-// locations.
+// newTransaction shows one of two steps: choose a customer, then the form of the sale.
 func (a *Admin) newTransaction(c echo.Context) error {
 	q := page.Query(c.QueryParams())
 	if q.Filled("customer_ulid") == nil {
-		return a.pickCustomer(c, views.CustomerPicker{Frame: a.transactionFrame(c), Question: "Whose sale is it?", Path: transactionsPath + "/new"})
+		return a.pickCustomer(c, views.CustomerPicker{Frame: a.transactionFrame(c), Question: "Choose a customer", Path: transactionsPath + "/new"})
 	}
 	return a.transactionForm(c, http.StatusOK, page.Blank(map[string]string{"customer_ulid": q.Value("customer_ulid")}))
 }
 
 func (a *Admin) transactionFrame(c echo.Context) views.Frame {
-	return a.frame(c, "Record a sale", transactionsPath, ui.Crumb{Label: "Transactions", Path: transactionsPath})
+	return a.frame(c, "Record sale", transactionsPath, ui.Crumb{Label: "Transactions", Path: transactionsPath})
 }
 
-// transactionForm shows the form of a sale to a customer who was chosen.
+// transactionForm shows the form of a sale to the chosen customer.
 func (a *Admin) transactionForm(c echo.Context, status int, form *page.Form) error {
 	ctx, by := c.Request().Context(), page.Actor(c)
 	id, err := core.ParseID(form.Value("customer_ulid"))
@@ -314,37 +294,36 @@ func (a *Admin) transactionForm(c echo.Context, status int, form *page.Form) err
 	if open := placeOptions(places, true); len(open) > 0 {
 		place := form.Field("location_id", "Location")
 		place.Optional = true
-		place.Options = form.Options("location_id", append([]ui.Option{{Label: "Not said"}}, open...)...)
+		place.Options = form.Options("location_id", append([]ui.Option{{Label: "No location"}}, open...)...)
 		v.Location = &place
 	}
-	v.Receipt.Optional, v.Receipt.Help = true, "A number that is used once: the same sale cannot be recorded twice with it."
+	v.Receipt.Optional, v.Receipt.Help = true, "Unique per sale, so it can't be recorded twice"
 	form.Field("customer_ulid", "Customer")
 	v.Problem = form.Problem()
 	if chosen.Status != customer.Active {
-		v.Problem = &ui.Problem{Sentence: customerName(chosen) + " is inactive, and earns nothing until they are active again."}
+		v.Problem = &ui.Problem{Sentence: customerName(chosen) + " is inactive and can't earn."}
 		if chosen.Erased {
-			v.Problem.Sentence = "This customer was erased, and earns nothing."
+			v.Problem.Sentence = "This customer was erased and can't earn."
 		}
 	}
 	return a.Render(c, status, views.TransactionFormPage(v), nil)
 }
 
-// spendField is the amount of a sale. How it was read is shown while it is typed.
+// spendField is the amount of a sale. The page shows how it is read while it is typed.
 func spendField(form *page.Form, currency string) ui.Field {
 	field := form.Field("spend_amount_cents", "Amount")
 	field.Before, field.Mode, field.Autocomplete, field.Echo = page.Symbol(currency), "decimal", "off", true
 	return field
 }
 
-// What the buttons of the confirmation send: which amount was confirmed, or that it is to be
-// corrected.
+// Fields of the confirmation's buttons: the confirmed amount, and the wish to change it.
 const (
 	confirmedAmount = "confirmed"
 	correctAmount   = "correct"
 )
 
-// recordTransaction records a sale. One above the ceiling of the business is asked about
-// first, and nothing is recorded before the answer.
+// recordTransaction records a sale. A sale above the business's ceiling is recorded only after
+// its amount was confirmed.
 func (a *Admin) recordTransaction(c echo.Context) error {
 	form, err := page.Read(c)
 	if err != nil {
@@ -359,11 +338,11 @@ func (a *Admin) recordTransaction(c echo.Context) error {
 	if form.Checked(correctAmount) {
 		return a.transactionForm(c, http.StatusOK, form)
 	}
-	question, asks, err := a.confirmationOf(c, form, n)
+	question, needed, err := a.confirmationOf(c, form, n)
 	if err != nil {
 		return err
 	}
-	if asks {
+	if needed {
 		return a.Render(c, http.StatusOK, views.TransactionConfirmPage(question), nil)
 	}
 	sale, err := a.Transactions.Record(c.Request().Context(), by, n)
@@ -376,14 +355,13 @@ func (a *Admin) recordTransaction(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	a.Flash(c, ui.Done, page.Money(sale.SpendAmountCents, by.Tenant.Currency)+" recorded: "+earned(sale)+" earned.")
+	a.Flash(c, ui.Done, page.Money(sale.SpendAmountCents, by.Tenant.Currency)+" recorded: "+awardInWords(sale)+" earned.")
 	return a.Redirect(c, customerPath(sale.CustomerID))
 }
 
-// confirmationOf is the question about a sale above the ceiling. There is none to ask where the
-// amount is small enough or was confirmed, or where core refuses the sale anyway. Two round
-// trips, and none for a sale below the ceiling.
-func (a *Admin) confirmationOf(c echo.Context, form *page.Form, n transaction.New) (v views.TransactionConfirm, asks bool, err error) {
+// confirmationOf is the confirmation of a sale above the ceiling. None is needed if the amount was
+// confirmed already or core would refuse the sale anyway.
+func (a *Admin) confirmationOf(c echo.Context, form *page.Form, n transaction.New) (v views.TransactionConfirm, needed bool, err error) {
 	by, spend := page.Actor(c), n.SpendAmountCents
 	if spend == nil || len(n.Malformed) > 0 || !by.Tenant.Confirms(*spend) {
 		return v, false, nil
@@ -430,8 +408,7 @@ func (a *Admin) partsOf(c echo.Context, n transaction.New) (buyer customer.Custo
 	return buyer, kind, err
 }
 
-// previewTransaction says how the amount of a sale that is being typed is read, and what the
-// sale will earn.
+// previewTransaction shows how the amount on the form is read and what the sale will earn.
 func (a *Admin) previewTransaction(c echo.Context) error {
 	by, q := page.Actor(c), page.Query(c.QueryParams())
 	var v views.Earns
@@ -446,7 +423,7 @@ func (a *Admin) previewTransaction(c echo.Context) error {
 	return a.Render(c, http.StatusOK, views.TransactionPreview(spendField(q, by.Tenant.Currency), v), nil)
 }
 
-// earnsView says what a sale would earn, and why nothing where it would not.
+// earnsView is the award of a sale in words.
 func earnsView(a page.Award) views.Earns {
 	if a.Over {
 		return views.Earns{Note: a.Note}

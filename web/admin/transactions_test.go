@@ -45,7 +45,7 @@ func tillOn(t *testing.T, d *db.DB) *till {
 	return s
 }
 
-// sale is the form of a sale to Elsa.
+// sale fills in the form of a sale to Elsa.
 func (s *till) sale(b *browser, spend string) url.Values {
 	b.t.Helper()
 	shown := b.get("/admin/transactions/new?customer_ulid=" + s.elsa.ID.String())
@@ -73,7 +73,7 @@ func (s *till) balance(t *testing.T) int64 {
 }
 
 // "A newcomer records a first sale": find the customer, type the amount, done.
-func TestRecordingASale(t *testing.T) {
+func TestRecordSale(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	cashier := s.signedIn(t, core.Cashier)
@@ -82,7 +82,7 @@ func TestRecordingASale(t *testing.T) {
 		t.Errorf("found %q", got)
 	}
 	earns := cashier.get("/admin/transactions/earns?spend_amount_cents=24,50&transaction_type_id="+s.typeID, "Hx-Request", "true")
-	if got := earns.words("#earns"); got != "Earns 24 points" {
+	if got := earns.words("#earns"); !strings.Contains(got, "24 points") {
 		t.Errorf("the preview says %q", got)
 	}
 
@@ -102,13 +102,13 @@ func TestRecordingASale(t *testing.T) {
 	if got := list.words("tbody tr"); !strings.Contains(got, "Elsa Berg <b>") || !strings.Contains(got, "24.50") || !strings.Contains(got, "24 points") || !strings.Contains(got, "Panel, Bo Ek") {
 		t.Errorf("list = %q", got)
 	}
-	if got := cashier.get(path).words("main"); !strings.Contains(got, "Earned 24 points") || !strings.Contains(got, "+24 24") {
+	if got := cashier.get(path).words("main"); !strings.Contains(got, "24 points") || !strings.Contains(got, "+24 24") {
 		t.Errorf("detail = %q", got)
 	}
 }
 
 // "One submit for two clicks": the same form, sent twenty times at once, is one sale.
-func TestADoubleClickIsOneSale(t *testing.T) {
+func TestDoubleClickRecordsOneSale(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	cashier := s.signedIn(t, core.Cashier)
@@ -129,32 +129,32 @@ func TestADoubleClickIsOneSale(t *testing.T) {
 	}
 }
 
-// "Void with confirmation": it says what will happen, happens once, and says so.
-func TestVoidingASale(t *testing.T) {
+// "Void with confirmation": asking changes nothing, and the void happens once.
+func TestVoidSale(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	manager := s.signedIn(t, core.Manager)
 	path := s.sold(manager, "24.50")
 
 	asked := manager.get(path+"/void", "Hx-Request", "true")
-	if got := asked.words("form p"); !strings.Contains(got, "the 24 points it earned are taken back") || asked.Find("#dialog-title").Length() != 1 {
+	if got := asked.words("form p"); !strings.Contains(got, "24 points") || asked.Find("#dialog-title").Length() != 1 {
 		t.Errorf("asked %q", got)
 	}
-	if whole := manager.get(path + "/void"); whole.words("h1") != "Void this sale?" {
-		t.Errorf("without scripts: %q", whole.words("h1"))
+	if whole := manager.get(path + "/void"); whole.Find("main form[action='"+path+"/void'] button").Length() != 1 {
+		t.Errorf("without scripts: %q", whole.words("main"))
 	}
 	if got := s.balance(t); got != 24 {
 		t.Errorf("asking alone took points: %d", got)
 	}
 	done := manager.posted(path+"/void", nil)
-	if got := done.words("#flashes"); got != "The sale is voided, and the 24 points it earned are taken back." {
+	if got := done.words("#flashes"); !strings.Contains(got, "24 points") {
 		t.Errorf("flash = %q", got)
 	}
-	if got := done.words("main"); !strings.Contains(got, "Voided by Bo Ek") || !strings.Contains(got, "−24 0") {
+	if got := done.words("main"); !strings.Contains(got, "Bo Ek") || !strings.Contains(got, "−24 0") || done.Find("main a[href$=void]").Length() > 0 {
 		t.Errorf("detail = %q", got)
 	}
 	again := manager.post(path+"/void", nil)
-	if again.Code != http.StatusUnprocessableEntity || again.words(".alert") != "This transaction has already been voided." {
+	if again.Code != http.StatusUnprocessableEntity || again.words(".alert") != transaction.ErrAlreadyVoided.Message {
 		t.Errorf("again: %d %q", again.Code, again.words(".alert"))
 	}
 	if got := s.balance(t); got != 0 {
@@ -162,8 +162,8 @@ func TestVoidingASale(t *testing.T) {
 	}
 }
 
-// Decisions §9: a cashier may "void own last sale within 10 minutes", and is offered no other.
-func TestACashierVoidsTheirLastSale(t *testing.T) {
+// Decisions §9: a cashier may "void own last sale within 10 minutes" and is offered no other.
+func TestCashierVoidsTheirLastSale(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	cashier := s.signedIn(t, core.Cashier)
@@ -184,8 +184,8 @@ func TestACashierVoidsTheirLastSale(t *testing.T) {
 	}
 }
 
-// Filters narrow the list; what cannot be read is said, and what was typed stays.
-func TestFilteringSales(t *testing.T) {
+// Filters narrow the list. A filter that can't be read is reported and keeps its value.
+func TestFilterSales(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	manager := s.signedIn(t, core.Manager)
@@ -203,8 +203,8 @@ func TestFilteringSales(t *testing.T) {
 		if list.Find("header, aside").Length() > 0 {
 			t.Errorf("%q: htmx got the whole page", query)
 		}
-		if want == 0 && list.words(".empty-title") != "No sale found" {
-			t.Errorf("%q: %q", query, list.words(".empty"))
+		if link := list.links(".empty a"); want == 0 && (len(link) != 1 || link[0] != "/admin/transactions") {
+			t.Errorf("%q shows nothing and leads to %q", query, link)
 		}
 	}
 	wrong := manager.ask(http.MethodGet, "/admin/transactions?from=yesterday", nil)
@@ -213,7 +213,7 @@ func TestFilteringSales(t *testing.T) {
 	}
 }
 
-func TestASaleOfAnotherBusinessIsNotThere(t *testing.T) {
+func TestSaleOfAnotherBusinessIsNotFound(t *testing.T) {
 	t.Parallel()
 	s, other := newTill(t), newShop(t)
 	path := s.sold(s.signedIn(t, core.Owner), "5")
@@ -231,15 +231,15 @@ func TestASaleOfAnotherBusinessIsNotThere(t *testing.T) {
 	}
 }
 
-// "Money in its currency": the form of a type speaks of amounts that there are in it.
-func TestATypeInOtherCurrencies(t *testing.T) {
+// "Money in its currency": the amounts on the form of a type have the decimals of the currency.
+func TestTypeFormInOtherCurrencies(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	owner := s.signedIn(t, core.Owner)
 	for currency, want := range map[string]string{
-		"EUR": "1.00 24.50 Only whole multiples count: 2.50 earns as much as 2.00. Enter € 0.01 or more Enter € 10,000,000,000.00 or less",
-		"JPY": "100 2450 Only whole multiples count: 250 earns as much as 200. " + "Enter ¥ 1 or more Enter ¥ 1,000,000,000,000 or less",
-		"KWD": "0.100 2.450 Only whole multiples count: 0.250 earns as much as 0.200. Enter KWD 0.001 or more Enter KWD 1,000,000,000.000 or less",
+		"EUR": "1.00 24.50 2.50 2.00 Enter € 0.01 or more Enter € 10,000,000,000.00 or less",
+		"JPY": "100 2450 250 200 Enter ¥ 1 or more Enter ¥ 1,000,000,000,000 or less",
+		"KWD": "0.100 2.450 0.250 0.200 Enter KWD 0.001 or more Enter KWD 1,000,000,000.000 or less",
 	} {
 		owner.posted("/admin/settings/business", form("currency", currency))
 		page := owner.get("/admin/types/new")
@@ -247,7 +247,7 @@ func TestATypeInOtherCurrencies(t *testing.T) {
 		draft.Set("name", "Drinks")
 		draft.Set("unit_cents", "")
 		draft.Set("min_spend_cents", "1000000000001")
-		got := page.value("#field-unit_cents") + " " + page.value("#field-example") + " " + page.words(".only-points .form-hint") + " " +
+		got := page.value("#field-unit_cents") + " " + page.value("#field-example") + " " + figures(page.words(".only-points .form-hint")) + " " +
 			owner.post("/admin/types/new", draft).words(".invalid-feedback")
 		if got != want {
 			t.Errorf("in %s: %q, want %q", currency, got, want)
@@ -255,19 +255,19 @@ func TestATypeInOtherCurrencies(t *testing.T) {
 	}
 }
 
-// A live "what would 24.50 earn?" preview, of a rule that is still being typed.
+// A live "what would 24.50 earn?" preview of a rule that is still being typed.
 func TestTransactionTypes(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	manager := s.signedIn(t, core.Manager)
-	if got := manager.get("/admin/types").words(".empty-title"); got != "Nothing earns yet" {
-		t.Errorf("without types: %q", got)
+	if got := manager.get("/admin/types").links(".empty a"); len(got) != 1 || got[0] != "/admin/types/new" {
+		t.Errorf("without types the list leads to %q", got)
 	}
 	draft := form("name", "", "rule_type", "points", "points_per_unit", "3", "unit_cents", "2.00", "stamps_per_transaction", "1", "example", "24.50")
-	if got := manager.post("/admin/types/earns", draft, "Hx-Request", "true").words("#earns"); got != "Earns 36 points" {
+	if got := manager.post("/admin/types/earns", draft, "Hx-Request", "true").words("#earns"); !strings.Contains(got, "36 points") {
 		t.Errorf("the preview says %q", got)
 	}
-	if got := manager.post("/admin/types/try", draft).words("#earns"); got != "Earns 36 points" {
+	if got := manager.post("/admin/types/try", draft).words("#earns"); !strings.Contains(got, "36 points") {
 		t.Errorf("without scripts it says %q", got)
 	}
 	draft.Set("form_key", manager.get("/admin/types/new").value("input[name=form_key]"))
@@ -278,13 +278,13 @@ func TestTransactionTypes(t *testing.T) {
 	draft.Set("name", "Catering <b>")
 	draft.Set("unit_cents", "0")
 	if zero := manager.post("/admin/types/new", draft); zero.Code != http.StatusUnprocessableEntity {
-		t.Errorf("points for every nothing: %d", zero.Code)
+		t.Errorf("a rule with points for every 0.00 = %d", zero.Code)
 	}
 	draft.Set("unit_cents", "2.00")
 	draft.Set("min_spend_cents", "10")
 	draft.Set("max_award", "50")
 	made := manager.posted("/admin/types/new", draft)
-	if got := made.words("tbody tr"); got != "Catering <b> 3 points for every € 2.00 From € 10.00, at most 50 points From € 10.00, at most 50 points Deactivate" {
+	if got := made.words("tbody td:nth-child(1), tbody td:nth-child(3)"); !strings.HasPrefix(got, "Catering <b> ") || figures(got) != "10.00 50" || !strings.Contains(made.words("tbody tr"), "3 points for every € 2.00") {
 		t.Errorf("list = %q", got)
 	}
 	if twice := manager.posted("/admin/types/new", draft); twice.Find("tbody tr").Length() != 1 {
@@ -293,11 +293,11 @@ func TestTransactionTypes(t *testing.T) {
 	path, _ := made.Find("tbody a").Attr("href")
 	draft.Set("points_per_unit", "4")
 	draft.Set("active", "1")
-	if got := manager.posted(path, draft).words("tbody tr"); !strings.HasPrefix(got, "Catering <b> 4 points for every € 2.00") {
+	if got := manager.posted(path, draft).words("tbody tr"); !strings.HasPrefix(got, "Catering <b> ") || !strings.Contains(got, "4 points") {
 		t.Errorf("edited: %q", got)
 	}
-	if got := manager.posted(path+"/active", form("active", "0")).words("tbody tr"); !strings.Contains(got, "Inactive") {
-		t.Errorf("deactivated: %q", got)
+	if off := manager.posted(path+"/active", form("active", "0")); off.value("tbody input[name=active]") != "1" {
+		t.Errorf("deactivated: %q", off.words("tbody tr"))
 	}
 	if a := newShop(t).signedIn(t, core.Owner).ask(http.MethodGet, path, nil); a.Code != http.StatusNotFound {
 		t.Errorf("another business's type: %d", a.Code)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -30,7 +31,7 @@ func (a *Admin) typeRoutes() []route {
 	}
 }
 
-// number reads the integer id of a path. One that is no number is nobody's.
+// number reads the integer id of a path. Anything else is not found.
 func number(c echo.Context) (int64, error) {
 	n, err := strconv.ParseInt(c.Param("id"), 10, 64)
 	if err != nil {
@@ -51,7 +52,7 @@ func (a *Admin) listTypes(c echo.Context) error {
 	for _, t := range types {
 		v.Rows = append(v.Rows, views.TypeRow{
 			Path: typePath(t.ID), Name: t.Name, Rule: ruleInWords(t, by.Tenant.Currency), Limits: limitsInWords(t, by.Tenant.Currency),
-			Active: t.Active, SwitchPath: typePath(t.ID) + "/active",
+			Active: t.Active,
 		})
 	}
 	return a.Render(c, http.StatusOK, views.TypeListPage(v), nil)
@@ -65,20 +66,16 @@ func ruleInWords(t transaction.Type, currency string) string {
 	return amount(t.PointsPerUnit, t.RuleType) + " for every " + page.Money(t.UnitCents, currency)
 }
 
+// limitsInWords is "Minimum spend € 10.00 · Maximum 50 points", or "" without limits.
 func limitsInWords(t transaction.Type, currency string) string {
-	words := ""
+	var limits []string
 	if t.MinSpendCents > 0 {
-		words = "From " + page.Money(t.MinSpendCents, currency)
+		limits = append(limits, "Minimum spend "+page.Money(t.MinSpendCents, currency))
 	}
 	if t.MaxAward != nil {
-		if words != "" {
-			words += ", a"
-		} else {
-			words = "A"
-		}
-		words += "t most " + amount(*t.MaxAward, t.RuleType)
+		limits = append(limits, "Maximum "+amount(*t.MaxAward, t.RuleType))
 	}
-	return words
+	return strings.Join(limits, " · ")
 }
 
 func (a *Admin) newType(c echo.Context) error {
@@ -88,72 +85,65 @@ func (a *Admin) newType(c echo.Context) error {
 	return a.typeForm(c, http.StatusOK, nil, form)
 }
 
-// typeForm shows the form of a type to be, or of one that exists.
+// typeForm shows the form of a new type, or of an existing one.
 func (a *Admin) typeForm(c echo.Context, status int, old *transaction.Type, form *page.Form) error {
 	currency := page.Actor(c).Tenant.Currency
-	v := views.TypeForm{Frame: a.frame(c, "New transaction type", typesPath, ui.Crumb{Label: "Transaction types", Path: typesPath}), Action: typesPath + "/new", Button: "Make the type", FormKey: a.NewFormKey()}
+	v := views.TypeForm{Frame: a.frame(c, "New transaction type", typesPath, ui.Crumb{Label: "Transaction types", Path: typesPath}), Action: typesPath + "/new", Button: "Create transaction type", FormKey: a.NewFormKey()}
 	if old != nil {
 		v.Title, v.Action, v.Button, v.Began = old.Name, typePath(old.ID), "Save", form.Original()
 	}
 	v.Name = form.Field("name", "Name")
-	v.Name.Help = "What the till calls it: “Drinks”, “Lunch”, “Catering”."
+	v.Name.Help = "Shown at the till, e.g. Drinks or Catering"
 	v.Unit = form.Field("rule_type", "A sale earns")
-	v.Unit.Options = form.Options("rule_type",
-		ui.Option{Value: "points", Label: "Points", Help: "By what is spent"}, ui.Option{Value: "stamps", Label: "Stamps", Help: "By the visit, like a stamp card"})
-	v.Points, v.Per = form.Field("points_per_unit", "Points"), form.Field("unit_cents", "Spend")
-	v.Stamps = form.Field("stamps_per_transaction", "Stamps for each sale")
-	v.Least, v.Most = form.Field("min_spend_cents", "Least spend"), form.Field("max_award", "Most that a sale earns")
+	v.Unit.Options = form.Options("rule_type", unitOptions...)
+	v.Points, v.Spend = form.Field("points_per_unit", "Points"), form.Field("unit_cents", "For every")
+	v.Stamps = form.Field("stamps_per_transaction", "Stamps per sale")
+	v.Minimum, v.Maximum = form.Field("min_spend_cents", "Minimum spend"), form.Field("max_award", "Maximum per sale")
 	if old != nil {
-		active := form.Field("active", "The till and the API may use it")
+		active := form.Field("active", "Active: available at the till and in the API")
 		v.Active = &active
 	}
 	v.Problem = form.Problem()
-	// On the page they are parts of a sentence, of which a message cannot speak.
-	v.Per.Label, v.Least.Label, v.Most.Label = "for every", "Only from", "At most"
 	symbol := page.Symbol(currency)
-	v.Points.Mode, v.Stamps.Mode, v.Most.Mode = "numeric", "numeric", "numeric"
-	v.Per.Before, v.Per.Mode, v.Per.Help = symbol, "decimal", "Only whole multiples count: "+page.Amount(250, currency)+" earns as much as "+page.Amount(200, currency)+"."
-	v.Least.Before, v.Least.Mode, v.Least.Optional, v.Least.Help = symbol, "decimal", true, "A smaller sale is recorded and earns nothing."
-	v.Most.After, v.Most.Optional, v.Most.Help = "per sale", true, "However much is spent."
+	v.Points.Mode, v.Stamps.Mode, v.Maximum.Mode, v.Maximum.Optional = "numeric", "numeric", "numeric", true
+	v.Spend.Before, v.Spend.Mode, v.Spend.Help = symbol, "decimal", "Whole multiples only: "+page.Amount(250, currency)+" earns the same as "+page.Amount(200, currency)
+	v.Minimum.Before, v.Minimum.Mode, v.Minimum.Optional, v.Minimum.Help = symbol, "decimal", true, "Smaller sales earn nothing"
 	if form.Value("example") == "" {
 		form.SetAmount("example", 2450, currency)
 	}
 	v.Earns = a.exampleEarns(c, form)
-	v.Example = form.Field("example", "What would this earn?")
+	v.Example = form.Field("example", "Sale amount")
 	v.Example.Before, v.Example.Mode = symbol, "decimal"
 	return a.Render(c, status, views.TypeFormPage(v), nil)
+}
+
+// unitOptions are the two kinds of earning rules.
+var unitOptions = []ui.Option{
+	{Value: "points", Label: "Points", Help: "By amount spent"}, {Value: "stamps", Label: "Stamps", Help: "Per visit, like a stamp card"},
 }
 
 // newTypeOf is the type that a form describes.
 func newTypeOf(form *page.Form, currency string) transaction.NewType {
 	n := transaction.NewType{Name: form.Value("name"), RuleType: transaction.RuleType(form.Value("rule_type"))}
-	n.PointsPerUnit = value(form.Integer("points_per_unit"))
-	n.UnitCents = value(form.Amount("unit_cents", currency))
+	n.PointsPerUnit = orZero(form.Integer("points_per_unit"))
+	n.UnitCents = orZero(form.Amount("unit_cents", currency))
 	if n.UnitCents == 0 {
-		n.UnitCents = -1 // typed or left empty: core would take 0 for its default
+		n.UnitCents = -1 // core would read 0 as its default
 	}
-	n.StampsPerTransaction = value(form.Integer("stamps_per_transaction"))
-	n.MinSpendCents = value(form.Amount("min_spend_cents", currency))
+	n.StampsPerTransaction = orZero(form.Integer("stamps_per_transaction"))
+	n.MinSpendCents = orZero(form.Amount("min_spend_cents", currency))
 	n.MaxAward = form.Integer("max_award")
 	n.Malformed = form.Malformed
 	return n
 }
 
-func value(n *int64) int64 {
-	if n == nil {
-		return 0
-	}
-	return *n
-}
-
-// exampleEarns says what the example on the form would earn by its rule, as far as both can be
-// read.
+// exampleEarns is what the form's rule would earn for its example sale.
 func (a *Admin) exampleEarns(c echo.Context, form *page.Form) views.Earns {
 	currency := page.Actor(c).Tenant.Currency
-	draft := page.Query(maps.Clone(form.Values)) // what is wrong so far is said when it is sent
+	draft := page.Query(maps.Clone(form.Values)) // violations are shown when the form is submitted
 	cents := draft.Amount("example", currency)
 	if cents == nil {
-		return views.Earns{Note: "Type an amount such as " + page.AmountExample(currency) + "."}
+		return views.Earns{Note: enterAmount(currency)}
 	}
 	n := newTypeOf(draft, currency)
 	award, unit, err := n.Preview(cents)
@@ -161,13 +151,21 @@ func (a *Admin) exampleEarns(c echo.Context, form *page.Form) views.Earns {
 		return earnsView(page.AwardTooLarge(unit))
 	}
 	if err != nil {
-		return views.Earns{Note: "The rule is not complete yet."}
+		return views.Earns{Note: completeRule}
 	}
 	v := views.Earns{Text: amount(award, unit)}
 	if award == 0 && *cents < n.MinSpendCents {
-		v.Note = "(from " + page.Money(n.MinSpendCents, currency) + " on)"
+		v.Note = "(minimum spend " + page.Money(n.MinSpendCents, currency) + ")"
 	}
 	return v
+}
+
+// completeRule is shown in place of what an incomplete rule would earn.
+const completeRule = "Complete the rule to see what it earns"
+
+// enterAmount asks for the amount of an example.
+func enterAmount(currency string) string {
+	return "Enter an amount, e.g. " + page.AmountExample(currency)
 }
 
 func (a *Admin) previewType(c echo.Context) error {
@@ -178,7 +176,7 @@ func (a *Admin) previewType(c echo.Context) error {
 	return a.Render(c, http.StatusOK, views.EarnsLine(a.exampleEarns(c, form)), nil)
 }
 
-// tryType shows the form again with what its rule earns: the preview without scripts.
+// tryType shows the form again with what its rule earns, for browsers without scripts.
 func (a *Admin) tryType(c echo.Context) error {
 	form, err := page.Read(c)
 	if err != nil {
@@ -254,7 +252,7 @@ func (a *Admin) editType(c echo.Context) error {
 		Refused: func(status int, form *page.Form) error { return a.typeForm(c, status, &old, form) },
 		To:      page.To[transaction.Type](typesPath),
 		Done: func(t transaction.Type) string {
-			return "“" + t.Name + "” was saved. Earlier sales keep what they earned."
+			return "“" + t.Name + "” was saved. Past sales keep what they earned."
 		},
 	})
 }
@@ -271,9 +269,9 @@ func (a *Admin) setTypeActive(c echo.Context) error {
 		To: page.To[transaction.Type](typesPath),
 		Done: func(t transaction.Type) string {
 			if t.Active {
-				return "“" + t.Name + "” is active again."
+				return "“" + t.Name + "” is active."
 			}
-			return "“" + t.Name + "” is inactive: new sales can't use it. Earlier sales stay."
+			return "“" + t.Name + "” is inactive. It can't be used for new sales."
 		},
 	})
 }

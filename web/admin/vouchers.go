@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -34,14 +35,14 @@ func (a *Admin) askVoucher(c echo.Context) error {
 	return a.voucherSearch(c, http.StatusOK, &page.Form{})
 }
 
-// voucherSearch is one field. A hand-held scanner types what it reads and presses Enter.
+// voucherSearch shows a single field, since a hand-held scanner types what it reads and presses Enter.
 func (a *Admin) voucherSearch(c echo.Context, status int, form *page.Form) error {
 	v := views.VoucherSearch{
 		Frame: a.frame(c, "Redeem voucher", couponsPath, ui.Crumb{Label: "Coupons", Path: couponsPath}),
 		Code:  form.Field("code", "Voucher code or link"),
 	}
 	v.Code.Autofocus, v.Code.Autocomplete, v.Code.MaxLength = true, "off", 500
-	v.Code.Help = "Scan the QR code, or type the code below it"
+	v.Code.Help = "Scan the QR code or type the code below it"
 	// The next scan replaces the selected text.
 	v.Code.Attributes = map[string]any{"autocapitalize": "characters", "spellcheck": "false", "data-select": true}
 	return a.Render(c, status, views.VoucherSearchPage(v), nil)
@@ -52,8 +53,8 @@ var (
 	errNoVoucher = core.Invalid(core.Fields{"code": {{Rule: "unknown_voucher"}}})
 )
 
-// findVoucher leads to the voucher that was typed or scanned. It is a POST, so that links,
-// which are secrets, stay out of the browser's history.
+// findVoucher redirects to the voucher that was typed or scanned. It is a POST because links are
+// secrets, which must stay out of the browser's history.
 func (a *Admin) findVoucher(c echo.Context) error {
 	form, err := page.Read(c)
 	if err != nil {
@@ -72,11 +73,11 @@ func (a *Admin) findVoucher(c echo.Context) error {
 	return a.Redirect(c, voucherPath(found.ID))
 }
 
-// typedVoucher is the voucher of a code, a link or a link's token. Links and tokens are
-// checked: a revoked one must not find the voucher at the counter either.
-func (a *Admin) typedVoucher(c echo.Context, typed string) (coupon.ShownVoucher, error) {
+// typedVoucher finds a voucher by its code, its link or its link's token. Revoked links and tokens
+// find nothing.
+func (a *Admin) typedVoucher(c echo.Context, input string) (coupon.ShownVoucher, error) {
 	ctx, by := c.Request().Context(), page.Actor(c)
-	text := strings.Join(strings.Fields(typed), "")
+	text := strings.Join(strings.Fields(input), "")
 	if text == "" {
 		return coupon.ShownVoucher{}, errNoCode
 	}
@@ -93,8 +94,8 @@ func (a *Admin) typedVoucher(c echo.Context, typed string) (coupon.ShownVoucher,
 	return a.Coupons.OpenVoucher(ctx, by.Tenant, text)
 }
 
-// plainCode drops hyphens and reads O, I and L, which codes never contain, as the digits that
-// they look like.
+// plainCode drops hyphens and replaces O, I and L, which codes never contain, by the digits they look
+// like.
 var plainCode = strings.NewReplacer("-", "", "O", "0", "I", "1", "L", "1")
 
 func (a *Admin) voucherOf(c echo.Context) (coupon.ShownVoucher, error) {
@@ -148,15 +149,15 @@ func (a *Admin) showVoucher(c echo.Context) error {
 	return a.Render(c, http.StatusOK, views.VoucherDetailPage(v), nil)
 }
 
-// voucherValue is what a voucher is worth: "20% off", or the name of a reward.
+// voucherValue is the benefit of a voucher: "20% off", or the name of a reward.
 func voucherValue(v coupon.ShownVoucher, by core.Actor) string {
 	if v.BenefitType == coupon.Reward {
-		return optional(v.RewardName)
+		return orZero(v.RewardName)
 	}
 	return benefitInWords(v.Benefit, v.RewardName, by.Tenant.Currency)
 }
 
-// instruction tells the cashier what to do when they redeem a voucher, or what will happen.
+// instruction tells the cashier what redeeming the voucher does, or what they have to do.
 func instruction(v coupon.ShownVoucher, by core.Actor) string {
 	switch v.BenefitType {
 	case coupon.Percent:
@@ -169,10 +170,10 @@ func instruction(v coupon.ShownVoucher, by core.Actor) string {
 		return amount(*v.BenefitValue, "stamps") + " will be added to the balance"
 	case coupon.Reward:
 	}
-	return "Hand over “" + optional(v.RewardName) + "” for free"
+	return "Give “" + orZero(v.RewardName) + "” for free"
 }
 
-// voucherRefusal says why a voucher can't be redeemed, and what to do about it.
+// voucherRefusal says why a voucher can't be redeemed and what to do about it.
 func voucherRefusal(v coupon.ShownVoucher, refusal error, by core.Actor) string {
 	zone := by.Tenant.TimeZone
 	switch {
@@ -185,7 +186,7 @@ func voucherRefusal(v coupon.ShownVoucher, refusal error, by core.Actor) string 
 	case errors.Is(refusal, coupon.ErrCapReached):
 		return "The coupon “" + v.CouponName + "” has reached its redemption limit. A manager can raise it."
 	case errors.Is(refusal, reward.ErrOutOfStock):
-		return "“" + optional(v.RewardName) + "” is out of stock. The voucher stays valid."
+		return "“" + orZero(v.RewardName) + "” is out of stock. The voucher stays valid."
 	}
 	sentence, _ := page.RuleMessage(refusal)
 	return sentence
@@ -208,7 +209,7 @@ func (a *Admin) confirmRedeemVoucher(c echo.Context, status int, found coupon.Sh
 		Frame: a.frame(c, "Redeem this voucher?", couponsPath,
 			ui.Crumb{Label: "Coupons", Path: couponsPath}, ui.Crumb{Label: "Voucher of " + name, Path: path}),
 		Confirm: ui.Confirm{
-			Action: path + "/redeem", Cancel: path, Leave: "Back to the voucher",
+			Action: path + "/redeem", Cancel: path, Leave: "Back to voucher",
 		},
 	}
 	if refusal != nil {
@@ -221,46 +222,43 @@ func (a *Admin) confirmRedeemVoucher(c echo.Context, status int, found coupon.Sh
 	return a.confirm(c, status, v)
 }
 
-// redeemVoucher redeems a voucher. The form key makes two clicks one redemption.
 func (a *Admin) redeemVoucher(c echo.Context) error {
 	id, err := id(c)
 	if err != nil {
 		return err
 	}
-	form, err := page.Read(c)
-	if err != nil {
-		return err
-	}
-	ctx := c.Request().Context()
-	by := page.IdempotentActor(c, form, func(v coupon.Voucher) string { return voucherPath(v.ID) })
-	_, err = a.Coupons.Redeem(ctx, by, id)
-	if path, again := page.ReplayedPath(by, err); again {
-		return a.Redirect(c, path)
-	}
-	if _, refused := page.RuleMessage(err); err != nil && !refused {
-		return err
-	}
-	found, findErr := a.voucherOf(c)
-	if findErr != nil {
-		return findErr
-	}
-	if err != nil {
-		return a.confirmRedeemVoucher(c, http.StatusUnprocessableEntity, found, err)
-	}
-	words, err := a.redeemedWords(c, found)
-	if err != nil {
-		return err
-	}
-	a.Flash(c, ui.Done, words)
-	return a.Redirect(c, voucherPath(id))
+	var words string
+	var refusal error
+	return page.Submit(a.Kit, c, page.Submission[coupon.Voucher]{
+		Run: func(ctx context.Context, by core.Actor, _ *page.Form) (coupon.Voucher, error) {
+			redeemed, err := a.Coupons.Redeem(ctx, by, id)
+			if refusal = err; err == nil {
+				words, err = a.redeemedWords(ctx, page.Actor(c), id)
+			}
+			return redeemed, err
+		},
+		Refused: func(status int, _ *page.Form) error {
+			found, err := a.voucherOf(c)
+			if err != nil {
+				return err
+			}
+			return a.confirmRedeemVoucher(c, status, found, refusal)
+		},
+		Once: true,
+		To:   page.To[coupon.Voucher](voucherPath(id)),
+		Done: func(coupon.Voucher) string { return words },
+	})
 }
 
-// redeemedWords say what redeeming a voucher changed and what the cashier does next.
-func (a *Admin) redeemedWords(c echo.Context, v coupon.ShownVoucher) (string, error) {
-	by := page.Actor(c)
+// redeemedWords says what redeeming a voucher changed, or what the cashier has to do.
+func (a *Admin) redeemedWords(ctx context.Context, by core.Actor, id core.ID) (string, error) {
+	v, err := a.Coupons.FindVoucher(ctx, by, id)
+	if err != nil {
+		return "", err
+	}
 	switch v.BenefitType {
 	case coupon.Points, coupon.Stamps:
-		who, err := a.Customers.Find(c.Request().Context(), by, v.CustomerID)
+		who, err := a.Customers.Find(ctx, by, v.CustomerID)
 		unit, balance := ledger.Points, who.PointsBalance
 		if v.BenefitType == coupon.Stamps {
 			unit, balance = ledger.Stamps, who.StampsBalance

@@ -16,14 +16,14 @@ import (
 
 const vouchers = "/admin/vouchers"
 
-// held makes a coupon by its form, sends it to every customer and returns Elsa's voucher.
+// held creates a coupon by its form, sends it to every customer and returns Elsa's voucher.
 func (s *counter) held(t *testing.T, f url.Values) coupon.ShownVoucher {
 	t.Helper()
 	s.send(t, s.made(t, f), core.NewID(s.db.Now()).String())
 	return s.newest(t)
 }
 
-// newest is the voucher that Elsa was sent last.
+// newest is Elsa's latest voucher.
 func (s *counter) newest(t *testing.T) coupon.ShownVoucher {
 	t.Helper()
 	l, err := s.Coupons.ListByCustomer(t.Context(), s.by, s.elsa.ID, core.Page{Size: 1})
@@ -50,18 +50,18 @@ func benefitForm(kind, field, value string) url.Values {
 	return form("name", "Treat <b>", "benefit_type", kind, field, value, "max_per_customer", "9")
 }
 
-// spaced is a text with ordinary spaces.
+// spaced replaces no-break spaces by ordinary ones.
 func spaced(text string) string { return strings.ReplaceAll(text, "\u00a0", " ") }
 
 // "Accepts a ULID, a link (from a hand-held scanner which types it and presses Enter) or a
 // token; leads to the voucher."
-func TestFindingAVoucher(t *testing.T) {
+func TestFindVoucher(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	v := s.held(t, percentOff("Spring", "20"))
 	code, token := v.ID.String(), s.token(t, v)
 	search := s.cashier.get(vouchers)
-	if _, focus := search.Find("#field-code").Attr("autofocus"); !focus || search.words("label[for=field-code]") != "Voucher code or link" {
+	if _, focus := search.Find("#field-code").Attr("autofocus"); !focus {
 		t.Errorf("the page: %q", search.words("main"))
 	}
 	for name, typed := range map[string]string{
@@ -85,7 +85,7 @@ func TestFindingAVoucher(t *testing.T) {
 
 // "Unknown ones get a clear message on the field with what was typed kept. A link of another
 // business: the same."
-func TestAVoucherThatIsNotThere(t *testing.T) {
+func TestUnknownVoucher(t *testing.T) {
 	t.Parallel()
 	s, other := newCounter(t), newCounter(t)
 	v, theirs := s.held(t, percentOff("Spring", "20")), other.held(t, percentOff("Spring", "20"))
@@ -120,12 +120,12 @@ func TestAVoucherThatIsNotThere(t *testing.T) {
 		if kept := a.value("#field-code"); kept != strings.ToValidUTF8(typed, "\uFFFD") {
 			t.Errorf("%s: typed is now %q", name, kept)
 		}
-		// Nothing takes the focus from the field: the next scan goes there.
+		// The field keeps the focus, since the next scan goes there.
 		if _, focus := a.Find("#field-code[data-select]").Attr("autofocus"); !focus || a.Find("[data-focus]").Length() != 0 {
-			t.Errorf("%s: the field has not the focus", name)
+			t.Errorf("%s: the field doesn't have the focus", name)
 		}
 	}
-	if a := s.cashier.post(vouchers, form("code", " ")); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") != "Scan or enter a voucher code" {
+	if a := s.cashier.post(vouchers, form("code", " ")); a.Code != http.StatusUnprocessableEntity || a.words(".invalid-feedback") == "" {
 		t.Errorf("nothing: %d %q", a.Code, a.words(".invalid-feedback"))
 	}
 	for _, path := range []string{"", "/redeem"} {
@@ -143,19 +143,13 @@ func TestAVoucherThatIsNotThere(t *testing.T) {
 
 // "It says plainly what the cashier takes off; asks once; two clicks are one; then says what
 // happened."
-func TestRedeemingAVoucher(t *testing.T) {
+func TestRedeemVoucher(t *testing.T) {
 	t.Parallel()
-	for kind, c := range map[string]struct{ field, value, benefit, instruction, said string }{
-		"percent": {"percent", "20", "20% off", "Take 20% off the bill", "Redeemed. Take 20% off the bill."},
-		"amount":  {"amount_cents", "5", "€ 5.00 off", "Take € 5.00 off the bill", "Redeemed. Take € 5.00 off the bill."},
-		"points": {
-			"points", "20", "20 points", "20 points will be added to the balance",
-			"Redeemed. 20 points added, the balance is 120.",
-		},
-		"stamps": {
-			"stamps", "1", "1 stamp", "1 stamp will be added to the balance",
-			"Redeemed. 1 stamp added, the balance is 1.",
-		},
+	for kind, c := range map[string]struct{ field, value, benefit, done string }{ // done: the figures of the flash
+		"percent": {"percent", "20", "20%", "20"},
+		"amount":  {"amount_cents", "5", "€ 5.00", "5.00"},
+		"points":  {"points", "20", "20 points", "20 120"},
+		"stamps":  {"stamps", "1", "1 stamp", "1 1"},
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
@@ -163,17 +157,17 @@ func TestRedeemingAVoucher(t *testing.T) {
 			v := s.held(t, benefitForm(kind, c.field, c.value))
 			path := vouchers + "/" + v.ID.String()
 			shown := s.cashier.get(path)
-			if got := spaced(shown.words(".voucher-benefit, .voucher-instruction, main .card .badge")); got != c.benefit+" "+c.instruction+" Pending" {
-				t.Errorf("the page: %q", got)
+			if got := spaced(shown.words(".voucher-instruction")); !strings.Contains(got, c.benefit) || !strings.Contains(spaced(shown.words(".voucher-benefit")), c.benefit) {
+				t.Errorf("the page: %q", shown.words("main"))
 			}
 			if got := shown.words("main"); !strings.Contains(got, "Elsa Berg <b>") || !strings.Contains(got, "Treat <b>") {
 				t.Errorf("customer and coupon: %q", got)
 			}
-			if got := shown.words(".page-header .btn-primary"); got != "Redeem" {
-				t.Errorf("the primary button: %q", got)
+			if got := shown.links(".page-header .btn-primary"); len(got) != 1 || got[0] != path+"/redeem" {
+				t.Errorf("the primary button leads to %q", got)
 			}
 			asked := s.cashier.get(path+"/redeem", "Hx-Request", "true")
-			if got := spaced(asked.words("form p")); got != c.instruction+". For Elsa Berg <b>. A redeemed voucher can't be used again." || asked.Find("#dialog-title").Length() != 1 {
+			if got := spaced(asked.words("form p")); !strings.Contains(got, c.benefit) || !strings.Contains(got, "Elsa Berg <b>") || asked.Find("#dialog-title").Length() != 1 {
 				t.Errorf("asked %q", got)
 			}
 			if got := s.newest(t).Status; got != coupon.VoucherPending {
@@ -194,16 +188,16 @@ func TestRedeemingAVoucher(t *testing.T) {
 				}
 			}
 			done := s.cashier.get(path)
-			if got := spaced(done.words("#flashes .alert:first-child")); got != c.said {
-				t.Errorf("then: %q", got)
+			if got := spaced(done.words("#flashes .alert:first-child")); figures(got) != c.done {
+				t.Errorf("then: %q, want the figures %q", got, c.done)
 			}
 			now := s.newest(t)
 			when := now.RedeemedAt.In(s.by.Tenant.TimeZone).Format("2 Jan 2006, 15:04")
-			if got := done.words(".voucher-refusal"); got != "Redeemed on "+when+". It can't be used again." || done.Find("a[href$=redeem]").Length() != 0 || done.Find(".voucher-instruction").Length() != 0 {
+			if got := done.words(".voucher-refusal"); !strings.Contains(got, when) || done.Find("a[href$=redeem]").Length() != 0 || done.Find(".voucher-instruction").Length() != 0 {
 				t.Errorf("afterwards: %q", done.words("main"))
 			}
 			late := s.cashier.post(path+"/redeem", form("form_key", core.NewID(s.db.Now()).String()), "Hx-Request", "true")
-			if got := late.words(".alert"); late.Code != http.StatusUnprocessableEntity || got != "Already redeemed on "+when+"." {
+			if got := late.words(".alert"); late.Code != http.StatusUnprocessableEntity || !strings.Contains(got, when) {
 				t.Errorf("by a colleague as well: %d %q", late.Code, got)
 			}
 			if got := s.coupon(t, "/admin/coupons/"+v.CouponID.String()).RedemptionsCount; got != 1 {
@@ -215,23 +209,23 @@ func TestRedeemingAVoucher(t *testing.T) {
 
 // "For a reward: the pending redemption with a link and Fulfil", from where the cashier comes
 // back to the voucher.
-func TestRedeemingAVoucherForAReward(t *testing.T) {
+func TestRedeemVoucherForReward(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	bun := s.offer(t, "Bun <b>", 75, 1)
 	f := benefitForm("reward", "reward_ulid", idOf(t, bun).String())
 	first, second := s.held(t, f), s.held(t, f)
 	path := vouchers + "/" + first.ID.String()
-	if got := s.cashier.get(path).words(".voucher-benefit, .voucher-instruction"); got != "Bun <b> Hand over “Bun <b>” for free" {
+	if got := s.cashier.get(path).words(".voucher-benefit, .voucher-instruction"); strings.Count(got, "Bun <b>") != 2 {
 		t.Errorf("to do: %q", got)
 	}
 	done := s.cashier.posted(path+"/redeem", form("form_key", core.NewID(s.db.Now()).String()))
-	if got := done.words("#flashes"); got != "Redeemed. Hand over “Bun <b>” for free." {
+	if got := done.words("#flashes"); !strings.Contains(got, "Bun <b>") {
 		t.Errorf("then: %q", got)
 	}
 	redemption, _ := done.Find("main .card-body a[href*=redemptions]").Attr("href")
 	fulfil, _ := done.Find("main form").Attr("action")
-	if s.status(t, redemption) != reward.Pending || fulfil != redemption+"/fulfil" || done.words("main form button") != "Fulfil" {
+	if s.status(t, redemption) != reward.Pending || fulfil != redemption+"/fulfil" {
 		t.Fatalf("the redemption is at %q, fulfilled at %q by %q", redemption, fulfil, done.words("main form"))
 	}
 	a := s.cashier.post(fulfil, done.sends("main form"), "Referer", s.origin()+path)
@@ -243,7 +237,7 @@ func TestRedeemingAVoucherForAReward(t *testing.T) {
 	}
 
 	none := s.cashier.post(vouchers+"/"+second.ID.String()+"/redeem", nil, "Hx-Request", "true")
-	if got := none.words(".alert"); none.Code != http.StatusUnprocessableEntity || got != "“Bun <b>” is out of stock. The voucher stays valid." {
+	if got := none.words(".alert"); none.Code != http.StatusUnprocessableEntity || !strings.Contains(got, "Bun <b>") {
 		t.Errorf("out of stock: %d %q", none.Code, none.words("body"))
 	}
 	if got := s.newest(t).Status; got != coupon.VoucherPending {
@@ -251,8 +245,8 @@ func TestRedeemingAVoucherForAReward(t *testing.T) {
 	}
 }
 
-// "Refusals in the panel's plain words", also of a question that was asked before.
-func TestAVoucherThatIsRefused(t *testing.T) {
+// "Refusals in the panel's plain words", also after the confirmation was shown.
+func TestRefusedVoucher(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	tomorrow := s.db.Now().In(s.by.Tenant.TimeZone).AddDate(0, 0, 1)
@@ -269,19 +263,19 @@ func TestAVoucherThatIsRefused(t *testing.T) {
 		t.Helper()
 		for _, header := range [][]string{{"Hx-Request", "true"}, nil} {
 			sent := s.cashier.post(at+"/redeem", asked.sends("main form"), header...)
-			if got := sent.words(".alert"); sent.Code != http.StatusUnprocessableEntity || got != want || sent.words("form .btn-primary, main form .btn-primary") != "Back to the voucher" {
+			if got := sent.words(".alert"); sent.Code != http.StatusUnprocessableEntity || !strings.Contains(got, want) || sent.Find("form a.btn-primary").AttrOr("href", "") != at {
 				t.Errorf("sent: %d %q, want %q", sent.Code, sent.words("main, body > .modal-header ~ form"), want)
 			}
 		}
-		if got := s.cashier.get(at + "/redeem").words("main .alert"); got != want {
+		if got := s.cashier.get(at + "/redeem").words("main .alert"); !strings.Contains(got, want) {
 			t.Errorf("asked again: %q, want %q", got, want)
 		}
-		if shown := s.cashier.get(at); shown.words(".voucher-refusal") != want || shown.Find("a[href$=redeem]").Length() != 0 {
+		if shown := s.cashier.get(at); !strings.Contains(shown.words(".voucher-refusal"), want) || shown.Find("a[href$=redeem]").Length() != 0 {
 			t.Errorf("the page: %q, want %q", shown.words("main"), want)
 		}
 	}
 	s.manager.posted(path+"/active", form("active", "0"))
-	refused("The coupon “Summer” is inactive, so its vouchers can't be redeemed. A manager can activate it.")
+	refused("inactive")
 	s.manager.posted(path+"/active", form("active", "1"))
 
 	var others core.ID
@@ -301,23 +295,23 @@ func TestAVoucherThatIsRefused(t *testing.T) {
 	if _, err := s.Coupons.Redeem(t.Context(), s.by, others); err != nil {
 		t.Fatal(err)
 	}
-	refused("The coupon “Summer” has reached its redemption limit. A manager can raise it.")
+	refused("limit")
 	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.voucher set expires_at = $2 where id = $1", v.ID, s.db.Now().Add(-time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	expired := s.newest(t).ExpiresAt.In(s.by.Tenant.TimeZone).Format("2 Jan 2006, 15:04")
-	refused("Expired on " + expired + ".")
+	refused(expired)
 }
 
 // "A button “Redeem voucher” on the coupons list and redemptions page", and on the customer's
 // page each voucher.
-func TestTheWayToAVoucher(t *testing.T) {
+func TestLinksToVouchers(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	v := s.held(t, percentOff("Spring", "20"))
 	for _, page := range []string{"/admin/coupons", "/admin/redemptions"} {
-		if got := s.cashier.get(page).words(".page-header a[href='" + vouchers + "']"); got != "Redeem voucher" {
-			t.Errorf("on %s: %q", page, got)
+		if s.cashier.get(page).Find(".page-header a[href='"+vouchers+"']").Length() != 1 {
+			t.Errorf("%s doesn't lead to redeeming a voucher", page)
 		}
 	}
 	path := vouchers + "/" + v.ID.String()
@@ -341,7 +335,7 @@ func TestTheWayToAVoucher(t *testing.T) {
 }
 
 // "Managers can copy/open the customer's voucher link from there."
-func TestTheLinkOfAVoucher(t *testing.T) {
+func TestVoucherLinkForManagers(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	v := s.held(t, percentOff("Spring", "20"))

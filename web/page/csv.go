@@ -21,7 +21,7 @@ import (
 const downloadStall = 2 * time.Minute
 
 // CSV answers with a table as a file, sent while write reads its rows. A cell is a string, an
-// int64, or a time, which is written in its own zone and empty if zero; core.InertCell keeps
+// int64 or a time, written in its own zone; the zero time is an empty cell. core.InertCell keeps
 // spreadsheets from running a text as a formula.
 func (k *Kit) CSV(c echo.Context, name string, header []string, write func(row func(cells ...any) error) error) error {
 	return k.Download(c, name, "text/csv; charset=utf-8; header=present", func(file io.Writer) error {

@@ -1,6 +1,5 @@
-// Package smtptest is a mail server for tests: it speaks SMTP on a port of this machine,
-// keeps what it is given, and refuses, defers, delays or drops what it is told to. Only
-// tests import it.
+// Package smtptest is a mail server for tests: it speaks SMTP on a local port, stores the mails it
+// receives, and refuses, defers, delays or drops mails as told. Only tests import it.
 package smtptest
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// Mail is a mail that the server took.
+// Mail is a received mail.
 type Mail struct {
 	From, To string
 	*mail.Message
@@ -34,7 +33,7 @@ type Server struct {
 	tries   map[string]int
 }
 
-// New starts a server, which ends with the test.
+// New starts a server that ends with the test.
 func New(t testing.TB) *Server {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends with the test
@@ -47,13 +46,12 @@ func New(t testing.TB) *Server {
 	}
 	daemon := smtp.NewServer(smtp.BackendFunc(func(c *smtp.Conn) (smtp.Session, error) { return &session{server: s, conn: c}, nil }))
 	daemon.Domain = "mail.example.com"
-	go func() { _ = daemon.Serve(listener) }() // it fails when it is closed
+	go func() { _ = daemon.Serve(listener) }() // it returns an error when it is closed
 	t.Cleanup(func() { _ = daemon.Close() })
 	return s
 }
 
-// Replies lets the server answer so to a recipient, until it is told otherwise: 550 refuses,
-// 450 defers, 0 takes the mail.
+// Replies sets the server's reply to mails to a recipient: 550 refuses, 450 defers, 0 accepts.
 func (s *Server) Replies(recipient string, code int, enhanced [3]int, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,48 +61,48 @@ func (s *Server) Replies(recipient string, code int, enhanced [3]int, text strin
 	}
 }
 
-// Drops lets the server hang up while it gets the next mail to that recipient.
+// Drops has the server close the connection during the next mail to a recipient.
 func (s *Server) Drops(recipient string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drops[recipient] = true
 }
 
-// Delays lets the server take that long for each mail.
+// Delays sets how long the server takes for each mail.
 func (s *Server) Delays(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.delay = d
 }
 
-// Mails are those that the server took so far.
+// Mails returns the mails received so far.
 func (s *Server) Mails() []Mail {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.taken)
 }
 
-// Tries is how often a mail to that recipient was begun.
+// Tries returns how often a mail to a recipient was started.
 func (s *Server) Tries(recipient string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.tries[recipient]
 }
 
-// session is what one client says.
+// session is a client's connection.
 type session struct {
 	server   *Server
 	conn     *smtp.Conn
 	from, to string
 }
 
-// Mail begins a mail.
+// Mail starts a mail.
 func (s *session) Mail(from string, _ *smtp.MailOptions) error {
 	s.from = from
 	return nil
 }
 
-// Rcpt names its recipient.
+// Rcpt adds its recipient.
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	s.server.mu.Lock()
 	defer s.server.mu.Unlock()
@@ -116,7 +114,7 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	return nil
 }
 
-// Data brings what it says.
+// Data receives its content.
 func (s *session) Data(r io.Reader) error {
 	m, err := mail.ReadMessage(r)
 	if err != nil {
@@ -144,5 +142,5 @@ func (s *session) Data(r io.Reader) error {
 // Reset ends a mail.
 func (s *session) Reset() {}
 
-// Logout ends the conversation.
+// Logout ends the session.
 func (s *session) Logout() error { return nil }
