@@ -1,11 +1,10 @@
-// Command testdb runs another command beside a throwaway PostgreSQL cluster,
-// so that all test packages of a run share one:
+// Command testdb runs another command with a throwaway PostgreSQL cluster, so that all test
+// packages of a run share one:
 //
 //	testdb -- go test ./...
 //
-// The command finds the cluster in LOYALTY_TEST_DATABASE_URL: a login that may
-// create roles and databases, but is no superuser. testdb exits with the
-// command's code.
+// LOYALTY_TEST_DATABASE_URL has the cluster's URL, with a login that can create roles and
+// databases but is not a superuser. testdb exits with the command's exit code.
 package main
 
 import (
@@ -38,7 +37,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) (code int, err error) {
-	// Caught from the beginning: whatever comes, the cluster is removed.
+	// Signals are caught from the start, so that the cluster is always removed.
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
 
@@ -56,7 +55,7 @@ func run(ctx context.Context, args []string) (code int, err error) {
 	}
 	go forward(signals, cmd.Process)
 
-	// A code other than 0 is not an error here but the answer.
+	// A failed command is not an error of testdb: its exit code is passed on.
 	var exit *exec.ExitError
 	if err := cmd.Wait(); err != nil && !errors.As(err, &exit) {
 		return 0, err
@@ -67,8 +66,8 @@ func run(ctx context.Context, args []string) (code int, err error) {
 	return cmd.ProcessState.ExitCode(), nil
 }
 
-// forward passes on what was sent to us alone. Ctrl-C and Ctrl-\ the terminal
-// has sent to the command as well, and a second one often means "at once".
+// forward passes on signals that only this process got. The terminal sends Ctrl-C and Ctrl-\
+// to the command, too, and a second one often means "at once".
 func forward(signals <-chan os.Signal, to *os.Process) {
 	for s := range signals {
 		if s == syscall.SIGTERM || s == syscall.SIGHUP {

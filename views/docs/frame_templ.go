@@ -53,7 +53,7 @@ func frame(f Frame) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "</main><footer class=\"wide\"><p>Loyalty, points and stamps for shops.</p><nav aria-label=\"Footer\"><a href=\"/\">Start</a> <a href=\"/docs\">Reference</a> <a href=\"/problems\">Problems</a></nav></footer></body></html>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "</main><footer class=\"wide\"><p>Loyalty: points and stamps for shops</p><nav aria-label=\"Footer\"><a href=\"/\">Home</a> <a href=\"/docs\">Reference</a> <a href=\"/problems\">Problems</a></nav></footer></body></html>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -258,7 +258,7 @@ func (a *Admin) checkImport(c echo.Context) error {
 func (a *Admin) submitImport(
 	c echo.Context, step func(context.Context, core.Actor, core.ID, *page.Form) (importing.Import, error), refused func(status int, form *page.Form) error,
 ) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
@@ -375,7 +375,7 @@ func problemWords(p importing.Problem) (column, message string) {
 
 // problemsCSV answers with all errors in a file.
 func (a *Admin) problemsCSV(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
@@ -389,7 +389,7 @@ func (a *Admin) problemsCSV(c echo.Context) error {
 
 // importOf returns the import in the path.
 func (a *Admin) importOf(c echo.Context) (importing.Import, error) {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return importing.Import{}, err
 	}
