@@ -12,7 +12,7 @@ import (
 	"example.com/loyalty/core"
 )
 
-// desk is the owner of the visit's shop, signed in to the panel.
+// desk is the panel of the visit's shop, with its owner signed in.
 type desk struct {
 	*visit
 	cookie string
@@ -58,15 +58,14 @@ func document(t *testing.T, a answer) *goquery.Document {
 	return doc
 }
 
-// panelToken creates a token in the panel, uses it with the API, pastes the panel's example, and
-// revokes it.
+// panelToken creates a token in the panel, uses it with the API, runs its curl example, and revokes it.
 func panelToken(v *visit) {
 	const tokens = "/settings/tokens"
 	p, name := v.other.desk(), fmt.Sprintf("Web shop %d", v.number)
 	key, _ := p.open(tokens + "/new").Find("input[name=form_key]").Attr("value")
 	form := []string{"form_key", key, "name", name, "scopes", "customers:read", "scopes", "customers:write", "expires_at", ""}
-	made := document(v.t, p.send(tokens+"/new", http.StatusOK, form...))
-	secret, curl := made.Find("#secret").Text(), made.Find("#curl").Text()
+	created := document(v.t, p.send(tokens+"/new", http.StatusOK, form...))
+	secret, curl := created.Find("#secret").Text(), created.Find("#curl").Text()
 
 	p.is(p.with(secret, "GET", "/customers/{missing}", ""), 404, notFound)
 	p.is(p.with(secret, "GET", "/rewards", ""), 403, forbidden)
@@ -76,16 +75,16 @@ func panelToken(v *visit) {
 		}
 	}
 
-	p.send(tokens+"/new", http.StatusSeeOther, form...) // clicked twice
+	p.send(tokens+"/new", http.StatusSeeOther, form...) // a double click
 	id, _, _ := strings.Cut(secret, "|")
 	const abilities = `"abilities":["customers:read","customers:write"],"last_used_at":"<time>","expires_at":null,`
 	list := p.with(secret, "GET", "/tokens?per_page=100", "")
 	p.is(list, 200, `{"data":[<anything>{"id":`+id+`,"name":"`+name+`",`+abilities+`<anything>`)
 	if n := strings.Count(list.body, name); n != 1 {
-		v.t.Errorf("%d tokens with the name %s", n, name)
+		v.t.Errorf("%d tokens are called %s", n, name)
 	}
 	if !strings.Contains(p.open(tokens+"/"+id+"/revoke").Find("h1").Text(), name) {
-		v.t.Errorf("revoking %s needs no confirmation", name)
+		v.t.Errorf("the confirmation doesn't name the token %s", name)
 	}
 	p.send(tokens+"/"+id+"/revoke", http.StatusSeeOther)
 	p.is(p.with(secret, "GET", "/customers/{missing}", ""), 401, unauthorized)
