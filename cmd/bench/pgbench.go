@@ -24,7 +24,7 @@ import (
 var scripts embed.FS
 
 // summary finds the average latency and the rate in what pgbench prints.
-var summary = regexp.MustCompile(`(?s)latency average = ([0-9.]+) ms.*tps = ([0-9.]+)`)
+var summary = regexp.MustCompile(`(?s)latency average = ([0-9.]+) ms.*?tps = ([0-9.]+)`)
 
 // pgbench runs the scripts of a name with the scenario's load.
 func (b *bench) pgbench(ctx context.Context, s scenario, name string) (r bare, err error) {
