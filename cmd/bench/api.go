@@ -10,7 +10,7 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 )
 
-// measureAPI prints what the API's requests take, beside pgbench.
+// measureAPI measures requests of the API, compared with pgbench.
 func (b *bench) measureAPI(ctx context.Context) error {
 	d, p := b.business, b.product
 	const farPage, pageSize = 5_000, 15
@@ -21,12 +21,12 @@ func (b *bench) measureAPI(ctx context.Context) error {
 	var upserts, redeemed atomic.Int64
 	var wanted []scenario
 	for _, s := range []scenario{
-		// First: the others leave the database with more to write.
+		// First, because the others leave more background work.
 		{name: "steady", script: "record", rate: b.steady, request: b.record},
 		{name: "record", script: "record", request: b.record},
 		{name: "read", script: "read", request: b.read},
 		{name: "upsert", script: "upsert", request: func() vegeta.Target {
-			// A known phone number every other time, else a new one.
+			// Alternates between a known phone number and a new one.
 			phone := fmt.Sprintf("+467%08d", (1+rand.IntN(d.customers))*6364137%100_000_000)
 			if n := upserts.Add(1); n%2 == 0 {
 				phone = fmt.Sprintf("+479%07d", n)
@@ -36,7 +36,7 @@ func (b *bench) measureAPI(ctx context.Context) error {
 		{name: "redeem", script: "redeem", request: func() vegeta.Target {
 			return d.api(p, "POST", "/redemptions", fmt.Sprintf(`{"customer_ulid":%q,"reward_ulid":%q}`, d.buyer(), numbered(rewardIDs, 1)))
 		}},
-		// All of one coupon: each counts up its row.
+		// All of one coupon: each updates its row.
 		{name: "voucher", script: "voucher", request: func() vegeta.Target {
 			return d.api(p, "POST", "/coupons/"+numbered(voucherIDs, int(redeemed.Add(1))).String()+"/redeem", "")
 		}},
@@ -49,25 +49,25 @@ func (b *bench) measureAPI(ctx context.Context) error {
 		}
 	}
 	if len(wanted) == 0 {
-		return fmt.Errorf("nothing is named %q", b.only)
+		return fmt.Errorf("unknown part or row %q", b.only)
 	}
 	return b.measureAll(ctx, fmt.Sprintf("API, %d connections", b.connections), wanted)
 }
 
-// record is a request that records a sale.
+// record returns a request that records a sale.
 func (b *bench) record() vegeta.Target {
 	return b.business.api(b.product, "POST", "/transactions", fmt.Sprintf(`{"customer_ulid":%q,"transaction_type_id":%d,"spend_amount_cents":%d}`,
 		b.business.buyer(), b.business.TransactionTypeID, 200+rand.IntN(3000)))
 }
 
-// read is a request that reads a customer.
+// read returns a request that reads a customer.
 func (b *bench) read() vegeta.Target {
 	return b.business.api(b.product, "GET", "/customers/"+b.business.buyer().String(), "")
 }
 
-// measureMonth prints what the summary of one of the past months of the large business takes.
+// measureMonth measures the summary of a past month of the large business.
 func (b *bench) measureMonth(ctx context.Context) error {
-	d, err := b.makeLargeBusiness(ctx)
+	d, err := b.createLargeBusiness(ctx)
 	if err != nil {
 		return err
 	}

@@ -14,13 +14,13 @@ import (
 	"example.com/loyalty/core"
 )
 
-// browser makes the requests that a person's browser makes at the host of a business.
+// browser creates the requests of a person's browser at the host of a business.
 type browser struct {
 	origin string
 	header http.Header // with the session's cookie
 }
 
-// visitor is a browser in which no one is signed in.
+// visitor returns a browser without a session.
 func (p *product) visitor(slug string) browser {
 	return browser{
 		origin: strings.Replace(p.base, "localhost", slug+".localhost", 1),
@@ -28,7 +28,7 @@ func (p *product) visitor(slug string) browser {
 	}
 }
 
-// signIn returns a browser in which a person is signed in.
+// signIn returns a browser with a person's session.
 func (p *product) signIn(ctx context.Context, slug, email, password string) (browser, error) {
 	b := p.visitor(slug)
 	got, err := p.ask(ctx, b.form("/admin/sign-in", url.Values{"email": {email}, "password": {password}}), http.StatusSeeOther)
@@ -41,14 +41,14 @@ func (p *product) signIn(ctx context.Context, slug, email, password string) (bro
 	return b, nil
 }
 
-// signInOwner signs the owner of a business in.
+// signInOwner signs in as the owner of a business.
 func (b *bench) signInOwner(ctx context.Context, d *business) (browser, error) {
 	owner := d.Staff[core.Owner]
 	return b.product.signIn(ctx, d.Slug, owner.Email, owner.Password)
 }
 
-// request comes from another address each time where no one is signed in: what visitors do is
-// limited by address.
+// request has a new IP address each time without a session, because visitors are limited by
+// address.
 func (b browser) request(method, path string) vegeta.Target {
 	t := vegeta.Target{Method: method, URL: b.origin + path, Header: b.header.Clone()}
 	if t.Header.Get("Cookie") == "" {
@@ -57,7 +57,7 @@ func (b browser) request(method, path string) vegeta.Target {
 	return t
 }
 
-// get asks for a page, or for a part of it as htmx does.
+// get requests a page, or a fragment as htmx does.
 func (b browser) get(path string, fragment bool) vegeta.Target {
 	t := b.request(http.MethodGet, path)
 	if fragment {
@@ -74,13 +74,13 @@ func (b browser) form(path string, values url.Values) vegeta.Target {
 	return t
 }
 
-// answer is a response that was read.
+// answer is a response with its body.
 type answer struct {
 	*http.Response
 	body []byte
 }
 
-// ask makes a request and reads its answer, which must have a status.
+// ask makes a request and checks the status of its response.
 func (p *product) ask(ctx context.Context, t vegeta.Target, status int) (answer, error) {
 	request, err := t.Request()
 	if err != nil {

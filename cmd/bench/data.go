@@ -22,8 +22,8 @@ import (
 //go:embed data.sql
 var dataSQL string
 
-// prepare makes the business that API requests are about, and a copy of the database for
-// pgbench: loyalty verify would object to what it inserts.
+// prepare creates the business for API requests, and a copy of the database for pgbench, whose
+// inserts would fail loyalty verify.
 func (b *bench) prepare(ctx context.Context) (err error) {
 	if _, err := b.product.command(ctx, "migrate", "up"); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 	if _, err := b.admin.Exec(ctx, dataSQL); err != nil {
 		return fmt.Errorf("data.sql: %w", err)
 	}
-	if b.business, err = b.makeBusiness(ctx, b.customers, 2*b.customers); err != nil || !b.wants("api") {
+	if b.business, err = b.createBusiness(ctx, b.customers, 2*b.customers); err != nil || !b.wants("api") {
 		return err
 	}
 	conn, err := pgx.Connect(ctx, b.cluster.AdminURL("postgres"))
@@ -51,16 +51,16 @@ func (b *bench) prepare(ctx context.Context) (err error) {
 	return err
 }
 
-// business is a tenant with a data set, and what its API's clients know.
+// business is a tenant with a data set, and its tokens and ids.
 type business struct {
 	sandbox.Tenant
 	customers int
-	step      int // every step-th customer is active and has bought something
+	step      int // every step-th customer is active and has sales
 }
 
-// makeBusiness makes a business as those of integrators are made, and fills it.
-func (b *bench) makeBusiness(ctx context.Context, customers, sales int) (*business, error) {
-	progress("making %d customers and %d sales", customers, sales)
+// createBusiness creates a sandbox's business and fills it.
+func (b *bench) createBusiness(ctx context.Context, customers, sales int) (*business, error) {
+	progress("creating %d customers and %d sales", customers, sales)
 	out := filepath.Join(b.dir, "sandbox.json")
 	if _, err := b.product.command(ctx, "sandbox", "--out", out); err != nil {
 		return nil, err
@@ -81,15 +81,15 @@ func (b *bench) makeBusiness(ctx context.Context, customers, sales int) (*busine
 	return made, b.settle(ctx)
 }
 
-// makeLargeBusiness makes the large business for the first part that needs it.
-func (b *bench) makeLargeBusiness(ctx context.Context) (_ *business, err error) {
+// createLargeBusiness creates the large business on first use.
+func (b *bench) createLargeBusiness(ctx context.Context) (_ *business, err error) {
 	if b.largeBusiness == nil {
-		b.largeBusiness, err = b.makeBusiness(ctx, b.large, b.sales)
+		b.largeBusiness, err = b.createBusiness(ctx, b.large, b.sales)
 	}
 	return b.largeBusiness, err
 }
 
-// settle leaves the next measurement a database that has nothing to catch up with.
+// settle finishes the database's background work before the next measurement.
 func (b *bench) settle(ctx context.Context) error {
 	for _, sql := range []string{"vacuum analyze", "checkpoint"} {
 		if _, err := b.admin.Exec(ctx, sql); err != nil {
@@ -99,7 +99,7 @@ func (b *bench) settle(ctx context.Context) error {
 	return nil
 }
 
-// await asks the database until it answers yes.
+// await repeats a query until it returns true.
 func (b *bench) await(ctx context.Context, sql string, args ...any) error {
 	for done := false; !done; {
 		time.Sleep(20 * time.Millisecond)
@@ -110,7 +110,7 @@ func (b *bench) await(ctx context.Context, sql string, args ...any) error {
 	return nil
 }
 
-// cursor is where a list of a business's customers continues after the first of them.
+// cursor returns the position after the first customers in a list.
 func (b *bench) cursor(ctx context.Context, of *business, order string, after int) (at core.Cursor, err error) {
 	err = b.admin.QueryRow(ctx, "select created_at, id from loyalty.customer where tenant_id = $1 order by "+order+" offset $2 limit 1",
 		of.ID, after-1).Scan(&at.At, &at.ID)
@@ -119,7 +119,7 @@ func (b *bench) cursor(ctx context.Context, of *business, order string, after in
 
 const newestFirst = "created_at desc, id desc"
 
-// Kinds of records that have numbers, as their ids have them in data.sql.
+// Kinds of numbered records, as in the ids of data.sql.
 const (
 	customerIDs = 0x80
 	voucherIDs  = 0x90
@@ -127,7 +127,7 @@ const (
 	rewardIDs   = 0xb0
 )
 
-// numbered is the id that data.sql makes from a number.
+// numbered returns the id of a record in data.sql.
 func numbered(kind byte, n int) core.ID {
 	id := core.ID{6: 0x40, 8: kind}
 	for i := range 6 {
@@ -136,12 +136,12 @@ func numbered(kind byte, n int) core.ID {
 	return id
 }
 
-// buyer is the id of a random customer who has bought something.
+// buyer returns the id of a random customer with sales.
 func (d *business) buyer() core.ID {
 	return numbered(customerIDs, 1+rand.IntN(d.customers/d.step)*d.step)
 }
 
-// api makes a request of the API.
+// api returns a request to the API.
 func (d *business) api(p *product, method, path, body string) vegeta.Target {
 	return vegeta.Target{Method: method, URL: p.base + "/api/v1" + path, Body: []byte(body), Header: http.Header{
 		"Authorization": {"Bearer " + d.Tokens["all"]}, "Content-Type": {"application/json"},

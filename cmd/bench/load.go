@@ -15,32 +15,44 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// scenario is something to measure: a row of a table.
+// scenario is a load to measure: a row of a table.
 type scenario struct {
 	name    string
-	request func() vegeta.Target            // makes each request; or
-	steps   func(ctx context.Context) error // are requests that depend on each other, measured as one
+	request func() vegeta.Target            // returns each request; or
+	steps   func(ctx context.Context) error // makes dependent requests, measured as one
 
-	rate    int           // requests a second, whatever the answers do; 0: the next when one is answered
-	workers int           // at once, without a rate; 0: one for each connection
-	times   int           // how many requests; 0: as many as the time allows
-	share   int           // of the time: the fifth part, say
-	status  []int         // that answers may have; nil: any below 400
-	limit   time.Duration // of 95 in 100; of fewer than 20, of each
+	rate    int           // requests a second; 0: each worker sends the next after a response
+	workers int           // without a rate; 0: one for each connection
+	times   int           // number of requests; 0: as many as the time allows
+	share   int           // 5: a fifth of the time
+	status  []int         // accepted statuses; nil: any below 400
+	limit   time.Duration // for 95 of 100 requests; of fewer than 20, for all
 
-	script   string    // that pgbench runs beside it
-	business *business // that the script is about
+	script   string    // for pgbench, run after it
+	business *business // for the script
 }
 
-// result is what a scenario came to.
+// result is the result of a scenario.
 type result struct {
 	scenario
 	vegeta.Metrics
-	memory int      // of the product in MB, at most
-	others []result // the same by other means, in the same run
+	memory int    // peak of the product in MB
+	others []bare // the same work without the product, or in another way
 }
 
-// perSecond is how many requests were answered in a second.
+// bare is the rate of a result's work, done in another way in the same run.
+type bare struct {
+	name    string
+	average float64 // milliseconds
+	rate    float64 // a second
+}
+
+// bare returns a result for comparison with another.
+func (r *result) bare() bare {
+	return bare{r.name, float64(r.Latencies.Mean.Microseconds()) / 1000, r.perSecond()}
+}
+
+// perSecond returns the responses a second.
 func (r *result) perSecond() float64 {
 	if r.Requests == 0 {
 		return 0
@@ -48,7 +60,7 @@ func (r *result) perSecond() float64 {
 	return float64(r.Requests) / r.End.Sub(r.Earliest).Seconds()
 }
 
-// over reports whether a result is over its scenario's limit.
+// over reports whether a result exceeds its scenario's limit.
 func (r *result) over() bool {
 	slowest := r.Latencies.P95
 	if r.Requests < 20 {
@@ -57,8 +69,8 @@ func (r *result) over() bool {
 	return r.limit > 0 && slowest > r.limit
 }
 
-// warmUp is how many requests do not count: until connections are open, statements prepared, and
-// PostgreSQL has chosen plans that it keeps.
+// warmUp returns the number of requests that don't count: until connections are open, statements
+// prepared, and PostgreSQL keeps its plans.
 func (s scenario) warmUp(workers int) int {
 	switch {
 	case s.times > 0:
@@ -69,25 +81,25 @@ func (s scenario) warmUp(workers int) int {
 	return 10 * workers
 }
 
-// forever is how many times a scenario runs that is ended from outside.
+// forever is the number of times of a scenario that is stopped from outside.
 const forever = math.MaxInt
 
 // measureAll measures scenarios one after the other and prints their table.
 func (b *bench) measureAll(ctx context.Context, title string, list []scenario) error {
 	var results []result
-	var wrong error
+	var failed error
 	for _, s := range list {
 		r, err := b.measure(ctx, s)
-		wrong = errors.Join(wrong, err)
+		failed = errors.Join(failed, err)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		results = append(results, r)
 	}
-	return errors.Join(wrong, printTable(title, results))
+	return errors.Join(failed, printTable(title, results))
 }
 
-// measure runs a scenario, and pgbench's script beside it.
+// measure runs a scenario, then its script with pgbench.
 func (b *bench) measure(ctx context.Context, s scenario) (result, error) {
 	if s.script == "" {
 		return b.load(ctx, s)
@@ -99,12 +111,12 @@ func (b *bench) measure(ctx context.Context, s scenario) (result, error) {
 	if err != nil {
 		return r, err
 	}
-	bare, err := b.pgbench(ctx, s, s.script)
-	r.others = append(r.others, bare)
+	other, err := b.pgbench(ctx, s, s.script)
+	r.others = append(r.others, other)
 	return r, err
 }
 
-// together measures scenarios at the same time. Those that run meanwhile end when the others have.
+// together measures scenarios at the same time. Those in meanwhile stop when the others are done.
 func (b *bench) together(ctx context.Context, list, meanwhile []scenario) ([]result, error) {
 	loads, ctx := errgroup.WithContext(ctx)
 	background, stop := context.WithCancel(ctx)
@@ -131,7 +143,7 @@ func (b *bench) together(ctx context.Context, list, meanwhile []scenario) ([]res
 	return results, loads.Wait()
 }
 
-// load has vegeta run a scenario until it ends, or until the context does.
+// load runs a scenario with vegeta, until it is done or the context is cancelled.
 func (b *bench) load(ctx context.Context, s scenario) (result, error) {
 	progress("%s", s.name)
 	workers := cmp.Or(s.workers, b.connections)
@@ -161,12 +173,12 @@ func (b *bench) load(ctx context.Context, s scenario) (result, error) {
 	b.product.resetPeak()
 	defer context.AfterFunc(ctx, func() { attacker.Stop() })()
 	r := result{scenario: s}
-	var wrong error
+	var failed error
 	for hit := range attacker.Attack(target, pace, 0, "") {
 		switch {
-		case ctx.Err() != nil: // it was cut short
+		case ctx.Err() != nil: // stopped
 		case !s.accepts(int(hit.Code)):
-			wrong = fmt.Errorf("%s: status %d %s %s", s.name, hit.Code, hit.Error, hit.URL)
+			failed = fmt.Errorf("%s: status %d %s %s", s.name, hit.Code, hit.Error, hit.URL)
 			attacker.Stop()
 		case hit.Seq >= uint64(skipped):
 			r.Add(hit)
@@ -174,7 +186,7 @@ func (b *bench) load(ctx context.Context, s scenario) (result, error) {
 	}
 	r.Close()
 	r.memory = b.product.peakMemory()
-	return r, wrong
+	return r, failed
 }
 
 func (s scenario) accepts(status int) bool {
@@ -184,7 +196,7 @@ func (s scenario) accepts(status int) bool {
 	return slices.Contains(s.status, status)
 }
 
-// transport makes each request of vegeta, or the scenario's steps in its place.
+// transport sends vegeta's requests, or runs the scenario's steps instead.
 func (s scenario) transport(ctx context.Context, via http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		if s.steps == nil {
@@ -197,19 +209,19 @@ func (s scenario) transport(ctx context.Context, via http.RoundTripper) http.Rou
 	})
 }
 
-// roundTripper is a function that answers requests.
+// roundTripper is a function that sends requests.
 type roundTripper func(*http.Request) (*http.Response, error)
 
 // RoundTrip calls the function.
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// pacer keeps a rate until there was enough.
+// pacer keeps a rate until enough requests are sent.
 type pacer struct {
 	vegeta.ConstantPacer
 	enough func(elapsed time.Duration, hits int) bool
 }
 
-// Pace tells how long to wait before the next request, and whether there is none.
+// Pace returns how long to wait before the next request, and whether to stop.
 func (p pacer) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
 	if p.enough(elapsed, int(hits)) {
 		return 0, true

@@ -1,7 +1,6 @@
-// Command bench measures the product as its users find it: a process of its own, loaded
-// through TLS and the whole stack by vegeta. Beside it pgbench sends the same statements to the
-// same cluster, so the ratio of the two is what the product costs on top of the database,
-// whatever the machine. docs/performance.md explains the tables that it prints.
+// Command bench measures the product in its own process, loaded over TLS by vegeta. pgbench then
+// sends the same statements to the same cluster: the ratio of the two is the cost of the product on
+// top of the database, independent of the machine. docs/performance.md explains the tables.
 package main
 
 import (
@@ -20,7 +19,7 @@ import (
 	"example.com/loyalty/core/localpg"
 )
 
-// bench is one run: its options, the product, its cluster, and the businesses in it.
+// bench is a run: its options, the product, its cluster and its businesses.
 type bench struct {
 	binary      string
 	customers   int
@@ -33,20 +32,20 @@ type bench struct {
 
 	dir           string
 	cluster       *localpg.Cluster
-	admin         *pgxpool.Pool // a superuser's
+	admin         *pgxpool.Pool // as a superuser
 	product       *product
-	business      *business // that API requests are about
-	largeBusiness *business // nil until makeLargeBusiness
+	business      *business // for API requests
+	largeBusiness *business // nil until createLargeBusiness
 	runs          int       // of pgbench
 }
 
-// part is something that can be measured by itself.
+// part is a part of the run that can be measured alone.
 type part struct {
 	name    string
 	measure func(*bench, context.Context) error
 }
 
-// parts are what a run consists of, in this order: what leaves the most behind comes last.
+// parts are measured in this order: those that write most come last.
 var parts = []part{
 	{"api", (*bench).measureAPI},
 	{"walkin", (*bench).measureWalkIn},
@@ -58,14 +57,14 @@ var parts = []part{
 
 func main() {
 	b := &bench{}
-	flag.StringVar(&b.binary, "binary", "bin/loyalty", "the product, built")
-	flag.IntVar(&b.customers, "customers", 100_000, "customers of the business that API requests are about")
-	flag.IntVar(&b.large, "large", 1_000_000, "customers of the large business: panel, month and send")
+	flag.StringVar(&b.binary, "binary", "bin/loyalty", "the built product")
+	flag.IntVar(&b.customers, "customers", 100_000, "customers of the business for API requests")
+	flag.IntVar(&b.large, "large", 1_000_000, "customers of the large business, for panel, month and send")
 	flag.IntVar(&b.sales, "sales", 5_000_000, "sales of the large business, over two years")
-	flag.IntVar(&b.connections, "connections", 32, "connections, of the product and of pgbench")
-	flag.IntVar(&b.seconds, "seconds", 10, "how long each measurement lasts")
-	flag.IntVar(&b.steady, "steady", 500, "recorded sales a second in the steady run")
-	flag.StringVar(&b.only, "only", "", "one part (api, walkin, neighbours, panel, month, send) or one row of the API's table (steady, record, …)")
+	flag.IntVar(&b.connections, "connections", 32, "connections of the load and of pgbench")
+	flag.IntVar(&b.seconds, "seconds", 10, "duration of each measurement")
+	flag.IntVar(&b.steady, "steady", 500, "sales a second in the steady row")
+	flag.StringVar(&b.only, "only", "", "a part (api, walkin, neighbours, panel, month, send) or a row of the API's table (steady, record, …)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := b.run(ctx)
@@ -81,11 +80,11 @@ func (b *bench) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer os.RemoveAll(b.dir)
-	// PostgreSQL may run as another user, who has to reach its directory.
+	// PostgreSQL may run as another user, who needs access to its directory.
 	if err := os.Chmod(b.dir, 0o755); err != nil {
 		return err
 	}
-	// A durable cluster, with fsync: the figures are of sales that survive a power cut.
+	// A durable cluster, with fsync.
 	b.cluster, err = localpg.Start(ctx, localpg.Config{Dir: filepath.Join(b.dir, "data"), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
@@ -114,17 +113,17 @@ func (b *bench) run(ctx context.Context) (err error) {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
-	fmt.Printf("memory: the product's resident set, at most %d MB in the whole run\n", b.product.most)
+	fmt.Printf("peak memory of the product: %d MB\n", b.product.most)
 	verified, err := b.product.command(ctx, "verify")
 	fmt.Println("loyalty verify:", verified[strings.LastIndex(verified, "\n")+1:])
 	return err
 }
 
-// wants reports whether a part is to be measured. What names no part is a row of the API's table.
+// wants reports whether to measure a part. Other names are rows of the API's table.
 func (b *bench) wants(name string) bool {
 	isPart := slices.ContainsFunc(parts, func(p part) bool { return p.name == b.only })
 	return b.only == "" || b.only == name || name == "api" && !isPart
 }
 
-// progress tells on standard error what is being done.
+// progress prints the current step to standard error.
 func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+" … ", args...) }

@@ -16,17 +16,17 @@ import (
 	"example.com/loyalty/core"
 )
 
-// What one business may do to another while it does everything heavy at once.
+// Limits of one business while another does all heavy work at once.
 const (
 	neighbourLimit = 50 * time.Millisecond // sales and reads
-	resetLimit     = 5 * time.Second       // from asking for a reset to its e-mail leaving
-	memoryLimit    = 400                   // MB, the product's
+	resetLimit     = 5 * time.Second       // from requesting a reset to sending its e-mail
+	memoryLimit    = 400                   // MB, of the product
 )
 
-// measureNeighbours prints what one business's sales, reads and resets take alone, and while
-// another one does everything heavy at once. What is over its limit is an error.
+// measureNeighbours measures one business's sales, reads and resets alone, and while another does
+// all heavy work at once. Exceeding a limit is an error.
 func (b *bench) measureNeighbours(ctx context.Context) error {
-	busy, err := b.makeBusiness(ctx, 100_000, 300_000)
+	busy, err := b.createBusiness(ctx, 100_000, 300_000)
 	if err != nil {
 		return err
 	}
@@ -47,27 +47,26 @@ func (b *bench) measureNeighbours(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	progress("beside a busy business")
+	progress("with a busy business")
 	beside, err := b.together(ctx, measured, heavy)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(printTable("a business alone", alone), printTable("beside a busy business", beside)); err != nil {
+	if err := errors.Join(printTable("a business alone", alone), printTable("with a busy business", beside)); err != nil {
 		return err
 	}
 	for _, r := range beside {
 		if r.over() {
-			err = errors.Join(err, fmt.Errorf("%s are over their limit", r.name))
+			err = errors.Join(err, fmt.Errorf("%s exceed their limit", r.name))
 		}
 		if r.memory > memoryLimit {
-			err = fmt.Errorf("the product takes %d MB, over the limit of %d", r.memory, memoryLimit)
+			err = fmt.Errorf("the product uses %d MB, limit %d", r.memory, memoryLimit)
 		}
 	}
 	return err
 }
 
-// heavyWork is everything that keeps a database or a processor busy, at once, again and again.
-// To be told to wait (503) is an answer, too.
+// heavyWork returns loads that keep the database and the processor busy. 503 is accepted, too.
 func (b *bench) heavyWork(ctx context.Context, busy *business) ([]scenario, error) {
 	owner, err := b.signInOwner(ctx, busy)
 	if err != nil {
@@ -99,13 +98,13 @@ func (b *bench) heavyWork(ctx context.Context, busy *business) ([]scenario, erro
 			name: "wrong passwords", workers: 150, status: []int{http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
 			request: func() vegeta.Target {
 				email := fmt.Sprintf("visitor%d@example.com", visits.Add(1))
-				return b.product.visitor(busy.Slug).form("/admin/sign-in", url.Values{"email": {email}, "password": {"a password that is wrong"}})
+				return b.product.visitor(busy.Slug).form("/admin/sign-in", url.Values{"email": {email}, "password": {"a wrong password"}})
 			},
 		},
 	}, nil
 }
 
-// upload brings a file of customers that is to be checked, and returns the path of its import.
+// upload uploads a file of customers and returns the path of its import.
 func (b *bench) upload(ctx context.Context, by browser, number, rows int) (string, error) {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -133,7 +132,7 @@ func (b *bench) upload(ctx context.Context, by browser, number, rows int) (strin
 	return got.Header.Get("Location"), nil
 }
 
-// reset has a person ask for another password, and waits until the e-mail has left.
+// reset requests a password reset and waits until its e-mail is sent.
 func (b *bench) reset(ctx context.Context, email string) error {
 	forgot := b.product.visitor(b.business.Slug).form("/admin/forgot", url.Values{"email": {email}})
 	if _, err := b.product.ask(ctx, forgot, http.StatusSeeOther); err != nil {

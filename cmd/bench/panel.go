@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/PuerkitoBio/goquery"
@@ -18,28 +18,17 @@ import (
 	"example.com/loyalty/web/admin"
 )
 
-// What the panel is held to: 95 of 100 within this time. A page that is over it is named.
+// Limits of the panel, for 95 of 100 requests. Pages above them are listed.
 const (
-	pageLimit   = 30 * time.Millisecond
-	searchLimit = 50 * time.Millisecond
-
+	pageLimit      = 30 * time.Millisecond
+	searchLimit    = 50 * time.Millisecond
 	firstLoadLimit = 200_000 // bytes
 )
-
-// page is a page of the panel, and how it is asked for.
-type page struct {
-	name     string // "": its path
-	path     string
-	fragment bool          // as htmx asks, for a part of it
-	public   bool          // without the session
-	status   int           // 0: 200
-	limit    time.Duration // 0: a file takes what it takes
-}
 
 // latestBuyer finds a customer.
 const latestBuyer = "select customer_id from loyalty.transaction where tenant_id = $1 order by id desc"
 
-// records find the record that a parameter of a path is filled with, in the tenant $1.
+// records has the statement that finds the record for each parameter in a path, in tenant $1.
 var records = map[string]string{
 	"/admin/customers/:ulid":                      latestBuyer,
 	"/admin/customers/import/:ulid":               "select id from loyalty.customer_import where tenant_id = $1",
@@ -64,7 +53,7 @@ var records = map[string]string{
 	"/admin/reset/:secret":                    "select 'bench' where $1 > 0",
 }
 
-// routes are all pages of the panel, and some of them with a query that changes what they show.
+// routes are all pages of the panel, some also with a query.
 var routes = append(admin.Pages(), []admin.Page{
 	{Path: "/admin/customers?search=an"},
 	{Path: "/admin/customers?sort=name"},
@@ -77,85 +66,76 @@ var routes = append(admin.Pages(), []admin.Page{
 	{Path: "/admin/redemptions/new?customer_ulid=:ulid"},
 }...)
 
-// exceptions are pages that are not asked for, or not answered, like the others.
-var exceptions = map[string]page{
-	"/admin/activity":     {fragment: true},
-	"/admin/settings":     {status: http.StatusSeeOther}, // to the first of them
-	"/admin/setup":        {status: http.StatusSeeOther}, // to its end: the demo is set up
-	"/admin/sign-in/code": {status: http.StatusSeeOther}, // it follows a password
+const fragmentOnly = "/admin/activity" // htmx loads it
+
+// redirects are pages that redirect the demo's owner: to the first settings, to the end of a
+// finished setup, and to the sign-in.
+var redirects = []string{"/admin/settings", "/admin/setup", "/admin/sign-in/code"}
+
+// visit is a scenario that requests a page again and again.
+func visit(by browser, name, path string, fragment bool, limit time.Duration) scenario {
+	return scenario{name: name, workers: 1, share: 5, limit: limit, status: []int{http.StatusOK}, request: func() vegeta.Target { return by.get(path, fragment) }}
 }
 
-// measurePanel prints what the panel's pages take, one at a time: all of them for the demo, and
-// for the large business those that its size could slow down.
+// measurePanel measures the panel's pages, one request at a time: all of the demo, and those of the
+// large business that depend on its size.
 func (b *bench) measurePanel(ctx context.Context) error {
-	tenant, owner, err := b.makeDemo(ctx)
+	tenant, owner, err := b.createDemo(ctx)
 	if err != nil {
 		return err
 	}
 	if err := b.firstLoad(ctx, owner); err != nil {
 		return err
 	}
-	var pages []page
+	anyone := owner
+	anyone.header = owner.header.Clone()
+	anyone.header.Del("Cookie")
+	var pages []scenario
 	for _, route := range routes {
-		p := exceptions[route.Path]
-		p.name, p.public = route.Path, route.Public
-		if !route.Slow {
-			p.limit = pageLimit
-		}
-		if p.path, err = b.fill(ctx, tenant, route.Path); err != nil {
+		path, err := b.fill(ctx, tenant, route.Path)
+		if err != nil {
 			return err
 		}
-		pages = append(pages, p)
+		by, limit := owner, pageLimit
+		if route.Public {
+			by = anyone
+		}
+		if route.Slow {
+			limit = 0
+		}
+		s := visit(by, route.Path, path, route.Path == fragmentOnly, limit)
+		if slices.Contains(redirects, route.Path) {
+			s.status = []int{http.StatusSeeOther}
+		}
+		pages = append(pages, s)
 	}
-	wrong := b.measurePages(ctx, "the demo", owner, pages)
+	failed := b.measureAll(ctx, "the demo", pages)
 
-	d, err := b.makeLargeBusiness(ctx)
+	large, err := b.createLargeBusiness(ctx)
 	if err != nil {
 		return err
 	}
-	if owner, err = b.signInOwner(ctx, d); err != nil {
+	if pages, err = b.largePages(ctx, large); err != nil {
 		return err
 	}
-	if pages, err = b.largePages(ctx, d); err != nil {
-		return err
-	}
-	return errors.Join(wrong, b.measurePages(ctx, fmt.Sprintf("%d customers, %d sales", b.large, b.sales), owner, pages))
+	return errors.Join(failed, b.measureAll(ctx, fmt.Sprintf("%d customers, %d sales", b.large, b.sales), pages))
 }
 
-func (b *bench) measurePages(ctx context.Context, title string, owner browser, pages []page) error {
-	var list []scenario
-	for _, p := range pages {
-		by := owner
-		if p.public {
-			by.header = owner.header.Clone()
-			by.header.Del("Cookie")
-		}
-		list = append(list, scenario{
-			name: p.name, workers: 1, share: 5, limit: p.limit, status: []int{max(p.status, http.StatusOK)},
-			request: func() vegeta.Target { return by.get(p.path, p.fragment) },
-		})
-	}
-	return b.measureAll(ctx, title, list)
-}
+var demoSignIn = regexp.MustCompile(`(?s)as (\S+) \(owner\).*password, shown once: (\S+)`)
 
-var (
-	demoEmail    = regexp.MustCompile(`with (\S+) \(owner\)`)
-	demoPassword = regexp.MustCompile(`password, shown once: (\S+)`)
-)
-
-// makeDemo makes the demo with a record for every page, and signs its owner in, who has begun to
-// set up two-step verification: there is a page for that.
-func (b *bench) makeDemo(ctx context.Context) (tenant core.TenantID, owner browser, err error) {
-	progress("making the demo")
+// createDemo creates the demo with a record for every page, and signs in as its owner, who has
+// started to set up two-step verification, because that has a page, too.
+func (b *bench) createDemo(ctx context.Context) (tenant core.TenantID, owner browser, err error) {
+	progress("creating the demo")
 	out, err := b.product.command(ctx, "demo")
 	if err != nil {
 		return 0, owner, err
 	}
-	email, password := demoEmail.FindStringSubmatch(out), demoPassword.FindStringSubmatch(out)
-	if email == nil || password == nil {
+	printed := demoSignIn.FindStringSubmatch(out)
+	if printed == nil {
 		return 0, owner, fmt.Errorf("the demo prints no sign-in: %s", out)
 	}
-	if owner, err = b.product.signIn(ctx, "demo", email[1], password[1]); err != nil {
+	if owner, err = b.product.signIn(ctx, "demo", printed[1], printed[2]); err != nil {
 		return 0, owner, err
 	}
 	if err := b.admin.QueryRow(ctx, "select id, bench.furnish(id) from loyalty.tenant where slug = 'demo'").Scan(&tenant, nil); err != nil {
@@ -164,37 +144,36 @@ func (b *bench) makeDemo(ctx context.Context) (tenant core.TenantID, owner brows
 	if _, err := b.upload(ctx, owner, 0, 10); err != nil {
 		return 0, owner, err
 	}
-	_, err = b.product.ask(ctx, owner.form("/admin/settings/security/two-step/begin", url.Values{"confirmation": {password[1]}}), http.StatusSeeOther)
+	_, err = b.product.ask(ctx, owner.form("/admin/settings/security/two-step/begin", url.Values{"confirmation": {printed[2]}}), http.StatusSeeOther)
 	return tenant, owner, errors.Join(err, b.settle(ctx))
 }
 
 var parameter = regexp.MustCompile(`:[a-z]+`)
 
-// fill puts records into a path.
-func (b *bench) fill(ctx context.Context, tenant core.TenantID, path string) (string, error) {
-	var filled strings.Builder
+// fill replaces the parameters in a path by records of the tenant.
+func (b *bench) fill(ctx context.Context, tenant core.TenantID, path string) (filled string, err error) {
 	rest := 0
 	for _, at := range parameter.FindAllStringIndex(path, -1) {
-		sql, known := records[path[:at[1]]]
-		if !known {
-			return "", fmt.Errorf("%s: records have nothing for %s", path, path[at[0]:at[1]])
-		}
 		var record any
-		if err := b.admin.QueryRow(ctx, sql, tenant).Scan(&record); err != nil {
+		if err := b.admin.QueryRow(ctx, records[path[:at[1]]], tenant).Scan(&record); err != nil {
 			return "", fmt.Errorf("%s: %w", path, err)
 		}
 		if uuid, is := record.([16]byte); is {
 			record = core.ID(uuid)
 		}
-		fmt.Fprint(&filled, path[rest:at[0]], record)
+		filled += path[rest:at[0]] + fmt.Sprint(record)
 		rest = at[1]
 	}
-	return filled.String() + path[rest:], nil
+	return filled + path[rest:], nil
 }
 
-// largePages are lists from both ends and from the middle, what people search for, and the
-// customer who comes most.
-func (b *bench) largePages(ctx context.Context, d *business) ([]page, error) {
+// largePages returns the pages of the large business: lists from the start and the middle,
+// searches, and the customer with the most sales.
+func (b *bench) largePages(ctx context.Context, d *business) ([]scenario, error) {
+	owner, err := b.signInOwner(ctx, d)
+	if err != nil {
+		return nil, err
+	}
 	byAge, err := b.cursor(ctx, d, newestFirst, d.customers*3/7)
 	if err != nil {
 		return nil, err
@@ -210,100 +189,82 @@ func (b *bench) largePages(ctx context.Context, d *business) ([]page, error) {
 		return nil, err
 	}
 	frequent := numbered(customerIDs, 1).String()
-	var pages []page
-	for _, p := range []page{
-		{name: "dashboard", path: "/admin"},
-		{name: "customers", path: "/admin/customers"},
-		{name: "customers from the middle", path: "/admin/customers?cursor=" + byAge.String()},
-		{name: "customers by name", path: "/admin/customers?sort=name"},
-		{name: "customers by name, from the middle", path: "/admin/customers?sort=name&cursor=" + byName.String()},
-		{name: "inactive customers", path: "/admin/customers?status=inactive"},
-		{name: "inactive customers by name", path: "/admin/customers?sort=name&status=inactive"},
-		{name: "a customer", path: "/admin/customers/" + byAge.ID.String()},
-		{name: "the customer with the most sales", path: "/admin/customers/" + frequent},
-		{name: "their sales", path: "/admin/customers/" + frequent + "?view=transactions"},
-		{name: "transactions", path: "/admin/transactions"},
-		{name: "transactions of that customer", path: "/admin/transactions?customer_ulid=" + frequent},
-		{name: "transactions of three days", path: "/admin/transactions?from=" + byAge.At.Format(time.DateOnly) + "&to=" + byAge.At.AddDate(0, 0, 2).Format(time.DateOnly)},
+	day, later := byAge.At.Format(time.DateOnly), byAge.At.AddDate(0, 0, 2).Format(time.DateOnly)
+	var pages []scenario
+	for _, p := range [][2]string{
+		{"dashboard", "/admin"},
+		{"customers", "/admin/customers"},
+		{"customers from the middle", "/admin/customers?cursor=" + byAge.String()},
+		{"customers by name", "/admin/customers?sort=name"},
+		{"customers by name, from the middle", "/admin/customers?sort=name&cursor=" + byName.String()},
+		{"inactive customers", "/admin/customers?status=inactive"},
+		{"inactive customers by name", "/admin/customers?sort=name&status=inactive"},
+		{"a customer", "/admin/customers/" + byAge.ID.String()},
+		{"the customer with the most sales", "/admin/customers/" + frequent},
+		{"their sales", "/admin/customers/" + frequent + "?view=transactions"},
+		{"transactions", "/admin/transactions"},
+		{"transactions of that customer", "/admin/transactions?customer_ulid=" + frequent},
+		{"transactions of three days", "/admin/transactions?from=" + day + "&to=" + later},
 	} {
-		p.limit = pageLimit
-		pages = append(pages, p)
+		pages = append(pages, visit(owner, p[0], p[1], false, pageLimit))
 	}
-	for _, search := range []struct{ name, typed string }{
+	for _, search := range [][2]string{
 		{"a whole name", first + " " + last},
 		{"a last name", last},
 		{"a part of many names", "an"},
 		{"a letter", "a"},
 		{"a rare letter", "é"},
 		{"a phone number", "0" + phone[:2] + "-" + phone[2:5] + " " + phone[5:7] + " " + phone[7:]},
-		{"how a number begins", "0" + phone[:2] + "-" + phone[2:5]},
-		{"the same, dialled from abroad", "0046" + phone[:5]},
-		{"how a number ends", phone[5:7] + " " + phone[7:]},
-		{"how an address ends", "@example.net"},
-		{"what no customer has", "nothing at all"},
-		{"two letters that no customer has", "xq"},
+		{"the start of a number", "0" + phone[:2] + "-" + phone[2:5]},
+		{"the start with a country code", "0046" + phone[:5]},
+		{"the end of a number", phone[5:7] + " " + phone[7:]},
+		{"the end of an e-mail address", "@example.net"},
+		{"no match", "nothing at all"},
+		{"two letters without a match", "xq"},
 	} {
-		pages = append(pages, page{name: "search: " + search.name, path: "/admin/customers?search=" + url.QueryEscape(search.typed), fragment: true, limit: searchLimit})
+		pages = append(pages, visit(owner, "search: "+search[0], "/admin/customers?search="+url.QueryEscape(search[1]), true, searchLimit))
 	}
-	return append(pages, page{name: "search at the till", path: "/admin/transactions/new?search=an", fragment: true, limit: searchLimit}), nil
+	return append(pages, visit(owner, "search at the till", "/admin/transactions/new?search=an", true, searchLimit)), nil
 }
 
-// firstLoad prints how much a browser fetches that was never here: the sign-in page with everything
-// it brings, and what the dashboard brings besides.
+// firstLoad prints the size of a browser's first visit: the sign-in page with its files, and the
+// additional files of the dashboard. Style sheets load only a font, which pages preload.
 func (b *bench) firstLoad(ctx context.Context, owner browser) error {
-	fetched := map[string]bool{}
-	sum := 0
+	loaded, sum := map[string]bool{}, 0
 	for _, start := range []string{"/admin/sign-in", "/admin"} {
-		before, files := sum, len(fetched)
-		for wanted := []string{start}; len(wanted) > 0; wanted = wanted[1:] {
-			if fetched[wanted[0]] {
+		page := owner.get(start, false)
+		if start == "/admin/sign-in" {
+			page.Header.Del("Cookie")
+		}
+		compressed, err := b.product.ask(ctx, page, http.StatusOK)
+		if err != nil {
+			return err
+		}
+		size := len(compressed.body)
+		page.Header.Set("Accept-Encoding", "identity")
+		plain, err := b.product.ask(ctx, page, http.StatusOK)
+		if err != nil {
+			return err
+		}
+		doc, err := goquery.NewDocumentFromReader(bytes.NewReader(plain.body))
+		if err != nil {
+			return err
+		}
+		for _, s := range doc.Find("link[rel=icon], link[rel=preload], link[rel=stylesheet], script[src], img[src]").EachIter() {
+			path := s.AttrOr("href", s.AttrOr("src", ""))
+			if loaded[path] {
 				continue
 			}
-			fetched[wanted[0]] = true
-			size, links, err := b.fetch(ctx, owner, wanted[0])
+			loaded[path] = true
+			file, err := b.product.ask(ctx, owner.get(path, false), http.StatusOK)
 			if err != nil {
 				return err
 			}
-			sum += size
-			wanted = append(wanted, links...)
+			size += len(file.body)
 		}
-		fmt.Printf("first load of %s: %d files, %d bytes\n", start, len(fetched)-files, sum-before)
+		sum += size
+		fmt.Printf("first load of %s: %d bytes\n", start, size)
 	}
-	fmt.Printf("first load of both: %d bytes; the limit is %d\n", sum, firstLoadLimit)
+	fmt.Printf("first load of both: %d files, %d bytes; the limit is %d\n", len(loaded)+2, sum, firstLoadLimit)
 	return nil
-}
-
-// fontURL is what a stylesheet loads.
-var fontURL = regexp.MustCompile(`url\(["']?(/[^"')]+)["']?\)`)
-
-// fetch returns how large a file is, compressed, and the paths of what a browser then fetches.
-func (b *bench) fetch(ctx context.Context, owner browser, path string) (size int, links []string, err error) {
-	request := owner.get(path, false)
-	if path == "/admin/sign-in" {
-		request.Header.Del("Cookie")
-	}
-	packed, err := b.product.ask(ctx, request, http.StatusOK)
-	if err != nil {
-		return 0, nil, err
-	}
-	request.Header.Set("Accept-Encoding", "identity")
-	plain, err := b.product.ask(ctx, request, http.StatusOK)
-	if err != nil {
-		return 0, nil, err
-	}
-	switch kind, _, _ := strings.Cut(plain.Header.Get("Content-Type"), ";"); kind {
-	case "text/html":
-		doc, err := goquery.NewDocumentFromReader(bytes.NewReader(plain.body))
-		if err != nil {
-			return 0, nil, err
-		}
-		for _, s := range doc.Find("link[rel=icon], link[rel=preload], link[rel=stylesheet], script[src], img[src]").EachIter() {
-			links = append(links, s.AttrOr("href", s.AttrOr("src", "")))
-		}
-	case "text/css":
-		for _, match := range fontURL.FindAllSubmatch(plain.body, -1) {
-			links = append(links, string(match[1]))
-		}
-	}
-	return len(packed.body), links, nil
 }

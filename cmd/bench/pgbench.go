@@ -8,27 +8,27 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
-	"time"
-
-	vegeta "github.com/tsenart/vegeta/v12/lib"
 )
 
-// scripts hold the product's statements in the same round trips. They begin with head.sql. Of
-// several files for one scenario, each is run equally often.
+// scripts have the product's statements in the same round trips. Each starts with head.sql. If a
+// scenario has several files, they run equally often.
 //
 //go:embed pgbench/*.sql
 var scripts embed.FS
 
-// pgbench runs the scripts of a name in the same way as the product was loaded.
-func (b *bench) pgbench(ctx context.Context, s scenario, name string) (result, error) {
-	r := result{scenario: scenario{name: name + " by pgbench"}}
+// summary finds the average latency and the rate in what pgbench prints.
+var summary = regexp.MustCompile(`(?s)latency average = ([0-9.]+) ms.*?tps = ([0-9.]+)`)
+
+// pgbench runs the scripts of a name with the scenario's load.
+func (b *bench) pgbench(ctx context.Context, s scenario, name string) (r bare, err error) {
+	r.name = name + " with pgbench"
 	program, err := findPgbench()
 	if err != nil {
 		return r, err
@@ -46,11 +46,11 @@ func (b *bench) pgbench(ctx context.Context, s scenario, name string) (result, e
 	clients := cmp.Or(s.workers, b.connections)
 	token, _, _ := strings.Cut(s.business.Tokens["all"], "|")
 	args := []string{
-		"-n", "-M", "prepared", "-c", strconv.Itoa(clients), "-j", "2", "-l", "--log-prefix", filepath.Join(dir, "log"),
+		"-n", "-M", "prepared", "-c", strconv.Itoa(clients), "-j", "2",
 		"-h", u.Query().Get("host"), "-p", u.Query().Get("port"), "-U", u.User.Username(),
 		"-D", fmt.Sprint("tenant=", s.business.ID), "-D", "token=" + token, "-D", fmt.Sprint("type=", s.business.TransactionTypeID),
 		"-D", fmt.Sprint("buyers=", s.business.customers/s.business.step), "-D", fmt.Sprint("step=", s.business.step),
-		"-D", "number=0", "-D", fmt.Sprint("first=", b.runs*20_000_000), // ids of different runs differ
+		"-D", "number=0", "-D", fmt.Sprint("first=", b.runs*20_000_000), // so that runs use different ids
 	}
 	if s.times > 0 {
 		args = append(args, "-t", strconv.Itoa(s.times))
@@ -84,36 +84,12 @@ func (b *bench) pgbench(ctx context.Context, s scenario, name string) (result, e
 	if err != nil {
 		return r, fmt.Errorf("pgbench: %w\n%s", err, out)
 	}
-	return r, r.readLogs(filepath.Join(dir, "log.*"), s.warmUp(clients)/clients)
-}
-
-// readLogs reads what pgbench notes of each transaction, but for the first few of each client. The
-// third field is the time from when it was due, the fifth and sixth tell when it ended.
-func (r *result) readLogs(pattern string, skipped int) error {
-	files, err := filepath.Glob(pattern)
-	if err != nil {
-		return err
+	found := summary.FindSubmatch(out)
+	if found == nil {
+		return r, fmt.Errorf("pgbench prints no rate:\n%s", out)
 	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		for line := range strings.Lines(string(text)) {
-			var client, number, script int
-			var took, seconds, microseconds int64
-			if _, err := fmt.Sscan(line, &client, &number, &took, &script, &seconds, &microseconds); err != nil {
-				return fmt.Errorf("pgbench's log: %w", err)
-			}
-			if number < skipped {
-				continue
-			}
-			latency := time.Duration(took) * time.Microsecond
-			r.Add(&vegeta.Result{Code: http.StatusOK, Latency: latency, Timestamp: time.Unix(seconds, microseconds*1000).Add(-latency)})
-		}
-	}
-	r.Close()
-	return nil
+	_, err = fmt.Sscan(string(found[1])+" "+string(found[2]), &r.average, &r.rate)
+	return r, err
 }
 
 func findPgbench() (string, error) {

@@ -27,13 +27,13 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// batches notes the round trips that are sent while it listens, each with its statements.
+// batches records the statements of each round trip.
 type batches struct {
 	mu   sync.Mutex
 	sent [][]string
 }
 
-// TraceBatchStart notes a round trip.
+// TraceBatchStart records a round trip.
 func (b *batches) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -54,7 +54,7 @@ func (b *batches) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndDat
 
 func oneLine(sql string) string { return strings.Join(strings.Fields(sql), " ") }
 
-// useCases are those behind the API's requests, in this process.
+// useCases has the services behind the API's requests.
 type useCases struct {
 	db           *db.DB
 	sent         *batches
@@ -93,7 +93,7 @@ func newUseCases(t *testing.T) *useCases {
 	return u
 }
 
-// trips are the round trips of what fn does.
+// trips returns the round trips of fn.
 func (u *useCases) trips(t *testing.T, fn func() error) [][]string {
 	t.Helper()
 	u.sent.mu.Lock()
@@ -107,8 +107,8 @@ func (u *useCases) trips(t *testing.T, fn func() error) [][]string {
 	return u.sent.sent
 }
 
-// pgbench and the product send the same statements in the same round trips, so the ratio of
-// the two is what the product costs.
+// pgbench and the product must send the same statements in the same round trips, so that their
+// ratio is the cost of the product.
 func TestScriptsSendWhatTheProductSends(t *testing.T) {
 	t.Parallel()
 	u, ctx := newUseCases(t), t.Context()
@@ -193,7 +193,7 @@ func TestScriptsSendWhatTheProductSends(t *testing.T) {
 	same(t, "send", [][]string{created}, [][]string{{oneLine(statements[0])}})
 }
 
-// pipelines are the round trips of a script.
+// pipelines returns the round trips of a script.
 func pipelines(t *testing.T, script string) (trips [][]string) {
 	t.Helper()
 	text, err := scripts.ReadFile("pgbench/" + script + ".sql")
@@ -213,7 +213,7 @@ func pipelines(t *testing.T, script string) (trips [][]string) {
 
 var argument = regexp.MustCompile(`\\\$\d+`)
 
-// same compares round trips: where the product has an argument, a script may have anything.
+// same compares round trips. A script may have any value for an argument of the product.
 func same(t *testing.T, script string, product, pgbench [][]string) {
 	t.Helper()
 	if len(product) != len(pgbench) {

@@ -16,20 +16,20 @@ import (
 	"time"
 )
 
-// productSecret is what the measured product signs links with.
+// productSecret is the LOYALTY_SECRET of the measured product.
 const productSecret = "benchbenchbenchbenchbenchbenchbenchbench"
 
-// product is the product as a process of its own, serving on loopback.
+// product is the product in its own process, on loopback.
 type product struct {
 	binary string
 	dir    string
 	env    []string
 	addr   string
-	base   string // the address of the platform's host
+	base   string // base URL
 	cmd    *exec.Cmd
-	most   int // memory, of all that peakMemory returned
+	most   int // highest value of peakMemory
 
-	transport *http.Transport // keeps connections
+	transport *http.Transport
 }
 
 func newProduct(ctx context.Context, binary, dir, databaseURL string) (*product, error) {
@@ -41,7 +41,7 @@ func newProduct(ctx context.Context, binary, dir, databaseURL string) (*product,
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(os.Stderr, "profiles of the product: http://%s/debug/pprof/\n", metrics)
+	fmt.Fprintf(os.Stderr, "profiles: http://%s/debug/pprof/\n", metrics)
 	p := &product{binary: binary, dir: dir, addr: addr, base: "https://localhost" + strings.TrimPrefix(addr, "127.0.0.1")}
 	p.env = append(os.Environ(),
 		"DATABASE_URL="+databaseURL, "LOYALTY_SECRET="+productSecret, "LOYALTY_DATA_DIR="+filepath.Join(dir, "data"),
@@ -58,7 +58,7 @@ func freeAddress(ctx context.Context) (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// command runs one of the product's commands and returns what it prints.
+// command runs a command of the product and returns its output.
 func (p *product) command(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, p.binary, args...)
 	cmd.Env = p.env
@@ -69,13 +69,13 @@ func (p *product) command(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// start serves, and waits until the product is ready.
+// start starts the server and waits until it is ready.
 func (p *product) start(ctx context.Context) error {
 	log, err := os.Create(filepath.Join(p.dir, "serve.log"))
 	if err != nil {
 		return err
 	}
-	defer log.Close() //nolint:errcheck // the product has its own
+	defer log.Close() //nolint:errcheck // the product has its own descriptor
 	p.cmd = exec.CommandContext(ctx, p.binary, "serve")
 	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = p.env, log, log
 	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
@@ -97,7 +97,7 @@ func (p *product) start(ctx context.Context) error {
 	return err
 }
 
-// connect makes the transport. All hosts are this process.
+// connect creates the transport, which connects all hosts to the product.
 func (p *product) connect(ca []byte) {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(ca)
@@ -107,7 +107,7 @@ func (p *product) connect(ca []byte) {
 			return dialer.DialContext(ctx, "tcp", p.addr)
 		},
 		TLSClientConfig:     &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
-		DisableCompression:  true, // what is measured is as it came
+		DisableCompression:  true, // responses are measured compressed
 		MaxIdleConnsPerHost: 1000,
 	}
 }
@@ -119,12 +119,12 @@ func (p *product) stop() {
 	}
 }
 
-// resetPeak has the kernel forget the most memory that the process had so far.
+// resetPeak resets the kernel's peak of the process's memory.
 func (p *product) resetPeak() {
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0)
 }
 
-// peakMemory is the most memory that the process had since resetPeak, in MB.
+// peakMemory returns the peak of the process's memory since resetPeak, in MB.
 func (p *product) peakMemory() int {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	_, rest, _ := strings.Cut(string(text), "VmHWM:")

@@ -13,11 +13,11 @@ import (
 	"example.com/loyalty/core"
 )
 
-// measureSend prints what a send to all customers of the large business takes: its preview; its
-// vouchers, beside pgbench with the same statement and with a bare insert; and what it does to
-// another business's sales.
+// measureSend measures a send to all customers of the large business: its preview; its vouchers,
+// compared with pgbench with the same statement and with a bare insert; and its effect on another
+// business's sales.
 func (b *bench) measureSend(ctx context.Context) error {
-	d, err := b.makeLargeBusiness(ctx)
+	d, err := b.createLargeBusiness(ctx)
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func (b *bench) measureSend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	coupon := 2 // the first has vouchers already
+	coupon := 2 // the first already has vouchers
 	couponPath := func() string { return "/admin/coupons/" + numbered(couponIDs, coupon).String() + "/send" }
 	list := []scenario{{
 		name: "segment sizes", workers: 1, times: 3, request: func() vegeta.Target { return owner.get(couponPath()+"/audiences", true) },
@@ -50,11 +50,11 @@ func (b *bench) measureSend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	bare, err := b.pgbench(ctx, send, "bare")
+	insert, err := b.pgbench(ctx, send, "bare")
 	if err != nil {
 		return err
 	}
-	sent.others = append(sent.others, bare)
+	sent.others = append(sent.others, insert)
 	if err := printTable(title, []result{sent}); err != nil {
 		return err
 	}
@@ -72,8 +72,8 @@ func (b *bench) measureSend(ctx context.Context) error {
 	return printTable("sales beside a send", append([]result{alone}, beside...))
 }
 
-// send sends a coupon to all customers, and waits until their vouchers are there. The e-mails are
-// stopped: they would be at work during the next measurement.
+// send sends a coupon to all customers, waits for their vouchers, and stops the e-mails, which
+// would affect the next measurement.
 func (b *bench) send(ctx context.Context, owner browser, couponPath string) error {
 	sent, err := b.product.ask(ctx, owner.form(couponPath, url.Values{
 		"segment": {"all"}, "when": {"now"}, "subject": {"Thank you"}, "form_key": {core.NewID(time.Now()).String()},

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// printTable prints results, each with the same by other means below it and the ratio of the
-// two, and names those that are over their limits.
+// printTable prints results, each with its comparisons and their ratios, and lists those over
+// their limits.
 func printTable(title string, results []result) error {
 	fmt.Fprintln(os.Stderr, "done")
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -26,13 +26,15 @@ func printTable(title string, results []result) error {
 			note = "  over " + milliseconds(r.limit)
 			over = append(over, r.name)
 		}
-		printRow(table, r, fmt.Sprintf("%d MB\t\t%s\t%s", r.memory, statuses(r), note))
+		l := r.Latencies
+		fmt.Fprintf(table, "%s\t%.4g\t%s\t%s\t%s\t%s\t%.0f\t%d MB\t\t%s\t%s\n", r.name, r.perSecond(),
+			milliseconds(l.P50), milliseconds(l.P95), milliseconds(l.P99), milliseconds(l.Max), r.BytesIn.Mean, r.memory, statuses(r), note)
 		for _, other := range r.others {
 			ratio := ""
 			if r.rate == 0 {
-				ratio = fmt.Sprintf("%.2f", r.perSecond()/other.perSecond())
+				ratio = fmt.Sprintf("%.2f", r.perSecond()/other.rate)
 			}
-			printRow(table, other, "\t"+ratio+"\t\t")
+			fmt.Fprintf(table, "%s\t%.4g\tavg %.1f ms\t\t\t\t\t\t%s\t\t\n", other.name, other.rate, other.average, ratio)
 		}
 	}
 	if limits {
@@ -41,18 +43,12 @@ func printTable(title string, results []result) error {
 	return table.Flush()
 }
 
-func printRow(table *tabwriter.Writer, r result, rest string) {
-	l := r.Latencies
-	fmt.Fprintf(table, "%s\t%.4g\t%s\t%s\t%s\t%s\t%.0f\t%s\n",
-		r.name, r.perSecond(), milliseconds(l.P50), milliseconds(l.P95), milliseconds(l.P99), milliseconds(l.Max), r.BytesIn.Mean, rest)
-}
-
-// milliseconds is a latency as tables have it.
+// milliseconds formats a latency.
 func milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
 }
 
-// statuses are a result's answers by their status: 200 × 61, 503 × 12.
+// statuses formats a result's responses by status: 200 × 61, 503 × 12.
 func statuses(r result) string {
 	var list []string
 	for _, status := range slices.Sorted(maps.Keys(r.StatusCodes)) {

@@ -1,6 +1,5 @@
-// Package viewtest checks rendered pages and mails in tests: against golden files,
-// and for tags that do not match. `go test ./web/docs -update` writes a package's
-// golden files; the flag exists only where this package is imported.
+// Package viewtest checks rendered pages and e-mails in tests: against golden files, and for
+// mismatched tags. `go test ./web/docs -args -update` writes a package's golden files.
 package viewtest
 
 import (
@@ -32,7 +31,7 @@ func Golden(t *testing.T, name, got string) {
 	}
 	want, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("%s is missing; write it with -update and read it", file)
+		t.Fatalf("%s is missing; write it with -update, then review it", file)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -45,26 +44,24 @@ func Golden(t *testing.T, name, got string) {
 		at++
 	}
 	around := func(text string) string { return text[max(0, at-60):min(len(text), at+120)] }
-	t.Errorf("%s differs from byte %d; if that is meant, write it with -update\n got … %s …\nwant … %s …",
+	t.Errorf("%s differs from byte %d; if intended, write it with -update\n got … %s …\nwant … %s …",
 		file, at, around(got), around(string(want)))
 }
 
 var (
 	comment = regexp.MustCompile(`(?s)<!--.*?-->`)
-	// A "<" or ">" inside an attribute is legal in HTML, but templ escapes both, so
-	// that a tag ends at the first ">".
+	// templ escapes "<" and ">" in attributes, so a tag ends at the first ">".
 	tag    = regexp.MustCompile(`<(/?)([a-zA-Z][a-zA-Z0-9]*)([^<>]*)>`)
 	inside = regexp.MustCompile(`^(\s+[a-zA-Z:-]+(="[^"]*")?)*\s*/?$`)
 )
 
 const doctype = "<!doctype html>"
 
-// Elements that have no end tag.
+// void has the elements without an end tag.
 var void = []string{"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 
-// WellFormed checks that a document begins as HTML, that every element is closed by
-// its own tag in the right order, that attributes are quoted, and that no id is
-// given twice. It is stricter than browsers.
+// WellFormed checks that a document starts with a doctype, that elements are closed in the right
+// order, that attributes are quoted, and that ids are unique. It is stricter than browsers.
 func WellFormed(t *testing.T, html string) {
 	t.Helper()
 	for _, fault := range faults(html) {
@@ -76,7 +73,7 @@ func faults(html string) []string {
 	var found []string
 	rest, ok := cutPrefixFold(html, doctype)
 	if !ok {
-		found = append(found, "does not begin with "+doctype)
+		found = append(found, "does not start with "+doctype)
 	}
 	rest = comment.ReplaceAllString(rest, "")
 	var open []string
@@ -84,10 +81,10 @@ func faults(html string) []string {
 		end, name, attributes := m[1] != "", strings.ToLower(m[2]), m[3]
 		switch {
 		case !inside.MatchString(attributes):
-			found = append(found, "odd attributes: "+m[0])
+			found = append(found, "invalid attributes: "+m[0])
 		case slices.Contains(void, name):
 			if end {
-				found = append(found, m[0]+" ends an element that has no end")
+				found = append(found, m[0]+" is an end tag of a void element")
 			}
 		case !end:
 			open = append(open, name)
@@ -103,16 +100,16 @@ func faults(html string) []string {
 	if text := tag.ReplaceAllString(rest, ""); strings.ContainsAny(text, "<>") {
 		found = append(found, "a bare < or > in: "+text)
 	}
-	return append(found, twice(rest)...)
+	return append(found, duplicateIDs(rest)...)
 }
 
 var id = regexp.MustCompile(`\sid="([^"]*)"`)
 
-func twice(html string) []string {
+func duplicateIDs(html string) []string {
 	var found, seen []string
 	for _, m := range id.FindAllStringSubmatch(html, -1) {
 		if slices.Contains(seen, m[1]) {
-			found = append(found, "two elements have the id "+m[1])
+			found = append(found, "duplicate id "+m[1])
 		}
 		seen = append(seen, m[1])
 	}
