@@ -1,64 +1,65 @@
-# Everything here works from a bare clone with Go, make and git: what is missing
-# on the machine is installed where that is permitted, and named where it is not.
+# Everything works from a bare clone with Go, make and git: missing programs are
+# installed if that is permitted, otherwise listed.
 
 TOOL := go tool -modfile=go.tool.mod
 .DEFAULT_GOAL := help
 
 .PHONY: help
-help: ## this list
+help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: build ## everything from a bare clone to a running demo
+run: build ## run the demo, from a bare clone
 	@test -n "$$DATABASE_URL" || .ci/need postgresql
 	@bin/loyalty serve
 
 .PHONY: test
-test: ## everything from a bare clone to all tests
+test: ## run all tests, from a bare clone
 	@.ci/need gcc postgresql chromium
 	RAPID_STEPS=80 go run ./cmd/testdb -- $(TOOL) gotestsum --format pkgname --format-hide-empty-pkg --hide-summary skipped -- -race -timeout 20m ./...
 
 .PHONY: screenshots
-screenshots: ## pictures of every page in ./screenshots: at 1440 and 390 px, light and dark
+screenshots: ## write pictures of every page to ./screenshots
 	@.ci/need postgresql chromium
 	go test -count=1 -run '^TestBrowser$$/^(Pages|Import|NewBusiness|TwoFactor|GoneCustomers|Send|VoucherPages|VoucherMail|RedeemVoucher|Card|Join|Claim|TillPages|Setup|Tenants|PlatformSignIn|PlatformInvoices)$$' ./cmd/loyalty -screenshots '$(CURDIR)/screenshots'
 
 .PHONY: model
-model: ## play at random against the model of core, for an hour or so
+model: ## compare random use of core with its model, for about an hour
 	@.ci/need postgresql
 	RAPID_CHECKS=5000 RAPID_STEPS=200 go run ./cmd/testdb -- go test -v -timeout 5h -run '^TestModel$$' ./core/verify
 
 .PHONY: sentences
-sentences: ## the specification as a test, sentence by sentence; prints how many it covers
+sentences: ## test the specification, sentence by sentence, and print the coverage
 	@.ci/need postgresql
 	go run ./cmd/testdb -- go test -v -run '^TestSpecification$$' ./cmd/loyalty
 
 .PHONY: build
-build: ## bin/loyalty
+build: ## build bin/loyalty
 	@CGO_ENABLED=0 go build -trimpath -o bin/loyalty ./cmd/loyalty
 
 .PHONY: generate
-generate: ## write the generated files anew
+generate: ## regenerate the generated files
 	go tool templ generate
 	$(TOOL) oapi-codegen -config cmd/loyalty/internal/apiclient/config.yaml api/openapi.json
 
 .PHONY: dev
-dev: ## serve, and build again whenever a page is edited
+dev: ## serve, and rebuild when a page is edited
 	@.ci/need postgresql
 	go tool templ generate --watch --cmd "go run ./cmd/loyalty serve"
 
 .PHONY: check
-check: generate ## what must be so before the tests: generated files, format, lint, modules, known vulnerabilities
+check: generate ## check generated files, format, lint, words, modules and known vulnerabilities
 	@git diff --exit-code -- '*_templ.go' '*.gen.go' || { echo 'Generated files are stale: commit what make generate writes.'; exit 1; }
 	go mod tidy -diff
 	$(TOOL) golangci-lint fmt --diff
 	$(TOOL) golangci-lint run
+	.ci/wording
 	.ci/vulnerabilities
 	.ci/openapi/lint
 	.ci/vendor --check
 
 .PHONY: vendor
-vendor: ## fetch the browser files of others again, at the versions listed beside them
+vendor: ## download the vendored browser files at their listed versions
 	.ci/vendor
 
 .PHONY: format
@@ -66,25 +67,25 @@ format: ## format the code
 	$(TOOL) golangci-lint fmt
 
 .PHONY: fuzz
-fuzz: ## the fuzz tests, a minute each
+fuzz: ## run the fuzz tests, a minute each
 	@.ci/need postgresql
 	go test -run '^$$' -fuzz '^FuzzRequest$$' -fuzztime 60s ./api
 	go test -run '^$$' -fuzz '^FuzzAmount$$' -fuzztime 60s ./web/page
 
 .PHONY: bench
-bench: build ## the load tests with pgbench beside them; one part: make bench only=panel
+bench: build ## run the load tests, compared with pgbench; one part: make bench only=panel
 	@.ci/need postgresql
 	go run ./cmd/bench -only '$(only)'
 
 .PHONY: restore-test
-restore-test: build ## try the backup scripts: a base backup, an accident, the moment before it, verify
+restore-test: build ## test the backup scripts: back up, restore to a moment, verify
 	@.ci/need postgresql
 	docs/operations/restore-test.sh bin/loyalty
 
 .PHONY: psql
-psql: build ## see the data as one tenant does: make psql tenant=demo
+psql: build ## open psql inside a tenant: make psql tenant=demo
 	@bin/loyalty psql --tenant "$(tenant)"
 
 .PHONY: clean
-clean: ## remove what was built (never data)
+clean: ## remove build results, not data
 	rm -rf bin

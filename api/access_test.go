@@ -14,14 +14,14 @@ import (
 	"example.com/loyalty/core/token"
 )
 
-// open is a route with ids that name nothing.
-func open(route string) (method, path string) {
+// unknownIDs returns a route's method and path with unknown ids.
+func unknownIDs(route string) (method, path string) {
 	method, path, _ = strings.Cut(strings.NewReplacer(":ulid", "01JZZZZZZZZZZZZZZZZZZZZZZZ", ":id", "9223372036854775807").Replace(route), " ")
 	return method, path
 }
 
-// Every route against every kind of caller.
-func TestWhoMayCallWhat(t *testing.T) {
+// Every route with every kind of caller.
+func TestRouteAccess(t *testing.T) {
 	t.Parallel()
 	proves(t, "Every tenant-scoped request carries a personal access token in the header `Authorization: Bearer <ACCESS_TOKEN>`. A missing, malformed or revoked token gives 401.",
 		"All endpoints require `Authorization: Bearer <ACCESS_TOKEN>` (see Authentication).",
@@ -36,18 +36,18 @@ func TestWhoMayCallWhat(t *testing.T) {
 		"Tokens of a suspended tenant or deactivated person: 401 at once.",
 		"on a tenant host a token of another tenant is 401.")
 	s := newShop(t)
-	platform := platformToken(t, s.door)
+	platform := platformToken(t, s.server)
 	id, _, _ := strings.Cut(platform, "|")
-	// Were it ever to get abilities, it would still see no tenant.
+	// Even with abilities it must have no access to tenants.
 	s.must(dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.token set abilities = $1 where id::text = $2", token.Abilities, id))
-	strangers := s.nobodys(t)
+	strangers := s.invalidCredentials(t)
 	for route, ability := range abilities {
-		method, path := open(route)
+		method, path := unknownIDs(route)
 		t.Run(route, func(t *testing.T) {
 			t.Parallel()
 			check := func(who, token string, want int, headers ...string) {
 				t.Helper()
-				got := s.door.call(t, method, path, token, "", headers...)
+				got := s.server.call(t, method, path, token, "", headers...)
 				switch want {
 				case 401:
 					got.is(t, 401, unauthorized)
@@ -66,8 +66,8 @@ func TestWhoMayCallWhat(t *testing.T) {
 				check(who, "", 401, "Authorization: "+header)
 			}
 			check("on another tenant's host", s.token, 401, "Host: "+s.stranger().by.Tenant.Slug+"."+domain)
-			check("on a host of no tenant", s.token, 401, "Host: nobody."+domain)
-			// Of a tenant's token with every ability, and of a platform token: 0 is let in.
+			check("on an unknown host", s.token, 401, "Host: unknown."+domain)
+			// The status with a tenant's token with all abilities, and with a platform token; 0: access.
 			tenants, platforms := 0, 403
 			switch ability {
 			case "":
@@ -90,8 +90,8 @@ func TestWhoMayCallWhat(t *testing.T) {
 	}
 }
 
-// nobodys are Authorization headers that stand for nobody.
-func (s *shop) nobodys(t *testing.T) map[string]string {
+// invalidCredentials returns Authorization headers that authenticate no caller.
+func (s *shop) invalidCredentials(t *testing.T) map[string]string {
 	t.Helper()
 	ctx := t.Context()
 	s.stranger()
@@ -109,9 +109,9 @@ func (s *shop) nobodys(t *testing.T) map[string]string {
 	s.change("token", "expires_at = now()", "id = "+strconv.FormatInt(expired.ID, 10))
 
 	left := dbtest.Person(t, s.db, s.by, core.Owner)
-	deactivated := makeToken(t, s.door, left, token.Abilities...)
+	deactivated := makeToken(t, s.server, left, token.Abilities...)
 	s.change("staff", "status = 'inactive'", "id = "+strconv.FormatInt(left.StaffID, 10))
-	suspended := shopAt(t, s.door)
+	suspended := shopAt(t, s.server)
 	s.must(s.tenants.Edit(ctx, core.System(core.Tenant{}, "test"), suspended.by.Tenant.ID, tenant.Edit{Status: core.Set("suspended")}))
 	id, secret, _ := strings.Cut(s.token, "|")
 	other, _, _ := strings.Cut(s.stranger().token, "|")
@@ -136,7 +136,7 @@ func (s *shop) nobodys(t *testing.T) map[string]string {
 		"too long":                bearer(s.token + "0"),
 		"without its id":          bearer(secret),
 		"with another's id":       bearer(other + "|" + secret),
-		"with nobody's id":        bearer("9223372036854775807|" + secret),
+		"with an unknown id":      bearer("9223372036854775807|" + secret),
 		"with no id":              bearer("0|" + secret),
 		"with an id too large":    bearer("9223372036854775808|" + secret),
 		"spelled otherwise":       bearer("0" + id + "|" + secret),
@@ -146,13 +146,12 @@ func (s *shop) nobodys(t *testing.T) map[string]string {
 	}
 }
 
-// The scope of POST /transactions is the operator's choice.
 func TestScopeOfRecordingIsConfigurable(t *testing.T) {
 	t.Parallel()
 	proves(t, "The scope of POST /transactions is `LOYALTY_TRANSACTION_CREATE_SCOPE`, default `transactions:write`.",
 		"Its availability and required scope are therefore unsettled; a builder implements it as described and keeps the scope configurable.")
 	for _, chosen := range token.Abilities {
-		o := newDoor(t, dbtest.DB(t), func(c *api.Config) { c.TransactionCreateScope = chosen })
+		o := newServer(t, dbtest.DB(t), func(c *api.Config) { c.TransactionCreateScope = chosen })
 		s := shopAt(t, o)
 		for _, a := range token.Abilities {
 			got := s.call("POST", "/api/v1/transactions", s.makeToken(a).Secret, `{"customer_ulid":"{anna}","transaction_type_id":{points},"spend_amount_cents":100}`)
@@ -169,7 +168,7 @@ func TestScopeOfRecordingIsConfigurable(t *testing.T) {
 	}
 }
 
-// A token that expires is good until that instant, and not at it.
+// A token is valid until its expiry, exclusive.
 func TestTokensExpire(t *testing.T) {
 	t.Parallel()
 	proves(t, expiry)
@@ -178,9 +177,9 @@ func TestTokensExpire(t *testing.T) {
 	made, err := s.tokens.Create(t.Context(), s.by, token.New{Name: &name, Scopes: &scopes, ExpiresAt: &at})
 	s.must(made, err)
 	for shift, want := range map[time.Duration]bool{59 * time.Minute: true, 61 * time.Minute: false, 24 * 365 * time.Hour: false} {
-		_, err := newDoor(t, s.db.At(s.db.Now().Add(shift)), nil).tokens.Authenticate(context.Background(), made.Secret, "")
-		if good := err == nil; good != want {
-			t.Errorf("after %v: %v", shift, err)
+		_, err := newServer(t, s.db.At(s.db.Now().Add(shift)), nil).tokens.Authenticate(context.Background(), made.Secret, "")
+		if valid := err == nil; valid != want {
+			t.Errorf("after %v: %v, want valid: %v", shift, err, want)
 		}
 	}
 }

@@ -1,6 +1,6 @@
-// Package api answers /api/v1: bearer tokens, abilities, limits, JSON and problem
-// documents, one file for each resource. A handler is a translation: it reads the
-// input, calls one use case of core, and writes the answer.
+// Package api serves /api/v1: bearer tokens, abilities, rate limits, JSON and problem
+// documents, one file for each resource. A handler reads the input, calls one use case
+// of core, and writes the response.
 package api
 
 import (
@@ -27,13 +27,13 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// policy keeps a browser that shows an answer as a page from doing anything with it.
+// policy is the Content-Security-Policy of all responses: a browser must not run them.
 const policy = "default-src 'none'; frame-ancestors 'none'"
 
-// Prefix is where the API lives, on every host.
+// Prefix is the path of the API, on every host.
 const Prefix = "/api/v1"
 
-// Config is what the API is made of.
+// Config has the services and the settings of the API.
 type Config struct {
 	Tokens       *token.Service
 	Auth         *auth.Service
@@ -46,19 +46,19 @@ type Config struct {
 	Invoices     *billing.Service
 	Deprecations *deprecation.Service
 
-	BaseURL string // of the references in problems, without a slash at its end
-	// Slug names the tenant whose host was called, "" for the base host. A host that is not
-	// known is not answered, so no link leads to it.
+	BaseURL string // for links in problem documents, without a trailing slash
+	// Slug returns the tenant of a host, "" for the base host. Unknown hosts get 404, because
+	// responses link to the requested host.
 	Slug func(host string) (slug string, known bool)
-	// Address is the client's, as far as proxies can be believed.
+	// Address returns the client's IP address, from trusted proxies' headers if there are any.
 	Address func(*http.Request) string
-	// AddressKey is what an address is limited by.
+	// AddressKey returns the rate limit key of an address.
 	AddressKey func(address string) string
 
 	PerToken   *limit.Window // requests with a valid token, or an owner's session
 	PerAddress *limit.Window // all others
-	// Failures limits how often an address may have tokens and sessions looked up in vain. Past
-	// it only those that were valid lately are looked up at all.
+	// Failures limits failed look-ups of tokens and sessions, by address. Above the limit only
+	// recently valid ones are looked up.
 	Failures *limit.Window
 
 	TransactionCreateScope token.Ability
@@ -70,16 +70,16 @@ type Config struct {
 type API struct {
 	Config
 	echo        *echo.Echo
-	lately      *recentTokens
-	paths       map[string]string // of the routes: the router's, and as documented
+	recent      *recentTokens
+	paths       map[string]string // documented paths, by the router's
 	description description
 }
 
-// New makes the API.
+// New creates the API.
 func New(c Config) *API {
-	a := &API{Config: c, echo: echo.New(), lately: newRecentTokens(), paths: map[string]string{}}
+	a := &API{Config: c, echo: echo.New(), recent: newRecentTokens(), paths: map[string]string{}}
 	a.echo.HTTPErrorHandler = a.problem
-	a.echo.Use(a.withLimits, a.onOurHost, a.announce, a.identify, otherMethod)
+	a.echo.Use(a.protect, a.requireKnownHost, a.announce, a.identify, otherMethod)
 	for _, r := range a.routes() {
 		a.echo.Add(r.method, Prefix+r.path, r.guarded())
 		a.paths[Prefix+r.path] = documented(Prefix + r.path)
@@ -88,7 +88,7 @@ func New(c Config) *API {
 	return a
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP handles a request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", policy)
 	if r.URL.Path == Prefix+"/openapi.json" {
@@ -100,7 +100,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.echo.ServeHTTP(w, r)
 }
 
-// Requests are those that the API answers, as the documents write them: "GET /api/v1/customers".
+// Requests lists all requests in the form of the documentation: "GET /api/v1/customers".
 func (a *API) Requests() (list []string) {
 	for _, r := range a.routes() {
 		list = append(list, r.method+" "+documented(Prefix+r.path))
@@ -108,7 +108,7 @@ func (a *API) Requests() (list []string) {
 	return list
 }
 
-// route is the template of the request's route, or "" where there is none.
+// route returns the template of the request's route, or "" if there is none.
 func (a *API) route(c echo.Context) string {
 	if _, known := a.paths[c.Path()]; known {
 		return c.Path()
@@ -116,9 +116,9 @@ func (a *API) route(c echo.Context) string {
 	return ""
 }
 
-// onOurHost answers only on the hosts of the base URL: answers link to the host that was
-// called, which must not be another's.
-func (a *API) onOurHost(next echo.HandlerFunc) echo.HandlerFunc {
+// requireKnownHost refuses hosts outside the base URL, because responses link to the
+// requested host.
+func (a *API) requireKnownHost(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if _, known := a.Slug(c.Request().Host); !known {
 			return echo.ErrNotFound
@@ -127,22 +127,22 @@ func (a *API) onOurHost(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// withLimits gives a request its headers and its time, and keeps a panic to itself.
-func (a *API) withLimits(next echo.HandlerFunc) echo.HandlerFunc {
+// protect sets a request's headers and timeout, and recovers from panics.
+func (a *API) protect(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		core.SetLogRoute(c.Request().Context(), a.route(c))
-		// Answers hold personal data.
+		// Responses have personal data.
 		c.Response().Header().Set("Cache-Control", "no-store")
 		ctx, cancel := context.WithTimeout(c.Request().Context(), a.Timeout)
 		defer cancel()
-		// Before the context ends: that would look like a client that went away.
+		// Before the context is cancelled, which would look like a disconnected client.
 		defer func() {
 			if cause := recover(); cause != nil {
 				c.Error(fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 			}
 		}()
 		c.SetRequest(c.Request().WithContext(ctx))
-		// Answered here, while the time still runs and whoever logs can see the status.
+		// Written here, before the timeout is cancelled, so that the log has the status.
 		if err := next(c); err != nil {
 			c.Error(err)
 		}

@@ -19,29 +19,29 @@ import (
 
 const callerKey = "caller"
 
-// caller is who calls; not known without a valid token.
+// caller returns the authenticated caller, if there is one.
 func caller(c echo.Context) (who token.Caller, known bool) {
 	who, known = c.Get(callerKey).(token.Caller)
 	return who, known
 }
 
-// actor is the caller as core knows them. Routes are guarded, so there is one.
+// actor returns the caller as core's actor. Only for guarded routes, which have a caller.
 func actor(c echo.Context) core.Actor {
 	who, _ := caller(c)
 	return who.Actor
 }
 
-// identify finds out who calls and counts the request against that caller's limit:
-// the token's or the session's where it is valid, else the address's. It runs before the
-// route is asked, so unknown paths count too.
+// identify authenticates the caller and counts the request against the rate limit of the
+// token or session, or else of the address. It runs before routing, so unknown paths count
+// too.
 func (a *API) identify(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
 		address := a.Address(r)
 		window, key := a.PerAddress, a.AddressKey(address)
 		failures, secret := a.Failures.Peek(key), credential(c)
-		if !failures.Allowed && secret != "" && !a.lately.wasValid(secret) {
-			// Without a look: a valid token that was not used lately waits, too.
+		if !failures.Allowed && secret != "" && !a.recent.wasValid(secret) {
+			// Not looked up: a valid token that wasn't used recently is refused, too.
 			verdict := window.Take(key)
 			verdict.Allowed, verdict.Remaining = false, 0
 			if failures.Wait > verdict.Wait {
@@ -51,13 +51,13 @@ func (a *API) identify(next echo.HandlerFunc) echo.HandlerFunc {
 			writeLimitHeaders(c.Response().Header(), verdict)
 			return errTooManyRequests
 		}
-		who, name, err := a.find(c)
+		who, name, err := a.authenticate(c)
 		switch {
 		case secret == "":
 		case err == nil:
-			a.lately.store(secret, true)
+			a.recent.store(secret, true)
 		case errors.Is(err, core.ErrUnauthenticated):
-			a.lately.store(secret, false)
+			a.recent.store(secret, false)
 			a.Failures.Take(key)
 		}
 		switch {
@@ -78,8 +78,8 @@ func (a *API) identify(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// find finds out who calls, and by what name their requests are counted.
-func (a *API) find(c echo.Context) (who token.Caller, name string, err error) {
+// authenticate returns the caller and the name for their rate limit.
+func (a *API) authenticate(c echo.Context) (who token.Caller, name string, err error) {
 	r := c.Request()
 	slug, _ := a.Slug(r.Host)
 	if cookie := panelCookie(c); cookie != "" {
@@ -90,7 +90,7 @@ func (a *API) find(c echo.Context) (who token.Caller, name string, err error) {
 	return who, who.ID, err
 }
 
-// credential is what a request gives to say who calls, or "". Never logged.
+// credential returns the request's token or session, or "". Never logged.
 func credential(c echo.Context) string {
 	if cookie := panelCookie(c); cookie != "" {
 		return "session " + cookie
@@ -98,9 +98,9 @@ func credential(c echo.Context) string {
 	return bearer(c.Request())
 }
 
-// panelCookie is the cookie of somebody who is signed in to the panel, or "" where a
-// session does not count: on other routes than those of tokens, beside an Authorization
-// header of whatever worth, and in requests that another site has the browser make.
+// panelCookie returns the session cookie of a person who is signed in to the panel, or "".
+// A session is accepted only for tokens, without an Authorization header, and from pages of
+// the same host.
 func panelCookie(c echo.Context) string {
 	r := c.Request()
 	if !strings.HasPrefix(c.Path(), Prefix+tokens) || len(r.Header.Values(echo.HeaderAuthorization)) > 0 || !sameOrigin(r) {
@@ -115,8 +115,7 @@ func panelCookie(c echo.Context) string {
 
 var crossOrigin http.CrossOriginProtection
 
-// sameOrigin reports whether a request comes from a page of the host that it goes to.
-// Another site could not read the answer, but it has no business asking either.
+// sameOrigin reports whether a request comes from a page of the same host.
 func sameOrigin(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":
@@ -125,7 +124,7 @@ func sameOrigin(r *http.Request) bool {
 	return false
 }
 
-// bearer is the token in the header, or "".
+// bearer returns the token in the header, or "".
 func bearer(r *http.Request) string {
 	scheme, token, _ := strings.Cut(r.Header.Get(echo.HeaderAuthorization), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -141,7 +140,7 @@ func writeLimitHeaders(h http.Header, v limit.Verdict) {
 	h.Set("X-RateLimit-Limit", strconv.Itoa(v.Limit))
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(v.Remaining))
 	if !v.Allowed {
-		// Rounded up: who waits that long is let in.
+		// Rounded up, so that a retry after that time is within the limit.
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(v.Wait.Seconds()))))
 		h.Set("X-RateLimit-Reset", strconv.FormatInt(v.Reset.Add(time.Second-1).Unix(), 10))
 	}

@@ -17,12 +17,11 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// contract is openapi.json. Every request that is carried out, and every answer, is
-// held to it (door.try). It is stricter than what clients are promised: a field, a
-// header, a code or a status that it does not describe fails the test.
+// contract is openapi.json. server.try checks every accepted request and every response against
+// it, stricter than promised to clients: an undescribed field, header, code or status fails.
 type contract struct {
 	*openapi3.T
-	fine sync.Map // answers that were looked at before
+	fine sync.Map // responses that were checked before
 }
 
 var described = sync.OnceValue(func() *contract {
@@ -42,7 +41,7 @@ var described = sync.OnceValue(func() *contract {
 	return &contract{T: doc}
 })
 
-// forbidUnknown forbids fields that a schema does not name, all the way down.
+// forbidUnknown forbids undescribed fields in a schema, recursively.
 func forbidUnknown(s *openapi3.SchemaRef) {
 	if s == nil {
 		return
@@ -56,7 +55,7 @@ func forbidUnknown(s *openapi3.SchemaRef) {
 	forbidUnknown(s.Value.Items)
 }
 
-// check holds an answer, and the request where it was carried out, to the document.
+// check validates a response, and the request if it was accepted.
 func (c *contract) check(r *http.Request, sent string, got answer) error {
 	in := c.input(r)
 	err := c.answers(r.Context(), in, got)
@@ -80,7 +79,7 @@ func (c *contract) input(r *http.Request) *openapi3filter.RequestValidationInput
 	}
 }
 
-// answers holds an answer to the document.
+// answers validates a response.
 func (c *contract) answers(ctx context.Context, in *openapi3filter.RequestValidationInput, got answer) error {
 	response := in.Route.Operation.Responses.Status(got.status)
 	if response == nil {
@@ -97,7 +96,7 @@ func (c *contract) answers(ctx context.Context, in *openapi3filter.RequestValida
 		}
 		return nil
 	}
-	// Most answers are one of a few; looking at each once takes a tenth of the time.
+	// Most responses repeat: checking each once takes a tenth of the time.
 	seen := fmt.Sprint(in.Route.Method, in.Route.Path, got.status, got.header.Get("Content-Type"), got.body)
 	if _, ok := c.fine.Load(seen); ok {
 		got.body = ""
@@ -115,8 +114,8 @@ func (c *contract) answers(ctx context.Context, in *openapi3filter.RequestValida
 	return err
 }
 
-// explains checks that a problem is one of those that the document has an example of:
-// "invalid", or a rule by its code.
+// explains checks that the document has an example of a problem: "invalid", or a rule by its
+// code.
 func (c *contract) explains(response *openapi3.Response, got answer) error {
 	var p struct {
 		Status int
@@ -146,7 +145,7 @@ func (c *contract) explains(response *openapi3.Response, got answer) error {
 	return nil
 }
 
-// plumbing are headers that say nothing of the API.
+// plumbing lists headers that are not part of the API.
 var plumbing = []string{"Cache-Control", "Content-Length", "Content-Security-Policy", "Content-Type", "Date"}
 
 func describes(r *openapi3.Response, header string) bool {
@@ -158,8 +157,8 @@ func describes(r *openapi3.Response, header string) bool {
 	return false
 }
 
-// route finds the operation of a request. What the document does not know is found as
-// well: it may answer what no operation is needed for.
+// route finds the operation of a request. Unknown paths and methods are found, too: they have
+// responses without an operation.
 func (c *contract) route(method string, u *url.URL) (*routers.Route, map[string]string) {
 	for path, item := range c.Paths.Map() {
 		if params, fits := fit(path, u.EscapedPath()); fits && item.GetOperation(method) != nil {
@@ -177,7 +176,7 @@ func (c *contract) route(method string, u *url.URL) (*routers.Route, map[string]
 	}, nil
 }
 
-// fit reads the parameters of a path like /customers/{ulid}.
+// fit reads the parameters of a path such as /customers/{ulid}.
 func fit(pattern, path string) (params map[string]string, fits bool) {
 	wanted, given := strings.Split(pattern, "/"), strings.Split(path, "/")
 	if len(wanted) != len(given) {
@@ -195,7 +194,7 @@ func fit(pattern, path string) (params map[string]string, fits bool) {
 	return params, true
 }
 
-// query leaves out parameters without a value: they count as absent.
+// query leaves out empty parameters, which count as absent.
 func query(u *url.URL) url.Values {
 	values := u.Query()
 	for name := range values {
@@ -206,10 +205,9 @@ func query(u *url.URL) url.Values {
 	return values
 }
 
-// isLenient reports whether a request is one that the API takes out of kindness. The
-// document promises less.
+// isLenient reports whether the API accepts a request that the document doesn't allow.
 func isLenient(r *http.Request) bool {
 	size := r.URL.Query().Get("per_page")
-	return r.Header.Get("Content-Type") == "" || // no type, but a body
-		len(size) > 18 // a number that no int64 holds, and treated as 100
+	return r.Header.Get("Content-Type") == "" || // a body without a type
+		len(size) > 18 // a number above int64, treated as 100
 }

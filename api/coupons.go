@@ -9,7 +9,7 @@ import (
 	"example.com/loyalty/core/coupon"
 )
 
-// benefitResource has one value: the one its type names.
+// benefitResource has one value, the one for its type.
 type benefitResource struct {
 	Type        coupon.BenefitType `json:"type"`
 	Points      *int64             `json:"points,omitempty"`
@@ -41,7 +41,7 @@ type couponResource struct {
 	Description      *string         `json:"description"`
 	Benefit          benefitResource `json:"benefit"`
 	MaxPerCustomer   int64           `json:"max_per_customer"`
-	MaxRedemptions   *int64          `json:"max_redemptions"` // null: no cap
+	MaxRedemptions   *int64          `json:"max_redemptions"` // null: unlimited
 	RedemptionsCount int64           `json:"redemptions_count"`
 	StartsAt         *stamp          `json:"starts_at"`
 	ExpiresAt        *stamp          `json:"expires_at"`
@@ -69,7 +69,7 @@ func (a *API) listCoupons(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return list(c, p, l, newCouponResource)
+	return writeList(c, p, l, newCouponResource)
 }
 
 type voucherResource struct {
@@ -78,7 +78,7 @@ type voucherResource struct {
 	CustomerULID   core.ID              `json:"customer_ulid"`
 	Status         coupon.VoucherStatus `json:"status"`
 	Benefit        benefitResource      `json:"benefit"`
-	RedemptionULID *core.ID             `json:"redemption_ulid"` // of a benefit that is a reward
+	RedemptionULID *core.ID             `json:"redemption_ulid"` // of a voucher for a reward
 	ExpiresAt      *stamp               `json:"expires_at"`
 	RedeemedAt     *stamp               `json:"redeemed_at"`
 	CreatedAt      stamp                `json:"created_at"`
@@ -92,8 +92,8 @@ func newVoucherResource(v coupon.Voucher) voucherResource {
 	}
 }
 
-// redeemVoucher reads no body; the ULID in the path is the voucher's. One that does
-// not parse is looked up as the zero ID, nobody's: the idempotency key is asked first.
+// redeemVoucher reads no body; the ULID in the path is the voucher's. An invalid one is looked
+// up as the zero ID, which doesn't exist, because the idempotency key is checked first.
 func (a *API) redeemVoucher(c echo.Context) error {
 	id, _ := pathID(c)
 	return idempotent(c, func(by core.Actor) (coupon.Voucher, error) {
@@ -115,5 +115,5 @@ func (a *API) listCouponRedemptions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return list(c, p, l, func(v coupon.RedeemedVoucher) voucherResource { return newVoucherResource(v.Voucher) })
+	return writeList(c, p, l, func(v coupon.RedeemedVoucher) voucherResource { return newVoucherResource(v.Voucher) })
 }

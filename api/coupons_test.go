@@ -22,13 +22,13 @@ const (
 	newestFirst   = "`GET /coupons/{ulid}/redemptions`: its redeemed vouchers, newest `redeemed_at` first."
 )
 
-// couponOf is a coupon without limits as answers show it.
+// couponOf is the JSON of a coupon without limits.
 func couponOf(ulid, name, benefit string, redeemed string) string {
 	return `{"ulid":"` + ulid + `","name":"` + name + `","description":null,"benefit":` + benefit + `,"max_per_customer":1,"max_redemptions":null,` +
 		`"redemptions_count":` + redeemed + `,"starts_at":null,"expires_at":null,"voucher_valid_days":null,"active":true,"created_at":"<time>"}`
 }
 
-// voucher is a redeemed voucher of Anna's as answers show it.
+// voucher is the JSON of a redeemed voucher of Anna.
 func voucher(ulid, coupon, benefit, redemption string) string {
 	return `{"ulid":"` + ulid + `","coupon_ulid":"` + coupon + `","customer_ulid":"{anna}","status":"redeemed","benefit":` + benefit +
 		`,"redemption_ulid":` + redemption + `,"expires_at":null,"redeemed_at":"<time>","created_at":"<time>"}`
@@ -36,7 +36,7 @@ func voucher(ulid, coupon, benefit, redemption string) string {
 
 const fivePoints = `{"type":"points","points":5}`
 
-// redeem has Anna's voucher of a coupon made, and asks for it.
+// redeem creates Anna's voucher of a coupon and redeems it.
 func redeem(of string) func(*shop) {
 	return func(s *shop) { s.named["{hers}"] = s.voucher(of, "{anna}") }
 }
@@ -110,7 +110,7 @@ func TestCoupons(t *testing.T) {
 			status: 422, want: refused("coupon-inactive", "This coupon is no longer active."),
 		},
 		{
-			says: whichFirst, with: "nobody's", method: "POST", path: "/coupons/{nobody}/redeem", status: 404, want: notFound,
+			says: whichFirst, with: "unknown", method: "POST", path: "/coupons/{missing}/redeem", status: 404, want: notFound,
 		},
 		{
 			says: whichFirst, with: "the coupon's own ULID is no voucher", method: "POST", path: "/coupons/{coupon}/redeem", status: 404, want: notFound,
@@ -158,7 +158,7 @@ func TestCoupons(t *testing.T) {
 			},
 			want: `{"data":[{"ulid":"{second}",<anything>},` + voucher("{redeemed}", "{coupon}", fivePoints, "null") + `],<anything>}`,
 		},
-		{says: history, with: "of nobody's coupon", method: "GET", path: "/coupons/{nobody}/redemptions?per_page=0", status: 404, want: notFound},
+		{says: history, with: "of unknown coupon", method: "GET", path: "/coupons/{missing}/redemptions?per_page=0", status: 404, want: notFound},
 		{
 			says: history, with: "a bad query", method: "GET", path: "/coupons/{coupon}/redemptions?per_page=0", status: 422,
 			want: invalid(`"per_page":["The per page field must be at least 1."]`),
@@ -166,7 +166,7 @@ func TestCoupons(t *testing.T) {
 	})
 }
 
-// off switches the coupon of a voucher off.
+// off deactivates the coupon of a voucher.
 func off(voucher, coupon string) func(*shop) {
 	return func(s *shop) {
 		s.fill(voucher)

@@ -44,11 +44,11 @@ func (a *API) listCustomers(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return list(c, p, l, newCustomerResource)
+	return writeList(c, p, l, newCustomerResource)
 }
 
 func (a *API) upsertCustomer(c echo.Context) error {
-	in, err := body(c)
+	in, err := readBody(c)
 	if err != nil {
 		return err
 	}
@@ -75,11 +75,11 @@ func (a *API) findCustomer(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return data(c, http.StatusOK, newCustomerResource(found))
+	return writeData(c, http.StatusOK, newCustomerResource(found))
 }
 
 func (a *API) editCustomer(c echo.Context) error {
-	in, err := body(c)
+	in, err := readBody(c)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (a *API) editCustomer(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return data(c, http.StatusOK, newCustomerResource(edited))
+	return writeData(c, http.StatusOK, newCustomerResource(edited))
 }
 
 func (a *API) listCustomerTransactions(c echo.Context) error {
@@ -112,5 +112,5 @@ func (a *API) listCustomerTransactions(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return list(c, p, l, newTransactionResource)
+	return writeList(c, p, l, newTransactionResource)
 }

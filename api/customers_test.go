@@ -11,7 +11,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// The customers of the scenarios, as answers show them.
+// The JSON of the scenarios' customers.
 const (
 	annaIs = `{"ulid":"{anna}","first_name":"Anna","last_name":"Lindqvist","phone":"070-174 06 05","email":"Anna@example.com",` +
 		`"status":"active","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>"}`
@@ -23,7 +23,7 @@ const (
 
 func annaAndBo(s *shop) { s.fill("{anna}{bo}") }
 
-// only is a list that fits on a page.
+// only is the JSON of a list with one page.
 func only(path string, items ...string) string {
 	return `{"data":[` + strings.Join(items, ",") + `],"links":{"first":null,"last":null,"prev":null,"next":null},` +
 		`"meta":{"path":"https://{host}/api/v1` + path + `","per_page":15,"next_cursor":null,"prev_cursor":null}}`
@@ -42,7 +42,7 @@ func TestListCustomers(t *testing.T) {
 		},
 		{
 			says:   "| GET | /api/v1/customers | customers:read | Optional filters. | List of customers. |",
-			with:   "of nobody",
+			with:   "of unknown",
 			method: "GET", path: "/customers",
 			status: 200, want: only("/customers"),
 		},
@@ -67,7 +67,7 @@ func TestListCustomers(t *testing.T) {
 		},
 		{says: filters, with: "phone as written", method: "GET", path: "/customers?phone=070-174%2006%2005", before: annaAndBo, status: 200, want: only("/customers", annaIs)},
 		{says: filters, with: "phone written otherwise", method: "GET", path: "/customers?phone=%2B46701740605", before: annaAndBo, status: 200, want: only("/customers", annaIs)},
-		{says: filters, with: "phone of nobody", method: "GET", path: "/customers?phone=0701740600", before: annaAndBo, status: 200, want: only("/customers")},
+		{says: filters, with: "phone of unknown", method: "GET", path: "/customers?phone=0701740600", before: annaAndBo, status: 200, want: only("/customers")},
 		{says: filters, with: "email in other letters", method: "GET", path: "/customers?email=ANNA@Example.com", before: annaAndBo, status: 200, want: only("/customers", annaIs)},
 		{says: filters, with: "search a name", method: "GET", path: "/customers?search=indqv", before: annaAndBo, status: 200, want: only("/customers", annaIs)},
 		{says: filters, with: "search both names", method: "GET", path: "/customers?search=bo%20ek", before: annaAndBo, status: 200, want: only("/customers", boIs)},
@@ -95,15 +95,15 @@ func TestListCustomers(t *testing.T) {
 	})
 }
 
-// change writes into rows what no use case would.
+// change updates rows past the use cases.
 func (s *shop) change(table, set string, where ...string) {
 	s.t.Helper()
 	sql := "update loyalty." + table + " set " + set + " where " + strings.Join(append(where, "tenant_id = $1"), " and ")
 	s.must(dbtest.Owner(s.db).Exec(context.Background(), sql, s.by.Tenant.ID))
 }
 
-// The shops of these tests are in Stockholm: a day begins at 22:00 UTC in summer.
-func TestCreatedFiltersMeanWholeDaysOfTheTenant(t *testing.T) {
+// The shops are in Stockholm, where a summer day starts at 22:00 UTC.
+func TestCreatedFiltersUseTenantDays(t *testing.T) {
 	t.Parallel()
 	proves(t, "A range `from`/`to` means whole days, both included, in the tenant's time zone;",
 		"| phone | string | At most 30 characters. Used to match existing customers on upsert. |")
@@ -146,7 +146,7 @@ func TestFindCustomer(t *testing.T) {
 		{says: "A path id that does not parse is 404.", with: "more than 128 bits", method: "GET", path: "/customers/8ZZZZZZZZZZZZZZZZZZZZZZZZZ", status: 404, want: notFound},
 		{says: "A path id that does not parse is 404.", with: "a NUL", method: "GET", path: "/customers/%00", status: 404, want: notFound},
 		{says: "A path id that does not parse is 404.", with: "an integer", method: "GET", path: "/customers/1", status: 404, want: notFound},
-		{says: "| 404 | Not Found | `The requested resource was not found.` | Resource missing, or owned by another tenant (never 403 for that case). |", with: "missing", method: "GET", path: "/customers/{nobody}", status: 404, want: notFound},
+		{says: "| 404 | Not Found | `The requested resource was not found.` | Resource missing, or owned by another tenant (never 403 for that case). |", with: "missing", method: "GET", path: "/customers/{missing}", status: 404, want: notFound},
 		{says: "| 404 | Not Found | `The requested resource was not found.` | Resource missing, or owned by another tenant (never 403 for that case). |", with: "another's", method: "GET", path: "/customers/{foreign_anna}", status: 404, want: notFound},
 		{
 			says: "Erased: names `Erased`, phone `\"\"`, e-mail null, inactive, keys null; the ledger stays.", with: "shown",
@@ -161,7 +161,6 @@ func TestFindCustomer(t *testing.T) {
 	})
 }
 
-// The spelling of a record's own fields and order, in one place.
 func TestCustomerFields(t *testing.T) {
 	t.Parallel()
 	proves(t, "| ulid | string (ULID) | Permanent identifier. |",
@@ -175,7 +174,7 @@ func TestCustomerFields(t *testing.T) {
 	s.call("PATCH", "/api/v1/customers/{anna}", s.token, `{"first_name":"Ann"}`)
 	got := s.call("GET", "/api/v1/customers/{anna}", s.token, "")
 	if !strings.Contains(got.body, s.fill(`"ulid":"{anna}","first_name":"Ann"`)) {
-		t.Errorf("the identifier must outlast a change: %s", got.body)
+		t.Errorf("the identifier changed: %s", got.body)
 	}
 	var sum int64
 	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select sum(amount) from loyalty.ledger_entry where tenant_id = $1", s.by.Tenant.ID).Scan(&sum)
@@ -184,8 +183,7 @@ func TestCustomerFields(t *testing.T) {
 	}
 }
 
-// Times and days of a clock that stands where the test says.
-func TestCreatedAtIsTheDatabasesTime(t *testing.T) {
+func TestCreatedAtUsesDatabaseClock(t *testing.T) {
 	t.Parallel()
 	proves(t, "Timestamps: RFC 3339, UTC, milliseconds, `Z`; stored as `timestamptz(3)`, so that cursors and filters lose nothing.",
 		"Timestamps are ISO 8601 strings.", "`created_at` is the first check-in: only an import may set it.",
@@ -201,12 +199,11 @@ func TestCreatedAtIsTheDatabasesTime(t *testing.T) {
 	}
 	s.call("POST", "/api/v1/customers", s.token, `{"first_name":"Bo","last_name":"Ek","phone":"0701740601","created_at":"2020-01-01T00:00:00Z","ulid":"01JABC","points_balance":5}`)
 	if list := s.call("GET", "/api/v1/customers?phone=0701740601", s.token, ""); strings.Contains(list.body, "2020") || !strings.Contains(list.body, `"points_balance":0`) {
-		t.Errorf("a client set what is not its own: %s", list.body)
+		t.Errorf("a client set a read-only field: %s", list.body)
 	}
 }
 
-// Links of a filtered list lead to the same list.
-func TestFiltersSurviveInLinks(t *testing.T) {
+func TestLinksKeepFilters(t *testing.T) {
 	t.Parallel()
 	proves(t, "filters survive in `links`.")
 	s := newShop(t)
@@ -226,7 +223,7 @@ func TestFiltersSurviveInLinks(t *testing.T) {
 	}
 }
 
-// customers3 makes three of one name and one of another.
+// customers3 adds three customers with one name and one with another.
 func (s *shop) customers3(t testing.TB) {
 	t.Helper()
 	for i, last := range []string{"Shop & Co", "Shop & Co", "Shop & Co", "Other"} {

@@ -22,13 +22,13 @@ const (
 	patches      = "PATCH: absent keeps, `email: null` clears, other nulls are 422."
 )
 
-// made is a customer that a request has just made.
+// made is the JSON of a customer just added.
 func made(first, last, phone, email string) string {
 	return one(`{"ulid":"<ulid>","first_name":"` + first + `","last_name":"` + last + `","phone":"` + phone + `","email":` + email +
 		`,"status":"active","points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>"}`)
 }
 
-// customers checks how many there are afterwards.
+// customers checks the number of customers afterwards.
 func customers(want int) func(*shop, answer) {
 	return func(s *shop, _ answer) {
 		s.t.Helper()
@@ -85,7 +85,7 @@ func TestUpsertCustomer(t *testing.T) {
 		},
 		{says: wrongType, with: "beside other mistakes", method: "POST", path: "/customers", body: `{"first_name":true,"phone":"x","email":"y"}`, status: 422, want: invalid(`"email":["The email field must be a valid email address."],"first_name":["The first name field must be a string."],"last_name":["The last name field is required."],"phone":["The phone field must be a valid phone number."]`)},
 		{
-			says: wording, method: "POST", path: "/customers", body: `{"last_name":"B","phone":"` + strings.Repeat("0", 31) + `","email":"nobody"}`,
+			says: wording, method: "POST", path: "/customers", body: `{"last_name":"B","phone":"` + strings.Repeat("0", 31) + `","email":"invalid"}`,
 			status: 422, want: invalid(`"email":["The email field must be a valid email address."],"first_name":["The first name field is required."],"phone":["The phone field must not be greater than 30 characters."]`),
 		},
 		{says: phoneTooLong, with: "a phone of 31", method: "POST", path: "/customers", body: `{"first_name":"A","last_name":"B","phone":"` + strings.Repeat("1", 31) + `"}`, status: 422, want: invalid(`"phone":["The phone field must not be greater than 30 characters."]`)},
@@ -110,8 +110,7 @@ func TestUpsertCustomer(t *testing.T) {
 	})
 }
 
-// Of many at once with one phone, one makes the customer.
-func TestUpsertsAtOnceMakeOneCustomer(t *testing.T) {
+func TestConcurrentUpsertsAddOneCustomer(t *testing.T) {
 	t.Parallel()
 	proves(t, "Both keys are unique in a tenant.", "POST /customers is idempotent through upsert.")
 	s := newShop(t)
@@ -165,8 +164,8 @@ func TestEditCustomer(t *testing.T) {
 	})
 }
 
-// A refused edit changes nothing, a good one says so in updated_at and in the log.
-func TestEditsAreWholeOrNothing(t *testing.T) {
+// A successful edit changes updated_at and is logged.
+func TestRefusedEditChangesNothing(t *testing.T) {
 	t.Parallel()
 	proves(t, "+ `updated_at`")
 	s := newShop(t)

@@ -9,11 +9,11 @@ import (
 
 var parameter = regexp.MustCompile(`:(\w+)`)
 
-// documented is a path as the documents write it: /customers/{ulid}.
+// documented returns a path in the form of the documentation: /customers/{ulid}.
 func documented(path string) string { return parameter.ReplaceAllString(path, "{$1}") }
 
-// announce says in every answer of a deprecated request, whatever it is, that it is to
-// end (decisions §10).
+// announce adds the headers of a deprecated request to every response, of any status
+// (decisions §10).
 func (a *API) announce(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		path, known := a.paths[c.Path()]

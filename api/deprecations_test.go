@@ -22,7 +22,7 @@ const (
 		"An e-mail goes to the owner address of tenants with active tokens. The notice period is at least 90 days before removal."
 )
 
-// deprecate lets a request end on 1 May of the year after the next.
+// deprecate deprecates a request, with 1 May of the year after next as its sunset.
 func (s *shop) deprecate(method, path string) (sunset string) {
 	s.t.Helper()
 	admin := core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", Role: core.SuperAdmin}
@@ -35,11 +35,11 @@ func (s *shop) deprecate(method, path string) (sunset string) {
 
 const changelog = `<https://` + domain + `/docs/changelog>; rel="deprecation"`
 
-// Every answer to a deprecated request says so, whatever its status; no other does.
+// All responses of deprecated requests have the headers, and no others.
 func TestDeprecatedRequests(t *testing.T) {
 	t.Parallel()
 	proves(t, deprecates, announces, tellsOfEnd, "| Deprecation notice | at least 90 days |")
-	s := shopAt(t, newDoor(t, dbtest.OwnDB(t), nil))
+	s := shopAt(t, newServer(t, dbtest.OwnDB(t), nil))
 	s.fill("{anna}{bo}{sale}")
 	plain := s.call("GET", "/api/v1/customers?per_page=1", s.token, "")
 	var sunset string
@@ -58,7 +58,7 @@ func TestDeprecatedRequests(t *testing.T) {
 		{"GET", "/customers?a=%zz", s.token, 400, true},
 		{"GET", "/customers", "", 401, true},
 		{"GET", "/customers", reader, 403, true},
-		{"POST", "/transactions/{nobody}/void", s.token, 404, true},
+		{"POST", "/transactions/{missing}/void", s.token, 404, true},
 		{"POST", "/transactions/x/void", s.token, 404, true},
 		{"POST", "/transactions/{sale}/void", s.token, 200, true},
 		{"POST", "/transactions/{sale}/void", s.token, 422, true},
@@ -99,11 +99,10 @@ func TestDeprecatedRequests(t *testing.T) {
 	}
 }
 
-// Who is refused for asking too often hears of it too.
 func TestLimitedRequestsAreDeprecatedToo(t *testing.T) {
 	t.Parallel()
 	proves(t, announces)
-	s := shopAt(t, newDoor(t, dbtest.OwnDB(t), func(c *api.Config) { c.PerToken = limit.NewWindow(1, time.Minute, time.Now) }))
+	s := shopAt(t, newServer(t, dbtest.OwnDB(t), func(c *api.Config) { c.PerToken = limit.NewWindow(1, time.Minute, time.Now) }))
 	sunset := s.deprecate("GET", "/api/v1/tokens")
 	s.call("GET", "/api/v1/customers", s.token, "")
 	got := s.call("GET", "/api/v1/tokens", s.token, "")
@@ -116,13 +115,12 @@ func TestLimitedRequestsAreDeprecatedToo(t *testing.T) {
 	}
 }
 
-// A request ends with a day, as the description's example does.
-func TestTheExampleOfASunset(t *testing.T) {
+func TestSunsetExample(t *testing.T) {
 	t.Parallel()
 	proves(t, deprecates)
 	example, _ := described().Components.Headers["Sunset"].Value.Example.(string)
 	at, err := time.Parse(http.TimeFormat, example)
 	if err != nil || at.Format(http.TimeFormat) != example || !at.Equal(at.Truncate(24*time.Hour)) {
-		t.Errorf("no answer says Sunset: %s, %v", example, err)
+		t.Errorf("no example of Sunset: %s, %v", example, err)
 	}
 }

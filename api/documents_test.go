@@ -15,8 +15,8 @@ import (
 	"example.com/loyalty/docs"
 )
 
-// proves says which sentences of the documents a test stands for, and fails where
-// the documents do not say so.
+// proves declares the sentences of the documents that a test proves, and fails if a document
+// doesn't have them.
 func proves(t testing.TB, sentences ...string) {
 	t.Helper()
 	for _, sentence := range sentences {
@@ -26,12 +26,12 @@ func proves(t testing.TB, sentences ...string) {
 	}
 }
 
-// The parts of the decisions that are about these endpoints. That no sentence of the
-// specification is left out is for cmd/loyalty's TestSpecification to say.
+// The parts of the decisions about these endpoints. The specification is covered by
+// cmd/loyalty's TestSpecification.
 var parts = []string{"## 2.", "## 3.", "## 4.", "## 5.", "## 6.", "## 10."}
 
-// Every quotation occurs in the documents, and every sentence of those parts is quoted,
-// or named in testdata/elsewhere.txt as being about something else.
+// Every quotation is in the documents, and every sentence of these parts is quoted, or listed in
+// testdata/elsewhere.txt.
 func TestQuotations(t *testing.T) {
 	t.Parallel()
 	quoted := quotations(t)
@@ -67,8 +67,8 @@ func TestQuotations(t *testing.T) {
 	t.Logf("sentences proved: %d of the specification, %d of the decisions", counts["specification"], counts["decisions"])
 }
 
-// quotations reads them out of this package's tests: the arguments of proves, the
-// first one of post and patch, and the sentences of scenarios.
+// quotations reads the quotations in this package's tests: the arguments of proves, the first
+// one of post and patch, and the sentences of scenarios.
 func quotations(t *testing.T) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob("*_test.go")
@@ -122,7 +122,7 @@ func quotations(t *testing.T) map[string]bool {
 	return quoted
 }
 
-// value is what a constant text is, or "".
+// value returns a constant text, or "".
 func value(e ast.Expr, constants map[string]ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.BasicLit:

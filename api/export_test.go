@@ -6,14 +6,14 @@ import (
 	"example.com/loyalty/core/token"
 )
 
-// Endpoint is a route as tests see it.
+// Endpoint is a route, for tests.
 type Endpoint struct {
 	Method, Path string
-	Guarded      bool // it says who may call
+	Guarded      bool // it declares who may call it
 	Allows       func(token.Caller) bool
 }
 
-// Endpoints are the declared routes.
+// Endpoints lists the declared routes.
 func (a *API) Endpoints() []Endpoint {
 	var list []Endpoint
 	for _, r := range a.routes() {
@@ -22,11 +22,11 @@ func (a *API) Endpoints() []Endpoint {
 	return list
 }
 
-// Router is what the router really answers.
+// Router lists the routes of the router.
 func (a *API) Router() []*echo.Route { return a.echo.Routes() }
 
-// MaxBody is the largest body that is read.
+// MaxBody is the size of the largest accepted body.
 const MaxBody = maxBody
 
-// RetryAfter is after how many seconds a client is told to try again.
+// RetryAfter returns the value of the Retry-After header.
 func RetryAfter(err error) string { return retryAfter(err) }

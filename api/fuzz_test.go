@@ -11,8 +11,8 @@ import (
 	"example.com/loyalty/core/token"
 )
 
-// FuzzRequest sends whatever comes to mind: no panic, no status of the 500s, and
-// every answer is JSON, and as openapi.json says. An empty auth is a valid token; {names} are records.
+// FuzzRequest sends arbitrary requests. There must be no panic and no 5xx, and every response must
+// match openapi.json. An empty auth is a valid token; {names} are records.
 func FuzzRequest(f *testing.F) {
 	s := newShop(f)
 	const customer = `{"first_name":"Anna","last_name":"Lindqvist","phone":"+46 70 174 06 05","email":"anna@example.com"}`
@@ -76,7 +76,7 @@ func FuzzRequest(f *testing.F) {
 		case w.Code >= 500:
 			t.Errorf("%d %s\n%s", w.Code, w.Body, s.log)
 		case w.Code == http.StatusNoContent:
-			// It may have been the token of this test.
+			// It may have revoked this test's token.
 			if _, err := s.tokens.Authenticate(t.Context(), s.token, ""); err != nil {
 				s.token = s.makeToken(token.Abilities...).Secret
 			}

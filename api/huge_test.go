@@ -13,7 +13,7 @@ import (
 
 const saturates = "sums in reports are `numeric` inside and saturate at 2^63−1, so that no record can break a report."
 
-// holds sets a customer's points, past the ledger.
+// holds sets a customer's points without a ledger entry.
 func (s *shop) holds(customer string, points int64) {
 	s.t.Helper()
 	_, err := dbtest.Owner(s.db).Exec(context.Background(), "update loyalty.account set points = $3 where tenant_id = $1 and customer_id = $2", s.by.Tenant.ID, s.id(customer), points)
@@ -22,9 +22,9 @@ func (s *shop) holds(customer string, points int64) {
 	}
 }
 
-// Two sales of 9·10^18 points, completed or voided, from before there was a limit: every answer
-// about them is there, and so is every report.
-func TestNoRecordBreaksAnAnswer(t *testing.T) {
+// Two sales of 9·10^18 points, completed or voided, which is above today's limit, must not break
+// a response or a report.
+func TestHugeRecordsBreakNoResponse(t *testing.T) {
 	t.Parallel()
 	proves(t, saturates)
 	s := newShop(t)
@@ -64,9 +64,9 @@ func TestNoRecordBreaksAnAnswer(t *testing.T) {
 	}
 }
 
-// "Extreme (but valid) records break no … report, export": every answer to a GET, with the largest
-// amounts and balances, the longest texts and the oldest dates.
-func TestNoExtremeBreaksAnAnswer(t *testing.T) {
+// "Extreme (but valid) records break no … report, export": every GET, with the largest amounts and
+// balances, the longest texts and the oldest dates.
+func TestNoExtremeBreaksAResponse(t *testing.T) {
 	t.Parallel()
 	proves(t, saturates)
 	s := newShop(t)
@@ -75,7 +75,7 @@ func TestNoExtremeBreaksAnAnswer(t *testing.T) {
 	records := map[string]string{
 		"/customers/": "{anna}", "/transactions/": "{sale}", "/redemptions/": "{redemption}", "/coupons/": "{coupon}", "/rewards/": "{espresso}",
 	}
-	admin := platformToken(t, s.door)
+	admin := platformToken(t, s.server)
 	walked := 0
 	for _, r := range s.api.Router() {
 		if r.Method != http.MethodGet || !strings.HasPrefix(r.Path, "/api/v1/") || strings.Contains(r.Path, "*") {
@@ -85,7 +85,7 @@ func TestNoExtremeBreaksAnAnswer(t *testing.T) {
 		if before, rest, names := strings.Cut(strings.TrimPrefix(path, "/api/v1"), ":"); names {
 			record := records[before]
 			if record == "" {
-				t.Errorf("there is no record for %s", path)
+				t.Errorf("no record for %s", path)
 			}
 			_, action, _ := strings.Cut(rest, "/")
 			path = strings.TrimSuffix("/api/v1"+before+s.fill(record)+"/"+action, "/")
@@ -108,6 +108,6 @@ func TestNoExtremeBreaksAnAnswer(t *testing.T) {
 		t.Errorf("walked %d steps", walked)
 	}
 	if got := s.call("GET", s.fill("/api/v1/customers/{anna}"), s.token, ""); !strings.Contains(got.body, `"points_balance":9223372036854775807`) {
-		t.Errorf("the balance is not told: %s", got.body)
+		t.Errorf("the balance is missing: %s", got.body)
 	}
 }

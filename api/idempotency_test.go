@@ -21,7 +21,7 @@ const (
 	aSale      = `{"customer_ulid":"{anna}","transaction_type_id":{points},"spend_amount_cents":100}`
 )
 
-// replays makes the request again and wants the first answer's bytes.
+// replays repeats the request and checks that it gets the first response.
 func (s *shop) replays(t *testing.T, first answer, method, path, token, body string, headers ...string) {
 	t.Helper()
 	got := s.call(method, path, token, body, headers...)
@@ -30,7 +30,7 @@ func (s *shop) replays(t *testing.T, first answer, method, path, token, body str
 	}
 }
 
-func TestKeyedRequestsAreAnsweredOnce(t *testing.T) {
+func TestIdempotentRequestsTakeEffectOnce(t *testing.T) {
 	t.Parallel()
 	proves(t, keys, keyReused, "`idempotency-key-reused`", "and just before commit renders and stores the answer, so that a crash can never part them.")
 	s := newShop(t)
@@ -50,7 +50,7 @@ func TestKeyedRequestsAreAnsweredOnce(t *testing.T) {
 	}
 	s.call("POST", "/api/v1/customers", s.token, s.fill(aSale), "Idempotency-Key: a sale").is(t, 422, reused)
 
-	// What was 201 stays 201, what was voided now is no longer refused.
+	// A replay has the first status: 201 stays 201, and a void isn't refused.
 	body := `{"first_name":"A","last_name":"B","phone":"112"}`
 	first = s.call("POST", "/api/v1/customers", s.token, body, "Idempotency-Key: a customer")
 	s.replays(t, first, "POST", "/api/v1/customers", s.token, body, "Idempotency-Key: a customer")
@@ -62,11 +62,11 @@ func TestKeyedRequestsAreAnsweredOnce(t *testing.T) {
 		t.Error(first)
 	}
 	s.replays(t, first, "POST", "/api/v1/transactions/{sale}/void", s.token, "", "Idempotency-Key: a void")
-	// Its body is not read, so it is no part of what the key stands for.
+	// Its body isn't read, so it isn't part of the fingerprint.
 	s.replays(t, first, "POST", "/api/v1/transactions/{sale}/void", s.token, "{garbage", "Idempotency-Key: a void", "Content-Type: text/plain")
 	s.call("POST", "/api/v1/transactions/{sale}/void", s.token, "").is(t, 422, refused("already-voided", "This transaction has already been voided."))
 
-	// Another token is another caller.
+	// Keys belong to a token.
 	second := s.makeToken(token.Abilities...).Secret
 	got := s.call("POST", "/api/v1/transactions", second, aSale, "Idempotency-Key: a sale")
 	if got.status != 201 || got.header.Get("Idempotent-Replayed") != "" {
@@ -75,15 +75,15 @@ func TestKeyedRequestsAreAnsweredOnce(t *testing.T) {
 	balance(2, 0, 4)(s, answer{})
 }
 
-func TestKeysLastADay(t *testing.T) {
+func TestIdempotencyKeysExpireAfterADay(t *testing.T) {
 	t.Parallel()
 	proves(t, keys)
 	s := newShop(t)
 	first := s.call("POST", "/api/v1/transactions", s.token, aSale, "Idempotency-Key: k")
 	at := func(shift time.Duration) *shop {
-		o := newDoor(t, dbtest.DB(t), func(c *api.Config) { c.Transactions = transaction.NewService(s.db.At(s.db.Now().Add(shift))) })
+		o := newServer(t, dbtest.DB(t), func(c *api.Config) { c.Transactions = transaction.NewService(s.db.At(s.db.Now().Add(shift))) })
 		later := *s
-		later.door = o
+		later.server = o
 		return &later
 	}
 	at(24*time.Hour-time.Minute).replays(t, first, "POST", "/api/v1/transactions", s.token, aSale, "Idempotency-Key: k")
@@ -93,7 +93,7 @@ func TestKeysLastADay(t *testing.T) {
 	}
 }
 
-func TestRefusalsFreeTheKey(t *testing.T) {
+func TestRefusedRequestsStoreNoResponse(t *testing.T) {
 	t.Parallel()
 	proves(t, "Only 2xx are kept; a refusal frees the key.")
 	s := newShop(t)
@@ -101,7 +101,7 @@ func TestRefusalsFreeTheKey(t *testing.T) {
 		body   string
 		status int
 	}{{`{`, 400}, {`{}`, 422}, {strings.Replace(aSale, "{points}", "{lavish}", 1), 201}} {
-		if bad.status == 201 { // more than one award may be
+		if bad.status == 201 { // above the limit of an award
 			bad.body, bad.status = strings.Replace(bad.body, "100", "1000000000000", 1), 422
 		}
 		if got := s.call("POST", "/api/v1/transactions", s.token, bad.body, "Idempotency-Key: k"); got.status != bad.status {
@@ -109,7 +109,7 @@ func TestRefusalsFreeTheKey(t *testing.T) {
 		}
 	}
 	if s.rows("idempotency") != 0 {
-		t.Error("a refusal was kept")
+		t.Error("a refusal was stored")
 	}
 	first := s.call("POST", "/api/v1/transactions", s.token, aSale, "Idempotency-Key: k")
 	s.replays(t, first, "POST", "/api/v1/transactions", s.token, aSale, "Idempotency-Key: k")
@@ -118,7 +118,7 @@ func TestRefusalsFreeTheKey(t *testing.T) {
 	}
 }
 
-func TestARunningKeyIsAConflict(t *testing.T) {
+func TestRunningRequestIsAConflict(t *testing.T) {
 	t.Parallel()
 	proves(t, keyRunning, "the transaction takes `pg_try_advisory_xact_lock` on the key's hash (not got → 409),")
 	s := newShop(t)
@@ -128,8 +128,8 @@ func TestARunningKeyIsAConflict(t *testing.T) {
 	first := s.callLater(t.Context(), "POST", "/api/v1/transactions", s.fill(aSale), "Idempotency-Key: k")
 	held.waitFor(t, 1)
 	s.call("POST", "/api/v1/transactions", s.token, aSale, "Idempotency-Key: k").is(t, 409, conflict)
-	s.call("POST", "/api/v1/transactions/{nobody}/void", s.token, "", "Idempotency-Key: k").is(t, 409, conflict)
-	s.call("POST", "/api/v1/transactions/{nobody}/void", other, "", "Idempotency-Key: k").is(t, 404, notFound)
+	s.call("POST", "/api/v1/transactions/{missing}/void", s.token, "", "Idempotency-Key: k").is(t, 409, conflict)
+	s.call("POST", "/api/v1/transactions/{missing}/void", other, "", "Idempotency-Key: k").is(t, 404, notFound)
 	held.release()
 	got := first.answer(t)
 	if got.status != 201 {
@@ -138,7 +138,7 @@ func TestARunningKeyIsAConflict(t *testing.T) {
 	s.replays(t, got, "POST", "/api/v1/transactions", s.token, aSale, "Idempotency-Key: k")
 }
 
-func TestManyAtOnceHaveOneEffect(t *testing.T) {
+func TestConcurrentRequestsWithAKeyTakeEffectOnce(t *testing.T) {
 	t.Parallel()
 	proves(t, keys)
 	s := newShop(t)
@@ -167,7 +167,7 @@ func TestManyAtOnceHaveOneEffect(t *testing.T) {
 	balance(1, 0, 1)(s, answer{})
 }
 
-func TestKeysAreOneTo255Characters(t *testing.T) {
+func TestIdempotencyKeyLength(t *testing.T) {
 	t.Parallel()
 	proves(t, keys)
 	s := newShop(t)
@@ -184,7 +184,7 @@ func TestKeysAreOneTo255Characters(t *testing.T) {
 	s.raw(t, "POST /api/v1/customers HTTP/1.1\r\nIdempotency-Key: a\r\nIdempotency-Key: a\r\nContent-Length: 48\r\n", body).is(t, 400, badRequest)
 }
 
-func TestWhereKeysMeanNothing(t *testing.T) {
+func TestIgnoredIdempotencyKeys(t *testing.T) {
 	t.Parallel()
 	proves(t, keys, "Returned only in the creation response,")
 	s := newShop(t)
@@ -196,7 +196,7 @@ func TestWhereKeysMeanNothing(t *testing.T) {
 		secrets[i] = got.body
 	}
 	if secrets[0] == secrets[1] || s.rows("idempotency") != 0 {
-		t.Errorf("a token was told twice: %s", secrets[0])
+		t.Errorf("a secret was returned twice: %s", secrets[0])
 	}
 	for _, name := range []string{"Ann", "Anne"} {
 		if got := s.call("PATCH", "/api/v1/customers/{anna}", s.token, `{"first_name":"`+name+`"}`, key); !bytes.Contains([]byte(got.body), []byte(`"`+name+`"`)) {

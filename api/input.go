@@ -20,16 +20,16 @@ import (
 
 const maxBody = 1 << 20
 
-// object is a JSON object that was sent. Fields of the wrong JSON type are noted in
-// unreadable, so that core can report them with everything else; unknown ones are
-// ignored.
+// object is the JSON object in a request. unreadable collects fields of the wrong JSON type,
+// which core reports together with other violations; unknown fields are ignored.
 type object struct {
 	fields     map[string]json.RawMessage
 	unreadable core.Fields
 }
 
-// body reads the request's body: 413 too large, 415 not JSON, 400 not a JSON object.
-func body(c echo.Context) (object, error) {
+// readBody reads the request's body; errors mean 413 (too large), 415 (not JSON) or 400 (not a JSON
+// object).
+func readBody(c echo.Context) (object, error) {
 	r := c.Request()
 	if r.ContentLength > maxBody {
 		return object{}, errTooLarge
@@ -42,7 +42,7 @@ func body(c echo.Context) (object, error) {
 	if err != nil {
 		return object{}, errMalformed
 	}
-	// The idempotency key stands for these bytes.
+	// The fingerprint of an idempotency key includes these bytes.
 	c.Set(bodyKey, raw)
 	if len(raw) > 0 && !isJSON(r.Header.Get(echo.HeaderContentType)) {
 		return object{}, errMediaType
@@ -57,7 +57,7 @@ func body(c echo.Context) (object, error) {
 
 const bodyKey = "body"
 
-// isJSON accepts a body without a type as well: the endpoints know no other.
+// isJSON also accepts a body without a type, because all endpoints use JSON.
 func isJSON(contentType string) bool {
 	if contentType == "" {
 		return true
@@ -67,7 +67,7 @@ func isJSON(contentType string) bool {
 	return err == nil && kind == "application/json" && (charset == "" || strings.EqualFold(charset, "utf-8"))
 }
 
-// raw is a field's JSON; absent and null are nil.
+// raw returns a field's JSON; nil if it is absent or null.
 func (o object) raw(field string) json.RawMessage {
 	if raw := o.fields[field]; string(raw) != "null" {
 		return raw
@@ -88,13 +88,13 @@ func (o object) text(field string) *string {
 	return &s
 }
 
-// optionalText tells a field that is absent from one that is null.
+// optionalText distinguishes an absent field from null.
 func (o object) optionalText(field string) core.Optional[string] {
 	_, sent := o.fields[field]
 	return core.Optional[string]{Set: sent, Value: o.text(field)}
 }
 
-// integer reads a JSON integer of 64 bits: no string, no fraction, no exponent.
+// integer reads a 64-bit JSON integer, not a string, fraction or exponent.
 func (o object) integer(field string) *int64 {
 	raw := o.raw(field)
 	if raw == nil {
@@ -108,14 +108,13 @@ func (o object) integer(field string) *int64 {
 	return &n
 }
 
-// optionalInteger tells a field that is absent from one that is null.
+// optionalInteger distinguishes an absent field from null.
 func (o object) optionalInteger(field string) core.Optional[int64] {
 	_, sent := o.fields[field]
 	return core.Optional[int64]{Set: sent, Value: o.integer(field)}
 }
 
-// maxItems of a list: each may be answered with a message of its own, and nobody
-// means so many.
+// maxItems limits a list, because each item may get its own error message.
 const maxItems = 100
 
 func (o object) texts(field string) *[]string {
@@ -148,7 +147,8 @@ func (o object) instant(field string) *time.Time {
 		return nil
 	}
 	t, err := time.Parse(time.RFC3339, *s)
-	// West of Greenwich the last day of 9999 ends in a year that RFC 3339 cannot write.
+	// With a negative offset, the last day of 9999 ends in year 10000 in UTC, which RFC 3339
+	// doesn't allow.
 	if err != nil || t.UTC().Year() > 9999 {
 		o.unreadable.Add(field, core.MustBeDate)
 		return nil
@@ -157,13 +157,13 @@ func (o object) instant(field string) *time.Time {
 	return &t
 }
 
-// query is the query of a list. What cannot be read is noted in the page.
+// query is the query of a list. unreadable collects invalid parameters for the page.
 type query struct {
 	values     url.Values
 	unreadable core.Fields
 }
 
-// parameters reads the query; one that is no query, or no UTF-8, is malformed.
+// parameters reads the query. Invalid syntax or UTF-8 is malformed.
 func parameters(c echo.Context) (query, error) {
 	values, err := url.ParseQuery(c.Request().URL.RawQuery)
 	if err != nil {
@@ -177,7 +177,7 @@ func parameters(c echo.Context) (query, error) {
 	return query{values: values, unreadable: core.Fields{}}, nil
 }
 
-// text is a parameter's value; an empty one is absent.
+// text returns a parameter's value; nil if it is absent or empty.
 func (q query) text(name string) *string {
 	if s := q.values.Get(name); s != "" {
 		return &s
@@ -185,7 +185,7 @@ func (q query) text(name string) *string {
 	return nil
 }
 
-// integer is an integer of 64 bits.
+// integer returns a parameter as a 64-bit integer.
 func (q query) integer(name string) *int64 {
 	s := q.text(name)
 	if s == nil {
@@ -199,7 +199,7 @@ func (q query) integer(name string) *int64 {
 	return &n
 }
 
-// date is a day, written as its midnight in UTC.
+// date returns a parameter's day as its midnight in UTC.
 func (q query) date(name string) *time.Time {
 	s := q.text(name)
 	if s == nil {
@@ -243,13 +243,13 @@ func (q query) perPage(s string) int {
 	return int(min(n, core.MaxPageSize))
 }
 
-// pathID reads a ULID in the path; what does not parse is core.ErrNotFound.
+// pathID reads the ULID in the path. An invalid one is core.ErrNotFound.
 func pathID(c echo.Context) (core.ID, error) { return core.ParseID(c.Param("ulid")) }
 
-// pathNumber reads an integer id in the path; what does not parse is core.ErrNotFound.
+// pathNumber reads the integer id in the path. An invalid one is core.ErrNotFound.
 func pathNumber(c echo.Context) (int64, error) {
 	n, err := strconv.ParseInt(c.Param("id"), 10, 64)
-	// One token, one address: no sign, no leading zero.
+	// A record has one URL: no sign, no leading zero.
 	if err != nil || strconv.FormatInt(n, 10) != c.Param("id") {
 		return 0, core.ErrNotFound
 	}

@@ -12,8 +12,7 @@ import (
 	"example.com/loyalty/api"
 )
 
-// raw sends bytes that a decent client would not. The head lacks Host and
-// Authorization.
+// raw sends bytes that an HTTP client wouldn't. It adds Host and Authorization to the head.
 func (s *shop) raw(t *testing.T, head, body string) answer {
 	t.Helper()
 	conn, err := tls.Dial("tcp", s.Listener.Addr().String(), &tls.Config{InsecureSkipVerify: true})
@@ -32,9 +31,8 @@ func (s *shop) raw(t *testing.T, head, body string) answer {
 	return answer{response.StatusCode, response.Header, string(text)}
 }
 
-// Whatever is sent, the answer is a problem with a status of the 400s, and nothing
-// was written.
-func TestBadInput(t *testing.T) {
+// Invalid input gets a 4xx problem, and nothing is written.
+func TestInvalidInput(t *testing.T) {
 	t.Parallel()
 	proves(t, noObject, nulText, integers, largeBody,
 		"| 400 | Error | `An error occurred.` | Malformed request, e.g. invalid JSON. |")
@@ -50,7 +48,7 @@ func TestBadInput(t *testing.T) {
 	for _, e := range endpoints {
 		check := func(what, body string, headers ...string) {
 			t.Helper()
-			got := s.door.call(t, e[0], s.fill(e[1]), s.token, body, headers...)
+			got := s.server.call(t, e[0], s.fill(e[1]), s.token, body, headers...)
 			if got.status < 400 || got.status > 499 || got.header.Get("Content-Type") != "application/problem+json" || !strings.HasPrefix(got.body, `{"type":"https://`) {
 				t.Errorf("%s %s, %s: %d %.300s", e[0], e[1], what, got.status, got.body)
 			}
@@ -61,7 +59,7 @@ func TestBadInput(t *testing.T) {
 			"{\"a\":\"\xff\"}", "{\"\xc0\xaf\":1}", "{\"a\":\"\xed\xa0\x80\"}", deep, `{"a":` + deep + strings.Repeat("]", 100_000) + "}",
 			`{"first_name":` + deep + strings.Repeat("]", 100_000) + "}", strings.Repeat(`{"a":`, 100_000), "<xml/>", "a=1&b=2", "\x1f\x8b\x08\x00",
 		} {
-			got := s.door.call(t, e[0], s.fill(e[1]), s.token, body)
+			got := s.server.call(t, e[0], s.fill(e[1]), s.token, body)
 			if got.is(t, 400, badRequest); got.status != 400 {
 				t.Errorf("%s %s: %.60q", e[0], e[1], body)
 			}
@@ -86,7 +84,7 @@ func TestBadInput(t *testing.T) {
 }
 
 // A body of unknown length, and one that ends early.
-func TestBodiesInPieces(t *testing.T) {
+func TestChunkedBodies(t *testing.T) {
 	t.Parallel()
 	proves(t, largeBody, noObject)
 	s := newShop(t)
@@ -106,14 +104,14 @@ func TestBodiesInPieces(t *testing.T) {
 	s.raw(t, "POST /api/v1/customers HTTP/1.1\r\nTransfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n").is(t, 422, invalid(`"first_name":["The first name field is required."],"last_name":["The last name field is required."],"phone":["The phone field is required."]`))
 	customers(0)(s, answer{})
 	if got := send(io.MultiReader(strings.NewReader(strings.Repeat(" ", api.MaxBody-len(body))), strings.NewReader(body))); got.status != 201 {
-		t.Errorf("as much as may be: %d %s", got.status, got.body)
+		t.Errorf("a body of the largest size: %d %s", got.status, got.body)
 	}
 	customers(1)(s, answer{})
 }
 
-// Of a name that is there twice, the last counts; a lone half of a character is a
-// character nobody knows; what is not seen stays where it means something.
-func TestOddButGoodInput(t *testing.T) {
+// The last of duplicate names counts, a lone surrogate becomes a replacement character, and
+// invisible characters that have a meaning stay.
+func TestUnusualValidInput(t *testing.T) {
 	t.Parallel()
 	proves(t, "Unknown body fields are ignored.", integers)
 	s := newShop(t)
@@ -123,7 +121,7 @@ func TestOddButGoodInput(t *testing.T) {
 		is(t, 201, made("\\\"\u202e</script>", "\U0001f600", "113", "null"))
 }
 
-func TestOddPathsQueriesAndHeaders(t *testing.T) {
+func TestUnusualPathsQueriesAndHeaders(t *testing.T) {
 	t.Parallel()
 	proves(t, "A path id that does not parse is 404.", "| 400 | Error | `An error occurred.` | Malformed request, e.g. invalid JSON. |")
 	s := newShop(t)

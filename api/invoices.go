@@ -55,5 +55,5 @@ func (a *API) listInvoices(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return list(c, p, l, newInvoiceResource)
+	return writeList(c, p, l, newInvoiceResource)
 }

@@ -15,7 +15,7 @@ const (
 		"period_start, period_end, issued_at, due_at, paid_at`."
 )
 
-// bill writes a draft of the shop.
+// bill inserts a draft invoice for the shop.
 func (s *shop) bill() (id string) {
 	s.t.Helper()
 	var number int64
@@ -46,7 +46,7 @@ func TestListInvoices(t *testing.T) {
 		s.call("GET", "/api/v1"+path+query, admin, "").is(t, 200, s.fill(only(path, items...)))
 	}
 	list("")
-	// A draft is taxed as the settings are.
+	// A draft has the tax of the settings.
 	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.platform_setting set tax_rate = 2500"); err != nil {
 		t.Fatal(err)
 	}

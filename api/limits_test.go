@@ -21,19 +21,19 @@ const (
 	headers   = "API answers carry `X-RateLimit-Limit`, `X-RateLimit-Remaining` and, on 429, `X-RateLimit-Reset` (Unix time)."
 )
 
-// hands are the hands of a clock that a test moves.
+// hands is a clock that the test moves.
 type hands struct{ now atomic.Int64 }
 
 func (h *hands) time() time.Time         { return time.Unix(0, h.now.Load()) }
 func (h *hands) advance(d time.Duration) { h.now.Add(int64(d)) }
 
-// limited is a shop behind a door with the limits of the specification and a clock
-// of its own. Requests may say where they come from.
+// limited is a shop on a server with the limits of the specification and its own clock.
+// Requests can set their IP address.
 func limited(t *testing.T, perToken, perAddress int) (*shop, *hands) {
 	t.Helper()
 	clock := &hands{}
 	clock.now.Store(time.Date(2026, 5, 1, 12, 0, 0, 300_000_000, time.UTC).UnixNano())
-	o := newDoor(t, dbtest.DB(t), func(c *api.Config) {
+	o := newServer(t, dbtest.DB(t), func(c *api.Config) {
 		c.PerToken, c.PerAddress = limit.NewWindow(perToken, time.Minute, clock.time), limit.NewWindow(perAddress, time.Minute, clock.time)
 		c.Address = func(r *http.Request) string { return "192.0.2." + r.Header.Get("X-Test-Address") }
 		c.AddressKey = func(address string) string { return strings.TrimSuffix(address, "9") }
@@ -41,7 +41,7 @@ func limited(t *testing.T, perToken, perAddress int) (*shop, *hands) {
 	return shopAt(t, o), clock
 }
 
-// flood makes many requests at once and counts the answers.
+// flood makes many requests at once and counts the responses by status.
 func (s *shop) flood(n int, token string, headers ...string) map[int]int {
 	s.t.Helper()
 	var lock sync.Mutex
@@ -62,7 +62,7 @@ func (s *shop) flood(n int, token string, headers ...string) map[int]int {
 	return counts
 }
 
-func TestLimitOfAToken(t *testing.T) {
+func TestTokenLimit(t *testing.T) {
 	t.Parallel()
 	proves(t, sixty, theMinute, headers, "| Authenticated requests | 60 per minute per user (token) |",
 		"| Exceeding either | 429 with `Retry-After` (seconds) |",
@@ -70,12 +70,12 @@ func TestLimitOfAToken(t *testing.T) {
 		"Retry on 429 after `Retry-After` seconds")
 	s, clock := limited(t, 60, 10)
 	if got := s.flood(150, s.token); got[200] != 60 || got[429] != 90 {
-		t.Errorf("of 150 at once: %v; want 60 to pass", got)
+		t.Errorf("150 at once: %v, want 60 successful", got)
 	}
 	clock.advance(12_345 * time.Millisecond)
 	got := s.call("GET", "/api/v1/tokens", s.token, "")
 	got.is(t, 429, tooMany)
-	// 47.655 seconds are left: whoever waits 47 comes too early.
+	// 47.655 seconds are left, so waiting 47 is too short.
 	ends := time.Date(2026, 5, 1, 12, 1, 1, 0, time.UTC).Unix()
 	for name, want := range map[string]string{"Retry-After": "48", "X-Ratelimit-Limit": "60", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": strconv.FormatInt(ends, 10)} {
 		if got.header.Get(name) != want {
@@ -92,15 +92,15 @@ func TestLimitOfAToken(t *testing.T) {
 		t.Errorf("after 48 seconds: %d, %v", got.status, got.header)
 	}
 	if got := s.flood(60, s.token); got[200] != 59 {
-		t.Errorf("in the new minute: %v; refused requests must not count", got)
+		t.Errorf("in the new minute: %v; want refused requests not to count", got)
 	}
-	// Another token of the same person has its own minute.
+	// Another token of the same person has its own limit.
 	if got := s.call("GET", "/api/v1/tokens", s.makeToken().Secret, ""); got.status != 200 || got.header.Get("X-Ratelimit-Remaining") != "59" {
 		t.Errorf("another token: %d, %v", got.status, got.header)
 	}
 }
 
-func TestLimitOfAnAddress(t *testing.T) {
+func TestAddressLimit(t *testing.T) {
 	t.Parallel()
 	proves(t, sixty, theMinute, "| Unauthenticated requests | 10 per minute per IP address |",
 		"A valid token never touches the address's limit.", "→ who calls (valid token, else the address) → that caller's limit (429) →")
@@ -113,7 +113,7 @@ func TestLimitOfAnAddress(t *testing.T) {
 	if got := s.flood(8, "", "X-Test-Address: 1"); got[401] != 8 {
 		t.Errorf("the first eight: %v", got)
 	}
-	// What is not valid is nobody's, and so is a path that is not there.
+	// Invalid tokens and unknown paths count for the address, too.
 	s.call("GET", "/api/v1/nope", "", "", "X-Test-Address: 1").is(t, 404, notFound)
 	got := s.call("GET", "/api/v1/tokens", revoked.Secret, "", "X-Test-Address: 1")
 	got.is(t, 401, unauthorized)
@@ -128,7 +128,7 @@ func TestLimitOfAnAddress(t *testing.T) {
 		t.Errorf("a valid token from there: %d %v", got.status, got.header)
 	}
 	s.call("GET", "/api/v1/tokens", "", "", "X-Test-Address: 2").is(t, 401, unauthorized)
-	// Addresses of one provider's customer are one.
+	// IPv6 addresses with the same prefix share a limit.
 	s.call("GET", "/api/v1/tokens", "", "", "X-Test-Address: 19").is(t, 429, tooMany)
 	clock.advance(time.Minute)
 	if got := s.flood(11, "", "X-Test-Address: 1"); got[401] != 10 || got[429] != 1 {
@@ -136,7 +136,7 @@ func TestLimitOfAnAddress(t *testing.T) {
 	}
 }
 
-func TestNoLimits(t *testing.T) {
+func TestUnlimited(t *testing.T) {
 	t.Parallel()
 	proves(t, "`LOYALTY_RATE_TOKEN` and `LOYALTY_RATE_IP` change them; 0 turns one off.")
 	s, _ := limited(t, 0, 3)
@@ -159,14 +159,14 @@ func TestNoLimits(t *testing.T) {
 }
 
 // "Bad tokens cost the database a look-up each even when the address is over its limit: a budget
-// for look-ups that fail." Past it the database is asked nothing, but for tokens that were valid
-// lately: a stranger on the shop's network doesn't stop the shop's client.
-func TestLookUpsThatFailHaveABudget(t *testing.T) {
+// for look-ups that fail." Above it, only recently valid tokens are looked up, so that a stranger on
+// the shop's network can't block the shop's client.
+func TestFailedLookUpsAreLimited(t *testing.T) {
 	t.Parallel()
 	clock := &hands{}
 	clock.now.Store(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC).UnixNano())
 	d, trips := dbtest.RoundTrips(t)
-	s := shopAt(t, newDoor(t, d, func(c *api.Config) {
+	s := shopAt(t, newServer(t, d, func(c *api.Config) {
 		c.PerToken, c.PerAddress, c.Failures = limit.NewWindow(0, time.Minute, clock.time), limit.NewWindow(3, time.Minute, clock.time), limit.NewWindow(6, time.Minute, clock.time)
 		c.Address = func(r *http.Request) string { return "192.0.2." + r.Header.Get("X-Test-Address") }
 	}))
@@ -193,24 +193,24 @@ func TestLookUpsThatFailHaveABudget(t *testing.T) {
 			t.Errorf("Retry-After is %q", got.header.Get("Retry-After"))
 		}
 	}
-	get(unused.Secret, here).is(t, 429, tooMany) // it was not looked up, so whether it is valid is not known
+	get(unused.Secret, here).is(t, 429, tooMany) // not looked up
 	if got := trips() - before; got != 0 {
-		t.Errorf("past the budget the database was asked %d times", got)
+		t.Errorf("above the limit the database was queried %d times", got)
 	}
 	if got := get(s.token, here).status; got != 200 {
-		t.Errorf("a token that was valid lately: %d", got)
+		t.Errorf("a recently valid token: %d", got)
 	}
 	if got := get(unused.Secret, there).status; got != 200 {
 		t.Errorf("from another address: %d", got)
 	}
-	// It is looked up each time all the same.
+	// It is still looked up each time.
 	s.must(s.tokens.Revoke(t.Context(), s.by, unused.ID))
 	if got := get(unused.Secret, here).status; got != 429 {
 		t.Errorf("revoked since: %d", got)
 	}
 	before = trips()
 	if get(unused.Secret, here); trips() != before {
-		t.Error("a revoked token is still looked up past the budget")
+		t.Error("a revoked token is still looked up above the limit")
 	}
 	clock.advance(time.Minute)
 	if got := get(revoked.Secret, here).status; got != 401 {

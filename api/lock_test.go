@@ -11,14 +11,14 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// lock holds rows of a tenant, so that requests wait.
+// lock is a database lock on rows of a tenant, for which requests wait.
 type lock struct {
 	s  *shop
 	tx pgx.Tx
 }
 
-// hold locks the tenant's rows of a table until release. A new customer waits for
-// nothing but the tenant's own row.
+// hold locks the tenant's rows of a table until release. Adding a customer waits only for the
+// tenant's own row.
 func (s *shop) hold(table string) lock {
 	s.t.Helper()
 	tx, err := dbtest.Owner(s.db).Begin(context.Background())
@@ -35,7 +35,7 @@ func (s *shop) hold(table string) lock {
 
 func (l lock) release() { _ = l.tx.Rollback(context.Background()) }
 
-// waitFor waits until that many requests wait for the lock.
+// waitFor waits until that number of requests waits for the lock.
 func (l lock) waitFor(t *testing.T, requests int) {
 	t.Helper()
 	const sql = "select count(*) from pg_stat_activity where $1 = any(pg_blocking_pids(pid))"
@@ -80,7 +80,7 @@ func (l *later) answer(t *testing.T) answer {
 
 // A client that goes away while its request waits leaves nothing behind, not even
 // its idempotency key.
-func TestClientsThatGoAwayLeaveNothingHalfDone(t *testing.T) {
+func TestDisconnectedClientsLeaveNoPartialChanges(t *testing.T) {
 	t.Parallel()
 	proves(t, "Only 2xx are kept; a refusal frees the key.")
 	s := newShop(t)

@@ -14,28 +14,28 @@ import (
 	"example.com/loyalty/static"
 )
 
-// The description of the API is written by hand, and every test of this package
-// holds requests and answers to it.
+// The description of the API is written by hand. Every test of this package checks requests
+// and responses against it.
 //
 //go:embed openapi.json
 var openapi []byte
 
-// describedBase is the base URL in openapi.json. Each installation puts its own in
-// its place: in servers, in examples and in links.
+// describedBase is the base URL in openapi.json, which each installation replaces with its
+// own.
 const describedBase = "https://localhost:8443"
 
-// description is openapi.json as an installation serves it: to anybody, on every
-// host, at no cost to anybody's limit. It is a document and not data.
+// description is openapi.json as an installation serves it: on every known host, without a
+// token and without counting against a rate limit.
 type description struct {
 	plain, gzip []byte
-	tag         string // changes with the content
+	tag         string // hash of the content
 }
 
 func describe(baseURL string) description {
 	d := description{plain: bytes.ReplaceAll(openapi, []byte(describedBase), []byte(baseURL))}
 	var b bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // fails only for a level that does not exist
-	_, _ = w.Write(d.plain)                               // a buffer takes everything
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // fails only for an invalid level
+	_, _ = w.Write(d.plain)                               // writing to a buffer never fails
 	_ = w.Close()
 	sum := sha256.Sum256(d.plain)
 	d.gzip, d.tag = b.Bytes(), hex.EncodeToString(sum[:8])
@@ -46,7 +46,7 @@ func (d description) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		h.Set(echo.HeaderAllow, "GET, HEAD")
-		_ = writeProblem(w, methodNotAllowed) // nobody else wants it
+		_ = writeProblem(w, methodNotAllowed) // fails only if the client disconnected
 		return
 	}
 	body, tag := d.plain, d.tag

@@ -39,10 +39,10 @@ func operations() (all []operation) {
 	return all
 }
 
-// "`{base_url}/api/v1/openapi.json`; no token needed": on every host, and at nobody's cost.
-func TestTheDescriptionIsServed(t *testing.T) {
+// "`{base_url}/api/v1/openapi.json`; no token needed": on every known host, without a rate limit.
+func TestDescriptionIsServed(t *testing.T) {
 	t.Parallel()
-	o := newDoor(t, dbtest.DB(t), func(c *api.Config) {
+	o := newServer(t, dbtest.DB(t), func(c *api.Config) {
 		c.PerToken, c.PerAddress = limit.NewWindow(1, time.Minute, time.Now), limit.NewWindow(1, time.Minute, time.Now)
 	})
 	ask := func(method string, headers ...string) answer {
@@ -83,7 +83,7 @@ func TestTheDescriptionIsServed(t *testing.T) {
 	if plain.status != 200 || plain.header.Get("X-Request-Id") == "" || tag == "" {
 		t.Errorf("%d %v", plain.status, plain.header)
 	}
-	if got := ask("GET", "Host: nobody."+domain, "Authorization: Bearer 1|wrong"); got.status != 200 || got.body != plain.body {
+	if got := ask("GET", "Host: unknown."+domain, "Authorization: Bearer 1|wrong"); got.status != 200 || got.body != plain.body {
 		t.Errorf("on another host, with a bad token: %d", got.status)
 	}
 	if got := ask("HEAD"); got.status != 200 || got.body != "" {
@@ -101,14 +101,14 @@ func TestTheDescriptionIsServed(t *testing.T) {
 			t.Errorf("%s: %d %v %s", method, got.status, got.header, got.body)
 		}
 	}
-	// Nobody's minute has begun.
+	// It doesn't count against a rate limit.
 	if got := o.call(t, "GET", "/api/v1/tokens", "", ""); got.status != 401 {
 		t.Errorf("a first request: %d", got.status)
 	}
 }
 
 // The document is a good one, and every example in it is what its schema says.
-func TestTheDescriptionIsSound(t *testing.T) {
+func TestDescriptionIsValid(t *testing.T) {
 	t.Parallel()
 	doc, err := openapi3.NewLoader().LoadFromFile("openapi.json")
 	if err != nil {
@@ -127,10 +127,10 @@ func TestTheDescriptionIsSound(t *testing.T) {
 }
 
 // The document and the router know the same operations, for the same callers.
-func TestTheDescriptionHasEveryRoute(t *testing.T) {
+func TestDescriptionHasEveryRoute(t *testing.T) {
 	t.Parallel()
 	routes := map[string]api.Endpoint{}
-	for _, e := range sharedDoor(t).api.Endpoints() {
+	for _, e := range sharedServer(t).api.Endpoints() {
 		routes[e.Method+" "+regexp.MustCompile(`:(\w+)`).ReplaceAllString(e.Path, "{$1}")] = e
 	}
 	for _, op := range operations() {
@@ -189,21 +189,20 @@ func (o operation) isPlatform() bool { return strings.HasPrefix(o.path, "/api/v1
 // keyed reports whether the operation takes an idempotency key: "on every POST but /tokens".
 func (o operation) keyed() bool { return o.method == http.MethodPost && o.path != "/api/v1/tokens" }
 
-// Every operation says who may call it, in words as well, and describes each refusal
-// that it can meet, and no other.
+// Every operation's description says who may call it, and lists exactly its possible refusals.
 func TestOperationsDescribeTheirRefusals(t *testing.T) {
 	t.Parallel()
 	for _, op := range operations() {
 		want := []string{"401", "429", "500", "503"}
-		words := "Any valid token may call it."
+		words := "Any valid token can call it."
 		switch {
 		case op.isPlatform():
-			words = "Only a platform token, which a super-admin makes, may call it."
+			words = "Needs a platform token, which a super-admin creates."
 		case op.scope() != "":
 			words = "Needs the scope `" + op.scope() + "`"
 		}
 		if op.takesSessions() {
-			words += " So may an owner who is signed in to the panel"
+			words += " An owner who is signed in to the panel can, too"
 		}
 		if !strings.Contains(op.Description, words) {
 			t.Errorf("%s does not say: %s", op.name(), words)
@@ -254,7 +253,7 @@ var ofThePanel = []string{
 
 // Every rule of core that the API can refuse by is described, in core's own sentence,
 // and some operation is refused by it.
-func TestTheDescriptionHasEveryRule(t *testing.T) {
+func TestDescriptionHasEveryRule(t *testing.T) {
 	t.Parallel()
 	rules := rulesOfCore(t)
 	examples := described().Components.Examples

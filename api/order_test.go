@@ -37,34 +37,34 @@ func TestOrderOfChecks(t *testing.T) {
 		{says: order, with: "401 before 403", method: "GET", path: "/customers", headers: []string{"Authorization: Bearer 1|x"}, auth: "reports:read", status: 401, want: unauthorized},
 		{says: order, with: "401 before 415", method: "POST", path: "/customers", auth: "none", headers: text, body: "x", status: 401, want: unauthorized},
 		{says: order, with: "403 before 413", method: "POST", path: "/customers", auth: "customers:read", body: large, status: 403, want: forbidden},
-		{says: order, with: "403 before 415", method: "PATCH", path: "/customers/{nobody}", auth: "customers:read", headers: text, body: "x", status: 403, want: forbidden},
+		{says: order, with: "403 before 415", method: "PATCH", path: "/customers/{missing}", auth: "customers:read", headers: text, body: "x", status: 403, want: forbidden},
 		{says: order, with: "413 before 415", method: "POST", path: "/customers", headers: text, body: large, status: 413, want: tooLarge},
 		{says: order, with: "413 before 400", method: "POST", path: "/tokens", body: large, status: 413, want: tooLarge},
 		{says: order, with: "415 before 400", method: "POST", path: "/transactions", headers: text, body: "{", status: 415, want: notJSON},
-		{says: order, with: "415 before 404", method: "PATCH", path: "/customers/{nobody}", headers: text, body: "{}", status: 415, want: notJSON},
+		{says: order, with: "415 before 404", method: "PATCH", path: "/customers/{missing}", headers: text, body: "{}", status: 415, want: notJSON},
 		{says: "It is checked after body syntax.", before: used, method: "POST", path: "/customers", headers: k, body: "{", status: 400, want: badRequest},
 		{says: order, with: "400 before the key", before: used, method: "POST", path: "/transactions", headers: k, body: "{", status: 400, want: badRequest},
-		{says: order, with: "400 before 404", method: "PATCH", path: "/customers/{nobody}", body: "[]", status: 400, want: badRequest},
+		{says: order, with: "400 before 404", method: "PATCH", path: "/customers/{missing}", body: "[]", status: 400, want: badRequest},
 		{says: order, with: "400 before 404, of an id that does not parse", method: "PATCH", path: "/customers/x", body: "[]", status: 400, want: badRequest},
 		{says: order, with: "400 of a query before 404", method: "GET", path: "/customers/x/transactions?a=%zz", status: 400, want: badRequest},
-		{says: order, with: "the key before 404", before: used, method: "POST", path: "/transactions/{nobody}/void", headers: k, status: 422, want: reused},
+		{says: order, with: "the key before 404", before: used, method: "POST", path: "/transactions/{missing}/void", headers: k, status: 422, want: reused},
 		{says: order, with: "the key before 404, of an id that does not parse", before: used, method: "POST", path: "/transactions/x/void", headers: k, status: 422, want: reused},
 		{says: order, with: "the key before fields", before: used, method: "POST", path: "/transactions", headers: k, body: "{}", status: 422, want: reused},
 		{says: order, with: "the key before a rule", before: used, method: "POST", path: "/transactions/{voided}/void", headers: k, status: 422, want: reused},
-		{says: order, with: "404 before fields", method: "PATCH", path: "/customers/{nobody}", body: `{"first_name":1,"phone":"x"}`, status: 404, want: notFound},
+		{says: order, with: "404 before fields", method: "PATCH", path: "/customers/{missing}", body: `{"first_name":1,"phone":"x"}`, status: 404, want: notFound},
 		{says: order, with: "404 before fields, of an id that does not parse", method: "PATCH", path: "/customers/x", body: `{"first_name":1}`, status: 404, want: notFound},
 		{says: order, with: "403 before 400, on the platform", method: "POST", path: "/platform/tenants", body: "{", status: 403, want: forbidden},
 		{says: order, with: "415 before 404, on the platform", method: "PATCH", path: "/platform/tenants/x", auth: "platform", headers: text, body: "{}", status: 415, want: notJSON},
 		{says: order, with: "400 before 404, on the platform", method: "PATCH", path: "/platform/tenants/x", auth: "platform", body: "[]", status: 400, want: badRequest},
-		{says: order, with: "404 before the query's fields", method: "GET", path: "/customers/{nobody}/transactions?per_page=0", status: 404, want: notFound},
-		{says: order, with: "fields before rules", method: "POST", path: "/redemptions", body: `{"customer_ulid":"{nobody}","reward_ulid":"{sold_out}"}`, status: 422, want: fieldsOf},
+		{says: order, with: "404 before the query's fields", method: "GET", path: "/customers/{missing}/transactions?per_page=0", status: 404, want: notFound},
+		{says: order, with: "fields before rules", method: "POST", path: "/redemptions", body: `{"customer_ulid":"{missing}","reward_ulid":"{sold_out}"}`, status: 422, want: fieldsOf},
 	})
 }
 
 func TestLimitComesBeforeTheRoute(t *testing.T) {
 	t.Parallel()
 	proves(t, order)
-	o := newDoor(t, dbtest.DB(t), func(c *api.Config) {
+	o := newServer(t, dbtest.DB(t), func(c *api.Config) {
 		c.PerToken, c.PerAddress = limit.NewWindow(1, time.Minute, time.Now), limit.NewWindow(2, time.Minute, time.Now)
 	})
 	s := shopAt(t, o)
@@ -113,7 +113,7 @@ var abilities = map[string]string{
 func TestEveryRouteSaysWhoMayCall(t *testing.T) {
 	t.Parallel()
 	proves(t, "→ no valid token (401) → ability (403) →")
-	o := sharedDoor(t)
+	o := sharedServer(t)
 	declared := map[string]bool{}
 	for _, e := range o.api.Endpoints() {
 		route := e.Method + " " + e.Path

@@ -256,7 +256,7 @@ func TestOtherHosts(t *testing.T) {
 
 // "JSON answers carry a Content-Security-Policy of default-src 'none'": records, problems and
 // the description.
-func TestAnswersHaveAPolicy(t *testing.T) {
+func TestResponsesHaveAPolicy(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	for path, status := range map[string]int{"/api/v1/rewards": 200, "/api/v1/nope": 404, "/api/v1/openapi.json": 200, "/api/v1/platform/tenants": 403} {
@@ -270,7 +270,7 @@ func TestAnswersHaveAPolicy(t *testing.T) {
 }
 
 // A cursor that a client made up names a place, even where nothing is.
-func TestCursorsOfOtherPlaces(t *testing.T) {
+func TestInventedCursors(t *testing.T) {
 	t.Parallel()
 	proves(t, cursorIs)
 	s := newShop(t)

@@ -24,7 +24,7 @@ type problem struct {
 	Errors map[string][]string `json:"errors,omitempty"` // of a failed validation
 }
 
-// Faults of the request that core never sees.
+// Errors in the request that are found before core is called.
 var (
 	errMalformed       = errors.New("malformed request")
 	errTooLarge        = errors.New("body too large")
@@ -34,7 +34,7 @@ var (
 
 const rfc9110 = "https://www.rfc-editor.org/rfc/rfc9110#section-"
 
-// The problems whose words never change (specification §7, decisions §3).
+// The problems with fixed texts (specification §7, decisions §3).
 var (
 	badRequest       = problem{rfc9110 + "15.5.1", "Error", http.StatusBadRequest, "An error occurred.", "", nil}
 	unauthorized     = problem{rfc9110 + "15.5.2", "Unauthorized", http.StatusUnauthorized, "Authentication required.", "", nil}
@@ -49,8 +49,8 @@ var (
 	unavailable      = problem{rfc9110 + "15.6.4", "Service Unavailable", http.StatusServiceUnavailable, "The service is temporarily unavailable.", "", nil}
 )
 
-// retryAfter is after how many seconds a client tries again when the database is out of
-// reach, or where the refusal says no other time.
+// retryAfter returns the seconds after which a client should retry: the wait of the error, or
+// a default.
 func retryAfter(err error) string {
 	var refusal *core.Error
 	if errors.As(err, &refusal) && refusal.Wait > 0 {
@@ -59,14 +59,14 @@ func retryAfter(err error) string {
 	return "2"
 }
 
-// isBusy reports whether heavy work had to wait too long (core.Busy).
+// isBusy reports whether heavy work waited too long (core.Busy).
 func isBusy(err error) bool {
 	var refusal *core.Error
 	return errors.As(err, &refusal) && refusal.Wait > 0
 }
 
-// problem answers a request that failed: the one place that turns errors into
-// statuses, and that logs a fault.
+// problem responds to a failed request. It is the only place that maps errors to statuses
+// and logs internal errors.
 func (a *API) problem(err error, c echo.Context) {
 	if c.Response().Committed {
 		return
@@ -79,19 +79,19 @@ func (a *API) problem(err error, c echo.Context) {
 	case http.StatusServiceUnavailable:
 		h.Set("Retry-After", retryAfter(err))
 		if isBusy(err) {
-			a.Log.WarnContext(ctx, "too much at once", requestID(c), slog.Any("error", err))
+			a.Log.WarnContext(ctx, "too busy", requestID(c), slog.Any("error", err))
 		} else {
 			a.Log.WarnContext(ctx, "database not available", requestID(c), slog.Any("error", err))
 		}
 	case http.StatusInternalServerError:
 		if errors.Is(ctx.Err(), context.Canceled) {
-			a.Log.InfoContext(ctx, "client went away", requestID(c))
-			return // nobody reads an answer
+			a.Log.InfoContext(ctx, "client disconnected", requestID(c))
+			return // without a response
 		}
 		a.Log.ErrorContext(ctx, "request failed", requestID(c), slog.Any("error", err))
 	}
 	if err := writeProblem(c.Response(), p); err != nil {
-		a.Log.InfoContext(ctx, "answer not delivered", requestID(c), slog.Any("error", err))
+		a.Log.InfoContext(ctx, "response not delivered", requestID(c), slog.Any("error", err))
 	}
 }
 
@@ -110,9 +110,9 @@ func writeProblem(w http.ResponseWriter, p problem) error {
 func (a *API) document(err error) problem {
 	var refusal *core.Error
 	if errors.As(err, &refusal) {
-		return a.refused(refusal)
+		return a.refusal(refusal)
 	}
-	var fault *echo.HTTPError
+	var routing *echo.HTTPError
 	switch {
 	case errors.Is(err, errMalformed):
 		return badRequest
@@ -124,15 +124,15 @@ func (a *API) document(err error) problem {
 		return tooManyRequests
 	case errors.Is(err, context.DeadlineExceeded):
 		return unavailable
-	case errors.As(err, &fault) && fault.Code == http.StatusNotFound:
+	case errors.As(err, &routing) && routing.Code == http.StatusNotFound:
 		return notFound
-	case errors.As(err, &fault) && fault.Code == http.StatusMethodNotAllowed:
+	case errors.As(err, &routing) && routing.Code == http.StatusMethodNotAllowed:
 		return methodNotAllowed
 	}
 	return internalError
 }
 
-func (a *API) refused(e *core.Error) problem {
+func (a *API) refusal(e *core.Error) problem {
 	switch e.Kind {
 	case core.KindInvalid:
 		return problem{
@@ -160,9 +160,9 @@ func (a *API) refused(e *core.Error) problem {
 	return internalError
 }
 
-// RefusePlainHTTP answers a request that came without TLS. It never redirects: that
-// would let a client go on sending its token in the clear (decisions §1).
+// RefusePlainHTTP refuses a request without TLS. It doesn't redirect, because the client would
+// continue to send its token unencrypted (decisions §1).
 func RefusePlainHTTP(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Security-Policy", policy)
-	_ = writeProblem(w, badRequest) // nobody to tell
+	_ = writeProblem(w, badRequest) // fails only if the client disconnected
 }

@@ -66,7 +66,7 @@ func TestProblemDocuments(t *testing.T) {
 		"| title | string | Short name of the error class. |", "| status | integer | Same as the HTTP status. |",
 		"| detail | string | Message for this occurrence. |",
 		"| errors | object | Map of field name to array of messages; present only on validation 422. |")
-	// Each constant of scenario_test.go is compared byte for byte with an answer; here, with the table.
+	// The constants of scenario_test.go are compared with responses there, with the table here.
 	for section, document := range map[string]string{
 		"rfc9110#section-15.5.1": badRequest, "rfc9110#section-15.5.2": unauthorized, "rfc9110#section-15.5.4": forbidden,
 		"rfc9110#section-15.5.5": notFound, "rfc9110#section-15.5.6": notAllowed, "rfc9110#section-15.5.10": conflict,
@@ -79,8 +79,7 @@ func TestProblemDocuments(t *testing.T) {
 	}
 }
 
-// Every method on every path that the API knows.
-func TestOtherMethodsOnKnownPaths(t *testing.T) {
+func TestMethodNotAllowed(t *testing.T) {
 	t.Parallel()
 	proves(t, otherMethod, "→ route (404, 405) → no valid token (401)")
 	s := newShop(t)
@@ -100,7 +99,7 @@ func TestOtherMethodsOnKnownPaths(t *testing.T) {
 				if method == "HEAD" {
 					want = ""
 				}
-				got := s.call(method, s.fill(strings.NewReplacer(":ulid", "{nobody}", ":id", "1").Replace(path)), token, "")
+				got := s.call(method, s.fill(strings.NewReplacer(":ulid", "{missing}", ":id", "1").Replace(path)), token, "")
 				if got.status != 405 || strings.TrimSpace(got.body) != want || got.header.Get("Content-Type") != "application/problem+json" {
 					t.Errorf("%s %s: %d %s %v", method, path, got.status, got.body, got.header)
 				}
@@ -112,8 +111,8 @@ func TestOtherMethodsOnKnownPaths(t *testing.T) {
 	}
 }
 
-// A fault's cause stays in the log, with the id of the request.
-func TestFaults(t *testing.T) {
+// The cause of an internal error is only in the log, with the request id.
+func TestInternalErrors(t *testing.T) {
 	t.Parallel()
 	proves(t, "| 500 | Internal Server Error | `An error occurred.` (never a cause; it is logged with the request id) |",
 		"| 500 | - | - | Unexpected server error. |")
@@ -122,7 +121,7 @@ func TestFaults(t *testing.T) {
 		"panic":       func(c *api.Config) { c.Customers = nil },
 		"early panic": func(c *api.Config) { c.Slug = func(string) (string, bool) { panic("cause") } },
 	} {
-		o := newDoor(t, s.db, change)
+		o := newServer(t, s.db, change)
 		got := o.call(t, "GET", "/api/v1/customers", s.token, "")
 		got.is(t, 500, internal)
 		if journal := o.log.String(); !strings.Contains(journal, got.header.Get("X-Request-Id")) || !strings.Contains(journal, "panic") {
@@ -131,7 +130,7 @@ func TestFaults(t *testing.T) {
 	}
 	closed, err := db.Open(t.Context(), dbtest.OwnURL(t), db.Options{})
 	s.must(closed, err)
-	o := newDoor(t, closed, nil)
+	o := newServer(t, closed, nil)
 	closed.Close()
 	got := o.call(t, "GET", "/api/v1/customers", s.token, "")
 	got.is(t, 500, internal)
@@ -151,17 +150,17 @@ func TestUnavailable(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.Close)
-	o := newDoor(t, d, nil)
+	o := newServer(t, d, nil)
 	s := shopAt(t, o)
 	s.fill("{sale}")
 
-	// Somebody holds the row for longer than a statement may wait.
+	// The row is locked for longer than a statement may wait.
 	held := s.hold("transaction")
 	s.gone(s.call("POST", "/api/v1/transactions/{sale}/void", s.token, ""))
 	held.release()
 	s.call("POST", "/api/v1/transactions/{sale}/void", s.token, "").is(t, 200, s.fill(one(sale("{sale}", "points", "1250", "12", "null", voided, "{points}", "null"))))
 
-	// The database goes away.
+	// The database becomes unavailable.
 	name := dbtest.Owner(d).Config().ConnConfig.Database
 	admin, err := pgx.Connect(t.Context(), strings.Replace(url, "/"+name, "/postgres", 1))
 	if err != nil {
@@ -171,13 +170,13 @@ func TestUnavailable(t *testing.T) {
 	if _, err := admin.Exec(t.Context(), "drop database "+name+" with (force)"); err != nil {
 		t.Fatal(err)
 	}
-	s.gone(s.door.call(t, "GET", "/api/v1/customers", s.token, ""))
+	s.gone(s.server.call(t, "GET", "/api/v1/customers", s.token, ""))
 	if journal := o.log.String(); !strings.Contains(journal, "database not available") {
 		t.Errorf("the log says %s", journal)
 	}
 }
 
-// "What waits too long is a 503 with Retry-After": so long that a place may be free by then.
+// "What waits too long is a 503 with Retry-After".
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
@@ -190,7 +189,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// gone checks the answer of a service whose database does not answer.
+// gone checks the response without a database.
 func (s *shop) gone(got answer) {
 	s.t.Helper()
 	got.is(s.t, 503, unavailable)
@@ -199,11 +198,10 @@ func (s *shop) gone(got answer) {
 	}
 }
 
-// A request that takes too long ends as 503, not as a connection that hangs.
-func TestSlowRequestsEnd(t *testing.T) {
+func TestSlowRequestsTimeOut(t *testing.T) {
 	t.Parallel()
 	proves(t, gone)
-	o := newDoor(t, dbtest.DB(t), func(c *api.Config) { c.Timeout = 500 * time.Millisecond })
+	o := newServer(t, dbtest.DB(t), func(c *api.Config) { c.Timeout = 500 * time.Millisecond })
 	s := shopAt(t, o)
 	s.fill("{sale}")
 	held := s.hold("transaction")

@@ -5,42 +5,42 @@ import (
 	"sync"
 )
 
-// recentTokens remembers which tokens and sessions were valid when they were last looked up, by their
-// hashes. It admits no request by itself: those it knows are looked up even where their address has had too
-// many looked up in vain, so a stranger on a shop's network doesn't stop the shop's own client.
+// recentTokens remembers the tokens and sessions that were valid at their last look-up, by their
+// hashes. They are looked up even if their address has too many failed look-ups, so that a
+// stranger on a shop's network can't block the shop's own client.
 type recentTokens struct {
 	mu  sync.Mutex
 	now map[[sha256.Size]byte]bool
-	old map[[sha256.Size]byte]bool // what now was before it was full
+	old map[[sha256.Size]byte]bool // the previous now, which was full
 }
 
-// mostLately is how many are remembered at most, twice: 32 bytes each.
-const mostLately = 50_000
+// maxRecent limits each of the two maps; an entry has 32 bytes.
+const maxRecent = 50_000
 
 func newRecentTokens() *recentTokens {
 	return &recentTokens{now: map[[sha256.Size]byte]bool{}}
 }
 
-func (l *recentTokens) wasValid(secret string) bool {
+func (t *recentTokens) wasValid(secret string) bool {
 	key := sha256.Sum256([]byte(secret))
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.now[key] || l.old[key]
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.now[key] || t.old[key]
 }
 
-// store remembers how a look-up ended.
-func (l *recentTokens) store(secret string, valid bool) {
+// store remembers the result of a look-up.
+func (t *recentTokens) store(secret string, valid bool) {
 	key := sha256.Sum256([]byte(secret))
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	switch {
 	case !valid:
-		delete(l.now, key)
-		delete(l.old, key)
-	case !l.now[key]:
-		if len(l.now) >= mostLately {
-			l.old, l.now = l.now, map[[sha256.Size]byte]bool{}
+		delete(t.now, key)
+		delete(t.old, key)
+	case !t.now[key]:
+		if len(t.now) >= maxRecent {
+			t.old, t.now = t.now, map[[sha256.Size]byte]bool{}
 		}
-		l.now[key] = true
+		t.now[key] = true
 	}
 }

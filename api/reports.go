@@ -48,7 +48,7 @@ func newSummaryResource(s report.Summary) summaryResource {
 	}
 }
 
-// days are the range that a report is asked for.
+// days returns the range of days of a report.
 func (q query) days() report.Range {
 	return report.Range{From: q.date("from"), To: q.date("to"), Malformed: q.unreadable}
 }
@@ -62,7 +62,7 @@ func (a *API) summary(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return data(c, http.StatusOK, newSummaryResource(found))
+	return writeData(c, http.StatusOK, newSummaryResource(found))
 }
 
 type topCustomerResource struct {
@@ -93,7 +93,7 @@ func (a *API) topCustomers(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return listAll(c, top, newTopCustomerResource)
+	return writeAll(c, top, newTopCustomerResource)
 }
 
 type couponReportResource struct {
@@ -118,5 +118,5 @@ func (a *API) couponReport(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return listAll(c, coupons, newCouponReportResource)
+	return writeAll(c, coupons, newCouponReportResource)
 }

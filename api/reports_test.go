@@ -26,17 +26,17 @@ const (
 const (
 	noFigures = `"transactions_count":0,"voided_count":0,"spend_total_cents":0,"points_awarded":0,"stamps_awarded":0,"points_reversed":0,` +
 		`"points_redeemed":0,"redemptions_count":0,"vouchers_redeemed":0,"new_customers":0`
-	// Of a sale for 12 points, one for a stamp, a voided one, a redemption and a voucher.
+	// After a sale for 12 points, one for a stamp, a voided one, a redemption and a voucher.
 	figures = `"transactions_count":2,"voided_count":1,"spend_total_cents":1550,"points_awarded":12,"stamps_awarded":1,"points_reversed":7,` +
 		`"points_redeemed":10,"redemptions_count":1,"vouchers_redeemed":1,"new_customers":1`
 	emptyDay = `{"date":"<date>",` + noFigures + `},`
 )
 
-// topAnna is Anna with a sale for 12 points, and one for a stamp.
+// topAnna is the JSON of Anna with a sale for 12 points and one for a stamp.
 var topAnna = strings.NewReplacer(`"points_balance":0`, `"points_balance":12`, `"stamps_balance":0`, `"stamps_balance":1`).Replace(strings.TrimSuffix(annaIs, "}")) +
 	`,"transactions_count":2,"spend_total_cents":1550,"points_awarded":12}`
 
-// topBo is Bo with a sale of 13 euros and as many points.
+// topBo is the JSON of Bo with a sale of 13 euros for 13 points.
 var topBo = strings.Replace(strings.TrimSuffix(boIs, "}"), `"points_balance":0`, `"points_balance":13`, 1) +
 	`,"transactions_count":1,"spend_total_cents":1300,"points_awarded":13}`
 
@@ -117,8 +117,8 @@ func TestReports(t *testing.T) {
 	})
 }
 
-// The shops of these tests are in Stockholm: a day of summer begins at 22:00 UTC.
-func TestReportsMeanWholeDaysOfTheTenant(t *testing.T) {
+// The shops are in Stockholm, where a summer day starts at 22:00 UTC.
+func TestReportsUseTenantDays(t *testing.T) {
 	t.Parallel()
 	proves(t, "A range `from`/`to` means whole days, both included, in the tenant's time zone;")
 	s := newShop(t)
@@ -131,7 +131,7 @@ func TestReportsMeanWholeDaysOfTheTenant(t *testing.T) {
 		instant, err := time.Parse(time.RFC3339, c.instant)
 		s.must(instant, err)
 		then := *s
-		then.door = &door{db: s.db, sales: transaction.NewService(s.db.At(instant))}
+		then.server = &server{db: s.db, sales: transaction.NewService(s.db.At(instant))}
 		s.fill("{anna}{points}")
 		then.sale("{anna}", "{points}", 100)
 		got := s.call("GET", "/api/v1/reports/summary?from="+c.day+"&to="+c.day, s.token, "")
@@ -141,6 +141,6 @@ func TestReportsMeanWholeDaysOfTheTenant(t *testing.T) {
 	}
 	got := s.call("GET", "/api/v1/reports/summary?from=2026-06-10&to=2026-06-10", s.token, "")
 	if !strings.Contains(got.body, `"transactions_count":2,`) {
-		t.Errorf("of the day between: %s", got.body)
+		t.Errorf("the day between: %s", got.body)
 	}
 }

@@ -16,17 +16,17 @@ import (
 	"example.com/loyalty/core"
 )
 
-// stamp is an instant as answers write it: RFC 3339, UTC, milliseconds.
+// stamp is a time in responses: RFC 3339, UTC, milliseconds.
 type stamp time.Time
 
-// MarshalText writes the instant.
+// MarshalText writes the time.
 func (s stamp) MarshalText() ([]byte, error) {
 	return time.Time(s).UTC().AppendFormat(nil, "2006-01-02T15:04:05.000Z"), nil
 }
 
 func optionalStamp(t *time.Time) *stamp { return (*stamp)(t) }
 
-// day is a date as answers write it.
+// day is a date in responses.
 type day time.Time
 
 // MarshalText writes the date.
@@ -49,13 +49,13 @@ func write(c echo.Context, a core.Response) error {
 	if a.Replayed {
 		c.Response().Header().Set("Idempotent-Replayed", "true")
 	}
-	// Known, so never sent in chunks.
+	// Set, so that the response isn't chunked.
 	c.Response().Header().Set(echo.HeaderContentLength, strconv.Itoa(len(a.Body)))
 	return c.Blob(a.Status, "application/json", a.Body)
 }
 
-// data answers a single record.
-func data(c echo.Context, status int, v any) error {
+// writeData responds with a single record.
+func writeData(c echo.Context, status int, v any) error {
 	a, err := render(status, envelope{v})
 	if err != nil {
 		return err
@@ -63,21 +63,20 @@ func data(c echo.Context, status int, v any) error {
 	return write(c, a)
 }
 
-// listAll answers a list that has no pages.
-func listAll[T, R any](c echo.Context, found []T, resource func(T) R) error {
+// writeAll responds with a list without pages.
+func writeAll[T, R any](c echo.Context, found []T, resource func(T) R) error {
 	items := make([]R, len(found))
 	for i, item := range found {
 		items[i] = resource(item)
 	}
-	return data(c, http.StatusOK, items)
+	return writeData(c, http.StatusOK, items)
 }
 
-// idempotent runs a use case that makes something, and answers it. Where the request
-// carries an idempotency key, the answer is kept with the effect, and a repeated
-// request gets the kept one.
-func idempotent[T any](c echo.Context, run func(by core.Actor) (T, error), answer func(T) (status int, resource any)) error {
+// idempotent runs a use case and writes its response. With an idempotency key, the response is
+// stored with the effect, and a repeated request gets the stored one.
+func idempotent[T any](c echo.Context, run func(by core.Actor) (T, error), response func(T) (status int, resource any)) error {
 	rendered := func(result T) (core.Response, error) {
-		status, resource := answer(result)
+		status, resource := response(result)
 		return render(status, envelope{resource})
 	}
 	by := actor(c)
@@ -105,8 +104,8 @@ func idempotent[T any](c echo.Context, run func(by core.Actor) (T, error), answe
 	return write(c, a)
 }
 
-// idempotencyKey reads the header: 1 to 255 visible characters, quoted or bare; ""
-// where it is absent.
+// idempotencyKey reads the header: 1 to 255 visible characters, with or without quotes; "" if
+// it is absent.
 func idempotencyKey(h http.Header) (string, error) {
 	values := h.Values("Idempotency-Key")
 	if len(values) == 0 {
@@ -123,10 +122,10 @@ func idempotencyKey(h http.Header) (string, error) {
 	return key, nil
 }
 
-// fingerprint is what an idempotency key stands for: method, path and raw body.
+// fingerprint identifies the request of an idempotency key: method, path and raw body.
 func fingerprint(c echo.Context) [32]byte {
 	r := c.Request()
-	raw, _ := c.Get(bodyKey).([]byte) // nil where the body is not read
+	raw, _ := c.Get(bodyKey).([]byte) // nil if the body isn't read
 	return sha256.Sum256(append([]byte(r.Method+" "+r.URL.EscapedPath()+"\n"), raw...))
 }
 
@@ -137,7 +136,7 @@ type listEnvelope struct {
 }
 
 type listLinks struct {
-	First *string `json:"first"` // always null: a cursor knows no ends
+	First *string `json:"first"` // always null: cursors have no first or last page
 	Last  *string `json:"last"`
 	Prev  *string `json:"prev"`
 	Next  *string `json:"next"`
@@ -150,8 +149,8 @@ type listMeta struct {
 	PrevCursor *string `json:"prev_cursor"`
 }
 
-// list answers a page. Its links keep the host that was called, and the filters.
-func list[T, R any](c echo.Context, p core.Page, l core.List[T], resource func(T) R) error {
+// writeList responds with a page. Its links keep the requested host and the filters.
+func writeList[T, R any](c echo.Context, p core.Page, l core.List[T], resource func(T) R) error {
 	items := make([]R, len(l.Items))
 	for i, item := range l.Items {
 		items[i] = resource(item)

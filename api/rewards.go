@@ -37,7 +37,7 @@ func (a *API) listRewards(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return list(c, p, l, newRewardResource)
+	return writeList(c, p, l, newRewardResource)
 }
 
 type redemptionResource struct {
@@ -61,7 +61,7 @@ func newRedemptionResource(r reward.Redemption) redemptionResource {
 }
 
 func (a *API) redeem(c echo.Context) error {
-	in, err := body(c)
+	in, err := readBody(c)
 	if err != nil {
 		return err
 	}
@@ -80,11 +80,11 @@ func (a *API) findRedemption(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return data(c, http.StatusOK, newRedemptionResource(found))
+	return writeData(c, http.StatusOK, newRedemptionResource(found))
 }
 
-// fulfilRedemption reads no body. An id that does not parse is looked up as the zero
-// ID, nobody's: the idempotency key is asked first.
+// fulfilRedemption reads no body. An invalid id is looked up as the zero ID, which doesn't
+// exist, because the idempotency key is checked first.
 func (a *API) fulfilRedemption(c echo.Context) error {
 	id, _ := pathID(c)
 	return idempotent(c, func(by core.Actor) (reward.Redemption, error) {

@@ -2,7 +2,7 @@ package api_test
 
 import "testing"
 
-// redemption is a redemption of Anna's as answers show it.
+// redemption is the JSON of a redemption of Anna.
 func redemption(ulid, state, reward, points, stamps, fulfilled, voided string) string {
 	return `{"ulid":"` + ulid + `","status":"` + state + `","customer_ulid":"{anna}","reward_ulid":"` + reward + `","points_spent":` + points +
 		`,"stamps_spent":` + stamps + `,"created_at":"<time>","fulfilled_at":` + fulfilled + `,"voided_at":` + voided + `}`

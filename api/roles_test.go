@@ -12,12 +12,12 @@ import (
 	"example.com/loyalty/core/token"
 )
 
-// dismissals are what can take a person's access away, with what an owner's token and session
-// are answered from then on: 0 is let in.
+// dismissals are the changes that take a person's access away, with the statuses of an owner's
+// token and session afterwards; 0: access.
 var dismissals = []struct {
 	name           string
 	do             func(s *shop, person core.Actor) error
-	token, session int // of routes about tokens, the only ones that a session may call
+	token, session int // on token routes, the only ones that accept a session
 }{
 	{"nothing", func(*shop, core.Actor) error { return nil }, 0, 0},
 	{"owner to manager", func(s *shop, p core.Actor) error { return s.role(p, core.Manager) }, 401, 403},
@@ -40,8 +40,8 @@ func (s *shop) role(p core.Actor, role core.Role) error {
 }
 
 // "A token works only while its person may have one: an owner of the tenant (or a super-admin).
-// Losing the role, being deactivated or a suspended tenant turns it to 401 at once": after every
-// such change, on every route, by token and by session.
+// Losing the role, being deactivated or a suspended tenant turns it to 401 at once": after
+// every such change, on every route, with token and session.
 func TestEveryRouteAfterADismissal(t *testing.T) {
 	t.Parallel()
 	for _, d := range dismissals {
@@ -50,7 +50,7 @@ func TestEveryRouteAfterADismissal(t *testing.T) {
 			s := newShop(t)
 			s.change("credential", "password_hash = 'x'", "staff_id = "+s.by.ID) // another owner stays
 			person := dbtest.Person(t, s.db, s.by, core.Owner)
-			secret := makeToken(t, s.door, person, token.Abilities...).Secret
+			secret := makeToken(t, s.server, person, token.Abilities...).Secret
 			host, cookie := s.signedIn(person)
 			before := s.everyRoute(secret, host, cookie)
 			for route, got := range before {
@@ -79,51 +79,50 @@ func TestEveryRouteAfterADismissal(t *testing.T) {
 	}
 }
 
-// answered are the statuses of one route.
+// answered has the statuses of one route.
 type answered struct{ token, session int }
 
 func (s *shop) everyRoute(secret, host, cookie string) map[string]answered {
 	s.t.Helper()
 	all := map[string]answered{}
 	for _, e := range s.api.Endpoints() {
-		method, path := open(e.Method + " " + e.Path)
+		method, path := unknownIDs(e.Method + " " + e.Path)
 		if !slices.Contains([]string{"GET", "POST", "PATCH", "DELETE"}, method) {
-			s.t.Fatalf("what is %s?", method)
+			s.t.Fatalf("unknown method %s", method)
 		}
 		all[method+" "+path] = answered{
-			token:   s.door.call(s.t, method, path, secret, "").status,
-			session: s.door.call(s.t, method, path, "", "", host, cookie, "Sec-Fetch-Site: same-origin").status,
+			token:   s.server.call(s.t, method, path, secret, "").status,
+			session: s.server.call(s.t, method, path, "", "", host, cookie, "Sec-Fetch-Site: same-origin").status,
 		}
 	}
 	return all
 }
 
-// A super-admin who is deactivated loses their tokens as well.
 func TestEveryRouteOfADismissedSuperAdmin(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	secret := platformToken(t, s.door)
+	secret := platformToken(t, s.server)
 	id, _, _ := strings.Cut(secret, "|")
 	s.must(dbtest.Owner(s.db).Exec(t.Context(), "update loyalty.staff set status = 'inactive' where id = (select staff_id from loyalty.token where id::text = $1)", id))
 	for _, e := range s.api.Endpoints() {
-		method, path := open(e.Method + " " + e.Path)
-		s.door.call(t, method, path, secret, "").is(t, 401, unauthorized)
+		method, path := unknownIDs(e.Method + " " + e.Path)
+		s.server.call(t, method, path, secret, "").is(t, 401, unauthorized)
 	}
 }
 
 // "At most 100 live tokens a person (422 `token-limit-reached`); the mails about new tokens are
 // gathered, at most one an hour": 200 calls at once make 100 tokens and one mail.
-func TestTokensMultiplyNoFurther(t *testing.T) {
+func TestConcurrentTokensStopAtTheLimit(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
-	s.change("token", "told_at = told_at - interval '1 hour'") // the mail about the first one was an hour ago
+	s.change("token", "told_at = told_at - interval '1 hour'") // the e-mail about the first one was an hour ago
 	mails := s.rows("mail")
 	var mu sync.Mutex
 	statuses := map[int]int{}
 	var wait sync.WaitGroup
 	for i := range 200 {
 		wait.Go(func() {
-			got := s.door.call(t, "POST", "/api/v1/tokens", s.token, fmt.Sprintf(`{"name":"Till %d","scopes":[]}`, i))
+			got := s.server.call(t, "POST", "/api/v1/tokens", s.token, fmt.Sprintf(`{"name":"Till %d","scopes":[]}`, i))
 			mu.Lock()
 			defer mu.Unlock()
 			statuses[got.status]++

@@ -10,8 +10,7 @@ import (
 	"example.com/loyalty/core/token"
 )
 
-// route is an endpoint and who may call it, side by side: there is no endpoint
-// without a word on that.
+// route is an endpoint and who may call it.
 type route struct {
 	method string
 	path   string // below Prefix
@@ -19,21 +18,21 @@ type route struct {
 	handle echo.HandlerFunc
 }
 
-// access says whether a known caller may pass.
+// access reports whether an authenticated caller may use a route.
 type access func(token.Caller) bool
 
-// requireAbility lets tokens of a tenant pass that have the ability. A platform token sees no tenant.
+// requireAbility accepts a tenant's tokens with the ability, and no platform tokens.
 func requireAbility(a token.Ability) access {
 	return func(c token.Caller) bool { return !c.IsPlatform() && c.May(a) }
 }
 
-// superAdmin lets platform tokens pass.
+// superAdmin accepts platform tokens.
 func superAdmin(c token.Caller) bool { return c.IsPlatform() }
 
-// anyToken lets every valid token pass, and the session of an owner.
+// anyToken accepts every valid token, and the session of an owner.
 func anyToken(c token.Caller) bool { return c.Require(core.Owner) == nil }
 
-// tokens is where the tokens are, which a signed-in owner's session serves as well.
+// tokens is the path of the token endpoints, which also accept an owner's session.
 const tokens = "/tokens"
 
 func (a *API) routes() []route {
@@ -72,8 +71,8 @@ func (a *API) routes() []route {
 	}
 }
 
-// otherMethod refuses a known path's other methods. Echo would answer OPTIONS by
-// itself, and names it among the allowed ones.
+// otherMethod refuses a known path's other methods. Echo would respond to OPTIONS, and list it
+// as allowed.
 func otherMethod(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		allowed, other := c.Get(echo.ContextKeyHeaderAllow).(string)
@@ -85,8 +84,8 @@ func otherMethod(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
-// guarded is the handler behind its access: first whether anybody known calls, then
-// whether they may (decisions §3, the order of checks).
+// guarded returns the handler with its checks: 401 without a caller, then 403 without access
+// (decisions §3, the order of checks).
 func (r route) guarded() echo.HandlerFunc {
 	return func(c echo.Context) error {
 		who, known := caller(c)

@@ -11,10 +11,10 @@ import (
 	"example.com/loyalty/docs"
 )
 
-// scenario is one request to a fresh tenant, and the whole answer.
+// scenario is one request to a fresh tenant, and its whole response.
 type scenario struct {
 	says string // the sentence of the documents that it proves
-	with string // which case of it
+	with string // the case
 
 	before func(s *shop)
 
@@ -24,8 +24,8 @@ type scenario struct {
 	body         string
 
 	status int
-	want   string   // the body: exact but for {names} and <kinds> of values; "" is empty
-	header []string // "Name: value" that the answer must carry; "Name:" that it must not
+	want   string   // the body, exact except {names} and <kinds> of values; "": empty
+	header []string // "Name: value" that the response must have; "Name:" that it must not
 	after  func(s *shop, got answer)
 }
 
@@ -38,7 +38,7 @@ func (sc scenario) run(t *testing.T) {
 		if sc.before != nil {
 			sc.before(s)
 		}
-		// Records that the answer names exist before the request is made.
+		// Records in the response are created before the request.
 		for _, name := range slices.Sorted(maps.Keys(recordsIn(sc.want))) {
 			s.fill(name)
 		}
@@ -72,7 +72,7 @@ func runScenarios(t *testing.T, table []scenario) {
 	}
 }
 
-// auth makes the token that a scenario asks for.
+// auth creates the token of a scenario.
 func (s *shop) auth(wanted string) string {
 	s.t.Helper()
 	switch wanted {
@@ -81,7 +81,7 @@ func (s *shop) auth(wanted string) string {
 	case "none":
 		return ""
 	case "platform":
-		return platformToken(s.t, s.door)
+		return platformToken(s.t, s.server)
 	}
 	var abilities []token.Ability
 	for ability := range strings.SplitSeq(wanted, ",") {
@@ -90,7 +90,7 @@ func (s *shop) auth(wanted string) string {
 	return s.makeToken(abilities...).Secret
 }
 
-// Kinds of values that a test cannot know.
+// Kinds of values that a test doesn't know.
 var kinds = strings.NewReplacer(
 	"<ulid>", `[0-7][0-9A-HJKMNP-TV-Z]{25}`,
 	"<time>", `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`,
@@ -105,8 +105,8 @@ func matches(text, pattern string) bool {
 	return regexp.MustCompile(`(?s)\A` + kinds.Replace(regexp.QuoteMeta(pattern)) + `\z`).MatchString(text)
 }
 
-// is checks status, content type and body. Every answer of the API has its request
-// id, and none may be kept by a cache.
+// is checks status, content type and body, and that the response has a request id and is not
+// cacheable.
 func (a answer) is(t testing.TB, status int, body string) {
 	t.Helper()
 	if a.status != status {
@@ -133,19 +133,19 @@ func (a answer) is(t testing.TB, status int, body string) {
 	}
 }
 
-// invalid is the answer to fields that are wrong.
+// invalid is the response to invalid fields.
 func invalid(errors string) string {
 	return `{"type":"https://www.rfc-editor.org/rfc/rfc9110#section-15.5.21","title":"Validation Error","status":422,` +
 		`"detail":"The given data was invalid.","errors":{` + errors + `}}`
 }
 
-// refused is the answer of a business rule.
+// refused is the response of a business rule.
 func refused(code, detail string) string {
 	return `{"type":"https://` + domain + `/problems/` + code + `","title":"Unprocessable Entity","status":422,` +
 		`"detail":"` + detail + `","code":"` + code + `"}`
 }
 
-// The problems that are always the same.
+// The problems with fixed texts.
 const (
 	badRequest   = `{"type":"https://www.rfc-editor.org/rfc/rfc9110#section-15.5.1","title":"Error","status":400,"detail":"An error occurred."}`
 	unauthorized = `{"type":"https://www.rfc-editor.org/rfc/rfc9110#section-15.5.2","title":"Unauthorized","status":401,"detail":"Authentication required."}`

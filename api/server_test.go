@@ -37,11 +37,11 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// The host of the product under test.
+// domain is the host of the base URL.
 const domain = "loyalty.example"
 
-// door is the API behind TLS, as the process serves it.
-type door struct {
+// server serves the API over TLS, as the process does.
+type server struct {
 	*httptest.Server
 	db           *db.DB
 	api          *api.API
@@ -56,7 +56,7 @@ type door struct {
 	log          *journal
 }
 
-// journal is a log that tests read.
+// journal is a log that tests can read.
 type journal struct {
 	sync.Mutex
 	bytes.Buffer
@@ -76,29 +76,29 @@ func (j *journal) String() string {
 
 var shared struct {
 	sync.Mutex
-	door *door
+	server *server
 }
 
-// sharedDoor is the door of this test binary: without limits, with the default scope.
-func sharedDoor(t testing.TB) *door {
+// sharedServer returns the server that tests share: without limits, with the default scope.
+func sharedServer(t testing.TB) *server {
 	t.Helper()
 	shared.Lock()
 	defer shared.Unlock()
-	if shared.door == nil {
-		shared.door = openDoor(t, dbtest.DB(t), nil)
+	if shared.server == nil {
+		shared.server = startServer(t, dbtest.DB(t), nil)
 	}
-	return shared.door
+	return shared.server
 }
 
-// newDoor is a door of the test's own, configured as change says.
-func newDoor(t testing.TB, d *db.DB, change func(*api.Config)) *door {
+// newServer returns the test's own server, with its configuration changed.
+func newServer(t testing.TB, d *db.DB, change func(*api.Config)) *server {
 	t.Helper()
-	own := openDoor(t, d, change)
+	own := startServer(t, d, change)
 	t.Cleanup(own.Close)
 	return own
 }
 
-func openDoor(t testing.TB, d *db.DB, change func(*api.Config)) *door {
+func startServer(t testing.TB, d *db.DB, change func(*api.Config)) *server {
 	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
 	jobs, err := job.New(d, quiet)
@@ -110,7 +110,7 @@ func openDoor(t testing.TB, d *db.DB, change func(*api.Config)) *door {
 	}
 	mails := mail.New(d, jobs, render, nil, quiet)
 	signIns := dbtest.Auth(d, jobs, mails)
-	o := &door{
+	o := &server{
 		db: d, tokens: token.NewService(d, jobs, mails), people: staff.NewService(d, mails, signIns), tenants: tenant.NewService(d, mails), deprecations: deprecation.NewService(d, jobs, mails, quiet),
 		customers: customer.NewService(d), sales: transaction.NewService(d), rewards: reward.NewService(d),
 		coupons: coupon.NewService(d, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler)), log: &journal{},
@@ -139,8 +139,8 @@ func openDoor(t testing.TB, d *db.DB, change func(*api.Config)) *door {
 	return o
 }
 
-// handler gives each request its id, as the front door of the process does.
-func (o *door) handler() http.Handler {
+// handler gives each request its id, as package web does.
+func (o *server) handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Request-Id", core.NewID(o.db.Now()).String())
 		o.api.ServeHTTP(w, r)
@@ -156,16 +156,16 @@ func slug(host string) (string, bool) {
 	return label, true
 }
 
-// answer is what the API answered.
+// answer is a response of the API.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// call makes a request. Headers are "Name: value"; a body is JSON unless they say
-// otherwise; token "" is none.
-func (o *door) call(t testing.TB, method, path, token, body string, headers ...string) answer {
+// call makes a request. Headers are "Name: value"; a body is JSON unless they say otherwise;
+// token "" means without a token.
+func (o *server) call(t testing.TB, method, path, token, body string, headers ...string) answer {
 	t.Helper()
 	got, err := o.try(t.Context(), method, path, token, strings.NewReader(body), headers...)
 	switch {
@@ -177,8 +177,8 @@ func (o *door) call(t testing.TB, method, path, token, body string, headers ...s
 	return got
 }
 
-// try makes a request, and holds it and its answer to openapi.json.
-func (o *door) try(ctx context.Context, method, path, token string, body io.Reader, headers ...string) (answer, error) {
+// try makes a request, and checks it and its response against openapi.json.
+func (o *server) try(ctx context.Context, method, path, token string, body io.Reader, headers ...string) (answer, error) {
 	if s, ok := body.(*strings.Reader); ok && s.Len() == 0 {
 		body = nil
 	}
@@ -223,11 +223,11 @@ func send(c *http.Client, r *http.Request) (answer, error) {
 	return answer{response.StatusCode, response.Header, string(text)}, err
 }
 
-// record keeps what a request sends.
+// record stores the body of a request.
 func record(r *http.Request) (sent func() string) {
 	var kept journal
 	switch {
-	case r.GetBody != nil: // a text in memory
+	case r.GetBody != nil: // a body in memory
 		body, _ := r.GetBody() // which cannot fail
 		_, _ = io.Copy(&kept, body)
 	case r.Body != nil:

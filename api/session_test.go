@@ -13,7 +13,7 @@ import (
 
 const ownersSession = "and GET, POST and DELETE /tokens to a signed-in owner's panel session (same-origin requests only; the session row is read by its cookie's hash, not written)."
 
-// signedIn signs somebody in to the panel and returns the headers of their browser.
+// signedIn signs a person in to the panel and returns their browser's headers.
 func (s *shop) signedIn(by core.Actor) (host, cookie string) {
 	s.t.Helper()
 	token := "browserof" + by.ID
@@ -25,14 +25,13 @@ func (s *shop) signedIn(by core.Actor) (host, cookie string) {
 	return "Host: " + by.Tenant.Slug + "." + domain, "Cookie: other=1; __Host-session=" + token
 }
 
-// What an owner's browser may do with tokens, and what is written of it.
-func TestAnOwnersSessionManagesTokens(t *testing.T) {
+func TestOwnerSessionManagesTokens(t *testing.T) {
 	t.Parallel()
 	proves(t, ownersSession, "The creation endpoint is described as needing either a web session or any valid token of any scope; the two statements differ, so a builder accepts any authenticated caller.")
 	s := newShop(t)
 	s.fill("{own_token}{colleague_token}")
 	host, cookie := s.signedIn(s.by)
-	s.change("token", "told_at = told_at - interval '1 hour'") // the next one is mailed at once
+	s.change("token", "told_at = told_at - interval '1 hour'") // so that the next one is e-mailed at once
 	s.change("session", "last_seen_at = last_seen_at - interval '1 hour'", "staff_id = "+s.by.ID)
 	seen := s.seen()
 
@@ -47,7 +46,7 @@ func TestAnOwnersSessionManagesTokens(t *testing.T) {
 		join loyalty.mail m using (tenant_id)
 		where a.tenant_id = $1 and a.action = 'token.create' and a.new ->> 'name' = 'Panel' and m.text like '%Panel%'`, s.by.Tenant.ID).Scan(&actor, &mailed)
 	if want := "staff " + s.by.ID + " " + s.by.Name + " true true"; err != nil || actor != want || !strings.Contains(mailed, s.by.Name) {
-		t.Errorf("the log names %q, want %q; mailed %s, %v", actor, want, mailed, err)
+		t.Errorf("the audit log has %q, want %q; e-mailed %s, %v", actor, want, mailed, err)
 	}
 	s.call("DELETE", "/api/v1/tokens/{own_token}", "", "", host, cookie).is(t, 204, "")
 	s.call("DELETE", "/api/v1/tokens/{own_token}", "", "", host, cookie).is(t, 404, notFound)
@@ -57,7 +56,7 @@ func TestAnOwnersSessionManagesTokens(t *testing.T) {
 	}
 }
 
-// seen is when the owner's session was last seen.
+// seen returns when the owner's session was last seen.
 func (s *shop) seen() (at time.Time) {
 	s.t.Helper()
 	if err := dbtest.Owner(s.db).QueryRow(s.t.Context(), "select last_seen_at from loyalty.session where staff_id = $1", s.by.StaffID).Scan(&at); err != nil {
@@ -66,8 +65,8 @@ func (s *shop) seen() (at time.Time) {
 	return at
 }
 
-// A session is nobody where it does not count, and nothing comes of it.
-func TestWhereASessionIsNobody(t *testing.T) {
+// A session is ignored on other hosts and routes, and in requests from other sites.
+func TestIgnoredSessions(t *testing.T) {
 	t.Parallel()
 	proves(t, ownersSession)
 	s := newShop(t)
@@ -78,7 +77,7 @@ func TestWhereASessionIsNobody(t *testing.T) {
 	for name, headers := range map[string][]string{
 		"on the base host":                    {"Host: " + domain, cookie},
 		"on another tenant's host":            {theirs, cookie},
-		"on a host of no tenant":              {"Host: nobody." + domain, cookie},
+		"on an unknown host":                  {"Host: unknown." + domain, cookie},
 		"without the cookie":                  {host},
 		"with another token":                  {host, "Cookie: __Host-session=browserof0"},
 		"under another name":                  {host, "Cookie: session=browserof" + s.by.ID},
@@ -95,23 +94,23 @@ func TestWhereASessionIsNobody(t *testing.T) {
 			}
 		}
 	}
-	// A browser that tells no site tells the origin of what it sends.
+	// A browser without Sec-Fetch-Site sends the origin.
 	for _, other := range []string{origin + "evil.example", origin + s.stranger().by.Tenant.Slug + "." + domain, "Origin: null"} {
 		s.call("POST", "/api/v1/tokens", "", `{"name":"x","scopes":[]}`, host, cookie, other).is(t, 401, unauthorized)
 		s.call("DELETE", "/api/v1/tokens/{own_token}", "", "", host, cookie, other).is(t, 401, unauthorized)
 	}
-	// Elsewhere than at the tokens, it is nobody to begin with.
+	// Other routes than those of tokens ignore it.
 	for route := range abilities {
-		if method, path := open(route); !strings.HasPrefix(path, "/api/v1/tokens") {
+		if method, path := unknownIDs(route); !strings.HasPrefix(path, "/api/v1/tokens") {
 			s.call(method, path, "", "", host, cookie).is(t, 401, unauthorized)
 		}
 	}
 	s.call("GET", "/api/v1/nothing", "", "", host, cookie).is(t, 404, notFound)
 	if got := s.call("GET", "/api/v1/tokens", s.token, "", host, "Cookie: __Host-session=browserof0"); got.status != 200 {
-		t.Errorf("a token beside a cookie that is nobody: %d", got.status)
+		t.Errorf("a token with an invalid cookie: %d", got.status)
 	}
 	if s.rows("token") != 1 {
-		t.Error("a token was made")
+		t.Error("a token was created")
 	}
 
 	s.call("GET", "/api/v1/tokens", "", "", host, cookie, site+"same-origin").is(t, 200, s.fill("<anything>"))
@@ -122,14 +121,14 @@ func TestWhereASessionIsNobody(t *testing.T) {
 	s.call("GET", "/api/v1/tokens", "", "", host, cookie).is(t, 401, unauthorized)
 }
 
-// edit gives the shop's tenant another status.
+// edit changes the status of the shop's tenant.
 func (s *shop) edit(status string) {
 	s.t.Helper()
 	s.must(s.tenants.Edit(s.t.Context(), core.System(core.Tenant{}, "test"), s.by.Tenant.ID, tenant.Edit{Status: core.Set(status)}))
 }
 
 // "manager (everything except staff, tokens, …)": known, and not allowed.
-func TestTokensAreTheOwners(t *testing.T) {
+func TestOnlyOwnersManageTokens(t *testing.T) {
 	t.Parallel()
 	proves(t, "`manager` (everything except staff, tokens, business settings, billing, and the lines of the audit log about those)")
 	s := newShop(t)
@@ -145,8 +144,8 @@ func TestTokensAreTheOwners(t *testing.T) {
 	s.call("GET", "/api/v1/tokens", "", "", host, cookie).is(t, 403, forbidden)
 }
 
-// A session has its own minute, like a token: neither the address's nor another one's.
-func TestLimitOfASession(t *testing.T) {
+// A session has its own limit, like a token.
+func TestSessionLimit(t *testing.T) {
 	t.Parallel()
 	proves(t, sixty)
 	s, clock := limited(t, 5, 3)
@@ -162,8 +161,8 @@ func TestLimitOfASession(t *testing.T) {
 	if got := s.flood(5, s.token); got[200] != 5 {
 		t.Errorf("of a token's 5: %v; want all to pass", got)
 	}
-	if got := s.flood(20, "", host, "Cookie: __Host-session=nobody"); got[401] != 3 || got[429] != 17 {
-		t.Errorf("of 20 by nobody: %v; want 3 to be answered", got)
+	if got := s.flood(20, "", host, "Cookie: __Host-session=unknown"); got[401] != 3 || got[429] != 17 {
+		t.Errorf("20 without a session: %v, want 3 answered", got)
 	}
 	clock.advance(time.Minute)
 	if got := s.flood(1, "", host, cookie); got[200] != 1 {

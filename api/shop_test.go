@@ -24,38 +24,38 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// shop is a fresh tenant behind a door. Its records are made when a test first
-// names them: fill("{anna}").
+// shop is a fresh tenant on a server. Its records are created when a test first names them:
+// fill("{anna}").
 type shop struct {
-	*door
+	*server
 	t     testing.TB
 	by    core.Actor // the owner
 	token string     // with every ability
-	other *shop      // a stranger, made when named
+	other *shop      // another tenant, created when first used
 	named map[string]string
 
-	singles map[string]string // tokens with one ability each, by it
+	singles map[string]string // tokens with one ability each, by ability
 }
 
 func newShop(t testing.TB) *shop {
 	t.Helper()
-	return shopAt(t, sharedDoor(t))
+	return shopAt(t, sharedServer(t))
 }
 
-func shopAt(t testing.TB, o *door) *shop {
+func shopAt(t testing.TB, o *server) *shop {
 	t.Helper()
-	s := &shop{door: o, t: t, by: dbtest.Tenant(t, o.db), named: map[string]string{}}
+	s := &shop{server: o, t: t, by: dbtest.Tenant(t, o.db), named: map[string]string{}}
 	s.token = s.makeToken(token.Abilities...).Secret
 	return s
 }
 
-// makeToken makes a token of the owner.
+// makeToken creates a token of the owner.
 func (s *shop) makeToken(abilities ...token.Ability) token.Created {
 	s.t.Helper()
-	return makeToken(s.t, s.door, s.by, abilities...)
+	return makeToken(s.t, s.server, s.by, abilities...)
 }
 
-func makeToken(t testing.TB, o *door, by core.Actor, abilities ...token.Ability) token.Created {
+func makeToken(t testing.TB, o *server, by core.Actor, abilities ...token.Ability) token.Created {
 	t.Helper()
 	name, scopes := "Till", []string{}
 	for _, a := range abilities {
@@ -68,8 +68,8 @@ func makeToken(t testing.TB, o *door, by core.Actor, abilities ...token.Ability)
 	return made
 }
 
-// platformToken is a super-admin's.
-func platformToken(t testing.TB, o *door) string {
+// platformToken creates a super-admin's token.
+func platformToken(t testing.TB, o *server) string {
 	t.Helper()
 	p, err := staff.CreateAdmin(context.Background(), o.db, core.System(core.Tenant{}, "test"),
 		staff.New{Name: "Root", Email: core.NewID(o.db.Now()).String() + "@example.com"})
@@ -88,7 +88,7 @@ var (
 
 var blank = regexp.MustCompile(`\{[a-z_]+\}`)
 
-// fill replaces the names of records in a text by their ids, and makes the records.
+// fill replaces names of records by their ids, and creates the records.
 func (s *shop) fill(text string) string {
 	s.t.Helper()
 	return blank.ReplaceAllStringFunc(text, func(name string) string {
@@ -205,17 +205,17 @@ func (s *shop) make(name string) string {
 		return strconv.FormatInt(s.makeToken(token.ReportsRead).ID, 10)
 	case "{colleague_token}":
 		colleague := dbtest.Person(s.t, s.db, s.by, core.Owner)
-		return strconv.FormatInt(makeToken(s.t, s.door, colleague).ID, 10)
+		return strconv.FormatInt(makeToken(s.t, s.server, colleague).ID, 10)
 	case "{anna_lower}":
 		return strings.ToLower(s.fill("{anna}"))
-	case "{nobody}":
+	case "{missing}":
 		return core.NewID(s.db.Now()).String()
 	case "{host}":
 		return domain
 	case "{slug}":
 		return s.by.Tenant.Slug
 	case "{platform_token}":
-		return platformToken(s.t, s.door)
+		return platformToken(s.t, s.server)
 	case "{tenant}":
 		return fmt.Sprint(s.by.Tenant.ID)
 	case "{new_slug}":
@@ -227,18 +227,18 @@ func (s *shop) make(name string) string {
 	case "{foreign_anna}", "{foreign_sale}", "{foreign_espresso}", "{foreign_coupon}", "{foreign_points}", "{foreign_own_token}":
 		return s.stranger().fill("{" + name[len("{foreign_"):])
 	}
-	s.t.Fatalf("no record is called %s", name)
+	s.t.Fatalf("unknown record %s", name)
 	return ""
 }
 
 func (s *shop) stranger() *shop {
 	if s.other == nil {
-		s.other = shopAt(s.t, s.door)
+		s.other = shopAt(s.t, s.server)
 	}
 	return s.other
 }
 
-// id is the id of a record.
+// id returns the id of a record.
 func (s *shop) id(name string) core.ID {
 	s.t.Helper()
 	id, err := core.ParseID(s.fill(name))
@@ -246,7 +246,7 @@ func (s *shop) id(name string) core.ID {
 	return id
 }
 
-// must fails the test when a use case refused.
+// must fails the test if a use case refused.
 func (s *shop) must(_ any, err error) {
 	s.t.Helper()
 	if err != nil {
@@ -290,7 +290,7 @@ func (s *shop) coupon(n coupon.New) string {
 	return made.ID.String()
 }
 
-// yesterday is the shop as it was a day ago: it sends coupons that have ended since.
+// yesterday returns the shop a day ago, to send coupons that have expired since.
 func (s *shop) yesterday() *shop {
 	s.t.Helper()
 	d := s.db.At(s.db.Now().Add(-24 * time.Hour))
@@ -299,8 +299,8 @@ func (s *shop) yesterday() *shop {
 		s.t.Fatal(err)
 	}
 	s.fill("{anna} {ended}")
-	past, door := *s, *s.door
-	past.door = &door
+	past, own := *s, *s.server
+	past.server = &own
 	past.coupons = coupon.NewService(d, jobs, nil, link.Maker{}, slog.New(slog.DiscardHandler))
 	return &past
 }
@@ -348,10 +348,10 @@ func (s *shop) sale(customer, kind string, cents int64) string {
 	return made.ID.String()
 }
 
-// call makes a request; the names in path and body are filled in.
+// call makes a request, with names in path and body filled in.
 func (s *shop) call(method, path, token, body string, headers ...string) answer {
 	s.t.Helper()
-	return s.door.call(s.t, method, s.fill(path), token, s.fill(body), headers...)
+	return s.server.call(s.t, method, s.fill(path), token, s.fill(body), headers...)
 }
 
 // rows counts the tenant's rows of a table.
@@ -364,7 +364,7 @@ func (s *shop) rows(table string) (n int) {
 	return n
 }
 
-// everything counts the tenant's rows of every table: nothing written, nothing changed.
+// everything returns the counts of the tenant's rows in every table, to compare them later.
 func (s *shop) everything() string {
 	s.t.Helper()
 	var text strings.Builder

@@ -9,9 +9,8 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// Two tenants hold the same data. Whatever one of them asks for by the other's ids,
-// on every route there is, is answered as if there were no such thing.
-func TestAStrangerGetsNothing(t *testing.T) {
+// Two tenants have the same data. Every route responds to the other tenant's ids as to unknown ones.
+func TestOtherTenantGetsNothing(t *testing.T) {
 	t.Parallel()
 	proves(t, "A record of another tenant answers byte for byte like a missing one.", onTheField,
 		"Resource missing, or owned by another tenant (never 403 for that case).",
@@ -25,7 +24,7 @@ func TestAStrangerGetsNothing(t *testing.T) {
 	s.fill(records)
 	before := o.state()
 
-	missing := map[string][]string{":ulid": {s.fill("{nobody}")}, ":id": {"9223372036854775807"}}
+	missing := map[string][]string{":ulid": {s.fill("{missing}")}, ":id": {"9223372036854775807"}}
 	foreign := map[string][]string{":ulid": slices.Concat(theirs[:4], theirs[7:8], theirs[9:]), ":id": theirs[4:6]}
 	walked := 0
 	for _, r := range s.api.Router() {
@@ -51,7 +50,7 @@ func TestAStrangerGetsNothing(t *testing.T) {
 		}
 	}
 	if walked < 50 {
-		t.Errorf("walked %d steps only", walked)
+		t.Errorf("only %d steps", walked)
 	}
 
 	// References in bodies.
@@ -61,7 +60,7 @@ func TestAStrangerGetsNothing(t *testing.T) {
 		`{"customer_ulid":"CUSTOMER","transaction_type_id":TYPE,"spend_amount_cents":100}`,
 	} {
 		got := s.call("POST", "/api/v1/transactions", s.token, strings.NewReplacer("CUSTOMER", theirs[0], "TYPE", theirs[6]).Replace(body))
-		want := s.call("POST", "/api/v1/transactions", s.token, strings.NewReplacer("CUSTOMER", "{nobody}", "TYPE", "9223372036854775807").Replace(body))
+		want := s.call("POST", "/api/v1/transactions", s.token, strings.NewReplacer("CUSTOMER", "{missing}", "TYPE", "9223372036854775807").Replace(body))
 		if same(t, body, got, want); got.status != 422 {
 			t.Errorf("%s: %d %s", body, got.status, got.body)
 		}
@@ -71,13 +70,13 @@ func TestAStrangerGetsNothing(t *testing.T) {
 		`{"customer_ulid":"CUSTOMER","reward_ulid":"{espresso}"}`, `{"customer_ulid":"{anna}","reward_ulid":"REWARD"}`,
 	} {
 		got := s.call("POST", "/api/v1/redemptions", s.token, strings.NewReplacer("CUSTOMER", theirs[0], "REWARD", theirs[8]).Replace(body))
-		want := s.call("POST", "/api/v1/redemptions", s.token, strings.NewReplacer("CUSTOMER", "{nobody}", "REWARD", "{nobody}").Replace(body))
+		want := s.call("POST", "/api/v1/redemptions", s.token, strings.NewReplacer("CUSTOMER", "{missing}", "REWARD", "{missing}").Replace(body))
 		if same(t, body, got, want); got.status != 422 {
 			t.Errorf("%s: %d %s", body, got.status, got.body)
 		}
 	}
 
-	// Lists, filtered by what both have.
+	// Lists, with filters that match in both.
 	for _, path := range []string{
 		"/customers", "/customers?phone=0701740605", "/customers?email=anna@example.com", "/customers?search=anna", "/customers?status=active",
 		"/customers/{anna}/transactions", "/rewards", "/coupons", "/coupons/{stamp_coupon}/redemptions", "/tokens", "/reports/customers/top", "/reports/coupons",
@@ -89,7 +88,7 @@ func TestAStrangerGetsNothing(t *testing.T) {
 			t.Errorf("%s: %s", path, got.body)
 		}
 	}
-	// A cursor is a position, and no more.
+	// A cursor is only a position.
 	if next := o.call("GET", "/api/v1/customers?per_page=1", o.token, "").page(t); next.Meta.NextCursor != nil {
 		got := s.call("GET", "/api/v1/customers?cursor="+*next.Meta.NextCursor, s.token, "")
 		if strings.Contains(got.body, theirs[0]) || strings.Contains(got.body, theirs[1]) {
@@ -101,7 +100,7 @@ func TestAStrangerGetsNothing(t *testing.T) {
 	}
 }
 
-// state is all that a tenant has, but for when its tokens were used.
+// state is all data of a tenant, except when its tokens were last used.
 func (s *shop) state() string {
 	s.t.Helper()
 	var text strings.Builder
@@ -115,7 +114,7 @@ func (s *shop) state() string {
 	return text.String()
 }
 
-// same compares answers whole, but for what differs between any two.
+// same compares whole responses, except request ids.
 func same(t *testing.T, what string, got, want answer) {
 	t.Helper()
 	if got.status != want.status || got.body != want.body {

@@ -44,11 +44,11 @@ func (a *API) listTenants(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return list(c, p, l, newTenantResource)
+	return writeList(c, p, l, newTenantResource)
 }
 
 func (a *API) createTenant(c echo.Context) error {
-	in, err := body(c)
+	in, err := readBody(c)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (a *API) createTenant(c echo.Context) error {
 }
 
 func (a *API) editTenant(c echo.Context) error {
-	in, err := body(c)
+	in, err := readBody(c)
 	if err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ func (a *API) editTenant(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	// A new country reads every phone number anew, and a hundred thousand of them take
-	// longer than a request is given: what was begun is seen through.
+	// A new country rereads every phone number. A hundred thousand of them take longer than a
+	// request's timeout, so the change isn't cancelled.
 	ctx := context.WithoutCancel(c.Request().Context())
 	edited, err := a.Tenants.Edit(ctx, actor(c), core.TenantID(id), tenant.Edit{
 		Name: in.optionalText("name"), Email: in.optionalText("email"), PlanID: in.optionalInteger("plan_id"),
@@ -83,5 +83,5 @@ func (a *API) editTenant(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return data(c, http.StatusOK, newTenantResource(edited))
+	return writeData(c, http.StatusOK, newTenantResource(edited))
 }

@@ -27,7 +27,7 @@ const (
 	superAdmins = "Platform endpoints need the caller to be a super-admin user; they do not use scopes. Without it: 403."
 )
 
-// tenantIs is a tenant as answers show it; country is JSON.
+// tenantIs is the JSON of a tenant; country is JSON.
 func tenantIs(id, name, slug, email, plan, cycle, method, status, zone, currency, country string) string {
 	return `{"id":` + id + `,"name":"` + name + `","slug":"` + slug + `","email":"` + email + `","plan_id":` + plan +
 		`,"billing_cycle":"` + cycle + `","payment_method":"` + method + `","status":"` + status + `","timezone":"` + zone +
@@ -36,13 +36,13 @@ func tenantIs(id, name, slug, email, plan, cycle, method, status, zone, currency
 
 var (
 	newTenantIs = tenantIs("<id>", "Bageri Öst", "{new_slug}", "ost@example.com", "1", "monthly", "manual", "active", "UTC", "EUR", "null")
-	// The tenant of the scenario's own shop.
+	// The scenario's own tenant.
 	shopIs = tenantIs("{tenant}", "Café {slug}", "{slug}", "owner@example.com", "1", "monthly", "manual", "active", "Europe/Stockholm", "EUR", `"SE"`)
 )
 
 const aTenant = `{"name":"Bageri Öst","slug":"{new_slug}","email":"ost@example.com","plan_id":1,"billing_cycle":"monthly","payment_method":"manual"}`
 
-// newTenants counts the tenants of the new slug, and what was made with each.
+// newTenants counts the tenants with the new slug, and what was created with each.
 func (s *shop) newTenants() string {
 	s.t.Helper()
 	var found string
@@ -58,18 +58,18 @@ func (s *shop) newTenants() string {
 	return found
 }
 
-// oneTenant checks that it was made with everything that belongs to it.
+// oneTenant checks that one was created with everything that belongs to it.
 func oneTenant(s *shop, _ answer) {
 	s.t.Helper()
 	if got, want := s.newTenants(), "owner ost@example.com, 1 invited, auth.InvitationEmail to ost@example.com, 1 logged"; got != want {
-		s.t.Errorf("made were %q, want %q", got, want)
+		s.t.Errorf("created %q, want %q", got, want)
 	}
 }
 
 func noTenant(s *shop, _ answer) {
 	s.t.Helper()
 	if got := s.newTenants(); got != "" {
-		s.t.Errorf("made were %q, want nothing", got)
+		s.t.Errorf("created %q, want nothing", got)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestCreateTenant(t *testing.T) {
 		post("Unknown body fields are ignored.", "of a tenant", with("status", `"suspended"`), 201, one(newTenantIs)),
 		post("| name | string | Business name. |", "100 characters", strings.Replace(aTenant, "Bageri Öst", strings.Repeat("ö", 100), 1), 201, one(strings.Replace(newTenantIs, "Bageri Öst", strings.Repeat("ö", 100), 1))),
 		post("Names at most 100 characters.", "of a tenant", strings.Replace(aTenant, "Bageri Öst", strings.Repeat("ö", 101), 1), 422, invalid(`"name":["The name field must not be greater than 100 characters."]`)),
-		post("| email | string | Owner e-mail address. |", "", strings.Replace(aTenant, "ost@example.com", "nobody", 1), 422, invalid(`"email":["The email field must be a valid email address."]`)),
+		post("| email | string | Owner e-mail address. |", "", strings.Replace(aTenant, "ost@example.com", "invalid", 1), 422, invalid(`"email":["The email field must be a valid email address."]`)),
 		post("| plan_id | integer |", "unknown", strings.Replace(aTenant, `"plan_id":1`, `"plan_id":9223372036854775807`, 1), 422, invalid(`"plan_id":["The selected plan id is invalid."]`)),
 		post("| plan_id | integer |", "below one", strings.Replace(aTenant, `"plan_id":1`, `"plan_id":0`, 1), 422, invalid(`"plan_id":["The selected plan id is invalid."]`)),
 		post("| plan_id | integer |", "retired", strings.Replace(aTenant, `"plan_id":1`, `"plan_id":{retired_plan}`, 1), 422, invalid(`"plan_id":["The selected plan id is invalid."]`)),
@@ -201,7 +201,7 @@ func TestEditTenant(t *testing.T) {
 				s.call("GET", "/api/v1/customers?phone=070-1740605", s.token, "").is(s.t, 200, s.fill(only("/customers", annaIs)))
 			},
 		},
-		{says: "| 404 | Not Found | `The requested resource was not found.` |", with: "nobody's tenant", method: "PATCH", path: "/platform/tenants/9223372036854775807", auth: "platform", body: `{"name":5}`, status: 404, want: notFound},
+		{says: "| 404 | Not Found | `The requested resource was not found.` |", with: "unknown tenant", method: "PATCH", path: "/platform/tenants/9223372036854775807", auth: "platform", body: `{"name":5}`, status: 404, want: notFound},
 		{says: "A path id that does not parse is 404.", with: "of a tenant", method: "PATCH", path: "/platform/tenants/{slug}", auth: "platform", body: `{}`, status: 404, want: notFound},
 		{says: "A path id that does not parse is 404.", with: "a signed one", method: "PATCH", path: "/platform/tenants/+1", auth: "platform", body: `{}`, status: 404, want: notFound},
 		{says: noTenants, with: "not even its own", method: "PATCH", path: "/platform/tenants/{tenant}", body: `{"name":"Bar"}`, status: 403, want: forbidden},
@@ -212,12 +212,12 @@ func TestEditTenant(t *testing.T) {
 	runScenarios(t, table)
 }
 
-// platform is a shop beside a super-admin, in a database of its own: lists of the
-// platform name everybody.
+// platform is a shop and a super-admin in their own database, because lists of the platform show
+// all tenants.
 func newPlatform(t testing.TB) (s *shop, admin string) {
 	t.Helper()
-	s = shopAt(t, newDoor(t, dbtest.OwnDB(t), nil))
-	return s, platformToken(t, s.door)
+	s = shopAt(t, newServer(t, dbtest.OwnDB(t), nil))
+	return s, platformToken(t, s.server)
 }
 
 func TestListTenants(t *testing.T) {
@@ -246,13 +246,12 @@ func TestListTenants(t *testing.T) {
 	s.call("GET", "/api/v1"+path, "", "").is(t, 401, unauthorized)
 }
 
-// The same request, however often it is sent, makes one tenant and one mail, and its
-// answer is the platform's.
-func TestAKeyedTenantIsMadeOnce(t *testing.T) {
+// The response of a repeated request is stored for the platform, not for the tenant.
+func TestTenantWithAKeyIsCreatedOnce(t *testing.T) {
 	t.Parallel()
 	proves(t, keys, makesTenants)
 	s := newShop(t)
-	admin := platformToken(t, s.door)
+	admin := platformToken(t, s.server)
 	body := s.fill(aTenant)
 	var first answer
 	var answers [20]answer
@@ -283,16 +282,16 @@ func TestAKeyedTenantIsMadeOnce(t *testing.T) {
 	id, _, _ := strings.Cut(admin, "|")
 	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.idempotency where tenant_id is null and caller = $1", "token "+id).Scan(&kept)
 	if err != nil || kept != 1 {
-		t.Errorf("%d answers are kept as the platform's, %v, want 1", kept, err)
+		t.Errorf("%d responses are stored for the platform, %v, want 1", kept, err)
 	}
 }
 
-// Who changed what of a tenant is in the platform's log, and not in the tenant's.
+// Changes of a tenant are in the platform's audit log, not in the tenant's.
 func TestTenantsAreLogged(t *testing.T) {
 	t.Parallel()
 	proves(t, editsTenants)
 	s := newShop(t)
-	admin := platformToken(t, s.door)
+	admin := platformToken(t, s.server)
 	s.call("PATCH", "/api/v1/platform/tenants/{tenant}", admin, `{"name":"Café {slug}"}`)
 	own := s.rows("audit_entry")
 	got := s.call("PATCH", "/api/v1/platform/tenants/{tenant}", admin, `{"status":"suspended","currency":"SEK","timezone":"Europe/Stockholm"}`)
@@ -311,7 +310,7 @@ func TestTenantsAreLogged(t *testing.T) {
 	}
 }
 
-// addTenant makes another tenant.
+// addTenant creates another tenant.
 func (s *shop) addTenant(i int) {
 	s.t.Helper()
 	s.must(s.tenants.Create(context.Background(), core.System(core.Tenant{}, "test"), tenant.New{
@@ -320,7 +319,7 @@ func (s *shop) addTenant(i int) {
 	}))
 }
 
-// plan makes one, which the platform's panel will do.
+// plan creates a plan.
 func (s *shop) plan(retired bool) string {
 	s.t.Helper()
 	var id int64

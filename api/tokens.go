@@ -24,7 +24,7 @@ func newTokenResource(t token.Token) tokenResource {
 	}
 }
 
-// createdTokenResource has the secret: this answer is the only one that does.
+// createdTokenResource is the only resource with the secret.
 type createdTokenResource struct {
 	ID        int64           `json:"id"`
 	Name      string          `json:"name"`
@@ -44,12 +44,12 @@ func (a *API) listTokens(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return list(c, p, l, newTokenResource)
+	return writeList(c, p, l, newTokenResource)
 }
 
-// createToken takes no idempotency key: its secret is never returned again.
+// createToken ignores an idempotency key, because a stored response would have the secret.
 func (a *API) createToken(c echo.Context) error {
-	in, err := body(c)
+	in, err := readBody(c)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (a *API) createToken(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return data(c, http.StatusCreated, createdTokenResource{
+	return writeData(c, http.StatusCreated, createdTokenResource{
 		ID: t.ID, Name: t.Name, Token: t.Secret, Abilities: t.Abilities,
 		ExpiresAt: optionalStamp(t.ExpiresAt), CreatedAt: stamp(t.CreatedAt),
 	})

@@ -84,7 +84,7 @@ func TestListAndRevokeTokens(t *testing.T) {
 		}},
 		{says: sameOnes, with: "a colleague's", method: "DELETE", path: "/tokens/{colleague_token}", status: 404, want: notFound},
 		{says: sameOnes, with: "another tenant's", method: "DELETE", path: "/tokens/{foreign_own_token}", status: 404, want: notFound},
-		{says: sameOnes, with: "nobody's", method: "DELETE", path: "/tokens/9223372036854775807", status: 404, want: notFound},
+		{says: sameOnes, with: "unknown", method: "DELETE", path: "/tokens/9223372036854775807", status: 404, want: notFound},
 		{says: "A path id that does not parse is 404.", with: "of a token", method: "DELETE", path: "/tokens/9223372036854775808", status: 404, want: notFound},
 		{says: "A path id that does not parse is 404.", with: "a fraction", method: "DELETE", path: "/tokens/1.0", status: 404, want: notFound},
 		{says: "A path id that does not parse is 404.", with: "a negative one", method: "DELETE", path: "/tokens/-1", status: 404, want: notFound},
@@ -92,8 +92,7 @@ func TestListAndRevokeTokens(t *testing.T) {
 	})
 }
 
-// A token from its making to its end, as the specification tells it.
-func TestTokenLife(t *testing.T) {
+func TestTokenLifecycle(t *testing.T) {
 	t.Parallel()
 	proves(t, "`{id}|{40 characters of [A-Za-z0-9]}{8 hex digits: CRC-32B of those 40}`; stored: SHA-256 of what follows `|`; found by id,",
 		"| token | string | Secret. Returned only in the creation response, of the form `<integer>|<opaque string>`. Never returned again. |",
@@ -101,7 +100,7 @@ func TestTokenLife(t *testing.T) {
 		"| name | string | Descriptive name. |", "| abilities | array of string | The scopes of the token. |",
 		"The new token belongs to the same owner; the audit log names it and the owner is mailed, since any leaked token could make one with every scope.")
 	s := newShop(t)
-	s.change("token", "told_at = told_at - interval '1 hour'") // the next one is mailed at once
+	s.change("token", "told_at = told_at - interval '1 hour'") // so that the next one is e-mailed at once
 	mails := s.rows("mail")
 	got := s.call("POST", "/api/v1/tokens", s.token, `{"name":"New till","scopes":["customers:read"]}`)
 	var answered struct {
@@ -129,7 +128,7 @@ func TestTokenLife(t *testing.T) {
 	ownID, _, _ := strings.Cut(s.token, "|")
 	if !strings.Contains(entry, "token.create") || !strings.Contains(entry, "New till") || strings.Contains(entry, rest) ||
 		!strings.Contains(entry, ",token,"+ownID+",") || !strings.Contains(entry, got.header.Get("X-Request-Id")) {
-		t.Errorf("the log's entry is %s", entry)
+		t.Errorf("the audit log entry is %s", entry)
 	}
 	if s.rows("mail") != mails+1 {
 		t.Errorf("%d mails, want one more than %d", s.rows("mail"), mails)
@@ -172,33 +171,32 @@ func TestLastUseIsWrittenOnceAMinute(t *testing.T) {
 	}
 }
 
-// Tokens of one person are of no use against another's.
-func TestTokensOfAPersonAreTheirOwn(t *testing.T) {
+func TestPeopleSeeOnlyTheirTokens(t *testing.T) {
 	t.Parallel()
 	proves(t, sameOnes, "The new token belongs to the same owner;")
 	s := newShop(t)
 	colleague := dbtest.Person(t, s.db, s.by, core.Owner)
-	theirs := makeToken(t, s.door, colleague, token.ReportsRead)
+	theirs := makeToken(t, s.server, colleague, token.ReportsRead)
 	s.call("POST", "/api/v1/tokens", theirs.Secret, `{"name":"Second","scopes":[]}`)
 	list := s.call("GET", "/api/v1/tokens", theirs.Secret, "").page(t)
 	if len(list.Data) != 2 || list.Data[1].ID != theirs.ID {
 		t.Errorf("theirs are %+v", list.Data)
 	}
 	if own := s.call("GET", "/api/v1/tokens", s.token, "").page(t); len(own.Data) != 1 {
-		t.Errorf("one's own are %+v", own.Data)
+		t.Errorf("their own are %+v", own.Data)
 	}
-	platform := platformToken(t, s.door)
+	platform := platformToken(t, s.server)
 	if admins := s.call("GET", "/api/v1/tokens", platform, "").page(t); len(admins.Data) != 1 {
 		t.Errorf("the super-admin's are %+v", admins.Data)
 	}
 	s.call("DELETE", "/api/v1/tokens/{own_token}", platform, "").is(t, 404, notFound)
 	if _, err := s.tokens.Authenticate(context.Background(), s.token, ""); err != nil {
-		t.Errorf("the token must still be good: %v", err)
+		t.Errorf("the token must still be valid: %v", err)
 	}
 }
 
-// A person's way through roles, with a token created at every stage at which they may have
-// one: which of them work then, and which never again.
+// A person changes roles, with a token created in each role that allows one. After each change,
+// only some of them work.
 func TestTokensFollowTheirPerson(t *testing.T) {
 	t.Parallel()
 	proves(t, "A token works only while its person may have one: an owner of the tenant (or a super-admin). Losing the role, being deactivated or a suspended tenant "+
@@ -222,8 +220,8 @@ func TestTokensFollowTheirPerson(t *testing.T) {
 	for _, stage := range []struct {
 		name   string
 		change func() error
-		works  string // the tokens that do
-		makes  string // the token that the person creates then
+		works  string // the tokens that work
+		makes  string // the token that the person creates
 		none   bool   // no token of the tenant works
 	}{
 		{"an owner", nil, "", "A", false},
@@ -285,8 +283,8 @@ func TestTokensFollowTheirPerson(t *testing.T) {
 	}
 }
 
-// "At most 100 live tokens a person", also through the API; the mails are gathered.
-func TestTheLimitOfTokens(t *testing.T) {
+// "At most 100 live tokens a person".
+func TestTokenLimitPerPerson(t *testing.T) {
 	t.Parallel()
 	proves(t, "At most 100 live tokens a person (422 `token-limit-reached`);", "the mails about new tokens are gathered, at most one an hour.")
 	s := newShop(t)
@@ -302,6 +300,6 @@ func TestTheLimitOfTokens(t *testing.T) {
 	another().is(t, 422, refused("token-limit-reached", token.ErrLimit.Message))
 	s.call("DELETE", "/api/v1/tokens/"+id, s.token, "")
 	if got := another(); got.status != 201 {
-		t.Errorf("with room for one: %d %s", got.status, got.body)
+		t.Errorf("after revoking one: %d %s", got.status, got.body)
 	}
 }

@@ -36,7 +36,7 @@ func newTransactionResource(t transaction.Transaction) transactionResource {
 }
 
 func (a *API) recordTransaction(c echo.Context) error {
-	in, err := body(c)
+	in, err := readBody(c)
 	if err != nil {
 		return err
 	}
@@ -59,11 +59,11 @@ func (a *API) findTransaction(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return data(c, http.StatusOK, newTransactionResource(found))
+	return writeData(c, http.StatusOK, newTransactionResource(found))
 }
 
-// voidTransaction reads no body. An id that does not parse is looked up as the zero
-// ID, nobody's: the idempotency key is asked first.
+// voidTransaction reads no body. An invalid id is looked up as the zero ID, which doesn't
+// exist, because the idempotency key is checked first.
 func (a *API) voidTransaction(c echo.Context) error {
 	id, _ := pathID(c)
 	return idempotent(c, func(by core.Actor) (transaction.Transaction, error) {

@@ -7,7 +7,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// sale is a transaction as answers show it.
+// sale is the JSON of a transaction.
 func sale(ulid, rule, cents, points, stamps, state, kind, reference string) string {
 	return `{"ulid":"` + ulid + `","rule_type":"` + rule + `","spend_amount_cents":` + cents + `,"points_awarded":` + points + `,"stamps_awarded":` + stamps +
 		`,` + state + `,"customer_ulid":"{anna}","transaction_type_id":` + kind + `,"source":"api","location_id":null,"external_reference":` + reference +
@@ -33,7 +33,7 @@ const (
 	voidEndpoint = "| POST | /api/v1/transactions/{ulid}/void | transactions:write | none | `data`: transaction with status `voided`. 422 if already voided. |"
 )
 
-// balance checks what Anna has afterwards.
+// balance checks Anna's balances afterwards.
 func balance(points, stamps int64, entries int) func(*shop, answer) {
 	return func(s *shop, _ answer) {
 		s.t.Helper()
@@ -85,7 +85,7 @@ func TestRecordTransaction(t *testing.T) {
 		},
 		post("An inactive type or customer is 422 on the field.", "type", `{"customer_ulid":"{anna}","transaction_type_id":{closed_type},"spend_amount_cents":1}`, 422, invalid(`"transaction_type_id":["The selected transaction type id is invalid."]`), nothing),
 		post("An inactive type or customer is 422 on the field.", "customer", `{"customer_ulid":"{inactive}","transaction_type_id":{points},"spend_amount_cents":1}`, 422, invalid(`"customer_ulid":["The selected customer ulid is invalid."]`), nothing),
-		post(onTheField, "missing", `{"customer_ulid":"{nobody}","transaction_type_id":9223372036854775807,"spend_amount_cents":1}`, 422, invalid(`"customer_ulid":["The selected customer ulid is invalid."],"transaction_type_id":["The selected transaction type id is invalid."]`), nothing),
+		post(onTheField, "missing", `{"customer_ulid":"{missing}","transaction_type_id":9223372036854775807,"spend_amount_cents":1}`, 422, invalid(`"customer_ulid":["The selected customer ulid is invalid."],"transaction_type_id":["The selected transaction type id is invalid."]`), nothing),
 		post(onTheField, "foreign", `{"customer_ulid":"{foreign_anna}","transaction_type_id":{foreign_points},"spend_amount_cents":1}`, 422, invalid(`"customer_ulid":["The selected customer ulid is invalid."],"transaction_type_id":["The selected transaction type id is invalid."]`), nothing),
 		post(wording, "a customer that does not parse", `{"customer_ulid":"x","transaction_type_id":{points},"spend_amount_cents":1}`, 422, invalid(`"customer_ulid":["The selected customer ulid is invalid."]`), nothing),
 		post("A request to record a transaction carries `customer_ulid` (string), `transaction_type_id` (integer) and `spend_amount_cents` (integer).", "", `{}`, 422,
@@ -147,7 +147,7 @@ func TestFindAndVoidTransaction(t *testing.T) {
 		{says: alreadyIs, method: "POST", path: "/transactions/{voided}/void", status: 422, want: refused("already-voided", "This transaction has already been voided."), after: balance(0, 0, 2)},
 		{says: "200 for: customer found, void, fulfil, redeem (their bodies are not read), PATCH.", with: "garbage", method: "POST", path: "/transactions/{sale}/void", body: "{[", headers: []string{"Content-Type: text/plain"}, status: 200, want: one(sale("{sale}", "points", "1250", "12", "null", voided, "{points}", "null"))},
 		{says: "A record of another tenant answers byte for byte like a missing one.", with: "a void", method: "POST", path: "/transactions/{foreign_sale}/void", status: 404, want: notFound},
-		{says: "A record of another tenant answers byte for byte like a missing one.", with: "a void of nothing", method: "POST", path: "/transactions/{nobody}/void", status: 404, want: notFound},
+		{says: "A record of another tenant answers byte for byte like a missing one.", with: "a void of nothing", method: "POST", path: "/transactions/{missing}/void", status: 404, want: notFound},
 		{says: "A path id that does not parse is 404.", with: "of a void", method: "POST", path: "/transactions/x/void", status: 404, want: notFound},
 		{
 			says:   "| GET | /api/v1/customers/{ulid}/transactions | customers:read | Query `per_page` (integer). | Transactions of the customer, most recent first as implied by the retry pattern. |",
@@ -156,7 +156,7 @@ func TestFindAndVoidTransaction(t *testing.T) {
 			want: only("/customers/{anna}/transactions", sale("{stamp_sale}", "stamps", "300", "null", "1", completed, "{stamps}", "null"), sale("{sale}", "points", "1250", "12", "null", completed, "{points}", "null")),
 		},
 		{says: "A record of another tenant answers byte for byte like a missing one.", with: "its sales", method: "GET", path: "/customers/{foreign_anna}/transactions", before: func(s *shop) { s.fill("{foreign_sale}") }, status: 404, want: notFound},
-		{says: "A record of another tenant answers byte for byte like a missing one.", with: "sales of nobody", method: "GET", path: "/customers/{nobody}/transactions", status: 404, want: notFound},
+		{says: "A record of another tenant answers byte for byte like a missing one.", with: "sales of unknown", method: "GET", path: "/customers/{missing}/transactions", status: 404, want: notFound},
 	})
 }
 
@@ -173,7 +173,7 @@ func TestTransactionFields(t *testing.T) {
 	s.call("GET", "/api/v1/transactions/{sale}", s.token, "").is(t, 200, s.fill(one(sale("{sale}", "points", "1250", "12", "null", completed, "{points}", "null"))))
 }
 
-// The award is reversed whole, even where it was spent or the customer has gone.
+// The whole award is reversed, even if it was spent or the customer is inactive.
 func TestVoidMayTakeTheBalanceBelowZero(t *testing.T) {
 	t.Parallel()
 	proves(t, "Voiding reverses the whole award even if it was spent: the balance may go below zero,",
@@ -186,7 +186,7 @@ func TestVoidMayTakeTheBalanceBelowZero(t *testing.T) {
 	balance(-7, 0, 2)(s, answer{})
 	s.call("POST", "/api/v1/transactions/{sale}/void", s.token, "").is(t, 422, refused("already-voided", "This transaction has already been voided."))
 	balance(-7, 0, 2)(s, answer{})
-	// Recording it again is another sale.
+	// Recording it again creates another sale.
 	s.call("PATCH", "/api/v1/customers/{anna}", s.token, `{"status":"active"}`)
 	for range 2 {
 		s.call("POST", "/api/v1/transactions", s.token, aSale)

@@ -7,7 +7,7 @@ import (
 	"example.com/loyalty/core"
 )
 
-// messages words the violations of an input as Laravel does (decisions §3).
+// messages returns the API's message of each violation, in Laravel's wording (decisions §3).
 func messages(fields core.Fields) map[string][]string {
 	all := make(map[string][]string, len(fields))
 	for field, violations := range fields {
@@ -18,7 +18,7 @@ func messages(fields core.Fields) map[string][]string {
 	return all
 }
 
-// mustBe completes "The … field must be ….", by rule.
+// mustBe has the end of "The … field must be …." for each rule.
 var mustBe = map[string]string{
 	"string":  "a string",
 	"integer": "an integer",
@@ -64,5 +64,5 @@ func message(field string, v core.Violation) string {
 	return "The selected " + name + " is invalid."
 }
 
-// attribute is a field's name as Laravel writes it in a sentence.
+// attribute returns a field's name as Laravel writes it.
 func attribute(field string) string { return strings.ReplaceAll(field, "_", " ") }

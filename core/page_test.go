@@ -95,7 +95,7 @@ func FuzzParseCursor(f *testing.F) {
 		if c.At.Year() < 1970 || c.At.Year() > 9999 {
 			t.Errorf("%q is at %s, which PostgreSQL may not know", s, c.At)
 		}
-		// Line breaks are passed over; all else has one spelling.
+		// Line breaks are ignored; otherwise each cursor has one spelling.
 		if got := c.String(); got != strings.NewReplacer("\r", "", "\n", "").Replace(s) {
 			t.Errorf("%q is written %q", s, got)
 		}

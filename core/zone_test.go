@@ -3,7 +3,7 @@ package core_test
 import (
 	"slices"
 	"testing"
-	_ "time/tzdata" // as the program has them
+	_ "time/tzdata" // like the program
 
 	"example.com/loyalty/core"
 )

@@ -1,6 +1,5 @@
-// Package docs holds the documents that the product answers to, and finds which of
-// their sentences the quotations in its tests leave out. How a text is broken into
-// lines makes no difference.
+// Package docs has the specification and the decisions, and finds the sentences in them that no
+// test quotes. Line breaks don't matter.
 package docs
 
 import (
@@ -13,13 +12,13 @@ import (
 //go:embed specification.md decisions.md
 var files embed.FS
 
-// documents are what may be quoted.
+// documents returns the texts, by name.
 var documents = sync.OnceValue(func() map[string]string {
 	texts := map[string]string{}
 	for _, name := range []string{"specification", "decisions"} {
 		raw, err := files.ReadFile(name + ".md")
 		if err != nil {
-			panic(err) // it is part of the program
+			panic(err) // the files are embedded
 		}
 		texts[name] = string(raw)
 	}
@@ -34,10 +33,10 @@ var plainDocuments = sync.OnceValue(func() map[string]string {
 	return texts
 })
 
-// Plain makes texts comparable that differ in their line breaks.
+// Plain replaces line breaks and repeated spaces by single spaces.
 func Plain(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Source is the document that says so, "" where none does.
+// Source returns the name of the document that has a passage, or "".
 func Source(passage string) string {
 	for name, text := range plainDocuments() {
 		if strings.Contains(text, Plain(passage)) {
@@ -52,16 +51,16 @@ var (
 	ends = regexp.MustCompile("\\. ([A-Z`])")
 )
 
-// Sentences are those below a heading ("## 2.") and the rows of its tables, up to the
-// next heading of its kind. Headings and the heads of tables say nothing.
+// Sentences returns the sentences and table rows below a heading ("## 2."), up to the next one of
+// its level, without headings and header rows.
 func Sentences(document, heading string) (sentences []string) {
 	_, part, _ := strings.Cut(documents()[document], "\n"+heading)
 	part, _, _ = strings.Cut(part, "\n## ")
 	_, part, _ = strings.Cut(part, "\n") // the rest of the heading
 	var prose strings.Builder
-	end := func() {
+	finish := func() {
 		if text := Plain(prose.String()); text != "" {
-			marker := item.FindString(text) // no sentence of its own
+			marker := item.FindString(text) // not a sentence of its own
 			text = marker + ends.ReplaceAllString(text[len(marker):], ".\n$1")
 			sentences = append(sentences, strings.Split(text, "\n")...)
 		}
@@ -70,7 +69,7 @@ func Sentences(document, heading string) (sentences []string) {
 	lines := strings.Split(part, "\n")
 	for i, line := range lines {
 		if line == "" || line[0] == '|' || line[0] == '#' || item.MatchString(line) {
-			end()
+			finish()
 		}
 		switch {
 		case strings.HasPrefix(line, "#"), strings.HasPrefix(line, "|---"), i+1 < len(lines) && strings.HasPrefix(lines[i+1], "|---"):
@@ -80,14 +79,14 @@ func Sentences(document, heading string) (sentences []string) {
 			prose.WriteString(line + " ")
 		}
 	}
-	end()
+	finish()
 	return sentences
 }
 
 var words = regexp.MustCompile(`\pL\pL`)
 
-// Unquoted is what is left of sentences without the quotations in them, where there
-// are words left. A quotation may be of several sentences in a row.
+// Unquoted removes quotations from sentences and returns the rest, if it has words. A quotation
+// may span several sentences.
 func Unquoted(sentences []string, quotations map[string]bool) (rest []string) {
 	text := Plain(strings.Join(sentences, " "))
 	bare := []byte(text)

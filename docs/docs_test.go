@@ -16,7 +16,7 @@ func TestSource(t *testing.T) {
 		"All requests must use TLS; plain HTTP is rejected.":           "specification",
 		"All requests  must use\nTLS; plain HTTP is\trejected.":        "specification",
 		"A platform token on a tenant endpoint: 403.":                  "decisions",
-		"a request is taken only from `LOYALTY_TRUSTED_PROXIES`":       "decisions", // the line breaks before it
+		"a request is taken only from `LOYALTY_TRUSTED_PROXIES`":       "decisions", // across a line break
 		"All requests must use TLS; plain HTTP is redirected to HTTPS": "",
 	} {
 		if got := docs.Source(passage); got != want {
@@ -25,7 +25,7 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// A sentence, a row, an item of a list; no headings, no heads of tables, no neighbours.
+// Sentences, rows and list items, without headings and header rows.
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	events := []string{
@@ -54,7 +54,7 @@ func TestSentences(t *testing.T) {
 	if !slices.Contains(docs.Sentences("specification", "## 7."), "Retry guidance for clients: no retry on 400, 401, 403, 404 or 422.") {
 		t.Error("a number at its end does not end a sentence")
 	}
-	// Of a document whose lines are broken.
+	// A document with line breaks in sentences.
 	if !slices.ContainsFunc(docs.Sentences("decisions", "## 10."), func(s string) bool {
 		return strings.HasPrefix(s, "From then on matching answers carry") && strings.HasSuffix(s, "gets one e-mail.")
 	}) {
@@ -72,7 +72,7 @@ func TestUnquoted(t *testing.T) {
 		{nil, []string{"Every answer has an id. | 429 | Too Many Requests | It is a ULID."}},
 		{[]string{"| 429 | Too Many\nRequests |"}, []string{"Every answer has an id.", "It is a ULID."}},
 		{[]string{"Every answer has an id. | 429 |", "an id"}, []string{"Too Many Requests | It is a ULID."}},
-		{[]string{"Every answer has", "an id", "Too Many Requests", "It is a ULID", ""}, nil}, // stops and numbers are no words
+		{[]string{"Every answer has", "an id", "Too Many Requests", "It is a ULID", ""}, nil}, // punctuation and numbers are not words
 		{[]string{"another document"}, []string{"Every answer has an id. | 429 | Too Many Requests | It is a ULID."}},
 	} {
 		quotations := map[string]bool{}

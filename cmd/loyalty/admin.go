@@ -16,11 +16,11 @@ import (
 
 type adminCmd struct {
 	Create        adminCreate        `cmd:"" help:"Create a super-admin. The password is generated and printed, or read from standard input."`
-	ResetPassword adminResetPassword `cmd:"" help:"Set another password for a super-admin and sign them out everywhere."`
-	ResetFactor   adminResetFactor   `cmd:"" help:"Turn off the two-step verification of a super-admin, or of a person of a business, who lost their phone."`
+	ResetPassword adminResetPassword `cmd:"" help:"Reset a super-admin's password and sign them out everywhere."`
+	ResetFactor   adminResetFactor   `cmd:"" help:"Turn off two-step verification of a super-admin, or of a person of a business, who lost their phone."`
 }
 
-// passwordSource is where a command gets a password from.
+// passwordSource generates a password or reads it from standard input.
 type passwordSource struct {
 	PasswordStdin bool `help:"Read the password from standard input instead of generating one."`
 }
@@ -36,8 +36,8 @@ func (s passwordSource) password() (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-// tell prints a generated password. Who typed one knows it.
-func (s passwordSource) tell(password string) {
+// printGenerated prints a password unless it came from standard input.
+func (s passwordSource) printGenerated(password string) {
 	if !s.PasswordStdin {
 		fmt.Println("password:", password)
 	}
@@ -55,57 +55,57 @@ func (cmd adminCreate) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return with(ctx, func(a *app) error {
+	return withApp(ctx, func(a *app) error {
 		by := core.System(core.Tenant{}, "loyalty admin create")
 		_, err := staff.CreateAdmin(ctx, a.db, by, staff.New{Name: cmd.Name, Email: cmd.Email, Password: password})
 		if err != nil {
 			return err
 		}
-		fmt.Printf("made the super-admin %s <%s>\n", cmd.Name, cmd.Email)
-		cmd.tell(password)
+		fmt.Printf("created super-admin %s <%s>\n", cmd.Name, cmd.Email)
+		cmd.printGenerated(password)
 		return nil
 	})
 }
 
 type adminResetPassword struct {
-	Email string `required:"" help:"The e-mail address they sign in with."`
+	Email string `required:"" help:"Their e-mail address."`
 	passwordSource
 }
 
-// Run sets the password.
+// Run resets the password.
 func (cmd adminResetPassword) Run(ctx context.Context) error {
 	password, err := cmd.password()
 	if err != nil {
 		return err
 	}
-	return with(ctx, func(a *app) error {
+	return withApp(ctx, func(a *app) error {
 		by := core.System(core.Tenant{}, "loyalty admin reset-password")
 		p, err := a.auth.SetAdminPassword(ctx, by, cmd.Email, password)
 		if errors.Is(err, core.ErrNotFound) {
-			return fmt.Errorf("no active super-admin has the e-mail address %s", cmd.Email)
+			return fmt.Errorf("no active super-admin with the e-mail address %s", cmd.Email)
 		}
 		if err != nil {
 			return err
 		}
-		fmt.Printf("set another password for %s <%s> and ended their sessions\n", p.Name, p.Email)
-		cmd.tell(password)
+		fmt.Printf("reset the password of %s <%s> and ended their sessions\n", p.Name, p.Email)
+		cmd.printGenerated(password)
 		return nil
 	})
 }
 
 type adminResetFactor struct {
-	Email  string `required:"" help:"The e-mail address they sign in with."`
-	Tenant string `help:"The slug of the business whose person it is. Without it, a super-admin's."`
+	Email  string `required:"" help:"Their e-mail address."`
+	Tenant string `help:"The slug of the person's business. Without it, the person is a super-admin."`
 }
 
-// Run turns two-step verification off.
+// Run turns off two-step verification.
 func (cmd adminResetFactor) Run(ctx context.Context) error {
-	return with(ctx, func(a *app) error {
+	return withApp(ctx, func(a *app) error {
 		where, t := "the platform", core.Tenant{}
 		if cmd.Tenant != "" {
 			found, err := tenant.BySlug(ctx, a.db, cmd.Tenant)
 			if errors.Is(err, core.ErrNotFound) {
-				return fmt.Errorf("no business has the slug %s", cmd.Tenant)
+				return fmt.Errorf("no business with the slug %s", cmd.Tenant)
 			}
 			if err != nil {
 				return err
@@ -115,9 +115,9 @@ func (cmd adminResetFactor) Run(ctx context.Context) error {
 		p, err := a.auth.ResetTwoFactor(ctx, core.System(t, "loyalty admin reset-factor"), cmd.Email)
 		switch {
 		case errors.Is(err, auth.ErrTwoFactorOff):
-			return fmt.Errorf("two-step verification of %s is not on", cmd.Email)
+			return fmt.Errorf("two-step verification of %s is already off", cmd.Email)
 		case errors.Is(err, core.ErrNotFound):
-			return fmt.Errorf("no one signs in to %s with the e-mail address %s", where, cmd.Email)
+			return fmt.Errorf("no person at %s with the e-mail address %s", where, cmd.Email)
 		case err != nil:
 			return err
 		}

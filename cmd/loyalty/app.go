@@ -39,22 +39,22 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// app is the product without its front ends: a database and the services on it.
+// app is the product without its front ends: the database and the services.
 type app struct {
 	*config
 	log     *slog.Logger
 	cluster *localpg.Cluster // nil with DATABASE_URL
-	logins  logins
+	urls    databaseURLs
 
-	stopping    atomic.Bool // the process was told to stop
-	wrongSecret atomic.Bool // found after the start
+	stopping    atomic.Bool // the process is shutting down
+	wrongSecret atomic.Bool // detected after the start
 
-	mailbox *mailbox.Pages // nil: mails are sent
+	mailbox *mailbox.Pages // nil if e-mails are sent
 	scratch *page.Scratch  // temporary files of exports
 
 	db     *db.DB
 	probe  *db.DB // one connection, for /readyz
-	direct *db.DB // the job queue's and the live updates': it listens, past a transaction pooler if there is one
+	direct *db.DB // for the job queue and live updates, without a transaction pooler
 	jobs   *job.Queue
 
 	readiness    *readinessCheck
@@ -79,37 +79,37 @@ type app struct {
 	operations   *operation.Service
 }
 
-// logins are the URLs of the database. Serving is not owning.
-type logins struct {
-	serve  string // for requests; perhaps through a transaction pooler
-	direct string // past the pooler: for jobs and live updates
-	owner  string // owns the tables: for migrations, the check of everything and psql
+// databaseURLs are the URLs of the database, each with its login.
+type databaseURLs struct {
+	serve  string // for requests; maybe through a transaction pooler
+	direct string // without the pooler, for jobs and live updates
+	owner  string // of the login that owns the tables, for migrations, verify and psql
 }
 
-// database finds the database: the one that is named, or the private one, started
-// if need be and brought up to date.
-func (c *config) database(ctx context.Context, log *slog.Logger) (logins, *localpg.Cluster, error) {
+// database returns the URLs of the configured database, or those of the private one, which
+// it starts and migrates first.
+func (c *config) database(ctx context.Context, log *slog.Logger) (databaseURLs, *localpg.Cluster, error) {
 	if !c.private() {
 		direct := cmp.Or(c.DatabaseDirectURL, c.DatabaseURL)
-		return logins{serve: c.DatabaseURL, direct: direct, owner: cmp.Or(c.DatabaseOwnerURL, direct)}, nil, nil
+		return databaseURLs{serve: c.DatabaseURL, direct: direct, owner: cmp.Or(c.DatabaseOwnerURL, direct)}, nil, nil
 	}
 	cluster, err := localpg.Start(ctx, localpg.Config{Dir: c.DataDir, Log: log})
 	if err != nil {
-		return logins{}, nil, err
+		return databaseURLs{}, nil, err
 	}
 	if _, err := db.Migrate(ctx, cluster.URL()); err != nil {
-		return logins{}, nil, stopped(ctx, cluster, err)
+		return databaseURLs{}, nil, stopCluster(ctx, cluster, err)
 	}
-	return logins{serve: cluster.ServingURL(), direct: cluster.ServingURL(), owner: cluster.URL()}, cluster, nil
+	return databaseURLs{serve: cluster.ServingURL(), direct: cluster.ServingURL(), owner: cluster.URL()}, cluster, nil
 }
 
-// open connects and makes the services.
+// open connects to the database and creates the services.
 func open(ctx context.Context, c *config, log *slog.Logger) (*app, error) {
-	logins, cluster, err := c.database(ctx, log)
+	urls, cluster, err := c.database(ctx, log)
 	if err != nil {
 		return nil, err
 	}
-	a := &app{config: c, log: log, cluster: cluster, logins: logins}
+	a := &app{config: c, log: log, cluster: cluster, urls: urls}
 	if err := a.connect(ctx); err != nil {
 		a.close(ctx)
 		return nil, err
@@ -127,7 +127,7 @@ func (a *app) connect(ctx context.Context) (err error) {
 	if a.keys, err = vault.New(a.Secret); err != nil {
 		return err
 	}
-	if a.db, err = db.Open(ctx, a.logins.serve, db.Options{Pooler: a.DatabaseDirectURL != "", OwnerURL: a.logins.owner}); err != nil {
+	if a.db, err = db.Open(ctx, a.urls.serve, db.Options{Pooler: a.DatabaseDirectURL != "", OwnerURL: a.urls.owner}); err != nil {
 		return err
 	}
 	if !a.anySecret {
@@ -135,21 +135,21 @@ func (a *app) connect(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	probing := db.Options{MaxConns: 1, Pooler: a.DatabaseDirectURL != "", OwnerURL: a.logins.owner}
-	if a.probe, err = db.Open(ctx, a.logins.serve, probing); err != nil {
+	probing := db.Options{MaxConns: 1, Pooler: a.DatabaseDirectURL != "", OwnerURL: a.urls.owner}
+	if a.probe, err = db.Open(ctx, a.urls.serve, probing); err != nil {
 		return err
 	}
 	a.readiness = newReadiness(a.probe)
-	if a.direct, err = db.Open(ctx, a.logins.direct, db.Options{MaxConns: 7, Listens: true, OwnerURL: a.logins.owner}); err != nil {
+	if a.direct, err = db.Open(ctx, a.urls.direct, db.Options{MaxConns: 7, Listens: true, OwnerURL: a.urls.owner}); err != nil {
 		return err
 	}
-	// The queue tells much of itself; what went wrong is enough.
-	if a.jobs, err = job.New(a.direct, a.loggerFrom(slog.LevelWarn)); err != nil {
+	// The queue logs a lot: warnings are enough.
+	if a.jobs, err = job.New(a.direct, a.loggerAt(slog.LevelWarn)); err != nil {
 		return err
 	}
 	a.mails = mail.New(a.db, a.jobs, email.Render(a.names), a.sender, a.log)
-	job.Handle(a.jobs, job.Upkeep, a.forgetAnswers)
-	job.Every(a.jobs, river.PeriodicInterval(time.Hour), forgetAnswers{})
+	job.Handle(a.jobs, job.Upkeep, a.deleteOldResponses)
+	job.Every(a.jobs, river.PeriodicInterval(time.Hour), deleteOldResponses{})
 	audit.RegisterRetention(a.db, a.jobs, a.entries)
 	a.auth = auth.NewService(a.db, a.jobs, a.mails, a.keys, host.LimitKey, a.log)
 	a.staff = staff.NewService(a.db, a.mails, a.auth)
@@ -172,20 +172,19 @@ func (a *app) connect(ctx context.Context) (err error) {
 	return nil
 }
 
-// forgetAnswers is the job that deletes answers kept for idempotency keys after
-// their day.
-type forgetAnswers struct{}
+// deleteOldResponses is the job that deletes stored idempotent responses after a day.
+type deleteOldResponses struct{}
 
 // Kind names the job in the queue.
-func (forgetAnswers) Kind() string { return "forget_answers" }
+func (deleteOldResponses) Kind() string { return "forget_answers" }
 
-func (a *app) forgetAnswers(ctx context.Context, _ forgetAnswers) error {
+func (a *app) deleteOldResponses(ctx context.Context, _ deleteOldResponses) error {
 	return job.Drain(ctx, a.db, "idempotency keys", func(ctx context.Context, tx *db.Tx) (int64, error) {
 		return db.DeleteOldResponses(ctx, tx, job.Batch)
 	})
 }
 
-// close ends what open began. The context may be over: a clean end gets time of its own.
+// close releases everything that open opened. It works with a cancelled context, too.
 func (a *app) close(ctx context.Context) {
 	if a.direct != nil {
 		a.direct.Close()
@@ -197,13 +196,14 @@ func (a *app) close(ctx context.Context) {
 		a.db.Close()
 	}
 	if a.cluster != nil {
-		if err := stopped(ctx, a.cluster, nil); err != nil {
-			a.log.ErrorContext(ctx, "private PostgreSQL", slog.Any("error", err))
+		if err := stopCluster(ctx, a.cluster, nil); err != nil {
+			a.log.ErrorContext(ctx, "stopping the private PostgreSQL failed", slog.Any("error", err))
 		}
 	}
 }
 
-func stopped(ctx context.Context, cluster *localpg.Cluster, cause error) error {
+// stopCluster stops the private PostgreSQL, and returns cause if there is one.
+func stopCluster(ctx context.Context, cluster *localpg.Cluster, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	if err := cluster.Stop(ctx); cause == nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// server is the product serving, and a client that trusts it.
+// server is the running product, and a client that trusts it.
 type server struct {
 	*process
 	in    *installation
@@ -28,7 +28,7 @@ type server struct {
 	token string // of the demo, "" without one
 }
 
-// serve starts the product and waits until it answers.
+// serve starts the product and waits until it responds.
 func (in *installation) serve() *server {
 	in.t.Helper()
 	s := in.served()
@@ -37,13 +37,13 @@ func (in *installation) serve() *server {
 	return s
 }
 
-// served starts the product and waits until it says that it runs.
+// served starts the product and waits for the start-up screen.
 func (in *installation) served() *server {
 	in.t.Helper()
 	s := &server{process: in.start("", "serve"), in: in}
-	await(in.t, "the product serves", func() bool {
+	await(in.t, "the product is running", func() bool {
 		if s.hasExited() {
-			in.t.Fatalf("serve ended: %v\n%s", s.cmd.ProcessState, s.log.String())
+			in.t.Fatalf("serve exited: %v\n%s", s.cmd.ProcessState, s.log.String())
 		}
 		return s.out.has("is running") && strings.HasSuffix(s.out.String(), "\n\n")
 	})
@@ -55,12 +55,12 @@ func (in *installation) served() *server {
 	return s
 }
 
-// mailKeys has tests open the page of mails one after the other: a key works once.
+// mailKeys lets tests open the mailbox one after the other: a key works once.
 var mailKeys sync.Mutex
 
 var mailAddress = regexp.MustCompile(`Mail +(https://\S+/mail\?key=\S+) `)
 
-// mail hands over the address of the page of mails, with its key, and waits until it was used.
+// mail calls open with the mailbox's address and key, and waits until the key was used.
 func (s *server) mail(t *testing.T, open func(address string)) {
 	t.Helper()
 	mailKeys.Lock()
@@ -68,7 +68,7 @@ func (s *server) mail(t *testing.T, open func(address string)) {
 	shown := func() []string {
 		all := mailAddress.FindAllStringSubmatch(s.out.String(), -1)
 		if all == nil {
-			t.Fatalf("the screen has no address of mails:\n%s", s.out.String())
+			t.Fatalf("the screen has no mailbox address:\n%s", s.out.String())
 		}
 		return all[len(all)-1]
 	}
@@ -77,7 +77,7 @@ func (s *server) mail(t *testing.T, open func(address string)) {
 	await(t, "the terminal shows the next key", func() bool { return shown()[1] != address })
 }
 
-// stop ends the server as Ctrl-C does.
+// stop stops the server like Ctrl-C.
 func (s *server) stop() {
 	s.in.t.Helper()
 	s.signal(syscall.SIGINT)
@@ -94,12 +94,12 @@ func trusting(t *testing.T, file string) *tls.Config {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(text) {
-		t.Fatalf("%s holds no certificate", file)
+		t.Fatalf("%s has no certificate", file)
 	}
 	return &tls.Config{RootCAs: roots}
 }
 
-// client finds every host at one address: Go's resolver knows no *.localhost.
+// client connects every host to one address, because Go doesn't resolve *.localhost.
 func client(t *testing.T, addr string, config *tls.Config) *http.Client {
 	t.Helper()
 	transport := &http.Transport{
@@ -123,7 +123,7 @@ type answer struct {
 
 func (a answer) id() string { return a.header.Get("X-Request-Id") }
 
-// call makes a request; a path is one of the base URL.
+// call makes a request; a path is relative to the base URL.
 func (s *server) call(method, path, token, body string, headers ...string) (answer, error) {
 	if strings.HasPrefix(path, "/") {
 		path = s.in.base + path
@@ -158,7 +158,7 @@ func call(c *http.Client, method, url, token, body string, headers ...string) (a
 	return answer{got.StatusCode, got.Header, string(text)}, errors.Join(err, got.Body.Close())
 }
 
-// expect makes a request that must be answered with that status.
+// expect makes a request and checks its status.
 func (s *server) expect(t *testing.T, status int, method, path, token, body string, headers ...string) answer {
 	t.Helper()
 	got, err := s.call(method, path, token, body, headers...)
@@ -171,7 +171,7 @@ func (s *server) expect(t *testing.T, status int, method, path, token, body stri
 	return got
 }
 
-// is compares an answer with a whole one.
+// is compares a whole response.
 func (a answer) is(t *testing.T, status int, contentType, body string) {
 	t.Helper()
 	if a.status != status || a.header.Get("Content-Type") != contentType || a.body != body {
@@ -186,7 +186,7 @@ const (
 	unavailable = `{"type":"https://www.rfc-editor.org/rfc/rfc9110#section-15.6.4","title":"Service Unavailable","status":503,"detail":"The service is temporarily unavailable."}` + "\n"
 )
 
-// isUnavailable reports whether an answer is the 503 of a database out of reach.
+// isUnavailable reports whether a response is the 503 of an unreachable database.
 func (a answer) isUnavailable() bool {
 	return a.status == http.StatusServiceUnavailable && a.header.Get("Retry-After") != "" &&
 		a.header.Get("Content-Type") == problemJSON && a.body == unavailable
@@ -218,7 +218,7 @@ type saleRecord struct {
 	ULID string `json:"ulid"`
 }
 
-// apiTill is a shop's side of the API: a token, and what a sale is made of.
+// apiTill is a client of the API, with a token and the ids for a sale.
 type apiTill struct {
 	*server
 	t        *testing.T
@@ -227,7 +227,7 @@ type apiTill struct {
 	typeID   string
 }
 
-// demoTill serves Anna Lindqvist, who comes to the demo most days and never goes.
+// demoTill is a client for Anna Lindqvist, a customer of every demo.
 func (s *server) demoTill(t *testing.T) apiTill {
 	t.Helper()
 	found := s.expect(t, http.StatusOK, "GET", "/api/v1/customers?phone=%2B46701740605", s.token, "")
@@ -244,7 +244,7 @@ func (s apiTill) sell(reference string) (answer, error) {
 	return s.call("POST", "/api/v1/transactions", s.token, s.sale(reference), "Idempotency-Key: "+reference)
 }
 
-// begin sends a sale and does not wait for its answer.
+// begin sends a sale without waiting for its response.
 func (s apiTill) begin(reference string) <-chan answer {
 	answered := make(chan answer, 1)
 	go func() {
@@ -263,7 +263,7 @@ func (s apiTill) points() int64 {
 	return decode[single[customerRecord]](s.t, found.body).Data.Points
 }
 
-// database is a connection of the test's own, past the product.
+// database is the test's own connection to the database.
 type database struct {
 	*pgx.Conn
 	t *testing.T
@@ -279,7 +279,7 @@ func connect(t *testing.T, url string) database {
 	return database{conn, t}
 }
 
-// url is the owner's login at the private database.
+// url returns the URL of the private database, with the owner's login.
 func (in *installation) url() string {
 	return "postgres://loyalty@/loyalty?port=5432&host=" + in.cluster()
 }
@@ -300,7 +300,7 @@ func ask[T any](d database, sql string, args ...any) T {
 	return v
 }
 
-// hold locks everybody's balances until released.
+// hold locks all balances until released.
 func hold(t *testing.T, url string) (release func()) {
 	t.Helper()
 	d := connect(t, url)

@@ -15,8 +15,8 @@ import (
 	checks "example.com/loyalty/core/verify"
 )
 
-// with runs a command on an open database.
-func with(ctx context.Context, fn func(a *app) error) error {
+// withApp runs a command on the opened product.
+func withApp(ctx context.Context, fn func(a *app) error) error {
 	c, err := settings()
 	if err != nil {
 		return err
@@ -30,18 +30,18 @@ func with(ctx context.Context, fn func(a *app) error) error {
 }
 
 type migrate struct {
-	Up     migrateUp     `cmd:"" help:"Take the steps the database has not taken yet."`
-	Status migrateStatus `cmd:"" help:"List the steps and when they were taken."`
+	Up     migrateUp     `cmd:"" help:"Apply missing migrations."`
+	Status migrateStatus `cmd:"" help:"List the migrations and when they were applied."`
 }
 
 type migrateUp struct{}
 
-// Run migrates. The private database is migrated whenever it is opened, by any command.
+// Run applies missing migrations. Any command that opens the private database does so, too.
 func (migrateUp) Run(ctx context.Context) error {
 	return onDatabase(ctx, func(url string) error {
 		steps, err := db.Migrate(ctx, url)
 		for _, s := range steps {
-			fmt.Println("done:", s.Name)
+			fmt.Println("applied:", s.Name)
 		}
 		if err == nil && len(steps) == 0 {
 			fmt.Println("the database is up to date")
@@ -52,7 +52,7 @@ func (migrateUp) Run(ctx context.Context) error {
 
 type migrateStatus struct{}
 
-// Run lists the steps.
+// Run lists the migrations.
 func (migrateStatus) Run(ctx context.Context) error {
 	return onDatabase(ctx, func(url string) error {
 		steps, err := db.MigrationStatus(ctx, url)
@@ -61,7 +61,7 @@ func (migrateStatus) Run(ctx context.Context) error {
 		}
 		table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 		for _, s := range steps {
-			when := "not yet"
+			when := "missing"
 			if !s.Applied.IsZero() {
 				when = s.Applied.UTC().Format("2006-01-02 15:04 UTC")
 			}
@@ -76,22 +76,22 @@ func onDatabase(ctx context.Context, fn func(url string) error) error {
 	if err != nil {
 		return err
 	}
-	logins, cluster, err := c.database(ctx, c.logger())
+	urls, cluster, err := c.database(ctx, c.logger())
 	if err != nil {
 		return err
 	}
-	err = fn(logins.owner)
+	err = fn(urls.owner)
 	if cluster != nil {
-		err = stopped(ctx, cluster, err)
+		err = stopCluster(ctx, cluster, err)
 	}
 	return err
 }
 
 type verify struct{}
 
-// Run checks the database.
+// Run recomputes everything and prints a line for each check.
 func (verify) Run(ctx context.Context) error {
-	return with(ctx, func(a *app) error {
+	return withApp(ctx, func(a *app) error {
 		results, err := checks.Run(ctx, a.db)
 		if err != nil {
 			return err
@@ -113,7 +113,7 @@ func (verify) Run(ctx context.Context) error {
 			fmt.Printf("%d differences\n", wrong)
 			return exit(1)
 		}
-		fmt.Println("everything agrees")
+		fmt.Println("no differences")
 		return nil
 	})
 }
@@ -122,11 +122,11 @@ type sandboxCmd struct {
 	Out string `required:"" help:"The file to write."`
 }
 
-var errNoSandbox = errors.New("a sandbox makes businesses with known passwords: set LOYALTY_SANDBOX=1 to have it in the database of DATABASE_URL")
+var errNoSandbox = errors.New("a sandbox creates businesses with known passwords: to create it in the database of DATABASE_URL, set LOYALTY_SANDBOX=1")
 
-// Run makes a sandbox and writes it down, readable for its owner alone.
+// Run creates a sandbox and writes its tokens to a file that only its owner can read.
 func (cmd sandboxCmd) Run(ctx context.Context) error {
-	return with(ctx, func(a *app) error {
+	return withApp(ctx, func(a *app) error {
 		if !a.Sandbox && !a.private() {
 			return errNoSandbox
 		}
@@ -150,14 +150,14 @@ func (cmd sandboxCmd) Run(ctx context.Context) error {
 	})
 }
 
-// writePrivately writes a file that its owner alone can read, whoever could read the
-// one that was there.
+// writePrivately writes a file that only its owner can read, even if the file existed with
+// other permissions.
 func writePrivately(name string, text []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
-	if info, statErr := f.Stat(); statErr == nil && info.Mode().IsRegular() { // no terminal, no pipe
+	if info, statErr := f.Stat(); statErr == nil && info.Mode().IsRegular() { // not a terminal or a pipe
 		err = f.Chmod(0o600)
 	}
 	if err == nil {

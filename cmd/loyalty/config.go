@@ -20,7 +20,7 @@ import (
 	"example.com/loyalty/web/host"
 )
 
-// config is the settings: environment variables, and nothing else (README).
+// config has the settings, which are environment variables (README).
 type config struct {
 	DatabaseURL       string        `env:"DATABASE_URL"`
 	DatabaseDirectURL string        `env:"LOYALTY_DATABASE_DIRECT_URL"`
@@ -46,24 +46,24 @@ type config struct {
 	AuditRetention    string        `env:"LOYALTY_AUDIT_RETENTION" envDefault:"forever"`
 	Log               string        `env:"LOYALTY_LOG" envDefault:"text"`
 
-	// What validate made of them.
+	// Set by validate.
 	names   host.Names
-	entries time.Duration // how long entries of the audit log are kept; 0: for ever
+	entries time.Duration // how long audit log entries are kept; 0: forever
 	proxies []netip.Prefix
-	sender  mail.Sender // nil: mails are kept in the database
+	sender  mail.Sender // nil: e-mails are kept in the database
 	smtp    *mail.SMTP  // the same
 
-	secretFromFile bool // of the data directory
-	anySecret      bool // also one that the database wasn't used with
+	secretFromFile bool // the secret is in the data directory
+	anySecret      bool // don't check that the secret matches the database
 }
 
-// private reports whether the process keeps a PostgreSQL of its own.
+// private reports whether the process runs its own PostgreSQL.
 func (c *config) private() bool { return c.DatabaseURL == "" }
 
-// keepsMails reports whether mails are there to be read instead of being sent.
+// keepsMails reports whether e-mails can be read in the browser instead of being sent.
 func (c *config) keepsMails() bool { return c.private() && c.sender == nil }
 
-// readConfig reads the environment and names every mistake in it at once.
+// readConfig reads the environment, and reports every mistake at once.
 func readConfig(environment map[string]string) (*config, error) {
 	var c config
 	err := env.ParseWithOptions(&c, env.Options{Environment: environment})
@@ -71,22 +71,22 @@ func readConfig(environment map[string]string) (*config, error) {
 	var parsing env.AggregateError
 	if errors.As(err, &parsing) {
 		for _, mistake := range parsing.Errors {
-			mistakes = append(mistakes, named(mistake))
+			mistakes = append(mistakes, withVariable(mistake))
 		}
 	} else if err != nil {
 		mistakes = []error{err}
 	}
-	mistakes = append(mistakes, unknown(environment)...)
+	mistakes = append(mistakes, unknownSettings(environment)...)
 	mistakes = append(mistakes, c.validate()...)
 	if len(mistakes) > 0 {
-		return nil, fmt.Errorf("the settings are wrong:\n%w", errors.Join(mistakes...))
+		return nil, fmt.Errorf("invalid settings:\n%w", errors.Join(mistakes...))
 	}
 	return &c, nil
 }
 
-// named gives a value that could not be read the name of its variable: the library
-// only knows that of the field.
-func named(err error) error {
+// withVariable adds the name of its variable to a parsing error: the library only names the
+// field.
+func withVariable(err error) error {
 	var parsing env.ParseError
 	if errors.As(err, &parsing) {
 		if field, ok := reflect.TypeFor[config]().FieldByName(parsing.Name); ok {
@@ -96,8 +96,8 @@ func named(err error) error {
 	return err
 }
 
-// unknown finds settings that nobody reads: most likely misspelled.
-func unknown(environment map[string]string) (mistakes []error) {
+// unknownSettings returns an error for each unknown, probably misspelled setting.
+func unknownSettings(environment map[string]string) (mistakes []error) {
 	fields, err := env.GetFieldParams(&config{})
 	if err != nil {
 		return []error{err}
@@ -108,7 +108,7 @@ func unknown(environment map[string]string) (mistakes []error) {
 	}
 	for name := range environment {
 		if strings.HasPrefix(name, "LOYALTY_") && !known[name] {
-			mistakes = append(mistakes, fmt.Errorf("%s is no setting of this program", name))
+			mistakes = append(mistakes, fmt.Errorf("%s: unknown setting", name))
 		}
 	}
 	return mistakes
@@ -124,25 +124,25 @@ func (c *config) validate() (mistakes []error) {
 		"DATABASE_URL": c.DatabaseURL, "LOYALTY_DATABASE_DIRECT_URL": c.DatabaseDirectURL, "LOYALTY_DATABASE_OWNER_URL": c.DatabaseOwnerURL,
 	} {
 		if u, err := url.Parse(value); value != "" && (err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql")) {
-			wrong("%s must begin with postgres://", name) // its text may hold a password
+			wrong("%s must start with postgres://", name) // the value may contain a password
 		} else if err := db.CheckEncryption(value); value != "" && err != nil {
 			wrong("%s: %w", name, err)
 		}
 	}
 	if c.private() && c.DatabaseDirectURL != "" {
-		wrong("LOYALTY_DATABASE_DIRECT_URL is set without DATABASE_URL")
+		wrong("LOYALTY_DATABASE_DIRECT_URL needs DATABASE_URL")
 	}
 	if c.private() && c.DatabaseOwnerURL != "" {
-		wrong("LOYALTY_DATABASE_OWNER_URL is set without DATABASE_URL")
+		wrong("LOYALTY_DATABASE_OWNER_URL needs DATABASE_URL")
 	}
 	for _, s := range c.Secret {
 		if len(s) < vault.MinSecret {
-			wrong("LOYALTY_SECRET: each secret must have at least 32 characters; make one with: openssl rand -hex 32")
+			wrong("LOYALTY_SECRET: each secret must have at least 32 characters; create one with: openssl rand -hex 32")
 			break
 		}
 	}
 	if !c.private() && len(c.Secret) == 0 {
-		wrong("LOYALTY_SECRET is required with DATABASE_URL; make one with: openssl rand -hex 32")
+		wrong("LOYALTY_SECRET is required with DATABASE_URL; create one with: openssl rand -hex 32")
 	}
 	switch c.TLS {
 	case "local":
@@ -152,7 +152,7 @@ func (c *config) validate() (mistakes []error) {
 		}
 	case "proxy":
 		if c.TrustedProxies == "" {
-			wrong("LOYALTY_TLS=proxy needs LOYALTY_TRUSTED_PROXIES: the addresses of the proxies that may speak for clients")
+			wrong("LOYALTY_TLS=proxy needs LOYALTY_TRUSTED_PROXIES: the addresses of your proxies")
 		}
 	default:
 		wrong("LOYALTY_TLS must be local, files or proxy, not %q", c.TLS)
@@ -167,7 +167,7 @@ func (c *config) validate() (mistakes []error) {
 	}
 	for _, name := range c.MetricsHosts {
 		if name == "" || strings.ContainsAny(name, "/:* ") {
-			wrong("LOYALTY_METRICS_HOSTS: %q is no host name; write names without a port, by commas", name)
+			wrong("LOYALTY_METRICS_HOSTS: %q is not a host name; separate names by commas, without ports", name)
 		}
 	}
 	if c.SMTPURL != "" {
@@ -183,7 +183,7 @@ func (c *config) validate() (mistakes []error) {
 	if c.StopDelay < 0 || c.StopDelay > time.Minute {
 		wrong("LOYALTY_STOP_DELAY must be between 0s and 1m")
 	}
-	if c.entries, err = retention(c.AuditRetention); err != nil {
+	if c.entries, err = parseRetention(c.AuditRetention); err != nil {
 		wrong("LOYALTY_AUDIT_RETENTION: %w", err)
 	}
 	if c.Log != "text" && c.Log != "json" {
@@ -192,15 +192,15 @@ func (c *config) validate() (mistakes []error) {
 	return mistakes
 }
 
-var errRetention = errors.New("must be forever, or a number of days, at least 90, as in 730d")
+var errRetention = errors.New("must be forever or a number of days, at least 90, such as 730d")
 
-// retention reads how long something is kept; 0: for ever.
-func retention(text string) (time.Duration, error) {
+// parseRetention reads a duration such as 730d; 0: forever.
+func parseRetention(text string) (time.Duration, error) {
 	if text == "forever" {
 		return 0, nil
 	}
-	number, isDays := strings.CutSuffix(text, "d")
-	days, err := strconv.Atoi(number)
+	count, isDays := strings.CutSuffix(text, "d")
+	days, err := strconv.Atoi(count)
 	if err != nil || !isDays || days > 36500 || time.Duration(days)*24*time.Hour < audit.LeastRetention {
 		return 0, errRetention
 	}

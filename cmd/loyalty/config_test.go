@@ -7,45 +7,45 @@ import (
 	"testing"
 )
 
-// "A wrong one stops the start, and every mistake is named at once."
-func TestWrongSettings(t *testing.T) {
+// "An invalid one stops the start; all mistakes are reported together."
+func TestInvalidSettings(t *testing.T) {
 	t.Parallel()
 	const url = "postgres://loyalty@localhost/loyalty"
 	secret := strings.Repeat("s", 32)
 	for name, test := range map[string]struct {
 		set  map[string]string
-		want []string // each is a line of its own, and there is no other
+		want []string // the lines of the error
 	}{
 		"nothing":      {},
 		"a server's":   {set: map[string]string{"DATABASE_URL": url, "LOYALTY_SECRET": secret}},
 		"two secrets":  {set: map[string]string{"LOYALTY_SECRET": secret + "," + secret}},
 		"another name": {set: map[string]string{"LOYALTYADDR": "x", "loyalty_addr": "x", "HOME": "/"}},
-		"the address of tests": {
+		"the address for tests": {
 			set: map[string]string{"LOYALTY_TEST_DATABASE_URL": url},
 		},
 		"misspelled": {
 			set:  map[string]string{"LOYALTY_ADRESS": ":80", "LOYALTY_DATABASE_URL": url},
-			want: []string{"LOYALTY_ADRESS is no setting", "LOYALTY_DATABASE_URL is no setting"},
+			want: []string{"LOYALTY_ADRESS: unknown setting", "LOYALTY_DATABASE_URL: unknown setting"},
 		},
 		"a database of another kind": {
 			set:  map[string]string{"DATABASE_URL": "mysql://root:hush@localhost/x", "LOYALTY_SECRET": secret},
-			want: []string{"DATABASE_URL must begin with postgres://"},
+			want: []string{"DATABASE_URL must start with postgres://"},
 		},
-		"a database that is no URL": {
+		"a database that is not a URL": {
 			set:  map[string]string{"DATABASE_URL": "postgres://u:hush%zz@localhost/x", "LOYALTY_SECRET": secret},
-			want: []string{"DATABASE_URL must begin with postgres://"},
+			want: []string{"DATABASE_URL must start with postgres://"},
 		},
 		"a database without a secret": {
 			set:  map[string]string{"DATABASE_URL": url},
-			want: []string{"LOYALTY_SECRET is required with DATABASE_URL; make one with: openssl rand -hex 32"},
+			want: []string{"LOYALTY_SECRET is required with DATABASE_URL; create one with: openssl rand -hex 32"},
 		},
 		"short secrets": {
 			set:  map[string]string{"LOYALTY_SECRET": secret + ",hush,hush-hush"},
 			want: []string{"LOYALTY_SECRET: each secret must have at least 32 characters"},
 		},
-		"a direct URL by itself": {
+		"a direct URL alone": {
 			set:  map[string]string{"LOYALTY_DATABASE_DIRECT_URL": url},
-			want: []string{"LOYALTY_DATABASE_DIRECT_URL is set without DATABASE_URL"},
+			want: []string{"LOYALTY_DATABASE_DIRECT_URL needs DATABASE_URL"},
 		},
 		"base URLs": {
 			set:  map[string]string{"LOYALTY_BASE_URL": "http://localhost"},
@@ -59,11 +59,11 @@ func TestWrongSettings(t *testing.T) {
 			set:  map[string]string{"LOYALTY_RATE_TOKEN": "-1", "LOYALTY_RATE_IP": "-60"},
 			want: []string{"LOYALTY_RATE_TOKEN must be 0 (no limit) or more", "LOYALTY_RATE_IP must be 0 (no limit) or more"},
 		},
-		"an audit log that forgets too soon": {
+		"a short audit log retention": {
 			set:  map[string]string{"LOYALTY_AUDIT_RETENTION": "30d"},
-			want: []string{"LOYALTY_AUDIT_RETENTION: must be forever, or a number of days, at least 90, as in 730d"},
+			want: []string{"LOYALTY_AUDIT_RETENTION: must be forever or a number of days, at least 90, such as 730d"},
 		},
-		"an audit log that is kept for no time": {
+		"an invalid audit log retention": {
 			set:  map[string]string{"LOYALTY_AUDIT_RETENTION": "2 years"},
 			want: []string{"LOYALTY_AUDIT_RETENTION: must be forever"},
 		},
@@ -75,15 +75,15 @@ func TestWrongSettings(t *testing.T) {
 			set:  map[string]string{"LOYALTY_TLS": "acme"},
 			want: []string{`LOYALTY_TLS must be local, files or proxy, not "acme"`},
 		},
-		"files of nothing": {
+		"files without a key": {
 			set:  map[string]string{"LOYALTY_TLS": "files", "LOYALTY_TLS_CERT": "cert.pem"},
 			want: []string{"LOYALTY_TLS=files needs LOYALTY_TLS_CERT and LOYALTY_TLS_KEY"},
 		},
-		"a proxy that nobody trusts": {
+		"a proxy without trusted addresses": {
 			set:  map[string]string{"LOYALTY_TLS": "proxy"},
 			want: []string{"LOYALTY_TLS=proxy needs LOYALTY_TRUSTED_PROXIES"},
 		},
-		"a proxy without an address": {
+		"a proxy with an invalid address": {
 			set:  map[string]string{"LOYALTY_TLS": "proxy", "LOYALTY_TRUSTED_PROXIES": "10.0.0.0/8,gate"},
 			want: []string{`LOYALTY_TRUSTED_PROXIES: trusted proxy "gate" is neither an address nor a CIDR range`},
 		},
@@ -95,7 +95,7 @@ func TestWrongSettings(t *testing.T) {
 			set:  map[string]string{"LOYALTY_SMTP_URL": "smtp://u:hush@localhost"},
 			want: []string{`LOYALTY_SMTP_URL and LOYALTY_MAIL_FROM: "" is not an address`},
 		},
-		"a database on another machine, in the clear": {
+		"an unencrypted database on another machine": {
 			set:  map[string]string{"DATABASE_URL": "postgres://loyalty:hush@db.example/loyalty?sslmode=disable", "LOYALTY_SECRET": strings.Repeat("s", 32)},
 			want: []string{"DATABASE_URL: the connection to db.example might not be encrypted: add sslmode=require to it"},
 		},
@@ -104,7 +104,7 @@ func TestWrongSettings(t *testing.T) {
 		},
 		"names of the metrics listener": {
 			set:  map[string]string{"LOYALTY_METRICS_HOSTS": "app1,app2:9464"},
-			want: []string{`LOYALTY_METRICS_HOSTS: "app2:9464" is no host name`},
+			want: []string{`LOYALTY_METRICS_HOSTS: "app2:9464" is not a host name`},
 		},
 		"a scope": {
 			set:  map[string]string{"LOYALTY_TRANSACTION_CREATE_SCOPE": "sales:write"},
@@ -126,7 +126,7 @@ func TestWrongSettings(t *testing.T) {
 			}
 			head, rest, _ := strings.Cut(err.Error(), "\n")
 			lines := strings.Split(rest, "\n")
-			if head != "the settings are wrong:" || len(lines) != len(test.want) {
+			if head != "invalid settings:" || len(lines) != len(test.want) {
 				t.Errorf("%v: %q, want %q", test.set, err, test.want)
 			}
 			for _, want := range test.want {
@@ -135,16 +135,16 @@ func TestWrongSettings(t *testing.T) {
 				}
 			}
 			if strings.Contains(err.Error(), "hush") {
-				t.Errorf("%q tells a secret", err)
+				t.Errorf("%q contains a secret", err)
 			}
 		})
 	}
 }
 
-// Exit 1, every mistake at once, nothing started, and no secret told: whatever the command.
-func TestWrongSettingsStartNothing(t *testing.T) {
+// Every command exits with 1, reports all mistakes, and starts nothing.
+func TestInvalidSettingsStartNothing(t *testing.T) {
 	t.Parallel()
-	const hidden = "tell-nobody"
+	const hidden = "keep-this-secret"
 	for _, command := range [][]string{
 		{"serve"},
 		{"migrate", "up"},
@@ -162,19 +162,18 @@ func TestWrongSettingsStartNothing(t *testing.T) {
 				"LOYALTY_RATE_IP=-1", "LOYALTY_TLS=maybe", "LOYALTY_LOG=loud", "LOYALTY_PORT=80")
 			in.hidden = append(in.hidden, hidden)
 			p := in.run(command...)
-			p.says(t, "the settings are wrong:", "DATABASE_URL must begin", "LOYALTY_SECRET: each", "LOYALTY_SMTP_URL and",
-				"LOYALTY_RATE_IP must", "LOYALTY_TLS must", "LOYALTY_LOG must", "LOYALTY_PORT is no setting")
+			p.says(t, "invalid settings:", "DATABASE_URL must start", "LOYALTY_SECRET: each", "LOYALTY_SMTP_URL and",
+				"LOYALTY_RATE_IP must", "LOYALTY_TLS must", "LOYALTY_LOG must", "LOYALTY_PORT: unknown setting")
 			if p.out.String() != "" {
 				t.Errorf("it printed %q", p.out.String())
 			}
 			if exists(in.data) || exists(filepath.Join(in.top, "tokens.json")) {
-				t.Error("it made files")
+				t.Error("it created files")
 			}
 		})
 	}
 }
 
-// A database that is out of reach is said to be, and its password is not.
 func TestDatabaseOutOfReach(t *testing.T) {
 	t.Parallel()
 	for _, command := range [][]string{{"serve"}, {"migrate", "status"}, {"verify"}} {
@@ -183,14 +182,14 @@ func TestDatabaseOutOfReach(t *testing.T) {
 			in := newInstallationOn(t, "postgres://loyalty@127.0.0.1:1/loyalty")
 			in.run(command...).says(t, "127.0.0.1:1", "connection refused")
 			if exists(in.cluster()) {
-				t.Error("a private database was made")
+				t.Error("a private database was created")
 			}
 		})
 	}
 }
 
-// "Without SMTP settings every mail is kept and readable": where the database is private.
-func TestWhereMailsAreKept(t *testing.T) {
+// "Without SMTP settings every mail is kept and readable": with a private database only.
+func TestMailsAreKeptWithAPrivateDatabase(t *testing.T) {
 	t.Parallel()
 	shared := map[string]string{"DATABASE_URL": "postgres://loyalty@localhost/loyalty", "LOYALTY_SECRET": strings.Repeat("s", 32)}
 	smtp := map[string]string{"LOYALTY_SMTP_URL": "smtp://localhost", "LOYALTY_MAIL_FROM": "a@example.com"}

@@ -19,9 +19,8 @@ import (
 	"example.com/loyalty/core/sandbox"
 )
 
-// testContract is the API as its documents promise it to integrators: a client that was
-// generated from openapi.json walks the main job, and what the documents have to paste
-// is pasted.
+// testContract uses the API as integrators do: a client generated from openapi.json records and
+// redeems, and the commands in the documents are pasted.
 func testContract(t *testing.T, in *installation) {
 	t.Helper()
 	in = in.with("LOYALTY_RATE_TOKEN=0", "LOYALTY_RATE_IP=0")
@@ -34,7 +33,7 @@ func testContract(t *testing.T, in *installation) {
 	s.stop()
 }
 
-// generated is the client that an integrator would generate, with a token.
+// generated is a client generated from openapi.json, with a token.
 func (s *server) generated(t *testing.T, token string) *apiclient.ClientWithResponses {
 	t.Helper()
 	c, err := apiclient.NewClientWithResponses(s.in.base, apiclient.WithHTTPClient(s.http),
@@ -48,7 +47,7 @@ func (s *server) generated(t *testing.T, token string) *apiclient.ClientWithResp
 	return c
 }
 
-// walk makes each step of a job, which must be answered with a status.
+// walk makes requests and checks their statuses.
 type walk struct{ t *testing.T }
 
 type answered interface{ StatusCode() int }
@@ -86,7 +85,7 @@ func walkMainJob(t *testing.T, s *server, shop sandbox.Tenant) {
 		replayed, err := c.RecordTransactionWithResponse(ctx, key, sale)
 		same := step(w, 201, replayed, err)
 		if same.JSON201.Data.Ulid != first.Ulid || same.HTTPResponse.Header.Get("Idempotent-Replayed") != "true" {
-			t.Errorf("sent again: %+v, first %+v", same.JSON201.Data, first)
+			t.Errorf("repeated: %+v, first %+v", same.JSON201.Data, first)
 		}
 	}
 	if *first.PointsAwarded != 60 || first.StampsAwarded != nil || first.Status != apiclient.TransactionStatusCompleted || first.CreatedAt.IsZero() {
@@ -102,7 +101,7 @@ func walkMainJob(t *testing.T, s *server, shop sandbox.Tenant) {
 	redemption := step(w, 201, redeemed, err).JSON201.Data
 	fulfilled, err := c.FulfilRedemptionWithResponse(ctx, redemption.Ulid, nil)
 	if r := step(w, 200, fulfilled, err).JSON200.Data; r.Status != apiclient.RedemptionStatusFulfilled || r.FulfilledAt == nil || r.PointsSpent != 50 {
-		t.Errorf("handed over: %+v", r)
+		t.Errorf("fulfilled: %+v", r)
 	}
 	fulfilled, err = c.FulfilRedemptionWithResponse(ctx, redemption.Ulid, nil)
 	w.refused("already-fulfilled", step(w, 422, fulfilled, err).ApplicationproblemJSON422)
@@ -132,7 +131,7 @@ func walkMainJob(t *testing.T, s *server, shop sandbox.Tenant) {
 	step(w, 401, unknown, err)
 }
 
-// refused checks the rule that a problem names.
+// refused checks the rule of a problem.
 func (w walk) refused(code string, p *apiclient.Problem) {
 	w.t.Helper()
 	if p.Code == nil || *p.Code != code || !strings.HasSuffix(p.Type, "/problems/"+code) || p.Status != 422 || p.Errors != nil {
@@ -140,7 +139,7 @@ func (w walk) refused(code string, p *apiclient.Problem) {
 	}
 }
 
-// readPages reads the sales of a customer, two a page.
+// readPages reads a customer's sales, two a page.
 func readPages(w walk, c *apiclient.ClientWithResponses, customer string) (ulids []string) {
 	w.t.Helper()
 	at := &apiclient.ListCustomerTransactionsParams{PerPage: new(int32(2))}
@@ -161,8 +160,8 @@ func readPages(w walk, c *apiclient.ClientWithResponses, customer string) (ulids
 	return ulids
 }
 
-// checkDescription compares openapi.json with the pages beside it: each code has its page,
-// which names the requests that it refuses; the changelog lists every operation.
+// checkDescription compares openapi.json with the pages: each code has its page, which lists the
+// same refused requests; the changelog lists every operation.
 func checkDescription(t *testing.T, s *server) {
 	t.Helper()
 	text := s.expect(t, http.StatusOK, "GET", "/api/v1/openapi.json", "", "").body
@@ -202,14 +201,13 @@ func checkDescription(t *testing.T, s *server) {
 	}
 }
 
-// read is a page's text.
+// read returns a page's text.
 func (s *server) read(t *testing.T, path string) string {
 	t.Helper()
 	return html.UnescapeString(s.expect(t, http.StatusOK, "GET", path, "", "").body)
 }
 
-// shell runs a script where the installation lies, and stops at the first command that
-// fails.
+// shell runs a script in the installation's directory, and stops at the first failing command.
 func (s *server) shell(t *testing.T, script string, env ...string) string {
 	t.Helper()
 	cmd := exec.Command("bash", "-euo", "pipefail", "-c", script)
@@ -227,7 +225,7 @@ func hasCurl(t *testing.T) bool {
 	_, curl := exec.LookPath("curl")
 	_, bash := exec.LookPath("bash")
 	if curl != nil || bash != nil {
-		t.Log("without curl and bash nothing is pasted")
+		t.Log("the examples need curl and bash")
 		return false
 	}
 	return true
@@ -262,7 +260,7 @@ func pasteGuide(t *testing.T, s *server) {
 	}
 }
 
-// pasteDocument runs the commands of a document, as its reader pastes them.
+// pasteDocument runs the commands of a document.
 func pasteDocument(t *testing.T, s *server, file string) {
 	t.Helper()
 	if !hasCurl(t) {

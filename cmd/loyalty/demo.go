@@ -15,24 +15,24 @@ import (
 	"example.com/loyalty/core/staff"
 )
 
-// newPassword is 26 letters and digits of chance.
+// newPassword returns 26 random letters and digits.
 func newPassword() string { return rand.Text() }
 
 type demoCmd struct{}
 
-// Run makes the demo business in whatever database is set.
+// Run creates the demo business.
 func (demoCmd) Run(ctx context.Context) error {
-	return with(ctx, func(a *app) error {
+	return withApp(ctx, func(a *app) error {
 		made, password, err := a.fillDemo(ctx)
 		if err != nil {
 			return err
 		}
 		if made.Existed {
-			fmt.Printf("the demo business is here already: %s\n", a.names.Tenant(made.Tenant.Slug))
+			fmt.Printf("the demo business already exists: %s\n", a.names.Tenant(made.Tenant.Slug))
 		} else {
 			fmt.Println("sign in at", a.names.Tenant(demo.Slug)+"/admin")
-			fmt.Println("with", signIns(made.People))
-			fmt.Println("and the password, shown once:", password)
+			fmt.Println("as", signIns(made.People))
+			fmt.Println("with the password, shown once:", password)
 		}
 		secret, err := demo.Token(ctx, a.db, a.tokens, made.Tenant)
 		if err != nil {
@@ -43,27 +43,27 @@ func (demoCmd) Run(ctx context.Context) error {
 	})
 }
 
-// fillDemo makes the demo business unless it exists, and returns the password that its people get.
+// fillDemo creates the demo business unless it exists, and returns the password of its people.
 func (a *app) fillDemo(ctx context.Context) (made demo.Made, password string, err error) {
 	if password, err = a.demoPassword(); err != nil {
 		return demo.Made{}, "", err
 	}
-	made, err = demo.Fill(ctx, a.db, demo.Options{Password: password, Progress: a.progress("making the demo business")})
+	made, err = demo.Fill(ctx, a.db, demo.Options{Password: password, Progress: a.progress("creating the demo business")})
 	if err != nil {
-		err = fmt.Errorf("demo business: %w", err)
+		err = fmt.Errorf("create the demo business: %w", err)
 	}
 	return made, password, err
 }
 
-// demoPassword is kept in the data directory of a private installation.
+// demoPassword returns a new password, or that in the data directory of a private installation.
 func (c *config) demoPassword() (string, error) {
 	if !c.private() {
 		return newPassword(), nil
 	}
-	return c.kept("demo-password", func() (string, error) { return newPassword(), nil })
+	return c.stored("demo-password", func() (string, error) { return newPassword(), nil })
 }
 
-// signIns are the addresses that people sign in with, one of each role.
+// signIns lists the e-mail address of one person of each role.
 func signIns(people []staff.Person) string {
 	var addresses []string
 	seen := map[core.Role]bool{}
@@ -82,10 +82,10 @@ const (
 	demoAdminEmail = "admin@loyalty.example"
 )
 
-// ensureAdmin makes the super-admin of a private installation on its first start. Like the
-// demo's, their password is kept in the data directory.
+// ensureAdmin creates the super-admin of a private installation on its first start, and
+// returns their password, which is stored in the data directory.
 func (a *app) ensureAdmin(ctx context.Context) (password string, err error) {
-	if password, err = a.kept("admin-password", func() (string, error) { return newPassword(), nil }); err != nil {
+	if password, err = a.stored("admin-password", func() (string, error) { return newPassword(), nil }); err != nil {
 		return "", err
 	}
 	by := core.System(core.Tenant{}, "start")
@@ -96,23 +96,23 @@ func (a *app) ensureAdmin(ctx context.Context) (password string, err error) {
 	return password, err
 }
 
-// demoFacts are what the start-up screen tells of the demo.
+// demoFacts are what the start-up screen shows of the demo.
 type demoFacts struct {
 	tenant   core.Tenant
 	people   []staff.Person
-	password string // of each
+	password string // of all people
 	admin    string // the super-admin's password
 	token    string
-	customer customer.Customer // the latest one
-	typeID   int64             // of a sale that earns points
+	customer customer.Customer // the newest
+	typeID   int64             // a transaction type that earns points
 }
 
-// ensureDemo makes the demo business of a private installation on its first start.
-// Its people's password and its token are kept in the data directory: nobody else
-// knows them, and every start can print them.
+// ensureDemo creates the demo business of a private installation on its first start. Its
+// people's password and its token are stored in the data directory, so that every start can
+// print them.
 func (a *app) ensureDemo(ctx context.Context) (*demoFacts, error) {
 	if !a.private() {
-		return nil, nil //nolint:nilnil // no demo here
+		return nil, nil //nolint:nilnil // no demo
 	}
 	made, password, err := a.fillDemo(ctx)
 	if err != nil {
@@ -122,7 +122,7 @@ func (a *app) ensureDemo(ctx context.Context) (*demoFacts, error) {
 	if facts.admin, err = a.ensureAdmin(ctx); err != nil {
 		return nil, err
 	}
-	facts.token, err = a.kept("demo-token", func() (string, error) { return demo.Token(ctx, a.db, a.tokens, made.Tenant) })
+	facts.token, err = a.stored("demo-token", func() (string, error) { return demo.Token(ctx, a.db, a.tokens, made.Tenant) })
 	if err != nil {
 		return nil, err
 	}
@@ -139,28 +139,28 @@ func (a *app) ensureDemo(ctx context.Context) (*demoFacts, error) {
 	return facts, nil
 }
 
-// screen says, on one screen, where everything is and what to try first.
+// screen prints the addresses, the sign-ins and example requests.
 func (a *app) screen(w io.Writer, d *demoFacts, took time.Duration) {
 	base := a.names.Base()
-	// Written at once, so that no line of the log comes in between.
+	// Written at once, so that no log line comes in between.
 	var text strings.Builder
 	defer func() { fmt.Fprint(w, text.String()) }()
 	say := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
 	say("")
-	say("  Loyalty is running (ready in %s). Ctrl-C stops it.", took.Round(10*time.Millisecond))
+	say("  Loyalty is running (ready in %s). Press Ctrl-C to stop it.", took.Round(10*time.Millisecond))
 	say("")
 	say("  API         %s/api/v1", base)
 	say("  Reference   %s/docs", base)
 	say("  Health      %s/readyz", base)
 	if a.mailbox != nil {
-		say("  Mail        %s (no mail server is set: mails are kept, and read there)", a.mailbox.Address())
+		say("  Mail        %s (no mail server is set: e-mails appear here)", a.mailbox.Address())
 	}
 	if a.cluster != nil {
 		say("  Database    private PostgreSQL in %s", a.cluster.Dir())
 	}
 	ca := a.authorityFile()
 	if ca != "" {
-		say("  Trust       %s (made for this machine; give it to your client, or to your browser)", ca)
+		say("  Trust       %s (this machine's certificate authority: import it in your browser or client)", ca)
 	}
 	if d == nil {
 		say("")
@@ -175,17 +175,17 @@ func (a *app) screen(w io.Writer, d *demoFacts, took time.Duration) {
 	say("  Demo        %s, %s/admin", d.tenant.Name, a.names.Tenant(d.tenant.Slug))
 	say("  Till        %s/till; customers join at %s/join", a.names.Tenant(d.tenant.Slug), a.names.Tenant(d.tenant.Slug))
 	say("  Sign in     %s", signIns(d.people))
-	say("  Password    %s (of each of them, as it was made)", d.password)
+	say("  Password    %s (the initial one, for all)", d.password)
 	say("  Token       %s", d.token)
 	say("  Platform    %s/platform, sign in as %s with the password %s", base, demoAdminEmail, d.admin)
 	say("")
-	say("  A customer, found by phone or made:")
+	say("  Find or add a customer:")
 	say("    %s -H 'Content-Type: application/json' %s/api/v1/customers \\", curl, base)
 	say(`      -d '{"first_name":"Elsa","last_name":"Berg","phone":"08-465 004 12"}'`)
-	say("  A sale of 12.50 to %s %s:", d.customer.FirstName, d.customer.LastName)
+	say("  Record a sale of 12.50 for %s %s:", d.customer.FirstName, d.customer.LastName)
 	say("    %s -H 'Content-Type: application/json' %s/api/v1/transactions \\", curl, base)
 	say(`      -d '{"customer_ulid":"%s","transaction_type_id":%d,"spend_amount_cents":1250}'`, d.customer.ID, d.typeID)
-	say("  Their balance now:")
+	say("  Show the new balance:")
 	say("    %s %s/api/v1/customers/%s", curl, base, d.customer.ID)
 	say("")
 }

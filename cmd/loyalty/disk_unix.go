@@ -4,8 +4,8 @@ package main
 
 import "golang.org/x/sys/unix"
 
-// diskOf is how large the file system of a directory is, and how much of it this process may
-// still write, in bytes.
+// diskOf returns the size of a directory's file system, and the bytes that this process may
+// still write to it.
 func diskOf(dir string) (size, free uint64, err error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

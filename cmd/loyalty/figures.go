@@ -23,108 +23,102 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, labels, nil)
 }
 
-func level(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {
+// undescribed is part of collectors whose metrics Prometheus checks when it collects them.
+type undescribed struct{}
+
+// Describe names no metric.
+func (undescribed) Describe(chan<- *prometheus.Desc) {}
+
+func gaugeMetric(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {
 	return prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 }
 
-func total(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {
+func counterMetric(d *prometheus.Desc, v float64, labels ...string) prometheus.Metric {
 	return prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, labels...)
 }
 
-// poolFigures are those of the pools of this process, by their names.
-type poolFigures struct{ pools map[string]*db.DB }
+// poolFigures are the metrics of this process's pools, by their names.
+type poolFigures struct {
+	undescribed
+	pools map[string]*db.DB
+}
 
 var (
 	poolConns   = describe("loyalty_database_connections", "Connections of this process to the database.", "pool")
-	poolBusy    = describe("loyalty_database_connections_busy", "Connections that are in use.", "pool")
+	poolBusy    = describe("loyalty_database_connections_busy", "Connections in use.", "pool")
 	poolMax     = describe("loyalty_database_connections_max", "The most connections that the pool opens.", "pool")
-	poolWaits   = describe("loyalty_database_waits_total", "How often a connection had to be waited for.", "pool")
-	poolSeconds = describe("loyalty_database_wait_seconds_total", "How long connections were waited for.", "pool")
+	poolWaits   = describe("loyalty_database_waits_total", "Waits for a free connection.", "pool")
+	poolSeconds = describe("loyalty_database_wait_seconds_total", "Time spent waiting for a free connection.", "pool")
 )
-
-// Describe names the figures.
-func (f poolFigures) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{poolConns, poolBusy, poolMax, poolWaits, poolSeconds} {
-		to <- d
-	}
-}
 
 // Collect reads them.
 func (f poolFigures) Collect(to chan<- prometheus.Metric) {
 	for name, d := range f.pools {
 		s := d.Stat()
-		to <- level(poolConns, float64(s.TotalConns()), name)
-		to <- level(poolBusy, float64(s.AcquiredConns()), name)
-		to <- level(poolMax, float64(s.MaxConns()), name)
-		to <- total(poolWaits, float64(s.EmptyAcquireCount()), name)
-		to <- total(poolSeconds, s.EmptyAcquireWaitTime().Seconds(), name)
+		to <- gaugeMetric(poolConns, float64(s.TotalConns()), name)
+		to <- gaugeMetric(poolBusy, float64(s.AcquiredConns()), name)
+		to <- gaugeMetric(poolMax, float64(s.MaxConns()), name)
+		to <- counterMetric(poolWaits, float64(s.EmptyAcquireCount()), name)
+		to <- counterMetric(poolSeconds, s.EmptyAcquireWaitTime().Seconds(), name)
 	}
 }
 
-// countedFigures are what committed in this process, as core counts it.
-type countedFigures []*db.DB
+// countedFigures are what core counted at commits in this process.
+type countedFigures struct {
+	undescribed
+	databases []*db.DB
+}
 
 var (
-	pinEvents      = describe("loyalty_pins_total", "PINs by what happened to them: issue is shown, refuse is a wrong, used or expired one.", "event")
+	pinEvents      = describe("loyalty_pins_total", "Walk-in PINs, by event: issue is a PIN shown, refuse a wrong, used or expired one.", "event")
 	signInsDone    = describe("loyalty_sign_ins_total", "Completed sign-ins.")
-	signInsRefused = describe("loyalty_sign_ins_refused_total", "Sign-ins that were refused, by reason.", "reason")
+	signInsRefused = describe("loyalty_sign_ins_refused_total", "Refused sign-ins, by reason.", "reason")
 	sendEvents     = describe("loyalty_sends_total", "Coupon sends: confirmed, cancelled, failed at their time.", "event")
-	vouchersMade   = describe("loyalty_vouchers_created_total", "Vouchers that sends created.")
-	mailsOf        = describe("loyalty_mails_total", "Attempts to deliver an e-mail, by how they ended.", "outcome")
-	verifyRuns     = describe("loyalty_verify_runs_total", "Runs of verify that ended, by result: wrong is one that found differences.", "result")
-	actions        = describe("loyalty_actions_total", "Entries written to the audit log, by action.", "action")
+	vouchersMade   = describe("loyalty_vouchers_created_total", "Vouchers created by sends.")
+	mailOutcomes   = describe("loyalty_mails_total", "Attempts to deliver an e-mail, by outcome.", "outcome")
+	verifyRuns     = describe("loyalty_verify_runs_total", "Finished runs of verify, by result: wrong found differences.", "result")
+	actionsLogged  = describe("loyalty_actions_total", "Entries written to the audit log, by action.", "action")
 )
 
-// countedAs are the figures that begin at zero, so that their first increase is seen.
-var countedAs = []struct {
-	of     *prometheus.Desc
-	label  string // "": the figure has none
-	counts []db.Metric
+// counters start at zero, so that their first increase is visible.
+var counters = []struct {
+	desc  *prometheus.Desc
+	label string // "": without a label
+	count db.Metric
 }{
-	{pinEvents, "issue", []db.Metric{audit.Metric("pin.issue", "")}},
-	{pinEvents, "take", []db.Metric{audit.Metric("pin.take", "")}},
-	{pinEvents, "use", []db.Metric{audit.Metric("pin.use", "")}},
-	{pinEvents, "refuse", []db.Metric{audit.Metric("pin.refuse", "")}},
-	{pinEvents, "cancel", []db.Metric{audit.Metric("pin.cancel", "")}},
-	{sendEvents, "confirmed", []db.Metric{audit.Metric("coupon.send", "")}},
-	{sendEvents, "cancelled", []db.Metric{audit.Metric("coupon.cancel_send", "")}},
-	{sendEvents, "failed", []db.Metric{audit.Metric("coupon.fail_send", "")}},
-	{vouchersMade, "", []db.Metric{coupon.CountedVouchers}},
-	{mailsOf, mail.Sent, []db.Metric{mail.Metric(mail.Sent)}},
-	{mailsOf, mail.Refused, []db.Metric{mail.Metric(mail.Refused)}},
-	{mailsOf, mail.Deferred, []db.Metric{mail.Metric(mail.Deferred)}},
-	{mailsOf, mail.GivenUp, []db.Metric{mail.Metric(mail.GivenUp)}},
-	{mailsOf, mail.Dropped, []db.Metric{mail.Metric(mail.Dropped)}},
-	{mailsOf, mail.Kept, []db.Metric{mail.Metric(mail.Kept)}},
-	{verifyRuns, checks.Clean, []db.Metric{checks.Metric(checks.Clean)}},
-	{verifyRuns, checks.Wrong, []db.Metric{checks.Metric(checks.Wrong)}},
-	{verifyRuns, checks.Failed, []db.Metric{checks.Metric(checks.Failed)}},
-}
-
-// Describe names the figures.
-func (f countedFigures) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{pinEvents, signInsDone, signInsRefused, sendEvents, vouchersMade, mailsOf, verifyRuns, actions} {
-		to <- d
-	}
+	{pinEvents, "issue", audit.Metric("pin.issue", "")},
+	{pinEvents, "take", audit.Metric("pin.take", "")},
+	{pinEvents, "use", audit.Metric("pin.use", "")},
+	{pinEvents, "refuse", audit.Metric("pin.refuse", "")},
+	{pinEvents, "cancel", audit.Metric("pin.cancel", "")},
+	{sendEvents, "confirmed", audit.Metric("coupon.send", "")},
+	{sendEvents, "cancelled", audit.Metric("coupon.cancel_send", "")},
+	{sendEvents, "failed", audit.Metric("coupon.fail_send", "")},
+	{vouchersMade, "", coupon.CountedVouchers},
+	{mailOutcomes, mail.Sent, mail.Metric(mail.Sent)},
+	{mailOutcomes, mail.Refused, mail.Metric(mail.Refused)},
+	{mailOutcomes, mail.Deferred, mail.Metric(mail.Deferred)},
+	{mailOutcomes, mail.GivenUp, mail.Metric(mail.GivenUp)},
+	{mailOutcomes, mail.Dropped, mail.Metric(mail.Dropped)},
+	{mailOutcomes, mail.Kept, mail.Metric(mail.Kept)},
+	{verifyRuns, checks.Clean, checks.Metric(checks.Clean)},
+	{verifyRuns, checks.Wrong, checks.Metric(checks.Wrong)},
+	{verifyRuns, checks.Failed, checks.Metric(checks.Failed)},
 }
 
 // Collect reads them.
 func (f countedFigures) Collect(to chan<- prometheus.Metric) {
 	all := map[db.Metric]int64{}
-	for _, d := range f {
+	for _, d := range f.databases {
 		for what, n := range d.Counts() {
 			all[what] += n
 		}
 	}
-	for _, c := range countedAs {
-		var n int64
-		for _, what := range c.counts {
-			n += all[what]
-		}
+	for _, c := range counters {
 		if c.label == "" {
-			to <- total(c.of, float64(n))
+			to <- counterMetric(c.desc, float64(all[c.count]))
 		} else {
-			to <- total(c.of, float64(n), c.label)
+			to <- counterMetric(c.desc, float64(all[c.count]), c.label)
 		}
 	}
 	written, refused, signedIn := map[string]int64{}, map[string]int64{}, int64(0)
@@ -141,18 +135,20 @@ func (f countedFigures) Collect(to chan<- prometheus.Metric) {
 			refused[what.Kind] += n
 		}
 	}
-	to <- total(signInsDone, float64(signedIn))
+	to <- counterMetric(signInsDone, float64(signedIn))
 	for action, n := range written {
-		to <- total(actions, float64(n), action)
+		to <- counterMetric(actionsLogged, float64(n), action)
 	}
 	for reason, n := range refused {
-		to <- total(signInsRefused, float64(n), reason)
+		to <- counterMetric(signInsRefused, float64(n), reason)
 	}
 }
 
-// backlogFigures are those of the whole installation, read from the database when they are
-// asked for: every process tells the same ones.
+// backlogFigures are the metrics of the whole installation, read from the database on a
+// scrape: every process reports the same ones.
 type backlogFigures struct {
+	undescribed
+
 	read func(context.Context) (operation.Backlog, error)
 	now  func() time.Time
 	log  *slog.Logger
@@ -163,124 +159,107 @@ type backlogFigures struct {
 	err   error
 }
 
-func newBacklogFigures(read func(context.Context) (operation.Backlog, error), now func() time.Time, log *slog.Logger) *backlogFigures {
-	return &backlogFigures{read: read, now: now, log: log}
-}
-
 const (
-	backlogFresh = 5 * time.Second // several scrapers cost the database one reading
-	backlogTakes = 2 * time.Second
+	backlogFresh  = 5 * time.Second // several scrapers share one reading
+	scrapeTimeout = 2 * time.Second
 )
 
 var (
-	databaseUp   = describe("loyalty_database_up", "1 when this process could read the figures of the installation from the database.")
-	jobsIn       = describe("loyalty_jobs", "Jobs in a queue: waiting, running, failed (also those that are tried again), cancelled.", "queue", "state")
-	jobsLate     = describe("loyalty_jobs_oldest_due_seconds", "How long the oldest job that could run has been waiting; 0: none waits.", "queue")
-	jobsPaused   = describe("loyalty_jobs_paused", "1 for a queue that was paused.", "queue")
-	mailsWaiting = describe("loyalty_mails_waiting", "E-mails to be delivered: single ones, and vouchers of sends.", "kind")
-	mailsFailed  = describe("loyalty_mails_failed_24h", "E-mails that failed for good: single ones in the last 24 hours, vouchers of sends that began in them.", "kind")
-	verifyAt     = describe("loyalty_verify_timestamp_seconds", "When the last complete run of verify ended, Unix time; absent before the first one.")
-	verifyClean  = describe("loyalty_verify_clean", "1 when it found no difference.")
+	databaseUp   = describe("loyalty_database_up", "1 if this process could read the metrics of the installation from the database.")
+	jobsIn       = describe("loyalty_jobs", "Jobs in a queue: waiting, running, failed (retried ones included), cancelled.", "queue", "state")
+	jobsLate     = describe("loyalty_jobs_oldest_due_seconds", "How long the oldest due job has been waiting; 0: none.", "queue")
+	jobsPaused   = describe("loyalty_jobs_paused", "1 for a paused queue.", "queue")
+	mailsWaiting = describe("loyalty_mails_waiting", "E-mails waiting for delivery: single ones, and vouchers of sends.", "kind")
+	mailsFailed  = describe("loyalty_mails_failed_24h", "E-mails that failed: single ones in the last 24 hours, vouchers of sends that started in them.", "kind")
+	verifyAt     = describe("loyalty_verify_timestamp_seconds", "End of the last complete run of verify, as Unix time; absent before the first.")
+	verifyClean  = describe("loyalty_verify_clean", "1 if it found no difference.")
 )
 
-// Describe names the figures.
-func (f *backlogFigures) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{databaseUp, jobsIn, jobsLate, jobsPaused, mailsWaiting, mailsFailed, verifyAt, verifyClean} {
-		to <- d
-	}
-}
-
-// Collect reads them. Where that fails, only databaseUp is told: old figures would hide it.
+// Collect reads them. If that fails it reports only databaseUp: old metrics would hide it.
 func (f *backlogFigures) Collect(to chan<- prometheus.Metric) {
 	b, err := f.current()
 	if err != nil {
-		to <- level(databaseUp, 0)
+		to <- gaugeMetric(databaseUp, 0)
 		return
 	}
-	to <- level(databaseUp, 1)
+	to <- gaugeMetric(databaseUp, 1)
 	for _, l := range b.Queues {
 		f.queue(to, l)
 	}
-	to <- level(mailsWaiting, float64(b.Mails.Single.Waiting), "single")
-	to <- level(mailsWaiting, float64(b.Mails.Sends.Waiting), "send")
-	to <- level(mailsFailed, float64(b.Mails.Single.Failed), "single")
-	to <- level(mailsFailed, float64(b.Mails.Sends.Failed), "send")
+	to <- gaugeMetric(mailsWaiting, float64(b.Mails.Single.Waiting), "single")
+	to <- gaugeMetric(mailsWaiting, float64(b.Mails.Sends.Waiting), "send")
+	to <- gaugeMetric(mailsFailed, float64(b.Mails.Single.Failed), "single")
+	to <- gaugeMetric(mailsFailed, float64(b.Mails.Sends.Failed), "send")
 	if v := b.Verify; v != nil {
-		to <- level(verifyAt, float64(v.FinishedAt.UnixMilli())/1000)
-		to <- level(verifyClean, number(*v.Clean))
+		to <- gaugeMetric(verifyAt, float64(v.FinishedAt.UnixMilli())/1000)
+		to <- gaugeMetric(verifyClean, boolGauge(*v.Clean))
 	}
 }
 
 func (f *backlogFigures) queue(to chan<- prometheus.Metric, l job.Load) {
 	lane := string(l.Lane)
-	to <- level(jobsIn, float64(l.Queued), lane, "waiting")
-	to <- level(jobsIn, float64(l.Running), lane, "running")
-	to <- level(jobsIn, float64(l.Failed), lane, "failed")
-	to <- level(jobsIn, float64(l.Cancelled), lane, "cancelled")
+	to <- gaugeMetric(jobsIn, float64(l.Queued), lane, "waiting")
+	to <- gaugeMetric(jobsIn, float64(l.Running), lane, "running")
+	to <- gaugeMetric(jobsIn, float64(l.Failed), lane, "failed")
+	to <- gaugeMetric(jobsIn, float64(l.Cancelled), lane, "cancelled")
 	late := 0.0
 	if l.DueSince != nil {
 		late = max(0, f.now().Sub(*l.DueSince).Seconds())
 	}
-	to <- level(jobsLate, late, lane)
-	to <- level(jobsPaused, number(l.Paused != nil), lane)
+	to <- gaugeMetric(jobsLate, late, lane)
+	to <- gaugeMetric(jobsPaused, boolGauge(l.Paused != nil), lane)
 }
 
 func (f *backlogFigures) current() (operation.Backlog, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if now := f.now(); f.at.IsZero() || now.Sub(f.at) >= backlogFresh {
-		ctx, cancel := context.WithTimeout(context.Background(), backlogTakes) // the collector's interface has none
+		ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout) // collectors get no context
 		defer cancel()
 		f.known, f.err = f.read(ctx)
 		f.at = now
 		if f.err != nil {
-			f.log.WarnContext(ctx, "figures of the installation not read", slog.Any("error", f.err))
+			f.log.WarnContext(ctx, "metrics of the installation not read", slog.Any("error", f.err))
 		}
 	}
 	return f.known, f.err
 }
 
-func number(b bool) float64 {
+func boolGauge(b bool) float64 {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// localFigures are those of this process and its machine.
+// localFigures are the metrics of this process and its machine.
 type localFigures struct {
+	undescribed
 	ready func(context.Context) (notice string, err error)
-	disks map[string]string // directories, by what lies there
+	disks map[string]string // directories, by their use
 }
 
 var (
-	readyNow = describe("loyalty_ready", "1 when /readyz answers 200: the database can be reached and written, and has every migration.")
-	diskFree = describe("loyalty_disk_free_bytes", "Space left on the disk of a directory of this process.", "directory")
+	readyNow = describe("loyalty_ready", "1 if /readyz is 200: the database is reachable and writable, and has every migration.")
+	diskFree = describe("loyalty_disk_free_bytes", "Free space on the disk of a directory of this process.", "directory")
 	diskSize = describe("loyalty_disk_size_bytes", "Size of that disk.", "directory")
 )
 
-// Describe names the figures.
-func (f localFigures) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{readyNow, diskFree, diskSize} {
-		to <- d
-	}
-}
-
-// Collect reads them. A disk that can't be asked has none.
+// Collect reads them, except of disks that can't be read.
 func (f localFigures) Collect(to chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), backlogTakes) // the collector's interface has none
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout) // collectors get no context
 	defer cancel()
 	_, err := f.ready(ctx)
-	to <- level(readyNow, number(err == nil))
+	to <- gaugeMetric(readyNow, boolGauge(err == nil))
 	for what, dir := range f.disks {
 		if size, free, err := diskOf(dir); err == nil {
-			to <- level(diskFree, float64(free), what)
-			to <- level(diskSize, float64(size), what)
+			to <- gaugeMetric(diskFree, float64(free), what)
+			to <- gaugeMetric(diskSize, float64(size), what)
 		}
 	}
 }
 
-// disks are the directories that the product writes to on this machine.
+// disks returns the directories that the product writes to on this machine, by their use.
 func (a *app) disks() map[string]string {
 	disks := map[string]string{"data": a.DataDir, "temporary": os.TempDir()}
 	if a.cluster != nil {

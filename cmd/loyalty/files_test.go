@@ -39,7 +39,7 @@ func TestOperationFiles(t *testing.T) {
 	for _, name := range []string{"loyalty.service", "Dockerfile", "compose.yml", "example.env", "haproxy.cfg", "../operations.md", "restore-test.sh"} {
 		for _, s := range setting.FindAllString(operationFile(t, name), -1) {
 			if !known[s] {
-				t.Errorf("%s names %s, which is no setting", name, s)
+				t.Errorf("%s names %s, which is not a setting", name, s)
 			}
 		}
 	}
@@ -63,7 +63,7 @@ func TestOperationFiles(t *testing.T) {
 	}
 }
 
-// Two processes behind one proxy, with settings that the product takes.
+// Two processes behind one proxy, with valid settings.
 func TestCompose(t *testing.T) {
 	t.Parallel()
 	type service struct {
@@ -113,7 +113,7 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// The image is built as the binary is, and runs as nobody in particular.
+// The image is built like the binary, and runs as an unprivileged user.
 func TestDockerfile(t *testing.T) {
 	t.Parallel()
 	dockerfile, makefile := operationFile(t, "Dockerfile"), operationFile(t, "../../Makefile")
@@ -131,7 +131,7 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
-// systemd reads the unit without complaint, where it is installed.
+// If systemd is installed, it accepts the unit.
 func TestSystemdUnit(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {

@@ -12,8 +12,8 @@ import (
 	"example.com/loyalty/core/localpg"
 )
 
-// "`/readyz` stays 200 on a full disk: it says that nothing can be written." The disk that is full
-// is a small one in memory, where the database would put what it sorts.
+// "`/readyz` stays 200 on a full disk: it says that nothing can be written." The full disk is
+// a small one in memory, for the database's temporary files.
 func TestReadinessOfAFullDisk(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -50,7 +50,7 @@ func TestReadinessOfAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=256k"); err != nil {
-		t.Skipf("no disk can be mounted here: %v", err)
+		t.Skipf("can't mount a disk: %v", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(disk, syscall.MNT_DETACH) })
 	if err := os.Chown(disk, int(owner.Sys().(*syscall.Stat_t).Uid), -1); err != nil { //nolint:forcetypeassert // of Linux, as the mount is
@@ -71,7 +71,7 @@ func TestReadinessOfAFullDisk(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "nothing can be written, because the database's disk is full: ") {
 		t.Errorf("on a full disk: %v", err)
 	}
-	// With space again it is ready at the next look.
+	// With free space it is ready at the next check.
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, "size=64m"); err != nil {
 		t.Fatal(err)
 	}

@@ -12,11 +12,11 @@ import (
 )
 
 type health struct {
-	Ready bool `help:"Also whether the database can be used (/readyz)."`
+	Ready bool `help:"Also check that it can serve requests (/readyz)."`
 }
 
-// Run asks the process that serves with these settings, for images that have no other
-// program to ask with.
+// Run asks the process that serves with these settings. It is the health check of images
+// without other programs.
 func (cmd health) Run(ctx context.Context) error {
 	c, err := settings()
 	if err != nil {
@@ -42,19 +42,19 @@ func (cmd health) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// It asks itself whether it answers; nothing secret goes over this.
+	// It calls its own process, without secrets.
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // as above
-	answer, err := client.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, 1<<12))
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, 1<<12))
 	if err != nil {
 		return err
 	}
 	fmt.Println(strings.TrimSpace(string(text)))
-	if answer.StatusCode != http.StatusOK {
+	if response.StatusCode != http.StatusOK {
 		return exit(1)
 	}
 	return nil

@@ -16,8 +16,8 @@ type logged struct {
 	Tenant                                                  int64
 }
 
-// checkLog has all sorts of requests made, and reads the log of the run: "the log has
-// one line with that id"; the token's secret, queries and what was sent are not in it.
+// checkLog makes different requests and checks the log: "the log has one line with that id",
+// without secrets, queries and bodies.
 func checkLog(t *testing.T, shop apiTill) {
 	t.Helper()
 	s := shop.server
@@ -60,7 +60,7 @@ func checkLog(t *testing.T, shop apiTill) {
 	for line := range strings.Lines(s.log.String()) {
 		var l logged
 		if err := json.Unmarshal([]byte(line), &l); err != nil {
-			t.Errorf("%v: %q is no line of JSON", err, line)
+			t.Errorf("%v: %q is not a line of JSON", err, line)
 			continue
 		}
 		if l.Msg != "request" {
@@ -77,10 +77,10 @@ func checkLog(t *testing.T, shop apiTill) {
 		if l.Method != method || l.Path != path || l.Status != want.status || l.Address != "127.0.0.1" || l.Level != "INFO" || l.Host == "" {
 			t.Errorf("%+v, want %s with status %d", l, want.body, want.status)
 		}
-		// Who called, by the token's number.
+		// The caller, by the token's id.
 		number, _, _ := strings.Cut(token, "|")
 		if want.status == http.StatusOK && token != "" && (l.Token != number || l.Tenant == 0) {
-			t.Errorf("%+v does not say who called: %s", l, number)
+			t.Errorf("%+v lacks the caller %s", l, number)
 		}
 	}
 	for id, n := range seen {
@@ -99,7 +99,7 @@ func checkLog(t *testing.T, shop apiTill) {
 	}
 }
 
-// mumble says things that no client says: none may spoil the log.
+// mumble sends invalid requests, which must not break the log.
 func mumble(t *testing.T, addr string) {
 	t.Helper()
 	for _, words := range []string{"GET /\r\nno header\r\n\r\n", "\x16\x03\x01\x00\x05hello", "{\"msg\":\"request\"}\n", "GET /%zz HTTP/1.1\r\n\r\n"} {
@@ -113,7 +113,7 @@ func mumble(t *testing.T, addr string) {
 		_, _ = conn.Read(make([]byte, 1)) // until it is dealt with
 		_ = conn.Close()
 	}
-	// A client that does not trust the authority.
+	// A client that doesn't trust the certificate authority.
 	conn, err := tls.Dial("tcp", addr, &tls.Config{ServerName: "localhost", RootCAs: nil})
 	if err == nil {
 		_ = conn.Close()

@@ -1,5 +1,5 @@
-// Command loyalty is the whole product in one binary: it serves, and it holds the
-// tools of whoever runs it. This package only wires: settings, packages, commands.
+// Command loyalty is the whole product in one binary: the server and the operator's tools.
+// This package only wires settings, packages and commands.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"syscall"
-	_ "time/tzdata" // tenants' time zones, wherever this runs
+	_ "time/tzdata" // tenants' time zones, also on machines without them
 
 	"github.com/alecthomas/kong"
 	"github.com/caarlos0/env/v11"
@@ -21,17 +21,17 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// commands are what the binary can do.
+// commands are the subcommands of the binary.
 type commands struct {
-	Serve   serve      `cmd:"" help:"Serve the API and the pages. Without DATABASE_URL, with a private PostgreSQL and demo data."`
-	Migrate migrate    `cmd:"" help:"Bring the database up to date, or say what is missing."`
-	Demo    demoCmd    `cmd:"" help:"Make the demo business, with customers, sales, rewards and coupons."`
-	Sandbox sandboxCmd `cmd:"" help:"Make two businesses with a record in every state, and write them to a file."`
-	Admin   adminCmd   `cmd:"" help:"Super-admins of the platform."`
-	Secret  secretCmd  `cmd:"" help:"The secret that stored values are sealed with."`
-	Verify  verify     `cmd:"" help:"Recompute every balance and check what must be so; exit 1 on any difference."`
-	Health  health     `cmd:"" help:"Ask the process that serves on this machine whether it is up; exit 1 if not."`
-	Psql    psql       `cmd:"" help:"Open psql as the role that serves, inside one business."`
+	Serve   serve      `cmd:"" help:"Serve the API and the pages. Without DATABASE_URL, on a private PostgreSQL with demo data."`
+	Migrate migrate    `cmd:"" help:"Update the database schema, or list missing migrations."`
+	Demo    demoCmd    `cmd:"" help:"Create the demo business, with customers, sales, rewards and coupons."`
+	Sandbox sandboxCmd `cmd:"" help:"Create businesses to test a client with, and write their tokens to a file."`
+	Admin   adminCmd   `cmd:"" help:"Manage super-admins of the platform."`
+	Secret  secretCmd  `cmd:"" help:"Manage the secret that encrypts stored values."`
+	Verify  verify     `cmd:"" help:"Recompute every balance; exit 1 on any difference."`
+	Health  health     `cmd:"" help:"Check that the process on this machine is up; exit 1 if not."`
+	Psql    psql       `cmd:"" help:"Open psql inside one business, with the serving role."`
 	Version version    `cmd:"" help:"Print the version."`
 }
 
@@ -63,18 +63,19 @@ func run() (code int) {
 	return 1
 }
 
-// exit ends the process with a code, everything having been said.
+// exit ends the process with a code and without a message.
 type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
-// settings reads the environment, for commands that need it.
+// settings reads the environment.
 func settings() (*config, error) { return readConfig(env.ToMap(os.Environ())) }
 
-func (c *config) logger() *slog.Logger { return c.loggerFrom(slog.LevelInfo) }
+func (c *config) logger() *slog.Logger { return c.loggerAt(slog.LevelInfo) }
 
-func (c *config) loggerFrom(level slog.Level) *slog.Logger {
-	options := &slog.HandlerOptions{Level: level}
+// loggerAt returns a logger that leaves out lines below a level.
+func (c *config) loggerAt(lowest slog.Level) *slog.Logger {
+	options := &slog.HandlerOptions{Level: lowest}
 	if c.Log == "json" {
 		return slog.New(slog.NewJSONHandler(os.Stderr, options))
 	}
@@ -83,13 +84,13 @@ func (c *config) loggerFrom(level slog.Level) *slog.Logger {
 
 type version struct{}
 
-// Run prints the version. Kong only takes methods that may fail.
+// Run prints the version.
 func (version) Run() error {
 	_, err := fmt.Println("loyalty", buildVersion(), runtime.Version())
 	return err
 }
 
-// buildVersion is the version of this binary, as Go derives it from the tag or the commit.
+// buildVersion returns the version of this binary, which Go derives from the tag or the commit.
 func buildVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version

@@ -11,9 +11,9 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// "Memory has a limit (GOMEMLIMIT set from the cgroup)": nine tenths of it, 300 MiB where there
-// is none, and what the environment says comes first. Not in parallel: the limit is the process's.
-func TestMemoryIsLimitedByTheContainer(t *testing.T) {
+// "Memory has a limit (GOMEMLIMIT set from the cgroup)": nine tenths of it, or 300 MiB without one;
+// the environment takes precedence. Not parallel, because the limit is global.
+func TestMemoryLimit(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
 	var journal strings.Builder

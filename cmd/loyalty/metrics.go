@@ -25,8 +25,8 @@ import (
 	"example.com/loyalty/web/host"
 )
 
-// metrics are the figures of the process, for Prometheus, on a listener of their own:
-// they are the operator's, not the tenants'. docs/operations.md explains them.
+// metrics are the metrics of the process for Prometheus, on their own listener, because they
+// are for operators and not for tenants. docs/operations.md explains them.
 type metrics struct {
 	registry *prometheus.Registry
 	seconds  *prometheus.HistogramVec
@@ -38,33 +38,32 @@ func newMetrics(requests, jobs *db.DB, backlog func(context.Context) (operation.
 	m := &metrics{registry: prometheus.NewRegistry()}
 	m.registry.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		poolFigures{map[string]*db.DB{"requests": requests, "jobs": jobs}},
-		countedFigures{requests, jobs},
-		newBacklogFigures(backlog, time.Now, log),
+		poolFigures{pools: map[string]*db.DB{"requests": requests, "jobs": jobs}},
+		countedFigures{databases: []*db.DB{requests, jobs}},
+		&backlogFigures{read: backlog, now: time.Now, log: log},
 		local,
 	)
 	auto := promauto.With(m.registry)
 	m.seconds = auto.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "loyalty_request_seconds",
-		Help:    "How long requests took, by the first part of their path, their route and method.",
+		Help:    "Duration of requests, by the first part of their path, their route and method.",
 		Buckets: []float64{.001, .0025, .005, .01, .02, .05, .1, .25, .5, 1, 2.5, 5, 10},
 	}, []string{"area", "route", "method"})
 	m.requests = auto.NewCounterVec(prometheus.CounterOpts{
-		Name: "loyalty_requests_total", Help: "Requests that were answered: 499 is a client that left before, 401 and 429 of the area api are refused tokens and limits.",
+		Name: "loyalty_requests_total", Help: "Requests. Status 499 is a client that disconnected; in the area api, 401 is an invalid token and 429 a rate limit.",
 	}, []string{"area", "route", "method", "status"})
 	m.replays = auto.NewCounterVec(prometheus.CounterOpts{
-		Name: "loyalty_idempotent_replays_total", Help: "Requests that were sent again and got their first answer.",
+		Name: "loyalty_idempotent_replays_total", Help: "Retried requests that got the stored response.",
 	}, []string{"route"})
 	auto.NewGauge(prometheus.GaugeOpts{
-		Name: "loyalty_build_info", Help: "The build that runs: always 1.",
+		Name: "loyalty_build_info", Help: "The running build: always 1.",
 		ConstLabels: prometheus.Labels{"version": buildVersion(), "go": runtime.Version()},
 	}).Set(1)
 	return m
 }
 
-// observe counts a request. Methods that nobody serves share a name, or a stranger could
-// make up any number of them. An answer that is streamed lasts as long as its page, which
-// is no measure of anything.
+// observe counts a request. Unknown methods share a label, because strangers can invent any
+// number of them. The duration of a stream is not measured: it is that of its page.
 func (m *metrics) observe(a web.Answered) {
 	switch a.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete, http.MethodPut, http.MethodOptions:
@@ -80,39 +79,39 @@ func (m *metrics) observe(a web.Answered) {
 	}
 }
 
-// metricsDoor is who may ask the metrics listener, and for what.
-type metricsDoor struct {
-	addr  string   // "off": there is no listener
-	hosts []string // names by which it may be called, besides those of this machine
-	pprof bool     // whether profiles are served
+// metricsAccess says how the metrics listener can be called.
+type metricsAccess struct {
+	addr  string   // "off": no listener
+	hosts []string // accepted host names, besides those of this machine
+	pprof bool     // profiles are served
 }
 
-func (c *config) metricsDoor() metricsDoor {
-	return metricsDoor{c.MetricsAddr, c.MetricsHosts, c.Pprof}
+func (c *config) metricsAccess() metricsAccess {
+	return metricsAccess{c.MetricsAddr, c.MetricsHosts, c.Pprof}
 }
 
-// serve answers /metrics until ctx ends. The product runs without it as well: an
-// address that is taken is a warning.
-func (m *metrics) serve(ctx context.Context, door metricsDoor, log *slog.Logger) {
-	if door.addr == "off" {
+// serve serves /metrics until ctx is done. An address in use is only a warning, because the
+// product runs without it, too.
+func (m *metrics) serve(ctx context.Context, access metricsAccess, log *slog.Logger) {
+	if access.addr == "off" {
 		return
 	}
 	var lc net.ListenConfig
-	listener, err := lc.Listen(ctx, "tcp", door.addr)
+	listener, err := lc.Listen(ctx, "tcp", access.addr)
 	if err != nil {
 		log.WarnContext(ctx, "no metrics: set LOYALTY_METRICS_ADDR to a free address, or to off", slog.Any("error", err))
 		return
 	}
-	server := &http.Server{Handler: door.handler(m, log), ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: access.handler(m, log), ReadHeaderTimeout: 5 * time.Second}
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			log.WarnContext(ctx, "metrics ended", slog.Any("error", err))
+			log.WarnContext(ctx, "metrics listener stopped", slog.Any("error", err))
 		}
 	}()
 }
 
-func (d metricsDoor) handler(m *metrics, log *slog.Logger) http.Handler {
+func (d metricsAccess) handler(m *metrics, log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
 	if d.pprof {
@@ -123,17 +122,17 @@ func (d metricsDoor) handler(m *metrics, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !d.knows(r) {
 			log.WarnContext(r.Context(), "refused", slog.String("what", "metrics"), slog.String("host", r.Host), slog.String("address", r.RemoteAddr),
-				slog.String("hint", "the metrics listener answers to names of this machine and those of LOYALTY_METRICS_HOSTS"))
-			http.Error(w, "This host name is not served here. See LOYALTY_METRICS_HOSTS.", http.StatusMisdirectedRequest)
+				slog.String("hint", "the metrics listener accepts this machine's names and those in LOYALTY_METRICS_HOSTS"))
+			http.Error(w, "Unknown host name. See LOYALTY_METRICS_HOSTS.", http.StatusMisdirectedRequest)
 			return
 		}
 		mux.ServeHTTP(w, r)
 	})
 }
 
-// knows reports whether a request names the listener by one of its own names. A web page whose
-// name was pointed at this machine (DNS rebinding) has the visitor's browser ask by that name.
-func (d metricsDoor) knows(r *http.Request) bool {
+// knows reports whether the request's host name is accepted. It stops DNS rebinding: a web
+// page whose host name points to this machine makes a visitor's browser send that name.
+func (d metricsAccess) knows(r *http.Request) bool {
 	name := strings.ToLower(strings.TrimSuffix(host.WithoutPort(r.Host), "."))
 	listens, _, err := net.SplitHostPort(d.addr)
 	if name == "localhost" || err == nil && listens != "" && strings.EqualFold(name, listens) || slices.ContainsFunc(d.hosts, func(h string) bool { return strings.EqualFold(h, name) }) {
@@ -146,7 +145,7 @@ func (d metricsDoor) knows(r *http.Request) bool {
 	if addr.Unmap().IsLoopback() {
 		return true
 	}
-	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr) // where the request came in
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr) // where the request arrived
 	if local == nil {
 		return false
 	}

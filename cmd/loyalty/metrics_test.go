@@ -28,7 +28,7 @@ import (
 	"example.com/loyalty/web"
 )
 
-// monitored is a process whose figures are read.
+// monitored is a process with metrics.
 type monitored struct {
 	*metrics
 	db   *db.DB
@@ -43,7 +43,7 @@ func newMonitored(t *testing.T) monitored {
 		t.Fatal(err)
 	}
 	checks.NewService(d, jobs, slog.New(slog.DiscardHandler))
-	return monitored{newMetrics(d, dbtest.OwnDB(t), operation.NewService(d, jobs).Backlog, localFigures{newReadiness(d).check, map[string]string{"data": t.TempDir()}}, slog.New(slog.NewTextHandler(t.Output(), nil))), d, jobs}
+	return monitored{newMetrics(d, dbtest.OwnDB(t), operation.NewService(d, jobs).Backlog, localFigures{ready: newReadiness(d).check, disks: map[string]string{"data": t.TempDir()}}, slog.New(slog.NewTextHandler(t.Output(), nil))), d, jobs}
 }
 
 func (m monitored) read(t *testing.T) string {
@@ -60,14 +60,13 @@ func wantFigures(t *testing.T, text string, lines ...string) {
 	t.Helper()
 	for _, line := range lines {
 		if !strings.Contains(text, "\n"+line+"\n") {
-			t.Errorf("the figures lack %s", line)
+			t.Errorf("the metrics lack %s", line)
 		}
 	}
 }
 
-// "Requests by route and status, latency histograms, pool, jobs, PINs, sends, sign-ins refused",
-// by templates and not by paths.
-func TestFigures(t *testing.T) {
+// "Requests by route and status, latency histograms, pool, jobs, PINs, sends, sign-ins refused".
+func TestMetrics(t *testing.T) {
 	t.Parallel()
 	m := newMonitored(t)
 	for _, a := range []web.Answered{
@@ -118,15 +117,18 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// Several scrapers cost one reading, and a database that does not answer is a figure.
-func TestFiguresWithoutADatabase(t *testing.T) {
+// Several scrapers share one reading, and an unreachable database is a metric.
+func TestMetricsWithoutADatabase(t *testing.T) {
 	t.Parallel()
 	now, asked := time.Now(), 0
 	d := dbtest.OwnDB(t)
 	broken := errors.New("no route to host")
 	m := newMetrics(d, d, func(context.Context) (operation.Backlog, error) { asked++; return operation.Backlog{}, broken },
-		localFigures{func(context.Context) (string, error) { return "", broken }, map[string]string{"data": "/nowhere/at/all"}}, slog.New(slog.DiscardHandler))
-	f := newBacklogFigures(func(context.Context) (operation.Backlog, error) { asked++; return operation.Backlog{}, broken }, func() time.Time { return now }, slog.New(slog.DiscardHandler))
+		localFigures{ready: func(context.Context) (string, error) { return "", broken }, disks: map[string]string{"data": "/nowhere/at/all"}}, slog.New(slog.DiscardHandler))
+	f := &backlogFigures{
+		read: func(context.Context) (operation.Backlog, error) { asked++; return operation.Backlog{}, broken },
+		now:  func() time.Time { return now }, log: slog.New(slog.DiscardHandler),
+	}
 	for range 3 {
 		if _, err := f.current(); !errors.Is(err, broken) {
 			t.Error(err)
@@ -140,12 +142,12 @@ func TestFiguresWithoutADatabase(t *testing.T) {
 	text := monitored{metrics: m}.read(t)
 	wantFigures(t, text, "loyalty_ready 0", "loyalty_database_up 0")
 	if strings.Contains(text, "loyalty_jobs{") {
-		t.Error("figures that are not known are told")
+		t.Error("unknown metrics are reported")
 	}
 }
 
 // "Check every metric named exists in /metrics", in the alerts and in the document.
-func TestAlertsNameFigures(t *testing.T) {
+func TestAlertsUseExistingMetrics(t *testing.T) {
 	t.Parallel()
 	m := newMonitored(t)
 	m.observe(web.Answered{Area: "api", Route: "/api", Method: "GET", Status: 200, Replayed: true})
@@ -192,11 +194,11 @@ func TestAlertsNameFigures(t *testing.T) {
 	for _, r := range file.Groups[0].Rules {
 		found := names.FindAllString(r.Expr, -1)
 		if len(found) == 0 && !strings.HasPrefix(r.Expr, "up{") {
-			t.Errorf("%s looks at nothing", r.Alert)
+			t.Errorf("%s has no metric", r.Alert)
 		}
 		for _, name := range found {
 			if !known[name] {
-				t.Errorf("%s looks at %s, which /metrics lacks", r.Alert, name)
+				t.Errorf("%s uses %s, which /metrics lacks", r.Alert, name)
 			}
 		}
 		if r.Annotations["summary"] == "" || !slices.Contains([]string{"page", "warn"}, r.Labels["severity"]) || strings.Count(r.Expr, "(") != strings.Count(r.Expr, ")") {
@@ -207,19 +209,19 @@ func TestAlertsNameFigures(t *testing.T) {
 		}
 	}
 	if len(known) < 20 {
-		t.Errorf("only these figures: %v", slices.Sorted(maps.Keys(known)))
+		t.Errorf("only these metrics: %v", slices.Sorted(maps.Keys(known)))
 	}
 }
 
 // "Metrics and pprof answer any Host (DNS rebinding): check it, pprof off unless asked for."
-func TestMetricsListenerKnowsItsNames(t *testing.T) {
+func TestMetricsListenerChecksHostNames(t *testing.T) {
 	t.Parallel()
 	m := newMonitored(t)
-	ask := func(door metricsDoor, host, path string) int {
+	ask := func(access metricsAccess, host, path string) int {
 		w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "GET", path, nil)
 		r.Host = host
 		came := context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(10, 0, 0, 7), Port: 9464})
-		door.handler(m.metrics, slog.New(slog.DiscardHandler)).ServeHTTP(w, r.WithContext(came))
+		access.handler(m.metrics, slog.New(slog.DiscardHandler)).ServeHTTP(w, r.WithContext(came))
 		return w.Code
 	}
 	for host, want := range map[string]int{
@@ -227,19 +229,19 @@ func TestMetricsListenerKnowsItsNames(t *testing.T) {
 		"10.0.0.7:9464": 200, "app1:9464": 200, "APP1.": 200,
 		"10.0.0.8:9464": 421, "app2:9464": 421, "evil.example": 421, "evil.example:9464": 421, "localhost.evil.example": 421, "127.0.0.1.evil.example": 421, "": 421,
 	} {
-		if got := ask(metricsDoor{addr: ":9464", hosts: []string{"app1"}}, host, "/metrics"); got != want {
+		if got := ask(metricsAccess{addr: ":9464", hosts: []string{"app1"}}, host, "/metrics"); got != want {
 			t.Errorf("%q: %d, want %d", host, got, want)
 		}
 	}
-	if got := ask(metricsDoor{addr: "metrics.internal:9464"}, "metrics.internal:9464", "/metrics"); got != 200 {
+	if got := ask(metricsAccess{addr: "metrics.internal:9464"}, "metrics.internal:9464", "/metrics"); got != 200 {
 		t.Errorf("by the name it listens on: %d", got)
 	}
 	for pprof, want := range map[bool]int{false: 404, true: 200} {
-		if got := ask(metricsDoor{addr: ":9464", pprof: pprof}, "localhost:9464", "/debug/pprof/"); got != want {
+		if got := ask(metricsAccess{addr: ":9464", pprof: pprof}, "localhost:9464", "/debug/pprof/"); got != want {
 			t.Errorf("pprof %v: %d, want %d", pprof, got, want)
 		}
 	}
-	if got := ask(metricsDoor{addr: ":9464", pprof: true}, "evil.example", "/debug/pprof/"); got != 421 {
+	if got := ask(metricsAccess{addr: ":9464", pprof: true}, "evil.example", "/debug/pprof/"); got != 421 {
 		t.Errorf("pprof by another name: %d", got)
 	}
 }

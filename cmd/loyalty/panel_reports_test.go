@@ -21,7 +21,7 @@ func (p *desk) file(path string) [][]string {
 	return rows[1:]
 }
 
-// digits are the number in a text: of "€ 1,234.50" the cents, of "none" nothing.
+// digits returns the number in a text: 123450 for "€ 1,234.50", 0 for "none".
 func digits(text string) (n float64) {
 	for _, r := range text {
 		if r >= '0' && r <= '9' {
@@ -31,8 +31,8 @@ func digits(text string) (n float64) {
 	return n
 }
 
-// thePanelSaysTheSame compares what a page shows, what its file holds, and what the API
-// answers: "the same numbers as the API, from the same functions".
+// thePanelSaysTheSame compares a page, its file and the API: "the same numbers as the API, from
+// the same functions".
 func thePanelSaysTheSame(v *visit) {
 	quiet := v.quiet()
 	quiet.fill("{hundred_points} {sale} {stamp_sale} {voided}")
@@ -99,7 +99,7 @@ func (p *desk) summaries() {
 		page.Find(chart + " tbody tr").Eq(day).Find("td").Each(func(_ int, cell *goquery.Selection) {
 			n, err := strconv.ParseFloat(cell.AttrOr("data-value", ""), 64)
 			if err != nil || n != digits(cell.Text()) {
-				p.t.Errorf("drawn is %v, written %s", n, cell.Text())
+				p.t.Errorf("the chart has %v, the table %s", n, cell.Text())
 			}
 			values = append(values, n)
 		})
@@ -145,7 +145,7 @@ func (p *desk) rankings() {
 			})
 		}
 		if len(want) < 2 {
-			p.t.Errorf("there are %d customers to rank", len(want))
+			p.t.Errorf("%d customers to rank", len(want))
 		}
 		p.same("top by "+by, shown, want)
 		p.same("file of top by "+by, written, want)

@@ -12,7 +12,7 @@ import (
 	"example.com/loyalty/core"
 )
 
-// desk is the panel of the visit's shop, with its owner signed in.
+// desk is the owner of the visit's shop, signed in to the panel.
 type desk struct {
 	*visit
 	cookie string
@@ -58,7 +58,8 @@ func document(t *testing.T, a answer) *goquery.Document {
 	return doc
 }
 
-// panelToken creates a token in the panel, uses it with the API, runs its curl example, and revokes it.
+// panelToken creates a token in the panel, uses it with the API, pastes the panel's example, and
+// revokes it.
 func panelToken(v *visit) {
 	const tokens = "/settings/tokens"
 	p, name := v.other.desk(), fmt.Sprintf("Web shop %d", v.number)
@@ -67,7 +68,7 @@ func panelToken(v *visit) {
 	created := document(v.t, p.send(tokens+"/new", http.StatusOK, form...))
 	secret, curl := created.Find("#secret").Text(), created.Find("#curl").Text()
 
-	p.is(p.with(secret, "GET", "/customers/{nobody}", ""), 404, notFound)
+	p.is(p.with(secret, "GET", "/customers/{missing}", ""), 404, notFound)
 	p.is(p.with(secret, "GET", "/rewards", ""), 403, forbidden)
 	if hasCurl(v.t) {
 		if got := p.shell(v.t, curl); !strings.Contains(got, `{"data":[`) {
@@ -81,11 +82,11 @@ func panelToken(v *visit) {
 	list := p.with(secret, "GET", "/tokens?per_page=100", "")
 	p.is(list, 200, `{"data":[<anything>{"id":`+id+`,"name":"`+name+`",`+abilities+`<anything>`)
 	if n := strings.Count(list.body, name); n != 1 {
-		v.t.Errorf("%d tokens are called %s", n, name)
+		v.t.Errorf("%d tokens with the name %s", n, name)
 	}
 	if !strings.Contains(p.open(tokens+"/"+id+"/revoke").Find("h1").Text(), name) {
-		v.t.Errorf("the confirmation doesn't name the token %s", name)
+		v.t.Errorf("revoking %s needs no confirmation", name)
 	}
 	p.send(tokens+"/"+id+"/revoke", http.StatusSeeOther)
-	p.is(p.with(secret, "GET", "/customers/{nobody}", ""), 401, unauthorized)
+	p.is(p.with(secret, "GET", "/customers/{missing}", ""), 401, unauthorized)
 }

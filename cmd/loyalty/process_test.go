@@ -356,7 +356,7 @@ func (in *installation) postgres() (pids []string) {
 			return nil
 		}
 		_ = conn.Close()
-		return []string{"somebody"}
+		return []string{"user"}
 	}
 	links, err := filepath.Glob("/proc/[0-9]*/cwd")
 	if err != nil {

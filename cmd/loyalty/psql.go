@@ -17,32 +17,32 @@ import (
 
 type psql struct {
 	Tenant string `required:"" help:"The business's slug."`
-	Write  bool   `help:"Lets statements change its data. Without it they only read."`
+	Write  bool   `help:"Allow changes. Without it, psql is read-only."`
 }
 
-// Run opens psql as the role that serves, inside one tenant: it shows the data as
-// that business sees it, and nothing else. The business's log says who did so.
+// Run opens psql inside one tenant, with the serving role: it shows only that business's data.
+// The business's audit log records who opened it.
 func (cmd psql) Run(ctx context.Context) error {
-	return with(ctx, func(a *app) error {
+	return withApp(ctx, func(a *app) error {
 		t, err := tenant.OpenDirectly(ctx, a.db, cmd.Tenant, operator(), cmd.Write)
 		if errors.Is(err, core.ErrNotFound) {
-			return fmt.Errorf("there is no business %q", cmd.Tenant)
+			return fmt.Errorf("no business with the slug %s", cmd.Tenant)
 		}
 		if err != nil {
 			return err
 		}
-		login, err := url.Parse(a.logins.owner)
+		login, err := url.Parse(a.urls.owner)
 		if err != nil {
 			return err
 		}
 		environment := append(os.Environ(),
 			fmt.Sprintf("PGOPTIONS=-c role=%s -c app.tenant_id=%d -c search_path=loyalty -c default_transaction_read_only=%t", db.Role, t.ID, !cmd.Write))
 		if password, set := login.User.Password(); set {
-			// Everybody on the machine can read the arguments of a process.
+			// Other users of the machine can read the arguments of a process.
 			login.User = url.User(login.User.Username())
 			environment = append(environment, "PGPASSWORD="+password)
 		}
-		// Ctrl-C is psql's: there it cancels a statement.
+		// In psql, Ctrl-C cancels a statement.
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 		shell := exec.CommandContext(context.WithoutCancel(ctx), "psql", login.String())
 		shell.Env = environment
@@ -51,7 +51,7 @@ func (cmd psql) Run(ctx context.Context) error {
 	})
 }
 
-// operator is who runs the command: their login on this machine.
+// operator returns the user name of the person who runs the command.
 func operator() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username

@@ -13,8 +13,8 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// probed is the readiness of a process, with a clock that the test moves, and how often it asked
-// the database.
+// probed is a process's readiness check, with a clock that the test moves, and the number of its
+// database checks.
 type probed struct {
 	*readinessCheck
 	mu    sync.Mutex
@@ -22,7 +22,7 @@ type probed struct {
 	asked int
 }
 
-// TraceQueryStart counts what is asked of the database.
+// TraceQueryStart counts the checks of migrations.
 func (p *probed) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -32,7 +32,7 @@ func (p *probed) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQu
 	return ctx
 }
 
-// TraceQueryEnd is not needed.
+// TraceQueryEnd does nothing.
 func (p *probed) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
 func newProbed(t *testing.T, url string) *probed {
@@ -54,9 +54,9 @@ func (p *probed) pass(d time.Duration) {
 	p.time = p.time.Add(d)
 }
 
-// "Readiness kept for a second": however many ask, the database is asked once a second, by one;
-// who hangs up changes nothing for the others.
-func TestReadinessIsKeptForASecond(t *testing.T) {
+// "Readiness kept for a second": many callers cause one database check a second, and a caller who
+// disconnects doesn't affect the others.
+func TestReadinessIsCachedForASecond(t *testing.T) {
 	t.Parallel()
 	p := newProbed(t, dbtest.OwnURL(t))
 	gone, leave := context.WithCancel(t.Context())
@@ -79,16 +79,16 @@ func TestReadinessIsKeptForASecond(t *testing.T) {
 	}
 }
 
-// "`/readyz` stays 200 on a full disk: it says that nothing can be written." A database that is
-// read-only for a while, as a standby is, is not ready for as long.
-func TestReadinessOfADatabaseThatCannotWrite(t *testing.T) {
+// "`/readyz` stays 200 on a full disk: it says that nothing can be written." A read-only
+// database, such as a standby, is not ready.
+func TestReadinessOfAReadOnlyDatabase(t *testing.T) {
 	t.Parallel()
 	url := dbtest.OwnURL(t)
 	p := newProbed(t, url)
 	conn := connect(t, url)
 	readOnly := func(on string) {
 		t.Helper()
-		// This connection goes on as it is; the others are made anew.
+		// This connection stays as it is; the others are closed.
 		if _, err := conn.Exec(t.Context(), "set default_transaction_read_only = off"); err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestReadinessOfADatabaseThatCannotWrite(t *testing.T) {
 	}
 	p.pass(readyFresh)
 	if _, again := p.check(t.Context()); again == nil {
-		t.Error("a second later it is ready")
+		t.Error("it is ready a second later")
 	}
 	readOnly("off")
 	p.pass(readyFresh)
@@ -119,9 +119,9 @@ func TestReadinessOfADatabaseThatCannotWrite(t *testing.T) {
 	}
 }
 
-// "One connection is `/readyz`'s own": requests that hold all of theirs, and a process that stopped
-// in the middle of its own check, change nothing.
-func TestReadinessBesideABusyPool(t *testing.T) {
+// "One connection is `/readyz`'s own": it is not affected by busy requests, nor by a process that
+// stopped during its own check.
+func TestReadinessWithABusyPool(t *testing.T) {
 	t.Parallel()
 	url := dbtest.OwnURL(t)
 	p := newProbed(t, url)
@@ -139,7 +139,7 @@ func TestReadinessBesideABusyPool(t *testing.T) {
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// Two processes at once write one row between them.
+	// Two processes at once write one row.
 	other := newProbed(t, url)
 	var all sync.WaitGroup
 	for _, one := range []*probed{p, other} {

@@ -5,5 +5,5 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// says is the message of a violation beside a field with that label.
+// says returns the message of a violation for a field with that label.
 func says(label string, v core.Violation) string { return page.Message("", label, v, page.Number) }

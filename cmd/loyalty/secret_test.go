@@ -9,8 +9,8 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// "Write to a temporary file, sync, rename; refuse under 32 characters": whatever a start that
-// was cut off left behind, the secret is whole or the start says what to do.
+// "Write to a temporary file, sync, rename; refuse under 32 characters": after an interrupted
+// start the secret is complete, or the next start says what to do.
 func TestSecretFile(t *testing.T) {
 	t.Parallel()
 	whole := strings.Repeat("0123456789abcdef", 4)
@@ -19,15 +19,15 @@ func TestSecretFile(t *testing.T) {
 		secrets int
 		says    string
 	}{
-		"none yet":               {nil, 1, ""},
-		"a torn write":           {map[string]string{".secret-123": whole[:7]}, 1, ""},
-		"whole":                  {map[string]string{"secret": whole + "\n"}, 1, ""},
-		"two of a rotation":      {map[string]string{"secret": whole + ", " + strings.ToUpper(whole) + "\n"}, 2, ""},
-		"empty":                  {map[string]string{"secret": ""}, 0, "holds a secret of 0 characters, fewer than 32"},
-		"a line without text":    {map[string]string{"secret": "\n"}, 0, "holds a secret of 0 characters"},
-		"cut off":                {map[string]string{"secret": whole[:31]}, 0, "of 31 characters"},
-		"a rotation cut off":     {map[string]string{"secret": whole + "," + whole[:5]}, 0, "of 5 characters"},
-		"a comma behind the one": {map[string]string{"secret": whole + ","}, 0, "of 0 characters"},
+		"none yet":            {nil, 1, ""},
+		"a torn write":        {map[string]string{".secret-123": whole[:7]}, 1, ""},
+		"whole":               {map[string]string{"secret": whole + "\n"}, 1, ""},
+		"two of a rotation":   {map[string]string{"secret": whole + ", " + strings.ToUpper(whole) + "\n"}, 2, ""},
+		"empty":               {map[string]string{"secret": ""}, 0, "has a secret of 0 characters, fewer than 32"},
+		"a line without text": {map[string]string{"secret": "\n"}, 0, "has a secret of 0 characters"},
+		"cut off":             {map[string]string{"secret": whole[:31]}, 0, "of 31 characters"},
+		"a rotation cut off":  {map[string]string{"secret": whole + "," + whole[:5]}, 0, "of 5 characters"},
+		"a trailing comma":    {map[string]string{"secret": whole + ","}, 0, "of 0 characters"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -58,8 +58,8 @@ func TestSecretFile(t *testing.T) {
 	}
 }
 
-// A write that fails leaves what was there, and nothing beside it.
-func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
+// A failed write leaves the existing file, and no temporary one.
+func TestFilesAreWrittenWhole(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	name := filepath.Join(dir, "secret")
@@ -101,32 +101,32 @@ func TestSecretCommands(t *testing.T) {
 
 	wrong := in.with("LOYALTY_SECRET=" + other)
 	for _, command := range []string{"verify", "serve"} {
-		wrong.run(command).says(t, "the secret is not the one that this database was used with", "put back the secret that LOYALTY_SECRET held before", "new,old")
+		wrong.run(command).says(t, "restore the previous secret in LOYALTY_SECRET", "new,old")
 	}
-	wrong.run("secret", "rotate").says(t, "nor is any of the others that are set")
+	wrong.run("secret", "rotate").says(t, "neither is any other in LOYALTY_SECRET")
 	if ask[string](conn, sealed) != before {
 		t.Error("a wrong secret changed something")
 	}
 
 	both := in.with("LOYALTY_SECRET=" + other + "," + testSecret)
-	for _, want := range []string{"sealed anew: 1; sealed with the first secret already: 0\n", "sealed anew: 0; sealed with the first secret already: 1\n"} {
+	for _, want := range []string{"encrypted again: 1; already current: 0\n", "encrypted again: 0; already current: 1\n"} {
 		p := both.start("", "secret", "rotate")
-		if p.exit() != 0 || !p.out.has(want) || !p.out.has("Nothing that is stored needs the old secret any more") {
+		if p.exit() != 0 || !p.out.has(want) || !p.out.has("No stored value needs the old secret") {
 			t.Errorf("exit %d: %s%s, want %q", p.exit(), p.out.String(), p.log.String(), want)
 		}
 	}
 	if after := ask[string](conn, sealed); after == before {
-		t.Error("nothing was sealed anew")
+		t.Error("nothing was encrypted again")
 	}
 	if p := wrong.start("", "verify"); p.exit() != 0 {
 		t.Errorf("the new secret alone: %s%s", p.out.String(), p.log.String())
 	}
-	in.run("verify").says(t, "the secret is not the one that this database was used with")
+	in.run("verify").says(t, "restore the previous secret")
 
-	// The old one is lost as well.
+	// The previous secret is lost.
 	third := in.with("LOYALTY_SECRET=" + strings.ToUpper(other))
 	p := third.start("", "secret", "rotate", "--lost")
-	if p.exit() != 0 || strings.Count(p.out.String(), "can't be opened any more: loyalty admin reset-factor --email=") != 1 {
+	if p.exit() != 0 || strings.Count(p.out.String(), "is lost; reset it: loyalty admin reset-factor --email=") != 1 {
 		t.Errorf("lost: exit %d: %s%s", p.exit(), p.out.String(), p.log.String())
 	}
 	const logged = "select string_agg(new::text, ' ' order by created_at, id) from loyalty.platform_audit_entry where action = 'platform.rotate_secret'"

@@ -35,29 +35,28 @@ import (
 	"example.com/loyalty/web/till"
 )
 
-// How long requests in flight get to finish after Ctrl-C, and how long one may take.
 const (
-	drainTime   = 20 * time.Second
-	requestTime = 15 * time.Second
+	drainTime   = 20 * time.Second // for open requests on shutdown
+	requestTime = 15 * time.Second // for an API request
 )
 
 type serve struct{}
 
-// Run serves until the process is told to stop.
+// Run serves until the process gets a signal to stop.
 func (serve) Run(ctx context.Context) error {
 	if os.Getenv("GOGC") == "" {
-		// Little of the heap is live. Collecting it less often cost 18 MB and gave a sixth
-		// more requests a second (docs/performance.md).
+		// Little of the heap is live. Collecting less often costs 18 MB and gives a sixth more
+		// requests a second (docs/performance.md).
 		debug.SetGCPercent(400)
 	}
-	began := time.Now()
+	started := time.Now()
 	c, err := settings()
 	if err != nil {
 		return err
 	}
 	log := c.logger()
 	limitMemory(ctx, log, memlimit.FromCgroup)
-	// The port first: with a second server on it, nothing else is worth starting.
+	// The port first: a second server on it makes the rest pointless.
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
 	if err != nil {
 		return err
@@ -72,67 +71,67 @@ func (serve) Run(ctx context.Context) error {
 	if a.scratch, err = page.OpenScratch(os.TempDir()); err != nil {
 		return err
 	}
-	defer a.scratch.Close() //nolint:errcheck // the next start removes what this one leaves
+	defer a.scratch.Close() //nolint:errcheck // the next start removes leftovers
 	demo, err := a.ensureDemo(ctx)
 	if err != nil {
 		return err
 	}
-	figures := newMetrics(a.db, a.direct, a.operations.Backlog, localFigures{a.ready, a.disks()}, log)
-	figures.serve(ctx, c.metricsDoor(), log)
-	server, err := a.server(figures) //nolint:contextcheck // requests bring their own
+	figures := newMetrics(a.db, a.direct, a.operations.Backlog, localFigures{ready: a.ready, disks: a.disks()}, log)
+	figures.serve(ctx, c.metricsAccess(), log)
+	server, err := a.server(figures) //nolint:contextcheck // requests have their own
 	if err != nil {
 		return err
 	}
 	if err := a.db.Ready(ctx); err != nil {
 		log.WarnContext(ctx, "serving, but not ready", slog.Any("error", err))
 	}
-	a.screen(os.Stdout, demo, time.Since(began))
+	a.screen(os.Stdout, demo, time.Since(started))
 	if a.smtp != nil {
 		go a.checkMailServer(ctx)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	go a.keepScratchClean(ctx)
+	go a.removeLeftovers(ctx)
 	go a.live.Run(ctx, a.direct)
-	begun := make(chan struct{})
+	jobsStarted := make(chan struct{})
 	go func() {
-		defer close(begun)
-		a.beginJobs(ctx)
+		defer close(jobsStarted)
+		a.startJobs(ctx)
 	}()
 
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }() //nolint:contextcheck // it ends with Shutdown, not with ctx: requests drain
+	go func() { failed <- server.Serve(listener) }() //nolint:contextcheck // it stops with Shutdown, not with ctx, so that requests finish
 	select {
 	case err = <-failed:
 		stop()
 	case <-ctx.Done():
 		a.stopping.Store(true)
 		if a.StopDelay > 0 {
-			log.InfoContext(ctx, "stopping: /readyz refuses, requests are still answered", slog.Duration("for", a.StopDelay))
+			log.InfoContext(ctx, "stopping: /readyz fails, requests are still served", slog.Duration("for", a.StopDelay))
 			select {
 			case <-time.After(a.StopDelay):
 			case err = <-failed:
 			}
 		}
-		log.InfoContext(ctx, "stopping: requests in flight finish")
+		log.InfoContext(ctx, "stopping: finishing open requests")
 	}
-	a.live.Close() // pages that wait for news hold up nothing
+	a.live.Close() // ends open streams, which would delay the shutdown
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
-	<-begun
+	<-jobsStarted
 	err = errors.Join(err, server.Shutdown(drain), a.jobs.Stop(drain))
 	log.InfoContext(ctx, "stopped")
 	return err
 }
 
-// checkMailServer says at the start what would otherwise be found by the first e-mail.
+// checkMailServer logs at the start whether the mail server works.
 func (a *app) checkMailServer(ctx context.Context) {
 	if err := a.smtp.Check(ctx); err != nil && ctx.Err() == nil {
 		a.log.ErrorContext(ctx, "e-mails can't be sent", slog.Any("error", err))
 	}
 }
 
-// mailTrouble is why the mail server couldn't be used the last time, or "".
+// mailTrouble returns why the mail server failed last, or "".
 func (a *app) mailTrouble() string {
 	if a.smtp == nil {
 		return ""
@@ -140,21 +139,20 @@ func (a *app) mailTrouble() string {
 	return a.smtp.Trouble()
 }
 
-// limitMemory has the collector work harder before the memory of the container (its cgroup) is
-// used up: a tenth of it is left for what is not the heap. GOMEMLIMIT in the environment comes
-// first. Without a limit the heap is held at 300 MiB, where the relaxed collector would let a busy
-// business's work take a gigabyte.
+// limitMemory sets the heap's soft limit to nine tenths of the container's memory (its cgroup),
+// or to 300 MiB: with GOGC=400, a busy business's work would otherwise take a gigabyte.
+// GOMEMLIMIT takes precedence.
 func limitMemory(ctx context.Context, log *slog.Logger, container memlimit.Provider) {
 	_, err := memlimit.Set(memlimit.WithRatio(0.9), memlimit.WithProvider(memlimit.ApplyFallback(container, memlimit.Limit(unlimitedHeap))))
 	if err != nil {
-		log.WarnContext(ctx, "the memory limit of the container could not be read", slog.Any("error", err))
+		log.WarnContext(ctx, "the container's memory limit could not be read", slog.Any("error", err))
 	}
 }
 
 const unlimitedHeap = (300 << 20) * 10 / 9 // of which nine tenths count
 
-// keepScratchClean removes what exports have left on disk, once an hour.
-func (a *app) keepScratchClean(ctx context.Context) {
+// removeLeftovers removes temporary files of failed exports, once an hour.
+func (a *app) removeLeftovers(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
@@ -169,23 +167,22 @@ func (a *app) keepScratchClean(ctx context.Context) {
 	}
 }
 
-// beginJobs works jobs off as soon as the database has the tables for them, so that a
-// server that waits for `loyalty migrate up` needs no second start. They outlive the
-// signal: the running ones finish.
-func (a *app) beginJobs(ctx context.Context) {
+// startJobs starts running jobs as soon as the database has its tables, so that a server that
+// waits for `loyalty migrate up` needs no restart. Running jobs finish after the signal.
+func (a *app) startJobs(ctx context.Context) {
 	for {
 		if a.db.Ready(ctx) == nil {
-			err := a.checkSecret(ctx) // a database without its tables could not be asked at the start
+			err := a.checkSecret(ctx) // it could not be checked without tables
 			if err != nil {
 				a.wrongSecret.Store(true)
-				a.log.ErrorContext(ctx, "no jobs are run", slog.Any("error", err))
+				a.log.ErrorContext(ctx, "jobs don't run", slog.Any("error", err))
 				return
 			}
 			err = a.jobs.Start(context.WithoutCancel(ctx))
 			if err == nil {
 				return
 			}
-			a.log.WarnContext(ctx, "jobs cannot begin yet", slog.Any("error", err))
+			a.log.WarnContext(ctx, "jobs can't start yet", slog.Any("error", err))
 		}
 		select {
 		case <-ctx.Done():
@@ -195,26 +192,22 @@ func (a *app) beginJobs(ctx context.Context) {
 	}
 }
 
-// How often an address may join, or ask for the link to a card: a shop's customers share its
-// network.
+// Limits of an IP address, which several people may share.
 const (
-	joinsOfAddress = 20
-	joinWindow     = 10 * time.Minute
+	joinsPerAddress = 20 // within joinWindow: joining, or requesting the link to a card
+	joinWindow      = 10 * time.Minute
 
-	// A business's people share an address, and open the page more often than they sign in.
-	signInViewsOfAddress = 120 // a minute
+	signInViewsPerAddress = 120 // a minute
+
+	failuresPerRequest = 3 // failed token look-ups, for each request without a valid token
 )
 
-// failuresPerRequest is how many look-ups of tokens that fail an address has, for each request
-// that it has without a valid token: several clients behind one address may have a wrong one.
-const failuresPerRequest = 3
-
-// server puts the front ends together behind TLS.
+// server combines the front ends behind TLS.
 func (a *app) server(figures *metrics) (*host.Server, error) {
 	address := host.ClientAddress(a.proxies)
 	slug := func(h string) string { slug, _ := a.names.Slug(h); return slug }
 	bySlug := func(ctx context.Context, slug string) (core.Tenant, error) { return tenant.BySlug(ctx, a.db, slug) }
-	signInViews := limit.NewWindow(signInViewsOfAddress, time.Minute, time.Now)
+	signInViews := limit.NewWindow(signInViewsPerAddress, time.Minute, time.Now)
 	kitOf := func(panel string) *page.Kit {
 		return page.New(page.Config{
 			Panel:    panel,
@@ -237,7 +230,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		Timeout:                requestTime,
 		Log:                    a.log,
 	})
-	door := web.Config{
+	pages := web.Config{
 		Names: a.names,
 		Till: till.New(kit, till.Services{
 			Walkins: a.walkins, Transactions: a.transactions, Coupons: a.coupons, Locations: a.locations,
@@ -255,7 +248,7 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		Portal: portal.New(portal.Config{
 			Tenants: a.tenants, Customers: a.customers, Coupons: a.coupons, Auth: a.auth, Links: link.New(a.keys),
 			Walkins: a.walkins, Sales: a.transactions, Rewards: a.rewards, Live: a.live,
-			PerAddress: limit.NewWindow(joinsOfAddress, joinWindow, time.Now), AddressKey: host.LimitKey,
+			PerAddress: limit.NewWindow(joinsPerAddress, joinWindow, time.Now), AddressKey: host.LimitKey,
 			Names: a.names, Tenant: bySlug, Address: address, Now: a.db.Now, Log: a.log,
 		}),
 		API:     programs,
@@ -269,23 +262,23 @@ func (a *app) server(figures *metrics) (*host.Server, error) {
 		a.mailbox = mailbox.New(a.mails, a.names, address, time.Local, func(address string) {
 			fmt.Printf("  Mail        %s (for another browser)\n", address)
 		})
-		door.Mailbox = a.mailbox
+		pages.Mailbox = a.mailbox
 	}
-	door.Platform = platform.New(kitOf(page.PlatformPath), platform.Services{
+	pages.Platform = platform.New(kitOf(page.PlatformPath), platform.Services{
 		Auth: a.auth, Staff: a.staff, Tokens: a.tokens, Jobs: a.jobs, Operations: a.operations, Tenants: a.tenants, Invoices: a.invoices,
 		Checks: a.checks, Audit: audit.NewService(a.db), Deprecations: a.deprecations,
 		Requests: programs.Requests(), Version: buildVersion(), MailTrouble: a.mailTrouble, Names: a.names,
 	})
-	product := web.New(door)
-	plain := web.Plain(door, host.PlainHandler(a.names, http.HandlerFunc(api.RefusePlainHTTP)))
+	product := web.New(pages)
+	plain := web.Plain(pages, host.PlainHandler(a.names, http.HandlerFunc(api.RefusePlainHTTP)))
 	if a.TLS == "proxy" {
 		return host.NewServer(host.BehindProxy(a.proxies, product, plain), nil, nil, a.log), nil
 	}
-	config, err := a.tls()
+	certificates, err := a.tls()
 	if err != nil {
 		return nil, err
 	}
-	return host.NewServer(product, plain, config, a.log), nil
+	return host.NewServer(product, plain, certificates, a.log), nil
 }
 
 func (a *app) tls() (*tls.Config, error) {
@@ -295,7 +288,7 @@ func (a *app) tls() (*tls.Config, error) {
 	return host.LocalAuthority(a.DataDir, a.names, time.Now, a.log)
 }
 
-// authorityFile is what clients trust in TLS mode local, "" in the others.
+// authorityFile returns the path of the local certificate authority; "" in other TLS modes.
 func (c *config) authorityFile() string {
 	if c.TLS != "local" {
 		return ""
@@ -307,15 +300,15 @@ func (c *config) authorityFile() string {
 	return file
 }
 
-// progress shows on the terminal how far something long is. What reads a log in JSON
-// is no terminal.
-func (c *config) progress(what string) func(done, total int) {
+// progress returns a function that shows the progress of a long operation on the terminal; nil
+// with a JSON log, which programs read.
+func (c *config) progress(what string) func(done, count int) {
 	if c.Log == "json" {
 		return nil
 	}
 	shown := -1
-	return func(done, total int) {
-		if percent := done * 100 / max(total, 1); percent != shown {
+	return func(done, count int) {
+		if percent := done * 100 / max(count, 1); percent != shown {
 			shown = percent
 			fmt.Fprintf(os.Stderr, "\r%s %3d%%", what, percent)
 			if percent == 100 {

@@ -14,12 +14,12 @@ type endpoint struct {
 	scope        string // "" none, "platform", or toRecord
 }
 
-// toRecord stands for the scope of POST /transactions, which is the operator's choice.
+// toRecord is the scope of POST /transactions, which the operator chooses.
 const toRecord = "see note"
 
 func (e endpoint) String() string { return e.method + " " + e.path }
 
-// endpoints reads them out of the document, so that none can be forgotten.
+// endpoints reads all endpoints from the document.
 var endpoints = func() (all []endpoint) {
 	for _, row := range docs.Sentences("specification", "## 4.") {
 		cells := strings.Split(row, " | ")
@@ -39,7 +39,7 @@ var endpoints = func() (all []endpoint) {
 	return all
 }()
 
-// opens says whether a token of the sandbox's file, or the platform's, may call.
+// opens reports whether a token of the sandbox's file may call an endpoint.
 func (v *visit) opens(e endpoint, as string) bool {
 	switch e.scope {
 	case "":
@@ -52,14 +52,14 @@ func (v *visit) opens(e endpoint, as string) bool {
 	return as == "all" || as == e.scope
 }
 
-// knocks calls an endpoint with ids that name nothing, and fields that are missing:
-// whoever may call gets so far, and changes nothing.
+// knocks calls an endpoint with unknown ids and without fields, which changes nothing even with
+// access.
 func (v *visit) knocks(e endpoint, token string, headers ...string) (got answer, inside int) {
 	v.t.Helper()
 	return v.knocksAt(v.in.base, e, token, headers...)
 }
 
-// host is where the tenant has its pages.
+// host returns the URL of the tenant's host.
 func (v *visit) host() string { return strings.TrimSuffix(v.shop.PanelURL, "/admin") }
 
 func (v *visit) knocksAt(host string, e endpoint, token string, headers ...string) (got answer, inside int) {
@@ -71,7 +71,7 @@ func (v *visit) knocksAt(host string, e endpoint, token string, headers ...strin
 	if strings.Contains(e.path, "{") {
 		inside = http.StatusNotFound
 	}
-	path := strings.NewReplacer("{ulid}", v.fill("{nobody}"), "{id}", "9223372036854775807").Replace(e.path)
+	path := strings.NewReplacer("{ulid}", v.fill("{missing}"), "{id}", "9223372036854775807").Replace(e.path)
 	got, err := v.call(e.method, host+"/api/v1"+path, token, body, headers...)
 	if err != nil {
 		v.t.Fatalf("%s: %v", e, err)
@@ -79,7 +79,7 @@ func (v *visit) knocksAt(host string, e endpoint, token string, headers ...strin
 	return got, inside
 }
 
-// lets checks that a token opens an endpoint.
+// lets checks that a token has access to an endpoint.
 func (v *visit) lets(e endpoint, as string) {
 	v.t.Helper()
 	if got, inside := v.knocks(e, v.token(as)); got.status != inside {
@@ -87,18 +87,18 @@ func (v *visit) lets(e endpoint, as string) {
 	}
 }
 
-// refuses checks that it does not.
+// refuses checks that it has no access.
 func (v *visit) refuses(e endpoint, as string) {
 	v.t.Helper()
 	got, _ := v.knocks(e, v.token(as))
 	v.is(got, http.StatusForbidden, forbidden)
 	if got.status != http.StatusForbidden {
-		v.t.Errorf("%s let %s in", e, as)
+		v.t.Errorf("%s gave access to %s", e, as)
 	}
 }
 
-// nobodys are headers that stand for nobody.
-func (v *visit) nobodys() map[string]string {
+// invalidCredentials returns headers that authenticate no caller.
+func (v *visit) invalidCredentials() map[string]string {
 	own, other := v.token("all"), v.other.token("all")
 	id, secret, _ := strings.Cut(own, "|")
 	otherID, _, _ := strings.Cut(other, "|")
@@ -117,7 +117,7 @@ func (v *visit) nobodys() map[string]string {
 		"longer":                   "Bearer " + own + "0",
 		"without a bar":            "Bearer " + id + secret,
 		"without its id":           "Bearer |" + secret,
-		"nobody's id":              "Bearer 9223372036854775807|" + secret,
+		"an unknown id":            "Bearer 9223372036854775807|" + secret,
 		"another token's id":       "Bearer " + otherID + "|" + secret,
 		"an id that is no integer": "Bearer x|" + secret,
 		"a word":                   "Bearer secret",
@@ -125,10 +125,10 @@ func (v *visit) nobodys() map[string]string {
 	}
 }
 
-// stops checks that nobody's headers do not open an endpoint.
+// stops checks that invalid credentials have no access to an endpoint.
 func (v *visit) stops(e endpoint, kinds ...string) {
 	v.t.Helper()
-	for kind, header := range v.nobodys() {
+	for kind, header := range v.invalidCredentials() {
 		if len(kinds) > 0 && !slices.Contains(kinds, kind) {
 			continue
 		}
@@ -156,7 +156,7 @@ const (
 	launched        = "v1 launch (2026-05) endpoints: the customers, transactions (get and void), rewards, redemptions, coupons, reports, tokens and platform endpoints listed in the Endpoints part."
 )
 
-// accessSentences tries every endpoint with every kind of token.
+// accessSentences calls every endpoint with every kind of token.
 func accessSentences() (all []sentence) {
 	for _, e := range endpoints {
 		add := func(says string, story func(v *visit)) {
@@ -212,7 +212,7 @@ func accessSentences() (all []sentence) {
 			e := endpoint{method, path, scope}
 			all = append(all, sentence{says: row, with: covered, story: func(v *visit) {
 				if !slices.Contains(endpoints, e) {
-					v.t.Errorf("the tables of endpoints do not say so of %s", covered)
+					v.t.Errorf("the tables of endpoints don't have the scope of %s", covered)
 				}
 				v.lets(e, scope)
 			}})

@@ -37,7 +37,7 @@ var (
 	capReached      = ruled("coupon-cap-reached", "Maximum redemptions for this coupon have been reached.")
 )
 
-// unredeemed finds that a voucher gave nothing, and is not in its coupon's history.
+// unredeemed checks that a voucher gave nothing and isn't in its coupon's redemptions.
 func (v *visit) unredeemed(voucher sandbox.Voucher) {
 	v.t.Helper()
 	v.has(voucher.Customer.String(), 0, 0)
@@ -84,7 +84,7 @@ var couponSentences = []sentence{
 		want: `{"data":[<anything>` + voucherIs + `<anything>` + redeemedIs + `],"links":{"first":null,"last":null,"prev":null,"next":null},` +
 			`"meta":{"path":"{base}/api/v1/coupons/{coupon}/redemptions","per_page":100,"next_cursor":null,"prev_cursor":null}}`,
 	},
-	{says: couponHistory, with: "of nobody's coupon", method: "GET", path: "/coupons/{nobody}/redemptions", as: "coupons:read", status: 404, want: notFound},
+	{says: couponHistory, with: "of unknown coupon", method: "GET", path: "/coupons/{missing}/redemptions", as: "coupons:read", status: 404, want: notFound},
 	{says: sendsElsewhere, story: func(v *visit) {
 		v.nowhere("POST /coupons/{coupon}/send", "POST /coupons/{coupon}/sends", "GET /coupons/{coupon}/sends", "POST /sends", "GET /segments")
 		got := v.ask("POST", "/coupons", "", `{"coupon_ulid":"{coupon}","segment":"all"}`)

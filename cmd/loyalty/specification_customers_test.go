@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// What answers look like.
+// The JSON of responses.
 const (
 	annaIs = `{"ulid":"{anna}","first_name":"Anna","last_name":"Lindqvist","phone":"{phone}","email":"{email}","status":"active",` +
 		`"points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>"}`
@@ -13,15 +13,15 @@ const (
 	ofFifteen = `","per_page":15,"next_cursor":null,"prev_cursor":null}}`
 )
 
-// one is the answer of a single record.
+// one is the response with a single record.
 func one(record string) string { return `{"data":` + record + `}` }
 
-// only is the one page of a list.
+// only is the response with a list of one page.
 func only(path string, records ...string) string {
 	return `{"data":[` + strings.Join(records, ",") + `],` + onlyPage + path + ofFifteen
 }
 
-// invalid is the answer to fields that are wrong.
+// invalid is the response to invalid fields.
 func invalid(errors string) string {
 	return `{"type":"https://www.rfc-editor.org/rfc/rfc9110#section-15.5.21","title":"Validation Error","status":422,` +
 		`"detail":"The given data was invalid.","errors":{` + errors + `}}`
@@ -43,7 +43,7 @@ const (
 	pageLimit      = "Maximum page size and other headers about rate limits: not shown."
 )
 
-// at30 is a phone number of 30 characters that no other visit has.
+// at30 is a unique phone number of 30 characters.
 func at30(v *visit) {
 	v.named["{phone}"] = strings.Repeat("0", 30-len(v.fill("{phone}"))) + v.fill("{phone}")
 }
@@ -88,7 +88,7 @@ var customerSentences = []sentence{
 		body: `{"first_name":"Ada","last_name":"Berg","phone":"{phone}"}`, status: 200, want: one(annaIs),
 	},
 	{
-		says: customerEmail, with: "no address", method: "POST", path: "/customers", body: `{"first_name":"A","last_name":"B","phone":"{phone}","email":"nobody"}`,
+		says: customerEmail, with: "no address", method: "POST", path: "/customers", body: `{"first_name":"A","last_name":"B","phone":"{phone}","email":"invalid"}`,
 		status: 422, want: invalid(`"email":["The email field must be a valid email address."]`),
 	},
 	{
@@ -129,7 +129,7 @@ var customerSentences = []sentence{
 		as: "customers:read", status: 200, want: one(annaIs),
 	},
 	{
-		says: "| GET | /api/v1/customers/{ulid} | customers:read | - | `data`: customer (includes `points_balance`). |", with: "nobody", method: "GET", path: "/customers/{nobody}",
+		says: "| GET | /api/v1/customers/{ulid} | customers:read | - | `data`: customer (includes `points_balance`). |", with: "unknown", method: "GET", path: "/customers/{missing}",
 		as: "customers:read", status: 404, want: notFound,
 	},
 	{says: upsertsCustomer, with: "created", method: "POST", path: "/customers", as: "customers:write", body: newAnna, status: 201, want: madeAnna},
@@ -152,10 +152,10 @@ var customerSentences = []sentence{
 		says: editsCustomer, method: "PATCH", path: "/customers/{anna}", as: "customers:write", body: `{"last_name":"Ek"}`,
 		status: 200, want: one(strings.Replace(annaIs, "Lindqvist", "Ek", 1)),
 	},
-	{says: editsCustomer, with: "nobody", method: "PATCH", path: "/customers/{nobody}", as: "customers:write", body: `{"last_name":"Ek"}`, status: 404, want: notFound},
+	{says: editsCustomer, with: "unknown", method: "PATCH", path: "/customers/{missing}", as: "customers:write", body: `{"last_name":"Ek"}`, status: 404, want: notFound},
 	{
 		says: editableFields, with: "a PATCH of each", method: "PATCH", path: "/customers/{anna}",
-		body:   `{"first_name":"Åsa","last_name":"Ek","phone":"{bos_phone}","email":"new.{email}","status":"inactive","points_balance":1000000,"ulid":"{nobody}"}`,
+		body:   `{"first_name":"Åsa","last_name":"Ek","phone":"{bos_phone}","email":"new.{email}","status":"inactive","points_balance":1000000,"ulid":"{missing}"}`,
 		status: 200, want: one(`{"ulid":"{anna}","first_name":"Åsa","last_name":"Ek","phone":"{bos_phone}","email":"new.{email}","status":"inactive",` +
 			`"points_balance":0,"stamps_balance":0,"created_at":"<time>","updated_at":"<time>"}`),
 	},
@@ -180,7 +180,7 @@ var customerSentences = []sentence{
 		for _, filter := range []string{"phone={phone}", "email={email}", "search={email}", "email={email}&status=active", "email={email}&created_from=2026-01-01"} {
 			v.is(v.ask("GET", "/customers?"+filter, "", ""), 200, only("/customers", annaIs))
 		}
-		for _, filter := range []string{"email={email}&status=inactive", "search={nobody}", "email={email}&created_to=2026-01-01"} {
+		for _, filter := range []string{"email={email}&status=inactive", "search={missing}", "email={email}&created_to=2026-01-01"} {
 			v.is(v.ask("GET", "/customers?"+filter, "", ""), 200, only("/customers"))
 		}
 	}},
@@ -220,7 +220,7 @@ var customerSentences = []sentence{
 	},
 }
 
-// walksPages goes through a list of three by ones, forth and back.
+// walksPages reads a list of three one by one, forward and back.
 func walksPages(v *visit) {
 	v.fill("{sale} {stamp_sale} {voided}")
 	type page struct {
@@ -248,6 +248,6 @@ func walksPages(v *visit) {
 		seen = append(seen, id)
 	}
 	if got, want := strings.Join(seen, " "), v.fill("{voided} {stamp_sale} {sale} {stamp_sale} {voided}"); got != want {
-		v.t.Errorf("forth and back: %s, want %s", got, want)
+		v.t.Errorf("forward and back: %s, want %s", got, want)
 	}
 }

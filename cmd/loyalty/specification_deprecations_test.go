@@ -20,7 +20,7 @@ const (
 	noticeAtLeast = "| Deprecation notice | at least 90 days |"
 )
 
-// deprecate enters a deprecation as a super-admin does, with so many days of notice.
+// deprecate deprecates a request as a super-admin, with this many days of notice.
 func (s *scene) deprecate(t *testing.T, method, path string, days int) error {
 	t.Helper()
 	d, err := db.Open(t.Context(), s.database, db.Options{})
@@ -40,7 +40,7 @@ func (s *scene) deprecate(t *testing.T, method, path string, days int) error {
 	return err
 }
 
-// deprecated is GET /rewards at the scene with limits, where nobody else asks for it.
+// deprecated calls GET /rewards in the scene with limits, where no other case does.
 func deprecated(as string, check func(v *visit, got answer)) func(*visit) {
 	return func(v *visit) {
 		v.t.Helper()
@@ -49,7 +49,7 @@ func deprecated(as string, check func(v *visit, got answer)) func(*visit) {
 	}
 }
 
-// announced checks the headers, and returns when the request ends.
+// announced checks the headers, and returns the sunset.
 func (v *visit) announced(got answer) time.Time {
 	v.t.Helper()
 	sunset, err := time.Parse(http.TimeFormat, got.header.Get("Sunset"))

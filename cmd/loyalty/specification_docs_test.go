@@ -29,10 +29,10 @@ var (
 	tag        = regexp.MustCompile(`<[^>]*>`)
 )
 
-// page is what a page for everybody says.
+// page returns the text of a public page.
 func (v *visit) page(path string) string {
 	v.t.Helper()
-	got := v.ask("GET", "{base}"+path, "nobody", "")
+	got := v.ask("GET", "{base}"+path, "anonymous", "")
 	if got.status != http.StatusOK || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
 		v.t.Fatalf("%s: %d %s", path, got.status, got.header.Get("Content-Type"))
 	}
@@ -40,20 +40,20 @@ func (v *visit) page(path string) string {
 	return docs.Plain(html.UnescapeString(text))
 }
 
-// tells is a story of a page that says all of this.
+// tells is a story of a page that has all of these texts.
 func tells(path string, all ...string) func(*visit) {
 	return func(v *visit) {
 		v.t.Helper()
 		page := v.page(path)
 		for _, each := range all {
 			if !strings.Contains(page, each) {
-				v.t.Errorf("%s does not say: %s", path, each)
+				v.t.Errorf("%s lacks: %s", path, each)
 			}
 		}
 	}
 }
 
-// changelog is the list of v1's launch on that page, and what comes after it.
+// changelog returns the launch list of the changelog, and the rest of the page.
 func (v *visit) changelog() (launch, rest string) {
 	v.t.Helper()
 	launch, rest, found := strings.Cut(v.page("/docs/changelog"), "Added to v1")
@@ -76,7 +76,7 @@ var docsSentences = []sentence{
 				v.t.Errorf("it does: %s", row)
 			}
 		}
-		got := v.ask("GET", "/openapi.json", "nobody", "")
+		got := v.ask("GET", "/openapi.json", "anonymous", "")
 		for _, e := range endpoints {
 			if !strings.Contains(got.body, `"/api/v1`+e.path+`"`) {
 				v.t.Errorf("the description lacks %s", e)
@@ -94,21 +94,21 @@ var docsSentences = []sentence{
 			v.t.Errorf("the launch was not in 2026-05: %s", launch)
 		}
 	}},
-	{says: launchScopes, with: "in the changelog", story: tells("/docs/changelog", "six scopes: customers:read, customers:write, transactions:write, rewards:read, coupons:read and reports:read")},
-	{says: onlyPossible, story: tells("/docs/changelog", "Planned, not committed", "Webhooks. Until then clients poll.")},
-	{says: planned, with: "in the changelog", story: tells("/docs/changelog", "Planned, not committed", "GET /api/v1/customers/{ulid}/redemptions", "Webhooks", "A read-only token for a customer’s own portal")},
+	{says: launchScopes, with: "in the changelog", story: tells("/docs/changelog", "customers:read", "customers:write", "transactions:write", "rewards:read", "coupons:read", "reports:read")},
+	{says: onlyPossible, story: tells("/docs/changelog", "Planned, not committed", "Webhooks")},
+	{says: planned, with: "in the changelog", story: tells("/docs/changelog", "Planned, not committed", "GET /api/v1/customers/{ulid}/redemptions", "Webhooks", "read-only token")},
 
-	{says: noRetry, with: "in the guide", story: tells("/docs/retries", "400, 401, 403, 404, 405, 413, 415, 422 No.")},
-	{says: retryLater, with: "in the guide", story: tells("/docs/retries", "429 Yes, after Retry-After seconds.", "500 Yes, after a delay.", "503 Yes, after a delay")},
-	{says: backOff, story: tells("/docs/retries", "1, 2, 4 and 8 seconds", "10 to 20 percent", "After those 4 attempts, give up")},
-	{says: checkFirst, with: "in the guide", story: tells("/docs/retries", "When a sale got no answer, look before you send it again")},
+	{says: noRetry, with: "in the guide", story: tells("/docs/retries", "400, 401, 403, 404, 405, 413, 415, 422 No")},
+	{says: retryLater, with: "in the guide", story: tells("/docs/retries", "429 Yes", "500 Yes", "503 Yes", "Retry-After")},
+	{says: backOff, story: tells("/docs/retries", "1, 2, 4 and 8 seconds", "10 to 20 percent", "4 attempts")},
+	{says: checkFirst, with: "in the guide", story: tells("/docs/retries", "look before you send it again", "/customers/$CUSTOMER/transactions")},
 	{says: voidedIsSuccess, with: "in the guide", story: tells("/docs/retries", "already-voided is success")},
 
-	{says: versionPrefix, with: "in the policy", story: func(v *visit) { tells("/docs/versioning", "the current one is v1", v.in.base+"/api/v1")(v) }},
-	{says: inParallel, story: tells("/docs/versioning", "Such a change goes into a new path, /api/v2/, which runs beside v1 for at least 6 months before v1 is retired.")},
-	{says: versionOverlap, story: tells("/docs/versioning", "Two versions side by side at least 6 months")},
-	{says: breaking, story: tells("/docs/versioning", "removing an endpoint", "removing or renaming a required request field", "removing or renaming a documented response field, or changing its type",
-		"changing what authentication an endpoint asks for", "lowering a rate limit, or changing it in a way that affects current use", "changing the structure of type, status or detail of errors")},
-	{says: nonBreaking, story: tells("/docs/versioning", "new optional request fields", "new response fields", "new endpoints", "of business rules", "higher rate limits", "anything quicker that looks the same from outside")},
-	{says: ignoreUnknown, story: tells("/docs/versioning", "Ignore response fields that it does not know.")},
+	{says: versionPrefix, with: "in the policy", story: func(v *visit) { tells("/docs/versioning", "v1", v.in.base+"/api/v1")(v) }},
+	{says: inParallel, story: tells("/docs/versioning", "/api/v2/", "at least 6 months")},
+	{says: versionOverlap, story: tells("/docs/versioning", "at least 6 months")},
+	{says: breaking, story: tells("/docs/versioning", "removing an endpoint", "removing or renaming a required request field", "removing or renaming a documented response field", "its type",
+		"authentication", "rate limit", "type, status or detail of errors")},
+	{says: nonBreaking, story: tells("/docs/versioning", "new optional request fields", "new response fields", "new endpoints", "of business rules", "higher rate limits", "performance")},
+	{says: ignoreUnknown, story: tells("/docs/versioning", "unknown response fields")},
 }

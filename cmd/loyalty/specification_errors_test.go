@@ -30,17 +30,17 @@ const (
 	retryLater      = "Retry on 429 after `Retry-After` seconds and on 5xx after a delay."
 )
 
-// problems asks for one of each: what comes of asking again is the same.
+// problems gets one problem of each kind. Repeating it gets the same.
 func (v *visit) problems() map[string]answer {
 	v.t.Helper()
 	return map[string]answer{
 		"400":            v.ask("POST", "/customers", "", `{"first_name":`),
-		"401":            v.ask("GET", "/customers", "nobody", ""),
+		"401":            v.ask("GET", "/customers", "anonymous", ""),
 		"403":            v.ask("GET", "/customers", "none", ""),
-		"404":            v.ask("GET", "/customers/{nobody}", "", ""),
+		"404":            v.ask("GET", "/customers/{missing}", "", ""),
 		"405":            v.ask("DELETE", "/customers", "", ""),
 		"415":            v.ask("POST", "/customers", "", `{}`, "Content-Type: text/plain"),
-		"422 validation": v.ask("POST", "/customers", "", `{"first_name":"A","last_name":"B","phone":"{phone}","email":"nobody"}`),
+		"422 validation": v.ask("POST", "/customers", "", `{"first_name":"A","last_name":"B","phone":"{phone}","email":"invalid"}`),
 		"422 rule":       v.ask("POST", "/transactions/{voided}/void", "", ""),
 	}
 }
@@ -53,7 +53,7 @@ type problem struct {
 	Errors      map[string][]string
 }
 
-// eachProblem looks at one document of each kind.
+// eachProblem checks one document of each kind.
 func eachProblem(look func(v *visit, kind string, got answer, p problem)) func(*visit) {
 	return func(v *visit) {
 		v.t.Helper()
@@ -63,7 +63,7 @@ func eachProblem(look func(v *visit, kind string, got answer, p problem)) func(*
 	}
 }
 
-// rules asks for each refusal of the business.
+// rules gets a refusal of each business rule.
 func (v *visit) rules() map[string]answer {
 	v.t.Helper()
 	v.fill("{hundred_points}")
@@ -93,7 +93,7 @@ var errorSentences = []sentence{
 		}
 	})},
 	{says: onlyTLS, story: func(v *visit) {
-		for _, as := range []string{"", "nobody", "platform"} {
+		for _, as := range []string{"", "anonymous", "platform"} {
 			for _, endpoint := range []string{"GET /customers", "POST /transactions", "GET /tokens"} {
 				method, path, _ := strings.Cut(endpoint, " ")
 				got, err := v.call(method, "http"+strings.TrimPrefix(v.in.base, "https")+"/api/v1"+path, v.token(as), "")
@@ -102,7 +102,7 @@ var errorSentences = []sentence{
 				}
 				got.is(v.t, 400, problemJSON, badRequest)
 				if got.header.Get("Location") != "" {
-					v.t.Errorf("%s in the clear leads to %s", endpoint, got.header.Get("Location"))
+					v.t.Errorf("%s over plain HTTP redirects to %s", endpoint, got.header.Get("Location"))
 				}
 			}
 		}
@@ -130,7 +130,7 @@ var errorSentences = []sentence{
 			if p.Type != v.in.base+"/problems/"+code {
 				v.t.Errorf("%s: %s", code, got.body)
 			}
-			if page := v.ask("GET", p.Type, "nobody", ""); page.status != http.StatusOK || !strings.Contains(page.body, p.Detail) {
+			if page := v.ask("GET", p.Type, "anonymous", ""); page.status != http.StatusOK || !strings.Contains(page.body, p.Detail) {
 				v.t.Errorf("%s: %d", p.Type, page.status)
 			}
 		}
@@ -172,12 +172,12 @@ var errorSentences = []sentence{
 	{says: malformed, with: "no JSON object", method: "POST", path: "/customers", body: `[]`, status: 400, want: badRequest},
 	{says: malformed, with: "nothing", method: "POST", path: "/transactions", status: 400, want: badRequest},
 	{says: malformed, with: "more than JSON", method: "POST", path: "/redemptions", body: `{}{}`, status: 400, want: badRequest},
-	{says: notKnown, with: "missing", method: "GET", path: "/customers", as: "nobody", status: 401, want: unauthorized, header: []string{"WWW-Authenticate: Bearer"}},
+	{says: notKnown, with: "missing", method: "GET", path: "/customers", as: "anonymous", status: 401, want: unauthorized, header: []string{"WWW-Authenticate: Bearer"}},
 	{says: notKnown, with: "revoked", method: "GET", path: "/customers", as: "revoked", status: 401, want: unauthorized, header: []string{"WWW-Authenticate: Bearer"}},
 	{says: notKnown, with: "misspelled or malformed", story: func(v *visit) { v.stops(endpoints[0], "misspelled", "without a bar", "a word") }},
 	{says: notAble, with: "lacks the scope", method: "GET", path: "/customers", as: "customers:write", status: 403, want: forbidden, header: []string{"WWW-Authenticate:"}},
 	{
-		says: notValid, with: "a bad e-mail", method: "POST", path: "/customers", body: `{"first_name":"A","last_name":"B","phone":"{phone}","email":"nobody"}`,
+		says: notValid, with: "a bad e-mail", method: "POST", path: "/customers", body: `{"first_name":"A","last_name":"B","phone":"{phone}","email":"invalid"}`,
 		status: 422, want: invalid(`"email":["The email field must be a valid email address."]`),
 	},
 	{
@@ -208,8 +208,8 @@ var errorSentences = []sentence{
 	})},
 }
 
-// withCoupons runs a story between two statements of the database's owner: something is
-// amiss with the coupons, of which nobody asks this scene otherwise.
+// withCoupons runs a story between two statements of the database's owner, which break the coupons
+// and repair them. No other case uses coupons in this scene.
 func withCoupons(broken, mended string, meanwhile func(v *visit, coupons func() answer)) func(*visit) {
 	return func(v *visit) {
 		v.t.Helper()

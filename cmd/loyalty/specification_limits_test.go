@@ -16,17 +16,17 @@ const (
 	tooManyRow   = "| 429 | Too Many Requests | `Too Many Attempts.` | Rate limit exceeded; header `Retry-After` gives seconds. |"
 )
 
-// exhausted is what came of more requests than the limits allow.
+// exhausted is the result of more requests than a limit allows.
 type exhausted struct {
 	passed  map[int]int // answers, by status
 	refused answer      // the last of them
 	at      time.Time   // when that was
 }
 
-// limits are those of the specification: of a token, and of an address.
+// limits are those of a token and of an address.
 type limits struct{ token, address exhausted }
 
-// exhaust makes a request more than the limits allow, and remembers the answers.
+// exhaust makes one request more than each limit allows, and stores the results.
 func (s *scene) exhaust(t *testing.T) {
 	t.Helper()
 	ask := func(n int, token string) exhausted {
@@ -44,7 +44,7 @@ func (s *scene) exhaust(t *testing.T) {
 	s.limits = limits{ask(60, s.file.Tenants[0].Tokens["all"]), ask(10, "")}
 }
 
-// says checks that n requests were let in, and the next one was not.
+// says checks that n requests were within the limit, and the next one was not.
 func (e exhausted) says(v *visit, n, status int) {
 	v.t.Helper()
 	if e.passed[status] != n || e.passed[http.StatusTooManyRequests] != 1 {
@@ -53,7 +53,7 @@ func (e exhausted) says(v *visit, n, status int) {
 	v.is(e.refused, http.StatusTooManyRequests, tooMany)
 }
 
-// wait is how long the one who was refused shall wait.
+// wait returns the Retry-After of the refused request.
 func (e exhausted) wait(t *testing.T) time.Duration {
 	t.Helper()
 	seconds, err := strconv.Atoi(e.refused.header.Get("Retry-After"))
@@ -63,7 +63,7 @@ func (e exhausted) wait(t *testing.T) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// waited waits so long, and checks that the next request is let in.
+// waited waits for that time, and checks that the next request is within the limit.
 func (e exhausted) waited(v *visit, token string, status int) {
 	v.t.Helper()
 	time.Sleep(time.Until(e.at.Add(e.wait(v.t))))

@@ -29,14 +29,14 @@ const (
 
 func replaced(text, old, now string) string { return strings.Replace(text, old, now, 1) }
 
-// creates is the creation of a tenant in which one field is another.
+// creates is a request to create a tenant, with one field changed.
 func creates(says, with, old, now string, status int, want string) sentence {
 	return sentence{
 		says: says, with: with, method: "POST", path: "/platform/tenants", as: "platform", body: replaced(newTenant, old, now), status: status, want: want,
 	}
 }
 
-// billed has the new tenant owe something.
+// billed creates an invoice for the new tenant.
 func billed(v *visit) {
 	v.t.Helper()
 	connect(v.t, v.database).exec(`
@@ -103,13 +103,13 @@ var platformSentences = []sentence{
 		says: tenantEdit, method: "PATCH", path: "/platform/tenants/{new_tenant}", as: "platform", body: `{"name":"Åro","payment_method":"card","slug":"elsewhere"}`, status: 200,
 		want: one(replaced(replaced(replaced(madeIs, "<id>", "{new_tenant}"), "Café Åro", "Åro"), "manual", "card")),
 	},
-	{says: tenantEdit, with: "nobody", method: "PATCH", path: "/platform/tenants/9223372036854775807", as: "platform", body: `{"name":"Åro"}`, status: 404, want: notFound},
+	{says: tenantEdit, with: "unknown", method: "PATCH", path: "/platform/tenants/9223372036854775807", as: "platform", body: `{"name":"Åro"}`, status: 404, want: notFound},
 	{says: tenantEdit, with: "suspended", story: func(v *visit) {
 		quiet := v.quiet()
-		quiet.is(quiet.ask("GET", "/customers/{nobody}", "", ""), 404, notFound)
+		quiet.is(quiet.ask("GET", "/customers/{missing}", "", ""), 404, notFound)
 		got := quiet.ask("PATCH", "/platform/tenants/{tenant}", "platform", `{"status":"suspended"}`)
 		quiet.is(got, 200, one(replaced(replaced(tenantIs, "Sandbox A", "<anything>"), `"active"`, `"suspended"`)))
-		quiet.is(quiet.ask("GET", "/customers/{nobody}", "", ""), 401, unauthorized)
+		quiet.is(quiet.ask("GET", "/customers/{missing}", "", ""), 401, unauthorized)
 	}},
 	{
 		says: bodiesNotShown, with: "a tenant's update", method: "PATCH", path: "/platform/tenants/{new_tenant}", as: "platform",

@@ -16,7 +16,7 @@ const (
 	reportCoupons = "| GET | /api/v1/reports/coupons | reports:read | - | Coupon statistics. |"
 )
 
-// boughtBo is Bo, who bought for 200.00.
+// boughtBo is the JSON of Bo, who spent 200.00.
 const boughtBo = `{"ulid":"{bo}","first_name":"Bo","last_name":"Ek","phone":"{bos_phone}","email":null,"status":"active","points_balance":200,"stamps_balance":0,` +
 	`"created_at":"<time>","updated_at":"<time>","transactions_count":1,"spend_total_cents":20000,"points_awarded":200}`
 
@@ -51,7 +51,7 @@ var reportSentences = []sentence{
 			"transactions_count": 3, "voided_count": 1, "spend_total_cents": 11550, "points_awarded": 112, "stamps_awarded": 1, "points_reversed": 7,
 			"points_redeemed": 50, "redemptions_count": 1, "vouchers_redeemed": 1, "new_customers": 1, "active_customers": 1,
 		}, more); diff != "" {
-			v.t.Errorf("what is more (-want +got):\n%s", diff)
+			v.t.Errorf("difference (-want +got):\n%s", diff)
 		}
 	}},
 	{says: reportSummary, with: "as the panel shows it", story: thePanelSaysTheSame},
@@ -70,7 +70,7 @@ var reportSentences = []sentence{
 		quiet.is(quiet.ask("GET", "/reports/customers/top?limit=1", "reports:read", ""), 200, `{"data":[`+boughtBo+`]}`)
 		quiet.is(quiet.ask("GET", "/reports/customers/top", "reports:read", ""), 200, `{"data":[`+boughtBo+`,<anything>"ulid":"{anna}",<anything>]}`)
 	}},
-	{says: reportTop, with: "of nobody", method: "GET", path: "/reports/customers/top?from=2020-01-01&to=2020-01-02", as: "reports:read", status: 200, want: `{"data":[]}`},
+	{says: reportTop, with: "of unknown", method: "GET", path: "/reports/customers/top?from=2020-01-01&to=2020-01-02", as: "reports:read", status: 200, want: `{"data":[]}`},
 	{says: reportCoupons, story: func(v *visit) {
 		quiet := v.quiet()
 		quiet.is(quiet.ask("GET", "/reports/coupons", "reports:read", ""), 200, openCoupon(20, 1, "0.0476"))

@@ -2,7 +2,7 @@ package main
 
 import "net/http"
 
-// redemptionOf is a redemption of Anna's as answers show it.
+// redemptionOf is the JSON of a redemption of Anna.
 func redemptionOf(ulid, state, reward, points, fulfilled string) string {
 	return `{"ulid":"` + ulid + `","status":"` + state + `","customer_ulid":"{anna}","reward_ulid":"` + reward + `","points_spent":` + points +
 		`,"stamps_spent":0,"created_at":"<time>","fulfilled_at":` + fulfilled + `,"voided_at":null}`
@@ -114,7 +114,7 @@ var rewardSentences = []sentence{
 		status: 422, want: invalid(`"reward_ulid":["The selected reward ulid is invalid."]`),
 	},
 	{says: "| GET | /api/v1/redemptions/{ulid} | rewards:read | - | Redemption. |", method: "GET", path: "/redemptions/{redemption}", as: "rewards:read", status: 200, want: one(redemptionIs)},
-	{says: "| GET | /api/v1/redemptions/{ulid} | rewards:read | - | Redemption. |", with: "nobody's", method: "GET", path: "/redemptions/{nobody}", as: "rewards:read", status: 404, want: notFound},
+	{says: "| GET | /api/v1/redemptions/{ulid} | rewards:read | - | Redemption. |", with: "unknown", method: "GET", path: "/redemptions/{missing}", as: "rewards:read", status: 404, want: notFound},
 	{says: "| POST | /api/v1/redemptions/{ulid}/fulfil | rewards:read | none | Redemption, fulfilled. |", method: "POST", path: "/redemptions/{redemption}/fulfil", as: "rewards:read", status: 200, want: fulfilledNow},
 	{
 		says:   "A per-customer redemption history endpoint (`GET /api/v1/customers/{ulid}/redemptions`) does not exist yet and is only planned.",
@@ -140,7 +140,7 @@ var rewardSentences = []sentence{
 		made := v.ask("POST", "/redemptions", "", redeemsInStock)
 		v.is(made, 201, redeemedNow)
 		v.is(v.ask("GET", "/redemptions/"+made.identity(v.t), "", ""), 200, made.body)
-		// Whose answer got lost sees it in the balance.
+		// A client without a response can see it in the balance.
 		if after := v.ask("GET", "/customers/{anna}", "", "").body; after == before {
 			v.t.Errorf("the customer is still %s", after)
 		}

@@ -13,11 +13,11 @@ const (
 	missingOrNot = "| 404 | Not Found | `The requested resource was not found.` | Resource missing, or owned by another tenant (never 403 for that case). |"
 )
 
-// theirs are the other tenant's records: one of each kind, and all their tokens.
+// theirs names the other tenant's records: one of each kind, and all tokens.
 const theirs = "{other_anna} {other_sale} {other_voided} {other_redemption} {other_in_stock} {other_coupon} {other_redeemed} {other_expired}"
 
-// tenantSentences asks for the other tenant's records on every path with an id, looks for
-// them in every list, and calls every endpoint on the other tenant's host.
+// tenantSentences requests the other tenant's records on every path with an id, looks for them in
+// every list, and calls every endpoint on the other tenant's host.
 func tenantSentences() (all []sentence) {
 	for _, e := range endpoints {
 		all = append(all, sentence{says: ownData, with: e.String() + ", on another tenant's host", story: func(v *visit) {
@@ -74,18 +74,18 @@ func tenantSentences() (all []sentence) {
 			},
 			body: newAnna, status: 201, want: madeAnna,
 		},
-		{says: missingOrNot, with: "missing", method: "GET", path: "/customers/{nobody}", status: 404, want: notFound},
+		{says: missingOrNot, with: "missing", method: "GET", path: "/customers/{missing}", status: 404, want: notFound},
 		{says: missingOrNot, with: "another tenant's", method: "GET", path: "/customers/{other_anna}", status: 404, want: notFound},
 		{says: missingOrNot, with: "no ULID", method: "GET", path: "/customers/1", status: 404, want: notFound},
 		{says: missingOrNot, with: "no such endpoint", method: "GET", path: "/nowhere", status: 404, want: notFound},
 	}...)
 }
 
-// findsNothing asks an endpoint for each of the other tenant's records: the answer is
-// that to an id of nothing, byte for byte, and nothing changes there.
+// findsNothing requests each of the other tenant's records from an endpoint: the response is that
+// to an unknown id, byte for byte, and nothing changes.
 func (v *visit) findsNothing(e endpoint) {
 	v.t.Helper()
-	ids, nothing := strings.Fields(v.fill(theirs)), v.fill("{nobody}")
+	ids, nothing := strings.Fields(v.fill(theirs)), v.fill("{missing}")
 	if strings.Contains(e.path, "{id}") {
 		ids, nothing = nil, "9223372036854775807"
 		for _, token := range v.other.shop.Tokens {

@@ -12,27 +12,27 @@ import (
 	"example.com/loyalty/docs"
 )
 
-// sentence is a case of a sentence of the specification: a request and its whole
-// answer, or a story, by which the running product shows that the sentence holds.
+// sentence is a case of a sentence of the specification: a request and its whole response, or a
+// story, which proves the sentence on the running product.
 type sentence struct {
-	says string // word for word: the sentence, the row of a table, or a part of one
-	with string // which case of it
+	says string // word for word: a sentence, a row of a table, or a part of one
+	with string // the case; "" if there is only one
 
 	before       func(v *visit)
 	method, path string // below /api/v1; {names} are filled in (visit.make)
-	as           string // whose token (visit.token); "" may do everything in its tenant
+	as           string // the token (visit.token); "": one with all abilities
 	body         string
 	status       int
-	want         string   // the body: exact but for {names} and <kinds> of values; "" is empty
-	header       []string // "Name: value" that the answer must carry; "Name:" that it must not
+	want         string   // the body, exact except {names} and <kinds> of values; "": empty
+	header       []string // "Name: value" that the response must have; "Name:" that it must not
 	after        func(v *visit, got answer)
 
 	story func(v *visit)
-	late  bool // the story waits for the end of the minute that began before all others
+	late  bool // the story waits for the end of the first minute
 }
 
-// sentences are all cases there are.
-func sentences() []sentence {
+// allSentences returns all cases.
+func allSentences() []sentence {
 	return slices.Concat(
 		accessSentences(), tenantSentences(),
 		customerSentences, transactionSentences, rewardSentences, couponSentences, tokenSentences,
@@ -41,13 +41,14 @@ func sentences() []sentence {
 	)
 }
 
-// The specification as a test: every sentence of its parts 2 to 9 is a case, tried
-// through TLS against the running product with the sandbox's file.
+// Every sentence of parts 2 to 9 of the specification has a case, which runs over TLS against the
+// running product with the sandbox's tokens. Subtests are named by the sentence's id, its part and
+// number: -run 'TestSpecification/.*/§4.12' runs the cases of one sentence, and -v logs its text.
 func TestSpecification(t *testing.T) {
 	t.Parallel()
-	all := sentences()
-	// The scene with the limits of the specification comes first: its minute passes
-	// while the others are tried.
+	all := allSentences()
+	ids := sentenceIDs()
+	// The scene with rate limits comes first: its minute passes while the other cases run.
 	limited := newScene(t, "LOYALTY_TRANSACTION_CREATE_SCOPE=rewards:read")
 	if err := limited.deprecate(t, "GET", "/api/v1/rewards", 91); err != nil {
 		t.Fatal(err)
@@ -64,8 +65,9 @@ func TestSpecification(t *testing.T) {
 				if c.late != late {
 					continue
 				}
-				t.Run(docs.Plain(c.says+" "+c.with), func(t *testing.T) {
+				t.Run(strings.TrimSpace(ids(c.says)+" "+c.with), func(t *testing.T) {
 					t.Parallel()
+					t.Log(docs.Plain(c.says))
 					c.try(scene.visit(t))
 				})
 			}
@@ -73,7 +75,7 @@ func TestSpecification(t *testing.T) {
 	}
 	try("at once", false)
 	try("after a minute", true)
-	t.Run("nothing is left out", func(t *testing.T) { nothingIsLeftOut(t, all) })
+	t.Run("coverage", func(t *testing.T) { wantCoverage(t, all) })
 }
 
 func (c sentence) try(v *visit) {
@@ -85,7 +87,7 @@ func (c sentence) try(v *visit) {
 	if c.before != nil {
 		c.before(v)
 	}
-	v.fill(strings.Join(blank.FindAllString(c.want, -1), "")) // what the answer names is there before the request
+	v.fill(strings.Join(blank.FindAllString(c.want, -1), "")) // records in the response are created before the request
 	got := v.ask(c.method, c.path, c.as, c.body)
 	v.is(got, c.status, c.want)
 	for _, h := range c.header {
@@ -99,9 +101,25 @@ func (c sentence) try(v *visit) {
 	}
 }
 
-// nothingIsLeftOut finds every sentence quoted, or named in testdata/untestable.txt
-// with a reason.
-func nothingIsLeftOut(t *testing.T, all []sentence) {
+// sentenceIDs returns a function that returns a sentence's id, such as §4.12.
+func sentenceIDs() func(says string) string {
+	parts := make([][]string, 10)
+	for part := 1; part <= 9; part++ {
+		parts[part] = docs.Sentences("specification", fmt.Sprintf("## %d.", part))
+	}
+	return func(says string) string {
+		for part, known := range parts {
+			if n := slices.IndexFunc(known, func(s string) bool { return strings.Contains(s, docs.Plain(says)) }); n >= 0 {
+				return fmt.Sprintf("§%d.%d", part, n+1)
+			}
+		}
+		return "unknown sentence"
+	}
+}
+
+// wantCoverage checks that every sentence is quoted by a case, or listed in
+// testdata/untestable.txt with a reason.
+func wantCoverage(t *testing.T, all []sentence) {
 	t.Helper()
 	var known []string
 	for part := 1; part <= 9; part++ {
@@ -111,7 +129,7 @@ func nothingIsLeftOut(t *testing.T, all []sentence) {
 	for _, c := range all {
 		quoted[c.says] = true
 		if !slices.ContainsFunc(known, func(s string) bool { return strings.Contains(s, c.says) }) {
-			t.Errorf("no sentence of the specification says: %s", c.says)
+			t.Errorf("the specification doesn't have: %s", c.says)
 		}
 	}
 	excused := untestable(t)
@@ -136,7 +154,7 @@ func nothingIsLeftOut(t *testing.T, all []sentence) {
 	}
 	for passage, unused := range excused {
 		if unused {
-			t.Errorf("untestable.txt: the specification does not say, or a case quotes: %s", passage)
+			t.Errorf("untestable.txt has a sentence that is tested or not in the specification: %s", passage)
 		}
 	}
 	t.Logf("specification: %d sentences covered by %d cases, %d cannot be tested", tested, len(all), excuses)
@@ -144,8 +162,8 @@ func nothingIsLeftOut(t *testing.T, all []sentence) {
 
 var namedTest = regexp.MustCompile(`(\S+)'s (Test\w+)`)
 
-// untestable reads the passages that cannot be shown; below each stands its reason. A
-// test that a reason names must be there.
+// untestable reads the passages that can't be tested. Each has a reason below; a test that a reason
+// names must exist.
 func untestable(t *testing.T) map[string]bool {
 	t.Helper()
 	text, err := os.ReadFile("testdata/untestable.txt")
@@ -168,7 +186,7 @@ func untestable(t *testing.T) map[string]bool {
 				}
 			}
 		default:
-			t.Errorf("untestable.txt: a passage and its reason belong together: %q", line)
+			t.Errorf("untestable.txt: a passage needs a reason below it: %q", line)
 		}
 	}
 	return passages

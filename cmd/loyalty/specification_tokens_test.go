@@ -24,7 +24,7 @@ const (
 	newToken = `{"name":"Till","scopes":["customers:read"]}`
 )
 
-// tokenMade is the answer to the creation of a token.
+// tokenMade is the response to the creation of a token.
 func tokenMade(name, abilities, expires string) string {
 	return one(`{"id":<id>,"name":"` + name + `","token":"<secret>","abilities":` + abilities + `,"expires_at":` + expires + `,"created_at":"<time>"}`)
 }
@@ -34,7 +34,7 @@ const (
 	hundred = `"links":{<anything>},"meta":{"path":"{base}/api/v1/tokens","per_page":100,<anything>}}`
 )
 
-// newSecret makes a token.
+// newSecret creates a token.
 func (v *visit) newSecret(body string) (id, secret string) {
 	v.t.Helper()
 	got := v.ask("POST", "/tokens", "", body)
@@ -46,19 +46,19 @@ func (v *visit) secretOf(created answer) string {
 	return decode[single[struct{ Token string }]](v.t, created.body).Data.Token
 }
 
-// with makes a request with a token that is not in the file.
+// with makes a request with a token that isn't in the file.
 func (v *visit) with(token, method, path, body string) answer {
 	v.t.Helper()
-	return v.ask(method, path, "nobody", body, "Authorization: Bearer "+token)
+	return v.ask(method, path, "anonymous", body, "Authorization: Bearer "+token)
 }
 
 var tokenSentences = []sentence{
 	{says: "Tokens are created in the tenant admin panel (Settings, API Tokens, New Token: name plus scopes)", story: panelToken},
 	{says: "| id | integer | Used in the revoke path. |", story: func(v *visit) {
 		id, secret := v.newSecret(newToken)
-		v.is(v.with(secret, "GET", "/customers/{nobody}", ""), 404, notFound)
+		v.is(v.with(secret, "GET", "/customers/{missing}", ""), 404, notFound)
 		v.is(v.ask("DELETE", "/tokens/"+id, "", ""), 204, "")
-		v.is(v.with(secret, "GET", "/customers/{nobody}", ""), 401, unauthorized)
+		v.is(v.with(secret, "GET", "/customers/{missing}", ""), 401, unauthorized)
 	}},
 	{says: "| name | string | Descriptive name. |", method: "POST", path: "/tokens", body: newToken, status: 201, want: tokenMade("Till", `["customers:read"]`, "null")},
 	{says: "| name | string | Descriptive name. |", with: "none", method: "POST", path: "/tokens", body: `{"scopes":[]}`, status: 422, want: invalid(`"name":["The name field is required."]`)},
@@ -130,11 +130,11 @@ var tokenSentences = []sentence{
 	}},
 	{says: anyCreator, with: "a web session", story: func(v *visit) {
 		p := v.other.desk()
-		made := p.ask("POST", p.host()+"/api/v1/tokens", "nobody", newToken, "Sec-Fetch-Site: same-origin", "Cookie: "+p.cookie)
+		made := p.ask("POST", p.host()+"/api/v1/tokens", "anonymous", newToken, "Sec-Fetch-Site: same-origin", "Cookie: "+p.cookie)
 		v.is(made, 201, tokenMade("Till", `["customers:read"]`, "null"))
 		p.is(p.with(v.secretOf(made), "GET", "/customers/{anna}", ""), 200, one(annaIs))
 	}},
-	{says: anyCreator, with: "nobody", method: "POST", path: "/tokens", as: "nobody", body: newToken, status: 401, want: unauthorized},
+	{says: anyCreator, with: "unknown", method: "POST", path: "/tokens", as: "anonymous", body: newToken, status: 401, want: unauthorized},
 	{
 		says: noTokensWrite, method: "POST", path: "/tokens", body: `{"name":"Till","scopes":["tokens:write"]}`,
 		status: 422, want: invalid(`"scopes.0":["The selected scopes.0 is invalid."]`),
@@ -149,10 +149,12 @@ var tokenSentences = []sentence{
 	{says: tokenLifetime, with: "an end that was asked for", story: func(v *visit) {
 		ends := time.Now().Add(5 * time.Second).UTC().Truncate(time.Millisecond)
 		_, secret := v.newSecret(fmt.Sprintf(`{"name":"Short","scopes":["customers:read"],"expires_at":"%s"}`, ends.Format(time.RFC3339Nano)))
-		v.is(v.with(secret, "GET", "/customers/{nobody}", ""), 404, notFound)
-		await(v.t, "the token ends", func() bool { return v.with(secret, "GET", "/customers/{nobody}", "").status == http.StatusUnauthorized })
+		v.is(v.with(secret, "GET", "/customers/{missing}", ""), 404, notFound)
+		await(v.t, "the token ends", func() bool {
+			return v.with(secret, "GET", "/customers/{missing}", "").status == http.StatusUnauthorized
+		})
 		if over := time.Since(ends); over < -time.Second {
-			v.t.Errorf("it ended %v too early", -over)
+			v.t.Errorf("it expired %v too early", -over)
 		}
 	}},
 	{says: launchScopes, method: "POST", path: "/tokens", body: `{"name":"Launch","scopes":` + everyScope + `}`, status: 201, want: tokenMade("Launch", everyScope, "null")},

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// saleOf is a sale to Anna as answers show it.
+// saleOf is the JSON of a sale to Anna.
 func saleOf(ulid, rule, cents, points, stamps, state, kind string) string {
 	return `{"ulid":"` + ulid + `","rule_type":"` + rule + `","spend_amount_cents":` + cents + `,"points_awarded":` + points + `,"stamps_awarded":` + stamps +
 		`,` + state + `,"customer_ulid":"{anna}","transaction_type_id":` + kind + `,"source":"api","location_id":null,"external_reference":null,"created_at":"<time>"}`
 }
 
-// ruled is the answer of a business rule.
+// ruled is the response of a business rule.
 func ruled(code, detail string) string {
 	return `{"type":"{base}/problems/` + code + `","title":"Unprocessable Entity","status":422,"detail":"` + detail + `","code":"` + code + `"}`
 }
@@ -113,18 +113,18 @@ var transactionSentences = []sentence{
 	{says: recordsSale, story: func(v *visit) {
 		v.is(v.ask("POST", "/transactions", string(v.file.TransactionsPostScope), sellsToAnna), 201, sold)
 	}},
-	{says: recordsSale, with: "to nobody", method: "POST", path: "/transactions", body: `{"customer_ulid":"{nobody}","transaction_type_id":{points},"spend_amount_cents":1}`, status: 422, want: invalid(invalidReference)},
+	{says: recordsSale, with: "to unknown", method: "POST", path: "/transactions", body: `{"customer_ulid":"{missing}","transaction_type_id":{points},"spend_amount_cents":1}`, status: 422, want: invalid(invalidReference)},
 	{says: findsSale, method: "GET", path: "/transactions/{sale}", as: "transactions:write", status: 200, want: one(saleIs)},
-	{says: findsSale, with: "nobody's", method: "GET", path: "/transactions/{nobody}", as: "transactions:write", status: 404, want: notFound},
+	{says: findsSale, with: "unknown", method: "GET", path: "/transactions/{missing}", as: "transactions:write", status: 404, want: notFound},
 	{says: voidsSale, method: "POST", path: "/transactions/{sale}/void", as: "transactions:write", status: 200, want: saleVoided},
 	{says: voidsSale, with: "already voided", method: "POST", path: "/transactions/{voided}/void", as: "transactions:write", status: 422, want: ruled("already-voided", alreadyVoided)},
 	{says: saleIsNoUpsert, story: sellsTwice},
 	{says: configurable, with: "recording", method: "POST", path: "/transactions", body: sellsToAnna, status: 201, want: sold},
 	{says: configurable, with: "another scope", story: func(v *visit) {
-		other := v.limited.visit(v.t).other // nobody else asks for its tenant
+		other := v.limited.visit(v.t).other // no other case uses its tenant
 		scope := string(other.file.TransactionsPostScope)
 		if scope == string(v.file.TransactionsPostScope) {
-			v.t.Errorf("both want %s", scope)
+			v.t.Errorf("both need %s", scope)
 		}
 		other.is(other.ask("POST", "/transactions", scope, sellsToAnna), 201, sold)
 		other.is(other.ask("POST", "/transactions", string(v.file.TransactionsPostScope), sellsToAnna), 403, forbidden)
@@ -156,7 +156,7 @@ var transactionSentences = []sentence{
 	}},
 }
 
-// sellsTwice repeats a request: that makes a second sale.
+// sellsTwice repeats a request, which records a second sale.
 func sellsTwice(v *visit) {
 	first := v.made("/transactions", sellsToAnna)
 	if second := v.made("/transactions", sellsToAnna); second == first {

@@ -86,12 +86,12 @@ func testLocalTLS(t *testing.T, in *installation) {
 		}
 		_ = conn.Close()
 	}
-	// The authority vouches for this host and no other.
+	// The certificate authority is valid for this host only.
 	config := trusting(t, filepath.Join(in.data, "ca.pem"))
 	config.ServerName = "example.com"
 	if conn, err := tls.Dial("tcp", in.addr, config); err == nil {
 		_ = conn.Close()
-		t.Error("the product vouches for example.com")
+		t.Error("the certificate authority is valid for example.com")
 	}
 	testPlainHTTP(t, s)
 	s.stop()
@@ -123,11 +123,11 @@ func testPlainHTTP(t *testing.T, s *server) {
 		got := s.expect(t, http.StatusPermanentRedirect, "GET", url, "", "")
 		got.carries(t, "")
 		if got.header.Get("Location") != target {
-			t.Errorf("%s leads to %q, want %q", url, got.header.Get("Location"), target)
+			t.Errorf("%s redirects to %q, want %q", url, got.header.Get("Location"), target)
 		}
 	}
 	s.expect(t, http.StatusBadRequest, "POST", plain+"/join", "", "phone=0701740605").carries(t, "")
-	// Word for word, as it goes over the wire.
+	// The exact bytes of the response.
 	conn, err := net.Dial("tcp", s.in.addr)
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func testPlainHTTP(t *testing.T, s *server) {
 	}
 }
 
-// selfMade writes a certificate for the base host and its tenants, and its key.
+// selfMade writes a certificate and key for the base host and its subdomains.
 func selfMade(t *testing.T, in *installation) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -186,7 +186,7 @@ func TestCertificateFiles(t *testing.T) {
 	s.expect(t, http.StatusUnauthorized, "GET", strings.Replace(in.base, "localhost", "demo.localhost", 1)+"/api/v1/customers", "", "").carries(t, aYear)
 	s.expect(t, http.StatusBadRequest, "GET", "http"+strings.TrimPrefix(in.base, "https")+"/api/v1/customers", "", "").carries(t, "")
 	if strings.Contains(s.out.String(), "ca.pem") || exists(filepath.Join(in.data, "ca.pem")) {
-		t.Error("there is an authority as well")
+		t.Error("a certificate authority was created")
 	}
 	s.stop()
 
@@ -254,7 +254,7 @@ func TestBehindProxy(t *testing.T) {
 			hsts = ""
 		case http.StatusPermanentRedirect:
 			if got.header.Get("Location") != base+r.path {
-				t.Errorf("%+v leads to %q", r, got.header.Get("Location"))
+				t.Errorf("%+v redirects to %q", r, got.header.Get("Location"))
 			}
 			hsts = ""
 		}
@@ -265,12 +265,12 @@ func TestBehindProxy(t *testing.T) {
 		}
 	}
 	if exists(filepath.Join(in.data, "ca.pem")) {
-		t.Error("there is an authority as well")
+		t.Error("a certificate authority was created")
 	}
 	s.stop()
 }
 
-// clientFrom speaks from one of this machine's addresses.
+// clientFrom returns a client with one of this machine's addresses.
 func clientFrom(t *testing.T, from, addr string, config *tls.Config) *http.Client {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}

@@ -26,8 +26,8 @@ import (
 	"example.com/loyalty/migrations"
 )
 
-// balancer is a proxy as docs/operations/haproxy.cfg describes one: it asks /readyz, keeps
-// connections, and gives a request to another process only where it could not connect.
+// balancer is a proxy like that of docs/operations/haproxy.cfg: it checks /readyz, keeps
+// connections, and retries with another process only if it couldn't connect.
 type balancer struct {
 	backends []string // addresses
 	ready    [2]atomic.Bool
@@ -79,7 +79,7 @@ func (b *balancer) choose() string {
 	return b.backends[0]
 }
 
-// drain gives a backend no more requests; those under way are soon answered.
+// drain stops sending requests to a backend; open ones finish.
 func (b *balancer) drain(i int) {
 	b.drained[i].Store(true)
 	b.ready[i].Store(false)
@@ -166,7 +166,7 @@ func newClients(t *testing.T, front, host string, shop sandbox.Tenant) *clients 
 	return c
 }
 
-// record waits until n more sales were recorded.
+// record waits until n more sales are recorded.
 func (c *clients) record(n int64) {
 	c.t.Helper()
 	want := c.recorded.Load() + n
@@ -174,8 +174,8 @@ func (c *clients) record(n int64) {
 }
 
 // "Upgrade with zero downtime (old and new process together)": two processes on one database
-// behind a proxy are restarted one after the other, while sales are recorded and customers
-// read. No request fails, and no sale is lost or doubled.
+// behind a proxy are restarted one after the other, while sales are recorded and customers read. No
+// request fails, and no sale is lost or duplicated.
 func TestRestartWithoutDowntime(t *testing.T) {
 	t.Parallel()
 	database := dbtest.OwnURL(t)
@@ -198,7 +198,7 @@ func TestRestartWithoutDowntime(t *testing.T) {
 		if code := servers[i].exit(); code != 0 {
 			t.Errorf("process %d ended with %d", i+1, code)
 		}
-		if !servers[i].log.has("stopping: /readyz refuses, requests are still answered") {
+		if !servers[i].log.has("stopping: /readyz fails, requests are still served") {
 			t.Errorf("process %d did not wait for its proxy", i+1)
 		}
 		c.record(10) // by the other one alone
@@ -206,7 +206,7 @@ func TestRestartWithoutDowntime(t *testing.T) {
 		await(t, "it is ready again", b.ready[i].Load)
 		c.record(10)
 		if i == 0 {
-			// A newer build has migrated: this one is still ready.
+			// After a newer build has migrated, this one is still ready.
 			d.exec(fmt.Sprintf("insert into goose_db_version (version_id, is_applied) values (%d, true)", migrations.Newest()+1))
 		}
 	}
@@ -215,7 +215,7 @@ func TestRestartWithoutDowntime(t *testing.T) {
 		t.Errorf("/readyz on a newer database = %d", got)
 	}
 	if got := ask[int64](d, "select count(*) from loyalty.transaction") - before; got != c.recorded.Load() {
-		t.Errorf("%d sales are there, %d were answered", got, c.recorded.Load())
+		t.Errorf("%d sales are stored, %d were confirmed", got, c.recorded.Load())
 	}
 	t.Logf("%d sales and %d reads over two restarts", c.recorded.Load(), c.read.Load())
 	for _, s := range servers {
@@ -223,11 +223,11 @@ func TestRestartWithoutDowntime(t *testing.T) {
 	}
 }
 
-// earlierBuild is the first commit whose build serves on the schema of every later one: what
-// migrations add from then on, they only add.
+// earlierBuild is the first commit whose build can serve on every later schema: from then on,
+// migrations only add.
 const earlierBuild = "65ed8565e654ae4b4f57751bc74caa0be2f179fd"
 
-// buildOf builds the product as it was at a commit.
+// buildOf builds the product at a commit.
 func buildOf(t *testing.T, commit string) (program string) {
 	t.Helper()
 	dir := openDir(t)
@@ -252,8 +252,8 @@ func buildOf(t *testing.T, commit string) (program string) {
 }
 
 // "Upgrade with zero downtime (old and new process together; migrations that allow it)": an
-// installation of an earlier build is upgraded as docs/operations.md says, while sales are
-// recorded. The old processes serve on the new schema, beside new ones.
+// installation of an earlier build is upgraded as in docs/operations.md, while sales are recorded.
+// Old and new processes serve on the new schema.
 func TestUpgradeWithoutDowntime(t *testing.T) {
 	t.Parallel()
 	database := emptyDatabase(t)
@@ -276,7 +276,7 @@ func TestUpgradeWithoutDowntime(t *testing.T) {
 	c := newClients(t, front, strings.TrimPrefix(in.base, "https://"), shop)
 	c.record(20)
 
-	// "`loyalty migrate up` with the new binary. The old processes go on; their `/readyz` stays 200".
+	// "Run `loyalty migrate up` with the new binary. The old processes continue; their `/readyz` stays 200".
 	built.succeed("migrate", "up")
 	if newest := ask[int64](d, "select max(version_id) from goose_db_version"); newest != migrations.Newest() {
 		t.Errorf("migrated to %d, want %d", newest, migrations.Newest())
@@ -303,7 +303,7 @@ func TestUpgradeWithoutDowntime(t *testing.T) {
 	}
 	c.stop()
 	if got := ask[int64](d, "select count(*) from loyalty.transaction") - before; got != c.recorded.Load() {
-		t.Errorf("%d sales are there, %d were answered", got, c.recorded.Load())
+		t.Errorf("%d sales are stored, %d were confirmed", got, c.recorded.Load())
 	}
 	t.Logf("%d sales and %d reads over an upgrade", c.recorded.Load(), c.read.Load())
 	for _, s := range servers {
@@ -329,7 +329,7 @@ func TestHealthCommand(t *testing.T) {
 	for _, settings := range [][]string{{"LOYALTY_TLS=proxy", "LOYALTY_TRUSTED_PROXIES=127.0.0.1"}, {"LOYALTY_TLS=local"}} {
 		in := newInstallationOn(t, database, settings...)
 		if p := in.run("health"); p.exit() != 1 || !p.log.has("refused") {
-			t.Errorf("nobody serves: exit %d, %s", p.exit(), p.log.String())
+			t.Errorf("without a server: exit %d, %s", p.exit(), p.log.String())
 		}
 		s := in.served()
 		if got := in.succeed("health"); got != "{\"status\":\"ok\"}\n" {

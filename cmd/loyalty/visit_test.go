@@ -90,7 +90,7 @@ func (s *scene) visit(t *testing.T) *visit {
 	return v
 }
 
-// quiet is a visit to a tenant that nobody else visits.
+// quiet is a visit to a tenant without other visits.
 func (v *visit) quiet() *visit {
 	v.t.Helper()
 	return &visit{scene: v.scene, t: v.t, number: v.visits.Add(1), shop: handedOut(v.t, v.spare), named: map[string]string{}}
@@ -102,7 +102,7 @@ func (v *visit) token(as string) string {
 	switch as {
 	case "":
 		return v.shop.Tokens["all"]
-	case "nobody":
+	case "anonymous":
 		return ""
 	case "revoked":
 		return v.shop.RevokedToken
@@ -150,7 +150,7 @@ func (v *visit) make(name string) string {
 	switch name {
 	case "{base}":
 		return v.in.base
-	case "{nobody}": // no record's id
+	case "{missing}": // no record's id
 		random := make([]byte, 8)
 		rand.Read(random)
 		return "01JZZZZZZZ" + strings.ToUpper(hex.EncodeToString(random))

@@ -288,7 +288,7 @@ func TestAPageIsOneRoundTrip(t *testing.T) {
 	b := business{d, dbtest.Tenant(t, d)}
 	b.did(t, d.Now(), b.by, audit.Entry{Action: "customer.edit", ID: core.NewID(d.Now()).String()})
 	trips := func(ask func()) int {
-		ask() // prepares
+		ask() // prepares the statements
 		before := count()
 		ask()
 		return count() - before

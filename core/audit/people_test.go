@@ -77,10 +77,10 @@ func TestNamesOfLines(t *testing.T) {
 	must(privacy.NewService(d).Erase(t.Context(), by, bo.ID))(t)
 	must(rewards.Edit(t.Context(), by, espresso.ID, reward.Edit{Name: core.Set("Doppio")}))(t)
 	must(customers.Edit(t.Context(), by, anna.ID, customer.Edit{FirstName: core.Set("Annika")}))(t)
-	// What the entry says is kept, whatever has that id.
+	// The entry keeps its name, whatever record has that id.
 	b.did(t, d.Now(), by, audit.Entry{Action: "token.revoke", ID: "987654321"})
 	b.did(t, d.Now(), by, audit.Entry{Action: "coupon.stop_mails", ID: espresso.ID.String(), Name: "Latte"})
-	// Another business's customer has no name here.
+	// Another business's customer has no name in this log.
 	stranger := newBusiness(t)
 	theirs := must(customer.NewService(d).Upsert(t.Context(), stranger.by, customer.New{FirstName: new("Cy"), LastName: new("Al"), Phone: new("070 112 23 36")}))(t)
 	b.did(t, d.Now(), by, audit.Entry{Action: "customer.adjust", ID: theirs.ID.String()})
@@ -98,7 +98,7 @@ func TestNamesOfLines(t *testing.T) {
 	got := map[string]names{}
 	for _, l := range b.all(t, audit.Filter{}) {
 		if l.SubjectID == bo.ID.String() && l.Action == "customer.create" {
-			l.Action = "customer.erase" // erasing cleans this one, too
+			l.Action = "customer.erase" // erasing replaces the name here, too
 		}
 		got[l.Action] = names{l.SubjectName, l.CustomerName}
 		if named := l.CustomerName != "" && l.CustomerName != "Erased"; named && (l.CustomerID == nil || *l.CustomerID != anna.ID) {

@@ -64,7 +64,7 @@ func (p *platform) seen(f audit.PlatformFilter) (lines []string) {
 	p.t.Helper()
 	for _, l := range p.list(f, core.Page{}).Items {
 		if l.At.Before(p.at.Truncate(24 * time.Hour)) {
-			continue // how the businesses were made
+			continue // from creating the businesses
 		}
 		name := map[core.TenantID]string{p.a.Tenant.ID: "a", p.b.Tenant.ID: "b"}[l.Tenant.ID]
 		lines = append(lines, strings.TrimSpace(name+" "+l.Action))

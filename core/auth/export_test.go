@@ -39,7 +39,7 @@ func HoldHashing(ctx context.Context) (release func(), err error) {
 		}
 	}
 	for i := range hashPlaces {
-		leave, err := hashing.Enter(ctx, core.TenantID(-1-i)) // no tenant's
+		leave, err := hashing.Enter(ctx, core.TenantID(-1-i)) // not a tenant's id
 		if err != nil {
 			release()
 			return nil, err

@@ -285,10 +285,10 @@ func TestForgottenPasswordRevealsNoAccount(t *testing.T) {
 	s.exec(t, "update loyalty.staff set status = 'inactive' where id = $1", gone.StaffID)
 	away := s.email(t, gone)
 	trips := map[int]bool{}
-	s.forgot(t, s.email(t, s.by)) // prepares
+	s.forgot(t, s.email(t, s.by)) // prepares the statements
 	for _, email := range []string{s.email(t, s.by), "stranger@example.com", away} {
 		fewest := math.MaxInt
-		for i := range 8 { // some also wake the queue, which is told once in a while
+		for i := range 8 { // some also wake the queue, at most once in a while
 			before := count()
 			if err := s.RequestReset(t.Context(), s.from("198.51.100."+strconv.Itoa(i)).visitor, email); err != nil {
 				t.Errorf("%s: %v", email, err)
@@ -320,7 +320,7 @@ func TestForgottenPasswordIsThrottled(t *testing.T) {
 			}
 		}
 		wantThrottled(t, s.RequestReset(t.Context(), s.visitor, email), "Too many attempts. Please try again in 60 minutes.")
-		// A stranger who used that up does not keep them from asking elsewhere; ten an hour in all.
+		// A stranger who used up the limit doesn't stop the person elsewhere; ten an hour in total.
 		for i := range 7 {
 			if err := s.RequestReset(t.Context(), s.from("198.51.100."+strconv.Itoa(i)).visitor, email); err != nil {
 				t.Fatalf("from elsewhere: %v", err)
@@ -427,7 +427,7 @@ func TestPasswordChangeIsAtomic(t *testing.T) {
 	s.forgot(t, s.email(t, s.by))
 	secret := s.link(t, s.by)
 	here := s.cookie(t, auth.Proof{StaffID: s.by.StaffID, At: s.db.Now()}, "here "+s.by.ID)
-	// No text can hold this: the entry in the log is refused.
+	// PostgreSQL stores no NUL character, so the audit entry fails.
 	broken := s.by
 	broken.Kind = "\x00"
 	if _, err := s.ChangePassword(t.Context(), broken, known, another); err == nil {

@@ -148,7 +148,7 @@ func TestASuperAdminSetsUpTwoStepVerification(t *testing.T) {
 	wrong := refused + p.email + `", "reason": "wrong code"}`
 	p.wantPlatformLog(
 		t, `staff.sign_in by admin {"with": "password"}`, "staff.enrol_totp by admin", wrong,
-		`staff.sign_in by admin {"with": "password and a code of their app"}`, wrong,
+		`staff.sign_in by admin {"with": "password and an authentication code"}`, wrong,
 		`staff.sign_in by admin {"with": "password and a recovery code"}`, wrong,
 	)
 	if letters := p.post.to(p.email); len(letters) != 1 || letters[0].(auth.ChangeEmail).Change != auth.TwoFactorOn || letters[0].(auth.ChangeEmail).Slug != "" {

@@ -87,7 +87,7 @@ func TestRotateSecret(t *testing.T) {
 		t.Fatal(err)
 	}
 	anna, bo := enrol(t, d, before, "JBSWY3DPEHPK3PXP"), enrol(t, d, both, "KRSXG5CTMVRXEZLU")
-	// A set-up that waits for its code.
+	// A pending set-up.
 	pending, err := before.Seal("totp", bo.ID, "PENDING7WZ6M3KXN")
 	if err != nil {
 		t.Fatal(err)

@@ -217,7 +217,7 @@ func TestSessionsExpire(t *testing.T) {
 	if p.later(t, 12*time.Hour-time.Minute).who(t, left) == nil {
 		t.Error("signed out after less than 12 hours")
 	}
-	// That was a request; from it, 12 hours are counted anew.
+	// This request starts another 12 hours.
 	if p.later(t, 24*time.Hour-2*time.Minute).who(t, left) == nil {
 		t.Error("signed out 12 hours after the last request")
 	}
@@ -272,7 +272,7 @@ func TestSlowRequestDoesNotReviveSession(t *testing.T) {
 			t.Errorf("%s: the slow request brought it back", name)
 		}
 	}
-	// While it lives, what is written stays.
+	// A live session keeps what is written.
 	cookie := p.signedIn(t, p.by)
 	ctx := p.open(t, p.visit(), cookie)
 	p.scs.Put(ctx, "flash", "in time")
@@ -300,7 +300,7 @@ func TestASignInNeedsARenewedToken(t *testing.T) {
 	if p.who(t, cookie) == nil || p.who(t, planted) != nil {
 		t.Error("the new token is signed out, or the old one signed in")
 	}
-	// Written twice by one request, as when its answer turns out an error.
+	// Written twice by one request, as when rendering fails.
 	if again := p.answer(t, ctx); again != cookie || p.who(t, cookie) == nil {
 		t.Error("written again, it is signed out")
 	}
@@ -354,7 +354,7 @@ func TestASignInWaitsForThePassword(t *testing.T) {
 		if err := auth.EndSessions(tx, p.by.StaffID); err != nil {
 			return 0, err
 		}
-		if _, err := tx.Raw(t.Context()); err != nil { // what is queued is sent
+		if _, err := tx.Raw(t.Context()); err != nil { // sends the queue
 			return 0, err
 		}
 		go func() {
@@ -541,7 +541,7 @@ func TestRoundTrips(t *testing.T) {
 	later := p.later(t, time.Minute)
 	trips := func(name string, want int, call func()) {
 		t.Helper()
-		call() // prepares
+		call() // prepares the statements
 		before := count()
 		call()
 		if got := count() - before; got != want {

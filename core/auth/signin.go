@@ -105,7 +105,7 @@ func (a account) refusalReason(right bool) string {
 	case !a.Active:
 		return "not active"
 	case a.PasswordHash == nil:
-		return "invitation not taken up"
+		return "invitation not accepted"
 	case !right:
 		return "wrong password"
 	}

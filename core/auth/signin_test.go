@@ -128,7 +128,7 @@ func TestWrongCredentialsGetOneRefusal(t *testing.T) {
 	s.wantLog(
 		t, "staff.sign_in%",
 		wrong, wrong, wrong, wrong, line("stranger@example.com", "no such account"), line(theirs, "no such account"),
-		line(away, "not active"), line(away, "not active"), line(uncome, "invitation not taken up"), line(uncome, "invitation not taken up"),
+		line(away, "not active"), line(away, "not active"), line(uncome, "invitation not accepted"), line(uncome, "invitation not accepted"),
 		unknown, unknown, unknown, unknown, unknown, line(email, "not active"),
 	)
 }
@@ -151,7 +151,7 @@ func TestARefusalTakesTheSameWork(t *testing.T) {
 		return count() - before
 	}
 	for _, c := range []auth.Credentials{{email, known}, {email, "wrong"}, {"stranger@example.com", known}, {uncome, known}} {
-		trips(c) // prepares
+		trips(c) // prepares the statements
 		if got := trips(c); got != 4 {
 			t.Errorf("%v: %d round trips, want 4", c, got)
 		}
@@ -304,13 +304,13 @@ func TestStrangersLockNoOneOut(t *testing.T) {
 	signsIn("a third address", third)
 	signsIn("the owner's browser at the attacker's address", home.from(attacker.visitor.Address))
 
-	// Many addresses together are stopped after a hundred, for an hour.
+	// Many addresses together are stopped after 100 attempts, for an hour.
 	s.exec(t, "update loyalty.attempt set used = 99 where ends_at > $1", s.db.Now().Add(30*time.Minute))
 	fail(s.from("203.0.113.6"), 1)
 	stopped(third, time.Hour)
 	signsIn("the owner's own browser, while the account is attacked from everywhere", home)
 
-	// Its own budget is used up by itself alone.
+	// Only its own attempts count for the browser.
 	fail(home, 10)
 	stopped(home, 15*time.Minute)
 	another := home
@@ -373,7 +373,7 @@ func TestDeviceCookieExpires(t *testing.T) {
 	if _, err := home.try(t, email, another); err != nil {
 		t.Errorf("where the password was changed: %v", err)
 	}
-	// It is remembered for eight people, the last ones to sign in.
+	// It is remembered for the last eight people who signed in.
 	for i := range 20 {
 		if home.visitor.Device, err = s.RememberDevice(home.visitor.Device, auth.Proof{StaffID: int64(1000 + i%10), At: s.db.Now()}); err != nil {
 			t.Fatal(err)

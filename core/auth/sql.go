@@ -23,6 +23,10 @@ const accountSQL = selectAccount + `
 const lockAccountSQL = accountSQL + `
 	for no key update of p, c`
 
+// The credential c of a person of a tenant, or of the platform.
+const wherePerson = `c.staff_id = @id
+		and c.tenant_id is not distinct from nullif(@tenant::bigint, 0)`
+
 const addCredentialSQL = `
 	insert into loyalty.credential (staff_id, tenant_id, password_hash)
 	values (@id, nullif(@tenant::bigint, 0), @hash)`
@@ -33,8 +37,7 @@ const setPasswordSQL = `
 		password_set_at = @now
 	from loyalty.staff p
 	where p.id = c.staff_id
-		and c.staff_id = @id
-		and c.tenant_id is not distinct from nullif(@tenant::bigint, 0)
+		and ` + wherePerson + `
 		and p.status = 'active'
 		and (@old::text is null or c.password_hash = @old)`
 
@@ -50,8 +53,7 @@ const twoFactorSQL = `
 	select c.totp_secret is not null as "on", c.totp_pending is not null as pending,
 		(select count(*) from loyalty.recovery_code r where r.staff_id = c.staff_id) as recovery_codes
 	from loyalty.credential c
-	where c.staff_id = @id
-		and c.tenant_id is not distinct from nullif(@tenant::bigint, 0)`
+	where ` + wherePerson
 
 const beginTwoFactorSQL = `
 	update loyalty.credential c
@@ -59,15 +61,13 @@ const beginTwoFactorSQL = `
 		totp_pending_at = @now
 	from loyalty.staff p
 	where p.id = c.staff_id
-		and c.staff_id = @id
-		and c.tenant_id is not distinct from nullif(@tenant::bigint, 0)
+		and ` + wherePerson + `
 		and (c.totp_secret is null or @renew::bool)
 	returning p.email`
 
 // A set-up was allowed by a password, for a limited time.
 const whereTwoFactorPending = `
-		and c.staff_id = @id
-		and c.tenant_id is not distinct from nullif(@tenant::bigint, 0)
+		and ` + wherePerson + `
 		and c.totp_pending is not null
 		and c.totp_pending_at > @since`
 
@@ -92,8 +92,7 @@ const removeTwoFactorSQL = `
 		totp_step = 0
 	from loyalty.staff p
 	where p.id = c.staff_id
-		and c.staff_id = @id
-		and c.tenant_id is not distinct from nullif(@tenant::bigint, 0)
+		and ` + wherePerson + `
 		and c.totp_secret is not null
 	returning p.id, p.role, p.name, p.email`
 

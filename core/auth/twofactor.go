@@ -334,7 +334,7 @@ func (s *Service) useCode(ctx context.Context, tx *db.Tx, who account, code stri
 		if err != nil || !found {
 			return "", err
 		}
-		kind, statement = "a code of their app", useStepSQL
+		kind, statement = "an authentication code", useStepSQL
 		args = db.Args{"id": who.ID, "secret": who.TotpSecret, "step": number}
 	}
 	used, err := db.Exec(ctx, tx, statement, args)

@@ -167,7 +167,7 @@ func TestACodeWorksOnce(t *testing.T) {
 
 	for _, wrong := range []string{step(-2), step(2), "", "abc", "000", "１２３４５６"} {
 		wantBadCode(t, s.verify(t, proof, wrong))
-		s.exec(t, "delete from loyalty.attempt") // each would count
+		s.exec(t, "delete from loyalty.attempt") // otherwise each would count
 	}
 	if err := s.verify(t, proof, step(-1)); err != nil {
 		t.Fatalf("the code before: %v", err)
@@ -185,7 +185,7 @@ func TestACodeWorksOnce(t *testing.T) {
 	if s.isSignedIn(t, s.cookie(t, proof, "browser of "+s.by.ID)) || !s.isSignedIn(t, s.cookie(t, in.Proof, "another of "+s.by.ID)) {
 		t.Error("the password alone signs in, or with the code it does not")
 	}
-	ok, refused := `staff.sign_in - {"with": "password and a code of their app"}`, `staff.sign_in_refused - {"email": "`+s.email(t, s.by)+`", "reason": "wrong code"}`
+	ok, refused := `staff.sign_in - {"with": "password and an authentication code"}`, `staff.sign_in_refused - {"email": "`+s.email(t, s.by)+`", "reason": "wrong code"}`
 	s.wantLog(t, "staff.sign_in%", refused, refused, refused, refused, refused, refused, ok, refused, ok, refused, ok, refused)
 }
 
@@ -197,7 +197,7 @@ func TestConcurrentRequestsUseACodeOnce(t *testing.T) {
 	secret, recovery := s.enrolled(t, s.by, now)
 	for _, c := range []string{code(t, secret, now), recovery[3]} {
 		proof := s.password(t, s.by)
-		// What holds here is the code, not the throttle.
+		// The code is refused here, not the number of attempts.
 		s.exec(t, "delete from loyalty.attempt")
 		wantBadCode(t, s.verify(t, proof, "wrong"))
 		s.exec(t, "update loyalty.attempt set used = -1000")
@@ -210,7 +210,7 @@ func TestConcurrentRequestsUseACodeOnce(t *testing.T) {
 					taken.Add(1)
 				case core.IsKind(err, core.KindInvalid):
 					refused.Add(1)
-				case !core.IsKind(err, core.KindThrottled): // after the success, counts begin anew
+				case !core.IsKind(err, core.KindThrottled): // the success resets the counts
 					t.Error(err)
 				}
 			})
@@ -356,7 +356,7 @@ func TestTwoFactorChangesNeedThePassword(t *testing.T) {
 		wantFields(t, s.DisableTwoFactor(t.Context(), s.by, wrong), neither)
 		_, err := s.RenewRecoveryCodes(t.Context(), s.by, wrong)
 		wantFields(t, err, neither)
-		s.exec(t, "delete from loyalty.attempt") // each would count
+		s.exec(t, "delete from loyalty.attempt") // otherwise each would count
 	}
 	renewed, err := s.RenewRecoveryCodes(t.Context(), s.by, known)
 	if err != nil || len(renewed) != 10 || renewed[0] == recovery[0] {
@@ -396,7 +396,7 @@ func TestTwoFactorChangesNeedThePassword(t *testing.T) {
 	if _, err := s.PendingTwoFactor(t.Context(), s.by); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("a set-up without the password: %v, want ErrNotFound", err)
 	}
-	// A set-up that was allowed is over after ten minutes.
+	// A set-up expires after ten minutes.
 	if _, err := s.BeginTwoFactor(t.Context(), s.by, known); err != nil {
 		t.Fatal(err)
 	}
@@ -485,7 +485,7 @@ func TestRoundTripsOfTwoFactor(t *testing.T) {
 	s := shopIn(t, d)
 	trips := func(name string, want int, call func(i int) error) {
 		t.Helper()
-		for i := range 2 { // the first prepares
+		for i := range 2 { // the first run prepares the statements
 			before := count()
 			if err := call(i); err != nil {
 				t.Fatal(name, err)
@@ -500,7 +500,7 @@ func TestRoundTripsOfTwoFactor(t *testing.T) {
 	_, recovery := s.enrolled(t, s.by, now)
 	proof := s.password(t, s.by)
 	trips("verify a code", 5, func(i int) error { return s.verify(t, proof, recovery[i]) })
-	wantBadCode(t, s.verify(t, proof, recovery[0])) // prepares
+	wantBadCode(t, s.verify(t, proof, recovery[0])) // prepares the statements
 	before := count()
 	wantBadCode(t, s.verify(t, proof, recovery[0]))
 	if got := count() - before; got != 6 {

@@ -135,7 +135,7 @@ func TestList(t *testing.T) {
 		}
 		all = append([]int64{id}, all...)
 	}
-	// In one instant, the id breaks ties.
+	// At one instant, the id breaks ties.
 	if _, err := dbtest.Owner(b.db).Exec(t.Context(), "update loyalty.invoice set created_at = '2026-05-01'"); err != nil {
 		t.Fatal(err)
 	}

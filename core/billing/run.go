@@ -317,7 +317,10 @@ func (s *Service) issueDrafts(ctx context.Context) error {
 func (s *Service) markOverdue(ctx context.Context) error {
 	for {
 		marked, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int, error) {
-			late, err := db.All[lateInvoice](ctx, tx, markOverdueSQL, db.Args{"now": tx.Now, "up_to": runBatch})
+			late, err := db.All[struct {
+				ID       int64
+				TenantID core.TenantID
+			}](ctx, tx, markOverdueSQL, db.Args{"now": tx.Now, "up_to": runBatch})
 			if err != nil {
 				return 0, err
 			}
@@ -342,9 +345,4 @@ func (s *Service) markOverdue(ctx context.Context) error {
 			return nil
 		}
 	}
-}
-
-type lateInvoice struct {
-	ID       int64
-	TenantID core.TenantID
 }

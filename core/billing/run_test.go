@@ -322,7 +322,7 @@ func TestThreeYears(t *testing.T) {
 		case 1:
 			now.move(t, s.ID, tenant.Edit{BillingCycle: core.Set([]string{"monthly", "yearly"}[chance.IntN(2)])})
 		case 2:
-			now.bill(t) // what had begun is billed before it is suspended
+			now.bill(t) // bills periods that began before the suspension
 			s.active = !s.active
 			now.move(t, s.ID, tenant.Edit{Status: core.Set(map[bool]string{true: "active", false: "suspended"}[s.active])})
 		case 3:
@@ -437,7 +437,7 @@ func TestNumbersHaveNoGap(t *testing.T) {
 	issuer(t, b)
 	var all sync.WaitGroup
 	for _, id := range drafts {
-		for range 3 { // pressed by three people
+		for range 3 { // by three people
 			all.Go(func() {
 				if _, err := b.Issue(context.Background(), root, id); err != nil && !errors.Is(err, billing.ErrNotDraft) {
 					t.Error(err)
@@ -535,7 +535,7 @@ func TestStatesOfAnInvoice(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, on := range []string{"2026-10-31", "2026-11-02"} { // "not before its issue, nor in the future"
+	for _, on := range []string{"2026-10-31", "2026-11-02"} { // before its issue, and in the future
 		if err := pay(at, draft, on); !core.IsKind(err, core.KindInvalid) {
 			t.Errorf("paid on %s: %v", on, err)
 		}

@@ -94,7 +94,7 @@ func TestVouchersAreCountedByStatus(t *testing.T) {
 	}
 	want(s, c.ID, 0, 0, 0, 0)
 	s.confirmed(t, c, toAll())
-	want(s, c.ID, 0, 0, 0, 0) // it was not evaluated yet
+	want(s, c.ID, 0, 0, 0, 0) // not evaluated yet
 
 	s.recordDelivery(t, c, toAll())
 	want(s, c.ID, 4, 4, 0, 0)
@@ -110,7 +110,7 @@ func TestVouchersAreCountedByStatus(t *testing.T) {
 	if _, err := dbtest.Owner(s.db).Exec(t.Context(), "select loyalty.expire_vouchers($1, 10000) from loyalty.enter(0)", later.db.Now()); err != nil {
 		t.Fatal(err)
 	}
-	want(later, c.ID, 7, 2, 2, 3) // the stored status only follows
+	want(later, c.ID, 7, 2, 2, 3) // the stored status changes later
 	want(later, quiet.ID, 0, 0, 0, 0)
 
 	endless := s.coupon(t, fivePoints())
@@ -154,9 +154,9 @@ func TestListSends(t *testing.T) {
 		t.Errorf("its vouchers end %v", ends)
 	}
 	want := []coupon.SendDetail{
-		{Sending: waiting, ActorKind: core.ByStaff, ActorName: maja.Name},
-		{Sending: second, ExpiresAt: ends, ActorKind: core.ByStaff, ActorName: s.by.Name},
-		{Sending: first, Redeemed: 1, ExpiresAt: ends, ActorKind: core.ByStaff, ActorName: s.by.Name},
+		{Sending: waiting, ActorKind: core.ByStaff, ActorID: maja.ID, ActorName: maja.Name},
+		{Sending: second, ExpiresAt: ends, ActorKind: core.ByStaff, ActorID: s.by.ID, ActorName: s.by.Name},
+		{Sending: first, Redeemed: 1, ExpiresAt: ends, ActorKind: core.ByStaff, ActorID: s.by.ID, ActorName: s.by.Name},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("ListSends (-want +got):\n%s", diff)
@@ -283,7 +283,7 @@ func TestListByCustomer(t *testing.T) {
 		ids = slices.Insert(ids, 0, yesterday.voucher(t, coupons[i], anna))
 		dbtest.Tick(s.db)
 	}
-	s.redeem(t, ids[3]) // the first of the capped ones
+	s.redeem(t, ids[3]) // the first of the coupon with a limit
 	if _, err := s.SetActive(t.Context(), s.by, coupons[2].ID, false); err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +332,7 @@ func TestListByCustomer(t *testing.T) {
 	if diff := cmp.Diff(want, rows(s.at(t, s.db.Now().Add(2*time.Hour))), exported); diff != "" {
 		t.Errorf("later (-want +got):\n%s", diff)
 	}
-	// What the list says is so.
+	// Redeeming agrees with the list.
 	for _, r := range want[:4] {
 		if err := second(s.Redeem(t.Context(), s.by, r.id)); (err == nil) != r.redeemable {
 			t.Errorf("%s, redeemable %v: %v", r.coupon, r.redeemable, err)

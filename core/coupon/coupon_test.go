@@ -517,7 +517,7 @@ func TestCouponsAreLogged(t *testing.T) {
 	voucher := s.voucher(t, c, s.customer(t))
 	send := s.stored(t, c)[0].SendID
 	s.redeem(t, voucher)
-	dbtest.Tick(s.db) // the log has one order
+	dbtest.Tick(s.db) // so that entries have one order
 	for range 2 {
 		if _, err := s.SetActive(t.Context(), s.by, c.ID, false); err != nil {
 			t.Fatal(err)

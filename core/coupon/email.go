@@ -39,7 +39,11 @@ type SendResultEmail struct {
 }
 
 // sampleEmail returns the e-mail of a send before it is sent, addressed to its sender.
-func (s *Service) sampleEmail(ctx context.Context, by core.Actor, c WithCounts, send Send) (VoucherEmail, error) {
+func (s *Service) sampleEmail(ctx context.Context, by core.Actor, coupon core.ID, send Send) (VoucherEmail, error) {
+	c, err := s.Find(ctx, by, coupon)
+	if err != nil {
+		return VoucherEmail{}, err
+	}
 	branding, err := tenant.BrandingOf(ctx, s.db, by)
 	if err != nil {
 		return VoucherEmail{}, err
@@ -63,11 +67,7 @@ func (s *Service) PreviewMail(ctx context.Context, by core.Actor, coupon core.ID
 	if err := by.Require(core.Manager); err != nil {
 		return mail.Rendered{}, err
 	}
-	c, err := s.Find(ctx, by, coupon)
-	if err != nil {
-		return mail.Rendered{}, err
-	}
-	l, err := s.sampleEmail(ctx, by, c, send)
+	l, err := s.sampleEmail(ctx, by, coupon, send)
 	if err != nil {
 		return mail.Rendered{}, err
 	}
@@ -101,11 +101,7 @@ func (s *Service) SendTest(ctx context.Context, by core.Actor, coupon core.ID, s
 	if err := by.Require(core.Manager); err != nil {
 		return "", err
 	}
-	c, err := s.Find(ctx, by, coupon)
-	if err != nil {
-		return "", err
-	}
-	l, err := s.sampleEmail(ctx, by, c, send)
+	l, err := s.sampleEmail(ctx, by, coupon, send)
 	if err != nil {
 		return "", err
 	}
@@ -141,11 +137,7 @@ func (s *Service) sendTest(ctx context.Context, j TestMail) error {
 		return err
 	}
 	by.Name = who.Name
-	c, err := s.Find(ctx, by, j.Coupon)
-	if err != nil {
-		return err
-	}
-	l, err := s.sampleEmail(ctx, by, c, Send{Subject: &j.Subject, Message: &j.Message})
+	l, err := s.sampleEmail(ctx, by, j.Coupon, Send{Subject: &j.Subject, Message: &j.Message})
 	if err != nil {
 		return err
 	}

@@ -268,7 +268,7 @@ func (s *Service) finishOrReschedule(ctx context.Context, by core.Actor, send co
 		if err != nil || next != nil {
 			return next, err
 		}
-		done, err := db.One[confirmedSend](ctx, tx, finishSendSQL, db.Args{"send": send, "now": tx.Now})
+		done, err := db.One[SendDetail](ctx, tx, finishSendSQL, db.Args{"send": send, "now": tx.Now})
 		if err != nil {
 			return nil, err
 		}
@@ -284,19 +284,12 @@ func (s *Service) finishOrReschedule(ctx context.Context, by core.Actor, send co
 // comes within it.
 const watchTime = 5 * time.Minute
 
-// confirmedSend is a send and who confirmed it.
-type confirmedSend struct {
-	Sending
-	ActorKind core.ActorKind
-	ActorID   string
-}
-
 // MailsResult reports whether the person who confirmed the send is mailed its result if it is done
 // at an instant.
 func (s Sending) MailsResult(at time.Time) bool { return at.Sub(s.CreatedAt) >= watchTime }
 
 // mailSendResult mails the person who confirmed a send its result, unless they were watching.
-func (s *Service) mailSendResult(ctx context.Context, tx *db.Tx, by core.Actor, d confirmedSend) error {
+func (s *Service) mailSendResult(ctx context.Context, tx *db.Tx, by core.Actor, d SendDetail) error {
 	if d.ActorKind != core.ByStaff || d.Status == Done && !d.MailsResult(tx.Now) {
 		return nil
 	}
@@ -407,6 +400,7 @@ type SendDetail struct {
 	Redeemed  int64
 	ExpiresAt *time.Time // of its vouchers; nil: never
 	ActorKind core.ActorKind
+	ActorID   string
 	ActorName string
 }
 

@@ -125,7 +125,7 @@ const finishSendSQL = `
 		ended_at = @now
 	where s.tenant_id = @tenant_id
 		and s.id = @send
-	returning ` + sendColumns + `, s.actor_kind, s.actor_id`
+	returning ` + detailColumns
 
 const switchMailsSQL = `
 	update loyalty.coupon_send s

@@ -381,7 +381,7 @@ func (c dyingConn) Send(ctx context.Context, m mail.Mail) error {
 		return err
 	}
 	if c.after--; c.after == 0 {
-		c.kill() // what the server took is not noted any more
+		c.kill() // the result is not stored
 		return errKilled
 	}
 	return nil
@@ -403,7 +403,7 @@ func TestAKilledProcessSendsOneMailTwiceAtMost(t *testing.T) {
 	}
 	s.wantMails(t, send.ID, coupon.Mailing, customers, killed-1, 0)
 
-	// The next process waits until what the first one claimed is due again.
+	// The next process waits until the claimed mails are due again.
 	if err := s.deliver(t, send.ID); err == nil || isNow(err) {
 		t.Fatalf("the second job = %v, want it to come again later", err)
 	}
@@ -449,7 +449,7 @@ func TestTwoJobsNeverSendTheSameMail(t *testing.T) {
 		both.Go(func() { _ = s.deliver(t, send.ID) })
 	}
 	both.Wait()
-	// "Rate-limited per tenant", whatever the number of jobs: 50 at once, then 50 a second.
+	// Limited by tenant over all jobs: 50 at once, then 50 a second.
 	if took := time.Since(began); took < 1400*time.Millisecond {
 		t.Errorf("120 mails went out within %s", took)
 	}

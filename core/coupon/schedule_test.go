@@ -50,7 +50,7 @@ func TestAScheduledSendIsEvaluatedAtItsTime(t *testing.T) {
 	}
 	joined := s.at(t, at.Add(-time.Minute)).customer(t)
 	tooLate := s.at(t, at.Add(time.Minute)).customer(t)
-	s.at(t, at.Add(5*time.Minute)).run(t, send.ID) // later than planned, and still as of its time
+	s.at(t, at.Add(5*time.Minute)).run(t, send.ID) // later than planned, but for its time
 	s.wantHolders(t, c, early, joined)
 	if got := s.found(t, send.ID); got.Status != coupon.Done || got.BegunAt == nil || got.EvaluatedAt == nil {
 		t.Errorf("evaluated: %+v", got)
@@ -398,7 +398,7 @@ func TestAKilledEvaluationLeavesNothingHalfDone(t *testing.T) {
 	if got := s.found(t, send.ID); got.Status != coupon.Waiting || got.Sent != 0 || len(s.stored(t, c)) != 0 {
 		t.Errorf("killed: %+v with %d vouchers", got, len(s.stored(t, c)))
 	}
-	s.run(t, send.ID) // the queue takes the job up again
+	s.run(t, send.ID) // the queue runs the job again
 	s.wantHolders(t, c, anna)
 	if got := s.found(t, send.ID); got.Status != coupon.Mailing || got.Sent != 1 || got.Mails != 1 {
 		t.Errorf("run again: %+v", got)

@@ -358,7 +358,7 @@ func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Se
 
 // failSend ends a send whose coupon can't be sent, and mails the person who confirmed it.
 func (s *Service) failSend(ctx context.Context, tx *db.Tx, by core.Actor, send core.ID, why *core.Error) (Sending, error) {
-	failed, err := db.One[confirmedSend](ctx, tx, failSendSQL, db.Args{"send": send, "failure": why.Code, "now": tx.Now})
+	failed, err := db.One[SendDetail](ctx, tx, failSendSQL, db.Args{"send": send, "failure": why.Code, "now": tx.Now})
 	if err != nil {
 		return Sending{}, err
 	}

@@ -58,7 +58,7 @@ func TestLongStanding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, zone, send string
-		youngest         string // who is of long standing; a millisecond later is too late
+		youngest         string // the latest creation that counts
 	}{
 		{"at noon", "UTC", "2026-06-15T12:00:00Z", "2026-03-16T23:59:59.999Z"},
 		{"the last instant of a day", "UTC", "2026-06-15T23:59:59.999Z", "2026-03-16T23:59:59.999Z"},
@@ -209,7 +209,7 @@ func TestSkipped(t *testing.T) {
 	c := s.coupon(t, n)
 	full, half, gone, goneAndFull := s.customer(t), s.customer(t), s.customer(t), s.customer(t)
 
-	// One that expired, one that was redeemed: two all the same.
+	// Expired and redeemed vouchers count as well.
 	s.sentAt(t, c, to(coupon.Manual, full, goneAndFull), s.db.Now().AddDate(0, -1, 0))
 	s.redeem(t, s.voucher(t, c, full))
 	s.recordDelivery(t, c, to(coupon.Manual, half, goneAndFull))
@@ -218,7 +218,7 @@ func TestSkipped(t *testing.T) {
 
 	wantCounts(t, s.recordDelivery(t, c, to(coupon.Manual, full, half, gone, goneAndFull)), 4, 1, 2, 1)
 	s.wantHolders(t, c, full, full, half, half, goneAndFull, goneAndFull)
-	// Of another coupon everybody has none.
+	// Vouchers of another coupon don't count.
 	wantCounts(t, s.recordDelivery(t, s.coupon(t, fivePoints()), to(coupon.Manual, full, half)), 2, 2, 0, 0)
 
 	s.sale(t, full)
@@ -227,7 +227,7 @@ func TestSkipped(t *testing.T) {
 	}
 	wantCounts(t, s.recordDelivery(t, c, to(coupon.LongStanding)), 4, 0, 2, 2)
 	wantCounts(t, s.recordDelivery(t, c, to(coupon.RecentPurchase)), 1, 0, 0, 1)
-	wantCounts(t, s.recordDelivery(t, c, toAll()), 2, 0, 0, 2) // "every active customer": the others are no members
+	wantCounts(t, s.recordDelivery(t, c, toAll()), 2, 0, 0, 2) // inactive customers are not members
 }
 
 // Customers who join after the send's time get no voucher, even if its job runs later.
@@ -301,7 +301,7 @@ func TestADoubleClickIsOneSend(t *testing.T) {
 	if sends, jobs, entries := s.sends(t, c), s.evaluations(t, made[0].ID), len(s.log(t, c.ID)); sends != 1 || jobs != 1 || entries != 2 {
 		t.Errorf("%d sends, %d jobs, %d entries in the log, want 1, 1 and 2", sends, jobs, entries)
 	}
-	// A form of another tenant may have the same key.
+	// Another tenant's form may have the same key.
 	other := newShop(t)
 	if sent := other.confirmed(t, other.coupon(t, fivePoints()), form); sent.ID == made[0].ID {
 		t.Error("two tenants share a send")
@@ -398,12 +398,12 @@ func TestTillsRedeemWhileASendIsEvaluated(t *testing.T) {
 	voucher := s.voucher(t, c, anna)
 
 	// A lock on Bilal's row stops the evaluation after it has created its vouchers,
-	// when the database checks whom they are for.
+	// when the database checks their customers.
 	hold, err := dbtest.Owner(s.db).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer hold.Rollback(context.Background()) //nolint:errcheck // after the end of a test that failed
+	defer hold.Rollback(context.Background()) //nolint:errcheck // if the test fails
 	if _, err := hold.Exec(t.Context(), "select from loyalty.customer where id = $1 for update", bilal); err != nil {
 		t.Fatal(err)
 	}
@@ -413,7 +413,7 @@ func TestTillsRedeemWhileASendIsEvaluated(t *testing.T) {
 	s.wait(t, "the evaluation waits there", "select exists (select from pg_stat_activity where $1 = any (pg_blocking_pids(pid)))",
 		hold.Conn().PgConn().PID())
 
-	// At the till, meanwhile.
+	// At the same time at the till.
 	s.redeem(t, voucher)
 	if _, err := s.SetActive(t.Context(), s.by, c.ID, false); err != nil {
 		t.Error(err)
@@ -463,7 +463,7 @@ func TestVoucherExpiry(t *testing.T) {
 	const never = ""
 	for _, c := range []struct {
 		name, zone string
-		days       int64 // 0: no number of days
+		days       int64 // 0: none
 		coupon     string
 		send, want string
 	}{

@@ -179,10 +179,12 @@ const failSendSQL = `
 		ended_at = @now
 	where s.tenant_id = @tenant_id
 		and s.id = @send
-	returning ` + sendColumns + `, s.actor_kind, s.actor_id`
+	returning ` + detailColumns
+
+const detailColumns = sendColumns + `, s.redeemed, s.expires_at, s.actor_kind, s.actor_id, s.actor_name`
 
 const selectDetail = `
-	select ` + sendColumns + `, s.redeemed, s.expires_at, s.actor_kind, s.actor_name
+	select ` + detailColumns + `
 	from loyalty.coupon_send s
 	where s.tenant_id = @tenant_id`
 

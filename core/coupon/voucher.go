@@ -247,14 +247,14 @@ func (s *Service) findShown(ctx context.Context, by core.Actor, id core.ID) (Sho
 	return db.ReadOne[ShownVoucher](ctx, s.db, by, shownVoucherSQL, db.Args{"id": id, "now": s.db.Now()})
 }
 
-// expiry is the job that stores which vouchers have expired.
-type expiry struct{}
+// voucherExpiry is the job that stores which vouchers have expired.
+type voucherExpiry struct{}
 
 // Kind names the job in the queue.
-func (expiry) Kind() string { return "voucher_expiry" }
+func (voucherExpiry) Kind() string { return "voucher_expiry" }
 
 // expire marks expired vouchers in batches, so that no till waits long for a voucher.
-func (s *Service) expire(ctx context.Context, _ expiry) error {
+func (s *Service) expire(ctx context.Context, _ voucherExpiry) error {
 	return job.Drain(ctx, s.db, "voucher expiry", func(ctx context.Context, tx *db.Tx) (int64, error) {
 		return db.Value[int64](ctx, tx, expireSQL, db.Args{"now": tx.Now, "up_to": job.Batch})
 	})

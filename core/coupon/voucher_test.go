@@ -245,7 +245,7 @@ func TestListRedeemed(t *testing.T) {
 	c := s.coupon(t, fivePoints())
 	now := s.db.Now()
 	want := make([]core.ID, 7)
-	for _, at := range []int{3, 0, 6, 1, 5, 2, 4} { // in another order than they were made
+	for _, at := range []int{3, 0, 6, 1, 5, 2, 4} { // not in the order of their creation
 		id := s.voucher(t, c, s.customer(t))
 		s.at(t, now.Add(-time.Duration(at)*time.Hour)).redeem(t, id)
 		want[at] = id
@@ -341,7 +341,7 @@ func TestTheExpiryJob(t *testing.T) {
 		want[yesterday.voucher(t, valid, yesterday.customer(t))] = coupon.VoucherPending
 		want[yesterday.voucher(t, endless, yesterday.customer(t))] = coupon.VoucherPending
 	}
-	// More than the job takes at a time.
+	// More than a batch.
 	const many = 12_000
 	_, err := dbtest.Owner(s.db).Exec(t.Context(), `
 		insert into loyalty.voucher (tenant_id, id, coupon_id, send_id, customer_id, expires_at, created_at)

@@ -10,11 +10,8 @@ import (
 // Lock locks and returns a customer, or core.ErrNotFound. It also locks the tenant's country
 // (LockCountry).
 func Lock(ctx context.Context, tx *db.Tx, id core.ID) (Customer, error) {
-	if err := LockCountry(tx); err != nil {
-		return Customer{}, err
-	}
-	found, err := db.One[lockedCustomer](ctx, tx, lockSQL, db.Args{"id": id})
-	return found.Customer, err
+	locked, err := lockCustomer(ctx, tx, id)
+	return locked.Customer, err
 }
 
 // Anonymise deletes a customer's name, contact details and consents, and makes them inactive. For

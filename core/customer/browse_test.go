@@ -64,7 +64,7 @@ func TestBrowseByName(t *testing.T) {
 	}
 	for i, name := range want {
 		last, first, _ := strings.Cut(name, ", ")
-		// Not in the order of the names.
+		// Not ordered by name.
 		s.born(t, first, last, fmt.Sprintf("070 174 06 %02d", i), nil, at.Add(time.Duration(i*5%9)*time.Hour))
 	}
 	gone := s.born(t, "Gone", "Abel", "070 174 07 00", nil, at)
@@ -81,7 +81,7 @@ func TestBrowseByName(t *testing.T) {
 			t.Errorf("newest first has %s before %s", newest[i].CreatedAt, newest[i+1].CreatedAt)
 		}
 	}
-	// A search has an order of its own.
+	// A search has its own order.
 	found := lastNames(s.browse(t, customer.Filter{Search: new("anders")}, customer.ByName, 2))
 	if diff := cmp.Diff(lastNames(s.browse(t, customer.Filter{Search: new("anders")}, customer.Newest, 3)), found); diff != "" || len(found) != 4 {
 		t.Errorf("a search by name (-newest first +got):\n%s", diff)

@@ -230,11 +230,8 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 		return Customer{}, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Customer, error) {
-		if err := LockCountry(tx); err != nil {
-			return Customer{}, err
-		}
 		// Locked: the audit log must have the values that this edit replaces.
-		old, err := db.One[lockedCustomer](ctx, tx, lockSQL, db.Args{"id": id})
+		old, err := lockCustomer(ctx, tx, id)
 		if err != nil {
 			return Customer{}, err
 		}
@@ -272,6 +269,13 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 type lockedCustomer struct {
 	Customer
 	Country string
+}
+
+func lockCustomer(ctx context.Context, tx *db.Tx, id core.ID) (lockedCustomer, error) {
+	if err := LockCountry(tx); err != nil {
+		return lockedCustomer{}, err
+	}
+	return db.One[lockedCustomer](ctx, tx, lockSQL, db.Args{"id": id})
 }
 
 // facts returns what the audit log says about a customer.

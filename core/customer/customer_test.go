@@ -226,7 +226,7 @@ func TestUpsertFindsByPhoneThenByEmail(t *testing.T) {
 	if got := s.log(t, byPhone.ID); len(got) != 1 {
 		t.Errorf("finding was logged: %v", got)
 	}
-	// Two without an e-mail are two.
+	// Two customers without an e-mail address differ.
 	s.made(t, "070 174 06 08", nil)
 }
 
@@ -249,7 +249,7 @@ func TestOneNumberInManyFormats(t *testing.T) {
 			[]string{"0170 1234567", "+49 170 1234567", "0049 170 1234567"},
 			[]string{"+46 170 1234567", "0170 1234568"},
 		},
-		{ // of no country: an international number is one, the rest are digits
+		{ // without a country, only international numbers are E.164
 			"",
 			[]string{"+46 70 174 06 05", "+46701740605"},
 			[]string{"070-174 06 05", "0046701740605"},
@@ -414,7 +414,7 @@ func TestEditChangesWhatIsSet(t *testing.T) {
 			t.Errorf("%s: updated_at stayed at %s", c.name, got.UpdatedAt)
 		}
 	}
-	// The keys went along: the old phone and e-mails are free, the new phone is theirs.
+	// The keys changed, too: the old phone number and e-mail address are free, the new number is taken.
 	if got := s.upsert(t, "+46709999999", nil); got.ID != old.ID {
 		t.Error("the new phone does not find them")
 	}
@@ -463,7 +463,7 @@ func TestEditRefuses(t *testing.T) {
 	if got := s.log(t, c.ID); len(got) != 1 {
 		t.Errorf("a refused edit was logged: %v", got)
 	}
-	// Another tenant's phone and e-mail are free here.
+	// Another tenant's phone numbers and e-mail addresses are free.
 	other := newShop(t)
 	theirs := other.made(t, "070 174 06 07", nil)
 	other.edit(t, theirs.ID, customer.Edit{Phone: core.Set("070 174 06 06"), Email: core.Set("bo@example.com")})
@@ -519,7 +519,7 @@ func TestAnotherTenantsCustomersDoNotExist(t *testing.T) {
 		if _, err := stranger.Find(t.Context(), stranger.by, id); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("find %s = %v, want ErrNotFound", name, err)
 		}
-		// The record comes before the fields: 404, not 422.
+		// The record is checked before the fields: 404, not 422.
 		for _, e := range []customer.Edit{{FirstName: core.Set("Stolen")}, {FirstName: core.Set("")}} {
 			if _, err := stranger.Edit(t.Context(), stranger.by, id, e); !errors.Is(err, core.ErrNotFound) {
 				t.Errorf("edit %s = %v, want ErrNotFound", name, err)

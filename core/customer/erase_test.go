@@ -209,7 +209,7 @@ func TestAnErasedCustomerStaysErased(t *testing.T) {
 	if diff := cmp.Diff(gone, s.erase(t, c.ID)); diff != "" {
 		t.Errorf("erased again (-first +second):\n%s", diff)
 	}
-	// Their link to unsubscribe still exists, in mails that were delivered long ago.
+	// Old mails still have their link to unsubscribe.
 	for name, again := range map[string]func() (customer.Customer, error){
 		"unsubscribe": func() (customer.Customer, error) { return s.Unsubscribe(t.Context(), s.by, c.ID) },
 		"subscribe":   func() (customer.Customer, error) { return s.Subscribe(t.Context(), s.by, c.ID) },
@@ -221,7 +221,7 @@ func TestAnErasedCustomerStaysErased(t *testing.T) {
 	if log := s.log(t, c.ID); len(log) != 2 {
 		t.Errorf("log = %+v, want it erased once", log)
 	}
-	// Who comes again is new, by the same phone.
+	// The same phone number makes a new customer.
 	if again := s.upsert(t, "070 174 06 05", nil); !again.Created {
 		t.Error("an erased customer was found by their phone number")
 	}
@@ -422,9 +422,9 @@ func TestEveryTableThatNamesCustomersIsKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The customers that a send was for hold its vouchers.
+	// Customers of a send are in its vouchers.
 	// A PIN is deleted within an hour.
-	// An entry of the audit log about a sale, a redemption or a voucher says nothing else of them.
+	// Audit entries about sales, redemptions and vouchers have no other data about the customer.
 	want := []string{"account", "audit_entry", "consent", "coupon_send", "ledger_entry", "pin", "redemption", "transaction", "voucher"}
 	if diff := cmp.Diff(want, tables); diff != "" {
 		t.Errorf("tables (-want +got):\n%s", diff)

@@ -197,7 +197,7 @@ func TestListInPages(t *testing.T) {
 	instant := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 	var made []customer.Customer
 	for i := range 11 {
-		// Several in one millisecond, and not in the order of their ids.
+		// Several in one millisecond, not ordered by id.
 		made = append(made, s.born(t, fmt.Sprint("C", i), "Walk", fmt.Sprintf("070 174 06 %02d", i), nil, instant.Add(time.Duration(i*7%4)*time.Millisecond)))
 	}
 	slices.SortFunc(made, func(a, b customer.Customer) int {

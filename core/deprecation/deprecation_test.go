@@ -142,7 +142,7 @@ func TestAddRefuses(t *testing.T) {
 	wantFields(t, err, core.Fields{
 		"method": {core.InvalidChoice}, "path": {core.InvalidChoice}, "sunset": {early}, "link": {core.MustBeURL},
 	})
-	// A day begins before most of its hours: the 90 days are whole ones.
+	// The 90 days are whole days.
 	n := o.described("GET", "/api/v1/customers")
 	n.Sunset = new(o.db.Now().Truncate(24*time.Hour).AddDate(0, 0, 90))
 	_, err = o.Add(t.Context(), admin, n)

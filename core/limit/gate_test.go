@@ -50,7 +50,7 @@ func TestATenantWaitsBehindItsOwnWork(t *testing.T) {
 		if third != 0 {
 			t.Error("a fifth is let in, want 4 at once")
 		}
-		// The next place is the third tenant's: it has waited, and the first has its share.
+		// The next place is the third tenant's: the first has used its share.
 		leave[0]()
 		leave[1]()
 		if third != 1 {
@@ -81,7 +81,7 @@ func TestWaitingIsBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, tenant := range []core.TenantID{1, 2} { // in its own line, and in that of all
+		for _, tenant := range []core.TenantID{1, 2} { // waiting for the tenant's places, and for all places
 			began := time.Now()
 			_, err = g.Enter(t.Context(), tenant)
 			var refusal *core.Error
@@ -92,7 +92,7 @@ func TestWaitingIsBounded(t *testing.T) {
 				t.Errorf("tenant %d: refused after %s", tenant, waited)
 			}
 		}
-		// A caller who leaves is told nothing of that.
+		// A caller who leaves gets no refusal.
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, err := g.Enter(gone, 1); !errors.Is(err, context.Canceled) {

@@ -58,7 +58,12 @@ func (w *Window) lock(caller string) *shard {
 }
 
 // Take counts a request of the caller. Refused ones don't count.
-func (w *Window) Take(caller string) Verdict {
+func (w *Window) Take(caller string) Verdict { return w.verdict(caller, true) }
+
+// Peek returns whether a request would be allowed, without counting it.
+func (w *Window) Peek(caller string) Verdict { return w.verdict(caller, false) }
+
+func (w *Window) verdict(caller string, take bool) Verdict {
 	if w.limit == 0 {
 		return Verdict{Allowed: true}
 	}
@@ -69,30 +74,14 @@ func (w *Window) Take(caller string) Verdict {
 	c := s.open[caller]
 	if c == nil || !now.Before(c.ends) {
 		c = &count{ends: now.Add(w.length)}
-		s.open[caller] = c
 	}
-	v := Verdict{Limit: w.limit, Reset: c.ends, Wait: c.ends.Sub(now)}
-	if c.used < w.limit {
+	v := Verdict{Allowed: c.used < w.limit, Limit: w.limit, Reset: c.ends, Wait: c.ends.Sub(now)}
+	if v.Allowed && take {
 		c.used++
-		v.Allowed = true
+		s.open[caller] = c
 	}
 	v.Remaining = w.limit - c.used
 	return v
-}
-
-// Peek returns what Take would, without counting.
-func (w *Window) Peek(caller string) Verdict {
-	if w.limit == 0 {
-		return Verdict{Allowed: true}
-	}
-	s := w.lock(caller)
-	defer s.Unlock()
-	now := w.now()
-	c := s.open[caller]
-	if c == nil || !now.Before(c.ends) {
-		return Verdict{Allowed: true, Limit: w.limit, Remaining: w.limit, Reset: now.Add(w.length), Wait: w.length}
-	}
-	return Verdict{Allowed: c.used < w.limit, Limit: w.limit, Remaining: w.limit - c.used, Reset: c.ends, Wait: c.ends.Sub(now)}
 }
 
 // Refund takes back a counted request, such as a successful look-up where only failures count.

@@ -64,7 +64,7 @@ func TestWaitingAlwaysSucceeds(t *testing.T) {
 			clock.move(time.Second)
 		}
 		var wait time.Duration
-		for range 30 { // asking again and again makes it no later
+		for range 30 { // repeated requests don't delay it
 			v := w.Take("a")
 			if v.Allowed {
 				t.Fatal("the 11th passed")
@@ -141,7 +141,7 @@ func TestClosedWindowsAreForgotten(t *testing.T) {
 		}
 		clock.move(time.Minute)
 	}
-	// An open window is not swept away with them.
+	// An open window is kept.
 	w.Take("a")
 	clock.move(59 * time.Second)
 	for i := range crowd {

@@ -59,7 +59,7 @@ func TestCancelledWaitTakesNoTurn(t *testing.T) {
 		if err := second.Take(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a second turn at once: %v", err)
 		}
-		second.End() // was never held
+		second.End() // not held
 		first.End()
 		if err := second.Take(t.Context()); err != nil {
 			t.Error(err)

@@ -173,7 +173,7 @@ func TestLocationsAreLogged(t *testing.T) {
 	t.Parallel()
 	c := newChain(t)
 	soder := c.open(t, "Söder")
-	dbtest.Tick(c.db) // the log has one order
+	dbtest.Tick(c.db) // so that entries have one order
 	if _, err := c.Edit(t.Context(), c.by, soder.ID, location.Edit{Name: core.Set("Slussen"), Active: core.Set(false)}); err != nil {
 		t.Fatal(err)
 	}

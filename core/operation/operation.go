@@ -24,23 +24,21 @@ func NewService(d *db.DB, jobs *job.Queue) *Service { return &Service{db: d, job
 // Pause keeps a queue from taking jobs in all processes, within a second. Running jobs go on, and jobs
 // can still be queued. A paused queue stays paused. core.ErrNotFound: there is no such queue.
 func (s *Service) Pause(ctx context.Context, by core.Actor, lane job.Lane) error {
-	return s.change(ctx, by, func(tx *db.Tx) error {
-		changed, err := job.Pause(ctx, tx, by, lane)
-		if err != nil || !changed {
-			return err
-		}
-		return audit.Write(tx, by, audit.Entry{Action: "queue.pause", Subject: "queue", ID: string(lane), Name: string(lane)})
-	})
+	return s.switchQueue(ctx, by, lane, "queue.pause", func(tx *db.Tx) (bool, error) { return job.Pause(ctx, tx, by, lane) })
 }
 
 // Resume lets a queue take jobs again, within a second.
 func (s *Service) Resume(ctx context.Context, by core.Actor, lane job.Lane) error {
+	return s.switchQueue(ctx, by, lane, "queue.resume", func(tx *db.Tx) (bool, error) { return job.Resume(ctx, tx, lane) })
+}
+
+func (s *Service) switchQueue(ctx context.Context, by core.Actor, lane job.Lane, action string, change func(*db.Tx) (bool, error)) error {
 	return s.change(ctx, by, func(tx *db.Tx) error {
-		changed, err := job.Resume(ctx, tx, lane)
+		changed, err := change(tx)
 		if err != nil || !changed {
 			return err
 		}
-		return audit.Write(tx, by, audit.Entry{Action: "queue.resume", Subject: "queue", ID: string(lane), Name: string(lane)})
+		return audit.Write(tx, by, audit.Entry{Action: action, Subject: "queue", ID: string(lane), Name: string(lane)})
 	})
 }
 

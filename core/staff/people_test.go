@@ -238,7 +238,7 @@ func TestPeopleAreListed(t *testing.T) {
 	if diff := cmp.Diff(want, list, cmpopts.IgnoreFields(staff.Member{}, "CreatedAt", "InvitedUntil")); diff != "" {
 		t.Errorf("people (-want +got):\n%s", diff)
 	}
-	// An invitation that ran out is none.
+	// An expired invitation doesn't count.
 	later, err := s.later(t, 8*24*time.Hour).List(t.Context(), s.by)
 	if err != nil || list[2].InvitedUntil == nil || later[2].InvitedUntil != nil || !later[2].Invited {
 		t.Errorf("%+v, %v", later[2], err)
@@ -312,7 +312,7 @@ func TestThereIsAlwaysAnOwner(t *testing.T) {
 	if err := s.SetRole(t.Context(), s.by, s.by.StaffID, core.Owner); err != nil {
 		t.Errorf("stays what they are: %v", err)
 	}
-	// Others come and go.
+	// Other people can be deactivated.
 	if err := s.SetRole(t.Context(), s.by, gone.StaffID, core.Cashier); err != nil {
 		t.Errorf("who was shut out: %v", err)
 	}
@@ -385,7 +385,7 @@ func TestRoundTripsOfPeople(t *testing.T) {
 	roles := []core.Role{core.Manager, core.Cashier}
 	trips := func(name string, want int, call func(i int) error) {
 		t.Helper()
-		for i := range 2 { // the first prepares
+		for i := range 2 { // the first run prepares the statements
 			before := count()
 			if err := call(i); err != nil {
 				t.Fatal(name, err)

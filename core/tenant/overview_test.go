@@ -152,7 +152,7 @@ func TestOverview(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, got, c.want)
 		}
 	}
-	// What was done last comes first.
+	// The last activity comes first.
 	o.sell(t, bike)
 	if err := o.Count(t.Context()); err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestOverview(t *testing.T) {
 	if got := slugs(o.overview(t, tenant.OverviewFilter{})); got[0] != "bike" {
 		t.Errorf("by activity: %v", got)
 	}
-	// Counts are those of the other filters, the total that of all.
+	// Counts use the other filters; the total uses all.
 	if found := o.overview(t, tenant.OverviewFilter{Search: new("o@example.com"), Condition: new("suspended")}); found.Total != 1 || found.All() != 2 {
 		t.Errorf("%d of %d found: %+v", found.Total, found.All(), found.Counts)
 	}
@@ -195,14 +195,14 @@ func TestCountIsOfRecentSales(t *testing.T) {
 	if got := o.overview(t, tenant.OverviewFilter{}).Tenants[0]; got.SalesLately != 0 || got.Condition != tenant.IsActive || got.LastActivityAt == nil {
 		t.Errorf("a month later: %+v", got)
 	}
-	// Counted for an earlier instant by a slower process, nothing goes back.
+	// A slower process that counts for an earlier instant changes nothing.
 	if err := o.Count(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got := o.overview(t, tenant.OverviewFilter{}).Tenants[0]; got.SalesLately != 0 {
 		t.Errorf("an older count replaced a newer one: %+v", got)
 	}
-	// A tenant counts no others.
+	// A tenant can't count the others.
 	_, err := db.InTenant(t.Context(), o.db, core.Actor{Kind: core.BySystem, Tenant: core.Tenant{ID: made.ID}}, func(tx *db.Tx) (int64, error) {
 		return db.Value[int64](t.Context(), tx, "select loyalty.count_tenants(now(), gen_random_uuid())", nil)
 	})
@@ -291,7 +291,7 @@ func TestSuspend(t *testing.T) {
 	if _, err := o.Suspend(t.Context(), o.by, made.ID, new("Again")); !errors.Is(err, tenant.ErrSuspended) {
 		t.Errorf("twice: %v", err)
 	}
-	// What else is edited leaves it as it is.
+	// Other edits don't change it.
 	if edited := o.edit(t, made.ID, tenant.Edit{Name: core.Set("Kiosk"), Status: core.Set("suspended")}); edited.SuspendReason == nil || !edited.SuspendedAt.Equal(*suspended.SuspendedAt) {
 		t.Errorf("edited: %+v", edited)
 	}

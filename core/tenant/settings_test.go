@@ -350,7 +350,7 @@ func TestCurrencyIsFixedAfterASale(t *testing.T) {
 	if edited := s.change(t, tenant.SettingsEdit{Name: core.Set("Bar"), Currency: core.Set("SEK")}); edited.Name != "Bar" {
 		t.Errorf("the same currency is no change: %+v", edited)
 	}
-	// Nor do those who run the platform change it.
+	// The platform's edits don't change it.
 	root := core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", Role: core.SuperAdmin}
 	_, err = s.Edit(t.Context(), root, s.owner.Tenant.ID, tenant.Edit{Name: core.Set("Pub"), Currency: core.Set("EUR"), BillingCycle: core.Set("daily")})
 	wantFields(t, err, core.Fields{"currency": {core.Violation{Rule: "currency_in_use", Other: "SEK"}}, "billing_cycle": {core.InvalidChoice}})

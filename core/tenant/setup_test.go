@@ -51,7 +51,7 @@ func TestSetupFollowsWhatExists(t *testing.T) {
 	must(err)
 	at(tenant.RewardStep, 2)
 
-	// A step that was skipped is done all the same when its record is there.
+	// A skipped step is done when its record exists.
 	_, err = s.SkipSetupStep(ctx, by, tenant.RewardStep)
 	must(err)
 	at(tenant.CustomerStep, 2)

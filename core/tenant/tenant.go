@@ -117,11 +117,9 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Tenant, error
 	if check.Err() != nil {
 		return Tenant{}, refusal(ctx, tx, check, in)
 	}
-	t, err := db.One[Tenant](ctx, tx, insertSQL, db.Args{
-		"name": in.Name, "slug": in.Slug, "email": in.Email, "plan": in.PlanID,
-		"billing_cycle": in.BillingCycle, "payment_method": in.PaymentMethod,
-		"timezone": in.TimeZone, "currency": in.Currency, "country": in.Country, "now": tx.Now,
-	})
+	args := in.args(tx.Now)
+	args["slug"] = in.Slug
+	t, err := db.One[Tenant](ctx, tx, insertSQL, args)
 	if errors.Is(err, core.ErrNotFound) {
 		return Tenant{}, refusal(ctx, tx, check, in)
 	}
@@ -129,6 +127,13 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Tenant, error
 		return Tenant{}, err
 	}
 	return t, audit.Write(tx, by, audit.Entry{Action: "tenant.create", Subject: "tenant", ID: t.subject(), Name: t.Name, New: t.facts()})
+}
+
+func (t Tenant) args(now time.Time) db.Args {
+	return db.Args{
+		"name": t.Name, "email": t.Email, "plan": t.PlanID, "billing_cycle": t.BillingCycle, "payment_method": t.PaymentMethod,
+		"timezone": t.TimeZone, "currency": t.Currency, "country": t.Country, "now": now,
+	}
 }
 
 var errUnexplained = errors.New("tenant: not written, for no known reason")
@@ -220,11 +225,9 @@ func update(ctx context.Context, tx *db.Tx, old Tenant, e Edit, reason *string) 
 	if check.Err() != nil {
 		return Tenant{}, refusal(ctx, tx, check, in)
 	}
-	edited, err := db.One[Tenant](ctx, tx, updateSQL, db.Args{
-		"id": in.ID, "name": in.Name, "email": in.Email, "plan": in.PlanID, "billing_cycle": in.BillingCycle,
-		"payment_method": in.PaymentMethod, "status": in.Status, "timezone": in.TimeZone, "currency": in.Currency, "country": in.Country,
-		"reason": reason, "now": tx.Now,
-	})
+	args := in.args(tx.Now)
+	args["id"], args["status"], args["reason"] = in.ID, in.Status, reason
+	edited, err := db.One[Tenant](ctx, tx, updateSQL, args)
 	if errors.Is(err, core.ErrNotFound) {
 		return Tenant{}, refusal(ctx, tx, check, in)
 	}

@@ -450,7 +450,7 @@ func TestEditRefuses(t *testing.T) {
 	_, err = o.Edit(t.Context(), o.by, made.ID, tenant.Edit{Malformed: core.Fields{"name": {core.MustBeString}}})
 	wantFields(t, err, core.Fields{"name": {core.MustBeString}})
 
-	// Who is on a plan that is retired may stay on it.
+	// A tenant can keep a retired plan.
 	plan := o.plan(t, false)
 	o.edit(t, made.ID, tenant.Edit{PlanID: core.Set(plan)})
 	if _, err := dbtest.Owner(o.db).Exec(t.Context(), "update loyalty.plan set retired = true where id = $1", plan); err != nil {
@@ -570,7 +570,7 @@ func TestList(t *testing.T) {
 			o.edit(t, made.ID, tenant.Edit{Status: core.Set("suspended")})
 		}
 	}
-	// In one instant, the id breaks ties.
+	// At one instant, the id breaks ties.
 	if _, err := dbtest.Owner(o.db).Exec(t.Context(), "update loyalty.tenant set created_at = '2026-05-01' where id = any($1)", all[1:4]); err != nil {
 		t.Fatal(err)
 	}

@@ -112,8 +112,8 @@ func TestMailsAboutNewTokensAreGathered(t *testing.T) {
 		t.Fatalf("jobs come at %v, want one at %s", due, first.CreatedAt.Add(time.Hour))
 	}
 
-	for range 2 { // run again, it mails nothing
-		o.at(t, first.CreatedAt.Add(time.Hour)).announce(t) // not before it, however slow the machine
+	for range 2 { // the second run mails nothing
+		o.at(t, first.CreatedAt.Add(time.Hour)).announce(t) // after it, also on a slow machine
 		o.wantMails(t, o.by, 2, "Second", "Third")
 	}
 	mail := o.mails(t, o.by)[1]
@@ -126,7 +126,7 @@ func TestMailsAboutNewTokensAreGathered(t *testing.T) {
 		}
 	}
 
-	// The hour after that mail is another one.
+	// Another hour begins with that mail.
 	minute(61).create(t, "Fourth")
 	o.wantMails(t, o.by, 2, "Second", "Third")
 	minute(121).announce(t)
@@ -134,7 +134,7 @@ func TestMailsAboutNewTokensAreGathered(t *testing.T) {
 	minute(200).create(t, "Fifth")
 	o.wantMails(t, o.by, 4, "Fifth")
 
-	// Each person has an hour of their own.
+	// Each person has their own hour.
 	colleague := o.as(dbtest.Person(t, o.db, o.by, core.Owner))
 	colleague.create(t, "A colleague's")
 	o.wantMails(t, colleague.by, 1, "A colleague's")
@@ -154,7 +154,7 @@ func TestALateJobKeepsToTheHour(t *testing.T) {
 	minute(71).announce(t)
 	o.wantMails(t, o.by, 2, "Second", "Third")
 	minute(72).create(t, "Fourth")
-	minute(73).announce(t) // the job of minute 60 again, or a clock that is early
+	minute(73).announce(t) // the job of minute 60 again, or an early clock
 	o.wantMails(t, o.by, 2, "Second", "Third")
 	var strangers int // jobs that the jobs page would show as another's, or the platform's
 	err := dbtest.Owner(o.db).QueryRow(t.Context(), `

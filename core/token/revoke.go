@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"time"
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/audit"
 	"example.com/loyalty/core/db"
+	"example.com/loyalty/core/job"
 )
 
 // Revoke revokes a token of the actor's person. A token can revoke itself. Another person's is
@@ -69,5 +71,30 @@ func recordRevoked(tx *db.Tx, by core.Actor, t Token) error {
 	return audit.Write(tx, by, audit.Entry{
 		Action: "token.revoke", Subject: "token", ID: strconv.FormatInt(t.ID, 10), Name: t.Name,
 		Old: map[string]any{"name": t.Name, "abilities": t.Abilities},
+	})
+}
+
+const forgetSQL = `
+	delete from loyalty.token
+	where id in (
+		select id
+		from loyalty.token
+		where revoked_at < @before
+			or expires_at < @before
+		limit @up_to
+	)`
+
+// cleanup is the job that deletes tokens a year after they were revoked or expired. The audit log keeps
+// who created and revoked them.
+type cleanup struct{}
+
+// Kind names the job in the queue.
+func (cleanup) Kind() string { return "forget_tokens" }
+
+const endedKept = 365 * 24 * time.Hour
+
+func (s *Service) cleanUp(ctx context.Context, _ cleanup) error {
+	return job.Drain(ctx, s.db, "ended tokens", func(ctx context.Context, tx *db.Tx) (int64, error) {
+		return db.Exec(ctx, tx, forgetSQL, db.Args{"before": tx.Now.Add(-endedKept), "up_to": job.Batch})
 	})
 }

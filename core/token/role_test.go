@@ -139,7 +139,7 @@ func TestAChangeOfRoleRevokesTokens(t *testing.T) {
 	o.setRole(t, colleague.by, core.Owner)
 	o.refused(t, kept.Secret, "")
 
-	// Also where the change comes while they are deactivated.
+	// Also if the role changes while they are deactivated.
 	third := colleague.create(t, "Third")
 	for _, change := range []func() error{
 		func() error { return o.people.Deactivate(t.Context(), o.by, colleague.by.StaffID) },
@@ -398,10 +398,10 @@ func TestAPersonHasAtMost100LiveTokens(t *testing.T) {
 	if first, second := another(), another(); first != nil || !errors.Is(second, token.ErrLimit) {
 		t.Errorf("with room for one: %v, then %v", first, second)
 	}
-	// The limit is a person's own.
+	// The limit is by person.
 	o.as(dbtest.Person(t, o.db, o.by, core.Owner)).create(t, "A colleague's")
 
-	// Revoking that many writes a line for each.
+	// Each revoked token has an audit entry.
 	if err := o.RevokeAllForPerson(t.Context(), o.by, o.by.StaffID); err != nil {
 		t.Fatal(err)
 	}
@@ -424,7 +424,7 @@ func TestRoundTripsOfAChangeOfRole(t *testing.T) {
 		o.setRole(t, colleague.by, role)
 		return count() - before
 	}
-	trips(core.Manager) // prepares
+	trips(core.Manager) // prepares the statements
 	trips(core.Owner)
 	for range 3 {
 		colleague.create(t, "Till")

@@ -121,7 +121,7 @@ func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Created, er
 	if err := requireTokenRole(by); err != nil {
 		return Created{}, err
 	}
-	secret := newSecret()
+	fresh := newSecret()
 	return db.Within(ctx, s.db, by, func(tx *db.Tx) (Created, error) {
 		valid, err := n.validate(tx)
 		if err != nil {
@@ -135,11 +135,11 @@ func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Created, er
 		if !p.Active || !mayHave(p.Role, tx.Tenant) {
 			return Created{}, refusal(by)
 		}
-		t, err := insert(ctx, tx, by, valid, secret)
+		t, err := insert(ctx, tx, by, valid, fresh)
 		if err != nil {
 			return Created{}, err
 		}
-		return Created{Token: t.Token, Secret: secret.format(t.ID)}, s.announceNew(ctx, tx, p, t.lastNotice)
+		return Created{Token: t.Token, Secret: fresh.format(t.ID)}, s.announceNew(ctx, tx, p, t.lastNotice)
 	})
 }
 

@@ -228,7 +228,7 @@ func TestUseIsStoredOnceAMinute(t *testing.T) {
 	if second.Sub(*first) < time.Minute {
 		t.Errorf("after a minute noted at %s, before that at %s", second, first)
 	}
-	// A refused one is no use.
+	// A refused request is not a use.
 	o.at(t, first.Add(time.Hour)).refused(t, made.Secret, "no-such-tenant")
 	if got := o.lastUsed(t, made.ID); !got.Equal(*second) {
 		t.Error("a refused use was noted")
@@ -426,7 +426,7 @@ func TestTokensBelongToTheirPerson(t *testing.T) {
 			t.Errorf("%s revokes = %v, want ErrNotFound", name, err)
 		}
 	}
-	// Not even where an id of the other tenant's person is forged.
+	// Also with the forged id of a person of another tenant.
 	forged := stranger.by
 	forged.StaffID = o.by.StaffID
 	if _, err := stranger.Revoke(t.Context(), forged, mine.ID); !errors.Is(err, core.ErrNotFound) {

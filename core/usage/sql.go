@@ -1,7 +1,15 @@
 package usage
 
-// The count ends at twice the limit. A business has more customers only if it moved to a smaller plan.
-const customers = `
+// The uses of a kind (null: of each kind), with or without those that have no limit. A business has
+// more than twice its plan's customers only after a move to a smaller plan, so counting ends there.
+// Months are calendar months of the tenant's zone.
+const usesSQL = `
+	with own as (
+		select p.*, t.timezone
+		from loyalty.tenant t
+		join loyalty.plan p on p.id = t.plan_id
+		where t.id = @tenant_id
+	)
 	select 'customers' as kind, p.customers_limit as "limit",
 		(
 			select count(*)
@@ -13,9 +21,10 @@ const customers = `
 				limit coalesce(p.customers_limit * 2, 100000)
 			) c
 		) as used
-	from own p`
-
-const staff = `
+	from own p
+	where coalesce(@kind::text = 'customers', true)
+		and (@unlimited::boolean or p.customers_limit is not null)
+	union all
 	select 'staff', p.staff_limit,
 		(
 			select count(*)
@@ -23,10 +32,10 @@ const staff = `
 			where tenant_id = @tenant_id
 				and status = 'active'
 		)
-	from own p`
-
-// Months are calendar months of the tenant's zone.
-const sends = `
+	from own p
+	where coalesce(@kind = 'staff', true)
+		and (@unlimited or p.staff_limit is not null)
+	union all
 	select 'sends', p.sends_limit,
 		(
 			select count(*)
@@ -35,38 +44,6 @@ const sends = `
 				and created_at >= date_trunc('month', @now::timestamptz at time zone p.timezone) at time zone p.timezone
 				and status not in ('cancelled', 'failed')
 		)
-	from own p`
-
-const own = `
-	with own as (
-		select p.*, t.timezone
-		from loyalty.tenant t
-		join loyalty.plan p on p.id = t.plan_id
-		where t.id = @tenant_id
-	)`
-
-const allSQL = own + customers + `
-	union all` + staff + `
-	union all` + sends
-
-const limitedSQL = own + customers + `
-	where p.customers_limit is not null
-	union all` + staff + `
-	where p.staff_limit is not null
-	union all` + sends + `
-	where p.sends_limit is not null`
-
-// Only the branch of the kind counts.
-const countSQL = own + `
-	select kind, "limit", used
-	from (` + customers + `
-		where p.customers_limit is not null and @kind = 'customers'
-		union all` + staff + `
-		where p.staff_limit is not null and @kind = 'staff'
-		union all` + sends + `
-		where p.sends_limit is not null and @kind = 'sends'
-		union all
-		select @kind, null, 0
-	) u
-	order by "limit" nulls last
-	limit 1`
+	from own p
+	where coalesce(@kind = 'sends', true)
+		and (@unlimited or p.sends_limit is not null)`

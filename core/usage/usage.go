@@ -7,6 +7,7 @@ package usage
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"sync"
@@ -62,9 +63,9 @@ func (u Use) refusal() *core.Error {
 type Meter struct {
 	db *db.DB
 
-	mu   sync.Mutex
-	kept map[countKey]reading
-	near map[core.TenantID]warning
+	mu     sync.Mutex
+	counts map[countKey]cached[Use]
+	near   map[core.TenantID]cached[[]Use]
 }
 
 type countKey struct {
@@ -72,20 +73,20 @@ type countKey struct {
 	kind   Kind
 }
 
-// warning is the limits that a tenant was near.
-type warning struct {
-	uses []Use
-	at   time.Time
+// cached is a value that was counted at an instant.
+type cached[T any] struct {
+	value T
+	at    time.Time
 }
 
-type reading struct {
-	Use
-	at time.Time
+func (c cached[T]) isFresh(now time.Time) bool {
+	age := now.Sub(c.at)
+	return age >= 0 && age < MaxAge
 }
 
 // NewMeter returns a meter.
 func NewMeter(d *db.DB) *Meter {
-	return &Meter{db: d, kept: map[countKey]reading{}, near: map[core.TenantID]warning{}}
+	return &Meter{db: d, counts: map[countKey]cached[Use]{}, near: map[core.TenantID]cached[[]Use]{}}
 }
 
 // Check counts, and refuses with ErrLimit if more would exceed the limit of the transaction's tenant.
@@ -95,8 +96,11 @@ func Check(ctx context.Context, tx *db.Tx, kind Kind, more int64) error {
 }
 
 func countAndCheck(ctx context.Context, tx *db.Tx, kind Kind, more int64) (Use, error) {
-	u, err := db.One[Use](ctx, tx, countSQL, db.Args{"kind": kind, "now": tx.Now})
-	if err == nil && u.refuses(more) {
+	u, err := db.One[Use](ctx, tx, usesSQL, db.Args{"kind": kind, "unlimited": false, "now": tx.Now})
+	switch {
+	case errors.Is(err, core.ErrNotFound):
+		return Use{Kind: kind}, nil
+	case err == nil && u.refuses(more):
 		err = u.refusal()
 	}
 	return u, err
@@ -115,7 +119,7 @@ func (m *Meter) Admit(ctx context.Context, tx *db.Tx, kind Kind, more int64) err
 	u.Used += more
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.kept[key] = reading{u, tx.Now}
+	m.counts[key] = cached[Use]{u, tx.Now}
 	return nil
 }
 
@@ -123,20 +127,20 @@ func (m *Meter) Admit(ctx context.Context, tx *db.Tx, kind Kind, more int64) err
 func (m *Meter) fitsLastCount(key countKey, more int64, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r, known := m.kept[key]
-	if age := now.Sub(r.at); !known || age < 0 || age >= MaxAge || r.refuses(more) {
-		delete(m.kept, key)
+	c := m.counts[key]
+	if !c.isFresh(now) || c.value.refuses(more) {
+		delete(m.counts, key)
 		return false
 	}
-	r.Used += more
-	m.kept[key] = r
+	c.value.Used += more
+	m.counts[key] = c
 	return true
 }
 
 // Uses returns what the actor's tenant uses of its plan: customers, staff, sends. It counts customers up
 // to twice the limit, or up to 100,000 without a limit.
 func (m *Meter) Uses(ctx context.Context, by core.Actor) ([]Use, error) {
-	return db.ReadAll[Use](ctx, m.db, by, allSQL, db.Args{"now": m.db.Now()})
+	return db.ReadAll[Use](ctx, m.db, by, usesSQL, db.Args{"kind": nil, "unlimited": true, "now": m.db.Now()})
 }
 
 // Warnings returns the uses of the actor's tenant that are near their limit, by counts of at most
@@ -144,18 +148,18 @@ func (m *Meter) Uses(ctx context.Context, by core.Actor) ([]Use, error) {
 func (m *Meter) Warnings(ctx context.Context, by core.Actor) ([]Use, error) {
 	now := m.db.Now()
 	m.mu.Lock()
-	w, known := m.near[by.Tenant.ID]
+	warnings := m.near[by.Tenant.ID]
 	m.mu.Unlock()
-	if age := now.Sub(w.at); known && age >= 0 && age < MaxAge {
-		return w.uses, nil
+	if warnings.isFresh(now) {
+		return warnings.value, nil
 	}
-	uses, err := db.ReadAll[Use](ctx, m.db, by, limitedSQL, db.Args{"now": now})
+	uses, err := db.ReadAll[Use](ctx, m.db, by, usesSQL, db.Args{"kind": nil, "unlimited": false, "now": now})
 	if err != nil {
 		return nil, err
 	}
 	uses = slices.DeleteFunc(uses, func(u Use) bool { return !u.NearLimit() })
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.near[by.Tenant.ID] = warning{uses, now}
+	m.near[by.Tenant.ID] = cached[[]Use]{uses, now}
 	return uses, nil
 }

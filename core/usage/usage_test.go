@@ -98,7 +98,7 @@ func TestCustomers(t *testing.T) {
 	if found, err := s.add(t, 0); err != nil || found.Created || found.ID != first.ID {
 		t.Errorf("one who exists: %+v, %v", found, err)
 	}
-	// Room that was made is there at once.
+	// Freed space can be used at once.
 	if _, err := s.Edit(t.Context(), s.by, first.ID, customer.Edit{Status: core.Set("inactive")}); err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestCustomers(t *testing.T) {
 	if _, err := s.Edit(t.Context(), s.by, first.ID, customer.Edit{FirstName: core.Set("Elsie")}); err != nil {
 		t.Errorf("any other edit: %v", err)
 	}
-	// A larger plan counts within a minute, and for what was refused at once.
+	// A larger plan applies within a minute, and at once after a refusal.
 	s.allow(t, "4, null, null")
 	if _, err := s.Edit(t.Context(), s.by, first.ID, customer.Edit{Status: core.Set("active")}); err != nil {
 		t.Errorf("on a larger plan: %v", err)

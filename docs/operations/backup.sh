@@ -1,6 +1,6 @@
 #!/bin/sh
-# backup.sh: a base backup beside the archive of the WAL, as a user who may replicate. Run it every
-# night. It removes what no kept base backup needs.
+# backup.sh takes a base backup, next to the WAL archive, as a login with REPLICATION. Run it every
+# night. It removes older base backups, and the WAL that only they need.
 #
 #   BACKUP_DIR  where base/ and wal/ are (/backup); the archive is written by archive-wal.sh
 #   KEEP        how many base backups to keep (14)
@@ -10,13 +10,13 @@ dir=${BACKUP_DIR:-/backup}
 keep=${KEEP:-14}
 name=$(date -u +%Y%m%dT%H%M%SZ)
 mkdir -p "$dir/base"
-# The WAL that the backup itself needs comes with it; what happened since is in the archive.
+# The backup includes the WAL that it needs itself; later WAL is in the archive.
 pg_basebackup --pgdata "$dir/base/$name.part" --format tar --gzip --wal-method stream --checkpoint fast --label "$name"
 mv "$dir/base/$name.part" "$dir/base/$name"
 sync "$dir/base"
-echo "made $dir/base/$name"
+echo "created $dir/base/$name"
 
-# Older ones, and the segments that only they need.
+# Remove older backups, and the segments that only they need.
 find "$dir/base" -mindepth 1 -maxdepth 1 -type d ! -name '*.part' | sort | head -n "-$keep" | while read -r old; do
 	rm -rf "$old"
 	echo "removed $old"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# create-database.sh, run once as the superuser (PGUSER, or postgres): the login that owns the
-# database. It is no superuser: what serves must not be able to pass by the wall between tenants.
+# create-database.sh creates the login that owns the database, and the database. Run it once as the
+# superuser (POSTGRES_USER, or postgres). The owner is not a superuser, who would bypass the isolation of
+# tenants.
 set -eu
 psql --set ON_ERROR_STOP=1 --username "${POSTGRES_USER:-postgres}" --dbname postgres --set password="$POSTGRES_PASSWORD" <<'SQL'
 create role loyalty login createrole password :'password';

@@ -1,7 +1,7 @@
 #!/bin/sh
-# restore-test.sh LOYALTY: tries backup.sh, archive-wal.sh and restore.sh on a PostgreSQL of its own
-# (make restore-test): a base backup of the demo, more business, an accident, and the database of the
-# moment before it, on which `loyalty verify` must find no difference.
+# restore-test.sh LOYALTY tests backup.sh, archive-wal.sh and restore.sh on its own PostgreSQL (make
+# restore-test): a base backup of the demo, more sales, an accident, and a restore to the moment before
+# it, on which `loyalty verify` must find no difference.
 set -eu
 loyalty=$(realpath "$1")
 here=$(realpath "$(dirname "$0")")

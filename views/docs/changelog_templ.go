@@ -8,7 +8,7 @@ package docs
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// ChangelogPage is what v1 has, and what it may get.
+// ChangelogPage shows what v1 has, and what may be added.
 func ChangelogPage(v Changelog) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -42,7 +42,7 @@ func ChangelogPage(v Changelog) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><h1>Changelog</h1><p class=\"lead\">What the API has, and since when. Changes that would break a client do not happen in v1: see <a href=\"/docs/versioning\">Versioning</a>.</p></div><section class=\"entry\" aria-labelledby=\"v1\"><h2 id=\"v1\">v1 <time datetime=\"2026-05\">May 2026</time></h2><p>The launch, with six scopes: <code>customers:read</code>, <code>customers:write</code>, <code>transactions:write</code>, <code>rewards:read</code>, <code>coupons:read</code> and <code>reports:read</code>.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><h1>Changelog</h1><p class=\"lead\">What the API can do, and since when. v1 gets no breaking changes: see <a href=\"/docs/versioning\">Versioning</a>.</p></div><section class=\"entry\" aria-labelledby=\"v1\"><h2 id=\"v1\">v1 <time datetime=\"2026-05\">May 2026</time></h2><p>Launch, with six scopes: <code>customers:read</code>, <code>customers:write</code>, <code>transactions:write</code>, <code>rewards:read</code>, <code>coupons:read</code> and <code>reports:read</code>.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -54,7 +54,7 @@ func ChangelogPage(v Changelog) templ.Component {
 				var templ_7745c5c3_Var3 string
 				templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(g.Title)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/changelog.templ`, Line: 14, Col: 17}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `changelog.templ`, Line: 14, Col: 17}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 				if templ_7745c5c3_Err != nil {
@@ -72,7 +72,7 @@ func ChangelogPage(v Changelog) templ.Component {
 					var templ_7745c5c3_Var4 string
 					templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(e.Method)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/changelog.templ`, Line: 17, Col: 29}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `changelog.templ`, Line: 17, Col: 29}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 					if templ_7745c5c3_Err != nil {
@@ -85,7 +85,7 @@ func ChangelogPage(v Changelog) templ.Component {
 					var templ_7745c5c3_Var5 string
 					templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(e.Path)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/changelog.templ`, Line: 17, Col: 44}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `changelog.templ`, Line: 17, Col: 44}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
 					if templ_7745c5c3_Err != nil {
@@ -98,7 +98,7 @@ func ChangelogPage(v Changelog) templ.Component {
 					var templ_7745c5c3_Var6 string
 					templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(e.Scope)
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/changelog.templ`, Line: 17, Col: 69}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `changelog.templ`, Line: 17, Col: 69}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 					if templ_7745c5c3_Err != nil {
@@ -114,7 +114,7 @@ func ChangelogPage(v Changelog) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</section><section class=\"entry\" aria-labelledby=\"added\"><h2 id=\"added\">Added to v1</h2><p>Beyond the launch list. Clients of the first day need not know of any of it.</p><dl class=\"card terms\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</section><section class=\"entry\" aria-labelledby=\"added\"><h2 id=\"added\">Added to v1</h2><p>Added after the launch. Existing clients work without changes.</p><dl class=\"card terms\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -140,7 +140,7 @@ func ChangelogPage(v Changelog) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "</dl></section><section class=\"entry\" aria-labelledby=\"planned\"><h2 id=\"planned\">Planned, not committed</h2><p>These may come, or may not. Do not build on them.</p><ul><li>A customer’s redemptions: <code>GET /api/v1/customers/&#123;ulid&#125;/redemptions</code></li><li>Webhooks. Until then clients poll.</li><li>A read-only token for a customer’s own portal</li></ul></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "</dl></section><section class=\"entry\" aria-labelledby=\"planned\"><h2 id=\"planned\">Planned, not committed</h2><p>These may be added later. Don’t build on them yet.</p><ul><li>A customer’s redemptions: <code>GET /api/v1/customers/&#123;ulid&#125;/redemptions</code></li><li>Webhooks. Until then clients poll.</li><li>A read-only token for a customer’s own portal</li></ul></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -1,17 +1,17 @@
-// Package docs is the HTML of the base host's pages for people who read the
-// API's references. Web builds the view models; nothing is decided here.
+// Package docs is the HTML of the base host's pages for developers: the API's reference
+// and guides. Package web/docs builds the view models; nothing is decided here.
 package docs
 
 // Frame is what every page has around its content.
 type Frame struct {
-	Title       string // of the tab
-	Description string // for search engines; "" keeps them away
+	Title       string // of the browser tab
+	Description string // for search engines; "" keeps the page out of them
 	Stylesheets []string
 	Icon        string
 	Section     Section
 }
 
-// Section is the entry of the navigation that is marked as the current one.
+// Section is the current entry of the navigation.
 type Section int
 
 // The sections.
@@ -32,30 +32,30 @@ type Home struct {
 	Example string // a first request
 }
 
-// Reference is the page that a script fills with the API's description.
+// Reference is the page on which a script draws the API's description.
 type Reference struct {
 	Frame
-	Description string // its address
-	Scalar      string // the script that knows how
-	Script      string // ours, which asks it to
-	Licence     string // of theirs
+	Description string // URL of the API's description
+	Scalar      string // URL of Scalar's script
+	Script      string // URL of the script that starts Scalar
+	Licence     string // URL of Scalar's licence
 }
 
-// Retries is the guide to sending a request again.
+// Retries is the guide to retries.
 type Retries struct {
 	Frame
 	Keyed, Referenced, Found string // requests
 	Loop, Pseudocode         string
 }
 
-// Versioning is the policy.
+// Versioning is the versioning policy.
 type Versioning struct {
 	Frame
-	Headers string // of a deprecated endpoint's answer
+	Headers string // of a deprecated endpoint's response
 	Watch   string // a request that shows them
 }
 
-// Changelog is what v1 has, and what it may get.
+// Changelog lists what v1 has, and what may be added.
 type Changelog struct {
 	Frame
 	Launch []EndpointGroup
@@ -71,33 +71,33 @@ type EndpointGroup struct {
 // Endpoint is a line of the changelog.
 type Endpoint struct{ Method, Path, Scope string }
 
-// Addition is something that the launch list did not have.
+// Addition is something added after the launch.
 type Addition struct{ What, Why Text }
 
-// ProblemList names every business rule.
+// ProblemList lists every business rule.
 type ProblemList struct {
 	Frame
 	Groups []ProblemGroup
 }
 
-// ProblemGroup is the rules of one part of the API.
+// ProblemGroup lists the rules of one part of the product.
 type ProblemGroup struct {
 	ID       string // of its heading
 	Title    string
 	Problems []ProblemLink
 }
 
-// ProblemLink leads to a rule.
+// ProblemLink links to the page of a rule.
 type ProblemLink struct{ Slug, Detail string }
 
-// Problem is the reference of one business rule.
+// Problem is the page of one business rule.
 type Problem struct {
 	Frame
 	Slug     string
 	Heading  string
 	Detail   string // the API's sentence, word for word
 	Group    string
-	Requests []string // that can be refused so
+	Requests []string // that the rule can refuse
 	Happened []Text   // paragraphs
 	Retry    Text
 	Next     []Text // steps
@@ -113,5 +113,5 @@ type Span struct {
 	Code bool
 }
 
-// NotFound is the page for an address without one.
+// NotFound is the page for an unknown address.
 type NotFound struct{ Frame }

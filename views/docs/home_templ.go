@@ -42,33 +42,33 @@ func HomePage(v Home) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"hero\"><h1>The loyalty programme behind the counter</h1><p class=\"lead\">Shops record sales here, and their customers earn points and stamps that become rewards. This is the address that tills, web shops and other programs talk to.</p></section><section class=\"card\" aria-labelledby=\"api\"><h2 id=\"api\">The API</h2><p>JSON over HTTPS. Each request carries an API token, and the token says which business it acts for.</p><div class=\"calls\"><div><p class=\"label\" id=\"base\">Base URL</p><pre class=\"address\" aria-labelledby=\"base\"><code>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"hero\"><h1>Loyalty programmes for shops</h1><p class=\"lead\">Shops record sales, and customers earn points and stamps for rewards. Connect your till or online shop with the API.</p></section><section class=\"card\" aria-labelledby=\"api\"><h2 id=\"api\">API</h2><p>JSON over HTTPS. Each request has an API token, which belongs to one business.</p><div class=\"calls\"><div><p class=\"label\" id=\"base\">Base URL</p><pre class=\"address\" aria-labelledby=\"base\"><code>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 string
 			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(v.API)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/home.templ`, Line: 19, Col: 62}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `home.templ`, Line: 19, Col: 62}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</code></pre></div><div><p class=\"label\" id=\"first\">A first request</p><pre aria-labelledby=\"first\"><code>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</code></pre></div><div><p class=\"label\" id=\"first\">First request</p><pre aria-labelledby=\"first\"><code>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var4 string
 			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(v.Example)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/home.templ`, Line: 23, Col: 51}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `home.templ`, Line: 23, Col: 51}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</code></pre></div></div></section><div class=\"pair\"><section class=\"card\" aria-labelledby=\"reference\"><h2 id=\"reference\">Reference</h2><p>Every request of the API, with its fields, its answers and examples.</p><ul class=\"checks\"><li><a href=\"/docs\">Reference</a> <span>to read, and to try</span></li><li><a href=\"/api/v1/openapi.json\">openapi.json</a> <span>the same to programs</span></li></ul></section><section class=\"card\" aria-labelledby=\"guides\"><h2 id=\"guides\">Guides</h2><p>What to rely on, and what to do when an answer does not come.</p><ul class=\"checks\"><li><a href=\"/docs/retries\">Retries</a> <span>sending it again, safely</span></li><li><a href=\"/docs/versioning\">Versioning</a> <span>what may change, and how you hear of it</span></li><li><a href=\"/docs/changelog\">Changelog</a> <span>what v1 has</span></li></ul></section><section class=\"card\" aria-labelledby=\"problems\"><h2 id=\"problems\">Problems</h2><p>When a rule of the business refuses a request, the answer links to a page that says why, and what to do next.</p><p class=\"more\"><a href=\"/problems\">All problems</a></p></section><section class=\"card\" aria-labelledby=\"health\"><h2 id=\"health\">Health</h2><p>Two addresses for monitoring and load balancers. Both answer without a token.</p><ul class=\"checks\"><li><a href=\"/healthz\">/healthz</a> <span>the process is up</span></li><li><a href=\"/readyz\">/readyz</a> <span>requests can be served</span></li></ul></section></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "</code></pre></div></div></section><div class=\"pair\"><section class=\"card\" aria-labelledby=\"reference\"><h2 id=\"reference\">Reference</h2><p>Every API request, with its fields, responses and examples.</p><ul class=\"checks\"><li><a href=\"/docs\">Reference</a> <span>read and try requests</span></li><li><a href=\"/api/v1/openapi.json\">openapi.json</a> <span>machine-readable</span></li></ul></section><section class=\"card\" aria-labelledby=\"guides\"><h2 id=\"guides\">Guides</h2><p>How to build a reliable client.</p><ul class=\"checks\"><li><a href=\"/docs/retries\">Retries</a> <span>retry requests safely</span></li><li><a href=\"/docs/versioning\">Versioning</a> <span>what may change, and how you are notified</span></li><li><a href=\"/docs/changelog\">Changelog</a> <span>what is new</span></li></ul></section><section class=\"card\" aria-labelledby=\"problems\"><h2 id=\"problems\">Problems</h2><p>When a business rule refuses a request, the response links to a page that says why and what to do.</p><p class=\"more\"><a href=\"/problems\">View all problems</a></p></section><section class=\"card\" aria-labelledby=\"health\"><h2 id=\"health\">Health</h2><p>For monitoring and load balancers. No token needed.</p><ul class=\"checks\"><li><a href=\"/healthz\">/healthz</a> <span>the process is up</span></li><li><a href=\"/readyz\">/readyz</a> <span>requests can be served</span></li></ul></section></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

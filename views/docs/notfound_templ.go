@@ -8,7 +8,7 @@ package docs
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// NotFoundPage leads somebody who is lost back.
+// NotFoundPage is the page for an unknown address.
 func NotFoundPage(v NotFound) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -42,7 +42,7 @@ func NotFoundPage(v NotFound) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"lost\"><p class=\"label\">404</p><h1>There is no page at this address</h1><p class=\"lead\">The link may be old, or a letter may be missing. Nothing is broken, and nothing was changed.</p><p class=\"ways\"><a class=\"button\" href=\"/\">Back to the start</a> <a href=\"/problems\">All problems</a></p></section>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"lost\"><p class=\"label\">404</p><h1>Page not found</h1><p class=\"lead\">Check the address, or start from the home page.</p><p class=\"ways\"><a class=\"button\" href=\"/\">Go to home page</a> <a href=\"/problems\">View all problems</a></p></section>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -8,7 +8,7 @@ package docs
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-// VersioningPage is what clients may rely on.
+// VersioningPage says what clients can rely on.
 func VersioningPage(v Versioning) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -42,27 +42,27 @@ func VersioningPage(v Versioning) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><h1>Versioning</h1><p class=\"lead\">The version is part of every path, and the current one is v1. What your client relies on stays as it is for as long as v1 lives.</p></div><div class=\"split\"><aside class=\"card facts\" aria-label=\"In short\"><dl><dt>Current version</dt><dd>v1, below <code>/api/v1/</code></dd><dt>Two versions side by side</dt><dd>at least 6 months</dd><dt>Notice before a removal</dt><dd>at least 90 days</dd><dt>Told by</dt><dd><code>Deprecation</code> and <code>Sunset</code>, and an e-mail</dd></dl></aside><article><h2>What may change at any time</h2><p>These break no client, and come in v1 without notice:</p><ul><li>new optional request fields</li><li>new response fields: ignore those that you do not know</li><li>new endpoints</li><li>new sentences in <code>detail</code>, and new <code>code</code>s, of business rules</li><li>higher rate limits</li><li>anything quicker that looks the same from outside</li></ul><h2>What comes as a new version</h2><p>These would break clients:</p><ul><li>removing an endpoint</li><li>removing or renaming a required request field</li><li>removing or renaming a documented response field, or changing its type</li><li>changing what authentication an endpoint asks for</li><li>lowering a rate limit, or changing it in a way that affects current use</li><li>changing the structure of <code>type</code>, <code>status</code> or <code>detail</code> of errors</li></ul><p>Such a change goes into a new path, <code>/api/v2/</code>, which runs beside v1 for at least 6 months before v1 is retired.</p><h2 id=\"deprecation\">How an endpoint goes</h2><p>At least 90 days before an endpoint is removed, its answers begin to say so:</p><pre aria-labelledby=\"deprecation\"><code>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<div class=\"head\"><h1>Versioning</h1><p class=\"lead\">The version is part of every path. The current version is v1, and it gets no breaking changes.</p></div><div class=\"split\"><aside class=\"card facts\" aria-label=\"Summary\"><dl><dt>Current version</dt><dd>v1, below <code>/api/v1/</code></dd><dt>Versions run in parallel</dt><dd>at least 6 months</dd><dt>Notice before removal</dt><dd>at least 90 days</dd><dt>Notified by</dt><dd><code>Deprecation</code> and <code>Sunset</code> headers, and e-mail</dd></dl></aside><article><h2>Compatible changes</h2><p>These can happen in v1 at any time, without notice:</p><ul><li>new optional request fields</li><li>new response fields: ignore fields you don’t know</li><li>new endpoints</li><li>new <code>detail</code> sentences and new <code>code</code>s of business rules</li><li>higher rate limits</li><li>performance improvements without visible changes</li></ul><h2>Breaking changes</h2><p>These need a new version:</p><ul><li>removing an endpoint</li><li>removing or renaming a required request field</li><li>removing or renaming a documented response field, or changing its type</li><li>changing the authentication that an endpoint requires</li><li>lowering a rate limit, or changing it in a way that affects current use</li><li>changing the structure of <code>type</code>, <code>status</code> or <code>detail</code> of errors</li></ul><p>The new version gets a new path, <code>/api/v2/</code>, and runs in parallel with v1 for at least 6 months before v1 is retired.</p><h2 id=\"deprecation\">Deprecation</h2><p>From at least 90 days before an endpoint is removed, its responses carry these headers:</p><pre aria-labelledby=\"deprecation\"><code>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 string
 			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(v.Headers)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/versioning.templ`, Line: 49, Col: 56}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `versioning.templ`, Line: 49, Col: 56}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</code></pre><p><code>Sunset</code> is the day of its retirement, as an HTTP-date. At the same time an e-mail goes to the owner address of every business with an active token.</p><h2>What your client should do</h2><ul><li>Ignore response fields that it does not know.</li><li>Go by <code>status</code> and <code>code</code>, never by the words of <code>detail</code>.</li><li>Follow <code>links.next</code> rather than put cursors together.</li><li>Log <code>Deprecation</code> where an answer carries it. This shows it, where there is one:</li></ul><pre aria-label=\"A request that shows a deprecation\"><code>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "</code></pre><p><code>Sunset</code> is the day of its removal, as an HTTP-date. We also e-mail the owner address of every business with an active token.</p><h2>Recommendations for clients</h2><ul><li>Ignore unknown response fields.</li><li>Check <code>status</code> and <code>code</code>, never the text of <code>detail</code>.</li><li>Follow <code>links.next</code> instead of building cursors.</li><li>Log the <code>Deprecation</code> header. To check for it:</li></ul><pre aria-label=\"Request that shows a deprecation\"><code>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var4 string
 			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(v.Watch)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/docs/versioning.templ`, Line: 60, Col: 72}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `versioning.templ`, Line: 60, Col: 70}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 			if templ_7745c5c3_Err != nil {

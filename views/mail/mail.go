@@ -1,39 +1,26 @@
-// Package mail is the HTML of mails. Its surprising rule: styles are written on the
+// Package mail is the HTML of e-mails. Its surprising rule: styles are written on the
 // elements, since many mail programs drop everything else; the style sheet in
-// the head only adds the dark colours, for those that keep it.
+// the head only adds the dark colours, for programs that keep it.
 package mail
 
-// Frame is what every mail has around its content.
-type Frame struct {
-	Subject string
-	Preview string // the line that an inbox shows beside the subject
-	Service string // host name of the service that sends
-	To      string // address of the recipient
-	Reason  string // why they get it
-}
-
-// Warning tells somebody of what was done in their name, in case it was not them.
-type Warning struct {
-	Frame
-	Greeting string
-	Intro    string
-	Facts    []Fact
-	Groups   []Group // where there are several of a kind
-	More     string  // that there are others besides the groups; "" for none
-	Fine     string  // what to do if all is well
-	Alarm    string  // the heading of what to do if not
-	Steps    []string
-}
-
-// Notice tells somebody what there is for them to do, and where.
+// Notice tells people who sign in about something that happened: what to do and where
+// (Action, Address), or what to do if they didn't expect it (Alarm, Steps).
 type Notice struct {
-	Frame
+	Subject  string
+	Preview  string // shown beside the subject in an inbox
+	Service  string // host name of the service that sends
+	To       string // address of the recipient
+	Reason   string // why they get it
 	Greeting string
 	Intro    string
 	Facts    []Fact
-	Action   string // what to do
-	Address  string // where
-	Fine     string
+	Groups   []Group // if it is about several things of a kind
+	More     string  // says how many things have no group; "" if all have one
+	Action   string  // the button; "" without one
+	Address  string  // of the button
+	Fine     string  // what to do if nothing is wrong
+	Alarm    string  // the heading of Steps
+	Steps    []string
 }
 
 // Group is one of several things, and its facts.
@@ -45,15 +32,19 @@ type Group struct {
 // Fact is a line of a small list.
 type Fact struct{ Name, Value string }
 
-// Voucher brings a customer their voucher, in the name and the colour of its business.
-type Voucher struct {
-	Subject  string
-	Preview  string // the line that an inbox shows beside the subject
-	Business string
-	Fill     string // the business's colour
-	OnFill   string // black or white, whichever is readable on it
-	Logo     bool   // it has one, in the picture LogoName
+// Business is the head of an e-mail that a business sends to a customer.
+type Business struct {
+	Name   string
+	Fill   string // its colour
+	OnFill string // black or white, whichever is readable on Fill
+	Logo   bool   // it has one, in the picture LogoName
+}
 
+// Voucher brings a customer their voucher.
+type Voucher struct {
+	Business
+	Subject     string
+	Preview     string // shown beside the subject in an inbox
 	Sample      string // says that this is a sample; "" for a customer's own
 	Greeting    string
 	Message     [][]string // paragraphs of lines
@@ -66,20 +57,16 @@ type Voucher struct {
 	Unsubscribe string // the URL
 }
 
-// The pictures inside a voucher's mail.
+// The pictures inside a voucher's e-mail.
 const (
 	QRName   = "qr.png"
 	LogoName = "logo.png"
 )
 
-// Card brings a customer the link to their card, in the name of its business.
+// Card brings a customer the link to their card.
 type Card struct {
+	Business
 	Subject  string
-	Preview  string // the line that an inbox shows beside the subject
-	Business string
-	Fill     string // of the head
-	OnFill   string // black or white, whichever is readable on it
-
 	Greeting string
 	Intro    string
 	URL      string // of the card

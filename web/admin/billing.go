@@ -184,7 +184,7 @@ func (a *Admin) editBillingDetails(c echo.Context) error {
 // downloadInvoice answers with the PDF. It is rendered completely first, so that a failure can
 // still be answered with an error page.
 func (a *Admin) downloadInvoice(c echo.Context) error {
-	id, err := number(c)
+	id, err := pathNumber(c)
 	if err != nil {
 		return err
 	}

@@ -49,16 +49,16 @@ func (a *Admin) businessPage(c echo.Context, status int, forms businessForms) er
 		return err
 	}
 	if form == nil {
-		form = page.Blank(map[string]string{"name": s.Name, "country": orEmpty(s.Country), "timezone": s.TimeZone, "currency": s.Currency, ceilingField: ""})
+		form = page.Blank(map[string]string{"name": s.Name, "country": orZero(s.Country), "timezone": s.TimeZone, "currency": s.Currency, ceilingField: ""})
 		if s.ConfirmAboveCents != nil {
 			form.SetAmount(ceilingField, *s.ConfirmAboveCents, s.Currency)
 		}
 	}
 	if joining == nil {
-		joining = page.Blank(map[string]string{"consent_text": orEmpty(s.ConsentText), "privacy_url": orEmpty(s.PrivacyURL)})
+		joining = page.Blank(map[string]string{"consent_text": orZero(s.ConsentText), "privacy_url": orZero(s.PrivacyURL)})
 	}
 	if branding == nil {
-		branding = page.Blank(map[string]string{"colour": orEmpty(s.Colour)})
+		branding = page.Blank(map[string]string{"colour": orZero(s.Colour)})
 	}
 	v := views.Business{
 		Settings: a.settings(c, "Business", businessPath), Address: c.Request().Host,
@@ -93,14 +93,6 @@ func (a *Admin) businessPage(c echo.Context, status int, forms businessForms) er
 		v.Remove = branding.Field("remove_logo", "Remove logo")
 	}
 	return a.Render(c, status, views.BusinessPage(v), nil)
-}
-
-// orEmpty returns the text, or "" for nil.
-func orEmpty(v *string) string {
-	if v == nil {
-		return ""
-	}
-	return *v
 }
 
 var countries, currencies, zoneGroups = page.Countries(), page.Currencies(), page.ZoneGroups

@@ -71,9 +71,9 @@ func couponRow(by core.Actor, c coupon.WithCounts) views.CouponRow {
 func benefitInWords(b coupon.Benefit, rewardName *string, currency string) string {
 	switch b.BenefitType {
 	case coupon.Points:
-		return amount(*b.BenefitValue, "points")
+		return page.Units(*b.BenefitValue, "points")
 	case coupon.Stamps:
-		return amount(*b.BenefitValue, "stamps")
+		return page.Units(*b.BenefitValue, "stamps")
 	case coupon.Percent:
 		return page.Number(*b.BenefitValue) + "% off"
 	case coupon.Amount:
@@ -273,7 +273,7 @@ func (a *Admin) addCoupon(c echo.Context) error {
 func pathOfCoupon(c coupon.Coupon) string { return couponPath(c.ID) }
 
 func (a *Admin) couponOf(c echo.Context) (coupon.WithCounts, error) {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return coupon.WithCounts{}, err
 	}
@@ -343,27 +343,27 @@ func (a *Admin) editCoupon(c echo.Context) error {
 func couponEditOf(form *page.Form, t core.Tenant, old coupon.Coupon) coupon.Edit {
 	n := newCouponOf(form, t)
 	edit := coupon.Edit{
-		Name: touched(form, n.Name, "name"), Description: touched(form, n.Description, "description"),
-		MaxPerCustomer: touched(form, n.MaxPerCustomer, "max_per_customer"), MaxRedemptions: touched(form, n.MaxRedemptions, "max_redemptions"),
-		VoucherValidDays: touched(form, n.VoucherValidDays, "voucher_valid_days"), Malformed: n.Malformed,
+		Name: ifChanged(form, n.Name, "name"), Description: ifChanged(form, n.Description, "description"),
+		MaxPerCustomer: ifChanged(form, n.MaxPerCustomer, "max_per_customer"), MaxRedemptions: ifChanged(form, n.MaxRedemptions, "max_redemptions"),
+		VoucherValidDays: ifChanged(form, n.VoucherValidDays, "voucher_valid_days"), Malformed: n.Malformed,
 	}
 	// A coupon that was sent has no benefit fields, and those of other benefits don't count.
 	if n.BenefitType != nil && form.Changed("benefit_type", cmp.Or(valueFields[coupon.BenefitType(*n.BenefitType)], "reward_ulid")) {
-		edit.BenefitType, edit.BenefitValue, edit.BenefitRewardID = typed(n.BenefitType), typed(n.BenefitValue), typed(n.BenefitRewardID)
+		edit.BenefitType, edit.BenefitValue, edit.BenefitRewardID = setTo(n.BenefitType), setTo(n.BenefitValue), setTo(n.BenefitRewardID)
 	}
 	// An unchanged day keeps its instant, which may be any time of that day.
 	starts, ends := couponDays(old, t.TimeZone)
 	if form.Value("starts_at") != starts {
-		edit.StartsAt = touched(form, n.StartsAt, "starts_at")
+		edit.StartsAt = ifChanged(form, n.StartsAt, "starts_at")
 	}
 	if form.Value("expires_at") != ends {
-		edit.ExpiresAt = touched(form, n.ExpiresAt, "expires_at")
+		edit.ExpiresAt = ifChanged(form, n.ExpiresAt, "expires_at")
 	}
 	return edit
 }
 
 func (a *Admin) setCouponActive(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}

@@ -63,9 +63,9 @@ func balanceAfter(of customer.Customer, form *page.Form) views.BalanceAfter {
 	case *n > 0 && after < before, *n < 0 && after > before:
 		return views.BalanceAfter{} // overflow, which core refuses
 	case after < 0 && *n < 0:
-		return views.BalanceAfter{Note: "Only " + amount(before, unit) + " available."}
+		return views.BalanceAfter{Note: "Only " + page.Units(before, unit) + " available."}
 	}
-	return views.BalanceAfter{Before: amount(before, unit), After: amount(after, unit)}
+	return views.BalanceAfter{Before: page.Units(before, unit), After: page.Units(after, unit)}
 }
 
 func (a *Admin) previewAdjustment(c echo.Context) error {
@@ -77,7 +77,7 @@ func (a *Admin) previewAdjustment(c echo.Context) error {
 }
 
 func (a *Admin) adjustBalance(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (a *Admin) adjustBalance(c echo.Context) error {
 // signedAmount is "+50 points" or "−1 stamp".
 func signedAmount(n int64, unit ledger.Unit) string {
 	if n < 0 {
-		return "−" + amount(-n, unit)
+		return "−" + page.Units(-n, unit)
 	}
-	return "+" + amount(n, unit)
+	return "+" + page.Units(n, unit)
 }

@@ -15,7 +15,7 @@ import (
 
 // downloadCustomerData answers with everything that is stored about a customer, as JSON.
 func (a *Admin) downloadCustomerData(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (a *Admin) eraseForm(c echo.Context, status int, of customer.Customer, form
 	path := customerPath(of.ID)
 	v := views.Erasure{
 		Frame: a.customerFrame(c, of, "Erase "+customerName(of)+"?"), Action: path + "/erase", Cancel: path, DataPath: path + "/data",
-		Balance:    amount(of.PointsBalance, "points") + " and " + amount(of.StampsBalance, "stamps"),
+		Balance:    page.Units(of.PointsBalance, "points") + " and " + page.Units(of.StampsBalance, "stamps"),
 		Understood: form.Field("understood", "I understand that this can't be undone"),
 	}
 	v.Problem = form.Problem()

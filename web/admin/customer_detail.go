@@ -56,7 +56,7 @@ func (a *Admin) showCustomer(c echo.Context) error {
 
 // customerOf returns the customer in the path.
 func (a *Admin) customerOf(c echo.Context) (customer.Customer, error) {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return customer.Customer{}, err
 	}
@@ -80,7 +80,7 @@ func (a *Admin) customerDetail(c echo.Context, of customer.Customer) views.Custo
 	v := views.CustomerDetail{
 		Frame: a.customerFrame(c, of, ""),
 		Path:  customerPath(of.ID), Name: customerName(of), Status: customerStatus(of),
-		Phone: of.Phone, Email: orEmpty(of.Email), Since: page.Date(of.CreatedAt, by.Tenant.TimeZone), ID: of.ID.String(),
+		Phone: of.Phone, Email: orZero(of.Email), Since: page.Date(of.CreatedAt, by.Tenant.TimeZone), ID: of.ID.String(),
 		Points: page.Number(of.PointsBalance), Stamps: page.Number(of.StampsBalance),
 		Erased: of.Erased, Inactive: !active && !of.Erased,
 		CanEdit: by.Role.Includes(core.Manager) && !of.Erased,
@@ -158,13 +158,13 @@ func timelineEntry(by core.Actor, e customer.Entry) views.TimelineEntry {
 	case "reversal":
 		v.Icon, v.Title, causePath = "receipt-refund", sale+" voided", transactionPath
 	case "redemption":
-		v.Icon, v.Title, causePath = "gift", "Redeemed: "+orEmpty(e.RewardName), redemptionPath
+		v.Icon, v.Title, causePath = "gift", "Redeemed: "+orZero(e.RewardName), redemptionPath
 	case "redemption_refund":
-		v.Icon, v.Title, causePath = "arrow-back-up", "Redemption voided: "+orEmpty(e.RewardName), redemptionPath
+		v.Icon, v.Title, causePath = "arrow-back-up", "Redemption voided: "+orZero(e.RewardName), redemptionPath
 	case "voucher":
-		v.Icon, v.Title, causePath = "ticket", "Voucher redeemed: "+orEmpty(e.CouponName), voucherPath
+		v.Icon, v.Title, causePath = "ticket", "Voucher redeemed: "+orZero(e.CouponName), voucherPath
 	case "adjustment":
-		v.Icon, v.Title = "adjustments", "Adjustment: "+orEmpty(e.Reason)
+		v.Icon, v.Title = "adjustments", "Adjustment: "+orZero(e.Reason)
 	}
 	if e.Cause != nil && causePath != nil {
 		v.Path = causePath(*e.Cause)

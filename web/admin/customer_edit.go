@@ -28,7 +28,7 @@ func (a *Admin) customerToEdit(c echo.Context) error {
 		return err
 	}
 	form := page.Blank(map[string]string{
-		"first_name": found.FirstName, "last_name": found.LastName, "phone": found.Phone, "email": orEmpty(found.Email),
+		"first_name": found.FirstName, "last_name": found.LastName, "phone": found.Phone, "email": orZero(found.Email),
 	})
 	if page.IsFragment(c) {
 		form.Values.Set("inline", "1")
@@ -52,8 +52,8 @@ func (a *Admin) editCustomer(c echo.Context) error {
 	return page.Submit(a.Kit, c, page.Submission[customer.Customer]{
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (customer.Customer, error) {
 			return a.Customers.Edit(ctx, by, old.ID, customer.Edit{
-				FirstName: touched(form, form.Text("first_name"), "first_name"), LastName: touched(form, form.Text("last_name"), "last_name"),
-				Phone: touched(form, form.Text("phone"), "phone"), Email: touched(form, form.Text("email"), "email"),
+				FirstName: ifChanged(form, form.Text("first_name"), "first_name"), LastName: ifChanged(form, form.Text("last_name"), "last_name"),
+				Phone: ifChanged(form, form.Text("phone"), "phone"), Email: ifChanged(form, form.Text("email"), "email"),
 			})
 		},
 		Refused: func(status int, form *page.Form) error { return a.customerEditForm(c, status, old, form) },
@@ -66,7 +66,7 @@ func (a *Admin) editCustomer(c echo.Context) error {
 // follows the customer's name on the next page.
 func (a *Admin) changeCustomer(change func(context.Context, core.Actor, core.ID) (customer.Customer, error), message string) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		id, err := id(c)
+		id, err := pathID(c)
 		if err != nil {
 			return err
 		}

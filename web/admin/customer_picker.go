@@ -30,11 +30,11 @@ func (a *Admin) pickCustomer(c echo.Context, v views.CustomerPicker) error {
 
 func foundCustomer(found customer.Customer, path string) views.Found {
 	f := views.Found{
-		ID: found.ID.String(), Name: customerName(found), Phone: found.Phone, Balance: amount(found.PointsBalance, "points"),
+		ID: found.ID.String(), Name: customerName(found), Phone: found.Phone, Balance: page.Units(found.PointsBalance, "points"),
 		Path: path,
 	}
 	if found.StampsBalance != 0 {
-		f.Balance += ", " + amount(found.StampsBalance, "stamps")
+		f.Balance += ", " + page.Units(found.StampsBalance, "stamps")
 	}
 	return f
 }

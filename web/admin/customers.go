@@ -129,7 +129,7 @@ func customerFile(c echo.Context, extension string) string {
 func customerRow(r customer.Row, now time.Time, zone *time.Location) views.CustomerRow {
 	row := views.CustomerRow{
 		Path: customerPath(r.ID), Name: customerName(r.Customer), Phone: r.Phone,
-		Email: orEmpty(r.Email), Points: page.Number(r.PointsBalance), Stamps: page.Number(r.StampsBalance), LastVisit: "Never",
+		Email: orZero(r.Email), Points: page.Number(r.PointsBalance), Stamps: page.Number(r.StampsBalance), LastVisit: "Never",
 	}
 	if r.LastVisit != nil {
 		row.LastVisit = page.Ago(*r.LastVisit, now, zone)

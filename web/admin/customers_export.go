@@ -53,7 +53,7 @@ func (a *Admin) exportCustomers(answer func(c echo.Context, name string, write f
 				if r.LastVisit != nil {
 					visit = r.LastVisit.In(by.Tenant.TimeZone)
 				}
-				return row(r.ID.String(), r.FirstName, r.LastName, r.Phone, orEmpty(r.Email), status, r.PointsBalance, r.StampsBalance,
+				return row(r.ID.String(), r.FirstName, r.LastName, r.Phone, orZero(r.Email), status, r.PointsBalance, r.StampsBalance,
 					r.CreatedAt.In(by.Tenant.TimeZone), visit)
 			})
 		})

@@ -243,7 +243,7 @@ func columnLetters(n int) string {
 const maxImportColumns = 1000
 
 func (a *Admin) checkImport(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
@@ -351,7 +351,7 @@ func problemWords(p importing.Problem) (column, message string) {
 
 // problemsCSV answers with all errors in a file.
 func (a *Admin) problemsCSV(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
@@ -365,7 +365,7 @@ func (a *Admin) problemsCSV(c echo.Context) error {
 
 // importOf returns the import in the path.
 func (a *Admin) importOf(c echo.Context) (importing.Import, error) {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return importing.Import{}, err
 	}
@@ -404,7 +404,7 @@ func (a *Admin) confirmRunImport(c echo.Context, status int, form *page.Form) er
 }
 
 func (a *Admin) runImport(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
@@ -442,7 +442,7 @@ func (a *Admin) confirmCancelImport(c echo.Context, status int, form *page.Form)
 }
 
 func (a *Admin) cancelImport(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}

@@ -210,9 +210,9 @@ func eventText(e report.Event, currency string) (string, ui.Tone) {
 func balanceMoved(points, stamps int64) string {
 	switch {
 	case points != 0:
-		return amount(max(points, -points), "points")
+		return page.Units(max(points, -points), "points")
 	case stamps != 0:
-		return amount(max(stamps, -stamps), "stamps")
+		return page.Units(max(stamps, -stamps), "stamps")
 	}
 	return ""
 }

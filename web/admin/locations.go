@@ -69,7 +69,7 @@ func (a *Admin) addLocation(c echo.Context) error {
 
 // locationOf finds the location of a path. A business has few, so all are read.
 func (a *Admin) locationOf(c echo.Context) (location.Location, error) {
-	id, err := number(c)
+	id, err := pathNumber(c)
 	if err != nil {
 		return location.Location{}, err
 	}
@@ -112,7 +112,7 @@ func (a *Admin) renameLocation(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := a.Locations.Edit(c.Request().Context(), page.Actor(c), old.ID, location.Edit{Name: typed(form.Text("name"))})
+	l, err := a.Locations.Edit(c.Request().Context(), page.Actor(c), old.ID, location.Edit{Name: setTo(form.Text("name"))})
 	if form.Refused(err) {
 		return a.renameForm(c, http.StatusUnprocessableEntity, old, form)
 	}
@@ -129,7 +129,7 @@ func (a *Admin) renameLocation(c echo.Context) error {
 }
 
 func (a *Admin) setLocationActive(c echo.Context) error {
-	id, err := number(c)
+	id, err := pathNumber(c)
 	if err != nil {
 		return err
 	}

@@ -44,11 +44,11 @@ func redemptionsOf(status, customer, reward string) string {
 	return redemptionsPath + "?" + q.Encode()
 }
 
-// all is the status filter that shows every redemption.
-const all = "all"
+// anyStatus is the status filter that shows every redemption.
+const anyStatus = "all"
 
 var redemptionTabs = []struct{ status, label string }{
-	{string(reward.Pending), "Pending"}, {all, "All"}, {string(reward.Fulfilled), "Fulfilled"}, {string(reward.Voided), "Voided"},
+	{string(reward.Pending), "Pending"}, {anyStatus, "All"}, {string(reward.Fulfilled), "Fulfilled"}, {string(reward.Voided), "Voided"},
 }
 
 // listRedemptions shows the pending redemptions unless other ones are asked for.
@@ -59,10 +59,10 @@ func (a *Admin) listRedemptions(c echo.Context) error {
 	if shown == "" {
 		shown = string(reward.Pending)
 		if filter.CustomerID != nil {
-			shown = all
+			shown = anyStatus
 		}
 	}
-	if shown != all {
+	if shown != anyStatus {
 		filter.Status = &shown
 	}
 	list, err := a.Rewards.ListRedemptions(ctx, by, filter, q.Position())
@@ -163,13 +163,13 @@ func redemptionCost(n reward.NamedRedemption) string {
 
 func spentUnits(r reward.Redemption) string {
 	if r.StampsSpent > 0 {
-		return amount(r.StampsSpent, "stamps")
+		return page.Units(r.StampsSpent, "stamps")
 	}
-	return amount(r.PointsSpent, "points")
+	return page.Units(r.PointsSpent, "points")
 }
 
 func (a *Admin) redemptionDetail(c echo.Context) (reward.RedemptionDetail, error) {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return reward.RedemptionDetail{}, err
 	}
@@ -211,7 +211,7 @@ func (a *Admin) showRedemption(c echo.Context) error {
 // fulfilRedemption notes that a reward was handed over. It doesn't ask for confirmation, since a
 // customer is waiting at the counter. A fragment is the redemption's line of the list.
 func (a *Admin) fulfilRedemption(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
@@ -283,7 +283,7 @@ func (a *Admin) confirmVoidRedemption(c echo.Context, status int, form *page.For
 var notPending = map[reward.Status]*core.Error{reward.Fulfilled: reward.ErrAlreadyFulfilled, reward.Voided: reward.ErrVoided}
 
 func (a *Admin) voidRedemption(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
@@ -367,7 +367,7 @@ func (a *Admin) chooseReward(c echo.Context, q *page.Form) error {
 // rewardChoice says whether a customer can redeem a reward. A balance that is too small is
 // reported before an empty stock, as core does.
 func rewardChoice(r reward.Reward, who customer.Customer) views.RewardChoice {
-	v := views.RewardChoice{Name: r.Name, Description: orZero(r.Description), Cost: cost(r)}
+	v := views.RewardChoice{Name: r.Name, Description: orZero(r.Description), Cost: rewardCost(r)}
 	unit, price := r.Price()
 	missing := price - who.PointsBalance
 	if unit == ledger.Stamps {
@@ -375,7 +375,7 @@ func rewardChoice(r reward.Reward, who customer.Customer) views.RewardChoice {
 	}
 	switch {
 	case missing > 0:
-		v.Reason = amount(missing, unit) + " short"
+		v.Reason = page.Units(missing, unit) + " short"
 	case r.Stock != nil && *r.Stock == 0:
 		v.Reason = "Out of stock"
 	default:
@@ -405,9 +405,9 @@ func (a *Admin) confirmRedeem(c echo.Context, status int, form *page.Form) error
 		before = who.StampsBalance
 	}
 	name, back := customerName(who), page.WithQuery(redemptionsPath+"/new", "customer_ulid", who.ID.String())
-	words := []string{name + " gets “" + r.Name + "” for " + cost(r.Reward) + "."}
+	words := []string{name + " gets “" + r.Name + "” for " + rewardCost(r.Reward) + "."}
 	if before >= price {
-		words = append(words, "Their balance goes from "+amount(before, unit)+" to "+amount(before-price, unit)+".")
+		words = append(words, "Their balance goes from "+page.Units(before, unit)+" to "+page.Units(before-price, unit)+".")
 	}
 	problem, button := form.Problem(), "Redeem"
 	switch {

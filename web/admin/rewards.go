@@ -56,7 +56,7 @@ func (a *Admin) listRewards(c echo.Context) error {
 
 func rewardRow(r reward.WithCounts) views.RewardRow {
 	row := views.RewardRow{
-		Path: rewardPath(r.ID), Name: r.Name, Description: orZero(r.Description), Cost: cost(r.Reward), Stock: stockInWords(r.Stock),
+		Path: rewardPath(r.ID), Name: r.Name, Description: orZero(r.Description), Cost: rewardCost(r.Reward), Stock: stockInWords(r.Stock),
 		Pending: page.Number(r.Pending), Redeemed: page.Number(r.Redeemed), Active: r.Active,
 	}
 	if r.Pending > 0 {
@@ -65,10 +65,10 @@ func rewardRow(r reward.WithCounts) views.RewardRow {
 	return row
 }
 
-// cost is what a reward is exchanged for, in words.
-func cost(r reward.Reward) string {
+// rewardCost is what a reward is exchanged for, in words.
+func rewardCost(r reward.Reward) string {
 	unit, price := r.Price()
-	return amount(price, unit)
+	return page.Units(price, unit)
 }
 
 // lowStock is the highest stock that gets a warning.
@@ -123,8 +123,8 @@ func (a *Admin) rewardForm(c echo.Context, status int, old *reward.Reward, form 
 // costFields together are the cost of a reward.
 var costFields = []string{"cost_unit", "points_cost", "stamps_cost"}
 
-// costs reads the cost of a reward in the chosen unit, and nil for the other unit.
-func costs(form *page.Form) (points, stamps *int64) {
+// readCost reads the cost of a reward in the chosen unit, and nil for the other unit.
+func readCost(form *page.Form) (points, stamps *int64) {
 	if form.Value("cost_unit") != "stamps" {
 		return form.Integer("points_cost"), nil
 	}
@@ -138,21 +138,21 @@ func (a *Admin) addReward(c echo.Context) error {
 	return page.Submit(a.Kit, c, page.Submission[reward.Reward]{
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Reward, error) {
 			n := reward.New{Name: form.Text("name"), Description: form.Text("description"), Stock: form.Integer("stock")}
-			n.PointsCost, n.StampsCost = costs(form)
+			n.PointsCost, n.StampsCost = readCost(form)
 			n.Malformed = form.Malformed
 			return a.Rewards.Add(ctx, by, n)
 		},
 		Refused: func(status int, form *page.Form) error { return a.rewardForm(c, status, nil, form) },
 		Once:    true,
 		To:      pathOfReward,
-		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was created for " + cost(r) + "." },
+		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was created for " + rewardCost(r) + "." },
 	})
 }
 
 func pathOfReward(r reward.Reward) string { return rewardPath(r.ID) }
 
 func (a *Admin) rewardOf(c echo.Context) (reward.WithCounts, error) {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return reward.WithCounts{}, err
 	}
@@ -180,32 +180,32 @@ func (a *Admin) editReward(c echo.Context) error {
 	}
 	return page.Submit(a.Kit, c, page.Submission[reward.Reward]{
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Reward, error) {
-			points, stamps := costs(form)
+			points, stamps := readCost(form)
 			return a.Rewards.Edit(ctx, by, old.ID, reward.Edit{
-				Name: touched(form, form.Text("name"), "name"), Description: touched(form, form.Text("description"), "description"),
-				PointsCost: touched(form, points, costFields...), StampsCost: touched(form, stamps, costFields...), Malformed: form.Malformed,
+				Name: ifChanged(form, form.Text("name"), "name"), Description: ifChanged(form, form.Text("description"), "description"),
+				PointsCost: ifChanged(form, points, costFields...), StampsCost: ifChanged(form, stamps, costFields...), Malformed: form.Malformed,
 			})
 		},
 		Refused: func(status int, form *page.Form) error { return a.rewardForm(c, status, &old.Reward, form) },
 		To:      pathOfReward,
-		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was saved for " + cost(r) + "." },
+		Done:    func(r reward.Reward) string { return "“" + r.Name + "” was saved for " + rewardCost(r) + "." },
 	})
 }
 
-// typed sets a field of an edit to what the form has: empty clears it.
-func typed[T any](v *T) core.Optional[T] { return core.Optional[T]{Set: true, Value: v} }
+// setTo sets a field of an edit to what the form has: empty clears it.
+func setTo[T any](v *T) core.Optional[T] { return core.Optional[T]{Set: true, Value: v} }
 
-// touched sets a field of an edit if one of the form's fields was changed. Otherwise the field
+// ifChanged sets a field of an edit if one of the form's fields was changed. Otherwise the field
 // keeps its current value, which a colleague may have changed meanwhile.
-func touched[T any](form *page.Form, v *T, names ...string) core.Optional[T] {
+func ifChanged[T any](form *page.Form, v *T, names ...string) core.Optional[T] {
 	if !form.Changed(names...) {
 		return core.Optional[T]{}
 	}
-	return typed(v)
+	return setTo(v)
 }
 
 func (a *Admin) setRewardActive(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
@@ -272,7 +272,7 @@ func (a *Admin) stockCard(r reward.Reward, by core.Actor, form *page.Form) views
 // correctStock adds or removes units, or sets the stock to what was counted. A fragment is the
 // stock's part of the page.
 func (a *Admin) correctStock(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}

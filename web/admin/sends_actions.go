@@ -27,7 +27,7 @@ func (a *Admin) sendOfPath(c echo.Context) (coupon.SendDetail, error) {
 }
 
 func sendIDs(c echo.Context) (couponID, sendID core.ID, err error) {
-	if couponID, err = id(c); err != nil {
+	if couponID, err = pathID(c); err != nil {
 		return couponID, sendID, err
 	}
 	sendID, err = core.ParseID(c.Param("send"))

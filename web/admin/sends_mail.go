@@ -29,7 +29,7 @@ func mailAddress(path string, form *page.Form) string {
 
 // previewMail renders the e-mail for the frame on the page.
 func (a *Admin) previewMail(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}

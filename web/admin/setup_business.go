@@ -31,7 +31,7 @@ func (a *Admin) setupBusiness(c echo.Context, status int, form *page.Form) error
 		return err
 	}
 	if form == nil {
-		form = page.Blank(map[string]string{"country": orEmpty(settings.Country), "timezone": settings.TimeZone, "currency": settings.Currency})
+		form = page.Blank(map[string]string{"country": orZero(settings.Country), "timezone": settings.TimeZone, "currency": settings.Currency})
 	}
 	v := views.SetupBusiness{
 		Setup:   a.setupFrame(c, s, tenant.BusinessStep),

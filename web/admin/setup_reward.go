@@ -122,13 +122,13 @@ func rewardExample(form *page.Form, r setupReward, currency string) views.SetupE
 		return v
 	}
 	sales := (*cost-1)/award + 1
-	v.Title = "Sales needed for " + amount(*cost, r.unit())
+	v.Title = "Sales needed for " + page.Units(*cost, r.unit())
 	if r.unit() == "points" {
 		v.Figure = "About " + page.Count(sales, "sale", "sales")
-		v.Note = "of " + page.Money(*spend, currency) + ", earning " + amount(award, r.unit()) + " each"
+		v.Note = "of " + page.Money(*spend, currency) + ", earning " + page.Units(award, r.unit()) + " each"
 	} else {
 		v.Figure = page.Count(sales, "visit", "visits")
-		v.Note = "Each earns " + amount(award, r.unit())
+		v.Note = "Each earns " + page.Units(award, r.unit())
 	}
 	if sales <= maxDrawn {
 		v.Pieces = int(sales)
@@ -168,8 +168,8 @@ func (a *Admin) saveSetupReward(c echo.Context) error {
 				return a.Rewards.Add(ctx, by, reward.New{Name: form.Text("name"), PointsCost: points, StampsCost: stamps, Malformed: form.Malformed})
 			}
 			return a.Rewards.Edit(ctx, by, r.old.ID, reward.Edit{
-				Name: touched(form, form.Text("name"), "name"), PointsCost: touched(form, points, r.costField()),
-				StampsCost: touched(form, stamps, r.costField()), Malformed: form.Malformed,
+				Name: ifChanged(form, form.Text("name"), "name"), PointsCost: ifChanged(form, points, r.costField()),
+				StampsCost: ifChanged(form, stamps, r.costField()), Malformed: form.Malformed,
 			})
 		},
 		Refused: func(status int, form *page.Form) error { return a.setupRewardForm(c, status, r, form) },

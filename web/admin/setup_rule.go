@@ -116,7 +116,7 @@ func ruleExample(form *page.Form, old *transaction.Type, currency string) views.
 		if err != nil {
 			return views.SetupExample{Title: v.Title, Note: completeRule}
 		}
-		v.Rows = append(v.Rows, ui.Pair{Name: page.Money(cents, currency), Value: "+" + amount(award, unit)})
+		v.Rows = append(v.Rows, ui.Pair{Name: page.Money(cents, currency), Value: "+" + page.Units(award, unit)})
 	}
 	v.Earned = true
 	return v
@@ -158,8 +158,8 @@ func (a *Admin) saveSetupRule(c echo.Context) error {
 				return a.Transactions.AddType(ctx, by, n)
 			}
 			return a.Transactions.EditType(ctx, by, old.ID, transaction.EditType{
-				RuleType: touched(form, new(string(n.RuleType)), "rule_type"), StampsPerTransaction: touched(form, &n.StampsPerTransaction, "rule_type"),
-				PointsPerUnit: touched(form, &n.PointsPerUnit, "points_per_unit"), UnitCents: touched(form, &n.UnitCents, "unit_cents"), Malformed: n.Malformed,
+				RuleType: ifChanged(form, new(string(n.RuleType)), "rule_type"), StampsPerTransaction: ifChanged(form, &n.StampsPerTransaction, "rule_type"),
+				PointsPerUnit: ifChanged(form, &n.PointsPerUnit, "points_per_unit"), UnitCents: ifChanged(form, &n.UnitCents, "unit_cents"), Malformed: n.Malformed,
 			})
 		},
 		Refused: func(status int, form *page.Form) error { return a.setupRule(c, status, form) },

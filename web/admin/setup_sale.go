@@ -37,7 +37,7 @@ func (a *Admin) setupSale(c echo.Context, status int, s tenant.Setup, form *page
 			Path: transactionPath(sale.ID), CustomerPath: customerPath(sale.CustomerID),
 		}
 		if n := len(sale.Entries); n > 0 {
-			v.Recorded.Balance = amount(sale.Entries[n-1].BalanceAfter, sale.RuleType)
+			v.Recorded.Balance = page.Units(sale.Entries[n-1].BalanceAfter, sale.RuleType)
 		}
 		v.Heading, v.Intro = "Sale recorded", ""
 		return a.Render(c, status, views.SetupSalePage(v), nil)

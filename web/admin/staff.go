@@ -128,7 +128,7 @@ func (a *Admin) invite(c echo.Context) error {
 
 // personOf returns the person in the path.
 func (a *Admin) personOf(c echo.Context) (staff.Member, error) {
-	id, err := number(c)
+	id, err := pathNumber(c)
 	if err != nil {
 		return staff.Member{}, err
 	}
@@ -321,7 +321,7 @@ func (a *Admin) askRevokeOf(c echo.Context) error {
 }
 
 func (a *Admin) revokeTokenOf(c echo.Context) error {
-	person, err := number(c)
+	person, err := pathNumber(c)
 	if err != nil {
 		return err
 	}

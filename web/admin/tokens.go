@@ -204,7 +204,7 @@ func (api API) example(t token.Created) (curl, returns string) {
 func shellQuoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 func (a *Admin) askRevoke(c echo.Context) error {
-	id, err := number(c)
+	id, err := pathNumber(c)
 	if err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (a *Admin) confirmRevoke(c echo.Context, t token.Token, action string, crum
 }
 
 func (a *Admin) revokeToken(c echo.Context) error {
-	id, err := number(c)
+	id, err := pathNumber(c)
 	if err != nil {
 		return err
 	}

@@ -33,8 +33,8 @@ func (a *Admin) transactionRoutes() []route {
 
 func transactionPath(id core.ID) string { return transactionsPath + "/" + id.String() }
 
-// id reads the ULID of a path. Anything else is not found.
-func id(c echo.Context) (core.ID, error) {
+// pathID reads the ULID of a path. Anything else is not found.
+func pathID(c echo.Context) (core.ID, error) {
 	id, err := core.ParseID(c.Param("ulid"))
 	if err != nil {
 		return core.ID{}, core.ErrNotFound
@@ -142,13 +142,10 @@ func (a *Admin) transactionRow(by core.Actor, sale transaction.Named) views.Tran
 // awardInWords is "24 points".
 func awardInWords(t transaction.Transaction) string {
 	if t.StampsAwarded != nil {
-		return amount(*t.StampsAwarded, "stamps")
+		return page.Units(*t.StampsAwarded, "stamps")
 	}
-	return amount(*t.PointsAwarded, "points")
+	return page.Units(*t.PointsAwarded, "points")
 }
-
-// amount writes points or stamps: 24 points.
-func amount(n int64, unit transaction.RuleType) string { return page.Units(n, unit) }
 
 func (a *Admin) showTransaction(c echo.Context) error {
 	d, err := a.transactionDetail(c)
@@ -188,7 +185,7 @@ func (a *Admin) showTransaction(c echo.Context) error {
 }
 
 func (a *Admin) transactionDetail(c echo.Context) (transaction.Detail, error) {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return transaction.Detail{}, err
 	}
@@ -223,7 +220,7 @@ func (a *Admin) confirmVoidTransaction(c echo.Context, status int, form *page.Fo
 }
 
 func (a *Admin) voidTransaction(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
@@ -386,7 +383,7 @@ func (a *Admin) confirmationOf(c echo.Context, form *page.Form, n transaction.Ne
 	}
 	return views.TransactionConfirm{
 		Frame: a.transactionFrame(c), Chosen: foundCustomer(buyer, ""), Spend: page.Money(*spend, by.Tenant.Currency),
-		Award: amount(award, kind.RuleType), Type: kind.Name, Ceiling: page.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency),
+		Award: page.Units(award, kind.RuleType), Type: kind.Name, Ceiling: page.Money(by.Tenant.ConfirmAboveCents, by.Tenant.Currency),
 		Hidden: form.Pairs(confirmedAmount), Confirm: ui.Pair{Name: confirmedAmount, Value: cents}, Correct: correctAmount,
 	}, true, nil
 }

@@ -31,8 +31,8 @@ func (a *Admin) typeRoutes() []route {
 	}
 }
 
-// number reads the integer id of a path. Anything else is not found.
-func number(c echo.Context) (int64, error) {
+// pathNumber reads the integer id of a path. Anything else is not found.
+func pathNumber(c echo.Context) (int64, error) {
 	n, err := strconv.ParseInt(c.Param("id"), 10, 64)
 	if err != nil {
 		return 0, core.ErrNotFound
@@ -61,9 +61,9 @@ func (a *Admin) listTypes(c echo.Context) error {
 // ruleInWords is "1 point for every € 1.00".
 func ruleInWords(t transaction.Type, currency string) string {
 	if t.RuleType == "stamps" {
-		return amount(t.StampsPerTransaction, t.RuleType)
+		return page.Units(t.StampsPerTransaction, t.RuleType)
 	}
-	return amount(t.PointsPerUnit, t.RuleType) + " for every " + page.Money(t.UnitCents, currency)
+	return page.Units(t.PointsPerUnit, t.RuleType) + " for every " + page.Money(t.UnitCents, currency)
 }
 
 // limitsInWords is "Minimum spend € 10.00 · Maximum 50 points", or "" without limits.
@@ -73,7 +73,7 @@ func limitsInWords(t transaction.Type, currency string) string {
 		limits = append(limits, "Minimum spend "+page.Money(t.MinSpendCents, currency))
 	}
 	if t.MaxAward != nil {
-		limits = append(limits, "Maximum "+amount(*t.MaxAward, t.RuleType))
+		limits = append(limits, "Maximum "+page.Units(*t.MaxAward, t.RuleType))
 	}
 	return strings.Join(limits, " · ")
 }
@@ -153,7 +153,7 @@ func (a *Admin) exampleEarns(c echo.Context, form *page.Form) views.Earns {
 	if err != nil {
 		return views.Earns{Note: completeRule}
 	}
-	v := views.Earns{Text: amount(award, unit)}
+	v := views.Earns{Text: page.Units(award, unit)}
 	if award == 0 && *cents < n.MinSpendCents {
 		v.Note = "(minimum spend " + page.Money(n.MinSpendCents, currency) + ")"
 	}
@@ -225,7 +225,7 @@ func (a *Admin) showType(c echo.Context) error {
 }
 
 func (a *Admin) typeOf(c echo.Context) (transaction.Type, error) {
-	id, err := number(c)
+	id, err := pathNumber(c)
 	if err != nil {
 		return transaction.Type{}, err
 	}
@@ -241,11 +241,11 @@ func (a *Admin) editType(c echo.Context) error {
 		Run: func(ctx context.Context, by core.Actor, form *page.Form) (transaction.Type, error) {
 			n := newTypeOf(form, by.Tenant.Currency)
 			return a.Transactions.EditType(ctx, by, old.ID, transaction.EditType{
-				Name: touched(form, &n.Name, "name"), RuleType: touched(form, new(string(n.RuleType)), "rule_type"),
-				Active:        touched(form, new(form.Checked("active")), "active"),
-				PointsPerUnit: touched(form, &n.PointsPerUnit, "points_per_unit"), UnitCents: touched(form, &n.UnitCents, "unit_cents"),
-				StampsPerTransaction: touched(form, &n.StampsPerTransaction, "stamps_per_transaction"),
-				MinSpendCents:        touched(form, &n.MinSpendCents, "min_spend_cents"), MaxAward: touched(form, n.MaxAward, "max_award"),
+				Name: ifChanged(form, &n.Name, "name"), RuleType: ifChanged(form, new(string(n.RuleType)), "rule_type"),
+				Active:        ifChanged(form, new(form.Checked("active")), "active"),
+				PointsPerUnit: ifChanged(form, &n.PointsPerUnit, "points_per_unit"), UnitCents: ifChanged(form, &n.UnitCents, "unit_cents"),
+				StampsPerTransaction: ifChanged(form, &n.StampsPerTransaction, "stamps_per_transaction"),
+				MinSpendCents:        ifChanged(form, &n.MinSpendCents, "min_spend_cents"), MaxAward: ifChanged(form, n.MaxAward, "max_award"),
 				Malformed: n.Malformed,
 			})
 		},
@@ -258,7 +258,7 @@ func (a *Admin) editType(c echo.Context) error {
 }
 
 func (a *Admin) setTypeActive(c echo.Context) error {
-	id, err := number(c)
+	id, err := pathNumber(c)
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func (a *Admin) typedVoucher(c echo.Context, input string) (coupon.ShownVoucher,
 var plainCode = strings.NewReplacer("-", "", "O", "0", "I", "1", "L", "1")
 
 func (a *Admin) voucherOf(c echo.Context) (coupon.ShownVoucher, error) {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return coupon.ShownVoucher{}, err
 	}
@@ -165,9 +165,9 @@ func instruction(v coupon.ShownVoucher, by core.Actor) string {
 	case coupon.Amount:
 		return "Take " + page.Money(*v.BenefitValue, by.Tenant.Currency) + " off the bill"
 	case coupon.Points:
-		return amount(*v.BenefitValue, "points") + " will be added to the balance"
+		return page.Units(*v.BenefitValue, "points") + " will be added to the balance"
 	case coupon.Stamps:
-		return amount(*v.BenefitValue, "stamps") + " will be added to the balance"
+		return page.Units(*v.BenefitValue, "stamps") + " will be added to the balance"
 	case coupon.Reward:
 	}
 	return "Give “" + orZero(v.RewardName) + "” for free"
@@ -223,7 +223,7 @@ func (a *Admin) confirmRedeemVoucher(c echo.Context, status int, found coupon.Sh
 }
 
 func (a *Admin) redeemVoucher(c echo.Context) error {
-	id, err := id(c)
+	id, err := pathID(c)
 	if err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func (a *Admin) redeemedWords(ctx context.Context, by core.Actor, id core.ID) (s
 		if v.BenefitType == coupon.Stamps {
 			unit, balance = ledger.Stamps, who.StampsBalance
 		}
-		return "Redeemed. " + amount(*v.BenefitValue, unit) + " added, the balance is " + page.Number(balance) + ".", err
+		return "Redeemed. " + page.Units(*v.BenefitValue, unit) + " added, the balance is " + page.Number(balance) + ".", err
 	case coupon.Percent, coupon.Amount, coupon.Reward:
 	}
 	return "Redeemed. " + instruction(v, by) + ".", nil

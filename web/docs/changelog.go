@@ -7,7 +7,7 @@ const (
 	superAdmin = "super-admin"
 )
 
-// launch is what v1 began with (specification §9).
+// launch lists the endpoints that v1 started with (specification §9).
 var launch = []views.EndpointGroup{
 	{Title: "Customers", Endpoints: []views.Endpoint{
 		{Method: "GET", Path: "/api/v1/customers", Scope: "customers:read"},
@@ -49,19 +49,19 @@ var launch = []views.EndpointGroup{
 	}},
 }
 
-// added is what v1 has beyond its launch list. Backticks mark code.
+// added returns what was added to v1 after the launch. Backticks mark code.
 func added() (list []views.Addition) {
 	for _, a := range [][2]string{
-		{"`POST /api/v1/transactions`", "Records a sale directly, without a PIN; at the launch it was planned. Needs `transactions:write`, unless the operator has chosen another scope for it."},
-		{"`Idempotency-Key`", "On every POST but `/tokens`: the same request is answered once. See the guide to retries."},
-		{"`external_reference`", "Your own number for a sale, unique in the business."},
-		{"`code` in problems", "Names the rule of the business that refused, so that programs need not read sentences."},
-		{"More about a customer", "`stamps_balance`, `status` and `updated_at`. The list can be filtered by `phone`, `email`, `search`, `status`, `created_from` and `created_to`."},
-		{"More about a transaction", "`transaction_type_id`, `source` and `location_id`."},
-		{"`expires_at` of tokens", "A token may be made to end by itself."},
-		{"`/tokens` from the panel", "An owner who is signed in to the panel lists, makes and revokes tokens there by their session."},
-		{"`X-RateLimit-…` headers", "How much of the minute is left, before a 429 says so."},
-		{"`GET /api/v1/openapi.json`", "This API’s description, in OpenAPI 3.1; no token needed."},
+		{"`POST /api/v1/transactions`", "Records a sale without a PIN. Needs `transactions:write`, unless the operator chose another scope."},
+		{"`Idempotency-Key`", "On every POST except `/tokens`: makes retries safe. See Retries."},
+		{"`external_reference`", "Your own reference for a sale, unique within the business."},
+		{"`code` in problems", "Identifies the business rule that refused the request, so that programs don’t need to read the detail."},
+		{"More customer fields", "`stamps_balance`, `status` and `updated_at`. Filter the list by `phone`, `email`, `search`, `status`, `created_from` and `created_to`."},
+		{"More transaction fields", "`transaction_type_id`, `source` and `location_id`."},
+		{"`expires_at` of tokens", "Creates a token that expires."},
+		{"`/tokens` from the panel", "An owner who is signed in to the panel can list, create and revoke tokens with their session."},
+		{"`X-RateLimit-…` headers", "How many requests you have left, before you get a 429."},
+		{"`GET /api/v1/openapi.json`", "The description of this API in OpenAPI 3.1. No token needed."},
 	} {
 		list = append(list, views.Addition{What: text(a[0]), Why: text(a[1])})
 	}

@@ -1,8 +1,8 @@
-// Package docs serves the base host's pages for people who write clients of the API:
-// the start page, the reference, the guides beside it, and a page for each rule of the
-// business, which is where the "type" of such a problem document leads.
+// Package docs serves the base host's pages for developers of API clients: the start
+// page, the reference, the guides, and a page for each business rule, which the "type"
+// of a problem document links to.
 //
-// The words about rules are in problems.go. A rule without words there fails a test.
+// The texts about rules are in problems.md. A rule without a text fails a test.
 package docs
 
 import (
@@ -18,8 +18,8 @@ import (
 	views "example.com/loyalty/views/docs"
 )
 
-// Pages are the pages of one installation. They never change while it runs, so
-// they are put together once.
+// Pages are the pages of one installation. They never change while it runs, so they are
+// built once.
 type Pages struct {
 	guides
 	home      views.Home
@@ -28,31 +28,20 @@ type Pages struct {
 	problems  map[string]views.Problem // by slug
 }
 
-// New makes the pages for an installation's base URL.
+// New builds the pages for an installation's base URL.
 func New(baseURL string) *Pages {
 	baseURL = strings.TrimSuffix(baseURL, "/")
 	p := &Pages{
 		guides:    newGuides(baseURL),
 		reference: newReference(),
 		home: views.Home{
-			Frame: frame("Loyalty", "Points and stamps for shops: the address of the API, and its references.", views.HomeSection),
+			Frame: frame("Loyalty", "Loyalty points and stamps for shops: the API and its documentation.", views.HomeSection),
 			API:   baseURL + "/api/v1",
 			Example: "curl " + baseURL + "/api/v1/customers \\\n" +
 				"  --header \"Authorization: Bearer $TOKEN\"",
 		},
-		list: views.ProblemList{
-			Frame: frame("Problems · Loyalty", "The rules of the business that can refuse a request to the API.", views.ProblemsSection),
-		},
-		problems: map[string]views.Problem{},
 	}
-	for _, g := range groups {
-		group := views.ProblemGroup{ID: strings.ReplaceAll(strings.ToLower(g.title), " ", "-"), Title: g.title}
-		for _, r := range g.rules {
-			group.Problems = append(group.Problems, views.ProblemLink{Slug: r.slug, Detail: r.detail})
-			p.problems[r.slug] = r.view(g.title, baseURL)
-		}
-		p.list.Groups = append(p.list.Groups, group)
-	}
+	p.list, p.problems = newProblems(baseURL)
 	return p
 }
 
@@ -67,15 +56,15 @@ func (p *Pages) Mount(e *echo.Echo) {
 		"/problems":        p.showProblems,
 		"/problems/:slug":  p.showProblem,
 	} {
-		// Echo answers HEAD with 405 unless told; link checkers ask that way.
+		// Echo refuses HEAD with 405 by default, but link checkers use it.
 		e.Match([]string{http.MethodGet, http.MethodHead}, path, handler)
 	}
 }
 
-// NotFound answers a browser that asked for a page that does not exist.
+// NotFound responds to a browser with the page for an unknown address.
 func NotFound(c echo.Context) error {
 	return render(c, http.StatusNotFound, views.NotFoundPage(views.NotFound{
-		Frame: frame("Not found · Loyalty", "", views.NoSection),
+		Frame: frame("Page not found · Loyalty", "", views.NoSection),
 	}))
 }
 
@@ -95,8 +84,8 @@ func (p *Pages) showProblem(c echo.Context) error {
 	return render(c, http.StatusOK, views.ProblemPage(problem))
 }
 
-// render finishes the page before the first byte leaves, so that one that fails
-// can still be answered with an error.
+// render renders the whole page before it sends the first byte, so that a failure can
+// still be answered with an error.
 func render(c echo.Context, status int, page templ.Component) error {
 	var b bytes.Buffer
 	if err := page.Render(c.Request().Context(), &b); err != nil {
@@ -112,38 +101,7 @@ func frame(title, description string, section views.Section) views.Frame {
 	}
 }
 
-func (r rule) view(group, baseURL string) views.Problem {
-	v := views.Problem{
-		Frame:   frame(r.title+" · Loyalty", r.detail, views.ProblemsSection),
-		Slug:    r.slug,
-		Heading: r.title,
-		Detail:  r.detail,
-		Group:   group, Requests: r.requests,
-		Retry:   text(r.retry),
-		Example: r.document(baseURL),
-	}
-	for _, paragraph := range r.happened {
-		v.Happened = append(v.Happened, text(paragraph))
-	}
-	for _, step := range r.next {
-		v.Next = append(v.Next, text(step))
-	}
-	return v
-}
-
-// document is what the API answers, laid out for reading. The words have no
-// character that Go and JSON would quote differently.
-func (r rule) document(baseURL string) string {
-	return fmt.Sprintf(`{
-  "type": %q,
-  "title": "Unprocessable Entity",
-  "status": 422,
-  "detail": %q,
-  "code": %q
-}`, baseURL+"/problems/"+r.slug, r.detail, r.slug)
-}
-
-// text splits words at backticks: every second piece is code.
+// text splits prose at backticks: every second piece is code.
 func text(s string) views.Text {
 	var t views.Text
 	for i, piece := range strings.Split(s, "`") {

@@ -32,10 +32,10 @@ var slugs = []string{
 	"balance-too-large", "token-limit-reached",
 }
 
-// site is the base host as a browser sees it.
+// site serves the pages as the base host does.
 type site struct{ e *echo.Echo }
 
-func open() site {
+func newSite() site {
 	e := echo.New()
 	e.RouteNotFound("/*", docs.NotFound)
 	docs.New(base + "/").Mount(e)
@@ -59,7 +59,7 @@ func (s site) get(t *testing.T, path string, status int) string {
 
 func TestPages(t *testing.T) {
 	t.Parallel()
-	s := open()
+	s := newSite()
 	pages := map[string]string{
 		"home": "/", "problems": "/problems", "notfound": "/nothing/here",
 		"reference": "/docs", "retries": "/docs/retries", "versioning": "/docs/versioning", "changelog": "/docs/changelog",
@@ -78,7 +78,7 @@ func TestPages(t *testing.T) {
 			viewtest.WellFormed(t, page)
 			for _, forbidden := range []string{"style=", "<style", "<script", "javascript:", " on"} {
 				if inTags(page, forbidden) && (name != "reference" || forbidden != "<script") {
-					t.Errorf("the page has %q, which its security policy forbids", forbidden)
+					t.Errorf("the page has %q, which its Content-Security-Policy forbids", forbidden)
 				}
 			}
 			for _, part := range []string{`<html lang="en">`, `<a class="skip" href="#content">`, `<main id="content"`, `<nav aria-label="Main">`} {
@@ -87,14 +87,14 @@ func TestPages(t *testing.T) {
 				}
 			}
 			if n := strings.Count(page, "<h1"); n != 1 {
-				t.Errorf("the page has %d main headings", n)
+				t.Errorf("the page has %d main headings, want 1", n)
 			}
 			viewtest.Golden(t, name+".html", unhashed(page))
 		})
 	}
 }
 
-// inTags ignores prose.
+// inTags reports whether a tag has this text, descriptions excepted.
 func inTags(page, what string) bool {
 	for _, tag := range regexp.MustCompile(`<[^>]*>`).FindAllString(page, -1) {
 		if strings.Contains(regexp.MustCompile(`(content|alt)="[^"]*"`).ReplaceAllString(tag, ""), what) {
@@ -104,7 +104,7 @@ func inTags(page, what string) bool {
 	return false
 }
 
-// unhashed keeps golden files from changing with every change of the style sheet.
+// unhashed removes the hashes of static files, so that golden files don't change with style sheets.
 func unhashed(page string) string {
 	for _, name := range []string{
 		"css/frame.css", "css/docs.css", "css/reference.css", "js/reference.js", "img/icon.svg", "vendor/scalar/standalone.js", "vendor/scalar/LICENSE",
@@ -114,17 +114,17 @@ func unhashed(page string) string {
 	return page
 }
 
-func TestLinksLeadSomewhere(t *testing.T) {
+func TestLinksWork(t *testing.T) {
 	t.Parallel()
-	s := open()
+	s := newSite()
 	link := regexp.MustCompile(`(?:href|src)="(/[^"]*)"`)
 	within := regexp.MustCompile(`href="#([^"]*)"`)
-	seen := map[string]bool{"/healthz": true, "/readyz": true, "/api/v1/openapi.json": true} // answered before the pages are reached
+	seen := map[string]bool{"/healthz": true, "/readyz": true, "/api/v1/openapi.json": true} // not served by this package
 	var follow func(path, page string)
 	follow = func(path, page string) {
 		for _, m := range within.FindAllStringSubmatch(page, -1) {
 			if !strings.Contains(page, ` id="`+m[1]+`"`) {
-				t.Errorf("%s leads to its own #%s, which is nowhere", path, m[1])
+				t.Errorf("%s links to its own #%s, which doesn't exist", path, m[1])
 			}
 		}
 		for _, m := range link.FindAllStringSubmatch(page, -1) {
@@ -137,7 +137,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 				w := httptest.NewRecorder()
 				static.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, to, nil))
 				if w.Code != http.StatusOK {
-					t.Errorf("%s leads to %s, which is %d", path, to, w.Code)
+					t.Errorf("%s links to %s, which is %d", path, to, w.Code)
 				}
 				continue
 			}
@@ -147,13 +147,12 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	follow("/nothing", s.get(t, "/nothing", http.StatusNotFound))
 	for _, slug := range slugs {
 		if !seen["/problems/"+slug] {
-			t.Errorf("nothing leads to %s", slug)
+			t.Errorf("no page links to %s", slug)
 		}
 	}
 }
 
-// refusals finds every rule in the source of core, so that a new one cannot be
-// forgotten here.
+// refusals finds every rule in the source of core, so that no new rule is forgotten.
 func refusals(t *testing.T) map[string]string {
 	t.Helper()
 	root := filepath.Join("..", "..", "core")
@@ -177,7 +176,7 @@ func refusals(t *testing.T) map[string]string {
 			}
 			slug, detail := literal(call.Args[0]), literal(call.Args[1])
 			if slug == "" || detail == "" {
-				t.Errorf("%s: a rule's slug and sentence are written out, so that they can be found", path)
+				t.Errorf("%s: write a rule's slug and sentence as literals, so that this test finds them", path)
 			}
 			found[slug] = detail
 			return true
@@ -210,16 +209,16 @@ func literal(e ast.Expr) string {
 	return ""
 }
 
-func TestEveryRefusalHasItsPage(t *testing.T) {
+func TestEveryRuleHasAPage(t *testing.T) {
 	t.Parallel()
-	s := open()
+	s := newSite()
 	rules := refusals(t)
 	if rules["already-voided"] == "" || rules["idempotency-key-reused"] == "" {
-		t.Fatalf("rules of core = %v, which cannot be all", rules)
+		t.Fatalf("rules of core = %v, some are missing", rules)
 	}
 	for slug, detail := range rules {
 		if got := s.ask(http.MethodGet, "/problems/"+slug); got.Code != http.StatusOK {
-			t.Errorf("the rule %s has no words in problems.go", slug)
+			t.Errorf("the rule %s has no text in problems.md", slug)
 			continue
 		}
 		page := s.get(t, "/problems/"+slug, http.StatusOK)
@@ -229,10 +228,9 @@ func TestEveryRefusalHasItsPage(t *testing.T) {
 	}
 }
 
-// The example is the document that the API answers with, field for field.
 func TestExampleIsAProblemDocument(t *testing.T) {
 	t.Parallel()
-	s := open()
+	s := newSite()
 	example := regexp.MustCompile(`(?s)<pre aria-labelledby="example"><code>(.*?)</code></pre>`)
 	sentence := regexp.MustCompile(`<blockquote class="detail"><p>(.*?)</p></blockquote>`)
 	for _, slug := range slugs {
@@ -253,17 +251,17 @@ func TestExampleIsAProblemDocument(t *testing.T) {
 
 func TestUnknownProblemIsNotFound(t *testing.T) {
 	t.Parallel()
-	s := open()
+	s := newSite()
 	for _, path := range []string{"/problems/", "/problems/no-such-rule", "/problems/%3Cb%3E", "/problems/already-voided/x"} {
 		if page := s.get(t, path, http.StatusNotFound); !strings.Contains(page, `<a class="button" href="/">`) {
-			t.Errorf("%s shows no way back", path)
+			t.Errorf("%s has no link to the home page", path)
 		}
 	}
 }
 
 func TestHeadIsAnswered(t *testing.T) {
 	t.Parallel()
-	s := open()
+	s := newSite()
 	for _, path := range []string{"/", "/docs", "/docs/retries", "/problems", "/problems/already-voided"} {
 		if got := s.ask(http.MethodHead, path); got.Code != http.StatusOK {
 			t.Errorf("HEAD %s = %d", path, got.Code)
@@ -272,9 +270,9 @@ func TestHeadIsAnswered(t *testing.T) {
 }
 
 // "Nothing is loaded from another host at run time"; "relax CSP on that one route only".
-func TestTheReferenceStaysOnItsHost(t *testing.T) {
+func TestReferenceLoadsNothingFromOtherHosts(t *testing.T) {
 	t.Parallel()
-	s := open()
+	s := newSite()
 	got := s.ask(http.MethodGet, "/docs")
 	policy := got.Header().Get("Content-Security-Policy")
 	for directive := range strings.SplitSeq(policy, "; ") {
@@ -316,10 +314,10 @@ func TestTheReferenceStaysOnItsHost(t *testing.T) {
 	}
 }
 
-// What the guides promise is what the specification says (§7, §9).
-func TestGuidesSayWhatTheSpecificationSays(t *testing.T) {
+// The guides promise what the specification does (§7, §9).
+func TestGuidesMatchTheSpecification(t *testing.T) {
 	t.Parallel()
-	s := open()
+	s := newSite()
 	for path, facts := range map[string][]string{
 		"/docs/versioning": {
 			"/api/v1/", "/api/v2/", "at least 6 months", "at least 90 days", "Deprecation: true", "Sunset: Thu, 01 Apr 2027 00:00:00 GMT", "rel=\"deprecation\"",

@@ -8,8 +8,7 @@ import (
 	views "example.com/loyalty/views/docs"
 )
 
-// guides are the pages beside the reference: the same for everybody, so they are put
-// together once.
+// guides are the pages beside the reference.
 type guides struct {
 	retries    views.Retries
 	versioning views.Versioning
@@ -20,15 +19,15 @@ func newGuides(baseURL string) guides {
 	api := baseURL + "/api/v1"
 	return guides{
 		retries: views.Retries{
-			Frame:      frame("Retries · Loyalty", "How to send a request to the API again without doing anything twice.", views.RetriesSection),
-			Keyed:      keyed(api),
-			Referenced: referenced(api),
-			Found:      found(api),
-			Loop:       loop(api),
+			Frame:      frame("Retries · Loyalty", "How to retry an API request without doing anything twice.", views.RetriesSection),
+			Keyed:      keyedRequest(api),
+			Referenced: referencedRequest(api),
+			Found:      lastTransactionRequest(api),
+			Loop:       retryLoop(api),
 			Pseudocode: pseudocode,
 		},
 		versioning: views.Versioning{
-			Frame: frame("Versioning · Loyalty", "What clients of the API may rely on, and how they hear of a change.", views.VersioningSection),
+			Frame: frame("Versioning · Loyalty", "What API clients can rely on, and how you learn about changes.", views.VersioningSection),
 			Headers: `Deprecation: true
 Sunset: Thu, 01 Apr 2027 00:00:00 GMT
 Link: <` + baseURL + `/docs/changelog>; rel="deprecation"`,
@@ -38,7 +37,7 @@ Link: <` + baseURL + `/docs/changelog>; rel="deprecation"`,
   grep -iE '^(deprecation|sunset|link):'`,
 		},
 		changelog: views.Changelog{
-			Frame:  frame("Changelog · Loyalty", "What the API has, and since when.", views.ChangelogSection),
+			Frame:  frame("Changelog · Loyalty", "What the API can do, and since when.", views.ChangelogSection),
 			Launch: launch,
 			Added:  added(),
 		},

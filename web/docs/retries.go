@@ -1,9 +1,9 @@
 package docs
 
-// The requests of the guide to retries. They can be pasted: TOKEN holds a token, CUSTOMER
-// a customer's ULID. A test runs them. No line is wider than the page.
+// The requests of the guide to retries can be pasted: TOKEN holds a token, CUSTOMER a
+// customer's ULID. A test runs them. No line is wider than the page.
 
-func keyed(api string) string {
+func keyedRequest(api string) string {
 	return `curl ` + api + `/transactions \
   --header "Authorization: Bearer $TOKEN" \
   --header "Content-Type: application/json" \
@@ -12,7 +12,7 @@ func keyed(api string) string {
            "spend_amount_cents": 1250}'`
 }
 
-func referenced(api string) string {
+func referencedRequest(api string) string {
 	return `curl ` + api + `/transactions \
   --header "Authorization: Bearer $TOKEN" \
   --header "Content-Type: application/json" \
@@ -21,13 +21,13 @@ func referenced(api string) string {
            "external_reference": "receipt-4712"}'`
 }
 
-func found(api string) string {
+func lastTransactionRequest(api string) string {
 	return `curl --header "Authorization: Bearer $TOKEN" \
   "` + api + `/customers/$CUSTOMER/transactions?per_page=1"`
 }
 
-func loop(api string) string {
-	return `# post PATH BODY KEY: prints the answer, and fails where there is none.
+func retryLoop(api string) string {
+	return `# post PATH BODY KEY: prints the response, or fails if there is none.
 post() {
   for wait in 1 2 4 8 end; do
     status=$(curl --silent --max-time 10 \
@@ -57,11 +57,11 @@ post /transactions '{"customer_ulid": "'$CUSTOMER'",
   till-3-receipt-4713`
 }
 
-const pseudocode = `key = a new random name, stored with the body
+const pseudocode = `key = a new random key, stored with the body
 for wait in 1, 2, 4, 8, end:
-    answer = send body and key, and wait at most 10 seconds
-    if answer is 2xx: done
-    if this is a retry of a void, and answer's code is already-voided: done
-    if answer is 4xx, but neither 409 nor 429: stop, and show its detail
-    if wait is end: give up, and tell somebody
-    sleep the longer of wait and Retry-After, and 10 to 20 percent on top`
+    response = send body and key, with a timeout of 10 seconds
+    if response is 2xx: done
+    if this retries a void, and the code is already-voided: done
+    if response is 4xx, but not 409 or 429: stop, and show its detail
+    if wait is end: give up, and alert a person
+    sleep the longer of wait and Retry-After, plus 10 to 20 percent`

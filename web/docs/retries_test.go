@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// unreliable answers one request after the other with these statuses, 0 with none; the
-// last one stays. A 429 asks for 5 seconds.
+// unreliable is a server that responds to each request with the next of these statuses,
+// and repeats the last. 0 drops the connection; 429 asks for 5 seconds.
 type unreliable struct {
 	*httptest.Server
 	statuses []int
@@ -44,15 +44,15 @@ func newUnreliable(statuses ...int) *unreliable {
 	return u
 }
 
-// paste runs a script with a sleep that takes no time, and returns what it printed, how
-// long it would have slept each time, and how it ended.
-func paste(t *testing.T, script string) (out string, slept []float64, ended error) {
+// runScript runs a script with a sleep that takes no time, and returns what it printed,
+// how long it would have slept each time, and how it ended.
+func runScript(t *testing.T, script string) (out string, slept []float64, ended error) {
 	t.Helper()
 	dir := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", "sleep() { echo $1 >>slept; }\n"+script)
 	cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TOKEN=1|x", "CUSTOMER=01M7ZCQV0638E1B1EP24VGSMPB"}
 	printed, ended := cmd.CombinedOutput()
-	naps, _ := os.ReadFile(filepath.Join(dir, "slept")) // none where it never slept
+	naps, _ := os.ReadFile(filepath.Join(dir, "slept")) // doesn't exist if it never slept
 	for nap := range strings.FieldsSeq(string(naps)) {
 		seconds, err := strconv.ParseFloat(nap, 64)
 		if err != nil {
@@ -65,25 +65,24 @@ func paste(t *testing.T, script string) (out string, slept []float64, ended erro
 
 // "Retry guidance for clients: no retry on 400, 401, 403, 404 or 422. Retry on 429 after
 // `Retry-After` seconds and on 5xx after a delay. Recommended back-off is 1, 2, 4 and 8
-// seconds with 10 to 20 percent jitter, giving up after 4 attempts.": so does the loop of
-// the guide, with one key.
-func TestTheLoopRetries(t *testing.T) {
+// seconds with 10 to 20 percent jitter, giving up after 4 attempts.".
+func TestExampleLoopRetries(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skip(err)
 		}
 	}
-	_, loop, _ := strings.Cut(open().get(t, "/docs/retries", http.StatusOK), `<pre aria-labelledby="loop"><code>`)
+	_, loop, _ := strings.Cut(newSite().get(t, "/docs/retries", http.StatusOK), `<pre aria-labelledby="loop"><code>`)
 	loop, _, _ = strings.Cut(loop, "</code></pre>")
 	for name, c := range map[string]struct {
 		statuses []int
 		waits    []float64
 		prints   string
 	}{
-		"at once":                  {[]int{201}, nil, `{"status":201}`},
-		"as long as asked":         {[]int{429, 201}, []float64{5}, `{"status":201}`},
-		"longer than asked":        {[]int{500, 503, 502, 429, 200}, []float64{1, 2, 4, 8}, `{"status":200}`},
+		"no retry":                 {[]int{201}, nil, `{"status":201}`},
+		"Retry-After":              {[]int{429, 201}, []float64{5}, `{"status":201}`},
+		"back-off longer":          {[]int{500, 503, 502, 429, 200}, []float64{1, 2, 4, 8}, `{"status":200}`},
 		"no answer":                {[]int{0, 201}, []float64{1}, `{"status":201}`},
 		"no answer, after a limit": {[]int{429, 0, 201}, []float64{5, 2}, `{"status":201}`},
 		"the first still runs":     {[]int{409, 201}, []float64{1}, `{"status":201}`},
@@ -98,15 +97,15 @@ func TestTheLoopRetries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := newUnreliable(c.statuses...)
-			out, slept, err := paste(t, strings.ReplaceAll(html.UnescapeString(loop), base, server.URL))
-			server.Close() // its requests are over
-			if good := c.statuses[len(c.statuses)-1]/100 == 2; good != (err == nil) || strings.TrimSpace(out) != c.prints {
+			out, slept, err := runScript(t, strings.ReplaceAll(html.UnescapeString(loop), base, server.URL))
+			server.Close() // waits for its requests
+			if ok := c.statuses[len(c.statuses)-1]/100 == 2; ok != (err == nil) || strings.TrimSpace(out) != c.prints {
 				t.Errorf("%v: %s", err, out)
 			}
 			if len(slept) != len(c.waits) || len(server.sent) != len(c.waits)+1 {
 				t.Fatalf("slept %v, sent %q", slept, server.sent)
 			}
-			const epsilon = 0.0005 // they are printed as milliseconds
+			const epsilon = 0.0005 // the script rounds to milliseconds
 			for i, wait := range c.waits {
 				if slept[i] < wait*1.1-epsilon || slept[i] > wait*1.2+epsilon {
 					t.Errorf("slept %v, want %v and 10 to 20 percent", slept, c.waits)

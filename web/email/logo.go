@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	logoSide  = 120 // pixels: a mail shows it 40 wide, so it is sharp on phones
+	logoSide  = 120 // pixels: shown 40 wide, so it is sharp on phones
 	keptLogos = 200
 )
 
-// logos keeps scaled logos: scaling takes longer than the rest of a mail, and all mails of a
-// send have the same logo.
+// logos caches scaled logos: scaling takes longer than the rest of an e-mail, and all
+// e-mails of a send have the same logo.
 type logos struct {
 	mu     sync.Mutex
 	scaled map[[sha256.Size]byte][]byte // PNG, by the hash of the original
 }
 
-// small returns a logo as a PNG of logoSide pixels a side, on white as on pages: many mail
-// programs can't show WebP.
+// small returns a logo as a PNG of logoSide pixels a side, on white as on pages. PNG,
+// because many mail programs can't show WebP.
 func (l *logos) small(original *tenant.Picture) ([]byte, error) {
 	hash := sha256.Sum256(original.Bytes)
 	l.mu.Lock()
@@ -40,11 +40,11 @@ func (l *logos) small(original *tenant.Picture) ([]byte, error) {
 	}
 	picture, _, err := image.Decode(bytes.NewReader(original.Bytes))
 	if err != nil {
-		return nil, fmt.Errorf("logo of a mail: %w", err)
+		return nil, fmt.Errorf("logo of an e-mail: %w", err)
 	}
 	var file bytes.Buffer
 	if err := png.Encode(&file, fitted(picture)); err != nil {
-		return nil, fmt.Errorf("logo of a mail: %w", err)
+		return nil, fmt.Errorf("logo of an e-mail: %w", err)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

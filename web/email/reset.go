@@ -5,26 +5,25 @@ import (
 	views "example.com/loyalty/views/mail"
 )
 
-func (p renderer) forgotten(to string, l auth.ResetEmail) message {
-	tenant, until := line(l.Tenant), l.ExpiresAt.UTC().Format("2 January 2006, 15:04")+" UTC"
+func (p renderer) reset(to string, l auth.ResetEmail) message {
+	business, until := line(l.Tenant), minute(l.ExpiresAt)
 	panel := p.names.Tenant(l.Slug) + "/admin"
-	v := views.Notice{
-		Frame: views.Frame{
-			Subject: "Choose another password for " + tenant,
-			Preview: "The link works once, until " + until + ".",
-			Service: p.service, To: to, Reason: "You get this mail because somebody said at the sign-in page that they forgot the password of this address.",
-		},
+	facts := []views.Fact{
+		{Name: "Panel", Value: panel},
+		{Name: "Sign-in", Value: to},
+		{Name: "Requested from", Value: line(l.Address)},
+		{Name: "Link expires", Value: until},
+	}
+	return p.notice(to, views.Notice{
+		Subject:  "Reset your password for " + business,
+		Preview:  "The link works once, until " + until + ".",
+		Reason:   "You get this e-mail because a password reset was requested for this address.",
 		Greeting: greeting(line(l.Person)),
-		Intro:    "Somebody, probably you, asked for another password for the panel of " + tenant + ".",
-		Facts:    []views.Fact{{Name: "Panel", Value: panel}, {Name: "Sign-in", Value: to}},
-		Action:   "Choose another password",
+		Intro:    "We got a request to reset your password for " + business + ".",
+		Facts:    known(facts),
+		Action:   "Reset your password",
 		Address:  panel + "/reset/" + l.Secret,
-		Fine: "The link works once, and choosing a password signs you out everywhere. If it was not you who asked, there is nothing to do: " +
-			"your password stays as it is, and nobody learned it.",
-	}
-	if from := line(l.Address); from != "" {
-		v.Facts = append(v.Facts, views.Fact{Name: "Asked from address", Value: from})
-	}
-	v.Facts = append(v.Facts, views.Fact{Name: "Link works until", Value: until})
-	return notice(v)
+		Fine: "The link works once. Resetting your password signs you out everywhere. " +
+			"If you didn't request this, you don't need to do anything: your password hasn't changed.",
+	})
 }

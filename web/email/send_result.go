@@ -7,39 +7,39 @@ import (
 )
 
 // failure is why a send failed, and what to do about it.
-type failure struct{ why, do string }
+type failure struct{ reason, fix string }
 
-// failures are those that are known, by the code of the rule.
+// failures are the known failures, by the code of the rule.
 var failures = map[string]failure{
-	coupon.ErrInactive.Code:   {"The coupon was inactive at that time.", "Activate the coupon, then send it again."},
-	coupon.ErrExpired.Code:    {"The coupon had expired by then.", "Choose a later last day for the coupon, then send it again."},
-	coupon.ErrNotStarted.Code: {"The coupon's first day had not come yet.", "Send it again on its first day or later."},
+	coupon.ErrInactive.Code:   {"The coupon was inactive.", "Activate the coupon, then send it again."},
+	coupon.ErrExpired.Code:    {"The coupon had expired.", "Choose a later last day for the coupon, then send it again."},
+	coupon.ErrNotStarted.Code: {"The coupon hadn't started yet.", "Send it again on its first day or later."},
 }
 
-// finished tells the person who confirmed a send how it ended.
-func (p renderer) finished(to string, l coupon.SendResultEmail) message {
+// sendResult tells the person who confirmed a send how it ended.
+func (p renderer) sendResult(to string, l coupon.SendResultEmail) message {
 	name, business, s := line(l.Coupon), line(l.Tenant.Name), l.Sending
 	v := views.Notice{
-		Frame:    views.Frame{Service: p.service, To: to, Reason: "You get this e-mail because you confirmed this send."},
+		Reason:   "You get this e-mail because you confirmed this send.",
 		Greeting: greeting(line(l.Person)),
-		Action:   "Open the send",
+		Action:   "View send",
 		Address:  p.names.Tenant(l.Tenant.Slug) + "/admin/coupons/" + s.CouponID.String() + "/sends/" + s.ID.String(),
 	}
 	at := page.Time(s.SendAt, l.Tenant.TimeZone)
 	if s.Status == coupon.Failed {
 		v.Subject = "Sending “" + name + "” failed"
-		v.Intro = "The send of “" + name + "” by " + business + ", planned for " + at + ", failed. No customer got a voucher."
-		f := failure{"The coupon could not be sent at that time.", "Check the coupon, then send it again."}
-		if s.Failure != nil && failures[*s.Failure].do != "" {
+		v.Intro = business + " couldn't send “" + name + "” on " + at + ". No vouchers were created."
+		f := failure{"The coupon couldn't be sent.", "Check the coupon, then send it again."}
+		if s.Failure != nil && failures[*s.Failure].fix != "" {
 			f = failures[*s.Failure]
 		}
-		v.Preview, v.Fine = "No customer got a voucher.", f.do
-		v.Facts = append(v.Facts, views.Fact{Name: "Reason", Value: f.why})
-		v.Facts = append(v.Facts, views.Fact{Name: "Planned for", Value: at})
-		return notice(v)
+		v.Preview, v.Fine = "No vouchers were created.", f.fix
+		v.Facts = append(v.Facts, views.Fact{Name: "Reason", Value: f.reason})
+		v.Facts = append(v.Facts, views.Fact{Name: "Scheduled for", Value: at})
+		return p.notice(to, v)
 	}
 	v.Subject = "“" + name + "” was sent to " + page.Count(s.Sent, "customer", "customers")
-	v.Intro = "The send of “" + name + "” by " + business + " is done."
+	v.Intro = business + " sent “" + name + "”."
 	v.Preview = page.Count(s.Delivered, "e-mail", "e-mails") + " delivered, " + page.Number(s.Failed) + " failed"
 	v.Facts = []views.Fact{
 		{Name: "Sent", Value: at},
@@ -60,12 +60,12 @@ func (p renderer) finished(to string, l coupon.SendResultEmail) message {
 			v.Facts = append(v.Facts, views.Fact{Name: f.name, Value: page.Number(f.n)})
 		}
 	}
-	v.Fine = "Customers without an e-mail show their voucher at the till: it is on their page in the panel."
+	v.Fine = "Customers who get no e-mail can still use their voucher at the till. You find it on their profile."
 	switch {
 	case s.Failed > 0:
-		v.Fine = "Open the coupon to see which e-mails failed and why, and to try them again. These customers have their voucher all the same."
+		v.Fine = "Open the send to see why e-mails failed and to retry them. These customers still have their voucher."
 	case s.NoEmail+s.Unsubscribed == 0:
-		v.Fine = "There is nothing to do."
+		v.Fine = "You don't need to do anything."
 	}
-	return notice(v)
+	return p.notice(to, v)
 }

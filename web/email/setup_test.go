@@ -9,11 +9,11 @@ import (
 )
 
 // "Setting one up guides its owner … with a link that can be mailed again."
-func TestSetupLetter(t *testing.T) {
+func TestSetupEmail(t *testing.T) {
 	t.Parallel()
 	got := render(t, tenant.SetupEmail{Tenant: "Café Åro", Slug: "cafe-aro", Person: "Ida Sjöberg"})
-	if got.Subject != "Set up Café Åro" || !strings.Contains(got.Text, "https://cafe-aro.loyalty.example/admin/setup\n") {
-		t.Errorf("subject %q, text\n%s", got.Subject, got.Text)
+	if !strings.Contains(got.Text, "https://cafe-aro.loyalty.example/admin/setup\n") {
+		t.Errorf("the text has no link to the setup:\n%s", got.Text)
 	}
 	viewtest.Golden(t, "setup.html", got.HTML)
 	viewtest.Golden(t, "setup.txt", got.Text)

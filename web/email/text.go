@@ -8,11 +8,10 @@ import (
 	views "example.com/loyalty/views/mail"
 )
 
-// width is where lines of plain text end: the habit of mails, which leaves room
-// for being quoted.
+// width is the length of a line of plain text. It leaves room for quoting.
 const width = 72
 
-// text is the plain form of a mail: paragraphs with an empty line between them.
+// text is the plain form of an e-mail: paragraphs with an empty line between them.
 type text struct{ b strings.Builder }
 
 func (t *text) String() string { return t.b.String() }
@@ -30,7 +29,7 @@ func (t *text) lines(list []string) {
 	}
 }
 
-// facts are set in two columns.
+// facts writes a list in two columns.
 func (t *text) facts(facts []views.Fact) {
 	t.gap()
 	longest := 0
@@ -51,10 +50,6 @@ func (t *text) steps(steps []string) {
 	}
 }
 
-func (t *text) footer(f views.Frame) {
-	t.signature("Sent by "+f.Service+" to "+f.To+".", f.Reason)
-}
-
 // signature begins with "-- ", by which mail programs recognize a signature.
 func (t *text) signature(lines ...string) {
 	t.b.WriteString("\n-- \n")
@@ -69,15 +64,15 @@ func (t *text) gap() {
 	}
 }
 
-// wrap breaks words into lines: the first begins with first, the others with next.
-// A word longer than a line, such as an address, stays whole.
+// wrap writes words in lines of at most width: the first begins with first, the others
+// with next. A word longer than a line, such as an address, stays whole.
 func (t *text) wrap(first, next, words string) {
 	t.b.WriteString(first)
-	column, begun := utf8.RuneCountInString(first), false
+	column, started := utf8.RuneCountInString(first), false
 	for word := range strings.FieldsSeq(words) {
 		length := utf8.RuneCountInString(word)
 		switch {
-		case !begun:
+		case !started:
 		case column+1+length > width:
 			t.b.WriteString("\n" + next)
 			column = utf8.RuneCountInString(next)
@@ -87,7 +82,7 @@ func (t *text) wrap(first, next, words string) {
 		}
 		t.b.WriteString(word)
 		column += length
-		begun = true
+		started = true
 	}
 	t.b.WriteByte('\n')
 }

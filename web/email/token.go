@@ -10,107 +10,76 @@ import (
 	views "example.com/loyalty/views/mail"
 )
 
-// tokensMade tells of one token, or of several that were created within the hour.
-func (p renderer) tokensMade(to string, l token.CreatedEmail) message {
-	if len(l.Tokens) == 1 && l.More == 0 {
-		return p.tokenMade(to, l, l.Tokens[0])
+// notExpected is the heading of what to do about unexpected tokens.
+const notExpected = "If you didn't expect this"
+
+// tokens tells a person that one API token, or several within an hour, were created for them.
+func (p renderer) tokens(to string, l token.CreatedEmail) message {
+	business, panel, contact := line(l.Tenant), "the panel of "+line(l.Tenant), "the operator of "+p.service
+	all, owner := "Settings → People → your own name", "you"
+	if l.Tenant == "" {
+		business, panel, contact = "the platform", "the platform panel", "the other super-admins"
+		all, owner = "Settings → API Tokens", "you, a super-admin,"
 	}
-	count := strconv.Itoa(len(l.Tokens) + l.More)
-	v := views.Warning{
-		Frame:    views.Frame{Service: p.service, To: to, Reason: "You get this mail because the tokens belong to you."},
+	count := len(l.Tokens) + l.More
+	v := views.Notice{
+		Subject:  strconv.Itoa(count) + " new API tokens for " + business,
+		Preview:  notExpected + ", revoke them.",
+		Reason:   "You get this e-mail because the tokens belong to you.",
 		Greeting: greeting(line(l.Person)),
-		Fine:     "If you expected this, you don't need to do anything.",
-		Alarm:    "If you didn't expect this",
-	}
-	v.Preview = "If you didn't expect this, revoke them."
-	tenant, panel, contact := tokenOwner(l, p.service)
-	all := "Settings → People → your own name"
-	if tenant == "" {
-		all = "Settings → API Tokens"
-		v.Subject = count + " new platform API tokens"
-		v.Intro = count + " new API tokens for the platform were created since our last e-mail about tokens. They act for you, a super-admin, and work until they are revoked or expire."
-	} else {
-		v.Subject = count + " new API tokens for " + tenant
-		v.Intro = count + " new API tokens for " + tenant + " were created since our last e-mail about tokens. They belong to you, and work until they are revoked or expire."
+		Intro: strconv.Itoa(count) + " API tokens for " + business + " were created since our last e-mail about tokens. They act for " + owner +
+			" and work until they are revoked or expire.",
+		Fine:  "If you expected this, you don't need to do anything.",
+		Alarm: notExpected,
+		Steps: []string{
+			"Revoke all your API tokens, not only these: in " + panel + " under " + all + ". They were created with another of your tokens, " +
+				"or by someone signed in as you.",
+			"Change your password, and tell " + contact + ".",
+		},
 	}
 	for _, t := range l.Tokens {
-		g := views.Group{Title: line(t.Token), Facts: []views.Fact{{Name: "Abilities", Value: abilitiesOf(l, t)}}}
-		g.Facts = append(g.Facts, present([]views.Fact{{Name: "Created by", Value: line(t.By)}, {Name: "From address", Value: line(t.Address)}})...)
-		g.Facts = append(g.Facts, views.Fact{Name: "Time", Value: moment(t.At)})
-		if t.Revoked {
-			g.Facts = append(g.Facts, views.Fact{Name: "Status", Value: "Revoked"})
+		facts := []views.Fact{
+			{Name: "Abilities", Value: abilitiesOf(l, t)},
+			{Name: "Created by", Value: line(t.By)},
+			{Name: "IP address", Value: line(t.Address)},
+			{Name: "Time", Value: second(t.At)},
 		}
-		v.Groups = append(v.Groups, g)
+		if t.Revoked {
+			facts = append(facts, views.Fact{Name: "Status", Value: "Revoked"})
+		}
+		v.Groups = append(v.Groups, views.Group{Title: line(t.Token), Facts: known(facts)})
 	}
 	if l.More > 0 {
 		v.More = "And " + strconv.Itoa(l.More) + " more: the audit log lists all of them."
 	}
-	v.Steps = []string{
-		"Revoke all your API tokens, not only these: in " + panel + " under " + all + ". They were created with another of your tokens, " +
-			"or by someone signed in as you.",
-		"Change your password, and tell " + contact + ".",
+	if count == 1 {
+		v.Subject = "New API token “" + v.Groups[0].Title + "” for " + business
+		v.Preview = notExpected + ", revoke it."
+		v.Reason = "You get this e-mail because the token belongs to you."
+		v.Intro = "An API token for " + business + " was created. It acts for " + owner + " and works until it is revoked or expires."
+		v.Steps[0] = "Revoke this token and your other tokens: in " + panel + " under " + all + ", or by the API with DELETE " + p.names.Base() +
+			"/api/v1/tokens/{id} (GET " + p.names.Base() + "/api/v1/tokens lists the ids). It was created with another of your tokens, or by someone signed in as you."
 	}
-	return warning(v)
+	return p.notice(to, v)
 }
 
-// tokenOwner is the business that tokens are for, where they are revoked, and whom to tell.
-func tokenOwner(l token.CreatedEmail, service string) (tenant, panel, contact string) {
-	if l.Tenant == "" {
-		return "", "the platform panel", "the other super-admins"
-	}
-	tenant = line(l.Tenant)
-	return tenant, "the panel of " + tenant, "the people who run " + service + " for you"
-}
-
-// abilitiesOf says what a token may do.
 func abilitiesOf(l token.CreatedEmail, t token.CreatedToken) string {
 	switch {
 	case len(t.Abilities) > 0:
-		return join(t.Abilities)
+		words := make([]string, len(t.Abilities))
+		for i, a := range t.Abilities {
+			words[i] = string(a)
+		}
+		return strings.Join(words, ", ")
 	case l.Tenant == "":
 		return "everything on the platform"
 	}
-	return "none: it can only list, make and revoke tokens"
+	return "none: it can only list, create and revoke tokens"
 }
 
-// present leaves out facts that are not known: a command has no address.
-func present(facts []views.Fact) []views.Fact {
+// known leaves out facts without a value: a command, for example, has no IP address.
+func known(facts []views.Fact) []views.Fact {
 	return slices.DeleteFunc(facts, func(f views.Fact) bool { return f.Value == "" })
-}
-
-func (p renderer) tokenMade(to string, l token.CreatedEmail, t token.CreatedToken) message {
-	name := line(t.Token)
-	v := views.Warning{
-		Frame:    views.Frame{Service: p.service, To: to, Reason: "You get this mail because the token belongs to you."},
-		Greeting: greeting(line(l.Person)),
-		Fine:     "If you expected this, there is nothing to do.",
-		Alarm:    "If this was not you",
-		Facts:    []views.Fact{{Name: "Token", Value: name}, {Name: "Abilities", Value: abilitiesOf(l, t)}},
-	}
-	tenant, panel, contact := tokenOwner(l, p.service)
-	if tenant == "" {
-		v.Subject = "New platform API token “" + name + "”"
-		v.Intro = "A new API token for the platform was made. It acts for you, a super-admin, and it works until it is revoked or expires."
-	} else {
-		v.Subject = "New API token “" + name + "” for " + tenant
-		v.Intro = "A new API token for " + tenant + " was made. It belongs to you, and it works until it is revoked or expires."
-	}
-	v.Facts = append(v.Facts, present([]views.Fact{{Name: "Made by", Value: line(t.By)}, {Name: "From address", Value: line(t.Address)}})...)
-	v.Facts = append(v.Facts, views.Fact{Name: "Time", Value: moment(t.At)})
-	if t.Revoked {
-		v.Facts = append(v.Facts, views.Fact{Name: "Status", Value: "Revoked"})
-	}
-	v.Preview = "Made by " + line(t.By) + ". If this was not you, revoke it."
-	if line(t.By) == "" {
-		v.Preview = "If this was not you, revoke it."
-	}
-	v.Steps = []string{
-		"Revoke the token at once: in " + panel + " under Settings → API Tokens, or by the API: GET " + p.names.Base() +
-			"/api/v1/tokens tells its id, and DELETE " + p.names.Base() + "/api/v1/tokens/{id} ends it.",
-		"Revoke your other tokens too. Whoever made this one holds one of them, or was signed in as you.",
-		"Change your password, and tell " + contact + ".",
-	}
-	return warning(v)
 }
 
 func greeting(person string) string {
@@ -120,13 +89,7 @@ func greeting(person string) string {
 	return "Hello " + person + ","
 }
 
-// moment is an instant to the second: a mail knows no reader's clock.
-func moment(at time.Time) string { return at.UTC().Format("2 January 2006, 15:04:05") + " UTC" }
+// An e-mail doesn't know its reader's time zone, so it gives times in UTC.
+func minute(at time.Time) string { return at.UTC().Format("2 January 2006, 15:04") + " UTC" }
 
-func join(abilities []token.Ability) string {
-	words := make([]string, len(abilities))
-	for i, a := range abilities {
-		words[i] = string(a)
-	}
-	return strings.Join(words, ", ")
-}
+func second(at time.Time) string { return at.UTC().Format("2 January 2006, 15:04:05") + " UTC" }

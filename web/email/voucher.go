@@ -21,19 +21,35 @@ import (
 const (
 	qrModule = 8 // pixels of a QR code's module, drawn at half that size to be sharp on phones
 
-	sampleNote = "This is a sample. In the e-mail that customers get, the QR code and the links open their own voucher."
+	sampleNote = "This is a sample. In a customer's e-mail, the QR code and the links open their own voucher."
 	sampleCode = "SAMPLE"
 )
 
-// The colours of a business that has none of its own.
-var ownPalette = tenant.Palette{Fill: "#5746d6", OnFill: "#ffffff"}
+// defaultPalette has the colours for a business without its own.
+var defaultPalette = tenant.Palette{Fill: "#5746d6", OnFill: "#ffffff"}
 
-// voucher is the e-mail that brings a customer their voucher. In a sample, which has no
-// voucher, its links lead to the business's host.
+// headOf returns the head of an e-mail from a business; colour may be nil.
+func headOf(name string, colour *string) (views.Business, error) {
+	palette := defaultPalette
+	if colour != nil {
+		var err error
+		if palette, err = tenant.PaletteOf(*colour); err != nil {
+			return views.Business{}, err
+		}
+	}
+	return views.Business{Name: line(name), Fill: palette.Fill, OnFill: palette.OnFill}, nil
+}
+
+// voucher sends a customer their voucher. A sample has no voucher, so its links lead to
+// the business's host.
 func (p renderer) voucher(l coupon.VoucherEmail) (message, error) {
-	worth := page.VoucherValueOf(l.Benefit, lined(l.RewardName), l.Tenant.Currency)
+	worth := page.VoucherValueOf(l.Benefit, lineOf(l.RewardName), l.Tenant.Currency)
+	business, err := headOf(l.Tenant.Name, l.Branding.Colour)
+	if err != nil {
+		return message{}, err
+	}
 	v := views.Voucher{
-		Subject: line(l.Subject), Business: line(l.Tenant.Name),
+		Business: business, Subject: line(l.Subject),
 		Greeting: greeting(line(l.FirstName)), Message: paragraphs(l.Message),
 		Worth: worth.Amount(), What: worth.What, Preview: worth.String(),
 	}
@@ -54,32 +70,24 @@ func (p renderer) voucher(l coupon.VoucherEmail) (message, error) {
 		v.Code = strings.Join(page.CodeGroups(id), " ")
 		v.URL, v.Unsubscribe = host+"/v/"+l.Voucher, oneClick
 	}
-	palette := ownPalette
-	if l.Branding.Colour != nil {
-		var err error
-		if palette, err = tenant.PaletteOf(*l.Branding.Colour); err != nil {
-			return message{}, err
-		}
-	}
-	v.Fill, v.OnFill = palette.Fill, palette.OnFill
 	pictures, err := p.pictures(&v, l.Branding.Logo)
 	if err != nil {
 		return message{}, err
 	}
 	return message{
 		subject: v.Subject, text: voucherText(v), html: views.VoucherMail(v),
-		from: v.Business, unsubscribe: oneClick, inline: pictures,
+		from: v.Name, unsubscribe: oneClick, inline: pictures,
 	}, nil
 }
 
-// pictures returns the pictures inside the mail: the QR code and the logo, if there is one.
+// pictures returns the pictures inside the e-mail: the QR code and the logo, if there is one.
 func (p renderer) pictures(v *views.Voucher, logo *tenant.Picture) ([]mail.Inline, error) {
 	code, err := qrcode.New(v.URL, qrcode.Medium)
 	if err != nil {
 		return nil, fmt.Errorf("QR code of a voucher: %w", err)
 	}
 	modules := code.Bitmap() // four empty ones on each side included
-	qr, err := drawn(modules)
+	qr, err := qrPicture(modules)
 	if err != nil {
 		return nil, fmt.Errorf("QR code of a voucher: %w", err)
 	}
@@ -96,22 +104,22 @@ func (p renderer) pictures(v *views.Voucher, logo *tenant.Picture) ([]mail.Inlin
 	return list, nil
 }
 
-// drawn returns a QR code as a PNG. The library's own encoder takes ten milliseconds, three
-// times as long as the whole mail takes now.
-func drawn(modules [][]bool) ([]byte, error) {
+// qrPicture returns a QR code as a PNG. The library's own encoder takes ten milliseconds,
+// three times as long as the rest of the e-mail.
+func qrPicture(modules [][]bool) ([]byte, error) {
 	side := len(modules) * qrModule
 	picture := image.NewPaletted(image.Rect(0, 0, side, side), color.Palette{color.White, color.Black})
 	for y, row := range modules {
-		line := picture.Pix[y*qrModule*picture.Stride:][:side]
+		pixels := picture.Pix[y*qrModule*picture.Stride:][:side]
 		for x, dark := range row {
 			if dark {
 				for i := range qrModule {
-					line[x*qrModule+i] = 1
+					pixels[x*qrModule+i] = 1
 				}
 			}
 		}
 		for i := 1; i < qrModule; i++ {
-			copy(picture.Pix[(y*qrModule+i)*picture.Stride:], line)
+			copy(picture.Pix[(y*qrModule+i)*picture.Stride:], pixels)
 		}
 	}
 	var file bytes.Buffer
@@ -119,7 +127,7 @@ func drawn(modules [][]bool) ([]byte, error) {
 	return file.Bytes(), err
 }
 
-// voucherText is the plain form of the mail.
+// voucherText returns the plain form of the e-mail.
 func voucherText(v views.Voucher) string {
 	var t text
 	if v.Sample != "" {
@@ -135,35 +143,35 @@ func voucherText(v views.Voucher) string {
 		worth = append(worth, "Valid until "+v.Until)
 	}
 	t.lines(worth)
-	t.lines([]string{v.Code, "Show this at the till."})
+	t.lines([]string{v.Code, "Show this at the till"})
 	t.lines([]string{"Open voucher:", v.URL})
-	t.signature(v.Business, "Unsubscribe:", v.Unsubscribe)
+	t.signature(v.Name, "Unsubscribe:", v.Unsubscribe)
 	return t.String()
 }
 
-// lined is line for an optional name.
-func lined(name *string) *string {
+// lineOf is line for an optional name.
+func lineOf(name *string) *string {
 	if name == nil {
 		return nil
 	}
 	return new(line(*name))
 }
 
-// paragraphs splits a message at its empty lines. Each line passes through line.
-func paragraphs(message string) (list [][]string) {
+// paragraphs splits a message at its empty lines, and cleans each line with line.
+func paragraphs(typed string) (list [][]string) {
 	var lines []string
-	end := func() {
+	finish := func() {
 		if len(lines) > 0 {
 			list, lines = append(list, lines), nil
 		}
 	}
-	for written := range strings.SplitSeq(strings.ReplaceAll(message, "\r\n", "\n"), "\n") {
-		if words := line(written); words != "" {
+	for l := range strings.SplitSeq(strings.ReplaceAll(typed, "\r\n", "\n"), "\n") {
+		if words := line(l); words != "" {
 			lines = append(lines, words)
 		} else {
-			end()
+			finish()
 		}
 	}
-	end()
+	finish()
 	return list
 }

@@ -1,6 +1,6 @@
 package invoice
 
-// Drawn is what is drawn of a text.
+// Drawn returns what is drawn for a text.
 func Drawn(text string, bold bool) string {
 	faces, err := fonts()
 	if err != nil {
@@ -10,5 +10,5 @@ func Drawn(text string, bold bool) string {
 	if bold {
 		style = "B"
 	}
-	return (&sheet{faces: faces}).known(style, text)
+	return (&sheet{faces: faces}).drawable(style, text)
 }

@@ -1,7 +1,6 @@
-// Package invoice draws an invoice as a PDF: the same for the platform, the business and the
-// mail that brings it.
+// Package invoice renders an invoice as a PDF, for the platform, the business and the e-mail.
 //
-// Its surprising rule: letters that the fonts lack are drawn as question marks. They have
+// Its surprising rule: characters that the fonts lack become question marks. The fonts have
 // Latin, Greek and Cyrillic.
 package invoice
 
@@ -23,12 +22,12 @@ import (
 	"example.com/loyalty/web/page"
 )
 
-// FileName is what an invoice's PDF is called.
+// FileName returns the name of an invoice's PDF file.
 func FileName(i billing.Invoice) string {
 	return "invoice-" + strings.ToLower(strings.ReplaceAll(i.Name(), " ", "-")) + ".pdf"
 }
 
-// Rate writes a tax rate of hundredths of a percent: 25.5 %.
+// Rate formats a tax rate in hundredths of a percent: 25.5 %.
 func Rate(hundredths int64) string {
 	return strconv.FormatFloat(float64(hundredths)/100, 'f', -1, 64) + "\u00a0%"
 }
@@ -36,10 +35,10 @@ func Rate(hundredths int64) string {
 //go:embed fonts/*.gz
 var compressed embed.FS
 
-// face is a font: its file, and which letters it has.
+// face is a font: its file and its glyphs.
 type face struct {
-	file    []byte
-	letters *sfnt.Font
+	file   []byte
+	glyphs *sfnt.Font
 }
 
 var fonts = sync.OnceValues(func() (map[string]face, error) {
@@ -58,11 +57,11 @@ var fonts = sync.OnceValues(func() (map[string]face, error) {
 		if err != nil {
 			return nil, err
 		}
-		letters, err := sfnt.Parse(file)
+		glyphs, err := sfnt.Parse(file)
 		if err != nil {
 			return nil, err
 		}
-		faces[style] = face{file, letters}
+		faces[style] = face{file, glyphs}
 	}
 	return faces, nil
 })
@@ -71,7 +70,7 @@ var fonts = sync.OnceValues(func() (map[string]face, error) {
 const (
 	left, right, top = 20.0, 190.0, 20.0
 	width            = right - left
-	bottom           = 30.0 // kept free for the foot
+	bottom           = 30.0 // reserved for the footer
 	column           = 100.0
 	small, normal    = 9.0, 10.0 // points
 	lineHeight       = 5.2
@@ -93,7 +92,7 @@ func PDF(i billing.Invoice, w io.Writer) error {
 	}
 	s := &sheet{Fpdf: fpdf.New("P", "mm", "A4", ""), invoice: i, faces: faces}
 	for style, f := range faces {
-		// The library keeps what it is given, and changes it.
+		// The library keeps and changes its argument.
 		s.AddUTF8FontFromBytes("Inter", style, bytes.Clone(f.file))
 	}
 	s.SetCatalogSort(true)
@@ -103,8 +102,8 @@ func PDF(i billing.Invoice, w io.Writer) error {
 	}
 	s.SetCreationDate(dated)
 	s.SetModificationDate(dated)
-	s.SetTitle(s.known("", s.title()), true)
-	s.SetAuthor(s.known("", i.Issuer.Name), true)
+	s.SetTitle(s.drawable("", s.title()), true)
+	s.SetAuthor(s.drawable("", i.Issuer.Name), true)
 	s.SetLang("en")
 	s.SetMargins(left, top, 210-right)
 	s.SetAutoPageBreak(true, bottom)
@@ -125,13 +124,13 @@ func (s *sheet) title() string {
 	return "Invoice " + s.invoice.Name()
 }
 
-// known is a text as far as the font has its letters.
-func (s *sheet) known(style, text string) string {
+// drawable returns a text with question marks for characters that the font lacks.
+func (s *sheet) drawable(style, text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' {
 			return r
 		}
-		if glyph, err := s.faces[style].letters.GlyphIndex(&s.scratch, r); err != nil || glyph == 0 || r > 0xFFFF {
+		if glyph, err := s.faces[style].glyphs.GlyphIndex(&s.scratch, r); err != nil || glyph == 0 || r > 0xFFFF {
 			return '?'
 		}
 		return r
@@ -149,9 +148,9 @@ const (
 	quiet = 95
 )
 
-// text writes one line within a width, cut where it is too long.
+// text writes a line of at most this width; a longer one is cut.
 func (s *sheet) text(w, h float64, text, align string) {
-	text = s.known(s.style, text)
+	text = s.drawable(s.style, text)
 	for r := []rune(text); len(r) > 1 && s.GetStringWidth(text) > w-1; {
 		r = r[:len(r)-1]
 		text = string(r) + "…"
@@ -159,9 +158,9 @@ func (s *sheet) text(w, h float64, text, align string) {
 	s.CellFormat(w, h, text, "", 0, align, false, 0, "")
 }
 
-// figure writes an amount at the right of a width, smaller where it would be cut.
+// figure writes an amount, right-aligned, in a smaller font if it is too wide.
 func (s *sheet) figure(w, h float64, cents int64) {
-	text := s.known(s.style, page.Money(cents, s.invoice.Currency))
+	text := s.drawable(s.style, page.Money(cents, s.invoice.Currency))
 	points, _ := s.GetFontSize()
 	for fits := points; s.GetStringWidth(text) > w-2 && fits > 4; fits -= 0.5 {
 		s.SetFontSize(fits)
@@ -170,7 +169,7 @@ func (s *sheet) figure(w, h float64, cents int64) {
 	s.SetFontSize(points)
 }
 
-// block writes lines of text below each other within a width, and returns where they end.
+// block writes lines of text of at most this width, and returns the y below them.
 func (s *sheet) block(x, y, w float64, text string) float64 {
 	s.SetXY(x, y)
 	for _, l := range s.wrapped(text, w) {
@@ -181,7 +180,7 @@ func (s *sheet) block(x, y, w float64, text string) float64 {
 	return s.GetY()
 }
 
-// wrapped splits a text into lines that fit.
+// wrapped splits a text into lines that fit this width.
 func (s *sheet) wrapped(text string, w float64) (lines []string) {
 	for l := range strings.Lines(strings.ReplaceAll(text, "\r\n", "\n")) {
 		l = strings.TrimRight(l, "\n")
@@ -189,7 +188,7 @@ func (s *sheet) wrapped(text string, w float64) (lines []string) {
 			lines = append(lines, "")
 			continue
 		}
-		lines = append(lines, s.SplitText(s.known(s.style, l), w-2)...)
+		lines = append(lines, s.SplitText(s.drawable(s.style, l), w-2)...)
 	}
 	return lines
 }
@@ -231,7 +230,7 @@ func (s *sheet) head() {
 
 func day(at time.Time, i billing.Invoice) string { return at.In(i.Zone()).Format("2 January 2006") }
 
-// parties writes both sides beside each other.
+// parties writes recipient and issuer side by side.
 func (s *sheet) parties() {
 	y := s.GetY()
 	end := y
@@ -260,7 +259,7 @@ func (s *sheet) parties() {
 	s.SetY(end + 8)
 }
 
-// label puts a word in front of a text that is there.
+// label puts a word in front of a text, unless the text is empty.
 func label(word, text string) string {
 	if text == "" {
 		return ""
@@ -268,7 +267,7 @@ func label(word, text string) string {
 	return strings.TrimSpace(word + " " + text)
 }
 
-// The columns of the table.
+// The widths of the table's columns.
 const (
 	quantityWidth = 20.0
 	priceWidth    = 32.0
@@ -319,7 +318,7 @@ func (s *sheet) lines() {
 
 func (s *sheet) totals() {
 	i := s.invoice
-	// The sum is never on a page by itself.
+	// The total is never alone on a page.
 	if _, whole := s.GetPageSize(); s.GetY()+36 > whole-bottom {
 		s.AddPage()
 	}

@@ -42,7 +42,7 @@ func drawn(t *testing.T, i billing.Invoice) []byte {
 	if !bytes.HasPrefix(b.Bytes(), []byte("%PDF-1.")) || !bytes.HasSuffix(bytes.TrimSpace(b.Bytes()), []byte("%%EOF")) {
 		t.Fatal("no PDF")
 	}
-	// To look at: where a directory is named.
+	// Written to a directory for inspection, if one is set.
 	if dir := os.Getenv("INVOICE_PDFS"); dir != "" {
 		if err := os.WriteFile(dir+"/"+strings.ReplaceAll(t.Name(), "/", "-")+".pdf", b.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
@@ -51,8 +51,8 @@ func drawn(t *testing.T, i billing.Invoice) []byte {
 	return b.Bytes()
 }
 
-// "PDF with the tenant's and the platform's details (Latin, Greek, Cyrillic)": the fonts have
-// the letters. What they lack becomes question marks, and no broken file.
+// "PDF with the tenant's and the platform's details (Latin, Greek, Cyrillic)". Other
+// characters become question marks.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ text, drawn string }{
@@ -77,7 +77,7 @@ func TestScripts(t *testing.T) {
 
 func pages(pdf []byte) int { return bytes.Count(pdf, []byte("/Type /Page\n")) }
 
-// An invoice is one page, and a long one as many as it takes.
+// An invoice has one page, a long one several.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	i := sample()
@@ -92,16 +92,15 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// The same invoice is the same file, whenever it is drawn.
-func TestTheSameFile(t *testing.T) {
+func TestSameInvoiceSameFile(t *testing.T) {
 	t.Parallel()
 	if a, b := drawn(t, sample()), drawn(t, sample()); !bytes.Equal(a, b) {
 		t.Error("two drawings differ")
 	}
 }
 
-// Names as long as they may be, without a space to break at, an empty address, a draft, a
-// void one, no tax: all are drawn.
+// The longest names without spaces, an empty address, a draft, a voided invoice and one without
+// tax can be rendered.
 func TestExtremes(t *testing.T) {
 	t.Parallel()
 	long := sample()
@@ -120,9 +119,9 @@ func TestExtremes(t *testing.T) {
 		})
 	}
 	if got := invoice.FileName(sample()); got != "invoice-2026-0118.pdf" {
-		t.Errorf("it is called %s", got)
+		t.Errorf("file name %s", got)
 	}
 	if got := invoice.FileName(draft); got != "invoice-draft-7.pdf" {
-		t.Errorf("a draft is called %s", got)
+		t.Errorf("file name of a draft %s", got)
 	}
 }

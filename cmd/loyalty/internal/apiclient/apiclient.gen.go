@@ -182,7 +182,7 @@ const (
 	ReportTopCustomersParamsByVisits ReportTopCustomersParamsBy = "visits"
 )
 
-// Benefit What a voucher gives: its type, and the one field of that type.
+// Benefit What a voucher gives: its type, and the field for that type.
 //
 // Examples: {"points":50,"type":"points"}
 type Benefit struct {
@@ -201,11 +201,11 @@ type Benefit struct {
 	// Stamps With type `stamps`.
 	Stamps *int64 `json:"stamps,omitempty"`
 
-	// Type Points and stamps are credited, a reward becomes a pending redemption at no cost; percent and amount are for the cashier to take off.
+	// Type Points and stamps are credited, a reward becomes a pending redemption without cost; the cashier deducts percent and amount.
 	Type BenefitType `json:"type"`
 }
 
-// BenefitType Points and stamps are credited, a reward becomes a pending redemption at no cost; percent and amount are for the cashier to take off.
+// BenefitType Points and stamps are credited, a reward becomes a pending redemption without cost; the cashier deducts percent and amount.
 type BenefitType string
 
 // Coupon A benefit that a business sends to its customers, as vouchers.
@@ -215,62 +215,62 @@ type Coupon struct {
 	// Active Whether its vouchers can be redeemed.
 	Active bool `json:"active"`
 
-	// Benefit What a voucher gives: its type, and the one field of that type.
+	// Benefit What a voucher gives: its type, and the field for that type.
 	//
 	// Examples: {"points":50,"type":"points"}
 	Benefit Benefit `json:"benefit"`
 
-	// CreatedAt When the shop made it.
+	// CreatedAt When it was created.
 	CreatedAt time.Time `json:"created_at"`
 
-	// Description More about it, for the customer.
+	// Description Description for customers.
 	Description *string `json:"description"`
 
-	// ExpiresAt Its vouchers end by then.
+	// ExpiresAt End date: its vouchers expire then at the latest.
 	ExpiresAt *time.Time `json:"expires_at"`
 
-	// MaxPerCustomer How many vouchers a customer may hold in all, across sends.
+	// MaxPerCustomer Limit of vouchers per customer, across all sends.
 	MaxPerCustomer int64 `json:"max_per_customer"`
 
-	// MaxRedemptions How many of its vouchers may be redeemed by all customers together; null: no cap.
+	// MaxRedemptions Total redemption limit; null: unlimited.
 	MaxRedemptions *int64 `json:"max_redemptions"`
 
-	// Name What the shop calls it.
+	// Name Name.
 	Name string `json:"name"`
 
-	// RedemptionsCount How many have been.
+	// RedemptionsCount Redemptions so far.
 	RedemptionsCount int64 `json:"redemptions_count"`
 
-	// StartsAt It cannot be sent before.
+	// StartsAt Start date: it can’t be sent earlier.
 	StartsAt *time.Time `json:"starts_at"`
 
 	// Ulid Identifier of the coupon.
 	Ulid string `json:"ulid"`
 
-	// VoucherValidDays How many days a voucher lasts, from the day it is sent.
+	// VoucherValidDays Voucher validity in days after sending.
 	VoucherValidDays *int64 `json:"voucher_valid_days"`
 }
 
-// CouponReport What became of a coupon’s vouchers.
+// CouponReport Results of a coupon’s vouchers.
 //
 // Examples: {"expired":32,"name":"Autumn welcome","pending":251,"redeemed":137,"redemption_rate":0.3262,"sent":420,"ulid":"01M1DTJ2J0E8R9R1564N1R8RS2"}
 type CouponReport struct {
-	// Expired Expired before they were redeemed.
+	// Expired Expired without being redeemed.
 	Expired int64 `json:"expired"`
 
-	// Name What the shop calls it.
+	// Name Name.
 	Name string `json:"name"`
 
-	// Pending Neither redeemed nor expired.
+	// Pending Not redeemed or expired.
 	Pending int64 `json:"pending"`
 
 	// Redeemed Redeemed.
 	Redeemed int64 `json:"redeemed"`
 
-	// RedemptionRate Redeemed of sent, from 0 to 1.
+	// RedemptionRate Redeemed divided by sent, from 0 to 1.
 	RedemptionRate float32 `json:"redemption_rate"`
 
-	// Sent All its vouchers.
+	// Sent Vouchers sent.
 	Sent int64 `json:"sent"`
 
 	// Ulid The coupon.
@@ -284,7 +284,7 @@ type CreatedToken struct {
 	// Abilities Its scopes.
 	Abilities []Scope `json:"abilities"`
 
-	// CreatedAt When it was made.
+	// CreatedAt When it was created.
 	CreatedAt time.Time `json:"created_at"`
 
 	// ExpiresAt Null: never.
@@ -293,56 +293,56 @@ type CreatedToken struct {
 	// Id Used to revoke it.
 	Id int64 `json:"id"`
 
-	// Name What it is for.
+	// Name Name.
 	Name string `json:"name"`
 
-	// Token The secret. It is told here and never again.
+	// Token The secret. Only this response has it.
 	Token string `json:"token"`
 }
 
-// Customer Somebody who earns and spends points or stamps at one business.
+// Customer A person who earns and spends points or stamps at one business.
 //
 // Examples: {"created_at":"2026-05-04T07:12:41.205Z","email":"anna.lindqvist@example.com","first_name":"Anna","last_name":"Lindqvist","phone":"070-174 06 05","points_balance":412,"stamps_balance":3,"status":"active","ulid":"01KQRX9ZQNANBSPNBRJV8CW5V4","updated_at":"2026-05-04T07:12:41.205Z"}
 type Customer struct {
-	// CreatedAt When the customer first checked in at this business.
+	// CreatedAt When the customer was added.
 	CreatedAt time.Time `json:"created_at"`
 
-	// Email Compared without regard to upper and lower case.
+	// Email Compared case-insensitively.
 	Email *string `json:"email"`
 
-	// FirstName At most 100 characters. `Erased`, like the last name, of somebody who asked to be forgotten.
+	// FirstName At most 100 characters. `Erased`, like the last name, after the customer was erased.
 	FirstName string `json:"first_name"`
 
 	// LastName At most 100 characters.
 	LastName string `json:"last_name"`
 
-	// Phone As it was written, at most 30 characters; empty once the customer was erased. Numbers are compared by what they dial, so `070-174 06 05` and `+46701740605` are one.
+	// Phone As entered, at most 30 characters; empty after the customer was erased. Numbers are compared in international format: `070-174 06 05` and `+46701740605` are the same.
 	Phone string `json:"phone"`
 
-	// PointsBalance The total of all ledger entries; 0 for a new customer. Below zero where a sale was voided after its points were spent.
+	// PointsBalance The sum of all ledger entries; 0 for a new customer. Below zero if a sale was voided after its points were spent.
 	PointsBalance int64 `json:"points_balance"`
 
 	// StampsBalance The same for stamps.
 	StampsBalance int64 `json:"stamps_balance"`
 
-	// Status An inactive customer can neither buy nor redeem.
+	// Status An inactive customer can’t earn or redeem.
 	Status CustomerStatus `json:"status"`
 
 	// Ulid Permanent identifier.
 	Ulid string `json:"ulid"`
 
-	// UpdatedAt When a field last changed. Balances move without it.
+	// UpdatedAt When a field last changed. Balances don’t count.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// CustomerStatus An inactive customer can neither buy nor redeem.
+// CustomerStatus An inactive customer can’t earn or redeem.
 type CustomerStatus string
 
-// CustomerEdit Fields to change. What is absent stays as it is; only `email` may be null, which clears it.
+// CustomerEdit Fields to change. Absent fields stay; only `email` may be null, which clears it.
 //
 // Examples: {"email":null,"status":"active"}
 type CustomerEdit struct {
-	// Email A valid e-mail address that no other customer has; null clears it.
+	// Email A valid, unique e-mail address; null clears it.
 	Email *string `json:"email,omitempty"`
 
 	// FirstName Given name.
@@ -351,24 +351,24 @@ type CustomerEdit struct {
 	// LastName Family name.
 	LastName *string `json:"last_name,omitempty"`
 
-	// Phone At least three digits; no other customer may have it.
+	// Phone At least three digits; unique.
 	Phone *string `json:"phone,omitempty"`
 
-	// Status An inactive customer can neither buy nor redeem.
+	// Status An inactive customer can’t earn or redeem.
 	Status *CustomerEditStatus `json:"status,omitempty"`
 }
 
-// CustomerEditStatus An inactive customer can neither buy nor redeem.
+// CustomerEditStatus An inactive customer can’t earn or redeem.
 type CustomerEditStatus string
 
 // Invoice What a tenant owes for one period.
 //
 // Examples: {"amount_cents":49900,"currency":"SEK","due_at":"2026-10-31T04:00:00.000Z","id":57,"issued_at":"2026-10-01T04:00:00.000Z","lines":[{"amount_cents":49900,"description":"Plan Standard, September 2026","quantity":1,"unit_cents":49900}],"number":41,"paid_at":null,"period_end":"2026-09-30","period_start":"2026-09-01","status":"issued","tax_cents":12475,"tenant_id":3,"total_cents":62375}
 type Invoice struct {
-	// AmountCents The lines together.
+	// AmountCents Sum of the lines.
 	AmountCents int64 `json:"amount_cents"`
 
-	// Currency The plan’s. ISO 4217.
+	// Currency The plan’s currency, ISO 4217.
 	Currency string `json:"currency"`
 
 	// DueAt Null for a draft.
@@ -380,13 +380,13 @@ type Invoice struct {
 	// IssuedAt Null for a draft.
 	IssuedAt *time.Time `json:"issued_at"`
 
-	// Lines What it is made up of.
+	// Lines The invoice lines.
 	Lines []InvoiceLine `json:"lines"`
 
-	// Number Given when it is issued, one after the other; a draft has none.
+	// Number Consecutive, assigned on issue; null for a draft.
 	Number *int64 `json:"number"`
 
-	// PaidAt Null until it is paid.
+	// PaidAt Null until paid.
 	PaidAt *time.Time `json:"paid_at"`
 
 	// PeriodEnd The last day.
@@ -395,44 +395,44 @@ type Invoice struct {
 	// PeriodStart The first day, in the tenant’s time zone.
 	PeriodStart openapi_types.Date `json:"period_start"`
 
-	// Status Where it stands.
+	// Status Status.
 	Status InvoiceStatus `json:"status"`
 
-	// TaxCents Tax on them.
+	// TaxCents Tax on the sum.
 	TaxCents int64 `json:"tax_cents"`
 
-	// TenantId Who owes it.
+	// TenantId The tenant.
 	TenantId int64 `json:"tenant_id"`
 
-	// TotalCents Both together.
+	// TotalCents Sum with tax.
 	TotalCents int64 `json:"total_cents"`
 }
 
-// InvoiceStatus Where it stands.
+// InvoiceStatus Status.
 type InvoiceStatus string
 
 // InvoiceLine One line of an invoice.
 //
 // Examples: {"amount_cents":49900,"description":"Plan Standard, September 2026","quantity":1,"unit_cents":49900}
 type InvoiceLine struct {
-	// AmountCents Price of all.
+	// AmountCents Line total.
 	AmountCents int64 `json:"amount_cents"`
 
-	// Description What is charged.
+	// Description Description.
 	Description string `json:"description"`
 
-	// Quantity How many.
+	// Quantity Quantity.
 	Quantity int64 `json:"quantity"`
 
-	// UnitCents Price of one.
+	// UnitCents Unit price.
 	UnitCents int64 `json:"unit_cents"`
 }
 
-// NewCustomer A customer to be found, or made.
+// NewCustomer A customer to find or add.
 //
 // Examples: {"email":"anna.lindqvist@example.com","first_name":"Anna","last_name":"Lindqvist","phone":"070-174 06 05"}
 type NewCustomer struct {
-	// Email A valid e-mail address, if any. Looked for where no phone number matches.
+	// Email Optional. Looked for if no phone number matches.
 	Email *string `json:"email,omitempty"`
 
 	// FirstName Given name.
@@ -445,7 +445,7 @@ type NewCustomer struct {
 	Phone string `json:"phone"`
 }
 
-// NewRedemption Who redeems, and for what.
+// NewRedemption A redemption to create.
 //
 // Examples: {"customer_ulid":"01KQRX9ZQNANBSPNBRJV8CW5V4","reward_ulid":"01KQM8YMG0138GGB68V1D0GCYT"}
 type NewRedemption struct {
@@ -456,11 +456,11 @@ type NewRedemption struct {
 	RewardUlid string `json:"reward_ulid"`
 }
 
-// NewTenant A tenant to be made. Its owner is made with it, and invited by e-mail.
+// NewTenant A tenant to create, with its owner, who is invited by e-mail.
 //
 // Examples: {"billing_cycle":"monthly","country":"SE","currency":"SEK","email":"owner@cafe-aro.example","name":"Café Åro","payment_method":"bank_transfer","plan_id":1,"slug":"cafe-aro","timezone":"Europe/Stockholm"}
 type NewTenant struct {
-	// BillingCycle How often it is billed.
+	// BillingCycle Billing cycle.
 	BillingCycle NewTenantBillingCycle `json:"billing_cycle"`
 
 	// Country ISO 3166-1 alpha-2.
@@ -475,57 +475,57 @@ type NewTenant struct {
 	// Name Business name.
 	Name string `json:"name"`
 
-	// PaymentMethod How it pays, for people to read. Payment providers are names here: nothing is charged.
+	// PaymentMethod Payment method, for information only: nothing is charged.
 	PaymentMethod NewTenantPaymentMethod `json:"payment_method"`
 
-	// PlanId A plan that is still offered.
+	// PlanId A plan that isn’t retired.
 	PlanId int64 `json:"plan_id"`
 
-	// Slug 3 to 40 of a–z, 0–9 and inner hyphens; unique, not reserved, and unchangeable.
+	// Slug 3 to 40 characters: a–z, 0–9 and inner hyphens. Unique, not reserved, and can’t be changed.
 	Slug string `json:"slug"`
 
 	// Timezone IANA name.
 	Timezone *string `json:"timezone,omitempty"`
 }
 
-// NewTenantBillingCycle How often it is billed.
+// NewTenantBillingCycle Billing cycle.
 type NewTenantBillingCycle string
 
-// NewTenantPaymentMethod How it pays, for people to read. Payment providers are names here: nothing is charged.
+// NewTenantPaymentMethod Payment method, for information only: nothing is charged.
 type NewTenantPaymentMethod string
 
-// NewToken A token to be made.
+// NewToken A token to create.
 //
 // Examples: {"name":"Till by the window","scopes":["customers:read","customers:write","transactions:write","rewards:read"]}
 type NewToken struct {
 	// ExpiresAt In the future; absent or null: never.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 
-	// Name What it is for.
+	// Name Name.
 	Name string `json:"name"`
 
-	// Scopes May be empty: a token that manages tokens. A platform token’s must be.
+	// Scopes Empty: the token can only manage tokens. Must be empty for a platform token.
 	Scopes []Scope `json:"scopes"`
 }
 
-// NewTransaction A sale to be recorded.
+// NewTransaction A sale to record.
 //
 // Examples: {"customer_ulid":"01KQRX9ZQNANBSPNBRJV8CW5V4","external_reference":"receipt-4711","spend_amount_cents":1250,"transaction_type_id":1}
 type NewTransaction struct {
 	// CustomerUlid An active customer.
 	CustomerUlid string `json:"customer_ulid"`
 
-	// ExternalReference Your own number for the sale, unique in the business: a second use is refused, so a receipt number makes retries safe.
+	// ExternalReference Your own reference for the sale, unique in the business: a second use is refused, so a receipt number makes retries safe.
 	ExternalReference *string `json:"external_reference,omitempty"`
 
 	// SpendAmountCents 12.50 is 1250.
 	SpendAmountCents int64 `json:"spend_amount_cents"`
 
-	// TransactionTypeId An active transaction type of the business; the panel shows their numbers.
+	// TransactionTypeId An active transaction type; the panel shows its number.
 	TransactionTypeId int64 `json:"transaction_type_id"`
 }
 
-// PageLinks Addresses of the pages around this one. A cursor knows no ends, so `first` and `last` are always null.
+// PageLinks URLs of the previous and next page. `first` and `last` are always null.
 type PageLinks struct {
 	// First Always null.
 	First *string `json:"first"`
@@ -533,46 +533,46 @@ type PageLinks struct {
 	// Last Always null.
 	Last *string `json:"last"`
 
-	// Next The page after, with all filters; null where there is none.
+	// Next The next page with the same filters; null if there is none.
 	Next *string `json:"next"`
 
-	// Prev The page before, with all filters; null where there is none.
+	// Prev The previous page with the same filters; null if there is none.
 	Prev *string `json:"prev"`
 }
 
-// PageMeta Where this page stands.
+// PageMeta Position of this page.
 type PageMeta struct {
-	// NextCursor `cursor` of the page after.
+	// NextCursor Cursor of the next page.
 	NextCursor *string `json:"next_cursor"`
 
-	// Path The list’s address, without a query.
+	// Path The list’s URL, without a query.
 	Path string `json:"path"`
 
-	// PerPage How many records a page holds.
+	// PerPage Records per page.
 	PerPage int32 `json:"per_page"`
 
-	// PrevCursor `cursor` of the page before.
+	// PrevCursor Cursor of the previous page.
 	PrevCursor *string `json:"prev_cursor"`
 }
 
-// Problem Why a request was not carried out (RFC 7807).
+// Problem Why a request failed (RFC 7807).
 type Problem struct {
-	// Code Names the rule of the business that refused; absent otherwise. Programs go by it. New codes may come.
+	// Code Identifies the business rule that refused; otherwise absent. Check it in programs. New codes may be added.
 	Code *string `json:"code,omitempty"`
 
-	// Detail What went wrong this time, in a sentence.
+	// Detail Describes the error in a sentence.
 	Detail string `json:"detail"`
 
-	// Errors What is wrong, by the name of the field; only where fields or parameters were wrong.
+	// Errors Errors by field name, if fields or parameters are invalid.
 	Errors *map[string][]string `json:"errors,omitempty"`
 
 	// Status The HTTP status.
 	Status int32 `json:"status"`
 
-	// Title Short name of the class of error.
+	// Title Short name of the error.
 	Title string `json:"title"`
 
-	// Type A page about this kind of problem: the standard’s section on the status or, for a rule of the business, its own page here.
+	// Type A page about this problem: the standard’s section on the status or, for a business rule, its page here.
 	Type string `json:"type"`
 }
 
@@ -580,101 +580,101 @@ type Problem struct {
 //
 // Examples: {"created_at":"2026-09-14T08:10:03.118Z","customer_ulid":"01KQRX9ZQNANBSPNBRJV8CW5V4","fulfilled_at":null,"points_spent":100,"reward_ulid":"01KQM8YMG0138GGB68V1D0GCYT","stamps_spent":0,"status":"pending","ulid":"01M2FFEKZE5S8GDK01D2CMPKZ5","voided_at":null}
 type Redemption struct {
-	// CreatedAt When points or stamps were taken.
+	// CreatedAt When points or stamps were deducted.
 	CreatedAt time.Time `json:"created_at"`
 
-	// CustomerUlid Who redeemed.
+	// CustomerUlid The customer.
 	CustomerUlid string `json:"customer_ulid"`
 
-	// FulfilledAt When the reward was handed over.
+	// FulfilledAt When it was fulfilled.
 	FulfilledAt *time.Time `json:"fulfilled_at"`
 
-	// PointsSpent What it cost in points; 0 where a voucher paid.
+	// PointsSpent Cost in points; 0 for a voucher.
 	PointsSpent int64 `json:"points_spent"`
 
-	// RewardUlid For what.
+	// RewardUlid The reward.
 	RewardUlid string `json:"reward_ulid"`
 
-	// StampsSpent What it cost in stamps.
+	// StampsSpent Cost in stamps.
 	StampsSpent int64 `json:"stamps_spent"`
 
-	// Status Pending until the reward is handed over, or the shop takes the redemption back.
+	// Status Pending until it is fulfilled or voided.
 	Status RedemptionStatus `json:"status"`
 
 	// Ulid Identifier of the redemption.
 	Ulid string `json:"ulid"`
 
-	// VoidedAt When points or stamps were given back.
+	// VoidedAt When points or stamps were refunded.
 	VoidedAt *time.Time `json:"voided_at"`
 }
 
-// RedemptionStatus Pending until the reward is handed over, or the shop takes the redemption back.
+// RedemptionStatus Pending until it is fulfilled or voided.
 type RedemptionStatus string
 
-// Reward Something that points or stamps are exchanged for. It costs one or the other, never both.
+// Reward Something that customers get for points or stamps. It costs either, never both.
 //
 // Examples: {"active":true,"created_at":"2026-05-02T12:00:00.000Z","description":"Any bun of the day.","name":"Cinnamon bun","points_cost":100,"stamps_cost":null,"stock":40,"ulid":"01KQM8YMG0138GGB68V1D0GCYT"}
 type Reward struct {
 	// Active Whether it can be redeemed.
 	Active bool `json:"active"`
 
-	// CreatedAt When the shop made it.
+	// CreatedAt When it was created.
 	CreatedAt time.Time `json:"created_at"`
 
-	// Description More about it, for the customer.
+	// Description Description for customers.
 	Description *string `json:"description"`
 
-	// Name What the shop calls it.
+	// Name Name.
 	Name string `json:"name"`
 
-	// PointsCost Null where it costs stamps.
+	// PointsCost Null if it costs stamps.
 	PointsCost *int64 `json:"points_cost"`
 
-	// StampsCost Null where it costs points.
+	// StampsCost Null if it costs points.
 	StampsCost *int64 `json:"stamps_cost"`
 
-	// Stock Pieces left; null: unlimited.
+	// Stock Units left; null: unlimited.
 	Stock *int64 `json:"stock"`
 
 	// Ulid Identifier of the reward.
 	Ulid string `json:"ulid"`
 }
 
-// Scope What a token may do. There are no others.
+// Scope An ability of a token.
 type Scope string
 
-// Summary What happened in a range of days.
+// Summary Figures of a range of days.
 //
 // Examples: {"active_customers":37,"days":[{"date":"2026-09-13","new_customers":0,"points_awarded":0,"points_redeemed":0,"points_reversed":0,"redemptions_count":0,"spend_total_cents":0,"stamps_awarded":0,"transactions_count":0,"voided_count":0,"vouchers_redeemed":0},{"date":"2026-09-14","new_customers":4,"points_awarded":302,"points_redeemed":200,"points_reversed":12,"redemptions_count":2,"spend_total_cents":31870,"stamps_awarded":11,"transactions_count":42,"voided_count":1,"vouchers_redeemed":3}],"from":"2026-09-13","new_customers":4,"points_awarded":302,"points_redeemed":200,"points_reversed":12,"redemptions_count":2,"spend_total_cents":31870,"stamps_awarded":11,"to":"2026-09-14","transactions_count":42,"voided_count":1,"vouchers_redeemed":3}
 type Summary struct {
-	// ActiveCustomers Different customers with a completed sale.
+	// ActiveCustomers Customers with a completed sale.
 	ActiveCustomers int64 `json:"active_customers"`
 
-	// Days Every day of the range, the first one first.
+	// Days Every day of the range, in order.
 	Days []SummaryDay `json:"days"`
 
 	// From The first day.
 	From openapi_types.Date `json:"from"`
 
-	// NewCustomers Customers who checked in for the first time.
+	// NewCustomers New customers.
 	NewCustomers int64 `json:"new_customers"`
 
-	// PointsAwarded Points of the completed sales.
+	// PointsAwarded Points of completed sales.
 	PointsAwarded int64 `json:"points_awarded"`
 
 	// PointsRedeemed Points spent on redemptions that are not voided.
 	PointsRedeemed int64 `json:"points_redeemed"`
 
-	// PointsReversed Points that voided sales had awarded.
+	// PointsReversed Points that voided sales had earned.
 	PointsReversed int64 `json:"points_reversed"`
 
 	// RedemptionsCount Redemptions that are not voided.
 	RedemptionsCount int64 `json:"redemptions_count"`
 
-	// SpendTotalCents Spend of the completed sales.
+	// SpendTotalCents Spend of completed sales.
 	SpendTotalCents int64 `json:"spend_total_cents"`
 
-	// StampsAwarded Stamps of the completed sales.
+	// StampsAwarded Stamps of completed sales.
 	StampsAwarded int64 `json:"stamps_awarded"`
 
 	// To The last day.
@@ -690,32 +690,32 @@ type Summary struct {
 	VouchersRedeemed int64 `json:"vouchers_redeemed"`
 }
 
-// SummaryDay What happened on one day.
+// SummaryDay Figures of one day.
 //
 // Examples: {"date":"2026-09-14","new_customers":4,"points_awarded":302,"points_redeemed":200,"points_reversed":12,"redemptions_count":2,"spend_total_cents":31870,"stamps_awarded":11,"transactions_count":42,"voided_count":1,"vouchers_redeemed":3}
 type SummaryDay struct {
 	// Date The day, in the business’s time zone.
 	Date openapi_types.Date `json:"date"`
 
-	// NewCustomers Customers who checked in for the first time.
+	// NewCustomers New customers.
 	NewCustomers int64 `json:"new_customers"`
 
-	// PointsAwarded Points of the completed sales.
+	// PointsAwarded Points of completed sales.
 	PointsAwarded int64 `json:"points_awarded"`
 
 	// PointsRedeemed Points spent on redemptions that are not voided.
 	PointsRedeemed int64 `json:"points_redeemed"`
 
-	// PointsReversed Points that voided sales had awarded.
+	// PointsReversed Points that voided sales had earned.
 	PointsReversed int64 `json:"points_reversed"`
 
 	// RedemptionsCount Redemptions that are not voided.
 	RedemptionsCount int64 `json:"redemptions_count"`
 
-	// SpendTotalCents Spend of the completed sales.
+	// SpendTotalCents Spend of completed sales.
 	SpendTotalCents int64 `json:"spend_total_cents"`
 
-	// StampsAwarded Stamps of the completed sales.
+	// StampsAwarded Stamps of completed sales.
 	StampsAwarded int64 `json:"stamps_awarded"`
 
 	// TransactionsCount Completed sales.
@@ -732,13 +732,13 @@ type SummaryDay struct {
 //
 // Examples: {"billing_cycle":"monthly","country":"SE","created_at":"2026-04-27T09:00:00.000Z","currency":"SEK","email":"owner@cafe-aro.example","id":3,"name":"Café Åro","payment_method":"bank_transfer","plan_id":1,"slug":"cafe-aro","status":"active","timezone":"Europe/Stockholm"}
 type Tenant struct {
-	// BillingCycle How often it is billed.
+	// BillingCycle Billing cycle.
 	BillingCycle TenantBillingCycle `json:"billing_cycle"`
 
-	// Country ISO 3166-1 alpha-2. Phone numbers without a country code are dialled from there.
+	// Country ISO 3166-1 alpha-2. Used for phone numbers without a country code.
 	Country *string `json:"country"`
 
-	// CreatedAt When it was made.
+	// CreatedAt When it was created.
 	CreatedAt time.Time `json:"created_at"`
 
 	// Currency ISO 4217.
@@ -753,36 +753,36 @@ type Tenant struct {
 	// Name Business name.
 	Name string `json:"name"`
 
-	// PaymentMethod How it pays, for people to read. Payment providers are names here: nothing is charged.
+	// PaymentMethod Payment method, for information only: nothing is charged.
 	PaymentMethod TenantPaymentMethod `json:"payment_method"`
 
 	// PlanId The plan it is on.
 	PlanId int64 `json:"plan_id"`
 
-	// Slug The label in front of the host. It never changes.
+	// Slug The subdomain. Never changes.
 	Slug string `json:"slug"`
 
-	// Status A suspended tenant’s tokens and sign-ins do not work.
+	// Status A suspended tenant can’t use tokens or sign in.
 	Status TenantStatus `json:"status"`
 
-	// Timezone IANA name; days begin and end by it.
+	// Timezone IANA name of the time zone.
 	Timezone string `json:"timezone"`
 }
 
-// TenantBillingCycle How often it is billed.
+// TenantBillingCycle Billing cycle.
 type TenantBillingCycle string
 
-// TenantPaymentMethod How it pays, for people to read. Payment providers are names here: nothing is charged.
+// TenantPaymentMethod Payment method, for information only: nothing is charged.
 type TenantPaymentMethod string
 
-// TenantStatus A suspended tenant’s tokens and sign-ins do not work.
+// TenantStatus A suspended tenant can’t use tokens or sign in.
 type TenantStatus string
 
-// TenantEdit Fields to change. What is absent stays as it is; only `country` may be null, which clears it.
+// TenantEdit Fields to change. Absent fields stay; only `country` may be null, which clears it.
 //
 // Examples: {"billing_cycle":"yearly","plan_id":2}
 type TenantEdit struct {
-	// BillingCycle How often it is billed.
+	// BillingCycle Billing cycle.
 	BillingCycle *TenantEditBillingCycle `json:"billing_cycle,omitempty"`
 
 	// Country ISO 3166-1 alpha-2; null clears it.
@@ -797,26 +797,26 @@ type TenantEdit struct {
 	// Name Business name.
 	Name *string `json:"name,omitempty"`
 
-	// PaymentMethod How it pays, for people to read. Payment providers are names here: nothing is charged.
+	// PaymentMethod Payment method, for information only: nothing is charged.
 	PaymentMethod *TenantEditPaymentMethod `json:"payment_method,omitempty"`
 
-	// PlanId A plan that is still offered.
+	// PlanId A plan that isn’t retired.
 	PlanId *int64 `json:"plan_id,omitempty"`
 
-	// Status Suspending a tenant stops its tokens and sign-ins at once.
+	// Status Suspending a tenant disables its tokens and sign-ins at once.
 	Status *TenantEditStatus `json:"status,omitempty"`
 
 	// Timezone IANA name.
 	Timezone *string `json:"timezone,omitempty"`
 }
 
-// TenantEditBillingCycle How often it is billed.
+// TenantEditBillingCycle Billing cycle.
 type TenantEditBillingCycle string
 
-// TenantEditPaymentMethod How it pays, for people to read. Payment providers are names here: nothing is charged.
+// TenantEditPaymentMethod Payment method, for information only: nothing is charged.
 type TenantEditPaymentMethod string
 
-// TenantEditStatus Suspending a tenant stops its tokens and sign-ins at once.
+// TenantEditStatus Suspending a tenant disables its tokens and sign-ins at once.
 type TenantEditStatus string
 
 // Token An API token, without its secret.
@@ -826,7 +826,7 @@ type Token struct {
 	// Abilities Its scopes.
 	Abilities []Scope `json:"abilities"`
 
-	// CreatedAt When it was made.
+	// CreatedAt When it was created.
 	CreatedAt time.Time `json:"created_at"`
 
 	// ExpiresAt Null: never.
@@ -838,18 +838,18 @@ type Token struct {
 	// LastUsedAt To the minute; null: never.
 	LastUsedAt *time.Time `json:"last_used_at"`
 
-	// Name What it is for.
+	// Name Name.
 	Name string `json:"name"`
 }
 
-// TopCustomer A customer, and what they did in the range.
+// TopCustomer A customer and their figures in the range.
 //
 // Examples: {"created_at":"2026-05-04T07:12:41.205Z","email":"anna.lindqvist@example.com","first_name":"Anna","last_name":"Lindqvist","phone":"070-174 06 05","points_awarded":404,"points_balance":412,"spend_total_cents":41290,"stamps_balance":3,"status":"active","transactions_count":31,"ulid":"01KQRX9ZQNANBSPNBRJV8CW5V4","updated_at":"2026-05-04T07:12:41.205Z"}
 type TopCustomer struct {
-	// CreatedAt When the customer first checked in at this business.
+	// CreatedAt When the customer was added.
 	CreatedAt time.Time `json:"created_at"`
 
-	// Email Compared without regard to upper and lower case.
+	// Email Compared case-insensitively.
 	Email *string `json:"email"`
 
 	// FirstName At most 100 characters.
@@ -858,22 +858,22 @@ type TopCustomer struct {
 	// LastName At most 100 characters.
 	LastName string `json:"last_name"`
 
-	// Phone As it was written, at most 30 characters. Numbers are compared by what they dial, so `070-174 06 05` and `+46701740605` are one.
+	// Phone As entered, at most 30 characters. Numbers are compared in international format: `070-174 06 05` and `+46701740605` are the same.
 	Phone string `json:"phone"`
 
-	// PointsAwarded Points they earned in the range.
+	// PointsAwarded Points earned in the range.
 	PointsAwarded int64 `json:"points_awarded"`
 
-	// PointsBalance The total of all ledger entries; 0 for a new customer. Below zero where a sale was voided after its points were spent.
+	// PointsBalance The sum of all ledger entries; 0 for a new customer. Below zero if a sale was voided after its points were spent.
 	PointsBalance int64 `json:"points_balance"`
 
-	// SpendTotalCents What they spent in the range.
+	// SpendTotalCents Spend in the range.
 	SpendTotalCents int64 `json:"spend_total_cents"`
 
 	// StampsBalance The same for stamps.
 	StampsBalance int64 `json:"stamps_balance"`
 
-	// Status An inactive customer can neither buy nor redeem.
+	// Status An inactive customer can’t earn or redeem.
 	Status TopCustomerStatus `json:"status"`
 
 	// TransactionsCount Completed sales in the range.
@@ -882,11 +882,11 @@ type TopCustomer struct {
 	// Ulid Permanent identifier.
 	Ulid string `json:"ulid"`
 
-	// UpdatedAt When a field last changed. Balances move without it.
+	// UpdatedAt When a field last changed. Balances don’t count.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// TopCustomerStatus An inactive customer can neither buy nor redeem.
+// TopCustomerStatus An inactive customer can’t earn or redeem.
 type TopCustomerStatus string
 
 // Transaction A recorded sale, and what it earned.
@@ -896,34 +896,34 @@ type Transaction struct {
 	// CreatedAt When it was recorded.
 	CreatedAt time.Time `json:"created_at"`
 
-	// CustomerUlid Who bought.
+	// CustomerUlid The customer.
 	CustomerUlid string `json:"customer_ulid"`
 
-	// ExternalReference Your own number for it, such as a receipt number.
+	// ExternalReference Your own reference, such as a receipt number.
 	ExternalReference *string `json:"external_reference"`
 
-	// LocationId The branch, where a till recorded it.
+	// LocationId The branch, if recorded at a till.
 	LocationId *int64 `json:"location_id"`
 
-	// PointsAwarded Points of this transaction alone; null where its type awards stamps.
+	// PointsAwarded Points of this transaction; null if its type awards stamps.
 	PointsAwarded *int64 `json:"points_awarded"`
 
-	// RuleType What its type awards.
+	// RuleType The unit that its type awards.
 	RuleType TransactionRuleType `json:"rule_type"`
 
-	// Source Where it was recorded: through this API, at the till, or in the panel.
+	// Source Where it was recorded: with this API, at the till, or in the panel.
 	Source TransactionSource `json:"source"`
 
-	// SpendAmountCents What was spent.
+	// SpendAmountCents The amount spent.
 	SpendAmountCents int64 `json:"spend_amount_cents"`
 
-	// StampsAwarded Stamps of this transaction alone; null where its type awards points.
+	// StampsAwarded Stamps of this transaction; null if its type awards points.
 	StampsAwarded *int64 `json:"stamps_awarded"`
 
 	// Status A voided transaction stays voided.
 	Status TransactionStatus `json:"status"`
 
-	// TransactionTypeId The kind of sale, which holds the rule that turns spend into an award.
+	// TransactionTypeId The transaction type, which has the earning rule.
 	TransactionTypeId int64 `json:"transaction_type_id"`
 
 	// Ulid Identifier of the transaction.
@@ -933,10 +933,10 @@ type Transaction struct {
 	VoidedAt *time.Time `json:"voided_at"`
 }
 
-// TransactionRuleType What its type awards.
+// TransactionRuleType The unit that its type awards.
 type TransactionRuleType string
 
-// TransactionSource Where it was recorded: through this API, at the till, or in the panel.
+// TransactionSource Where it was recorded: with this API, at the till, or in the panel.
 type TransactionSource string
 
 // TransactionStatus A voided transaction stays voided.
@@ -946,37 +946,37 @@ type TransactionStatus string
 //
 // Examples: {"benefit":{"points":50,"type":"points"},"coupon_ulid":"01M1DTJ2J0E8R9R1564N1R8RS2","created_at":"2026-09-02T07:00:04.250Z","customer_ulid":"01KQRX9ZQNANBSPNBRJV8CW5V4","expires_at":"2026-10-02T21:59:59.999Z","redeemed_at":"2026-09-14T08:21:40.777Z","redemption_ulid":null,"status":"redeemed","ulid":"01M1GENVGTH4HZXQYHD9VV3ZH1"}
 type Voucher struct {
-	// Benefit What a voucher gives: its type, and the one field of that type.
+	// Benefit What a voucher gives: its type, and the field for that type.
 	//
 	// Examples: {"points":50,"type":"points"}
 	Benefit Benefit `json:"benefit"`
 
-	// CouponUlid The coupon it is a copy of.
+	// CouponUlid Its coupon.
 	CouponUlid string `json:"coupon_ulid"`
 
 	// CreatedAt When it was sent.
 	CreatedAt time.Time `json:"created_at"`
 
-	// CustomerUlid Whose it is.
+	// CustomerUlid The customer.
 	CustomerUlid string `json:"customer_ulid"`
 
-	// ExpiresAt Fixed when it was sent; null: never.
+	// ExpiresAt Set when it was sent; null: never.
 	ExpiresAt *time.Time `json:"expires_at"`
 
 	// RedeemedAt Null unless redeemed.
 	RedeemedAt *time.Time `json:"redeemed_at"`
 
-	// RedemptionUlid The redemption that a voucher for a reward became.
+	// RedemptionUlid The redemption, of a voucher for a reward.
 	RedemptionUlid *string `json:"redemption_ulid"`
 
-	// Status Pending from the send until it is redeemed or its last moment has passed.
+	// Status Pending until it is redeemed or expires.
 	Status VoucherStatus `json:"status"`
 
-	// Ulid Identifier of the voucher; its QR code holds it.
+	// Ulid Identifier of the voucher, as in its QR code.
 	Ulid string `json:"ulid"`
 }
 
-// VoucherStatus Pending from the send until it is redeemed or its last moment has passed.
+// VoucherStatus Pending until it is redeemed or expires.
 type VoucherStatus string
 
 // Cursor defines model for Cursor.
@@ -994,84 +994,84 @@ type PerPage = int32
 // To defines model for To.
 type To = openapi_types.Date
 
-// BadRequest Why a request was not carried out (RFC 7807).
+// BadRequest Why a request failed (RFC 7807).
 type BadRequest = Problem
 
-// Conflict Why a request was not carried out (RFC 7807).
+// Conflict Why a request failed (RFC 7807).
 type Conflict = Problem
 
-// Forbidden Why a request was not carried out (RFC 7807).
+// Forbidden Why a request failed (RFC 7807).
 type Forbidden = Problem
 
-// InternalError Why a request was not carried out (RFC 7807).
+// InternalError Why a request failed (RFC 7807).
 type InternalError = Problem
 
-// NotFound Why a request was not carried out (RFC 7807).
+// NotFound Why a request failed (RFC 7807).
 type NotFound = Problem
 
-// NotJson Why a request was not carried out (RFC 7807).
+// NotJson Why a request failed (RFC 7807).
 type NotJson = Problem
 
-// TooLarge Why a request was not carried out (RFC 7807).
+// TooLarge Why a request failed (RFC 7807).
 type TooLarge = Problem
 
-// TooManyRequests Why a request was not carried out (RFC 7807).
+// TooManyRequests Why a request failed (RFC 7807).
 type TooManyRequests = Problem
 
-// Unauthorized Why a request was not carried out (RFC 7807).
+// Unauthorized Why a request failed (RFC 7807).
 type Unauthorized = Problem
 
-// Unavailable Why a request was not carried out (RFC 7807).
+// Unavailable Why a request failed (RFC 7807).
 type Unavailable = Problem
 
 // ListCouponsParams defines parameters for ListCoupons.
 type ListCouponsParams struct {
-	// PerPage How many records a page holds. Above 100 is treated as 100.
+	// PerPage Records per page. Values above 100 are treated as 100.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// Cursor `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Simpler still: follow `links.next`.
+	// Cursor `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // RedeemVoucherParams defines parameters for RedeemVoucher.
 type RedeemVoucherParams struct {
-	// IdempotencyKey Your name for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
+	// IdempotencyKey Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListCouponRedemptionsParams defines parameters for ListCouponRedemptions.
 type ListCouponRedemptionsParams struct {
-	// PerPage How many records a page holds. Above 100 is treated as 100.
+	// PerPage Records per page. Values above 100 are treated as 100.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// Cursor `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Simpler still: follow `links.next`.
+	// Cursor `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListCustomersParams defines parameters for ListCustomers.
 type ListCustomersParams struct {
-	// Phone Exactly this number, however it is written: `070-174 06 05` and `+46701740605` are one.
+	// Phone This exact number, in any format: `070-174 06 05` and `+46701740605` are the same.
 	Phone *string `form:"phone,omitempty" json:"phone,omitempty"`
 
-	// Email Exactly this address, in upper or lower case.
+	// Email This exact address, case-insensitive.
 	Email *string `form:"email,omitempty" json:"email,omitempty"`
 
-	// Search Any part of name, phone or e-mail, such as `lindq`. Phone numbers are found however they are written: `070-112` finds `+46 70 112 00 00`.
+	// Search Part of a name, phone number or e-mail, such as `lindq`. Phone numbers match in any format: `070-112` finds `+46 70 112 00 00`.
 	Search *string `form:"search,omitempty" json:"search,omitempty"`
 
-	// Status Only these.
+	// Status Filter by status.
 	Status *ListCustomersParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
-	// CreatedFrom First checked in on this day or later, in the business’s time zone.
+	// CreatedFrom Added on this day or later, in the business’s time zone.
 	CreatedFrom *openapi_types.Date `form:"created_from,omitempty" json:"created_from,omitempty"`
 
-	// CreatedTo First checked in on this day or earlier.
+	// CreatedTo Added on this day or earlier.
 	CreatedTo *openapi_types.Date `form:"created_to,omitempty" json:"created_to,omitempty"`
 
-	// PerPage How many records a page holds. Above 100 is treated as 100.
+	// PerPage Records per page. Values above 100 are treated as 100.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// Cursor `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Simpler still: follow `links.next`.
+	// Cursor `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -1080,31 +1080,31 @@ type ListCustomersParamsStatus string
 
 // UpsertCustomerParams defines parameters for UpsertCustomer.
 type UpsertCustomerParams struct {
-	// IdempotencyKey Your name for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
+	// IdempotencyKey Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListCustomerTransactionsParams defines parameters for ListCustomerTransactions.
 type ListCustomerTransactionsParams struct {
-	// PerPage How many records a page holds. Above 100 is treated as 100.
+	// PerPage Records per page. Values above 100 are treated as 100.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// Cursor `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Simpler still: follow `links.next`.
+	// Cursor `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListInvoicesParams defines parameters for ListInvoices.
 type ListInvoicesParams struct {
-	// TenantId Only this tenant’s.
+	// TenantId Filter by tenant.
 	TenantId *int64 `form:"tenant_id,omitempty" json:"tenant_id,omitempty"`
 
-	// Status Only these.
+	// Status Filter by status.
 	Status *ListInvoicesParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
-	// PerPage How many records a page holds. Above 100 is treated as 100.
+	// PerPage Records per page. Values above 100 are treated as 100.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// Cursor `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Simpler still: follow `links.next`.
+	// Cursor `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -1113,13 +1113,13 @@ type ListInvoicesParamsStatus string
 
 // ListTenantsParams defines parameters for ListTenants.
 type ListTenantsParams struct {
-	// Status Only these.
+	// Status Filter by status.
 	Status *ListTenantsParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
-	// PerPage How many records a page holds. Above 100 is treated as 100.
+	// PerPage Records per page. Values above 100 are treated as 100.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// Cursor `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Simpler still: follow `links.next`.
+	// Cursor `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -1128,34 +1128,34 @@ type ListTenantsParamsStatus string
 
 // CreateTenantParams defines parameters for CreateTenant.
 type CreateTenantParams struct {
-	// IdempotencyKey Your name for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
+	// IdempotencyKey Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // RedeemRewardParams defines parameters for RedeemReward.
 type RedeemRewardParams struct {
-	// IdempotencyKey Your name for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
+	// IdempotencyKey Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // FulfilRedemptionParams defines parameters for FulfilRedemption.
 type FulfilRedemptionParams struct {
-	// IdempotencyKey Your name for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
+	// IdempotencyKey Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ReportTopCustomersParams defines parameters for ReportTopCustomers.
 type ReportTopCustomersParams struct {
-	// From The first day, such as `2026-09-01`, in the business’s time zone. Without it: 29 days before the last one.
+	// From The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day.
 	From *From `form:"from,omitempty" json:"from,omitempty"`
 
-	// To The last day, which is part of the range. Without it: today.
+	// To The last day, included. Default: today.
 	To *To `form:"to,omitempty" json:"to,omitempty"`
 
-	// Limit How many customers.
+	// Limit Number of customers.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// By What makes a customer good: what they spent, the points they earned, or how often they bought.
+	// By Rank by spend, points earned, or number of sales.
 	By *ReportTopCustomersParamsBy `form:"by,omitempty" json:"by,omitempty"`
 }
 
@@ -1164,40 +1164,40 @@ type ReportTopCustomersParamsBy string
 
 // ReportSummaryParams defines parameters for ReportSummary.
 type ReportSummaryParams struct {
-	// From The first day, such as `2026-09-01`, in the business’s time zone. Without it: 29 days before the last one.
+	// From The first day, such as `2026-09-01`, in the business’s time zone. Default: 29 days before the last day.
 	From *From `form:"from,omitempty" json:"from,omitempty"`
 
-	// To The last day, which is part of the range. Without it: today.
+	// To The last day, included. Default: today.
 	To *To `form:"to,omitempty" json:"to,omitempty"`
 }
 
 // ListRewardsParams defines parameters for ListRewards.
 type ListRewardsParams struct {
-	// PerPage How many records a page holds. Above 100 is treated as 100.
+	// PerPage Records per page. Values above 100 are treated as 100.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// Cursor `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Simpler still: follow `links.next`.
+	// Cursor `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListTokensParams defines parameters for ListTokens.
 type ListTokensParams struct {
-	// PerPage How many records a page holds. Above 100 is treated as 100.
+	// PerPage Records per page. Values above 100 are treated as 100.
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 
-	// Cursor `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Simpler still: follow `links.next`.
+	// Cursor `meta.next_cursor` or `meta.prev_cursor` of another page; opaque. Or just follow `links.next`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // RecordTransactionParams defines parameters for RecordTransaction.
 type RecordTransactionParams struct {
-	// IdempotencyKey Your name for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
+	// IdempotencyKey Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // VoidTransactionParams defines parameters for VoidTransaction.
 type VoidTransactionParams struct {
-	// IdempotencyKey Your name for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, bare or in double quotes. Within 24 hours the same key, token and request get the first answer again, and the effect happens once.
+	// IdempotencyKey Your own key for this request, such as `till-3-receipt-4711`: 1 to 255 visible characters, with or without double quotes. Within 24 hours the same key, token and request get the first response again, and the request is executed once.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
@@ -1298,7 +1298,7 @@ type ClientInterface interface {
 
 	// ListCoupons List coupons
 	//
-	// Newest first, in pages. Inactive and expired ones are among them.
+	// Newest first, paginated, including inactive and expired ones.
 	//
 	// Needs the scope `coupons:read`.
 	//
@@ -1307,9 +1307,9 @@ type ClientInterface interface {
 
 	// RedeemVoucher Redeem a voucher
 	//
-	// Redeems a voucher and gives its benefit, once: points and stamps are credited, a reward becomes a pending redemption at no cost (`redemption_ulid`), percent and amount are for the cashier to take off. A body is not read.
+	// Redeems a voucher and applies its benefit, once: points and stamps are credited, a reward becomes a pending redemption without cost (`redemption_ulid`), the cashier deducts percent and amount. The body is ignored.
 	//
-	// Where several rules refuse, the first of this table is reported.
+	// If several rules refuse, the first one in this table is reported.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -1328,7 +1328,7 @@ type ClientInterface interface {
 
 	// ListCouponRedemptions List a coupon’s redeemed vouchers
 	//
-	// The last redeemed first, in pages.
+	// Most recently redeemed first, paginated.
 	//
 	// Needs the scope `coupons:read`.
 	//
@@ -1337,16 +1337,16 @@ type ClientInterface interface {
 
 	// ListCustomers List customers
 	//
-	// Newest first, in pages. Every filter that is given must match; an empty one counts as absent.
+	// Newest first, paginated. All filters must match; an empty one is ignored.
 	//
 	// Needs the scope `customers:read`.
 	//
 	// Corresponds with GET /api/v1/customers (the `ListCustomers` operationId).
 	ListCustomers(ctx context.Context, params *ListCustomersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// UpsertCustomerWithBody Find or make a customer
+	// UpsertCustomerWithBody Find or add a customer
 	//
-	// Looks for a customer by phone number, then by e-mail. One who is found is returned as they are, with 200, and none is made; otherwise the customer is made, with 201. Sending it twice makes one customer, so it is safe to retry even without a key.
+	// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. Sending it twice adds one customer, so retries are safe even without a key.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -1360,9 +1360,9 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/customers (the `UpsertCustomer` operationId).
 	UpsertCustomerWithBody(ctx context.Context, params *UpsertCustomerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// UpsertCustomer Find or make a customer
+	// UpsertCustomer Find or add a customer
 	//
-	// Looks for a customer by phone number, then by e-mail. One who is found is returned as they are, with 200, and none is made; otherwise the customer is made, with 201. Sending it twice makes one customer, so it is safe to retry even without a key.
+	// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. Sending it twice adds one customer, so retries are safe even without a key.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -1378,7 +1378,7 @@ type ClientInterface interface {
 
 	// FindCustomer Read a customer
 	//
-	// With both balances as they are now.
+	// Includes both current balances.
 	//
 	// Needs the scope `customers:read`.
 	//
@@ -1387,7 +1387,7 @@ type ClientInterface interface {
 
 	// EditCustomerWithBody Change a customer
 	//
-	// Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
+	// Changes only the fields that you send. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail of another customer gets an error on the field.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -1403,7 +1403,7 @@ type ClientInterface interface {
 
 	// EditCustomer Change a customer
 	//
-	// Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
+	// Changes only the fields that you send. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail of another customer gets an error on the field.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -1419,7 +1419,7 @@ type ClientInterface interface {
 
 	// ListCustomerTransactions List a customer’s transactions
 	//
-	// Newest first, in pages. Voided ones are among them. After a request to record a sale got no answer, look here before sending it again.
+	// Newest first, paginated, including voided ones. If a request to record a sale got no response, look here before you send it again.
 	//
 	// Needs the scope `customers:read`.
 	//
@@ -1428,46 +1428,46 @@ type ClientInterface interface {
 
 	// ListInvoices List invoices
 	//
-	// Newest first, in pages.
+	// Newest first, paginated.
 	//
-	// Only a platform token, which a super-admin makes, may call it.
+	// Needs a platform token, which a super-admin creates.
 	//
 	// Corresponds with GET /api/v1/platform/invoices (the `ListInvoices` operationId).
 	ListInvoices(ctx context.Context, params *ListInvoicesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTenants List tenants
 	//
-	// Newest first, in pages.
+	// Newest first, paginated.
 	//
-	// Only a platform token, which a super-admin makes, may call it.
+	// Needs a platform token, which a super-admin creates.
 	//
 	// Corresponds with GET /api/v1/platform/tenants (the `ListTenants` operationId).
 	ListTenants(ctx context.Context, params *ListTenantsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateTenantWithBody Make a tenant
+	// CreateTenantWithBody Create a tenant
 	//
-	// Makes the business and its owner, and invites the owner by e-mail. The slug becomes the label in front of its host and never changes.
+	// Creates the business and its owner, and invites the owner by e-mail. The slug becomes the business’s subdomain and never changes.
 	//
 	// | `code` | `detail` |
 	// |---|---|
 	// | `idempotency-key-reused` | This idempotency key was used with a different request. |
 	//
-	// Only a platform token, which a super-admin makes, may call it.
+	// Needs a platform token, which a super-admin creates.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/platform/tenants (the `CreateTenant` operationId).
 	CreateTenantWithBody(ctx context.Context, params *CreateTenantParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateTenant Make a tenant
+	// CreateTenant Create a tenant
 	//
-	// Makes the business and its owner, and invites the owner by e-mail. The slug becomes the label in front of its host and never changes.
+	// Creates the business and its owner, and invites the owner by e-mail. The slug becomes the business’s subdomain and never changes.
 	//
 	// | `code` | `detail` |
 	// |---|---|
 	// | `idempotency-key-reused` | This idempotency key was used with a different request. |
 	//
-	// Only a platform token, which a super-admin makes, may call it.
+	// Needs a platform token, which a super-admin creates.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -1476,9 +1476,9 @@ type ClientInterface interface {
 
 	// EditTenantWithBody Change a tenant
 	//
-	// Changes the fields that are sent and keeps the others; a `slug` is ignored. Suspending a tenant stops its tokens and sign-ins at once.
+	// Changes only the fields that you send; `slug` is ignored. Suspending a tenant disables its tokens and sign-ins at once.
 	//
-	// Only a platform token, which a super-admin makes, may call it.
+	// Needs a platform token, which a super-admin creates.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -1487,9 +1487,9 @@ type ClientInterface interface {
 
 	// EditTenant Change a tenant
 	//
-	// Changes the fields that are sent and keeps the others; a `slug` is ignored. Suspending a tenant stops its tokens and sign-ins at once.
+	// Changes only the fields that you send; `slug` is ignored. Suspending a tenant disables its tokens and sign-ins at once.
 	//
-	// Only a platform token, which a super-admin makes, may call it.
+	// Needs a platform token, which a super-admin creates.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -1498,7 +1498,7 @@ type ClientInterface interface {
 
 	// RedeemRewardWithBody Redeem a reward
 	//
-	// Takes the reward’s cost from the customer’s balance and a piece from its stock, in one step or not at all, and leaves a pending redemption. Redeeming again is another redemption: send an `Idempotency-Key`, and [a retry is safe](https://localhost:8443/docs/retries). A balance that is too small is reported before an empty stock; an inactive or unknown customer or reward is refused on the field.
+	// Deducts the reward’s cost from the customer’s balance and one unit from its stock, and creates a pending redemption. Sending it again creates another redemption: send an `Idempotency-Key` to [make retries safe](https://localhost:8443/docs/retries). An insufficient balance is reported before an empty stock; an inactive or unknown customer or reward gets an error on the field.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -1516,7 +1516,7 @@ type ClientInterface interface {
 
 	// RedeemReward Redeem a reward
 	//
-	// Takes the reward’s cost from the customer’s balance and a piece from its stock, in one step or not at all, and leaves a pending redemption. Redeeming again is another redemption: send an `Idempotency-Key`, and [a retry is safe](https://localhost:8443/docs/retries). A balance that is too small is reported before an empty stock; an inactive or unknown customer or reward is refused on the field.
+	// Deducts the reward’s cost from the customer’s balance and one unit from its stock, and creates a pending redemption. Sending it again creates another redemption: send an `Idempotency-Key` to [make retries safe](https://localhost:8443/docs/retries). An insufficient balance is reported before an empty stock; an inactive or unknown customer or reward gets an error on the field.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -1534,16 +1534,16 @@ type ClientInterface interface {
 
 	// FindRedemption Read a redemption
 	//
-	// Who redeemed what, and whether it was handed over.
+	// Returns a redemption and its status.
 	//
 	// Needs the scope `rewards:read`.
 	//
 	// Corresponds with GET /api/v1/redemptions/{ulid} (the `FindRedemption` operationId).
 	FindRedemption(ctx context.Context, ulid string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// FulfilRedemption Hand a reward over
+	// FulfilRedemption Fulfil a redemption
 	//
-	// Marks a pending redemption as handed over, once. A body is not read.
+	// Marks a pending redemption as fulfilled, once. The body is ignored.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -1556,36 +1556,36 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/redemptions/{ulid}/fulfil (the `FulfilRedemption` operationId).
 	FulfilRedemption(ctx context.Context, ulid string, params *FulfilRedemptionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ReportCoupons Sum up coupons
+	// ReportCoupons Get coupon results
 	//
-	// How many vouchers of each coupon were sent, and what became of them. Not paged.
+	// Vouchers sent, pending, expired and redeemed of each coupon. Not paginated.
 	//
 	// Needs the scope `reports:read`.
 	//
 	// Corresponds with GET /api/v1/reports/coupons (the `ReportCoupons` operationId).
 	ReportCoupons(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ReportTopCustomers List the best customers
+	// ReportTopCustomers List top customers
 	//
-	// Those who spent most, earned most points or came most often in the range: recipients for a coupon, for example. Not paged.
+	// Customers with the highest spend, the most points or the most visits in the range, for example to send them a coupon. Not paginated.
 	//
 	// Needs the scope `reports:read`.
 	//
 	// Corresponds with GET /api/v1/reports/customers/top (the `ReportTopCustomers` operationId).
 	ReportTopCustomers(ctx context.Context, params *ReportTopCustomersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ReportSummary Sum up a range of days
+	// ReportSummary Get a summary
 	//
-	// Whole days in the business’s time zone, both ends included; the last 30 days unless said otherwise, and at most 3,653. Records count on the day they were created. A sum beyond 9,223,372,036,854,775,807 is given as that number.
+	// Whole days in the business’s time zone, first and last included; by default the last 30 days, at most 3,653. Records count on the day they were created. A sum above 9,223,372,036,854,775,807 is returned as that number.
 	//
 	// Needs the scope `reports:read`.
 	//
 	// Corresponds with GET /api/v1/reports/summary (the `ReportSummary` operationId).
 	ReportSummary(ctx context.Context, params *ReportSummaryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListRewards List the active rewards
+	// ListRewards List active rewards
 	//
-	// Newest first, in pages. One that is out of stock is among them, with a stock of 0.
+	// Newest first, paginated, including rewards with a stock of 0.
 	//
 	// Needs the scope `rewards:read`.
 	//
@@ -1594,37 +1594,37 @@ type ClientInterface interface {
 
 	// ListTokens List your tokens
 	//
-	// Newest first, in pages. All tokens of the person who calls. Secrets are not told.
+	// All tokens of the caller’s person, newest first, paginated, without their secrets.
 	//
-	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
+	// Any valid token can call it. An owner who is signed in to the panel can, too, with their session on the panel’s host; other people who are signed in get 403.
 	//
 	// Corresponds with GET /api/v1/tokens (the `ListTokens` operationId).
 	ListTokens(ctx context.Context, params *ListTokensParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateTokenWithBody Make a token
+	// CreateTokenWithBody Create a token
 	//
-	// The new token belongs to the person who calls, and they are told by e-mail, at most once an hour. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+	// The new token belongs to the caller’s person, who is notified by e-mail, at most once an hour. Only this response has its secret, so `Idempotency-Key` is ignored. A platform token creates platform tokens; their `scopes` must be empty.
 	//
 	// | `code` | `detail` |
 	// |---|---|
 	// | `token-limit-reached` | The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used. |
 	//
-	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
+	// Any valid token can call it. An owner who is signed in to the panel can, too, with their session on the panel’s host; other people who are signed in get 403.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/tokens (the `CreateToken` operationId).
 	CreateTokenWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateToken Make a token
+	// CreateToken Create a token
 	//
-	// The new token belongs to the person who calls, and they are told by e-mail, at most once an hour. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+	// The new token belongs to the caller’s person, who is notified by e-mail, at most once an hour. Only this response has its secret, so `Idempotency-Key` is ignored. A platform token creates platform tokens; their `scopes` must be empty.
 	//
 	// | `code` | `detail` |
 	// |---|---|
 	// | `token-limit-reached` | The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used. |
 	//
-	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
+	// Any valid token can call it. An owner who is signed in to the panel can, too, with their session on the panel’s host; other people who are signed in get 403.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -1633,25 +1633,25 @@ type ClientInterface interface {
 
 	// RevokeToken Revoke a token
 	//
-	// It stops working at once. A token may revoke itself; one of somebody else is not found.
+	// The token stops working at once. A token can revoke itself; another person’s token gets 404.
 	//
-	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
+	// Any valid token can call it. An owner who is signed in to the panel can, too, with their session on the panel’s host; other people who are signed in get 403.
 	//
 	// Corresponds with DELETE /api/v1/tokens/{id} (the `RevokeToken` operationId).
 	RevokeToken(ctx context.Context, id int64, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RecordTransactionWithBody Record a sale
 	//
-	// Records a sale and awards what its transaction type gives for the spend; the customer’s balance rises with it. Recording it again is another sale: send an `Idempotency-Key`, an `external_reference`, or both, and [a retry is safe](https://localhost:8443/docs/retries).
+	// Records a sale and adds what its transaction type earns to the customer’s balance. Sending it again records another sale: send an `Idempotency-Key`, an `external_reference`, or both to [make retries safe](https://localhost:8443/docs/retries).
 	//
-	// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a sale that would earn more is refused on `spend_amount_cents`, with the greatest spend that is not.
+	// An inactive or unknown customer or type gets an error on the field, and so does an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a larger one gets an error on `spend_amount_cents`, with the largest valid spend.
 	//
 	// | `code` | `detail` |
 	// |---|---|
 	// | `balance-too-large` | The award would exceed the largest possible balance. |
 	// | `idempotency-key-reused` | This idempotency key was used with a different request. |
 	//
-	// Needs the scope `transactions:write`, unless the operator has chosen another of the six for it.
+	// Needs the scope `transactions:write`, unless the operator chose another of the six.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -1660,16 +1660,16 @@ type ClientInterface interface {
 
 	// RecordTransaction Record a sale
 	//
-	// Records a sale and awards what its transaction type gives for the spend; the customer’s balance rises with it. Recording it again is another sale: send an `Idempotency-Key`, an `external_reference`, or both, and [a retry is safe](https://localhost:8443/docs/retries).
+	// Records a sale and adds what its transaction type earns to the customer’s balance. Sending it again records another sale: send an `Idempotency-Key`, an `external_reference`, or both to [make retries safe](https://localhost:8443/docs/retries).
 	//
-	// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a sale that would earn more is refused on `spend_amount_cents`, with the greatest spend that is not.
+	// An inactive or unknown customer or type gets an error on the field, and so does an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a larger one gets an error on `spend_amount_cents`, with the largest valid spend.
 	//
 	// | `code` | `detail` |
 	// |---|---|
 	// | `balance-too-large` | The award would exceed the largest possible balance. |
 	// | `idempotency-key-reused` | This idempotency key was used with a different request. |
 	//
-	// Needs the scope `transactions:write`, unless the operator has chosen another of the six for it.
+	// Needs the scope `transactions:write`, unless the operator chose another of the six.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -1678,7 +1678,7 @@ type ClientInterface interface {
 
 	// FindTransaction Read a transaction
 	//
-	// A sale and what it earned.
+	// Returns a sale and what it earned.
 	//
 	// Needs the scope `transactions:write`.
 	//
@@ -1687,9 +1687,9 @@ type ClientInterface interface {
 
 	// VoidTransaction Void a transaction
 	//
-	// Takes a sale back, and its whole award with it, once. Points that were spent meanwhile are taken all the same: the balance may go below zero, and nothing can be redeemed until it is back. A body is not read.
+	// Voids a sale and takes back its whole award, once. Points that were spent since are taken back too: the balance can go below zero, and the customer can’t redeem until it is positive again. The body is ignored.
 	//
-	// Where a void is sent again because its answer got lost, `already-voided` may be treated as success.
+	// When you retry a void because you didn’t get its response, treat `already-voided` as success.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -1705,7 +1705,7 @@ type ClientInterface interface {
 
 // ListCoupons List coupons
 //
-// Newest first, in pages. Inactive and expired ones are among them.
+// Newest first, paginated, including inactive and expired ones.
 //
 // Needs the scope `coupons:read`.
 //
@@ -1724,9 +1724,9 @@ func (c *Client) ListCoupons(ctx context.Context, params *ListCouponsParams, req
 
 // RedeemVoucher Redeem a voucher
 //
-// Redeems a voucher and gives its benefit, once: points and stamps are credited, a reward becomes a pending redemption at no cost (`redemption_ulid`), percent and amount are for the cashier to take off. A body is not read.
+// Redeems a voucher and applies its benefit, once: points and stamps are credited, a reward becomes a pending redemption without cost (`redemption_ulid`), the cashier deducts percent and amount. The body is ignored.
 //
-// Where several rules refuse, the first of this table is reported.
+// If several rules refuse, the first one in this table is reported.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -1755,7 +1755,7 @@ func (c *Client) RedeemVoucher(ctx context.Context, ulid string, params *RedeemV
 
 // ListCouponRedemptions List a coupon’s redeemed vouchers
 //
-// The last redeemed first, in pages.
+// Most recently redeemed first, paginated.
 //
 // Needs the scope `coupons:read`.
 //
@@ -1774,7 +1774,7 @@ func (c *Client) ListCouponRedemptions(ctx context.Context, ulid string, params 
 
 // ListCustomers List customers
 //
-// Newest first, in pages. Every filter that is given must match; an empty one counts as absent.
+// Newest first, paginated. All filters must match; an empty one is ignored.
 //
 // Needs the scope `customers:read`.
 //
@@ -1791,9 +1791,9 @@ func (c *Client) ListCustomers(ctx context.Context, params *ListCustomersParams,
 	return c.Client.Do(req)
 }
 
-// UpsertCustomerWithBody Find or make a customer
+// UpsertCustomerWithBody Find or add a customer
 //
-// Looks for a customer by phone number, then by e-mail. One who is found is returned as they are, with 200, and none is made; otherwise the customer is made, with 201. Sending it twice makes one customer, so it is safe to retry even without a key.
+// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. Sending it twice adds one customer, so retries are safe even without a key.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -1817,9 +1817,9 @@ func (c *Client) UpsertCustomerWithBody(ctx context.Context, params *UpsertCusto
 	return c.Client.Do(req)
 }
 
-// UpsertCustomer Find or make a customer
+// UpsertCustomer Find or add a customer
 //
-// Looks for a customer by phone number, then by e-mail. One who is found is returned as they are, with 200, and none is made; otherwise the customer is made, with 201. Sending it twice makes one customer, so it is safe to retry even without a key.
+// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. Sending it twice adds one customer, so retries are safe even without a key.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -1845,7 +1845,7 @@ func (c *Client) UpsertCustomer(ctx context.Context, params *UpsertCustomerParam
 
 // FindCustomer Read a customer
 //
-// With both balances as they are now.
+// Includes both current balances.
 //
 // Needs the scope `customers:read`.
 //
@@ -1864,7 +1864,7 @@ func (c *Client) FindCustomer(ctx context.Context, ulid string, reqEditors ...Re
 
 // EditCustomerWithBody Change a customer
 //
-// Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
+// Changes only the fields that you send. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail of another customer gets an error on the field.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -1890,7 +1890,7 @@ func (c *Client) EditCustomerWithBody(ctx context.Context, ulid string, contentT
 
 // EditCustomer Change a customer
 //
-// Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
+// Changes only the fields that you send. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail of another customer gets an error on the field.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -1916,7 +1916,7 @@ func (c *Client) EditCustomer(ctx context.Context, ulid string, body EditCustome
 
 // ListCustomerTransactions List a customer’s transactions
 //
-// Newest first, in pages. Voided ones are among them. After a request to record a sale got no answer, look here before sending it again.
+// Newest first, paginated, including voided ones. If a request to record a sale got no response, look here before you send it again.
 //
 // Needs the scope `customers:read`.
 //
@@ -1935,9 +1935,9 @@ func (c *Client) ListCustomerTransactions(ctx context.Context, ulid string, para
 
 // ListInvoices List invoices
 //
-// Newest first, in pages.
+// Newest first, paginated.
 //
-// Only a platform token, which a super-admin makes, may call it.
+// Needs a platform token, which a super-admin creates.
 //
 // Corresponds with GET /api/v1/platform/invoices (the `ListInvoices` operationId).
 func (c *Client) ListInvoices(ctx context.Context, params *ListInvoicesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1954,9 +1954,9 @@ func (c *Client) ListInvoices(ctx context.Context, params *ListInvoicesParams, r
 
 // ListTenants List tenants
 //
-// Newest first, in pages.
+// Newest first, paginated.
 //
-// Only a platform token, which a super-admin makes, may call it.
+// Needs a platform token, which a super-admin creates.
 //
 // Corresponds with GET /api/v1/platform/tenants (the `ListTenants` operationId).
 func (c *Client) ListTenants(ctx context.Context, params *ListTenantsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1971,15 +1971,15 @@ func (c *Client) ListTenants(ctx context.Context, params *ListTenantsParams, req
 	return c.Client.Do(req)
 }
 
-// CreateTenantWithBody Make a tenant
+// CreateTenantWithBody Create a tenant
 //
-// Makes the business and its owner, and invites the owner by e-mail. The slug becomes the label in front of its host and never changes.
+// Creates the business and its owner, and invites the owner by e-mail. The slug becomes the business’s subdomain and never changes.
 //
 // | `code` | `detail` |
 // |---|---|
 // | `idempotency-key-reused` | This idempotency key was used with a different request. |
 //
-// Only a platform token, which a super-admin makes, may call it.
+// Needs a platform token, which a super-admin creates.
 //
 // Takes any type of body and a specified content type.
 //
@@ -1996,15 +1996,15 @@ func (c *Client) CreateTenantWithBody(ctx context.Context, params *CreateTenantP
 	return c.Client.Do(req)
 }
 
-// CreateTenant Make a tenant
+// CreateTenant Create a tenant
 //
-// Makes the business and its owner, and invites the owner by e-mail. The slug becomes the label in front of its host and never changes.
+// Creates the business and its owner, and invites the owner by e-mail. The slug becomes the business’s subdomain and never changes.
 //
 // | `code` | `detail` |
 // |---|---|
 // | `idempotency-key-reused` | This idempotency key was used with a different request. |
 //
-// Only a platform token, which a super-admin makes, may call it.
+// Needs a platform token, which a super-admin creates.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2023,9 +2023,9 @@ func (c *Client) CreateTenant(ctx context.Context, params *CreateTenantParams, b
 
 // EditTenantWithBody Change a tenant
 //
-// Changes the fields that are sent and keeps the others; a `slug` is ignored. Suspending a tenant stops its tokens and sign-ins at once.
+// Changes only the fields that you send; `slug` is ignored. Suspending a tenant disables its tokens and sign-ins at once.
 //
-// Only a platform token, which a super-admin makes, may call it.
+// Needs a platform token, which a super-admin creates.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2044,9 +2044,9 @@ func (c *Client) EditTenantWithBody(ctx context.Context, id int64, contentType s
 
 // EditTenant Change a tenant
 //
-// Changes the fields that are sent and keeps the others; a `slug` is ignored. Suspending a tenant stops its tokens and sign-ins at once.
+// Changes only the fields that you send; `slug` is ignored. Suspending a tenant disables its tokens and sign-ins at once.
 //
-// Only a platform token, which a super-admin makes, may call it.
+// Needs a platform token, which a super-admin creates.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2065,7 +2065,7 @@ func (c *Client) EditTenant(ctx context.Context, id int64, body EditTenantJSONRe
 
 // RedeemRewardWithBody Redeem a reward
 //
-// Takes the reward’s cost from the customer’s balance and a piece from its stock, in one step or not at all, and leaves a pending redemption. Redeeming again is another redemption: send an `Idempotency-Key`, and [a retry is safe](https://localhost:8443/docs/retries). A balance that is too small is reported before an empty stock; an inactive or unknown customer or reward is refused on the field.
+// Deducts the reward’s cost from the customer’s balance and one unit from its stock, and creates a pending redemption. Sending it again creates another redemption: send an `Idempotency-Key` to [make retries safe](https://localhost:8443/docs/retries). An insufficient balance is reported before an empty stock; an inactive or unknown customer or reward gets an error on the field.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -2093,7 +2093,7 @@ func (c *Client) RedeemRewardWithBody(ctx context.Context, params *RedeemRewardP
 
 // RedeemReward Redeem a reward
 //
-// Takes the reward’s cost from the customer’s balance and a piece from its stock, in one step or not at all, and leaves a pending redemption. Redeeming again is another redemption: send an `Idempotency-Key`, and [a retry is safe](https://localhost:8443/docs/retries). A balance that is too small is reported before an empty stock; an inactive or unknown customer or reward is refused on the field.
+// Deducts the reward’s cost from the customer’s balance and one unit from its stock, and creates a pending redemption. Sending it again creates another redemption: send an `Idempotency-Key` to [make retries safe](https://localhost:8443/docs/retries). An insufficient balance is reported before an empty stock; an inactive or unknown customer or reward gets an error on the field.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -2121,7 +2121,7 @@ func (c *Client) RedeemReward(ctx context.Context, params *RedeemRewardParams, b
 
 // FindRedemption Read a redemption
 //
-// Who redeemed what, and whether it was handed over.
+// Returns a redemption and its status.
 //
 // Needs the scope `rewards:read`.
 //
@@ -2138,9 +2138,9 @@ func (c *Client) FindRedemption(ctx context.Context, ulid string, reqEditors ...
 	return c.Client.Do(req)
 }
 
-// FulfilRedemption Hand a reward over
+// FulfilRedemption Fulfil a redemption
 //
-// Marks a pending redemption as handed over, once. A body is not read.
+// Marks a pending redemption as fulfilled, once. The body is ignored.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -2163,9 +2163,9 @@ func (c *Client) FulfilRedemption(ctx context.Context, ulid string, params *Fulf
 	return c.Client.Do(req)
 }
 
-// ReportCoupons Sum up coupons
+// ReportCoupons Get coupon results
 //
-// How many vouchers of each coupon were sent, and what became of them. Not paged.
+// Vouchers sent, pending, expired and redeemed of each coupon. Not paginated.
 //
 // Needs the scope `reports:read`.
 //
@@ -2182,9 +2182,9 @@ func (c *Client) ReportCoupons(ctx context.Context, reqEditors ...RequestEditorF
 	return c.Client.Do(req)
 }
 
-// ReportTopCustomers List the best customers
+// ReportTopCustomers List top customers
 //
-// Those who spent most, earned most points or came most often in the range: recipients for a coupon, for example. Not paged.
+// Customers with the highest spend, the most points or the most visits in the range, for example to send them a coupon. Not paginated.
 //
 // Needs the scope `reports:read`.
 //
@@ -2201,9 +2201,9 @@ func (c *Client) ReportTopCustomers(ctx context.Context, params *ReportTopCustom
 	return c.Client.Do(req)
 }
 
-// ReportSummary Sum up a range of days
+// ReportSummary Get a summary
 //
-// Whole days in the business’s time zone, both ends included; the last 30 days unless said otherwise, and at most 3,653. Records count on the day they were created. A sum beyond 9,223,372,036,854,775,807 is given as that number.
+// Whole days in the business’s time zone, first and last included; by default the last 30 days, at most 3,653. Records count on the day they were created. A sum above 9,223,372,036,854,775,807 is returned as that number.
 //
 // Needs the scope `reports:read`.
 //
@@ -2220,9 +2220,9 @@ func (c *Client) ReportSummary(ctx context.Context, params *ReportSummaryParams,
 	return c.Client.Do(req)
 }
 
-// ListRewards List the active rewards
+// ListRewards List active rewards
 //
-// Newest first, in pages. One that is out of stock is among them, with a stock of 0.
+// Newest first, paginated, including rewards with a stock of 0.
 //
 // Needs the scope `rewards:read`.
 //
@@ -2241,9 +2241,9 @@ func (c *Client) ListRewards(ctx context.Context, params *ListRewardsParams, req
 
 // ListTokens List your tokens
 //
-// Newest first, in pages. All tokens of the person who calls. Secrets are not told.
+// All tokens of the caller’s person, newest first, paginated, without their secrets.
 //
-// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
+// Any valid token can call it. An owner who is signed in to the panel can, too, with their session on the panel’s host; other people who are signed in get 403.
 //
 // Corresponds with GET /api/v1/tokens (the `ListTokens` operationId).
 func (c *Client) ListTokens(ctx context.Context, params *ListTokensParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2258,15 +2258,15 @@ func (c *Client) ListTokens(ctx context.Context, params *ListTokensParams, reqEd
 	return c.Client.Do(req)
 }
 
-// CreateTokenWithBody Make a token
+// CreateTokenWithBody Create a token
 //
-// The new token belongs to the person who calls, and they are told by e-mail, at most once an hour. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+// The new token belongs to the caller’s person, who is notified by e-mail, at most once an hour. Only this response has its secret, so `Idempotency-Key` is ignored. A platform token creates platform tokens; their `scopes` must be empty.
 //
 // | `code` | `detail` |
 // |---|---|
 // | `token-limit-reached` | The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used. |
 //
-// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
+// Any valid token can call it. An owner who is signed in to the panel can, too, with their session on the panel’s host; other people who are signed in get 403.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2283,15 +2283,15 @@ func (c *Client) CreateTokenWithBody(ctx context.Context, contentType string, bo
 	return c.Client.Do(req)
 }
 
-// CreateToken Make a token
+// CreateToken Create a token
 //
-// The new token belongs to the person who calls, and they are told by e-mail, at most once an hour. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+// The new token belongs to the caller’s person, who is notified by e-mail, at most once an hour. Only this response has its secret, so `Idempotency-Key` is ignored. A platform token creates platform tokens; their `scopes` must be empty.
 //
 // | `code` | `detail` |
 // |---|---|
 // | `token-limit-reached` | The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used. |
 //
-// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
+// Any valid token can call it. An owner who is signed in to the panel can, too, with their session on the panel’s host; other people who are signed in get 403.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2310,9 +2310,9 @@ func (c *Client) CreateToken(ctx context.Context, body CreateTokenJSONRequestBod
 
 // RevokeToken Revoke a token
 //
-// It stops working at once. A token may revoke itself; one of somebody else is not found.
+// The token stops working at once. A token can revoke itself; another person’s token gets 404.
 //
-// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
+// Any valid token can call it. An owner who is signed in to the panel can, too, with their session on the panel’s host; other people who are signed in get 403.
 //
 // Corresponds with DELETE /api/v1/tokens/{id} (the `RevokeToken` operationId).
 func (c *Client) RevokeToken(ctx context.Context, id int64, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2329,16 +2329,16 @@ func (c *Client) RevokeToken(ctx context.Context, id int64, reqEditors ...Reques
 
 // RecordTransactionWithBody Record a sale
 //
-// Records a sale and awards what its transaction type gives for the spend; the customer’s balance rises with it. Recording it again is another sale: send an `Idempotency-Key`, an `external_reference`, or both, and [a retry is safe](https://localhost:8443/docs/retries).
+// Records a sale and adds what its transaction type earns to the customer’s balance. Sending it again records another sale: send an `Idempotency-Key`, an `external_reference`, or both to [make retries safe](https://localhost:8443/docs/retries).
 //
-// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a sale that would earn more is refused on `spend_amount_cents`, with the greatest spend that is not.
+// An inactive or unknown customer or type gets an error on the field, and so does an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a larger one gets an error on `spend_amount_cents`, with the largest valid spend.
 //
 // | `code` | `detail` |
 // |---|---|
 // | `balance-too-large` | The award would exceed the largest possible balance. |
 // | `idempotency-key-reused` | This idempotency key was used with a different request. |
 //
-// Needs the scope `transactions:write`, unless the operator has chosen another of the six for it.
+// Needs the scope `transactions:write`, unless the operator chose another of the six.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2357,16 +2357,16 @@ func (c *Client) RecordTransactionWithBody(ctx context.Context, params *RecordTr
 
 // RecordTransaction Record a sale
 //
-// Records a sale and awards what its transaction type gives for the spend; the customer’s balance rises with it. Recording it again is another sale: send an `Idempotency-Key`, an `external_reference`, or both, and [a retry is safe](https://localhost:8443/docs/retries).
+// Records a sale and adds what its transaction type earns to the customer’s balance. Sending it again records another sale: send an `Idempotency-Key`, an `external_reference`, or both to [make retries safe](https://localhost:8443/docs/retries).
 //
-// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a sale that would earn more is refused on `spend_amount_cents`, with the greatest spend that is not.
+// An inactive or unknown customer or type gets an error on the field, and so does an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a larger one gets an error on `spend_amount_cents`, with the largest valid spend.
 //
 // | `code` | `detail` |
 // |---|---|
 // | `balance-too-large` | The award would exceed the largest possible balance. |
 // | `idempotency-key-reused` | This idempotency key was used with a different request. |
 //
-// Needs the scope `transactions:write`, unless the operator has chosen another of the six for it.
+// Needs the scope `transactions:write`, unless the operator chose another of the six.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2385,7 +2385,7 @@ func (c *Client) RecordTransaction(ctx context.Context, params *RecordTransactio
 
 // FindTransaction Read a transaction
 //
-// A sale and what it earned.
+// Returns a sale and what it earned.
 //
 // Needs the scope `transactions:write`.
 //
@@ -2404,9 +2404,9 @@ func (c *Client) FindTransaction(ctx context.Context, ulid string, reqEditors ..
 
 // VoidTransaction Void a transaction
 //
-// Takes a sale back, and its whole award with it, once. Points that were spent meanwhile are taken all the same: the balance may go below zero, and nothing can be redeemed until it is back. A body is not read.
+// Voids a sale and takes back its whole award, once. Points that were spent since are taken back too: the balance can go below zero, and the customer can’t redeem until it is positive again. The body is ignored.
 //
-// Where a void is sent again because its answer got lost, `already-voided` may be treated as success.
+// When you retry a void because you didn’t get its response, treat `already-voided` as success.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -3945,7 +3945,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListCouponsWithResponse List coupons
 	//
-	// Newest first, in pages. Inactive and expired ones are among them.
+	// Newest first, paginated, including inactive and expired ones.
 	//
 	// Needs the scope `coupons:read`.
 	//
@@ -3956,9 +3956,9 @@ type ClientWithResponsesInterface interface {
 
 	// RedeemVoucherWithResponse Redeem a voucher
 	//
-	// Redeems a voucher and gives its benefit, once: points and stamps are credited, a reward becomes a pending redemption at no cost (`redemption_ulid`), percent and amount are for the cashier to take off. A body is not read.
+	// Redeems a voucher and applies its benefit, once: points and stamps are credited, a reward becomes a pending redemption without cost (`redemption_ulid`), the cashier deducts percent and amount. The body is ignored.
 	//
-	// Where several rules refuse, the first of this table is reported.
+	// If several rules refuse, the first one in this table is reported.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -3979,7 +3979,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListCouponRedemptionsWithResponse List a coupon’s redeemed vouchers
 	//
-	// The last redeemed first, in pages.
+	// Most recently redeemed first, paginated.
 	//
 	// Needs the scope `coupons:read`.
 	//
@@ -3990,7 +3990,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListCustomersWithResponse List customers
 	//
-	// Newest first, in pages. Every filter that is given must match; an empty one counts as absent.
+	// Newest first, paginated. All filters must match; an empty one is ignored.
 	//
 	// Needs the scope `customers:read`.
 	//
@@ -3999,9 +3999,9 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/customers (the `ListCustomers` operationId).
 	ListCustomersWithResponse(ctx context.Context, params *ListCustomersParams, reqEditors ...RequestEditorFn) (*ListCustomersResponse, error)
 
-	// UpsertCustomerWithBodyWithResponse Find or make a customer
+	// UpsertCustomerWithBodyWithResponse Find or add a customer
 	//
-	// Looks for a customer by phone number, then by e-mail. One who is found is returned as they are, with 200, and none is made; otherwise the customer is made, with 201. Sending it twice makes one customer, so it is safe to retry even without a key.
+	// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. Sending it twice adds one customer, so retries are safe even without a key.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -4015,9 +4015,9 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/customers (the `UpsertCustomer` operationId).
 	UpsertCustomerWithBodyWithResponse(ctx context.Context, params *UpsertCustomerParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpsertCustomerResponse, error)
 
-	// UpsertCustomerWithResponse Find or make a customer
+	// UpsertCustomerWithResponse Find or add a customer
 	//
-	// Looks for a customer by phone number, then by e-mail. One who is found is returned as they are, with 200, and none is made; otherwise the customer is made, with 201. Sending it twice makes one customer, so it is safe to retry even without a key.
+	// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. Sending it twice adds one customer, so retries are safe even without a key.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -4033,7 +4033,7 @@ type ClientWithResponsesInterface interface {
 
 	// FindCustomerWithResponse Read a customer
 	//
-	// With both balances as they are now.
+	// Includes both current balances.
 	//
 	// Needs the scope `customers:read`.
 	//
@@ -4044,7 +4044,7 @@ type ClientWithResponsesInterface interface {
 
 	// EditCustomerWithBodyWithResponse Change a customer
 	//
-	// Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
+	// Changes only the fields that you send. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail of another customer gets an error on the field.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -4060,7 +4060,7 @@ type ClientWithResponsesInterface interface {
 
 	// EditCustomerWithResponse Change a customer
 	//
-	// Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
+	// Changes only the fields that you send. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail of another customer gets an error on the field.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -4076,7 +4076,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListCustomerTransactionsWithResponse List a customer’s transactions
 	//
-	// Newest first, in pages. Voided ones are among them. After a request to record a sale got no answer, look here before sending it again.
+	// Newest first, paginated, including voided ones. If a request to record a sale got no response, look here before you send it again.
 	//
 	// Needs the scope `customers:read`.
 	//
@@ -4087,9 +4087,9 @@ type ClientWithResponsesInterface interface {
 
 	// ListInvoicesWithResponse List invoices
 	//
-	// Newest first, in pages.
+	// Newest first, paginated.
 	//
-	// Only a platform token, which a super-admin makes, may call it.
+	// Needs a platform token, which a super-admin creates.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -4098,39 +4098,39 @@ type ClientWithResponsesInterface interface {
 
 	// ListTenantsWithResponse List tenants
 	//
-	// Newest first, in pages.
+	// Newest first, paginated.
 	//
-	// Only a platform token, which a super-admin makes, may call it.
+	// Needs a platform token, which a super-admin creates.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/platform/tenants (the `ListTenants` operationId).
 	ListTenantsWithResponse(ctx context.Context, params *ListTenantsParams, reqEditors ...RequestEditorFn) (*ListTenantsResponse, error)
 
-	// CreateTenantWithBodyWithResponse Make a tenant
+	// CreateTenantWithBodyWithResponse Create a tenant
 	//
-	// Makes the business and its owner, and invites the owner by e-mail. The slug becomes the label in front of its host and never changes.
+	// Creates the business and its owner, and invites the owner by e-mail. The slug becomes the business’s subdomain and never changes.
 	//
 	// | `code` | `detail` |
 	// |---|---|
 	// | `idempotency-key-reused` | This idempotency key was used with a different request. |
 	//
-	// Only a platform token, which a super-admin makes, may call it.
+	// Needs a platform token, which a super-admin creates.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/platform/tenants (the `CreateTenant` operationId).
 	CreateTenantWithBodyWithResponse(ctx context.Context, params *CreateTenantParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTenantResponse, error)
 
-	// CreateTenantWithResponse Make a tenant
+	// CreateTenantWithResponse Create a tenant
 	//
-	// Makes the business and its owner, and invites the owner by e-mail. The slug becomes the label in front of its host and never changes.
+	// Creates the business and its owner, and invites the owner by e-mail. The slug becomes the business’s subdomain and never changes.
 	//
 	// | `code` | `detail` |
 	// |---|---|
 	// | `idempotency-key-reused` | This idempotency key was used with a different request. |
 	//
-	// Only a platform token, which a super-admin makes, may call it.
+	// Needs a platform token, which a super-admin creates.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -4139,9 +4139,9 @@ type ClientWithResponsesInterface interface {
 
 	// EditTenantWithBodyWithResponse Change a tenant
 	//
-	// Changes the fields that are sent and keeps the others; a `slug` is ignored. Suspending a tenant stops its tokens and sign-ins at once.
+	// Changes only the fields that you send; `slug` is ignored. Suspending a tenant disables its tokens and sign-ins at once.
 	//
-	// Only a platform token, which a super-admin makes, may call it.
+	// Needs a platform token, which a super-admin creates.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -4150,9 +4150,9 @@ type ClientWithResponsesInterface interface {
 
 	// EditTenantWithResponse Change a tenant
 	//
-	// Changes the fields that are sent and keeps the others; a `slug` is ignored. Suspending a tenant stops its tokens and sign-ins at once.
+	// Changes only the fields that you send; `slug` is ignored. Suspending a tenant disables its tokens and sign-ins at once.
 	//
-	// Only a platform token, which a super-admin makes, may call it.
+	// Needs a platform token, which a super-admin creates.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -4161,7 +4161,7 @@ type ClientWithResponsesInterface interface {
 
 	// RedeemRewardWithBodyWithResponse Redeem a reward
 	//
-	// Takes the reward’s cost from the customer’s balance and a piece from its stock, in one step or not at all, and leaves a pending redemption. Redeeming again is another redemption: send an `Idempotency-Key`, and [a retry is safe](https://localhost:8443/docs/retries). A balance that is too small is reported before an empty stock; an inactive or unknown customer or reward is refused on the field.
+	// Deducts the reward’s cost from the customer’s balance and one unit from its stock, and creates a pending redemption. Sending it again creates another redemption: send an `Idempotency-Key` to [make retries safe](https://localhost:8443/docs/retries). An insufficient balance is reported before an empty stock; an inactive or unknown customer or reward gets an error on the field.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -4179,7 +4179,7 @@ type ClientWithResponsesInterface interface {
 
 	// RedeemRewardWithResponse Redeem a reward
 	//
-	// Takes the reward’s cost from the customer’s balance and a piece from its stock, in one step or not at all, and leaves a pending redemption. Redeeming again is another redemption: send an `Idempotency-Key`, and [a retry is safe](https://localhost:8443/docs/retries). A balance that is too small is reported before an empty stock; an inactive or unknown customer or reward is refused on the field.
+	// Deducts the reward’s cost from the customer’s balance and one unit from its stock, and creates a pending redemption. Sending it again creates another redemption: send an `Idempotency-Key` to [make retries safe](https://localhost:8443/docs/retries). An insufficient balance is reported before an empty stock; an inactive or unknown customer or reward gets an error on the field.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -4197,7 +4197,7 @@ type ClientWithResponsesInterface interface {
 
 	// FindRedemptionWithResponse Read a redemption
 	//
-	// Who redeemed what, and whether it was handed over.
+	// Returns a redemption and its status.
 	//
 	// Needs the scope `rewards:read`.
 	//
@@ -4206,9 +4206,9 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/redemptions/{ulid} (the `FindRedemption` operationId).
 	FindRedemptionWithResponse(ctx context.Context, ulid string, reqEditors ...RequestEditorFn) (*FindRedemptionResponse, error)
 
-	// FulfilRedemptionWithResponse Hand a reward over
+	// FulfilRedemptionWithResponse Fulfil a redemption
 	//
-	// Marks a pending redemption as handed over, once. A body is not read.
+	// Marks a pending redemption as fulfilled, once. The body is ignored.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -4223,9 +4223,9 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/redemptions/{ulid}/fulfil (the `FulfilRedemption` operationId).
 	FulfilRedemptionWithResponse(ctx context.Context, ulid string, params *FulfilRedemptionParams, reqEditors ...RequestEditorFn) (*FulfilRedemptionResponse, error)
 
-	// ReportCouponsWithResponse Sum up coupons
+	// ReportCouponsWithResponse Get coupon results
 	//
-	// How many vouchers of each coupon were sent, and what became of them. Not paged.
+	// Vouchers sent, pending, expired and redeemed of each coupon. Not paginated.
 	//
 	// Needs the scope `reports:read`.
 	//
@@ -4234,9 +4234,9 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/reports/coupons (the `ReportCoupons` operationId).
 	ReportCouponsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ReportCouponsResponse, error)
 
-	// ReportTopCustomersWithResponse List the best customers
+	// ReportTopCustomersWithResponse List top customers
 	//
-	// Those who spent most, earned most points or came most often in the range: recipients for a coupon, for example. Not paged.
+	// Customers with the highest spend, the most points or the most visits in the range, for example to send them a coupon. Not paginated.
 	//
 	// Needs the scope `reports:read`.
 	//
@@ -4245,9 +4245,9 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/reports/customers/top (the `ReportTopCustomers` operationId).
 	ReportTopCustomersWithResponse(ctx context.Context, params *ReportTopCustomersParams, reqEditors ...RequestEditorFn) (*ReportTopCustomersResponse, error)
 
-	// ReportSummaryWithResponse Sum up a range of days
+	// ReportSummaryWithResponse Get a summary
 	//
-	// Whole days in the business’s time zone, both ends included; the last 30 days unless said otherwise, and at most 3,653. Records count on the day they were created. A sum beyond 9,223,372,036,854,775,807 is given as that number.
+	// Whole days in the business’s time zone, first and last included; by default the last 30 days, at most 3,653. Records count on the day they were created. A sum above 9,223,372,036,854,775,807 is returned as that number.
 	//
 	// Needs the scope `reports:read`.
 	//
@@ -4256,9 +4256,9 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/reports/summary (the `ReportSummary` operationId).
 	ReportSummaryWithResponse(ctx context.Context, params *ReportSummaryParams, reqEditors ...RequestEditorFn) (*ReportSummaryResponse, error)
 
-	// ListRewardsWithResponse List the active rewards
+	// ListRewardsWithResponse List active rewards
 	//
-	// Newest first, in pages. One that is out of stock is among them, with a stock of 0.
+	// Newest first, paginated, including rewards with a stock of 0.
 	//
 	// Needs the scope `rewards:read`.
 	//
@@ -4269,39 +4269,39 @@ type ClientWithResponsesInterface interface {
 
 	// ListTokensWithResponse List your tokens
 	//
-	// Newest first, in pages. All tokens of the person who calls. Secrets are not told.
+	// All tokens of the caller’s person, newest first, paginated, without their secrets.
 	//
-	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
+	// Any valid token can call it. An owner who is signed in to the panel can, too, with their session on the panel’s host; other people who are signed in get 403.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/tokens (the `ListTokens` operationId).
 	ListTokensWithResponse(ctx context.Context, params *ListTokensParams, reqEditors ...RequestEditorFn) (*ListTokensResponse, error)
 
-	// CreateTokenWithBodyWithResponse Make a token
+	// CreateTokenWithBodyWithResponse Create a token
 	//
-	// The new token belongs to the person who calls, and they are told by e-mail, at most once an hour. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+	// The new token belongs to the caller’s person, who is notified by e-mail, at most once an hour. Only this response has its secret, so `Idempotency-Key` is ignored. A platform token creates platform tokens; their `scopes` must be empty.
 	//
 	// | `code` | `detail` |
 	// |---|---|
 	// | `token-limit-reached` | The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used. |
 	//
-	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
+	// Any valid token can call it. An owner who is signed in to the panel can, too, with their session on the panel’s host; other people who are signed in get 403.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/tokens (the `CreateToken` operationId).
 	CreateTokenWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTokenResponse, error)
 
-	// CreateTokenWithResponse Make a token
+	// CreateTokenWithResponse Create a token
 	//
-	// The new token belongs to the person who calls, and they are told by e-mail, at most once an hour. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+	// The new token belongs to the caller’s person, who is notified by e-mail, at most once an hour. Only this response has its secret, so `Idempotency-Key` is ignored. A platform token creates platform tokens; their `scopes` must be empty.
 	//
 	// | `code` | `detail` |
 	// |---|---|
 	// | `token-limit-reached` | The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used. |
 	//
-	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
+	// Any valid token can call it. An owner who is signed in to the panel can, too, with their session on the panel’s host; other people who are signed in get 403.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -4310,9 +4310,9 @@ type ClientWithResponsesInterface interface {
 
 	// RevokeTokenWithResponse Revoke a token
 	//
-	// It stops working at once. A token may revoke itself; one of somebody else is not found.
+	// The token stops working at once. A token can revoke itself; another person’s token gets 404.
 	//
-	// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
+	// Any valid token can call it. An owner who is signed in to the panel can, too, with their session on the panel’s host; other people who are signed in get 403.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -4321,16 +4321,16 @@ type ClientWithResponsesInterface interface {
 
 	// RecordTransactionWithBodyWithResponse Record a sale
 	//
-	// Records a sale and awards what its transaction type gives for the spend; the customer’s balance rises with it. Recording it again is another sale: send an `Idempotency-Key`, an `external_reference`, or both, and [a retry is safe](https://localhost:8443/docs/retries).
+	// Records a sale and adds what its transaction type earns to the customer’s balance. Sending it again records another sale: send an `Idempotency-Key`, an `external_reference`, or both to [make retries safe](https://localhost:8443/docs/retries).
 	//
-	// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a sale that would earn more is refused on `spend_amount_cents`, with the greatest spend that is not.
+	// An inactive or unknown customer or type gets an error on the field, and so does an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a larger one gets an error on `spend_amount_cents`, with the largest valid spend.
 	//
 	// | `code` | `detail` |
 	// |---|---|
 	// | `balance-too-large` | The award would exceed the largest possible balance. |
 	// | `idempotency-key-reused` | This idempotency key was used with a different request. |
 	//
-	// Needs the scope `transactions:write`, unless the operator has chosen another of the six for it.
+	// Needs the scope `transactions:write`, unless the operator chose another of the six.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -4339,16 +4339,16 @@ type ClientWithResponsesInterface interface {
 
 	// RecordTransactionWithResponse Record a sale
 	//
-	// Records a sale and awards what its transaction type gives for the spend; the customer’s balance rises with it. Recording it again is another sale: send an `Idempotency-Key`, an `external_reference`, or both, and [a retry is safe](https://localhost:8443/docs/retries).
+	// Records a sale and adds what its transaction type earns to the customer’s balance. Sending it again records another sale: send an `Idempotency-Key`, an `external_reference`, or both to [make retries safe](https://localhost:8443/docs/retries).
 	//
-	// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a sale that would earn more is refused on `spend_amount_cents`, with the greatest spend that is not.
+	// An inactive or unknown customer or type gets an error on the field, and so does an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a larger one gets an error on `spend_amount_cents`, with the largest valid spend.
 	//
 	// | `code` | `detail` |
 	// |---|---|
 	// | `balance-too-large` | The award would exceed the largest possible balance. |
 	// | `idempotency-key-reused` | This idempotency key was used with a different request. |
 	//
-	// Needs the scope `transactions:write`, unless the operator has chosen another of the six for it.
+	// Needs the scope `transactions:write`, unless the operator chose another of the six.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -4357,7 +4357,7 @@ type ClientWithResponsesInterface interface {
 
 	// FindTransactionWithResponse Read a transaction
 	//
-	// A sale and what it earned.
+	// Returns a sale and what it earned.
 	//
 	// Needs the scope `transactions:write`.
 	//
@@ -4368,9 +4368,9 @@ type ClientWithResponsesInterface interface {
 
 	// VoidTransactionWithResponse Void a transaction
 	//
-	// Takes a sale back, and its whole award with it, once. Points that were spent meanwhile are taken all the same: the balance may go below zero, and nothing can be redeemed until it is back. A body is not read.
+	// Voids a sale and takes back its whole award, once. Points that were spent since are taken back too: the balance can go below zero, and the customer can’t redeem until it is positive again. The body is ignored.
 	//
-	// Where a void is sent again because its answer got lost, `already-voided` may be treated as success.
+	// When you retry a void because you didn’t get its response, treat `already-voided` as success.
 	//
 	// | `code` | `detail` |
 	// |---|---|
@@ -4393,10 +4393,10 @@ type ListCouponsResponse struct {
 	JSON200 *struct {
 		Data []Coupon `json:"data"`
 
-		// Links Addresses of the pages around this one. A cursor knows no ends, so `first` and `last` are always null.
+		// Links URLs of the previous and next page. `first` and `last` are always null.
 		Links PageLinks `json:"links"`
 
-		// Meta Where this page stands.
+		// Meta Position of this page.
 		Meta PageMeta `json:"meta"`
 	}
 	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
@@ -4484,10 +4484,10 @@ type ListCouponRedemptionsResponse struct {
 	JSON200 *struct {
 		Data []Voucher `json:"data"`
 
-		// Links Addresses of the pages around this one. A cursor knows no ends, so `first` and `last` are always null.
+		// Links URLs of the previous and next page. `first` and `last` are always null.
 		Links PageLinks `json:"links"`
 
-		// Meta Where this page stands.
+		// Meta Position of this page.
 		Meta PageMeta `json:"meta"`
 	}
 	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
@@ -4531,10 +4531,10 @@ type ListCustomersResponse struct {
 	JSON200 *struct {
 		Data []Customer `json:"data"`
 
-		// Links Addresses of the pages around this one. A cursor knows no ends, so `first` and `last` are always null.
+		// Links URLs of the previous and next page. `first` and `last` are always null.
 		Links PageLinks `json:"links"`
 
-		// Meta Where this page stands.
+		// Meta Position of this page.
 		Meta PageMeta `json:"meta"`
 	}
 	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
@@ -4574,14 +4574,14 @@ type UpsertCustomerResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *struct {
-		// Data Somebody who earns and spends points or stamps at one business.
+		// Data A person who earns and spends points or stamps at one business.
 		//
 		// Examples: {"created_at":"2026-05-04T07:12:41.205Z","email":"anna.lindqvist@example.com","first_name":"Anna","last_name":"Lindqvist","phone":"070-174 06 05","points_balance":412,"stamps_balance":3,"status":"active","ulid":"01KQRX9ZQNANBSPNBRJV8CW5V4","updated_at":"2026-05-04T07:12:41.205Z"}
 		Data Customer `json:"data"`
 	}
 	// JSON201 the response for an HTTP 201 `application/json` response
 	JSON201 *struct {
-		// Data Somebody who earns and spends points or stamps at one business.
+		// Data A person who earns and spends points or stamps at one business.
 		//
 		// Examples: {"created_at":"2026-05-04T07:12:41.205Z","email":"anna.lindqvist@example.com","first_name":"Anna","last_name":"Lindqvist","phone":"070-174 06 05","points_balance":412,"stamps_balance":3,"status":"active","ulid":"01KQRX9ZQNANBSPNBRJV8CW5V4","updated_at":"2026-05-04T07:12:41.205Z"}
 		Data Customer `json:"data"`
@@ -4629,7 +4629,7 @@ type FindCustomerResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *struct {
-		// Data Somebody who earns and spends points or stamps at one business.
+		// Data A person who earns and spends points or stamps at one business.
 		//
 		// Examples: {"created_at":"2026-05-04T07:12:41.205Z","email":"anna.lindqvist@example.com","first_name":"Anna","last_name":"Lindqvist","phone":"070-174 06 05","points_balance":412,"stamps_balance":3,"status":"active","ulid":"01KQRX9ZQNANBSPNBRJV8CW5V4","updated_at":"2026-05-04T07:12:41.205Z"}
 		Data Customer `json:"data"`
@@ -4669,7 +4669,7 @@ type EditCustomerResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *struct {
-		// Data Somebody who earns and spends points or stamps at one business.
+		// Data A person who earns and spends points or stamps at one business.
 		//
 		// Examples: {"created_at":"2026-05-04T07:12:41.205Z","email":"anna.lindqvist@example.com","first_name":"Anna","last_name":"Lindqvist","phone":"070-174 06 05","points_balance":412,"stamps_balance":3,"status":"active","ulid":"01KQRX9ZQNANBSPNBRJV8CW5V4","updated_at":"2026-05-04T07:12:41.205Z"}
 		Data Customer `json:"data"`
@@ -4719,10 +4719,10 @@ type ListCustomerTransactionsResponse struct {
 	JSON200 *struct {
 		Data []Transaction `json:"data"`
 
-		// Links Addresses of the pages around this one. A cursor knows no ends, so `first` and `last` are always null.
+		// Links URLs of the previous and next page. `first` and `last` are always null.
 		Links PageLinks `json:"links"`
 
-		// Meta Where this page stands.
+		// Meta Position of this page.
 		Meta PageMeta `json:"meta"`
 	}
 	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
@@ -4766,10 +4766,10 @@ type ListInvoicesResponse struct {
 	JSON200 *struct {
 		Data []Invoice `json:"data"`
 
-		// Links Addresses of the pages around this one. A cursor knows no ends, so `first` and `last` are always null.
+		// Links URLs of the previous and next page. `first` and `last` are always null.
 		Links PageLinks `json:"links"`
 
-		// Meta Where this page stands.
+		// Meta Position of this page.
 		Meta PageMeta `json:"meta"`
 	}
 	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
@@ -4811,10 +4811,10 @@ type ListTenantsResponse struct {
 	JSON200 *struct {
 		Data []Tenant `json:"data"`
 
-		// Links Addresses of the pages around this one. A cursor knows no ends, so `first` and `last` are always null.
+		// Links URLs of the previous and next page. `first` and `last` are always null.
 		Links PageLinks `json:"links"`
 
-		// Meta Where this page stands.
+		// Meta Position of this page.
 		Meta PageMeta `json:"meta"`
 	}
 	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
@@ -5158,7 +5158,7 @@ type ReportSummaryResponse struct {
 	HTTPResponse *http.Response
 	// JSON200 the response for an HTTP 200 `application/json` response
 	JSON200 *struct {
-		// Data What happened in a range of days.
+		// Data Figures of a range of days.
 		//
 		// Examples: {"active_customers":37,"days":[{"date":"2026-09-13","new_customers":0,"points_awarded":0,"points_redeemed":0,"points_reversed":0,"redemptions_count":0,"spend_total_cents":0,"stamps_awarded":0,"transactions_count":0,"voided_count":0,"vouchers_redeemed":0},{"date":"2026-09-14","new_customers":4,"points_awarded":302,"points_redeemed":200,"points_reversed":12,"redemptions_count":2,"spend_total_cents":31870,"stamps_awarded":11,"transactions_count":42,"voided_count":1,"vouchers_redeemed":3}],"from":"2026-09-13","new_customers":4,"points_awarded":302,"points_redeemed":200,"points_reversed":12,"redemptions_count":2,"spend_total_cents":31870,"stamps_awarded":11,"to":"2026-09-14","transactions_count":42,"voided_count":1,"vouchers_redeemed":3}
 		Data Summary `json:"data"`
@@ -5202,10 +5202,10 @@ type ListRewardsResponse struct {
 	JSON200 *struct {
 		Data []Reward `json:"data"`
 
-		// Links Addresses of the pages around this one. A cursor knows no ends, so `first` and `last` are always null.
+		// Links URLs of the previous and next page. `first` and `last` are always null.
 		Links PageLinks `json:"links"`
 
-		// Meta Where this page stands.
+		// Meta Position of this page.
 		Meta PageMeta `json:"meta"`
 	}
 	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
@@ -5247,10 +5247,10 @@ type ListTokensResponse struct {
 	JSON200 *struct {
 		Data []Token `json:"data"`
 
-		// Links Addresses of the pages around this one. A cursor knows no ends, so `first` and `last` are always null.
+		// Links URLs of the previous and next page. `first` and `last` are always null.
 		Links PageLinks `json:"links"`
 
-		// Meta Where this page stands.
+		// Meta Position of this page.
 		Meta PageMeta `json:"meta"`
 	}
 	// ApplicationproblemJSON400 the response for an HTTP 400 `application/problem+json` response
@@ -5500,7 +5500,7 @@ func (r VoidTransactionResponse) StatusCode() int {
 
 // ListCouponsWithResponse List coupons
 //
-// Newest first, in pages. Inactive and expired ones are among them.
+// Newest first, paginated, including inactive and expired ones.
 //
 // Needs the scope `coupons:read`.
 //
@@ -5517,9 +5517,9 @@ func (c *ClientWithResponses) ListCouponsWithResponse(ctx context.Context, param
 
 // RedeemVoucherWithResponse Redeem a voucher
 //
-// Redeems a voucher and gives its benefit, once: points and stamps are credited, a reward becomes a pending redemption at no cost (`redemption_ulid`), percent and amount are for the cashier to take off. A body is not read.
+// Redeems a voucher and applies its benefit, once: points and stamps are credited, a reward becomes a pending redemption without cost (`redemption_ulid`), the cashier deducts percent and amount. The body is ignored.
 //
-// Where several rules refuse, the first of this table is reported.
+// If several rules refuse, the first one in this table is reported.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -5546,7 +5546,7 @@ func (c *ClientWithResponses) RedeemVoucherWithResponse(ctx context.Context, uli
 
 // ListCouponRedemptionsWithResponse List a coupon’s redeemed vouchers
 //
-// The last redeemed first, in pages.
+// Most recently redeemed first, paginated.
 //
 // Needs the scope `coupons:read`.
 //
@@ -5563,7 +5563,7 @@ func (c *ClientWithResponses) ListCouponRedemptionsWithResponse(ctx context.Cont
 
 // ListCustomersWithResponse List customers
 //
-// Newest first, in pages. Every filter that is given must match; an empty one counts as absent.
+// Newest first, paginated. All filters must match; an empty one is ignored.
 //
 // Needs the scope `customers:read`.
 //
@@ -5578,9 +5578,9 @@ func (c *ClientWithResponses) ListCustomersWithResponse(ctx context.Context, par
 	return ParseListCustomersResponse(rsp)
 }
 
-// UpsertCustomerWithBodyWithResponse Find or make a customer
+// UpsertCustomerWithBodyWithResponse Find or add a customer
 //
-// Looks for a customer by phone number, then by e-mail. One who is found is returned as they are, with 200, and none is made; otherwise the customer is made, with 201. Sending it twice makes one customer, so it is safe to retry even without a key.
+// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. Sending it twice adds one customer, so retries are safe even without a key.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -5600,9 +5600,9 @@ func (c *ClientWithResponses) UpsertCustomerWithBodyWithResponse(ctx context.Con
 	return ParseUpsertCustomerResponse(rsp)
 }
 
-// UpsertCustomerWithResponse Find or make a customer
+// UpsertCustomerWithResponse Find or add a customer
 //
-// Looks for a customer by phone number, then by e-mail. One who is found is returned as they are, with 200, and none is made; otherwise the customer is made, with 201. Sending it twice makes one customer, so it is safe to retry even without a key.
+// Looks for a customer by phone number, then by e-mail. If found, returns them unchanged with 200; otherwise adds the customer, with 201. Sending it twice adds one customer, so retries are safe even without a key.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -5624,7 +5624,7 @@ func (c *ClientWithResponses) UpsertCustomerWithResponse(ctx context.Context, pa
 
 // FindCustomerWithResponse Read a customer
 //
-// With both balances as they are now.
+// Includes both current balances.
 //
 // Needs the scope `customers:read`.
 //
@@ -5641,7 +5641,7 @@ func (c *ClientWithResponses) FindCustomerWithResponse(ctx context.Context, ulid
 
 // EditCustomerWithBodyWithResponse Change a customer
 //
-// Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
+// Changes only the fields that you send. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail of another customer gets an error on the field.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -5663,7 +5663,7 @@ func (c *ClientWithResponses) EditCustomerWithBodyWithResponse(ctx context.Conte
 
 // EditCustomerWithResponse Change a customer
 //
-// Changes the fields that are sent and keeps the others. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail that another customer has is refused on the field.
+// Changes only the fields that you send. `email: null` clears the e-mail; no other field may be null. A phone number or e-mail of another customer gets an error on the field.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -5685,7 +5685,7 @@ func (c *ClientWithResponses) EditCustomerWithResponse(ctx context.Context, ulid
 
 // ListCustomerTransactionsWithResponse List a customer’s transactions
 //
-// Newest first, in pages. Voided ones are among them. After a request to record a sale got no answer, look here before sending it again.
+// Newest first, paginated, including voided ones. If a request to record a sale got no response, look here before you send it again.
 //
 // Needs the scope `customers:read`.
 //
@@ -5702,9 +5702,9 @@ func (c *ClientWithResponses) ListCustomerTransactionsWithResponse(ctx context.C
 
 // ListInvoicesWithResponse List invoices
 //
-// Newest first, in pages.
+// Newest first, paginated.
 //
-// Only a platform token, which a super-admin makes, may call it.
+// Needs a platform token, which a super-admin creates.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5719,9 +5719,9 @@ func (c *ClientWithResponses) ListInvoicesWithResponse(ctx context.Context, para
 
 // ListTenantsWithResponse List tenants
 //
-// Newest first, in pages.
+// Newest first, paginated.
 //
-// Only a platform token, which a super-admin makes, may call it.
+// Needs a platform token, which a super-admin creates.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5734,15 +5734,15 @@ func (c *ClientWithResponses) ListTenantsWithResponse(ctx context.Context, param
 	return ParseListTenantsResponse(rsp)
 }
 
-// CreateTenantWithBodyWithResponse Make a tenant
+// CreateTenantWithBodyWithResponse Create a tenant
 //
-// Makes the business and its owner, and invites the owner by e-mail. The slug becomes the label in front of its host and never changes.
+// Creates the business and its owner, and invites the owner by e-mail. The slug becomes the business’s subdomain and never changes.
 //
 // | `code` | `detail` |
 // |---|---|
 // | `idempotency-key-reused` | This idempotency key was used with a different request. |
 //
-// Only a platform token, which a super-admin makes, may call it.
+// Needs a platform token, which a super-admin creates.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -5755,15 +5755,15 @@ func (c *ClientWithResponses) CreateTenantWithBodyWithResponse(ctx context.Conte
 	return ParseCreateTenantResponse(rsp)
 }
 
-// CreateTenantWithResponse Make a tenant
+// CreateTenantWithResponse Create a tenant
 //
-// Makes the business and its owner, and invites the owner by e-mail. The slug becomes the label in front of its host and never changes.
+// Creates the business and its owner, and invites the owner by e-mail. The slug becomes the business’s subdomain and never changes.
 //
 // | `code` | `detail` |
 // |---|---|
 // | `idempotency-key-reused` | This idempotency key was used with a different request. |
 //
-// Only a platform token, which a super-admin makes, may call it.
+// Needs a platform token, which a super-admin creates.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -5778,9 +5778,9 @@ func (c *ClientWithResponses) CreateTenantWithResponse(ctx context.Context, para
 
 // EditTenantWithBodyWithResponse Change a tenant
 //
-// Changes the fields that are sent and keeps the others; a `slug` is ignored. Suspending a tenant stops its tokens and sign-ins at once.
+// Changes only the fields that you send; `slug` is ignored. Suspending a tenant disables its tokens and sign-ins at once.
 //
-// Only a platform token, which a super-admin makes, may call it.
+// Needs a platform token, which a super-admin creates.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -5795,9 +5795,9 @@ func (c *ClientWithResponses) EditTenantWithBodyWithResponse(ctx context.Context
 
 // EditTenantWithResponse Change a tenant
 //
-// Changes the fields that are sent and keeps the others; a `slug` is ignored. Suspending a tenant stops its tokens and sign-ins at once.
+// Changes only the fields that you send; `slug` is ignored. Suspending a tenant disables its tokens and sign-ins at once.
 //
-// Only a platform token, which a super-admin makes, may call it.
+// Needs a platform token, which a super-admin creates.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -5812,7 +5812,7 @@ func (c *ClientWithResponses) EditTenantWithResponse(ctx context.Context, id int
 
 // RedeemRewardWithBodyWithResponse Redeem a reward
 //
-// Takes the reward’s cost from the customer’s balance and a piece from its stock, in one step or not at all, and leaves a pending redemption. Redeeming again is another redemption: send an `Idempotency-Key`, and [a retry is safe](https://localhost:8443/docs/retries). A balance that is too small is reported before an empty stock; an inactive or unknown customer or reward is refused on the field.
+// Deducts the reward’s cost from the customer’s balance and one unit from its stock, and creates a pending redemption. Sending it again creates another redemption: send an `Idempotency-Key` to [make retries safe](https://localhost:8443/docs/retries). An insufficient balance is reported before an empty stock; an inactive or unknown customer or reward gets an error on the field.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -5836,7 +5836,7 @@ func (c *ClientWithResponses) RedeemRewardWithBodyWithResponse(ctx context.Conte
 
 // RedeemRewardWithResponse Redeem a reward
 //
-// Takes the reward’s cost from the customer’s balance and a piece from its stock, in one step or not at all, and leaves a pending redemption. Redeeming again is another redemption: send an `Idempotency-Key`, and [a retry is safe](https://localhost:8443/docs/retries). A balance that is too small is reported before an empty stock; an inactive or unknown customer or reward is refused on the field.
+// Deducts the reward’s cost from the customer’s balance and one unit from its stock, and creates a pending redemption. Sending it again creates another redemption: send an `Idempotency-Key` to [make retries safe](https://localhost:8443/docs/retries). An insufficient balance is reported before an empty stock; an inactive or unknown customer or reward gets an error on the field.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -5860,7 +5860,7 @@ func (c *ClientWithResponses) RedeemRewardWithResponse(ctx context.Context, para
 
 // FindRedemptionWithResponse Read a redemption
 //
-// Who redeemed what, and whether it was handed over.
+// Returns a redemption and its status.
 //
 // Needs the scope `rewards:read`.
 //
@@ -5875,9 +5875,9 @@ func (c *ClientWithResponses) FindRedemptionWithResponse(ctx context.Context, ul
 	return ParseFindRedemptionResponse(rsp)
 }
 
-// FulfilRedemptionWithResponse Hand a reward over
+// FulfilRedemptionWithResponse Fulfil a redemption
 //
-// Marks a pending redemption as handed over, once. A body is not read.
+// Marks a pending redemption as fulfilled, once. The body is ignored.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -5898,9 +5898,9 @@ func (c *ClientWithResponses) FulfilRedemptionWithResponse(ctx context.Context, 
 	return ParseFulfilRedemptionResponse(rsp)
 }
 
-// ReportCouponsWithResponse Sum up coupons
+// ReportCouponsWithResponse Get coupon results
 //
-// How many vouchers of each coupon were sent, and what became of them. Not paged.
+// Vouchers sent, pending, expired and redeemed of each coupon. Not paginated.
 //
 // Needs the scope `reports:read`.
 //
@@ -5915,9 +5915,9 @@ func (c *ClientWithResponses) ReportCouponsWithResponse(ctx context.Context, req
 	return ParseReportCouponsResponse(rsp)
 }
 
-// ReportTopCustomersWithResponse List the best customers
+// ReportTopCustomersWithResponse List top customers
 //
-// Those who spent most, earned most points or came most often in the range: recipients for a coupon, for example. Not paged.
+// Customers with the highest spend, the most points or the most visits in the range, for example to send them a coupon. Not paginated.
 //
 // Needs the scope `reports:read`.
 //
@@ -5932,9 +5932,9 @@ func (c *ClientWithResponses) ReportTopCustomersWithResponse(ctx context.Context
 	return ParseReportTopCustomersResponse(rsp)
 }
 
-// ReportSummaryWithResponse Sum up a range of days
+// ReportSummaryWithResponse Get a summary
 //
-// Whole days in the business’s time zone, both ends included; the last 30 days unless said otherwise, and at most 3,653. Records count on the day they were created. A sum beyond 9,223,372,036,854,775,807 is given as that number.
+// Whole days in the business’s time zone, first and last included; by default the last 30 days, at most 3,653. Records count on the day they were created. A sum above 9,223,372,036,854,775,807 is returned as that number.
 //
 // Needs the scope `reports:read`.
 //
@@ -5949,9 +5949,9 @@ func (c *ClientWithResponses) ReportSummaryWithResponse(ctx context.Context, par
 	return ParseReportSummaryResponse(rsp)
 }
 
-// ListRewardsWithResponse List the active rewards
+// ListRewardsWithResponse List active rewards
 //
-// Newest first, in pages. One that is out of stock is among them, with a stock of 0.
+// Newest first, paginated, including rewards with a stock of 0.
 //
 // Needs the scope `rewards:read`.
 //
@@ -5968,9 +5968,9 @@ func (c *ClientWithResponses) ListRewardsWithResponse(ctx context.Context, param
 
 // ListTokensWithResponse List your tokens
 //
-// Newest first, in pages. All tokens of the person who calls. Secrets are not told.
+// All tokens of the caller’s person, newest first, paginated, without their secrets.
 //
-// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
+// Any valid token can call it. An owner who is signed in to the panel can, too, with their session on the panel’s host; other people who are signed in get 403.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -5983,15 +5983,15 @@ func (c *ClientWithResponses) ListTokensWithResponse(ctx context.Context, params
 	return ParseListTokensResponse(rsp)
 }
 
-// CreateTokenWithBodyWithResponse Make a token
+// CreateTokenWithBodyWithResponse Create a token
 //
-// The new token belongs to the person who calls, and they are told by e-mail, at most once an hour. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+// The new token belongs to the caller’s person, who is notified by e-mail, at most once an hour. Only this response has its secret, so `Idempotency-Key` is ignored. A platform token creates platform tokens; their `scopes` must be empty.
 //
 // | `code` | `detail` |
 // |---|---|
 // | `token-limit-reached` | The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used. |
 //
-// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
+// Any valid token can call it. An owner who is signed in to the panel can, too, with their session on the panel’s host; other people who are signed in get 403.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -6004,15 +6004,15 @@ func (c *ClientWithResponses) CreateTokenWithBodyWithResponse(ctx context.Contex
 	return ParseCreateTokenResponse(rsp)
 }
 
-// CreateTokenWithResponse Make a token
+// CreateTokenWithResponse Create a token
 //
-// The new token belongs to the person who calls, and they are told by e-mail, at most once an hour. Its secret is in this answer and in no other, so an `Idempotency-Key` means nothing here. A platform token makes platform tokens; their `scopes` must be empty.
+// The new token belongs to the caller’s person, who is notified by e-mail, at most once an hour. Only this response has its secret, so `Idempotency-Key` is ignored. A platform token creates platform tokens; their `scopes` must be empty.
 //
 // | `code` | `detail` |
 // |---|---|
 // | `token-limit-reached` | The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used. |
 //
-// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
+// Any valid token can call it. An owner who is signed in to the panel can, too, with their session on the panel’s host; other people who are signed in get 403.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -6027,9 +6027,9 @@ func (c *ClientWithResponses) CreateTokenWithResponse(ctx context.Context, body 
 
 // RevokeTokenWithResponse Revoke a token
 //
-// It stops working at once. A token may revoke itself; one of somebody else is not found.
+// The token stops working at once. A token can revoke itself; another person’s token gets 404.
 //
-// Any valid token may call it. So may an owner who is signed in to the panel, by their session and from the panel’s own host: to others who are signed in there it is 403.
+// Any valid token can call it. An owner who is signed in to the panel can, too, with their session on the panel’s host; other people who are signed in get 403.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -6044,16 +6044,16 @@ func (c *ClientWithResponses) RevokeTokenWithResponse(ctx context.Context, id in
 
 // RecordTransactionWithBodyWithResponse Record a sale
 //
-// Records a sale and awards what its transaction type gives for the spend; the customer’s balance rises with it. Recording it again is another sale: send an `Idempotency-Key`, an `external_reference`, or both, and [a retry is safe](https://localhost:8443/docs/retries).
+// Records a sale and adds what its transaction type earns to the customer’s balance. Sending it again records another sale: send an `Idempotency-Key`, an `external_reference`, or both to [make retries safe](https://localhost:8443/docs/retries).
 //
-// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a sale that would earn more is refused on `spend_amount_cents`, with the greatest spend that is not.
+// An inactive or unknown customer or type gets an error on the field, and so does an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a larger one gets an error on `spend_amount_cents`, with the largest valid spend.
 //
 // | `code` | `detail` |
 // |---|---|
 // | `balance-too-large` | The award would exceed the largest possible balance. |
 // | `idempotency-key-reused` | This idempotency key was used with a different request. |
 //
-// Needs the scope `transactions:write`, unless the operator has chosen another of the six for it.
+// Needs the scope `transactions:write`, unless the operator chose another of the six.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -6068,16 +6068,16 @@ func (c *ClientWithResponses) RecordTransactionWithBodyWithResponse(ctx context.
 
 // RecordTransactionWithResponse Record a sale
 //
-// Records a sale and awards what its transaction type gives for the spend; the customer’s balance rises with it. Recording it again is another sale: send an `Idempotency-Key`, an `external_reference`, or both, and [a retry is safe](https://localhost:8443/docs/retries).
+// Records a sale and adds what its transaction type earns to the customer’s balance. Sending it again records another sale: send an `Idempotency-Key`, an `external_reference`, or both to [make retries safe](https://localhost:8443/docs/retries).
 //
-// An inactive or unknown customer or type is refused on the field, and so is an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a sale that would earn more is refused on `spend_amount_cents`, with the greatest spend that is not.
+// An inactive or unknown customer or type gets an error on the field, and so does an `external_reference` that was used before. One award is at most 1,000,000,000,000 points or stamps: a larger one gets an error on `spend_amount_cents`, with the largest valid spend.
 //
 // | `code` | `detail` |
 // |---|---|
 // | `balance-too-large` | The award would exceed the largest possible balance. |
 // | `idempotency-key-reused` | This idempotency key was used with a different request. |
 //
-// Needs the scope `transactions:write`, unless the operator has chosen another of the six for it.
+// Needs the scope `transactions:write`, unless the operator chose another of the six.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -6092,7 +6092,7 @@ func (c *ClientWithResponses) RecordTransactionWithResponse(ctx context.Context,
 
 // FindTransactionWithResponse Read a transaction
 //
-// A sale and what it earned.
+// Returns a sale and what it earned.
 //
 // Needs the scope `transactions:write`.
 //
@@ -6109,9 +6109,9 @@ func (c *ClientWithResponses) FindTransactionWithResponse(ctx context.Context, u
 
 // VoidTransactionWithResponse Void a transaction
 //
-// Takes a sale back, and its whole award with it, once. Points that were spent meanwhile are taken all the same: the balance may go below zero, and nothing can be redeemed until it is back. A body is not read.
+// Voids a sale and takes back its whole award, once. Points that were spent since are taken back too: the balance can go below zero, and the customer can’t redeem until it is positive again. The body is ignored.
 //
-// Where a void is sent again because its answer got lost, `already-voided` may be treated as success.
+// When you retry a void because you didn’t get its response, treat `already-voided` as success.
 //
 // | `code` | `detail` |
 // |---|---|
@@ -6150,10 +6150,10 @@ func ParseListCouponsResponse(rsp *http.Response) (*ListCouponsResponse, error) 
 		var dest struct {
 			Data []Coupon `json:"data"`
 
-			// Links Addresses of the pages around this one. A cursor knows no ends, so `first` and `last` are always null.
+			// Links URLs of the previous and next page. `first` and `last` are always null.
 			Links PageLinks `json:"links"`
 
-			// Meta Where this page stands.
+			// Meta Position of this page.
 			Meta PageMeta `json:"meta"`
 		}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -6327,10 +6327,10 @@ func ParseListCouponRedemptionsResponse(rsp *http.Response) (*ListCouponRedempti
 		var dest struct {
 			Data []Voucher `json:"data"`
 
-			// Links Addresses of the pages around this one. A cursor knows no ends, so `first` and `last` are always null.
+			// Links URLs of the previous and next page. `first` and `last` are always null.
 			Links PageLinks `json:"links"`
 
-			// Meta Where this page stands.
+			// Meta Position of this page.
 			Meta PageMeta `json:"meta"`
 		}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -6417,10 +6417,10 @@ func ParseListCustomersResponse(rsp *http.Response) (*ListCustomersResponse, err
 		var dest struct {
 			Data []Customer `json:"data"`
 
-			// Links Addresses of the pages around this one. A cursor knows no ends, so `first` and `last` are always null.
+			// Links URLs of the previous and next page. `first` and `last` are always null.
 			Links PageLinks `json:"links"`
 
-			// Meta Where this page stands.
+			// Meta Position of this page.
 			Meta PageMeta `json:"meta"`
 		}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -6498,7 +6498,7 @@ func ParseUpsertCustomerResponse(rsp *http.Response) (*UpsertCustomerResponse, e
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest struct {
-			// Data Somebody who earns and spends points or stamps at one business.
+			// Data A person who earns and spends points or stamps at one business.
 			//
 			// Examples: {"created_at":"2026-05-04T07:12:41.205Z","email":"anna.lindqvist@example.com","first_name":"Anna","last_name":"Lindqvist","phone":"070-174 06 05","points_balance":412,"stamps_balance":3,"status":"active","ulid":"01KQRX9ZQNANBSPNBRJV8CW5V4","updated_at":"2026-05-04T07:12:41.205Z"}
 			Data Customer `json:"data"`
@@ -6510,7 +6510,7 @@ func ParseUpsertCustomerResponse(rsp *http.Response) (*UpsertCustomerResponse, e
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
 		var dest struct {
-			// Data Somebody who earns and spends points or stamps at one business.
+			// Data A person who earns and spends points or stamps at one business.
 			//
 			// Examples: {"created_at":"2026-05-04T07:12:41.205Z","email":"anna.lindqvist@example.com","first_name":"Anna","last_name":"Lindqvist","phone":"070-174 06 05","points_balance":412,"stamps_balance":3,"status":"active","ulid":"01KQRX9ZQNANBSPNBRJV8CW5V4","updated_at":"2026-05-04T07:12:41.205Z"}
 			Data Customer `json:"data"`
@@ -6611,7 +6611,7 @@ func ParseFindCustomerResponse(rsp *http.Response) (*FindCustomerResponse, error
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest struct {
-			// Data Somebody who earns and spends points or stamps at one business.
+			// Data A person who earns and spends points or stamps at one business.
 			//
 			// Examples: {"created_at":"2026-05-04T07:12:41.205Z","email":"anna.lindqvist@example.com","first_name":"Anna","last_name":"Lindqvist","phone":"070-174 06 05","points_balance":412,"stamps_balance":3,"status":"active","ulid":"01KQRX9ZQNANBSPNBRJV8CW5V4","updated_at":"2026-05-04T07:12:41.205Z"}
 			Data Customer `json:"data"`
@@ -6684,7 +6684,7 @@ func ParseEditCustomerResponse(rsp *http.Response) (*EditCustomerResponse, error
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest struct {
-			// Data Somebody who earns and spends points or stamps at one business.
+			// Data A person who earns and spends points or stamps at one business.
 			//
 			// Examples: {"created_at":"2026-05-04T07:12:41.205Z","email":"anna.lindqvist@example.com","first_name":"Anna","last_name":"Lindqvist","phone":"070-174 06 05","points_balance":412,"stamps_balance":3,"status":"active","ulid":"01KQRX9ZQNANBSPNBRJV8CW5V4","updated_at":"2026-05-04T07:12:41.205Z"}
 			Data Customer `json:"data"`
@@ -6787,10 +6787,10 @@ func ParseListCustomerTransactionsResponse(rsp *http.Response) (*ListCustomerTra
 		var dest struct {
 			Data []Transaction `json:"data"`
 
-			// Links Addresses of the pages around this one. A cursor knows no ends, so `first` and `last` are always null.
+			// Links URLs of the previous and next page. `first` and `last` are always null.
 			Links PageLinks `json:"links"`
 
-			// Meta Where this page stands.
+			// Meta Position of this page.
 			Meta PageMeta `json:"meta"`
 		}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -6877,10 +6877,10 @@ func ParseListInvoicesResponse(rsp *http.Response) (*ListInvoicesResponse, error
 		var dest struct {
 			Data []Invoice `json:"data"`
 
-			// Links Addresses of the pages around this one. A cursor knows no ends, so `first` and `last` are always null.
+			// Links URLs of the previous and next page. `first` and `last` are always null.
 			Links PageLinks `json:"links"`
 
-			// Meta Where this page stands.
+			// Meta Position of this page.
 			Meta PageMeta `json:"meta"`
 		}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -6960,10 +6960,10 @@ func ParseListTenantsResponse(rsp *http.Response) (*ListTenantsResponse, error) 
 		var dest struct {
 			Data []Tenant `json:"data"`
 
-			// Links Addresses of the pages around this one. A cursor knows no ends, so `first` and `last` are always null.
+			// Links URLs of the previous and next page. `first` and `last` are always null.
 			Links PageLinks `json:"links"`
 
-			// Meta Where this page stands.
+			// Meta Position of this page.
 			Meta PageMeta `json:"meta"`
 		}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -7651,7 +7651,7 @@ func ParseReportSummaryResponse(rsp *http.Response) (*ReportSummaryResponse, err
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest struct {
-			// Data What happened in a range of days.
+			// Data Figures of a range of days.
 			//
 			// Examples: {"active_customers":37,"days":[{"date":"2026-09-13","new_customers":0,"points_awarded":0,"points_redeemed":0,"points_reversed":0,"redemptions_count":0,"spend_total_cents":0,"stamps_awarded":0,"transactions_count":0,"voided_count":0,"vouchers_redeemed":0},{"date":"2026-09-14","new_customers":4,"points_awarded":302,"points_redeemed":200,"points_reversed":12,"redemptions_count":2,"spend_total_cents":31870,"stamps_awarded":11,"transactions_count":42,"voided_count":1,"vouchers_redeemed":3}],"from":"2026-09-13","new_customers":4,"points_awarded":302,"points_redeemed":200,"points_reversed":12,"redemptions_count":2,"spend_total_cents":31870,"stamps_awarded":11,"to":"2026-09-14","transactions_count":42,"voided_count":1,"vouchers_redeemed":3}
 			Data Summary `json:"data"`
@@ -7733,10 +7733,10 @@ func ParseListRewardsResponse(rsp *http.Response) (*ListRewardsResponse, error) 
 		var dest struct {
 			Data []Reward `json:"data"`
 
-			// Links Addresses of the pages around this one. A cursor knows no ends, so `first` and `last` are always null.
+			// Links URLs of the previous and next page. `first` and `last` are always null.
 			Links PageLinks `json:"links"`
 
-			// Meta Where this page stands.
+			// Meta Position of this page.
 			Meta PageMeta `json:"meta"`
 		}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -7816,10 +7816,10 @@ func ParseListTokensResponse(rsp *http.Response) (*ListTokensResponse, error) {
 		var dest struct {
 			Data []Token `json:"data"`
 
-			// Links Addresses of the pages around this one. A cursor knows no ends, so `first` and `last` are always null.
+			// Links URLs of the previous and next page. `first` and `last` are always null.
 			Links PageLinks `json:"links"`
 
-			// Meta Where this page stands.
+			// Meta Position of this page.
 			Meta PageMeta `json:"meta"`
 		}
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {

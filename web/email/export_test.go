@@ -1,0 +1,8 @@
+package email
+
+// For tests.
+const (
+	NotExpected = notExpected
+	SampleNote  = sampleNote
+	SampleCode  = sampleCode
+)
