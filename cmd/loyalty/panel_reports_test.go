@@ -21,7 +21,7 @@ func (p *desk) file(path string) [][]string {
 	return rows[1:]
 }
 
-// digits are the number in a text: of "€ 1,234.50" the cents, of "none" nothing.
+// digits is the number in a text: the cents of "€ 1,234.50", 0 for "none".
 func digits(text string) (n float64) {
 	for _, r := range text {
 		if r >= '0' && r <= '9' {
@@ -31,8 +31,8 @@ func digits(text string) (n float64) {
 	return n
 }
 
-// thePanelSaysTheSame compares what a page shows, what its file holds, and what the API
-// answers: "the same numbers as the API, from the same functions".
+// thePanelSaysTheSame compares a page and its file with the API's response: "the same numbers as the API,
+// from the same functions".
 func thePanelSaysTheSame(v *visit) {
 	quiet := v.quiet()
 	quiet.fill("{hundred_points} {sale} {stamp_sale} {voided}")
@@ -63,7 +63,7 @@ func (p *desk) summaries() {
 
 	page, file := p.open("/reports"), p.file("/reports/summary.csv?from="+api.From+"&to="+api.To)
 	shown := figures{}
-	names := [][2]string{ // of the figures, in their order, and of what is below them
+	names := [][2]string{ // of the figures in their order, and of the text below them
 		{"transactions_count", "voided_count"},
 		{"spend_total_cents"},
 		{"points_awarded", "points_reversed"},
@@ -99,7 +99,7 @@ func (p *desk) summaries() {
 		page.Find(chart + " tbody tr").Eq(day).Find("td").Each(func(_ int, cell *goquery.Selection) {
 			n, err := strconv.ParseFloat(cell.AttrOr("data-value", ""), 64)
 			if err != nil || n != digits(cell.Text()) {
-				p.t.Errorf("drawn is %v, written %s", n, cell.Text())
+				p.t.Errorf("the chart has %v, its table %s", n, cell.Text())
 			}
 			values = append(values, n)
 		})
@@ -134,7 +134,7 @@ func (p *desk) rankings() {
 			cell := func(n int) float64 { return digits(row.Find("td").Eq(n).Text()) }
 			name := row.Find("a")
 			first, last, _ := strings.Cut(name.Text(), " ")
-			row.Find(".to-sm").Remove() // the same once more, for phones
+			row.Find(".to-sm").Remove() // the same figures for phones
 			shown = append(shown, customer{
 				strings.TrimPrefix(name.AttrOr("href", ""), "/admin/customers/"), first, last, cell(3), cell(5), cell(4),
 			})

@@ -367,17 +367,11 @@ func (a *Admin) setCouponActive(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return page.Submit(a.Kit, c, page.Submission[coupon.Coupon]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (coupon.Coupon, error) {
-			return page.Switch(form, "active", func(on bool) (coupon.Coupon, error) { return a.Coupons.SetActive(ctx, by, id, on) })
-		},
-		To: page.To[coupon.Coupon](page.Back(c, couponPath(id))),
-		Done: func(switched coupon.Coupon) string {
-			if switched.Active {
-				return "“" + switched.Name + "” is active. Its vouchers can be redeemed."
-			}
-			return "“" + switched.Name + "” is inactive. Its vouchers can't be redeemed."
-		},
+	set := func(ctx context.Context, by core.Actor, active bool) (coupon.Coupon, error) {
+		return a.Coupons.SetActive(ctx, by, id, active)
+	}
+	return setActive(a, c, page.Back(c, couponPath(id)), set, func(k coupon.Coupon) string {
+		return activeMessage(k.Name, k.Active, "Its vouchers can't be redeemed.")
 	})
 }
 

@@ -209,17 +209,11 @@ func (a *Admin) setRewardActive(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return page.Submit(a.Kit, c, page.Submission[reward.Reward]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Reward, error) {
-			return page.Switch(form, "active", func(on bool) (reward.Reward, error) { return a.Rewards.SetActive(ctx, by, id, on) })
-		},
-		To: page.To[reward.Reward](page.Back(c, rewardPath(id))),
-		Done: func(r reward.Reward) string {
-			if r.Active {
-				return "“" + r.Name + "” is active. Customers can redeem it."
-			}
-			return "“" + r.Name + "” is inactive. Pending redemptions can still be fulfilled."
-		},
+	set := func(ctx context.Context, by core.Actor, active bool) (reward.Reward, error) {
+		return a.Rewards.SetActive(ctx, by, id, active)
+	}
+	return setActive(a, c, page.Back(c, rewardPath(id)), set, func(r reward.Reward) string {
+		return activeMessage(r.Name, r.Active, "Pending redemptions can still be fulfilled.")
 	})
 }
 
