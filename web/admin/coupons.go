@@ -198,7 +198,7 @@ func (a *Admin) benefitFields(c echo.Context, old *coupon.WithCounts, form *page
 	if err != nil {
 		return err
 	}
-	v.Type = form.Field("benefit_type", "Benefit")
+	v.Type = form.Field("benefit_type", "Type")
 	v.Type.Options = form.Options("benefit_type",
 		ui.Option{Value: "percent", Label: "Percentage off", Help: "Taken off the bill"},
 		ui.Option{Value: "amount", Label: "Amount off", Help: "Taken off the bill"},

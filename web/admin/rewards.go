@@ -101,7 +101,7 @@ func (a *Admin) rewardForm(c echo.Context, status int, old *reward.Reward, form 
 		v.Crumbs = append(v.Crumbs, ui.Crumb{Label: old.Name, Path: v.Cancel})
 	}
 	v.Name, v.Description = form.Field("name", "Name"), form.Field("description", "Description")
-	v.Unit = form.Field("cost_unit", "Price in")
+	v.Unit = form.Field("cost_unit", "Cost in")
 	v.Unit.Options = form.Options("cost_unit", unitOptions...)
 	v.Points, v.Stamps = form.Field("points_cost", "Points"), form.Field("stamps_cost", "Stamps")
 	if old == nil {
@@ -114,7 +114,7 @@ func (a *Admin) rewardForm(c echo.Context, status int, old *reward.Reward, form 
 	v.Description.Optional, v.Description.Help = true, "What customers get and when"
 	v.Points.Mode, v.Stamps.Mode = "numeric", "numeric"
 	if old != nil {
-		v.Points.Help = "Existing redemptions keep their price"
+		v.Points.Help = "Existing redemptions keep their cost"
 		v.Stamps.Help = v.Points.Help
 	}
 	return a.Render(c, status, views.RewardFormPage(v), nil)
@@ -129,7 +129,7 @@ func readCost(form *page.Form) (points, stamps *int64) {
 		return form.Integer("points_cost"), nil
 	}
 	if stamps = form.Integer("stamps_cost"); stamps == nil {
-		stamps = new(int64) // refused as too few, not read as a price in points
+		stamps = new(int64) // refused as too few, not read as a cost in points
 	}
 	return nil, stamps
 }
