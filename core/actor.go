@@ -1,22 +1,22 @@
 package core
 
-// ActorKind says what somebody is.
+// ActorKind is the kind of an actor.
 type ActorKind string
 
-// The kinds of actors. They are stored beside what the actor did.
+// The kinds of actors, as they are stored with their actions.
 const (
-	ByToken    ActorKind = "token"    // an integrator, by an API token
+	ByToken    ActorKind = "token"    // an API token
 	ByStaff    ActorKind = "staff"    // a person of a tenant, in the panel or at the till
 	ByAdmin    ActorKind = "admin"    // a super-admin
 	ByCustomer ActorKind = "customer" // a customer, on their own pages
 	BySystem   ActorKind = "system"   // a job or a command
 )
 
-// Actor is who acts, for which business, and from where. Every use case takes
-// one: the tenant in it is the only tenant the use case can see.
+// Actor is who acts, for which business, and from where. Every use case takes one, and sees only the
+// actor's tenant.
 type Actor struct {
 	Kind   ActorKind
-	ID     string // of the token, the person or the customer; kept as text beside what they did
+	ID     string // of the token, the person or the customer
 	Name   string
 	Tenant Tenant // zero for the platform
 
@@ -26,10 +26,10 @@ type Actor struct {
 	Address   string // of the client, for the audit log
 	RequestID string
 
-	Idempotency *Idempotency // set where the caller asked to be answered once
+	Idempotency *Idempotency // nil: none
 }
 
-// System is the actor of jobs and commands.
+// System returns the actor of jobs and commands.
 func System(t Tenant, name string) Actor {
 	return Actor{Kind: BySystem, Name: name, Tenant: t}
 }

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// What a spreadsheet takes for a formula at the beginning of a cell; the wide forms are
-// those of East Asian keyboards. Programs that split a file at other marks than ours see
-// the beginning of a cell after a semicolon, comma, tab or line break, too.
+// At the beginning of a cell, spreadsheets take these for a formula; the wide forms are of East Asian
+// keyboards. A semicolon, comma, tab or line break can begin a cell, depending on the program.
 const formulaMarks = "=+-@＝＋－＠"
 
 var (
@@ -18,8 +17,8 @@ var (
 	couldBeFormula = func(text string) bool { return strings.ContainsAny(text, formulaMarks+"\t\r\n") }
 )
 
-// InertCell returns a text as a cell of a CSV file that no spreadsheet runs as a formula,
-// wherever it splits the text: an apostrophe precedes what it could take for one.
+// InertCell returns a text as a cell of a CSV file that no spreadsheet runs as a formula: an apostrophe
+// precedes each possible formula.
 func InertCell(text string) string {
 	if !couldBeFormula(text) {
 		return text

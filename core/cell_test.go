@@ -9,8 +9,7 @@ import (
 	"example.com/loyalty/core"
 )
 
-// "Formula in exports after ;, ,, tab or newline inside a field (spreadsheets that split
-// there): made inert too".
+// Formulas after a semicolon, comma, tab or line break inside a field are made inert, too.
 func TestInertCell(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -44,8 +43,8 @@ func TestInertCell(t *testing.T) {
 	}
 }
 
-// However a spreadsheet splits a cell, no part begins with a formula, and an import reads
-// the text that was exported.
+// No part of a cell begins with a formula, however a spreadsheet splits it, and an import reads the
+// exported text.
 func TestInertCellsAtRandom(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,8 +1,7 @@
-// Package core holds the words that every other package shares: who acts
-// (Actor), for which business (Tenant), what was refused and why (Error,
-// Fields), how a record is named (ID), how a list is paged (Page) and how a
-// request is answered once (Once). It imports no other package of this module and
-// does no I/O, but for reading time zones.
+// Package core has the types that all packages share: who acts (Actor), for which business (Tenant),
+// refusals (Error, Fields), the ids of records (ID), pages of lists (Page) and requests that take effect
+// once (Idempotency). It imports no other package of this module and does no I/O except for reading time
+// zones.
 package core
 
 import "time"
@@ -10,24 +9,24 @@ import "time"
 // TenantID names a business. Zero means none: the platform.
 type TenantID int64
 
-// Tenant is what the rest of the product needs to know of a business while
-// serving it: read once, when the caller is identified.
+// Tenant is what requests need to know about a business. It is read once, when the caller is
+// identified.
 type Tenant struct {
 	ID       TenantID
 	Name     string
 	Slug     string         // the label in front of the host
-	TimeZone *time.Location // days of reports and vouchers are days here
+	TimeZone *time.Location // of the days of reports and vouchers
 	Currency string         // ISO 4217
-	Country  string         // ISO 3166-1 alpha-2, or "": phone numbers are read as of here
+	Country  string         // ISO 3166-1 alpha-2, by which phone numbers are read; "": none
 
-	Suspended bool // no one can sign in, no token works, and customers can only look
+	Suspended bool // sign-ins and tokens don't work, and customers can't change anything
 
-	// ConfirmAboveCents is the ceiling of sales that people record without being asked once
-	// more; 0: there is none. Programs are never asked.
+	// ConfirmAboveCents is the amount above which people must confirm a sale; 0: none. Programs need
+	// not confirm.
 	ConfirmAboveCents int64
 }
 
-// Confirms reports whether people are asked once more before a sale of that amount is recorded.
+// Confirms reports whether people must confirm a sale of an amount.
 func (t Tenant) Confirms(spendCents int64) bool {
 	return t.ConfirmAboveCents > 0 && spendCents > t.ConfirmAboveCents
 }

@@ -47,9 +47,8 @@ func TestStartOfDay(t *testing.T) {
 	}
 }
 
-// Whatever the clocks do, the instant before a day's start is of an earlier day, and
-// the start itself is not.
-func TestDaysJoin(t *testing.T) {
+// The instant before the start of a day is of an earlier day, whatever the clocks do.
+func TestDaysFollowEachOther(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"Europe/Stockholm", "America/New_York", "America/Santiago", "America/Havana", "Africa/Cairo", "Atlantic/Azores", "Australia/Lord_Howe", "Asia/Beirut"} {
 		zone, err := time.LoadLocation(name)

@@ -7,33 +7,32 @@ import (
 	"time"
 )
 
-// Kind says what sort of refusal an Error is. A front end picks the status.
+// Kind is the kind of a refusal. Front ends map it to a status.
 type Kind int
 
 // The kinds of refusals.
 const (
-	KindRule            Kind = iota + 1 // a rule of the business refuses
-	KindInvalid                         // fields are wrong; Fields says which
+	KindRule            Kind = iota + 1 // a business rule
+	KindInvalid                         // invalid fields, named by Fields
 	KindNotFound                        // missing, or another tenant's
-	KindUnauthenticated                 // nobody known is calling
-	KindForbidden                       // known, but not allowed
-	KindRunning                         // the same request is being answered right now
-	KindThrottled                       // too often; Message says when to try again
-	KindUnavailable                     // not at the moment: the database cannot be used, or too much is under way
+	KindUnauthenticated                 // unknown caller
+	KindForbidden                       // known caller, but not allowed
+	KindRunning                         // the same request is running
+	KindThrottled                       // too many requests; Message says when to try again
+	KindUnavailable                     // temporarily: the database can't be used, or too much work is waiting
 )
 
-// Error is a refusal that the caller is told. Any other error is a fault: its
-// text stays in the log.
+// Error is a refusal that is shown to the caller. Any other error is a fault, which is only logged.
 type Error struct {
 	Kind    Kind
 	Code    string        // of a rule: the slug of its reference page
-	Message string        // of a rule: the sentence the caller reads
+	Message string        // shown to the caller
 	Fields  Fields        // of KindInvalid
-	Wait    time.Duration // of KindThrottled and of Busy: how long until it may be tried again; 0: not known
-	Cause   error         // for the log, never shown
+	Wait    time.Duration // of KindThrottled and Busy: until the next try; 0: unknown
+	Cause   error         // only logged
 }
 
-// Error returns the sentence and, where there is one, its cause.
+// Error returns the message with code, fields and cause.
 func (e *Error) Error() string {
 	text := e.Message
 	if e.Code != "" {
@@ -51,42 +50,42 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Refuse declares a rule: a variable next to the code that refuses.
+// Refuse returns the refusal of a rule, for a variable beside the code that refuses.
 func Refuse(code, message string) *Error {
 	return &Error{Kind: KindRule, Code: code, Message: message}
 }
 
-// Invalid refuses fields.
+// Invalid returns the refusal of fields.
 func Invalid(f Fields) *Error {
 	return &Error{Kind: KindInvalid, Message: "The given data was invalid.", Fields: maps.Clone(f)}
 }
 
-// Unavailable says that the database could not be used, and why.
+// Unavailable returns the refusal of a request because the database can't be used.
 func Unavailable(cause error) *Error {
 	return &Error{Kind: KindUnavailable, Message: "The service is temporarily unavailable.", Cause: cause}
 }
 
-// Busy says that heavy work had to wait for longer than it may, and when to try again.
-// People read the message; a client of the API is told the status and the time.
+// Busy returns the refusal of heavy work that has waited too long. People read the message; clients of the
+// API get the status and the time to wait.
 func Busy(message string, wait time.Duration) *Error {
 	return &Error{Kind: KindUnavailable, Message: message, Wait: wait}
 }
 
-// The refusals that every noun shares.
+// Refusals of all packages.
 var (
-	// ErrNotFound is a record that is missing or belongs to another tenant: the two must look the same.
+	// ErrNotFound refuses a record that is missing or another tenant's: the two must look the same.
 	ErrNotFound = &Error{Kind: KindNotFound, Message: "The requested resource was not found."}
-	// ErrUnauthenticated is a caller nobody knows.
+	// ErrUnauthenticated refuses an unknown caller.
 	ErrUnauthenticated = &Error{Kind: KindUnauthenticated, Message: "Authentication required."}
-	// ErrForbidden is a known caller who may not do this.
+	// ErrForbidden refuses a known caller without the ability.
 	ErrForbidden = &Error{Kind: KindForbidden, Message: "Invalid ability provided."}
-	// ErrKeyReused is an idempotency key that named a different request before.
+	// ErrKeyReused refuses an idempotency key that was used for a different request.
 	ErrKeyReused = Refuse("idempotency-key-reused", "This idempotency key was used with a different request.")
-	// ErrKeyRunning is an idempotency key whose first request has not ended.
+	// ErrKeyRunning refuses an idempotency key while its first request runs.
 	ErrKeyRunning = &Error{Kind: KindRunning, Message: "A request with this idempotency key is still running."}
 )
 
-// IsKind reports whether err is a refusal of that kind.
+// IsKind reports whether err is a refusal of a kind.
 func IsKind(err error, k Kind) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Kind == k

@@ -9,35 +9,32 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// ID names a record: a ULID. 16 bytes in memory and in the database (a uuid
-// column), 26 characters wherever a person or a client sees it. IDs sort by the
-// millisecond they were made in.
+// ID is a ULID: 16 bytes in memory and in the database (a uuid column), 26 characters for people and
+// clients. IDs sort by the millisecond of their creation.
 type ID ulid.ULID
 
-// The database gives the instant, so only the randomness is ours. Monotonic: of IDs
-// made one right after another for one millisecond the later is the higher.
+// Monotonic, so that of IDs created one after another in one millisecond the later is the higher.
 var ids = struct {
 	sync.Mutex
 	entropy *ulid.MonotonicEntropy
 }{entropy: ulid.Monotonic(rand.Reader, 0)}
 
-// NewID makes the ID of a record created at that instant.
+// NewID returns a new ID for a record created at an instant.
 func NewID(at time.Time) ID {
 	ids.Lock()
 	defer ids.Unlock()
 	return ID(ulid.MustNew(ulid.Timestamp(at), ids.entropy))
 }
 
-// FirstID is the lowest ID that can be made at that instant: where IDs are made at
-// the instant a record is from, records since then have that ID or a higher one.
+// FirstID returns the lowest ID of an instant. Where IDs are created with their records, records since
+// then have that ID or a higher one.
 func FirstID(at time.Time) (id ID) {
 	var u ulid.ULID
 	_ = u.SetTime(ulid.Timestamp(at)) // fails after the year 10889
 	return ID(u)
 }
 
-// ParseID reads the 26 characters of an ID, in either case. What does not parse
-// names no record: ErrNotFound.
+// ParseID reads the 26 characters of an ID, in either case. Other texts are ErrNotFound.
 func ParseID(s string) (ID, error) {
 	id, err := ulid.ParseStrict(s)
 	if err != nil {
@@ -59,10 +56,10 @@ func (id *ID) UnmarshalText(text []byte) error {
 	return err
 }
 
-// IsZero reports whether id names nothing.
+// IsZero reports whether id is the zero ID.
 func (id ID) IsZero() bool { return id == ID{} }
 
-// numberID packs an integer id into the room of an ID, for cursors.
+// numberID packs an integer id into an ID, for cursors.
 func numberID(n int64) (id ID) {
 	binary.BigEndian.PutUint64(id[8:], uint64(n))
 	return id

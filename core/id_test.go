@@ -12,7 +12,7 @@ import (
 	"example.com/loyalty/core"
 )
 
-// "ULIDs are read in either case, written in upper case."
+// IDs are read in either case and written in upper case.
 func TestAnIDIsReadInEitherCase(t *testing.T) {
 	t.Parallel()
 	id := core.NewID(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
@@ -27,8 +27,8 @@ func TestAnIDIsReadInEitherCase(t *testing.T) {
 	}
 }
 
-// "A path id that does not parse is 404."
-func TestWhatIsNoIDNamesNothing(t *testing.T) {
+// Other texts are ErrNotFound.
+func TestParseIDRefusesOtherTexts(t *testing.T) {
 	t.Parallel()
 	good := core.NewID(time.Now()).String()
 	for _, s := range []string{
@@ -46,7 +46,7 @@ func TestWhatIsNoIDNamesNothing(t *testing.T) {
 	}
 }
 
-// "The 26-character form everywhere a person or client sees it."
+// An ID is 26 characters in JSON.
 func TestAnIDInJSON(t *testing.T) {
 	t.Parallel()
 	type record struct {
@@ -68,8 +68,7 @@ func TestAnIDInJSON(t *testing.T) {
 	}
 }
 
-// "Monotonic: IDs of one millisecond keep the order in which they were made", and
-// many at once make no two alike.
+// IDs of one millisecond keep the order of their creation, and concurrent ones differ.
 func TestIDsKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -95,7 +94,7 @@ func TestIDsKeepTheirOrder(t *testing.T) {
 	wg.Wait()
 }
 
-// Not parallel: nobody else may make an ID in between.
+// Not parallel: no other test may create an ID in between.
 func TestIDsOfOneMillisecondKeepTheirOrder(t *testing.T) {
 	at := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
 	var made []string

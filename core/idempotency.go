@@ -9,23 +9,22 @@ type Idempotency struct {
 	Key         string
 	Fingerprint [32]byte // of method, path and body
 
-	// Wait lets a repeated request wait for the one that runs and then have its answer,
-	// where otherwise ErrKeyRunning refuses it. For forms: of two clicks a browser shows
-	// the answer to the second.
+	// Wait lets a repeated request wait for the first one and return its response, instead of being
+	// refused with ErrKeyRunning. For forms: after two clicks a browser shows the second response.
 	Wait bool
 
-	// Render makes the answer from what the use case returned.
+	// Render makes the response from the result of the use case.
 	Render func(result any) (Response, error)
 	// Response is set by the transaction: the one just stored, or the first one.
 	Response Response
 }
 
-// Response is what the caller is told.
+// Response is a stored HTTP response.
 type Response struct {
 	Status   int
 	Body     []byte
 	Replayed bool
 }
 
-// ErrReplayed stops a use case whose request was answered before; the stored response is in Idempotency.Response.
+// ErrReplayed stops a use case whose request was answered before; Idempotency.Response has the response.
 var ErrReplayed = errors.New("answered before")

@@ -8,47 +8,47 @@ import (
 	"time"
 )
 
-// Sizes of a page (decisions §2).
+// Page sizes (decisions §2).
 const (
 	DefaultPageSize = 15
 	MaxPageSize     = 100
 )
 
-// Page asks for part of a list, newest first. Its cursor is a position in the
-// list, not a number of records to pass over, so page 5,000 costs what page 1 costs.
+// Page selects part of a list, newest first. Its cursor is a position in the list, not a number of
+// records to skip, so page 5,000 costs what page 1 costs.
 type Page struct {
 	Size   int
 	Cursor *Cursor // nil: the first page
 
-	Malformed Fields // what the front end could not read of the query
+	Malformed Fields // what the front end could not read
 }
 
-// Err is nil when the whole query could be read.
+// Err refuses what the front end could not read.
 func (p Page) Err() error { return NewCheck(p.Malformed).Err() }
 
-// Limit is how many records to fetch: one more than the page holds tells whether the list goes on.
+// Limit returns the number of records to fetch: one more than the page, to know whether there are more.
 func (p Page) Limit() int { return p.Size + 1 }
 
-// Back reports whether the page lies before its cursor: then records are fetched oldest first.
+// Back reports whether the page is before its cursor. Then records are fetched oldest first.
 func (p Page) Back() bool { return p.Cursor != nil && p.Cursor.Back }
 
-// Cursor is a position in a list (the record it names is not part of the page)
-// and the direction to go from there.
+// Cursor is a position in a list and the direction of the page. The page excludes the record at the
+// position.
 type Cursor struct {
 	At   time.Time // of the record, to the millisecond
 	ID   ID        // breaks ties
 	Back bool
 }
 
-// NumberCursor is the position of a record with an integer id.
+// NumberCursor returns the position of a record with an integer id.
 func NumberCursor(at time.Time, id int64) Cursor { return Cursor{At: at, ID: numberID(id)} }
 
-// Number is the integer id of the position.
+// Number returns the integer id of the position.
 func (c Cursor) Number() int64 { return c.ID.number() }
 
 const cursorSize = 1 + 8 + 16
 
-// String writes the cursor as an opaque text.
+// String returns the cursor as an opaque text.
 func (c Cursor) String() string {
 	b := make([]byte, 1, cursorSize)
 	if c.Back {
@@ -60,7 +60,7 @@ func (c Cursor) String() string {
 
 var errCursor = errors.New("not a cursor")
 
-// Cursors that a client made up could name years PostgreSQL does not know.
+// A forged cursor could have a year that PostgreSQL can't store.
 var earliest, latest = time.Unix(0, 0), time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 
 // ParseCursor reads what String wrote.
@@ -76,14 +76,14 @@ func ParseCursor(s string) (Cursor, error) {
 	return c, nil
 }
 
-// List is one page of records, newest first, and the way on from it.
+// List is a page of records, newest first, with the cursors of its neighbours.
 type List[T any] struct {
 	Items      []T
-	Prev, Next *Cursor // nil: nothing there
+	Prev, Next *Cursor // nil: none
 }
 
-// NewList makes the page from the records fetched for it: up to p.Limit() of them,
-// oldest first when p goes back. position gives a record's place in the list.
+// NewList returns the page of the fetched records: up to p.Limit() of them, oldest first if p.Back().
+// position returns a record's position in the list.
 func NewList[T any](p Page, fetched []T, position func(T) Cursor) List[T] {
 	more := len(fetched) > p.Size
 	if more {

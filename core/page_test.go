@@ -13,8 +13,8 @@ import (
 	"example.com/loyalty/core"
 )
 
-// "`cursor` is opaque, holds position and direction only."
-func TestCursorsComeBack(t *testing.T) {
+// A cursor keeps position and direction.
+func TestCursorRoundTrip(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 1, 12, 0, 0, 123_000_000, time.UTC)
 	for _, c := range []core.Cursor{
@@ -41,7 +41,7 @@ func TestCursorsComeBack(t *testing.T) {
 	}
 }
 
-// encoded is a cursor as a client could make one up.
+// encoded returns a forged cursor.
 func encoded(direction byte, millis uint64, rest int) string {
 	b := []byte{direction}
 	for shift := 56; shift >= 0; shift -= 8 {
@@ -50,8 +50,8 @@ func encoded(direction byte, millis uint64, rest int) string {
 	return base64.RawURLEncoding.EncodeToString(append(b, make([]byte, rest)...))
 }
 
-// "One that does not parse is 422."
-func TestWhatIsNoCursor(t *testing.T) {
+// Other texts are refused.
+func TestParseCursorRefusesOtherTexts(t *testing.T) {
 	t.Parallel()
 	good := core.Cursor{At: time.Now(), ID: core.NewID(time.Now())}.String()
 	if _, err := core.ParseCursor(encoded(0, 1_750_000_000_000, 16)); err != nil {
@@ -102,12 +102,12 @@ func FuzzParseCursor(f *testing.F) {
 	})
 }
 
-// items are records whose instant is their tens: many share one.
+// items are records of which ten share an instant.
 type item int
 
 func (i item) position() core.Cursor { return core.NumberCursor(time.UnixMilli(int64(i/10)), int64(i)) }
 
-// fetch does what a statement does: order by position, from the cursor on.
+// fetch orders by position and begins at the cursor, like a statement.
 func fetch(all []item, p core.Page) []item {
 	var picked []item
 	for _, i := range all {
@@ -129,7 +129,7 @@ func pageOf(all []item, size int, at *core.Cursor) core.List[item] {
 	return core.NewList(p, fetch(all, p), item.position)
 }
 
-// "`links` prev, next: url|null": the first page has no prev, the last no next.
+// The first page has no previous one, the last no next one.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	all := []item{50, 40, 30, 20, 10}
@@ -165,8 +165,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// Whatever the list and the page size, a walk to its end and back gives every item
-// once, in order.
+// For every list and page size, pages have each item once, in order, forward and back.
 func TestAWalkGivesEveryItemOnce(t *testing.T) {
 	t.Parallel()
 	for length := range 25 {
@@ -185,7 +184,7 @@ func TestAWalkGivesEveryItemOnce(t *testing.T) {
 	}
 }
 
-// walk goes to the end of a list and back to its beginning.
+// walk reads a list to its end and back.
 func walk(t *testing.T, all []item, size int) (forward, back []item) {
 	t.Helper()
 	l := pageOf(all, size, nil)

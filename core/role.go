@@ -1,9 +1,9 @@
 package core
 
-// Role is what a person may do (decisions §9).
+// Role says what a person may do (decisions §9).
 type Role string
 
-// The roles. A super-admin belongs to no tenant, everybody else to one.
+// The roles. Super-admins belong to no tenant, all others to one.
 const (
 	SuperAdmin Role = "super_admin"
 	Owner      Role = "owner"   // everything
@@ -11,15 +11,14 @@ const (
 	Cashier    Role = "cashier" // the till
 )
 
-// ErrRole is a person whose role does not allow what they asked for.
+// ErrRole refuses a person whose role doesn't allow an action.
 var ErrRole = &Error{Kind: KindForbidden, Message: "Your role does not allow this. An owner of the business can do it, or give you another role."}
 
-// Roles of a tenant, each with everything that the one before may do.
+// The roles of a tenant. Each may do everything that the lower ones may.
 var ranks = map[Role]int{Cashier: 1, Manager: 2, Owner: 3}
 
-// Require refuses a person whose role is below the one that is named, with ErrRole.
-// What a token may do is said by its abilities, and a job does what was queued: neither
-// is refused here.
+// Require refuses a person below a role with ErrRole. It doesn't refuse tokens, which have abilities, nor
+// jobs, which do what was allowed before.
 func (a Actor) Require(least Role) error {
 	if a.Kind == ByStaff && !a.Role.Includes(least) {
 		return ErrRole
@@ -27,11 +26,10 @@ func (a Actor) Require(least Role) error {
 	return nil
 }
 
-// ErrAdmin refuses what only super-admins of the platform may do.
+// ErrAdmin refuses actions that are only for super-admins.
 var ErrAdmin = &Error{Kind: KindForbidden, Message: "Only super-admins of the platform can do this."}
 
-// RequireAdmin refuses everyone but super-admins, their platform tokens, and jobs and
-// commands, with ErrAdmin.
+// RequireAdmin refuses all but super-admins, their platform tokens, jobs and commands, with ErrAdmin.
 func (a Actor) RequireAdmin() error {
 	if a.Kind == BySystem || a.Role == SuperAdmin && a.Tenant.ID == 0 {
 		return nil
@@ -39,5 +37,5 @@ func (a Actor) RequireAdmin() error {
 	return ErrAdmin
 }
 
-// Includes reports whether a role of a tenant may do what another one may.
+// Includes reports whether a role of a tenant may do everything that another role may.
 func (r Role) Includes(other Role) bool { return ranks[r] > 0 && ranks[r] >= ranks[other] }

@@ -2,6 +2,7 @@ package core
 
 import (
 	"maps"
+	"net/mail"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,18 +10,18 @@ import (
 	"unicode/utf8"
 )
 
-// Violation says which rule a field breaks, with the rule's parameters. Core words none: api
-// writes Laravel's sentences (decisions §3), web writes what helps the person at the form.
+// Violation is a rule that a field breaks, with the rule's parameters. It has no words: api writes
+// Laravel's sentences (decisions §3), web what helps the person at the form.
 type Violation struct {
 	Rule  string
-	Limit int64  // of a rule with a number: the least or the most it allows
-	Other string // of a rule that compares: another field, or a value
+	Limit int64  // the minimum or maximum
+	Other string // another field, or a value, to compare with
 }
 
-// Rules that several fields share. A package declares its own beside the code that checks them.
+// Rules of several packages. Each package declares its own beside the code that checks them.
 var (
 	Required      = Violation{Rule: "required"}
-	InvalidChoice = Violation{Rule: "selected"} // a choice or a reference that does not exist
+	InvalidChoice = Violation{Rule: "selected"} // an unknown choice or record
 	Duplicate     = Violation{Rule: "taken"}    // another record has this value
 	MustBeString  = Violation{Rule: "string"}
 	MustBeInteger = Violation{Rule: "integer"}
@@ -59,7 +60,7 @@ func WithinDays(n int64, field string) Violation {
 	return Violation{Rule: "within_days", Limit: n, Other: field}
 }
 
-// String is the rule and its parameters, for logs.
+// String returns the rule and its parameters.
 func (v Violation) String() string {
 	text := v.Rule
 	if v.Limit != 0 {
@@ -71,7 +72,7 @@ func (v Violation) String() string {
 	return text
 }
 
-// ParseViolation reads what String wrote.
+// ParseViolation reads the result of String.
 func ParseViolation(text string) Violation {
 	rule, rest, _ := strings.Cut(text, " ")
 	v := Violation{Rule: rule}
@@ -83,28 +84,27 @@ func ParseViolation(text string) Violation {
 	return v
 }
 
-// Fields maps the name of a field to the rules it breaks. Forms and JSON use the same names, so
-// one map serves both.
+// Fields maps the names of fields to the rules they break. Forms and JSON use the same names.
 type Fields map[string][]Violation
 
 // Add adds a violation of a field.
 func (f Fields) Add(field string, v Violation) { f[field] = append(f[field], v) }
 
-// Names returns the fields in order of name.
+// Names returns the names of the fields, sorted.
 func (f Fields) Names() []string { return slices.Sorted(maps.Keys(f)) }
 
-// Check collects everything that is wrong with an input. It starts from what the front end could
-// not read (a number that is a string), so that the caller hears of all mistakes at once; a field
-// that could not be read is not checked again.
+// Check collects the violations of an input. It starts with what the front end could not read, such as
+// a number that is a string, so that the caller gets all violations at once. A malformed field is not
+// checked again.
 type Check struct {
-	fields     Fields
-	unreadable Fields
+	fields    Fields
+	malformed Fields
 }
 
-// NewCheck starts a check of an input of which the front end could not read some fields.
-func NewCheck(unreadable Fields) *Check {
-	c := &Check{fields: Fields{}, unreadable: unreadable}
-	for field, violations := range unreadable {
+// NewCheck starts a check of an input with malformed fields.
+func NewCheck(malformed Fields) *Check {
+	c := &Check{fields: Fields{}, malformed: malformed}
+	for field, violations := range malformed {
 		c.fields[field] = slices.Clone(violations)
 	}
 	return c
@@ -112,12 +112,12 @@ func NewCheck(unreadable Fields) *Check {
 
 // Add adds a violation of a field.
 func (c *Check) Add(field string, v Violation) {
-	if _, unreadable := c.unreadable[field]; !unreadable {
+	if _, malformed := c.malformed[field]; !malformed {
 		c.fields.Add(field, v)
 	}
 }
 
-// Err is nil when nothing was wrong.
+// Err returns the refusal, or nil if there is no violation.
 func (c *Check) Err() error {
 	if len(c.fields) == 0 {
 		return nil
@@ -125,7 +125,7 @@ func (c *Check) Err() error {
 	return Invalid(c.fields)
 }
 
-// OK reports whether nothing is wrong with the field so far.
+// OK reports whether a field has no violation so far.
 func (c *Check) OK(field string) bool { return len(c.fields[field]) == 0 }
 
 // Text reads a required text: trimmed, not empty, at most limit characters.
@@ -140,8 +140,8 @@ func (c *Check) Text(field string, v *string, limit int) string {
 	return *text
 }
 
-// isInvisible reports whether a character shows nothing: a space, or a mark that is copied along
-// with other text. A name made of those could be neither read nor clicked.
+// isInvisible reports whether a character is a space or an invisible mark, as it is copied with other
+// text. A name of such characters could be neither read nor clicked.
 func isInvisible(r rune) bool {
 	return unicode.IsSpace(r) || r == '\u00ad' || r == '\ufeff' || '\u200b' <= r && r <= '\u200f' || '\u202a' <= r && r <= '\u202e' || '\u2060' <= r && r <= '\u206f'
 }
@@ -165,6 +165,14 @@ func (c *Check) OptionalText(field string, v *string, limit int) *string {
 	return &text
 }
 
+// TextOrEmpty reads a text that may be missing: "" when it is absent or blank.
+func (c *Check) TextOrEmpty(field string, v *string, limit int) string {
+	if text := c.OptionalText(field, v, limit); text != nil {
+		return *text
+	}
+	return ""
+}
+
 // Integer reads a required integer between lowest and highest.
 func (c *Check) Integer(field string, v *int64, lowest, highest int64) int64 {
 	switch {
@@ -181,28 +189,34 @@ func (c *Check) Integer(field string, v *int64, lowest, highest int64) int64 {
 	return *v
 }
 
-// Reference reads a required ULID. One that does not parse becomes the zero ID, which no record
-// has, so that it is refused like the id of a record that does not exist.
+// IsEmail reports whether a text is an e-mail address.
+func IsEmail(s string) bool {
+	a, err := mail.ParseAddress(s)
+	return err == nil && a.Address == s && !strings.ContainsAny(s, " \t\r\n")
+}
+
+// Reference reads a required ULID. A malformed one becomes the zero ID, which is refused like the id of
+// an unknown record.
 func (c *Check) Reference(field string, v *string) ID {
 	id, _ := ParseID(c.Text(field, v, 255))
 	return id
 }
 
-// OneOf adds a violation where v is not one of the allowed values.
+// OneOf adds a violation if v is not one of the allowed values.
 func OneOf[T ~string](c *Check, field string, v T, allowed ...T) {
 	if !slices.Contains(allowed, v) {
 		c.Add(field, InvalidChoice)
 	}
 }
 
-// Optional is a field of a partial update: absent keeps what is stored, null
-// clears it where that is allowed.
+// Optional is a field of a partial update: absent keeps the stored value, null clears it where that is
+// allowed.
 type Optional[T any] struct {
 	Set   bool
 	Value *T // nil is null
 }
 
-// Or is the field's value where it is set, else what is stored.
+// Or returns the field's value if it is set, else the stored value.
 func (o Optional[T]) Or(stored *T) *T {
 	if o.Set {
 		return o.Value
@@ -210,5 +224,5 @@ func (o Optional[T]) Or(stored *T) *T {
 	return stored
 }
 
-// Set returns a field that changes something to v.
+// Set returns a field with a value.
 func Set[T any](v T) Optional[T] { return Optional[T]{Set: true, Value: &v} }

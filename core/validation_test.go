@@ -25,7 +25,7 @@ func wantFields(t *testing.T, err error, want core.Fields) {
 	}
 }
 
-// "Core returns violations: field, rule, parameters."
+// A violation has a rule and its parameters.
 func TestViolations(t *testing.T) {
 	t.Parallel()
 	c := core.NewCheck(nil)
@@ -59,7 +59,7 @@ func TestViolations(t *testing.T) {
 	})
 }
 
-// Texts are trimmed; their length is counted in characters, not bytes.
+// Texts are trimmed; their length is in characters, not bytes.
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -94,9 +94,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// "It starts from what the front end could not even read …; a field that could not be
-// read is not judged again." "Every failing field is reported at once."
-func TestWhatCouldNotBeReadIsNotJudgedAgain(t *testing.T) {
+// A malformed field isn't checked again. All violations are reported at once.
+func TestMalformedFieldsAreNotCheckedAgain(t *testing.T) {
 	t.Parallel()
 	unreadable := core.Fields{
 		"name": {core.MustBeString}, "age": {core.MustBeInteger}, "color": {core.MustBeString},
@@ -128,8 +127,7 @@ func TestWhatCouldNotBeReadIsNotJudgedAgain(t *testing.T) {
 	}
 }
 
-// "Core knows no HTTP. It returns *core.Error": what is wrapped is still found, and a
-// cause is there for the log.
+// A wrapped refusal is found, and has its cause for the log.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	rule := core.Refuse("already-voided", "This transaction has already been voided.")
@@ -160,8 +158,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// What is noted on a request comes with its log line; without a request it is nothing.
-func TestTrail(t *testing.T) {
+// A request's log has its attributes; without a request they are ignored.
+func TestRequestLog(t *testing.T) {
 	t.Parallel()
 	core.AddLogAttrs(t.Context(), slog.String("token", "1"))
 	ctx, trail := core.WithRequestLog(t.Context())
@@ -172,7 +170,7 @@ func TestTrail(t *testing.T) {
 	}
 }
 
-// "PATCH: absent keeps, `email: null` clears."
+// An absent field keeps the stored value, null clears it.
 func TestOptionalFieldsKeepWhatIsStored(t *testing.T) {
 	t.Parallel()
 	stored := new("stored")

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// zones that were loaded: reading one takes files, and every request wants one.
+// zones caches time zones: loading one reads files, and every request needs one.
 var zones sync.Map
 
-// Zone loads a time zone by its IANA name. "Local" would be this machine's: refused.
+// Zone loads a time zone by its IANA name. "Local", this machine's zone, is refused.
 func Zone(name string) (*time.Location, error) {
 	if known, ok := zones.Load(name); ok {
 		return known.(*time.Location), nil
@@ -27,12 +27,11 @@ func Zone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// The time zones of all countries: the third column of zone.tab in the IANA time zone
-// database, which is in the public domain.
+// The time zones of all countries: the third column of zone.tab in the IANA time zone database, which is
+// in the public domain.
 //
 //go:embed zones.txt
 var zoneNames string
 
-// ZoneNames are the time zones to choose from, sorted. Zone knows more: older names of
-// the same ones.
+// ZoneNames returns the time zones to choose from, sorted. Zone also knows older names of them.
 func ZoneNames() []string { return strings.Fields(zoneNames) }

@@ -8,7 +8,7 @@ import (
 	"example.com/loyalty/core"
 )
 
-// "Local would be this machine's: refused"; a zone is one wherever it is asked for.
+// "Local", this machine's zone, is refused; a zone is loaded once.
 func TestZones(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"UTC", "Europe/Stockholm", "Asia/Kathmandu"} {
@@ -27,7 +27,7 @@ func TestZones(t *testing.T) {
 	}
 }
 
-// Each of the time zones to choose from is one, and "UTC" is among them.
+// All time zones to choose from can be loaded, and UTC is among them.
 func TestZoneNames(t *testing.T) {
 	t.Parallel()
 	names := core.ZoneNames()

@@ -13,20 +13,20 @@ import (
 	"example.com/loyalty/web/browsertest"
 )
 
-// "Import a CSV": from the list to the report, with the page that asks as a dialog and a
-// progress that moves on by itself; the same without JavaScript, by links.
+// "Import a CSV": from the list to the report, with the confirmation as a dialog and a progress bar
+// that updates itself; without JavaScript by links.
 func testImport(t *testing.T, c cafe) {
-	// One after the other: of two imports at once, one would be told to wait.
+	// One after the other: a business runs one import at a time.
 	for _, scripts := range []bool{true, false} {
 		t.Run(map[bool]string{true: "with scripts", false: "without"}[scripts], func(t *testing.T) {
 			p, code := c.page(t), "47"
 			see := func(step string) { look(t, p, "import-"+step, nil) }
 			if !scripts {
 				p.DisableScripts()
-				code, see = "45", func(string) {} // axe is a script
+				code, see = "45", func(string) {} // axe needs scripts
 			}
 			file := filepath.Join(t.TempDir(), "customers.csv")
-			content := "Name;Phone;Points\nGudrun Ekeby;+" + code + " 32 12 34 51;120\nHalvar Ekeby;+" + code + " 32 12 34 52;\nNobody;1;many\n"
+			content := "Name;Phone;Points\nGudrun Ekeby;+" + code + " 32 12 34 51;120\nHalvar Ekeby;+" + code + " 32 12 34 52;\nBroken;1;many\n"
 			if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -64,8 +64,8 @@ func testImport(t *testing.T, c cafe) {
 	}
 }
 
-// waitForImport waits until a job is done and the element of its result is there. Without
-// scripts the page has a link that loads it again.
+// waitForImport waits until the job is done and the page shows its result. Without scripts it clicks
+// the refresh link.
 func (c cafe) waitForImport(p *browsertest.Page, result string) {
 	for {
 		p.WaitFor(result + ", noscript a")

@@ -12,7 +12,7 @@ import (
 	"example.com/loyalty/core"
 )
 
-// desk is the owner of the visit's shop, signed in to its panel.
+// desk is the panel of the visit's shop, with its owner signed in.
 type desk struct {
 	*visit
 	cookie string
@@ -58,15 +58,14 @@ func document(t *testing.T, a answer) *goquery.Document {
 	return doc
 }
 
-// panelToken makes a token in the panel, tries it at the API, pastes the example that
-// comes with it, and revokes it.
+// panelToken creates a token in the panel, uses it with the API, runs its curl example, and revokes it.
 func panelToken(v *visit) {
 	const tokens = "/settings/tokens"
 	p, name := v.other.desk(), fmt.Sprintf("Web shop %d", v.number)
 	key, _ := p.open(tokens + "/new").Find("input[name=form_key]").Attr("value")
 	form := []string{"form_key", key, "name", name, "scopes", "customers:read", "scopes", "customers:write", "expires_at", ""}
-	made := document(v.t, p.send(tokens+"/new", http.StatusOK, form...))
-	secret, curl := made.Find("#secret").Text(), made.Find("#curl").Text()
+	created := document(v.t, p.send(tokens+"/new", http.StatusOK, form...))
+	secret, curl := created.Find("#secret").Text(), created.Find("#curl").Text()
 
 	p.is(p.with(secret, "GET", "/customers/{nobody}", ""), 404, notFound)
 	p.is(p.with(secret, "GET", "/rewards", ""), 403, forbidden)
@@ -76,7 +75,7 @@ func panelToken(v *visit) {
 		}
 	}
 
-	p.send(tokens+"/new", http.StatusSeeOther, form...) // clicked twice
+	p.send(tokens+"/new", http.StatusSeeOther, form...) // a double click
 	id, _, _ := strings.Cut(secret, "|")
 	const abilities = `"abilities":["customers:read","customers:write"],"last_used_at":"<time>","expires_at":null,`
 	list := p.with(secret, "GET", "/tokens?per_page=100", "")
@@ -85,7 +84,7 @@ func panelToken(v *visit) {
 		v.t.Errorf("%d tokens are called %s", n, name)
 	}
 	if !strings.Contains(p.open(tokens+"/"+id+"/revoke").Find("h1").Text(), name) {
-		v.t.Errorf("nobody asks whether to revoke %s", name)
+		v.t.Errorf("the confirmation doesn't name the token %s", name)
 	}
 	p.send(tokens+"/"+id+"/revoke", http.StatusSeeOther)
 	p.is(p.with(secret, "GET", "/customers/{nobody}", ""), 401, unauthorized)

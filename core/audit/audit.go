@@ -1,7 +1,7 @@
-// Package audit keeps who did what to what. It writes only inside the caller's
-// transaction, so that nothing happens without its entry and no entry tells of
-// something that did not happen. Entries are never changed. A sale has none: the
-// ledger tells of it.
+// Package audit writes and reads the audit log: who did what, to which record. It writes only
+// inside the caller's transaction, so that every committed change has its entry and every entry
+// its change. Entries never change, except that erasing a customer removes their name. Sales have
+// no entry: the ledger records them.
 package audit
 
 import (
@@ -12,23 +12,23 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Entry is one thing that was done.
+// Entry is an action on a record.
 type Entry struct {
-	Action   string   // "token.create": the noun and the verb
+	Action   string   // noun and verb: "token.create"
 	Subject  string   // the noun: "token"
 	ID       string   // of the subject
-	Name     string   // of the subject, after the change: of a redemption its reward's, of a voucher its coupon's; "": it has none
-	Customer *core.ID // of a sale, redemption or voucher; where the subject is a customer, it is set by itself
-	Old      any      // what changed, before; nil where there was nothing
-	New      any      // what changed, after; nil where nothing is left. Never a secret
-	Reason   string   // of a refusal, where there are few reasons: it is counted with the action, and not stored
+	Name     string   // of the subject after the change: the reward of a redemption, the coupon of a voucher; "": none
+	Customer *core.ID // of a sale, redemption or voucher; Write sets it for customers
+	Old      any      // values before; nil: none
+	New      any      // values after; nil: none. Never a secret
+	Reason   string   // of a refusal, one of few: counted with the action, not stored
 }
 
-// Metric are the actions that a process counts, each with its reason, once they have committed.
+// Metric counts committed actions by their reason.
 func Metric(action, reason string) db.Metric { return db.Metric{Thing: action, Kind: reason} }
 
-// The customer's name is read here, under a lock that erasing them waits for: an entry that is
-// written meanwhile would keep their name for good.
+// The customer's name is read under a lock that erasing them waits for: otherwise an entry
+// written at the same time would keep their name.
 const insertSQL = `
 	insert into loyalty.audit_entry (tenant_id, id, action, subject_kind, subject_id, subject_name, customer_id, customer_name,
 		old, new, actor_kind, actor_id, actor_name, address, request_id, created_at)
@@ -47,19 +47,19 @@ const insertPlatformSQL = `
 	values (@id, @action, @subject_kind, @subject_id, @subject_name,
 		@old, @new, @actor_kind, @actor_id, @actor_name, @address, @request_id, @now)`
 
-// Write queues an entry in the log of the transaction's tenant, or of the platform.
+// Write queues an entry of the audit log of the transaction's tenant, or of the platform.
 func Write(tx *db.Tx, by core.Actor, e Entry) error {
-	old, err := document(e.Old)
+	old, err := encodeValues(e.Old)
 	if err != nil {
 		return err
 	}
-	now, err := document(e.New)
+	current, err := encodeValues(e.New)
 	if err != nil {
 		return err
 	}
 	args := db.Args{
 		"id": core.NewID(tx.Now), "action": e.Action, "subject_kind": e.Subject, "subject_id": e.ID, "subject_name": e.Name,
-		"old": old, "new": now, "actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name,
+		"old": old, "new": current, "actor_kind": by.Kind, "actor_id": by.ID, "actor_name": by.Name,
 		"address": by.Address, "request_id": by.RequestID, "now": tx.Now,
 	}
 	db.Count(tx, Metric(e.Action, e.Reason), 1)
@@ -73,7 +73,7 @@ func Write(tx *db.Tx, by core.Actor, e Entry) error {
 	return db.Queue(tx, insertSQL, args)
 }
 
-func document(v any) (*string, error) {
+func encodeValues(v any) (*string, error) {
 	if v == nil {
 		return nil, nil //nolint:nilnil // null in SQL
 	}
@@ -81,6 +81,5 @@ func document(v any) (*string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
-	text := string(b)
-	return &text, nil
+	return new(string(b)), nil
 }

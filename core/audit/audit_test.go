@@ -51,8 +51,8 @@ func lines(t *testing.T, d *db.DB, by core.Actor, subject string) (lines []strin
 	return lines
 }
 
-// "Nothing happens without its entry and no entry tells of something that did not happen."
-func TestAnEntrySharesTheFateOfItsCause(t *testing.T) {
+// An entry is committed or rolled back together with its cause.
+func TestEntriesCommitWithTheirCause(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)
 	by := dbtest.Tenant(t, d)
@@ -75,8 +75,8 @@ func TestAnEntrySharesTheFateOfItsCause(t *testing.T) {
 	}
 }
 
-// "The application role gets no update or delete on the audit log", and a tenant sees
-// its own entries and not the platform's.
+// The application role can't update or delete entries, and a tenant sees its own entries but not
+// the platform's.
 func TestTheLogCannotBeChanged(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)

@@ -1,74 +1,58 @@
 package audit
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 )
 
-// Change is one field of a subject: what it was and what it became, as text. Nil: there
-// was nothing, or nothing is left.
+// Change is a changed field of a subject, with its values as text; nil: no value.
 type Change struct {
 	Field string
 	Old   *string
 	New   *string
 }
 
-// changes are the fields that differ, in the order of their names.
-func changes(old, now []byte) ([]Change, error) {
-	was, err := facts(old)
-	if err != nil {
-		return nil, err
+// Changes are the fields in which the old and new values of an entry differ, by name.
+type Changes []Change
+
+// UnmarshalJSON reads an array of the entry's old and new values.
+func (c *Changes) UnmarshalJSON(values []byte) error {
+	var entry [2]map[string]json.RawMessage
+	if err := json.Unmarshal(values, &entry); err != nil {
+		return fmt.Errorf("audit: read an entry: %w", err)
 	}
-	is, err := facts(now)
-	if err != nil {
-		return nil, err
-	}
-	fields := maps.Clone(was)
-	maps.Copy(fields, is)
-	var changed []Change
+	fields := map[string]json.RawMessage{}
+	maps.Copy(fields, entry[0])
+	maps.Copy(fields, entry[1])
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
-		if bytes.Equal(was[field], is[field]) {
-			continue
-		}
-		c := Change{Field: field}
-		if c.Old, err = text(was[field]); err != nil {
-			return nil, err
-		}
-		if c.New, err = text(is[field]); err != nil {
-			return nil, err
-		}
-		if c.Old != nil || c.New != nil {
-			changed = append(changed, c)
+		was, is := valueText(entry[0][field]), valueText(entry[1][field])
+		if !reflect.DeepEqual(was, is) {
+			*c = append(*c, Change{field, was, is})
 		}
 	}
-	return changed, nil
+	return nil
 }
 
-func facts(document []byte) (map[string]json.RawMessage, error) {
-	facts := map[string]json.RawMessage{}
-	if document == nil {
-		return facts, nil
+// valueText returns a string without its quotes, other values as JSON, and nil for null.
+func valueText(value json.RawMessage) *string {
+	var text *string
+	if value != nil && json.Unmarshal(value, &text) != nil {
+		return new(string(value)) // not a string
 	}
-	if err := json.Unmarshal(document, &facts); err != nil {
-		return nil, fmt.Errorf("audit: read an entry: %w", err)
-	}
-	return facts, nil
+	return text
 }
 
-// text is a value as somebody reads it: a string without its quotes, everything else as
-// JSON writes it.
-func text(value json.RawMessage) (*string, error) {
-	if value == nil || string(value) == "null" {
-		return nil, nil //nolint:nilnil // no value
-	}
-	s := string(value)
-	if value[0] == '"' {
-		if err := json.Unmarshal(value, &s); err != nil {
-			return nil, fmt.Errorf("audit: read a value: %w", err)
+// Changed returns the facts that an edit changed, as they were and as they are now, for Entry.Old
+// and Entry.New. Pointers are compared by what they point to.
+func Changed(before, after map[string]any) (old, now map[string]any) {
+	old, now = map[string]any{}, map[string]any{}
+	for name, value := range after {
+		if !reflect.DeepEqual(value, before[name]) {
+			old[name], now[name] = before[name], value
 		}
 	}
-	return &s, nil
+	return old, now
 }

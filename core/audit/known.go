@@ -6,15 +6,15 @@ import (
 	"example.com/loyalty/core"
 )
 
-// noun is what a tenant's log tells of.
+// noun is a subject of entries.
 type noun struct {
 	name  string
-	least core.Role // who reads of it
-	verbs []string  // what is done to it
+	least core.Role // that can read entries about it
+	verbs []string  // the actions on it
 }
 
-// What is not here is found by no filter and read by no manager: a test holds the list
-// to the code. A verb that the code gives up stays: old entries speak of it.
+// Entries about anything else are found by no filter and read by no manager; a test compares the
+// list with the code. A verb that the code no longer uses stays in the list: old entries have it.
 var nouns = []noun{
 	{"customer", core.Manager, []string{"create", "edit", "adjust", "erase", "download", "export", "unsubscribe", "subscribe", "consent"}},
 	{"import", core.Manager, []string{"run", "cancel"}},
@@ -37,7 +37,7 @@ var nouns = []noun{
 	{"billing", core.Owner, []string{"edit_details"}},
 }
 
-// What the platform's own log tells of. Super-admins read all of it.
+// The subjects of the platform's own log. Super-admins read all of it.
 var platformNouns = []noun{
 	{"tenant", core.SuperAdmin, []string{"create", "suspend", "reactivate"}},
 	{"deprecation", core.SuperAdmin, []string{"create"}},
@@ -49,55 +49,46 @@ var platformNouns = []noun{
 	{"platform", core.SuperAdmin, []string{"edit_settings", "rotate_secret"}},
 }
 
-// actions are what entries call it: "customer.create".
-func (n noun) actions() []string {
-	actions := make([]string, len(n.verbs))
-	for i, verb := range n.verbs {
-		actions[i] = n.name + "." + verb
-	}
-	return actions
-}
-
-// PlatformActions are those of the platform's own log, noun by noun.
-func PlatformActions() (actions []string) {
-	for _, n := range platformNouns {
-		actions = append(actions, n.actions()...)
-	}
-	return actions
-}
-
-// Actions are those that the actor may read of, noun by noun.
-func Actions(by core.Actor) []string {
-	actions, _ := pick(by, nil, nil) // where none is for the actor, none
-	return actions
-}
-
-// pick are the actions of that noun and of that name (nil: any) that the actor may read
-// of. Where there are some and none of them is for the actor, core.ErrRole.
-func pick(by core.Actor, subject, action *string) (actions []string, err error) {
-	var refusal error
-	for _, n := range nouns {
-		for _, a := range n.actions() {
-			if subject != nil && n.name != *subject || action != nil && a != *action {
-				continue
+// actionsOf returns the actions on a subject (nil: any) with a name (nil: any), in the order of
+// the nouns: "customer.create".
+func actionsOf(all []noun, subject, action *string) (actions []string) {
+	for _, n := range all {
+		for _, verb := range n.verbs {
+			name := n.name + "." + verb
+			if (subject == nil || n.name == *subject) && (action == nil || name == *action) {
+				actions = append(actions, name)
 			}
-			if err := by.Require(n.least); err != nil {
-				refusal = err
-				continue
-			}
-			actions = append(actions, a)
 		}
 	}
-	if len(actions) == 0 {
-		return nil, refusal
+	return actions
+}
+
+// PlatformActions returns the actions in the platform's own log, noun by noun.
+func PlatformActions() []string { return actionsOf(platformNouns, nil, nil) }
+
+// PlatformNouns returns the nouns of all logs, tenants' first.
+func PlatformNouns() (names []string) {
+	for _, n := range slices.Concat(nouns, platformNouns) {
+		if !slices.Contains(names, n.name) {
+			names = append(names, n.name)
+		}
+	}
+	return names
+}
+
+// Actions returns the actions that the actor can read entries about, noun by noun.
+func Actions(by core.Actor) []string {
+	actions, _ := readableActions(by, nil, nil) // a refusal means none
+	return actions
+}
+
+// readableActions returns those of the actions on a subject with a name (nil: any) that the actor
+// can read entries about, or core.ErrRole where they can read about none of them.
+func readableActions(by core.Actor, subject, action *string) ([]string, error) {
+	readable := slices.DeleteFunc(slices.Clone(nouns), func(n noun) bool { return by.Require(n.least) != nil })
+	actions := actionsOf(readable, subject, action)
+	if len(actions) == 0 && len(actionsOf(nouns, subject, action)) > 0 {
+		return nil, core.ErrRole
 	}
 	return actions, nil
-}
-
-func knownSubject(name string) bool {
-	return slices.ContainsFunc(nouns, func(n noun) bool { return n.name == name })
-}
-
-func knownAction(name string) bool {
-	return slices.ContainsFunc(nouns, func(n noun) bool { return slices.Contains(n.actions(), name) })
 }

@@ -9,74 +9,62 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Service reads the logs of tenants.
+// Service reads audit logs.
 type Service struct{ db *db.DB }
 
 // NewService makes the service.
 func NewService(d *db.DB) *Service { return &Service{db: d} }
 
-// Line is an entry as it is read. Its names are those of the time when it was written; only
-// erasing a customer replaces theirs. Where nothing had a name, or an earlier version wrote the
-// entry, they are empty.
+// Line is an entry as it is read. Names are those of the time when it was written, except that
+// erasing a customer replaces theirs; they are empty where there was none, and in entries of
+// earlier versions.
 type Line struct {
 	ID           core.ID
 	At           time.Time
 	Action       string
 	Subject      string // the noun
 	SubjectID    string
-	SubjectName  string   // of a redemption: its reward's; of a voucher: its coupon's; of a sale: ""
+	SubjectName  string   // for a redemption its reward's, for a voucher its coupon's, for a sale ""
 	CustomerID   *core.ID // the subject, or the customer of the sale, redemption or voucher
 	CustomerName string
-	SpendCents   *int64 // of a sale that was voided
-	Changes      []Change
+	SpendCents   *int64 // of a voided sale
+	Changes      Changes
 	Actor        string // as in Filter
 	ActorName    string
 	Address      string
 	RequestID    string
 }
 
-// Filter picks lines. Fields that are nil pick all.
+// Filter selects lines. A nil field selects all.
 type Filter struct {
 	Action    *string    // one of Actions
-	Subject   *string    // the noun of some of them
-	SubjectID *string    // with Subject: the history of one record
+	Subject   *string    // a noun
+	SubjectID *string    // with Subject: one record
 	Actor     *string    // kind and id: "staff:12", "system:"
-	From      *time.Time // a day of the tenant's time zone, included; written as its midnight in UTC
-	To        *time.Time // likewise
+	From      *time.Time // first day in the tenant's time zone, as its midnight in UTC
+	To        *time.Time // last day, likewise
 }
 
-// List returns a page of the tenant's log, newest first. A manager reads of everything
-// but people, tokens and the business's settings, which are the owner's to keep. One
-// round trip, at the same cost whatever is picked and however long the log is.
+// List returns a page of the tenant's audit log, newest first. Managers don't see entries about
+// people, tokens and the business's settings. It costs the same however long the log is.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Line], error) {
 	if err := by.Require(core.Manager); err != nil {
 		return core.List[Line]{}, err
 	}
-	list, args, err := f.read(by, p)
+	list, args, err := f.list(by, p)
 	if err != nil {
 		return core.List[Line]{}, err
 	}
-	statement, args := list.Statement(p, args)
-	rows, err := db.ReadAll[row](ctx, s.db, by, statement, args)
-	if err != nil {
-		return core.List[Line]{}, err
-	}
-	lines := make([]Line, len(rows))
-	for i, r := range rows {
-		if lines[i], err = r.line(); err != nil {
-			return core.List[Line]{}, err
-		}
-	}
-	return core.NewList(p, lines, Line.position), nil
+	return db.ListPage(ctx, s.db, by, list, args, p, Line.position)
 }
 
 func (l Line) position() core.Cursor { return core.Cursor{At: l.At, ID: l.ID} }
 
-// read returns the list that finds what the filter picks, and its arguments.
-func (f Filter) read(by core.Actor, p core.Page) (*db.List, db.Args, error) {
+// list returns the list that finds the selected lines, and its arguments.
+func (f Filter) list(by core.Actor, p core.Page) (*db.List, db.Args, error) {
 	check := core.NewCheck(p.Malformed)
 	from, before := f.days(check, by.Tenant.TimeZone)
-	subjectID := f.subject(check)
+	subjectID := f.subjectID(check)
 	who := f.actor(check)
 	if err := check.Err(); err != nil {
 		return nil, nil, err
@@ -88,7 +76,7 @@ func (f Filter) read(by core.Actor, p core.Page) (*db.List, db.Args, error) {
 	if by.Require(core.Owner) == nil && f.Action == nil && f.Subject == nil && who == nil {
 		return entryList, args, nil
 	}
-	actions, err := pick(by, f.Subject, f.Action)
+	actions, err := readableActions(by, f.Subject, f.Action)
 	args["actions"] = actions
 	if subjectID != nil {
 		args["subject"], args["subject_id"] = *f.Subject, *subjectID
@@ -97,12 +85,12 @@ func (f Filter) read(by core.Actor, p core.Page) (*db.List, db.Args, error) {
 	return actionList, args, err
 }
 
-// subject checks what is asked for, and reads the id of the one record.
-func (f Filter) subject(check *core.Check) (id *string) {
-	if f.Subject != nil && !knownSubject(*f.Subject) {
+// subjectID checks subject and action, and reads the id of the record.
+func (f Filter) subjectID(check *core.Check) (id *string) {
+	if f.Subject != nil && len(actionsOf(nouns, f.Subject, nil)) == 0 {
 		check.Add("subject", core.InvalidChoice)
 	}
-	if f.Action != nil && !knownAction(*f.Action) {
+	if f.Action != nil && len(actionsOf(nouns, nil, f.Action)) == 0 {
 		check.Add("action", core.InvalidChoice)
 	}
 	id = check.OptionalText("subject_id", f.SubjectID, maxText)
@@ -112,7 +100,7 @@ func (f Filter) subject(check *core.Check) (id *string) {
 	return id
 }
 
-// actor is who is asked for; nil: anybody.
+// actor is the actor that a filter selects.
 type actor struct {
 	kind core.ActorKind
 	id   string
@@ -135,7 +123,7 @@ func (f Filter) actor(check *core.Check) *actor {
 const maxText = 255
 
 // days returns the first id of the first day and the first id after the last day; nil: any. Entries
-// are ordered by their ids, which are made when they are written.
+// get their ids when they are written, so ids are in order of time.
 func (f Filter) days(check *core.Check, zone *time.Location) (from, before *core.ID) {
 	if f.From != nil {
 		from = new(core.FirstID(core.StartOfDate(*f.From, zone)))
@@ -149,42 +137,13 @@ func (f Filter) days(check *core.Check, zone *time.Location) (from, before *core
 	return from, before
 }
 
-type row struct {
-	ID           core.ID
-	CreatedAt    time.Time
-	Action       string
-	SubjectKind  string
-	SubjectID    string
-	SubjectName  string
-	CustomerID   *core.ID
-	CustomerName string
-	SpendCents   *int64
-	Old          []byte
-	New          []byte
-	ActorKind    core.ActorKind
-	ActorID      string
-	ActorName    string
-	Address      string
-	RequestID    string
-}
-
-func (r row) line() (Line, error) {
-	changed, err := changes(r.Old, r.New)
-	l := Line{
-		ID: r.ID, At: r.CreatedAt, Action: r.Action, Subject: r.SubjectKind, SubjectID: r.SubjectID, SubjectName: r.SubjectName,
-		CustomerID: r.CustomerID, CustomerName: r.CustomerName, SpendCents: r.SpendCents, Changes: changed,
-		Actor: string(r.ActorKind) + ":" + r.ActorID, ActorName: r.ActorName, Address: r.Address, RequestID: r.RequestID,
-	}
-	if l.Subject == "customer" {
-		l.SubjectName = l.CustomerName // stored once, so that erasing them cleans one place
-	}
-	return l, err
-}
-
 const (
-	lineColumns = `e.id, e.created_at, e.action, e.subject_kind, e.subject_id, e.subject_name, e.customer_id, e.customer_name,
+	// A customer's name is stored once in an entry, so that erasing them changes one column.
+	lineColumns = `e.id, e.created_at as at, e.action, e.subject_kind as subject, e.subject_id,
+		case e.subject_kind when 'customer' then e.customer_name else e.subject_name end as subject_name, e.customer_id, e.customer_name,
 		case e.action when 'transaction.void' then (e.new ->> 'spend_amount_cents')::bigint end as spend_cents,
-		e.old, e.new, e.actor_kind, e.actor_id, e.actor_name, e.address, e.request_id`
+		jsonb_build_array(e.old, e.new) as changes,
+		e.actor_kind || ':' || e.actor_id as actor, e.actor_name, e.address, e.request_id`
 
 	selectLines = `
 	select ` + lineColumns + `
@@ -203,12 +162,12 @@ var (
 	}
 )
 
-// The whole log, and the history of one record, which is short.
+// The whole log, or the entries about one record, which are few.
 var entryList = db.NewList(selectLines+` {filters} {position}
 	{page}`, newestFirst, filters)
 
-// A page of each action is at the end of its index; the page of all is among them. An
-// array, so that the entries are looked up by its ids whatever else the planner expects.
+// Takes the last page of each action from its index, and the page from these. The array makes the
+// planner look the entries up by their ids.
 var actionList = db.NewList(selectLines+`
 		and id = any(array(
 			select found.id

@@ -23,7 +23,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// business is a tenant with a log.
+// business is a tenant with an audit log.
 type business struct {
 	db *db.DB
 	by core.Actor
@@ -35,7 +35,7 @@ func newBusiness(t *testing.T) business {
 	return business{d, dbtest.Tenant(t, d)}
 }
 
-// did writes that somebody did something, at some instant.
+// did writes an entry at an instant.
 func (b business) did(t *testing.T, at time.Time, by core.Actor, e audit.Entry) {
 	t.Helper()
 	e.Subject, _, _ = strings.Cut(e.Action, ".")
@@ -65,8 +65,8 @@ func ids(lines []audit.Line) (ids []core.ID) {
 	return ids
 }
 
-// "Who did what to what, old and new values."
-func TestALineTellsEverything(t *testing.T) {
+// A line has actor, action, subject, and old and new values.
+func TestLineHasAllFields(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	by := b.by
@@ -105,8 +105,8 @@ func TestALineTellsEverything(t *testing.T) {
 	}
 }
 
-// Each filter, alone and with others, picks what a plain look at every line picks, in
-// pages forward and back.
+// Each filter, alone and combined, finds the same lines as a scan of all lines, in pages forward
+// and back.
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
@@ -185,7 +185,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// walk reads a list page by page to its end, and back to its beginning.
+// walk reads a list page by page to its end and back.
 func (b business) walk(t *testing.T, f audit.Filter) (forward, back []core.ID) {
 	t.Helper()
 	p := core.Page{Size: 7}
@@ -201,19 +201,19 @@ func (b business) walk(t *testing.T, f audit.Filter) (forward, back []core.ID) {
 	return forward, back
 }
 
-// "manager (everything except staff, tokens, business settings, billing)": nor do they
-// read of these. A cashier reads nothing, a stranger nothing of another's.
-func TestWhoReadsWhat(t *testing.T) {
+// Managers don't see entries about people, tokens, settings and billing; cashiers and other tenants
+// see none.
+func TestLogIsReadByRole(t *testing.T) {
 	t.Parallel()
 	b, stranger := newBusiness(t), newBusiness(t)
 	manager, cashier := dbtest.Person(t, b.db, b.by, core.Manager), dbtest.Person(t, b.db, b.by, core.Cashier)
 	for _, action := range audit.Actions(b.by) {
-		b.did(t, b.db.Now(), b.by, audit.Entry{Action: action, ID: "7"})
+		b.did(t, b.db.Now(), b.by, audit.Entry{Action: action, ID: "70000"})
 	}
 	seen := func(by core.Actor, f audit.Filter) (actions []string) {
 		t.Helper()
 		for _, l := range b.list(t, by, f, core.Page{Size: 100}).Items {
-			if l.SubjectID == "7" && !slices.Contains(actions, l.Action) {
+			if l.SubjectID == "70000" && !slices.Contains(actions, l.Action) {
 				actions = append(actions, l.Action)
 			}
 		}
@@ -238,7 +238,7 @@ func TestWhoReadsWhat(t *testing.T) {
 		}
 	}
 	for _, f := range []audit.Filter{
-		{Subject: new("staff")}, {Subject: new("token"), SubjectID: new("7")}, {Action: new("tenant.edit")}, {Action: new("token.create"), Actor: new("staff:1")},
+		{Subject: new("staff")}, {Subject: new("token"), SubjectID: new("70000")}, {Action: new("tenant.edit")}, {Action: new("token.create"), Actor: new("staff:1")},
 	} {
 		if _, err := audit.NewService(b.db).List(t.Context(), manager, f, core.Page{Size: 15}); !errors.Is(err, core.ErrRole) {
 			t.Errorf("a manager asks for the owner's: %v, want ErrRole", err)
@@ -249,8 +249,8 @@ func TestWhoReadsWhat(t *testing.T) {
 	}
 }
 
-// "Unknown filter values are 422", every one of them at once.
-func TestWhatTheLogRefuses(t *testing.T) {
+// All unknown filter values are refused at once.
+func TestListRefusesUnknownFilters(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	june, may := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
@@ -305,10 +305,10 @@ func TestAPageIsOneRoundTrip(t *testing.T) {
 	}
 }
 
-// What the platform does is in its own log.
+// The platform's actions are in its own log.
 var ofThePlatform = audit.PlatformActions()
 
-// "A test holds the list to the code": whatever core writes into the log is in it.
+// Every action that core writes is in the list of nouns.
 func TestEveryActionIsKnown(t *testing.T) {
 	t.Parallel()
 	known := audit.Actions(core.System(core.Tenant{}, "test"))

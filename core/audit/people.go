@@ -7,15 +7,14 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Person is a person or a token that a filter can pick.
+// Person is a person or a token to filter by.
 type Person struct {
 	Actor string // as in Filter
 	Name  string
 }
 
-// People returns what a filter can offer: the staff, whether they still work here or
-// not, and the tokens that are in use, each by name. Others who act are found in the
-// lines that name them. One round trip.
+// People returns the staff, including former staff, and the tokens in use, by name. Other actors
+// are found in the lines that name them.
 func (s *Service) People(ctx context.Context, by core.Actor) ([]Person, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return nil, err

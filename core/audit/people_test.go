@@ -24,7 +24,7 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// must is what was made without an error.
+// must fails the test on an error.
 func must[T any](v T, err error) func(*testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()
@@ -35,8 +35,7 @@ func must[T any](v T, err error) func(*testing.T) T {
 	}
 }
 
-// "Who did what to what": a line has the name of its subject and of its customer, as they were
-// when it was written, and a sale's amount.
+// A line has the names of its subject and customer when it was written, and a sale's amount.
 func TestNamesOfLines(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
@@ -114,8 +113,7 @@ func TestNamesOfLines(t *testing.T) {
 	}
 }
 
-// Erasing a customer waits for entries that have their name and are not committed yet, and cleans
-// them.
+// Erasing a customer waits for uncommitted entries with their name, and erases it there.
 func TestErasingWaitsForEntries(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
@@ -159,9 +157,9 @@ func (b business) people(t *testing.T) []audit.Person {
 	return must(audit.NewService(b.db).People(t.Context(), b.by))(t)
 }
 
-// A filter offers the people, also those who left, and the tokens in use; no one of
-// another business.
-func TestWhomAFilterOffers(t *testing.T) {
+// The people to filter by include former staff and the tokens in use, but not those of another
+// business.
+func TestPeopleToFilterBy(t *testing.T) {
 	t.Parallel()
 	b := newBusiness(t)
 	manager := dbtest.Person(t, b.db, b.by, core.Manager)

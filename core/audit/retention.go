@@ -10,27 +10,27 @@ import (
 	"example.com/loyalty/core/job"
 )
 
-// LeastRetention is how long every entry is kept, whatever the installation is set to: the
-// database itself deletes none that is younger.
+// LeastRetention is how long entries are kept at least, whatever the installation's setting: the
+// database refuses to delete younger ones.
 const LeastRetention = 90 * 24 * time.Hour
 
 const forgetSQL = `
 	select loyalty.forget_audit(@before, @up_to)`
 
-// forget is the job that deletes entries that are older than the installation keeps them.
+// forget is the job that deletes old entries.
 type forget struct{}
 
 // Kind names the job in the queue.
 func (forget) Kind() string { return "forget_audit" }
 
-// RegisterRetention registers the job that deletes entries of every log once they are older than the
-// period. 0: they are kept for ever.
+// RegisterRetention registers the job that deletes the entries of every log that are older than
+// the period; 0: none.
 func RegisterRetention(d *db.DB, jobs *job.Queue, period time.Duration) {
 	job.Handle(jobs, job.Upkeep, func(ctx context.Context, _ forget) error { return DeleteOlder(ctx, d, period) })
 	job.Every(jobs, river.PeriodicInterval(time.Hour), forget{})
 }
 
-// DeleteOlder deletes the entries that are older than the period; 0: none.
+// DeleteOlder deletes entries older than the period; 0: none.
 func DeleteOlder(ctx context.Context, d *db.DB, period time.Duration) error {
 	if period == 0 {
 		return nil

@@ -9,9 +9,9 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// "The audit log by a setting": what is older goes, in the logs of tenants and of the platform.
-// Nothing younger than 90 days does, whatever is asked.
-func TestOldEntriesAreForgotten(t *testing.T) {
+// Old entries are deleted from the logs of tenants and platform, but never those younger than 90
+// days.
+func TestOldEntriesAreDeleted(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	by := dbtest.Tenant(t, d)

@@ -17,98 +17,96 @@ import (
 	"example.com/loyalty/core/job"
 )
 
-// attempt is something that may be tried a limited number of times within a period. The counts
-// are in the database: they survive a restart, and all processes share them.
+// attempt is an action that is allowed a limited number of times within a period. The counts are
+// in the database, so they survive a restart and all processes share them.
 type attempt struct {
-	what   string
+	action string
 	key    []byte
-	most   int
-	within time.Duration
+	limit  int
+	period time.Duration
 }
 
-// newAttempt is an attempt at something on an account or from an address, at most so often
-// within a period.
-func newAttempt(what, target string, most int, within time.Duration) attempt {
-	key := sha256.Sum256([]byte(what + "\x00" + target))
-	return attempt{what, key[:], most, within}
+func newAttempt(action, target string, limit int, period time.Duration) attempt {
+	key := sha256.Sum256([]byte(action + "\x00" + target))
+	return attempt{action, key[:], limit, period}
 }
 
 // attempts are the attempts that one request makes.
 type attempts struct {
-	account string    // names the account in the log, without telling which it is
-	own     []attempt // by the person's own browser, or on their account from one address
-	shared  []attempt // on the account from all addresses, and from one address on all accounts
+	accountID string    // identifies the account in the process's log, but not which it is
+	own       []attempt // in the person's own browser, or on their account from one address
+	shared    []attempt // on the account from all addresses, and from one address on all accounts
 }
 
-// tenantKey names an account within its tenant, or within the platform.
-func tenantKey(t core.Tenant, account string) string { return idText(int64(t.ID)) + " " + account }
+func (t attempts) all() []attempt { return slices.Concat(t.own, t.shared) }
 
-// limits are how often something may be tried within a period: on an account from one address,
-// or by a browser in which its person signed in before; on the account from all addresses; and
-// from one address on all accounts.
+// tenantKey identifies an account within its tenant or the platform.
+func tenantKey(t core.Tenant, email string) string { return idText(int64(t.ID)) + " " + email }
+
+// limits says how often an action may be tried within a period.
 type limits struct {
-	what             string
-	own              int
-	within           time.Duration // for own and fromAddress
-	everywhere       int
+	action           string
+	own              int // on an account from one address, or in a browser known to the account
+	within           time.Duration
+	everywhere       int // on the account from all addresses
 	everywhereWithin time.Duration
-	fromAddress      int
+	fromAddress      int // on all accounts, within the first period
 }
 
-// Strangers can't lock a person out: what they try counts against their own addresses, and their
-// addresses together only where they are many. A browser in which the person signed in before
-// has a count of its own. A code has only a million values, of which three are right.
+// Strangers can't lock a person out: their attempts count against their own addresses, and
+// against the account only at a high limit. A browser in which the person signed in before has a
+// count of its own. An authentication code has only a million values, of which three are valid.
 var (
 	signInLimits = limits{
-		what: "sign in", own: 10, within: 15 * time.Minute, everywhere: 100, everywhereWithin: time.Hour, fromAddress: 50,
+		action: "sign in", own: 10, within: 15 * time.Minute, everywhere: 100, everywhereWithin: time.Hour, fromAddress: 50,
 	}
 	codeLimits = limits{
-		what: "code", own: 5, within: 15 * time.Minute, everywhere: 20, everywhereWithin: time.Hour, fromAddress: 50,
+		action: "code", own: 5, within: 15 * time.Minute, everywhere: 20, everywhereWithin: time.Hour, fromAddress: 50,
 	}
 	forgotLimits = limits{
-		what: "forgot", own: 3, within: time.Hour, everywhere: 10, everywhereWithin: time.Hour, fromAddress: 20,
+		action: "forgot", own: 3, within: time.Hour, everywhere: 10, everywhereWithin: time.Hour, fromAddress: 20,
 	}
 )
 
-// attemptsOn are the attempts of a visitor on the account with an e-mail address, which need not
-// exist. They are counted anew for each password that the account gets.
+// attemptsOn returns the attempts of a visitor on the account with an e-mail address, which need
+// not exist. A new password starts new counts.
 func (s *Service) attemptsOn(v Visitor, l limits, email string, who account) (attempts, error) {
-	account, address := tenantKey(v.Tenant, email), s.addressKey(v.Address)
-	t := attempts{account: newAttempt("account", account, 0, 0).logID()}
+	target, address := tenantKey(v.Tenant, email), s.addressKey(v.Address)
+	t := attempts{accountID: newAttempt("account", target, 0, 0).logID()}
 	if who.PasswordSetAt != nil {
-		account += " " + idText(who.PasswordSetAt.UnixMilli())
+		target += " " + idText(who.PasswordSetAt.UnixMilli())
 	}
 	browser, err := s.knownDevice(v, who)
 	if err != nil {
 		return attempts{}, err
 	}
 	if browser != "" {
-		t.own = []attempt{newAttempt(l.what+" by browser", account+" "+browser, l.own, l.within)}
+		t.own = []attempt{newAttempt(l.action+" by browser", target+" "+browser, l.own, l.within)}
 		return t, nil
 	}
-	t.own = []attempt{newAttempt(l.what+" by address", account+" "+address, l.own, l.within)}
+	t.own = []attempt{newAttempt(l.action+" by address", target+" "+address, l.own, l.within)}
 	t.shared = []attempt{
-		newAttempt(l.what+" by all addresses", account, l.everywhere, l.everywhereWithin),
-		newAttempt(l.what+" by address on all accounts", address, l.fromAddress, l.within),
+		newAttempt(l.action+" by all addresses", target, l.everywhere, l.everywhereWithin),
+		newAttempt(l.action+" by address on all accounts", address, l.fromAddress, l.within),
 	}
 	return t, nil
 }
 
-// confirmTries is how often a signed-in person may give their password again.
-func confirmTries(person int64) attempts {
+// confirmAttempts returns the attempt of a signed-in person to give their password again.
+func confirmAttempts(person int64) attempts {
 	a := newAttempt("confirm as", idText(person), 10, 15*time.Minute)
-	return attempts{account: a.logID(), own: []attempt{a}}
+	return attempts{accountID: a.logID(), own: []attempt{a}}
 }
 
-// logID tells in the log which attempts are on one account, and not on which.
+// logID identifies attempts on one account in the log without telling which account it is.
 func (a attempt) logID() string { return hex.EncodeToString(a.key[:8]) }
 
-func attemptKeys(attempts []attempt) [][]byte {
-	list := make([][]byte, len(attempts))
-	for i, a := range attempts {
-		list[i] = a.key
+func attemptKeys(list []attempt) [][]byte {
+	keys := make([][]byte, len(list))
+	for i, a := range list {
+		keys[i] = a.key
 	}
-	return list
+	return keys
 }
 
 type attemptCount struct {
@@ -117,71 +115,68 @@ type attemptCount struct {
 	EndsAt time.Time
 }
 
-// countAttempts counts the attempts, all of them, in a transaction of the platform that
-// commits before anything is checked: a thousand at once get no further than one after
-// the other. Where one is over its limit it refuses, and counts none: a person who is stopped
-// by their address must not use up an account. Nor does that leave an entry in the
-// audit log, which thousands would fill, but a line in the process's log. One round trip.
+// countAttempts counts all the attempts in a transaction of the platform that commits before
+// anything is checked, so a thousand at once get no further than one after another. If one is over
+// its limit it refuses and counts none: a person stopped by their address must not use up an
+// account. The refusal is written to the process's log, not to the audit log, which thousands
+// would fill.
 func (s *Service) countAttempts(ctx context.Context, tx *db.Tx, by core.Actor, t attempts) error {
-	attempts := slices.Concat(t.own, t.shared)
-	list := attemptKeys(attempts)
-	ends, limits := make([]time.Time, len(attempts)), map[string]attempt{}
-	for i, a := range attempts {
-		ends[i], limits[string(a.key)] = tx.Now.Add(a.within), a
+	keys := attemptKeys(t.all())
+	ends, counted := make([]time.Time, len(keys)), map[string]attempt{}
+	for i, a := range t.all() {
+		ends[i], counted[string(a.key)] = tx.Now.Add(a.period), a
 	}
-	// Held until the commit: others that try the same wait here.
-	counts, err := db.All[attemptCount](ctx, tx, lockAttemptsSQL, db.Args{"keys": list, "ends": ends, "now": tx.Now})
+	// Locked until the commit: other requests that try the same wait here.
+	counts, err := db.All[attemptCount](ctx, tx, lockAttemptsSQL, db.Args{"keys": keys, "ends": ends, "now": tx.Now})
 	if err != nil {
 		return err
 	}
 	var wait time.Duration
 	var over []string
 	for _, c := range counts {
-		if limit := limits[string(c.Key)]; c.Used >= limit.most {
-			wait, over = max(wait, c.EndsAt.Sub(tx.Now)), append(over, limit.what)
+		if a := counted[string(c.Key)]; c.Used >= a.limit {
+			wait, over = max(wait, c.EndsAt.Sub(tx.Now)), append(over, a.action)
 		}
 	}
 	if wait > 0 {
 		slices.Sort(over)
 		s.log.WarnContext(ctx, "too many attempts",
 			slog.String("request", by.RequestID), slog.Int64("tenant", int64(by.Tenant.ID)), slog.String("attempts", strings.Join(over, ", ")),
-			slog.String("account", t.account), slog.String("address", by.Address))
+			slog.String("account", t.accountID), slog.String("address", by.Address))
 		return errTooMany(wait)
 	}
-	return db.Queue(tx, countAttemptsSQL, db.Args{"keys": list})
+	return db.Queue(tx, countAttemptsSQL, db.Args{"keys": keys})
 }
 
-// countAttemptsAlone is admit in a transaction of its own. Two round trips.
+// countAttemptsAlone is countAttempts in a transaction of its own.
 func (s *Service) countAttemptsAlone(ctx context.Context, by core.Actor, t attempts) error {
-	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) { return 0, s.countAttempts(ctx, tx, by, t) })
-	return err
+	return db.RunPlatform(ctx, s.db, by, func(tx *db.Tx) error { return s.countAttempts(ctx, tx, by, t) })
 }
 
-// forgiveAttempts begins the counts of a person's own attempts anew, because they proved to be that
-// person, and takes one attempt of those that they share with strangers back. In a transaction of
-// the platform.
-func forgiveAttempts(tx *db.Tx, all ...attempts) error {
-	var own, list []attempt
-	for _, t := range all {
-		own, list = append(own, t.own...), append(append(list, t.own...), t.shared...)
+// forgiveAttempts resets the counts of a person's own attempts, because they proved to be that
+// person, and takes one attempt off the counts they share with strangers. In a transaction of the
+// platform.
+func forgiveAttempts(tx *db.Tx, counted ...attempts) error {
+	var own, all []attempt
+	for _, t := range counted {
+		own, all = append(own, t.own...), append(all, t.all()...)
 	}
-	return db.Queue(tx, forgiveAttemptsSQL, db.Args{"own": attemptKeys(own), "all": attemptKeys(list)})
+	return db.Queue(tx, forgiveAttemptsSQL, db.Args{"own": attemptKeys(own), "all": attemptKeys(all)})
 }
 
-// compare is matches for an attempt that was counted: where too many others wait to hash, the
-// password was not looked at, and the attempt does not count.
+// compare is passwordMatches for an attempt that was counted. The attempt is taken back if too
+// many others wait to hash, since the password was not checked.
 func (s *Service) compare(ctx context.Context, by core.Actor, t attempts, password string, hash *string) (bool, error) {
 	right, err := passwordMatches(ctx, by.Tenant.ID, password, hash)
 	if core.IsKind(err, core.KindUnavailable) {
-		_, failed := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-			return 0, db.Queue(tx, forgiveAttemptsSQL, db.Args{"own": [][]byte{}, "all": attemptKeys(slices.Concat(t.own, t.shared))})
-		})
-		err = errors.Join(err, failed)
+		err = errors.Join(err, db.RunPlatform(ctx, s.db, by, func(tx *db.Tx) error {
+			return db.Queue(tx, forgiveAttemptsSQL, db.Args{"own": [][]byte{}, "all": attemptKeys(t.all())})
+		}))
 	}
 	return right, err
 }
 
-// errTooMany says when to try again, and nothing of what was tried.
+// errTooMany says when to try again, but not what was tried.
 func errTooMany(wait time.Duration) error {
 	in := "a minute"
 	if minutes := int(math.Ceil(wait.Minutes())); minutes > 1 {

@@ -1,10 +1,10 @@
-// Package auth signs people in and keeps who is signed in: passwords, attempts, two-factor,
-// recovery codes, invitations, resets and sessions. A tenant's people and the super-admins of
-// the platform sign in alike; who they are and what they may do is core/staff's.
+// Package auth signs people in and keeps their sessions: passwords, attempts, two-factor, recovery
+// codes, invitations and resets. A tenant's people and the platform's super-admins sign in alike;
+// core/staff keeps who they are and what they may do.
 //
-// Its surprising rule: nothing here tells a visitor whether an account exists. An unknown
-// e-mail address costs the same time, the same round trips and the same answer as a wrong
-// password.
+// Its surprising rule: nothing here tells a visitor whether an account exists. An unknown e-mail
+// address takes the same time and the same round trips as a wrong password, and gets the same
+// answer.
 package auth
 
 import (
@@ -41,8 +41,8 @@ type Service struct {
 	log        *slog.Logger
 }
 
-// NewService makes the service and registers its jobs. addressKey is what attempts from a
-// client's address are counted under.
+// NewService makes the service and registers its jobs. addressKey returns the key under which
+// attempts from a client's address are counted.
 func NewService(
 	d *db.DB, jobs *job.Queue, m *mails.Service, keys vault.Keys, addressKey func(address string) string, log *slog.Logger,
 ) *Service {
@@ -50,10 +50,10 @@ func NewService(
 	job.Handle(jobs, job.Mail, s.SendReset)
 	job.Handle(jobs, job.Upkeep, s.forgetAttempts)
 	job.Handle(jobs, job.Upkeep, s.forgetSessions)
-	job.Every(jobs, river.PeriodicInterval(time.Hour), forgetAttempts{})
-	job.Every(jobs, river.PeriodicInterval(time.Hour), forgetSessions{})
 	job.Handle(jobs, job.Upkeep, s.forgetLinks)
-	job.Every(jobs, river.PeriodicInterval(time.Hour), forgetLinks{})
+	for _, cleanUp := range []river.JobArgs{forgetAttempts{}, forgetSessions{}, forgetLinks{}} {
+		job.Every(jobs, river.PeriodicInterval(time.Hour), cleanUp)
+	}
 	return s
 }
 
@@ -62,17 +62,17 @@ type Visitor struct {
 	Tenant    core.Tenant // zero: the platform
 	Address   string
 	RequestID string
-	Device    string // the value of DeviceCookie; "": the browser has none
+	Device    string // value of DeviceCookie; "": none
 }
 
-// system is the actor of what is done before it is known who the visitor is.
+// system is the actor of actions before the visitor is known.
 func (v Visitor) system(doing string) core.Actor {
 	by := core.System(v.Tenant, doing)
 	by.Address, by.RequestID = v.Address, v.RequestID
 	return by
 }
 
-// As is the visitor as an actor, after they proved to be that person.
+// As returns the visitor as an actor, after they proved to be that person.
 func (v Visitor) As(p Person) core.Actor {
 	by := core.Actor{
 		Kind: core.ByStaff, ID: idText(p.ID), Name: p.Name, Tenant: v.Tenant, StaffID: p.ID, Role: p.Role,
@@ -84,22 +84,17 @@ func (v Visitor) As(p Person) core.Actor {
 	return by
 }
 
-// account is what is known of a person who wants to sign in.
+// account is a person with their credential.
 type account struct {
-	ID            int64
-	Role          core.Role
-	Name          string
-	Email         string
-	Active        bool // and their business is
+	Person
+	Active        bool // the person and their business
 	PasswordHash  *string
 	PasswordSetAt *time.Time
 	TotpSecret    []byte
 }
 
-func (a account) person() Person { return Person{ID: a.ID, Role: a.Role, Name: a.Name, Email: a.Email} }
-
-// EmailKey is what an e-mail address is found by: lower case, or "" for what is no address.
-// That finds no account and is stored nowhere: people type their password into the wrong field.
+// EmailKey returns the key of an e-mail address: lower case, or "" for other texts. These find no
+// account and are never stored, because people type their password into the wrong field.
 func EmailKey(email string) string {
 	email = strings.TrimSpace(email)
 	if a, err := mail.ParseAddress(email); err != nil || a.Address != email || len(email) > 255 || strings.ContainsRune(email, 0) {
@@ -108,7 +103,7 @@ func EmailKey(email string) string {
 	return strings.ToLower(email)
 }
 
-// personArgs name a person of the actor's tenant, or of the platform.
+// personArgs identify a person of the actor's tenant, or of the platform.
 func personArgs(by core.Actor, person int64) db.Args {
 	return db.Args{"id": person, "tenant": int64(by.Tenant.ID)}
 }

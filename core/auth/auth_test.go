@@ -29,7 +29,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// shop is a tenant whose people sign in.
+// shop is a tenant with people who sign in.
 type shop struct {
 	*auth.Service
 	people  *staff.Service
@@ -42,7 +42,7 @@ type shop struct {
 	console *bytes.Buffer // the log lines of the process
 }
 
-// post keeps the letters that were mailed, by recipient.
+// post keeps the mails by recipient.
 type post struct {
 	sync.Mutex
 	letters map[string][]mail.Email
@@ -55,7 +55,7 @@ func (p *post) render(_ context.Context, to string, l mail.Email) (mail.Rendered
 	return mail.Rendered{Subject: "Letter", Text: fmt.Sprintf("%T", l), HTML: "<p></p>"}, nil
 }
 
-// to are the letters to an address.
+// to returns the mails to an address.
 func (p *post) to(address string) []mail.Email {
 	p.Lock()
 	defer p.Unlock()
@@ -75,12 +75,12 @@ func shopIn(t *testing.T, d *db.DB) shop {
 	return s
 }
 
-// known is a password that people of these shops have.
+// known is the password of the people in these tests.
 const known = "correct horse battery"
 
 var knownHash = sync.OnceValues(func() (string, error) { return argon2id.CreateHash(known, auth.HashParams) })
 
-// knows gives a person the known password.
+// knows sets a person's password to the known one.
 func (s shop) knows(t *testing.T, person core.Actor) {
 	t.Helper()
 	hash, err := knownHash()
@@ -90,7 +90,7 @@ func (s shop) knows(t *testing.T, person core.Actor) {
 	s.exec(t, "update loyalty.credential set password_hash = $2 where staff_id = $1", person.StaffID, hash)
 }
 
-// person is somebody of the shop who knows the known password.
+// person is a person of the shop with the known password.
 func (s shop) person(t *testing.T, role core.Role) core.Actor {
 	t.Helper()
 	p := dbtest.Person(t, s.db, s.by, role)
@@ -137,22 +137,22 @@ func shopOn(t *testing.T, d *db.DB, by core.Actor, p *post) shop {
 	}
 }
 
-// address is another one for each shop: addresses are counted across tenants.
+// address differs for each shop, because addresses are counted over all tenants.
 func address(by core.Actor) string { return "2001:db8:" + by.ID + "::7" }
 
-// at is the shop at another instant, in another process.
+// at returns the shop at another instant, in another process.
 func (s shop) at(t *testing.T, instant time.Time) shop {
 	t.Helper()
 	return shopOn(t, s.db.At(instant), s.by, s.post)
 }
 
-// later is the shop after a while.
+// later returns the shop after a time.
 func (s shop) later(t *testing.T, d time.Duration) shop {
 	t.Helper()
 	return s.at(t, s.db.Now().Add(d))
 }
 
-// log is what was done about people, where the action is like that.
+// log returns the audit entries about people whose action matches a pattern.
 func (s shop) log(t *testing.T, action string) (lines []string) {
 	t.Helper()
 	rows, err := dbtest.Owner(s.db).Query(t.Context(), `

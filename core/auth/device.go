@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// DeviceCookie is the name of the cookie that a browser keeps after a sign-in. It signs no one
-// in: it only keeps strangers' wrong passwords from locking its people out.
+// DeviceCookie is the name of the cookie that a browser keeps after a sign-in. It signs no one in.
+// It keeps strangers' wrong passwords from locking out people in a browser they signed in with.
 const DeviceCookie = "__Host-device"
 
-// DeviceLifetime is how long a browser is known after a sign-in.
+// DeviceLifetime is how long a browser is remembered after a sign-in.
 const DeviceLifetime = 365 * 24 * time.Hour
 
-// devicePeople is how many people a browser is remembered for: those of a shared till.
+// devicePeople is how many people a browser is remembered for, such as at a shared till.
 const devicePeople = 8
 
 const devicePurpose = "device"
 
-// device says that a person signed in with a browser. Its text is the person, the instant and
-// the browser's random name, with a signature.
+// device records that a person signed in with a browser. Its text is the person, the instant and
+// a random name of the browser, with a signature.
 type device struct {
 	person    int64
 	signedIn  time.Time
@@ -63,8 +63,8 @@ func (d device) String() string {
 	return d.signed() + "." + base64.RawURLEncoding.EncodeToString(d.signature)
 }
 
-// RememberDevice returns what DeviceCookie is set to in the browser where a person just signed
-// in by that proof. value is what it was: a browser is remembered for several people.
+// RememberDevice returns the new value of DeviceCookie in a browser where a person just signed in.
+// value is the old one, which may name other people.
 func (s *Service) RememberDevice(value string, p Proof) (string, error) {
 	d := device{person: p.StaffID, signedIn: p.At, name: rand.Text()}
 	signature, err := s.keys.Sign(devicePurpose, d.signed())
@@ -81,8 +81,8 @@ func (s *Service) RememberDevice(value string, p Proof) (string, error) {
 	return strings.Join(texts, "~"), nil
 }
 
-// knownDevice is the name of the visitor's browser where it is one in which the person signed
-// in, by the password that they have now, less than DeviceLifetime ago; otherwise "".
+// knownDevice returns the name of the visitor's browser if the person signed in with it less than
+// DeviceLifetime ago, with the password they have now; otherwise "".
 func (s *Service) knownDevice(v Visitor, who account) (name string, err error) {
 	list := parseDevices(v.Device)
 	at := slices.IndexFunc(list, func(d device) bool { return d.person == who.ID })

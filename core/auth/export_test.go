@@ -8,29 +8,29 @@ import (
 	"example.com/loyalty/core/limit"
 )
 
-// ForgetAttempts does the hourly job.
+// ForgetAttempts runs the hourly job.
 func (s *Service) ForgetAttempts(ctx context.Context) error {
 	return s.forgetAttempts(ctx, forgetAttempts{})
 }
 
-// ForgetSessions does the hourly job.
+// ForgetSessions runs the hourly job.
 func (s *Service) ForgetSessions(ctx context.Context) error {
 	return s.forgetSessions(ctx, forgetSessions{})
 }
 
-// ForgetLinks does the hourly job.
+// ForgetLinks runs the hourly job.
 func (s *Service) ForgetLinks(ctx context.Context) error { return s.forgetLinks(ctx, forgetLinks{}) }
 
-// NoHash is what a password is compared with where there is none.
+// NoHash is compared with passwords where there is no hash.
 const NoHash = noHash
 
-// HashParams are those of every password.
+// HashParams are the parameters of all hashes.
 var HashParams = hashParams
 
-// HashPlaces is how many passwords are hashed at once.
+// HashPlaces returns the number of passwords hashed at once.
 func HashPlaces() int { return hashPlaces }
 
-// HoldHashing lets nobody hash a password until it is released.
+// HoldHashing blocks hashing until it is released.
 func HoldHashing(ctx context.Context) (release func(), err error) {
 	var held []func()
 	release = func() {
@@ -56,5 +56,5 @@ func HashImpatiently(wait time.Duration) (end func()) {
 	return func() { hashing = before }
 }
 
-// CommonPasswords is how many passwords are refused because they are common.
+// CommonPasswords returns the number of common passwords.
 func CommonPasswords() int { return len(common()) }

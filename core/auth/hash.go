@@ -13,9 +13,8 @@ import (
 
 var hashParams = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
-// A hash takes 19 MiB and 25 ms of a core. Half of the cores hash at once, and the others
-// serve: a crowd at one sign-in page must not slow down every till. Of the places, one
-// tenant has at most half.
+// A hash takes 19 MiB and 25 ms of a core. At most half of the cores hash at once, so that a crowd
+// at one sign-in page doesn't slow down every till. One tenant gets at most half of these places.
 var (
 	hashPlaces = max(1, runtime.GOMAXPROCS(0)/2)
 	hashing    = limit.NewGate(hashPlaces, max(1, hashPlaces/2), hashPatience, busyHashing)
@@ -26,9 +25,9 @@ const (
 	busyHashing  = "Many people are signing in right now. Try again in a few seconds."
 )
 
-// HashPassword returns what is stored of a password of a person of that tenant (0: of the
-// platform). It takes long: outside of any transaction, where that is possible. Where too many
-// wait to hash, an error of core.KindUnavailable says when to try again.
+// HashPassword hashes a password of a person of a tenant (0: of the platform). It is slow: call it
+// outside of transactions where possible. If too many wait to hash, the error is of
+// core.KindUnavailable and says when to try again.
 func HashPassword(ctx context.Context, t core.TenantID, password string) (string, error) {
 	leave, err := startHashing(ctx, t)
 	if err != nil {
@@ -38,7 +37,7 @@ func HashPassword(ctx context.Context, t core.TenantID, password string) (string
 	return argon2id.CreateHash(password, hashParams)
 }
 
-// startHashing waits for a place, and for the turn to compute.
+// startHashing waits for a place and for its turn to compute.
 func startHashing(ctx context.Context, t core.TenantID) (leave func(), err error) {
 	free, err := hashing.Enter(ctx, t)
 	if err != nil {
@@ -52,12 +51,11 @@ func startHashing(ctx context.Context, t core.TenantID) (leave func(), err error
 	return func() { turn.End(); free() }, nil
 }
 
-// noHash belongs to no password. It is compared with where there is none: whether there is
-// one must not be told by the time that it takes.
+// noHash belongs to no password. It is compared where there is no hash, so that the time doesn't
+// tell whether there is one.
 const noHash = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
-// passwordMatches reports whether a hash is the password's, of a person of that tenant. Where there
-// is no hash, no password matches.
+// passwordMatches reports whether a hash is that of the password. Without a hash, none matches.
 func passwordMatches(ctx context.Context, t core.TenantID, password string, hash *string) (bool, error) {
 	leave, err := startHashing(ctx, t)
 	if err != nil {

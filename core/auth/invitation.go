@@ -17,8 +17,8 @@ const InvitationLifetime = 7 * 24 * time.Hour
 // ErrJoined refuses to invite a person who has a password.
 var ErrJoined = core.Refuse("already-joined", "This person has already chosen a password. If they forgot it, they can reset it at the sign-in page.")
 
-// InvitationEmail asks a person to choose a password. Its secret is told in the mail
-// alone: what is stored of the invitation is a hash.
+// InvitationEmail asks a person to choose a password. Only the mail has the secret; a hash of it is
+// stored.
 type InvitationEmail struct {
 	Tenant    string // name of the business
 	Slug      string // of its host
@@ -28,8 +28,8 @@ type InvitationEmail struct {
 	ExpiresAt time.Time
 }
 
-// Invite makes an invitation for a person of the transaction's tenant, mails it to
-// them and writes it into the audit log. Their earlier invitations stop working.
+// Invite mails an invitation to a person of the transaction's tenant and writes it into the audit
+// log. Their earlier invitations stop working.
 func Invite(ctx context.Context, tx *db.Tx, by core.Actor, mails *mail.Service, t core.Tenant, p Person) error {
 	secret, hash := newLink()
 	expires := tx.Now.Add(InvitationLifetime)
@@ -58,31 +58,29 @@ func (s *Service) InviteAgain(ctx context.Context, by core.Actor, person int64) 
 	if err := by.Require(core.Owner); err != nil {
 		return err
 	}
-	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		// Held until the end: they may be joining just now.
+	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+		// Locked: the person may be joining at the same time.
 		who, err := db.One[account](ctx, tx, lockAccountSQL, personArgs(by, person))
 		switch {
 		case err != nil:
-			return 0, err
+			return err
 		case !who.Active:
-			return 0, core.ErrNotFound
+			return core.ErrNotFound
 		case who.PasswordHash != nil:
-			return 0, ErrJoined
+			return ErrJoined
 		}
-		return 0, Invite(ctx, tx, by, s.mail, by.Tenant, who.person())
+		return Invite(ctx, tx, by, s.mail, by.Tenant, who.Person)
 	})
-	return err
 }
 
-// FindInvitation tells whom the link of an invitation is for, or ErrLink. One round trip.
+// FindInvitation returns the invited person of a link, or ErrLink.
 func (s *Service) FindInvitation(ctx context.Context, v Visitor, secret string) (Link, error) {
 	return findLink[Link](ctx, s, v, findInvitationSQL, secret)
 }
 
-// AcceptInvitation uses an invitation up and gives the actor, whom it was for, their first
-// password, in the caller's transaction of their tenant. The link proved who they are, so they
-// are signed in. joined is what the audit log says of them. ErrLink where the invitation was
-// accepted or withdrawn meanwhile.
+// AcceptInvitation uses up an invitation and sets the actor's first password, in the caller's
+// transaction. The proof signs them in: the link proved who they are. joined is what the audit log
+// says about them. ErrLink if the invitation was accepted or withdrawn meanwhile.
 func AcceptInvitation(ctx context.Context, tx *db.Tx, by core.Actor, secret, passwordHash string, joined map[string]any) (Proof, error) {
 	used, err := db.Exec(ctx, tx, useInvitationSQL, db.Args{"hash": linkHash(secret), "now": tx.Now})
 	if err != nil {
@@ -91,6 +89,6 @@ func AcceptInvitation(ctx context.Context, tx *db.Tx, by core.Actor, secret, pas
 	if used == 0 {
 		return Proof{}, ErrLink
 	}
-	p := newPassword{person: by.StaffID, hash: passwordHash}
+	p := passwordChange{person: by.StaffID, hash: passwordHash}
 	return Proof{StaffID: by.StaffID, At: tx.Now}, setPassword(ctx, tx, by, p, audit.Entry{Action: "staff.join", Name: by.Name, New: joined})
 }

@@ -8,8 +8,8 @@ import (
 	"example.com/loyalty/core/job"
 )
 
-// forgetLinks is the job that deletes invitations and resets a while after they expired: the
-// audit log keeps who was invited and who asked for a reset.
+// forgetLinks is the job that deletes invitations and resets that expired a while ago. The audit
+// log keeps who was invited and who asked for a reset.
 type forgetLinks struct{}
 
 // Kind names the job in the queue.

@@ -20,7 +20,7 @@ import (
 
 const another = "battery staple horse"
 
-// forgot asks for a link, and does the job that mails it.
+// forgot requests a reset and runs the job that mails its link.
 func (s shop) forgot(t *testing.T, email string) {
 	t.Helper()
 	if err := s.RequestReset(t.Context(), s.visitor, email); err != nil {
@@ -29,7 +29,7 @@ func (s shop) forgot(t *testing.T, email string) {
 	s.remind(t)
 }
 
-// remind does the jobs that wait for the shop's tenant.
+// remind runs the waiting jobs of the shop's tenant.
 func (s shop) remind(t *testing.T) {
 	t.Helper()
 	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
@@ -57,7 +57,7 @@ func (s shop) remind(t *testing.T) {
 	}
 }
 
-// link is the secret of the last link that was mailed to a person to choose another password.
+// link returns the secret of the last reset that was mailed to a person.
 func (s shop) link(t *testing.T, person core.Actor) string {
 	t.Helper()
 	letters := s.post.to(s.email(t, person))
@@ -70,7 +70,7 @@ func (s shop) link(t *testing.T, person core.Actor) string {
 	return ""
 }
 
-// mailed is how many mails to a person are kept.
+// mailed returns the number of mails to a person.
 func (s shop) mailed(t *testing.T, person core.Actor) (mails int) {
 	t.Helper()
 	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from loyalty.mail where tenant_id = $1 and recipient = $2",
@@ -105,8 +105,8 @@ func (s shop) wantTold(t *testing.T, person core.Actor, want auth.ChangeEmail) {
 	}
 }
 
-// "Password-reset links by e-mail (single use, 60 minutes)", random, "stored as hashes".
-func TestAForgottenPassword(t *testing.T) {
+// A reset's link is random, stored as a hash, and works once within 60 minutes.
+func TestResetForgottenPassword(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s = s.at(t, s.db.Now())
@@ -152,7 +152,7 @@ func TestAForgottenPassword(t *testing.T) {
 		t.Fatalf("the new password, after ten wrong ones: %v", err)
 	}
 	if !s.isSignedIn(t, s.cookie(t, in.Proof, "another browser of "+s.by.ID)) {
-		t.Error("the new password signs nobody in")
+		t.Error("the new password signs no one in")
 	}
 	if _, err := s.try(t, email, known); !errors.Is(err, auth.ErrCredentials) {
 		t.Errorf("the old password: %v, want ErrCredentials", err)
@@ -162,8 +162,7 @@ func TestAForgottenPassword(t *testing.T) {
 	s.wantLog(t, "staff.reset%", "staff.reset_password - -")
 }
 
-// "A password reset offers to revoke one's own", in the same transaction: without being asked
-// it revokes none.
+// A reset revokes the person's tokens in the same transaction if they ask for it.
 func TestAResetRevokesTokens(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -213,9 +212,9 @@ func TestAResetRevokesTokens(t *testing.T) {
 	reset(auth.NewPassword{Password: another, RevokeTokens: true}, 0)
 }
 
-// A link runs out, is of one tenant's host, and is withdrawn by every change of the
-// password and with the person.
-func TestALinkThatDoesNotWork(t *testing.T) {
+// A link expires, belongs to one tenant, and is withdrawn when the password changes or the person
+// is deactivated.
+func TestResetRefusesInvalidLinks(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
 	s.forgot(t, s.email(t, s.by))
@@ -237,7 +236,7 @@ func TestALinkThatDoesNotWork(t *testing.T) {
 	refused("at another tenant's host", other, first)
 	refused("after an hour", s.later(t, 61*time.Minute), first)
 	s.exec(t, "update loyalty.staff set status = 'inactive' where id = $1", s.by.StaffID)
-	refused("of somebody who was shut out", s, first)
+	refused("of a deactivated person", s, first)
 	s.exec(t, "update loyalty.staff set status = 'active' where id = $1", s.by.StaffID)
 	if _, err := s.later(t, 59*time.Minute).FindReset(t.Context(), s.visitor, first); err != nil {
 		t.Errorf("within the hour: %v", err)
@@ -253,8 +252,8 @@ func TestALinkThatDoesNotWork(t *testing.T) {
 	refused("once the password was changed", s, s.link(t, s.by))
 }
 
-// Two clicks at once use a link once.
-func TestALinkIsUsedOnceAtOnce(t *testing.T) {
+// Two concurrent clicks use a link once.
+func TestConcurrentClicksUseALinkOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.forgot(t, s.email(t, s.by))
@@ -277,8 +276,8 @@ func TestALinkIsUsedOnceAtOnce(t *testing.T) {
 	}
 }
 
-// "Answers the same either way": for whom nothing is mailed, the same is done.
-func TestForgotTellsNothing(t *testing.T) {
+// A request for an unknown address does the same work and gets the same answer.
+func TestForgottenPasswordRevealsNoAccount(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
 	s := shopIn(t, d)
@@ -287,7 +286,7 @@ func TestForgotTellsNothing(t *testing.T) {
 	away := s.email(t, gone)
 	trips := map[int]bool{}
 	s.forgot(t, s.email(t, s.by)) // prepares
-	for _, email := range []string{s.email(t, s.by), "nobody@example.com", away} {
+	for _, email := range []string{s.email(t, s.by), "stranger@example.com", away} {
 		fewest := math.MaxInt
 		for i := range 8 { // some also wake the queue, which is told once in a while
 			before := count()
@@ -302,19 +301,19 @@ func TestForgotTellsNothing(t *testing.T) {
 		t.Errorf("round trips differ: %v", trips)
 	}
 	s.remind(t)
-	if len(s.post.to("nobody@example.com"))+len(s.post.to(away)) != 0 || len(s.post.to(s.email(t, s.by))) != 9 {
+	if len(s.post.to("stranger@example.com"))+len(s.post.to(away)) != 0 || len(s.post.to(s.email(t, s.by))) != 9 {
 		t.Errorf("mailed: %+v", s.post.letters)
 	}
 	wantFields(t, s.RequestReset(t.Context(), s.visitor, " "), core.Fields{"email": {core.Required}})
 	wantFields(t, s.RequestReset(t.Context(), s.visitor, "maja"), core.Fields{"email": {core.MustBeEmail}})
 }
 
-// Mails cannot be ordered without end, be it to somebody or to nobody.
-func TestForgotIsThrottled(t *testing.T) {
+// The number of mails is limited, also for unknown addresses.
+func TestForgottenPasswordIsThrottled(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s = s.at(t, s.db.Now())
-	for _, email := range []string{s.email(t, s.by), "nobody@example.com"} {
+	for _, email := range []string{s.email(t, s.by), "stranger@example.com"} {
 		for range 3 {
 			if err := s.RequestReset(t.Context(), s.visitor, email); err != nil {
 				t.Fatal(err)
@@ -338,8 +337,8 @@ func TestForgotIsThrottled(t *testing.T) {
 	}
 }
 
-// Somebody whose invitation has run out is not left outside.
-func TestWhoNeverCameIsInvitedAgain(t *testing.T) {
+// A person whose invitation expired gets a new one instead of a reset.
+func TestResetInvitesAgain(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	invited := dbtest.Person(t, s.db, s.by, core.Manager)
@@ -357,8 +356,7 @@ func TestWhoNeverCameIsInvitedAgain(t *testing.T) {
 	}
 }
 
-// "Every password change ends all sessions of the person", and of nobody else; the proof
-// signs them in again where they are.
+// A new password ends all sessions of the person and of no others; the proof signs them in again.
 func TestChangePassword(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -384,7 +382,7 @@ func TestChangePassword(t *testing.T) {
 		t.Error("they should be signed out, and the colleague not")
 	}
 	if !s.isSignedIn(t, s.cookie(t, fresh, "renewed "+s.by.ID)) {
-		t.Error("the proof signs nobody in")
+		t.Error("the proof signs no one in")
 	}
 	if _, err := s.try(t, s.email(t, s.by), another); err != nil {
 		t.Errorf("the new password: %v", err)
@@ -398,8 +396,8 @@ func TestChangePassword(t *testing.T) {
 	wantThrottled(t, change(another, known), "Too many attempts. Please try again in 15 minutes.")
 }
 
-// Of two changes at once by the same password, one is made.
-func TestPasswordsChangeOneByOne(t *testing.T) {
+// Of two concurrent changes with the same current password, one succeeds.
+func TestConcurrentPasswordChanges(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	var changed atomic.Int32
@@ -422,8 +420,8 @@ func TestPasswordsChangeOneByOne(t *testing.T) {
 	}
 }
 
-// What the statements of a change do, they do together or not at all.
-func TestAPasswordIsSetWholly(t *testing.T) {
+// The statements of a change are committed together or not at all.
+func TestPasswordChangeIsAtomic(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.forgot(t, s.email(t, s.by))

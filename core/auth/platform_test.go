@@ -42,7 +42,7 @@ func (p platform) atStep(t *testing.T) (platform, time.Time) {
 	return p, now
 }
 
-// signedIn is who is signed in by a proof, at a host; nil is no one.
+// signedIn returns the person signed in by a proof at a host; nil: none.
 func (p platform) signedIn(t *testing.T, proof auth.Proof, cookie, slug string) *auth.Identity {
 	t.Helper()
 	store := auth.NewStore(p.db)
@@ -82,8 +82,8 @@ func (p platform) wantPlatformLog(t *testing.T, want ...string) {
 	}
 }
 
-// "Platform: super_admin; second factor (TOTP, recovery codes) required, set up at first
-// sign-in": until then a person who signed in has no role. What began before it ends with it.
+// A super-admin has no role until two-step verification is set up at the first sign-in. Setting it
+// up ends earlier sessions.
 func TestASuperAdminSetsUpTwoStepVerification(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t, dbtest.OwnDB(t))
@@ -156,8 +156,8 @@ func TestASuperAdminSetsUpTwoStepVerification(t *testing.T) {
 	}
 }
 
-// "It can't be turned off, only set up anew (asks for the password, mails the person)": the app
-// in use works until the new one is confirmed, soon.
+// Two-step verification can't be turned off on the platform, only moved to another app. The app in
+// use works until the new one is confirmed.
 func TestTwoStepVerificationMovesToAnotherApp(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t, dbtest.OwnDB(t))
@@ -196,9 +196,8 @@ func TestTwoStepVerificationMovesToAnotherApp(t *testing.T) {
 	}
 }
 
-// "A session of one host is nobody on another": a leaked session of a tenant at the base host,
-// and the reverse; nor do credentials of one side sign in at the other.
-func TestHostsAreApart(t *testing.T) {
+// A session or credentials of a tenant don't work on the platform's host, nor the reverse.
+func TestSessionsBelongToOneHost(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)
 	p, s := newPlatform(t, d), newShop(t)
@@ -241,8 +240,8 @@ func TestHostsAreApart(t *testing.T) {
 	}
 }
 
-// What a super-admin does with their own account, and how often a password is guessed.
-func TestASuperAdminsAccount(t *testing.T) {
+// Super-admins change their own account, and guesses of their password are limited.
+func TestSuperAdminChangesOwnAccount(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t, dbtest.OwnDB(t))
 	p, now := p.atStep(t)
@@ -291,7 +290,7 @@ func TestASuperAdminsAccount(t *testing.T) {
 	// "No password reset by mail": the operator sets one, and forgives the attempts.
 	operator := core.System(core.Tenant{}, "loyalty admin reset-password")
 	for by, want := range map[*core.Actor]error{{Kind: core.ByStaff, Role: core.Owner}: core.ErrAdmin, &operator: core.ErrNotFound} {
-		if _, err := p.SetAdminPassword(t.Context(), *by, "nobody@example.com", known); !errors.Is(err, want) {
+		if _, err := p.SetAdminPassword(t.Context(), *by, "stranger@example.com", known); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", by.Kind, err, want)
 		}
 	}
@@ -315,8 +314,8 @@ func TestASuperAdminsAccount(t *testing.T) {
 	}
 }
 
-// A deactivated super-admin is no one, and only super-admins make another.
-func TestOnlySuperAdminsAreLetIn(t *testing.T) {
+// A deactivated super-admin can't sign in, and only super-admins create others.
+func TestDeactivatedSuperAdminIsRefused(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)
 	p := newPlatform(t, d)

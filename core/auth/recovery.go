@@ -17,8 +17,8 @@ const (
 	recoveryCodes   = 10
 )
 
-// newRecoveryCodes makes the codes and what is stored of them. They are random and long, so a
-// plain hash is enough.
+// newRecoveryCodes returns new codes and their hashes. They are random and long, so an unsalted,
+// fast hash is safe.
 func newRecoveryCodes() (codes []string, hashes [][]byte) {
 	for range recoveryCodes {
 		code := (rand.Text() + rand.Text())[:recoveryLetters]
@@ -36,7 +36,7 @@ func recoveryHash(code string) []byte {
 	return sum[:]
 }
 
-// replaceRecoveryCodes stores a person's recovery codes instead of those they have.
+// replaceRecoveryCodes replaces a person's recovery codes.
 func replaceRecoveryCodes(tx *db.Tx, person int64, hashes [][]byte) error {
 	return errors.Join(
 		db.Queue(tx, dropRecoveryCodesSQL, db.Args{"id": person}),

@@ -16,23 +16,22 @@ import (
 // ResetLifetime is how long the link of a password reset works (decisions §1).
 const ResetLifetime = 60 * time.Minute
 
-// ErrLink is a link that does not work: unknown, used, withdrawn or expired. The four
-// must look the same.
+// ErrLink refuses a link that is unknown, used, withdrawn or expired. The four look the same.
 var ErrLink = &core.Error{Kind: core.KindNotFound, Message: "This link no longer works. Each link works once, for a limited time."}
 
-// ResetEmail lets a person who forgot their password choose another one. Its secret is
-// told in the mail alone: what is stored of it is a hash.
+// ResetEmail lets a person who forgot their password choose another one. Only the mail has the
+// secret; a hash of it is stored.
 type ResetEmail struct {
 	Tenant    string // name of the business
 	Slug      string // of its host
 	Person    string
 	Secret    string
-	Address   string // from which it was asked for
+	Address   string // of the client that asked
 	ExpiresAt time.Time
 }
 
-// ResetRequest is the job that mails the link: in a job, so that asking takes as long for
-// an address without an account.
+// ResetRequest is the job that mails the link. It is a job so that the request takes as long for an
+// address without an account.
 type ResetRequest struct {
 	Tenant    core.TenantID `json:"tenant"`
 	Email     string        `json:"email"`
@@ -43,12 +42,11 @@ type ResetRequest struct {
 // Kind names the job in the queue.
 func (ResetRequest) Kind() string { return "password_forgotten" }
 
-// ForTenant is the tenant whose share of the workers it uses.
+// ForTenant returns the tenant whose share of the workers the job uses.
 func (f ResetRequest) ForTenant() core.TenantID { return f.Tenant }
 
-// RequestReset has a link mailed with which a person of the visitor's tenant chooses another
-// password, if there is such a person: what it returns does not tell. Super-admins have no
-// such link: core.ErrRole.
+// RequestReset queues a link to the person of the visitor's tenant with an e-mail address. The
+// result doesn't tell whether there is one. Super-admins can't reset their password: core.ErrRole.
 func (s *Service) RequestReset(ctx context.Context, v Visitor, email string) error {
 	if v.Tenant.ID == 0 {
 		return core.ErrRole
@@ -63,16 +61,15 @@ func (s *Service) RequestReset(ctx context.Context, v Visitor, email string) err
 		return err
 	}
 	by := v.system("forgotten password")
-	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
+	return db.RunPlatform(ctx, s.db, by, func(tx *db.Tx) error {
 		if _, _, err := s.admitByEmail(ctx, tx, by, v, forgotLimits, key); err != nil {
-			return 0, err
+			return err
 		}
-		return 0, s.jobs.Add(ctx, tx, ResetRequest{Tenant: v.Tenant.ID, Email: key, Address: v.Address, RequestID: v.RequestID})
+		return s.jobs.Add(ctx, tx, ResetRequest{Tenant: v.Tenant.ID, Email: key, Address: v.Address, RequestID: v.RequestID})
 	})
-	return err
 }
 
-// resetRecipient is a person who may reset their password, with what a mail to them names.
+// resetRecipient is a person who may reset their password, and their business.
 type resetRecipient struct {
 	Person
 	Invited    bool // they have no password to forget
@@ -80,22 +77,22 @@ type resetRecipient struct {
 	TenantSlug string
 }
 
-// SendReset does the job that RequestReset queued. A person who has not accepted their
-// invitation is invited again: an expired link must not keep them out.
+// SendReset runs the job of RequestReset. A person who has not accepted their invitation is invited
+// again, in case it expired.
 func (s *Service) SendReset(ctx context.Context, f ResetRequest) error {
 	by := core.System(core.Tenant{ID: f.Tenant}, "forgotten password")
 	by.Address, by.RequestID = f.Address, f.RequestID
-	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		p, err := db.One[resetRecipient](ctx, tx, forgetfulSQL, db.Args{"email_key": f.Email})
+	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+		p, err := db.One[resetRecipient](ctx, tx, resetRecipientSQL, db.Args{"email_key": f.Email})
 		if errors.Is(err, core.ErrNotFound) {
-			return 0, nil
+			return nil
 		}
 		if err != nil {
-			return 0, err
+			return err
 		}
 		t := core.Tenant{ID: f.Tenant, Name: p.TenantName, Slug: p.TenantSlug}
 		if p.Invited {
-			return 0, Invite(ctx, tx, by, s.mail, t, p.Person)
+			return Invite(ctx, tx, by, s.mail, t, p.Person)
 		}
 		secret, hash := newLink()
 		expires := tx.Now.Add(ResetLifetime)
@@ -103,23 +100,22 @@ func (s *Service) SendReset(ctx context.Context, f ResetRequest) error {
 			"id": core.NewID(tx.Now), "staff": p.ID, "hash": hash, "expires_at": expires, "now": tx.Now,
 		})
 		if err != nil {
-			return 0, err
+			return err
 		}
 		err = audit.Write(tx, by, audit.Entry{
 			Action: "staff.forgot_password", Subject: "staff", ID: idText(p.ID), Name: p.Name,
 			New: map[string]any{"email": p.Email, "expires_at": expires},
 		})
 		if err != nil {
-			return 0, err
+			return err
 		}
-		return 0, s.mail.Queue(ctx, tx, p.Email, ResetEmail{
+		return s.mail.Queue(ctx, tx, p.Email, ResetEmail{
 			Tenant: t.Name, Slug: t.Slug, Person: p.Name, Secret: secret, Address: f.Address, ExpiresAt: expires,
 		})
 	})
-	return err
 }
 
-// newLink makes the secret of a link, and what is stored of it.
+// newLink returns the secret of a new link and its hash.
 func newLink() (secret string, hash []byte) {
 	secret = rand.Text() // 130 bits, in letters and digits
 	return secret, linkHash(secret)
@@ -130,19 +126,19 @@ func linkHash(secret string) []byte {
 	return hash[:]
 }
 
-// Link is whom a link in a mail is for.
+// Link is the person a link was mailed to.
 type Link struct {
 	Person
 	ExpiresAt time.Time
 }
 
-// ResetLink is whom the link of a reset is for, and how many live API tokens they have.
+// ResetLink is the person a reset was mailed to.
 type ResetLink struct {
 	Link
-	LiveTokens int
+	LiveTokens int // their API tokens
 }
 
-// FindReset tells whom the link of a reset is for, or ErrLink. One round trip.
+// FindReset returns the person of a reset's link, or ErrLink.
 func (s *Service) FindReset(ctx context.Context, v Visitor, secret string) (ResetLink, error) {
 	return findLink[ResetLink](ctx, s, v, findResetSQL, secret)
 }
@@ -155,14 +151,14 @@ func findLink[T any](ctx context.Context, s *Service, v Visitor, statement, secr
 	return l, err
 }
 
-// NewPassword is the password that a person chooses by the link of a reset.
+// NewPassword is what a person enters to reset their password.
 type NewPassword struct {
 	Password     string
-	RevokeTokens bool // also their API tokens, which may have leaked with the password
+	RevokeTokens bool // their API tokens, which may have leaked with the password
 }
 
-// Reset sets the password of the person whom a link was mailed to, signs them out
-// everywhere and mails them. Two-step verification stays on: a mailbox is no phone.
+// Reset sets the password of the person a link was mailed to, signs them out everywhere and mails
+// them. Two-step verification stays on: access to the mailbox doesn't prove possession of the phone.
 func (s *Service) Reset(ctx context.Context, v Visitor, secret string, n NewPassword) error {
 	l, err := s.FindReset(ctx, v, secret)
 	if err != nil {
@@ -176,27 +172,25 @@ func (s *Service) Reset(ctx context.Context, v Visitor, secret string, n NewPass
 		return err
 	}
 	by := v.As(l.Person)
-	_, err = db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		// They may have come here because too many passwords were wrong: those count for the old one.
+	return db.RunPlatform(ctx, s.db, by, func(tx *db.Tx) error {
 		if err := tx.Enter(by.Tenant.ID); err != nil {
-			return 0, err
+			return err
 		}
 		used, err := db.Exec(ctx, tx, useResetSQL, db.Args{"hash": linkHash(secret), "now": tx.Now})
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if used == 0 {
-			return 0, ErrLink
+			return ErrLink
 		}
-		if err := setPassword(ctx, tx, by, newPassword{person: l.ID, hash: hash}, audit.Entry{Action: "staff.reset_password", Name: l.Name}); err != nil {
-			return 0, err
+		if err := setPassword(ctx, tx, by, passwordChange{person: l.ID, hash: hash}, audit.Entry{Action: "staff.reset_password", Name: l.Name}); err != nil {
+			return err
 		}
 		if n.RevokeTokens {
 			if _, err := token.RevokeAll(ctx, tx, by, l.ID); err != nil {
-				return 0, err
+				return err
 			}
 		}
-		return 0, s.mailChange(ctx, tx, by, l.Person, PasswordReset)
+		return s.mailChange(ctx, tx, by, l.Person, PasswordReset)
 	})
-	return err
 }

@@ -10,35 +10,34 @@ import (
 	"example.com/loyalty/core/vault"
 )
 
-// The constant that tells whether a process has the installation's secret.
+// A sealed constant tells whether a process has the installation's secret.
 const (
 	checkPurpose = "installation"
 	checkOwner   = "secret"
 	checkText    = "loyalty"
 )
 
-// ErrWrongSecret is a secret that didn't seal what this database holds.
+// ErrWrongSecret refuses a secret that is not the database's.
 var ErrWrongSecret = errors.New("the secret is not the one that this database was used with")
 
 var secretCheck = core.System(core.Tenant{}, "secret check")
 
-// CheckSecret returns ErrWrongSecret unless one of the secrets is the database's. On its first
-// use the database takes the first one as its own. One round trip; two on the first use.
+// CheckSecret returns ErrWrongSecret unless one of the secrets is the database's. A new database
+// adopts the first one.
 func CheckSecret(ctx context.Context, d *db.DB, keys vault.Keys) error {
-	_, err := db.Platform(ctx, d, secretCheck, func(tx *db.Tx) (int, error) {
+	return db.RunPlatform(ctx, d, secretCheck, func(tx *db.Tx) error {
 		sealed, err := db.Value[[]byte](ctx, tx, secretCheckSQL, nil)
 		if errors.Is(err, core.ErrNotFound) {
-			return 0, adoptSecret(ctx, tx, keys)
+			return adoptSecret(ctx, tx, keys)
 		}
 		if err != nil {
-			return 0, err
+			return err
 		}
-		return 0, opensCheck(keys, sealed)
+		return openCheck(keys, sealed)
 	})
-	return err
 }
 
-func opensCheck(keys vault.Keys, sealed []byte) error {
+func openCheck(keys vault.Keys, sealed []byte) error {
 	_, err := keys.Open(checkPurpose, checkOwner, sealed)
 	if errors.Is(err, vault.ErrSealed) {
 		return ErrWrongSecret
@@ -46,8 +45,8 @@ func opensCheck(keys vault.Keys, sealed []byte) error {
 	return err
 }
 
-// adoptSecret makes the first secret the database's. Of two processes that start at once, the
-// second finds the first one's.
+// adoptSecret makes the first secret the database's. If two processes start at once, the second
+// finds the secret of the first.
 func adoptSecret(ctx context.Context, tx *db.Tx, keys vault.Keys) error {
 	sealed, err := keys.Seal(checkPurpose, checkOwner, checkText)
 	if err != nil {
@@ -59,20 +58,20 @@ func adoptSecret(ctx context.Context, tx *db.Tx, keys vault.Keys) error {
 	if sealed, err = db.Value[[]byte](ctx, tx, secretCheckSQL, nil); err != nil {
 		return err
 	}
-	return opensCheck(keys, sealed)
+	return openCheck(keys, sealed)
 }
 
-// resealBatch is how many people's secrets one transaction seals anew.
+// resealBatch is the number of people in a transaction of Reseal.
 const resealBatch = 200
 
-// Resealed is what a rotation of the secret did.
+// Resealed is the result of a rotation of the secret.
 type Resealed struct {
-	Sealed  int             // secrets that were sealed anew
-	Current int             // that were sealed with the first secret already
+	Sealed  int             // secrets sealed again
+	Current int             // secrets that were already sealed with the first secret
 	Lost    []LostTwoFactor // people whose two-step verification no secret opens
 }
 
-// LostTwoFactor is a person whose two-step verification can't be opened any more.
+// LostTwoFactor is a person whose two-step verification can't be opened.
 type LostTwoFactor struct {
 	Email string
 	Slug  string // of their business; "": a super-admin
@@ -86,11 +85,11 @@ type sealedTwoFactor struct {
 	TotpPending []byte
 }
 
-// Reseal seals everything that is stored sealed (the secrets of two-step verification, in use
-// and being set up, and the check of CheckSecret) with the first secret. It commits in batches,
-// may be stopped and run again, and works beside processes that serve with the same secrets.
-// Unless lost is given, the database must have been used with one of the secrets
-// (ErrWrongSecret): lost takes the first one from now on, whatever it can't open.
+// Reseal seals everything that is stored sealed (secrets of two-step verification, in use and
+// pending, and the check of CheckSecret) with the first secret. It commits in batches, can be
+// stopped and run again, and works while other processes serve with the same secrets. Without
+// lost, one of the secrets must be the database's (ErrWrongSecret). With lost, the first one becomes
+// the database's, and sealed data that can't be opened is given up.
 func Reseal(ctx context.Context, d *db.DB, by core.Actor, keys vault.Keys, lost bool) (Resealed, error) {
 	var done Resealed
 	if err := CheckSecret(ctx, d, keys); err != nil && (!lost || !errors.Is(err, ErrWrongSecret)) {
@@ -118,12 +117,12 @@ func Reseal(ctx context.Context, d *db.DB, by core.Actor, keys vault.Keys, lost 
 		}
 		after = b.last
 	}
-	_, err := db.Platform(ctx, d, by, func(tx *db.Tx) (int, error) {
+	return done, db.RunPlatform(ctx, d, by, func(tx *db.Tx) error {
 		sealed, err := keys.Seal(checkPurpose, checkOwner, checkText)
 		if err != nil {
-			return 0, err
+			return err
 		}
-		return 0, errors.Join(
+		return errors.Join(
 			db.Queue(tx, replaceSecretCheckSQL, db.Args{"sealed": sealed}),
 			audit.Write(tx, by, audit.Entry{
 				Action: "platform.rotate_secret", Subject: "platform", ID: "secret",
@@ -131,15 +130,14 @@ func Reseal(ctx context.Context, d *db.DB, by core.Actor, keys vault.Keys, lost 
 			}),
 		)
 	})
-	return done, err
 }
 
-// reseal seals the secrets of people anew, in one statement.
+// reseal seals the secrets of people again, in one statement.
 func reseal(tx *db.Tx, keys vault.Keys, people []sealedTwoFactor, done *Resealed) error {
 	var ids []int64
 	var secrets, pendings [][]byte
 	for _, p := range people {
-		fresh := make([][]byte, 2) // nil: it stays
+		fresh := make([][]byte, 2) // nil: unchanged
 		lost := false
 		for i, sealed := range [][]byte{p.TotpSecret, p.TotpPending} {
 			if sealed == nil {

@@ -25,7 +25,7 @@ const (
 	secondSecret = "the second secret, of 32 characters"
 )
 
-// enrol gives a person of a new business two-step verification under those keys.
+// enrol sets up two-step verification for a person of a new business, sealed with the keys.
 func enrol(t *testing.T, d *db.DB, keys vault.Keys, secret string) core.Actor {
 	t.Helper()
 	by := dbtest.Tenant(t, d)
@@ -51,8 +51,8 @@ func totpOf(t *testing.T, d *db.DB, keys vault.Keys, person core.Actor) string {
 	return text
 }
 
-// "A check value in the database tells a wrong secret at start."
-func TestAWrongSecretIsNoticed(t *testing.T) {
+// A sealed check in the database detects a wrong secret at the start.
+func TestWrongSecretIsRefused(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	first, second := secretKeys(t, firstSecret), secretKeys(t, secondSecret)
@@ -76,9 +76,9 @@ func TestAWrongSecretIsNoticed(t *testing.T) {
 	}
 }
 
-// "`loyalty secret rotate` reseals what is stored and says when the old one may go": all tenants' and the platform's, those that are being set up, too; afterwards the new
-// secret alone opens everything. Run again, it changes nothing.
-func TestRotatingTheSecret(t *testing.T) {
+// A rotation reseals the secrets of all tenants and the platform, also pending ones. Afterwards the
+// new secret alone opens them. A second run changes nothing.
+func TestRotateSecret(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	before, both, after := secretKeys(t, firstSecret), secretKeys(t, secondSecret, firstSecret), secretKeys(t, secondSecret)
@@ -123,9 +123,9 @@ func TestRotatingTheSecret(t *testing.T) {
 	}
 }
 
-// A secret that is lost for good: the rotation refuses, and with "lost" tells whose two-step
-// verification can't be opened any more.
-func TestALostSecret(t *testing.T) {
+// Without the old secret, the rotation refuses, unless "lost" is given: then it names the people
+// whose two-step verification is lost.
+func TestRotateLostSecret(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	before, after := secretKeys(t, firstSecret), secretKeys(t, secondSecret)

@@ -12,52 +12,43 @@ import (
 	"example.com/loyalty/core/job"
 )
 
-// How long a session lives (decisions §9): without a request, and in all.
+// The lifetime of a session (decisions §9): without a request, and in total.
 const (
 	SessionIdle     = 12 * time.Hour
 	SessionLifetime = 7 * 24 * time.Hour
 )
 
-// SessionCookie is the name of the cookie that holds a session's token. Browsers take one
-// with this prefix only from the host itself, for all its paths, and by TLS.
+// SessionCookie is the name of the cookie with a session's token. Browsers accept this prefix only
+// from the host itself, for all its paths, over TLS.
 const SessionCookie = "__Host-session"
 
 // Session is where and when a person is signed in.
 type Session struct {
-	ID         string // names it; tells nothing of the token
-	UserAgent  string // the browser, as it calls itself
-	Address    string // of its last noted request, like the browser
+	ID         string // doesn't reveal the token
+	UserAgent  string
+	Address    string // of the last recorded request, like UserAgent
 	CreatedAt  time.Time
 	LastSeenAt time.Time // to the minute
 	Current    bool      // the one that asks
 }
 
-// SessionID names the session of a cookie's token, on pages and in figures.
-func SessionID(token string) string { return sessionName(sessionHash(token)) }
+// SessionID returns the ID of the session of a cookie's token.
+func SessionID(token string) string { return sessionID(sessionHash(token)) }
 
-// sessionName is short enough to read, and too long for two of a person's sessions to share.
-func sessionName(hash []byte) string { return hex.EncodeToString(hash[:8]) }
+// sessionID is short enough to read, and too long for two of a person's sessions to share.
+func sessionID(hash []byte) string { return hex.EncodeToString(hash[:8]) }
 
-// Sessions returns the live sessions of the actor's person, the one seen last first.
-// current is the ID of the one that asks. One round trip.
+// Sessions returns the live sessions of the actor's person, the one seen last first. current is the
+// ID of the one that asks.
 func (s *Service) Sessions(ctx context.Context, by core.Actor, current string) ([]Session, error) {
-	rows, err := db.ReadAllWithin[sessionRow](ctx, s.db, by, listSessionsSQL, liveArgs(by, s.db.Now()))
-	if err != nil {
-		return nil, err
-	}
-	list := make([]Session, len(rows))
-	for i, r := range rows {
-		list[i] = Session{
-			ID: sessionName(r.Hash), UserAgent: r.UserAgent, Address: r.Address,
-			CreatedAt: r.CreatedAt, LastSeenAt: r.LastSeenAt, Current: sessionName(r.Hash) == current,
-		}
-	}
-	return list, nil
+	args := liveArgs(by, s.db.Now())
+	args["current"] = current
+	return db.ReadAllWithin[Session](ctx, s.db, by, listSessionsSQL, args)
 }
 
-// EndSession signs the actor's person out of that session. Another person's is core.ErrNotFound.
+// EndSession signs the actor's person out of a session. Another person's is core.ErrNotFound.
 func (s *Service) EndSession(ctx context.Context, by core.Actor, id string) error {
-	return s.endSession(ctx, by, id, func(ended sessionRow) audit.Entry {
+	return s.endSession(ctx, by, id, func(ended Session) audit.Entry {
 		return audit.Entry{
 			Action: "session.end", Subject: "session", ID: id,
 			Old: map[string]any{"user_agent": ended.UserAgent, "address": ended.Address},
@@ -65,10 +56,10 @@ func (s *Service) EndSession(ctx context.Context, by core.Actor, id string) erro
 	})
 }
 
-// SignOut signs the actor's person out where they are. current is the ID of the session
-// that asks. That it has ended already is no error.
+// SignOut signs the actor's person out where they are. current is the ID of the session that asks.
+// It is no error if that has already ended.
 func (s *Service) SignOut(ctx context.Context, by core.Actor, current string) error {
-	err := s.endSession(ctx, by, current, func(sessionRow) audit.Entry {
+	err := s.endSession(ctx, by, current, func(Session) audit.Entry {
 		return audit.Entry{Action: "staff.sign_out", Subject: "staff", ID: by.ID, Name: by.Name}
 	})
 	if errors.Is(err, core.ErrNotFound) {
@@ -77,23 +68,21 @@ func (s *Service) SignOut(ctx context.Context, by core.Actor, current string) er
 	return err
 }
 
-// endSession ends a session of the actor's person, and writes the entry into the audit log. Two
-// round trips.
-func (s *Service) endSession(ctx context.Context, by core.Actor, id string, entry func(ended sessionRow) audit.Entry) error {
-	_, err := db.Within(ctx, s.db, by, func(tx *db.Tx) (sessionRow, error) {
+// endSession ends a session of the actor's person and writes the audit entry.
+func (s *Service) endSession(ctx context.Context, by core.Actor, id string, entry func(ended Session) audit.Entry) error {
+	return db.RunWithin(ctx, s.db, by, func(tx *db.Tx) error {
 		args := liveArgs(by, tx.Now)
 		args["id"] = id
-		ended, err := db.One[sessionRow](ctx, tx, endSessionSQL, args)
+		ended, err := db.One[Session](ctx, tx, endSessionSQL, args)
 		if err != nil {
-			return sessionRow{}, err
+			return err
 		}
-		return ended, audit.Write(tx, by, entry(ended))
+		return audit.Write(tx, by, entry(ended))
 	})
-	return err
 }
 
-// EndOtherSessions signs the actor's person out everywhere but in the current session,
-// and returns how many sessions that ended.
+// EndOtherSessions signs the actor's person out everywhere but in the current session, and returns
+// the number of sessions it ended.
 func (s *Service) EndOtherSessions(ctx context.Context, by core.Actor, current string) (int64, error) {
 	return db.Within(ctx, s.db, by, func(tx *db.Tx) (int64, error) {
 		args := liveArgs(by, tx.Now)
@@ -108,14 +97,13 @@ func (s *Service) EndOtherSessions(ctx context.Context, by core.Actor, current s
 	})
 }
 
-// liveArgs pick the live sessions of the actor's person.
+// liveArgs select the live sessions of the actor's person.
 func liveArgs(by core.Actor, now time.Time) db.Args {
 	return db.Args{"staff": by.StaffID, "now": now, "seen": now.Add(-SessionIdle)}
 }
 
-// Actor tells who is signed in by a cookie's token on the host of a tenant, and writes
-// nothing: core.ErrUnauthenticated for a stranger. A session of the platform is for its pages
-// alone. One round trip.
+// Actor returns the person signed in by a cookie's token on the host of a tenant, or
+// core.ErrUnauthenticated. It writes nothing. Sessions of the platform count only on its own pages.
 func (s *Service) Actor(ctx context.Context, token, slug string) (core.Actor, error) {
 	if slug == "" {
 		return core.Actor{}, core.ErrUnauthenticated
@@ -130,14 +118,14 @@ func (s *Service) Actor(ctx context.Context, token, slug string) (core.Actor, er
 	return f.actor()
 }
 
-// EndSessions signs a person out everywhere, in the caller's transaction: for passwords that
-// change and people who are deactivated. No round trip.
+// EndSessions queues that a person is signed out everywhere, when their password changes or they
+// are deactivated.
 func EndSessions(tx *db.Tx, person int64) error {
 	return db.Queue(tx, endSessionsSQL, db.Args{"staff": person, "now": tx.Now})
 }
 
-// forgetSessions is the job that deletes sessions an hour after they ended or expired: no
-// request is that slow.
+// forgetSessions is the job that deletes sessions an hour after they ended or expired, when no slow
+// request can need them.
 type forgetSessions struct{}
 
 // Kind names the job in the queue.

@@ -4,39 +4,30 @@ import (
 	"time"
 
 	"example.com/loyalty/core"
+	"example.com/loyalty/core/db"
 )
 
-// foundSession is the tenant of a host, its session with that hash if one is live, and the
-// session's person if they are active. On the platform's host there is no tenant.
+// foundSession is the tenant of a host, its live session with a hash, and the session's person if
+// they are active. On the platform's host there is no tenant.
 type foundSession struct {
-	TenantID          core.TenantID
-	TenantName        string
-	TenantSlug        string
-	Timezone          string
-	Currency          string
-	Country           string
-	ConfirmAboveCents int64
-	Suspended         bool
-	Data              []byte
-	LastSeenAt        *time.Time // nil: no session
-	StaffID           *int64     // nil: no one has signed in
-	PersonID          *int64     // nil: no one, or a person who was deactivated
-	PersonName        string
-	Email             string
-	Role              core.Role
-	TwoFactor         bool
+	db.TenantRow
+	Data       []byte
+	LastSeenAt *time.Time // nil: no session
+	StaffID    *int64     // nil: not signed in
+	PersonID   *int64     // nil: not signed in, or the person was deactivated
+	PersonName string
+	Email      string
+	Role       core.Role
+	TwoFactor  bool
 }
 
-const foundPerson = `s.data, s.last_seen_at, s.staff_id,
+const foundColumns = db.TenantColumns + `, s.data, s.last_seen_at, s.staff_id,
 		p.id as person_id, coalesce(p.name, '') as person_name, coalesce(p.email, '') as email,
 		coalesce(p.role, '') as role, c.totp_secret is not null as two_factor`
 
 // At a suspended business no one is signed in.
 const findSessionSQL = `
-	select n.id as tenant_id, n.name as tenant_name, n.slug as tenant_slug,
-		n.timezone, n.currency, coalesce(n.country, '') as country, coalesce(n.confirm_above_cents, 0) as confirm_above_cents,
-		n.status <> 'active' as suspended,
-		` + foundPerson + `
+	select ` + foundColumns + `
 	from loyalty.tenant n
 	left join loyalty.session s on s.hash = @hash
 		and s.tenant_id = n.id
@@ -51,11 +42,9 @@ const findSessionSQL = `
 	where n.slug = @slug`
 
 const findAdminSessionSQL = `
-	select 0::bigint as tenant_id, '' as tenant_name, '' as tenant_slug,
-		'' as timezone, '' as currency, '' as country, 0::bigint as confirm_above_cents,
-		false as suspended,
-		` + foundPerson + `
+	select ` + foundColumns + `
 	from loyalty.session s
+	left join loyalty.tenant n on false
 	left join loyalty.staff p on p.id = s.staff_id
 		and p.tenant_id is null
 		and p.role = 'super_admin'
@@ -80,7 +69,7 @@ const sessionSeenSQL = `
 		for no key update skip locked
 	)`
 
-// How long a session lives is fixed by its first writing.
+// The expiry of a session is set when it is created.
 const saveSessionSQL = `
 	insert into loyalty.session as s (hash, tenant_id, data, created_at, last_seen_at, expires_at, address, user_agent)
 	select @hash, n.id, @data, @now, @now, @expires_at, @address, @user_agent
@@ -92,8 +81,8 @@ const saveSessionSQL = `
 	set data = excluded.data
 	where s.ended_at is null`
 
-// A password that is being set meanwhile is waited for: its transaction ends the sessions that
-// it can see, and this one is not among them yet.
+// Waits for a password that is being set: its transaction ends the sessions it can see, and can't
+// see this one yet.
 const signInSQL = `
 	insert into loyalty.session (hash, tenant_id, staff_id, data, created_at, last_seen_at, expires_at, address, user_agent)
 	select @hash, n.id, p.id, @data, @now, @now, @expires_at, @address, @user_agent
@@ -114,15 +103,9 @@ const deleteSessionSQL = `
 	where hash = @hash
 		and ended_at is null`
 
-type sessionRow struct {
-	Hash       []byte
-	UserAgent  string
-	Address    string
-	CreatedAt  time.Time
-	LastSeenAt time.Time
-}
+const idOfSession = `encode(substr(hash, 1, 8), 'hex')`
 
-const sessionColumns = `hash, user_agent, address, created_at, last_seen_at`
+const sessionColumns = idOfSession + ` as id, user_agent, address, created_at, last_seen_at`
 
 const whereSessionLive = `
 	where staff_id = @staff
@@ -131,20 +114,20 @@ const whereSessionLive = `
 		and last_seen_at > @seen`
 
 const listSessionsSQL = `
-	select ` + sessionColumns + `
+	select ` + sessionColumns + `, ` + idOfSession + ` = @current as current
 	from loyalty.session` + whereSessionLive + `
 	order by last_seen_at desc, created_at desc, hash`
 
 const endSessionSQL = `
 	update loyalty.session
 	set ended_at = @now` + whereSessionLive + `
-		and encode(substr(hash, 1, 8), 'hex') = @id
-	returning ` + sessionColumns
+		and ` + idOfSession + ` = @id
+	returning ` + sessionColumns + `, false as current`
 
 const endOtherSessionsSQL = `
 	update loyalty.session
 	set ended_at = @now` + whereSessionLive + `
-		and encode(substr(hash, 1, 8), 'hex') <> @current`
+		and ` + idOfSession + ` <> @current`
 
 const endSessionsSQL = `
 	update loyalty.session

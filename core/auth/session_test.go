@@ -26,7 +26,7 @@ type panel struct {
 	store *auth.Store
 	scs   *scs.SessionManager
 	by    core.Actor // its owner
-	coded bool       // whoever signs in gives a code
+	coded bool       // the sign-in has a code
 }
 
 func newPanel(t *testing.T) panel {
@@ -46,7 +46,7 @@ func panelOn(t *testing.T, d *db.DB, by core.Actor) panel {
 	return p
 }
 
-// later is the panel after a while.
+// later returns the panel after a time.
 func (p panel) later(t *testing.T, d time.Duration) panel {
 	t.Helper()
 	return panelOn(t, p.db.At(p.db.Now().Add(d)), p.by)
@@ -97,7 +97,7 @@ func (p panel) signIn(t *testing.T, v *auth.Visit, ctx context.Context, person c
 	return p.answer(t, ctx)
 }
 
-// who is signed in with a cookie; nil is nobody.
+// who returns the person signed in by a cookie; nil: none.
 func (p panel) who(t *testing.T, cookie string) *auth.Identity {
 	t.Helper()
 	v := p.visit()
@@ -121,7 +121,7 @@ func (p panel) exec(t *testing.T, sql string, args ...any) {
 	}
 }
 
-// "Sessions survive a restart and are shared by several processes."
+// Sessions survive a restart and are shared by several processes.
 func TestASessionIsKnownToEveryProcess(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
@@ -155,7 +155,7 @@ func TestASessionIsKnownToEveryProcess(t *testing.T) {
 	}
 }
 
-// "Store the hash of the token": who reads the database can be nobody.
+// Only the hash of a token is stored, so the database doesn't let anyone sign in.
 func TestTheTokenIsNotStored(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
@@ -171,22 +171,22 @@ func TestTheTokenIsNotStored(t *testing.T) {
 	}
 	for _, forged := range []string{string(hash), "", "nonsense", strings.Repeat("x", 4000), "\x00\xff"} {
 		if p.who(t, forged) != nil {
-			t.Errorf("%q is somebody", forged)
+			t.Errorf("%q signs someone in", forged)
 		}
 	}
 }
 
-// "A session of one tenant is nobody on another host", nor of a host that is nobody's,
-// nor where the business or the person has been shut out.
-func TestASessionIsOfOneHost(t *testing.T) {
+// A session is refused on another or unknown host, and when the business is suspended or the person
+// deactivated.
+func TestSessionIsRefusedElsewhere(t *testing.T) {
 	t.Parallel()
 	p, other := newPanel(t), newPanel(t)
 	cashier := dbtest.Person(t, p.db, p.by, core.Cashier)
 	cookie, theirs := p.signedIn(t, p.by), p.signedIn(t, cashier)
 	if p.who(t, cookie) == nil || p.who(t, theirs) == nil {
-		t.Fatal("nobody is signed in")
+		t.Fatal("not signed in")
 	}
-	for _, slug := range []string{other.by.Tenant.Slug, "nobody", ""} {
+	for _, slug := range []string{other.by.Tenant.Slug, "unknown", ""} {
 		v := p.visit()
 		v.Slug = slug
 		ctx := p.open(t, v, cookie)
@@ -199,7 +199,7 @@ func TestASessionIsOfOneHost(t *testing.T) {
 	}
 	p.exec(t, "update loyalty.staff set status = 'inactive' where id = $1", cashier.StaffID)
 	if p.who(t, theirs) != nil || p.who(t, cookie) == nil {
-		t.Error("who was shut out is somebody, or everybody is nobody")
+		t.Error("a deactivated person is signed in, or an active one is not")
 	}
 	p.exec(t, "update loyalty.tenant set status = 'suspended' where id = $1", p.by.Tenant.ID)
 	v := p.visit()
@@ -209,37 +209,37 @@ func TestASessionIsOfOneHost(t *testing.T) {
 	}
 }
 
-// "Idle 12 h, at most 7 days."
-func TestSessionsRunOut(t *testing.T) {
+// Sessions expire after 12 idle hours and after 7 days.
+func TestSessionsExpire(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
 	left := p.signedIn(t, p.by)
 	if p.later(t, 12*time.Hour-time.Minute).who(t, left) == nil {
-		t.Error("nobody after less than 12 hours")
+		t.Error("signed out after less than 12 hours")
 	}
 	// That was a request; from it, 12 hours are counted anew.
 	if p.later(t, 24*time.Hour-2*time.Minute).who(t, left) == nil {
-		t.Error("nobody 12 hours after the last request")
+		t.Error("signed out 12 hours after the last request")
 	}
 	if p.later(t, 36*time.Hour).who(t, left) != nil {
-		t.Error("somebody after 12 idle hours")
+		t.Error("signed in after 12 idle hours")
 	}
 	used := p.signedIn(t, p.by)
 	for since := 11 * time.Hour; since < 7*24*time.Hour; since += 11 * time.Hour {
 		if p.later(t, since).who(t, used) == nil {
-			t.Fatalf("nobody after %s in use", since)
+			t.Fatalf("signed out after %s in use", since)
 		}
 	}
 	for _, since := range []time.Duration{7*24*time.Hour - time.Minute, 7*24*time.Hour + time.Minute} {
 		later := p.later(t, since)
 		if known := later.who(t, used) != nil; known != (since < auth.SessionLifetime) {
-			t.Errorf("after %s in use: somebody is signed in: %v", since, known)
+			t.Errorf("after %s in use: signed in: %v", since, known)
 		}
 	}
 }
 
-// A cookie that is asked to live longer lives no longer than a session may.
-func TestNoSessionLivesLonger(t *testing.T) {
+// A later expiry is reduced to the lifetime of a session.
+func TestSessionLifetimeIsCapped(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
 	p.scs.Lifetime = 365 * 24 * time.Hour
@@ -250,8 +250,8 @@ func TestNoSessionLivesLonger(t *testing.T) {
 	}
 }
 
-// "A slow request must not revive a session that was ended meanwhile."
-func TestASlowRequestRevivesNothing(t *testing.T) {
+// A slow request doesn't revive a session that ended meanwhile.
+func TestSlowRequestDoesNotReviveSession(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
 	ends := map[string]func(cookie string) error{
@@ -282,7 +282,7 @@ func TestASlowRequestRevivesNothing(t *testing.T) {
 	}
 }
 
-// "`RenewToken` at sign-in": whoever planted a cookie is not signed in by it.
+// A planted cookie isn't signed in.
 func TestASignInNeedsARenewedToken(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
@@ -298,20 +298,20 @@ func TestASignInNeedsARenewedToken(t *testing.T) {
 	}
 	cookie := p.signIn(t, v, ctx, p.by)
 	if p.who(t, cookie) == nil || p.who(t, planted) != nil {
-		t.Error("the new token is nobody, or the old one somebody")
+		t.Error("the new token is signed out, or the old one signed in")
 	}
 	// Written twice by one request, as when its answer turns out an error.
 	if again := p.answer(t, ctx); again != cookie || p.who(t, cookie) == nil {
-		t.Error("written again, it is nobody's")
+		t.Error("written again, it is signed out")
 	}
 	if got := p.scs.GetString(p.open(t, p.visit(), cookie), "flash"); got != "please sign in" {
 		t.Errorf("the renewed session says %q", got)
 	}
 }
 
-// Who was shut out, is of another tenant, proved who they are by a password that has
-// changed since, or owes a code, is not signed in.
-func TestOnlyWhoIsStillLetInIsSignedIn(t *testing.T) {
+// A proof doesn't sign in a deactivated person, one of another tenant, one with a newer password,
+// or one whose code is missing.
+func TestInvalidProofSignsNoOneIn(t *testing.T) {
 	t.Parallel()
 	p, other := newPanel(t), newPanel(t)
 	out := dbtest.Person(t, p.db, p.by, core.Cashier)
@@ -338,8 +338,8 @@ func TestOnlyWhoIsStillLetInIsSignedIn(t *testing.T) {
 	}
 }
 
-// A sign-in by the old password that meets the transaction of the new one waits for
-// it: that transaction cannot see, and end, a session that is not there yet.
+// A sign-in with the old password waits for the transaction of the new one, which can't end a
+// session that it doesn't see yet.
 func TestASignInWaitsForThePassword(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
@@ -384,7 +384,7 @@ func TestASignInWaitsForThePassword(t *testing.T) {
 	}
 }
 
-// awaitWaiting returns once a sign-in waits for a lock, or is done without.
+// awaitWaiting waits until a sign-in waits for a lock or is done.
 func (p panel) awaitWaiting(t *testing.T, done <-chan struct{}) {
 	t.Helper()
 	for waiting := 0; waiting == 0; {
@@ -402,7 +402,7 @@ func (p panel) awaitWaiting(t *testing.T, done <-chan struct{}) {
 	}
 }
 
-// "List of own sessions", "sign out here and everywhere".
+// People list and end their own sessions.
 func TestPeopleSeeAndEndTheirOwnSessions(t *testing.T) {
 	t.Parallel()
 	p, other := newPanel(t), newPanel(t)
@@ -440,7 +440,7 @@ func TestPeopleSeeAndEndTheirOwnSessions(t *testing.T) {
 		t.Error("this one should be left, and no other")
 	}
 	if p.who(t, theirs) == nil || other.who(t, foreign) == nil {
-		t.Error("somebody else was signed out")
+		t.Error("another person was signed out")
 	}
 	if len(p.sessions(t, p.by, here)) != 1 {
 		t.Error("the list shows what has ended")
@@ -455,7 +455,7 @@ func TestPeopleSeeAndEndTheirOwnSessions(t *testing.T) {
 	}
 }
 
-// "Sign out here": once, however often it is said, and the log tells of it once.
+// A sign-out has one entry in the audit log, however often it is requested.
 func TestASignOutIsLogged(t *testing.T) {
 	t.Parallel()
 	p, other := newPanel(t), newPanel(t)
@@ -479,8 +479,8 @@ func TestASignOutIsLogged(t *testing.T) {
 	}
 }
 
-// Everywhere, in the transaction of the cause: with it, or not at all.
-func TestEndAll(t *testing.T) {
+// All sessions of a person end in the transaction of their cause, or not at all.
+func TestEndSessionsIsAtomic(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
 	colleague := dbtest.Person(t, p.db, p.by, core.Cashier)
@@ -498,7 +498,7 @@ func TestEndAll(t *testing.T) {
 		}
 		for _, cookie := range []string{here, there} {
 			if known := p.who(t, cookie) != nil; known != (outcome != nil) {
-				t.Errorf("after %v: somebody is signed in: %v", outcome, known)
+				t.Errorf("after %v: signed in: %v", outcome, known)
 			}
 		}
 	}
@@ -507,7 +507,8 @@ func TestEndAll(t *testing.T) {
 	}
 }
 
-// "Note last_seen_at at most once a minute": with it where from, cut to what is worth keeping.
+// The last use of a session is stored at most once a minute, with the address and the shortened
+// user agent.
 func TestASessionIsSeenOnceAMinute(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
@@ -531,7 +532,7 @@ func TestASessionIsSeenOnceAMinute(t *testing.T) {
 	}
 }
 
-// What each call of the store says of its round trips.
+// The round trips of each call of the store.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
@@ -575,8 +576,8 @@ func TestRoundTrips(t *testing.T) {
 	trips("sign in, and end the session before", 2, func() { p.signIn(t, v, ctx, p.by) })
 }
 
-// The API "reads without writing".
-func TestTheAPIReadsOnly(t *testing.T) {
+// The API reads a session without writing.
+func TestActorWritesNothing(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)
 	cookie := p.signedIn(t, p.by)
@@ -596,8 +597,8 @@ func TestTheAPIReadsOnly(t *testing.T) {
 	}
 }
 
-// Rows are deleted when nobody can use them, and no slow request is left.
-func TestDeadSessionsAreForgotten(t *testing.T) {
+// Ended and expired sessions are deleted after an hour.
+func TestEndedSessionsAreDeleted(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	p := panelOn(t, d, dbtest.Tenant(t, d))
@@ -632,7 +633,7 @@ func TestDeadSessionsAreForgotten(t *testing.T) {
 	}
 }
 
-// The store is called with the request's context and its visit, or not at all.
+// The store needs the request's context with its visit.
 func TestTheStoreNeedsAVisit(t *testing.T) {
 	t.Parallel()
 	p := newPanel(t)

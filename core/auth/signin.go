@@ -11,33 +11,33 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Credentials are what a person signs in with.
+// Credentials are what a person types to sign in.
 type Credentials struct {
 	Email    string
 	Password string
 }
 
-// Proof says that a person has just proved who they are. A password that is set later
-// voids it, and with two-step verification it is worth nothing without a code.
+// Proof says that a person has just proved who they are. Setting a password afterwards voids it,
+// and with two-step verification it is not valid without a code.
 type Proof struct {
 	StaffID int64
 	At      time.Time
-	Code    bool // a code was given, or is not needed: the person was signed in with one
+	Code    bool // a code was given, now or when the person signed in
 }
 
-// SignedIn is a person who proved who they are: the proof signs a session in, unless a
-// code is needed first, which VerifyCode adds to it.
+// SignedIn is a person who proved who they are. The proof signs a session in, unless VerifyCode has
+// to add a code first.
 type SignedIn struct {
 	Person
 	Proof
 	NeedsCode bool
 }
 
-// CodeTime is how long after the password the code may follow.
+// CodeTime is how long a code may follow the password.
 const CodeTime = 10 * time.Minute
 
-// The refusals of signing in. There is one for whatever is wrong with the credentials:
-// which part it is, a guesser must not learn.
+// Refusals of signing in. All wrong credentials get the same one, so that a guesser doesn't learn
+// which part is wrong.
 var (
 	ErrCredentials = &core.Error{
 		Kind:    core.KindUnauthenticated,
@@ -50,8 +50,8 @@ var (
 )
 
 // SignIn checks the credentials of a person of the visitor's tenant, or of a super-admin:
-// ErrCredentials where they are wrong, and a refusal that says when to try again after too many
-// attempts. Whatever is wrong, the same is done: four round trips, and one password hashed.
+// ErrCredentials if they are wrong, and core.KindThrottled after too many attempts. Every refusal
+// takes the same round trips, and hashes one password.
 func (s *Service) SignIn(ctx context.Context, v Visitor, c Credentials) (SignedIn, error) {
 	email, by := EmailKey(c.Email), v.system("sign-in")
 	var who account
@@ -63,23 +63,23 @@ func (s *Service) SignIn(ctx context.Context, v Visitor, c Credentials) (SignedI
 	if err != nil {
 		return SignedIn{}, err
 	}
-	// Outside of any transaction: it takes long.
+	// Outside of any transaction, because it is slow.
 	right, err := s.compare(ctx, by, counted, c.Password, who.PasswordHash)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if why := who.refusalReason(right); why != "" {
-		return SignedIn{}, s.logRefusedSignIn(ctx, by, who, map[string]any{"email": email, "reason": why}, ErrCredentials)
+	if reason := who.refusalReason(right); reason != "" {
+		return SignedIn{}, s.logRefusedSignIn(ctx, by, who, email, reason, ErrCredentials)
 	}
-	in := SignedIn{Person: who.person(), Proof: Proof{StaffID: who.ID, At: proved}, NeedsCode: who.TotpSecret != nil}
+	in := SignedIn{Person: who.Person, Proof: Proof{StaffID: who.ID, At: proved}, NeedsCode: who.TotpSecret != nil}
 	if in.NeedsCode {
 		return in, nil
 	}
 	return in, s.logSignIn(ctx, v, in.Person, "password", counted)
 }
 
-// admitByEmail finds the account that a visitor tries something on, and counts the attempt. The
-// account is zero where there is none: that takes as long. Two round trips.
+// admitByEmail finds the account that a visitor tries something on, and counts the attempt. Where
+// there is no account it is zero, and takes as long.
 func (s *Service) admitByEmail(
 	ctx context.Context, tx *db.Tx, by core.Actor, v Visitor, l limits, email string,
 ) (account, attempts, error) {
@@ -97,7 +97,7 @@ func (s *Service) admitByEmail(
 	return who, counted, s.countAttempts(ctx, tx, by, counted)
 }
 
-// refusalReason says, for the audit log alone, why a person is not signed in.
+// refusalReason returns why a person is not signed in, for the audit log only.
 func (a account) refusalReason(right bool) string {
 	switch {
 	case a.ID == 0:
@@ -112,17 +112,17 @@ func (a account) refusalReason(right bool) string {
 	return ""
 }
 
-// logRefusedSignIn writes a refusal into the audit log, where it stays: the refusal is returned after the
-// commit. One round trip.
-func (s *Service) logRefusedSignIn(ctx context.Context, by core.Actor, who account, facts map[string]any, refusal error) error {
+// logRefusedSignIn writes a refusal into the audit log and returns it after the commit, so that the
+// entry stays.
+func (s *Service) logRefusedSignIn(ctx context.Context, by core.Actor, who account, email, reason string, refusal error) error {
 	subject := ""
 	if who.ID != 0 {
 		subject = idText(who.ID)
 	}
-	reason, _ := facts["reason"].(string)
-	_, err := db.Within(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		return 0, audit.Write(tx, by, audit.Entry{
-			Action: "staff.sign_in_refused", Subject: "staff", ID: subject, Name: who.Name, New: facts, Reason: reason,
+	err := db.RunWithin(ctx, s.db, by, func(tx *db.Tx) error {
+		return audit.Write(tx, by, audit.Entry{
+			Action: "staff.sign_in_refused", Subject: "staff", ID: subject, Name: who.Name,
+			New: map[string]any{"email": email, "reason": reason}, Reason: reason,
 		})
 	})
 	if err != nil {
@@ -132,20 +132,19 @@ func (s *Service) logRefusedSignIn(ctx context.Context, by core.Actor, who accou
 	return refusal
 }
 
-// logSignIn writes the sign-in into the audit log, and resets the counts. One round trip.
+// logSignIn writes the sign-in into the audit log and forgives the attempts.
 func (s *Service) logSignIn(ctx context.Context, v Visitor, p Person, with string, counted attempts) error {
 	by := v.As(p)
-	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) {
+	return db.RunPlatform(ctx, s.db, by, func(tx *db.Tx) error {
 		if err := forgiveAttempts(tx, counted); err != nil {
-			return 0, err
+			return err
 		}
-		return 0, writeSignIn(tx, by, with)
+		return writeSignIn(tx, by, with)
 	})
-	return err
 }
 
-// writeSignIn writes into the audit log of the person's tenant, or of the platform, that they
-// signed in. In a transaction of the platform.
+// writeSignIn writes a sign-in into the audit log of the person's tenant, or of the platform, in a
+// transaction of the platform.
 func writeSignIn(tx *db.Tx, by core.Actor, with string) error {
 	if err := tx.Enter(by.Tenant.ID); err != nil {
 		return err

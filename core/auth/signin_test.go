@@ -25,7 +25,7 @@ func (s shop) try(t *testing.T, email, password string) (auth.SignedIn, error) {
 	return s.SignIn(t.Context(), s.visitor, auth.Credentials{Email: email, Password: password})
 }
 
-// from is the shop called from another address.
+// from returns the shop called from another address.
 func (s shop) from(address string) shop {
 	s.visitor.Address = address
 	return s
@@ -51,7 +51,7 @@ func (s shop) isSignedIn(t *testing.T, cookie string) bool {
 	return err == nil
 }
 
-// wantThrottled wants a refusal that says when to try again.
+// wantThrottled fails unless the error says when to try again.
 func wantThrottled(t *testing.T, err error, message string) {
 	t.Helper()
 	var refusal *core.Error
@@ -74,7 +74,7 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("%+v", in)
 		}
 		if cookie := s.cookie(t, in.Proof, written); !s.isSignedIn(t, cookie) {
-			t.Error("the proof signs nobody in")
+			t.Error("the proof signs no one in")
 		}
 	}
 	var entry string
@@ -86,9 +86,9 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// "Without telling which part was wrong": one refusal for all. The log tells, but never
-// what was typed where an address should be: people type their password there.
-func TestOneRefusal(t *testing.T) {
+// All wrong credentials get the same refusal. The audit log has the reason, but no text that is not
+// an e-mail address, since it may be a password.
+func TestWrongCredentialsGetOneRefusal(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
 	email, theirs := s.email(t, s.by), other.email(t, other.by)
@@ -101,7 +101,7 @@ func TestOneRefusal(t *testing.T) {
 		{email, ""},
 		{email, strings.ToUpper(known)},
 		{email, strings.Repeat("x", 100_000)},
-		{"nobody@example.com", known},
+		{"stranger@example.com", known},
 		{theirs, known},
 		{away, known},
 		{away, "wrong"},
@@ -127,14 +127,13 @@ func TestOneRefusal(t *testing.T) {
 	wrong, unknown := line(email, "wrong password"), line("", "no such account")
 	s.wantLog(
 		t, "staff.sign_in%",
-		wrong, wrong, wrong, wrong, line("nobody@example.com", "no such account"), line(theirs, "no such account"),
+		wrong, wrong, wrong, wrong, line("stranger@example.com", "no such account"), line(theirs, "no such account"),
 		line(away, "not active"), line(away, "not active"), line(uncome, "invitation not taken up"), line(uncome, "invitation not taken up"),
 		unknown, unknown, unknown, unknown, unknown, line(email, "not active"),
 	)
 }
 
-// "Same work done": where there is no password to compare with, one is hashed all the
-// same, of the same cost, and as many round trips are made.
+// Without a stored password, a sign-in hashes one of the same cost and makes as many round trips.
 func TestARefusalTakesTheSameWork(t *testing.T) {
 	t.Parallel()
 	params, salt, key, err := argon2id.DecodeHash(auth.NoHash)
@@ -151,7 +150,7 @@ func TestARefusalTakesTheSameWork(t *testing.T) {
 		_, _ = s.try(t, c.Email, c.Password)
 		return count() - before
 	}
-	for _, c := range []auth.Credentials{{email, known}, {email, "wrong"}, {"nobody@example.com", known}, {uncome, known}} {
+	for _, c := range []auth.Credentials{{email, known}, {email, "wrong"}, {"stranger@example.com", known}, {uncome, known}} {
 		trips(c) // prepares
 		if got := trips(c); got != 4 {
 			t.Errorf("%v: %d round trips, want 4", c, got)
@@ -159,7 +158,7 @@ func TestARefusalTakesTheSameWork(t *testing.T) {
 	}
 }
 
-// Nothing is said before a password was hashed.
+// No sign-in is refused before a password was hashed.
 func TestARefusalWaitsForTheHash(t *testing.T) {
 	s := newShop(t)
 	release, err := auth.HoldHashing(t.Context())
@@ -167,7 +166,7 @@ func TestARefusalWaitsForTheHash(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer release()
-	for _, email := range []string{s.email(t, s.by), "nobody@example.com"} {
+	for _, email := range []string{s.email(t, s.by), "stranger@example.com"} {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
 		if _, err := s.SignIn(ctx, s.visitor, auth.Credentials{Email: email, Password: known}); !errors.Is(err, context.DeadlineExceeded) {
@@ -176,9 +175,8 @@ func TestARefusalWaitsForTheHash(t *testing.T) {
 	}
 }
 
-// "What waits too long is a 503 with Retry-After", and no attempt: a crowd must not use up
-// anybody's.
-func TestWhatWasNotCheckedDoesNotCount(t *testing.T) {
+// A sign-in that waits too long for the hash is unavailable and doesn't count as an attempt.
+func TestUncheckedPasswordsDoNotCount(t *testing.T) {
 	s := newShop(t)
 	email := s.email(t, s.by)
 	patient := auth.HashImpatiently(10 * time.Millisecond)
@@ -206,7 +204,7 @@ func TestWhatWasNotCheckedDoesNotCount(t *testing.T) {
 	}
 }
 
-// "Password hashing on half the cores": the others go on serving.
+// At most half of the cores hash passwords.
 func TestHalfOfTheCoresHash(t *testing.T) {
 	t.Parallel()
 	if got, cores := auth.HashPlaces(), runtime.GOMAXPROCS(0); got > max(1, cores/2) {
@@ -214,8 +212,8 @@ func TestHalfOfTheCoresHash(t *testing.T) {
 	}
 }
 
-// "A failed sign-in is counted by account and address together (10 in 15 minutes)", whether or
-// not there is such an account; a sign-in begins the count anew.
+// Ten wrong passwords in 15 minutes from an address stop sign-ins to an account, whether it exists
+// or not. A sign-in resets the count.
 func TestAnAccountIsThrottled(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -235,8 +233,8 @@ func TestAnAccountIsThrottled(t *testing.T) {
 		t.Fatalf("the right one after nine wrong ones: %v", err)
 	}
 	fail(s, email, 10)
-	fail(s, "nobody@example.com", 10)
-	for _, account := range []string{email, strings.ToUpper(email), "nobody@example.com"} {
+	fail(s, "stranger@example.com", 10)
+	for _, account := range []string{email, strings.ToUpper(email), "stranger@example.com"} {
 		_, err := s.try(t, account, known)
 		wantThrottled(t, err, "Too many attempts. Please try again in 15 minutes.")
 	}
@@ -271,9 +269,8 @@ func (s shop) browser(t *testing.T, person core.Actor, address string) shop {
 	return s
 }
 
-// "By account over all addresses only after 100 an hour, and never for a browser that signed in to
-// this account before (a signed device cookie with its own budget of 10)": ten wrong passwords
-// from elsewhere stop no one but their sender.
+// Strangers' wrong passwords don't stop a person at another address, or in a browser in which they
+// signed in before.
 func TestStrangersLockNoOneOut(t *testing.T) {
 	t.Parallel()
 	s := shopIn(t, dbtest.OwnDB(t))
@@ -324,8 +321,8 @@ func TestStrangersLockNoOneOut(t *testing.T) {
 	stopped(home, 15*time.Minute)
 }
 
-// The cookie vouches for the person, with the password that they have now, for a year.
-func TestABrowserIsKnown(t *testing.T) {
+// The device cookie is valid for a year, for one person, until their password changes.
+func TestDeviceCookieExpires(t *testing.T) {
 	t.Parallel()
 	s := shopIn(t, dbtest.OwnDB(t))
 	s = s.at(t, s.db.Now())
@@ -387,14 +384,14 @@ func TestABrowserIsKnown(t *testing.T) {
 	}
 }
 
-// withDevice is the shop called by a browser with that cookie.
+// withDevice returns the shop called by a browser with a cookie.
 func (s shop) withDevice(value string) shop {
 	s.visitor.Device = value
 	return s
 }
 
-// "Throttled by … address", whatever accounts it tries at whatever tenant; who is
-// stopped by their address uses up nobody's account.
+// Attempts from an address are limited over all accounts and tenants. Refused attempts don't count
+// against accounts.
 func TestAnAddressIsThrottled(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
@@ -404,7 +401,7 @@ func TestAnAddressIsThrottled(t *testing.T) {
 		if i == 3 {
 			s.exec(t, "update loyalty.attempt set used = 49 where used = 3")
 		}
-		if _, err := at.try(t, fmt.Sprintf("nobody%d@example.com", i), "wrong"); !errors.Is(err, auth.ErrCredentials) {
+		if _, err := at.try(t, fmt.Sprintf("stranger%d@example.com", i), "wrong"); !errors.Is(err, auth.ErrCredentials) {
 			t.Fatalf("%d: %v, want ErrCredentials", i, err)
 		}
 	}
@@ -421,12 +418,12 @@ func TestAnAddressIsThrottled(t *testing.T) {
 	}
 }
 
-// Whoever signs in does not use up their colleagues' address, nor forgives its guesses.
-func TestSigningInCostsTheAddressNothing(t *testing.T) {
+// A sign-in neither counts against the address nor resets its count.
+func TestSignInDoesNotCountAgainstAddress(t *testing.T) {
 	t.Parallel()
 	s := shopIn(t, dbtest.OwnDB(t))
 	email := s.email(t, s.by)
-	if _, err := s.try(t, "nobody@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
+	if _, err := s.try(t, "stranger@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
@@ -444,11 +441,11 @@ func TestSigningInCostsTheAddressNothing(t *testing.T) {
 	wantThrottled(t, err, "Too many attempts. Please try again in 15 minutes.")
 }
 
-// What was stopped is told in the log of the process, without the password or whose account
-// it is: attempts on one account have one name there.
+// Throttled attempts are in the process's log, without the password or the e-mail address. Attempts
+// on one account have the same id.
 func TestThrottledAttemptsAreLogged(t *testing.T) {
 	t.Parallel()
-	s := shopIn(t, dbtest.OwnDB(t)) // whose counts nobody else needs
+	s := shopIn(t, dbtest.OwnDB(t)) // because counts are shared by tenants
 	email := s.email(t, s.by)
 	type line struct {
 		Level, Msg, Request, Attempts, Account, Address string
@@ -492,7 +489,7 @@ func TestThrottledAttemptsAreLogged(t *testing.T) {
 		t.Errorf("logged %+v, want %+v", got, want)
 	}
 	want.Attempts = "sign in by address on all accounts"
-	if got := try(s, "nobody@example.com"); got.Attempts != want.Attempts || got.Account == want.Account {
+	if got := try(s, "stranger@example.com"); got.Attempts != want.Attempts || got.Account == want.Account {
 		t.Errorf("on another account: %+v", got)
 	}
 	if n := len(s.log(t, "%")); n != 10 {
@@ -500,8 +497,8 @@ func TestThrottledAttemptsAreLogged(t *testing.T) {
 	}
 }
 
-// Guesses at once are no more than guesses one after the other.
-func TestThrottlingHoldsAtOnce(t *testing.T) {
+// Concurrent guesses are limited like consecutive ones.
+func TestConcurrentAttemptsAreThrottled(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	second := s.later(t, 0)
@@ -527,8 +524,8 @@ func TestThrottlingHoldsAtOnce(t *testing.T) {
 	}
 }
 
-// "Ended invitations and resets: 30 days", whether they were used or not.
-func TestExpiredLinksAreForgotten(t *testing.T) {
+// Invitations and resets are deleted 30 days after they expired.
+func TestExpiredLinksAreDeleted(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	s := shopIn(t, d)
@@ -557,12 +554,12 @@ func TestExpiredLinksAreForgotten(t *testing.T) {
 	}
 }
 
-// What was counted is forgotten when it does not count any more.
-func TestAttemptsAreForgotten(t *testing.T) {
+// Counts are deleted after their period.
+func TestEndedCountsAreDeleted(t *testing.T) {
 	t.Parallel()
 	d := dbtest.OwnDB(t)
 	s := shopIn(t, d)
-	if _, err := s.try(t, "nobody@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
+	if _, err := s.try(t, "stranger@example.com", "wrong"); !errors.Is(err, auth.ErrCredentials) {
 		t.Fatal(err)
 	}
 	for _, step := range []struct {
@@ -579,9 +576,8 @@ func TestAttemptsAreForgotten(t *testing.T) {
 	}
 }
 
-// "403s and refused sign-ins leave a security line in the log." Those that are not checked any
-// more leave "too many attempts".
-func TestRefusedSignInsAreNoted(t *testing.T) {
+// Refused sign-ins leave a line in the security log; throttled ones leave "too many attempts".
+func TestRefusedSignInsAreLogged(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	for password, want := range map[string]string{"not the password": "sign-in", known: ""} {

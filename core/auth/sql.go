@@ -7,7 +7,7 @@ const selectAccount = `
 	join loyalty.credential c on c.staff_id = p.id
 	left join loyalty.tenant n on n.id = p.tenant_id`
 
-// Before it is known who asks, in a transaction of the platform.
+// In a transaction of the platform, before it is known who asks.
 const accountByEmailSQL = selectAccount + `
 	where p.tenant_id = @tenant
 		and p.email_key = @email_key`
@@ -38,7 +38,7 @@ const setPasswordSQL = `
 		and p.status = 'active'
 		and (@old::text is null or c.password_hash = @old)`
 
-// No code of a new secret was used yet.
+// No code of a new secret has been used.
 const enrolTwoFactorSQL = `
 	update loyalty.credential
 	set totp_secret = @secret,
@@ -64,7 +64,7 @@ const beginTwoFactorSQL = `
 		and (c.totp_secret is null or @renew::bool)
 	returning p.email`
 
-// A set-up was allowed by a password, and only for a while.
+// A set-up was allowed by a password, for a limited time.
 const whereTwoFactorPending = `
 		and c.staff_id = @id
 		and c.tenant_id is not distinct from nullif(@tenant::bigint, 0)
@@ -77,7 +77,7 @@ const pendingTwoFactorSQL = `
 	join loyalty.staff p on p.id = c.staff_id
 	where p.tenant_id is not distinct from c.tenant_id` + whereTwoFactorPending
 
-// The code that confirms it is used up with that.
+// This uses up the code.
 const confirmTwoFactorSQL = `
 	update loyalty.credential c
 	set totp_secret = c.totp_pending,
@@ -97,7 +97,7 @@ const removeTwoFactorSQL = `
 		and c.totp_secret is not null
 	returning p.id, p.role, p.name, p.email`
 
-// Steps only go on: neither this code nor one from before it works again.
+// Steps only increase: neither this code nor an earlier one works again.
 const useStepSQL = `
 	update loyalty.credential
 	set totp_step = @step
@@ -150,7 +150,7 @@ const withdrawInvitationsSQL = `
 		and staff_id = @id
 		and taken_at is null`
 
-const forgetfulSQL = `
+const resetRecipientSQL = `
 	select p.id, p.role, p.name, p.email, c.password_hash is null as invited,
 		n.name as tenant_name, n.slug as tenant_slug
 	from loyalty.staff p
@@ -198,8 +198,8 @@ const withdrawResetsSQL = `
 		and staff_id = @id
 		and taken_at is null`
 
-// Each count is locked, made if need be, and begun again where its while is over; always
-// in one order, so that no two wait for each other.
+// Locks each count, creates it if necessary and resets it when its period is over. Always in one
+// order, against deadlocks.
 const lockAttemptsSQL = `
 	insert into loyalty.attempt as a (key, used, ends_at)
 	select t.key, 0, t.ends_at
@@ -215,7 +215,7 @@ const countAttemptsSQL = `
 	set used = used + 1
 	where key = any(@keys)`
 
-// Locked in the same order as by lockAttemptsSQL.
+// Locks in the same order as lockAttemptsSQL.
 const forgiveAttemptsSQL = `
 	with locked as (
 		select key

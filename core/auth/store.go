@@ -12,26 +12,26 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Visit is a request to a host of the product, with its session (Store.Load). It travels in the
-// request's context, because scs calls the store with nothing but a token.
+// Visit is a request to a host of the product, with its session (Store.Load). It is in the request's
+// context, because scs calls the store with nothing but a token.
 type Visit struct {
-	Slug      string // of the tenant whose host was called; "": the platform's
+	Slug      string // of the tenant; "": the platform's host
 	Address   string // of the client
 	UserAgent string
 	RequestID string
 
-	Tenant core.Tenant // zero: there is no such tenant, or this is the platform's host
-	Person *Identity   // nil: no one is signed in here
+	Tenant core.Tenant // zero: unknown, or the platform's host
+	Person *Identity   // nil: not signed in
 
 	data  []byte // of the session; nil: there is none
 	hash  []byte // of the session that was found or written
 	proof *Proof
 }
 
-// Identity is who is signed in by a session.
+// Identity is the person signed in by a session.
 //
-// A super-admin has no role until their two-step verification is set up: it is required, and
-// until then they may do nothing but that.
+// A super-admin has no role until their two-step verification is set up, so they can do nothing
+// else before.
 type Identity struct {
 	core.Actor
 	Email     string
@@ -39,13 +39,13 @@ type Identity struct {
 	Session   string // its ID
 }
 
-// SignIn makes the session that is written next the person's. Its token must be a
-// renewed one: an attacker who planted the old one in this browser must not be signed in by it.
+// SignIn signs the person in with the session that is written next. Its token must be renewed: an
+// attacker may have planted the old one in this browser.
 func (v *Visit) SignIn(p Proof) { v.proof = &p }
 
 type visitKey struct{}
 
-// WithVisit gives a request's context its visit.
+// WithVisit adds a visit to a request's context.
 func WithVisit(ctx context.Context, v *Visit) context.Context {
 	return context.WithValue(ctx, visitKey{}, v)
 }
@@ -55,7 +55,7 @@ var (
 	errNotRenewed = errors.New("auth: a sign-in needs a renewed token")
 )
 
-func visit(ctx context.Context) (*Visit, error) {
+func visitOf(ctx context.Context) (*Visit, error) {
 	v, ok := ctx.Value(visitKey{}).(*Visit)
 	if !ok {
 		return nil, errNoVisit
@@ -63,15 +63,16 @@ func visit(ctx context.Context) (*Visit, error) {
 	return v, nil
 }
 
-// Store stores sessions for scs. The idle timeout of scs must stay off: it would write in every
-// request. It is checked here, by the time that is stored once a minute.
+// Store stores sessions for scs. The idle timeout of scs must stay off, since it writes in every
+// request. Store checks it by a time that it writes once a minute.
 type Store struct{ db *db.DB }
 
 // NewStore makes the store.
 func NewStore(d *db.DB) *Store { return &Store{db: d} }
 
-// Load returns the visit with the session of a cookie's token, the tenant of the host, and who is
-// signed in. Without a token nothing is looked up. Once a minute it stores that the session was used.
+// Load returns the visit with the session of a cookie's token, the tenant of the host and the
+// signed-in person. Without a token it reads nothing. Once a minute it stores that the session was
+// used.
 func (s *Store) Load(ctx context.Context, v Visit, token string) (*Visit, error) {
 	if token == "" {
 		return &v, nil
@@ -82,7 +83,7 @@ func (s *Store) Load(ctx context.Context, v Visit, token string) (*Visit, error)
 		return nil, err
 	}
 	if f.TenantID != 0 {
-		if v.Tenant, err = f.tenant(); err != nil {
+		if v.Tenant, err = f.Tenant(); err != nil {
 			return nil, err
 		}
 	}
@@ -95,7 +96,7 @@ func (s *Store) Load(ctx context.Context, v Visit, token string) (*Visit, error)
 			return nil, err
 		}
 		actor.Address, actor.RequestID = v.Address, v.RequestID
-		v.Person = &Identity{Actor: actor, Email: f.Email, TwoFactor: f.TwoFactor, Session: sessionName(hash)}
+		v.Person = &Identity{Actor: actor, Email: f.Email, TwoFactor: f.TwoFactor, Session: sessionID(hash)}
 	}
 	v.hash, v.data = hash, f.Data
 	if s.db.Now().Sub(*f.LastSeenAt) >= time.Minute {
@@ -106,25 +107,24 @@ func (s *Store) Load(ctx context.Context, v Visit, token string) (*Visit, error)
 
 // FindCtx hands scs the session that Load has found for this request.
 func (s *Store) FindCtx(ctx context.Context, token string) (data []byte, found bool, err error) {
-	v, err := visit(ctx)
+	v, err := visitOf(ctx)
 	if err != nil || !bytes.Equal(v.hash, sessionHash(token)) {
 		return nil, false, err
 	}
 	return v.data, true, nil
 }
 
-// touchSession notes that a session was used, and from where. Of many requests in one instant
-// one writes; the others pass by instead of waiting for it.
+// touchSession stores that a session was used, and from where. If several requests do so at once,
+// one writes and the others skip it.
 func (s *Store) touchSession(ctx context.Context, hash []byte, v *Visit) error {
 	return s.write(ctx, sessionSeenSQL, db.Args{"hash": hash, "address": v.Address, "user_agent": v.agent()})
 }
 
-// CommitCtx writes a session: a new one, or one that has not ended meanwhile. A new one
-// is the person's who signs in, unless they are shut out, their password was set anew
-// since they proved who they are, or their code is missing: then nobody is signed in.
-// One round trip.
+// CommitCtx writes a new session, or one that has not ended meanwhile. A new one signs the person
+// in, unless they were deactivated, their password was set since they proved who they are, or their
+// code is missing.
 func (s *Store) CommitCtx(ctx context.Context, token string, data []byte, expiry time.Time) error {
-	v, err := visit(ctx)
+	v, err := visitOf(ctx)
 	if err != nil {
 		return err
 	}
@@ -149,19 +149,17 @@ func (s *Store) CommitCtx(ctx context.Context, token string, data []byte, expiry
 	return nil
 }
 
-// DeleteCtx ends a session. One round trip.
+// DeleteCtx ends a session.
 func (s *Store) DeleteCtx(ctx context.Context, token string) error {
 	return s.write(ctx, deleteSessionSQL, db.Args{"hash": sessionHash(token)})
 }
 
-// write runs a statement that nobody waits for by itself. Its transaction sees all
-// tenants: who is signed in is not known before.
+// write runs a statement in a transaction of the platform, since the tenant is not known yet.
 func (s *Store) write(ctx context.Context, statement string, args db.Args) error {
-	_, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "sessions"), func(tx *db.Tx) (int64, error) {
+	return db.RunPlatform(ctx, s.db, core.System(core.Tenant{}, "sessions"), func(tx *db.Tx) error {
 		args["now"] = tx.Now
-		return 0, db.Queue(tx, statement, args)
+		return db.Queue(tx, statement, args)
 	})
-	return err
 }
 
 var errNoContext = errors.New("auth: the store needs a context")
@@ -175,20 +173,20 @@ func (s *Store) Commit(string, []byte, time.Time) error { return errNoContext }
 // Delete is refused like Find.
 func (s *Store) Delete(string) error { return errNoContext }
 
-// sessionHash is what is stored of a token.
+// sessionHash returns the stored hash of a token.
 func sessionHash(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]
 }
 
-// agent is what the browser calls itself, as far as it can be kept and is worth it.
+// agent returns the browser's user agent, shortened, in characters that PostgreSQL stores.
 func (v *Visit) agent() string {
 	text := strings.ReplaceAll(strings.ToValidUTF8(v.UserAgent, "?"), "\x00", "?")
 	letters := []rune(text)
 	return string(letters[:min(len(letters), 300)])
 }
 
-// findSession looks a session up, and with it the tenant of the host and the person.
+// findSession finds a session, with the tenant of the host and the person.
 func findSession(ctx context.Context, d *db.DB, hash []byte, slug string) (foundSession, error) {
 	now := d.Now()
 	statement, args := findSessionSQL, db.Args{"hash": hash, "now": now, "seen": now.Add(-SessionIdle)}
@@ -207,23 +205,15 @@ func findSession(ctx context.Context, d *db.DB, hash []byte, slug string) (found
 // signedIn reports whether the session is an active person's.
 func (f foundSession) signedIn() bool { return f.isLive() && f.PersonID != nil }
 
-// isLive reports whether there is a session. A person who was deactivated has none.
+// isLive reports whether there is a session. A deactivated person has none.
 func (f foundSession) isLive() bool {
 	return f.LastSeenAt != nil && (f.StaffID == nil) == (f.PersonID == nil)
-}
-
-func (f foundSession) tenant() (core.Tenant, error) {
-	zone, err := core.Zone(f.Timezone)
-	return core.Tenant{
-		ID: f.TenantID, Name: f.TenantName, Slug: f.TenantSlug, TimeZone: zone, Currency: f.Currency, Country: f.Country,
-		ConfirmAboveCents: f.ConfirmAboveCents, Suspended: f.Suspended,
-	}, err
 }
 
 func (f foundSession) actor() (core.Actor, error) {
 	by := core.Actor{Kind: core.ByStaff, ID: idText(*f.PersonID), Name: f.PersonName, StaffID: *f.PersonID, Role: f.Role}
 	if f.TenantID != 0 {
-		t, err := f.tenant()
+		t, err := f.Tenant()
 		by.Tenant = t
 		return by, err
 	}

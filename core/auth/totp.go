@@ -17,25 +17,25 @@ import (
 	"example.com/loyalty/core/vault"
 )
 
-// totpPurpose is what TOTP secrets are sealed for.
+// totpPurpose is the purpose for which TOTP secrets are sealed.
 const totpPurpose = "totp"
 
-// step is how long an authenticator app shows a code (RFC 6238). The one before and the one
-// after are accepted as well: clocks differ, and typing takes time.
+// step is how long an authenticator app shows a code (RFC 6238). The previous and the next code are
+// accepted as well: clocks differ, and typing takes time.
 const step = 30 * time.Second
 
 const totpDigits = 6
 
-// NewTOTPSecret makes the secret of two-step verification: 160 bits, in the letters that
-// authenticator apps read (RFC 6238).
+// NewTOTPSecret returns a new secret of 160 bits, in the base 32 that authenticator apps read
+// (RFC 6238).
 func NewTOTPSecret() string {
 	random := make([]byte, 20)
-	rand.Read(random) // never fails, says its documentation
+	rand.Read(random) // never fails (crypto/rand)
 	return base32.StdEncoding.EncodeToString(random)
 }
 
-// EnrolTwoFactor gives a person two-step verification in the caller's transaction, instead of
-// what they have. The secret is stored sealed.
+// EnrolTwoFactor sets a person's two-step verification in the caller's transaction. The secret is
+// stored sealed.
 func EnrolTwoFactor(ctx context.Context, tx *db.Tx, by core.Actor, keys vault.Keys, person int64, secret string) error {
 	sealed, err := keys.Seal(totpPurpose, idText(person), secret)
 	if err != nil {
@@ -51,13 +51,18 @@ func EnrolTwoFactor(ctx context.Context, tx *db.Tx, by core.Actor, keys vault.Ke
 	return audit.Write(tx, by, audit.Entry{Action: "staff.enrol_totp", Subject: "staff", ID: idText(person)})
 }
 
-// isTOTP reports whether a code, without spaces, is one of an authenticator app.
+// isTOTP reports whether a code without spaces looks like one of an authenticator app.
 func isTOTP(code string) bool {
 	return len(code) == totpDigits && strings.Trim(code, "0123456789") == ""
 }
 
-// stepOf finds the step in which a secret shows a code, around an instant.
-func stepOf(secret, code string, at time.Time) (number int64, found bool, err error) {
+// findStep opens a person's sealed secret and finds the step, around an instant, in which it shows
+// a code.
+func (s *Service) findStep(person int64, sealed []byte, code string, at time.Time) (number int64, found bool, err error) {
+	secret, err := s.keys.Open(totpPurpose, idText(person), sealed)
+	if err != nil {
+		return 0, false, err
+	}
 	now := at.Unix() / int64(step/time.Second)
 	for _, n := range []int64{now, now - 1, now + 1} {
 		shown, err := hotp.GenerateCode(secret, uint64(n)) // not before 1970
@@ -71,20 +76,11 @@ func stepOf(secret, code string, at time.Time) (number int64, found bool, err er
 	return 0, false, nil
 }
 
-// stepOf opens a person's sealed secret and finds the step in which it shows a code.
-func (s *Service) stepOf(person int64, sealed []byte, code string, at time.Time) (number int64, found bool, err error) {
-	secret, err := s.keys.Open(totpPurpose, idText(person), sealed)
-	if err != nil {
-		return 0, false, err
-	}
-	return stepOf(secret, code, at)
-}
-
-// platformIssuer is the name that authenticator apps show for the platform's own sign-in.
+// platformIssuer is the name that authenticator apps show for the platform.
 const platformIssuer = "Loyalty platform"
 
-// newSetup writes a secret as apps read it. They show the business and the e-mail address with
-// a colon between them: neither may contain one.
+// newSetup returns a secret in the form that apps read. They separate the business and the e-mail
+// address by a colon, so neither may contain one.
 func newSetup(t core.Tenant, email, secret string) (Setup, error) {
 	raw, err := base32.StdEncoding.DecodeString(secret)
 	if err != nil {

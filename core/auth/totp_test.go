@@ -13,8 +13,7 @@ import (
 	"example.com/loyalty/core/vault"
 )
 
-// "second factor (TOTP, recovery codes) required": its secret is stored sealed, for
-// that person, and a stranger's person cannot be given one.
+// The secret is stored sealed for its person, and can't be set for a person of another tenant.
 func TestEnrolTOTP(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)

@@ -19,15 +19,15 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// atStep is the shop a second after a code began to be shown, so that none ends while a
-// test looks on.
+// atStep returns the shop a second after a code was first shown, so that it doesn't expire during the
+// test.
 func (s shop) atStep(t *testing.T) (shop, time.Time) {
 	t.Helper()
 	now := s.db.Now().Truncate(30 * time.Second).Add(30*time.Second + time.Second)
 	return s.at(t, now), now
 }
 
-// code is what an app shows at an instant.
+// code returns the code that an app shows at an instant.
 func code(t *testing.T, secret string, at time.Time) string {
 	t.Helper()
 	shown, err := totp.GenerateCode(secret, at)
@@ -37,7 +37,7 @@ func code(t *testing.T, secret string, at time.Time) string {
 	return shown
 }
 
-// enrolled gives a person a second factor, with a code of a minute ago.
+// enrolled sets up two-step verification with a code of a minute ago.
 func (s shop) enrolled(t *testing.T, by core.Actor, now time.Time) (secret string, recovery []string) {
 	t.Helper()
 	before := s.at(t, now.Add(-time.Minute))
@@ -52,7 +52,7 @@ func (s shop) enrolled(t *testing.T, by core.Actor, now time.Time) (secret strin
 	return begun.Secret, enrolment.RecoveryCodes
 }
 
-// password is the first half of signing in.
+// password signs in with the password, before the code.
 func (s shop) password(t *testing.T, by core.Actor) auth.Proof {
 	t.Helper()
 	in, err := s.try(t, s.email(t, by), known)
@@ -73,9 +73,9 @@ func wantBadCode(t *testing.T, err error) {
 	wantFields(t, err, core.Fields{"code": {core.Violation{Rule: "wrong_code"}}})
 }
 
-// "Optional TOTP second factor with recovery codes": off until a code confirms it, then
-// a password alone signs nobody in. The recovery codes are shown once, and stored as hashes.
-func TestTheTwoFactorIsSetUp(t *testing.T) {
+// Two-step verification is off until a code confirms it. Then a password alone signs no one in.
+// Recovery codes are shown once and stored as hashes.
+func TestSetUpTwoFactor(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s, now := s.atStep(t)
@@ -145,8 +145,8 @@ func TestTheTwoFactorIsSetUp(t *testing.T) {
 	s.wantLog(t, "staff.enrol_totp", "staff.enrol_totp - -")
 }
 
-// A name with a colon would read as somebody else's.
-func TestTheAppShowsWhose(t *testing.T) {
+// A colon in the business's name would be read as the end of the name.
+func TestAppShowsNameWithoutColon(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.by.Tenant.Name = "Bank: Åro"
@@ -156,11 +156,10 @@ func TestTheAppShowsWhose(t *testing.T) {
 	}
 }
 
-// "TOTP with ±1 step; store the last accepted step, so no code works twice", nor one
-// from before it.
+// Codes of the previous, current and next step work, each once; afterwards earlier ones don't.
 func TestACodeWorksOnce(t *testing.T) {
 	t.Parallel()
-	s := shopIn(t, dbtest.OwnDB(t)) // whose counts nobody else needs
+	s := shopIn(t, dbtest.OwnDB(t)) // because counts are shared by tenants
 	s, now := s.atStep(t)
 	secret, _ := s.enrolled(t, s.by, now.Add(-time.Hour))
 	proof := s.password(t, s.by)
@@ -190,8 +189,8 @@ func TestACodeWorksOnce(t *testing.T) {
 	s.wantLog(t, "staff.sign_in%", refused, refused, refused, refused, refused, refused, ok, refused, ok, refused, ok, refused)
 }
 
-// One code, fifty tills at once: one success.
-func TestACodeWorksOnceAtOnce(t *testing.T) {
+// Fifty concurrent requests with one code succeed once.
+func TestConcurrentRequestsUseACodeOnce(t *testing.T) {
 	t.Parallel()
 	s := shopIn(t, dbtest.OwnDB(t))
 	s, now := s.atStep(t)
@@ -223,7 +222,7 @@ func TestACodeWorksOnceAtOnce(t *testing.T) {
 	}
 }
 
-// "10 recovery codes …, single use", however they are written; a stranger's are none.
+// Each of the ten recovery codes works once, in any notation, and only for its person.
 func TestARecoveryCodeWorksOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -247,8 +246,8 @@ func TestARecoveryCodeWorksOnce(t *testing.T) {
 	}
 }
 
-// A million codes are few: five tries in a quarter of an hour from an address, and twenty an hour
-// from all of them. A browser in which the person signed in before has five of its own.
+// Five codes in 15 minutes from an address, and twenty an hour in total. A known browser has five
+// of its own.
 func TestCodesAreThrottled(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -290,8 +289,8 @@ func TestCodesAreThrottled(t *testing.T) {
 	}
 }
 
-// The code follows the password soon, or not at all, and at the same host; what changed
-// meanwhile voids the password.
+// A code must follow the password within ten minutes at the same host, without a change of the
+// password meanwhile.
 func TestACodeFollowsItsPassword(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
@@ -304,7 +303,7 @@ func TestACodeFollowsItsPassword(t *testing.T) {
 		"eleven minutes later": func() error {
 			return s.at(t, now.Add(11*time.Minute)).verify(t, proof, code(t, secret, now.Add(11*time.Minute)))
 		},
-		"of somebody without a second factor": func() error {
+		"without two-step verification": func() error {
 			return s.verify(t, auth.Proof{StaffID: s.person(t, core.Cashier).StaffID, At: now}, code(t, secret, now))
 		},
 		"after the password changed": func() error {
@@ -328,8 +327,8 @@ func TestACodeFollowsItsPassword(t *testing.T) {
 	}
 }
 
-// A mailbox is no phone: another password does not turn the second factor off.
-func TestTheTwoFactorOutlivesAPassword(t *testing.T) {
+// A reset of the password doesn't turn off two-step verification.
+func TestResetKeepsTwoFactor(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	_, recovery := s.enrolled(t, s.by, s.db.Now())
@@ -346,11 +345,10 @@ func TestTheTwoFactorOutlivesAPassword(t *testing.T) {
 	}
 }
 
-// "Setting up or removing the second factor asks for the password and mails the person", and so do
-// new recovery codes: an authentication code is not enough.
-func TestTheTwoFactorIsGuarded(t *testing.T) {
+// Every change of two-step verification needs the password and is mailed; a code is not enough.
+func TestTwoFactorChangesNeedThePassword(t *testing.T) {
 	t.Parallel()
-	s := shopIn(t, dbtest.OwnDB(t)) // whose counts nobody else needs
+	s := shopIn(t, dbtest.OwnDB(t)) // because counts are shared by tenants
 	s, now := s.atStep(t)
 	secret, recovery := s.enrolled(t, s.by, now)
 	neither := core.Fields{"confirmation": {core.Violation{Rule: "wrong_password"}}}
@@ -414,8 +412,8 @@ func TestTheTwoFactorIsGuarded(t *testing.T) {
 	wantThrottled(t, s.DisableTwoFactor(t.Context(), s.by, known), "Too many attempts. Please try again in 15 minutes.")
 }
 
-// Who lost phone and codes is helped by an owner, of their own tenant alone.
-func TestAnOwnerDropsALostFactor(t *testing.T) {
+// An owner turns off two-step verification for a person of their own tenant.
+func TestOwnerRemovesTwoFactor(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	now := s.db.Now()
@@ -443,9 +441,8 @@ func TestAnOwnerDropsALostFactor(t *testing.T) {
 	}
 }
 
-// "`loyalty admin reset-factor` is the way back for an operator": of a business's only owner who
-// lost phone and codes.
-func TestAnOperatorHelpsAnOnlyOwner(t *testing.T) {
+// The operator turns off two-step verification for a business's only owner.
+func TestOperatorResetsTwoFactor(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
 	s.enrolled(t, s.by, s.db.Now())
@@ -481,7 +478,7 @@ func TestAnOperatorHelpsAnOnlyOwner(t *testing.T) {
 	s.wantLog(t, "staff.drop_totp", "staff.drop_totp - -")
 }
 
-// What is said of round trips.
+// The round trips of two-step verification.
 func TestRoundTripsOfTwoFactor(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)

@@ -22,13 +22,13 @@ const (
 	maxPassword = 1024
 )
 
-// Passwords that attackers try first; their source is in passwords/README.md. They are checked
-// here and not by a service: no part of a password leaves this process.
+// Passwords that attackers try first; passwords/README.md names their source. They are checked here
+// and not by a service, so that no part of a password leaves this process.
 //
 //go:embed passwords/common.txt.gz
 var commonPasswords []byte
 
-// common is each of the common passwords, in lower case.
+// common returns the set of common passwords, in lower case.
 var common = sync.OnceValue(func() map[string]bool {
 	list := map[string]bool{}
 	unpacked, err := gzip.NewReader(bytes.NewReader(commonPasswords))
@@ -41,9 +41,8 @@ var common = sync.OnceValue(func() map[string]bool {
 	return list
 })
 
-// CheckPassword notes what is wrong with a password that a person chooses. about are their
-// name, their e-mail address and the name of their business, as far as they are known: a password
-// made of those is easy to guess.
+// CheckPassword adds what is wrong with a new password to a check. about are the person's name and
+// e-mail address and the name of their business: passwords made of these are easy to guess.
 func CheckPassword(check *core.Check, password string, about ...string) {
 	switch {
 	case utf8.RuneCountInString(password) < minPassword:
@@ -63,8 +62,8 @@ func checkPassword(password string, about ...string) error {
 }
 
 const (
-	minWord    = 3 // shorter words of a name say nothing
-	minCore    = 4 // shorter common passwords are part of many good ones
+	minWord    = 3 // shorter words of a name are ignored
+	minCore    = 4 // shorter common passwords are part of many strong ones
 	minUnnamed = 6 // letters that a password must have besides names
 )
 
@@ -91,8 +90,8 @@ func isEasyToGuess(password string, about []string) bool {
 	return unnamed != plain && letters < minUnnamed
 }
 
-// forbiddenWords are the words that a password must not consist of, the longest first: those of names
-// and addresses, and each name without its spaces.
+// forbiddenWords returns the words that a password must not consist of, the longest first: words of
+// names and addresses, and each name without spaces.
 func forbiddenWords(about []string) (words []string) {
 	for _, text := range append(about, "loyalty") {
 		text = withoutAccents(strings.ToLower(text))
@@ -113,7 +112,7 @@ func forbiddenWords(about []string) (words []string) {
 	return slices.Compact(words)
 }
 
-// withoutAccents is a text without accents: people leave them out of passwords.
+// withoutAccents removes accents, which people leave out of passwords.
 func withoutAccents(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
@@ -123,7 +122,7 @@ func withoutAccents(s string) string {
 	}, norm.NFD.String(s))
 }
 
-// withoutRepetition is "summer" of "summersummer".
+// withoutRepetition returns "summer" for "summersummer".
 func withoutRepetition(s string) string {
 	for size := 1; size <= len(s)/2; size++ {
 		if len(s)%size == 0 && strings.Repeat(s[:size], len(s)/size) == s {
@@ -133,7 +132,7 @@ func withoutRepetition(s string) string {
 	return s
 }
 
-// fewCharacters is "aaaaaaaaaaaa" and "abcabcabcabc".
+// fewCharacters reports whether a text repeats three characters or fewer: "abcabcabcabc".
 func fewCharacters(s string) bool {
 	seen := map[rune]bool{}
 	for _, r := range s {

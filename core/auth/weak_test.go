@@ -9,8 +9,7 @@ import (
 	"example.com/loyalty/core/staff"
 )
 
-// "Passwords are refused if among the 10,000 most common, or made of the business's name or the
-// person's e-mail."
+// Common passwords, and those made of names and e-mail addresses, are refused.
 func TestEasyPasswords(t *testing.T) {
 	t.Parallel()
 	if n := auth.CommonPasswords(); n < 10_000 {
@@ -50,7 +49,7 @@ func TestEasyPasswords(t *testing.T) {
 			t.Errorf("%q: refused %t, want %t", password, got, easy)
 		}
 	}
-	// Without names, those of others are as good as any.
+	// Without names, other people's names are allowed.
 	check := core.NewCheck(nil)
 	auth.CheckPassword(check, "CafeAroMajaSund")
 	if err := check.Err(); err != nil {
@@ -58,7 +57,7 @@ func TestEasyPasswords(t *testing.T) {
 	}
 }
 
-// Wherever a person chooses a password, it is compared with their own names.
+// Every way to set a password compares it with the person's names.
 func TestEasyPasswordsAreRefusedEverywhere(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -1,9 +1,8 @@
-// Package billing keeps what tenants pay for: plans, the days they were billed for,
-// prorations, and invoices (decisions §6).
+// Package billing keeps plans, billed periods, prorations and invoices (decisions §6).
 //
-// Its surprising rule: a tenant is billed under a lock on its account, and what was billed
-// is a row for each period, so it doesn't matter who runs the billing job or how often. An
-// invoice gets its number in the transaction that issues it, so numbers have no gap.
+// Its surprising rule: the billing job can run in any process, any number of times, because a
+// tenant is billed under a lock on its account and each billed period is a row. An invoice gets
+// its number in the transaction that issues it, so numbers have no gap.
 package billing
 
 import (
@@ -37,8 +36,8 @@ type Service struct {
 	log  *slog.Logger
 }
 
-// runEvery is how often tenants are looked through for a period that begins. A day begins
-// somewhere every quarter of an hour; nobody waits for an invoice.
+// runEvery is how often tenants are billed. Time zones differ by quarters of an hour, so a day
+// begins somewhere every 15 minutes.
 const runEvery = 15 * time.Minute
 
 // NewService makes the service and registers its jobs.
@@ -53,12 +52,12 @@ func NewService(d *db.DB, jobs *job.Queue, m *mail.Service, log *slog.Logger) *S
 // Party is one side of an invoice.
 type Party struct {
 	Name      string `json:"name"`
-	Address   string `json:"address"` // with line breaks
+	Address   string `json:"address"` // several lines
 	TaxNumber string `json:"tax_number"`
 	Email     string `json:"email"`
 }
 
-// The limits of texts, in characters.
+// Limits of texts, in characters.
 const (
 	maxName    = 100
 	maxText    = 255
@@ -69,31 +68,13 @@ const (
 // maxCents is the highest price of a plan.
 const maxCents = 1_000_000_000_000
 
-// idText is an id as the audit log keeps it.
+// idText returns an id as the audit log stores it.
 func idText(n int64) string { return strconv.FormatInt(n, 10) }
 
-// changedFacts writes the facts that an edit changed, for the audit log.
-func changedFacts(before, after map[string]any) (was, is map[string]any) {
-	was, is = map[string]any{}, map[string]any{}
-	for fact, value := range after {
-		if value != before[fact] {
-			was[fact], is[fact] = before[fact], value
-		}
-	}
-	return was, is
-}
-
-// withUnixLines is a text of several lines with line breaks as everything but browsers writes them.
+// withUnixLines replaces the line breaks that browsers send.
 func withUnixLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-func nullable(v *int64) any {
-	if v == nil {
-		return nil
-	}
-	return *v
-}
-
-// localDay is the calendar day of an instant in a zone, written as its midnight in UTC.
+// localDay returns the calendar day of an instant in a zone, as its midnight in UTC.
 func localDay(at time.Time, zone *time.Location) time.Time {
 	year, month, day := at.In(zone).Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
@@ -101,7 +82,7 @@ func localDay(at time.Time, zone *time.Location) time.Time {
 
 var system = core.System(core.Tenant{}, "billing")
 
-// At is the service at another instant: for the demo, the sandbox and tests.
+// At returns the service at another instant, for the demo, the sandbox and tests.
 func (s *Service) At(instant time.Time) *Service {
 	past := *s
 	past.db = s.db.At(instant)

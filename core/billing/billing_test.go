@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// books are those of a platform of the test's own.
+// books is the billing of a platform in a separate database.
 type books struct {
 	*billing.Service
 	tenants *tenant.Service
@@ -47,7 +47,7 @@ func booksOf(t *testing.T, d *db.DB) books {
 // root is a super-admin.
 var root = core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", StaffID: 1, Role: core.SuperAdmin}
 
-// drafted writes a draft as it is.
+// drafted inserts a draft.
 func (b books) drafted(t *testing.T, tenant core.TenantID) (id int64) {
 	t.Helper()
 	err := dbtest.Owner(b.db).QueryRow(t.Context(), `
@@ -61,7 +61,7 @@ func (b books) drafted(t *testing.T, tenant core.TenantID) (id int64) {
 	return id
 }
 
-// changeInvoice writes into an invoice, and returns the constraint that refused.
+// changeInvoice updates an invoice and returns the violated constraint.
 func (b books) changeInvoice(t *testing.T, id int64, set string) string {
 	t.Helper()
 	_, err := dbtest.Owner(b.db).Exec(t.Context(), "update loyalty.invoice set "+set+" where id = $1", id)
@@ -91,7 +91,7 @@ func ids(l core.List[billing.Invoice]) (ids []int64) {
 	return ids
 }
 
-func TestAnInvoiceAsItIs(t *testing.T) {
+func TestInvoiceHasAllFields(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	if _, err := dbtest.Owner(b.db).Exec(t.Context(), "update loyalty.platform_setting set tax_rate = 2500"); err != nil {
@@ -174,8 +174,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// "The counts per status as tabs": they follow the other filters, and overdue invoices count as
-// such before the job has marked them.
+// Counts by status use the other filters, and count overdue invoices before the job has marked
+// them.
 func TestCounts(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -204,8 +204,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// What an invoice says of itself agrees, or it is not written.
-func TestInvoicesAgree(t *testing.T) {
+// The database refuses inconsistent invoices.
+func TestInconsistentInvoicesAreRefused(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	id := b.drafted(t, dbtest.Tenant(t, b.db).Tenant.ID)
@@ -239,7 +239,7 @@ func TestInvoicesAgree(t *testing.T) {
 	}
 }
 
-// "Those with a tenant column show a tenant its own rows."
+// A tenant sees only its own invoices.
 func TestATenantSeesItsOwnInvoices(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)

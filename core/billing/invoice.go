@@ -15,7 +15,7 @@ import (
 // Status of an invoice.
 type Status string
 
-// The five statuses: a draft is issued, then paid or overdue, and may be void.
+// The five statuses. A draft is issued, then paid or overdue; it can be voided until it is paid.
 const (
 	Draft   Status = "draft"
 	Issued  Status = "issued"
@@ -31,19 +31,19 @@ type Invoice struct {
 	TenantID    core.TenantID
 	TenantName  string
 	TenantSlug  string
-	TenantEmail string // of the owner, who is mailed
-	Timezone    string // of the tenant: its days are days there
+	TenantEmail string // the owner's, where invoices are sent
+	Timezone    string // the tenant's
 	Status      Status
 	Currency    string // the plan's
 	Lines       []Line
-	AmountCents int64 // of the lines
+	AmountCents int64 // sum of the lines, before tax
 	TaxName     string
 	TaxRate     int64 // hundredths of a percent
 	TaxCents    int64
 	TotalCents  int64
 	PeriodStart time.Time // a day in the tenant's zone
 	PeriodEnd   time.Time // likewise, included
-	Issuer      Party     // as of its issue; of a draft, as things are
+	Issuer      Party     // when it was issued; for a draft, the current settings
 	Recipient   Party     // likewise
 	PaymentText string    // likewise
 	CreatedAt   time.Time
@@ -52,20 +52,20 @@ type Invoice struct {
 	PaidAt      *time.Time
 	VoidedAt    *time.Time
 	VoidReason  string
-	SentAt      *time.Time // when it was mailed last
+	SentAt      *time.Time // last mailed
 	SentTo      string
 }
 
-// Line is one thing that is billed, as it is stored.
+// Line is a line of an invoice, as it is stored.
 type Line struct {
 	Description string `json:"description"`
 	Quantity    int64  `json:"quantity"`
 	UnitCents   int64  `json:"unit_cents"`
-	AmountCents int64  `json:"amount_cents"` // below zero: a credit
+	AmountCents int64  `json:"amount_cents"` // negative for a credit
 }
 
-// Name is how people call an invoice: the year of its issue and its number, 2026-0118.
-// Numbers go on over the years. A draft has none yet.
+// Name returns the year of issue and the number: 2026-0118. Numbers don't start again each year.
+// A draft has no number yet.
 func (i Invoice) Name() string {
 	if i.Number == nil || i.IssuedAt == nil {
 		return "Draft " + strconv.FormatInt(i.ID, 10)
@@ -73,38 +73,37 @@ func (i Invoice) Name() string {
 	return fmt.Sprintf("%d-%04d", i.IssuedAt.In(i.Zone()).Year(), *i.Number)
 }
 
-// Period is the days that it is for: 1–30 November 2026.
+// Period returns the days it bills: 1–30 November 2026.
 func (i Invoice) Period() string { return dateRange(i.PeriodStart, i.PeriodEnd) }
 
-// Zone is the tenant's time zone.
+// Zone returns the tenant's time zone.
 func (i Invoice) Zone() *time.Location {
 	zone, err := core.Zone(i.Timezone)
 	if err != nil {
-		return time.UTC // the database names no zone that can't be read
+		return time.UTC // the database holds known zones only
 	}
 	return zone
 }
 
-// Refusals of what is done to an invoice.
+// Refusals of changes to an invoice.
 var (
-	ErrNotDraft = core.Refuse("invoice-not-draft", "This invoice is no draft any more.")
-	ErrNotOpen  = core.Refuse("invoice-not-open", "Only an invoice that was issued and not paid can be marked as paid.")
+	ErrNotDraft = core.Refuse("invoice-not-draft", "This invoice is no longer a draft.")
+	ErrNotOpen  = core.Refuse("invoice-not-open", "Only an issued or overdue invoice can be marked as paid.")
 	ErrNoVoid   = core.Refuse("invoice-not-voidable", "A paid or voided invoice can't be voided.")
-	ErrNoIssuer = core.Refuse("invoice-issuer-missing", "Fill in the name and address of the issuer in the platform settings first.")
+	ErrNoIssuer = core.Refuse("invoice-issuer-missing", "Enter the issuer's name and address in the platform settings first.")
 	ErrNotSent  = core.Refuse("invoice-not-issued", "A draft or a voided invoice can't be sent.")
 )
 
-// Filter picks invoices. Fields that are nil pick all.
+// Filter selects invoices. A nil field selects all.
 type Filter struct {
 	TenantID *int64
 	Status   *string
-	From     *time.Time // a day: the first on which the period may begin
-	To       *time.Time // a day: the last one
-	Search   *string    // of the tenant's name, or a number
+	From     *time.Time // first day on which the period may begin
+	To       *time.Time // last day on which it may begin
+	Search   *string    // part of the tenant's name, or an invoice number
 }
 
-// List returns a page of the invoices that match the filter, newest first. One round
-// trip, of the same cost at any depth.
+// List returns a page of the invoices that match the filter, newest first.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Invoice], error) {
 	if err := by.RequireAdmin(); err != nil {
 		return core.List[Invoice]{}, err
@@ -112,9 +111,7 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 	if err := f.check(core.NewCheck(p.Malformed)); err != nil {
 		return core.List[Invoice]{}, err
 	}
-	statement, args := invoiceList.Statement(p, f.args(s.db.Now()))
-	rows, err := db.PlatformAll[invoiceRow](ctx, s.db, statement, args)
-	return listed(p, rows), err
+	return db.ListPage(ctx, s.db, core.Actor{}, invoiceList, f.args(s.db.Now()), p, Invoice.position)
 }
 
 func (f Filter) check(check *core.Check) error {
@@ -135,7 +132,7 @@ func (f Filter) args(now time.Time) db.Args {
 	return args
 }
 
-// typedNumber is the number of an invoice in what was typed: 118, 2026-0118.
+// typedNumber reads an invoice number: 118 or 2026-0118.
 func typedNumber(digits string) *int64 {
 	if len(digits) > 5 && digits[4] == '-' {
 		digits = digits[5:]
@@ -147,27 +144,18 @@ func typedNumber(digits string) *int64 {
 	return &n
 }
 
-// listed is the page of the rows that were fetched for it.
-func listed(p core.Page, rows []invoiceRow) core.List[Invoice] {
-	invoices := make([]Invoice, len(rows))
-	for n, r := range rows {
-		invoices[n] = r.invoice()
-	}
-	return core.NewList(p, invoices, Invoice.position)
-}
-
 func (i Invoice) position() core.Cursor { return core.NumberCursor(i.CreatedAt, i.ID) }
 
-// Count is how many invoices there are of a status in a currency, and their total.
+// Count is the number of invoices with one status and currency, and their total.
 type Count struct {
 	Status     Status
 	Currency   string
 	Invoices   int64
-	TotalCents int64 // drafts count with the tax of when they were made
+	TotalCents int64 // a draft counts with the tax rate of its creation
 }
 
-// Counts tells how many invoices of each status and currency match the filter, whose own
-// status is left out. One round trip.
+// Counts counts the invoices that match the filter, by status and currency. The filter's own
+// status is ignored.
 func (s *Service) Counts(ctx context.Context, by core.Actor, f Filter) ([]Count, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return nil, err
@@ -180,41 +168,37 @@ func (s *Service) Counts(ctx context.Context, by core.Actor, f Filter) ([]Count,
 	return db.PlatformAll[Count](ctx, s.db, statement, args)
 }
 
-// Find returns an invoice, or core.ErrNotFound. One round trip.
+// Find returns an invoice, or core.ErrNotFound.
 func (s *Service) Find(ctx context.Context, by core.Actor, id int64) (Invoice, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return Invoice{}, err
 	}
-	r, err := db.PlatformOne[invoiceRow](ctx, s.db, findSQL, db.Args{"id": id, "now": s.db.Now()})
-	return r.invoice(), err
+	return db.PlatformOne[Invoice](ctx, s.db, findSQL, db.Args{"id": id, "now": s.db.Now()})
 }
 
-// Issue gives a draft its number, its date and the details of both sides as they are now, and
-// mails it to the owner: ErrNotDraft, ErrNoIssuer. Invoices are issued one after the other,
-// since each takes the next number.
+// Issue gives a draft its number, its date and the current details of both sides, and mails it
+// to the owner: ErrNotDraft, ErrNoIssuer. Invoices are issued one after the other, since each
+// takes the next number.
 func (s *Service) Issue(ctx context.Context, by core.Actor, id int64) (Invoice, error) {
-	return s.changeInvoice(ctx, by, id, func(tx *db.Tx, i *Invoice, now Settings) error {
+	return s.changeInvoice(ctx, by, id, func(tx *db.Tx, i *Invoice) error {
 		if i.Status != Draft {
 			return ErrNotDraft
 		}
-		if !now.Ready() {
+		if !i.Issuer.isIssuer() {
 			return ErrNoIssuer
 		}
-		i.Status, i.IssuedAt = Issued, &tx.Now
-		i.TaxCents = percentage(i.AmountCents, i.TaxRate)
-		i.TotalCents = i.AmountCents + i.TaxCents
-		i.DueAt = new(endOfDay(tx.Now, int(now.PaymentDays), i.Zone()))
 		// Queued before the number is taken: the next issue waits from there to the commit.
 		if err := s.jobs.Add(ctx, tx, Delivery{Tenant: i.TenantID, Invoice: id, AskedAt: tx.Now}); err != nil {
 			return err
 		}
-		number, err := db.Value[int64](ctx, tx, takeNumberSQL, nil)
+		taken, err := db.One[struct{ Number, PaymentDays int64 }](ctx, tx, takeNumberSQL, nil)
 		if err != nil {
 			return err
 		}
-		i.Number = &number
+		i.Status, i.IssuedAt, i.Number = Issued, &tx.Now, &taken.Number
+		i.DueAt = new(endOfDay(tx.Now, int(taken.PaymentDays), i.Zone()))
 		err = db.Queue(tx, issueSQL, db.Args{
-			"id": id, "number": number, "now": tx.Now, "due": i.DueAt, "tax_name": i.TaxName, "tax_rate": i.TaxRate, "tax": i.TaxCents, "total": i.TotalCents,
+			"id": id, "number": taken.Number, "now": tx.Now, "due": i.DueAt, "tax_name": i.TaxName, "tax_rate": i.TaxRate, "tax": i.TaxCents, "total": i.TotalCents,
 			"issuer": i.Issuer, "recipient": i.Recipient, "payment_text": i.PaymentText,
 		})
 		if err != nil {
@@ -227,16 +211,16 @@ func (s *Service) Issue(ctx context.Context, by core.Actor, id int64) (Invoice, 
 	})
 }
 
-// endOfDay is the last instant of the day that lies so many days after an instant's.
-func endOfDay(at time.Time, after int, zone *time.Location) time.Time {
+// endOfDay returns the last millisecond of the local day that is a number of days after an instant.
+func endOfDay(at time.Time, days int, zone *time.Location) time.Time {
 	year, month, day := at.In(zone).Date()
-	return core.StartOfDay(year, month, day+after+1, zone).Add(-time.Millisecond).UTC()
+	return core.StartOfDay(year, month, day+days+1, zone).Add(-time.Millisecond).UTC()
 }
 
-// MarkPaid notes that an issued or overdue invoice was paid on a day of the tenant's zone: not
-// before its issue, nor in the future. ErrNotOpen refuses others.
+// MarkPaid stores that an issued or overdue invoice was paid on a day in the tenant's zone, not
+// before its issue and not in the future. Others are refused with ErrNotOpen.
 func (s *Service) MarkPaid(ctx context.Context, by core.Actor, id int64, on time.Time) (Invoice, error) {
-	return s.changeInvoice(ctx, by, id, func(tx *db.Tx, i *Invoice, _ Settings) error {
+	return s.changeInvoice(ctx, by, id, func(tx *db.Tx, i *Invoice) error {
 		if i.Status != Issued && i.Status != Overdue {
 			return ErrNotOpen
 		}
@@ -258,15 +242,15 @@ func (s *Service) MarkPaid(ctx context.Context, by core.Actor, id int64, on time
 	})
 }
 
-// Void takes back an invoice that was not paid, for a reason. Its number stays its own, and its
-// period is not billed again. ErrNoVoid refuses a paid or voided one.
+// Void voids an unpaid invoice, with a reason. Its number is not used again, and its period is not
+// billed again. A paid or voided one is refused with ErrNoVoid.
 func (s *Service) Void(ctx context.Context, by core.Actor, id int64, reason *string) (Invoice, error) {
 	check := core.NewCheck(nil)
 	why := check.Text("reason", reason, maxText)
 	if err := check.Err(); err != nil {
 		return Invoice{}, err
 	}
-	return s.changeInvoice(ctx, by, id, func(tx *db.Tx, i *Invoice, _ Settings) error {
+	return s.changeInvoice(ctx, by, id, func(tx *db.Tx, i *Invoice) error {
 		if i.Status == Paid || i.Status == Void {
 			return ErrNoVoid
 		}
@@ -278,9 +262,9 @@ func (s *Service) Void(ctx context.Context, by core.Actor, id int64, reason *str
 	})
 }
 
-// Send mails an invoice to the owner again. ErrNotSent refuses drafts and voided ones.
+// Send mails an invoice to the owner again. Drafts and voided ones are refused with ErrNotSent.
 func (s *Service) Send(ctx context.Context, by core.Actor, id int64) (Invoice, error) {
-	return s.changeInvoice(ctx, by, id, func(tx *db.Tx, i *Invoice, _ Settings) error {
+	return s.changeInvoice(ctx, by, id, func(tx *db.Tx, i *Invoice) error {
 		if i.Status == Draft || i.Status == Void {
 			return ErrNotSent
 		}
@@ -294,18 +278,17 @@ func (s *Service) Send(ctx context.Context, by core.Actor, id int64) (Invoice, e
 	})
 }
 
-// changeInvoice runs fn on an invoice that stays as it is until the end: of two people who press at
-// once, the second finds what the first did.
-func (s *Service) changeInvoice(ctx context.Context, by core.Actor, id int64, fn func(tx *db.Tx, i *Invoice, now Settings) error) (Invoice, error) {
+// changeInvoice runs fn on a locked invoice: of two people who press at once, the second sees
+// what the first did.
+func (s *Service) changeInvoice(ctx context.Context, by core.Actor, id int64, fn func(tx *db.Tx, i *Invoice) error) (Invoice, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return Invoice{}, err
 	}
 	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Invoice, error) {
-		r, err := db.One[invoiceRow](ctx, tx, lockInvoiceSQL, db.Args{"id": id, "now": tx.Now})
+		i, err := db.One[Invoice](ctx, tx, lockInvoiceSQL, db.Args{"id": id, "now": tx.Now})
 		if err != nil {
 			return Invoice{}, err
 		}
-		i := r.invoice()
-		return i, fn(tx, &i, r.settings())
+		return i, fn(tx, &i)
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// InvoiceEmail brings an invoice to the owner of a business, as a PDF.
+// InvoiceEmail sends an invoice to the owner of a business, as a PDF.
 type InvoiceEmail struct {
 	Invoice  Invoice
 	Reminder bool // it is overdue
@@ -25,33 +25,31 @@ type Delivery struct {
 // Kind names the job in the queue.
 func (Delivery) Kind() string { return "invoice_delivery" }
 
-// ForTenant is whose share of the workers the job takes.
+// ForTenant returns the tenant whose share of the workers the job uses.
 func (d Delivery) ForTenant() core.TenantID { return d.Tenant }
 
-// deliver writes the mail of an invoice and notes that it was sent, once for each request. An
-// invoice that was voided or, for a reminder, paid meanwhile is not sent.
+// deliver queues the mail of an invoice and stores that it was sent, once for each request. An
+// invoice that was voided meanwhile is not sent, and a reminder only while it is overdue.
 func (s *Service) deliver(ctx context.Context, d Delivery) error {
-	_, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int, error) {
-		r, err := db.One[invoiceRow](ctx, tx, lockInvoiceSQL, db.Args{"id": d.Invoice, "now": tx.Now})
+	return db.RunPlatform(ctx, s.db, system, func(tx *db.Tx) error {
+		i, err := db.One[Invoice](ctx, tx, lockInvoiceSQL, db.Args{"id": d.Invoice, "now": tx.Now})
 		if err != nil {
-			return 0, err
+			return err
 		}
-		i := r.invoice()
-		if i.Status == Draft || i.Status == Void || d.Reminder && i.Status != Overdue || i.SentAt != nil && !i.SentAt.Before(d.AskedAt) && !d.Reminder {
-			return 0, nil
-		}
-		statement := sentSQL
+		statement, wanted := sentSQL, i.Status != Draft && i.Status != Void && (i.SentAt == nil || i.SentAt.Before(d.AskedAt))
 		if d.Reminder {
-			statement = remindedSQL
+			statement, wanted = remindedSQL, i.Status == Overdue
+		}
+		if !wanted {
+			return nil
 		}
 		noted, err := db.Exec(ctx, tx, statement, db.Args{"id": d.Invoice, "now": tx.Now, "to": i.TenantEmail})
 		if err != nil || noted == 0 {
-			return 0, err
+			return err
 		}
 		if err := tx.Enter(i.TenantID); err != nil {
-			return 0, err
+			return err
 		}
-		return 0, s.mail.Queue(ctx, tx, i.TenantEmail, InvoiceEmail{Invoice: i, Reminder: d.Reminder})
+		return s.mail.Queue(ctx, tx, i.TenantEmail, InvoiceEmail{Invoice: i, Reminder: d.Reminder})
 	})
-	return err
 }

@@ -11,19 +11,19 @@ import (
 
 // Account is how a business is billed, as its owners see it.
 type Account struct {
-	Plan          Plan
+	Plan
 	BillingCycle  Cycle
 	PaymentMethod string
-	Details       Party      // as the next invoice names the business
+	Details       Party      // the recipient of the next invoice
 	NextInvoiceOn *time.Time // a day in the tenant's zone; nil: nothing will be billed
-	NextCents     int64      // before tax: the price of the next period and what waits
-	WaitingCents  int64      // prorations that go on the next invoice; below zero: a credit
+	NextCents     int64      // before tax: the price of the next period and WaitingCents
+	WaitingCents  int64      // prorations that go on the next invoice; negative for a credit
 	TaxName       string
 	TaxRate       int64  // hundredths of a percent
-	Contact       string // where to ask about invoices; "" where the platform names no address
+	Contact       string // e-mail address for questions about invoices; "": none
 }
 
-// DetailsInput are what invoices say of the business.
+// DetailsInput describes the recipient on the business's invoices.
 type DetailsInput struct {
 	Name      *string // of the company; nil: the business's own name
 	Address   *string
@@ -32,78 +32,25 @@ type DetailsInput struct {
 	Malformed core.Fields // what the front end could not read
 }
 
-type accountRow struct {
-	PlanID         int64
-	PlanName       string
-	MonthlyCents   int64
-	YearlyCents    int64
-	Currency       string
-	CustomersLimit *int64
-	StaffLimit     *int64
-	SendsLimit     *int64
-	Retired        bool
-	BillingCycle   Cycle
-	PaymentMethod  string
-	TenantName     string
-	TenantEmail    string
-	Name           string
-	Address        string
-	TaxNumber      string
-	BilledThrough  time.Time
-	WaitingCents   int64
-	TaxName        string
-	TaxRate        int64
-	IssuerEmail    string
-}
-
-func (r accountRow) account() Account {
-	a := Account{
-		Plan: Plan{
-			ID: r.PlanID, Name: r.PlanName, MonthlyCents: r.MonthlyCents, YearlyCents: r.YearlyCents, Currency: r.Currency,
-			CustomersLimit: r.CustomersLimit, StaffLimit: r.StaffLimit, SendsLimit: r.SendsLimit, Retired: r.Retired,
-		},
-		BillingCycle: r.BillingCycle, PaymentMethod: r.PaymentMethod,
-		Details:      Party{Name: r.Name, Address: r.Address, TaxNumber: r.TaxNumber, Email: r.TenantEmail},
-		WaitingCents: r.WaitingCents, TaxName: r.TaxName, TaxRate: r.TaxRate, Contact: r.IssuerEmail,
-	}
-	if a.Details.Name == "" {
-		a.Details.Name = r.TenantName
-	}
-	price := r.MonthlyCents
-	if r.BillingCycle == Yearly {
-		price = r.YearlyCents
-	}
-	if price > 0 {
-		a.NextInvoiceOn = new(r.BilledThrough.AddDate(0, 0, 1))
-		a.NextCents = max(price+r.WaitingCents, 0)
-	}
-	return a
-}
-
-// Account tells how the actor's business is billed, to its owners. One round trip.
+// Account returns how the actor's business is billed, for its owners.
 func (s *Service) Account(ctx context.Context, by core.Actor) (Account, error) {
 	if err := by.Require(core.Owner); err != nil {
 		return Account{}, err
 	}
-	r, err := db.ReadOne[accountRow](ctx, s.db, by, ownAccountSQL, nil)
-	return r.account(), err
+	return db.ReadOne[Account](ctx, s.db, by, ownAccountSQL, nil)
 }
 
-// EditDetails changes what the next invoices say of the actor's business, for its owners.
-// Invoices that were issued stay as they are.
+// EditDetails changes the recipient on the next invoices of the actor's business, for its owners.
+// Issued invoices don't change.
 func (s *Service) EditDetails(ctx context.Context, by core.Actor, in DetailsInput) (Account, error) {
 	if err := by.Require(core.Owner); err != nil {
 		return Account{}, err
 	}
 	check := core.NewCheck(in.Malformed)
-	optional := func(field string, v *string, limit int) string {
-		if text := check.OptionalText(field, v, limit); text != nil {
-			return *text
-		}
-		return ""
-	}
 	edited := Party{
-		Name: optional("name", in.Name, maxName), Address: withUnixLines(optional("address", in.Address, maxAddress)), TaxNumber: optional("tax_number", in.TaxNumber, maxName),
+		Name:      check.TextOrEmpty("name", in.Name, maxName),
+		Address:   withUnixLines(check.TextOrEmpty("address", in.Address, maxAddress)),
+		TaxNumber: check.TextOrEmpty("tax_number", in.TaxNumber, maxName),
 	}
 	if err := check.Err(); err != nil {
 		return Account{}, err
@@ -116,7 +63,7 @@ func (s *Service) EditDetails(ctx context.Context, by core.Actor, in DetailsInpu
 		if err != nil {
 			return Account{}, err
 		}
-		was, is := changedFacts(old.facts(), edited.facts())
+		was, is := audit.Changed(old.facts(), edited.facts())
 		if len(is) > 0 {
 			err := db.Queue(tx, updateDetailsSQL, db.Args{"name": edited.Name, "address": edited.Address, "tax_number": edited.TaxNumber})
 			if err != nil {
@@ -127,8 +74,7 @@ func (s *Service) EditDetails(ctx context.Context, by core.Actor, in DetailsInpu
 				return Account{}, err
 			}
 		}
-		r, err := db.One[accountRow](ctx, tx, ownAccountSQL, nil)
-		return r.account(), err
+		return db.One[Account](ctx, tx, ownAccountSQL, nil)
 	})
 }
 
@@ -136,26 +82,19 @@ func (p Party) facts() map[string]any {
 	return map[string]any{"name": p.Name, "address": p.Address, "tax_number": p.TaxNumber}
 }
 
-// ListOwn returns a page of the invoices that were issued to the actor's business, newest first,
-// to its owners. One round trip.
+// ListOwn returns a page of the invoices issued to the actor's business, newest first, for its
+// owners.
 func (s *Service) ListOwn(ctx context.Context, by core.Actor, p core.Page) (core.List[Invoice], error) {
 	if err := by.Require(core.Owner); err != nil {
 		return core.List[Invoice]{}, err
 	}
-	if err := p.Err(); err != nil {
-		return core.List[Invoice]{}, err
-	}
-	statement, args := ownList.Statement(p, db.Args{"now": s.db.Now()})
-	rows, err := db.ReadAll[invoiceRow](ctx, s.db, by, statement, args)
-	return listed(p, rows), err
+	return db.ListPage(ctx, s.db, by, ownList, db.Args{"now": s.db.Now()}, p, Invoice.position)
 }
 
-// FindOwn returns an invoice that was issued to the actor's business, or core.ErrNotFound, to
-// its owners. One round trip.
+// FindOwn returns an invoice issued to the actor's business, or core.ErrNotFound, for its owners.
 func (s *Service) FindOwn(ctx context.Context, by core.Actor, id int64) (Invoice, error) {
 	if err := by.Require(core.Owner); err != nil {
 		return Invoice{}, err
 	}
-	r, err := db.ReadOne[invoiceRow](ctx, s.db, by, ownFindSQL, db.Args{"id": id, "now": s.db.Now()})
-	return r.invoice(), err
+	return db.ReadOne[Invoice](ctx, s.db, by, ownFindSQL, db.Args{"id": id, "now": s.db.Now()})
 }

@@ -8,9 +8,9 @@ import (
 	"example.com/loyalty/core"
 )
 
-// BillSince bills a tenant at the start of each of its periods since an instant, and returns
-// its invoices, the oldest first: for the demo and the sandbox, whose tenants have a past. A
-// server beside them may have billed some of the periods before.
+// BillSince bills a tenant at the start of each of its periods since an instant, and returns its
+// invoices, oldest first: for the demo and the sandbox, whose tenants have a history. A server
+// that runs at the same time may have billed some periods already.
 func (s *Service) BillSince(ctx context.Context, by core.Actor, tenant core.TenantID, since time.Time) ([]Invoice, error) {
 	all := Filter{TenantID: new(int64(tenant))}
 	for at := since; at.Before(s.db.Now()); {
@@ -29,8 +29,8 @@ func (s *Service) BillSince(ctx context.Context, by core.Actor, tenant core.Tena
 	return list.Items, err
 }
 
-// NameIssuer fills in who issues invoices, and a tax, unless the settings name an issuer: for
-// the demo and the sandbox.
+// NameIssuer sets the issuer of invoices and a tax, unless the settings have an issuer: for the
+// demo and the sandbox.
 func (s *Service) NameIssuer(ctx context.Context, by core.Actor, issuer Party, payment string) error {
 	now, err := s.Settings(ctx, by)
 	if err != nil || now.Ready() {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// nextStart is the first day of the period after one that begins on start. Periods begin on
-// the anchor day of the month, or on the last day of a month that has no such day: a tenant
-// that began on 31 January is billed on 28 or 29 February and on 31 March.
+// nextStart returns the first day of the period after one that begins on start. Periods begin on
+// the anchor day, or on the last day of a shorter month: a tenant that began on 31 January is
+// billed on 28 or 29 February and on 31 March.
 func nextStart(start time.Time, cycle Cycle, anchorDay int) time.Time {
 	year, month, _ := start.Date()
 	if cycle == Yearly {
@@ -19,8 +19,8 @@ func nextStart(start time.Time, cycle Cycle, anchorDay int) time.Time {
 	return time.Date(year, month, min(anchorDay, last), 0, 0, 0, 0, time.UTC)
 }
 
-// days is how many days a period has, both ends included.
-func days(start, end time.Time) int64 { return int64(end.Sub(start)/(24*time.Hour)) + 1 }
+// countDays returns the number of days in a period, both ends included.
+func countDays(start, end time.Time) int64 { return int64(end.Sub(start)/(24*time.Hour)) + 1 }
 
 // prorate returns the price in cents of part of a period's days, rounded half up.
 func prorate(cents, part, whole int64) int64 {
@@ -28,10 +28,10 @@ func prorate(cents, part, whole int64) int64 {
 	return (2*cents*part + whole) / (2 * whole)
 }
 
-// percentage is a rate of hundredths of a percent of an amount, rounded half up.
+// percentage returns a rate, in hundredths of a percent, of a positive amount, rounded half up.
 func percentage(cents, rate int64) int64 { return (cents*rate + 5_000) / 10_000 }
 
-// dateRange writes days as an invoice does: 1–30 November 2026.
+// dateRange formats a period: 1–30 November 2026.
 func dateRange(start, end time.Time) string {
 	switch {
 	case start.Equal(end):

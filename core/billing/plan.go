@@ -11,7 +11,7 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Plan is what a tenant pays for, and how much it may keep.
+// Plan is what a tenant pays for, with its limits.
 type Plan struct {
 	ID             int64
 	Name           string
@@ -21,11 +21,11 @@ type Plan struct {
 	CustomersLimit *int64 // active customers; nil: no limit
 	StaffLimit     *int64 // active people
 	SendsLimit     *int64 // sends in a calendar month
-	Retired        bool   // no tenant can move to it
-	Tenants        int64  // that are on it
+	Retired        bool   // can't be chosen any more
+	Tenants        int64  // on this plan
 }
 
-// PlanInput describes a plan, new or changed: all of its fields.
+// PlanInput describes a new or changed plan: all of its fields.
 type PlanInput struct {
 	Name           *string
 	MonthlyCents   *int64
@@ -38,8 +38,8 @@ type PlanInput struct {
 	Malformed core.Fields // what the front end could not read
 }
 
-// ErrPlanInUse refuses to delete a plan that tenants are on, or were billed for.
-var ErrPlanInUse = core.Refuse("plan-in-use", "Businesses are on this plan or were billed for it. Retire it instead: nobody new can choose it, and whoever has it keeps it.")
+// ErrPlanInUse refuses to delete a plan that tenants are on or were billed for.
+var ErrPlanInUse = core.Refuse("plan-in-use", "Businesses are on this plan or were billed for it. Retire it instead: businesses on it keep it, and no others can choose it.")
 
 func (in PlanInput) read() (Plan, *core.Check) {
 	check := core.NewCheck(in.Malformed)
@@ -64,7 +64,7 @@ func (in PlanInput) read() (Plan, *core.Check) {
 	return p, check
 }
 
-// Plans returns all plans, those to choose from first, by price. One round trip.
+// Plans returns all plans by price, retired ones last.
 func (s *Service) Plans(ctx context.Context, by core.Actor) ([]Plan, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (s *Service) Plans(ctx context.Context, by core.Actor) ([]Plan, error) {
 	return db.PlatformAll[Plan](ctx, s.db, plansSQL, nil)
 }
 
-// Plan returns one plan. One round trip.
+// Plan returns a plan, or core.ErrNotFound.
 func (s *Service) Plan(ctx context.Context, by core.Actor, id int64) (Plan, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return Plan{}, err
@@ -80,7 +80,7 @@ func (s *Service) Plan(ctx context.Context, by core.Actor, id int64) (Plan, erro
 	return db.PlatformOne[Plan](ctx, s.db, planSQL, db.Args{"id": id})
 }
 
-// CreatePlan makes a plan.
+// CreatePlan creates a plan.
 func (s *Service) CreatePlan(ctx context.Context, by core.Actor, in PlanInput) (Plan, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return Plan{}, err
@@ -93,14 +93,14 @@ func (s *Service) CreatePlan(ctx context.Context, by core.Actor, in PlanInput) (
 		var err error
 		p.ID, err = db.Value[int64](ctx, tx, insertPlanSQL, p.args())
 		if err != nil {
-			return Plan{}, p.nameTaken(err)
+			return Plan{}, refuseDuplicateName(err)
 		}
 		return p, audit.Write(tx, by, audit.Entry{Action: "plan.create", Subject: "plan", ID: idText(p.ID), Name: p.Name, New: p.facts()})
 	})
 }
 
-// EditPlan changes a plan. Another price counts from each tenant's next period on. A plan
-// that tenants are on keeps its currency: what they were billed is in that one.
+// EditPlan changes a plan. A new price applies from each tenant's next period. The currency of a
+// plan in use can't be changed, because its tenants were billed in it.
 func (s *Service) EditPlan(ctx context.Context, by core.Actor, plan int64, in PlanInput) (Plan, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return Plan{}, err
@@ -118,25 +118,25 @@ func (s *Service) EditPlan(ctx context.Context, by core.Actor, plan int64, in Pl
 		if err := check.Err(); err != nil {
 			return Plan{}, err
 		}
-		was, is := changedFacts(old.facts(), edited.facts())
+		was, is := audit.Changed(old.facts(), edited.facts())
 		if len(is) == 0 {
 			return edited, nil
 		}
 		args := edited.args()
 		args["id"] = plan
 		if _, err := db.Exec(ctx, tx, updatePlanSQL, args); err != nil {
-			return Plan{}, edited.nameTaken(err)
+			return Plan{}, refuseDuplicateName(err)
 		}
 		return edited, audit.Write(tx, by, audit.Entry{Action: "plan.edit", Subject: "plan", ID: idText(plan), Name: edited.Name, Old: was, New: is})
 	})
 }
 
-// RetirePlan takes a plan out of the choice. Tenants that are on it stay on it.
+// RetirePlan keeps a plan from being chosen. Tenants on it keep it.
 func (s *Service) RetirePlan(ctx context.Context, by core.Actor, plan int64) (Plan, error) {
 	return s.setRetired(ctx, by, plan, true, "plan.retire")
 }
 
-// ReopenPlan gives a retired plan back to the choice.
+// ReopenPlan lets a retired plan be chosen again.
 func (s *Service) ReopenPlan(ctx context.Context, by core.Actor, plan int64) (Plan, error) {
 	return s.setRetired(ctx, by, plan, false, "plan.reopen")
 }
@@ -162,30 +162,28 @@ func (s *Service) setRetired(ctx context.Context, by core.Actor, plan int64, ret
 	})
 }
 
-// DeletePlan deletes a plan that no tenant is on or was billed for, or refuses with
-// ErrPlanInUse.
+// DeletePlan deletes a plan that was never used; others are refused with ErrPlanInUse.
 func (s *Service) DeletePlan(ctx context.Context, by core.Actor, plan int64) error {
 	if err := by.RequireAdmin(); err != nil {
 		return err
 	}
-	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int64, error) {
+	return db.RunPlatform(ctx, s.db, by, func(tx *db.Tx) error {
 		p, err := db.One[Plan](ctx, tx, lockPlanSQL, db.Args{"id": plan})
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if _, err := db.Exec(ctx, tx, deletePlanSQL, db.Args{"id": plan}); err != nil {
 			if db.Violates(err, "tenant_plan_id_fkey") || db.Violates(err, "billing_period_plan_id_fkey") {
-				return 0, ErrPlanInUse
+				return ErrPlanInUse
 			}
-			return 0, err
+			return err
 		}
-		return 0, audit.Write(tx, by, audit.Entry{Action: "plan.delete", Subject: "plan", ID: idText(plan), Name: p.Name, Old: p.facts()})
+		return audit.Write(tx, by, audit.Entry{Action: "plan.delete", Subject: "plan", ID: idText(plan), Name: p.Name, Old: p.facts()})
 	})
-	return err
 }
 
-// nameTaken explains what the database refused of a plan's name.
-func (p Plan) nameTaken(err error) error {
+// refuseDuplicateName turns the database's refusal of a duplicate name into one of the field.
+func refuseDuplicateName(err error) error {
 	if db.Violates(err, "plan_name_key") {
 		return core.Invalid(core.Fields{"name": {core.Duplicate}})
 	}
@@ -199,10 +197,10 @@ func (p Plan) args() db.Args {
 	}
 }
 
-// facts are what the audit log tells of a plan.
+// facts returns what the audit log says about a plan.
 func (p Plan) facts() map[string]any {
 	return map[string]any{
 		"name": p.Name, "monthly_cents": p.MonthlyCents, "yearly_cents": p.YearlyCents, "currency": p.Currency,
-		"customers_limit": nullable(p.CustomersLimit), "staff_limit": nullable(p.StaffLimit), "sends_limit": nullable(p.SendsLimit),
+		"customers_limit": p.CustomersLimit, "staff_limit": p.StaffLimit, "sends_limit": p.SendsLimit,
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Run is the job that bills every tenant whose period is over, issues drafts where that is
-// not left to a person, and marks what is overdue.
+// Run is the job that bills every tenant whose period is over, issues drafts if the settings say
+// so, and marks overdue invoices.
 type Run struct{}
 
 // Kind names the job in the queue.
@@ -26,49 +26,53 @@ const (
 
 func (s *Service) runJob(ctx context.Context, _ Run) error { return s.Bill(ctx) }
 
-// Bill makes the invoices of every active tenant whose period is over, as of now. Run twice,
-// or by two processes at once, it makes each of them once; after a standstill it makes those
-// that were missed. A tenant that can't be billed doesn't keep the others waiting: its error
-// is returned at the end.
+// Bill makes the invoices of every active tenant whose period is over. It can run again, or in
+// two processes at once, without billing a period twice, and it makes up for periods that were
+// missed. Tenants that can't be billed don't hold up the others: their errors are joined.
 func (s *Service) Bill(ctx context.Context) error {
-	failed := s.billTenants(ctx)
-	if err := s.issueDrafts(ctx); err != nil {
-		failed = errors.Join(failed, err)
-	}
-	return errors.Join(failed, s.markOverdue(ctx))
+	return errors.Join(
+		s.forEach(ctx, dueSQL, db.Args{"now": s.db.Now()}, func(tenant int64) error {
+			if err := s.BillTenant(ctx, core.TenantID(tenant)); err != nil {
+				return fmt.Errorf("bill tenant %d: %w", tenant, err)
+			}
+			return nil
+		}),
+		s.issueDrafts(ctx),
+		s.markOverdue(ctx),
+	)
 }
 
-func (s *Service) billTenants(ctx context.Context) (failed error) {
-	for after := int64(0); ; {
-		due, err := db.PlatformAll[struct{ ID int64 }](ctx, s.db, dueSQL, db.Args{"after": after, "now": s.db.Now(), "up_to": runBatch})
+// forEach calls fn with every id that a statement finds, in batches. It continues after an error
+// and joins all errors.
+func (s *Service) forEach(ctx context.Context, statement string, args db.Args, fn func(id int64) error) (failed error) {
+	args["after"], args["up_to"] = int64(0), runBatch
+	for {
+		found, err := db.PlatformAll[struct{ ID int64 }](ctx, s.db, statement, args)
 		if err != nil {
 			return errors.Join(failed, err)
 		}
-		for _, t := range due {
-			if err := s.BillTenant(ctx, core.TenantID(t.ID)); err != nil {
-				failed = errors.Join(failed, fmt.Errorf("bill tenant %d: %w", t.ID, err))
-			}
-			after = t.ID
+		for _, f := range found {
+			failed = errors.Join(failed, fn(f.ID))
+			args["after"] = f.ID
 		}
-		if len(due) < runBatch || ctx.Err() != nil {
+		if len(found) < runBatch || ctx.Err() != nil {
 			return errors.Join(failed, ctx.Err())
 		}
 	}
 }
 
-// BillTenant makes the drafts of one tenant for the periods that have begun.
+// BillTenant creates the drafts of one tenant for the periods that have begun.
 func (s *Service) BillTenant(ctx context.Context, tenant core.TenantID) error {
-	_, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int, error) {
-		a, err := lock(ctx, tx, tenant)
+	return db.RunPlatform(ctx, s.db, system, func(tx *db.Tx) error {
+		a, err := lockAccount(ctx, tx, tenant)
 		if err != nil || a.Status != "active" {
-			return 0, err
+			return err
 		}
-		return 0, a.bill(ctx, tx, system)
+		return a.bill(ctx, tx, system)
 	})
-	return err
 }
 
-// account is how far a tenant was billed, and what its next period costs.
+// account is how far a tenant has been billed, and what its next period costs.
 type account struct {
 	TenantID      core.TenantID
 	Status        string
@@ -76,8 +80,7 @@ type account struct {
 	BillingCycle  Cycle
 	PlanID        int64
 	PlanName      string
-	MonthlyCents  int64
-	YearlyCents   int64
+	PriceCents    int64 // of a whole period
 	Currency      string
 	AnchorDay     int
 	BilledThrough time.Time
@@ -87,10 +90,11 @@ type account struct {
 	zone *time.Location
 }
 
-// lock holds a tenant's account, made if need be: whoever else bills the tenant waits.
-func lock(ctx context.Context, tx *db.Tx, tenant core.TenantID) (account, error) {
+// lockAccount locks a tenant's account, which it creates if necessary. Another process that bills
+// the tenant waits.
+func lockAccount(ctx context.Context, tx *db.Tx, tenant core.TenantID) (account, error) {
 	args := db.Args{"tenant": int64(tenant)}
-	// Locked by a statement of its own: one that waits and reads would read what was before.
+	// Locked by a separate statement: one that waits and reads would return the old values.
 	if err := errors.Join(db.Queue(tx, openAccountSQL, db.Args{"tenant_id": int64(tenant)}), db.Queue(tx, lockAccountSQL, args)); err != nil {
 		return account{}, err
 	}
@@ -102,15 +106,7 @@ func lock(ctx context.Context, tx *db.Tx, tenant core.TenantID) (account, error)
 	return a, err
 }
 
-// price is what a whole period of the plan costs.
-func (a account) price() int64 {
-	if a.BillingCycle == Yearly {
-		return a.YearlyCents
-	}
-	return a.MonthlyCents
-}
-
-// bill bills every period that has begun by the transaction's day.
+// bill bills every period that has begun.
 func (a *account) bill(ctx context.Context, tx *db.Tx, by core.Actor) error {
 	today := localDay(tx.Now, a.zone)
 	if !a.BilledThrough.Before(today) {
@@ -131,13 +127,14 @@ func (a *account) bill(ctx context.Context, tx *db.Tx, by core.Actor) error {
 	return db.Queue(tx, billedThroughSQL, db.Args{"tenant": int64(a.TenantID), "through": a.BilledThrough})
 }
 
-// billPeriod writes that a period was billed, and its invoice if there is something to pay.
-// It returns the items that still wait.
+// billPeriod stores that a period was billed, with a draft if there is something to pay. It
+// returns the items that still wait.
 func (a *account) billPeriod(ctx context.Context, tx *db.Tx, by core.Actor, start, end time.Time, waiting []item) ([]item, error) {
-	price := a.price()
 	var lines []Line
-	if price > 0 {
-		lines = append(lines, Line{Description: a.PlanName + " plan, " + dateRange(start, end), Quantity: 1, UnitCents: price, AmountCents: price})
+	if a.PriceCents > 0 {
+		lines = append(lines, Line{
+			Description: a.PlanName + " plan, " + dateRange(start, end), Quantity: 1, UnitCents: a.PriceCents, AmountCents: a.PriceCents,
+		})
 	}
 	invoice, waiting, err := a.invoice(ctx, tx, by, lines, waiting, start, end)
 	if err != nil {
@@ -145,7 +142,7 @@ func (a *account) billPeriod(ctx context.Context, tx *db.Tx, by core.Actor, star
 	}
 	return waiting, db.Queue(tx, insertPeriodSQL, db.Args{
 		"tenant": int64(a.TenantID), "start": start, "end": end, "cycle": a.BillingCycle, "plan": a.PlanID,
-		"price": price, "currency": a.Currency, "invoice": invoice, "now": tx.Now,
+		"price": a.PriceCents, "currency": a.Currency, "invoice": invoice, "now": tx.Now,
 	})
 }
 
@@ -153,13 +150,13 @@ func (a *account) billPeriod(ctx context.Context, tx *db.Tx, by core.Actor, star
 type item struct {
 	ID          core.ID
 	Description string
-	AmountCents int64 // below zero: a credit
+	AmountCents int64 // negative for a credit
 	Currency    string
 }
 
-// invoice drafts an invoice of the lines and of the items that wait in the plan's currency,
-// and returns its id and the items that still wait. There is none where nothing is to be paid:
-// what is left of a credit then waits for the next invoice.
+// invoice creates a draft of the lines and the waiting items in the plan's currency, and returns
+// its id and the items that still wait. Where there is nothing to pay it creates none, and the rest
+// of a credit waits for the next invoice.
 func (a *account) invoice(ctx context.Context, tx *db.Tx, by core.Actor, lines []Line, waiting []item, start, end time.Time) (*int64, []item, error) {
 	amount := int64(0)
 	for _, l := range lines {
@@ -179,7 +176,7 @@ func (a *account) invoice(ctx context.Context, tx *db.Tx, by core.Actor, lines [
 	}
 	switch {
 	case len(lines) == 0, !charged && amount <= 0:
-		return nil, waiting, nil // a credit waits for something to be paid
+		return nil, waiting, nil // a credit waits for a charge
 	case amount > 0:
 		tax := percentage(amount, a.TaxRate)
 		id, err := db.Value[int64](ctx, tx, draftSQL, db.Args{
@@ -217,18 +214,17 @@ func settle(tx *db.Tx, tenant core.TenantID, items []core.ID, invoice *int64) er
 	return db.Queue(tx, settleSQL, db.Args{"tenant": int64(tenant), "items": items, "invoice": invoice, "now": tx.Now})
 }
 
-// ChangePlan settles the running period of a tenant whose plan or cycle changes, in the
-// transaction of the change and before it. Periods that have begun are billed as things were.
-// Where the plan is another one, the days that are left are credited at the old plan's rate and
-// charged at the new one's. What is to be paid is invoiced at once, a credit goes on the next
-// invoice. Nothing is settled between currencies: the new price counts from the next period,
-// and so it does where a cycle changes.
+// ChangePlan settles the current period of a tenant whose plan or cycle changes. Call it before
+// the change, in the same transaction. Periods that have begun are billed by the old plan. For a
+// new plan, the remaining days are credited at the old rate and charged at the new one: a charge
+// is invoiced at once, a credit goes on the next invoice. A plan in another currency, and another
+// cycle, apply from the next period.
 func ChangePlan(ctx context.Context, tx *db.Tx, by core.Actor, tenant core.TenantID, to int64) error {
-	a, err := lock(ctx, tx, tenant)
+	a, err := lockAccount(ctx, tx, tenant)
 	if err != nil {
 		return err
 	}
-	if a.Status == "active" { // what is due is due by the old plan
+	if a.Status == "active" {
 		if err := a.bill(ctx, tx, by); err != nil {
 			return err
 		}
@@ -239,7 +235,7 @@ func ChangePlan(ctx context.Context, tx *db.Tx, by core.Actor, tenant core.Tenan
 	today := localDay(tx.Now, a.zone)
 	p, err := db.One[runningPeriod](ctx, tx, runningPeriodSQL, db.Args{"tenant": int64(tenant), "today": today, "plan": to})
 	if errors.Is(err, core.ErrNotFound) {
-		return nil // nothing was billed yet, or no such plan: that is for the change to say
+		return nil // nothing was billed yet, or the plan doesn't exist: the change refuses that
 	}
 	if err != nil || p.Currency != p.NewCurrency {
 		return err
@@ -258,23 +254,15 @@ type runningPeriod struct {
 	NewPlanID    int64
 	NewPlanName  string
 	NewCurrency  string
-	NewMonthly   int64
-	NewYearly    int64
+	NewRateCents int64
 }
 
-func (p runningPeriod) newRate() int64 {
-	if p.BillingCycle == Yearly {
-		return p.NewYearly
-	}
-	return p.NewMonthly
-}
-
-// prorate charges and credits what is left of a period, from today on.
+// prorate credits and charges the rest of a period, from today on.
 func (a *account) prorate(ctx context.Context, tx *db.Tx, by core.Actor, p runningPeriod, today time.Time) error {
-	left, whole := days(today, p.PeriodEnd), days(p.PeriodStart, p.PeriodEnd)
+	left, whole := countDays(today, p.PeriodEnd), countDays(p.PeriodStart, p.PeriodEnd)
 	for _, i := range []item{
 		{Description: p.PlanName + " plan, unused " + dateRange(today, p.PeriodEnd), AmountCents: -prorate(p.RateCents, left, whole), Currency: p.Currency},
-		{Description: p.NewPlanName + " plan, " + dateRange(today, p.PeriodEnd), AmountCents: prorate(p.newRate(), left, whole), Currency: p.Currency},
+		{Description: p.NewPlanName + " plan, " + dateRange(today, p.PeriodEnd), AmountCents: prorate(p.NewRateCents, left, whole), Currency: p.Currency},
 	} {
 		if i.AmountCents == 0 {
 			continue
@@ -283,7 +271,7 @@ func (a *account) prorate(ctx context.Context, tx *db.Tx, by core.Actor, p runni
 			return err
 		}
 	}
-	err := db.Queue(tx, changeRateSQL, db.Args{"tenant": int64(a.TenantID), "start": p.PeriodStart, "plan": p.NewPlanID, "rate": p.newRate()})
+	err := db.Queue(tx, changeRateSQL, db.Args{"tenant": int64(a.TenantID), "start": p.PeriodStart, "plan": p.NewPlanID, "rate": p.NewRateCents})
 	if err != nil {
 		return err
 	}
@@ -291,15 +279,15 @@ func (a *account) prorate(ctx context.Context, tx *db.Tx, by core.Actor, p runni
 	if err != nil {
 		return err
 	}
-	a.Currency = p.Currency // the period's, whatever the tenant moves to
+	a.Currency = p.Currency // the period's
 	_, _, err = a.invoice(ctx, tx, by, nil, waiting, today, p.PeriodEnd)
 	return err
 }
 
-// Resume lets the billing of a tenant begin anew on the transaction's day where its last
-// period ended while it was suspended: those days are not billed.
+// Resume restarts the billing of a tenant today if its last period ended while it was suspended:
+// those days are not billed.
 func Resume(ctx context.Context, tx *db.Tx, tenant core.TenantID) error {
-	a, err := lock(ctx, tx, tenant)
+	a, err := lockAccount(ctx, tx, tenant)
 	if err != nil {
 		return err
 	}
@@ -310,31 +298,22 @@ func Resume(ctx context.Context, tx *db.Tx, tenant core.TenantID) error {
 	return nil
 }
 
-// issueDrafts issues every draft, where the settings say so.
-func (s *Service) issueDrafts(ctx context.Context) (failed error) {
-	r, err := db.PlatformOne[settingsRow](ctx, s.db, settingsSQL, nil)
-	if err != nil || !r.IssueAutomatically || !r.settings().Ready() {
+// issueDrafts issues every draft, if the settings say so.
+func (s *Service) issueDrafts(ctx context.Context) error {
+	now, err := db.PlatformOne[Settings](ctx, s.db, settingsSQL, nil)
+	if err != nil || !now.IssueAutomatically || !now.Ready() {
 		return err
 	}
-	for after := int64(0); ; {
-		drafts, err := db.PlatformAll[struct{ ID int64 }](ctx, s.db, draftsSQL, db.Args{"after": after, "up_to": runBatch})
-		if err != nil {
-			return errors.Join(failed, err)
+	return s.forEach(ctx, draftsSQL, db.Args{}, func(id int64) error {
+		// A person may have issued or voided it since it was found.
+		if _, err := s.Issue(ctx, system, id); err != nil && !errors.Is(err, ErrNotDraft) {
+			return fmt.Errorf("issue invoice %d: %w", id, err)
 		}
-		for _, d := range drafts {
-			// A person may have issued or voided it since it was found.
-			if _, err := s.Issue(ctx, system, d.ID); err != nil && !errors.Is(err, ErrNotDraft) {
-				failed = errors.Join(failed, fmt.Errorf("issue invoice %d: %w", d.ID, err))
-			}
-			after = d.ID
-		}
-		if len(drafts) < runBatch || ctx.Err() != nil {
-			return errors.Join(failed, ctx.Err())
-		}
-	}
+		return nil
+	})
 }
 
-// markOverdue marks the invoices that were not paid in time, and reminds their owners once.
+// markOverdue marks unpaid invoices whose due date has passed, and reminds their owners once.
 func (s *Service) markOverdue(ctx context.Context) error {
 	for {
 		marked, err := db.Platform(ctx, s.db, system, func(tx *db.Tx) (int, error) {

@@ -21,7 +21,7 @@ import (
 	"example.com/loyalty/core/verify"
 )
 
-// at are the books at another instant.
+// at returns the books at another instant.
 func (b books) at(t *testing.T, instant time.Time) books {
 	t.Helper()
 	return booksOf(t, b.db.At(instant))
@@ -36,7 +36,7 @@ func (b books) plan(t *testing.T, name string, monthly, yearly int64, currency s
 	return p
 }
 
-// business makes a tenant on a plan at the books' instant.
+// business creates a tenant on a plan at the books' instant.
 func (b books) business(t *testing.T, slug, zone string, plan int64, cycle billing.Cycle) tenant.Tenant {
 	t.Helper()
 	made, err := b.tenants.Create(t.Context(), root, tenant.New{
@@ -56,7 +56,7 @@ func (b books) bill(t *testing.T) {
 	}
 }
 
-// invoices are those of a tenant, the oldest first, in short.
+// invoices returns a tenant's invoices in short, oldest first.
 func (b books) invoices(t *testing.T, id core.TenantID) (list []billing.Invoice) {
 	t.Helper()
 	p := core.Page{Size: 100}
@@ -106,8 +106,8 @@ func instant(text string) time.Time {
 	return at
 }
 
-// "month ends and leap days right": a tenant that began on the 31st is billed on the last day
-// of shorter months, and on the 31st again after them.
+// A tenant that began on the 31st is billed on the last day of shorter months, and on the 31st of
+// others.
 func TestPeriodsAtTheEndsOfMonths(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -126,8 +126,8 @@ func TestPeriodsAtTheEndsOfMonths(t *testing.T) {
 	b.clean(t)
 }
 
-// "Periods are days in the tenant's zone": each is billed when its own day begins.
-func TestADayBeginsWhereTheTenantIs(t *testing.T) {
+// Each tenant is billed when the day begins in its zone.
+func TestPeriodsAreDaysInTheTenantsZone(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	plan := b.plan(t, "Growth", 4900, 49000, "EUR")
@@ -157,8 +157,8 @@ func TestADayBeginsWhereTheTenantIs(t *testing.T) {
 	}
 }
 
-// "never two for one period, whoever runs the job and however often".
-func TestTwoRunsAtOnceBillOnce(t *testing.T) {
+// No period is billed twice, whichever process runs the job and however often.
+func TestConcurrentRunsBillOnce(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	plan := b.plan(t, "Growth", 4900, 49000, "EUR")
@@ -200,9 +200,8 @@ func lines(i billing.Invoice) (lines []string) {
 	return lines
 }
 
-// "proration when the plan changes": what is to be paid is invoiced at once, a credit goes on
-// the next invoice.
-func TestAPlanChangesInThePeriod(t *testing.T) {
+// A change of plan is prorated: a charge is invoiced at once, a credit goes on the next invoice.
+func TestPlanChangeIsProrated(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	small, large := b.plan(t, "Small", 3000, 30000, "EUR"), b.plan(t, "Large", 9000, 90000, "EUR")
@@ -222,8 +221,8 @@ func TestAPlanChangesInThePeriod(t *testing.T) {
 	b.clean(t)
 }
 
-// Back and forth within a day costs nothing, and "a zero total makes none".
-func TestAPlanChangesBackTheSameDay(t *testing.T) {
+// A change back on the same day costs nothing and makes no invoice.
+func TestPlanChangeAndBackCostsNothing(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	small, large := b.plan(t, "Small", 2999, 30000, "EUR"), b.plan(t, "Large", 9001, 90000, "EUR")
@@ -236,7 +235,7 @@ func TestAPlanChangesBackTheSameDay(t *testing.T) {
 	b.clean(t)
 }
 
-// A credit that one invoice can't use up is carried on until it is used up.
+// A credit is carried over to later invoices until it is used up.
 func TestACreditIsCarriedOn(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -252,8 +251,8 @@ func TestACreditIsCarriedOn(t *testing.T) {
 	b.clean(t)
 }
 
-// A plan in another currency counts from the next period on, and so does another cycle.
-func TestWhatCountsFromTheNextPeriodOn(t *testing.T) {
+// A plan in another currency and another cycle apply from the next period.
+func TestCurrencyAndCycleChangeWithTheNextPeriod(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	euros, kronor := b.plan(t, "Euros", 3000, 30000, "EUR"), b.plan(t, "Kronor", 33000, 330000, "SEK")
@@ -269,7 +268,7 @@ func TestWhatCountsFromTheNextPeriodOn(t *testing.T) {
 	b.clean(t)
 }
 
-// "each active tenant's invoice": days on which a tenant was suspended are not billed.
+// Days of a suspension are not billed.
 func TestASuspendedTenantIsNotBilled(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -284,9 +283,8 @@ func TestASuspendedTenantIsNotBilled(t *testing.T) {
 	b.clean(t)
 }
 
-// "a periodic job makes each active tenant's invoice at the start of its billing period …
-// catch-up after downtime": three years in several time zones, with changes of plan and
-// cycle, suspensions and standstills of the job, against a calendar kept by hand.
+// Three years in several time zones, with random changes of plan and cycle, suspensions and missed
+// runs, give the same periods as a simple calendar.
 func TestThreeYears(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -387,7 +385,7 @@ func TestThreeYears(t *testing.T) {
 	b.clean(t)
 }
 
-// issuer has the job issue invoices.
+// issuer sets the issuer, so that the job issues invoices.
 func issuer(t *testing.T, b books) {
 	t.Helper()
 	_, err := b.EditSettings(t.Context(), root, billing.SettingsInput{
@@ -399,7 +397,7 @@ func issuer(t *testing.T, b books) {
 	}
 }
 
-// A tenant that can't be billed keeps no other waiting.
+// A tenant that can't be billed doesn't hold up the others.
 func TestOneTenantFails(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -424,8 +422,7 @@ func TestOneTenantFails(t *testing.T) {
 	}
 }
 
-// "Number from one counter row, at issue": of many at once, each gets its own, without a gap;
-// one that fails leaves none.
+// Concurrent issues get consecutive numbers, also when one of them fails.
 func TestNumbersHaveNoGap(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -460,8 +457,8 @@ func TestNumbersHaveNoGap(t *testing.T) {
 	b.clean(t)
 }
 
-// An invoice says what it said when it was issued.
-func TestAnIssuedInvoiceStays(t *testing.T) {
+// An issued invoice keeps its details.
+func TestIssuedInvoiceDoesNotChange(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
 	issuer(t, b)
@@ -513,7 +510,7 @@ func TestAnIssuedInvoiceStays(t *testing.T) {
 	}
 }
 
-// "draft → issued → paid or overdue, void".
+// An invoice goes from draft to issued, then to paid, overdue or void.
 func TestStatesOfAnInvoice(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -587,7 +584,7 @@ func TestStatesOfAnInvoice(t *testing.T) {
 	b.clean(t)
 }
 
-// deliveries are the jobs that mail invoices, by invoice.
+// deliveries returns the jobs that mail invoices, by invoice.
 func (b books) deliveries(t *testing.T) (list []string) {
 	t.Helper()
 	pending, err := db.Platform(t.Context(), b.db, root, func(tx *db.Tx) ([]billing.Delivery, error) {
@@ -608,7 +605,7 @@ func (b books) deliveries(t *testing.T) (list []string) {
 	return list
 }
 
-// "A plan in use can be retired, not deleted."
+// A plan in use can be retired, but not deleted.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)
@@ -627,9 +624,9 @@ func TestPlans(t *testing.T) {
 	if _, err := b.tenants.Create(t.Context(), root, tenant.New{
 		Name: new("New"), Slug: new("new-one"), Email: new("new@example.com"), PlanID: &growth.ID, BillingCycle: new("monthly"), PaymentMethod: new("manual"),
 	}); !core.IsKind(err, core.KindInvalid) {
-		t.Errorf("somebody new is on a retired plan: %v", err)
+		t.Errorf("a new tenant is on a retired plan: %v", err)
 	}
-	b.bill(t) // "whoever has it keeps it"
+	b.bill(t) // it keeps its plan
 	if got := b.invoices(t, shop.ID); len(got) != 1 {
 		t.Errorf("invoices %v", periods(got))
 	}
@@ -658,7 +655,7 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// Billing is for super-admins: nobody of a tenant gets past core.
+// No tenant's actor can use billing.
 func TestBillingIsForSuperAdmins(t *testing.T) {
 	t.Parallel()
 	b := newBooks(t)

@@ -1,22 +1,18 @@
 package billing
 
-import (
-	"time"
+import "example.com/loyalty/core/db"
 
-	"example.com/loyalty/core"
-	"example.com/loyalty/core/db"
-)
+const planColumns = `p.id, p.name, p.monthly_cents, p.yearly_cents, p.currency, p.customers_limit, p.staff_limit, p.sends_limit, p.retired`
 
-const planColumns = `
-	select p.id, p.name, p.monthly_cents, p.yearly_cents, p.currency, p.customers_limit, p.staff_limit, p.sends_limit, p.retired,
+const selectPlan = `
+	select ` + planColumns + `,
 		(select count(*) from loyalty.tenant t where t.plan_id = p.id) as tenants
 	from loyalty.plan p`
 
-// Plans are few.
-const plansSQL = planColumns + `
+const plansSQL = selectPlan + `
 	order by p.retired, p.currency, p.monthly_cents, lower(p.name), p.id`
 
-const planSQL = planColumns + `
+const planSQL = selectPlan + `
 	where p.id = @id`
 
 const lockPlanSQL = planSQL + `
@@ -47,10 +43,23 @@ const deletePlanSQL = `
 	delete from loyalty.plan
 	where id = @id`
 
+// The parties of an invoice that is not issued yet, from the platform's settings s and the
+// tenant t with its billing account a.
+const (
+	currentIssuer = `jsonb_build_object('name', s.issuer_name, 'address', s.issuer_address,
+			'tax_number', s.issuer_tax_number, 'email', s.issuer_email)`
+
+	currentRecipient = `jsonb_build_object('name', coalesce(nullif(a.name, ''), t.name), 'address', coalesce(a.address, ''),
+			'tax_number', coalesce(a.tax_number, ''), 'email', t.email)`
+)
+
+// The price of a whole period.
+const price = `case t.billing_cycle when 'yearly' then p.yearly_cents else p.monthly_cents end`
+
 const settingsSQL = `
-	select issuer_name, issuer_address, issuer_tax_number, issuer_email, tax_name, tax_rate, payment_text, payment_days,
-		issue_automatically, mail_name, mail_address
-	from loyalty.platform_setting`
+	select ` + currentIssuer + ` as issuer, s.tax_name, s.tax_rate, s.payment_text, s.payment_days,
+		s.issue_automatically, s.mail_name, s.mail_address
+	from loyalty.platform_setting s`
 
 const lockSettingsSQL = settingsSQL + `
 	for no key update`
@@ -69,8 +78,8 @@ const updateSettingsSQL = `
 		mail_name = @mail_name,
 		mail_address = @mail_address`
 
-// Those whose last period is over, in their own zone. One that was never billed begins on
-// the day it was created.
+// Tenants whose last period is over, in their own zone. A tenant that was never billed is billed
+// from the day it was created.
 const dueSQL = `
 	select t.id
 	from loyalty.tenant t
@@ -95,7 +104,7 @@ const lockAccountSQL = `
 	for no key update`
 
 const accountSQL = `
-	select a.tenant_id, t.status, t.timezone, t.billing_cycle, t.plan_id, p.name as plan_name, p.monthly_cents, p.yearly_cents, p.currency,
+	select a.tenant_id, t.status, t.timezone, t.billing_cycle, t.plan_id, p.name as plan_name, ` + price + ` as price_cents, p.currency,
 		a.anchor_day, a.billed_through, s.tax_name, s.tax_rate
 	from loyalty.billing_account a
 	join loyalty.tenant t on t.id = a.tenant_id
@@ -143,7 +152,8 @@ const draftSQL = `
 
 const runningPeriodSQL = `
 	select b.period_start, b.period_end, b.billing_cycle, old.name as plan_name, b.rate_cents, b.currency,
-		new.id as new_plan_id, new.name as new_plan_name, new.currency as new_currency, new.monthly_cents as new_monthly, new.yearly_cents as new_yearly
+		new.id as new_plan_id, new.name as new_plan_name, new.currency as new_currency,
+		case b.billing_cycle when 'yearly' then new.yearly_cents else new.monthly_cents end as new_rate_cents
 	from loyalty.billing_period b
 	join loyalty.plan old on old.id = b.plan_id
 	join loyalty.plan new on new.id = @plan
@@ -180,99 +190,30 @@ const markOverdueSQL = `
 	)
 	returning id, tenant_id`
 
-// invoiceRow is an invoice as it is read: with what it says of both sides, which a draft
-// takes from the settings.
-type invoiceRow struct {
-	ID          int64
-	Number      *int64
-	TenantID    core.TenantID
-	TenantName  string
-	TenantSlug  string
-	TenantEmail string
-	Timezone    string
-	Status      Status
-	Currency    string
-	Lines       []Line
-	AmountCents int64
-	TaxName     string
-	TaxRate     int64
-	TaxCents    int64
-	TotalCents  int64
-	PeriodStart time.Time
-	PeriodEnd   time.Time
-	Issuer      *Party
-	Recipient   *Party
-	PaymentText string
-	CreatedAt   time.Time
-	IssuedAt    *time.Time
-	DueAt       *time.Time
-	PaidAt      *time.Time
-	VoidedAt    *time.Time
-	VoidReason  string
-	SentAt      *time.Time
-	SentTo      string
-
-	BillingName      string
-	BillingAddress   string
-	BillingTaxNumber string
-	IssuerName       string
-	IssuerAddress    string
-	IssuerTaxNumber  string
-	IssuerEmail      string
-	TaxNameNow       string
-	TaxRateNow       int64
-	PaymentTextNow   string
-	PaymentDaysNow   int64
-}
-
-func (r invoiceRow) settings() Settings {
-	return Settings{
-		Issuer:  Party{Name: r.IssuerName, Address: r.IssuerAddress, TaxNumber: r.IssuerTaxNumber, Email: r.IssuerEmail},
-		TaxName: r.TaxNameNow, TaxRate: r.TaxRateNow, PaymentText: r.PaymentTextNow, PaymentDays: r.PaymentDaysNow,
-	}
-}
-
-func (r invoiceRow) invoice() Invoice {
-	i := Invoice{
-		ID: r.ID, Number: r.Number, TenantID: r.TenantID, TenantName: r.TenantName, TenantSlug: r.TenantSlug, TenantEmail: r.TenantEmail,
-		Timezone: r.Timezone, Status: r.Status, Currency: r.Currency, Lines: r.Lines, AmountCents: r.AmountCents,
-		TaxName: r.TaxName, TaxRate: r.TaxRate, TaxCents: r.TaxCents, TotalCents: r.TotalCents, PeriodStart: r.PeriodStart, PeriodEnd: r.PeriodEnd,
-		PaymentText: r.PaymentText, CreatedAt: r.CreatedAt, IssuedAt: r.IssuedAt, DueAt: r.DueAt, PaidAt: r.PaidAt,
-		VoidedAt: r.VoidedAt, VoidReason: r.VoidReason, SentAt: r.SentAt, SentTo: r.SentTo,
-	}
-	if r.Issuer != nil && r.Recipient != nil {
-		i.Issuer, i.Recipient = *r.Issuer, *r.Recipient
-		return i
-	}
-	now := r.settings()
-	i.Issuer, i.PaymentText = now.Issuer, now.PaymentText
-	if i.Status == Draft {
-		i.TaxName, i.TaxRate = now.TaxName, now.TaxRate
-		i.TaxCents = percentage(i.AmountCents, i.TaxRate)
-		i.TotalCents = i.AmountCents + i.TaxCents
-	}
-	i.Recipient = Party{Name: r.BillingName, Address: r.BillingAddress, TaxNumber: r.BillingTaxNumber, Email: r.TenantEmail}
-	if i.Recipient.Name == "" {
-		i.Recipient.Name = r.TenantName
-	}
-	return i
-}
-
-// An invoice is overdue the moment it is; the job only makes what is stored agree.
+// An invoice is overdue as soon as its due date has passed; the job stores it later.
 const statusNow = `case when i.status = 'issued' and i.due_at < @now then 'overdue' else i.status end`
 
+// A draft has the tax of the current settings, rounded half up as by percentage.
 const selectInvoice = `
 	select i.id, i.number, i.tenant_id, t.name as tenant_name, t.slug as tenant_slug, t.email as tenant_email, t.timezone,
 		` + statusNow + ` as status,
-		i.currency, i.lines, i.amount_cents, i.tax_name, i.tax_rate, i.tax_cents, i.total_cents, i.period_start, i.period_end,
-		i.issuer, i.recipient, i.payment_text, i.created_at, i.issued_at, i.due_at, i.paid_at, i.voided_at, i.void_reason, i.sent_at, i.sent_to,
-		coalesce(a.name, '') as billing_name, coalesce(a.address, '') as billing_address, coalesce(a.tax_number, '') as billing_tax_number,
-		s.issuer_name, s.issuer_address, s.issuer_tax_number, s.issuer_email,
-		s.tax_name as tax_name_now, s.tax_rate as tax_rate_now, s.payment_text as payment_text_now, s.payment_days as payment_days_now
+		i.currency, i.lines, i.amount_cents, tax.name as tax_name, tax.rate as tax_rate, tax.cents as tax_cents, i.amount_cents + tax.cents as total_cents,
+		i.period_start, i.period_end,
+		coalesce(i.issuer, ` + currentIssuer + `) as issuer,
+		coalesce(i.recipient, ` + currentRecipient + `) as recipient,
+		case when i.issuer is null then s.payment_text else i.payment_text end as payment_text,
+		i.created_at, i.issued_at, i.due_at, i.paid_at, i.voided_at, i.void_reason, i.sent_at, i.sent_to
 	from loyalty.invoice i
 	join loyalty.tenant t on t.id = i.tenant_id
 	left join loyalty.billing_account a on a.tenant_id = i.tenant_id
-	cross join loyalty.platform_setting s`
+	cross join loyalty.platform_setting s
+	cross join lateral (
+		select i.tax_name, i.tax_rate, i.tax_cents
+		where i.status <> 'draft'
+		union all
+		select s.tax_name, s.tax_rate, (i.amount_cents * s.tax_rate + 5000) / 10000
+		where i.status = 'draft'
+	) tax (name, rate, cents)`
 
 const findSQL = selectInvoice + `
 	where i.id = @id`
@@ -314,11 +255,12 @@ const ownInvoices = selectInvoice + `
 const ownFindSQL = ownInvoices + `
 		and i.id = @id`
 
-// Whoever issues an invoice next waits for the commit, so no number is left out.
+// The next invoice to be issued waits for the commit, so numbers have no gap.
 const takeNumberSQL = `
-	update loyalty.invoice_counter
-	set last = last + 1
-	returning last`
+	update loyalty.invoice_counter c
+	set last = c.last + 1
+	from loyalty.platform_setting s
+	returning c.last as number, s.payment_days`
 
 const issueSQL = `
 	update loyalty.invoice
@@ -363,22 +305,24 @@ const remindedSQL = `
 		and reminded_at is null`
 
 const ownAccountSQL = `
-	select p.id as plan_id, p.name as plan_name, p.monthly_cents, p.yearly_cents, p.currency, p.customers_limit, p.staff_limit, p.sends_limit, p.retired,
-		t.billing_cycle, t.payment_method, t.name as tenant_name, t.email as tenant_email,
-		coalesce(a.name, '') as name, coalesce(a.address, '') as address, coalesce(a.tax_number, '') as tax_number,
-		coalesce(a.billed_through, (t.created_at at time zone t.timezone)::date - 1) as billed_through,
-		(
-			select coalesce(sum(amount_cents), 0)::bigint
-			from loyalty.billing_item
-			where tenant_id = @tenant_id
-				and settled_at is null
-				and currency = p.currency
-		) as waiting_cents,
-		s.tax_name, s.tax_rate, s.issuer_email
+	select ` + planColumns + `, 0::bigint as tenants, t.billing_cycle, t.payment_method, ` + currentRecipient + ` as details,
+		case when c.price > 0 then coalesce(a.billed_through, (t.created_at at time zone t.timezone)::date - 1) + 1 end as next_invoice_on,
+		case when c.price > 0 then greatest(c.price + c.waiting, 0) else 0 end as next_cents,
+		c.waiting as waiting_cents, s.tax_name, s.tax_rate, s.issuer_email as contact
 	from loyalty.tenant t
 	join loyalty.plan p on p.id = t.plan_id
 	left join loyalty.billing_account a on a.tenant_id = t.id
 	cross join loyalty.platform_setting s
+	cross join lateral (
+		select ` + price + ` as price,
+			(
+				select coalesce(sum(amount_cents), 0)::bigint
+				from loyalty.billing_item
+				where tenant_id = @tenant_id
+					and settled_at is null
+					and currency = p.currency
+			) as waiting
+	) c
 	where t.id = @tenant_id`
 
 const lockDetailsSQL = `

@@ -14,7 +14,7 @@ import (
 	"example.com/loyalty/core/report"
 )
 
-// counted is a coupon as the panel shows it, found and listed alike.
+// counted returns a coupon with counts, found and listed alike.
 func (s shop) counted(t *testing.T, id core.ID) coupon.WithCounts {
 	t.Helper()
 	found, err := s.Find(t.Context(), s.by, id)
@@ -35,8 +35,8 @@ func (s shop) counted(t *testing.T, id core.ID) coupon.WithCounts {
 	return found
 }
 
-// "So that no record can break a report": counts of sends saturate like every other sum.
-func TestCountsThatSaturate(t *testing.T) {
+// Counts of sends saturate instead of overflowing.
+func TestCountsSaturate(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	n := fivePoints()
@@ -66,9 +66,9 @@ func TestCountsThatSaturate(t *testing.T) {
 	}
 }
 
-// "Per coupon sent, pending, redeemed, expired", as of the moment they are looked at,
-// and as the report counts them.
-func TestWhatBecameOfVouchersIsCounted(t *testing.T) {
+// A coupon has its vouchers sent, pending, redeemed and expired at the moment it is read, as in the
+// report.
+func TestVouchersAreCountedByStatus(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	n := fivePoints()
@@ -118,8 +118,7 @@ func TestWhatBecameOfVouchersIsCounted(t *testing.T) {
 	want(s.at(t, s.db.Now().AddDate(50, 0, 0)), endless.ID, 4, 4, 0, 0)
 }
 
-// "Coupons (… counts)": each send, the last one first, with who confirmed it and what
-// became of its vouchers.
+// Sends are listed newest first, with their results and who confirmed them.
 func TestListSends(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -173,7 +172,7 @@ func TestListSends(t *testing.T) {
 	wantFields(t, err, core.Fields{"cursor": {core.MustBeString}})
 }
 
-// "Filter active, expired …": each coupon is in one state at a time.
+// Each coupon has one state at a time.
 func TestStates(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -251,7 +250,7 @@ func TestStates(t *testing.T) {
 	wantFields(t, err, core.Fields{"state": {core.InvalidChoice}, "cursor": {core.MustBeString}})
 }
 
-// "Each row carries the names a person wants to read."
+// A coupon has the name of its reward.
 func TestACouponNamesItsReward(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -263,8 +262,8 @@ func TestACouponNamesItsReward(t *testing.T) {
 	}
 }
 
-// Vouchers of a customer, the last sent first, each with its names, its status as of
-// the moment, and whether it could be redeemed.
+// A customer's vouchers are listed newest first, with names, current status and whether they can be
+// redeemed.
 func TestListByCustomer(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -309,7 +308,7 @@ func TestListByCustomer(t *testing.T) {
 					r.reward = *v.RewardName
 				}
 				if v.CustomerID != anna {
-					t.Errorf("somebody else's: %+v", v)
+					t.Errorf("another customer's: %+v", v)
 				}
 				rows = append(rows, r)
 			}
@@ -354,7 +353,7 @@ func TestListByCustomer(t *testing.T) {
 	}
 	none, err := s.ListByCustomer(t.Context(), s.by, s.customer(t), core.Page{Size: 2})
 	if err != nil || len(none.Items) != 0 {
-		t.Errorf("of somebody without vouchers: %+v, %v", none, err)
+		t.Errorf("without vouchers: %+v, %v", none, err)
 	}
 	bad := core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.MustBeString}}}
 	wantFields(t, second(s.ListByCustomer(t.Context(), s.by, anna, bad)), core.Fields{"cursor": {core.MustBeString}})

@@ -1,6 +1,5 @@
-// Package coupon keeps coupons, sends them to segments of customers as vouchers,
-// and redeems vouchers. A voucher past its expiry is expired the moment it is looked
-// at; the stored status only follows.
+// Package coupon keeps coupons, sends them to segments of customers as vouchers, and redeems
+// vouchers. A voucher past its expiry is read as expired; the stored status follows later.
 package coupon
 
 import (
@@ -25,8 +24,7 @@ import (
 // BenefitType says what a voucher gives.
 type BenefitType string
 
-// The types. Points, stamps and rewards are given here; percent and amount are for
-// the cashier to apply.
+// The types. Points, stamps and rewards are granted here; the cashier applies percent and amount.
 const (
 	Points  BenefitType = "points"
 	Stamps  BenefitType = "stamps"
@@ -35,7 +33,7 @@ const (
 	Reward  BenefitType = "reward"
 )
 
-// Benefit is what a voucher gives: so many points, stamps, percent or cents, or a reward.
+// Benefit is what a voucher gives: a number of points, stamps, percent or cents, or a reward.
 type Benefit struct {
 	BenefitType     BenefitType
 	BenefitValue    *int64   // nil for a reward
@@ -49,16 +47,16 @@ type Coupon struct {
 	Description *string
 	Benefit
 	MaxPerCustomer   int64
-	MaxRedemptions   *int64 // nil: no cap
+	MaxRedemptions   *int64 // in total; nil: no limit
 	RedemptionsCount int64
-	StartsAt         *time.Time // only refuses sends before it
-	ExpiresAt        *time.Time
+	StartsAt         *time.Time // not sent before
+	ExpiresAt        *time.Time // not sent after, and the latest expiry of its vouchers
 	VoucherValidDays *int64
 	Active           bool
 	CreatedAt        time.Time
 }
 
-// New describes a coupon to be.
+// New describes a new coupon.
 type New struct {
 	Name             *string
 	Description      *string
@@ -80,7 +78,7 @@ const (
 	maxNumber      = 1_000_000_000_000
 )
 
-// read returns the coupon that n describes, and notes what is wrong with it.
+// read returns the coupon that n describes, and adds what is wrong with it to the check.
 func (n New) read(check *core.Check) Coupon {
 	c := Coupon{
 		Name:           check.Text("name", n.Name, maxName),
@@ -152,12 +150,12 @@ func NewService(d *db.DB, jobs *job.Queue, mails *mail.Service, links link.Maker
 	return s
 }
 
-// At is the service at another instant: for the demo, the sandbox and tests.
+// At returns the service at another instant, for the demo, the sandbox and tests.
 func (s *Service) At(instant time.Time) *Service {
 	return &Service{db: s.db.At(instant), jobs: s.jobs, mails: s.mails, links: s.links, log: s.log, tests: s.tests}
 }
 
-// Add makes a coupon. Two round trips, and a third for a benefit that is a reward.
+// Add creates a coupon.
 func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Coupon, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Coupon{}, err
@@ -165,7 +163,7 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Coupon, error)
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Coupon, error) {
 		check := core.NewCheck(n.Malformed)
 		c := n.read(check)
-		if err := findReward(ctx, tx, check, c.Benefit); err != nil {
+		if err := checkReward(ctx, tx, check, c.Benefit); err != nil {
 			return Coupon{}, err
 		}
 		if err := check.Err(); err != nil {
@@ -181,9 +179,8 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Coupon, error)
 	})
 }
 
-// findReward notes where the reward that a benefit promises is nobody's. One round
-// trip, or none where it promises no reward.
-func findReward(ctx context.Context, tx *db.Tx, check *core.Check, b Benefit) error {
+// checkReward checks that the reward of a benefit exists.
+func checkReward(ctx context.Context, tx *db.Tx, check *core.Check, b Benefit) error {
 	if b.BenefitRewardID == nil || !check.OK("benefit_reward_ulid") {
 		return nil
 	}
@@ -195,8 +192,7 @@ func findReward(ctx context.Context, tx *db.Tx, check *core.Check, b Benefit) er
 	return err
 }
 
-// SetActive lets vouchers of a coupon be redeemed, or no longer. Two round trips, and a
-// third where it is so already.
+// SetActive activates or deactivates a coupon. Vouchers of an inactive one can't be redeemed.
 func (s *Service) SetActive(ctx context.Context, by core.Actor, id core.ID, active bool) (Coupon, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Coupon{}, err
@@ -204,7 +200,7 @@ func (s *Service) SetActive(ctx context.Context, by core.Actor, id core.ID, acti
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Coupon, error) {
 		c, err := db.One[Coupon](ctx, tx, setActiveSQL, db.Args{"id": id, "active": active})
 		if errors.Is(err, core.ErrNotFound) {
-			// Nothing changed: it is so already, or nobody's.
+			// Nothing changed: the coupon is already so, or doesn't exist.
 			return db.One[Coupon](ctx, tx, findSQL, db.Args{"id": id})
 		}
 		if err != nil {
@@ -217,7 +213,7 @@ func (s *Service) SetActive(ctx context.Context, by core.Actor, id core.ID, acti
 	})
 }
 
-// List returns a page of the coupons, newest first. One round trip.
+// List returns a page of the coupons, newest first.
 func (s *Service) List(ctx context.Context, by core.Actor, p core.Page) (core.List[Coupon], error) {
 	return db.ListPage(ctx, s.db, by, couponList, nil, p, Coupon.position)
 }
@@ -233,7 +229,7 @@ func (c Coupon) args() db.Args {
 	}
 }
 
-// facts are what the log tells of a coupon.
+// facts returns what the audit log says about a coupon.
 func (c Coupon) facts() map[string]any {
 	return map[string]any{
 		"name": c.Name, "description": c.Description, "benefit_type": c.BenefitType, "benefit_value": c.BenefitValue, "benefit_reward_ulid": c.BenefitRewardID,

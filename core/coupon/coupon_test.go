@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// shop is a tenant that sends coupons, seen at some instant.
+// shop is a tenant that sends coupons, at an instant.
 type shop struct {
 	*coupon.Service
 	jobs *job.Queue
@@ -51,13 +51,13 @@ func visit(t *testing.T, d *db.DB, by core.Actor) shop {
 	return shop{coupon.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Links(), slog.New(slog.DiscardHandler)), jobs, d, by}
 }
 
-// at is the same shop at another instant.
+// at returns the shop at another instant.
 func (s shop) at(t *testing.T, instant time.Time) shop {
 	t.Helper()
 	return visit(t, s.db.At(instant), s.by)
 }
 
-// in is the same shop, had it been opened in that time zone.
+// in returns the shop in another time zone.
 func (s shop) in(t *testing.T, zone string) shop {
 	t.Helper()
 	location, err := time.LoadLocation(zone)
@@ -79,7 +79,7 @@ func instant(t *testing.T, s string) time.Time {
 
 var phones atomic.Int64
 
-// customer makes a customer, who checked in first at the shop's instant.
+// customer creates a customer at the shop's instant.
 func (s shop) customer(t *testing.T) core.ID {
 	t.Helper()
 	c, err := customer.NewService(s.db).Upsert(t.Context(), s.by, customer.New{
@@ -149,7 +149,7 @@ func (s shop) account(t *testing.T, who core.ID) ledger.Account {
 	return ledger.Account{Points: c.PointsBalance, Stamps: c.StampsBalance}
 }
 
-// espresso is a reward that costs what nobody here has.
+// espresso is a reward that none of the customers can afford.
 func (s shop) espresso(t *testing.T, stock *int64) core.ID {
 	t.Helper()
 	r, err := reward.NewService(s.db).Add(t.Context(), s.by, reward.New{Name: new("Espresso"), PointsCost: new(int64(1000)), Stock: stock})
@@ -175,7 +175,7 @@ func (s shop) coupon(t *testing.T, n coupon.New) coupon.Coupon {
 
 func toAll() coupon.Send { return to(coupon.All) }
 
-// to is a send to a segment from a form of its own.
+// to returns a send to a segment from a new form.
 func to(segment coupon.Segment, members ...core.ID) coupon.Send {
 	s := coupon.Send{Segment: segment, FormKey: core.NewID(time.Now()).String()}
 	for _, id := range members {
@@ -207,7 +207,7 @@ func (s shop) recordDelivery(t *testing.T, c coupon.Coupon, send coupon.Send) co
 	return s.evaluated(t, s.confirmed(t, c, send).ID)
 }
 
-// voucher sends a coupon to one customer and returns what they got.
+// voucher sends a coupon to one customer and returns the voucher.
 func (s shop) voucher(t *testing.T, c coupon.Coupon, who core.ID) core.ID {
 	t.Helper()
 	sent := s.recordDelivery(t, c, to(coupon.Manual, who))
@@ -223,7 +223,7 @@ func (s shop) voucher(t *testing.T, c coupon.Coupon, who core.ID) core.ID {
 	return core.ID{}
 }
 
-// stored is a voucher as it lies in the database, whatever the clock says.
+// stored is a voucher as stored, without regard to its expiry.
 type stored struct {
 	ID         core.ID
 	SendID     core.ID
@@ -249,7 +249,7 @@ func (s shop) stored(t *testing.T, c coupon.Coupon) []stored {
 	return vouchers
 }
 
-// holders are who has a voucher of the coupon, and as often as they have.
+// holders returns the customers with vouchers of the coupon, once for each voucher.
 func (s shop) holders(t *testing.T, c coupon.Coupon) []core.ID {
 	t.Helper()
 	var ids []core.ID
@@ -280,7 +280,7 @@ func wantCounts(t *testing.T, sent coupon.Sending, matched, made, inactive, limi
 	}
 }
 
-// find is the coupon as the list has it.
+// find returns the coupon as in the list.
 func (s shop) find(t *testing.T, id core.ID) coupon.Coupon {
 	t.Helper()
 	l, err := s.List(t.Context(), s.by, core.Page{Size: core.MaxPageSize})
@@ -296,7 +296,7 @@ func (s shop) find(t *testing.T, id core.ID) coupon.Coupon {
 	return coupon.Coupon{}
 }
 
-// log is what the audit log tells of a record, in order.
+// log returns the audit entries of a record, in order.
 func (s shop) log(t *testing.T, subject core.ID) []string {
 	t.Helper()
 	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
@@ -314,7 +314,7 @@ func (s shop) log(t *testing.T, subject core.ID) []string {
 	return lines
 }
 
-// sound has verify find nothing wrong in the shop's database, which is its own.
+// sound fails unless verify finds no errors in the shop's database, which must be separate.
 func (s shop) sound(t *testing.T) {
 	t.Helper()
 	results, err := verify.Run(t.Context(), s.db)
@@ -348,9 +348,7 @@ func wantFields(t *testing.T, err error, want core.Fields) {
 	}
 }
 
-// "Coupon: ulid, name, description, benefit {…}, max_per_customer, max_redemptions
-// (null = no cap), redemptions_count, starts_at, expires_at, voucher_valid_days,
-// active, created_at." What is given is kept, and what is not has its default.
+// A new coupon has the given values and the defaults of the others.
 func TestAdd(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -388,8 +386,7 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// "Every failing field is reported at once", a reward that is nobody's or another
-// tenant's among them.
+// All invalid fields are reported at once, among them an unknown reward or another tenant's.
 func TestAddReportsEveryWrongFieldAtOnce(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
@@ -417,8 +414,7 @@ func TestAddReportsEveryWrongFieldAtOnce(t *testing.T) {
 	})
 }
 
-// "benefit {type: points|stamps|percent|amount|reward, and one of points, stamps,
-// percent, amount_cents, reward_ulid}".
+// Each type of benefit needs its own value.
 func TestBenefits(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -451,7 +447,7 @@ func TestBenefits(t *testing.T) {
 	}
 }
 
-// "Lists are newest first", and go both ways.
+// Coupons are listed newest first, in pages forward and back.
 func TestList(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -498,7 +494,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// An inactive coupon is listed, and can be made active again.
+// An inactive coupon is listed, and can be activated again.
 func TestSetActive(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -512,8 +508,8 @@ func TestSetActive(t *testing.T) {
 	refused(t, second(s.SetActive(t.Context(), s.by, core.NewID(s.db.Now()), false)), core.ErrNotFound)
 }
 
-// "Nothing happens without its entry."
-func TestTheLogTellsOfCoupons(t *testing.T) {
+// Changes of coupons are in the audit log.
+func TestCouponsAreLogged(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.coupon(t, fivePoints())
@@ -549,7 +545,7 @@ func TestTheLogTellsOfCoupons(t *testing.T) {
 	}
 }
 
-// "A resource that belongs to another tenant is reported as nonexistent."
+// Another tenant's coupons look like missing ones.
 func TestAnotherTenantsCouponsDoNotExist(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
@@ -588,7 +584,7 @@ func TestAnotherTenantsCouponsDoNotExist(t *testing.T) {
 	}
 }
 
-// redeeming redeems a voucher of the coupon, twice.
+// redeeming redeems a voucher of the coupon twice.
 func (s shop) redeeming(t *testing.T, c coupon.Coupon, who core.ID) func() error {
 	t.Helper()
 	vouchers := []core.ID{s.voucher(t, c, who), s.voucher(t, c, who)}
@@ -599,7 +595,7 @@ func (s shop) redeeming(t *testing.T, c coupon.Coupon, who core.ID) func() error
 	}
 }
 
-// The round trips that the doc comments promise.
+// The round trips of each use case.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)

@@ -3,6 +3,7 @@ package coupon
 import (
 	"context"
 	"errors"
+	"reflect"
 	"time"
 
 	"example.com/loyalty/core"
@@ -10,16 +11,16 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Edit describes a change of a coupon: fields that are not set stay as they are. Dates
-// are those of sends to come: a voucher keeps the end it was sent with.
+// Edit describes a change of a coupon: fields that are not set stay as they are. Dates apply to later
+// sends: a voucher keeps the expiry it was sent with.
 type Edit struct {
 	Name             core.Optional[string]
 	Description      core.Optional[string] // null clears it
-	BenefitType      core.Optional[string] // the benefit: only as long as the coupon was not sent
+	BenefitType      core.Optional[string] // the benefit can't change after the first send
 	BenefitValue     core.Optional[int64]
 	BenefitRewardID  core.Optional[string]    // a ULID
-	MaxPerCustomer   core.Optional[int64]     // not fewer, once the coupon was sent
-	MaxRedemptions   core.Optional[int64]     // null: no cap
+	MaxPerCustomer   core.Optional[int64]     // can't be lowered after the first send
+	MaxRedemptions   core.Optional[int64]     // null: no limit
 	StartsAt         core.Optional[time.Time] // null: at once
 	ExpiresAt        core.Optional[time.Time] // null: never
 	VoucherValidDays core.Optional[int64]     // null: as long as the coupon
@@ -28,7 +29,7 @@ type Edit struct {
 	Malformed core.Fields // what the front end could not read
 }
 
-// read returns the coupon as it is to be, and notes what is wrong with it.
+// read returns the edited coupon, and adds what is wrong with it to the check.
 func (e Edit) read(check *core.Check, old Coupon) Coupon {
 	var rewardID *string
 	if old.BenefitRewardID != nil {
@@ -55,8 +56,8 @@ func (e Edit) read(check *core.Check, old Coupon) Coupon {
 	return c
 }
 
-// loweredFields are the fields in which a changed coupon is less than what was sent of it.
-func loweredFields(old, now Coupon) core.Fields {
+// sentViolations are the violations of an edited coupon if it was sent.
+func sentViolations(old, now Coupon) core.Fields {
 	fields := core.Fields{}
 	if !now.equals(old.Benefit) {
 		fields.Add("benefit_type", core.Violation{Rule: "fixed_after_sending"})
@@ -67,11 +68,8 @@ func loweredFields(old, now Coupon) core.Fields {
 	return fields
 }
 
-func (b Benefit) equals(other Benefit) bool {
-	return b.BenefitType == other.BenefitType && equalPointers(b.BenefitValue, other.BenefitValue) && equalPointers(b.BenefitRewardID, other.BenefitRewardID)
-}
-
-func equalPointers[T comparable](a, b *T) bool { return a == b || (a != nil && b != nil && *a == *b) }
+// equals compares what the pointers point to.
+func (b Benefit) equals(other Benefit) bool { return reflect.DeepEqual(b, other) }
 
 // editable is a coupon that is being edited, and whether it was ever sent.
 type editable struct {
@@ -79,36 +77,35 @@ type editable struct {
 	Sent bool
 }
 
-// Edit changes the fields that are set. What customers were sent stays: once there was a
-// send, the benefit cannot change, nor can a customer be allowed fewer vouchers. Three
-// round trips, and a fourth for another reward.
+// Edit changes the fields that are set. After the first send, the benefit can't change and the limit
+// per customer can't be lowered, because customers were told.
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (Coupon, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Coupon{}, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Coupon, error) {
-		// Held until the end: the log must name the values this edit replaced.
+		// Locked: the audit log must have the values that this edit replaces.
 		old, err := db.One[editable](ctx, tx, lockSQL, db.Args{"id": id})
 		if err != nil {
 			return Coupon{}, err
 		}
 		check := core.NewCheck(e.Malformed)
 		c := e.read(check, old.Coupon)
-		less := loweredFields(old.Coupon, c)
+		ifSent := sentViolations(old.Coupon, c)
 		if old.Sent {
-			for field, violations := range less {
+			for field, violations := range ifSent {
 				check.Add(field, violations[0])
 			}
 		}
 		if !c.equals(old.Benefit) {
-			if err := findReward(ctx, tx, check, c.Benefit); err != nil {
+			if err := checkReward(ctx, tx, check, c.Benefit); err != nil {
 				return Coupon{}, err
 			}
 		}
 		if err := check.Err(); err != nil {
 			return Coupon{}, err
 		}
-		edited, err := c.update(ctx, tx, id, less)
+		edited, err := c.update(ctx, tx, id, ifSent)
 		if err != nil {
 			return Coupon{}, err
 		}
@@ -118,12 +115,12 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 	})
 }
 
-// update writes a coupon that was edited. Where it became less, only one that was never
-// sent is written: somebody may be confirming its first send.
-func (c Coupon) update(ctx context.Context, tx *db.Tx, id core.ID, less core.Fields) (Coupon, error) {
+// update writes an edited coupon. With violations that hold if it was sent, it writes only a coupon
+// that was never sent: its first send may be confirmed at the same time.
+func (c Coupon) update(ctx context.Context, tx *db.Tx, id core.ID, ifSent core.Fields) (Coupon, error) {
 	args := c.args()
 	args["id"], args["active"] = id, c.Active
-	if len(less) == 0 {
+	if len(ifSent) == 0 {
 		return db.One[Coupon](ctx, tx, updateSQL, args)
 	}
 	if err := db.Queue(tx, keepSendsOutSQL, db.Args{"id": id}); err != nil {
@@ -131,7 +128,7 @@ func (c Coupon) update(ctx context.Context, tx *db.Tx, id core.ID, less core.Fie
 	}
 	edited, err := db.One[Coupon](ctx, tx, updateUnsentSQL, args)
 	if errors.Is(err, core.ErrNotFound) {
-		return Coupon{}, core.Invalid(less)
+		return Coupon{}, core.Invalid(ifSent)
 	}
 	return edited, err
 }

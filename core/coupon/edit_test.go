@@ -18,7 +18,7 @@ import (
 
 func null[T any]() core.Optional[T] { return core.Optional[T]{Set: true} }
 
-// An edit changes the fields that are set, and no others; null clears what may be missing.
+// An edit changes only the fields that are set; null clears optional ones.
 func TestEdit(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -66,7 +66,7 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// "Every failing field is reported at once", and then nothing changes.
+// All invalid fields are reported at once, and nothing changes.
 func TestEditReportsEveryWrongFieldAtOnce(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
@@ -101,9 +101,9 @@ var promised = core.Fields{
 	"max_per_customer": {core.Violation{Rule: "min_sent", Limit: 3}},
 }
 
-// "The benefit cannot change once sent"; nor may anybody be left with more vouchers
-// than they may hold. All else may change.
-func TestWhatWasSentStays(t *testing.T) {
+// After a send, the benefit can't change and the limit per customer can't be lowered; the rest can
+// change.
+func TestEditAfterSending(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	anna := s.customer(t)
@@ -133,8 +133,8 @@ func TestWhatWasSentStays(t *testing.T) {
 	}
 }
 
-// Dates are of sends to come: "`expires_at` is fixed at the send".
-func TestAVoucherKeepsTheEndItWasSentWith(t *testing.T) {
+// A voucher's expiry is fixed when it is sent.
+func TestVoucherKeepsItsExpiry(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	anna := s.customer(t)
@@ -151,8 +151,8 @@ func TestAVoucherKeepsTheEndItWasSentWith(t *testing.T) {
 	later.redeem(t, after)
 }
 
-// The cap cannot be set below what was redeemed, also while tills redeem.
-func TestTheCapIsNotSetBelowWhatWasRedeemed(t *testing.T) {
+// The total limit can't be set below the number of redemptions, also while tills redeem.
+func TestLimitIsNotSetBelowRedemptions(t *testing.T) {
 	t.Parallel()
 	s := shopOf(t, dbtest.OwnDB(t))
 	const guests = 30
@@ -196,7 +196,7 @@ func TestTheCapIsNotSetBelowWhatWasRedeemed(t *testing.T) {
 	s.sound(t)
 }
 
-// begin is a transaction of somebody else, who takes their time.
+// begin starts a concurrent transaction.
 func (s shop) begin(t *testing.T) pgx.Tx {
 	t.Helper()
 	tx, err := dbtest.Owner(s.db).Begin(t.Context())
@@ -207,8 +207,8 @@ func (s shop) begin(t *testing.T) pgx.Tx {
 	return tx
 }
 
-// A first send that is being confirmed counts: the benefit waits for it.
-func TestABenefitWaitsForTheSendThatIsBeingConfirmed(t *testing.T) {
+// A change of the benefit waits for a first send that is being confirmed.
+func TestEditWaitsForAFirstSend(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.coupon(t, fivePoints())
@@ -236,8 +236,8 @@ func TestABenefitWaitsForTheSendThatIsBeingConfirmed(t *testing.T) {
 	}
 }
 
-// A send that takes minutes holds no edit up, and no edit a send.
-func TestAnEditDoesNotWaitForASendThatIsBeingMade(t *testing.T) {
+// An edit and the evaluation of a send don't wait for each other.
+func TestEditDoesNotWaitForEvaluation(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	anna := s.customer(t)
@@ -254,8 +254,8 @@ func TestAnEditDoesNotWaitForASendThatIsBeingMade(t *testing.T) {
 	}
 }
 
-// Edits and a first send at once: whoever is sent the coupon has what it says.
-func TestASendGivesWhatTheCouponSays(t *testing.T) {
+// Vouchers of a first send have the benefit that the coupon has after concurrent edits.
+func TestConcurrentEditAndFirstSend(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	anna := s.customer(t)
@@ -279,7 +279,7 @@ func TestASendGivesWhatTheCouponSays(t *testing.T) {
 	}
 }
 
-// "`cashier` (POS, look-up, redeem rewards and vouchers …)"; the rest is for managers.
+// Cashiers look up and redeem vouchers; the rest is for managers.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -298,10 +298,10 @@ func TestRoles(t *testing.T) {
 		{"send", core.Manager, func(by core.Actor) error { return second(s.Send(t.Context(), by, c.ID, toAll())) }},
 		{"evaluate", core.Manager, func(by core.Actor) error { return second(s.Evaluate(t.Context(), by, s.confirmed(t, c, toAll()).ID)) }},
 	} {
-		nobody := s.by
-		nobody.Role = "guest"
+		unknownRole := s.by
+		unknownRole.Role = "guest"
 		for _, by := range []core.Actor{
-			nobody, dbtest.Person(t, s.db, s.by, core.Cashier), dbtest.Person(t, s.db, s.by, core.Manager), s.by, core.System(s.by.Tenant, "job"),
+			unknownRole, dbtest.Person(t, s.db, s.by, core.Cashier), dbtest.Person(t, s.db, s.by, core.Manager), s.by, core.System(s.by.Tenant, "job"),
 		} {
 			if err := step.do(by); !errors.Is(err, by.Require(step.least)) {
 				t.Errorf("%s as %s %s: %v", step.name, by.Kind, by.Role, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"example.com/loyalty/core"
@@ -21,16 +22,15 @@ type VoucherEmail struct {
 	Message    string // "" for none
 	FirstName  string
 	Benefit    Benefit
-	RewardName *string    // of a benefit that is a reward
+	RewardName *string    // of a reward benefit
 	ExpiresAt  *time.Time // nil: never
 
-	// The tokens of the links to the voucher and to unsubscribing. "" in a sample, which
-	// has no voucher.
+	// The tokens of the links to the voucher and to unsubscribing; "" in a sample.
 	Voucher     string
 	Unsubscribe string
 }
 
-// SendResultEmail tells the person who confirmed a send how it ended.
+// SendResultEmail tells the person who confirmed a send its result.
 type SendResultEmail struct {
 	Tenant  core.Tenant
 	Person  string
@@ -38,15 +38,16 @@ type SendResultEmail struct {
 	Sending Sending
 }
 
-// sampleEmail is the letter of a send as its sender sees it beforehand, addressed to them.
+// sampleEmail returns the e-mail of a send before it is sent, addressed to its sender.
 func (s *Service) sampleEmail(ctx context.Context, by core.Actor, c WithCounts, send Send) (VoucherEmail, error) {
 	branding, err := tenant.BrandingOf(ctx, s.db, by)
 	if err != nil {
 		return VoucherEmail{}, err
 	}
 	check := core.NewCheck(send.Malformed)
+	firstName, _, _ := strings.Cut(by.Name, " ")
 	l := VoucherEmail{
-		Tenant: by.Tenant, Branding: branding, FirstName: firstName(by.Name),
+		Tenant: by.Tenant, Branding: branding, FirstName: firstName,
 		Benefit: c.Benefit, RewardName: c.RewardName, ExpiresAt: c.VoucherExpiry(s.db.Now(), by.Tenant.TimeZone),
 	}
 	l.Subject, l.Message = send.emailText(check, c.Coupon)
@@ -56,8 +57,8 @@ func (s *Service) sampleEmail(ctx context.Context, by core.Actor, c WithCounts, 
 	return l, check.Err()
 }
 
-// PreviewMail renders the e-mail of a send as a customer would get it, with the sender's
-// own first name and a link that opens no voucher.
+// PreviewMail renders the e-mail of a send as a customer would get it, with the sender's first name
+// and a link that opens no voucher.
 func (s *Service) PreviewMail(ctx context.Context, by core.Actor, coupon core.ID, send Send) (mail.Rendered, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return mail.Rendered{}, err
@@ -73,7 +74,7 @@ func (s *Service) PreviewMail(ctx context.Context, by core.Actor, coupon core.ID
 	return s.mails.Render(ctx, by.Name, l)
 }
 
-// TestMail is the job that sends a person the e-mail of a send to be.
+// TestMail is the job that sends a person a test of a send's e-mail.
 type TestMail struct {
 	Mail    core.ID       `json:"mail"`
 	Tenant  core.TenantID `json:"tenant"`
@@ -86,16 +87,16 @@ type TestMail struct {
 // Kind names the job in the queue.
 func (TestMail) Kind() string { return "coupon_test_mail" }
 
-// ForTenant is whose share of the workers the job takes.
+// ForTenant returns the tenant whose share of the workers the job uses.
 func (t TestMail) ForTenant() core.TenantID { return t.Tenant }
 
-// How many test mails a person can have in an hour.
+// The limit of test mails for each person.
 const (
 	testMails      = 20
 	testMailWindow = time.Hour
 )
 
-// SendTest mails the actor what customers would get, and returns the address it goes to.
+// SendTest mails the actor what customers would get, and returns the actor's address.
 func (s *Service) SendTest(ctx context.Context, by core.Actor, coupon core.ID, send Send) (address string, err error) {
 	if err := by.Require(core.Manager); err != nil {
 		return "", err
@@ -123,7 +124,7 @@ func (s *Service) SendTest(ctx context.Context, by core.Actor, coupon core.ID, s
 	})
 }
 
-// recipient is a person of the staff who gets a mail.
+// recipient is a staff member who gets a mail.
 type recipient struct{ Name, Email string }
 
 func (s *Service) sendTest(ctx context.Context, j TestMail) error {
@@ -134,7 +135,7 @@ func (s *Service) sendTest(ctx context.Context, j TestMail) error {
 	by := core.System(t, "coupon test mail")
 	who, err := db.ReadOne[recipient](ctx, s.db, by, staffSQL, db.Args{"id": j.Staff})
 	if errors.Is(err, core.ErrNotFound) {
-		return nil // they have left since
+		return nil // they left meanwhile
 	}
 	if err != nil {
 		return err
@@ -153,21 +154,20 @@ func (s *Service) sendTest(ctx context.Context, j TestMail) error {
 		return err
 	}
 	if s.mails.Keeps() {
-		_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) { return 0, mail.Keep(tx, m) })
-		return err
+		return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error { return mail.Keep(tx, m) })
 	}
 	conn, err := s.mails.Dial(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Close() //nolint:errcheck // the server has the mail: how they part doesn't matter
+	defer conn.Close() //nolint:errcheck // the server has the mail
 	if err := conn.Send(ctx, m); !errors.Is(err, mail.ErrRefused) {
 		return err
 	}
-	return nil // refused for good: trying again would not deliver it
+	return nil // permanently refused: a retry would not help
 }
 
-// renderMail is a letter as a mail.
+// renderMail renders an e-mail.
 func (s *Service) renderMail(ctx context.Context, id core.ID, to string, l mail.Email) (mail.Mail, error) {
 	r, err := s.mails.Render(ctx, to, l)
 	if err != nil {
@@ -179,25 +179,14 @@ func (s *Service) renderMail(ctx context.Context, id core.ID, to string, l mail.
 	}, nil
 }
 
-// letter is the mail of one voucher.
-func (s *Service) letter(about mailing, to queuedMail) (VoucherEmail, error) {
+// voucherEmail returns the e-mail of one voucher.
+func (s *Service) voucherEmail(about mailing, to queuedMail) (VoucherEmail, error) {
 	l := about.VoucherEmail
 	l.FirstName, l.ExpiresAt = to.FirstName, to.ExpiresAt
-	tenant := about.Tenant.ID
 	var err error
-	if l.Voucher, err = s.links.Token(link.Voucher, tenant, to.VoucherID, to.LinkVersion); err != nil {
+	if l.Voucher, err = s.links.Token(link.Voucher, about.Tenant.ID, to.VoucherID, to.LinkVersion); err != nil {
 		return VoucherEmail{}, err
 	}
-	l.Unsubscribe, err = s.links.Token(link.Unsubscribe, tenant, to.CustomerID, 0)
+	l.Unsubscribe, err = s.links.Token(link.Unsubscribe, about.Tenant.ID, to.CustomerID, 0)
 	return l, err
-}
-
-// firstName is the first word of a name.
-func firstName(name string) string {
-	for i, r := range name {
-		if r == ' ' && i > 0 {
-			return name[:i]
-		}
-	}
-	return name
 }

@@ -8,7 +8,7 @@ func (s *Service) RunEvaluation(ctx context.Context, e Evaluation) error { retur
 // RunDelivery runs the job that mails them.
 func (s *Service) RunDelivery(ctx context.Context, d Delivery) error { return s.deliver(ctx, d) }
 
-// Tend runs the job that makes sure that every send has its job.
+// Tend runs the job that checks that every send has its job.
 func (s *Service) Tend(ctx context.Context) error { return s.tendSends(ctx, sendUpkeep{}) }
 
 // RunTestMail runs the job that sends a person a test mail.

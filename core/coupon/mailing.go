@@ -17,8 +17,8 @@ import (
 	"example.com/loyalty/core/tenant"
 )
 
-// Delivery is the job that mails a send's vouchers: some seconds' worth of them, then it
-// lets the next send have its turn and comes again.
+// Delivery is the job that mails a send's vouchers. After ten seconds it is queued again behind other
+// jobs, so that sends take turns.
 type Delivery struct {
 	Tenant core.TenantID `json:"tenant"`
 	Send   core.ID       `json:"send"`
@@ -27,27 +27,27 @@ type Delivery struct {
 // Kind names the job in the queue.
 func (Delivery) Kind() string { return "coupon_delivery" }
 
-// ForTenant is whose share of the workers the job takes.
+// ForTenant returns the tenant whose share of the workers the job uses.
 func (d Delivery) ForTenant() core.TenantID { return d.Tenant }
 
 const (
-	mailPage  = 50               // mails that a run claims at a time
-	runTime   = 10 * time.Second // of a run, then others have their turn
-	claimTime = 2 * time.Minute  // after which a claimed mail is due again, unless it was noted
-	claimUse  = time.Minute      // of it, mails are begun for so long
+	mailPage  = 50               // mails claimed at a time
+	runTime   = 10 * time.Second // of a run
+	claimTime = 2 * time.Minute  // until a claimed mail without a result is due again
+	claimUse  = time.Minute      // of claimTime, in which mails are started
 	perSecond = 50               // mails of one tenant, in each process
 )
 
-// A mail that its server defers is tried again after each of these, then it failed.
+// The delays after which a deferred mail is tried again; after the last one it has failed.
 var retryAfter = []time.Duration{time.Minute, 10 * time.Minute, time.Hour, 4 * time.Hour}
 
-// mailing is what all mails of a send share.
+// mailing is what the mails of a send have in common.
 type mailing struct {
 	VoucherEmail
 	send core.ID
 }
 
-// queuedMail is a mail to be sent, and whom to.
+// queuedMail is a mail to be sent, and its customer.
 type queuedMail struct {
 	VoucherID    core.ID
 	CustomerID   core.ID
@@ -60,7 +60,7 @@ type queuedMail struct {
 	Attempts     int64
 }
 
-// deliver mails vouchers of a send until its time is over or none is due.
+// deliver mails vouchers of a send until its time is up or none is due.
 func (s *Service) deliver(ctx context.Context, d Delivery) error {
 	t, err := tenant.ByID(ctx, s.db, d.Tenant)
 	if err != nil {
@@ -94,13 +94,13 @@ func (s *Service) deliver(ctx context.Context, d Delivery) error {
 	return job.Again(0)
 }
 
-// pace limits the mails of a tenant, however many sends and jobs it has at once.
+// pace limits the mails of a tenant over all its sends and jobs.
 func (s *Service) pace(t core.TenantID) *rate.Limiter {
 	limiter, _ := s.paces.LoadOrStore(t, rate.NewLimiter(perSecond, mailPage))
 	return limiter.(*rate.Limiter)
 }
 
-// loadMailing reads what all mails of a send share. Two round trips.
+// loadMailing reads what the mails of a send have in common.
 func (s *Service) loadMailing(ctx context.Context, by core.Actor, send core.ID) (mailing, error) {
 	found, err := db.ReadOne[struct {
 		Subject, Message string
@@ -116,8 +116,8 @@ func (s *Service) loadMailing(ctx context.Context, by core.Actor, send core.ID) 
 	}, send}, err
 }
 
-// mailPage sends the mails of a page and notes each as soon as it is out: a process that is
-// killed forgets one at the most, and sends that one again under its Message-ID.
+// mailPage sends the mails of a page and stores each result at once: a process that is killed
+// repeats one mail at most, under the same Message-ID.
 func (s *Service) mailPage(ctx context.Context, by core.Actor, about mailing, page []queuedMail) error {
 	if s.mails.Keeps() {
 		return s.keepPage(ctx, by, about, page)
@@ -125,7 +125,7 @@ func (s *Service) mailPage(ctx context.Context, by core.Actor, about mailing, pa
 	var conn mail.Conn
 	defer func() {
 		if conn != nil {
-			_ = conn.Close() // what it took is noted
+			_ = conn.Close() // the results are stored
 		}
 	}()
 	last := s.db.Now().Add(claimUse)
@@ -133,8 +133,8 @@ func (s *Service) mailPage(ctx context.Context, by core.Actor, about mailing, pa
 		if s.db.Now().After(last) {
 			return s.releaseMails(ctx, by, about.send, page[i:], nil)
 		}
-		if drop, args := shouldDrop(q); drop {
-			if err := s.storeMailResult(ctx, by, dropMailSQL, mail.Dropped, about.send, q, args); err != nil {
+		if q.isDropped() {
+			if err := s.storeMailResult(ctx, by, dropMailSQL, mail.Dropped, q.dropArgs(about.send)); err != nil {
 				return err
 			}
 			continue
@@ -145,7 +145,7 @@ func (s *Service) mailPage(ctx context.Context, by core.Actor, about mailing, pa
 		}
 		if conn == nil {
 			if conn, err = s.mails.Dial(ctx); err != nil {
-				// No mail of the page is to blame.
+				// This is the fault of no mail of the page.
 				return errors.Join(err, s.releaseMails(ctx, by, about.send, page[i:], err))
 			}
 		}
@@ -154,7 +154,7 @@ func (s *Service) mailPage(ctx context.Context, by core.Actor, about mailing, pa
 			return ctx.Err()
 		}
 		if err != nil && !errors.Is(err, mail.ErrRefused) && !errors.Is(err, mail.ErrDeferred) {
-			_ = conn.Close() // it is of no more use
+			_ = conn.Close() // unusable after such an error
 			conn = nil
 		}
 		if err := s.recordDelivery(ctx, by, about.send, q, err); err != nil {
@@ -165,7 +165,7 @@ func (s *Service) mailPage(ctx context.Context, by core.Actor, about mailing, pa
 }
 
 func (s *Service) voucherMail(ctx context.Context, about mailing, q queuedMail) (mail.Mail, error) {
-	l, err := s.letter(about, q)
+	l, err := s.voucherEmail(about, q)
 	if err != nil {
 		return mail.Mail{}, err
 	}
@@ -175,8 +175,10 @@ func (s *Service) voucherMail(ctx context.Context, about mailing, q queuedMail) 
 // keepPage keeps the mails of a page in the database, where there is no mail server.
 func (s *Service) keepPage(ctx context.Context, by core.Actor, about mailing, page []queuedMail) error {
 	var mails []mail.Mail
+	var dropped []queuedMail
 	for _, q := range page {
-		if drop, _ := shouldDrop(q); drop {
+		if q.isDropped() {
+			dropped = append(dropped, q)
 			continue
 		}
 		m, err := s.voucherMail(ctx, about, q)
@@ -185,74 +187,62 @@ func (s *Service) keepPage(ctx context.Context, by core.Actor, about mailing, pa
 		}
 		mails = append(mails, m)
 	}
-	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		for _, q := range page {
-			if drop, args := shouldDrop(q); drop {
-				if err := db.Queue(tx, dropMailSQL, mailResultArgs(about.send, q, args)); err != nil {
-					return 0, err
-				}
-			}
+	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+		var failed error
+		for _, q := range dropped {
+			failed = errors.Join(failed, db.Queue(tx, dropMailSQL, q.dropArgs(about.send)))
 		}
 		db.Count(tx, mail.Metric(mail.Kept), int64(len(mails)))
 		for _, m := range mails {
-			if err := mail.Keep(tx, m); err != nil {
-				return 0, err
-			}
-			if err := db.Queue(tx, deliveredSQL, db.Args{"send": about.send, "voucher": m.ID, "now": tx.Now}); err != nil {
-				return 0, err
-			}
+			failed = errors.Join(failed, mail.Keep(tx, m), db.Queue(tx, finishMailSQL, deliveredArgs(about.send, m.ID, tx.Now)))
 		}
-		return 0, nil
+		return failed
 	})
-	return err
 }
 
-// shouldDrop reports whether a mail is not sent any more: its customer unsubscribed, has no
-// e-mail address left, or can't redeem the voucher any more.
-func shouldDrop(q queuedMail) (drop bool, args db.Args) {
-	return q.Unsubscribed || q.Email == nil || !q.Pending, db.Args{"unsubscribed": q.Unsubscribed || q.Email != nil}
+// isDropped reports whether a mail is not sent after all: its customer unsubscribed or has no e-mail
+// address any more, or the voucher can't be redeemed any more.
+func (q queuedMail) isDropped() bool { return q.Unsubscribed || q.Email == nil || !q.Pending }
+
+func (q queuedMail) dropArgs(send core.ID) db.Args {
+	return db.Args{"send": send, "voucher": q.VoucherID, "unsubscribed": q.Unsubscribed || q.Email != nil}
 }
 
-func mailResultArgs(send core.ID, q queuedMail, args db.Args) db.Args {
-	args["send"], args["voucher"] = send, q.VoucherID
-	return args
+func deliveredArgs(send, voucher core.ID, now time.Time) db.Args {
+	return db.Args{"send": send, "voucher": voucher, "status": "delivered", "error": nil, "recipient": nil, "permanent": false, "now": now}
 }
 
-// storeMailResult stores the result of a mail. One round trip.
-func (s *Service) storeMailResult(
-	ctx context.Context, by core.Actor, statement, outcome string, send core.ID, q queuedMail, args db.Args,
-) error {
-	// A mail that is out is noted also where the job is told to stop.
-	ctx = context.WithoutCancel(ctx)
-	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
+// storeMailResult stores the result of a mail.
+func (s *Service) storeMailResult(ctx context.Context, by core.Actor, statement, outcome string, args db.Args) error {
+	// Also if the job is told to stop: otherwise the mail would be sent again.
+	return db.RunInTenant(context.WithoutCancel(ctx), s.db, by, func(tx *db.Tx) error {
 		db.Count(tx, mail.Metric(outcome), 1)
-		return 0, db.Queue(tx, statement, mailResultArgs(send, q, args))
+		return db.Queue(tx, statement, args)
 	})
-	return err
 }
 
-// recordDelivery notes what the mail server said of a mail.
+// recordDelivery stores the mail server's answer to a mail.
 func (s *Service) recordDelivery(ctx context.Context, by core.Actor, send core.ID, q queuedMail, err error) error {
 	now := s.db.Now()
 	if err == nil {
-		return s.storeMailResult(ctx, by, deliveredSQL, mail.Sent, send, q, db.Args{"now": now})
+		return s.storeMailResult(ctx, by, finishMailSQL, mail.Sent, deliveredArgs(send, q.VoucherID, now))
 	}
+	args := db.Args{"send": send, "voucher": q.VoucherID, "error": mail.Reply(err), "recipient": *q.Email}
 	permanent := errors.Is(err, mail.ErrRefused)
-	said := db.Args{"error": mail.Reply(err), "recipient": *q.Email}
 	if !permanent && q.Attempts < int64(len(retryAfter)) {
-		said["again"] = now.Add(retryAfter[q.Attempts])
-		return s.storeMailResult(ctx, by, deferMailSQL, mail.Deferred, send, q, said)
+		args["again"] = now.Add(retryAfter[q.Attempts])
+		return s.storeMailResult(ctx, by, deferMailSQL, mail.Deferred, args)
 	}
-	said["permanent"], said["now"] = permanent, now
+	args["status"], args["permanent"], args["now"] = "failed", permanent, now
 	outcome := mail.GivenUp
 	if permanent {
 		outcome = mail.Refused
 	}
-	return s.storeMailResult(ctx, by, failMailSQL, outcome, send, q, said)
+	return s.storeMailResult(ctx, by, finishMailSQL, outcome, args)
 }
 
-// releaseMails makes mails due again that were claimed and not sent, and notes why the mail
-// server could not be reached, if that was it.
+// releaseMails makes claimed mails due again that were not sent, and logs why the mail server could
+// not be reached, if that is the cause.
 func (s *Service) releaseMails(ctx context.Context, by core.Actor, send core.ID, page []queuedMail, cause error) error {
 	ids := make([]core.ID, len(page))
 	for i, q := range page {
@@ -261,27 +251,24 @@ func (s *Service) releaseMails(ctx context.Context, by core.Actor, send core.ID,
 	if cause != nil {
 		s.log.WarnContext(ctx, "mail server not reached", slog.String("send", send.String()), slog.Any("error", cause))
 	}
-	ctx = context.WithoutCancel(ctx)
-	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		return 0, db.Queue(tx, releaseMailsSQL, db.Args{"ids": ids, "now": tx.Now})
+	return db.RunInTenant(context.WithoutCancel(ctx), s.db, by, func(tx *db.Tx) error {
+		return db.Queue(tx, releaseMailsSQL, db.Args{"ids": ids, "now": tx.Now})
 	})
-	return err
 }
 
-// finishOrReschedule ends a send none of whose mails is queued, or has the job come again when the next
-// one is due.
+// finishOrReschedule ends a send without queued mails, or runs the job again when the next one is due.
 func (s *Service) finishOrReschedule(ctx context.Context, by core.Actor, send core.ID) error {
 	next, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (*time.Time, error) {
-		// Held, so that a retry and the end of a send do not miss each other.
-		held, err := db.One[Sending](ctx, tx, holdSendSQL, db.Args{"send": send})
-		if err != nil || held.Status != Mailing {
+		// Locked, so that a retry doesn't miss the end of the send.
+		locked, err := db.One[Sending](ctx, tx, lockSendSQL, db.Args{"send": send})
+		if err != nil || locked.Status != Mailing {
 			return nil, err
 		}
 		next, err := db.Value[*time.Time](ctx, tx, nextMailSQL, db.Args{"send": send})
 		if err != nil || next != nil {
 			return next, err
 		}
-		done, err := db.One[detail](ctx, tx, finishSendSQL, db.Args{"send": send, "now": tx.Now})
+		done, err := db.One[confirmedSend](ctx, tx, finishSendSQL, db.Args{"send": send, "now": tx.Now})
 		if err != nil {
 			return nil, err
 		}
@@ -293,23 +280,23 @@ func (s *Service) finishOrReschedule(ctx context.Context, by core.Actor, send co
 	return job.Again(max(time.Second, next.Sub(s.db.Now())))
 }
 
-// watched is how long after confirming a send people still watch it: they aren't mailed
-// what they have seen.
-const watched = 5 * time.Minute
+// watchTime is how long people watch a send after confirming it. They aren't mailed a result that
+// comes within it.
+const watchTime = 5 * time.Minute
 
-// detail is a send and who confirmed it.
-type detail struct {
+// confirmedSend is a send and who confirmed it.
+type confirmedSend struct {
 	Sending
 	ActorKind core.ActorKind
 	ActorID   string
 }
 
-// MailsResult reports whether the person who confirmed the send gets an e-mail about its end,
-// if it is done at that instant.
-func (s Sending) MailsResult(at time.Time) bool { return at.Sub(s.CreatedAt) >= watched }
+// MailsResult reports whether the person who confirmed the send is mailed its result if it is done
+// at an instant.
+func (s Sending) MailsResult(at time.Time) bool { return at.Sub(s.CreatedAt) >= watchTime }
 
-// mailSendResult mails the person who confirmed a send how it ended, unless they were watching.
-func (s *Service) mailSendResult(ctx context.Context, tx *db.Tx, by core.Actor, d detail) error {
+// mailSendResult mails the person who confirmed a send its result, unless they were watching.
+func (s *Service) mailSendResult(ctx context.Context, tx *db.Tx, by core.Actor, d confirmedSend) error {
 	if d.ActorKind != core.ByStaff || d.Status == Done && !d.MailsResult(tx.Now) {
 		return nil
 	}
@@ -319,7 +306,7 @@ func (s *Service) mailSendResult(ctx context.Context, tx *db.Tx, by core.Actor, 
 	}
 	who, err := db.One[recipient](ctx, tx, staffSQL, db.Args{"id": id})
 	if errors.Is(err, core.ErrNotFound) {
-		return nil // they have left since
+		return nil // they left meanwhile
 	}
 	if err != nil {
 		return err
@@ -327,7 +314,7 @@ func (s *Service) mailSendResult(ctx context.Context, tx *db.Tx, by core.Actor, 
 	return s.mails.Queue(ctx, tx, who.Email, SendResultEmail{Tenant: by.Tenant, Person: who.Name, Coupon: d.CouponName, Sending: d.Sending})
 }
 
-// StopMails stops the e-mails of a send that have not gone out. Its vouchers stay valid.
+// StopMails stops the unsent e-mails of a send. Its vouchers stay valid.
 func (s *Service) StopMails(ctx context.Context, by core.Actor, send core.ID) (Sending, error) {
 	return s.switchMails(ctx, by, send, "coupon.stop_mails", Mailing, Stopped)
 }
@@ -337,8 +324,7 @@ func (s *Service) ResumeMails(ctx context.Context, by core.Actor, send core.ID) 
 	return s.switchMails(ctx, by, send, "coupon.resume_mails", Stopped, Mailing)
 }
 
-// switchMails moves a send from one status to the other. One that has another status stays
-// as it is.
+// switchMails changes the status of a send that has status from; others stay as they are.
 func (s *Service) switchMails(ctx context.Context, by core.Actor, send core.ID, action string, from, to SendStatus) (Sending, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Sending{}, err
@@ -361,20 +347,19 @@ func (s *Service) switchMails(ctx context.Context, by core.Actor, send core.ID, 
 	})
 }
 
-// RetryMails queues the e-mails of a send that failed for reasons that may be gone, and
-// returns how many there are. Addresses that don't exist are not tried again.
+// RetryMails queues the e-mails of a send that failed temporarily, and returns their number.
 func (s *Service) RetryMails(ctx context.Context, by core.Actor, send core.ID) (int64, error) {
 	return s.requeueMails(ctx, by, send, nil)
 }
 
-// RetryMail queues one failed e-mail of a send, also one to an address that was refused for
-// good if the customer has another address by now. It returns whether there was one.
+// RetryMail queues one failed e-mail of a send. One that failed permanently is queued if the customer
+// has another address now. It returns whether there was one.
 func (s *Service) RetryMail(ctx context.Context, by core.Actor, send, voucher core.ID) (bool, error) {
 	n, err := s.requeueMails(ctx, by, send, &voucher)
 	return n > 0, err
 }
 
-// CountRetryable returns how many e-mails of a send RetryMails would queue.
+// CountRetryable returns the number of e-mails that RetryMails would queue.
 func (s *Service) CountRetryable(ctx context.Context, by core.Actor, send core.ID) (int64, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return 0, err
@@ -388,7 +373,7 @@ func (s *Service) requeueMails(ctx context.Context, by core.Actor, send core.ID,
 		return 0, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int64, error) {
-		held, err := db.One[Sending](ctx, tx, holdSendSQL, db.Args{"send": send})
+		locked, err := db.One[Sending](ctx, tx, lockSendSQL, db.Args{"send": send})
 		if err != nil {
 			return 0, err
 		}
@@ -399,7 +384,7 @@ func (s *Service) requeueMails(ctx context.Context, by core.Actor, send core.ID,
 		if err := db.Queue(tx, retriedSQL, db.Args{"send": send, "count": n}); err != nil {
 			return 0, err
 		}
-		entry := sendEntry("coupon.retry_mails", held)
+		entry := sendEntry("coupon.retry_mails", locked)
 		entry.New = map[string]any{"send": send, "mails": n}
 		if err := audit.Write(tx, by, entry); err != nil {
 			return 0, err
@@ -408,16 +393,15 @@ func (s *Service) requeueMails(ctx context.Context, by core.Actor, send core.ID,
 	})
 }
 
-// MarkDelivered notes every queued e-mail of a send as delivered, without sending it: for
-// records of the past, which the demo and the sandbox make.
+// MarkDelivered marks the queued e-mails of a send as delivered without sending them, for the history
+// that the demo and the sandbox create.
 func (s *Service) MarkDelivered(ctx context.Context, by core.Actor, send core.ID) error {
-	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int64, error) {
-		return db.Exec(ctx, tx, deliveredAllSQL, db.Args{"send": send, "now": tx.Now})
+	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+		return db.Queue(tx, markDeliveredSQL, db.Args{"send": send, "now": tx.Now})
 	})
-	return err
 }
 
-// SendDetail is a send, its results so far, and who confirmed it.
+// SendDetail is a send with its results so far and who confirmed it.
 type SendDetail struct {
 	Sending
 	Redeemed  int64
@@ -426,42 +410,40 @@ type SendDetail struct {
 	ActorName string
 }
 
-// FindSend returns a send, or core.ErrNotFound. One round trip.
+// FindSend returns a send, or core.ErrNotFound.
 func (s *Service) FindSend(ctx context.Context, by core.Actor, send core.ID) (SendDetail, error) {
 	return db.ReadOne[SendDetail](ctx, s.db, by, findDetailSQL, db.Args{"send": send})
 }
 
-// ListSends returns a page of a coupon's sends, the last one first, or core.ErrNotFound.
-// One round trip, and a second for an empty page.
+// ListSends returns a page of a coupon's sends, newest first, or core.ErrNotFound.
 func (s *Service) ListSends(ctx context.Context, by core.Actor, coupon core.ID, p core.Page) (core.List[SendDetail], error) {
 	position := func(s SendDetail) core.Cursor { return core.Cursor{At: s.CreatedAt, ID: s.ID} }
 	l, err := db.ListPage(ctx, s.db, by, sendList, db.Args{"coupon": coupon}, p, position)
 	return db.OfExisting(ctx, s.db, by, l, err, findSQL, db.Args{"id": coupon})
 }
 
-// MailProblem is an e-mail of a send that failed, or that is tried again later.
+// MailProblem is an e-mail of a send that failed or will be tried again.
 type MailProblem struct {
 	VoucherID    core.ID
 	CustomerID   core.ID
 	CustomerName string
-	Email        *string // the customer's, now
+	Email        *string // the customer's current address
 	Recipient    *string // the address that was tried
-	Reply        string  // what the mail server said
-	Failed       bool    // not tried again by itself
-	Permanent    bool    // the server will never take it for this address
+	Reply        string  // the mail server's
+	Failed       bool    // not tried again automatically
+	Permanent    bool    // the server refused this address
 	DueAt        time.Time
 	Attempts     int64
 	CreatedAt    time.Time // of the voucher
 }
 
-// CanRetry reports whether trying again can help: the reason may be gone, or the customer
-// has another address by now.
+// CanRetry reports whether a retry can help: the failure was temporary, or the customer has another
+// address now.
 func (p MailProblem) CanRetry() bool {
 	return p.Failed && p.Email != nil && (!p.Permanent || p.Recipient == nil || *p.Email != *p.Recipient)
 }
 
-// ListMailProblems returns a page of the e-mails of a send that failed or are tried again
-// later. One round trip.
+// ListMailProblems returns a page of the e-mails of a send that failed or will be tried again.
 func (s *Service) ListMailProblems(ctx context.Context, by core.Actor, send core.ID, p core.Page) (core.List[MailProblem], error) {
 	if err := by.Require(core.Manager); err != nil {
 		return core.List[MailProblem]{}, err

@@ -17,8 +17,8 @@ const mailingSQL = `
 	where s.tenant_id = @tenant_id
 		and s.id = @send`
 
-// Claimed mails are due again after a while: those that a killed process left behind are
-// sent by the next one, and two jobs of one send never send the same.
+// Claimed mails are due again after a while, so that another process sends those of a killed one.
+// Two jobs of one send never claim the same mail.
 const claimMailsSQL = `
 	with due as (
 		select m.voucher_id
@@ -59,48 +59,12 @@ const releaseMailsSQL = `
 		and voucher_id = any (@ids::uuid[])
 		and status = 'queued'`
 
-const deliveredSQL = `
-	with noted as (
+// Stores that a mail was delivered or has failed.
+const finishMailSQL = `
+	with finished as (
 		update loyalty.voucher_mail
-		set status = 'delivered',
-			done_at = @now,
-			error = null,
-			recipient = null
-		where tenant_id = @tenant_id
-			and voucher_id = @voucher
-			and status = 'queued'
-		returning voucher_id
-	), counted as (
-		update loyalty.coupon_send s
-		set delivered = s.delivered + 1
-		from noted
-		where s.tenant_id = @tenant_id
-			and s.id = @send
-	)
-	select count(*)
-	from noted`
-
-const deferMailSQL = `
-	with noted as (
-		update loyalty.voucher_mail
-		set attempts = attempts + 1,
-			due_at = @again,
-			error = @error,
-			recipient = @recipient
-		where tenant_id = @tenant_id
-			and send_id = @send
-			and voucher_id = @voucher
-			and status = 'queued'
-		returning voucher_id
-	)
-	select count(*)
-	from noted`
-
-const failMailSQL = `
-	with noted as (
-		update loyalty.voucher_mail
-		set status = 'failed',
-			attempts = attempts + 1,
+		set status = @status::text,
+			attempts = attempts + case when @status = 'failed' then 1 else 0 end,
 			error = @error,
 			recipient = @recipient,
 			permanent = @permanent,
@@ -108,18 +72,27 @@ const failMailSQL = `
 		where tenant_id = @tenant_id
 			and voucher_id = @voucher
 			and status = 'queued'
-		returning voucher_id
-	), counted as (
-		update loyalty.coupon_send s
-		set failed = s.failed + 1
-		from noted
-		where s.tenant_id = @tenant_id
-			and s.id = @send
+		returning status
 	)
-	select count(*)
-	from noted`
+	update loyalty.coupon_send s
+	set delivered = s.delivered + case when f.status = 'delivered' then 1 else 0 end,
+		failed = s.failed + case when f.status = 'failed' then 1 else 0 end
+	from finished f
+	where s.tenant_id = @tenant_id
+		and s.id = @send`
 
-// A mail that is not sent after all was none: its voucher counts among those that weren't.
+const deferMailSQL = `
+	update loyalty.voucher_mail
+	set attempts = attempts + 1,
+		due_at = @again,
+		error = @error,
+		recipient = @recipient
+	where tenant_id = @tenant_id
+		and send_id = @send
+		and voucher_id = @voucher
+		and status = 'queued'`
+
+// The voucher of a dropped mail counts among those without an e-mail.
 const dropMailSQL = `
 	with dropped as (
 		delete from loyalty.voucher_mail
@@ -127,23 +100,16 @@ const dropMailSQL = `
 			and voucher_id = @voucher
 			and status = 'queued'
 		returning voucher_id
-	), counted as (
-		update loyalty.coupon_send s
-		set mails = s.mails - 1,
-			unsubscribed = s.unsubscribed + case when @unsubscribed::boolean then 1 else 0 end,
-			no_email = s.no_email + case when @unsubscribed::boolean then 0 else 1 end
-		from dropped
-		where s.tenant_id = @tenant_id
-			and s.id = @send
 	)
-	select count(*)
-	from dropped`
+	update loyalty.coupon_send s
+	set mails = s.mails - 1,
+		unsubscribed = s.unsubscribed + case when @unsubscribed::boolean then 1 else 0 end,
+		no_email = s.no_email + case when @unsubscribed::boolean then 0 else 1 end
+	from dropped
+	where s.tenant_id = @tenant_id
+		and s.id = @send`
 
-const holdSendSQL = `
-	select ` + sendColumns + `
-	from loyalty.coupon_send
-	where tenant_id = @tenant_id
-		and id = @send
+const lockSendSQL = findSendSQL + `
 	for no key update`
 
 const nextMailSQL = `
@@ -157,23 +123,16 @@ const finishSendSQL = `
 	update loyalty.coupon_send s
 	set status = 'done',
 		ended_at = @now
-	from loyalty.coupon c
 	where s.tenant_id = @tenant_id
 		and s.id = @send
-		and c.tenant_id = s.tenant_id
-		and c.id = s.coupon_id
-	returning ` + detailColumns
-
-const detailColumns = `s.id, s.coupon_id, s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
-		s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at,
-		s.failure, s.actor_kind, s.actor_id, c.name as coupon_name`
+	returning ` + sendColumns + `, s.actor_kind, s.actor_id`
 
 const switchMailsSQL = `
-	update loyalty.coupon_send
+	update loyalty.coupon_send s
 	set status = @to
-	where tenant_id = @tenant_id
-		and id = @send
-		and status = @from
+	where s.tenant_id = @tenant_id
+		and s.id = @send
+		and s.status = @from
 	returning ` + sendColumns
 
 const retryMailsSQL = `
@@ -215,7 +174,7 @@ const countRetryableSQL = `
 		and not m.permanent
 		and k.email is not null`
 
-const deliveredAllSQL = `
+const markDeliveredSQL = `
 	with noted as (
 		update loyalty.voucher_mail
 		set status = 'delivered',
@@ -224,16 +183,14 @@ const deliveredAllSQL = `
 			and send_id = @send
 			and status = 'queued'
 		returning voucher_id
-	), ended as (
-		update loyalty.coupon_send
-		set delivered = delivered + (select count(*) from noted),
-			status = 'done',
-			ended_at = coalesce(ended_at, @now)
-		where tenant_id = @tenant_id
-			and id = @send
-			and status in ('mailing', 'done')
 	)
-	select`
+	update loyalty.coupon_send
+	set delivered = delivered + (select count(*) from noted),
+		status = 'done',
+		ended_at = coalesce(ended_at, @now)
+	where tenant_id = @tenant_id
+		and id = @send
+		and status in ('mailing', 'done')`
 
 var problemList = db.NewList(`
 	select m.voucher_id, k.id as customer_id, k.first_name || ' ' || k.last_name as customer_name, k.email, m.recipient, m.error as reply,

@@ -26,7 +26,7 @@ import (
 	"example.com/loyalty/core/privacy"
 )
 
-// mailShop is a shop that mails its vouchers.
+// mailShop is a shop with a mail server.
 type mailShop struct {
 	shop
 	server *smtptest.Server
@@ -54,7 +54,7 @@ func mailShopOf(t *testing.T, d *db.DB, by core.Actor, server *smtptest.Server, 
 	return mailShop{shop{coupon.NewService(d, jobs, mails, dbtest.Links(), log), jobs, d, by}, server, sender}
 }
 
-// rendered are the mails' words, as far as these tests look at them.
+// rendered renders the parts of a mail that these tests check.
 func rendered(_ context.Context, to string, l mail.Email) (mail.Rendered, error) {
 	switch l := l.(type) {
 	case coupon.VoucherEmail:
@@ -72,7 +72,7 @@ func rendered(_ context.Context, to string, l mail.Email) (mail.Rendered, error)
 	return mail.Rendered{}, fmt.Errorf("a %T", l)
 }
 
-// at is the same shop at another instant.
+// at returns the shop at another instant.
 func (s mailShop) at(t *testing.T, instant time.Time) mailShop {
 	t.Helper()
 	return mailShopOf(t, s.db.At(instant), s.by, s.server, s.sender)
@@ -83,7 +83,7 @@ func (s mailShop) later(t *testing.T, d time.Duration) mailShop {
 	return s.at(t, s.db.Now().Add(d))
 }
 
-// mailed is a customer with that e-mail address.
+// mailed creates a customer with an e-mail address.
 func (s shop) mailed(t *testing.T, email string) core.ID {
 	t.Helper()
 	c, err := customer.NewService(s.db).Upsert(t.Context(), s.by, customer.New{
@@ -102,7 +102,7 @@ func (s shop) unsubscribe(t *testing.T, who core.ID) {
 	}
 }
 
-// deliver runs the job of a send's mails, as often as it asks for at once.
+// deliver runs the job of a send's mails until it need not run again at once.
 func (s shop) deliver(t *testing.T, send core.ID) error {
 	t.Helper()
 	for {
@@ -113,7 +113,7 @@ func (s shop) deliver(t *testing.T, send core.ID) error {
 	}
 }
 
-// isNow reports whether a job that is to run again is to do so at once.
+// isNow reports whether a job is to run again at once.
 func isNow(err error) bool { return err.Error() == job.Again(0).Error() }
 
 func (s shop) found(t *testing.T, send core.ID) coupon.SendDetail {
@@ -152,10 +152,9 @@ func (s mailShop) wantRecipients(t *testing.T, want ...string) {
 	}
 }
 
-// "E-mails follow through the queue, … with a stable Message-ID, to members with an e-mail
-// who have not unsubscribed; each has an unsubscribe link (RFC 8058 too)." Everybody gets
-// the voucher.
-func TestASendMailsThoseWhoWantIt(t *testing.T) {
+// All customers get a voucher; those with an e-mail address who are subscribed get one e-mail with
+// a stable Message-ID and an unsubscribe link.
+func TestSendMailsSubscribedCustomers(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
 	anna, bilal, carla := s.mailed(t, "anna@example.com"), s.mailed(t, "bilal@example.com"), s.customer(t)
@@ -203,7 +202,7 @@ func TestASendMailsThoseWhoWantIt(t *testing.T) {
 	}
 }
 
-// The link that is mailed opens that voucher, until the customer is erased.
+// The mailed link opens the voucher until the customer is erased.
 func TestTheMailedLinkOpensTheVoucher(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
@@ -231,7 +230,7 @@ func TestTheMailedLinkOpensTheVoucher(t *testing.T) {
 	}
 }
 
-// "A failing address never blocks the rest"; "permanent refusals stop, temporary ones retry".
+// A failing address doesn't block the others: permanent refusals stop, temporary ones are retried.
 func TestAFailingAddressNeverBlocksTheRest(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
@@ -280,7 +279,7 @@ func (s shop) problems(t *testing.T, send core.ID) map[string]coupon.MailProblem
 	return byAddress
 }
 
-// A mailbox that stays full is given up in the end, and can then be tried again by hand.
+// A mail that is deferred too often fails, and can then be retried by hand.
 func TestAMailThatKeepsFailingIsGivenUpAndRetried(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
@@ -325,9 +324,9 @@ func TestAMailThatKeepsFailingIsGivenUpAndRetried(t *testing.T) {
 	s.wantRecipients(t, "anna@example.com")
 }
 
-// While the mail server can't be reached, no mail counts as tried, and all go out when it is
+// While the mail server can't be reached, no mail counts as tried, and all are sent when it is
 // back.
-func TestAMailServerThatIsAway(t *testing.T) {
+func TestUnreachableMailServer(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
 	s.mailed(t, "anna@example.com")
@@ -358,7 +357,7 @@ func TestAMailServerThatIsAway(t *testing.T) {
 	s.wantMails(t, send.ID, coupon.Done, 2, 2, 0)
 }
 
-// dying is a mail server's connection whose client is killed after a number of mails.
+// dying is a connection to a mail server on which the client is killed after a number of mails.
 type dying struct {
 	mail.Sender
 	after int
@@ -388,8 +387,7 @@ func (c dyingConn) Send(ctx context.Context, m mail.Mail) error {
 	return nil
 }
 
-// "None is lost, and none is sent twice except when the SMTP server accepted one and the
-// process died before noting it (same Message-ID then)."
+// A killed process loses no mail, and repeats at most one, with the same Message-ID.
 func TestAKilledProcessSendsOneMailTwiceAtMost(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
@@ -435,7 +433,7 @@ func TestAKilledProcessSendsOneMailTwiceAtMost(t *testing.T) {
 	}
 }
 
-// Two jobs of one send, say after stopping and resuming it, share its mails and send none twice.
+// Two jobs of one send share its mails and send none twice.
 func TestTwoJobsNeverSendTheSameMail(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
@@ -459,7 +457,7 @@ func TestTwoJobsNeverSendTheSameMail(t *testing.T) {
 	s.wantMails(t, send.ID, coupon.Done, 120, 120, 0)
 }
 
-// Stopped e-mails don't go out; the vouchers stay; resumed, they do.
+// Stopped e-mails aren't sent until they are resumed; the vouchers stay valid.
 func TestStopAndResume(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
@@ -489,8 +487,8 @@ func TestStopAndResume(t *testing.T) {
 	s.wantMails(t, send.ID, coupon.Done, 1, 1, 0)
 }
 
-// Who unsubscribes, or is erased, after the vouchers were created gets no e-mail about it,
-// and the figures still add up.
+// Customers who unsubscribe or are erased after the vouchers were created get no e-mail, and the
+// counts still add up.
 func TestUnsubscribingBeforeTheMail(t *testing.T) {
 	t.Parallel()
 	for _, keeps := range []bool{false, true} {
@@ -530,7 +528,7 @@ func (s shop) kept(t *testing.T) (n int) {
 	return n
 }
 
-// Where there is no mail server, the mails are kept with their pictures.
+// Without a mail server, the mails are kept with their pictures.
 func TestWithoutAMailServerVoucherMailsAreKept(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
@@ -550,7 +548,7 @@ func TestWithoutAMailServerVoucherMailsAreKept(t *testing.T) {
 	}
 }
 
-// Erasing a customer forgets the address their voucher could not be mailed to.
+// Erasing a customer deletes the address that a mail failed for.
 func TestErasingForgetsAddressesThatFailed(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
@@ -569,8 +567,8 @@ func TestErasingForgetsAddressesThatFailed(t *testing.T) {
 	}
 }
 
-// "A test mail goes to the person who sends."
-func TestATestMailGoesToWhoSends(t *testing.T) {
+// A test mail goes to the person who sends it.
+func TestTestMailGoesToTheSender(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
 	c := s.coupon(t, fivePoints())
@@ -600,8 +598,8 @@ func TestATestMailGoesToWhoSends(t *testing.T) {
 	}
 }
 
-// A process that is told to stop while a slow server takes a mail notes that mail, and begins
-// no other: nothing goes out twice.
+// A process that is stopped while a slow server takes a mail stores that mail's result and starts
+// no other.
 func TestAStopDuringAMail(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)

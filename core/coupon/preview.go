@@ -7,24 +7,28 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Preview says what a send would do if it were evaluated now.
-type Preview struct {
-	Matched         int64 // members of the segment
-	Sent            int64 // vouchers that would be created
+// Counts are the members of a segment, and what a send does or would do with them.
+type Counts struct {
+	Matched         int64 // members
+	Sent            int64 // vouchers
 	SkippedInactive int64
-	SkippedLimit    int64 // members who already hold as many vouchers as they may
+	SkippedLimit    int64 // already hold as many vouchers as allowed
 	NoEmail         int64 // of Sent: customers without an e-mail address
 	Unsubscribed    int64 // of Sent: customers who get no e-mails
-
-	Pending int64  // vouchers of the coupon that can still be redeemed
-	Left    *int64 // redemptions that the coupon's limit leaves; nil: no limit
 }
 
-// Mails is how many of the vouchers would be mailed.
-func (p Preview) Mails() int64 { return p.Sent - p.NoEmail - p.Unsubscribed }
+// Mails returns the number of vouchers that are mailed.
+func (c Counts) Mails() int64 { return c.Sent - c.NoEmail - c.Unsubscribed }
 
-// Refused is how many vouchers could be refused at the till, if all that are pending then
-// were redeemed: the limit would be reached before.
+// Preview is what a send would do if it were evaluated now.
+type Preview struct {
+	Counts
+	Pending int64  // vouchers of the coupon that can still be redeemed
+	Left    *int64 // redemptions until the coupon's limit; nil: no limit
+}
+
+// Refused returns how many vouchers would be refused at the till because of the coupon's limit if
+// all were redeemed.
 func (p Preview) Refused() int64 {
 	if p.Left == nil {
 		return 0
@@ -32,11 +36,11 @@ func (p Preview) Refused() int64 {
 	return max(0, p.Pending+p.Sent-max(0, *p.Left))
 }
 
-// previewTime bounds the counting: a preview may fail, but not keep the database busy.
+// A preview may fail, but must not keep the database busy.
 const previewTimeSQL = `select set_config('statement_timeout', '5s', true)`
 
-// Preview counts what a send would do now, by the statement that the send itself uses. It
-// refuses what Send refuses of the segment.
+// Preview counts what a send would do now, with the send's own statement. It refuses the segments
+// that Send refuses.
 func (s *Service) Preview(ctx context.Context, by core.Actor, coupon core.ID, send Send) (Preview, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Preview{}, err
@@ -61,15 +65,12 @@ func (s *Service) Preview(ctx context.Context, by core.Actor, coupon core.ID, se
 		if send.At != nil {
 			at = *send.At
 		}
-		e := evaluation{CouponID: coupon, Segment: send.Segment, SendAt: at, MaxPerCustomer: c.MaxPerCustomer, CustomerIDs: members}
-		counted, err := db.One[counts](ctx, tx, previews[send.Segment], e.args(by.Tenant.TimeZone))
+		e := evaluation{Coupon: c.Coupon, Segment: send.Segment, SendAt: at, CustomerIDs: members}
+		counts, err := db.One[Counts](ctx, tx, previews[send.Segment], e.args(by.Tenant.TimeZone))
 		if err != nil {
 			return Preview{}, err
 		}
-		p := Preview{
-			Matched: counted.Matched, Sent: counted.Sent, SkippedInactive: counted.SkippedInactive, SkippedLimit: counted.SkippedLimit,
-			NoEmail: counted.NoEmail, Unsubscribed: counted.Unsubscribed, Pending: c.Pending,
-		}
+		p := Preview{Counts: counts, Pending: c.Pending}
 		if c.MaxRedemptions != nil {
 			p.Left = new(*c.MaxRedemptions - c.RedemptionsCount)
 		}
@@ -77,11 +78,11 @@ func (s *Service) Preview(ctx context.Context, by core.Actor, coupon core.ID, se
 	})
 }
 
-// SegmentSizes are how many customers each segment has at the moment, inactive ones included
-// where the segment has them.
+// SegmentSizes are the current numbers of customers in the segments, with the inactive ones that a
+// send skips.
 type SegmentSizes struct{ All, LongStanding, RecentPurchase int64 }
 
-// CountSegments counts the segments. One round trip.
+// CountSegments counts the customers in each segment.
 func (s *Service) CountSegments(ctx context.Context, by core.Actor) (SegmentSizes, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return SegmentSizes{}, err

@@ -9,8 +9,8 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// CountRetryable says beforehand what RetryMails does: permanent failures, customers
-// without an e-mail address, e-mails that are queued and other sends don't count.
+// CountRetryable returns what RetryMails queues: no permanent failures, queued e-mails, customers
+// without an address, or other sends.
 func TestCountRetryable(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -49,7 +49,7 @@ func TestCountRetryable(t *testing.T) {
 	}
 }
 
-// change writes into the shop's rows: $1 is the tenant.
+// change updates rows of the shop: $1 is the tenant.
 func (s shop) change(t *testing.T, statement string, args ...any) {
 	t.Helper()
 	if _, err := dbtest.Owner(s.db).Exec(t.Context(), statement, append([]any{s.by.Tenant.ID}, args...)...); err != nil {

@@ -16,7 +16,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// at is a send to everybody at a time.
+// at returns a send to all customers at a time.
 func scheduled(at time.Time) coupon.Send {
 	s := toAll()
 	s.At = &at
@@ -30,8 +30,7 @@ func (s shop) run(t *testing.T, send core.ID) {
 	}
 }
 
-// "A send may be confirmed for now or for a time …; the segment is evaluated at its time,
-// once": its job waits for that time, and who joins before it is in.
+// A scheduled send is evaluated once, at its time, with the customers who joined before.
 func TestAScheduledSendIsEvaluatedAtItsTime(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -62,7 +61,7 @@ func TestAScheduledSendIsEvaluatedAtItsTime(t *testing.T) {
 	}
 }
 
-// "At most a year ahead", and not in the past.
+// A send can be scheduled at most a year ahead, and not in the past.
 func TestWhenASendCanBeScheduled(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -82,9 +81,8 @@ func TestWhenASendCanBeScheduled(t *testing.T) {
 	}
 }
 
-// A coupon that starts later can be scheduled for after its start, not for before it; one
-// that will have expired can't.
-func TestACouponMustBeOnAtTheTimeOfItsSend(t *testing.T) {
+// The coupon must have started and not have expired at the time of the send.
+func TestCouponMustBeActiveAtTheTimeOfItsSend(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	n := fivePoints()
@@ -98,7 +96,7 @@ func TestACouponMustBeOnAtTheTimeOfItsSend(t *testing.T) {
 	}
 }
 
-// "It can be cancelled until its job begins."
+// A send can be cancelled until its job starts.
 func TestCancelASend(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -133,7 +131,7 @@ func TestCancelASend(t *testing.T) {
 	}
 }
 
-// Cancelling and beginning at once: one of them wins, and the send is as it says.
+// If cancelling and starting race, one of them wins.
 func TestCancelRacesTheJob(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -160,8 +158,7 @@ func TestCancelRacesTheJob(t *testing.T) {
 	}
 }
 
-// A coupon that was switched off by the time of its send fails it, and who confirmed it is
-// told why.
+// A send whose coupon was deactivated fails, and the person who confirmed it is mailed why.
 func TestASendFailsWithItsCoupon(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
@@ -182,7 +179,7 @@ func TestASendFailsWithItsCoupon(t *testing.T) {
 	}
 }
 
-// told are the subjects of the mails to the staff.
+// told returns the subjects of the mails to the staff.
 func (s shop) told(t *testing.T) (subjects []string) {
 	t.Helper()
 	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select array_agg(subject) from loyalty.mail where tenant_id = $1", s.by.Tenant.ID).Scan(&subjects)
@@ -192,8 +189,8 @@ func (s shop) told(t *testing.T) (subjects []string) {
 	return subjects
 }
 
-// Who confirmed a send that ended later is told; who has just confirmed it is watching.
-func TestWhoConfirmedIsToldOfTheEnd(t *testing.T) {
+// The result of a send is mailed to the person who confirmed it, unless they just confirmed it.
+func TestSendResultIsMailed(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
 	s.mailed(t, "anna@example.com")
@@ -218,9 +215,8 @@ func TestWhoConfirmedIsToldOfTheEnd(t *testing.T) {
 	}
 }
 
-// "Shows … how many match, how many will receive a voucher, how many are skipped and why …,
-// how many have no e-mail or have unsubscribed": a preview says what the send then does.
-func TestAPreviewSaysWhatTheSendDoes(t *testing.T) {
+// A preview has the counts that the send then has.
+func TestPreviewMatchesTheSend(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	long := s.at(t, s.db.Now().Add(-100*24*time.Hour))
@@ -256,10 +252,11 @@ func TestAPreviewSaysWhatTheSendDoes(t *testing.T) {
 				t.Errorf("pending %d, left %d, refused %d of %d", preview.Pending, *preview.Left, preview.Refused(), preview.Sent)
 			}
 			sent := s.recordDelivery(t, c, send)
-			want := coupon.Preview{
+			counts := coupon.Counts{
 				Matched: sent.Matched, Sent: sent.Sent, SkippedInactive: sent.SkippedInactive, SkippedLimit: sent.SkippedLimit,
-				NoEmail: sent.NoEmail, Unsubscribed: sent.Unsubscribed, Pending: preview.Pending, Left: preview.Left,
+				NoEmail: sent.NoEmail, Unsubscribed: sent.Unsubscribed,
 			}
+			want := coupon.Preview{Counts: counts, Pending: preview.Pending, Left: preview.Left}
 			if diff := cmp.Diff(want, preview); diff != "" {
 				t.Errorf("sent, and previewed (-want +got):\n%s", diff)
 			}
@@ -274,7 +271,7 @@ func TestAPreviewSaysWhatTheSendDoes(t *testing.T) {
 	}
 }
 
-// A preview refuses what the send would: a customer who does not exist is named.
+// A preview names unknown customers like the send.
 func TestAPreviewNamesUnknownCustomers(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
@@ -292,8 +289,8 @@ func TestAPreviewNamesUnknownCustomers(t *testing.T) {
 	}
 }
 
-// The subject and the message of a send are its own; the coupon's otherwise.
-func TestWhatTheMailSays(t *testing.T) {
+// A send has its own subject and message, or else the coupon's name and description.
+func TestSubjectAndMessage(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	n := fivePoints()
@@ -315,9 +312,9 @@ func TestWhatTheMailSays(t *testing.T) {
 	}
 }
 
-// A send whose job was lost gets another one; one whose job an operator cancelled is cancelled,
-// or its e-mails are stopped.
-func TestASendDoesNotOutliveItsJob(t *testing.T) {
+// A send whose job was lost gets another one. If an operator cancelled the job, the send is
+// cancelled or its e-mails are stopped.
+func TestSendsFollowTheirJobs(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)
 	s.shop = mailShopOf(t, dbtest.OwnDB(t), core.Actor{}, s.server, s.sender).shop
@@ -365,8 +362,7 @@ func TestASendDoesNotOutliveItsJob(t *testing.T) {
 	}
 }
 
-// "A process killed at any point leaves either a send still waiting or a complete one": its
-// connection is cut when the vouchers are created and not yet counted.
+// A process killed during the evaluation leaves a waiting send without vouchers.
 func TestAKilledEvaluationLeavesNothingHalfDone(t *testing.T) {
 	t.Parallel()
 	s := newMailShop(t)

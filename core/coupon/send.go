@@ -22,7 +22,7 @@ const (
 	All            Segment = "all"             // every active customer
 	LongStanding   Segment = "long_standing"   // customers of more than 90 days, counted in the tenant's days
 	RecentPurchase Segment = "recent_purchase" // customers with a completed transaction in the last 30 times 24 hours
-	Manual         Segment = "manual"          // exactly the customers named
+	Manual         Segment = "manual"          // the customers that are named
 )
 
 const (
@@ -33,32 +33,32 @@ const (
 // Limits of a send.
 const (
 	MaxManual  = 5_000                // customers of a manual segment
-	maxAhead   = 365 * 24 * time.Hour // of a scheduled one
+	maxAhead   = 365 * 24 * time.Hour // until a scheduled send
 	maxSubject = 150
 	maxMessage = 1000
 )
 
-// Refusals of a send. Redeeming a voucher refuses an inactive coupon as well.
+// Refusals of a send. ErrInactive also refuses to redeem a voucher.
 var (
 	ErrInactive   = core.Refuse("coupon-inactive", "This coupon is no longer active.")
 	ErrExpired    = core.Refuse("coupon-expired", "This coupon has expired.")
 	ErrNotStarted = core.Refuse("coupon-not-started", "This coupon has not started yet.")
-	ErrSendBegun  = core.Refuse("send-begun", "This send has already begun.")
+	ErrSendBegun  = core.Refuse("send-begun", "This send has already started.")
 )
 
-// Send describes a send to be confirmed.
+// Send describes a new send.
 type Send struct {
 	Segment   Segment
 	Customers []string   // ULIDs, of a manual segment
-	At        *time.Time // when it goes out; nil: now
+	At        *time.Time // nil: now
 	Subject   *string    // of the e-mail; nil: the coupon's name
 	Message   *string    // above the voucher; nil: the coupon's description
-	FormKey   string     // of the form that confirms it: sent twice, it is one send
+	FormKey   string     // of the form that confirms it: submitted twice, it is one send
 
 	Malformed core.Fields // what the front end could not read
 }
 
-// Sending is a send and how far it is.
+// Sending is a send and its progress.
 type Sending struct {
 	ID              core.ID
 	CouponID        core.ID
@@ -70,30 +70,30 @@ type Sending struct {
 	Matched         int64 // members of the segment
 	Sent            int64 // vouchers created
 	SkippedInactive int64
-	SkippedLimit    int64 // members who already hold as many vouchers as they may
+	SkippedLimit    int64 // members who already hold as many vouchers as allowed
 	NoEmail         int64 // vouchers of customers without an e-mail address
 	Unsubscribed    int64 // vouchers of customers who get no e-mails
-	Mails           int64 // vouchers that are mailed: Sent less NoEmail and Unsubscribed
+	Mails           int64 // mailed vouchers: Sent without NoEmail and Unsubscribed
 	Delivered       int64
-	Failed          int64 // and not tried again by itself
+	Failed          int64 // not tried again automatically
 	SendAt          time.Time
 	CreatedAt       time.Time
-	BegunAt         *time.Time // its job has begun
-	EvaluatedAt     *time.Time // its vouchers exist
+	BegunAt         *time.Time // its job started
+	EvaluatedAt     *time.Time // its vouchers were created
 	EndedAt         *time.Time // done, cancelled or failed
-	Failure         *string    // of a failed one: the code of the rule that refused it
+	Failure         *string    // code of the rule that refused it
 }
 
-// SendStatus says how far a send is.
+// SendStatus is the progress of a send.
 type SendStatus string
 
-// A send waits for its time and its job, which creates the vouchers; e-mails follow.
+// A send waits for its time. Then its job creates the vouchers, and e-mails follow.
 const (
 	Waiting   SendStatus = "waiting"
 	Mailing   SendStatus = "mailing"
-	Stopped   SendStatus = "stopped" // its e-mails were stopped; the vouchers stay valid
+	Stopped   SendStatus = "stopped" // its e-mails; the vouchers stay valid
 	Done      SendStatus = "done"
-	Cancelled SendStatus = "cancelled" // before it began
+	Cancelled SendStatus = "cancelled" // before it started
 	Failed    SendStatus = "failed"    // the coupon could not be sent at its time
 )
 
@@ -106,12 +106,11 @@ type Evaluation struct {
 // Kind names the job in the queue.
 func (Evaluation) Kind() string { return "coupon_evaluation" }
 
-// ForTenant is whose share of the workers the job takes.
+// ForTenant returns the tenant whose share of the workers the job uses.
 func (e Evaluation) ForTenant() core.TenantID { return e.Tenant }
 
-// Send confirms a send: stores it and queues its job, which evaluates the segment once, at
-// the send's time. Confirmed twice with one form key, it is one send. One that exceeds the
-// plan is refused with usage.ErrLimit.
+// Send stores a send and queues its job, which evaluates the segment once, at the send's time. The
+// same form key twice is one send. A send beyond the plan's limit is refused with usage.ErrLimit.
 func (s *Service) Send(ctx context.Context, by core.Actor, coupon core.ID, send Send) (Sending, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Sending{}, err
@@ -139,7 +138,7 @@ func (s *Service) Send(ctx context.Context, by core.Actor, coupon core.ID, send 
 		if err != nil {
 			return Sending{}, err
 		}
-		// Counted with this one, since sent twice it is one send and not refused.
+		// Counted after the insert: a form that is submitted twice must not be refused.
 		if err := usage.Check(ctx, tx, usage.Sends, 0); err != nil {
 			return Sending{}, err
 		}
@@ -154,15 +153,15 @@ func (s *Service) Send(ctx context.Context, by core.Actor, coupon core.ID, send 
 	})
 }
 
-// checkedSend is a Send that passed.
+// checkedSend is a valid Send.
 type checkedSend struct {
 	members          []core.ID // of a manual segment, each once; else nil
 	at               time.Time
 	subject, message string
 }
 
-// validate checks a send. A customer of a manual segment who does not exist refuses the
-// whole send and is named.
+// validate checks a send. An unknown customer in a manual segment refuses the whole send and is
+// named.
 func (s Send) validate(ctx context.Context, tx *db.Tx, c Coupon) (checkedSend, error) {
 	check := core.NewCheck(s.Malformed)
 	out := checkedSend{at: tx.Now}
@@ -185,7 +184,7 @@ func (s Send) validate(ctx context.Context, tx *db.Tx, c Coupon) (checkedSend, e
 	return out, check.Err()
 }
 
-// emailText are the e-mail's subject and message: the coupon's, where the send has none of its own.
+// emailText returns the e-mail's subject and message; by default the coupon's name and description.
 func (s Send) emailText(check *core.Check, c Coupon) (subject, message string) {
 	subject = c.Name
 	if s.Subject != nil {
@@ -201,8 +200,8 @@ func (s Send) emailText(check *core.Check, c Coupon) (subject, message string) {
 	return subject, message
 }
 
-// members returns the customers of a manual segment, each once, nil for the others, and
-// notes what is wrong with the segment.
+// members returns the customers of a manual segment, each once; nil for other segments. It checks the
+// segment.
 func (s Send) members(ctx context.Context, tx *db.Tx, check *core.Check) ([]core.ID, error) {
 	core.OneOf(check, "segment", s.Segment, All, LongStanding, RecentPurchase, Manual)
 	if s.Segment != Manual {
@@ -245,7 +244,7 @@ func parseIDs(ulids []string) (ids []core.ID, unreadable []string) {
 	return slices.Compact(ids), unreadable
 }
 
-// sendable refuses a coupon that cannot be sent at that instant.
+// sendable refuses a coupon that can't be sent at an instant.
 func (c Coupon) sendable(at time.Time) error {
 	switch {
 	case !c.Active:
@@ -258,14 +257,13 @@ func (c Coupon) sendable(at time.Time) error {
 	return nil
 }
 
-// CancelSend cancels a send that has not begun. One that has is refused with ErrSendBegun,
-// one that was cancelled before stays so.
+// CancelSend cancels a send that has not started: ErrSendBegun. A cancelled one stays cancelled.
 func (s *Service) CancelSend(ctx context.Context, by core.Actor, send core.ID) (Sending, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Sending{}, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Sending, error) {
-		// The job's first statement is the same kind of update: of the two, one gets the row.
+		// The job starts with an update on the same condition, so only one of the two gets the row.
 		cancelled, err := db.One[Sending](ctx, tx, cancelSendSQL, db.Args{"send": send, "now": tx.Now})
 		if err == nil {
 			return cancelled, audit.Write(tx, by, sendEntry("coupon.cancel_send", cancelled))
@@ -281,7 +279,7 @@ func (s *Service) CancelSend(ctx context.Context, by core.Actor, send core.ID) (
 	})
 }
 
-// sendEntry is what the audit log says of a send.
+// sendEntry returns the audit entry of an action on a send.
 func sendEntry(action string, s Sending) audit.Entry {
 	return audit.Entry{Action: action, Subject: "coupon", ID: s.CouponID.String(), Name: s.CouponName, New: map[string]any{"send": s.ID}}
 }
@@ -292,8 +290,8 @@ func (s *Service) evaluate(ctx context.Context, e Evaluation) error {
 		return err
 	}
 	by := core.System(t, "coupon send")
-	// Committed by itself: from here on the send can't be cancelled, and its page says that
-	// vouchers are being created.
+	// Committed first: from here on the send can't be cancelled, and its page shows that vouchers
+	// are being created.
 	begun, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int64, error) {
 		return db.Exec(ctx, tx, beginSendSQL, db.Args{"send": e.Send, "now": tx.Now})
 	})
@@ -304,18 +302,18 @@ func (s *Service) evaluate(ctx context.Context, e Evaluation) error {
 	return err
 }
 
-// evaluationLimit lets one wait for the send before it and then take its own time
-// (db.TakeTime), and a little more.
+// evaluationLimit is enough to wait for the previous send of the coupon and then take the same time
+// (db.TakeTime).
 const evaluationLimit = 25 * time.Minute
 
-// CountedVouchers are the vouchers that sends created in this process.
+// CountedVouchers counts the vouchers that this process created.
 var CountedVouchers = db.Metric{Thing: "voucher", Kind: "created"}
 
-// Evaluate evaluates a send's segment, once, and creates its vouchers and their e-mails, in
-// one transaction under an advisory lock on the coupon: two sends of one coupon wait for
-// each other, so that no customer gets more vouchers than max_per_customer, and never for
-// a till. However late it runs, the segment is that of the send's time. A coupon that can't
-// be sent at that time fails the send. A send that was evaluated is returned as it is.
+// Evaluate evaluates a send's segment once and creates its vouchers and their e-mails, in one
+// transaction. An advisory lock makes sends of one coupon wait for each other, so that no customer
+// gets more than max_per_customer vouchers; tills don't wait. However late it runs, the segment is
+// that of the send's time. If the coupon can't be sent at that time, the send fails. A send that was
+// evaluated is returned unchanged.
 func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Sending, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Sending{}, err
@@ -335,19 +333,19 @@ func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Se
 			return db.One[Sending](ctx, tx, findSendSQL, db.Args{"send": send})
 		}
 		var refusal *core.Error
-		if errors.As(state.coupon().sendable(state.SendAt), &refusal) {
+		if errors.As(state.sendable(state.SendAt), &refusal) {
 			return s.failSend(ctx, tx, by, send, refusal)
 		}
 		args := state.args(by.Tenant.TimeZone)
-		args["send"], args["now"], args["expires_at"] = send, tx.Now, state.voucherExpiry(by.Tenant.TimeZone)
-		counted, err := db.One[counts](ctx, tx, creations[state.Segment], args)
+		args["send"], args["now"], args["expires_at"] = send, tx.Now, state.VoucherExpiry(state.SendAt, by.Tenant.TimeZone)
+		counts, err := db.One[Counts](ctx, tx, creations[state.Segment], args)
 		if err != nil {
 			return Sending{}, err
 		}
 		sent, err := db.One[Sending](ctx, tx, evaluatedSQL, db.Args{
-			"send": send, "matched": counted.Matched, "sent": counted.Sent,
-			"inactive": counted.SkippedInactive, "limit": counted.SkippedLimit,
-			"no_email": counted.NoEmail, "unsubscribed": counted.Unsubscribed, "mails": counted.Mails(),
+			"send": send, "matched": counts.Matched, "sent": counts.Sent,
+			"inactive": counts.SkippedInactive, "limit": counts.SkippedLimit,
+			"no_email": counts.NoEmail, "unsubscribed": counts.Unsubscribed, "mails": counts.Mails(),
 			"expires_at": args["expires_at"], "now": tx.Now,
 		})
 		db.Count(tx, CountedVouchers, sent.Sent)
@@ -358,9 +356,9 @@ func (s *Service) Evaluate(ctx context.Context, by core.Actor, send core.ID) (Se
 	})
 }
 
-// failSend ends a send whose coupon can't be sent any more, and tells who confirmed it.
+// failSend ends a send whose coupon can't be sent, and mails the person who confirmed it.
 func (s *Service) failSend(ctx context.Context, tx *db.Tx, by core.Actor, send core.ID, why *core.Error) (Sending, error) {
-	failed, err := db.One[detail](ctx, tx, failSendSQL, db.Args{"send": send, "failure": why.Code, "now": tx.Now})
+	failed, err := db.One[confirmedSend](ctx, tx, failSendSQL, db.Args{"send": send, "failure": why.Code, "now": tx.Now})
 	if err != nil {
 		return Sending{}, err
 	}
@@ -372,14 +370,9 @@ func (s *Service) failSend(ctx context.Context, tx *db.Tx, by core.Actor, send c
 	return failed.Sending, s.mailSendResult(ctx, tx, by, failed)
 }
 
-// coupon is what of the coupon decides whether it can be sent.
-func (e evaluation) coupon() Coupon {
-	return Coupon{Active: e.Active, StartsAt: e.StartsAt, ExpiresAt: e.ExpiresAt}
-}
-
-// args are what the statement of a segment asks for.
+// args returns the arguments of the segment's statement.
 func (e evaluation) args(zone *time.Location) db.Args {
-	args := db.Args{"coupon": e.CouponID, "max_per_customer": e.MaxPerCustomer}
+	args := db.Args{"coupon": e.ID, "max_per_customer": e.MaxPerCustomer}
 	switch e.Segment {
 	case All:
 		args["at"] = e.SendAt
@@ -394,13 +387,8 @@ func (e evaluation) args(zone *time.Location) db.Args {
 	return args
 }
 
-// voucherExpiry is VoucherExpiry of the coupon at the time of the send.
-func (e evaluation) voucherExpiry(zone *time.Location) *time.Time {
-	return Coupon{ExpiresAt: e.ExpiresAt, VoucherValidDays: e.VoucherValidDays}.VoucherExpiry(e.SendAt, zone)
-}
-
-// VoucherExpiry is when vouchers sent at that instant expire: the earlier of the coupon's
-// own end and the end of the local day VoucherValidDays later; nil for never.
+// VoucherExpiry returns when vouchers sent at an instant expire: the earlier of the coupon's expiry
+// and the end of the local day VoucherValidDays later; nil: never.
 func (c Coupon) VoucherExpiry(sent time.Time, zone *time.Location) *time.Time {
 	expiry := c.ExpiresAt
 	if c.VoucherValidDays != nil {
@@ -412,7 +400,7 @@ func (c Coupon) VoucherExpiry(sent time.Time, zone *time.Location) *time.Time {
 	return expiry
 }
 
-// localDay is the first instant of the local day so many days from that instant's.
+// localDay returns the first instant of the local day that is a number of days from an instant's.
 func localDay(instant time.Time, zone *time.Location, days int) time.Time {
 	y, m, d := instant.In(zone).Date()
 	return core.StartOfDay(y, m, d+days, zone)

@@ -17,7 +17,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// sentAt is sent, as if it had been confirmed at that very instant.
+// sentAt sends a coupon at an exact instant.
 func (s shop) sentAt(t *testing.T, c coupon.Coupon, send coupon.Send, at time.Time) coupon.Sending {
 	t.Helper()
 	confirmed := s.confirmed(t, c, send)
@@ -28,7 +28,7 @@ func (s shop) sentAt(t *testing.T, c coupon.Coupon, send coupon.Send, at time.Ti
 	return s.evaluated(t, confirmed.ID)
 }
 
-// date sets when a record was made.
+// date sets the creation time of a record.
 func (s shop) date(t *testing.T, table string, id core.ID, at time.Time) {
 	t.Helper()
 	_, err := dbtest.Owner(s.db).Exec(t.Context(), "update loyalty."+table+" set created_at = $1 where tenant_id = $2 and id = $3", at, s.by.Tenant.ID, id)
@@ -37,7 +37,7 @@ func (s shop) date(t *testing.T, table string, id core.ID, at time.Time) {
 	}
 }
 
-// "all: every active customer of the tenant", and nobody of another's.
+// The segment "all" has every active customer of the tenant.
 func TestAll(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
@@ -53,8 +53,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// "long_standing: the local calendar day of created_at lies more than 90 days before
-// the send's local day, in the tenant's zone."
+// The segment "long_standing" has customers of more than 90 local days.
 func TestLongStanding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -86,7 +85,7 @@ func TestLongStanding(t *testing.T) {
 	}
 }
 
-// "recent_purchase: a completed transaction created within 30 × 24 h before", to the
+// The segment "recent_purchase" has customers with a completed sale within 30 × 24 hours, to the
 // millisecond.
 func TestRecentPurchase(t *testing.T) {
 	t.Parallel()
@@ -111,7 +110,7 @@ func TestRecentPurchase(t *testing.T) {
 	}
 }
 
-// purchase records a sale and returns when it was.
+// purchase records a sale and returns its time.
 func (s shop) purchase(t *testing.T, by core.ID) (at time.Time) {
 	t.Helper()
 	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select created_at from loyalty.transaction where tenant_id = $1 and id = $2",
@@ -122,8 +121,8 @@ func (s shop) purchase(t *testing.T, by core.ID) (at time.Time) {
 	return at
 }
 
-// "Voided transactions do not count"; one that stands is enough.
-func TestAVoidedPurchaseIsNone(t *testing.T) {
+// Voided sales don't count; one completed sale is enough.
+func TestVoidedPurchasesDoNotCount(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	anna, bilal := s.customer(t), s.customer(t)
@@ -137,7 +136,7 @@ func TestAVoidedPurchaseIsNone(t *testing.T) {
 	s.wantHolders(t, c, bilal)
 }
 
-// "manual: exactly the ULIDs given", each once, in either case.
+// A manual segment has the given customers, each once.
 func TestManual(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -150,18 +149,17 @@ func TestManual(t *testing.T) {
 	s.wantHolders(t, c, anna, bilal)
 }
 
-// "An unknown one refuses the whole send and names it", whether it is nobody's,
-// another tenant's or no ULID.
-func TestAManualSendNamesWhoIsUnknown(t *testing.T) {
+// An unknown customer, another tenant's or a malformed id refuses the send and is named.
+func TestManualSendNamesUnknownCustomers(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
-	theirs, nobody := other.customer(t), core.NewID(s.db.Now().Add(time.Hour))
+	theirs, unknown := other.customer(t), core.NewID(s.db.Now().Add(time.Hour))
 	c := s.coupon(t, fivePoints())
-	send := to(coupon.Manual, nobody, s.customer(t), theirs, nobody)
+	send := to(coupon.Manual, unknown, s.customer(t), theirs, unknown)
 	send.Customers = append(send.Customers, "nonsense")
 	_, err := s.Send(t.Context(), s.by, c.ID, send)
 	wantFields(t, err, core.Fields{"customers": {
-		core.Violation{Rule: "unknown_customer", Other: "nonsense"}, core.Violation{Rule: "unknown_customer", Other: theirs.String()}, core.Violation{Rule: "unknown_customer", Other: nobody.String()},
+		core.Violation{Rule: "unknown_customer", Other: "nonsense"}, core.Violation{Rule: "unknown_customer", Other: theirs.String()}, core.Violation{Rule: "unknown_customer", Other: unknown.String()},
 	}})
 	if n := s.sends(t, c); n != 0 {
 		t.Errorf("%d sends, want none", n)
@@ -178,8 +176,8 @@ func (s shop) sends(t *testing.T, c coupon.Coupon) (n int) {
 	return n
 }
 
-// "Every failing field is reported at once."
-func TestASendsFields(t *testing.T) {
+// All invalid fields are reported at once.
+func TestSendReportsEveryWrongFieldAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.coupon(t, fivePoints())
@@ -202,8 +200,7 @@ func TestASendsFields(t *testing.T) {
 	}
 }
 
-// "A member who is inactive, or already holds max_per_customer vouchers of this coupon
-// (in any state), is matched and then skipped, with the reason counted."
+// Inactive members and those at the limit are skipped, and counted by reason.
 func TestSkipped(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -233,9 +230,8 @@ func TestSkipped(t *testing.T) {
 	wantCounts(t, s.recordDelivery(t, c, toAll()), 2, 0, 0, 2) // "every active customer": the others are no members
 }
 
-// "The recipient list is then fixed; customers joining later do not receive that
-// send", even if its job has not run yet.
-func TestWhoJoinsLaterDoesNotReceive(t *testing.T) {
+// Customers who join after the send's time get no voucher, even if its job runs later.
+func TestLaterCustomersGetNoVoucher(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	anna := s.customer(t)
@@ -249,8 +245,8 @@ func TestWhoJoinsLaterDoesNotReceive(t *testing.T) {
 	s.wantHolders(t, c, anna)
 }
 
-// "An inactive, expired or not yet started coupon cannot be sent."
-func TestWhatCannotBeSent(t *testing.T) {
+// An inactive, expired or upcoming coupon can't be sent.
+func TestSendRefusesUnsendableCoupons(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	n := fivePoints()
@@ -280,8 +276,7 @@ func TestWhatCannotBeSent(t *testing.T) {
 	}
 }
 
-// "A unique form key makes a double click one send", one job, and one entry in the
-// log, also where the two clicks arrive at once.
+// A form that is submitted twice, also at once, makes one send, one job and one audit entry.
 func TestADoubleClickIsOneSend(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -313,7 +308,7 @@ func TestADoubleClickIsOneSend(t *testing.T) {
 	}
 }
 
-// evaluations is how many jobs are queued for a send.
+// evaluations returns the number of jobs queued for a send.
 func (s shop) evaluations(t *testing.T, send core.ID) (n int) {
 	t.Helper()
 	err := dbtest.Owner(s.db).QueryRow(t.Context(), "select count(*) from river.river_job where kind = 'coupon_evaluation' and args ->> 'send' = $1",
@@ -324,8 +319,7 @@ func (s shop) evaluations(t *testing.T, send core.ID) (n int) {
 	return n
 }
 
-// "The job evaluates the segment once", however often it runs and whatever has
-// changed since.
+// A send is evaluated once, however often its job runs.
 func TestASendIsEvaluatedOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -355,8 +349,7 @@ func TestASendIsEvaluatedOnce(t *testing.T) {
 	s.wantHolders(t, c, members...)
 }
 
-// "Sending twice … is allowed; each customer receives at most max_per_customer
-// vouchers in total", also where many sends are evaluated at once.
+// No customer gets more vouchers than the limit, also from concurrent sends.
 func TestManySendsAtOnceKeepToTheLimit(t *testing.T) {
 	t.Parallel()
 	s := shopOf(t, dbtest.OwnDB(t))
@@ -394,8 +387,7 @@ func TestManySendsAtOnceKeepToTheLimit(t *testing.T) {
 	s.sound(t)
 }
 
-// "Under an advisory lock on the coupon and never its row, so that tills keep
-// redeeming meanwhile."
+// Tills redeem vouchers of a coupon while a send of it is evaluated.
 func TestTillsRedeemWhileASendIsEvaluated(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -405,7 +397,7 @@ func TestTillsRedeemWhileASendIsEvaluated(t *testing.T) {
 	anna, bilal := s.customer(t), s.customer(t)
 	voucher := s.voucher(t, c, anna)
 
-	// Whoever holds Bilal's row stops the evaluation after it has made its vouchers,
+	// A lock on Bilal's row stops the evaluation after it has created its vouchers,
 	// when the database checks whom they are for.
 	hold, err := dbtest.Owner(s.db).Begin(t.Context())
 	if err != nil {
@@ -443,7 +435,7 @@ func TestTillsRedeemWhileASendIsEvaluated(t *testing.T) {
 	}
 }
 
-// wait waits until a question has the answer yes.
+// wait waits until a query returns true.
 func (s shop) wait(t *testing.T, what, question string, args ...any) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; {
@@ -465,9 +457,8 @@ func (s shop) wait(t *testing.T, what, question string, args ...any) {
 	}
 }
 
-// "expires_at is fixed at the send: the earlier of the coupon's and the end of the
-// local day voucher_valid_days later."
-func TestAVouchersExpiry(t *testing.T) {
+// A voucher expires with its coupon, or earlier at the end of its last local day.
+func TestVoucherExpiry(t *testing.T) {
 	t.Parallel()
 	const never = ""
 	for _, c := range []struct {
@@ -515,7 +506,7 @@ func TestAVouchersExpiry(t *testing.T) {
 	}
 }
 
-// "Confirming stores the send … and queues a job", which evaluates it by itself.
+// The queue evaluates a confirmed send.
 func TestTheQueueEvaluates(t *testing.T) {
 	t.Parallel()
 	s := queueShop(t)
@@ -530,7 +521,7 @@ func TestTheQueueEvaluates(t *testing.T) {
 	s.wantHolders(t, c, anna)
 }
 
-// queueShop is a shop in a database of its own.
+// queueShop is a shop in a separate database.
 func queueShop(t *testing.T) shop {
 	t.Helper()
 	d, err := db.Open(t.Context(), dbtest.OwnURL(t), db.Options{Listens: true})
@@ -541,7 +532,7 @@ func queueShop(t *testing.T) shop {
 	return shopOf(t, d)
 }
 
-// work works the queue off until the test ends.
+// work runs the queue until the test ends.
 func (s shop) work(t *testing.T) {
 	t.Helper()
 	if err := s.jobs.Start(context.WithoutCancel(t.Context())); err != nil {

@@ -7,11 +7,12 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-const columns = `id, name, description, benefit_type, benefit_value, benefit_reward_id, max_per_customer,
-		max_redemptions, redemptions_count, starts_at, expires_at, voucher_valid_days, active, created_at`
+// The columns of a coupon c.
+const columns = `c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,
+		c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at`
 
 const insertSQL = `
-	insert into loyalty.coupon (tenant_id, id, name, description, benefit_type, benefit_value, benefit_reward_id,
+	insert into loyalty.coupon as c (tenant_id, id, name, description, benefit_type, benefit_value, benefit_reward_id,
 		max_per_customer, max_redemptions, starts_at, expires_at, voucher_valid_days, created_at)
 	values (@tenant_id, @id, @name, @description, @benefit_type, @benefit_value, @benefit_reward,
 		@max_per_customer, @max_redemptions, @starts_at, @expires_at, @voucher_valid_days, @now)
@@ -23,32 +24,31 @@ const rewardSQL = `
 	where tenant_id = @tenant_id
 		and id = @reward`
 
-// One that is so already is not touched.
 const setActiveSQL = `
-	update loyalty.coupon
+	update loyalty.coupon c
 	set active = @active
-	where tenant_id = @tenant_id
-		and id = @id
-		and active <> @active
+	where c.tenant_id = @tenant_id
+		and c.id = @id
+		and c.active <> @active
 	returning ` + columns
 
-// Tills wait for an edit, so that it knows how often the coupon was redeemed; a send
-// that is being made does not.
+// Tills wait for an edit, so that it sees all redemptions; a send that is being stored does not.
 const lockSQL = `
-	select ` + columns + `,
-		exists (
+	select ` + columns + `, ` + wasSent + ` as sent
+	from loyalty.coupon c
+	where c.tenant_id = @tenant_id
+		and c.id = @id
+	for no key update`
+
+const wasSent = `exists (
 			select
 			from loyalty.coupon_send
 			where tenant_id = @tenant_id
 				and coupon_id = @id
-		) as sent
-	from loyalty.coupon
-	where tenant_id = @tenant_id
-		and id = @id
-	for no key update`
+		)`
 
-// The row of a send refers to the coupon: this waits until one that is being stored is
-// committed, and keeps the next one out.
+// A send's row refers to the coupon: this waits for sends that are being stored, and makes later
+// ones wait.
 const keepSendsOutSQL = `
 	select
 	from loyalty.coupon
@@ -58,7 +58,7 @@ const keepSendsOutSQL = `
 
 const (
 	update = `
-	update loyalty.coupon
+	update loyalty.coupon c
 	set name = @name,
 		description = @description,
 		benefit_type = @benefit_type,
@@ -70,43 +70,33 @@ const (
 		expires_at = @expires_at,
 		voucher_valid_days = @voucher_valid_days,
 		active = @active
-	where tenant_id = @tenant_id
-		and id = @id`
+	where c.tenant_id = @tenant_id
+		and c.id = @id`
 
 	updateSQL = update + `
 	returning ` + columns
 
 	updateUnsentSQL = update + `
-		and not exists (
-			select
-			from loyalty.coupon_send
-			where tenant_id = @tenant_id
-				and coupon_id = @id
-		)
+		and not ` + wasSent + `
 	returning ` + columns
 )
 
 const findSQL = `
 	select ` + columns + `
-	from loyalty.coupon
-	where tenant_id = @tenant_id
-		and id = @id`
+	from loyalty.coupon c
+	where c.tenant_id = @tenant_id
+		and c.id = @id`
 
 var newestFirst = db.Descending("created_at, id", "@at, @id")
 
 var couponList = db.NewList(`
 	select `+columns+`
-	from loyalty.coupon
+	from loyalty.coupon c
 	where tenant_id = @tenant_id {position}
 	{page}`, newestFirst, nil)
 
-// What became of a coupon's vouchers is told by its sends, which are few, and not
-// counted from the vouchers, which may be millions.
+// Vouchers are counted from the sends, which are few, and not one by one: they may be millions.
 const (
-	countedColumns = `c.id, c.name, c.description, c.benefit_type, c.benefit_value, c.benefit_reward_id, c.max_per_customer,
-		c.max_redemptions, c.redemptions_count, c.starts_at, c.expires_at, c.voucher_valid_days, c.active, c.created_at,
-		c.state, r.name as reward_name, s.sends, s.sent, s.pending, s.redeemed, s.expired`
-
 	withCounts = `
 	left join loyalty.reward r on r.tenant_id = @tenant_id and r.id = c.benefit_reward_id
 	cross join lateral (
@@ -121,11 +111,11 @@ const (
 	) s`
 
 	withState = `
-	select ` + countedColumns + `
+	select ` + columns + `, c.state, r.name as reward_name, s.sends, s.sent, s.pending, s.redeemed, s.expired
 	from (
-		select ` + columns + `, state
+		select *
 		from (
-			select ` + columns + `,
+			select *,
 				case
 					when expires_at <= @now then 'expired'
 					when not active then 'inactive'
@@ -147,38 +137,32 @@ var countedList = db.NewList(withState+`
 	) c`+withCounts+`
 	{page}`, newestFirst, db.Filters{"state": "state = @state"})
 
-const sendColumns = `id, coupon_id,
-		(select c.name from loyalty.coupon c where c.tenant_id = @tenant_id and c.id = coupon_id) as coupon_name, segment, status, subject, message, matched, sent, skipped_inactive, skipped_limit,
-		no_email, unsubscribed, mails, delivered, failed, send_at, created_at, begun_at, evaluated_at, ended_at, failure`
+// The columns of a send s.
+const sendColumns = `s.id, s.coupon_id, (select c.name from loyalty.coupon c where c.tenant_id = @tenant_id and c.id = s.coupon_id) as coupon_name,
+		s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
+		s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at, s.failure`
 
 const insertSendSQL = `
-	insert into loyalty.coupon_send (tenant_id, id, coupon_id, segment, customer_ids, form_key, send_at, subject, message,
+	insert into loyalty.coupon_send as s (tenant_id, id, coupon_id, segment, customer_ids, form_key, send_at, subject, message,
 		actor_kind, actor_id, actor_name, created_at)
 	values (@tenant_id, @id, @coupon, @segment, @customers, @form_key, @send_at, @subject, @message,
 		@actor_kind, @actor_id, @actor_name, @now)
 	on conflict (tenant_id, form_key) do nothing
 	returning ` + sendColumns
 
-const findSendSQL = `
+const selectSend = `
 	select ` + sendColumns + `
-	from loyalty.coupon_send
-	where tenant_id = @tenant_id
-		and id = @send`
+	from loyalty.coupon_send s
+	where s.tenant_id = @tenant_id`
 
-const findSendByFormSQL = `
-	select ` + sendColumns + `
-	from loyalty.coupon_send
-	where tenant_id = @tenant_id
-		and form_key = @form_key`
+const findSendSQL = selectSend + `
+		and s.id = @send`
 
-const cancelSendSQL = `
-	update loyalty.coupon_send
-	set status = 'cancelled',
-		ended_at = @now
-	where tenant_id = @tenant_id
-		and id = @send
-		and status = 'waiting'
-		and begun_at is null
+const findSendByFormSQL = selectSend + `
+		and s.form_key = @form_key`
+
+const cancelSendSQL = haltSend + `
+		and s.begun_at is null
 	returning ` + sendColumns
 
 const beginSendSQL = `
@@ -193,27 +177,19 @@ const failSendSQL = `
 	set status = 'failed',
 		failure = @failure,
 		ended_at = @now
-	from loyalty.coupon c
 	where s.tenant_id = @tenant_id
 		and s.id = @send
-		and c.tenant_id = s.tenant_id
-		and c.id = s.coupon_id
-	returning ` + detailColumns
+	returning ` + sendColumns + `, s.actor_kind, s.actor_id`
 
-const (
-	detailed = `
-	select s.id, s.coupon_id, s.segment, s.status, s.subject, s.message, s.matched, s.sent, s.skipped_inactive, s.skipped_limit,
-		s.no_email, s.unsubscribed, s.mails, s.delivered, s.failed, s.send_at, s.created_at, s.begun_at, s.evaluated_at, s.ended_at,
-		s.failure, s.redeemed, s.expires_at, s.actor_kind, s.actor_name, c.name as coupon_name
+const selectDetail = `
+	select ` + sendColumns + `, s.redeemed, s.expires_at, s.actor_kind, s.actor_name
 	from loyalty.coupon_send s
-	join loyalty.coupon c on c.tenant_id = s.tenant_id and c.id = s.coupon_id
 	where s.tenant_id = @tenant_id`
 
-	findDetailSQL = detailed + `
+const findDetailSQL = selectDetail + `
 		and s.id = @send`
-)
 
-var sendList = db.NewList(detailed+`
+var sendList = db.NewList(selectDetail+`
 		and s.coupon_id = @coupon {position}
 	{page}`, db.Descending("s.id", "@id"), nil)
 
@@ -224,45 +200,32 @@ const unknownCustomersSQL = `
 	where c.id is null
 	order by given.id`
 
-// Of the coupon, not of its row: tills go on redeeming meanwhile.
+// An advisory lock, and not one of the coupon's row, which tills need to redeem.
 const lockSendsSQL = `
 	select pg_advisory_xact_lock(hashtextextended('send ' || coupon_id::text, 8))
 	from loyalty.coupon_send
 	where tenant_id = @tenant_id
 		and id = @send`
 
+// evaluation is a send to evaluate, and its coupon.
 type evaluation struct {
-	CouponID         core.ID
-	Segment          Segment
-	CustomerIDs      []core.ID // of a manual segment
-	Status           SendStatus
-	SendAt           time.Time
-	MaxPerCustomer   int64
-	Active           bool
-	StartsAt         *time.Time
-	ExpiresAt        *time.Time
-	VoucherValidDays *int64
+	Coupon
+	Segment     Segment
+	CustomerIDs []core.ID // of a manual segment
+	Status      SendStatus
+	SendAt      time.Time
 }
 
-// A statement of its own, after the lock: it sees what the last holder committed.
+// A separate statement after the lock: it sees what the previous holder committed.
 const evaluationSQL = `
-	select s.coupon_id, s.segment, s.customer_ids, s.status, s.send_at, c.max_per_customer, c.active, c.starts_at, c.expires_at,
-		c.voucher_valid_days
+	select ` + columns + `, s.segment, s.customer_ids, s.status, s.send_at
 	from loyalty.coupon_send s
 	join loyalty.coupon c on c.tenant_id = s.tenant_id and c.id = s.coupon_id
 	where s.tenant_id = @tenant_id
 		and s.id = @send`
 
-type counts struct {
-	Matched, Sent, SkippedInactive, SkippedLimit, NoEmail, Unsubscribed int64
-}
-
-// Mails is how many of the vouchers are mailed.
-func (c counts) Mails() int64 { return c.Sent - c.NoEmail - c.Unsubscribed }
-
-// A segment is counted, and its vouchers are created, by the same text: its members, those
-// of them who are active and hold fewer vouchers of the coupon than they may, and how many
-// are skipped and why. A preview is that without the insert.
+// Counting a segment and creating its vouchers share the text that decides which members get one. A
+// preview is a send without the inserts.
 const (
 	withMembers = `
 	with member as (
@@ -274,7 +237,7 @@ const (
 	ofAll          = `c.status = 'active' and c.created_at <= @at`
 	ofLongStanding = `c.created_at < @before`
 
-	// Ids are made at created_at: the first bound finds them, the second is exact.
+	// Ids are created at created_at: the bound of ids uses an index, that of times is exact.
 	ofRecentPurchase = `c.id in (
 				select t.customer_id
 				from loyalty.transaction t
@@ -359,7 +322,7 @@ var (
 )
 
 const evaluatedSQL = `
-	update loyalty.coupon_send
+	update loyalty.coupon_send s
 	set status = case when @mails::bigint > 0 then 'mailing' else 'done' end,
 		matched = @matched,
 		sent = @sent,
@@ -372,16 +335,16 @@ const evaluatedSQL = `
 		begun_at = coalesce(begun_at, @now),
 		evaluated_at = @now,
 		ended_at = case when @mails::bigint > 0 then null else @now::timestamptz end
-	where tenant_id = @tenant_id
-		and id = @send
+	where s.tenant_id = @tenant_id
+		and s.id = @send
 	returning ` + sendColumns
 
-// A voucher past its expiry is expired, whatever is stored.
+// A voucher past its expiry is expired, whatever status is stored.
 const voucherColumns = `v.id, v.coupon_id, v.customer_id,
 		case when v.status = 'pending' and v.expires_at <= @now then 'expired' else v.status end as status,
 		c.benefit_type, c.benefit_value, c.benefit_reward_id, v.redemption_id, v.expires_at, v.redeemed_at, v.created_at`
 
-const standingSQL = `
+const redeemableSQL = `
 	select ` + voucherColumns + `,
 		c.name as coupon_name, c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached
 	from loyalty.voucher v
@@ -389,9 +352,8 @@ const standingSQL = `
 	where v.tenant_id = @tenant_id
 		and v.id = @id`
 
-// The redemption is counted first: whoever waits for the coupon here sees, when it is
-// let go, what became of cap and voucher meanwhile, and touches no row if either is gone.
-// The send is counted up last: whoever is here holds the coupon.
+// The coupon is updated first: a redemption that waits for it sees afterwards whether limit and
+// voucher are still available. The send is updated last, while the coupon is locked.
 const redeemSQL = `
 	with c as (
 		update loyalty.coupon
@@ -440,7 +402,7 @@ const customerSQL = `
 	where tenant_id = @tenant_id
 		and id = @customer`
 
-var heldList = db.NewList(`
+var customerList = db.NewList(`
 	select `+voucherColumns+`, c.name as coupon_name, r.name as reward_name,
 		v.status = 'pending' and coalesce(v.expires_at > @now, true) and c.active
 			and coalesce(c.redemptions_count < c.max_redemptions, true) as redeemable
@@ -461,10 +423,10 @@ var sentList = db.NewList(`
 		and v.send_id = @send {position}
 	{page}`, newestVoucherFirst, nil)
 
-// Ids are made at created_at, so their order is the order in time.
+// Ids are created at created_at, so they are in order of time.
 var newestVoucherFirst = db.Descending("v.id", "@id")
 
-const shownSQL = `
+const shownVoucherSQL = `
 	select ` + voucherColumns + `, c.name as coupon_name, c.description, r.name as reward_name,
 		k.first_name || ' ' || k.last_name as customer_name, k.link_version,
 		c.active as coupon_active, coalesce(c.redemptions_count >= c.max_redemptions, false) as cap_reached

@@ -14,7 +14,7 @@ import (
 	"example.com/loyalty/core/reward"
 )
 
-// VoucherStatus says what became of a voucher.
+// VoucherStatus is the status of a voucher.
 type VoucherStatus string
 
 // The three statuses.
@@ -29,9 +29,9 @@ type Voucher struct {
 	ID         core.ID
 	CouponID   core.ID
 	CustomerID core.ID
-	Status     VoucherStatus // as of the moment it was looked at
+	Status     VoucherStatus // when it was read
 	Benefit
-	RedemptionID *core.ID // of a voucher that was good for a reward
+	RedemptionID *core.ID // of a redeemed voucher for a reward
 	ExpiresAt    *time.Time
 	RedeemedAt   *time.Time
 	CreatedAt    time.Time
@@ -44,7 +44,7 @@ var (
 	ErrCapReached      = core.Refuse("coupon-cap-reached", "Maximum redemptions for this coupon have been reached.")
 )
 
-// redeemable is a voucher and what its coupon says about it.
+// redeemable is a voucher and whether its coupon lets it be redeemed.
 type redeemable struct {
 	Voucher
 	CouponName   string
@@ -52,26 +52,25 @@ type redeemable struct {
 	CapReached   bool
 }
 
-// refusal says why the voucher cannot be redeemed, in the order of decisions §6.
-func (s redeemable) refusal() error {
+// refusal returns why the voucher can't be redeemed, in the order of decisions §6.
+func (v Voucher) refusal(couponActive, capReached bool) error {
 	switch {
-	case s.Status == VoucherRedeemed:
+	case v.Status == VoucherRedeemed:
 		return ErrAlreadyRedeemed
-	case s.Status == VoucherExpired:
+	case v.Status == VoucherExpired:
 		return ErrVoucherExpired
-	case !s.CouponActive:
+	case !couponActive:
 		return ErrInactive
-	case s.CapReached:
+	case capReached:
 		return ErrCapReached
 	}
 	return nil
 }
 
-// Redeem redeems a voucher and gives its benefit, once: points and stamps through the
-// ledger, a reward as a pending redemption at no cost; percent and amount are for the
-// cashier. Voucher and cap are held by one conditional update; what it refuses is
-// looked at again to say why. Three round trips, and a fourth for a reward; the coupon
-// is locked for the last one, the commit.
+// Redeem redeems a voucher and grants its benefit, once: points and stamps through the ledger, a
+// reward as a pending redemption at no cost; percent and amount are for the cashier. One conditional
+// update protects voucher and limit; if it refuses, the voucher is read again to say why. The coupon
+// is locked for the last round trip only, which commits.
 func (s *Service) Redeem(ctx context.Context, by core.Actor, id core.ID) (Voucher, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return Voucher{}, err
@@ -83,15 +82,12 @@ func (s *Service) Redeem(ctx context.Context, by core.Actor, id core.ID) (Vouche
 	return v, ledger.Refusal(err)
 }
 
-// RedeemIn is Redeem in the caller's transaction, which also decides who may redeem: at
-// the till, vouchers are redeemed together with the sale. It returns the pending redemption
-// of a voucher for a reward as well; nil for other vouchers.
+// RedeemIn is Redeem in the caller's transaction, for the till, where vouchers are redeemed together
+// with the sale. The caller checks the role. It also returns the pending redemption of a voucher for
+// a reward, or nil.
 func RedeemIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID) (Voucher, *reward.Redemption, error) {
-	found, err := findForUpdate(ctx, tx, id)
+	found, err := findRedeemable(ctx, tx, id)
 	if err != nil {
-		return Voucher{}, nil, err
-	}
-	if err := found.refusal(); err != nil {
 		return Voucher{}, nil, err
 	}
 	var granted *reward.Redemption
@@ -116,34 +112,35 @@ func RedeemIn(ctx context.Context, tx *db.Tx, by core.Actor, id core.ID) (Vouche
 	})
 }
 
-func findForUpdate(ctx context.Context, tx *db.Tx, id core.ID) (redeemable, error) {
-	return db.One[redeemable](ctx, tx, standingSQL, db.Args{"id": id, "now": tx.Now})
+// findRedeemable returns a voucher that can be redeemed, or the refusal.
+func findRedeemable(ctx context.Context, tx *db.Tx, id core.ID) (redeemable, error) {
+	v, err := db.One[redeemable](ctx, tx, redeemableSQL, db.Args{"id": id, "now": tx.Now})
+	if err != nil {
+		return redeemable{}, err
+	}
+	return v, v.refusal(v.CouponActive, v.CapReached)
 }
 
 var errUnexplained = errors.New("coupon: a voucher could not be redeemed and nothing says why")
 
-// redeem takes the voucher and counts it, or says why somebody else was first.
-func (s redeemable) redeem(ctx context.Context, tx *db.Tx, redemption *core.ID) (Voucher, error) {
+// redeem marks the voucher as redeemed and counts it, or returns why it no longer can be.
+func (v redeemable) redeem(ctx context.Context, tx *db.Tx, redemption *core.ID) (Voucher, error) {
 	for range 3 {
-		v, err := db.One[Voucher](ctx, tx, redeemSQL, db.Args{
-			"id": s.ID, "coupon": s.CouponID, "redemption": redemption, "now": tx.Now,
+		redeemed, err := db.One[Voucher](ctx, tx, redeemSQL, db.Args{
+			"id": v.ID, "coupon": v.CouponID, "redemption": redemption, "now": tx.Now,
 		})
 		if !errors.Is(err, core.ErrNotFound) {
-			return v, err
+			return redeemed, err
 		}
-		now, err := findForUpdate(ctx, tx, s.ID)
-		if err != nil {
+		if _, err := findRedeemable(ctx, tx, v.ID); err != nil {
 			return Voucher{}, err
 		}
-		if err := now.refusal(); err != nil {
-			return Voucher{}, err
-		}
-		// What was in the way is gone: the cap was raised since, or the coupon switched on.
+		// The obstacle is gone: the limit was raised meanwhile, or the coupon activated.
 	}
 	return Voucher{}, errUnexplained
 }
 
-// postBenefit posts points and stamps, with the commit.
+// postBenefit queues points and stamps.
 func postBenefit(tx *db.Tx, by core.Actor, v Voucher) error {
 	unit := ledger.Points
 	switch v.BenefitType {
@@ -160,33 +157,31 @@ func postBenefit(tx *db.Tx, by core.Actor, v Voucher) error {
 
 func (v Voucher) position() core.Cursor { return core.Cursor{At: v.CreatedAt, ID: v.ID} }
 
-// RedeemedVoucher is a voucher and the name of whose it was.
+// RedeemedVoucher is a redeemed voucher with its customer's name.
 type RedeemedVoucher struct {
 	Voucher
 	CustomerName string
 }
 
-// ListRedeemed returns a page of a coupon's redeemed vouchers, the last redeemed
-// first, or core.ErrNotFound. One round trip, and a second for an empty page.
+// ListRedeemed returns a page of a coupon's redeemed vouchers, the last redeemed first, or
+// core.ErrNotFound.
 func (s *Service) ListRedeemed(ctx context.Context, by core.Actor, coupon core.ID, p core.Page) (core.List[RedeemedVoucher], error) {
 	position := func(v RedeemedVoucher) core.Cursor { return core.Cursor{At: *v.RedeemedAt, ID: v.ID} }
 	l, err := db.ListPage(ctx, s.db, by, redeemedList, db.Args{"coupon": coupon}, p, position)
 	return db.OfExisting(ctx, s.db, by, l, err, findSQL, db.Args{"id": coupon})
 }
 
-// NamedVoucher is a voucher with the names of what it refers to.
+// NamedVoucher is a voucher with the names of its coupon and reward.
 type NamedVoucher struct {
 	Voucher
 	CouponName string
-	RewardName *string // of one that is good for a reward
-	Redeemable bool    // neither the voucher nor its coupon would refuse it
+	RewardName *string // of a voucher for a reward
+	Redeemable bool
 }
 
-// ListByCustomer returns a page of a customer's vouchers, the last sent first, or
-// core.ErrNotFound when there is no such customer. One round trip, and a second for an
-// empty page.
+// ListByCustomer returns a page of a customer's vouchers, newest first, or core.ErrNotFound.
 func (s *Service) ListByCustomer(ctx context.Context, by core.Actor, customer core.ID, p core.Page) (core.List[NamedVoucher], error) {
-	l, err := db.ListPage(ctx, s.db, by, heldList, db.Args{"customer": customer, "now": s.db.Now()}, p, NamedVoucher.position)
+	l, err := db.ListPage(ctx, s.db, by, customerList, db.Args{"customer": customer, "now": s.db.Now()}, p, NamedVoucher.position)
 	return db.OfExisting(ctx, s.db, by, l, err, customerSQL, db.Args{"customer": customer})
 }
 
@@ -194,34 +189,31 @@ func (s *Service) ListByCustomer(ctx context.Context, by core.Actor, customer co
 type SentVoucher struct {
 	Voucher
 	CustomerName string
-	MailStatus   *string    // of its e-mail: queued, delivered or failed; nil: it has none
+	MailStatus   *string    // queued, delivered or failed; nil: no e-mail
 	MailedAt     *time.Time // delivered or failed
 }
 
-// ListSent returns a page of a send's vouchers, in the order of their ids backwards.
-// One round trip.
+// ListSent returns a page of a send's vouchers, by id, highest first.
 func (s *Service) ListSent(ctx context.Context, by core.Actor, send core.ID, p core.Page) (core.List[SentVoucher], error) {
 	return db.ListPage(ctx, s.db, by, sentList, db.Args{"send": send, "now": s.db.Now()}, p, SentVoucher.position)
 }
 
-// ShownVoucher is a voucher with everything that a page about it says.
+// ShownVoucher is a voucher with everything that its page shows.
 type ShownVoucher struct {
 	Voucher
 	CouponName   string
 	Description  *string
-	RewardName   *string // of one that gives a reward
+	RewardName   *string // of a voucher for a reward
 	CustomerName string
 	LinkVersion  int64
 	CouponActive bool
 	CapReached   bool
 }
 
-// Refusal says why the voucher can't be redeemed at the moment; nil if it can.
-func (v ShownVoucher) Refusal() error {
-	return redeemable{Voucher: v.Voucher, CouponActive: v.CouponActive, CapReached: v.CapReached}.refusal()
-}
+// Refusal returns why the voucher can't be redeemed; nil if it can.
+func (v ShownVoucher) Refusal() error { return v.refusal(v.CouponActive, v.CapReached) }
 
-// FindVoucher returns a voucher for the staff, or core.ErrNotFound. One round trip.
+// FindVoucher returns a voucher for the staff, or core.ErrNotFound.
 func (s *Service) FindVoucher(ctx context.Context, by core.Actor, id core.ID) (ShownVoucher, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return ShownVoucher{}, err
@@ -229,8 +221,8 @@ func (s *Service) FindVoucher(ctx context.Context, by core.Actor, id core.ID) (S
 	return s.findShown(ctx, by, id)
 }
 
-// OpenVoucher returns the voucher that a customer's link names, or core.ErrNotFound for a
-// link that this installation didn't make or that was revoked. One round trip.
+// OpenVoucher returns the voucher of a customer's link, or core.ErrNotFound if the link is forged or
+// revoked.
 func (s *Service) OpenVoucher(ctx context.Context, t core.Tenant, token string) (ShownVoucher, error) {
 	id, err := link.ParseID(token)
 	if err != nil {
@@ -252,16 +244,16 @@ func (s *Service) VoucherToken(t core.TenantID, v ShownVoucher) (string, error) 
 }
 
 func (s *Service) findShown(ctx context.Context, by core.Actor, id core.ID) (ShownVoucher, error) {
-	return db.ReadOne[ShownVoucher](ctx, s.db, by, shownSQL, db.Args{"id": id, "now": s.db.Now()})
+	return db.ReadOne[ShownVoucher](ctx, s.db, by, shownVoucherSQL, db.Args{"id": id, "now": s.db.Now()})
 }
 
-// expiry is the job that makes the stored status of vouchers agree with the clock.
+// expiry is the job that stores which vouchers have expired.
 type expiry struct{}
 
 // Kind names the job in the queue.
 func (expiry) Kind() string { return "voucher_expiry" }
 
-// expire marks what is due, some at a time, so that no till waits long for a voucher.
+// expire marks expired vouchers in batches, so that no till waits long for a voucher.
 func (s *Service) expire(ctx context.Context, _ expiry) error {
 	return job.Drain(ctx, s.db, "voucher expiry", func(ctx context.Context, tx *db.Tx) (int64, error) {
 		return db.Value[int64](ctx, tx, expireSQL, db.Args{"now": tx.Now, "up_to": job.Batch})

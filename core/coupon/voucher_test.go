@@ -24,8 +24,7 @@ func (s shop) redeem(t *testing.T, voucher core.ID) coupon.Voucher {
 	return v
 }
 
-// "pending → redeemed: the reward is applied once", whatever the benefit: "points and
-// stamps through the ledger; … percent and amount are for the cashier to apply".
+// Redeeming grants points and stamps through the ledger, once.
 func TestRedeemGivesTheBenefitOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -75,8 +74,8 @@ func (s shop) coffees(t *testing.T, stock *int64) coupon.New {
 	return coupon.New{Name: new("Coffee on us"), BenefitType: new("reward"), BenefitRewardID: new(s.espresso(t, stock).String())}
 }
 
-// "reward makes a pending redemption at no cost and takes stock (none: 422, nothing
-// changes)."
+// A voucher for a reward makes a pending redemption at no cost and takes stock. Without stock it is
+// refused and nothing changes.
 func TestAVoucherForAReward(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -100,7 +99,7 @@ func TestAVoucherForAReward(t *testing.T) {
 	if diff := cmp.Diff(before, s.everything(t)); diff != "" {
 		t.Errorf("a refusal changed (-before +after):\n%s", diff)
 	}
-	// Whoever takes the first one back has a piece again.
+	// Voiding the first one puts a piece back into stock.
 	if _, err := rewards.Void(t.Context(), s.by, made.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +111,7 @@ func TestAVoucherForAReward(t *testing.T) {
 	}
 }
 
-// everything is what a redemption could change, in words.
+// everything returns what a redemption can change, as text.
 func (s shop) everything(t *testing.T) (said string) {
 	t.Helper()
 	err := dbtest.Owner(s.db).QueryRow(t.Context(), `
@@ -130,8 +129,8 @@ func (s shop) everything(t *testing.T) (said string) {
 	return said
 }
 
-// A reward without end is not counted.
-func TestAVoucherForARewardWithoutEnd(t *testing.T) {
+// A reward with unlimited stock isn't counted.
+func TestVoucherForUnlimitedReward(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.coupon(t, s.coffees(t, nil))
@@ -143,8 +142,7 @@ func TestAVoucherForARewardWithoutEnd(t *testing.T) {
 	}
 }
 
-// "Checks on redeem, where the table's rows overlap, in order: exists (404), redeemed,
-// expired, coupon inactive, cap." Each refusal has its sentence, and changes nothing.
+// Refusals are checked in the order of decisions §6; each changes nothing.
 func TestTheOrderOfRefusals(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -183,8 +181,8 @@ func TestTheOrderOfRefusals(t *testing.T) {
 	wants(s, core.NewID(s.db.Now()), core.ErrNotFound, "The requested resource was not found.")
 }
 
-// "Past it, a voucher is expired the moment it is looked at", whatever is stored.
-func TestAVoucherExpiresByItself(t *testing.T) {
+// A voucher past its expiry is expired, whatever status is stored.
+func TestVoucherIsReadAsExpired(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	n := fivePoints()
@@ -201,8 +199,7 @@ func TestAVoucherExpiresByItself(t *testing.T) {
 	s.at(t, n.ExpiresAt.Add(-time.Minute)).redeem(t, early)
 }
 
-// "One award is at most 10^12": a coupon from before that limit gives nothing, and its voucher
-// stays as it was.
+// A coupon with more than the largest award can't be redeemed, and the voucher stays.
 func TestABenefitBeyondTheLimitOfAnAward(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -220,7 +217,7 @@ func TestABenefitBeyondTheLimitOfAnAward(t *testing.T) {
 	}
 }
 
-// An award that does not fit is refused, and leaves the voucher for another day.
+// An award that would overflow the balance is refused, and the voucher stays.
 func TestABenefitThatIsTooLargeChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -241,7 +238,7 @@ func TestABenefitThatIsTooLargeChangesNothing(t *testing.T) {
 	}
 }
 
-// "GET /coupons/{ulid}/redemptions: its redeemed vouchers, newest redeemed_at first."
+// Redeemed vouchers are listed by the time of redemption, newest first.
 func TestListRedeemed(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -283,7 +280,7 @@ func TestListRedeemed(t *testing.T) {
 	}
 }
 
-// ids are of vouchers that were all Anna Lindqvist's.
+// ids returns the ids of vouchers, all of Anna Lindqvist.
 func ids(vouchers []coupon.RedeemedVoucher) (ids []core.ID) {
 	for _, v := range vouchers {
 		if v.CustomerName == "Anna Lindqvist" {
@@ -293,7 +290,7 @@ func ids(vouchers []coupon.RedeemedVoucher) (ids []core.ID) {
 	return ids
 }
 
-// "The ULID … breaks ties": no voucher is lost between two pages.
+// Vouchers redeemed at the same instant are ordered by id, so none is lost between pages.
 func TestVouchersRedeemedAtOneInstant(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -322,8 +319,7 @@ func TestVouchersRedeemedAtOneInstant(t *testing.T) {
 	}
 }
 
-// "A job only makes the stored status agree": of what is due, of every tenant, and of
-// nothing else, however much there is.
+// The job marks expired vouchers of all tenants, and no others.
 func TestTheExpiryJob(t *testing.T) {
 	t.Parallel()
 	s := queueShop(t)
@@ -370,8 +366,8 @@ const (
 	holdReward = "select from loyalty.reward where id = $1 for update"
 )
 
-// A cap of five and 200 vouchers: exactly five are redeemed.
-func TestTheCapHolds(t *testing.T) {
+// With a limit of five, exactly five of 200 concurrent redemptions succeed.
+func TestConcurrentRedemptionsKeepTheLimit(t *testing.T) {
 	t.Parallel()
 	s := shopOf(t, dbtest.OwnDB(t))
 	n := fivePoints()
@@ -389,8 +385,8 @@ func TestTheCapHolds(t *testing.T) {
 	s.sound(t)
 }
 
-// One voucher and 200 tills: exactly one redeems it. Points would be refused by the ledger
-// when given twice; what the cashier applies has nothing but the voucher itself.
+// Exactly one of 200 concurrent redemptions of a voucher succeeds. The benefit is one that the
+// cashier applies: the ledger would refuse to award points twice.
 func TestAVoucherIsRedeemedOnce(t *testing.T) {
 	t.Parallel()
 	for kind, points := range map[coupon.BenefitType]int64{coupon.Points: 5, coupon.Percent: 0} {
@@ -413,8 +409,8 @@ func TestAVoucherIsRedeemedOnce(t *testing.T) {
 	}
 }
 
-// Five pieces and 200 vouchers for one: exactly five are redeemed.
-func TestTheLastPiecesGoOnce(t *testing.T) {
+// With five pieces in stock, exactly five of 200 vouchers for one are redeemed.
+func TestConcurrentRedemptionsKeepTheStock(t *testing.T) {
 	t.Parallel()
 	s := shopOf(t, dbtest.OwnDB(t))
 	c := s.coupon(t, s.coffees(t, new(int64(5))))

@@ -20,9 +20,8 @@ type Adjustment struct {
 	Malformed core.Fields // what the front end could not read
 }
 
-// Adjust changes a balance by hand, for a reason that everybody reads, and returns the
-// balances after it. It takes nobody below zero, and nothing from or to an erased
-// customer. A form that must have its effect once says so in by.Once. Three round trips.
+// Adjust changes a balance by hand, for a reason that the customer's timeline shows, and returns the new
+// balances. It refuses a balance below zero, and erased customers.
 func (s *Service) Adjust(ctx context.Context, by core.Actor, id core.ID, a Adjustment) (ledger.Account, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return ledger.Account{}, err

@@ -30,8 +30,7 @@ func (s shop) adjust(t *testing.T, id core.ID, unit string, amount int64) ledger
 	return account
 }
 
-// "Manual adjustment with a required reason": of either unit, up and down, in the ledger
-// and in the log.
+// Adjustments of both units, up and down, are in the ledger and the audit log with their reason.
 func TestAdjust(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -52,12 +51,12 @@ func TestAdjust(t *testing.T) {
 	if log := s.log(t, c.ID); len(log) != 4 || !cmp.Equal(log[3], want) {
 		t.Errorf("log = %+v, want %+v last", log, want)
 	}
-	// Somebody who does not come any more may be owed something still.
+	// Inactive customers can be adjusted, too.
 	s.edit(t, c.ID, customer.Edit{Status: core.Set("inactive")})
 	s.adjust(t, c.ID, "points", 1)
 }
 
-// What an adjustment must say, all at once, and the customer before that.
+// All invalid fields are reported at once, and an unknown customer before them.
 func TestAdjustRefuses(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
@@ -97,9 +96,8 @@ func TestAdjustRefuses(t *testing.T) {
 	}
 }
 
-// "Nothing else may take it below zero"; "a balance that would overflow is 422, never
-// wrapped".
-func TestAnAdjustmentHasItsLimits(t *testing.T) {
+// No adjustment takes a balance below zero or overflows it.
+func TestAdjustKeepsBalancesInRange(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.made(t, "070 174 06 05", nil)
@@ -128,8 +126,8 @@ func TestAnAdjustmentHasItsLimits(t *testing.T) {
 	}
 }
 
-// Of many adjustments at once, as many succeed as the balance allows.
-func TestManyAdjustmentsAtOnce(t *testing.T) {
+// Of many concurrent adjustments, as many succeed as the balance allows.
+func TestConcurrentAdjustments(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.made(t, "070 174 06 05", nil)
@@ -152,8 +150,8 @@ func TestManyAdjustmentsAtOnce(t *testing.T) {
 	}
 }
 
-// "A double click must post once": a form that is sent many times at once moves the
-// balance once, and everybody hears the same.
+// A form that is submitted many times at once changes the balance once, and all get the same
+// answer.
 func TestADoubleClickAdjustsOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -7,18 +7,18 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Lock returns a customer and keeps others from changing it until the transaction ends, or is
-// core.ErrNotFound. It keeps the tenant's country too (HoldCountry).
+// Lock locks and returns a customer, or core.ErrNotFound. It also locks the tenant's country
+// (LockCountry).
 func Lock(ctx context.Context, tx *db.Tx, id core.ID) (Customer, error) {
-	if err := HoldCountry(tx); err != nil {
+	if err := LockCountry(tx); err != nil {
 		return Customer{}, err
 	}
-	found, err := db.One[held](ctx, tx, lockSQL, db.Args{"id": id})
+	found, err := db.One[lockedCustomer](ctx, tx, lockSQL, db.Args{"id": id})
 	return found.Customer, err
 }
 
-// Anonymise deletes a customer's name, contact details and consents, and makes them inactive for good.
-// For core/privacy, which does the same in all other tables.
+// Anonymise deletes a customer's name, contact details and consents, and makes them inactive. For
+// core/privacy, which erases them in the other tables.
 func Anonymise(ctx context.Context, tx *db.Tx, id core.ID) (Customer, error) {
 	if err := db.Queue(tx, forgetConsentSQL, db.Args{"id": id}); err != nil {
 		return Customer{}, err

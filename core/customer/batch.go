@@ -8,14 +8,14 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Imported is a customer to be created with others.
+// Imported is a customer of an import.
 type Imported struct {
 	ID core.ID
 	Details
 	CreatedAt *time.Time // nil: now
 }
 
-// In the order given: of two with one key, the first is created.
+// In the given order: of two customers with the same key, the first is created.
 const insertAllSQL = `
 	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, created_at, updated_at)
 	select @tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, coalesce(created_at, @now), @now
@@ -26,9 +26,9 @@ const insertAllSQL = `
 	on conflict do nothing
 	returning id`
 
-// InsertAll creates customers and returns the ids of those who are new: not who has the phone
-// number or the e-mail address of a customer. Their accounts are opened by ledger.OpenAll. The
-// caller holds the country (HoldCountry).
+// InsertAll creates customers, except those with a phone number or an e-mail address that exists, and
+// returns the ids of the created ones. ledger.OpenAll opens their accounts. The caller holds the country
+// (LockCountry).
 func InsertAll(ctx context.Context, tx *db.Tx, all []Imported) (map[core.ID]bool, error) {
 	n := len(all)
 	ids, created := make([]core.ID, n), make([]*time.Time, n)
@@ -56,7 +56,7 @@ func keysOf(all []Imported) (phones []string, emails []*string) {
 	return phones, emails
 }
 
-// Keys are the phone numbers and e-mail addresses by which customers are found.
+// Keys is a set of phone numbers and e-mail addresses, by the keys that find customers.
 type Keys struct{ phones, emails map[string]bool }
 
 // NewKeys returns an empty set.
@@ -86,7 +86,7 @@ const takenKeysSQL = `
 	where tenant_id = @tenant_id
 		and email_key = any(@email_keys::text[])`
 
-// TakenKeys returns those of the keys that customers have already.
+// TakenKeys returns the keys that existing customers have.
 func TakenKeys(ctx context.Context, tx *db.Tx, all []Imported) (Keys, error) {
 	phones, emails := keysOf(all)
 	rows, err := db.All[struct{ PhoneKey, EmailKey *string }](ctx, tx, takenKeysSQL, db.Args{"phone_keys": phones, "email_keys": emails})
@@ -102,6 +102,6 @@ func TakenKeys(ctx context.Context, tx *db.Tx, all []Imported) (Keys, error) {
 	return taken, err
 }
 
-// HoldCountry keeps the country of the transaction's tenant, by which phone numbers are read, until
-// the transaction ends.
-func HoldCountry(tx *db.Tx) error { return db.Queue(tx, holdCountrySQL, nil) }
+// LockCountry keeps the country of the transaction's tenant, by which phone numbers are read, from
+// changing until the transaction ends.
+func LockCountry(tx *db.Tx) error { return db.Queue(tx, lockCountrySQL, nil) }

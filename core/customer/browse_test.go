@@ -15,7 +15,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// browse walks the whole list, page by page, and back to its beginning.
+// browse reads the whole list, page by page, and back.
 func (s shop) browse(t *testing.T, f customer.Filter, sort customer.Sort, size int) (rows []customer.Row) {
 	t.Helper()
 	var last core.List[customer.Row]
@@ -53,8 +53,7 @@ func lastNames(rows []customer.Row) (names []string) {
 	return names
 }
 
-// "Sort … cursor paging": by last name, then first name, as people look for names; of
-// one name everybody comes once, whichever way one walks.
+// The list by last name, then first name, has each customer once, forward and back.
 func TestBrowseByName(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -89,7 +88,7 @@ func TestBrowseByName(t *testing.T) {
 	}
 }
 
-// "The selected sort is invalid." is reported with everything else that is wrong with a query.
+// An unknown order is reported with the other violations.
 func TestBrowseRefuses(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -105,7 +104,7 @@ func TestBrowseRefuses(t *testing.T) {
 	}
 }
 
-// "A visit is a completed transaction": the newest one's time, and none where there is none.
+// The last visit is the newest completed sale.
 func TestBrowseTellsTheLastVisit(t *testing.T) {
 	t.Parallel()
 	s := newShop(t).till(t)
@@ -127,7 +126,7 @@ func TestBrowseTellsTheLastVisit(t *testing.T) {
 	}
 }
 
-// "Exact up to a bound": so many, or more than that, with every filter alone and together.
+// Counts are exact up to a thousand, with each filter alone and combined.
 func TestCount(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -150,7 +149,7 @@ func TestCount(t *testing.T) {
 		{"search", customer.Filter{Search: new("lindq")}, 5},
 		{"search of two letters", customer.Filter{Search: new("qv")}, 5},
 		{"search and all else", customer.Filter{Search: new("lindq"), Status: new("active"), CreatedFrom: day(0), CreatedTo: day(2)}, 2},
-		{"nobody", customer.Filter{Search: new("zzz")}, 0},
+		{"no match", customer.Filter{Search: new("zzz")}, 0},
 	} {
 		got, err := s.Count(t.Context(), s.by, c.f)
 		if want := (customer.Count{N: c.want}); err != nil || got != want {
@@ -175,8 +174,8 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// both compares BrowseAndCount with Browse and Count: of the first page, of the second and
-// of the first again, of several sizes and in each order.
+// both compares BrowseAndCount with Browse and Count: for the first page, the second and the first
+// again, with several sizes and in each order.
 func (s shop) both(t *testing.T, name string, f customer.Filter) {
 	t.Helper()
 	type answer struct {
@@ -209,7 +208,7 @@ func (s shop) both(t *testing.T, name string, f customer.Filter) {
 	}
 }
 
-// crowd makes many customers at once: Nomen Crowd, one second after the other.
+// crowd creates many customers, Nomen Crowd, one second after another.
 func (s shop) crowd(t *testing.T, n int) {
 	t.Helper()
 	const some = 3_000
@@ -231,9 +230,8 @@ func (s shop) crowd(t *testing.T, n int) {
 	}
 }
 
-// What few have is found behind thousands who have not: the search looks at the next
-// customers first, and then in an index, of needles of any length.
-func TestASearchReachesEverybody(t *testing.T) {
+// A search finds matches behind thousands of other customers, with search terms of any length.
+func TestSearchFindsRareMatches(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	first := s.made(t, "08-123 456 78", new("zoë%x@example.com"))
@@ -252,8 +250,7 @@ func TestASearchReachesEverybody(t *testing.T) {
 	}
 }
 
-// "Any part of name, phone or e-mail", and a number however it is written: typed and
-// stored with other spaces, within the country or from abroad.
+// A search finds phone numbers in any notation.
 func TestASearchComparesDigits(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -297,8 +294,8 @@ func TestASearchComparesDigits(t *testing.T) {
 	}
 }
 
-// "A tenant is a wall", and "look-up" is for a cashier, too.
-func TestBrowseStaysBehindTheWall(t *testing.T) {
+// No tenant sees another's customers, and cashiers can look customers up.
+func TestBrowseIsOfOneTenant(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	s.made(t, "070 174 06 05", new("anna@example.com"))
@@ -320,7 +317,7 @@ func TestBrowseStaysBehindTheWall(t *testing.T) {
 	}
 }
 
-// "Cashier: … adding a customer"; "manager: everything except …".
+// Cashiers add customers; managers do the rest.
 func TestRolesOfCustomers(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -6,13 +6,13 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// ConsentKind says what a customer agreed to.
+// ConsentKind is what a customer agreed to.
 type ConsentKind string
 
 // The kinds.
 const (
-	Terms  ConsentKind = "terms"  // that the business keeps their details
-	Offers ConsentKind = "offers" // to be e-mailed offers
+	Terms  ConsentKind = "terms"  // storing their details
+	Offers ConsentKind = "offers" // e-mails with offers
 )
 
 // ConsentSource is where a customer agreed.
@@ -20,27 +20,22 @@ type ConsentSource string
 
 // The sources.
 const (
-	FromJoin  ConsentSource = "join"  // the page to join on
-	FromClaim ConsentSource = "claim" // the page of a sale that a till showed
+	FromJoin  ConsentSource = "join"  // the page to join
+	FromClaim ConsentSource = "claim" // the page to collect a sale at the till
 )
 
-// Consent is what a customer agrees to while they join, in the words they were shown.
+// Consent is what a customer agrees to when they join, in the words they were shown.
 type Consent struct {
 	Terms  string
-	Offers string // "": they don't want any
+	Offers string // "": not agreed
 	Source ConsentSource
 }
 
-// RecordConsent notes what a new customer agreed to, in the transaction that made them. Without
-// consent to offers they are unsubscribed from the start.
+// RecordConsent stores what a new customer agreed to, in the transaction that created them. Without
+// consent to offers they are unsubscribed.
 func RecordConsent(tx *db.Tx, by core.Actor, id core.ID, c Consent) error {
-	given := map[ConsentKind]string{Terms: c.Terms}
-	if c.Offers != "" {
-		given[Offers] = c.Offers
-	}
-	for _, kind := range []ConsentKind{Terms, Offers} {
-		text, agreed := given[kind]
-		if !agreed {
+	for kind, text := range map[ConsentKind]string{Terms: c.Terms, Offers: c.Offers} {
+		if text == "" && kind == Offers {
 			continue
 		}
 		err := db.Queue(tx, agreeSQL, db.Args{"customer": id, "kind": kind, "text": text, "source": c.Source, "now": tx.Now})

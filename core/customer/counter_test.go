@@ -66,15 +66,15 @@ func (s shop) redeemed(t *testing.T, id core.ID, points int64) core.ID {
 	return r.ID
 }
 
-// takenBack voids a redemption.
-func (s shop) takenBack(t *testing.T, redemption core.ID) {
+// voidRedemption voids a redemption.
+func (s shop) voidRedemption(t *testing.T, redemption core.ID) {
 	t.Helper()
 	if _, err := reward.NewService(s.db).Void(t.Context(), s.by, redemption); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// voucherUsed sends a coupon that is good for points, and redeems the voucher.
+// voucherUsed sends a coupon for points and redeems the voucher.
 func (s shop) voucherUsed(t *testing.T, id core.ID, points int64) core.ID {
 	t.Helper()
 	jobs, err := job.New(s.db, slog.New(slog.DiscardHandler))

@@ -1,12 +1,13 @@
-// Package customer keeps the customers of a tenant. A customer is found by phone
-// first, then by e-mail, each compared by a stored key; both keys are unique within
-// the tenant, so two tills that type the same number meet the same customer.
+// Package customer keeps the customers of a tenant. A customer is found by phone first, then by e-mail,
+// each compared by a stored key. Both keys are unique within the tenant, so two tills that type the
+// same number find the same customer.
 package customer
 
 import (
 	"context"
 	"errors"
 	"maps"
+	"strings"
 	"time"
 
 	"example.com/loyalty/core"
@@ -25,31 +26,31 @@ const (
 	Inactive Status = "inactive"
 )
 
-// Customer is a customer with the balances of the moment (specification §2).
+// Customer is a customer with their current balances (specification §2).
 type Customer struct {
 	ID            core.ID
 	FirstName     string
 	LastName      string
-	Phone         string // as written
+	Phone         string // as typed
 	Email         *string
 	Status        Status
 	PointsBalance int64
 	StampsBalance int64
 	CreatedAt     time.Time // the first check-in
 	UpdatedAt     time.Time
-	Erased        bool // nothing is left of who they were
+	Erased        bool // their personal data was deleted
 
-	UnsubscribedAt *time.Time // from coupon e-mails; nil: gets them
-	LinkVersion    int64      // of the links that customers are mailed: raised to revoke them
+	UnsubscribedAt *time.Time // from coupon e-mails; nil: subscribed
+	LinkVersion    int64      // of the customer's links; raised to revoke them
 }
 
-// Upserted is a customer and whether the upsert made them.
+// Upserted is a customer and whether the upsert created them.
 type Upserted struct {
 	Customer
 	Created bool
 }
 
-// Service finds, makes and changes customers.
+// Service finds, creates and changes customers.
 type Service struct {
 	db    *db.DB
 	meter *usage.Meter
@@ -58,14 +59,13 @@ type Service struct {
 // NewService makes the service.
 func NewService(d *db.DB) *Service { return &Service{db: d, meter: usage.NewMeter(d)} }
 
-// ErrErased refuses what would change a customer of whom nothing is left.
+// ErrErased refuses to change an erased customer.
 var ErrErased = core.Refuse("customer-erased", "This customer was erased and cannot be changed.")
 
-// Upsert returns the customer with that phone, else with that e-mail, unchanged;
-// there being none, it makes one (specification §4). Of several at once with one
-// phone, one makes the customer and all return it. A new one that exceeds the plan is
-// refused with usage.ErrLimit. Two round trips when found, three when made, and one a minute
-// that counts the customers.
+// Upsert returns the customer with a phone number, or else with an e-mail address, unchanged; if there
+// is none, it creates one (specification §4). Of concurrent upserts with the same phone number, one
+// creates the customer and all return it. A new customer beyond the plan's limit is refused with
+// usage.ErrLimit.
 func (s *Service) Upsert(ctx context.Context, by core.Actor, n New) (Upserted, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return Upserted{}, err
@@ -79,22 +79,23 @@ func (s *Service) Upsert(ctx context.Context, by core.Actor, n New) (Upserted, e
 	})
 }
 
-// Enrol is Upsert in the caller's transaction, for customers who enter their own details:
-// names, and what they agree to, are asked only of a new one. missing says what else is
-// wrong with the details of a new customer; admit says whether there may be one, nil: there
-// may.
+// Enrol is Upsert in the caller's transaction, for customers who enter their own details. Names and
+// consent are required only for a new customer: missing has the violations of a new customer's other
+// fields. admit may refuse a new customer; nil: never.
 func Enrol(ctx context.Context, tx *db.Tx, by core.Actor, n New, missing core.Fields, admit func() error) (Upserted, error) {
 	in, wrong := n.Validate(by.Tenant.Country)
 	fields := maps.Clone(missing)
 	var refused *core.Error
 	if errors.As(wrong, &refused) {
-		fields = merged(refused.Fields, missing)
+		fields = core.Fields{}
+		maps.Copy(fields, missing)
+		maps.Copy(fields, refused.Fields)
 	}
-	// A phone number that can't be read finds no customer, so nothing is looked up.
-	if _, unreadable := fields["phone"]; unreadable {
+	// A malformed phone number finds no customer.
+	if _, malformed := fields["phone"]; malformed {
 		return Upserted{}, core.Invalid(fields)
 	}
-	if _, unreadable := fields["email"]; unreadable {
+	if _, malformed := fields["email"]; malformed {
 		in.Email, in.EmailKey = nil, nil
 	}
 	if len(fields) > 0 {
@@ -103,15 +104,7 @@ func Enrol(ctx context.Context, tx *db.Tx, by core.Actor, n New, missing core.Fi
 	return upsert(ctx, tx, by, in, admit)
 }
 
-// merged are the fields of both.
-func merged(a, b core.Fields) core.Fields {
-	all := core.Fields{}
-	maps.Copy(all, b)
-	maps.Copy(all, a)
-	return all
-}
-
-// upsert finds the customer or makes one, if admit lets a new one in.
+// upsert finds the customer, or creates one unless admit refuses.
 func upsert(ctx context.Context, tx *db.Tx, by core.Actor, in Details, admit func() error) (Upserted, error) {
 	for range 3 {
 		found, err := findByKeys(ctx, tx, in)
@@ -130,26 +123,25 @@ func upsert(ctx context.Context, tx *db.Tx, by core.Actor, in Details, admit fun
 		if err == nil {
 			return Upserted{Customer: made, Created: true}, nil
 		}
-		// Another request made them since we looked, and has committed: look again.
+		// Another request has created them meanwhile.
 		if !errors.Is(err, core.ErrNotFound) {
 			return Upserted{}, err
 		}
 	}
-	return Upserted{}, core.Unavailable(errMoved)
+	return Upserted{}, core.Unavailable(errCountryChanged)
 }
 
-// errMoved is of a request that was let in before its tenant's country changed: the
-// next one reads the phone number as of the new country.
-var errMoved = errors.New("the tenant's country changed meanwhile")
+// errCountryChanged fails a request that read the phone number by the old country.
+var errCountryChanged = errors.New("the tenant's country changed meanwhile")
 
 func findByKeys(ctx context.Context, tx *db.Tx, in Details) (Customer, error) {
 	return db.One[Customer](ctx, tx, findByKeysSQL, db.Args{"phone_key": in.PhoneKey, "email_key": in.EmailKey})
 }
 
-// insert makes a customer with an account, or returns core.ErrNotFound when the
-// phone or the e-mail is already somebody's, or the tenant has moved.
+// insert creates a customer with an account, or returns core.ErrNotFound if the phone number or the
+// e-mail address exists, or the tenant's country has changed.
 func insert(ctx context.Context, tx *db.Tx, by core.Actor, in Details) (Customer, error) {
-	if err := db.Queue(tx, holdCountrySQL, nil); err != nil {
+	if err := LockCountry(tx); err != nil {
 		return Customer{}, err
 	}
 	c, err := db.One[Customer](ctx, tx, insertSQL, db.Args{
@@ -166,7 +158,7 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, in Details) (Customer
 	return c, audit.Write(tx, by, audit.Entry{Action: "customer.create", Subject: "customer", ID: c.ID.String(), New: c.facts()})
 }
 
-// Find returns a customer, or core.ErrNotFound. One round trip.
+// Find returns a customer, or core.ErrNotFound.
 func (s *Service) Find(ctx context.Context, by core.Actor, id core.ID) (Customer, error) {
 	return db.ReadOne[Customer](ctx, s.db, by, findSQL, db.Args{"id": id})
 }
@@ -176,31 +168,42 @@ func FindIn(ctx context.Context, tx *db.Tx, id core.ID) (Customer, error) {
 	return db.One[Customer](ctx, tx, findSQL, db.Args{"id": id})
 }
 
-// Reading is Find together with other statements (db.ReadTogether).
+// Reading is Find in one round trip with other statements (db.ReadTogether).
 func Reading(to *Customer, id core.ID) db.Reading {
 	return db.OneInto(to, findSQL, db.Args{"id": id})
 }
 
-// Contact is how customers ask for their own card: by their phone number or their e-mail address.
+// Contact is the phone number or e-mail address by which customers ask for their own card.
 type Contact struct{ phoneKey, emailKey *string }
 
-// ReadContact reads a phone number or an e-mail address. What can't be read is refused on the
-// field "contact".
+// ReadContact reads a phone number or an e-mail address; other texts are refused on the field
+// "contact".
 func ReadContact(text, country string) (Contact, error) {
-	phone, email, err := contactKeys(text, country)
-	return Contact{phone, email}, err
+	check := core.NewCheck(nil)
+	text = check.Text("contact", &text, maxEmail)
+	if !check.OK("contact") {
+		return Contact{}, check.Err()
+	}
+	if core.IsEmail(text) {
+		return Contact{emailKey: new(strings.ToLower(text))}, nil
+	}
+	key, ok := phoneKey(text, country)
+	if !ok || strings.Contains(text, "@") {
+		check.Add("contact", core.Violation{Rule: "phone_or_email"})
+	}
+	return Contact{phoneKey: &key}, check.Err()
 }
 
-// FindByContact returns the customer with that contact, or core.ErrNotFound. One round trip.
+// FindByContact returns the customer with a contact, or core.ErrNotFound.
 func FindByContact(ctx context.Context, tx *db.Tx, c Contact) (Customer, error) {
 	return db.One[Customer](ctx, tx, findByKeysSQL, db.Args{"phone_key": c.phoneKey, "email_key": c.emailKey})
 }
 
-// mostByPhone is how many customers with the same last digits are found.
-const mostByPhone = 10
+// maxByPhone is the maximum number of customers found by last digits.
+const maxByPhone = 10
 
-// FindByPhone returns active customers by a whole phone number or by its last four or more
-// digits, those who were here last first, at most ten. One round trip.
+// FindByPhone returns at most ten active customers by a whole phone number or by its last four or more
+// digits, the last visitor first.
 func (s *Service) FindByPhone(ctx context.Context, by core.Actor, typed string) ([]Customer, error) {
 	if err := by.Require(core.Cashier); err != nil {
 		return nil, err
@@ -209,11 +212,10 @@ func (s *Service) FindByPhone(ctx context.Context, by core.Actor, typed string) 
 	if err != nil {
 		return nil, err
 	}
-	return db.ReadAll[Customer](ctx, s.db, by, findByPhoneSQL, db.Args{"phone_key": key, "ending": digits, "limit": mostByPhone})
+	return db.ReadAll[Customer](ctx, s.db, by, findByPhoneSQL, db.Args{"phone_key": key, "ending": digits, "limit": maxByPhone})
 }
 
-// FindAll returns the customers of those ids, in the order of the ids. Ids that don't exist
-// are left out, and ids that are repeated count once.
+// FindAll returns the customers with the ids, by id. It leaves out unknown and repeated ids.
 func (s *Service) FindAll(ctx context.Context, by core.Actor, ids []core.ID) ([]Customer, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -221,19 +223,18 @@ func (s *Service) FindAll(ctx context.Context, by core.Actor, ids []core.ID) ([]
 	return db.ReadAll[Customer](ctx, s.db, by, findAllSQL, db.Args{"ids": ids})
 }
 
-// Edit changes the fields that are set. A phone or e-mail of another customer is
-// refused on the field, an erased customer altogether, and activating one who exceeds the
-// plan with usage.ErrLimit. Three round trips.
+// Edit changes the fields that are set. It refuses another customer's phone number or e-mail address,
+// erased customers (ErrErased), and to activate one beyond the plan's limit (usage.ErrLimit).
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (Customer, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Customer{}, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Customer, error) {
-		if err := db.Queue(tx, holdCountrySQL, nil); err != nil {
+		if err := LockCountry(tx); err != nil {
 			return Customer{}, err
 		}
-		// Held until the end: the log must name the values this edit replaced.
-		old, err := db.One[held](ctx, tx, lockSQL, db.Args{"id": id})
+		// Locked: the audit log must have the values that this edit replaces.
+		old, err := db.One[lockedCustomer](ctx, tx, lockSQL, db.Args{"id": id})
 		if err != nil {
 			return Customer{}, err
 		}
@@ -267,13 +268,13 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.ID, e Edit) (
 	})
 }
 
-// held is a customer who is being edited, and the country their phone is read as of.
-type held struct {
+// lockedCustomer is a customer to change, and the country by which their phone number is read.
+type lockedCustomer struct {
 	Customer
 	Country string
 }
 
-// facts are what the log tells of a customer.
+// facts returns what the audit log says about a customer.
 func (c Customer) facts() map[string]any {
 	return map[string]any{
 		"first_name": c.FirstName, "last_name": c.LastName, "phone": c.Phone, "email": c.Email, "status": c.Status,

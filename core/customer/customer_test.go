@@ -35,7 +35,7 @@ func shopOf(t *testing.T, d *db.DB) shop {
 	return shop{customer.NewService(d), d, dbtest.Tenant(t, d)}
 }
 
-// in is the same shop in another country: "" is none.
+// in returns the shop in another country; "": none.
 func (s shop) in(t *testing.T, country string) shop {
 	t.Helper()
 	s.by.Tenant.Country = country
@@ -46,7 +46,7 @@ func (s shop) in(t *testing.T, country string) shop {
 	return s
 }
 
-// as is the same shop in the hands of somebody else.
+// as returns the shop with another actor.
 func (s shop) as(t *testing.T, role core.Role) shop {
 	t.Helper()
 	s.by = dbtest.Person(t, s.db, s.by, role)
@@ -66,12 +66,12 @@ func (s shop) upsert(t *testing.T, phone string, email *string) customer.Upserte
 	return got
 }
 
-// made is a new customer.
+// made creates a customer.
 func (s shop) made(t *testing.T, phone string, email *string) customer.Customer {
 	t.Helper()
 	got := s.upsert(t, phone, email)
 	if !got.Created {
-		t.Fatalf("%s is somebody's already", phone)
+		t.Fatalf("%s already exists", phone)
 	}
 	return got.Customer
 }
@@ -102,7 +102,7 @@ func (s shop) count(t *testing.T) (n int) {
 	return n
 }
 
-// logged is what the log tells of a customer, in order.
+// logged returns the audit entries of a customer, in order.
 type logged struct {
 	Action   string
 	Old, New map[string]any
@@ -113,7 +113,7 @@ func (s shop) log(t *testing.T, id core.ID) []logged {
 	return s.logOf(t, id.String())
 }
 
-// logOf is log, "" for what was done with many.
+// logOf returns the audit entries of a customer; "": of many.
 func (s shop) logOf(t *testing.T, id string) (entries []logged) {
 	t.Helper()
 	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
@@ -161,8 +161,8 @@ func wantFields(t *testing.T, err error, want core.Fields) {
 	}
 }
 
-// "201 for: customer created by upsert", with what was sent, trimmed, and balances of 0.
-func TestUpsertMakesACustomer(t *testing.T) {
+// A new customer has the trimmed input and balances of 0.
+func TestUpsertCreatesCustomer(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	got, err := s.Upsert(t.Context(), s.by, customer.New{
@@ -187,7 +187,7 @@ func TestUpsertMakesACustomer(t *testing.T) {
 	}
 }
 
-// "Upsert finds by phone first, then by e-mail, and changes nothing."
+// An upsert finds by phone first, then by e-mail, and changes nothing.
 func TestUpsertFindsByPhoneThenByEmail(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -230,8 +230,8 @@ func TestUpsertFindsByPhoneThenByEmail(t *testing.T) {
 	s.made(t, "070 174 06 08", nil)
 }
 
-// "Phone numbers are kept as written and compared by a stored key (E.164 by the
-// tenant's country; digits only where that fails; …)".
+// Phone numbers are kept as typed and compared by their key: E.164 in the tenant's country, or else
+// the digits.
 func TestOneNumberInManyFormats(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -273,7 +273,7 @@ func TestOneNumberInManyFormats(t *testing.T) {
 	}
 }
 
-// "At least three digits or 422", and the rest of what a new customer must say.
+// A phone number needs three digits; all invalid fields of a new customer are reported.
 func TestUpsertRefuses(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -339,8 +339,8 @@ func TestUpsertRefuses(t *testing.T) {
 	}
 }
 
-// "Of several at once with one phone, one makes the customer and all return it."
-func TestManyUpsertsOfOneCustomer(t *testing.T) {
+// Of concurrent upserts with one phone number, one creates the customer and all return it.
+func TestConcurrentUpserts(t *testing.T) {
 	t.Parallel()
 	for name, phone := range map[string]func(i int) string{
 		"same phone":                     func(int) string { return "070 174 06 05" },
@@ -378,7 +378,7 @@ func TestManyUpsertsOfOneCustomer(t *testing.T) {
 	}
 }
 
-// "PATCH takes first_name, last_name, phone, email, status": absent keeps.
+// An edit changes only the fields that are set.
 func TestEditChangesWhatIsSet(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -423,7 +423,7 @@ func TestEditChangesWhatIsSet(t *testing.T) {
 	}
 }
 
-// "`email: null` clears, other nulls are 422", and wrong values on their fields.
+// Null clears the e-mail address and nothing else; all invalid fields are reported.
 func TestEditRefuses(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -469,9 +469,8 @@ func TestEditRefuses(t *testing.T) {
 	other.edit(t, theirs.ID, customer.Edit{Phone: core.Set("070 174 06 06"), Email: core.Set("bo@example.com")})
 }
 
-// "The log must name the values this edit replaced": of two edits at once, each
-// starts from what the other left.
-func TestTwoEditsAtOnceAreBothInTheLog(t *testing.T) {
+// Of two concurrent edits, each entry has the values that it replaced.
+func TestConcurrentEditsAreLogged(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.made(t, "070 174 06 05", nil)
@@ -496,9 +495,8 @@ func TestTwoEditsAtOnceAreBothInTheLog(t *testing.T) {
 	}
 }
 
-// Two customers that swap their phones at once: one of them is told that it is taken,
-// nobody is stuck.
-func TestTwoEditsInEachOthersWay(t *testing.T) {
+// If two customers swap phone numbers at once, one is refused and neither hangs.
+func TestConcurrentEditsSwapPhones(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	a, b := s.made(t, "070 174 06 05", nil), s.made(t, "070 174 06 06", nil)
@@ -512,12 +510,12 @@ func TestTwoEditsInEachOthersWay(t *testing.T) {
 	wg.Wait()
 }
 
-// "A record of another tenant answers byte for byte like a missing one."
+// Another tenant's customers look like missing ones.
 func TestAnotherTenantsCustomersDoNotExist(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	c := s.made(t, "070 174 06 05", new("anna@example.com"))
-	for name, id := range map[string]core.ID{"another's": c.ID, "nobody's": core.NewID(s.db.Now()), "zero": {}} {
+	for name, id := range map[string]core.ID{"another's": c.ID, "unknown": core.NewID(s.db.Now()), "zero": {}} {
 		if _, err := stranger.Find(t.Context(), stranger.by, id); !errors.Is(err, core.ErrNotFound) {
 			t.Errorf("find %s = %v, want ErrNotFound", name, err)
 		}
@@ -536,7 +534,7 @@ func TestAnotherTenantsCustomersDoNotExist(t *testing.T) {
 	}
 }
 
-// The round trips that the doc comments promise.
+// The round trips of each use case.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
@@ -607,7 +605,7 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
-// FindAll leaves out ids of other tenants and unknown ids, and repeats no customer.
+// FindAll leaves out unknown ids and other tenants' ones, and repeats no customer.
 func TestFindAll(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)

@@ -24,7 +24,7 @@ import (
 	"example.com/loyalty/core/verify"
 )
 
-// mailed writes a mail to an address; its delivery is no matter here.
+// mailed writes a mail to an address, without delivering it.
 func (s shop) mailed(t *testing.T, to, subject string) {
 	t.Helper()
 	_, err := dbtest.Owner(s.db).Exec(t.Context(), `
@@ -35,7 +35,7 @@ func (s shop) mailed(t *testing.T, to, subject string) {
 	}
 }
 
-// answered keeps an answer about a customer, for a request that may be sent again.
+// answered stores a response about a customer.
 func (s shop) answered(t *testing.T, key string, c customer.Customer) {
 	t.Helper()
 	by := s.by
@@ -58,7 +58,7 @@ func (s shop) erase(t *testing.T, id core.ID) customer.Customer {
 	return c
 }
 
-// everything is each row of the tenant's tables, as text.
+// everything returns each row of the tenant's tables, as text.
 func (s shop) everything(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -85,8 +85,7 @@ func (s shop) everything(t *testing.T) string {
 	return all.String()
 }
 
-// "Erased: names `Erased`, phone `\"\"`, e-mail null, inactive, keys null; the ledger
-// stays", and nowhere is anything left that tells who it was.
+// Erasing leaves the ledger, but no table with the customer's name, phone number or e-mail address.
 func TestErase(t *testing.T) {
 	t.Parallel()
 	s := shopOf(t, dbtest.OwnDB(t)).till(t)
@@ -96,7 +95,7 @@ func TestErase(t *testing.T) {
 	other := s.made(t, "070 111 22 33", new("bo@example.com"))
 	s.sold(t, c.ID, 5000)
 	s.void(t, s.sold(t, c.ID, 200).ID)
-	s.takenBack(t, s.redeemed(t, c.ID, 10))
+	s.voidRedemption(t, s.redeemed(t, c.ID, 10))
 	s.voucherUsed(t, c.ID, 3)
 	s.adjust(t, c.ID, "points", 4)
 	own := s.by
@@ -143,7 +142,7 @@ func TestErase(t *testing.T) {
 		}
 	}
 	if strings.Contains(left, "about-her") || !strings.Contains(left, "about-him") || !strings.Contains(left, "Hello Bo") || !cmp.Equal(s.find(t, other.ID), other) {
-		t.Error("somebody else was touched")
+		t.Error("another customer changed")
 	}
 	after := s.timeline(t, c.ID, 50)
 	for i := range before {
@@ -166,7 +165,7 @@ func TestErase(t *testing.T) {
 	}
 }
 
-// logTells checks that the log still says what was done to somebody erased.
+// logTells checks that the audit log still has the actions on an erased customer.
 func (s shop) logTells(t *testing.T, id core.ID) {
 	t.Helper()
 	log := s.log(t, id)
@@ -185,8 +184,7 @@ func (s shop) logTells(t *testing.T, id core.ID) {
 	}
 }
 
-// "An erased customer … cannot be edited or reactivated", gets and loses nothing, and is
-// erased once.
+// An erased customer can't be edited, activated, credited or charged, and is erased once.
 func TestAnErasedCustomerStaysErased(t *testing.T) {
 	t.Parallel()
 	s := newShop(t).till(t)
@@ -225,12 +223,12 @@ func TestAnErasedCustomerStaysErased(t *testing.T) {
 	}
 	// Who comes again is new, by the same phone.
 	if again := s.upsert(t, "070 174 06 05", nil); !again.Created {
-		t.Error("somebody erased was found by their phone")
+		t.Error("an erased customer was found by their phone number")
 	}
 }
 
-// Many at once erase somebody once, whatever edits come between.
-func TestManyErasuresAtOnce(t *testing.T) {
+// Concurrent erasures erase a customer once, also with edits between them.
+func TestConcurrentErasures(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.made(t, "070 174 06 05", new("anna@example.com"))
@@ -261,8 +259,7 @@ func TestManyErasuresAtOnce(t *testing.T) {
 	}
 }
 
-// "Who reads all numbers anew must not give one back to somebody erased meanwhile": they
-// wait for each other.
+// Erasing and a change of the country wait for each other, so that no key comes back.
 func TestEraseWaitsForAnotherCountry(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -290,9 +287,9 @@ func TestEraseWaitsForAnotherCountry(t *testing.T) {
 	}
 }
 
-// An address that is somebody else's by now is theirs: their mails stay, and are not
-// given to who had it before.
-func TestAnAddressThatWasHandedOn(t *testing.T) {
+// Mails to an address that another customer has now stay, and aren't in the data of the previous
+// one.
+func TestEraseKeepsAnotherCustomersAddress(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	anna := s.made(t, "070 174 06 05", new("Family@Example.com"))
@@ -310,8 +307,8 @@ func TestAnAddressThatWasHandedOn(t *testing.T) {
 	}
 }
 
-// mail.Forget deletes mails of the transaction's tenant alone.
-func TestForgetStaysBehindTheWall(t *testing.T) {
+// mail.Forget deletes only mails of the transaction's tenant.
+func TestForgetIsOfOneTenant(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	s.mailed(t, "anna@example.com", "Ours")
@@ -322,13 +319,13 @@ func TestForgetStaysBehindTheWall(t *testing.T) {
 	}
 }
 
-// held is what WriteData writes.
-type held struct {
+// document is the result of WriteData.
+type document struct {
 	Customer                                                                 map[string]any
 	LedgerEntries, Transactions, Redemptions, Vouchers, Mails, Consents, Log []map[string]any
 }
 
-func (s shop) data(t *testing.T, id core.ID) held {
+func (s shop) data(t *testing.T, id core.ID) document {
 	t.Helper()
 	var text bytes.Buffer
 	if err := privacy.NewService(s.db).WriteData(t.Context(), s.by, id, &text); err != nil {
@@ -349,11 +346,11 @@ func (s shop) data(t *testing.T, id core.ID) held {
 	if err := d.Decode(&read); err != nil {
 		t.Fatal(err)
 	}
-	return held(read)
+	return document(read)
 }
 
-// "Download of all data of a customer": the record, every entry and what caused it, the
-// mails, and what was done with the record; of nobody else anything.
+// The download has the customer's record, entries with their causes, mails and log, and nothing of
+// other customers.
 func TestWriteData(t *testing.T) {
 	t.Parallel()
 	s := newShop(t).till(t)
@@ -409,12 +406,11 @@ func TestWriteData(t *testing.T) {
 		t.Errorf("the log says %v", got.Log[0])
 	}
 	if got := s.data(t, s.erase(t, c.ID).ID); got.Customer["first_name"] != "Erased" || len(got.LedgerEntries) != 4 || len(got.Mails) != 0 {
-		t.Errorf("of somebody erased: %+v", got)
+		t.Errorf("of an erased customer: %+v", got)
 	}
 }
 
-// "Download of all data of a customer": a table that begins to name customers belongs into
-// WriteData, and what it says of them into Erase.
+// Every table that refers to customers is in WriteData and Erase.
 func TestEveryTableThatNamesCustomersIsKnown(t *testing.T) {
 	t.Parallel()
 	var tables []string
@@ -435,8 +431,8 @@ func TestEveryTableThatNamesCustomersIsKnown(t *testing.T) {
 	}
 }
 
-// However many there are, every record is written once, in order.
-func TestWriteDataOfAFaithfulCustomer(t *testing.T) {
+// Every record is written once, in order, over many pages.
+func TestWriteDataWithManyRecords(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	c := s.made(t, "070 174 06 05", nil)
@@ -465,14 +461,14 @@ func TestWriteDataOfAFaithfulCustomer(t *testing.T) {
 	}
 }
 
-// broken is a connection whose other end has gone.
+// broken is a connection that fails.
 type broken struct{}
 
 var errGone = errors.New("gone")
 
 func (broken) Write([]byte) (int, error) { return 0, errGone }
 
-// Who may, and who may not: nothing is written then, and nothing of a stranger's.
+// Cashiers and other tenants are refused, and nothing is written.
 func TestWriteDataAndEraseRefuse(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
@@ -484,7 +480,7 @@ func TestWriteDataAndEraseRefuse(t *testing.T) {
 		id   core.ID
 		want error
 	}{
-		"a cashier": {cashier.by, c.ID, core.ErrRole}, "a stranger": {stranger.by, c.ID, core.ErrNotFound}, "nobody": {s.by, core.ID{}, core.ErrNotFound},
+		"a cashier": {cashier.by, c.ID, core.ErrRole}, "a stranger": {stranger.by, c.ID, core.ErrNotFound}, "unknown": {s.by, core.ID{}, core.ErrNotFound},
 	} {
 		if err := privacy.NewService(s.db).WriteData(t.Context(), call.by, call.id, &out); !errors.Is(err, call.want) || out.Len() > 0 {
 			t.Errorf("data for %s = %v and %q, want %v", name, err, &out, call.want)
@@ -494,7 +490,7 @@ func TestWriteDataAndEraseRefuse(t *testing.T) {
 		}
 	}
 	if err := privacy.NewService(s.db).WriteData(t.Context(), s.by, c.ID, broken{}); !errors.Is(err, errGone) {
-		t.Errorf("to nobody = %v", err)
+		t.Errorf("of an unknown customer = %v", err)
 	}
 	manager := s.as(t, core.Manager)
 	if err := privacy.NewService(manager.db).WriteData(t.Context(), manager.by, c.ID, io.Discard); err != nil {

@@ -1,6 +1,7 @@
 package customer
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -9,15 +10,13 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// exportSize is how many customers are in memory at a time.
+// exportSize is the number of customers in memory at a time.
 const exportSize = 1_000
 
-// Export hands over the customers that match the filter, one by one, newest first. It
-// reads them page by page and holds neither a connection nor a snapshot in between,
-// however slowly they are taken: everybody who is there at the beginning comes once, as
-// they are when their page is read, and nobody who comes later. An error of each ends it.
-// How many were handed over is in the log, also where it was broken off. A round trip for
-// each thousand, and one.
+// Export passes the customers that match the filter to each, one by one, newest first. Between pages it
+// holds neither a connection nor a snapshot, however slow each is: every customer who exists at the
+// start is passed once, as they are when their page is read; later ones are not. An error of each ends
+// it. The audit log has the number of customers, also of an export that broke off.
 func (s *Service) Export(ctx context.Context, by core.Actor, f Filter, each func(Row) error) error {
 	if err := by.Require(core.Manager); err != nil {
 		return err
@@ -26,22 +25,19 @@ func (s *Service) Export(ctx context.Context, by core.Actor, f Filter, each func
 		return err
 	}
 	count, err := s.export(ctx, by, f, each)
-	// Whoever asked may be gone. What they have by now is theirs all the same.
-	if logged := s.exported(context.WithoutCancel(ctx), by, f, count, err == nil); err == nil {
-		err = logged
-	}
-	return err
+	// Logged also if the client is gone: it has what was passed so far.
+	return cmp.Or(err, s.logExport(context.WithoutCancel(ctx), by, f, count, err == nil))
 }
 
 func (s *Service) export(ctx context.Context, by core.Actor, f Filter, each func(Row) error) (count int64, err error) {
-	page := core.Page{Size: exportSize, Cursor: &core.Cursor{At: s.db.Now(), ID: last}}
+	page := core.Page{Size: exportSize, Cursor: &core.Cursor{At: s.db.Now(), ID: highestID}}
 	for page.Cursor != nil {
 		l, err := s.Browse(ctx, by, f, Newest, page)
 		if err != nil {
 			return count, err
 		}
 		for _, r := range l.Items {
-			count++ // also one that is not taken whole
+			count++ // also a customer that is passed in part
 			if err := each(r); err != nil {
 				return count, err
 			}
@@ -51,24 +47,22 @@ func (s *Service) export(ctx context.Context, by core.Actor, f Filter, each func
 	return count, nil
 }
 
-// last comes after every ID of one instant.
-var last = core.ID{
+// highestID is after every ID of an instant.
+var highestID = core.ID{
 	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 }
 
-func (s *Service) exported(ctx context.Context, by core.Actor, f Filter, count int64, complete bool) error {
-	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		return 0, audit.Write(tx, by, audit.Entry{
+func (s *Service) logExport(ctx context.Context, by core.Actor, f Filter, count int64, complete bool) error {
+	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+		return audit.Write(tx, by, audit.Entry{
 			Action: "customer.export", Subject: "customer",
 			New: map[string]any{"filter": f.facts(), "count": count, "complete": complete},
 		})
 	})
-	return err
 }
 
-// facts are what the log tells of a filter: the fields that were set. Of what was looked
-// for it tells that something was: that is somebody's name, number or address, and would
-// stay there when they are erased.
+// facts returns what the audit log says about a filter: which fields were set. It leaves out the searched
+// texts, which are personal data and would stay in the log after erasing.
 func (f Filter) facts() map[string]any {
 	facts := map[string]any{}
 	for name, text := range map[string]*string{"phone": f.Phone, "email": f.Email, "search": f.Search} {

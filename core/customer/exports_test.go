@@ -15,7 +15,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// exported are the customers that an export hands over.
+// exported returns the customers of an export.
 func (s shop) exported(t *testing.T, f customer.Filter) (rows []customer.Row) {
 	t.Helper()
 	if err := s.Export(t.Context(), s.by, f, func(r customer.Row) error { rows = append(rows, r); return nil }); err != nil {
@@ -24,20 +24,19 @@ func (s shop) exported(t *testing.T, f customer.Filter) (rows []customer.Row) {
 	return rows
 }
 
-// exports are what the log tells of exports, in order.
+// exports returns the audit entries of exports, in order.
 func (s shop) exports(t *testing.T) (told []map[string]any) {
 	t.Helper()
 	for _, e := range s.logOf(t, "") {
 		if e.Action != "customer.export" {
-			t.Errorf("the log of nobody has %s", e.Action)
+			t.Errorf("an entry without a customer has %s", e.Action)
 		}
 		told = append(told, e.New)
 	}
 	return told
 }
 
-// "Export of what the filter shows, streamed": everybody once, newest first, over several
-// pages, with what the list shows of them; and the log tells of it.
+// An export has each customer that matches the filter once, newest first, and is in the audit log.
 func TestExport(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
@@ -50,7 +49,7 @@ func TestExport(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	shift("1 hour") // to times to come: nobody of an export that begins now
+	shift("1 hour") // to the future: not in an export that starts now
 	if got := s.exported(t, customer.Filter{}); len(got) != 0 {
 		t.Fatalf("%d came later", len(got))
 	}
@@ -68,7 +67,7 @@ func TestExport(t *testing.T) {
 	}
 	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	if got := s.exported(t, customer.Filter{Phone: new("070-174 06 05"), Email: new("x@example.com"), CreatedFrom: &day, CreatedTo: &day}); len(got) != 0 {
-		t.Errorf("of nobody %v", got)
+		t.Errorf("without matches %v", got)
 	}
 	want := []map[string]any{
 		{"filter": map[string]any{}, "count": 0.0, "complete": true},
@@ -84,7 +83,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// What was handed over before an export was broken off is in the log.
+// The audit log has the number of customers that were exported before a break.
 func TestAnExportThatIsBrokenOff(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -109,16 +108,16 @@ func TestAnExportThatIsBrokenOff(t *testing.T) {
 	}
 }
 
-// A manager may, a cashier may not; and a filter that is wrong hands over nobody.
+// Cashiers and invalid filters are refused, and no customer is exported.
 func TestExportRefuses(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.made(t, "070 174 06 05", nil)
-	nobody := func(r customer.Row) error { t.Errorf("handed over %v", r); return nil }
-	if err := s.Export(t.Context(), s.as(t, core.Cashier).by, customer.Filter{}, nobody); !errors.Is(err, core.ErrRole) {
+	none := func(r customer.Row) error { t.Errorf("handed over %v", r); return nil }
+	if err := s.Export(t.Context(), s.as(t, core.Cashier).by, customer.Filter{}, none); !errors.Is(err, core.ErrRole) {
 		t.Errorf("a cashier's = %v, want ErrRole", err)
 	}
-	wantFields(t, s.Export(t.Context(), s.by, customer.Filter{Status: new("gone")}, nobody), core.Fields{"status": {core.InvalidChoice}})
+	wantFields(t, s.Export(t.Context(), s.by, customer.Filter{Status: new("gone")}, none), core.Fields{"status": {core.InvalidChoice}})
 	if got := s.exports(t); got != nil {
 		t.Errorf("refusals were logged: %v", got)
 	}

@@ -1,7 +1,6 @@
 package customer
 
 import (
-	"net/mail"
 	"regexp"
 	"strconv"
 	"strings"
@@ -20,12 +19,12 @@ const (
 	minDigits = 3 // of a phone number
 )
 
-// New describes a customer to be.
+// New describes a new customer.
 type New struct {
 	FirstName *string
 	LastName  *string
 	Phone     *string
-	Email     *string // may be missing
+	Email     *string // optional
 
 	Malformed core.Fields // what the front end could not read
 }
@@ -41,7 +40,7 @@ type Edit struct {
 	Malformed core.Fields
 }
 
-// Details are a customer's checked details, with the keys to find them by.
+// Details are a customer's valid details, with the keys that find them.
 type Details struct {
 	FirstName, LastName string
 	Phone, PhoneKey     string
@@ -49,6 +48,7 @@ type Details struct {
 	Status              Status
 }
 
+// Validate checks the details of a new customer in a country.
 func (n New) Validate(country string) (Details, error) {
 	check := core.NewCheck(n.Malformed)
 	in := Details{
@@ -62,29 +62,17 @@ func (n New) Validate(country string) (Details, error) {
 
 func (e Edit) validate(old Customer, country string) (Details, error) {
 	check := core.NewCheck(e.Malformed)
-	in := Details{FirstName: old.FirstName, LastName: old.LastName, Status: old.Status}
-	if e.FirstName.Set {
-		in.FirstName = check.Text("first_name", e.FirstName.Value, maxName)
+	in := Details{
+		FirstName: check.Text("first_name", e.FirstName.Or(&old.FirstName), maxName),
+		LastName:  check.Text("last_name", e.LastName.Or(&old.LastName), maxName),
 	}
-	if e.LastName.Set {
-		in.LastName = check.Text("last_name", e.LastName.Value, maxName)
-	}
-	phone, email := &old.Phone, old.Email
-	if e.Phone.Set {
-		phone = e.Phone.Value
-	}
-	if e.Email.Set {
-		email = e.Email.Value
-	}
-	in.readPhone(check, phone, country)
-	in.readEmail(check, email)
-	if e.Status.Set {
-		if e.Status.Value == nil {
-			check.Add("status", core.Required)
-		} else {
-			in.Status = Status(*e.Status.Value)
-			core.OneOf(check, "status", in.Status, Active, Inactive)
-		}
+	in.readPhone(check, e.Phone.Or(&old.Phone), country)
+	in.readEmail(check, e.Email.Or(old.Email))
+	if status := e.Status.Or(new(string(old.Status))); status == nil {
+		check.Add("status", core.Required)
+	} else {
+		in.Status = Status(*status)
+		core.OneOf(check, "status", in.Status, Active, Inactive)
 	}
 	return in, check.Err()
 }
@@ -106,22 +94,17 @@ func (in *Details) readEmail(check *core.Check, email *string) {
 	if in.Email == nil {
 		return
 	}
-	if !IsEmail(*in.Email) {
+	if !core.IsEmail(*in.Email) {
 		check.Add("email", core.MustBeEmail)
 	}
 	key := strings.ToLower(*in.Email)
 	in.EmailKey = &key
 }
 
-func IsEmail(s string) bool {
-	a, err := mail.ParseAddress(s)
-	return err == nil && a.Address == s && !strings.ContainsAny(s, " \t\r\n")
-}
-
 var notDigits = regexp.MustCompile(`[^0-9]+`)
 
-// phoneKey is what a phone number is compared by: E.164 as dialled from the
-// country, or its digits where that fails; at least three of them.
+// phoneKey returns the key by which a phone number is compared: E.164 as dialled in the country, or else
+// its digits, if there are at least three.
 func phoneKey(phone, country string) (key string, ok bool) {
 	region := country
 	if region == "" {
@@ -134,26 +117,8 @@ func phoneKey(phone, country string) (key string, ok bool) {
 	return digits, len(digits) >= minDigits
 }
 
-// contactKeys reads a phone number or an e-mail address by which a customer asks for their
-// own card; the other key is nil. What can't be read is refused on the field "contact".
-func contactKeys(contact, country string) (phone, email *string, err error) {
-	check := core.NewCheck(nil)
-	text := check.Text("contact", &contact, maxEmail)
-	if !check.OK("contact") {
-		return nil, nil, check.Err()
-	}
-	if IsEmail(text) {
-		return nil, new(strings.ToLower(text)), nil
-	}
-	key, ok := phoneKey(text, country)
-	if !ok || strings.Contains(text, "@") {
-		check.Add("contact", core.Violation{Rule: "phone_or_email"})
-	}
-	return &key, nil, check.Err()
-}
-
-// phoneSearch reads what is typed at a till to find a customer: a phone number, by its key,
-// or the last digits of one. Fewer than four digits are refused on the field.
+// phoneSearch reads what is typed at a till to find a customer: a phone number or its last digits, at
+// least four.
 func phoneSearch(typed, country string) (key, ending string, err error) {
 	check := core.NewCheck(nil)
 	text := check.Text("phone", &typed, maxPhone)
@@ -167,11 +132,10 @@ func phoneSearch(typed, country string) (key, ending string, err error) {
 
 const fewestLastDigits = 4
 
-// phoneLike is what may be part of a phone number.
+// phoneLike matches texts that can be part of a phone number.
 var phoneLike = regexp.MustCompile(`^[0-9+()/. \x{a0}-]+$`)
 
-// dialling is the code that a country is called by from abroad, and the digits in front
-// of a number within it; "" where there are none, or no country.
+// dialling returns a country's calling code and the trunk prefix of numbers within it; "" for none.
 func dialling(country string) (code, trunk string) {
 	return strconv.Itoa(phonenumbers.GetCountryCodeForRegion(country)), phonenumbers.GetNddPrefixForRegion(country, true)
 }

@@ -9,21 +9,21 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Filter picks customers. Fields that are nil pick all.
+// Filter selects customers. A nil field selects all.
 type Filter struct {
-	Phone       *string    // compared like an upsert does
+	Phone       *string    // compared by its key
 	Email       *string    // likewise
-	Search      *string    // any part of name, phone or e-mail
+	Search      *string    // part of name, phone number or e-mail address
 	Status      *string    // active or inactive
-	CreatedFrom *time.Time // a day of the tenant's time zone, included; written as its midnight in UTC
-	CreatedTo   *time.Time // likewise
+	CreatedFrom *time.Time // first day in the tenant's time zone, as its midnight in UTC
+	CreatedTo   *time.Time // last day, likewise
 }
 
 // Sort is the order of a list.
 type Sort string
 
-// The orders. By name is by last name, then first name. Not by points: a balance changes
-// with every sale, and an index of it would have to as well.
+// The orders. ByName is by last name, then first name. There is none by points, because every sale would
+// have to change its index.
 const (
 	Newest Sort = "newest"
 	ByName Sort = "name"
@@ -32,21 +32,19 @@ const (
 // Row is a customer in the panel's list.
 type Row struct {
 	Customer
-	LastVisit *time.Time // nil: none yet
+	LastVisit *time.Time // nil: none
 }
 
-// Count is how many customers match a filter.
+// Count is the number of customers that match a filter.
 type Count struct {
 	N    int64
-	More bool // there are more than these
+	More bool // there are more than N
 }
 
-// maxCount is as far as customers are counted: for a page it is enough, and a million
-// would cost more than the page.
+// maxCount ends a count: counting a million customers would cost more than the page.
 const maxCount = 1_000
 
-// List returns a page of the customers that match the filter, newest first. One
-// round trip, of the same cost at any depth.
+// List returns a page of the customers that match the filter, newest first.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Customer], error) {
 	q, err := f.query(core.NewCheck(p.Malformed), by.Tenant)
 	if err != nil {
@@ -58,9 +56,8 @@ func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page
 	return db.ListPage(ctx, s.db, by, customerList, q.args, p, Customer.position)
 }
 
-// Browse is List for the panel: it tells when a customer was last here, and has its
-// choice of orders. What is searched for comes newest first, whatever the order: names in
-// order may lie anywhere among a million that match. One round trip.
+// Browse is List for the panel, with the last visit and a choice of orders. Search results are always
+// newest first: to sort a million matches by name, all would have to be read.
 func (s *Service) Browse(ctx context.Context, by core.Actor, f Filter, sort Sort, p core.Page) (core.List[Row], error) {
 	check := core.NewCheck(p.Malformed)
 	core.OneOf(check, "sort", sort, Newest, ByName)
@@ -78,8 +75,7 @@ func (s *Service) Browse(ctx context.Context, by core.Actor, f Filter, sort Sort
 	return db.ListPage(ctx, s.db, by, list, q.args, p, Row.position)
 }
 
-// Count returns how many customers match the filter: exactly, up to a thousand. One round
-// trip.
+// Count counts the customers that match the filter, up to a thousand.
 func (s *Service) Count(ctx context.Context, by core.Actor, f Filter) (Count, error) {
 	q, err := f.query(core.NewCheck(nil), by.Tenant)
 	if err != nil {
@@ -91,12 +87,11 @@ func (s *Service) Count(ctx context.Context, by core.Actor, f Filter) (Count, er
 		args["limit"] = maxCount + 1
 	}
 	found, err := db.ReadOne[struct{ Count int64 }](ctx, s.db, by, statement, args)
-	return counted(found.Count), err
+	return newCount(found.Count), err
 }
 
-// BrowseAndCount is Browse and Count together. One round trip for the first page of a
-// search, whose customers are looked for once and tell both, and where the page holds
-// everybody; else two.
+// BrowseAndCount is Browse and Count together: in one round trip for the first page of a search, and
+// where the page holds all customers.
 func (s *Service) BrowseAndCount(ctx context.Context, by core.Actor, f Filter, sort Sort, p core.Page) (core.List[Row], Count, error) {
 	check := core.NewCheck(p.Malformed)
 	core.OneOf(check, "sort", sort, Newest, ByName)
@@ -115,7 +110,7 @@ func (s *Service) BrowseAndCount(ctx context.Context, by core.Actor, f Filter, s
 	return l, count, err
 }
 
-// search looks for as many customers as are counted, and returns the first page of them.
+// search finds as many customers as are counted, and returns the first page of them.
 func (s *Service) search(ctx context.Context, by core.Actor, q query, p core.Page) (core.List[Row], Count, error) {
 	type found struct {
 		Row
@@ -129,17 +124,17 @@ func (s *Service) search(ctx context.Context, by core.Actor, q query, p core.Pag
 	var count Count
 	page := make([]Row, len(rows))
 	for i, r := range rows {
-		page[i], count = r.Row, counted(r.Found)
+		page[i], count = r.Row, newCount(r.Found)
 	}
 	return core.NewList(p, page, Row.position), count, nil
 }
 
-// counted is a count that went on until it was beyond maxCount.
-func counted(n int64) Count { return Count{N: min(n, maxCount), More: n > maxCount} }
+// newCount returns a count that ended beyond maxCount.
+func newCount(n int64) Count { return Count{N: min(n, maxCount), More: n > maxCount} }
 
 func (c Customer) position() core.Cursor { return core.Cursor{At: c.CreatedAt, ID: c.ID} }
 
-// query is a filter that was read: what its statement asks for.
+// query is a valid filter, as arguments of its statement.
 type query struct {
 	args      db.Args
 	searching bool
@@ -158,7 +153,7 @@ func (f Filter) query(check *core.Check, t core.Tenant) (query, error) {
 		q.args["email_key"] = strings.ToLower(*email)
 	}
 	if search := check.OptionalText("search", f.Search, maxEmail); search != nil {
-		q.args["needles"], q.args["dialled"] = needles(*search, t.Country)
+		q.args["needles"], q.args["dialled"] = searchTerms(*search, t.Country)
 		q.searching = true
 	}
 	if f.Status != nil {
@@ -176,26 +171,26 @@ func (f Filter) query(check *core.Check, t core.Tenant) (query, error) {
 	return q, check.Err()
 }
 
-// needles are what a search looks for, any of them: what was typed and, where that may
-// be of a phone number, its digits; and how a number begins that begins like this, as it
-// is dialled from abroad. So "070-112" finds +46 70 112 00 00.
-func needles(search, country string) (needles []string, dialled *string) {
-	needles = []string{search}
+// searchTerms returns what a search looks for, any of it: the typed text and, where it can be part of a
+// phone number, its digits; and the beginning of a number that begins like this, as dialled from abroad.
+// So "070-112" finds +46 70 112 00 00.
+func searchTerms(search, country string) (terms []string, dialled *string) {
+	terms = []string{search}
 	digits := notDigits.ReplaceAllString(search, "")
 	if !phoneLike.MatchString(search) || len(digits) < minDigits {
-		return needles, nil
+		return terms, nil
 	}
 	if strings.HasPrefix(search, "+") {
-		return needles, new("+" + digits)
+		return terms, new("+" + digits)
 	}
 	if digits != search {
-		needles = append(needles, digits)
+		terms = append(terms, digits)
 	}
 	if rest, abroad := strings.CutPrefix(digits, "00"); abroad {
-		return needles, new("+" + rest)
+		return terms, new("+" + rest)
 	}
 	if code, trunk := dialling(country); trunk != "" && strings.HasPrefix(digits, trunk) {
-		return needles, new("+" + code + strings.TrimPrefix(digits, trunk))
+		return terms, new("+" + code + strings.TrimPrefix(digits, trunk))
 	}
-	return needles, nil
+	return terms, nil
 }

@@ -14,7 +14,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// born makes a customer created exactly at that instant, which no running clock does.
+// born creates a customer at an exact instant.
 func (s shop) born(t *testing.T, first, last, phone string, email *string, at time.Time) customer.Customer {
 	t.Helper()
 	c, err := s.Upsert(t.Context(), s.by, customer.New{FirstName: &first, LastName: &last, Phone: &phone, Email: email})
@@ -28,7 +28,7 @@ func (s shop) born(t *testing.T, first, last, phone string, email *string, at ti
 	return s.find(t, c.ID)
 }
 
-// names lists the first names of everybody who passes the filter, page by page.
+// names returns the first names of the customers that match a filter, page by page.
 func (s shop) names(t *testing.T, f customer.Filter) (names []string) {
 	t.Helper()
 	page := core.Page{Size: 2}
@@ -47,8 +47,7 @@ func (s shop) names(t *testing.T, f customer.Filter) (names []string) {
 	}
 }
 
-// "Filters: phone, email, search (any part of name, phone, e-mail), status,
-// created_from, created_to", each alone and together.
+// Each filter, alone and combined.
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -77,7 +76,7 @@ func TestFilters(t *testing.T) {
 
 		{"phone", customer.Filter{Phone: new("070 174 06 01")}, []string{"Åsa"}},
 		{"phone, otherwise written", customer.Filter{Phone: new("+46701740601")}, []string{"Åsa"}},
-		{"phone of nobody", customer.Filter{Phone: new("070 174 06 09")}, nil},
+		{"unknown phone", customer.Filter{Phone: new("070 174 06 09")}, nil},
 		{"e-mail", customer.Filter{Email: new("dan@example.com")}, []string{"Dan"}},
 		{"e-mail in capitals", customer.Filter{Email: new("ANDERS_50%@EXAMPLE.COM")}, []string{"ANDERS"}},
 		{"part of an e-mail is none", customer.Filter{Email: new("dan@example")}, nil},
@@ -103,7 +102,7 @@ func TestFilters(t *testing.T) {
 		{"and backslash", customer.Filter{Search: new(`\`)}, []string{"Bo"}},
 		{"backslash within", customer.Filter{Search: new(`k\S`)}, []string{"Bo"}},
 		{"quotes", customer.Filter{Search: new(`'; drop table loyalty.customer; --`)}, nil},
-		{"nobody", customer.Filter{Search: new("zzz")}, nil},
+		{"no match", customer.Filter{Search: new("zzz")}, nil},
 
 		{"search and status", customer.Filter{Search: new("berg"), Status: new("active")}, []string{"Åsa"}},
 		{"search and phone", customer.Filter{Search: new("berg"), Phone: new("070 174 06 05")}, []string{"Dan"}},
@@ -124,7 +123,7 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// "Unknown filter values are 422"; "`from` after `to` is 422"; all at once.
+// All invalid filters are reported at once.
 func TestFiltersRefuse(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -142,9 +141,8 @@ func TestFiltersRefuse(t *testing.T) {
 	})
 }
 
-// "A range means whole days, both included, in the tenant's time zone", also where a
-// day has 23 or 25 hours.
-func TestDaysAreTheTenantsOwn(t *testing.T) {
+// A range is of whole days in the tenant's time zone, also with 23 or 25 hours.
+func TestDaysAreInTheTenantsZone(t *testing.T) {
 	t.Parallel()
 	const stockholm = "Europe/Stockholm" // one hour ahead of UTC in winter, two in summer
 	for i, c := range []struct {
@@ -192,9 +190,8 @@ func TestDaysAreTheTenantsOwn(t *testing.T) {
 	}
 }
 
-// "Lists are newest first; the ULID breaks ties; filters survive": whichever way one
-// walks, and however many were made in one instant, everybody comes once.
-func TestWalkingTheList(t *testing.T) {
+// Pages have each customer once, forward and back, also with many created at one instant.
+func TestListInPages(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	instant := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
@@ -254,7 +251,7 @@ func TestWalkingTheList(t *testing.T) {
 	}
 }
 
-// "Constant cost at any depth": a customer made meanwhile shifts no page.
+// A new customer shifts no page.
 func TestAPageStaysWhereItWas(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -278,8 +275,8 @@ func TestAPageStaysWhereItWas(t *testing.T) {
 	}
 }
 
-// "A tenant is a wall": a search as good as any finds nobody of another tenant.
-func TestASearchStaysBehindTheWall(t *testing.T) {
+// A search finds no customers of other tenants.
+func TestSearchIsOfOneTenant(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	s.made(t, "070 174 06 05", new("anna@example.com"))

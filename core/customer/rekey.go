@@ -8,7 +8,7 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// keyed is a phone number and what it is compared by.
+// keyed is a customer's phone number and its key.
 type keyed struct {
 	ID       core.ID
 	Phone    string
@@ -16,25 +16,25 @@ type keyed struct {
 }
 
 const (
-	maxCollisions = 10 // that are named
-	rekeyBatch    = 5_000
+	maxRefusals = 10 // that are named
+	rekeyBatch  = 5_000
 )
 
-// Rekey reads every phone number of the transaction's tenant as of another country.
-// Numbers that would be the same from then on refuse it, and are named. It
-// waits for everybody who is writing a key as of the old one.
+// Rekey computes the keys of all phone numbers of the transaction's tenant for another country. It is
+// refused, naming the numbers, if two of them would become the same or one can't be read. It waits for
+// transactions that write a key for the old country.
 func Rekey(ctx context.Context, tx *db.Tx, country string) error {
 	if err := db.TakeTime(tx); err != nil {
 		return err
 	}
-	if err := db.Queue(tx, moveCountrySQL, nil); err != nil {
+	if err := db.Queue(tx, changeCountrySQL, nil); err != nil {
 		return err
 	}
 	phones, err := db.All[keyed](ctx, tx, phonesSQL, nil)
 	if err != nil {
 		return err
 	}
-	moved, vacated, refusals := rekeyed(phones, country)
+	moved, vacated, refusals := newKeys(phones, country)
 	if len(refusals) > 0 {
 		return core.Invalid(core.Fields{"country": refusals})
 	}
@@ -44,20 +44,20 @@ func Rekey(ctx context.Context, tx *db.Tx, country string) error {
 		}
 	}
 	for batch := range slices.Chunk(moved, rekeyBatch) {
-		ids, keys := make([]core.ID, len(batch)), make([]string, len(batch))
+		ids, phoneKeys := make([]core.ID, len(batch)), make([]string, len(batch))
 		for i, m := range batch {
-			ids[i], keys[i] = m.ID, m.PhoneKey
+			ids[i], phoneKeys[i] = m.ID, m.PhoneKey
 		}
-		if _, err := db.Exec(ctx, tx, setKeysSQL, db.Args{"ids": ids, "keys": keys}); err != nil {
+		if _, err := db.Exec(ctx, tx, setKeysSQL, db.Args{"ids": ids, "keys": phoneKeys}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// rekeyed are the numbers whose key changes, with the new one; those of them that must
-// give up theirs first, because another gets it; and what stands against the country.
-func rekeyed(phones []keyed, country string) (moved []keyed, vacated []core.ID, refusals []core.Violation) {
+// newKeys returns the numbers with a new key; those that must give up their old key first, because
+// another number gets it; and the violations of the country.
+func newKeys(phones []keyed, country string) (moved []keyed, vacated []core.ID, refusals []core.Violation) {
 	holders := make(map[string]string, len(phones)) // the number behind each new key
 	var old []string                                // keys of those that move
 	for _, p := range phones {
@@ -69,7 +69,7 @@ func rekeyed(phones []keyed, country string) (moved []keyed, vacated []core.ID, 
 		case taken:
 			refusals = append(refusals, core.Violation{Rule: "same_phones_in_country", Other: other + " and " + p.Phone})
 		}
-		if len(refusals) == maxCollisions {
+		if len(refusals) == maxRefusals {
 			return nil, nil, refusals
 		}
 		holders[key] = p.Phone

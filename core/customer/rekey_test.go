@@ -13,8 +13,7 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// move changes the country like the platform does: it holds the tenant, then reads all
-// numbers anew. Who is let in afterwards knows the new country.
+// move changes the country like the platform: it locks the tenant, then changes all keys.
 func (s *shop) move(t *testing.T, country string) error {
 	t.Helper()
 	const holdSQL = "update loyalty.tenant set country = nullif(@country, '') where id = @id"
@@ -33,7 +32,7 @@ func (s *shop) move(t *testing.T, country string) error {
 	return err
 }
 
-// keys are the stored keys by phone number.
+// keys returns the stored keys by phone number.
 func (s shop) keys(t *testing.T) map[string]string {
 	t.Helper()
 	rows, err := dbtest.Owner(s.db).Query(t.Context(), "select phone, coalesce(phone_key, '-') from loyalty.customer where tenant_id = $1", s.by.Tenant.ID)
@@ -54,7 +53,7 @@ func (s shop) keys(t *testing.T) map[string]string {
 	return keys
 }
 
-// "Changing the tenant's country re-keys all phones", and nothing else.
+// A change of the tenant's country changes all keys of phone numbers, and nothing else.
 func TestRekey(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
@@ -95,9 +94,8 @@ func TestRekey(t *testing.T) {
 	}
 }
 
-// A number may get the key that another gives up: abroad, the first is the second's
-// number of before.
-func TestKeysAreHandedOn(t *testing.T) {
+// A number can get the key that another number gives up.
+func TestRekeyReusesKeys(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	for _, phone := range []string{"011 46 70 174 06 05", "070-174 06 05"} {
@@ -115,7 +113,7 @@ func TestKeysAreHandedOn(t *testing.T) {
 	}
 }
 
-// "Collisions are listed and refuse it."
+// Numbers that would become the same are named and refuse the change.
 func TestRekeyRefusesCollisions(t *testing.T) {
 	t.Parallel()
 	s := newShop(t).in(t, "")
@@ -133,9 +131,8 @@ func TestRekeyRefusesCollisions(t *testing.T) {
 	}
 }
 
-// While the country changes, customers are made and edited. Whoever was let in before
-// is told to come again, and no key of the old country is left.
-func TestRekeyMeetsTills(t *testing.T) {
+// While the country changes, customers are created and edited. No key of the old country is left.
+func TestRekeyDuringUpserts(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	edited := s.made(t, "070-174 06 05", nil)

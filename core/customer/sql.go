@@ -24,14 +24,13 @@ const findAllSQL = selectCustomer + `
 		and c.id = any (@ids::uuid[])
 	order by c.id`
 
-// Whoever writes a phone number's key shares a lock on the country it is read as of: a
-// change of the country, which keys all numbers anew, waits for them, and they for it.
-// A lock of the tenant's row would do the same and cost five of six upserts: every one
-// would write into that row.
-const holdCountrySQL = `
+// A transaction that writes a phone number's key shares a lock on the country. A change of the country,
+// which changes all keys, waits for these, and they for it. A lock of the tenant's row would be written
+// into that row by every upsert, which makes upserts six times slower.
+const lockCountrySQL = `
 	select pg_advisory_xact_lock_shared(hashtextextended('country ' || @tenant_id::bigint::text, 9))`
 
-const moveCountrySQL = `
+const changeCountrySQL = `
 	select pg_advisory_xact_lock(hashtextextended('country ' || @tenant_id::bigint::text, 9))`
 
 const lockSQL = `
@@ -41,8 +40,8 @@ const lockSQL = `
 		and c.id = @id
 	for no key update of c`
 
-// Phone first, then e-mail. One value is looked up, from a query of its own: under the
-// policy an expression would not be trusted with the index, and all customers read.
+// Phone first, then e-mail. The id comes from a subquery: under the policy, PostgreSQL uses no index for
+// an expression and would read all customers.
 const findByKeysSQL = selectCustomer + `
 	where c.tenant_id = @tenant_id
 		and c.id = (
@@ -51,7 +50,7 @@ const findByKeysSQL = selectCustomer + `
 				(select id from loyalty.customer where tenant_id = @tenant_id and email_key = @email_key))
 		)`
 
-// A whole number comes first, then who was here last.
+// A match of the whole number comes first, then the last visitor.
 const findByPhoneSQL = selectCustomer + `
 	left join lateral (
 		select t.id
@@ -71,8 +70,8 @@ const findByPhoneSQL = selectCustomer + `
 	order by c.phone_key = @phone_key desc, visit.id desc nulls last, c.id desc
 	limit @limit`
 
-// Either key may be somebody's already, or the country another than the phone was
-// read as of: then no row comes back.
+// Returns no row if one of the keys exists, or if the country is not the one by which the phone number was
+// read.
 const insertSQL = `
 	insert into loyalty.customer (tenant_id, id, first_name, last_name, phone, phone_key, email, email_key, created_at, updated_at)
 	select @tenant_id, @id, @first_name, @last_name, @phone, @phone_key, @email, @email_key, @now, @now
@@ -107,8 +106,8 @@ const whereTenant = `
 var (
 	newestFirst = db.Descending("c.created_at, c.id", "@at, @id")
 
-	// The position is the customer's, and their name is looked up, so that no name is part of an
-	// address. One value each, from queries of their own: so the index is used.
+	// The position has the customer's id, and the name is read, so that no name is part of an address.
+	// Subqueries, so that the index is used.
 	byName = db.Ascending("c.last_name collate loyalty.name, c.first_name collate loyalty.name, c.id", `
 			(select last_name from loyalty.customer where tenant_id = @tenant_id and id = @id),
 			(select first_name from loyalty.customer where tenant_id = @tenant_id and id = @id),
@@ -126,8 +125,7 @@ var (
 const onePage = whereTenant + ` {filters} {position}
 	{page}`
 
-// The panel's list tells as well when a customer was last here: their newest sale that was not
-// voided, looked up for the customers of the page alone.
+// The panel's list has the last visit: the newest completed sale, read for the customers of the page only.
 const (
 	selectRow = `
 	select ` + rowColumns + fromRow
@@ -161,7 +159,7 @@ var (
 	) counted`, db.Order{}, filters)
 )
 
-// A search goes by way of the one function that may use its index. Its filters are arguments.
+// A search uses the one function that may use its index, with the filters as arguments.
 var (
 	foundList    = db.NewList(selectCustomer+whereFound, foundOrder, nil)
 	foundRowList = db.NewList(selectRow+whereFound, foundOrder, nil)
@@ -179,8 +177,7 @@ const whereFound = whereTenant + `
 		)
 	{page}`
 
-// The first page of a search, and how many there are: what is found comes in the order of
-// the page.
+// The first page of a search and the number of matches, which are found in the order of the page.
 const browseFoundSQL = `
 	with found as materialized (
 		select s.id, s.place
@@ -196,8 +193,7 @@ const countFoundSQL = `
 	select count(*)
 	from loyalty.search_customer(@needles, @dialled, @phone_key, @email_key, @status, @from, @before, null, null, false, @limit)`
 
-// An entry is explained by its cause: the sale's type and spend, the reward that was
-// redeemed, the coupon of the voucher.
+// An entry with its cause: the sale's type and spend, the redeemed reward, the voucher's coupon.
 const selectEntry = `
 	select e.id, e.seq, e.kind, e.unit, e.amount, e.balance_after, e.cause, e.reason,
 		k.name as type_name, t.spend_amount_cents, l.name as location_name, w.name as reward_name, p.name as coupon_name,
@@ -254,8 +250,7 @@ const setKeysSQL = `
 	where c.tenant_id = @tenant_id
 		and c.id = given.id`
 
-// A customer who is subscribed or unsubscribed already is not touched, and neither is one
-// who was erased meanwhile.
+// Doesn't touch customers who are already so, or erased.
 const subscribeSQL = `
 	update loyalty.customer c
 	set unsubscribed_at = @unsubscribed_at,

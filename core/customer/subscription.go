@@ -10,13 +10,13 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Unsubscribe stops coupon e-mails to a customer. Their vouchers stay valid, and coupons
-// that are sent still give them one. Unsubscribing again does nothing.
+// Unsubscribe stops coupon e-mails to a customer. They still get vouchers. Unsubscribing again does
+// nothing.
 func (s *Service) Unsubscribe(ctx context.Context, by core.Actor, id core.ID) (Customer, error) {
 	return s.subscribe(ctx, by, id, "customer.unsubscribe", true)
 }
 
-// Subscribe lets a customer get coupon e-mails again. Subscribing again does nothing.
+// Subscribe resumes coupon e-mails to a customer. Subscribing again does nothing.
 func (s *Service) Subscribe(ctx context.Context, by core.Actor, id core.ID) (Customer, error) {
 	return s.subscribe(ctx, by, id, "customer.subscribe", false)
 }
@@ -32,7 +32,7 @@ func (s *Service) subscribe(ctx context.Context, by core.Actor, id core.ID, acti
 		}
 		changed, err := db.One[Customer](ctx, tx, subscribeSQL, db.Args{"id": id, "unsubscribed_at": at, "now": tx.Now})
 		if errors.Is(err, core.ErrNotFound) {
-			// It is so already, they were erased, or there is no such customer.
+			// They are already so, erased, or don't exist.
 			return db.One[Customer](ctx, tx, findSQL, db.Args{"id": id})
 		}
 		if err != nil {

@@ -9,7 +9,7 @@ import (
 	"example.com/loyalty/core/ledger"
 )
 
-// Entry is a ledger entry of a customer, with what explains it: what, when, by whom, why.
+// Entry is a ledger entry of a customer with its cause.
 type Entry struct {
 	ID           core.ID
 	Seq          int64 // 1, 2, 3 …
@@ -18,11 +18,11 @@ type Entry struct {
 	Amount       int64 // signed
 	BalanceAfter int64
 	Cause        *core.ID // the sale, redemption or voucher
-	Reason       *string  // an adjustment's
+	Reason       *string  // of an adjustment
 
-	TypeName         *string // of the sale that earned it, or was voided
-	SpendAmountCents *int64  // of that sale
-	LocationName     *string // of that sale, where it is known
+	TypeName         *string // of the sale, also of a voided one
+	SpendAmountCents *int64  // of the sale
+	LocationName     *string // of the sale; nil: unknown
 	RewardName       *string // of the redemption, also of a voided one
 	CouponName       *string // of the voucher
 
@@ -31,9 +31,7 @@ type Entry struct {
 	CreatedAt time.Time
 }
 
-// Timeline returns a page of a customer's ledger entries, newest first, or
-// core.ErrNotFound when there is no such customer. One round trip, and a second one for
-// a page without entries.
+// Timeline returns a page of a customer's ledger entries, newest first, or core.ErrNotFound.
 func (s *Service) Timeline(ctx context.Context, by core.Actor, id core.ID, p core.Page) (core.List[Entry], error) {
 	position := func(e Entry) core.Cursor { return core.NumberCursor(e.CreatedAt, e.Seq) }
 	l, err := db.ListPage(ctx, s.db, by, timelineList, db.Args{"customer": id}, p, position)

@@ -14,7 +14,7 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// timeline walks all of a customer's entries, and back to the newest.
+// timeline reads all of a customer's entries, and back to the newest.
 func (s shop) timeline(t *testing.T, id core.ID, size int) (entries []customer.Entry) {
 	t.Helper()
 	page := core.Page{Size: size}
@@ -45,8 +45,7 @@ func (s shop) timeline(t *testing.T, id core.ID, size int) (entries []customer.E
 	return entries
 }
 
-// "A timeline that explains every point (what, when, by whom, why)": of each kind, with
-// the balance after it, newest first.
+// The timeline has every kind of entry with its cause and the balance after it, newest first.
 func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	t.Parallel()
 	s := newShop(t).till(t)
@@ -67,7 +66,7 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	s.void(t, wrong.ID)
 	espresso := s.redeemed(t, anna.ID, 15)
 	second := s.redeemed(t, anna.ID, 2)
-	s.takenBack(t, second)
+	s.voidRedemption(t, second)
 	voucher := s.voucherUsed(t, anna.ID, 7)
 	if _, err := s.Adjust(t.Context(), s.by, anna.ID, adjustment("stamps", 3, "Moved from the paper card")); err != nil {
 		t.Fatal(err)
@@ -102,15 +101,15 @@ func TestTheTimelineExplainsEveryPoint(t *testing.T) {
 	}
 }
 
-// A page of somebody without entries is empty, one of nobody does not exist, and that
-// comes before a bad query.
-func TestTimelineOfNobody(t *testing.T) {
+// A customer without entries has an empty page. An unknown customer is refused before an invalid
+// query.
+func TestTimelineWithoutEntries(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	anna := s.made(t, "070 174 06 05", nil)
 	bad := core.Page{Size: 2, Malformed: core.Fields{"cursor": {core.InvalidChoice}}}
 	if got := s.timeline(t, anna.ID, 2); got != nil {
-		t.Errorf("the timeline of somebody new is %+v", got)
+		t.Errorf("the timeline of a new customer is %+v", got)
 	}
 	_, err := s.Timeline(t.Context(), s.by, anna.ID, bad)
 	wantFields(t, err, bad.Malformed)

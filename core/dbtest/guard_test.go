@@ -427,8 +427,11 @@ func text(t *testing.T, constants map[string]ast.Expr, e ast.Expr) string {
 	case *ast.Ident:
 		return text(t, constants, constants[e.Name])
 	case *ast.SelectorExpr:
-		if e.Sel.Name == "Table" {
+		switch e.Sel.Name {
+		case "Table":
 			return migrations.Table
+		case "TenantColumns":
+			return db.TenantColumns
 		}
 	}
 	t.Fatalf("a statement is put together from a %T", e)

@@ -1,6 +1,6 @@
-// Package deprecation keeps which requests of the API are to end, and tells the
-// tenants whose programs may use them. It is asked about every request, so it answers
-// from memory: what is new is known everywhere within a minute.
+// Package deprecation keeps the deprecated requests of the API and mails the tenants that may use them.
+// Every request asks it, so it answers from memory: all processes know a new deprecation within a
+// minute.
 package deprecation
 
 import (
@@ -21,20 +21,20 @@ import (
 	"example.com/loyalty/core/mail"
 )
 
-// NoticePeriod is how long a request goes on working at least (specification §9).
+// NoticePeriod is how long a deprecated request works at least (specification §9).
 const NoticePeriod = 90 * 24 * time.Hour
 
-// Deprecation is a request that is to end.
+// Deprecation is a deprecated request.
 type Deprecation struct {
 	ID        int64
 	Method    string
 	Path      string    // as documented: /api/v1/customers/{ulid}
-	Sunset    time.Time // the first instant of a day: it works until then
-	Link      string    // what to do instead
+	Sunset    time.Time // midnight in UTC; the request works until then
+	Link      string    // to what to do instead
 	CreatedAt time.Time
 }
 
-// New describes a deprecation to be.
+// New describes a new deprecation.
 type New struct {
 	Method *string
 	Path   *string
@@ -72,14 +72,14 @@ func (n New) validate(now time.Time) (Deprecation, error) {
 	return d, check.Err()
 }
 
-// isLink accepts an address that can stand in a header as it is.
+// isLink reports whether a text is a web address that can be put into a header unchanged.
 func isLink(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && u.Scheme == "https" && u.Host != "" &&
 		!strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`<>"`, r) })
 }
 
-// Service keeps deprecations and tells of them.
+// Service keeps and announces deprecations.
 type Service struct {
 	db   *db.DB
 	jobs *job.Queue
@@ -97,14 +97,13 @@ func NewService(d *db.DB, jobs *job.Queue, m *mail.Service, log *slog.Logger) *S
 	return s
 }
 
-// Announced is a deprecation, and how many tenants were told.
+// Announced is a deprecation and the number of tenants that were mailed.
 type Announced struct {
 	Deprecation
 	Told int64
 }
 
-// List returns all deprecations, the latest first, for super-admins. There are never more
-// than the API has requests. One round trip.
+// List returns all deprecations, newest first, for super-admins. There are at most as many as requests.
 func (s *Service) List(ctx context.Context, by core.Actor) ([]Announced, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return nil, err
@@ -112,8 +111,8 @@ func (s *Service) List(ctx context.Context, by core.Actor) ([]Announced, error) 
 	return db.PlatformAll[Announced](ctx, s.db, listSQL, nil)
 }
 
-// Add deprecates a request: from now on its answers say so, and the owner of every
-// tenant with a token that works is mailed once. For super-admins.
+// Add deprecates a request, for super-admins: its answers say so, and the owner of every tenant with a
+// working token is mailed once.
 func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Deprecation, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return Deprecation{}, err

@@ -29,7 +29,7 @@ var (
 	platform = core.System(core.Tenant{}, "test")
 )
 
-// office is a platform of the test's own.
+// office is a platform in a separate database.
 type office struct {
 	*deprecation.Service
 	db     *db.DB
@@ -53,7 +53,7 @@ func officeOf(t *testing.T, d *db.DB) office {
 	return office{deprecation.NewService(d, jobs, mails, log), d, token.NewService(d, jobs, mails), jobs}
 }
 
-// described deprecates a request a year from now.
+// described describes a deprecation in a year.
 func (o office) described(method, path string) deprecation.New {
 	return deprecation.New{Method: &method, Path: &path, Sunset: new(o.db.Now().AddDate(1, 0, 0)), Link: new("https://loyalty.example/docs/changelog")}
 }
@@ -67,7 +67,7 @@ func (o office) add(t *testing.T, method, path string) deprecation.Deprecation {
 	return d
 }
 
-// knows reports whether a request is known to be deprecated.
+// knows reports whether a request is found to be deprecated.
 func (o office) knows(t *testing.T, method, path string) bool {
 	t.Helper()
 	_, found := o.Find(t.Context(), method, path)
@@ -85,8 +85,7 @@ func wantFields(t *testing.T, err error, want core.Fields) {
 	}
 }
 
-// "Deprecations are data, entered in the platform panel: method and path pattern, sunset
-// date at least 90 days ahead, link."
+// A deprecation has a method and path, a sunset at least 90 days ahead, and a link.
 func TestAdd(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -171,9 +170,9 @@ func TestAddRefuses(t *testing.T) {
 	}
 }
 
-// What is there is read once a minute at most, by one of many; another process hears of
-// something new within a minute, the one that made it at once.
-func TestWhatIsKnownIsKeptForAMinute(t *testing.T) {
+// One request reads the deprecations at most once a minute. The process that adds one knows it at
+// once, others within a minute.
+func TestDeprecationsAreReadOnceAMinute(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
 	o := officeOf(t, d)
@@ -214,8 +213,8 @@ func TestWhatIsKnownIsKeptForAMinute(t *testing.T) {
 	}
 }
 
-// "A failed refresh keeps the last."
-func TestWhatWasKnownOutlivesTheDatabase(t *testing.T) {
+// If reading fails, the deprecations from before are kept.
+func TestFailedReadKeepsDeprecations(t *testing.T) {
 	t.Parallel()
 	d, err := db.Open(t.Context(), dbtest.OwnURL(t), db.Options{})
 	if err != nil {
@@ -236,7 +235,7 @@ func TestWhatWasKnownOutlivesTheDatabase(t *testing.T) {
 	}
 }
 
-// told are the addresses and subjects of the platform's mails.
+// told returns the addresses and subjects of the platform's mails.
 func (o office) told(t *testing.T) (mails []string) {
 	t.Helper()
 	rows, err := dbtest.Owner(o.db).Query(t.Context(), "select recipient || ': ' || text from loyalty.mail where tenant_id is null order by recipient")
@@ -256,7 +255,7 @@ func (o office) told(t *testing.T) (mails []string) {
 	return mails
 }
 
-// business makes a tenant with that owner address, and a token of it.
+// business creates a tenant with an owner's address, and a token.
 func (o office) business(t *testing.T, email string) (owner core.Actor, id int64) {
 	t.Helper()
 	owner = dbtest.Tenant(t, o.db)
@@ -275,7 +274,7 @@ func (o office) edit(t *testing.T, id core.TenantID, e tenant.Edit) {
 	}
 }
 
-// "The owner address of every tenant with an active token gets one e-mail."
+// The owner of every tenant with a working token gets one e-mail.
 func TestTenantsAreToldOnce(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -336,7 +335,7 @@ func TestTenantsAreToldOnce(t *testing.T) {
 	}
 }
 
-// More tenants than are told in one transaction are all told.
+// More tenants than a batch are all mailed.
 func TestManyTenantsAreTold(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

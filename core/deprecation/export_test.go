@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Age makes what is known older.
+// Age makes the deprecations that were read older.
 func (s *Service) Age(t testing.TB, by time.Duration) {
 	t.Helper()
 	known := *s.known.Load()
@@ -14,8 +14,8 @@ func (s *Service) Age(t testing.TB, by time.Duration) {
 	s.known.Store(&known)
 }
 
-// Notify runs the job that tells the tenants.
+// Notify runs the job that mails the tenants.
 func (s *Service) Notify(ctx context.Context, n Notice) error { return s.notify(ctx, n) }
 
-// NoticeBatch is how many are told in one transaction.
+// NoticeBatch is the number of tenants in a transaction.
 const NoticeBatch = noticeBatch

@@ -9,21 +9,20 @@ import (
 )
 
 const (
-	keptFor = time.Minute
-	mayTake = 2 * time.Second // a request waits for it
+	maxAge   = time.Minute
+	readTime = 2 * time.Second // while a request waits
 )
 
 type request struct{ method, path string }
 
-// knowledge is what was read last, and when.
+// knowledge is the deprecations that were last read.
 type knowledge struct {
 	at           time.Time
 	deprecations map[request]Deprecation
 }
 
-// Find tells whether a request is deprecated; its path is as documented. It reads what
-// there is once a minute at most, in one request's time; the others go by what was
-// read before.
+// Find returns the deprecation of a request, whose path is as documented, and whether there is one. At
+// most once a minute one request reads the deprecations; others use what was read before.
 func (s *Service) Find(ctx context.Context, method, path string) (Deprecation, bool) {
 	d, found := s.current(ctx).deprecations[request{method, path}]
 	return d, found
@@ -32,24 +31,23 @@ func (s *Service) Find(ctx context.Context, method, path string) (Deprecation, b
 func (s *Service) current(ctx context.Context) *knowledge {
 	known := s.known.Load()
 	if known == nil {
-		s.reading.Lock() // nothing is known yet: all wait for the first
-	} else if s.db.Now().Sub(known.at) < keptFor || !s.reading.TryLock() {
+		s.reading.Lock() // nothing was read yet: all wait for the first
+	} else if s.db.Now().Sub(known.at) < maxAge || !s.reading.TryLock() {
 		return known
 	}
 	defer s.reading.Unlock()
 	if latest := s.known.Load(); latest != nil && latest != known {
-		return latest // somebody has just read it
+		return latest // another request has just read it
 	}
 	fresh := s.read(ctx, known)
 	s.known.Store(fresh)
 	return fresh
 }
 
-// read reads all there is. Where that fails, what was known before is as good for
-// another minute.
+// read reads all deprecations. If that fails, those from before are kept for another minute.
 func (s *Service) read(ctx context.Context, before *knowledge) *knowledge {
-	// What is read is for everybody, not for the client that may go away.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), mayTake)
+	// Not cancelled with the request: the result is for all requests.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
 	defer cancel()
 	fresh := &knowledge{at: s.db.Now(), deprecations: map[request]Deprecation{}}
 	all, err := db.PlatformAll[Deprecation](ctx, s.db, allSQL, nil)
@@ -66,5 +64,5 @@ func (s *Service) read(ctx context.Context, before *knowledge) *knowledge {
 	return fresh
 }
 
-// forget lets the next request read anew.
+// forget makes the next request read again.
 func (s *Service) forget() { s.known.Store(nil) }

@@ -8,7 +8,7 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// NoticeEmail tells the owner of a tenant that a request is to end.
+// NoticeEmail tells a tenant's owner that a request is deprecated.
 type NoticeEmail struct {
 	Tenant string // name of the business
 	Method string
@@ -17,7 +17,7 @@ type NoticeEmail struct {
 	Link   string
 }
 
-// Notice is the job that tells the tenants of a deprecation.
+// Notice is the job that mails a deprecation to tenants.
 type Notice struct {
 	Deprecation int64 `json:"deprecation"`
 }
@@ -27,8 +27,8 @@ func (Notice) Kind() string { return "deprecation_notice" }
 
 const noticeBatch = 50
 
-// notify mails the tenants that have a token that works, some in each transaction: a
-// mail is written with the note that its tenant was told, so that none gets two.
+// notify mails the tenants with a working token, in batches. Mail and note are in one transaction, so
+// that no tenant is mailed twice.
 func (s *Service) notify(ctx context.Context, n Notice) error {
 	by := core.System(core.Tenant{}, "deprecation notice")
 	for {

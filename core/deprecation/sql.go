@@ -20,10 +20,10 @@ const listSQL = `
 const findSQL = allSQL + `
 	where id = @id`
 
-// recipient is the owner's address of a tenant.
+// recipient is a tenant and its owner's address.
 type recipient struct{ Name, Email string }
 
-// The tenants that are told now: those with a token that works, that were not told yet.
+// Notes and returns tenants with a working token that were not told yet.
 const tellSQL = `
 	with due as (
 		select n.id, n.name, n.email

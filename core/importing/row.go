@@ -78,7 +78,7 @@ func guess(first []string) Mapping {
 		if f, ok := headers[simplify(cell)]; ok && !slices.Contains(m.Columns, f) {
 			m.Columns[i], known = f, true
 		}
-		isCustomer = isCustomer || customer.IsEmail(cell) || len(digitsOf(cell)) > 6
+		isCustomer = isCustomer || core.IsEmail(cell) || len(digitsOf(cell)) > 6
 	}
 	m.HasHeader = known || !isCustomer
 	// With "Förnamn" and "Efternamn", a column "Namn" isn't needed.

@@ -223,7 +223,7 @@ var (
 
 // lockPosition locks the import at its position, and the country by which phone numbers are read.
 func (w *worker) lockPosition(ctx context.Context, tx *db.Tx) error {
-	if err := customer.HoldCountry(tx); err != nil {
+	if err := customer.LockCountry(tx); err != nil {
 		return err
 	}
 	locked, err := db.One[struct{ Country string }](ctx, tx, lockPositionSQL, db.Args{

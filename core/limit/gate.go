@@ -11,9 +11,9 @@ import (
 	"example.com/loyalty/core"
 )
 
-// Gate lets a limited number of callers do heavy work at once, and fewer of one tenant:
-// what the others of that tenant ask for waits behind their own work, not in front of
-// everybody else's. The platform (tenant 0) counts as a tenant.
+// Gate limits how many callers do heavy work at once, in total and for each tenant, so that one tenant's
+// callers wait for each other and don't hold up other tenants. The platform (tenant 0) counts as a
+// tenant.
 type Gate struct {
 	all   *semaphore.Weighted
 	share int64
@@ -26,8 +26,8 @@ type Gate struct {
 }
 
 const (
-	shortUse    = 50 * time.Millisecond // is followed by no rest
-	longestRest = time.Second           // well below the patience of those who wait for the place
+	shortUse    = 50 * time.Millisecond // needs no rest
+	longestRest = time.Second           // well below the time that callers wait
 )
 
 // line is the places of one tenant.
@@ -36,8 +36,8 @@ type line struct {
 	callers int // that work or wait
 }
 
-// NewGate lets most callers work at once, and of these share of one tenant. A caller who
-// has waited for longer than wait is refused with the sentence busy.
+// NewGate returns a gate for most callers at once, share of them of one tenant. A caller who has waited
+// longer than wait is refused with the message busy.
 func NewGate(most, share int, wait time.Duration, busy string) *Gate {
 	return &Gate{
 		all: semaphore.NewWeighted(int64(most)), share: int64(share), wait: wait, busy: busy,
@@ -45,29 +45,29 @@ func NewGate(most, share int, wait time.Duration, busy string) *Gate {
 	}
 }
 
-// Resting makes a tenant's place rest after a use of more than 50 ms: for as long as the use took,
-// a second at most. One tenant's repeated heavy work then leaves room for the others, who don't wait.
+// Resting makes a tenant's place rest after a use of more than 50 ms, for as long as the use took, at
+// most a second. One tenant's repeated heavy work then leaves time for other tenants.
 func (g *Gate) Resting() *Gate {
 	g.rests = true
 	return g
 }
 
-// Enter waits for a place, and returns what gives it back: call it once the work is done. A
-// wait that is too long ends in an error of core.KindUnavailable that says when to try
-// again. Callers of one tenant are let in by the order in which they came, and so are tenants.
+// Enter waits for a place and returns the function that gives it back. Callers of one tenant enter in
+// the order in which they came, and so do tenants. After too long a wait the error is of
+// core.KindUnavailable and says when to try again.
 func (g *Gate) Enter(ctx context.Context, tenant core.TenantID) (leave func(), err error) {
-	l := g.join(tenant)
+	l := g.joinLine(tenant)
 	waiting, cancel := context.WithTimeout(ctx, g.wait)
 	defer cancel()
-	// A tenant's own places come first: so no more of its callers wait for those of all than
-	// may work at once.
+	// The tenant's places come first, so that no more of its callers wait for a place of all than may
+	// work at once.
 	if err := l.places.Acquire(waiting, 1); err != nil {
-		g.part(tenant, l)
+		g.leaveLine(tenant, l)
 		return nil, g.refusal(ctx, err)
 	}
 	if err := g.all.Acquire(waiting, 1); err != nil {
 		l.places.Release(1)
-		g.part(tenant, l)
+		g.leaveLine(tenant, l)
 		return nil, g.refusal(ctx, err)
 	}
 	entered := time.Now() //nolint:forbidigo // measures the use; not stored
@@ -75,7 +75,7 @@ func (g *Gate) Enter(ctx context.Context, tenant core.TenantID) (leave func(), e
 		g.all.Release(1)
 		free := func() {
 			l.places.Release(1)
-			g.part(tenant, l)
+			g.leaveLine(tenant, l)
 		}
 		if used := time.Since(entered); g.rests && used > shortUse {
 			time.AfterFunc(min(used, longestRest), free)
@@ -85,7 +85,7 @@ func (g *Gate) Enter(ctx context.Context, tenant core.TenantID) (leave func(), e
 	}, nil
 }
 
-// refusal is why a caller was not let in: the caller left, or waited too long.
+// refusal returns why a caller could not enter: they left, or waited too long.
 func (g *Gate) refusal(ctx context.Context, err error) error {
 	if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -93,7 +93,7 @@ func (g *Gate) refusal(ctx context.Context, err error) error {
 	return core.Busy(g.busy, g.wait)
 }
 
-func (g *Gate) join(tenant core.TenantID) *line {
+func (g *Gate) joinLine(tenant core.TenantID) *line {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	l := g.lines[tenant]
@@ -105,7 +105,7 @@ func (g *Gate) join(tenant core.TenantID) *line {
 	return l
 }
 
-func (g *Gate) part(tenant core.TenantID, l *line) {
+func (g *Gate) leaveLine(tenant core.TenantID, l *line) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if l.callers--; l.callers == 0 {

@@ -12,7 +12,7 @@ import (
 
 const busyNow = "Too much at once."
 
-// enter waits for a place in the background, and tells in entered that it has one.
+// enter waits for a place in the background, and signals on entered when it has one.
 func enter(t *testing.T, g *Gate, tenant core.TenantID, entered *int) (leave func()) {
 	t.Helper()
 	done := make(chan bool)
@@ -29,8 +29,7 @@ func enter(t *testing.T, g *Gate, tenant core.TenantID, entered *int) (leave fun
 	return func() { close(done); synctest.Wait() }
 }
 
-// "Reports 4 at once and 2 a tenant": what one tenant asks for beyond its share waits behind
-// its own work, and another tenant is let in at once.
+// Work beyond a tenant's share waits for its own work; another tenant enters at once.
 func TestATenantWaitsBehindItsOwnWork(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -73,8 +72,7 @@ func TestATenantWaitsBehindItsOwnWork(t *testing.T) {
 	})
 }
 
-// "What waits too long is a 503 with Retry-After": the refusal says when to try again, and
-// what was refused takes no place.
+// A wait that is too long is refused, says when to try again, and takes no place.
 func TestWaitingIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -114,8 +112,8 @@ func TestWaitingIsBounded(t *testing.T) {
 	})
 }
 
-// With Resting, a tenant's place rests after a long use for as long as the use took, a second at
-// most; short uses and other tenants never wait.
+// With Resting, a tenant's place rests after a long use for the same time, at most a second; short
+// uses and other tenants don't wait.
 func TestATenantsPlaceRests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,9 +1,9 @@
-// Package limit bounds what callers may do: how often within a minute (Window), and how much
-// heavy work at once (Gate).
+// Package limit limits what callers may do: how many requests within a period (Window), how much heavy
+// work at once (Gate), and how long a computation may hold a core (Turn).
 //
-// A Window counts exactly: it opens with the caller's first request, holds so many, and
-// closes a minute later. Token buckets were rejected: they let more than the limit pass
-// within a minute.
+// A Window counts exactly: it opens with the caller's first request, allows a number of requests, and
+// closes at the end of its period. Token buckets were rejected: they allow more than the limit within a
+// period.
 package limit
 
 import (
@@ -32,16 +32,16 @@ type count struct {
 	ends time.Time
 }
 
-// Verdict says whether a request may pass.
+// Verdict says whether a request is allowed.
 type Verdict struct {
 	Allowed   bool
-	Limit     int           // requests in a window; 0: none is set
-	Remaining int           // left in this window
+	Limit     int           // requests in a window; 0: unlimited
+	Remaining int           // in this window
 	Reset     time.Time     // when the window closes
-	Wait      time.Duration // until then; a request after it passes
+	Wait      time.Duration // until then
 }
 
-// NewWindow allows so many requests in each window. A limit of 0 allows all.
+// NewWindow returns a window that allows limit requests within length; 0: unlimited.
 func NewWindow(limit int, length time.Duration, now func() time.Time) *Window {
 	w := &Window{limit: limit, length: length, now: now, seed: maphash.MakeSeed()}
 	for i := range w.shards {
@@ -50,13 +50,19 @@ func NewWindow(limit int, length time.Duration, now func() time.Time) *Window {
 	return w
 }
 
-// Take counts a request of the caller, unless it is refused: refused ones do not count.
+// lock locks and returns the shard of a caller.
+func (w *Window) lock(caller string) *shard {
+	s := &w.shards[maphash.String(w.seed, caller)%uint64(len(w.shards))]
+	s.Lock()
+	return s
+}
+
+// Take counts a request of the caller. Refused ones don't count.
 func (w *Window) Take(caller string) Verdict {
 	if w.limit == 0 {
 		return Verdict{Allowed: true}
 	}
-	s := &w.shards[maphash.String(w.seed, caller)%uint64(len(w.shards))]
-	s.Lock()
+	s := w.lock(caller)
 	defer s.Unlock()
 	now := w.now()
 	s.sweep(now, w.length)
@@ -74,13 +80,12 @@ func (w *Window) Take(caller string) Verdict {
 	return v
 }
 
-// Peek says what Take would, and counts nothing.
+// Peek returns what Take would, without counting.
 func (w *Window) Peek(caller string) Verdict {
 	if w.limit == 0 {
 		return Verdict{Allowed: true}
 	}
-	s := &w.shards[maphash.String(w.seed, caller)%uint64(len(w.shards))]
-	s.Lock()
+	s := w.lock(caller)
 	defer s.Unlock()
 	now := w.now()
 	c := s.open[caller]
@@ -90,21 +95,20 @@ func (w *Window) Peek(caller string) Verdict {
 	return Verdict{Allowed: c.used < w.limit, Limit: w.limit, Remaining: w.limit - c.used, Reset: c.ends, Wait: c.ends.Sub(now)}
 }
 
-// Refund takes back a request that was counted: what succeeded is no guess.
+// Refund takes back a counted request, such as a successful look-up where only failures count.
 func (w *Window) Refund(caller string) {
 	if w.limit == 0 {
 		return
 	}
-	s := &w.shards[maphash.String(w.seed, caller)%uint64(len(w.shards))]
-	s.Lock()
+	s := w.lock(caller)
 	defer s.Unlock()
 	if c := s.open[caller]; c != nil && c.used > 0 {
 		c.used--
 	}
 }
 
-// sweep forgets closed windows, once a window's length: what is kept is bounded by
-// the callers of the last two.
+// sweep deletes closed windows once per window's length, so that memory is bounded by the callers of the
+// last two.
 func (s *shard) sweep(now time.Time, length time.Duration) {
 	if now.Sub(s.swept) < length {
 		return

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// hand is a clock that is moved by hand.
+// hand is a clock that tests move.
 type hand struct {
 	sync.Mutex
 	at time.Time
@@ -28,8 +28,8 @@ func (h *hand) move(d time.Duration) {
 
 func newHand() *hand { return &hand{at: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)} }
 
-// "The minute starts at the caller's first request; the 61st within it is 429 with
-// Retry-After", and what is left is told.
+// The window opens with the caller's first request; the 61st within a minute is refused, with the
+// time to wait.
 func TestAWindowOpensWithTheFirstRequest(t *testing.T) {
 	t.Parallel()
 	clock := newHand()
@@ -46,11 +46,11 @@ func TestAWindowOpensWithTheFirstRequest(t *testing.T) {
 		t.Errorf("the 61st = %+v, want it refused for 30 s", v)
 	}
 	if v := w.Take("b"); !v.Allowed || v.Remaining != 59 {
-		t.Errorf("somebody else = %+v, want a window of their own", v)
+		t.Errorf("another caller = %+v, want their own window", v)
 	}
 }
 
-// "Waiting that long always succeeds; refused requests do not count."
+// A request after the time to wait succeeds; refused requests don't count.
 func TestWaitingAlwaysSucceeds(t *testing.T) {
 	t.Parallel()
 	clock := newHand()
@@ -85,9 +85,8 @@ func TestWaitingAlwaysSucceeds(t *testing.T) {
 	}
 }
 
-// "GCRA and token buckets admit more than 60 in a minute; seen: exactly 60 of 2,000
-// concurrent".
-func TestExactlyTheLimitPasses(t *testing.T) {
+// Exactly 60 of 2,000 concurrent requests are allowed.
+func TestExactlyTheLimitIsAllowed(t *testing.T) {
 	t.Parallel()
 	clock := newHand()
 	w := NewWindow(60, time.Minute, clock.now)
@@ -112,7 +111,7 @@ func TestExactlyTheLimitPasses(t *testing.T) {
 	}
 }
 
-// "0 turns one off."
+// 0 turns the limit off.
 func TestNoLimit(t *testing.T) {
 	t.Parallel()
 	w := NewWindow(0, time.Minute, newHand().now)
@@ -123,7 +122,7 @@ func TestNoLimit(t *testing.T) {
 	}
 }
 
-// "What is kept is bounded by the callers of the last two [windows]."
+// Memory is bounded by the callers of the last two windows.
 func TestClosedWindowsAreForgotten(t *testing.T) {
 	t.Parallel()
 	clock := newHand()
@@ -153,8 +152,8 @@ func TestClosedWindowsAreForgotten(t *testing.T) {
 	}
 }
 
-// Look says what Take would say, and uses nothing up.
-func TestLooking(t *testing.T) {
+// Peek returns what Take would, without counting.
+func TestPeekCountsNothing(t *testing.T) {
 	t.Parallel()
 	clock := newHand()
 	w := NewWindow(2, time.Minute, clock.now)

@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// computing has a place for half of the cores. The other half stays free for short requests, such
-// as sales.
+// computing has places for half of the cores. The other half stays free for short requests, such as
+// sales.
 var computing = semaphore.NewWeighted(int64(max(1, runtime.GOMAXPROCS(0)/2)))
 
-// turnLength is how long work computes before it gives way to other work that waits.
+// turnLength is how long work computes before it lets waiting work go first.
 const turnLength = 10 * time.Millisecond
 
 // Turn is held by long computations, such as hashing a password or writing an Excel file. They

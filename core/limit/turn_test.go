@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Long computations take turns in the order in which they asked. One that has computed for 10 ms
-// lets others go first, and continues when none wait.
+// Long computations take turns in the order in which they asked. After 10 ms a computation lets
+// others go first, and continues if none wait.
 func TestWorkTakesTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		withPlaces(t, 1)
@@ -46,8 +46,8 @@ func TestWorkTakesTurns(t *testing.T) {
 	})
 }
 
-// A caller that gives up waiting gets no turn and leaves the turn to others.
-func TestLeavingTakesNoTurn(t *testing.T) {
+// A caller that gives up waiting takes no turn.
+func TestCancelledWaitTakesNoTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		withPlaces(t, 1)
 		var first, second Turn

@@ -1,9 +1,9 @@
-// Package link makes and checks the tokens of links that customers get: to a voucher, to
-// their card, to unsubscribe. A token is the record's ULID and a signature; nothing is
-// stored, so the same link can be mailed again (decisions §1).
+// Package link makes and checks the tokens of links for customers: to a voucher, to their card, to
+// unsubscribe. A token is the record's ULID and a signature; nothing is stored, so the same link can be
+// mailed again (decisions §1).
 //
-// A token holds for one purpose, one tenant and one version of its record. Raising the
-// version revokes every link made before.
+// A token is valid for one purpose, one tenant and one version of its record. Raising the version
+// revokes all earlier links.
 package link
 
 import (
@@ -16,7 +16,7 @@ import (
 	"example.com/loyalty/core/vault"
 )
 
-// Purpose says what a link opens. A token for one purpose opens nothing else.
+// Purpose is what a link opens.
 type Purpose string
 
 // The purposes.
@@ -32,10 +32,10 @@ type Maker struct{ keys vault.Keys }
 // New returns a Maker.
 func New(keys vault.Keys) Maker { return Maker{keys} }
 
-// signatureLength is how many characters of base 32 a signature has: 130 bits.
+// signatureLength is in characters of base 32: 130 bits.
 const signatureLength = 26
 
-// Crockford's alphabet, as ULIDs have it: nothing to mistake when a link is read out.
+// Crockford's alphabet, as in ULIDs, has no characters that look alike.
 var encoding = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
 
 // Token returns the token of a record: 26 characters of ULID, a hyphen, 26 of signature.
@@ -47,8 +47,8 @@ func (m Maker) Token(p Purpose, tenant core.TenantID, id core.ID, version int64)
 	return id.String() + "-" + encode(signature), nil
 }
 
-// ParseID returns the record that a token names, before its signature is checked, or
-// core.ErrNotFound for what is no token.
+// ParseID returns the record of a token, without checking its signature, or core.ErrNotFound if the text
+// is not a token.
 func ParseID(token string) (core.ID, error) {
 	ulid, signature, found := strings.Cut(token, "-")
 	if !found || len(signature) != signatureLength {
@@ -58,7 +58,7 @@ func ParseID(token string) (core.ID, error) {
 }
 
 // Check returns core.ErrNotFound unless the token was made for this purpose, tenant,
-// record and version by one of the installation's secrets. Letters count in either case.
+// record and version by one of the installation's secrets. Letters can be of either case.
 func (m Maker) Check(token string, p Purpose, tenant core.TenantID, id core.ID, version int64) error {
 	named, err := ParseID(token)
 	if err != nil || named != id {

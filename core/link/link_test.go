@@ -34,8 +34,7 @@ func token(t *testing.T, m link.Maker, id core.ID) string {
 	return token
 }
 
-// "`{ULID}-{26 characters of HMAC(secret, purpose, tenant, ULID, version)}`: not stored,
-// can be mailed again".
+// A token has the record's ULID and a signature, and can be made again without being stored.
 func TestATokenNamesItsRecordAndCanBeMadeAgain(t *testing.T) {
 	t.Parallel()
 	m, id := maker(t, newSecret), core.NewID(time.Now())
@@ -55,7 +54,7 @@ func TestATokenNamesItsRecordAndCanBeMadeAgain(t *testing.T) {
 	}
 }
 
-// "Revoked by raising the record's version", and worth nothing for anything else.
+// A token is valid for one purpose, tenant, record and version.
 func TestATokenOpensOneThing(t *testing.T) {
 	t.Parallel()
 	m, id := maker(t, newSecret), core.NewID(time.Now())
@@ -85,8 +84,8 @@ func TestATokenOpensOneThing(t *testing.T) {
 	}
 }
 
-// "`LOYALTY_SECRET`: the first writes, all read".
-func TestATokenOutlivesItsSecret(t *testing.T) {
+// The first secret signs; all of them verify.
+func TestTokensOfOldSecretsAreValid(t *testing.T) {
 	t.Parallel()
 	id := core.NewID(time.Now())
 	made := token(t, maker(t, oldSecret), id)

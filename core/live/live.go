@@ -1,9 +1,7 @@
-// Package live tells pages that wait for something that it has happened, in whichever
-// process it did (LISTEN and NOTIFY).
+// Package live signals waiting pages that something has changed, in any process (LISTEN and NOTIFY).
 //
-// Its surprising rule: a signal says that something may have changed, never what. A page
-// that gets one reads the state again, so a signal that comes twice or late does no harm, and
-// none is needed for what was missed while the connection was lost.
+// Its surprising rule: a signal says that something may have changed, never what. A page reads the state
+// again, so a repeated or late signal does no harm, and lost ones need not be sent again.
 package live
 
 import (
@@ -15,13 +13,13 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// channel is what topics are signalled on.
+// channel is PostgreSQL's channel for all topics.
 const channel = "loyalty_live"
 
 // Notify signals a topic right after the transaction has committed.
 func Notify(tx *db.Tx, topic string) { db.Notify(tx, channel, topic) }
 
-// Hub hands signals to those who wait for them in this process.
+// Hub passes signals to the subscribers in this process.
 type Hub struct {
 	log *slog.Logger
 
@@ -30,23 +28,23 @@ type Hub struct {
 	topics map[string]map[chan struct{}]struct{}
 }
 
-// NewHub returns a hub. It signals nothing before Run.
+// NewHub returns a hub. It gets no signals before Run.
 func NewHub(log *slog.Logger) *Hub {
 	return &Hub{log: log, topics: map[string]map[chan struct{}]struct{}{}}
 }
 
-// pause is how long a lost connection is left alone.
+// pause is the time before a lost connection is opened again.
 const pause = time.Second
 
-// Run listens until ctx ends, and again whenever the connection is lost. Then every topic
-// is signalled once, since signals may have been missed.
+// Run listens until ctx ends, and reconnects when the connection is lost. Then it signals every topic
+// once, since signals may have been missed.
 func (h *Hub) Run(ctx context.Context, d *db.DB) {
 	for ctx.Err() == nil {
 		err := db.Listen(ctx, d, channel, h.signalAll, h.Signal)
 		if ctx.Err() != nil {
 			return
 		}
-		h.log.WarnContext(ctx, "live updates: the connection was lost, pages poll until it is back", slog.Any("error", err))
+		h.log.WarnContext(ctx, "live updates: connection lost, pages poll until it is back", slog.Any("error", err))
 		select {
 		case <-ctx.Done():
 		case <-time.After(pause):
@@ -54,9 +52,8 @@ func (h *Hub) Run(ctx context.Context, d *db.DB) {
 	}
 }
 
-// Subscribe returns a channel that gets a signal when the topic may have changed. Several
-// changes may be one signal. The channel is closed when the hub is; stop ends the
-// subscription.
+// Subscribe returns a channel that gets a signal when the topic may have changed; several changes may
+// be one signal. Closing the hub closes the channel; stop ends the subscription.
 func (h *Hub) Subscribe(topic string) (changed <-chan struct{}, stop func()) {
 	signals := make(chan struct{}, 1)
 	h.mu.Lock()
@@ -79,8 +76,7 @@ func (h *Hub) Subscribe(topic string) (changed <-chan struct{}, stop func()) {
 	}
 }
 
-// Close ends all subscriptions, so that a process that stops isn't held up by pages that
-// wait.
+// Close ends all subscriptions, so that waiting pages don't hold up a process that stops.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -101,7 +97,7 @@ func (h *Hub) Signal(topic string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for signals := range h.topics[topic] {
-		poke(signals)
+		sendOnce(signals)
 	}
 }
 
@@ -110,13 +106,13 @@ func (h *Hub) signalAll() {
 	defer h.mu.Unlock()
 	for _, subscribers := range h.topics {
 		for signals := range subscribers {
-			poke(signals)
+			sendOnce(signals)
 		}
 	}
 }
 
-// poke signals, unless a signal waits already.
-func poke(signals chan struct{}) {
+// sendOnce sends a signal unless one is waiting.
+func sendOnce(signals chan struct{}) {
 	select {
 	case signals <- struct{}{}:
 	default:

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// hub is a process that listens.
+// hub starts a listening hub.
 func hub(t *testing.T, url string) (*live.Hub, *db.DB) {
 	t.Helper()
 	d, err := db.Open(t.Context(), url, db.Options{MaxConns: 2, Listens: true})
@@ -49,8 +49,7 @@ func wantSignal(t *testing.T, what string, changed <-chan struct{}) {
 	}
 }
 
-// notify signals a topic in a transaction that commits, until it is heard: the hub may not
-// listen yet.
+// notify signals a topic in committed transactions until it arrives: the hub may not listen yet.
 func notify(t *testing.T, d *db.DB, by core.Actor, topic string, changed <-chan struct{}) {
 	t.Helper()
 	for enough := time.After(30 * time.Second); ; {
@@ -74,9 +73,8 @@ func notify(t *testing.T, d *db.DB, by core.Actor, topic string, changed <-chan 
 	}
 }
 
-// What one process commits, every process hears of, and only those who wait for it. What is
-// rolled back, none.
-func TestEveryProcessHears(t *testing.T) {
+// Subscribers of a topic in every process are signalled after a commit, and not after a rollback.
+func TestEveryProcessIsSignalled(t *testing.T) {
 	t.Parallel()
 	url := dbtest.OwnURL(t)
 	a, d := hub(t, url)
@@ -106,8 +104,7 @@ func TestEveryProcessHears(t *testing.T) {
 
 var errRefused = errors.New("refused")
 
-// A lost connection is made again, and everyone looks again: what happened meanwhile may
-// have been missed.
+// After a lost connection all topics are signalled, since signals may have been missed.
 func TestALostConnectionComesBack(t *testing.T) {
 	t.Parallel()
 	h, d := hub(t, dbtest.OwnURL(t))
@@ -123,7 +120,7 @@ func TestALostConnectionComesBack(t *testing.T) {
 	notify(t, d, by, "pin 1", changed)
 }
 
-// A hub that closes ends what waits for it, so that a process that stops isn't held up.
+// Closing a hub ends its subscriptions.
 func TestClose(t *testing.T) {
 	t.Parallel()
 	h := live.NewHub(slog.New(slog.DiscardHandler))

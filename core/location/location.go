@@ -1,6 +1,5 @@
-// Package location keeps the branches of a tenant. A sale may say at which one it was
-// made, so none is ever deleted: one that has closed is inactive, takes no new sale and
-// keeps its old ones.
+// Package location keeps the branches of a tenant. Sales refer to them, so they are never deleted: a
+// closed one is inactive and takes no new sales.
 package location
 
 import (
@@ -19,7 +18,7 @@ type Location struct {
 	Active bool
 }
 
-// New describes a location to be.
+// New describes a new location.
 type New struct {
 	Name *string
 
@@ -59,12 +58,12 @@ type Service struct{ db *db.DB }
 // NewService makes the service.
 func NewService(d *db.DB) *Service { return &Service{db: d} }
 
-// List returns the tenant's locations by name. One round trip.
+// List returns the tenant's locations by name.
 func (s *Service) List(ctx context.Context, by core.Actor) ([]Location, error) {
 	return db.ReadAll[Location](ctx, s.db, by, listSQL, nil)
 }
 
-// Add makes a location. The name of another one is refused on the field. Two round trips.
+// Add creates a location. A duplicate name is refused.
 func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Location, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Location{}, err
@@ -78,18 +77,18 @@ func (s *Service) Add(ctx context.Context, by core.Actor, n New) (Location, erro
 		if err != nil {
 			return Location{}, err
 		}
-		return l, audit.Write(tx, by, audit.Entry{Action: "location.create", Subject: "location", ID: l.number(), Name: l.Name, New: l.facts()})
+		return l, audit.Write(tx, by, audit.Entry{Action: "location.create", Subject: "location", ID: l.idText(), Name: l.Name, New: l.facts()})
 	})
-	return l, taken(err)
+	return l, refuseDuplicateName(err)
 }
 
-// Edit changes the fields that are set: a new name, closed, open again. Three round trips.
+// Edit changes the fields that are set. A duplicate name is refused.
 func (s *Service) Edit(ctx context.Context, by core.Actor, id int64, e Edit) (Location, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return Location{}, err
 	}
 	l, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Location, error) {
-		// Held until the end: the log must name the values this edit replaced.
+		// Locked: the audit log must have the values that this edit replaces.
 		old, err := db.One[Location](ctx, tx, lockSQL, db.Args{"id": id})
 		if err != nil {
 			return Location{}, err
@@ -102,20 +101,20 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id int64, e Edit) (Lo
 			return Location{}, err
 		}
 		return l, audit.Write(tx, by, audit.Entry{
-			Action: "location.edit", Subject: "location", ID: l.number(), Name: l.Name, Old: old.facts(), New: l.facts(),
+			Action: "location.edit", Subject: "location", ID: l.idText(), Name: l.Name, Old: old.facts(), New: l.facts(),
 		})
 	})
-	return l, taken(err)
+	return l, refuseDuplicateName(err)
 }
 
-func taken(err error) error {
+func refuseDuplicateName(err error) error {
 	if db.Violates(err, "location_name") {
 		return core.Invalid(core.Fields{"name": {core.Duplicate}})
 	}
 	return err
 }
 
-func (l Location) number() string { return strconv.FormatInt(l.ID, 10) }
+func (l Location) idText() string { return strconv.FormatInt(l.ID, 10) }
 
-// facts are what the log tells of a location.
+// facts returns what the audit log says about a location.
 func (l Location) facts() map[string]any { return map[string]any{"name": l.Name, "active": l.Active} }

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// chain is a tenant with branches.
+// chain is a tenant with locations.
 type chain struct {
 	*location.Service
 	db *db.DB
@@ -63,7 +63,7 @@ func wantFields(t *testing.T, err error, want core.Fields) {
 
 func second[T any](_ T, err error) error { return err }
 
-// "Location (branch): id, name, active. Managed in the panel."
+// Locations are added, edited and listed.
 func TestLocations(t *testing.T) {
 	t.Parallel()
 	c := newChain(t)
@@ -90,8 +90,8 @@ func TestLocations(t *testing.T) {
 	c.wantList(t, location.Location{ID: vasa.ID, Name: "ODENPLAN", Active: true}, soder)
 }
 
-// Two branches of one name could not be told apart at the till, however it is written.
-func TestANameIsTakenOnce(t *testing.T) {
+// Duplicate names are refused in any notation, since the till couldn't tell them apart.
+func TestDuplicateNamesAreRefused(t *testing.T) {
 	t.Parallel()
 	c, other := newChain(t), newChain(t)
 	taken := core.Fields{"name": {core.Duplicate}}
@@ -135,7 +135,7 @@ func TestWrongFields(t *testing.T) {
 	c.wantList(t, soder)
 }
 
-// "A manager: everything except staff, tokens, business settings, billing."
+// Managers can change locations, cashiers can't.
 func TestManagersKeepLocations(t *testing.T) {
 	t.Parallel()
 	c := newChain(t)
@@ -154,7 +154,7 @@ func TestManagersKeepLocations(t *testing.T) {
 	}
 }
 
-// "A resource that belongs to another tenant is reported as nonexistent."
+// Another tenant's locations look like missing ones.
 func TestAnotherTenantsLocationsDoNotExist(t *testing.T) {
 	t.Parallel()
 	c, stranger := newChain(t), newChain(t)
@@ -168,8 +168,8 @@ func TestAnotherTenantsLocationsDoNotExist(t *testing.T) {
 	c.wantList(t, soder)
 }
 
-// "Nothing happens without its entry."
-func TestTheLogTellsOfLocations(t *testing.T) {
+// Changes of locations are in the audit log.
+func TestLocationsAreLogged(t *testing.T) {
 	t.Parallel()
 	c := newChain(t)
 	soder := c.open(t, "Söder")
@@ -192,7 +192,7 @@ func TestTheLogTellsOfLocations(t *testing.T) {
 	}
 }
 
-// The round trips that the doc comments promise.
+// The round trips of each use case.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)

@@ -2,6 +2,7 @@ package operation
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"example.com/loyalty/core"
@@ -11,14 +12,14 @@ import (
 	"example.com/loyalty/core/verify"
 )
 
-// Health is how the installation is. Each part is there or says why not: a database that
-// answers half of the questions is when they matter most.
+// Health is the state of the installation. Each part has its own error, so that the others can be shown
+// while the database works only partly.
 type Health struct {
 	Database Part[Database]
 	Steps    Part[db.Steps]
 	Queues   Part[[]job.Load]
 	Mails    Part[Mails]
-	Verify   Part[[]verify.PastRun] // empty: it has never run
+	Verify   Part[[]verify.PastRun] // empty: never run
 }
 
 // Part is a part of Health, or why it is unknown.
@@ -27,7 +28,7 @@ type Part[T any] struct {
 	Err   error
 }
 
-// Database is what PostgreSQL says of itself.
+// Database is the state of PostgreSQL.
 type Database struct {
 	Version     string // "15.18"
 	Bytes       int64
@@ -35,8 +36,8 @@ type Database struct {
 	MaxConns    int64 // of the whole server
 }
 
-// Mails are the e-mails that wait, and those that failed in the last 24 hours: single ones
-// and those of sends that began in that time.
+// Mails are the waiting e-mails and those that failed in the last 24 hours: single ones, and those of
+// sends started in that time.
 type Mails struct{ Single, Sends mail.Backlog }
 
 const databaseSQL = `
@@ -48,75 +49,67 @@ const mailingSQL = `
 	select waiting, failed
 	from loyalty.mailing_progress(@after)`
 
-// patience is how long a part of Health may take.
+// patience is the time limit of a part of Health.
 const patience = 3 * time.Second
 
-// Health asks how the installation is. Five round trips, at once, each with a time limit.
+// Health returns the state of the installation. Its parts are read at the same time, each with a time
+// limit.
 func (s *Service) Health(ctx context.Context, by core.Actor) (Health, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return Health{}, err
 	}
 	var h Health
-	parts := []func(context.Context) error{
-		func(ctx context.Context) (err error) {
-			h.Database.Value, err = db.PlatformOne[Database](ctx, s.db, databaseSQL, nil)
-			return set(&h.Database.Err, err)
-		},
-		func(ctx context.Context) error {
-			return set(&h.Steps.Err, db.PlatformTogether(ctx, s.db, db.ReadSteps(&h.Steps.Value)))
-		},
-		func(ctx context.Context) (err error) {
-			h.Queues.Value, err = s.jobs.Load(ctx)
-			return set(&h.Queues.Err, err)
-		},
-		func(ctx context.Context) (err error) {
-			h.Mails.Value, err = s.mailsOf(ctx)
-			return set(&h.Mails.Err, err)
-		},
-		func(ctx context.Context) error {
-			return set(&h.Verify.Err, db.PlatformTogether(ctx, s.db, verify.ReadLast(&h.Verify.Value)))
-		},
-	}
-	done := make(chan struct{})
-	for _, part := range parts {
-		go func() {
-			defer func() { done <- struct{}{} }()
-			ctx, cancel := context.WithTimeout(ctx, patience)
-			defer cancel()
-			_ = part(ctx) // kept in its part
-		}()
-	}
-	for range parts {
-		<-done
-	}
+	var parts sync.WaitGroup
+	readPart(ctx, &parts, &h.Database.Err, func(ctx context.Context) (err error) {
+		h.Database.Value, err = db.PlatformOne[Database](ctx, s.db, databaseSQL, nil)
+		return err
+	})
+	readPart(ctx, &parts, &h.Steps.Err, func(ctx context.Context) error {
+		return db.PlatformTogether(ctx, s.db, db.ReadSteps(&h.Steps.Value))
+	})
+	readPart(ctx, &parts, &h.Queues.Err, func(ctx context.Context) (err error) {
+		h.Queues.Value, err = s.jobs.Load(ctx)
+		return err
+	})
+	readPart(ctx, &parts, &h.Mails.Err, func(ctx context.Context) (err error) {
+		h.Mails.Value, err = s.readMails(ctx)
+		return err
+	})
+	readPart(ctx, &parts, &h.Verify.Err, func(ctx context.Context) error {
+		return db.PlatformTogether(ctx, s.db, verify.ReadLast(&h.Verify.Value))
+	})
+	parts.Wait()
 	return h, ctx.Err()
 }
 
-func set(to *error, err error) error {
-	*to = err
-	return err
+func readPart(ctx context.Context, parts *sync.WaitGroup, failed *error, read func(context.Context) error) {
+	parts.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		*failed = read(ctx)
+	})
 }
 
-func (s *Service) mailsOf(ctx context.Context) (Mails, error) {
+func (s *Service) readMails(ctx context.Context) (Mails, error) {
 	var m Mails
 	after := s.db.Now().Add(-24 * time.Hour)
 	err := db.PlatformTogether(ctx, s.db, mail.ReadBacklog(&m.Single, after), db.OneInto(&m.Sends, mailingSQL, db.Args{"after": after}))
 	return m, err
 }
 
-// Backlog is what the figures for monitoring are made of.
+// Backlog is the waiting work, for monitoring.
 type Backlog struct {
 	Queues []job.Load
 	Mails  Mails
-	Verify *verify.PastRun // the last run that ended; nil: none has
+	Verify *verify.PastRun // the last run that ended; nil: none
 }
 
-// Backlog reads it, for the process itself. Three round trips.
+// Backlog returns the waiting work, for the process itself.
 func (s *Service) Backlog(ctx context.Context) (b Backlog, err error) {
 	if b.Queues, err = s.jobs.Load(ctx); err != nil {
 		return Backlog{}, err
 	}
-	if b.Mails, err = s.mailsOf(ctx); err != nil {
+	if b.Mails, err = s.readMails(ctx); err != nil {
 		return Backlog{}, err
 	}
 	var past []verify.PastRun

@@ -1,6 +1,5 @@
-// Package operation is what the people who run the platform do to the running
-// installation, and what they see of it: queues paused and resumed, jobs retried and
-// cancelled, how everything is. What they do is in the platform's audit log.
+// Package operation lets the people who run the platform pause and resume queues, retry and cancel jobs,
+// and see the installation's state. Their actions are in the platform's audit log.
 package operation
 
 import (
@@ -13,18 +12,17 @@ import (
 	"example.com/loyalty/core/job"
 )
 
-// Service is for super-admins: everybody else gets core.ErrAdmin.
+// Service is for super-admins; others get core.ErrAdmin.
 type Service struct {
-	db   *db.DB // the one that jobs run on, past a transaction pooler
+	db   *db.DB // of the jobs, without a transaction pooler
 	jobs *job.Queue
 }
 
 // NewService makes the service on the database that the job queue uses.
 func NewService(d *db.DB, jobs *job.Queue) *Service { return &Service{db: d, jobs: jobs} }
 
-// Pause keeps a queue from taking jobs in all processes, within a second. Jobs that run go
-// on, and jobs can still be queued. A queue that is paused stays so. core.ErrNotFound: there
-// is no such queue.
+// Pause keeps a queue from taking jobs in all processes, within a second. Running jobs go on, and jobs
+// can still be queued. A paused queue stays paused. core.ErrNotFound: there is no such queue.
 func (s *Service) Pause(ctx context.Context, by core.Actor, lane job.Lane) error {
 	return s.change(ctx, by, func(tx *db.Tx) error {
 		changed, err := job.Pause(ctx, tx, by, lane)
@@ -46,7 +44,7 @@ func (s *Service) Resume(ctx context.Context, by core.Actor, lane job.Lane) erro
 	})
 }
 
-// Retry runs a job again as soon as a worker is free, or fails with job.ErrNotRetried.
+// Retry runs a job again as soon as a worker is free: job.ErrNotRetried.
 func (s *Service) Retry(ctx context.Context, by core.Actor, id int64) error {
 	return s.change(ctx, by, func(tx *db.Tx) error {
 		if err := s.jobs.RetryIn(ctx, tx, id); err != nil {
@@ -56,8 +54,7 @@ func (s *Service) Retry(ctx context.Context, by core.Actor, id int64) error {
 	})
 }
 
-// Cancel takes a job out of its queue, or stops it where it runs, or fails with
-// job.ErrNotCancelled.
+// Cancel removes a job from its queue, or stops it while it runs: job.ErrNotCancelled.
 func (s *Service) Cancel(ctx context.Context, by core.Actor, id int64) error {
 	return s.change(ctx, by, func(tx *db.Tx) error {
 		if err := s.jobs.CancelIn(ctx, tx, id); err != nil {
@@ -71,6 +68,5 @@ func (s *Service) change(ctx context.Context, by core.Actor, fn func(*db.Tx) err
 	if err := by.RequireAdmin(); err != nil {
 		return err
 	}
-	_, err := db.Platform(ctx, s.db, by, func(tx *db.Tx) (int, error) { return 0, fn(tx) })
-	return err
+	return db.RunPlatform(ctx, s.db, by, fn)
 }

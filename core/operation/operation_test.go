@@ -25,7 +25,7 @@ type errand struct{}
 
 func (errand) Kind() string { return "errand" }
 
-// room is where the people of a platform look after it.
+// room is a platform with its operators.
 type room struct {
 	*operation.Service
 	db   *db.DB
@@ -60,9 +60,8 @@ func (r room) log(t *testing.T) (text string) {
 	return text
 }
 
-// "Jobs: queues, failures, retry, cancel, pause", each in the audit log where it changed
-// something, and for super-admins alone.
-func TestWhatOperatorsDoIsInTheLog(t *testing.T) {
+// Only super-admins pause, resume, retry and cancel, and each change is in the audit log.
+func TestOperationsAreLogged(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
 	ctx := t.Context()
@@ -113,7 +112,7 @@ func TestWhatOperatorsDoIsInTheLog(t *testing.T) {
 	}
 }
 
-// "Each part degrading to unknown with the reason when its query fails."
+// A part that can't be read has its error; the others are shown.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
@@ -160,8 +159,8 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// The figures that all tenants share are told to none of them.
-func TestNoTenantSumsUpTheMails(t *testing.T) {
+// No tenant can read the figures of all tenants.
+func TestMailFiguresAreForThePlatform(t *testing.T) {
 	t.Parallel()
 	r := newRoom(t)
 	by := dbtest.Tenant(t, r.db)

@@ -14,15 +14,15 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// part is one kind of records about a customer: a list of the document, in the order of a column.
+// part is a kind of records about a customer: a list in the document.
 type part struct {
 	name, sql string
-	column    string // of the order; pages begin after its last value
-	start     any    // before its first value
+	column    string // by which it is ordered; a page begins after the last value of the previous one
+	start     any    // lower than every value
 }
 
-// The columns are named as the document shows them. Of the people who served the customer it says
-// what they are, not who: their names are personal data of others.
+// The columns are named as in the document. It has the kind of actors, but not their names, which are
+// other people's personal data.
 var parts = []part{
 	{"ledger_entries", ledgerEntriesSQL, "seq", int64(0)},
 	{"transactions", transactionsSQL, "ulid", core.ID{}},
@@ -114,29 +114,28 @@ const logSQL = `
 	order by id
 	limit @limit`
 
-// WriteData writes everything that is stored about a customer as one JSON document (Articles 15 and
-// 20 of the GDPR), and an entry in the audit log that it was downloaded. A customer who does not
-// exist is core.ErrNotFound, and nothing is written. Little is in memory at a time; each page of
-// records is read as of its own moment.
+// WriteData writes everything that is stored about a customer as a JSON document (Articles 15 and 20 of
+// the GDPR), and the download into the audit log. If the customer doesn't exist, it writes nothing and
+// returns core.ErrNotFound. It reads page by page, without a common snapshot.
 func (s *Service) WriteData(ctx context.Context, by core.Actor, id core.ID, w io.Writer) error {
 	if err := by.Require(core.Manager); err != nil {
 		return err
 	}
-	had, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) ([]string, error) {
+	addresses, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) ([]string, error) {
 		if _, err := customer.FindIn(ctx, tx, id); err != nil {
 			return nil, err
 		}
-		had, err := addresses(ctx, tx, id)
+		known, err := findAddresses(ctx, tx, id)
 		if err != nil {
 			return nil, err
 		}
-		return had, audit.Write(tx, by, audit.Entry{Action: "customer.download", Subject: "customer", ID: id.String()})
+		return known, audit.Write(tx, by, audit.Entry{Action: "customer.download", Subject: "customer", ID: id.String()})
 	})
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(w)
-	about := db.Args{"customer": id, "ulid": id.String(), "addresses": had, "now": s.db.Now()}
+	about := db.Args{"customer": id, "ulid": id.String(), "addresses": addresses, "now": s.db.Now()}
 	record, err := s.records(ctx, by, customerSQL, about)
 	if err != nil || len(record) == 0 {
 		return err
@@ -147,7 +146,7 @@ func (s *Service) WriteData(ctx context.Context, by core.Actor, id core.ID, w io
 	}
 	fmt.Fprintf(out, "{\n\"customer\": %s", text)
 	for _, p := range parts {
-		if err := s.write(ctx, out, by, p, about); err != nil {
+		if err := s.writePart(ctx, out, by, p, about); err != nil {
 			return err
 		}
 	}
@@ -157,8 +156,8 @@ func (s *Service) WriteData(ctx context.Context, by core.Actor, id core.ID, w io
 
 const pageSize = 1_000
 
-// write writes a part, page by page.
-func (s *Service) write(ctx context.Context, out *bufio.Writer, by core.Actor, p part, about db.Args) error {
+// writePart writes a part, page by page.
+func (s *Service) writePart(ctx context.Context, out *bufio.Writer, by core.Actor, p part, about db.Args) error {
 	fmt.Fprintf(out, ",\n%q: [", p.name)
 	about["after"], about["limit"] = p.start, pageSize
 	separator := "\n"
@@ -181,7 +180,7 @@ func (s *Service) write(ctx context.Context, out *bufio.Writer, by core.Actor, p
 	return err
 }
 
-// records reads records by the names of their columns.
+// records reads rows as maps, with the arguments that the statement uses.
 func (s *Service) records(ctx context.Context, by core.Actor, sql string, args db.Args) ([]map[string]any, error) {
 	used := db.Args{}
 	for name, value := range args {

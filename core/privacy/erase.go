@@ -1,5 +1,5 @@
-// Package privacy downloads and erases everything that is stored about one customer. It names every
-// table that says something of a customer: a new one is added here.
+// Package privacy downloads and erases everything that is stored about a customer. It names every table
+// with data about customers: a new one must be added here.
 package privacy
 
 import (
@@ -22,8 +22,8 @@ func NewService(d *db.DB) *Service { return &Service{db: d} }
 const forgetSQL = `
 	select loyalty.forget_customer(@id, @ulid), loyalty.forget_voucher_mails(@id)`
 
-// The e-mail addresses a customer has and had, as they were written; not one that is
-// somebody else's by now. Their keys come of a query of their own: so the index is used.
+// The e-mail addresses that a customer has or had, except those that another customer has now. The
+// keys come from a subquery, so that the index is used.
 const addressesSQL = `
 	with known as materialized (
 		select address, lower(address) as key
@@ -47,10 +47,10 @@ const addressesSQL = `
 	where o.id is null
 	order by k.address`
 
-// Erase deletes who a customer was: name, phone number and e-mail address in their record and in the
-// audit log, the e-mails to them, stored responses about them, and files that wait to be imported,
-// since they may be in one. The customer stays inactive for good. Their sales and ledger entries
-// stay, without a name. Erasing again does nothing.
+// Erase deletes a customer's personal data: name, phone number and e-mail address in their record and in
+// the audit log, e-mails to them, stored responses about them, and files that wait to be imported, which
+// may name them. Their sales and ledger entries stay, without a name, and they can't be activated again.
+// Erasing again does nothing.
 func (s *Service) Erase(ctx context.Context, by core.Actor, id core.ID) (customer.Customer, error) {
 	if err := by.Require(core.Manager); err != nil {
 		return customer.Customer{}, err
@@ -60,11 +60,11 @@ func (s *Service) Erase(ctx context.Context, by core.Actor, id core.ID) (custome
 		if err != nil || old.Erased {
 			return old, err
 		}
-		had, err := addresses(ctx, tx, id)
+		addresses, err := findAddresses(ctx, tx, id)
 		if err != nil {
 			return customer.Customer{}, err
 		}
-		if err := mail.Forget(tx, had); err != nil {
+		if err := mail.Forget(tx, addresses); err != nil {
 			return customer.Customer{}, err
 		}
 		if err := db.Queue(tx, forgetSQL, db.Args{"id": id, "ulid": id.String()}); err != nil {
@@ -87,8 +87,8 @@ func (s *Service) Erase(ctx context.Context, by core.Actor, id core.ID) (custome
 	})
 }
 
-// addresses are the e-mail addresses a customer has and had.
-func addresses(ctx context.Context, tx *db.Tx, id core.ID) ([]string, error) {
+// findAddresses returns the e-mail addresses that a customer has or had.
+func findAddresses(ctx context.Context, tx *db.Tx, id core.ID) ([]string, error) {
 	found, err := db.All[struct{ Address string }](ctx, tx, addressesSQL, db.Args{"id": id, "ulid": id.String()})
 	list := make([]string, len(found))
 	for i, f := range found {

@@ -14,23 +14,21 @@ import (
 	"example.com/loyalty/core/usage"
 )
 
-// ErrLastOwner keeps a business from losing its last owner. One who has not accepted their
-// invitation does not count.
-var ErrLastOwner = core.Refuse("last-owner", "A business needs an owner who can sign in, and this is the only one. Make somebody else an owner first.")
+// ErrLastOwner refuses to remove a business's last owner. Invited owners don't count.
+var ErrLastOwner = core.Refuse("last-owner", "A business needs an owner who can sign in, and this is the only one. Make another person an owner first.")
 
-// Member is a person as their owner sees them.
+// Member is a person of the staff, as owners see them.
 type Member struct {
 	Person
 	Active       bool
-	Invited      bool       // they have not chosen a password yet
-	InvitedUntil *time.Time // when their open invitation runs out; nil: there is none
+	Invited      bool       // and has no password yet
+	InvitedUntil *time.Time // when their invitation expires; nil: none
 	TwoFactor    bool
 	LiveTokens   int // API tokens that are neither revoked nor expired
 	CreatedAt    time.Time
 }
 
-// List returns the people of the actor's tenant: who is active first, by name. They are
-// few: all at once. One round trip.
+// List returns all people of the actor's tenant by name, active ones first.
 func (s *Service) List(ctx context.Context, by core.Actor) ([]Member, error) {
 	if err := by.Require(core.Owner); err != nil {
 		return nil, err
@@ -38,7 +36,7 @@ func (s *Service) List(ctx context.Context, by core.Actor) ([]Member, error) {
 	return db.ReadAll[Member](ctx, s.db, by, listSQL, db.Args{"now": s.db.Now()})
 }
 
-// Find returns one person of the actor's tenant. One round trip.
+// Find returns a person of the actor's tenant.
 func (s *Service) Find(ctx context.Context, by core.Actor, person int64) (Member, error) {
 	if err := by.Require(core.Owner); err != nil {
 		return Member{}, err
@@ -46,8 +44,8 @@ func (s *Service) Find(ctx context.Context, by core.Actor, person int64) (Member
 	return db.ReadOne[Member](ctx, s.db, by, findSQL, db.Args{"id": person, "now": s.db.Now()})
 }
 
-// SetRole gives a person of the tenant another role, from their next request on. Their API
-// tokens are revoked for good: a later promotion brings none back.
+// SetRole changes a person's role from their next request on, and revokes their API tokens. A later
+// promotion doesn't restore the tokens.
 func (s *Service) SetRole(ctx context.Context, by core.Actor, person int64, role core.Role) error {
 	if err := by.Require(core.Owner); err != nil {
 		return err
@@ -57,40 +55,39 @@ func (s *Service) SetRole(ctx context.Context, by core.Actor, person int64, role
 	if err := check.Err(); err != nil {
 		return err
 	}
-	return s.change(ctx, by, person, func(tx *db.Tx, who standing) error {
+	return s.changeMember(ctx, by, person, func(tx *db.Tx, who member) error {
 		if role == who.Role {
 			return nil
 		}
-		if who.lastOwner {
+		if who.LastOwner {
 			return ErrLastOwner
 		}
 		err := errors.Join(
 			db.Queue(tx, setRoleSQL, db.Args{"id": person, "role": role}),
 			audit.Write(tx, by, audit.Entry{
-				Action: "staff.set_role", Subject: "staff", ID: id(person), Name: who.Name,
+				Action: "staff.set_role", Subject: "staff", ID: idText(person), Name: who.Name,
 				Old: map[string]any{"role": who.Role}, New: map[string]any{"role": role},
 			}),
 		)
 		if err != nil || who.Role != core.Owner && role != core.Owner {
 			return err // neither role has tokens
 		}
-		// A promotion revokes, too, in case tokens are left over from an earlier role.
+		// Also after a promotion, in case there are tokens of an earlier role.
 		_, err = token.RevokeAll(ctx, tx, by, person)
 		return err
 	})
 }
 
-// Deactivate shuts a person of the tenant out: their sessions end, and their sign-ins and
-// tokens stop at once.
+// Deactivate ends a person's sessions, and stops their sign-ins and tokens at once.
 func (s *Service) Deactivate(ctx context.Context, by core.Actor, person int64) error {
 	if err := by.Require(core.Owner); err != nil {
 		return err
 	}
-	return s.change(ctx, by, person, func(tx *db.Tx, who standing) error {
+	return s.changeMember(ctx, by, person, func(tx *db.Tx, who member) error {
 		if !who.Active {
 			return core.ErrNotFound
 		}
-		if who.lastOwner {
+		if who.LastOwner {
 			return ErrLastOwner
 		}
 		if err := auth.EndSessions(tx, person); err != nil {
@@ -100,13 +97,13 @@ func (s *Service) Deactivate(ctx context.Context, by core.Actor, person int64) e
 	})
 }
 
-// Activate lets a person of the tenant in again who was shut out, with the password, the
-// role and the tokens that they had. One who exceeds the plan is refused with usage.ErrLimit.
+// Activate lets a deactivated person sign in again, with the password, role and tokens they had. Beyond
+// the plan's limit it refuses with usage.ErrLimit.
 func (s *Service) Activate(ctx context.Context, by core.Actor, person int64) error {
 	if err := by.Require(core.Owner); err != nil {
 		return err
 	}
-	return s.change(ctx, by, person, func(tx *db.Tx, who standing) error {
+	return s.changeMember(ctx, by, person, func(tx *db.Tx, who member) error {
 		if who.Active {
 			return core.ErrNotFound
 		}
@@ -117,60 +114,54 @@ func (s *Service) Activate(ctx context.Context, by core.Actor, person int64) err
 	})
 }
 
-func setStatus(tx *db.Tx, by core.Actor, action string, who standing, was, is string) error {
+func setStatus(tx *db.Tx, by core.Actor, action string, who member, was, is string) error {
 	if err := db.Queue(tx, setStatusSQL, db.Args{"id": who.ID, "status": is}); err != nil {
 		return err
 	}
 	return audit.Write(tx, by, audit.Entry{
-		Action: action, Subject: "staff", ID: id(who.ID), Name: who.Name,
+		Action: action, Subject: "staff", ID: idText(who.ID), Name: who.Name,
 		Old: map[string]any{"status": was}, New: map[string]any{"status": is},
 	})
 }
 
-// standing is a person in the staff, and whether the business depends on them.
-type standing struct {
-	member
-	lastOwner bool
-}
-
-// member is a person whose row is locked until the transaction ends.
+// member is a person who is being changed.
 type member struct {
-	ID     int64
-	Role   core.Role
-	Name   string
-	Active bool
-	Joined bool // they have a password
+	ID        int64
+	Role      core.Role
+	Name      string
+	Active    bool
+	Joined    bool // has a password
+	LastOwner bool `db:"-"` // who can sign in
 }
 
-// change runs fn on a person of the actor's tenant. Until it is over, they and the owners
-// stay as they are: of two owners who are taken away at once, the second waits here, and
-// then decides without the first. Two round trips, and those of fn.
-func (s *Service) change(ctx context.Context, by core.Actor, person int64, fn func(tx *db.Tx, who standing) error) error {
-	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
+// changeMember runs fn on a person of the actor's tenant, whose row is locked together with the active
+// owners': if two owners are removed at once, the second decides after the first.
+func (s *Service) changeMember(ctx context.Context, by core.Actor, person int64, fn func(tx *db.Tx, who member) error) error {
+	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
 		people, err := db.All[member](ctx, tx, lockPeopleSQL, db.Args{"id": person})
 		if err != nil {
-			return 0, err
+			return err
 		}
 		at := slices.IndexFunc(people, func(m member) bool { return m.ID == person })
 		if at < 0 {
-			return 0, core.ErrNotFound
+			return core.ErrNotFound
 		}
 		who := people[at]
-		another := slices.ContainsFunc(people, func(m member) bool { return m.ID != person && m.isOwner() && m.Joined })
-		return 0, fn(tx, standing{who, who.isOwner() && !another})
+		who.LastOwner = who.isOwner() &&
+			!slices.ContainsFunc(people, func(m member) bool { return m.ID != person && m.isOwner() && m.Joined })
+		return fn(tx, who)
 	})
-	return err
 }
 
 func (m member) isOwner() bool { return m.Active && m.Role == core.Owner }
 
-// Invite adds a person to the actor's tenant and invites them by mail to choose a password.
-// One who exceeds the plan is refused with usage.ErrLimit.
+// Invite adds a person to the actor's tenant and mails them an invitation. Beyond the plan's limit it
+// refuses with usage.ErrLimit.
 func (s *Service) Invite(ctx context.Context, by core.Actor, n New) (Person, error) {
 	if err := by.Require(core.Owner); err != nil {
 		return Person{}, err
 	}
-	n.Password = "" // theirs to choose
+	n.Password = "" // the person chooses it
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Person, error) {
 		if err := usage.Check(ctx, tx, usage.Staff, 1); err != nil {
 			return Person{}, err
@@ -183,14 +174,14 @@ func (s *Service) Invite(ctx context.Context, by core.Actor, n New) (Person, err
 	})
 }
 
-// Joining is what an invited person fills in.
+// Joining is what an invited person enters.
 type Joining struct {
 	Name     string
 	Password string
 }
 
-// Join gives the person with an invitation their name and their first password, and signs them
-// in. auth.ErrLink where the invitation does not work.
+// Join sets the name and the first password of an invited person, and signs them in. auth.ErrLink if
+// the invitation doesn't work.
 func (s *Service) Join(ctx context.Context, v auth.Visitor, secret string, j Joining) (auth.SignedIn, error) {
 	l, err := s.auth.FindInvitation(ctx, v, secret)
 	if err != nil {
@@ -228,18 +219,17 @@ func (s *Service) Rename(ctx context.Context, by core.Actor, name string) error 
 	if err := check.Err(); err != nil {
 		return err
 	}
-	_, err := db.Within(ctx, s.db, by, func(tx *db.Tx) (int, error) {
+	return db.RunWithin(ctx, s.db, by, func(tx *db.Tx) error {
 		who, err := db.One[member](ctx, tx, lockPersonSQL, db.Args{"id": by.StaffID, "tenant": int64(tx.Tenant)})
 		if err != nil || name == who.Name {
-			return 0, err
+			return err
 		}
 		if err := rename(tx, who.ID, name); err != nil {
-			return 0, err
+			return err
 		}
-		return 0, audit.Write(tx, by, audit.Entry{
-			Action: "staff.rename", Subject: "staff", ID: id(who.ID), Name: name,
+		return audit.Write(tx, by, audit.Entry{
+			Action: "staff.rename", Subject: "staff", ID: idText(who.ID), Name: name,
 			Old: map[string]any{"name": who.Name}, New: map[string]any{"name": name},
 		})
 	})
-	return err
 }

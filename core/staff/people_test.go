@@ -25,7 +25,7 @@ func (s shop) invite(t *testing.T, role core.Role, email string) staff.Person {
 	return p
 }
 
-// invitation is the secret of the last invitation that was mailed to an address.
+// invitation returns the secret of the last invitation that was mailed to an address.
 func (s shop) invitation(t *testing.T, email string) auth.InvitationEmail {
 	t.Helper()
 	letters := s.post.to(email)
@@ -49,9 +49,9 @@ func (s shop) find(t *testing.T, person int64) staff.Member {
 	return m
 }
 
-// "Invitations … are random, stored as hashes, single use, … 7 days": with one, a person
-// says their name, chooses a password and is signed in.
-func TestAnInvitationIsTaken(t *testing.T) {
+// An invitation is random, stored as a hash, and works once within 7 days: the person enters a name
+// and a password and is signed in.
+func TestJoin(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	p := s.invite(t, core.Manager, "bo@example.com")
@@ -87,7 +87,7 @@ func TestAnInvitationIsTaken(t *testing.T) {
 		t.Fatalf("joined: %+v, %v", in, err)
 	}
 	if !s.isSignedIn(t, s.cookie(t, in.Proof, "browser of "+s.by.ID)) {
-		t.Error("the proof signs nobody in")
+		t.Error("the proof signs no one in")
 	}
 	if _, err := s.join(t, sent.Secret, "Bo", known); !errors.Is(err, auth.ErrLink) {
 		t.Errorf("taken twice: %v, want ErrLink", err)
@@ -109,9 +109,9 @@ func TestAnInvitationIsTaken(t *testing.T) {
 		`staff.join - {"name": "Bo Ek"}`, `staff.sign_in - {"with": "password"}`)
 }
 
-// An invitation runs out, is of one tenant's host, and is withdrawn by the next one and
-// with the person.
-func TestAnInvitationThatDoesNotWork(t *testing.T) {
+// An invitation expires, belongs to one tenant, and is withdrawn by the next one or when the person
+// is deactivated.
+func TestJoinRefusesInvalidInvitations(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
 	p := s.invite(t, core.Cashier, "bo@example.com")
@@ -139,7 +139,7 @@ func TestAnInvitationThatDoesNotWork(t *testing.T) {
 	if err := s.Deactivate(t.Context(), s.by, p.ID); err != nil {
 		t.Fatal(err)
 	}
-	refused("of somebody who was shut out", s, second)
+	refused("of a deactivated person", s, second)
 	if err := s.auth.InviteAgain(t.Context(), s.by, p.ID); !errors.Is(err, core.ErrNotFound) {
 		t.Errorf("invited while shut out: %v, want ErrNotFound", err)
 	}
@@ -151,8 +151,8 @@ func TestAnInvitationThatDoesNotWork(t *testing.T) {
 	}
 }
 
-// Two clicks at once take an invitation once.
-func TestAnInvitationIsTakenOnceAtOnce(t *testing.T) {
+// Two concurrent clicks use an invitation once.
+func TestConcurrentClicksJoinOnce(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.invite(t, core.Cashier, "bo@example.com")
@@ -176,9 +176,8 @@ func TestAnInvitationIsTakenOnceAtOnce(t *testing.T) {
 	}
 }
 
-// "Manager (everything except staff …)": people are the owners' alone, and a stranger's
-// are not there.
-func TestPeopleAreTheOwners(t *testing.T) {
+// Only owners see and change people, and only those of their tenant.
+func TestPeopleAreForOwners(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	p := s.person(t, core.Cashier)
@@ -210,7 +209,7 @@ func TestPeopleAreTheOwners(t *testing.T) {
 		}
 	}
 	if len(s.post.to("eve@example.com")) != 0 {
-		t.Error("somebody was invited all the same")
+		t.Error("a person was invited nevertheless")
 	}
 }
 
@@ -246,8 +245,8 @@ func TestPeopleAreListed(t *testing.T) {
 	}
 }
 
-// A role works from the next request on; who was shut out is signed out, and let in again
-// with what they had.
+// A role changes with the next request. A deactivated person is signed out, and has what they had
+// when they are activated.
 func TestPeopleChange(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -289,8 +288,7 @@ func TestPeopleChange(t *testing.T) {
 	s.wantLog(t, "staff.set_role", `staff.set_role {"role": "cashier"} {"role": "manager"}`)
 }
 
-// "The last active owner can be neither demoted nor deactivated." Who was invited and has
-// not come, or was shut out, cannot take their place.
+// The last active owner can't be demoted or deactivated. Invited and inactive owners don't count.
 func TestThereIsAlwaysAnOwner(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -324,7 +322,7 @@ func TestThereIsAlwaysAnOwner(t *testing.T) {
 	last("one of two", nil)
 }
 
-// Two owners who demote, or shut out, each other at once: one of them stays.
+// If two owners demote or deactivate each other at once, one stays.
 func TestOneOfTwoOwnersStays(t *testing.T) {
 	t.Parallel()
 	for name, take := range map[string]func(s shop, by core.Actor, person int64) error{
@@ -358,7 +356,7 @@ func TestOneOfTwoOwnersStays(t *testing.T) {
 	}
 }
 
-// "Own profile (name)."
+// People change their own name.
 func TestRename(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -378,7 +376,7 @@ func TestRename(t *testing.T) {
 	s.wantLog(t, "staff.rename", `staff.rename {"name": "A cashier"} {"name": "Bo Ek"}`)
 }
 
-// What is said of round trips.
+// The round trips of each use case.
 func TestRoundTripsOfPeople(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)

@@ -5,18 +5,18 @@ const insertSQL = `
 	values (nullif(@tenant::bigint, 0), @role, @name, @email, @email_key, @now)
 	returning id, role, name, email`
 
-const selectStanding = `
+const selectForChange = `
 	select p.id, p.role, p.name, p.status = 'active' as active, c.password_hash is not null as joined
 	from loyalty.staff p
 	join loyalty.credential c on c.staff_id = p.id`
 
-const lockPersonSQL = selectStanding + `
+const lockPersonSQL = selectForChange + `
 	where p.id = @id
 		and p.tenant_id is not distinct from nullif(@tenant::bigint, 0)
 	for no key update of p`
 
-// In one order, whoever is changed: two changes must not wait for each other.
-const lockPeopleSQL = selectStanding + `
+// Always in one order, against deadlocks.
+const lockPeopleSQL = selectForChange + `
 	where p.tenant_id = @tenant_id
 		and (p.id = @id or p.role = 'owner' and p.status = 'active')
 	order by p.id

@@ -1,6 +1,6 @@
-// Package staff keeps the people who sign in and what they may do: owners, managers and
-// cashiers of a tenant, and the super-admins of the platform. An e-mail address is unique
-// within a tenant, and within the platform. How they sign in is core/auth's.
+// Package staff keeps the people who sign in and their roles: owners, managers and cashiers of a
+// tenant, and the super-admins of the platform. An e-mail address is unique within a tenant, and
+// within the platform. core/auth signs them in.
 package staff
 
 import (
@@ -19,7 +19,7 @@ type Person = auth.Person
 
 const maxName = 100
 
-// Service adds people, and changes who they are and what they may do.
+// Service adds and changes people.
 type Service struct {
 	db   *db.DB
 	mail *mail.Service
@@ -31,7 +31,7 @@ func NewService(d *db.DB, m *mail.Service, a *auth.Service) *Service {
 	return &Service{db: d, mail: m, auth: a}
 }
 
-// New describes a person to be. Their tenant is the transaction's.
+// New describes a new person of the transaction's tenant.
 type New struct {
 	Role     core.Role
 	Name     string
@@ -57,12 +57,12 @@ func (n *New) validate(tx *db.Tx, business string) error {
 	return check.Err()
 }
 
-// Add makes a person in the caller's transaction, and writes it into the audit log.
+// Add creates a person in the caller's transaction.
 func Add(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Person, error) {
 	if err := n.validate(tx, by.Tenant.Name); err != nil {
 		return Person{}, err
 	}
-	var hash *string // none: they are invited
+	var hash *string // nil: they are invited
 	if n.Password != "" {
 		made, err := auth.HashPassword(ctx, tx.Tenant, n.Password)
 		if err != nil {
@@ -84,12 +84,12 @@ func Add(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Person, error) {
 		return Person{}, err
 	}
 	return p, audit.Write(tx, by, audit.Entry{
-		Action: "staff.create", Subject: "staff", ID: id(p.ID), Name: p.Name,
+		Action: "staff.create", Subject: "staff", ID: idText(p.ID), Name: p.Name,
 		New: map[string]any{"role": p.Role, "name": p.Name, "email": p.Email},
 	})
 }
 
-// CreateAdmin makes a super-admin.
+// CreateAdmin creates a super-admin.
 func CreateAdmin(ctx context.Context, d *db.DB, by core.Actor, n New) (Person, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return Person{}, err
@@ -98,8 +98,7 @@ func CreateAdmin(ctx context.Context, d *db.DB, by core.Actor, n New) (Person, e
 	return db.Platform(ctx, d, by, func(tx *db.Tx) (Person, error) { return Add(ctx, tx, by, n) })
 }
 
-// FindAdmin finds the super-admin who signs in with an e-mail address, or core.ErrNotFound.
-// One round trip.
+// FindAdmin returns the super-admin with an e-mail address, or core.ErrNotFound.
 func FindAdmin(ctx context.Context, d *db.DB, by core.Actor, email string) (Person, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return Person{}, err
@@ -107,4 +106,4 @@ func FindAdmin(ctx context.Context, d *db.DB, by core.Actor, email string) (Pers
 	return db.PlatformOne[Person](ctx, d, findAdminSQL, db.Args{"email_key": auth.EmailKey(email)})
 }
 
-func id(n int64) string { return strconv.FormatInt(n, 10) }
+func idText(n int64) string { return strconv.FormatInt(n, 10) }

@@ -28,7 +28,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// shop is a tenant whose owner hires.
+// shop is a tenant whose owner adds people.
 type shop struct {
 	*staff.Service
 	auth    *auth.Service
@@ -39,7 +39,7 @@ type shop struct {
 	post    *post
 }
 
-// post keeps the letters that were mailed, by recipient.
+// post keeps the mails by recipient.
 type post struct {
 	sync.Mutex
 	letters map[string][]mail.Email
@@ -52,7 +52,7 @@ func (p *post) render(_ context.Context, to string, l mail.Email) (mail.Rendered
 	return mail.Rendered{Subject: "Letter", Text: fmt.Sprintf("%T", l), HTML: "<p></p>"}, nil
 }
 
-// to are the letters to an address.
+// to returns the mails to an address.
 func (p *post) to(address string) []mail.Email {
 	p.Lock()
 	defer p.Unlock()
@@ -86,18 +86,18 @@ func shopOn(t *testing.T, d *db.DB, by core.Actor, p *post) shop {
 	}
 }
 
-// later is the shop after a while, in another process.
+// later returns the shop after a time, in another process.
 func (s shop) later(t *testing.T, d time.Duration) shop {
 	t.Helper()
 	return shopOn(t, s.db.At(s.db.Now().Add(d)), s.by, s.post)
 }
 
-// known is a password that people of these shops choose.
+// known is the password of the people in these tests.
 const known = "correct horse battery"
 
 var knownHash = sync.OnceValues(func() (string, error) { return auth.HashPassword(context.Background(), 0, known) })
 
-// joined gives a person the known password.
+// joined sets a person's password to the known one.
 func (s shop) joined(t *testing.T, person core.Actor) {
 	t.Helper()
 	hash, err := knownHash()
@@ -107,7 +107,7 @@ func (s shop) joined(t *testing.T, person core.Actor) {
 	s.exec(t, "update loyalty.credential set password_hash = $2 where staff_id = $1", person.StaffID, hash)
 }
 
-// person is a person of the shop who has joined.
+// person returns a person of the shop who has joined.
 func (s shop) person(t *testing.T, role core.Role) core.Actor {
 	t.Helper()
 	p := dbtest.Person(t, s.db, s.by, role)
@@ -159,7 +159,7 @@ func (s shop) signIn(t *testing.T, email, password string) (auth.SignedIn, error
 	return s.auth.SignIn(t.Context(), s.visitor, auth.Credentials{Email: email, Password: password})
 }
 
-// log is what was done about people, where the action is like that.
+// log returns the audit entries about people whose action matches a pattern.
 func (s shop) log(t *testing.T, action string) (lines []string) {
 	t.Helper()
 	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
@@ -218,8 +218,8 @@ func wantFields(t *testing.T, err error, want core.Fields) {
 	}
 }
 
-// "Staff e-mails are unique per tenant", whatever their case; other tenants and the
-// platform have their own.
+// E-mail addresses are unique in a tenant, in any case; other tenants and the platform have their
+// own.
 func TestAnEmailIsUniqueInItsTenant(t *testing.T) {
 	t.Parallel()
 	s, other := newShop(t), newShop(t)
@@ -241,7 +241,7 @@ func TestAnEmailIsUniqueInItsTenant(t *testing.T) {
 	wantFields(t, err, taken)
 }
 
-// "Passwords: argon2id, at least 12 characters, not among common ones."
+// Passwords are hashed with argon2id, have at least 12 characters and are not common.
 func TestPasswords(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -284,7 +284,7 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-// "Platform: super_admin. Tenant: owner, manager, cashier": a person is of one or the other.
+// The platform has super-admins, a tenant owners, managers and cashiers.
 func TestRolesBelongToTheirSide(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -305,7 +305,7 @@ func TestRolesBelongToTheirSide(t *testing.T) {
 	})
 }
 
-// Who is added is in the log, without their password.
+// New people are in the audit log, without their password.
 func TestPeopleAreLogged(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

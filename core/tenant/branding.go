@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"image"
 	_ "image/jpeg" // logos
 	_ "image/png"  // logos
@@ -16,10 +15,10 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Theme is how a business's pages look. Nil: the product's own way.
+// Theme is the branding of a business's pages. Nil: the product's own.
 type Theme struct {
 	Colour   *string // "#5746d6"
-	LogoHash *string // SHA-256 in hex: the address of the picture, which another one does not have
+	LogoHash *string // SHA-256 in hex, part of the logo's address
 }
 
 // Picture is a logo.
@@ -28,7 +27,7 @@ type Picture struct {
 	Bytes []byte
 }
 
-// Branding is a business's colour and logo together, for its e-mails. Nil: the product's own.
+// Branding is a business's colour and logo, for its e-mails. Nil: the product's own.
 type Branding struct {
 	Colour *string
 	Logo   *Picture
@@ -40,29 +39,14 @@ type storedBranding struct {
 	Bytes  []byte
 }
 
-// BrandingOf returns the branding of the actor's tenant. One round trip.
+// BrandingOf returns the branding of the actor's tenant.
 func BrandingOf(ctx context.Context, d *db.DB, by core.Actor) (Branding, error) {
 	stored, err := db.ReadOne[storedBranding](ctx, d, by, brandingSQL, nil)
-	if errors.Is(err, core.ErrNotFound) {
-		return Branding{}, nil
-	}
-	if err != nil {
-		return Branding{}, err
-	}
 	b := Branding{Colour: stored.Colour}
 	if stored.Type != nil {
 		b.Logo = &Picture{Type: *stored.Type, Bytes: stored.Bytes}
 	}
-	return b, nil
-}
-
-// ThemeIn is Look in the caller's transaction, of its tenant. One round trip.
-func ThemeIn(ctx context.Context, tx *db.Tx) (Theme, error) {
-	look, err := db.One[Theme](ctx, tx, lookSQL, nil)
-	if errors.Is(err, core.ErrNotFound) {
-		return Theme{}, nil
-	}
-	return look, err
+	return b, err
 }
 
 // The limits of a logo.
@@ -71,17 +55,17 @@ const (
 	maxLogoSide  = 2000
 )
 
-// Theme returns how the pages of the actor's tenant look, to everybody: a customer's
-// page has its shop's colour, too. One round trip.
+// Theme returns the theme of the actor's tenant, for everyone: it is on customers' pages, too.
 func (s *Service) Theme(ctx context.Context, by core.Actor) (Theme, error) {
-	look, err := db.ReadOne[Theme](ctx, s.db, by, lookSQL, nil)
-	if errors.Is(err, core.ErrNotFound) {
-		return Theme{}, nil
-	}
-	return look, err
+	return db.ReadOne[Theme](ctx, s.db, by, themeSQL, nil)
 }
 
-// Logo returns the picture of that hash, or core.ErrNotFound. One round trip.
+// ThemeIn is Theme in the caller's transaction.
+func ThemeIn(ctx context.Context, tx *db.Tx) (Theme, error) {
+	return db.One[Theme](ctx, tx, themeSQL, nil)
+}
+
+// Logo returns the logo with a hash, or core.ErrNotFound.
 func (s *Service) Logo(ctx context.Context, by core.Actor, hash string) (Picture, error) {
 	sum, err := hex.DecodeString(hash)
 	if err != nil {
@@ -90,9 +74,9 @@ func (s *Service) Logo(ctx context.Context, by core.Actor, hash string) (Picture
 	return db.ReadOne[Picture](ctx, s.db, by, logoSQL, db.Args{"hash": sum})
 }
 
-// picture reads a logo; nil: none. A browser is told what it is by what it is, and not
-// by what its sender says. No SVG: those are programs.
-func picture(check *core.Check, file *[]byte) *Picture {
+// readLogo reads a logo; nil: none. Its type comes from its contents, not from the request. SVG is
+// refused because it can contain scripts.
+func readLogo(check *core.Check, file *[]byte) *Picture {
 	if file == nil {
 		return nil
 	}
@@ -107,7 +91,7 @@ func picture(check *core.Check, file *[]byte) *Picture {
 	case config.Width > maxLogoSide || config.Height > maxLogoSide:
 		check.Add("logo", core.Violation{Rule: "max_pixels", Limit: maxLogoSide})
 	default:
-		// Small enough to be read as a whole: no browser shows one that broke off.
+		// Decoded as a whole: browsers don't show a truncated picture.
 		if _, _, err := image.Decode(bytes.NewReader(*file)); err != nil {
 			check.Add("logo", core.Violation{Rule: "broken_picture"})
 		}
@@ -120,7 +104,7 @@ func (p *Picture) contentHash() []byte {
 	return sum[:]
 }
 
-// hash is the address; nil: there is no picture.
+// hash returns Theme.LogoHash of a logo; nil: none.
 func (p *Picture) hash() *string {
 	if p == nil {
 		return nil

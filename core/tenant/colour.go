@@ -12,9 +12,8 @@ import (
 
 var colourPattern = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 
-// colour reads a colour; nil: none. Any will do: on each, either black or white can be
-// read.
-func colour(check *core.Check, v *string) *string {
+// readColour reads a colour; nil: none. Every colour is allowed: black or white is legible on each.
+func readColour(check *core.Check, v *string) *string {
 	text := check.OptionalText("colour", v, maxText)
 	if text == nil {
 		return nil
@@ -26,20 +25,20 @@ func colour(check *core.Check, v *string) *string {
 	return &lower
 }
 
-// Palette is what pages make of a business's colour so that what stands on it can be
-// read, with a contrast of 4.5 or more (WCAG 2, AA).
+// Palette is a business's colour with a text colour that has a contrast of at least 4.5 on it
+// (WCAG 2, AA).
 type Palette struct {
 	Fill   string // the colour itself
-	OnFill string // what stands on it: black or white
+	OnFill string // of text on it: black or white
 }
 
 var black, white = rgb{}, rgb{0xff, 0xff, 0xff}
 
-// PaletteOf makes the palette of a colour as Look has it.
+// PaletteOf returns the palette of a colour as in Theme.
 func PaletteOf(colour string) (Palette, error) {
 	number, err := strconv.ParseUint(strings.TrimPrefix(colour, "#"), 16, 32)
 	if err != nil || !colourPattern.MatchString(colour) {
-		return Palette{}, fmt.Errorf("tenant: %q is no colour", colour)
+		return Palette{}, fmt.Errorf("tenant: %q is not a colour", colour)
 	}
 	c := rgb{uint8(number >> 16), uint8(number >> 8), uint8(number)}
 	on := black
@@ -51,10 +50,10 @@ func PaletteOf(colour string) (Palette, error) {
 
 type rgb struct{ r, g, b uint8 }
 
-// String writes it as CSS does.
+// String returns the colour in CSS.
 func (c rgb) String() string { return fmt.Sprintf("#%02x%02x%02x", c.r, c.g, c.b) }
 
-// contrast is WCAG's, from 1 to 21.
+// contrast returns the contrast ratio of WCAG, from 1 to 21.
 func contrast(a, b rgb) float64 {
 	light, dark := a.luminance(), b.luminance()
 	if light < dark {

@@ -8,7 +8,7 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// The limits of what a business asks customers to agree to.
+// Limits of texts, in characters.
 const (
 	maxConsent    = 1000
 	maxWebAddress = 500
@@ -17,10 +17,10 @@ const (
 // Consent is what customers agree to when they join.
 type Consent struct {
 	Text       string  // never empty
-	PrivacyURL *string // where the business says how it uses their data
+	PrivacyURL *string // of the business's privacy policy
 }
 
-// DefaultConsent is what customers of a business without words of its own agree to.
+// DefaultConsent returns the text for a business without its own.
 func DefaultConsent(business string) string {
 	return "I agree that " + business + " keeps my name and contact details to run its loyalty programme."
 }
@@ -36,7 +36,7 @@ const consentSQL = `
 	from loyalty.tenant
 	where id = @tenant_id`
 
-// Consent returns what customers of the actor's business agree to. One round trip.
+// Consent returns what customers of the actor's business agree to.
 func (s *Service) Consent(ctx context.Context, by core.Actor) (Consent, error) {
 	found, err := db.ReadOne[consentRow](ctx, s.db, by, consentSQL, nil)
 	if err != nil {
@@ -49,8 +49,8 @@ func (s *Service) Consent(ctx context.Context, by core.Actor) (Consent, error) {
 	return c, nil
 }
 
-// webAddress reads the address of a page; nil: none.
-func webAddress(check *core.Check, field string, v *string) *string {
+// readWebAddress reads the address of a page; nil: none.
+func readWebAddress(check *core.Check, field string, v *string) *string {
 	text := check.OptionalText(field, v, maxWebAddress)
 	if text == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"example.com/loyalty/core/job"
 )
 
-// RecentPeriod is how far back the sales go that an overview counts: 30 days of 24 hours.
+// RecentPeriod is the period in which an overview counts sales: 30 days of 24 hours.
 const RecentPeriod = 30 * 24 * time.Hour
 
 const (
@@ -19,20 +19,20 @@ const (
 	countTime  = 8 * time.Minute
 )
 
-// count is the job that counts how much each tenant is used.
+// count is the job that counts the usage of each tenant.
 type count struct{}
 
 // Kind names the job in the queue.
 func (count) Kind() string { return "tenant_usage" }
 
-// CountEvery registers the job that keeps the figures of the overview: every ten minutes,
-// once in the whole installation.
+// CountEvery registers the job that counts the figures of the overview: every ten minutes, once in the
+// whole installation.
 func (s *Service) CountEvery(jobs *job.Queue) {
 	job.HandleWithin(jobs, job.Upkeep, countTime, func(ctx context.Context, _ count) error { return s.Count(ctx) })
 	job.Every(jobs, river.PeriodicInterval(countEvery), count{})
 }
 
-// Count counts how much each tenant is used, as of now: the figures of the overview.
+// Count counts the usage of each tenant for the overview.
 func (s *Service) Count(ctx context.Context) error {
 	_, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "Tenant figures"), func(tx *db.Tx) (int64, error) {
 		if err := db.TakeTime(tx); err != nil {

@@ -9,16 +9,16 @@ import (
 	"example.com/loyalty/core/usage"
 )
 
-// Detail is a tenant as a page of the platform shows it.
+// Detail is a tenant as its page of the platform shows it.
 type Detail struct {
 	Summary
 	SuspendedAt   *time.Time
 	SuspendReason *string
-	CountedAt     *time.Time // when sales and the last activity were counted; nil: not yet
-	Served        core.Tenant
-	Uses          []usage.Use // of the plan, as of now
-	People        []Person    // owners first
+	CountedAt     *time.Time  // when sales and the last activity were counted; nil: not yet
 	LiveTokens    int64       // API tokens that are neither revoked nor expired
+	Served        core.Tenant `db:"-"`
+	Uses          []usage.Use `db:"-"` // of the plan
+	People        []Person    `db:"-"` // owners first
 }
 
 // Person is one of a tenant's people.
@@ -28,11 +28,11 @@ type Person struct {
 	Email      string
 	Role       core.Role
 	Active     bool
-	Invited    bool       // they have not chosen a password yet
-	SignedInAt *time.Time // last; nil: never
+	Invited    bool       // and has no password yet
+	SignedInAt *time.Time // last time; nil: never
 }
 
-// InvitedOwner is the owner to send the invitation to again; nil where an owner has joined.
+// InvitedOwner returns the owner whose invitation can be sent again; nil if an owner has joined.
 func (d Detail) InvitedOwner() *Person {
 	var invited *Person
 	for i, p := range d.People {
@@ -47,30 +47,22 @@ func (d Detail) InvitedOwner() *Person {
 	return invited
 }
 
-// detailRow is what is read of a tenant at once.
-type detailRow struct {
-	Summary
-	SuspendedAt       *time.Time
-	SuspendReason     *string
-	CountedAt         *time.Time
-	LiveTokens        int64
-	ConfirmAboveCents *int64
-}
-
-// Find returns a tenant and how it is used, for super-admins. Three round trips.
+// Find returns a tenant and its usage, for super-admins. Three round trips.
 func (s *Service) Find(ctx context.Context, by core.Actor, id core.TenantID) (Detail, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return Detail{}, err
 	}
-	r, err := db.PlatformOne[detailRow](ctx, s.db, detailSQL, db.Args{"id": int64(id), "now": s.db.Now()})
+	found, err := db.PlatformOne[struct {
+		Detail
+		ConfirmAboveCents *int64
+	}](ctx, s.db, detailSQL, db.Args{"id": int64(id), "now": s.db.Now()})
 	if err != nil {
 		return Detail{}, err
 	}
-	d := Detail{
-		Summary: r.Summary, SuspendedAt: r.SuspendedAt, SuspendReason: r.SuspendReason, CountedAt: r.CountedAt, LiveTokens: r.LiveTokens,
-	}
+	d := found.Detail
 	d.Served, err = Tenant{
-		ID: r.ID, Name: r.Name, Slug: r.Slug, TimeZone: r.TimeZone, Currency: r.Currency, Country: r.Country, ConfirmAboveCents: r.ConfirmAboveCents,
+		ID: d.ID, Name: d.Name, Slug: d.Slug, TimeZone: d.TimeZone, Currency: d.Currency, Country: d.Country,
+		ConfirmAboveCents: found.ConfirmAboveCents,
 	}.forServing()
 	if err != nil {
 		return Detail{}, err

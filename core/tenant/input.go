@@ -3,7 +3,6 @@ package tenant
 import (
 	"maps"
 	"math"
-	"net/mail"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,15 +13,15 @@ import (
 	"example.com/loyalty/core"
 )
 
-// The limits of a tenant's texts (decisions §2 and §6).
+// Limits of texts, in characters, and of amounts (decisions §2 and §6).
 const (
 	maxName    = 100
 	maxSlug    = 40
 	maxText    = 255
-	maxCeiling = 1_000_000_000_000 // no sale is larger
+	maxCeiling = 1_000_000_000_000 // cents; the largest sale
 )
 
-// New describes a tenant to be.
+// New describes a new tenant.
 type New struct {
 	Name          *string
 	Slug          *string
@@ -56,33 +55,33 @@ func (n New) read() (Tenant, *core.Check) {
 	check := core.NewCheck(n.Malformed)
 	return Tenant{
 		Name:          check.Text("name", n.Name, maxName),
-		Slug:          slug(check, n.Slug),
-		Email:         email(check, n.Email),
-		PlanID:        plan(check, n.PlanID),
-		BillingCycle:  billingCycle(check, n.BillingCycle),
-		PaymentMethod: paymentMethod(check, n.PaymentMethod),
-		TimeZone:      timeZone(check, orElse(n.TimeZone, "UTC")),
-		Currency:      currencyCode(check, orElse(n.Currency, "EUR")),
-		Country:       country(check, n.Country),
+		Slug:          readSlug(check, n.Slug),
+		Email:         readEmail(check, n.Email),
+		PlanID:        readPlan(check, n.PlanID),
+		BillingCycle:  readBillingCycle(check, n.BillingCycle),
+		PaymentMethod: readPaymentMethod(check, n.PaymentMethod),
+		TimeZone:      readTimeZone(check, orElse(n.TimeZone, "UTC")),
+		Currency:      readCurrency(check, orElse(n.Currency, "EUR")),
+		Country:       readCountry(check, n.Country),
 	}, check
 }
 
 func (e Edit) read(old Tenant) (Tenant, *core.Check) {
 	check := core.NewCheck(e.Malformed)
 	t := old
-	sent(e.Name, func(v *string) { t.Name = check.Text("name", v, maxName) })
-	sent(e.Email, func(v *string) { t.Email = email(check, v) })
-	sent(e.PlanID, func(v *int64) { t.PlanID = plan(check, v) })
-	sent(e.BillingCycle, func(v *string) { t.BillingCycle = billingCycle(check, v) })
-	sent(e.PaymentMethod, func(v *string) { t.PaymentMethod = paymentMethod(check, v) })
-	sent(e.Status, func(v *string) { t.Status = oneOf(check, "status", v, Active, Suspended) })
-	sent(e.TimeZone, func(v *string) { t.TimeZone = timeZone(check, v) })
-	sent(e.Currency, func(v *string) { t.Currency = currencyCode(check, v) })
-	sent(e.Country, func(v *string) { t.Country = country(check, v) })
+	ifSet(e.Name, func(v *string) { t.Name = check.Text("name", v, maxName) })
+	ifSet(e.Email, func(v *string) { t.Email = readEmail(check, v) })
+	ifSet(e.PlanID, func(v *int64) { t.PlanID = readPlan(check, v) })
+	ifSet(e.BillingCycle, func(v *string) { t.BillingCycle = readBillingCycle(check, v) })
+	ifSet(e.PaymentMethod, func(v *string) { t.PaymentMethod = readPaymentMethod(check, v) })
+	ifSet(e.Status, func(v *string) { t.Status = readChoice(check, "status", v, Active, Suspended) })
+	ifSet(e.TimeZone, func(v *string) { t.TimeZone = readTimeZone(check, v) })
+	ifSet(e.Currency, func(v *string) { t.Currency = readCurrency(check, v) })
+	ifSet(e.Country, func(v *string) { t.Country = readCountry(check, v) })
 	return t, check
 }
 
-func sent[T any](field core.Optional[T], read func(*T)) {
+func ifSet[T any](field core.Optional[T], read func(*T)) {
 	if field.Set {
 		read(field.Value)
 	}
@@ -95,7 +94,7 @@ func orElse(v *string, otherwise string) *string {
 	return v
 }
 
-// reserved slugs would collide with host names of the platform itself, now or later.
+// reserved slugs are kept for the platform's own host names.
 var reserved = []string{
 	"admin", "api", "app", "assets", "auth", "billing", "blog", "cdn", "docs", "help", "login", "mail", "platform",
 	"static", "status", "support", "test", "www",
@@ -103,7 +102,7 @@ var reserved = []string{
 
 var slugPattern = regexp.MustCompile(`^[a-z0-9](-?[a-z0-9])+$`)
 
-func slug(check *core.Check, v *string) string {
+func readSlug(check *core.Check, v *string) string {
 	s := check.Text("slug", v, maxSlug)
 	if check.OK("slug") && (len(s) < 3 || !slugPattern.MatchString(s) || slices.Contains(reserved, s)) {
 		check.Add("slug", core.InvalidChoice)
@@ -111,36 +110,36 @@ func slug(check *core.Check, v *string) string {
 	return s
 }
 
-func email(check *core.Check, v *string) string {
+func readEmail(check *core.Check, v *string) string {
 	s := check.Text("email", v, maxText)
-	if a, err := mail.ParseAddress(s); check.OK("email") && (err != nil || a.Address != s) {
+	if check.OK("email") && !core.IsEmail(s) {
 		check.Add("email", core.MustBeEmail)
 	}
 	return s
 }
 
-// plan reads a plan's id. Whether there is such a plan is for the statement to say.
-func plan(check *core.Check, v *int64) int64 {
+// readPlan reads a plan's id. The statement checks that it exists.
+func readPlan(check *core.Check, v *int64) int64 {
 	return check.Integer("plan_id", v, math.MinInt64, math.MaxInt64)
 }
 
-// ceiling reads the amount above which people are asked once more; nil: they never are.
-func ceiling(check *core.Check, v *int64) *int64 {
+// readCeiling reads the amount above which people must confirm a sale; nil: never.
+func readCeiling(check *core.Check, v *int64) *int64 {
 	if v != nil {
 		check.Integer("confirm_above_cents", v, 1, maxCeiling)
 	}
 	return v
 }
 
-func billingCycle(check *core.Check, v *string) BillingCycle {
-	return oneOf(check, "billing_cycle", v, Monthly, Yearly)
+func readBillingCycle(check *core.Check, v *string) BillingCycle {
+	return readChoice(check, "billing_cycle", v, Monthly, Yearly)
 }
 
-func paymentMethod(check *core.Check, v *string) PaymentMethod {
-	return oneOf(check, "payment_method", v, Manual, BankTransfer, Card, Stripe, PayPal)
+func readPaymentMethod(check *core.Check, v *string) PaymentMethod {
+	return readChoice(check, "payment_method", v, Manual, BankTransfer, Card, Stripe, PayPal)
 }
 
-func oneOf[T ~string](check *core.Check, field string, v *string, allowed ...T) T {
+func readChoice[T ~string](check *core.Check, field string, v *string, allowed ...T) T {
 	value := T(check.Text(field, v, maxText))
 	if check.OK(field) {
 		core.OneOf(check, field, value, allowed...)
@@ -148,7 +147,7 @@ func oneOf[T ~string](check *core.Check, field string, v *string, allowed ...T) 
 	return value
 }
 
-func timeZone(check *core.Check, v *string) string {
+func readTimeZone(check *core.Check, v *string) string {
 	name := check.Text("timezone", v, maxText)
 	if _, err := core.Zone(name); err != nil && check.OK("timezone") {
 		check.Add("timezone", core.InvalidChoice)
@@ -156,8 +155,8 @@ func timeZone(check *core.Check, v *string) string {
 	return name
 }
 
-// currencies are those in use somewhere. The library knows more, that are no more or
-// no money (XAU), and not yet those that came after 2017.
+// currencies are the currencies in use. The library also knows former ones and metals (XAU), and
+// lacks those introduced after 2017.
 var currencies = func() map[string]bool {
 	known := map[string]bool{"MRU": true, "SLE": true, "VED": true, "VES": true, "XCG": true, "ZWG": true}
 	for in := currency.Query(); in.Next(); {
@@ -166,10 +165,10 @@ var currencies = func() map[string]bool {
 	return known
 }()
 
-// Currencies are the codes of those that a tenant may count in, sorted.
+// Currencies returns the codes of the currencies that a tenant can have, sorted.
 func Currencies() []string { return slices.Sorted(maps.Keys(currencies)) }
 
-func currencyCode(check *core.Check, v *string) string {
+func readCurrency(check *core.Check, v *string) string {
 	code := check.Text("currency", v, maxText)
 	if check.OK("currency") && !currencies[code] {
 		check.Add("currency", core.InvalidChoice)
@@ -177,13 +176,13 @@ func currencyCode(check *core.Check, v *string) string {
 	return code
 }
 
-// countries are those that have phone numbers, which is what a country is for here.
+// countries are those with phone numbers, which a country is needed for.
 var countries = phonenumbers.GetSupportedRegions()
 
-// Countries are the codes of those that a tenant may be in, sorted.
+// Countries returns the codes of the countries that a tenant can have, sorted.
 func Countries() []string { return slices.Sorted(maps.Keys(countries)) }
 
-func country(check *core.Check, v *string) *string {
+func readCountry(check *core.Check, v *string) *string {
 	code := check.OptionalText("country", v, maxText)
 	if code != nil && !countries[*code] {
 		check.Add("country", core.InvalidChoice)

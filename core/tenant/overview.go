@@ -10,18 +10,18 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Condition is what matters most of a tenant to the people who run the platform.
+// Condition is the most important thing about a tenant for the people who run the platform.
 type Condition string
 
-// The conditions, the most pressing first: a tenant is in the first that is true of it.
+// The conditions, the most urgent first: a tenant has the first that applies.
 const (
 	IsSuspended Condition = "suspended"
 	IsLate      Condition = "late"       // an invoice is overdue
-	IsSettingUp Condition = "setting_up" // it has no sale yet, and its guide is not finished
+	IsSettingUp Condition = "setting_up" // no sale yet, and the guide is not finished
 	IsActive    Condition = "active"
 )
 
-// SortOrder is what an overview is sorted by.
+// SortOrder is the order of an overview.
 type SortOrder string
 
 // The orders.
@@ -34,21 +34,21 @@ const (
 	ByCreation  SortOrder = "created"
 )
 
-// OverviewFilter says which part of the tenants an overview shows. Fields that are nil pick all.
+// OverviewFilter selects the tenants of an overview. A nil field selects all.
 type OverviewFilter struct {
 	Search    *string // part of the name, the slug or an owner's e-mail address
 	Condition *string
 	PlanID    *int64
 	Country   *string // ISO 3166-1 alpha-2
 	Order     *string // nil: ByActivity
-	Reverse   bool    // texts from Z to A; figures and instants from the lowest and oldest
+	Reverse   bool    // texts from Z to A, figures from the lowest, times from the oldest
 	Number    int64   // of the page, from 1
 	Size      int64   // of a page; 0: all
 
 	Malformed core.Fields // what the front end could not read
 }
 
-// Summary is a tenant as an overview shows it. Its figures are as old as CountedAt says.
+// Summary is a tenant as an overview shows it. Its figures are of Overview.CountedAt.
 type Summary struct {
 	ID            core.TenantID
 	Name          string
@@ -63,25 +63,25 @@ type Summary struct {
 	TimeZone      string
 	CreatedAt     time.Time
 	Condition     Condition
-	SetupSteps    int // of the guide that are done
+	SetupSteps    int // steps of the guide that are done
 
 	Customers      int64 // active ones
-	SalesLately    int64 // completed ones of the last 30 days
+	SalesLately    int64 // completed in the last 30 days
 	Staff          int64 // active people
 	SendsThisMonth int64
 	LastActivityAt *time.Time // of its people, tokens and customers; nil: none yet
 }
 
-// Overview is a page of tenants, and how many there are.
+// Overview is a page of tenants with their totals.
 type Overview struct {
 	Tenants   []Summary
 	Total     int64               // on all pages
-	Counts    map[Condition]int64 // of what else was picked, by condition
-	Countries []string            // in which there are tenants, whatever was picked
+	Counts    map[Condition]int64 // tenants that match the other filters, by condition
+	Countries []string            // of all tenants
 	CountedAt *time.Time          // when the figures were counted; nil: not yet
 }
 
-// All is how many tenants were picked, whatever their condition.
+// All returns the number of tenants that match the other filters, of any condition.
 func (o Overview) All() (n int64) {
 	for _, c := range o.Counts {
 		n += c
@@ -89,13 +89,13 @@ func (o Overview) All() (n int64) {
 	return n
 }
 
-// Overview returns a page of the tenants that are picked, for super-admins. One round trip,
-// of the same cost however many customers and sales the tenants have.
+// Overview returns a page of the selected tenants, for super-admins. Its cost does not grow with the
+// tenants' customers and sales.
 func (s *Service) Overview(ctx context.Context, by core.Actor, p OverviewFilter) (Overview, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return Overview{}, err
 	}
-	filter, part, err := p.read()
+	filter, part, err := p.args()
 	if err != nil {
 		return Overview{}, err
 	}
@@ -126,9 +126,9 @@ func (s *Service) Overview(ctx context.Context, by core.Actor, p OverviewFilter)
 	return o, err
 }
 
-// read checks what is picked and makes the arguments of its statements: for the counts, and
-// for the page.
-func (p OverviewFilter) read() (filter, part db.Args, err error) {
+// args checks the filter and returns the arguments of its statements: for the counts and for the
+// page.
+func (p OverviewFilter) args() (filter, part db.Args, err error) {
 	check := core.NewCheck(p.Malformed)
 	search := check.OptionalText("search", p.Search, maxText)
 	if search != nil {
@@ -145,7 +145,7 @@ func (p OverviewFilter) read() (filter, part db.Args, err error) {
 	filter = db.Args{"search": search, "plan": p.PlanID, "country": p.Country}
 	part = maps.Clone(filter)
 	part["condition"], part["order"] = p.Condition, string(order)
-	// Names are read from A, figures from the highest.
+	// By default texts begin with A, figures with the highest.
 	part["descending"] = p.Reverse == (order == ByName || order == ByPlan)
 	part["size"], part["offset"] = nil, int64(0)
 	if p.Size > 0 {

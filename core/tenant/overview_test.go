@@ -20,7 +20,7 @@ import (
 	"example.com/loyalty/core/usage"
 )
 
-// named makes a tenant with that name, which is also its slug.
+// named creates a tenant with a name that is also its slug.
 func (o office) named(t *testing.T, name string, change func(*tenant.New)) tenant.Tenant {
 	t.Helper()
 	n := described(name)
@@ -31,7 +31,7 @@ func (o office) named(t *testing.T, name string, change func(*tenant.New)) tenan
 	return o.create(t, n)
 }
 
-// sell records a sale of an own customer, by the owner.
+// sell records a sale to a new customer, by the owner.
 func (o office) sell(t *testing.T, made tenant.Tenant) {
 	t.Helper()
 	served, err := tenant.ByID(t.Context(), o.db, made.ID)
@@ -56,7 +56,7 @@ func (o office) sell(t *testing.T, made tenant.Tenant) {
 	}
 }
 
-// owe gives a tenant an invoice that is overdue.
+// owe creates an overdue invoice.
 func (o office) owe(t *testing.T, id core.TenantID) {
 	t.Helper()
 	_, err := dbtest.Owner(o.db).Exec(t.Context(), `
@@ -83,8 +83,7 @@ func slugs(o tenant.Overview) (list []string) {
 	return list
 }
 
-// "list for the panel with search (name, slug, owner e-mail), filters (status, plan,
-// country), sortable columns, counts per tab".
+// The overview has search, filters, orders and counts by condition.
 func TestOverview(t *testing.T) {
 	t.Parallel()
 	o := officeOf(t, dbtest.OwnDB(t))
@@ -172,8 +171,8 @@ func TestOverview(t *testing.T) {
 	})
 }
 
-// Sales of the last 30 days are counted, and voided ones are not.
-func TestCountForgetsOldSales(t *testing.T) {
+// Completed sales of the last 30 days are counted, voided ones are not.
+func TestCountIsOfRecentSales(t *testing.T) {
 	t.Parallel()
 	o := officeOf(t, dbtest.OwnDB(t))
 	made := o.named(t, "aro", nil)
@@ -212,7 +211,7 @@ func TestCountForgetsOldSales(t *testing.T) {
 	}
 }
 
-// One round trip for the list, however many there are; three for one of them.
+// One round trip for the list, three for one tenant.
 func TestOverviewRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, trips := dbtest.RoundTrips(t)
@@ -237,7 +236,7 @@ func TestOverviewRoundTrips(t *testing.T) {
 	}
 }
 
-// "detail with usage, invoices, staff, audit".
+// A tenant has its usage and people.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -271,7 +270,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// "Suspend with a reason (kept; owner mailed with it; audited), reactivate".
+// The reason of a suspension is stored, mailed to the owner and in the audit log; a suspended
+// tenant can be reactivated.
 func TestSuspend(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -345,7 +345,7 @@ func TestSuspend(t *testing.T) {
 	}
 }
 
-// "a test that no tenant role reaches any platform page or endpoint": nor any use case.
+// No role of a tenant can use the platform's use cases.
 func TestTenantsRolesAreRefused(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

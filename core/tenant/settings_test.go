@@ -28,7 +28,7 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// shop is a tenant whose owner decides.
+// shop is a tenant with an owner.
 type shop struct {
 	office
 	owner core.Actor
@@ -61,7 +61,7 @@ func (s shop) change(t *testing.T, e tenant.SettingsEdit) tenant.Settings {
 	return edited
 }
 
-// changes is what the tenant's own log says of its settings.
+// changes returns the entries about settings in the tenant's audit log.
 func (s shop) changes(t *testing.T) (lines []string) {
 	t.Helper()
 	rows, err := dbtest.Owner(s.db).Query(t.Context(), `
@@ -102,10 +102,10 @@ func asJPEG(b *bytes.Buffer, m image.Image) error { return jpeg.Encode(b, m, nil
 
 func asGIF(b *bytes.Buffer, m image.Image) error { return gif.Encode(b, m, nil) }
 
-// cut is what of a file has arrived when it breaks off.
+// cut returns a truncated file.
 func cut(file []byte) []byte { return file[:len(file)*9/10] }
 
-// A WebP picture of one pixel: nothing here can make one.
+// A WebP picture of one pixel, which no library here can encode.
 func webp(t *testing.T) []byte {
 	t.Helper()
 	b, err := base64.StdEncoding.DecodeString("UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAgA0JaQAA3AA/vuUAAA=")
@@ -115,8 +115,8 @@ func webp(t *testing.T) []byte {
 	return b
 }
 
-// "Settings: business (name, time zone, currency, country, logo, colour)", and what
-// changed is in the business's own log.
+// Owners change name, time zone, country, currency, colour and logo; the changes are in the
+// business's audit log.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -166,9 +166,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// "Above a tenant's ceiling (setting, default 1,000.00) the panel and the till ask once more":
-// what serves the tenant knows it, and an owner can do without.
-func TestTheCeilingOfSales(t *testing.T) {
+// Sales above the limit need confirmation; an owner can turn it off.
+func TestConfirmationLimit(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	confirms := func(cents int64) bool {
@@ -200,7 +199,7 @@ func TestTheCeilingOfSales(t *testing.T) {
 	}
 }
 
-// Every wrong field is named at once, and nothing changes.
+// All invalid fields are reported at once, and nothing changes.
 func TestSettingsRefuse(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
@@ -238,8 +237,7 @@ func TestSettingsRefuse(t *testing.T) {
 	}
 }
 
-// "Uploads (logo, CSV) limited and checked": a logo is what its bytes are, small, and
-// found by its hash.
+// A logo is checked by its contents, small, and found by its hash.
 func TestLogos(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
@@ -299,9 +297,8 @@ func TestLogos(t *testing.T) {
 	}
 }
 
-// "manager (everything except staff, tokens, business settings, billing)"; how pages
-// look is nobody's secret.
-func TestSettingsAreTheOwners(t *testing.T) {
+// Only owners see the settings; everyone can read the theme.
+func TestSettingsAreForOwners(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	for _, role := range []core.Role{core.Manager, core.Cashier} {
@@ -318,8 +315,8 @@ func TestSettingsAreTheOwners(t *testing.T) {
 	}
 }
 
-// An owner edits their own business, whatever else the actor says, and no other.
-func TestAnOwnerReachesTheirOwnAlone(t *testing.T) {
+// Owners edit only their own business.
+func TestOwnersEditOnlyTheirBusiness(t *testing.T) {
 	t.Parallel()
 	s, stranger := newShop(t), newShop(t)
 	before := stranger.settings(t)
@@ -335,8 +332,8 @@ func TestAnOwnerReachesTheirOwnAlone(t *testing.T) {
 	}
 }
 
-// "A tenant with sales may not change currency": amounts are kept without theirs.
-func TestTheCurrencyOfSalesStays(t *testing.T) {
+// The currency can't change after the first sale, because amounts are stored without it.
+func TestCurrencyIsFixedAfterASale(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	neighbour := newShop(t)
@@ -385,9 +382,8 @@ func (s shop) sell(t *testing.T) {
 	}
 }
 
-// "Changing the tenant's country re-keys all phones; collisions are listed and refuse
-// it", for an owner, too, and nothing else is changed with it.
-func TestAnOwnersCountryReadsPhonesAnew(t *testing.T) {
+// A change of the country changes all keys of phone numbers, or is refused if numbers collide.
+func TestOwnerChangesCountry(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	s.welcome(t, s.owner.Tenant.ID, "070-174 06 05", "08-465 004 12")
@@ -404,8 +400,8 @@ func TestAnOwnersCountryReadsPhonesAnew(t *testing.T) {
 	}
 }
 
-// Two owners at once: both edits are in the log, each with what it replaced.
-func TestOwnersWaitForEachOther(t *testing.T) {
+// Of two concurrent edits, each entry has the values that it replaced.
+func TestConcurrentSettingsAreLogged(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	first := s.settings(t).Name
@@ -466,9 +462,8 @@ func TestSettingsInRoundTrips(t *testing.T) {
 	}
 }
 
-// "So that pages stay readable": whatever the colour, what stands on it has a contrast of
-// 4.5, as WCAG counts it.
-func TestEveryPaletteCanBeRead(t *testing.T) {
+// Text on every colour has a contrast of at least 4.5 as WCAG defines it.
+func TestPalettesHaveContrast(t *testing.T) {
 	t.Parallel()
 	for colour, want := range map[string]tenant.Palette{
 		"#5746d6": {Fill: "#5746d6", OnFill: "#ffffff"},
@@ -498,7 +493,7 @@ func TestEveryPaletteCanBeRead(t *testing.T) {
 	}
 }
 
-// wcag is the contrast of two colours, written down from the recommendation once more.
+// wcag returns the contrast of two colours, implemented independently from the recommendation.
 func wcag(t *testing.T, a, b string) float64 {
 	t.Helper()
 	luminance := func(colour string) float64 {

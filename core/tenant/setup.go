@@ -25,8 +25,8 @@ const (
 // Steps are all steps of the guide, in their order.
 var Steps = []Step{BusinessStep, RuleStep, RewardStep, CustomerStep, SaleStep}
 
-// Setup is how far a business is with the guide. What exists counts, wherever it was made:
-// the guide, another page or the API.
+// Setup is a business's progress in the guide. Records count wherever they were created: in the guide,
+// on another page or by the API.
 type Setup struct {
 	BusinessAt *time.Time // when country, currency and time zone were confirmed
 	RuleID     *int64     // of the first active transaction type
@@ -34,7 +34,7 @@ type Setup struct {
 	CustomerID *core.ID   // of the first active customer
 	SaleID     *core.ID   // of the first sale
 	Skipped    []string   // steps, as their names
-	StepsDone  int        // as it was last stored
+	StepsDone  int        // when last stored
 	FinishedAt *time.Time // completed or dismissed
 }
 
@@ -51,11 +51,11 @@ func (s Setup) DoneOrSkipped(step Step) bool {
 	return s.Done(step) || slices.Contains(s.Skipped, string(step))
 }
 
-// Next is the first step that is neither done nor skipped, or "".
+// Next returns the first step that is neither done nor skipped, or "".
 func (s Setup) Next() Step { return s.NextAfter("") }
 
-// NextAfter is the first step behind that one that is neither done nor skipped; where there is
-// none, the first before it; else "".
+// NextAfter returns the first step after a step that is neither done nor skipped; otherwise the first
+// one before it; otherwise "".
 func (s Setup) NextAfter(step Step) Step {
 	at := slices.Index(Steps, step) + 1
 	for _, next := range slices.Concat(Steps[at:], Steps[:at]) {
@@ -66,7 +66,7 @@ func (s Setup) NextAfter(step Step) Step {
 	return ""
 }
 
-// CountDone is how many steps are done.
+// CountDone returns the number of steps that are done.
 func (s Setup) CountDone() (n int) {
 	for _, step := range Steps {
 		if s.Done(step) {
@@ -76,11 +76,11 @@ func (s Setup) CountDone() (n int) {
 	return n
 }
 
-// Finished reports whether the guide needs no more attention: it was completed or dismissed.
+// Finished reports whether the guide was completed or dismissed.
 func (s Setup) Finished() bool { return s.FinishedAt != nil }
 
-// Setup tells how far the actor's business is with the guide, to its owners. One round trip,
-// and two more where something was done since it was last asked.
+// Setup returns the progress of the actor's business in the guide, for its owners, and stores it if it
+// changed.
 func (s *Service) Setup(ctx context.Context, by core.Actor) (Setup, error) {
 	if err := by.Require(core.Owner); err != nil {
 		return Setup{}, err
@@ -92,7 +92,7 @@ func (s *Service) Setup(ctx context.Context, by core.Actor) (Setup, error) {
 	return s.moveSetup(ctx, by, func(*Setup, time.Time) {})
 }
 
-// ConfirmBusiness notes that an owner has looked at country, currency and time zone.
+// ConfirmBusiness stores that an owner confirmed country, currency and time zone.
 func (s *Service) ConfirmBusiness(ctx context.Context, by core.Actor) (Setup, error) {
 	return s.moveSetup(ctx, by, func(at *Setup, now time.Time) {
 		if at.BusinessAt == nil {
@@ -101,7 +101,7 @@ func (s *Service) ConfirmBusiness(ctx context.Context, by core.Actor) (Setup, er
 	})
 }
 
-// SkipSetupStep goes past a step, for owners. It can be done later all the same.
+// SkipSetupStep skips a step, for owners. It can still be done later.
 func (s *Service) SkipSetupStep(ctx context.Context, by core.Actor, step Step) (Setup, error) {
 	if !slices.Contains(Steps, step) {
 		return Setup{}, core.ErrNotFound
@@ -113,7 +113,7 @@ func (s *Service) SkipSetupStep(ctx context.Context, by core.Actor, step Step) (
 	})
 }
 
-// DismissSetup ends the guide, however far it is, for owners.
+// DismissSetup ends the guide, for owners.
 func (s *Service) DismissSetup(ctx context.Context, by core.Actor) (Setup, error) {
 	return s.moveSetup(ctx, by, func(at *Setup, now time.Time) {
 		if at.FinishedAt == nil {
@@ -122,14 +122,13 @@ func (s *Service) DismissSetup(ctx context.Context, by core.Actor) (Setup, error
 	})
 }
 
-// moveSetup changes what is stored of the guide, and finishes it where no step is left. Two
-// round trips.
+// moveSetup changes the stored progress, and finishes the guide when no step is left.
 func (s *Service) moveSetup(ctx context.Context, by core.Actor, change func(at *Setup, now time.Time)) (Setup, error) {
 	if err := by.Require(core.Owner); err != nil {
 		return Setup{}, err
 	}
 	return db.InTenant(ctx, s.db, by, func(tx *db.Tx) (Setup, error) {
-		// Two tabs wait for each other at this row, so the guide is finished once.
+		// Locks the row, so that two tabs finish the guide only once.
 		if err := db.Queue(tx, openSetupSQL, db.Args{"now": tx.Now}); err != nil {
 			return Setup{}, err
 		}
@@ -143,7 +142,7 @@ func (s *Service) moveSetup(ctx context.Context, by core.Actor, change func(at *
 	})
 }
 
-// store writes the guide's state, and into the log that it was finished just now.
+// store writes the progress, and an audit entry if the guide was just finished.
 func (s *Setup) store(tx *db.Tx, by core.Actor, finished bool) error {
 	if s.FinishedAt == nil && s.Next() == "" {
 		s.FinishedAt = &tx.Now
@@ -156,13 +155,12 @@ func (s *Setup) store(tx *db.Tx, by core.Actor, finished bool) error {
 		return err
 	}
 	return audit.Write(tx, by, audit.Entry{
-		Action: "tenant.finish_setup", Subject: "tenant", ID: id(by.Tenant.ID), Name: by.Tenant.Name,
+		Action: "tenant.finish_setup", Subject: "tenant", ID: idText(by.Tenant.ID), Name: by.Tenant.Name,
 		New: map[string]any{"steps_done": s.StepsDone},
 	})
 }
 
-// FinishSetup spares a business the guide, in the caller's transaction: what makes the business
-// also fills it.
+// FinishSetup queues that a business needs no guide, because its creator also fills it.
 func FinishSetup(tx *db.Tx, t core.TenantID) error {
 	return db.Queue(tx, finishSetupSQL, db.Args{"id": t, "now": tx.Now})
 }

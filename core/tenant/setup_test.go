@@ -18,9 +18,8 @@ import (
 	"example.com/loyalty/core/transaction"
 )
 
-// "Setting one up guides its owner through country, currency and time zone (locked at the
-// first sale), the earning rule, a first reward, a first customer, a first sale": what exists
-// counts as done, wherever it was made, and the guide ends with its last step.
+// A step is done when its record exists, wherever it was created, and the guide ends with its last
+// step.
 func TestSetupFollowsWhatExists(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)
@@ -94,8 +93,8 @@ func TestSetupIsDismissed(t *testing.T) {
 	}
 }
 
-// "owner (everything)": the guide is the owner's.
-func TestSetupIsTheOwners(t *testing.T) {
+// Only owners use the guide.
+func TestSetupIsForOwners(t *testing.T) {
 	t.Parallel()
 	d := dbtest.DB(t)
 	manager := dbtest.Person(t, d, dbtest.Tenant(t, d), core.Manager)
@@ -152,8 +151,7 @@ func TestSetupRoundTrips(t *testing.T) {
 	}
 }
 
-// "with a link that can be mailed again": the invitation while the owner has no password, else
-// the way to the guide.
+// The owner is mailed the invitation again while they have no password, then the link to the guide.
 func TestSetupLinkIsMailedAgain(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -5,7 +5,7 @@ import "example.com/loyalty/core/db"
 const columns = `id, name, slug, email, plan_id, billing_cycle, payment_method, status, timezone, currency, country, created_at,
 	suspended_at, suspend_reason, confirm_above_cents`
 
-// A plan that nobody new may be on, or a slug that is taken: then no row comes back.
+// Returns no row if the plan is retired or the slug is taken.
 const insertSQL = `
 	insert into loyalty.tenant (name, slug, email, plan_id, billing_cycle, payment_method, timezone, currency, country, created_at)
 	select @name, @slug, @email, p.id, @billing_cycle, @payment_method, @timezone, @currency, @country, @now
@@ -28,7 +28,7 @@ const byIDSQL = selectTenant + `
 const lockSQL = byIDSQL + `
 	for no key update`
 
-// A tenant may stay on a plan that was retired.
+// A tenant can keep a retired plan.
 const updateSQL = `
 	update loyalty.tenant
 	set name = @name,
@@ -46,12 +46,12 @@ const updateSQL = `
 		and (plan_id = @plan or exists (select from loyalty.plan where id = @plan and not retired))
 	returning ` + columns
 
-type statusRow struct {
-	PlanOpen  bool // for this tenant
-	SlugTaken bool // by another one
+type conflicts struct {
+	PlanOpen  bool // to this tenant
+	SlugTaken bool // by another tenant
 }
 
-const standingSQL = `
+const conflictsSQL = `
 	select exists (select from loyalty.plan where id = @plan and not retired)
 			or exists (select from loyalty.tenant where id = @id and plan_id = @plan) as plan_open,
 		exists (select from loyalty.tenant where slug = @slug and id <> @id) as slug_taken`
@@ -60,14 +60,15 @@ var tenantList = db.NewList(selectTenant+`
 	where true {filters} {position}
 	{page}`, db.Descending("created_at, id", "@at, @number"), db.Filters{"status": "status = @status"})
 
-// A first sale is looked for in order: by a plain "exists" PostgreSQL may read the sales
-// of all others to find that a new tenant has none.
+// With a plain "exists", PostgreSQL may read the sales of all tenants to find that a new one has none.
+const anySale = `(select id from loyalty.transaction where tenant_id = @tenant_id order by id limit 1) is not null`
+
 const hasSalesSQL = `
-	select (select id from loyalty.transaction where tenant_id = @tenant_id order by id limit 1) is not null`
+	select ` + anySale + ` as sold`
 
 const settingsSQL = `
 	select t.name, t.slug, t.timezone, t.currency, t.country, t.confirm_above_cents, t.consent_text, t.privacy_url, l.colour, encode(l.logo_hash, 'hex') as logo_hash,
-		(select id from loyalty.transaction where tenant_id = @tenant_id order by id limit 1) is not null as has_sales
+		` + anySale + ` as has_sales
 	from loyalty.tenant t
 	left join loyalty.tenant_look l on l.tenant_id = t.id
 	where t.id = @tenant_id`
@@ -86,7 +87,7 @@ const updateSettingsSQL = `
 		privacy_url = @privacy_url
 	where id = @tenant_id`
 
-const writeLookSQL = `
+const writeThemeSQL = `
 	insert into loyalty.tenant_look as l (tenant_id, colour, logo, logo_type, logo_hash, updated_at)
 	values (@tenant_id, @colour, @logo, @type, @hash, @now)
 	on conflict (tenant_id) do update
@@ -96,10 +97,11 @@ const writeLookSQL = `
 		logo_hash = case when @keep then l.logo_hash else @hash end,
 		updated_at = @now`
 
-const lookSQL = `
-	select colour, encode(logo_hash, 'hex') as logo_hash
-	from loyalty.tenant_look
-	where tenant_id = @tenant_id`
+const themeSQL = `
+	select l.colour, encode(l.logo_hash, 'hex') as logo_hash
+	from loyalty.tenant t
+	left join loyalty.tenant_look l on l.tenant_id = t.id
+	where t.id = @tenant_id`
 
 const logoSQL = `
 	select logo_type as type, logo as bytes
@@ -108,11 +110,12 @@ const logoSQL = `
 		and logo_hash = @hash`
 
 const brandingSQL = `
-	select colour, logo_type as type, logo as bytes
-	from loyalty.tenant_look
-	where tenant_id = @tenant_id`
+	select l.colour, l.logo_type as type, l.logo as bytes
+	from loyalty.tenant t
+	left join loyalty.tenant_look l on l.tenant_id = t.id
+	where t.id = @tenant_id`
 
-// The first of each kind, in the order of a unique index. What is inactive is passed over.
+// The first active record of each kind, in the order of a unique index.
 const setupSQL = `
 	select s.business_at, coalesce(s.skipped, '{}') as skipped, coalesce(s.steps_done, 0) as steps_done, s.finished_at,
 		(select id from loyalty.transaction_type where tenant_id = @tenant_id and active order by id limit 1) as rule_id,
@@ -169,7 +172,7 @@ var overviewFilters = db.Filters{
 	"condition": "c.condition = @condition",
 	"plan":      "c.plan_id = @plan",
 	"country":   "c.country = @country",
-	// Names and addresses are searched one by one: tenants are thousands, not millions.
+	// Without an index: there are thousands of tenants, not millions.
 	"search": `(
 			strpos(lower(c.name), @search) > 0
 			or strpos(c.slug, @search) > 0
@@ -178,8 +181,8 @@ var overviewFilters = db.Filters{
 		)`,
 }
 
-// Figures change while people read, so pages are numbered: a position among them would move. A
-// tenant that was not used yet is as active as it is new.
+// Pages are numbered, because figures change between pages, and a cursor's position with them. The
+// activity of an unused tenant is its creation.
 var overviewList = db.NewList(summaries+`
 	select c.*
 	from summaries c
@@ -227,7 +230,7 @@ const detailSQL = summaries + `
 	left join loyalty.tenant_usage u on u.tenant_id = c.id
 	where c.id = @id`
 
-// Accepting an invitation signs in, too.
+// Accepting an invitation also signs in.
 const peopleSQL = `
 	select p.id, p.name, p.email, p.role, p.status = 'active' as active, c.password_hash is null as invited,
 		(

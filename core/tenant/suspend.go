@@ -15,22 +15,20 @@ const maxReason = 500
 
 // Refusals of suspending and reactivating.
 var (
-	ErrSuspended    = core.Refuse("tenant-suspended", "This business is suspended already.")
+	ErrSuspended    = core.Refuse("tenant-suspended", "This business is already suspended.")
 	ErrNotSuspended = core.Refuse("tenant-not-suspended", "This business is not suspended.")
 )
 
-// SuspensionEmail tells the owner of a tenant that it was suspended and why, or that it is
-// active again.
+// SuspensionEmail tells a tenant's owner that it was suspended, and why, or reactivated.
 type SuspensionEmail struct {
 	Tenant string // name of the business
 	Slug   string // of its host
 	Reason string
-	Over   bool // it was reactivated
+	Over   bool // the business was reactivated
 }
 
-// Suspend stops a tenant's sign-ins and tokens at once, for a reason that its owner is mailed:
-// ErrSuspended. Its data stays, its customers can still look at what they have, and it isn't
-// billed meanwhile.
+// Suspend stops a tenant's sign-ins and tokens at once, and mails its owner the reason: ErrSuspended.
+// Its data stays, its customers can still see what they have, and it isn't billed meanwhile.
 func (s *Service) Suspend(ctx context.Context, by core.Actor, id core.TenantID, reason *string) (Tenant, error) {
 	check := core.NewCheck(nil)
 	why := check.Text("reason", reason, maxReason)
@@ -40,8 +38,8 @@ func (s *Service) Suspend(ctx context.Context, by core.Actor, id core.TenantID, 
 	return s.setStatus(ctx, by, id, Suspended, ErrSuspended, &why)
 }
 
-// Reactivate lets a suspended tenant go on, and mails its owner: ErrNotSuspended. The days of
-// the suspension aren't billed.
+// Reactivate ends a tenant's suspension and mails its owner: ErrNotSuspended. The days of the
+// suspension aren't billed.
 func (s *Service) Reactivate(ctx context.Context, by core.Actor, id core.TenantID) (Tenant, error) {
 	return s.setStatus(ctx, by, id, Active, ErrNotSuspended, nil)
 }
@@ -64,7 +62,7 @@ func (s *Service) setStatus(ctx context.Context, by core.Actor, id core.TenantID
 		}
 		entry := audit.Entry{
 			Action: "tenant.suspend", Subject: "tenant", ID: t.subject(), Name: t.Name,
-			New: map[string]any{"reason": orNull(reason), "email": t.Email},
+			New: map[string]any{"reason": reason, "email": t.Email},
 		}
 		email := SuspensionEmail{Tenant: t.Name, Slug: t.Slug}
 		if to == Active {
@@ -75,4 +73,16 @@ func (s *Service) setStatus(ctx context.Context, by core.Actor, id core.TenantID
 		}
 		return t, errors.Join(err, s.mail.Queue(ctx, tx, t.Email, email), audit.Write(tx, by, entry))
 	})
+}
+
+// Suspension is what everyone can know about a suspended business: never the reason.
+type Suspension struct {
+	Mailed  bool   // the owner was mailed the reason
+	Contact string // e-mail address of the platform; "": none
+}
+
+// FindSuspension returns what everyone can know about a business's suspension, or core.ErrNotFound if
+// it is active.
+func (s *Service) FindSuspension(ctx context.Context, slug string) (Suspension, error) {
+	return db.PlatformOne[Suspension](ctx, s.db, suspensionSQL, db.Args{"slug": slug})
 }

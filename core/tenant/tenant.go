@@ -1,5 +1,5 @@
-// Package tenant keeps the businesses and the plans they are on. A business's slug
-// is part of its host name and of printed QR codes, so it never changes.
+// Package tenant keeps businesses: their settings, branding, setup and suspension. A business's slug is
+// part of its host name and of printed QR codes, so it never changes.
 package tenant
 
 import (
@@ -24,7 +24,7 @@ type BillingCycle = billing.Cycle
 // PaymentMethod is how a tenant pays.
 type PaymentMethod string
 
-// Status of a tenant. A suspended tenant's tokens and sign-ins stop working at once.
+// Status of a tenant. A suspended tenant's tokens and sign-ins don't work.
 type Status string
 
 // The allowed values (decisions §6).
@@ -42,7 +42,7 @@ const (
 	Suspended Status = "suspended"
 )
 
-// Tenant is a business as the platform keeps it. What serves it is a core.Tenant.
+// Tenant is a business as the platform sees it. Requests to it use a core.Tenant.
 type Tenant struct {
 	ID            core.TenantID
 	Name          string
@@ -56,13 +56,13 @@ type Tenant struct {
 	Currency      string  // ISO 4217
 	Country       *string // ISO 3166-1 alpha-2
 	CreatedAt     time.Time
-	SuspendedAt   *time.Time // nil: it is active
-	SuspendReason *string    // nil: none was given, or it is active
+	SuspendedAt   *time.Time // nil: active
+	SuspendReason *string    // nil: none, or active
 
-	ConfirmAboveCents *int64 // a setting of the owner's; nil: none
+	ConfirmAboveCents *int64 // the owner's setting; nil: none
 }
 
-// Service makes, lists and changes tenants.
+// Service creates, lists and changes tenants.
 type Service struct {
 	db   *db.DB
 	mail *mail.Service
@@ -71,8 +71,8 @@ type Service struct {
 // NewService makes the service.
 func NewService(d *db.DB, m *mail.Service) *Service { return &Service{db: d, mail: m} }
 
-// Create makes a tenant and its owner, who is invited by mail to choose a password,
-// all of it or nothing. For super-admins.
+// Create creates a tenant and its owner, who is invited by mail to choose a password. For
+// super-admins.
 func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Tenant, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return Tenant{}, err
@@ -97,14 +97,13 @@ func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Tenant, err
 	})
 }
 
-// ownerName stands for the owner until they say who they are.
+// ownerName returns the owner's name until they enter their own.
 func ownerName(tenant string) string {
 	name := []rune("Owner of " + tenant)
 	return string(name[:min(len(name), maxName)])
 }
 
-// Add makes a tenant without anybody in it, in the caller's transaction, which has no
-// tenant set.
+// Add creates a tenant without people, in the caller's transaction of the platform.
 func Add(ctx context.Context, tx *db.Tx, by core.Actor, n New) (core.Tenant, error) {
 	t, err := insert(ctx, tx, by, n)
 	if err != nil {
@@ -132,12 +131,12 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, n New) (Tenant, error
 	return t, audit.Write(tx, by, audit.Entry{Action: "tenant.create", Subject: "tenant", ID: t.subject(), Name: t.Name, New: t.facts()})
 }
 
-var errUnexplained = errors.New("tenant: nothing was written and nothing says why")
+var errUnexplained = errors.New("tenant: not written, for no known reason")
 
-// refusal says all that is wrong at once: what the fields say by themselves, and what
-// a statement that wrote nothing took offence at.
+// refusal returns everything that is wrong: the violations of the check, and the conflicts for which
+// a statement wrote nothing.
 func refusal(ctx context.Context, tx *db.Tx, check *core.Check, in Tenant) error {
-	found, err := db.One[statusRow](ctx, tx, standingSQL, db.Args{"id": in.ID, "plan": in.PlanID, "slug": in.Slug})
+	found, err := db.One[conflicts](ctx, tx, conflictsSQL, db.Args{"id": in.ID, "plan": in.PlanID, "slug": in.Slug})
 	if err != nil {
 		return err
 	}
@@ -153,20 +152,20 @@ func refusal(ctx context.Context, tx *db.Tx, check *core.Check, in Tenant) error
 	return errUnexplained
 }
 
-// Edit changes the fields that are set. Another country reads all phone numbers anew,
-// and is refused where two of them would become one; another currency is refused once there are
-// sales. For super-admins.
+// Edit changes the fields that are set, for super-admins. A new country reads all phone numbers again,
+// and is refused if two of them would become the same. A new currency is refused once there are
+// sales.
 func (s *Service) Edit(ctx context.Context, by core.Actor, id core.TenantID, e Edit) (Tenant, error) {
 	if err := by.RequireAdmin(); err != nil {
 		return Tenant{}, err
 	}
 	return db.Platform(ctx, s.db, by, func(tx *db.Tx) (Tenant, error) {
-		// Held until the end: the log must name the values this edit replaced.
+		// Locked: the audit log must have the values that this edit replaces.
 		old, err := db.One[Tenant](ctx, tx, lockSQL, db.Args{"id": id})
 		if err != nil {
 			return Tenant{}, err
 		}
-		// Before it happens: what has begun is billed as it was.
+		// Before the change: periods that have begun are billed by the old plan.
 		plan, cycle := orStored(e.PlanID, old.PlanID), orStored(e.BillingCycle, string(old.BillingCycle))
 		if plan != old.PlanID || cycle != string(old.BillingCycle) {
 			if err := billing.ChangePlan(ctx, tx, by, id, plan); err != nil {
@@ -182,7 +181,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.TenantID, e E
 				return Tenant{}, err
 			}
 		}
-		if was, is := changedFacts(old.facts(), edited.facts()); len(is) > 0 {
+		if was, is := audit.Changed(old.facts(), edited.facts()); len(is) > 0 {
 			err := audit.Write(tx, by, audit.Entry{Action: "tenant.edit", Subject: "tenant", ID: edited.subject(), Name: edited.Name, Old: was, New: is})
 			if err != nil {
 				return Tenant{}, err
@@ -198,7 +197,7 @@ func (s *Service) Edit(ctx context.Context, by core.Actor, id core.TenantID, e E
 	})
 }
 
-// orStored is a field's value where one is sent, else what is stored.
+// orStored returns a field's value if it has one, else the stored value.
 func orStored[T any](field core.Optional[T], stored T) T {
 	if field.Value == nil {
 		return stored
@@ -206,7 +205,7 @@ func orStored[T any](field core.Optional[T], stored T) T {
 	return *field.Value
 }
 
-// update writes what is edited. A reason is that of a suspension.
+// update writes an edited tenant. reason is that of a suspension.
 func update(ctx context.Context, tx *db.Tx, old Tenant, e Edit, reason *string) (Tenant, error) {
 	in, check := e.read(old)
 	if in.Currency != old.Currency && check.OK("currency") {
@@ -234,8 +233,8 @@ func update(ctx context.Context, tx *db.Tx, old Tenant, e Edit, reason *string) 
 
 // currencyInUse refuses another currency once there are sales: amounts are stored without their
 // currency, so old ones would be shown in the new one.
-func currencyInUse(code string) core.Violation {
-	return core.Violation{Rule: "currency_in_use", Other: code}
+func currencyInUse(currency string) core.Violation {
+	return core.Violation{Rule: "currency_in_use", Other: currency}
 }
 
 // hasSales reports whether a tenant has recorded a sale, in a transaction of the platform.
@@ -247,13 +246,12 @@ func hasSales(ctx context.Context, tx *db.Tx, id core.TenantID) (bool, error) {
 	return sold, errors.Join(err, tx.Enter(0))
 }
 
-// Filter picks tenants. A field that is nil picks all.
+// Filter selects tenants. A nil field selects all.
 type Filter struct {
 	Status *string
 }
 
 // List returns a page of the tenants that match the filter, newest first, for super-admins.
-// One round trip.
 func (s *Service) List(ctx context.Context, by core.Actor, f Filter, p core.Page) (core.List[Tenant], error) {
 	if err := by.RequireAdmin(); err != nil {
 		return core.List[Tenant]{}, err
@@ -272,12 +270,11 @@ func (t Tenant) position() core.Cursor { return core.NumberCursor(t.CreatedAt, i
 
 // BySlug finds a tenant by the label in front of the host.
 func BySlug(ctx context.Context, d *db.DB, slug string) (core.Tenant, error) {
-	return orUnknown(db.PlatformOne[Tenant](ctx, d, bySlugSQL, db.Args{"slug": slug}))
+	return findServed(ctx, d, bySlugSQL, db.Args{"slug": slug})
 }
 
-// OpenDirectly finds the tenant whose data an operator opens in the database itself, and
-// writes so into the tenant's log: who, and whether they are able to change it. Errors:
-// core.ErrNotFound.
+// OpenDirectly finds the tenant whose data an operator opens in the database, or core.ErrNotFound, and
+// writes into its audit log who opened it and whether they can change it.
 func OpenDirectly(ctx context.Context, d *db.DB, slug, operator string, writes bool) (core.Tenant, error) {
 	t, err := BySlug(ctx, d, slug)
 	if err != nil {
@@ -287,25 +284,25 @@ func OpenDirectly(ctx context.Context, d *db.DB, slug, operator string, writes b
 	if writes {
 		action = "tenant.open_write"
 	}
-	_, err = db.InTenant(ctx, d, by, func(tx *db.Tx) (int, error) {
-		return 0, audit.Write(tx, by, audit.Entry{Action: action, Subject: "tenant", ID: id(t.ID), Name: t.Name})
+	return t, db.RunInTenant(ctx, d, by, func(tx *db.Tx) error {
+		return audit.Write(tx, by, audit.Entry{Action: action, Subject: "tenant", ID: idText(t.ID), Name: t.Name})
 	})
-	return t, err
 }
 
 // ByID finds a tenant, for jobs.
 func ByID(ctx context.Context, d *db.DB, id core.TenantID) (core.Tenant, error) {
-	return orUnknown(db.PlatformOne[Tenant](ctx, d, byIDSQL, db.Args{"id": int64(id)}))
+	return findServed(ctx, d, byIDSQL, db.Args{"id": int64(id)})
 }
 
-func orUnknown(t Tenant, err error) (core.Tenant, error) {
+func findServed(ctx context.Context, d *db.DB, statement string, args db.Args) (core.Tenant, error) {
+	t, err := db.PlatformOne[Tenant](ctx, d, statement, args)
 	if err != nil {
 		return core.Tenant{}, err
 	}
 	return t.forServing()
 }
 
-// forServing is what the rest of the product needs to know of a tenant while serving it.
+// forServing returns what requests need to know about a tenant.
 func (t Tenant) forServing() (core.Tenant, error) {
 	zone, err := core.Zone(t.TimeZone)
 	served := core.Tenant{ID: t.ID, Name: t.Name, Slug: t.Slug, TimeZone: zone, Currency: t.Currency, Country: t.country(), Suspended: t.Status == Suspended}
@@ -315,35 +312,24 @@ func (t Tenant) forServing() (core.Tenant, error) {
 	return served, err
 }
 
-func (t Tenant) country() string { return code(t.Country) }
+func (t Tenant) country() string { return countryCode(t.Country) }
 
-// code is a country's, or "".
-func code(country *string) string {
+// countryCode returns a country's code, or "".
+func countryCode(country *string) string {
 	if country == nil {
 		return ""
 	}
 	return *country
 }
 
-func (t Tenant) subject() string { return id(t.ID) }
+func (t Tenant) subject() string { return idText(t.ID) }
 
-func id(t core.TenantID) string { return strconv.FormatInt(int64(t), 10) }
+func idText(t core.TenantID) string { return strconv.FormatInt(int64(t), 10) }
 
-// facts are what the log tells of a tenant.
+// facts returns what the audit log says about a tenant.
 func (t Tenant) facts() map[string]any {
 	return map[string]any{
 		"name": t.Name, "slug": t.Slug, "email": t.Email, "plan_id": t.PlanID, "billing_cycle": t.BillingCycle,
-		"payment_method": t.PaymentMethod, "status": t.Status, "timezone": t.TimeZone, "currency": t.Currency, "country": orNull(t.Country),
+		"payment_method": t.PaymentMethod, "status": t.Status, "timezone": t.TimeZone, "currency": t.Currency, "country": t.Country,
 	}
-}
-
-// changedFacts are the facts that differ: what they were and what they are.
-func changedFacts(before, after map[string]any) (was, is map[string]any) {
-	was, is = map[string]any{}, map[string]any{}
-	for fact, value := range after {
-		if value != before[fact] {
-			was[fact], is[fact] = before[fact], value
-		}
-	}
-	return was, is
 }

@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// office is the platform's, with a super-admin in it.
+// office is the platform with a super-admin.
 type office struct {
 	*tenant.Service
 	db *db.DB
@@ -82,7 +82,7 @@ func (o office) edit(t *testing.T, id core.TenantID, e tenant.Edit) tenant.Tenan
 	return edited
 }
 
-// plan makes a plan, which a panel will do.
+// plan creates a plan.
 func (o office) plan(t *testing.T, retired bool) (id int64) {
 	t.Helper()
 	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
@@ -95,7 +95,7 @@ func (o office) plan(t *testing.T, retired bool) (id int64) {
 	return id
 }
 
-// log is what the platform's log says of a tenant.
+// log returns the entries about a tenant in the platform's audit log.
 func (o office) log(t *testing.T, id core.TenantID) (lines []string) {
 	t.Helper()
 	rows, err := dbtest.Owner(o.db).Query(t.Context(), `
@@ -138,7 +138,7 @@ func wantFields(t *testing.T, err error, want core.Fields) {
 	}
 }
 
-// "Create also accepts the last three (UTC, EUR, null)": they are the defaults.
+// Time zone, currency and country have defaults.
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -171,11 +171,11 @@ func TestCreate(t *testing.T) {
 		t.Errorf("ByID = %+v, %v, want %+v", byID, err, served)
 	}
 	if _, err := tenant.BySlug(t.Context(), o.db, slug()); !errors.Is(err, core.ErrNotFound) {
-		t.Errorf("nobody's slug = %v, want ErrNotFound", err)
+		t.Errorf("an unknown slug = %v, want ErrNotFound", err)
 	}
 }
 
-// "Creating one makes its owner and queues the invitation."
+// Creating a tenant creates its owner and mails the invitation.
 func TestCreateInvitesTheOwner(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -215,8 +215,7 @@ func TestCreateInvitesTheOwner(t *testing.T) {
 	}
 }
 
-// "Creating a tenant" is one transaction: where the invitation cannot be written,
-// there is no tenant.
+// If the invitation can't be written, no tenant is created.
 func TestCreateIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -232,7 +231,7 @@ func TestCreateIsAllOrNothing(t *testing.T) {
 	o.create(t, n)
 }
 
-// "Slug: 3–40 of a–z, 0–9, inner hyphens; not reserved; unique".
+// A slug has 3 to 40 letters, digits and inner hyphens, and is unique and not reserved.
 func TestSlugs(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -257,7 +256,7 @@ func TestSlugs(t *testing.T) {
 	wantFields(t, err, core.Fields{"slug": {core.Required}})
 }
 
-// Of many that want one slug at once, one gets it; the others hear so on the field.
+// Of concurrent requests for one slug, one gets it; the others are refused on the field.
 func TestASlugIsTakenOnce(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -282,8 +281,8 @@ func TestASlugIsTakenOnce(t *testing.T) {
 	}
 }
 
-// Of one request that is sent many times at once, one makes a tenant and a mail.
-func TestAKeyMakesOneTenant(t *testing.T) {
+// A request that is sent many times at once creates one tenant and one mail.
+func TestIdempotencyKeyCreatesOneTenant(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	wanted := slug()
@@ -315,7 +314,7 @@ func TestAKeyMakesOneTenant(t *testing.T) {
 	}
 }
 
-// Every wrong field is reported at once, those that only the database knows of too.
+// All violations are reported at once, also those that only the database detects.
 func TestCreateRefuses(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -332,7 +331,7 @@ func TestCreateRefuses(t *testing.T) {
 			"payment_method": {core.Required},
 		}},
 		{"everything", tenant.New{
-			Name: new(strings.Repeat("å", 101)), Slug: &taken, Email: new("nobody"), PlanID: new(int64(1 << 62)), BillingCycle: new("weekly"),
+			Name: new(strings.Repeat("å", 101)), Slug: &taken, Email: new("no address"), PlanID: new(int64(1 << 62)), BillingCycle: new("weekly"),
 			PaymentMethod: new("gold"), TimeZone: new("Mars/Olympus"), Currency: new("euro"), Country: new("Sweden"),
 		}, core.Fields{
 			"name": {core.MaxLength(100)}, "slug": {core.Duplicate},
@@ -385,7 +384,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// "PATCH takes all but slug": what is not sent stays, and the log tells what changed.
+// An edit changes only the fields that are set, and is in the audit log.
 func TestEdit(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -426,11 +425,11 @@ func TestEdit(t *testing.T) {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
 	if _, err := o.Edit(t.Context(), o.by, 1<<62, tenant.Edit{Name: core.Set(" ")}); !errors.Is(err, core.ErrNotFound) {
-		t.Errorf("nobody's = %v, want ErrNotFound", err)
+		t.Errorf("unknown = %v, want ErrNotFound", err)
 	}
 }
 
-// "`email: null` clears, other nulls are 422": of a tenant only the country can be cleared.
+// Only the country can be cleared.
 func TestEditRefuses(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -462,7 +461,7 @@ func TestEditRefuses(t *testing.T) {
 	}
 }
 
-// welcome makes customers of a tenant by their phone numbers.
+// welcome creates customers with phone numbers.
 func (o office) welcome(t *testing.T, id core.TenantID, phones ...string) {
 	t.Helper()
 	served, err := tenant.ByID(t.Context(), o.db, id)
@@ -486,8 +485,8 @@ func (o office) keys(t *testing.T, id core.TenantID) (keys string) {
 	return keys
 }
 
-// "Changing the tenant's country re-keys all phones; collisions are listed and refuse it."
-func TestANewCountryReadsPhonesAnew(t *testing.T) {
+// A change of the country changes all keys of phone numbers, or is refused if numbers collide.
+func TestEditCountryRekeysPhones(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	made := o.create(t, described(slug()))
@@ -509,8 +508,8 @@ func TestANewCountryReadsPhonesAnew(t *testing.T) {
 	}
 }
 
-// However many try, collisions let nobody through, and nothing of the tenant changes.
-func TestCollisionsRefuseEverybody(t *testing.T) {
+// Concurrent changes that collide are all refused, and the tenant doesn't change.
+func TestConcurrentCollisionsAreRefused(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	made := o.create(t, described(slug()))
@@ -531,8 +530,8 @@ func TestCollisionsRefuseEverybody(t *testing.T) {
 	}
 }
 
-// Two edits at once: both are in the log, each with what it replaced.
-func TestEditsWaitForEachOther(t *testing.T) {
+// Of two concurrent edits, each entry has the values that it replaced.
+func TestConcurrentEditsAreLogged(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	made := o.create(t, described(slug()))

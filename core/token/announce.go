@@ -9,37 +9,37 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// announceEvery is the shortest time between two mails to a person about new tokens: the first
-// token is mailed at once, those created within this time are listed in one mail after it.
+// announceEvery is the minimum time between two mails to a person about new tokens. The first token is
+// mailed at once; those created within this time are listed in one mail after it.
 const announceEvery = time.Hour
 
-// mostTold limits the tokens that a mail lists: a leaked token can create and revoke thousands
+// maxListed limits the tokens that a mail lists: a leaked token can create and revoke thousands
 // within an hour.
-const mostTold = 100
+const maxListed = 100
 
-// CreatedEmail tells a person which tokens were created for them, since any leaked token can
-// create one with every scope.
+// CreatedEmail tells a person which tokens were created for them, because a leaked token can create
+// others.
 type CreatedEmail struct {
 	Tenant string // name of the business, or "" for the platform
 	Person string
 	Tokens []CreatedToken // at least one, the oldest first
-	More   int            // how many were created besides these
+	More   int            // number of further tokens
 }
 
-// CreatedToken is a token that was created, and how.
+// CreatedToken is a new token in a CreatedEmail.
 type CreatedToken struct {
 	Token     string // its name
 	Abilities []Ability
 	By        string
 	Address   string
 	At        time.Time
-	Revoked   bool // since then
+	Revoked   bool // meanwhile
 }
 
-// lastNotice is what a person was told about their tokens.
+// lastNotice is the last mail to a person about their tokens.
 type lastNotice struct {
-	ToldAt  *time.Time // when they were last mailed
-	Waiting bool       // there are tokens that they were not told of
+	ToldAt  *time.Time // nil: none
+	Waiting bool       // there are tokens that they were not told about
 }
 
 // Announcement is the job that mails a person the tokens they have not been told about.
@@ -51,11 +51,11 @@ type Announcement struct {
 // Kind names the job in the queue.
 func (Announcement) Kind() string { return "token_announcement" }
 
-// ForTenant is whose share of the workers the job takes; 0 for the platform.
+// ForTenant returns the tenant whose share of the workers the job uses; 0 for the platform.
 func (a Announcement) ForTenant() core.TenantID { return a.Tenant }
 
-// announceNew tells a person about a token that was just created, now or by a job, in the
-// transaction that created it. before is what they had been told until then.
+// announceNew mails a person a new token, or queues a job for it, in the transaction that created the
+// token. before is the last mail.
 func (s *Service) announceNew(ctx context.Context, tx *db.Tx, p owner, before lastNotice) error {
 	next := before.nextMailAt()
 	switch {
@@ -67,7 +67,7 @@ func (s *Service) announceNew(ctx context.Context, tx *db.Tx, p owner, before la
 	return s.jobs.AddAt(ctx, tx, Announcement{Tenant: tx.Tenant, Person: p.ID}, next)
 }
 
-// nextMailAt is when the person may be mailed again.
+// nextMailAt returns when the person may be mailed again.
 func (n lastNotice) nextMailAt() time.Time {
 	if n.ToldAt == nil {
 		return time.Time{}
@@ -75,60 +75,47 @@ func (n lastNotice) nextMailAt() time.Time {
 	return n.ToldAt.Add(announceEvery)
 }
 
-// announce runs the job. If a mail was sent within the hour, by a creation that came before a
-// late job, it runs again when that hour is over.
+// announce runs the job. If a mail was sent within the hour, because the job is late, it runs again
+// when that hour is over.
 func (s *Service) announce(ctx context.Context, a Announcement) error {
-	_, err := db.Within(ctx, s.db, core.System(core.Tenant{ID: a.Tenant}, "new tokens"), func(tx *db.Tx) (int, error) {
+	return db.RunWithin(ctx, s.db, core.System(core.Tenant{ID: a.Tenant}, "new tokens"), func(tx *db.Tx) error {
 		p, err := lockOwner(ctx, tx, a.Person)
 		if errors.Is(err, core.ErrNotFound) {
-			return 0, nil
+			return nil
 		}
 		if err != nil {
-			return 0, err
+			return err
 		}
 		told, err := db.One[lastNotice](ctx, tx, toldSQL, db.Args{"staff": a.Person})
 		if err != nil || !told.Waiting {
-			return 0, err
+			return err
 		}
 		if next := told.nextMailAt(); tx.Now.Before(next) {
-			return 0, s.jobs.AddAt(ctx, tx, a, next)
+			return s.jobs.AddAt(ctx, tx, a, next)
 		}
-		return 0, s.mailUnannounced(ctx, tx, p)
+		return s.mailUnannounced(ctx, tx, p)
 	})
-	return err
 }
 
 // unannounced is a token that its person has not been told about.
 type unannounced struct {
-	Name      string
-	Abilities []Ability
+	CreatedToken
 	ActorKind core.ActorKind
-	ActorName string
-	Address   string
-	Revoked   bool
-	CreatedAt time.Time
 }
 
-// mailUnannounced mails a person all tokens they have not been told about. The same transaction marks
-// those tokens, so none is mailed twice.
+// mailUnannounced mails a person all tokens they have not been told about, and marks them, so that none
+// is mailed twice.
 func (s *Service) mailUnannounced(ctx context.Context, tx *db.Tx, p owner) error {
 	tokens, err := db.All[unannounced](ctx, tx, tellSQL, db.Args{"staff": p.ID, "now": tx.Now})
 	if err != nil || len(tokens) == 0 {
 		return err
 	}
-	l := CreatedEmail{Tenant: p.TenantName, Person: p.Name, More: max(len(tokens)-mostTold, 0)}
+	l := CreatedEmail{Tenant: p.TenantName, Person: p.Name, More: max(len(tokens)-maxListed, 0)}
 	for _, t := range tokens[:len(tokens)-l.More] {
-		l.Tokens = append(l.Tokens, CreatedToken{
-			Token: t.Name, Abilities: t.Abilities, By: t.creator(), Address: t.Address, At: t.CreatedAt, Revoked: t.Revoked,
-		})
+		if t.ActorKind == core.ByToken {
+			t.By = "the API token “" + t.By + "”"
+		}
+		l.Tokens = append(l.Tokens, t.CreatedToken)
 	}
 	return s.mail.Queue(ctx, tx, p.Email, l)
-}
-
-// creator is who created a token, in the words of a mail.
-func (t unannounced) creator() string {
-	if t.ActorKind == core.ByToken {
-		return "the API token “" + t.ActorName + "”"
-	}
-	return t.ActorName
 }

@@ -14,7 +14,7 @@ import (
 	"example.com/loyalty/core/token"
 )
 
-// mails are the words of the mails to a person, in their order.
+// mails returns the texts of the mails to a person, in order.
 func (o office) mails(t *testing.T, person core.Actor) (texts []string) {
 	t.Helper()
 	rows, err := dbtest.Owner(o.db).Query(t.Context(), `
@@ -38,7 +38,7 @@ func (o office) mails(t *testing.T, person core.Actor) (texts []string) {
 	return texts
 }
 
-// wantMails fails unless a person got that number of mails and the last one lists these tokens.
+// wantMails fails unless a person got a number of mails and the last one lists the tokens.
 func (o office) wantMails(t *testing.T, person core.Actor, count int, last ...string) {
 	t.Helper()
 	texts := o.mails(t, person)
@@ -57,7 +57,7 @@ func (o office) wantMails(t *testing.T, person core.Actor, count int, last ...st
 	}
 }
 
-// due is when the jobs come that tell a person of tokens.
+// due returns the times of the jobs that mail a person's tokens.
 func (o office) due(t *testing.T, person core.Actor) (at []time.Time) {
 	t.Helper()
 	rows, err := dbtest.Owner(o.db).Query(t.Context(), `
@@ -87,8 +87,7 @@ func (o office) announce(t *testing.T) {
 	}
 }
 
-// "The mails about new tokens are gathered, at most one an hour": the first is mailed at once,
-// those of the hour after it in one mail when the hour is over.
+// The first new token is mailed at once, those of the hour after it in one mail at its end.
 func TestMailsAboutNewTokensAreGathered(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -141,8 +140,8 @@ func TestMailsAboutNewTokensAreGathered(t *testing.T) {
 	o.wantMails(t, colleague.by, 1, "A colleague's")
 }
 
-// Where the job is late, the next token is told with those that wait, and the job then keeps
-// to the hour as well. None is forgotten, none told twice.
+// If the job is late, the next token is mailed with the waiting ones, and the job then waits for
+// the hour. No token is left out or repeated.
 func TestALateJobKeepsToTheHour(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -174,7 +173,7 @@ func TestALateJobKeepsToTheHour(t *testing.T) {
 	o.wantMails(t, o.by, 3, "Fourth")
 }
 
-// Many tokens at once: one mail, one job, and all of them told.
+// Many tokens at once make one job, and all are mailed.
 func TestManyTokensAreToldInTwoMails(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -197,8 +196,7 @@ func TestManyTokensAreToldInTwoMails(t *testing.T) {
 	}
 }
 
-// A leaked token can create and revoke others all hour long: the mail lists 100 and counts
-// the rest.
+// A mail lists 100 tokens and counts the others.
 func TestAMailListsAtMost100Tokens(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -213,7 +211,7 @@ func TestAMailListsAtMost100Tokens(t *testing.T) {
 	}
 }
 
-// The platform's people are told like a tenant's.
+// The same holds for the platform.
 func TestMailsAboutPlatformTokensAreGathered(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -238,9 +236,8 @@ func TestMailsAboutPlatformTokensAreGathered(t *testing.T) {
 	}
 }
 
-// "Written with the transaction of its cause": of a token that was not created, nothing is
-// told, and nothing is left to be told.
-func TestATokenThatWasNotCreatedIsNotTold(t *testing.T) {
+// A token whose creation was rolled back is not mailed.
+func TestRolledBackTokenIsNotMailed(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	broken := errors.New("broken")
@@ -258,7 +255,7 @@ func TestATokenThatWasNotCreatedIsNotTold(t *testing.T) {
 	o.wantMails(t, o.by, 1, "First")
 }
 
-// "Survives a restart": a process that was not there when the tokens were created tells of them.
+// Another process mails the tokens that were created before a restart.
 func TestTokensAreToldAfterARestart(t *testing.T) {
 	t.Parallel()
 	o := officeOf(t, dbtest.OwnDB(t))

@@ -11,7 +11,7 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Caller is who calls with a token, and what they may do.
+// Caller is the actor of a request with a token, and its abilities.
 type Caller struct {
 	core.Actor
 	TokenID   int64
@@ -30,28 +30,19 @@ type credential struct {
 	Abilities   []Ability
 	LastUsedAt  *time.Time
 	ExpiresAt   *time.Time
+	RevokedAt   *time.Time
 	StaffID     int64
 	Role        core.Role
-	TenantID    core.TenantID
-	TenantName  string
-	TenantSlug  string
-	Timezone    string
-	Currency    string
-	Country     string
-	RevokedAt   *time.Time
 	StaffActive bool
-	OpenTenant  bool
-
-	ConfirmAboveCents int64
+	db.TenantRow
 }
 
-// Authenticate tells who calls with a token: core.ErrUnauthenticated when it is
-// missing, malformed, unknown, revoked or expired, when its person may not have tokens
-// any more, or when its business is suspended. slug is the tenant host that was called,
-// or "": another tenant's token is nobody there. One round trip, and once a minute a second one
-// that notes the use.
+// Authenticate returns the caller with a token, or core.ErrUnauthenticated when it is missing,
+// malformed, unknown, revoked or expired, when its person may not have tokens any more, or when its
+// business is suspended. slug is the tenant's host that was called, where tokens of other tenants are
+// refused, or "". Once a minute it stores that the token was used.
 func (s *Service) Authenticate(ctx context.Context, token, slug string) (Caller, error) {
-	id, given, ok := parse(token)
+	id, given, ok := parseToken(token)
 	if !ok {
 		return Caller{}, core.ErrUnauthenticated
 	}
@@ -64,7 +55,7 @@ func (s *Service) Authenticate(ctx context.Context, token, slug string) (Caller,
 	}
 	now := s.db.Now()
 	expired := c.ExpiresAt != nil && !now.Before(*c.ExpiresAt)
-	if !given.matches(c.Hash) || c.RevokedAt != nil || expired || !c.StaffActive || !mayHave(c.Role, c.TenantID) || !c.OpenTenant ||
+	if !given.matches(c.Hash) || c.RevokedAt != nil || expired || !c.StaffActive || !mayHave(c.Role, c.TenantID) || c.Suspended ||
 		(slug != "" && c.TenantSlug != slug) {
 		return Caller{}, core.ErrUnauthenticated
 	}
@@ -73,7 +64,7 @@ func (s *Service) Authenticate(ctx context.Context, token, slug string) (Caller,
 			return Caller{}, err
 		}
 	}
-	zone, err := core.Zone(c.Timezone)
+	tenant, err := c.Tenant()
 	if err != nil {
 		return Caller{}, err
 	}
@@ -81,17 +72,13 @@ func (s *Service) Authenticate(ctx context.Context, token, slug string) (Caller,
 		TokenID:   id,
 		Abilities: c.Abilities,
 		Actor: core.Actor{
-			Kind: core.ByToken, ID: strconv.FormatInt(id, 10), Name: c.Name, StaffID: c.StaffID, Role: c.Role,
-			Tenant: core.Tenant{
-				ID: c.TenantID, Name: c.TenantName, Slug: c.TenantSlug,
-				TimeZone: zone, Currency: c.Currency, Country: c.Country, ConfirmAboveCents: c.ConfirmAboveCents,
-			},
+			Kind: core.ByToken, ID: strconv.FormatInt(id, 10), Name: c.Name, StaffID: c.StaffID, Role: c.Role, Tenant: tenant,
 		},
 	}, nil
 }
 
-// mayHave reports whether a person of that role may have tokens: an owner those of their
-// tenant, a super-admin those of the platform.
+// mayHave reports whether people with a role may have tokens: owners those of their tenant,
+// super-admins those of the platform.
 func mayHave(role core.Role, tenant core.TenantID) bool {
 	if tenant == 0 {
 		return role == core.SuperAdmin
@@ -99,11 +86,10 @@ func mayHave(role core.Role, tenant core.TenantID) bool {
 	return role == core.Owner
 }
 
-// markUsed notes that a token was used. Of many requests in one instant one writes; the
-// others pass by instead of waiting for it.
+// markUsed stores that a token was used. If several requests do so at once, one writes and the others
+// skip it.
 func (s *Service) markUsed(ctx context.Context, id int64) error {
-	_, err := db.Platform(ctx, s.db, core.System(core.Tenant{}, "token use"), func(tx *db.Tx) (int64, error) {
-		return 0, db.Queue(tx, usedSQL, db.Args{"id": id, "now": tx.Now})
+	return db.RunPlatform(ctx, s.db, core.System(core.Tenant{}, "token use"), func(tx *db.Tx) error {
+		return db.Queue(tx, usedSQL, db.Args{"id": id, "now": tx.Now})
 	})
-	return err
 }

@@ -18,8 +18,8 @@ const forgetSQL = `
 		limit @up_to
 	)`
 
-// cleanup is the job that deletes tokens a year after they were revoked or expired: the audit
-// log keeps who created and revoked them.
+// cleanup is the job that deletes tokens a year after they were revoked or expired. The audit log keeps
+// who created and revoked them.
 type cleanup struct{}
 
 // Kind names the job in the queue.

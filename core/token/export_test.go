@@ -2,8 +2,8 @@ package token
 
 import "context"
 
-// Announce does the job.
+// Announce runs the job.
 func (s *Service) Announce(ctx context.Context, a Announcement) error { return s.announce(ctx, a) }
 
-// Forget does the job that deletes old tokens.
+// Forget runs the job that deletes old tokens.
 func (s *Service) Forget(ctx context.Context) error { return s.cleanUp(ctx, cleanup{}) }

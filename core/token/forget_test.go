@@ -8,9 +8,8 @@ import (
 	"example.com/loyalty/core/dbtest"
 )
 
-// "Revoked tokens: a year": one that was revoked or that expired is forgotten a year later, one
-// that works is not.
-func TestOldTokensAreForgotten(t *testing.T) {
+// Tokens are deleted a year after they were revoked or expired.
+func TestOldTokensAreDeleted(t *testing.T) {
 	t.Parallel()
 	o := officeOf(t, dbtest.OwnDB(t)) // the job works on all tenants
 	const year = 365 * 24 * time.Hour

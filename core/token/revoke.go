@@ -10,8 +10,8 @@ import (
 	"example.com/loyalty/core/db"
 )
 
-// Revoke ends a token of the actor's person: it stops working with the commit. A
-// token may revoke itself. Another person's is core.ErrNotFound.
+// Revoke revokes a token of the actor's person. A token can revoke itself. Another person's is
+// core.ErrNotFound.
 func (s *Service) Revoke(ctx context.Context, by core.Actor, id int64) (Token, error) {
 	if err := requireTokenRole(by); err != nil {
 		return Token{}, err
@@ -19,7 +19,7 @@ func (s *Service) Revoke(ctx context.Context, by core.Actor, id int64) (Token, e
 	return db.Within(ctx, s.db, by, func(tx *db.Tx) (Token, error) { return revoke(ctx, tx, by, by.StaffID, id) })
 }
 
-// RevokeForPerson ends a token of a person of the actor's tenant. Another person's is
+// RevokeForPerson revokes a token of a person of the actor's tenant. Another person's is
 // core.ErrNotFound.
 func (s *Service) RevokeForPerson(ctx context.Context, by core.Actor, person, id int64) (Token, error) {
 	if err := requireTokenRole(by); err != nil {
@@ -36,29 +36,27 @@ func revoke(ctx context.Context, tx *db.Tx, by core.Actor, person, id int64) (To
 	return t, recordRevoked(tx, by, t)
 }
 
-// RevokeAllForPerson ends all live tokens of a person of the actor's tenant: core.ErrNotFound where
+// RevokeAllForPerson revokes all live tokens of a person of the actor's tenant: core.ErrNotFound if
 // there are none.
 func (s *Service) RevokeAllForPerson(ctx context.Context, by core.Actor, person int64) error {
 	if err := requireTokenRole(by); err != nil {
 		return err
 	}
-	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
-		// A token that is being created at this moment is either revoked as well or refused.
+	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
+		// Locked, so that a token that is being created is either revoked as well or refused.
 		if _, err := lockOwner(ctx, tx, person); err != nil {
-			return 0, err
+			return err
 		}
 		revoked, err := RevokeAll(ctx, tx, by, person)
 		if err == nil && revoked == 0 {
 			err = core.ErrNotFound
 		}
-		return revoked, err
+		return err
 	})
-	return err
 }
 
-// RevokeAll ends all live tokens of a person for good and returns their number. It runs in the
-// caller's transaction, which must have locked or updated the person's row before: otherwise a
-// concurrent creation could be missed. One round trip.
+// RevokeAll revokes all live tokens of a person and returns their number. The caller's transaction must
+// have locked or updated the person's row before: otherwise a concurrent creation could be missed.
 func RevokeAll(ctx context.Context, tx *db.Tx, by core.Actor, person int64) (int, error) {
 	revoked, err := db.All[Token](ctx, tx, revokeAllSQL, db.Args{"staff": person, "now": tx.Now})
 	for _, t := range revoked {

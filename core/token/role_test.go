@@ -29,7 +29,7 @@ func (o office) setRole(t *testing.T, person core.Actor, role core.Role) {
 	}
 }
 
-// live is how many tokens of a person are neither revoked nor expired.
+// live returns the number of a person's live tokens.
 func (o office) live(t *testing.T, person core.Actor) (n int) {
 	t.Helper()
 	err := dbtest.Owner(o.db).QueryRow(t.Context(), `
@@ -41,7 +41,7 @@ func (o office) live(t *testing.T, person core.Actor) (n int) {
 	return n
 }
 
-// revocations are the lines of the audit log about revoked tokens: which token, and by whom.
+// revocations returns the audit entries of revoked tokens: which token, and by whom.
 func (o office) revocations(t *testing.T) (lines []string) {
 	t.Helper()
 	rows, err := dbtest.Owner(o.db).Query(t.Context(), `
@@ -65,8 +65,7 @@ func (o office) revocations(t *testing.T) (lines []string) {
 	return lines
 }
 
-// "A token works only while its person may have one: an owner of the tenant (or a
-// super-admin)", whether or not it was revoked with the role.
+// A token works only while its person is an owner or a super-admin.
 func TestATokenWorksOnlyWhileItsPersonMayHaveOne(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -102,8 +101,8 @@ func TestATokenWorksOnlyWhileItsPersonMayHaveOne(t *testing.T) {
 	o.refused(t, strayed.Secret, "")
 }
 
-// "A change of role revokes it for good": promoting the person again brings none back, and
-// the audit log has a line for each.
+// A change of role revokes the tokens, each with an audit entry. A later promotion doesn't restore
+// them.
 func TestAChangeOfRoleRevokesTokens(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -156,7 +155,7 @@ func TestAChangeOfRoleRevokesTokens(t *testing.T) {
 }
 
 // A request that was authenticated before a demotion creates no token after it.
-func TestWhoIsNoOwnerAnyMoreCreatesNoToken(t *testing.T) {
+func TestDemotedPersonCreatesNoToken(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	colleague := o.as(dbtest.Person(t, o.db, o.by, core.Owner))
@@ -177,7 +176,7 @@ func TestWhoIsNoOwnerAnyMoreCreatesNoToken(t *testing.T) {
 	}
 }
 
-// A creation that comes while the person is being demoted waits, and is refused.
+// A creation during a demotion waits, and is refused.
 func TestACreationWaitsForADemotion(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -209,7 +208,7 @@ func TestACreationWaitsForADemotion(t *testing.T) {
 	}
 }
 
-// A demotion and creations at the same time leave no live token, in any order.
+// A demotion with concurrent creations leaves no live token.
 func TestADemotionLeavesNoLiveToken(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -248,7 +247,7 @@ func TestADemotionLeavesNoLiveToken(t *testing.T) {
 	t.Logf("%d of %d creations came first", created, 12*6)
 }
 
-// An owner sees and revokes a colleague's live tokens, one or all, but none of another tenant's.
+// An owner sees and revokes a colleague's live tokens, but none of another tenant.
 func TestAnOwnerRevokesTokensOfOthers(t *testing.T) {
 	t.Parallel()
 	o, stranger := newOffice(t), newOffice(t)
@@ -327,8 +326,7 @@ func TestAnOwnerRevokesTokensOfOthers(t *testing.T) {
 	}
 }
 
-// Revoking all tokens of a person also stops requests under way: a revoked token cannot create
-// a replacement for itself.
+// A revoked token can't create another one, also in a running request.
 func TestARevokedTokenCreatesNoOther(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -362,8 +360,8 @@ func TestARevokedTokenCreatesNoOther(t *testing.T) {
 	}
 }
 
-// "At most 100 live tokens a person", also where 200 are asked for at once. Those that were
-// revoked or have expired make room.
+// A person has at most 100 live tokens, also with 200 concurrent requests. Revoked and expired ones
+// don't count.
 func TestAPersonHasAtMost100LiveTokens(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -415,8 +413,7 @@ func TestAPersonHasAtMost100LiveTokens(t *testing.T) {
 	}
 }
 
-// "No extra round trip": a role is changed in two round trips where no tokens are concerned,
-// and in three where a person's tokens are revoked.
+// A change of role takes two round trips, and three if it revokes tokens.
 func TestRoundTripsOfAChangeOfRole(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)

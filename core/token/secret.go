@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// A secret is 40 random characters and their checksum: 8 hex digits of CRC-32B, so
-// that a token mistyped or cut off is known as such without asking the database,
-// and leaked ones can be searched for (decisions §4).
+// A secret is 40 random characters and their checksum: 8 hex digits of CRC-32B. A mistyped or truncated
+// token is recognised without the database, and leaked ones can be searched for (decisions §4).
 type secret string
 
 const (
@@ -25,9 +24,9 @@ func newSecret() secret {
 	random := make([]byte, 0, randomLength)
 	for len(random) < randomLength {
 		var chunk [64]byte
-		rand.Read(chunk[:]) // never fails, says its documentation
+		rand.Read(chunk[:]) // never fails (crypto/rand)
 		for _, b := range chunk {
-			// 248 is the last multiple of 62 below 256: above it, some letters would be likelier.
+			// 248 is the last multiple of 62 below 256: with more, some letters would be likelier.
 			if b < 248 && len(random) < randomLength {
 				random = append(random, alphabet[int(b)%len(alphabet)])
 			}
@@ -40,7 +39,7 @@ func withChecksum(random string) secret {
 	return secret(fmt.Sprintf("%s%08x", random, crc32.ChecksumIEEE([]byte(random))))
 }
 
-// format is the secret as its holder writes it.
+// format returns the whole token with an id.
 func (s secret) format(id int64) string { return strconv.FormatInt(id, 10) + "|" + string(s) }
 
 func (s secret) hash() []byte {
@@ -50,15 +49,15 @@ func (s secret) hash() []byte {
 
 func (s secret) matches(hash []byte) bool { return subtle.ConstantTimeCompare(s.hash(), hash) == 1 }
 
-// parse reads a token as its holder writes it. It refuses what cannot be one.
-func parse(token string) (id int64, s secret, ok bool) {
+// parseToken reads a whole token, and reports whether its form is valid.
+func parseToken(token string) (id int64, s secret, ok bool) {
 	number, rest, found := strings.Cut(token, "|")
 	if !found || len(rest) != secretLength || strings.Trim(rest[:randomLength], alphabet) != "" ||
 		secret(rest) != withChecksum(rest[:randomLength]) {
 		return 0, "", false
 	}
 	id, err := strconv.ParseInt(number, 10, 64)
-	// One token, one spelling: no sign, no leading zero.
+	// Each token has one spelling: no sign, no leading zero.
 	if err != nil || id < 1 || strconv.FormatInt(id, 10) != number {
 		return 0, "", false
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// "`{id}|{40 characters of [A-Za-z0-9]}{8 hex digits: CRC-32B of those 40}`".
-func TestASecretsForm(t *testing.T) {
+// A token is its id, 40 characters, and the CRC-32B of these in 8 hex digits.
+func TestSecretFormat(t *testing.T) {
 	t.Parallel()
 	form := regexp.MustCompile(`^([A-Za-z0-9]{40})([0-9a-f]{8})$`)
 	letters := map[rune]bool{}
@@ -27,7 +27,7 @@ func TestASecretsForm(t *testing.T) {
 		for _, r := range parts[1] {
 			letters[r] = true
 		}
-		if id, back, ok := parse(s.format(42)); !ok || id != 42 || back != s {
+		if id, back, ok := parseToken(s.format(42)); !ok || id != 42 || back != s {
 			t.Fatalf("%s reads back as %d, %s, %v", s.format(42), id, back, ok)
 		}
 		if !s.matches(s.hash()) || s.matches(newSecret().hash()) || s.matches(nil) {
@@ -43,8 +43,8 @@ func TestASecretsForm(t *testing.T) {
 	}
 }
 
-// "A missing, malformed or revoked token gives 401": one token has one spelling.
-func TestWhatIsNoToken(t *testing.T) {
+// Malformed tokens are refused; each token has one spelling.
+func TestMalformedTokensAreRefused(t *testing.T) {
 	t.Parallel()
 	good := withChecksum(strings.Repeat("aB3d", 10))
 	text := string(good)
@@ -76,7 +76,7 @@ func TestWhatIsNoToken(t *testing.T) {
 		"other letters":        "1|" + string(withChecksum(strings.Repeat("å", 20))),
 		"punctuation":          "1|" + string(withChecksum(strings.Repeat("-", 40))),
 	} {
-		if id, s, ok := parse(token); ok {
+		if id, s, ok := parseToken(token); ok {
 			t.Errorf("%s: %q is read as %d, %s", name, token, id, s)
 		}
 	}
@@ -84,7 +84,7 @@ func TestWhatIsNoToken(t *testing.T) {
 		t.Fatal("the checksum of this example has no letters; choose another")
 	}
 	for _, id := range []int64{1, 10, 9223372036854775807} {
-		if got, s, ok := parse(good.format(id)); !ok || got != id || s != good {
+		if got, s, ok := parseToken(good.format(id)); !ok || got != id || s != good {
 			t.Errorf("%s is not read", good.format(id))
 		}
 	}

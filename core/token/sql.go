@@ -4,7 +4,7 @@ import "example.com/loyalty/core/db"
 
 const columns = `id, name, abilities, last_used_at, expires_at, created_at`
 
-// A token that is neither revoked nor expired: whether it works also depends on its person.
+// Neither revoked nor expired. Whether a token works also depends on its person.
 const whereLive = `
 		and revoked_at is null
 		and (expires_at is null or expires_at > @now)`
@@ -20,8 +20,8 @@ const lockOwnerSQL = `
 		and p.tenant_id is not distinct from nullif(@tenant::bigint, 0)
 	for no key update of p`
 
-// Inserts nothing where the person has reached the limit, or where the calling token was
-// revoked since it was authenticated. told_at and waiting describe the other tokens.
+// Inserts nothing if the person has reached the limit, or if the calling token was revoked since it was
+// authenticated. told_at and waiting are of the other tokens.
 const insertSQL = `
 	insert into loyalty.token (tenant_id, staff_id, name, hash, abilities, expires_at, actor_kind, actor_name, address, created_at)
 	select nullif(@tenant::bigint, 0), @staff, @name, @hash, @abilities, @expires_at, @actor_kind, @actor_name, @address, @now
@@ -39,7 +39,7 @@ const callerSQL = `
 	where id = @caller
 		and revoked_at is null`
 
-// When a person was last mailed about new tokens, and whether others wait to be told.
+// When a person was last mailed about new tokens, and whether they have to be told about others.
 const told = `
 		(
 			select max(told_at)
@@ -64,17 +64,14 @@ const tellSQL = `
 			and told_at is null
 		returning id, name, abilities, actor_kind, actor_name, address, revoked_at, created_at
 	)
-	select name, abilities, actor_kind, actor_name, address, revoked_at is not null as revoked, created_at
+	select name as token, abilities, actor_kind, actor_name as by, address, revoked_at is not null as revoked, created_at as at
 	from told
 	order by created_at, id`
 
 const credentialSQL = `
 	select t.hash, t.name, t.abilities, t.last_used_at, t.expires_at, t.revoked_at, t.staff_id,
 		s.role, s.status = 'active' as staff_active,
-		coalesce(n.id, 0) as tenant_id, coalesce(n.name, '') as tenant_name, coalesce(n.slug, '') as tenant_slug,
-		coalesce(n.timezone, 'UTC') as timezone, coalesce(n.currency, '') as currency, coalesce(n.country, '') as country,
-		coalesce(n.confirm_above_cents, 0) as confirm_above_cents,
-		coalesce(n.status, 'active') = 'active' as open_tenant
+		` + db.TenantColumns + `
 	from loyalty.token t
 	join loyalty.staff s on s.id = t.staff_id and s.tenant_id is not distinct from t.tenant_id
 	left join loyalty.tenant n on n.id = t.tenant_id

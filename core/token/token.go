@@ -1,5 +1,5 @@
-// Package token keeps API tokens: who a token stands for and what it may do. The
-// secret is told once, when the token is made; what is stored is its SHA-256.
+// Package token keeps API tokens: their person and their abilities. The secret is shown once, when the
+// token is created; its SHA-256 is stored.
 //
 // A token works only while its person may have one: an active owner of an active tenant,
 // or an active super-admin.
@@ -21,7 +21,7 @@ import (
 	"example.com/loyalty/core/mail"
 )
 
-// Ability is a scope of a token.
+// Ability is what a token may do; the API calls it a scope.
 type Ability string
 
 // The six abilities (specification §5.6). There are no others.
@@ -47,13 +47,13 @@ type Token struct {
 	CreatedAt  time.Time
 }
 
-// Created is a new token with its secret, which is never told again.
+// Created is a new token with its secret, which is never shown again.
 type Created struct {
 	Token
 	Secret string // "{id}|{40 characters}{checksum}"
 }
 
-// New describes a token to be. It belongs to the actor's person.
+// New describes a new token of the actor's person.
 type New struct {
 	Name      *string
 	Scopes    *[]string // may be empty: a token that manages tokens
@@ -62,13 +62,13 @@ type New struct {
 	Malformed core.Fields // what the front end could not read
 }
 
-// MaxLive is how many tokens of a person may be live at once: neither revoked nor expired.
+// MaxLive is the maximum number of live tokens of a person: neither revoked nor expired.
 const MaxLive = 100
 
-// ErrLimit refuses another token.
+// ErrLimit refuses a token beyond MaxLive.
 var ErrLimit = core.Refuse("token-limit-reached", "The limit of 100 active API tokens for one person has been reached. Revoke one that is no longer used.")
 
-// Service creates, lists and revokes tokens, and tells who calls with one.
+// Service creates, lists, revokes and authenticates tokens.
 type Service struct {
 	db   *db.DB
 	jobs *job.Queue
@@ -84,7 +84,7 @@ func NewService(d *db.DB, jobs *job.Queue, m *mail.Service) *Service {
 	return s
 }
 
-// input is a New that passed.
+// input is a valid New.
 type input struct {
 	name      string
 	abilities []Ability
@@ -115,8 +115,8 @@ func (n New) validate(tx *db.Tx) (input, error) {
 	return in, check.Err()
 }
 
-// Create creates a token for the actor's person, records it in the audit log and has the
-// person told by mail. A super-admin's token is a platform token.
+// Create creates a token for the actor's person and mails them. A super-admin's token is a platform
+// token.
 func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Created, error) {
 	if err := requireTokenRole(by); err != nil {
 		return Created{}, err
@@ -127,7 +127,7 @@ func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Created, er
 		if err != nil {
 			return Created{}, err
 		}
-		// A concurrent demotion either waits and revokes this token, or is visible below.
+		// A concurrent demotion waits and revokes this token, or is seen here.
 		p, err := lockOwner(ctx, tx, by.StaffID)
 		if err != nil {
 			return Created{}, err
@@ -143,13 +143,13 @@ func (s *Service) Create(ctx context.Context, by core.Actor, n New) (Created, er
 	})
 }
 
-// owner is a person who has tokens; their row is locked until the transaction ends.
+// owner is a person who has tokens.
 type owner struct {
 	ID         int64
 	Role       core.Role
 	Name       string
 	Email      string
-	Active     bool   // and their business is
+	Active     bool   // the person and their business
 	TenantName string // "" for the platform
 }
 
@@ -158,7 +158,7 @@ func lockOwner(ctx context.Context, tx *db.Tx, id int64) (owner, error) {
 	return db.One[owner](ctx, tx, lockOwnerSQL, db.Args{"id": id, "tenant": int64(tx.Tenant)})
 }
 
-// refusal is the error for an actor who lost the right to have tokens after the request began.
+// refusal returns the error for an actor who may no longer have tokens.
 func refusal(by core.Actor) error {
 	if by.Kind == core.ByToken {
 		return core.ErrUnauthenticated
@@ -166,7 +166,7 @@ func refusal(by core.Actor) error {
 	return core.ErrRole
 }
 
-// inserted is a new token, with what its person had been told about the earlier ones.
+// inserted is a new token and the last mail about earlier ones.
 type inserted struct {
 	Token
 	lastNotice
@@ -195,7 +195,7 @@ func insert(ctx context.Context, tx *db.Tx, by core.Actor, n input, s secret) (i
 	})
 }
 
-// callerOf is the token that the actor calls with, or 0.
+// callerOf returns the id of the token that the actor calls with, or 0.
 func callerOf(by core.Actor) (int64, error) {
 	if by.Kind != core.ByToken {
 		return 0, nil
@@ -217,7 +217,7 @@ func insertRefusal(ctx context.Context, tx *db.Tx, caller int64) error {
 	return ErrLimit
 }
 
-// List returns a page of the tokens of the actor's person. One round trip.
+// List returns a page of the tokens of the actor's person.
 func (s *Service) List(ctx context.Context, by core.Actor, p core.Page) (core.List[Token], error) {
 	if err := requireTokenRole(by); err != nil {
 		return core.List[Token]{}, err
@@ -226,24 +226,16 @@ func (s *Service) List(ctx context.Context, by core.Actor, p core.Page) (core.Li
 	return db.ListPage(ctx, s.db, by, tokenList, db.Args{"staff": by.StaffID}, p, position)
 }
 
-// Find returns a token of the actor's person. Somebody else's, and one that was revoked,
-// is core.ErrNotFound. One round trip.
+// Find returns a token of the actor's person. Another person's, or a revoked one, is core.ErrNotFound.
 func (s *Service) Find(ctx context.Context, by core.Actor, id int64) (Token, error) {
 	if err := requireTokenRole(by); err != nil {
 		return Token{}, err
 	}
-	found, err := db.ReadAllWithin[Token](ctx, s.db, by, findSQL, db.Args{"staff": by.StaffID, "id": id})
-	if err == nil && len(found) == 0 {
-		err = core.ErrNotFound
-	}
-	if err != nil {
-		return Token{}, err
-	}
-	return found[0], nil
+	return db.ReadOneWithin[Token](ctx, s.db, by, findSQL, db.Args{"staff": by.StaffID, "id": id})
 }
 
-// FindForPerson returns a token of a person of the actor's tenant. Another person's, and one that
-// was revoked, is core.ErrNotFound. One round trip.
+// FindForPerson returns a token of a person of the actor's tenant. Another person's, or a revoked one,
+// is core.ErrNotFound.
 func (s *Service) FindForPerson(ctx context.Context, by core.Actor, person, id int64) (Token, error) {
 	if err := requireTokenRole(by); err != nil {
 		return Token{}, err
@@ -251,8 +243,7 @@ func (s *Service) FindForPerson(ctx context.Context, by core.Actor, person, id i
 	return db.ReadOne[Token](ctx, s.db, by, findSQL, db.Args{"staff": person, "id": id})
 }
 
-// ListLive returns the live tokens of a person of the actor's tenant, newest first. They are
-// few: all at once. One round trip.
+// ListLive returns all live tokens of a person of the actor's tenant, newest first.
 func (s *Service) ListLive(ctx context.Context, by core.Actor, person int64) ([]Token, error) {
 	if err := requireTokenRole(by); err != nil {
 		return nil, err
@@ -260,11 +251,11 @@ func (s *Service) ListLive(ctx context.Context, by core.Actor, person int64) ([]
 	return db.ReadAll[Token](ctx, s.db, by, listLiveSQL, db.Args{"staff": person, "now": s.db.Now()})
 }
 
-// IsAbility reports whether there is such an ability.
+// IsAbility reports whether an ability exists.
 func IsAbility(a Ability) bool { return slices.Contains(Abilities, a) }
 
-// requireTokenRole refuses people who may not have tokens: those of the platform are super-admins', a
-// tenant's are its owners'.
+// requireTokenRole refuses people who may not have tokens: on the platform only super-admins have them,
+// in a tenant only owners.
 func requireTokenRole(by core.Actor) error {
 	if by.Tenant.ID == 0 {
 		return by.RequireAdmin()

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// office is a tenant whose people have tokens.
+// office is a tenant with people who have tokens.
 type office struct {
 	*token.Service
 	people *staff.Service
@@ -60,13 +60,13 @@ func officeOn(t *testing.T, d *db.DB, by core.Actor) office {
 	return office{token.NewService(d, jobs, mails), people, jobs, d, by}
 }
 
-// at is the office at another time, in another process.
+// at returns the office at another time, in another process.
 func (o office) at(t *testing.T, instant time.Time) office {
 	t.Helper()
 	return officeOn(t, o.db.At(instant), o.by)
 }
 
-// as is the office with somebody else acting.
+// as returns the office with another actor.
 func (o office) as(by core.Actor) office { o.by = by; return o }
 
 func (o office) create(t *testing.T, name string, scopes ...string) token.Created {
@@ -113,8 +113,8 @@ func wantFields(t *testing.T, err error, want core.Fields) {
 	}
 }
 
-// "The secret value is shown once only"; who calls with it acts for its owner's tenant.
-func TestATokenStandsForItsOwner(t *testing.T) {
+// The secret is shown once; its caller acts for the owner's tenant.
+func TestTokenActsForItsOwner(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	made := o.create(t, "Till", "customers:read", "reports:read", "customers:read")
@@ -137,9 +137,9 @@ func TestATokenStandsForItsOwner(t *testing.T) {
 	}
 }
 
-// "A missing, malformed or revoked token gives 401", "tokens of a suspended tenant or
-// deactivated person: 401 at once", "on a tenant host a token of another tenant is 401".
-func TestWhoIsRefused(t *testing.T) {
+// Missing, malformed and revoked tokens are refused, as are those of a suspended tenant, a
+// deactivated person or another tenant's host.
+func TestAuthenticateRefuses(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	good := o.create(t, "Till")
@@ -184,7 +184,7 @@ func TestWhoIsRefused(t *testing.T) {
 	o.works(t, owners.Secret)
 }
 
-// "No expiry unless `expires_at` is given at creation": until then it works, from then on not.
+// A token works until its expiry; without one it doesn't expire.
 func TestATokenExpires(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -206,8 +206,8 @@ func TestATokenExpires(t *testing.T) {
 	wantFields(t, err, core.Fields{"expires_at": {core.MustBeFuture}})
 }
 
-// "`last_used_at` is written at most once a minute."
-func TestUseIsNotedOnceAMinute(t *testing.T) {
+// The last use is stored at most once a minute.
+func TestUseIsStoredOnceAMinute(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	made := o.create(t, "Till")
@@ -235,7 +235,7 @@ func TestUseIsNotedOnceAMinute(t *testing.T) {
 	}
 }
 
-// "Of many requests in one instant one writes; the others pass by instead of waiting for it."
+// Of concurrent requests one stores the use, and the others don't wait.
 func TestUsesDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -247,7 +247,7 @@ func TestUsesDoNotWaitForEachOther(t *testing.T) {
 	if _, err := held.Exec(t.Context(), "select 1 from loyalty.token where id = $1 for update", made.ID); err != nil {
 		t.Fatal(err)
 	}
-	// Somebody notes the use for as long as we like: nobody waits (lock_timeout would tell).
+	// A concurrent transaction stores the use and stays open: others don't wait (lock_timeout would fail).
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() { o.works(t, made.Secret) })
@@ -268,8 +268,7 @@ func TestUsesDoNotWaitForEachOther(t *testing.T) {
 	}
 }
 
-// "The audit log names it and the owner is mailed, since any leaked token could make
-// one with every scope"; the secret is in neither.
+// A new token is in the audit log and mailed, without its secret.
 func TestANewTokenIsLoggedAndMailed(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -318,8 +317,8 @@ func TestANewTokenIsLoggedAndMailed(t *testing.T) {
 	}
 }
 
-// "POST /tokens takes name (1–255) and scopes (an array of the six, may be empty)".
-func TestWhatATokenMaySay(t *testing.T) {
+// A token has a name and any of the six scopes.
+func TestCreateValidates(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	for _, c := range []struct {
@@ -366,7 +365,7 @@ func TestWhatATokenMaySay(t *testing.T) {
 	}
 }
 
-// "A platform token makes platform tokens; their scopes must be empty."
+// Platform tokens create platform tokens, without scopes.
 func TestPlatformTokens(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
@@ -408,9 +407,8 @@ func TestPlatformTokens(t *testing.T) {
 	}
 }
 
-// "'The caller's tokens' are those of the same owner. Revoking another's is 404. A
-// token may revoke itself."
-func TestOnlyOnesOwnTokens(t *testing.T) {
+// People list and revoke only their own tokens. A token can revoke itself.
+func TestTokensBelongToTheirPerson(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	colleague := o.as(dbtest.Person(t, o.db, o.by, core.Owner))
@@ -462,8 +460,8 @@ func TestOnlyOnesOwnTokens(t *testing.T) {
 	}
 }
 
-// "`manager` (everything except staff, tokens, …)"
-func TestTokensAreTheOwners(t *testing.T) {
+// Only owners have tokens.
+func TestTokensAreForOwners(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	for _, role := range []core.Role{core.Manager, core.Cashier} {
@@ -480,8 +478,8 @@ func TestTokensAreTheOwners(t *testing.T) {
 	}
 }
 
-// "The ULID (or integer id) breaks ties", in both directions.
-func TestWalkingTheList(t *testing.T) {
+// Pages go forward and back; the id breaks ties.
+func TestListInPages(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	var want []int64
@@ -530,7 +528,7 @@ func TestWalkingTheList(t *testing.T) {
 	}
 }
 
-// "One round trip, and once a minute a second one that notes the use."
+// One round trip, and once a minute a second one that stores the use.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)

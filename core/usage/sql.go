@@ -1,7 +1,6 @@
 package usage
 
-// A business has many more customers than its plan allows only if its plan became smaller:
-// what is counted ends soon after the limit.
+// The count ends at twice the limit. A business has more customers only if it moved to a smaller plan.
 const customers = `
 	select 'customers' as kind, p.customers_limit as "limit",
 		(
@@ -57,7 +56,7 @@ const limitedSQL = own + customers + `
 	union all` + sends + `
 	where p.sends_limit is not null`
 
-// A branch whose kind is another one is not counted.
+// Only the branch of the kind counts.
 const countSQL = own + `
 	select kind, "limit", used
 	from (` + customers + `

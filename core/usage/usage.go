@@ -1,9 +1,8 @@
-// Package usage knows how much of its plan a tenant uses, and refuses what would exceed it
-// (decisions §6). It reads the tables of others and writes none.
+// Package usage counts how much of its plan a tenant uses, and refuses to exceed it (decisions §6). It
+// reads tables of other packages and writes none.
 //
-// Its surprising rule: limits are soft. A count is kept for a minute, so a few requests of one
-// minute may go past a limit. A refusal is always based on a fresh count, so room that was
-// made is there at once.
+// Its surprising rule: limits are soft. A count is cached for a minute, so a few requests within a
+// minute can exceed a limit. A refusal always counts again, so freed space can be used at once.
 package usage
 
 import (
@@ -20,18 +19,17 @@ import (
 // Kind is what a plan limits.
 type Kind string
 
-// What plans limit.
+// The kinds.
 const (
-	Customers Kind = "customers" // active ones
-	Staff     Kind = "staff"     // active people, invited ones included
-	Sends     Kind = "sends"     // that were confirmed in this calendar month of the tenant's zone, cancelled and failed ones left out
+	Customers Kind = "customers" // active
+	Staff     Kind = "staff"     // active, including invited people
+	Sends     Kind = "sends"     // confirmed in this calendar month of the tenant's zone, except cancelled and failed ones
 )
 
-// MaxAge is how old a count may be.
+// MaxAge is the maximum age of a cached count.
 const MaxAge = time.Minute
 
-// ErrLimit refuses what would exceed the tenant's plan. The sentence of a refusal names the
-// number.
+// ErrLimit refuses to exceed the tenant's plan. The message of a refusal names the limit.
 var ErrLimit = core.Refuse("plan-limit-reached", "The limit of the plan has been reached.")
 
 // Use is how much of a limit is used.
@@ -41,26 +39,26 @@ type Use struct {
 	Limit *int64 // nil: none
 }
 
-// NearLimit reports whether four fifths of the limit are used.
+// NearLimit reports whether at least 80 % of the limit is used.
 func (u Use) NearLimit() bool { return u.Limit != nil && u.Used*5 >= *u.Limit*4 }
 
-// LimitReached reports whether nothing is left.
+// LimitReached reports whether the whole limit is used.
 func (u Use) LimitReached() bool { return u.Limit != nil && u.Used >= *u.Limit }
 
 func (u Use) refuses(more int64) bool { return u.Limit != nil && u.Used+more > *u.Limit }
 
-// refusal says what the plan allows, and what to do.
+// refusal returns ErrLimit with what the plan allows and what to do.
 func (u Use) refusal() *core.Error {
 	limit := strconv.FormatInt(*u.Limit, 10)
 	sentence := map[Kind]string{
-		Customers: "The plan allows " + limit + " active customers, and no more can be added. Deactivate customers who don't come any more, or move to a larger plan.",
+		Customers: "The plan allows " + limit + " active customers, and no more can be added. Deactivate customers who no longer come, or move to a larger plan.",
 		Staff:     "The plan allows " + limit + " people. Deactivate someone, or move to a larger plan.",
 		Sends:     "The plan allows " + limit + " coupon sends a month. Send again next month, or move to a larger plan.",
 	}[u.Kind]
 	return &core.Error{Kind: ErrLimit.Kind, Code: ErrLimit.Code, Message: sentence, Cause: ErrLimit}
 }
 
-// Meter counts what tenants use, each count for up to MaxAge.
+// Meter counts what tenants use, and caches the counts.
 type Meter struct {
 	db *db.DB
 
@@ -74,7 +72,7 @@ type countKey struct {
 	kind   Kind
 }
 
-// warning is what a tenant was warned of.
+// warning is the limits that a tenant was near.
 type warning struct {
 	uses []Use
 	at   time.Time
@@ -85,19 +83,18 @@ type reading struct {
 	at time.Time
 }
 
-// NewMeter makes a meter.
+// NewMeter returns a meter.
 func NewMeter(d *db.DB) *Meter {
 	return &Meter{db: d, kept: map[countKey]reading{}, near: map[core.TenantID]warning{}}
 }
 
-// Check refuses with ErrLimit if so many more would exceed the limit of the transaction's
-// tenant, by a count of this moment. One round trip.
+// Check counts, and refuses with ErrLimit if more would exceed the limit of the transaction's tenant.
 func Check(ctx context.Context, tx *db.Tx, kind Kind, more int64) error {
-	_, err := check(ctx, tx, kind, more)
+	_, err := countAndCheck(ctx, tx, kind, more)
 	return err
 }
 
-func check(ctx context.Context, tx *db.Tx, kind Kind, more int64) (Use, error) {
+func countAndCheck(ctx context.Context, tx *db.Tx, kind Kind, more int64) (Use, error) {
 	u, err := db.One[Use](ctx, tx, countSQL, db.Args{"kind": kind, "now": tx.Now})
 	if err == nil && u.refuses(more) {
 		err = u.refusal()
@@ -105,14 +102,13 @@ func check(ctx context.Context, tx *db.Tx, kind Kind, more int64) (Use, error) {
 	return u, err
 }
 
-// Admit is Check for what happens often: no round trip where the last count is at most a
-// minute old and leaves room.
+// Admit is Check for frequent requests: it doesn't count if the cached count leaves space.
 func (m *Meter) Admit(ctx context.Context, tx *db.Tx, kind Kind, more int64) error {
 	key := countKey{tx.Tenant, kind}
 	if m.fitsLastCount(key, more, tx.Now) {
 		return nil
 	}
-	u, err := check(ctx, tx, kind, more)
+	u, err := countAndCheck(ctx, tx, kind, more)
 	if err != nil {
 		return err
 	}
@@ -123,7 +119,7 @@ func (m *Meter) Admit(ctx context.Context, tx *db.Tx, kind Kind, more int64) err
 	return nil
 }
 
-// fitsLastCount reports whether a recent count leaves room for more, and adds them to it.
+// fitsLastCount reports whether the cached count leaves space for more, and adds them to it.
 func (m *Meter) fitsLastCount(key countKey, more int64, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -137,15 +133,14 @@ func (m *Meter) fitsLastCount(key countKey, more int64, now time.Time) bool {
 	return true
 }
 
-// Uses tells what the actor's tenant uses of its plan: customers, staff, sends. One round trip.
-// Customers are counted up to twice the limit, or to 100,000 where there is none.
+// Uses returns what the actor's tenant uses of its plan: customers, staff, sends. It counts customers up
+// to twice the limit, or up to 100,000 without a limit.
 func (m *Meter) Uses(ctx context.Context, by core.Actor) ([]Use, error) {
 	return db.ReadAll[Use](ctx, m.db, by, allSQL, db.Args{"now": m.db.Now()})
 }
 
-// Warnings are the limits of the actor's tenant of which at least four fifths are used, by counts
-// that are at most MaxAge old. One round trip, and none where they were counted since. What has
-// no limit is not counted.
+// Warnings returns the uses of the actor's tenant that are near their limit, by counts of at most
+// MaxAge.
 func (m *Meter) Warnings(ctx context.Context, by core.Actor) ([]Use, error) {
 	now := m.db.Now()
 	m.mu.Lock()

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { dbtest.Main(m) }
 
-// shop is a business on a plan of the test's own.
+// shop is a business on a separate plan.
 type shop struct {
 	*customer.Service
 	meter   *usage.Meter
@@ -51,7 +51,7 @@ func shopOf(t *testing.T, d *db.DB, by core.Actor) shop {
 	return shop{customer.NewService(d), usage.NewMeter(d), coupon.NewService(d, jobs, dbtest.Mails(d, jobs), dbtest.Links(), quiet), d, by}
 }
 
-// allow puts the business on a plan with those limits of customers, people and sends.
+// allow sets the plan's limits of customers, people and sends.
 func (s shop) allow(t *testing.T, limits string) {
 	t.Helper()
 	_, err := dbtest.Owner(s.db).Exec(t.Context(), fmt.Sprintf(`
@@ -79,8 +79,7 @@ func refused(t *testing.T, what string, err error, sentence string) {
 	}
 }
 
-// "Limits are soft (a count at most a minute old), 422 `plan-limit-reached` for what would
-// exceed them".
+// Customers beyond the plan's limit are refused; a count is at most a minute old.
 func TestCustomers(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "3, null, null")
@@ -118,7 +117,7 @@ func TestCustomers(t *testing.T) {
 	}
 }
 
-// A count is kept for a minute and no longer: what is added elsewhere is noticed then.
+// A count is cached for a minute: then customers added by others are counted.
 func TestACountIsAtMostAMinuteOld(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "3, null, null")
@@ -145,9 +144,8 @@ func TestACountIsAtMostAMinuteOld(t *testing.T) {
 	refused(t, "after the minute", at(time.Minute), "The plan allows 3 active customers")
 }
 
-// As many at once as there is room for are let in; "limits are soft", so a few more of those
-// that were counted at the same instant may be, and none after them.
-func TestManyAtOnce(t *testing.T) {
+// Concurrent additions stop at the limit, or a few after it, since limits are soft.
+func TestConcurrentAdditions(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "10, null, null")
 	if _, err := s.add(t, 0); err != nil {
@@ -174,7 +172,7 @@ func TestManyAtOnce(t *testing.T) {
 	refused(t, "the next one", err, "The plan allows 10 active customers")
 }
 
-// "sends a month", in the tenant's zone; a form that is sent twice is one send.
+// Sends are counted by month in the tenant's zone; a form that is submitted twice is one send.
 func TestSends(t *testing.T) {
 	t.Parallel()
 	s := newShop(t, "null, null, 2")
@@ -216,9 +214,8 @@ func TestSends(t *testing.T) {
 	}
 }
 
-// What a page shows: every count with its limit, in one round trip, "shown to the tenant
-// before they bite".
-func TestOf(t *testing.T) {
+// Uses has every count with its limit, in one round trip.
+func TestUses(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
 	s := shopOf(t, d, dbtest.Tenant(t, d))

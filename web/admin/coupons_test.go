@@ -235,7 +235,7 @@ func TestSentCoupon(t *testing.T) {
 		t.Errorf("the bar is %s", widths)
 	}
 	if got := shown.Find("table").First().Find("tbody tr"); got.Length() != 2 || !strings.Contains(shown.words("table"), "A owner") ||
-		len(shown.paths("td a[href^='"+path+"/sends/']")) != 2 {
+		len(shown.links("td a[href^='"+path+"/sends/']")) != 2 {
 		t.Errorf("%d sends: %q", got.Length(), got.Text())
 	}
 	if got := shown.Find("#vouchers tbody tr"); got.Length() != 2 || shown.Find("#vouchers a[href^='/admin/customers/']").Length() != 2 {

@@ -9,8 +9,7 @@ import (
 	"example.com/loyalty/core/coupon"
 )
 
-// Two people have the same record open. Whoever saves last changes what they changed, and
-// does not put back what they only looked at.
+// Two people have the same record open: each save writes only the fields that its person changed.
 func TestTwoPeopleEditTheSameRecord(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
@@ -24,7 +23,7 @@ func TestTwoPeopleEditTheSameRecord(t *testing.T) {
 	one, two := s.signedIn(t, core.Owner), s.signedIn(t, core.Owner)
 	for _, c := range []struct {
 		path, form           string
-		name, changed        string // what the first one changes
+		name, changed        string // changed by the first person
 		other, changedByLast string
 	}{
 		{s.path() + "/edit", "#customer", "phone", "0701740699", "first_name", "Elsa Maria"},
@@ -50,9 +49,9 @@ func TestTwoPeopleEditTheSameRecord(t *testing.T) {
 	}
 }
 
-// What a refused form began with is known when it is sent again; and a field that was
-// emptied is one that was changed.
-func TestARefusedEditKnowsWhatItBeganWith(t *testing.T) {
+// A refused form keeps its original values, so that sending it again still writes only what was
+// changed. An emptied field counts as changed.
+func TestRefusedEditKeepsOriginalValues(t *testing.T) {
 	t.Parallel()
 	s := newCounter(t)
 	path := s.path() + "/edit"
@@ -66,7 +65,7 @@ func TestARefusedEditKnowsWhatItBeganWith(t *testing.T) {
 	if refused.Code != http.StatusUnprocessableEntity {
 		t.Fatalf("without a name: %d", refused.Code)
 	}
-	draft = s.manager.get(path).sends("#customer") // somebody else meanwhile
+	draft = s.manager.get(path).sends("#customer") // another person, meanwhile
 	draft.Set("phone", "0701740699")
 	s.manager.posted(path, draft)
 

@@ -8,12 +8,12 @@ import (
 
 	"example.com/loyalty/core"
 	"example.com/loyalty/core/customer"
-	"example.com/loyalty/web/page"
+	"example.com/loyalty/views/ui"
 )
 
-// "No page shows half-rendered content": what goes wrong with a part of a page is said as
-// a sentence, and no page is put into the part's place.
-func TestWhatGoesWrongWithAPartIsASentence(t *testing.T) {
+// "No page shows half-rendered content": a failed request for a fragment is answered with its message
+// alone, never with a page.
+func TestFragmentErrorsAreMessages(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	manager, cashier := s.signedIn(t, core.Manager), s.signedIn(t, core.Cashier)
@@ -41,7 +41,7 @@ func TestWhatGoesWrongWithAPartIsASentence(t *testing.T) {
 	}
 }
 
-// customerPathOf is the page of a new customer.
+// customerPathOf adds a customer and returns the path of their page.
 func customerPathOf(t *testing.T, s *shop, name, phone string) string {
 	t.Helper()
 	a := s.signedIn(t, core.Manager).post("/admin/customers/new", form("first_name", name, "last_name", "Ek", "phone", phone))
@@ -51,9 +51,9 @@ func customerPathOf(t *testing.T, s *shop, name, phone string) string {
 	return a.Header().Get("Location")
 }
 
-// Whoever is no longer signed in is led to the sign-in, from wherever they were, told when
-// what they sent came to nothing, and led back to where they were.
-func TestSigningInAgain(t *testing.T) {
+// A request without a session leads to the sign-in and back to the page. A form that wasn't saved
+// gets a message.
+func TestSignInAgain(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	here := s.origin() + "/admin/customers/new?search=Ida"
@@ -72,12 +72,11 @@ func TestSigningInAgain(t *testing.T) {
 			t.Errorf("led to %s, want %s", got, want)
 		}
 	}
-	const words = "You are no longer signed in, so your changes weren't saved. Sign in and send them again."
-	if got := away.get(sent.Header().Get("Location")).words("#flashes"); got != words {
-		t.Errorf("said %q", got)
+	if a := away.get(sent.Header().Get("Location")); !a.flashed(ui.Warning, "") {
+		t.Errorf("after an unsaved form, the message is %q", a.words("#flashes"))
 	}
 	if got := away.get(page.Header().Get("Location")).words("#flashes"); got != "" {
-		t.Errorf("nothing was sent, and it says %q", got)
+		t.Errorf("after a page, the message is %q", got)
 	}
 	s.hired(t, "maja@example.com")
 	in := away.post("/admin/sign-in", form("email", "maja@example.com", "password", password, "to", "/admin/customers/new?search=Ida"))
@@ -86,8 +85,8 @@ func TestSigningInAgain(t *testing.T) {
 	}
 }
 
-// The address of a form that was refused, loaded again, leads to the page with the form.
-func TestTheAddressOfAFormLeadsToItsPage(t *testing.T) {
+// Reloading a refused form, whose URL is its action, leads to the page with the form.
+func TestFormActionRedirectsToItsPage(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	owner := s.signedIn(t, core.Owner)
@@ -102,40 +101,38 @@ func TestTheAddressOfAFormLeadsToItsPage(t *testing.T) {
 	}
 }
 
-// Whatever its bytes are, a form is answered in words, and nothing is done by one that did
-// not arrive as it was made.
-func TestFormsThatNobodyTypes(t *testing.T) {
+// Malformed forms get an error page and change nothing. Invalid UTF-8 is replaced.
+func TestMalformedForms(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	owner := s.signedIn(t, core.Owner)
 	if got := owner.posted(account+"/name", form("name", "Bo\xff Ek")).words(".topbar .d-md-block"); got != "Bo\uFFFD Ek Owner" {
-		t.Errorf("a name of other bytes is %q", got)
+		t.Errorf("a name with invalid UTF-8 is %q", got)
 	}
 	made := owner.post("/admin/types/new", form("name", "Caf\xe9", "rule_type", "points", "points_per_unit", "1", "unit_cents", "1"))
 	if made.Code != http.StatusSeeOther {
-		t.Errorf("a type named in other bytes = %d %s", made.Code, made.words(".alert"))
+		t.Errorf("a type with invalid UTF-8 in its name = %d %s", made.Code, made.words(".alert"))
 	}
 	if got := owner.get("/admin/types").words("tbody td:first-child"); !strings.HasPrefix(got, "Caf\uFFFD") {
 		t.Errorf("the type is called %q", got)
 	}
-	const broken = page.IncompleteMessage
 	place := owner.posted("/admin/locations", form("name", "Harbour")).Find("form[action$='/active']").AttrOr("action", "")
 	for kind, body := range map[string]string{
 		"application/json": `{"active":"0"}`, "multipart/form-data": "active=0", "multipart/form-data; boundary=x": "--x", "": "active=0", "text/plain": "active=0",
 		"application/x-www-form-urlencoded": "active=off", "application/x-www-form-urlencoded; charset=utf-8": "",
 	} {
 		a := owner.ask(http.MethodPost, place, strings.NewReader(body), "Content-Type", kind, "Sec-Fetch-Site", "same-origin")
-		if a.Code != http.StatusBadRequest || a.words(".empty-subtitle") != broken {
+		if a.Code != http.StatusBadRequest || a.words(".empty-subtitle") == "" {
 			t.Errorf("%s as %q = %d %q", body, kind, a.Code, a.words("main"))
 		}
 	}
-	if got := owner.get("/admin/locations").words("tbody"); got != "Harbour Rename Close" {
-		t.Errorf("the location is %q", got)
+	if list := owner.get("/admin/locations"); list.Find("form[action='"+place+"'] [name=active]").AttrOr("value", "") != "0" || !strings.Contains(list.words("tbody"), "Harbour") {
+		t.Errorf("the location is %q", list.words("tbody"))
 	}
 }
 
-// "12,50" is no number of points, in no habit; "1,250" is.
-func TestANumberOfPointsHasNoFraction(t *testing.T) {
+// "12,50" isn't a number of points in any notation; "1,250" is.
+func TestPointsHaveNoFraction(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	manager := s.signedIn(t, core.Manager)
@@ -151,7 +148,7 @@ func TestANumberOfPointsHasNoFraction(t *testing.T) {
 	for _, amount := range []string{"+1,250", "1 250", "−250", "-1,000,000"} {
 		want := http.StatusSeeOther
 		if amount == "-1,000,000" {
-			want = http.StatusUnprocessableEntity // which is more than there is
+			want = http.StatusUnprocessableEntity // more than the balance
 		}
 		if a := adjust(amount); a.Code != want {
 			t.Errorf("%s = %d %q", amount, a.Code, a.words(".alert"))
@@ -162,17 +159,17 @@ func TestANumberOfPointsHasNoFraction(t *testing.T) {
 	}
 }
 
-// Two windows: what was voided or handed over in one is not offered to be voided in the
-// other, which says what became of it and leads there.
-func TestWhatSomebodyElseWasQuickerWith(t *testing.T) {
+// Two windows: what was voided or fulfilled in one can't be voided in the other, which says so and
+// links to the record.
+func TestVoidInTwoWindows(t *testing.T) {
 	t.Parallel()
-	asks := func(manager *browser, path, words string) {
+	refused := func(manager *browser, path, message string) {
 		t.Helper()
 		for _, a := range []answer{
 			manager.ask(http.MethodGet, path, nil, "Hx-Request", "true"), manager.ask(http.MethodGet, path, nil), manager.post(path, nil), manager.post(path, nil, "Hx-Request", "true"),
 		} {
 			asked := "form[action='" + path + "'] "
-			if a.words(".alert-danger") != words || a.Find(asked+"button[type=submit]").Length() != 0 || a.Find(asked+"a.btn-primary").Length() != 1 {
+			if a.words(".alert-danger") != message || a.Find(asked+"button[type=submit]").Length() != 0 || a.Find(asked+"a.btn-primary").Length() != 1 {
 				t.Errorf("%s = %d %q", path, a.Code, a.words(asked))
 			}
 		}
@@ -180,14 +177,14 @@ func TestWhatSomebodyElseWasQuickerWith(t *testing.T) {
 	till := newTill(t)
 	manager := till.signedIn(t, core.Manager)
 	sale := till.sold(manager, "1")
-	if got := manager.get(sale + "/void").words("form p"); !strings.Contains(got, "1 point ") {
-		t.Errorf("asked %q", got)
+	if got := manager.get(sale + "/void").words("form p"); !strings.Contains(got, "1 point") {
+		t.Errorf("the confirmation doesn't name the point: %q", got)
 	}
 	manager.posted(sale+"/void", nil)
-	asks(manager, sale+"/void", "This transaction has already been voided.")
+	refused(manager, sale+"/void", "This transaction has already been voided.")
 	nothing := till.sold(manager, "0.50")
-	if got := manager.posted(nothing+"/void", nil).words("#flashes"); got == "" || figures(got) != "" {
-		t.Errorf("a sale that earned nothing: %q", got)
+	if a := manager.posted(nothing+"/void", nil); !a.flashed(ui.Done, "") {
+		t.Errorf("a sale that earned nothing: %q", a.words("#flashes"))
 	}
 
 	s := newCounter(t)
@@ -195,13 +192,12 @@ func TestWhatSomebodyElseWasQuickerWith(t *testing.T) {
 	fulfilled, voided := s.redeem(t, bun), s.redeem(t, bun)
 	s.manager.posted(fulfilled+"/fulfil", nil)
 	s.manager.posted(voided+"/void", nil)
-	asks(s.manager, fulfilled+"/void", "This redemption has already been fulfilled.")
-	asks(s.manager, voided+"/void", "This redemption has been voided.")
+	refused(s.manager, fulfilled+"/void", "This redemption has already been fulfilled.")
+	refused(s.manager, voided+"/void", "This redemption has been voided.")
 }
 
-// A sale to somebody who became inactive, or was erased, in another window is refused in
-// words that say so, before and after it is sent.
-func TestASaleToSomebodyInactive(t *testing.T) {
+// A customer was deactivated or erased in another window: the sale's form and the sale are refused.
+func TestSaleToInactiveCustomer(t *testing.T) {
 	t.Parallel()
 	s := newTill(t)
 	manager, cashier := s.signedIn(t, core.Manager), s.signedIn(t, core.Cashier)
@@ -211,29 +207,27 @@ func TestASaleToSomebodyInactive(t *testing.T) {
 		t.Helper()
 		for _, a := range []answer{cashier.ask(http.MethodGet, "/admin/transactions/new?customer_ulid="+s.elsa.ID.String(), nil), cashier.post("/admin/transactions/new", sale)} {
 			if got := a.words(".alert-danger"); got == "" || !strings.Contains(got, name) {
-				t.Errorf("%d %q, want a refusal with %q", a.Code, got, name)
+				t.Errorf("%d %q, want a message about %q", a.Code, got, name)
 			}
 		}
 	}
 	manager.posted(path+"/deactivate", nil)
 	refused("Elsa Berg <b>")
 	manager.posted(path+"/erase", form("understood", "1"))
-	refused("")
+	refused("erased")
 }
 
-// A list that was refused says why, and not that there is nothing yet.
-func TestARefusedListIsNoEmptyOne(t *testing.T) {
+// A list with an invalid filter shows the error, and not its empty state for new businesses.
+func TestRefusedFilterIsNotAnEmptyList(t *testing.T) {
 	t.Parallel()
 	manager := newShop(t).signedIn(t, core.Manager)
-	for path, back := range map[string]string{
-		"/admin/customers?cursor=x": "", "/admin/audit?from=x": "", "/admin/audit?cursor=x": "",
-		"/admin/transactions?cursor=x": "/admin/transactions", "/admin/transactions?from=x": "/admin/transactions",
-		"/admin/redemptions?cursor=x": "/admin/redemptions?status=all", "/admin/redemptions?status=x": "/admin/redemptions?status=all",
-		"/admin/rewards?cursor=x": "/admin/rewards", "/admin/coupons?cursor=x": "/admin/coupons",
+	for _, path := range []string{
+		"/admin/customers?cursor=x", "/admin/audit?from=x", "/admin/audit?cursor=x", "/admin/transactions?cursor=x", "/admin/transactions?from=x",
+		"/admin/redemptions?cursor=x", "/admin/redemptions?status=x", "/admin/rewards?cursor=x", "/admin/coupons?cursor=x",
 	} {
-		a := manager.ask(http.MethodGet, path, nil)
-		if got := strings.Join(a.links("main .empty a"), " "); a.Code != http.StatusUnprocessableEntity || a.words("main [role=alert]") == "" || got != back {
-			t.Errorf("%s: %d %q, leads to %q", path, a.Code, a.words("main [role=alert]"), got)
+		a, list := manager.ask(http.MethodGet, path, nil), manager.get(path[:strings.Index(path, "?")])
+		if got := a.words("main .empty-title"); a.Code != http.StatusUnprocessableEntity || a.words("main [role=alert]") == "" || got != "" && got == list.words("main .empty-title") {
+			t.Errorf("%s: %d %q, %q", path, a.Code, a.words("main [role=alert]"), got)
 		}
 	}
 }

@@ -257,7 +257,7 @@ func TestRetryEmails(t *testing.T) {
 	if got := a.words("#problems .card-header"); figures(got) != "4 3" || a.Find("#problems tbody tr").Length() != 4 {
 		t.Fatalf("failed: %q", got)
 	}
-	edit := a.paths("#problems td a.btn")
+	edit := a.links("#problems td a.btn")
 	if len(edit) != 1 || !strings.HasSuffix(edit[0], "/edit") {
 		t.Fatalf("editing leads to %q", edit)
 	}
@@ -279,7 +279,7 @@ func TestRetryEmails(t *testing.T) {
 	s.change(t, "update loyalty.customer set email = 'new@example.com', email_key = 'new@example.com' where tenant_id = $1 and id = $2",
 		idOf(t, strings.TrimSuffix(edit[0], "/edit")))
 	a = s.manager.get(path)
-	if got := a.words("#problems tbody"); !strings.Contains(got, "new@example.com") || len(a.paths("#problems td a.btn")) != 0 {
+	if got := a.words("#problems tbody"); !strings.Contains(got, "new@example.com") || len(a.links("#problems td a.btn")) != 0 {
 		t.Errorf("corrected: %q", got)
 	}
 	if got := a.words("#retry-all"); figures(got) != "2" {

@@ -99,10 +99,10 @@ func TestSendPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, link := range map[string]string{"/admin/coupons": "tbody a[href$='/send']", s.path: ".page-header a.btn-primary"} {
-		if got := s.manager.get(path).paths(link); len(got) != 1 || got[0] != s.form("") {
+		if got := s.manager.get(path).links(link); len(got) != 1 || got[0] != s.form("") {
 			t.Errorf("%s leads to %q", path, got)
 		}
-		if got := s.cashier.get(path).paths("a[href$='/send']"); len(got) != 0 {
+		if got := s.cashier.get(path).links("a[href$='/send']"); len(got) != 0 {
 			t.Errorf("%s offers sending to a cashier: %q", path, got)
 		}
 	}
@@ -278,7 +278,7 @@ func TestSendWarnsAboutLimit(t *testing.T) {
 	if got := a.words(".send-warning"); figures(got) != "1 3" {
 		t.Errorf("three of none: %q", got)
 	}
-	if link := a.paths(".send-warning a")[0]; link != s.path+"/edit#field-max_redemptions" || s.manager.get(s.path+"/edit").Find("#field-max_redemptions").Length() != 1 {
+	if link := a.links(".send-warning a")[0]; link != s.path+"/edit#field-max_redemptions" || s.manager.get(s.path+"/edit").Find("#field-max_redemptions").Length() != 1 {
 		t.Errorf("raising the limit leads to %q", link)
 	}
 	if a.Find("#send-button[disabled]").Length() != 0 {
@@ -400,7 +400,7 @@ func TestScheduleSend(t *testing.T) {
 		if a.value("#field-send_date") != c.form.Get("send_date") || a.value("#field-send_time") != c.form.Get("send_time") || a.Find("#when-later[checked]").Length() != 1 {
 			t.Errorf("%v is now %q %q", c.form, a.value("#field-send_date"), a.value("#field-send_time"))
 		}
-		if link := a.paths("[role=alert] a"); len(link) != 1 || a.Find(link[0]).Length() != 1 {
+		if link := a.links("[role=alert] a"); len(link) != 1 || a.Find(link[0]).Length() != 1 {
 			t.Errorf("the summary of the violations leads to %q", link)
 		}
 	}
@@ -426,7 +426,7 @@ func TestScheduleSend(t *testing.T) {
 		t.Errorf("asked %q", got)
 	}
 	cancelled := s.manager.posted(path+"/cancel", nil)
-	if got := cancelled.paths(".send-notice a"); len(got) != 1 || got[0] != s.form("") || cancelled.Find("#send-progress[hx-get], #cancel-send").Length() != 0 {
+	if got := cancelled.links(".send-notice a"); len(got) != 1 || got[0] != s.form("") || cancelled.Find("#send-progress[hx-get], #cancel-send").Length() != 0 {
 		t.Errorf("cancelled: %q", got)
 	}
 	if got := s.only(t).Status; got != coupon.Cancelled {
@@ -459,7 +459,7 @@ func TestRefusedSend(t *testing.T) {
 		if c.field != "subject" && a.value("#field-subject") != "Mine" || c.field != "message" && a.words("#field-message") != "My words" {
 			t.Errorf("%s: the form has %v", c.field, a.sends("#send-form"))
 		}
-		if link := a.paths("[role=alert] a"); len(link) == 1 && link[0] != "#" && a.Find(link[0]).Length() != 1 {
+		if link := a.links("[role=alert] a"); len(link) == 1 && link[0] != "#" && a.Find(link[0]).Length() != 1 {
 			t.Errorf("%s: the alert leads to %q", c.field, link)
 		}
 	}
@@ -504,7 +504,7 @@ func TestUnsendableCoupon(t *testing.T) {
 	sends := s.typed()
 	without := func(path string) {
 		t.Helper()
-		if got := s.manager.get(path).paths("a[href$='/send']"); len(got) != 0 {
+		if got := s.manager.get(path).links("a[href$='/send']"); len(got) != 0 {
 			t.Errorf("%s leads to %q", path, got)
 		}
 	}

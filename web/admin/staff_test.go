@@ -67,15 +67,15 @@ func TestInvitePerson(t *testing.T) {
 		t.Errorf("invited twice: %q", taken.words(".invalid-feedback"))
 	}
 
-	ann := list.paths("tbody tr:contains('ann@example.com') a")[0]
-	first := secretOf.FindStringSubmatch(s.letter(t, "ann@example.com"))[1]
+	ann := list.links("tbody tr:contains('ann@example.com') a")[0]
+	first := secretOf.FindStringSubmatch(s.latestMail(t, "ann@example.com"))[1]
 	if got := owner.get(ann + "/invite").words("form p"); !strings.Contains(got, "ann@example.com") {
 		t.Errorf("asked %q", got)
 	}
 	if again := owner.posted(ann+"/invite", nil); !again.flashed(ui.Done, "ann@example.com") {
 		t.Errorf("flash = %q", again.words("#flashes"))
 	}
-	second := secretOf.FindStringSubmatch(s.letter(t, "ann@example.com"))[1]
+	second := secretOf.FindStringSubmatch(s.latestMail(t, "ann@example.com"))[1]
 	if old := s.stranger(t).ask(http.MethodGet, "/admin/invitation/"+first, nil); old.Code != http.StatusNotFound {
 		t.Errorf("the first link answers %d", old.Code)
 	}
@@ -209,12 +209,12 @@ func TestTurnOffTwoStepVerification(t *testing.T) {
 	if got := owner.get(staffPages).words("tbody"); !strings.Contains(got, "On") {
 		t.Errorf("the list says %q", got)
 	}
-	path := owner.get(cashier.page()).paths("a[href$='/two-step']")
+	path := owner.get(cashier.page()).links("a[href$='/two-step']")
 	if len(path) != 1 {
 		t.Fatalf("offered %q", path)
 	}
 	owner.get(path[0])
-	if got := owner.posted(path[0], nil); !got.flashed(ui.Done, "Bo Ek") || len(got.paths("a[href$='/two-step']")) != 0 {
+	if got := owner.posted(path[0], nil); !got.flashed(ui.Done, "Bo Ek") || len(got.links("a[href$='/two-step']")) != 0 {
 		t.Errorf("said %q", got.words("main"))
 	}
 	codes, err := db.InTenant(t.Context(), s.db, s.by, func(tx *db.Tx) (int64, error) {
@@ -259,7 +259,7 @@ func TestRevokeTokensOfPerson(t *testing.T) {
 		t.Error("the page tells a secret")
 	}
 
-	ask := page.paths("#tokens tbody a")[2]
+	ask := page.links("#tokens tbody a")[2]
 	confirm := owner.get(ask)
 	if !strings.Contains(confirm.words("h1"), "Web <b>shop</b>") || confirm.Find("form .btn-danger").Length() != 1 {
 		t.Errorf("the confirmation is %q", confirm.words("main"))
@@ -277,7 +277,7 @@ func TestRevokeTokensOfPerson(t *testing.T) {
 		t.Errorf("asked again: %d", again.Code)
 	}
 
-	all := after.paths("#tokens .card-header a")
+	all := after.links("#tokens .card-header a")
 	if len(all) != 1 {
 		t.Fatalf("the head of the list leads to %q", all)
 	}

@@ -69,7 +69,7 @@ func TestCreateAndRevokeToken(t *testing.T) {
 		t.Errorf("the list says %q", got)
 	}
 
-	ask := list.paths("tbody a")
+	ask := list.links("tbody a")
 	if len(ask) != 1 {
 		t.Fatalf("the list leads to %q", ask)
 	}
@@ -211,7 +211,7 @@ func TestTokensOfOtherOwners(t *testing.T) {
 	s, other := newShop(t), newShop(t)
 	owner, colleague, stranger := s.signedIn(t, core.Owner), s.signedIn(t, core.Owner), other.signedIn(t, core.Owner)
 	secret := owner.post(tokens+"/new", owner.tokenForm("Web shop", "customers:read")).words("#secret")
-	revoke := owner.get(tokens).paths("tbody a")[0]
+	revoke := owner.get(tokens).links("tbody a")[0]
 	for who, b := range map[string]*browser{"a colleague": colleague, "a stranger": stranger} {
 		if got := b.get(tokens).Find("tbody tr").Length(); got != 0 {
 			t.Errorf("%s sees %d", who, got)

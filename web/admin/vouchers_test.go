@@ -163,7 +163,7 @@ func TestRedeemVoucher(t *testing.T) {
 			if got := shown.words("main"); !strings.Contains(got, "Elsa Berg <b>") || !strings.Contains(got, "Treat <b>") {
 				t.Errorf("customer and coupon: %q", got)
 			}
-			if got := shown.paths(".page-header .btn-primary"); len(got) != 1 || got[0] != path+"/redeem" {
+			if got := shown.links(".page-header .btn-primary"); len(got) != 1 || got[0] != path+"/redeem" {
 				t.Errorf("the primary button leads to %q", got)
 			}
 			asked := s.cashier.get(path+"/redeem", "Hx-Request", "true")

@@ -265,8 +265,8 @@ var groups = []group{
 			},
 		},
 		{
-			slug: "send-begun", title: "The send has already begun",
-			detail:   "This send has already begun.",
+			slug: "send-begun", title: "The send has already started",
+			detail:   "This send has already started.",
 			requests: []string{sendCoupon},
 			happened: []string{
 				"A send can be cancelled until it begins. This one has begun: customers are getting their vouchers. Nothing was changed.",
@@ -319,7 +319,7 @@ var groups = []group{
 	{"Plans and invoices", []rule{
 		{
 			slug: "plan-in-use", title: "The plan is in use",
-			detail:   "Businesses are on this plan or were billed for it. Retire it instead: nobody new can choose it, and whoever has it keeps it.",
+			detail:   "Businesses are on this plan or were billed for it. Retire it instead: businesses on it keep it, and no others can choose it.",
 			requests: []string{changePlans},
 			happened: []string{"A plan that a business is on, or was billed for, can’t be deleted: its invoices name it. Nothing was changed."},
 			retry:    "No.",
@@ -327,7 +327,7 @@ var groups = []group{
 		},
 		{
 			slug: "invoice-not-draft", title: "The invoice is not a draft any more",
-			detail:   "This invoice is no draft any more.",
+			detail:   "This invoice is no longer a draft.",
 			requests: []string{changeInvoices},
 			happened: []string{"Someone issued or voided this invoice before. It was issued once, and has one number."},
 			retry:    "No.",
@@ -335,7 +335,7 @@ var groups = []group{
 		},
 		{
 			slug: "invoice-not-open", title: "The invoice can’t be marked as paid",
-			detail:   "Only an invoice that was issued and not paid can be marked as paid.",
+			detail:   "Only an issued or overdue invoice can be marked as paid.",
 			requests: []string{changeInvoices},
 			happened: []string{"The invoice is a draft, void, or marked as paid already. Nothing was changed."},
 			retry:    "No.",
@@ -351,7 +351,7 @@ var groups = []group{
 		},
 		{
 			slug: "invoice-issuer-missing", title: "The issuer is missing",
-			detail:   "Fill in the name and address of the issuer in the platform settings first.",
+			detail:   "Enter the issuer's name and address in the platform settings first.",
 			requests: []string{changeInvoices},
 			happened: []string{"An invoice says who issues it, and the platform settings don’t say so yet. The invoice is still a draft."},
 			retry:    "Once the settings have a name and an address.",
@@ -368,8 +368,8 @@ var groups = []group{
 	}},
 	{"Businesses", []rule{
 		{
-			slug: "tenant-suspended", title: "The business is suspended already",
-			detail:   "This business is suspended already.",
+			slug: "tenant-suspended", title: "The business is already suspended",
+			detail:   "This business is already suspended.",
 			requests: []string{changeTenants},
 			happened: []string{"Someone suspended the business before. The reason that its owner was mailed stays the first one, and no other e-mail was sent."},
 			retry:    "No.",
@@ -417,7 +417,7 @@ var groups = []group{
 	{"People and signing in", []rule{
 		{
 			slug: "last-owner", title: "This is the last owner",
-			detail:   "A business needs an owner who can sign in, and this is the only one. Make somebody else an owner first.",
+			detail:   "A business needs an owner who can sign in, and this is the only one. Make another person an owner first.",
 			requests: []string{changeStaff},
 			happened: []string{
 				"Without this person, nobody could invite people, make API tokens or change the settings of the business. Nothing was changed.",
@@ -441,8 +441,8 @@ var groups = []group{
 			},
 		},
 		{
-			slug: "two-step-verification-on", title: "Two-step verification is on already",
-			detail:   "Two-step verification is on already. Turn it off first to set it up again.",
+			slug: "two-step-verification-on", title: "Two-step verification is already on",
+			detail:   "Two-step verification is already on. Turn it off first to set it up again.",
 			requests: []string{setUpFactor},
 			happened: []string{
 				"A person has one authenticator app, and turning two-step verification off asks for a password or a code. " +

@@ -12,18 +12,18 @@ import (
 	"example.com/loyalty/core/job"
 )
 
-// sendUpkeep is the periodic job that makes sure that every send has its job.
+// sendUpkeep is the periodic job that checks that every send has its job.
 type sendUpkeep struct{}
 
 // Kind names the job in the queue.
 func (sendUpkeep) Kind() string { return "coupon_send_round" }
 
-// overdue is how long a send is due before its job is looked for. The queue itself takes
-// back the job of a process that is gone (core/job): this is for jobs that failed too
-// often. Where an operator cancelled the job, the send is cancelled, or its e-mails stopped.
+// overdue is how long a send is due before its job is checked. The queue itself restarts the jobs of
+// a killed process (core/job): this is for jobs that failed too often. If an operator cancelled the
+// job, the send is cancelled or its e-mails are stopped.
 const overdue = time.Minute
 
-// unfinished is a send that is due and not over.
+// unfinished is a due send that has not ended.
 type unfinished struct {
 	TenantID core.TenantID
 	ID       core.ID
@@ -46,15 +46,15 @@ func (s *Service) tendSends(ctx context.Context, _ sendUpkeep) error {
 		}
 		var halted []unfinished
 		for _, u := range due {
-			evaluation, delivery := Evaluation{Tenant: u.TenantID, Send: u.ID}, Delivery{Tenant: u.TenantID, Send: u.ID}
+			evaluate, deliver := Evaluation{Tenant: u.TenantID, Send: u.ID}, Delivery{Tenant: u.TenantID, Send: u.ID}
 			switch {
-			case slices.Contains(evaluations, evaluation), slices.Contains(deliveries, delivery):
-			case u.Status == Waiting && slices.Contains(noEvaluations, evaluation), u.Status == Mailing && slices.Contains(noDeliveries, delivery):
+			case slices.Contains(evaluations, evaluate), slices.Contains(deliveries, deliver):
+			case u.Status == Waiting && slices.Contains(noEvaluations, evaluate), u.Status == Mailing && slices.Contains(noDeliveries, deliver):
 				halted = append(halted, u)
 			case u.Status == Waiting:
-				err = errors.Join(err, s.jobs.Add(ctx, tx, evaluation))
+				err = errors.Join(err, s.jobs.Add(ctx, tx, evaluate))
 			default:
-				err = errors.Join(err, s.jobs.Add(ctx, tx, delivery))
+				err = errors.Join(err, s.jobs.Add(ctx, tx, deliver))
 			}
 		}
 		return halted, err
@@ -65,35 +65,36 @@ func (s *Service) tendSends(ctx context.Context, _ sendUpkeep) error {
 	return err
 }
 
-// followJobState does to a send what an operator did to its job.
+// followJobState cancels a send, or stops its e-mails, after an operator cancelled its job.
 func (s *Service) followJobState(ctx context.Context, u unfinished) error {
 	by := core.System(core.Tenant{ID: u.TenantID}, "an operator")
-	_, err := db.InTenant(ctx, s.db, by, func(tx *db.Tx) (int, error) {
+	return db.RunInTenant(ctx, s.db, by, func(tx *db.Tx) error {
 		statement, action, args := haltSendSQL, "coupon.cancel_send", db.Args{"send": u.ID, "now": tx.Now}
 		if u.Status == Mailing {
 			statement, action, args = switchMailsSQL, "coupon.stop_mails", db.Args{"send": u.ID, "from": Mailing, "to": Stopped}
 		}
 		halted, err := db.One[Sending](ctx, tx, statement, args)
 		if errors.Is(err, core.ErrNotFound) {
-			return 0, nil // it is over since
+			return nil // it ended meanwhile
 		}
 		if err != nil {
-			return 0, err
+			return err
 		}
-		return 0, audit.Write(tx, by, sendEntry(action, halted))
+		return audit.Write(tx, by, sendEntry(action, halted))
 	})
-	return err
 }
 
 const unfinishedSendsSQL = `
 	select tenant_id, id, status
 	from loyalty.unfinished_sends(@before)`
 
-const haltSendSQL = `
-	update loyalty.coupon_send
+const haltSend = `
+	update loyalty.coupon_send s
 	set status = 'cancelled',
 		ended_at = @now
-	where tenant_id = @tenant_id
-		and id = @send
-		and status = 'waiting'
+	where s.tenant_id = @tenant_id
+		and s.id = @send
+		and s.status = 'waiting'`
+
+const haltSendSQL = haltSend + `
 	returning ` + sendColumns

@@ -16,7 +16,7 @@ import (
 
 var root = core.Actor{Kind: core.ByAdmin, ID: "1", Name: "Root", Role: core.SuperAdmin}
 
-// platform is an installation with two businesses that did something, and its own log.
+// platform is an installation with its own audit log and those of two businesses.
 type platform struct {
 	t    *testing.T
 	db   *db.DB
@@ -59,7 +59,7 @@ func (p *platform) list(f audit.PlatformFilter, page core.Page) core.List[audit.
 	return list
 }
 
-// seen are the lines that this test wrote, as "slug action", newest first.
+// seen returns the lines that this test wrote, as "slug action", newest first.
 func (p *platform) seen(f audit.PlatformFilter) (lines []string) {
 	p.t.Helper()
 	for _, l := range p.list(f, core.Page{}).Items {
@@ -72,9 +72,9 @@ func (p *platform) seen(f audit.PlatformFilter) (lines []string) {
 	return lines
 }
 
-// "Newest first, filters (business, action, person, from/to), platform's own entries and
-// tenants' together."
-func TestTheLogOfEverybody(t *testing.T) {
+// The platform's list has the entries of the platform and all tenants, newest first, with filters
+// by business, action, person and date.
+func TestListPlatform(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	var email string
@@ -124,8 +124,8 @@ func TestTheLogOfEverybody(t *testing.T) {
 	}
 }
 
-// "Cursor paging at constant cost": there and back, over both logs.
-func TestPagesOfTheLogOfEverybody(t *testing.T) {
+// Pages go forward and back over the logs of the platform and the tenants.
+func TestListPlatformInPages(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	for i := range 12 {
@@ -163,8 +163,8 @@ func TestPagesOfTheLogOfEverybody(t *testing.T) {
 	}
 }
 
-// "A test: no tenant can call it."
-func TestNoTenantReadsTheLogOfEverybody(t *testing.T) {
+// No tenant can list the platform's log.
+func TestListPlatformIsForSuperAdmins(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	owner := p.a
@@ -186,13 +186,13 @@ func TestNoTenantReadsTheLogOfEverybody(t *testing.T) {
 	}
 }
 
-// "Unknown filter values are 422."
-func TestWhatTheLogOfEverybodyRefuses(t *testing.T) {
+// Unknown filter values are refused.
+func TestListPlatformRefusesUnknownFilters(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	for field, f := range map[string]audit.PlatformFilter{
 		"subject": {Filter: audit.Filter{Subject: new("weather")}}, "action": {Filter: audit.Filter{Action: new("rain.fall")}},
-		"actor": {Filter: audit.Filter{Actor: new("wind")}}, "business": {Business: new("nowhere")}, "person": {Person: new("nobody@example.com")},
+		"actor": {Filter: audit.Filter{Actor: new("wind")}}, "business": {Business: new("nowhere")}, "person": {Person: new("stranger@example.com")},
 		"to": {Filter: audit.Filter{From: new(p.at), To: new(p.at.AddDate(0, 0, -2))}},
 	} {
 		_, err := audit.NewService(p.db).ListPlatform(t.Context(), root, f, core.Page{Size: 5})
@@ -203,7 +203,7 @@ func TestWhatTheLogOfEverybodyRefuses(t *testing.T) {
 	}
 }
 
-func TestAPageOfEverybodyIsOneRoundTrip(t *testing.T) {
+func TestPlatformPageIsOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	d, count := dbtest.RoundTrips(t)
 	p := &platform{t, d, dbtest.Tenant(t, d), core.Actor{}, d.Now()}
