@@ -16,7 +16,7 @@ import (
 	"example.com/loyalty/web/browsertest"
 )
 
-// Parts of the pages of a send.
+// Selectors of the pages of a send.
 const (
 	counted    = "#counted:not(:empty)" // when the segments were counted
 	sendButton = "#send-button"
@@ -33,9 +33,8 @@ func segment(value string) string {
 	return fmt.Sprintf(".choice:has([name=segment][value=%s]) label", value)
 }
 
-// testSend sends a coupon from its page: to a segment now, with a test before it and
-// progress that moves by itself, then to chosen customers later; and looks at every state
-// that a send can be in.
+// testSend sends a coupon to a segment, with a test e-mail first and live progress, and schedules a send
+// to chosen customers. It looks at every state of a send.
 func testSend(t *testing.T, c cafe) {
 	d := connect(t, c.in.url())
 	p := c.page(t)
@@ -66,7 +65,7 @@ func testSend(t *testing.T, c cafe) {
 	p.WaitForText(".send-warning", "5")
 	p.Click(segment("recent_purchase"))
 	if receivers() == all {
-		t.Errorf("%s, whatever the segment", all)
+		t.Errorf("another segment has %s customers too", all)
 	}
 	p.Fill("subject", "")
 	p.Click("#send-test")
@@ -77,7 +76,7 @@ func testSend(t *testing.T, c cafe) {
 	receivers()
 	look(t, p, "send-refused", nil)
 	p.Fill("subject", "A cinnamon bun, on us")
-	p.Press(kb.Enter) // which must not send
+	p.Press(kb.Enter) // must not send
 	p.Click("#send-test")
 	p.WaitForText("#test", people[core.Manager])
 
@@ -110,8 +109,8 @@ func testSend(t *testing.T, c cafe) {
 	sendStates(t, c, p, d, coupon)
 }
 
-// vouchersInHands opens an e-mail of the send, follows its link to the voucher on a phone, and
-// has that voucher redeemed in the panel and another one through the API.
+// vouchersInHands opens an e-mail of the send and its link on a phone. Then it redeems that voucher in
+// the panel and another one through the API.
 func vouchersInHands(t *testing.T, c cafe, d database, mails *browsertest.Page) {
 	const ofTheSend = `
 		select v.id
@@ -149,8 +148,8 @@ func vouchersInHands(t *testing.T, c cafe, d database, mails *browsertest.Page) 
 	c.expect(t, http.StatusUnprocessableEntity, http.MethodPost, "/api/v1/coupons/"+first.String()+"/redeem", c.token, "")
 }
 
-// chooseAndSchedule sends to customers who are searched for, pasted and taken from a report,
-// tomorrow; and cancels it.
+// chooseAndSchedule schedules a send to customers who are searched for, pasted and added as top
+// customers, and cancels it.
 func chooseAndSchedule(t *testing.T, c cafe, p *browsertest.Page, coupon string) {
 	d := connect(t, c.in.url())
 	p.Open(coupon + "/send")
@@ -193,8 +192,7 @@ func chooseAndSchedule(t *testing.T, c cafe, p *browsertest.Page, coupon string)
 	look(t, p, "send-cancelled", func() { p.Open(sent) })
 }
 
-// sendStates looks at sends that take long, or go wrong: their rows are written here, since no
-// mail server is.
+// sendStates looks at sends that take long or fail. It writes their rows, since there is no mail server.
 func sendStates(t *testing.T, c cafe, p *browsertest.Page, d database, coupon string) {
 	id, err := core.ParseID(coupon[strings.LastIndexByte(coupon, '/')+1:])
 	if err != nil {
@@ -232,7 +230,7 @@ func sendStates(t *testing.T, c cafe, p *browsertest.Page, d database, coupon st
 	address := func(send core.ID) string { return coupon + "/sends/" + send.String() }
 
 	mailing := add("mailing")
-	// The job that looks after sends must not mail them meanwhile.
+	// The job that sends e-mails must not take these.
 	d.exec("update loyalty.voucher_mail set due_at = now() + interval '1 hour' where send_id = $1", mailing)
 	d.exec(`
 		update loyalty.voucher_mail m
@@ -278,11 +276,11 @@ func sendStates(t *testing.T, c cafe, p *browsertest.Page, d database, coupon st
 	look(t, p, "send-failed", nil)
 	look(t, p, "coupon-history", func() { p.Open(coupon) })
 
-	// What can't be sent says so.
+	// A coupon that can't be sent says why.
 	p.Click(submitOf("/active"))
 	look(t, p, "send-inactive", func() { p.Open(coupon + "/send") })
 	p.Click(submitOf("/active"))
-	p.WaitFor(".send-receive") // back on the page it was asked from
+	p.WaitFor(".send-receive") // back on the page that offered to activate it
 }
 
 // testSendWithoutJavaScript chooses a customer and sends by plain forms.
@@ -302,7 +300,7 @@ func testSendWithoutJavaScript(t *testing.T, c cafe) {
 	p.WaitFor(counted)
 	p.WaitForText(sendButton, p.Text(".send-receive"))
 	p.Click(segment("manual"))
-	p.Click(sendButton) // which is of the other audience
+	p.Click(sendButton) // with the figures of the other audience
 	p.WaitFor(refused)
 	email := ask[string](connect(t, c.in.url()), anEmailSQL)
 	p.Fill("customer_search", email)

@@ -81,7 +81,7 @@ func testSetup(t *testing.T, c cafe) {
 	look(t, p, "billing", func() { p.Open("/admin/settings/billing") })
 }
 
-// The guide is plain forms: it works without scripts, and leaving keeps what was saved.
+// The guide works without scripts, and leaving it keeps what was saved.
 func testSetupWithoutJavaScript(t *testing.T, c cafe) {
 	p := c.invited(t, "ekbo", "Snickeri Ekbo")
 	p.DisableScripts()

@@ -30,7 +30,7 @@ import (
 	"example.com/loyalty/core/vault"
 )
 
-// links makes the tokens that the installation makes.
+// links makes tokens with the installation's keys.
 func (in *installation) links(t *testing.T) link.Maker {
 	t.Helper()
 	return link.New(in.keys(t))
@@ -82,7 +82,7 @@ func (s *sender) on(t *testing.T, d *db.DB, by core.Actor) *sender {
 	return &other
 }
 
-// customer is a new one.
+// customer adds a customer.
 func (s *sender) customer(t *testing.T, first, phone string) customer.Customer {
 	t.Helper()
 	made, err := customer.NewService(s.db).Upsert(t.Context(), s.by, customer.New{
@@ -94,7 +94,7 @@ func (s *sender) customer(t *testing.T, first, phone string) customer.Customer {
 	return made.Customer
 }
 
-// coupon makes one.
+// coupon adds a coupon.
 func (s *sender) coupon(t *testing.T, n coupon.New) core.ID {
 	t.Helper()
 	made, err := s.coupons.Add(t.Context(), s.by, n)
@@ -104,7 +104,7 @@ func (s *sender) coupon(t *testing.T, n coupon.New) core.ID {
 	return made.ID
 }
 
-// send sends a coupon to a customer, and returns their voucher and its link.
+// send sends a coupon to a customer and returns their voucher and its link.
 func (s *sender) send(t *testing.T, of core.ID, who customer.Customer) (coupon.SentVoucher, string) {
 	t.Helper()
 	send, err := s.coupons.Send(t.Context(), s.by, of, coupon.Send{
@@ -157,7 +157,7 @@ func emblem(t *testing.T, fill color.Color) []byte {
 	return file.Bytes()
 }
 
-// branded is a new business of that name, colour and logo.
+// branded adds a business with a name, colour and logo.
 func (c cafe) branded(t *testing.T, name, colour string, logo []byte) *sender {
 	t.Helper()
 	s := c.sender(t, func(d *db.DB) core.Actor { return dbtest.Tenant(t, d) })
@@ -278,7 +278,7 @@ func testVoucherMail(t *testing.T, c cafe) {
 	}
 }
 
-// "Redeem in the panel by typing a link and Enter", asked once, and told what it did.
+// "Redeem in the panel by typing a link and Enter", with a confirmation and a message.
 func testRedeemVoucher(t *testing.T, c cafe) {
 	s := c.sender(t, func(d *db.DB) core.Actor {
 		cafe, err := tenant.BySlug(t.Context(), d, demo.Slug)
@@ -332,7 +332,7 @@ func testRedeemVoucher(t *testing.T, c cafe) {
 	plain.Click(submitOf("/redeem"))
 	plain.WaitForText(done, "20 ")
 
-	// For a reward there is something to hand over.
+	// A voucher for a reward creates a redemption to fulfil.
 	_, link = s.send(t, s.coupon(t, treat), tuva)
 	manager := c.page(t)
 	c.signIn(t, manager, core.Manager)

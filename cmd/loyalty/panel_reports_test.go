@@ -63,7 +63,7 @@ func (p *desk) summaries() {
 
 	page, file := p.open("/reports"), p.file("/reports/summary.csv?from="+api.From+"&to="+api.To)
 	shown := figures{}
-	names := [][2]string{ // of the figures, in their order, and of what is below them
+	names := [][2]string{ // of the figures in their order, and of the text below them
 		{"transactions_count", "voided_count"},
 		{"spend_total_cents"},
 		{"points_awarded", "points_reversed"},
@@ -134,7 +134,7 @@ func (p *desk) rankings() {
 			cell := func(n int) float64 { return digits(row.Find("td").Eq(n).Text()) }
 			name := row.Find("a")
 			first, last, _ := strings.Cut(name.Text(), " ")
-			row.Find(".to-sm").Remove() // the same once more, for phones
+			row.Find(".to-sm").Remove() // the same figures for phones
 			shown = append(shown, customer{
 				strings.TrimPrefix(name.AttrOr("href", ""), "/admin/customers/"), first, last, cell(3), cell(5), cell(4),
 			})

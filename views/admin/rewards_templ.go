@@ -958,7 +958,7 @@ func StockForms(v StockCard) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if v.Counted {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "<button class=\"btn\" type=\"submit\" name=\"unlimited\" value=\"1\">Set to unlimited</button>")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 71, "<button class=\"btn\" type=\"submit\" name=\"unlimited\" value=\"1\">Unlimited</button>")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

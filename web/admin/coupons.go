@@ -198,7 +198,7 @@ func (a *Admin) benefitFields(c echo.Context, old *coupon.WithCounts, form *page
 	if err != nil {
 		return err
 	}
-	v.Type = form.Field("benefit_type", "Benefit")
+	v.Type = form.Field("benefit_type", "Type")
 	v.Type.Options = form.Options("benefit_type",
 		ui.Option{Value: "percent", Label: "Percentage off", Help: "Taken off the bill"},
 		ui.Option{Value: "amount", Label: "Amount off", Help: "Taken off the bill"},
@@ -367,17 +367,11 @@ func (a *Admin) setCouponActive(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return page.Submit(a.Kit, c, page.Submission[coupon.Coupon]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (coupon.Coupon, error) {
-			return page.Switch(form, "active", func(on bool) (coupon.Coupon, error) { return a.Coupons.SetActive(ctx, by, id, on) })
-		},
-		To: page.To[coupon.Coupon](page.Back(c, couponPath(id))),
-		Done: func(switched coupon.Coupon) string {
-			if switched.Active {
-				return "“" + switched.Name + "” is active. Its vouchers can be redeemed."
-			}
-			return "“" + switched.Name + "” is inactive. Its vouchers can't be redeemed."
-		},
+	set := func(ctx context.Context, by core.Actor, active bool) (coupon.Coupon, error) {
+		return a.Coupons.SetActive(ctx, by, id, active)
+	}
+	return setActive(a, c, page.Back(c, couponPath(id)), set, func(k coupon.Coupon) string {
+		return activeMessage(k.Name, k.Active, "Its vouchers can't be redeemed.")
 	})
 }
 

@@ -1,6 +1,9 @@
 package admin
 
 import (
+	"context"
+	"net/http"
+
 	"github.com/labstack/echo/v4"
 
 	"example.com/loyalty/core"
@@ -16,6 +19,32 @@ func listPager[T any](c echo.Context, list core.List[T], noun, target string) ui
 
 func countOnPage[T any](list core.List[T], noun string) string {
 	return page.Count(int64(len(list.Items)), noun+" on this page", noun+"s on this page")
+}
+
+// withEmptyForm is the handler of a page that a refused form shows again.
+func withEmptyForm(show func(c echo.Context, status int, form *page.Form) error) echo.HandlerFunc {
+	return func(c echo.Context) error { return show(c, http.StatusOK, &page.Form{}) }
+}
+
+// setActive activates or deactivates a record and leads to a page that shows it.
+func setActive[T any](
+	a *Admin, c echo.Context, to string, set func(ctx context.Context, by core.Actor, active bool) (T, error), done func(T) string,
+) error {
+	return page.Submit(a.Kit, c, page.Submission[T]{
+		Run: func(ctx context.Context, by core.Actor, form *page.Form) (T, error) {
+			return page.Switch(form, "active", func(active bool) (T, error) { return set(ctx, by, active) })
+		},
+		To:   page.To[T](to),
+		Done: done,
+	})
+}
+
+// activeMessage says that a record is active, or inactive with the consequence.
+func activeMessage(name string, active bool, consequence string) string {
+	if active {
+		return "“" + name + "” is active"
+	}
+	return "“" + name + "” is inactive. " + consequence
 }
 
 // orZero is what p points to, or the zero value for nil.

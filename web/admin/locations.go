@@ -133,18 +133,13 @@ func (a *Admin) setLocationActive(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return page.Submit(a.Kit, c, page.Submission[location.Location]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (location.Location, error) {
-			return page.Switch(form, "active", func(on bool) (location.Location, error) {
-				return a.Locations.Edit(ctx, by, id, location.Edit{Active: core.Set(on)})
-			})
-		},
-		To: page.To[location.Location](locationsPath),
-		Done: func(l location.Location) string {
-			if l.Active {
-				return "“" + l.Name + "” is open."
-			}
-			return "“" + l.Name + "” is closed. It can't be used for new sales."
-		},
+	set := func(ctx context.Context, by core.Actor, active bool) (location.Location, error) {
+		return a.Locations.Edit(ctx, by, id, location.Edit{Active: core.Set(active)})
+	}
+	return setActive(a, c, locationsPath, set, func(l location.Location) string {
+		if l.Active {
+			return "“" + l.Name + "” is open"
+		}
+		return "“" + l.Name + "” is closed. It can't be used for new sales."
 	})
 }

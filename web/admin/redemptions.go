@@ -26,7 +26,7 @@ func (a *Admin) redemptionRoutes() []route {
 		{method: post, path: redemptionsPath + "/new", least: core.Cashier, handle: a.redeemReward},
 		{method: get, path: redemptionsPath + "/:ulid", least: core.Cashier, handle: a.showRedemption},
 		{method: post, path: redemptionsPath + "/:ulid/fulfil", least: core.Cashier, handle: a.fulfilRedemption},
-		{method: get, path: redemptionsPath + "/:ulid/void", least: core.Manager, handle: a.askVoidRedemption},
+		{method: get, path: redemptionsPath + "/:ulid/void", least: core.Manager, handle: withEmptyForm(a.confirmVoidRedemption)},
 		{method: post, path: redemptionsPath + "/:ulid/void", least: core.Manager, handle: a.voidRedemption},
 	}
 }
@@ -245,10 +245,6 @@ func (a *Admin) fulfilRedemption(c echo.Context) error {
 	}
 	a.Flash(c, ui.Done, "“"+row.Reward+"” for "+row.Customer+" was fulfilled.")
 	return a.Redirect(c, page.Back(c, row.Path))
-}
-
-func (a *Admin) askVoidRedemption(c echo.Context) error {
-	return a.confirmVoidRedemption(c, http.StatusOK, &page.Form{})
 }
 
 func (a *Admin) confirmVoidRedemption(c echo.Context, status int, form *page.Form) error {

@@ -101,7 +101,7 @@ func (a *Admin) rewardForm(c echo.Context, status int, old *reward.Reward, form 
 		v.Crumbs = append(v.Crumbs, ui.Crumb{Label: old.Name, Path: v.Cancel})
 	}
 	v.Name, v.Description = form.Field("name", "Name"), form.Field("description", "Description")
-	v.Unit = form.Field("cost_unit", "Price in")
+	v.Unit = form.Field("cost_unit", "Cost in")
 	v.Unit.Options = form.Options("cost_unit", unitOptions...)
 	v.Points, v.Stamps = form.Field("points_cost", "Points"), form.Field("stamps_cost", "Stamps")
 	if old == nil {
@@ -114,7 +114,7 @@ func (a *Admin) rewardForm(c echo.Context, status int, old *reward.Reward, form 
 	v.Description.Optional, v.Description.Help = true, "What customers get and when"
 	v.Points.Mode, v.Stamps.Mode = "numeric", "numeric"
 	if old != nil {
-		v.Points.Help = "Existing redemptions keep their price"
+		v.Points.Help = "Existing redemptions keep their cost"
 		v.Stamps.Help = v.Points.Help
 	}
 	return a.Render(c, status, views.RewardFormPage(v), nil)
@@ -129,7 +129,7 @@ func readCost(form *page.Form) (points, stamps *int64) {
 		return form.Integer("points_cost"), nil
 	}
 	if stamps = form.Integer("stamps_cost"); stamps == nil {
-		stamps = new(int64) // refused as too few, not read as a price in points
+		stamps = new(int64) // refused as too few, not read as a cost in points
 	}
 	return nil, stamps
 }
@@ -209,17 +209,11 @@ func (a *Admin) setRewardActive(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return page.Submit(a.Kit, c, page.Submission[reward.Reward]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (reward.Reward, error) {
-			return page.Switch(form, "active", func(on bool) (reward.Reward, error) { return a.Rewards.SetActive(ctx, by, id, on) })
-		},
-		To: page.To[reward.Reward](page.Back(c, rewardPath(id))),
-		Done: func(r reward.Reward) string {
-			if r.Active {
-				return "“" + r.Name + "” is active. Customers can redeem it."
-			}
-			return "“" + r.Name + "” is inactive. Pending redemptions can still be fulfilled."
-		},
+	set := func(ctx context.Context, by core.Actor, active bool) (reward.Reward, error) {
+		return a.Rewards.SetActive(ctx, by, id, active)
+	}
+	return setActive(a, c, page.Back(c, rewardPath(id)), set, func(r reward.Reward) string {
+		return activeMessage(r.Name, r.Active, "Pending redemptions can still be fulfilled.")
 	})
 }
 

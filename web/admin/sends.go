@@ -27,7 +27,7 @@ func (a *Admin) sendRoutes() []route {
 		{method: get, path: form + "/audiences", least: core.Manager, handle: a.countAudiences},
 		{method: get, path: form + "/mail", least: core.Manager, handle: a.previewMail},
 		{method: get, path: one, least: core.Cashier, handle: a.showSend},
-		{method: get, path: one + "/cancel", least: core.Manager, handle: a.askCancelSend},
+		{method: get, path: one + "/cancel", least: core.Manager, handle: withEmptyForm(a.confirmCancelSend)},
 		{method: post, path: one + "/cancel", least: core.Manager, handle: a.cancelSend},
 		{method: post, path: one + "/stop", least: core.Manager, handle: a.stopMails},
 		{method: post, path: one + "/resume", least: core.Manager, handle: a.resumeMails},

@@ -34,10 +34,6 @@ func sendIDs(c echo.Context) (couponID, sendID core.ID, err error) {
 	return couponID, sendID, err
 }
 
-func (a *Admin) askCancelSend(c echo.Context) error {
-	return a.confirmCancelSend(c, http.StatusOK, &page.Form{})
-}
-
 func (a *Admin) confirmCancelSend(c echo.Context, status int, form *page.Form) error {
 	found, err := a.sendOfPath(c)
 	if err != nil {

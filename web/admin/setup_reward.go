@@ -71,7 +71,7 @@ func (a *Admin) showSetupReward(c echo.Context) error {
 func (a *Admin) setupRewardForm(c echo.Context, status int, r setupReward, form *page.Form) error {
 	currency := page.Actor(c).Tenant.Currency
 	v := views.SetupReward{
-		Setup: a.setupFrame(c, r.setup, tenant.RewardStep), Name: form.Field("name", "Reward"), Cost: form.Field(r.costField(), "Price"),
+		Setup: a.setupFrame(c, r.setup, tenant.RewardStep), Name: form.Field("name", "Reward"), Cost: form.Field(r.costField(), "Cost"),
 		Example: rewardExample(form, r, currency),
 	}
 	v.Name.Placeholder, v.Name.MaxLength = "Free coffee", 100
@@ -110,9 +110,9 @@ func rewardExample(form *page.Form, r setupReward, currency string) views.SetupE
 		spend = draft.Amount("usual_sale", currency)
 	}
 	if cost == nil || *cost < 1 || spend == nil {
-		v.Note = "Enter the price and a typical sale"
+		v.Note = "Enter the cost and a typical sale"
 		if r.unit() != "points" {
-			v.Note = "Enter the price"
+			v.Note = "Enter the cost"
 		}
 		return v
 	}

@@ -26,7 +26,7 @@ func (a *Admin) transactionRoutes() []route {
 		{method: post, path: transactionsPath + "/new", least: core.Cashier, handle: a.recordTransaction},
 		{method: get, path: transactionsPath + "/earns", least: core.Cashier, handle: a.previewTransaction},
 		{method: get, path: transactionsPath + "/:ulid", least: core.Cashier, handle: a.showTransaction},
-		{method: get, path: transactionsPath + "/:ulid/void", least: core.Cashier, handle: a.askVoidTransaction},
+		{method: get, path: transactionsPath + "/:ulid/void", least: core.Cashier, handle: withEmptyForm(a.confirmVoidTransaction)},
 		{method: post, path: transactionsPath + "/:ulid/void", least: core.Cashier, handle: a.voidTransaction},
 	}
 }
@@ -190,10 +190,6 @@ func (a *Admin) transactionDetail(c echo.Context) (transaction.Detail, error) {
 		return transaction.Detail{}, err
 	}
 	return a.Transactions.Detail(c.Request().Context(), page.Actor(c), id)
-}
-
-func (a *Admin) askVoidTransaction(c echo.Context) error {
-	return a.confirmVoidTransaction(c, http.StatusOK, &page.Form{})
 }
 
 func (a *Admin) confirmVoidTransaction(c echo.Context, status int, form *page.Form) error {

@@ -262,16 +262,10 @@ func (a *Admin) setTypeActive(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return page.Submit(a.Kit, c, page.Submission[transaction.Type]{
-		Run: func(ctx context.Context, by core.Actor, form *page.Form) (transaction.Type, error) {
-			return page.Switch(form, "active", func(on bool) (transaction.Type, error) { return a.Transactions.SetTypeActive(ctx, by, id, on) })
-		},
-		To: page.To[transaction.Type](typesPath),
-		Done: func(t transaction.Type) string {
-			if t.Active {
-				return "“" + t.Name + "” is active."
-			}
-			return "“" + t.Name + "” is inactive. It can't be used for new sales."
-		},
+	set := func(ctx context.Context, by core.Actor, active bool) (transaction.Type, error) {
+		return a.Transactions.SetTypeActive(ctx, by, id, active)
+	}
+	return setActive(a, c, typesPath, set, func(t transaction.Type) string {
+		return activeMessage(t.Name, t.Active, "It can't be used for new sales.")
 	})
 }

@@ -21,7 +21,7 @@ const vouchersPath = "/admin/vouchers"
 
 func (a *Admin) voucherRoutes() []route {
 	return []route{
-		{method: get, path: vouchersPath, least: core.Cashier, handle: a.askVoucher},
+		{method: get, path: vouchersPath, least: core.Cashier, handle: withEmptyForm(a.voucherSearch)},
 		{method: post, path: vouchersPath, least: core.Cashier, handle: a.findVoucher},
 		{method: get, path: vouchersPath + "/:ulid", least: core.Cashier, handle: a.showVoucher},
 		{method: get, path: vouchersPath + "/:ulid/redeem", least: core.Cashier, handle: a.askRedeemVoucher},
@@ -30,10 +30,6 @@ func (a *Admin) voucherRoutes() []route {
 }
 
 func voucherPath(id core.ID) string { return vouchersPath + "/" + id.String() }
-
-func (a *Admin) askVoucher(c echo.Context) error {
-	return a.voucherSearch(c, http.StatusOK, &page.Form{})
-}
 
 // voucherSearch shows a single field, since a hand-held scanner types what it reads and presses Enter.
 func (a *Admin) voucherSearch(c echo.Context, status int, form *page.Form) error {
